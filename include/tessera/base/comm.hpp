@@ -1,0 +1,47 @@
+// The communicator that every layer above base uses; MPI stays behind it (DESIGN section 2).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tessera {
+
+/// A group of ranks. Every member calls each operation, in the same order.
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+  [[nodiscard]] virtual int rank() const = 0;
+  [[nodiscard]] virtual int size() const = 0;
+  /// Rank 0's text, on every rank.
+  [[nodiscard]] virtual std::string broadcast(std::string text) = 0;
+  /// Every rank's bytes in rank order on rank 0; empty elsewhere.
+  [[nodiscard]] virtual std::vector<std::vector<std::byte>> gather(const std::vector<std::byte>& bytes) = 0;
+  [[nodiscard]] virtual std::int64_t min(std::int64_t value) = 0;
+  [[nodiscard]] virtual std::int64_t max(std::int64_t value) = 0;
+  [[nodiscard]] virtual std::int64_t sum(std::int64_t value) = 0;
+  virtual void barrier() = 0;
+};
+
+/// One rank, no MPI: `check`, `show`, tests, and builds of a single process.
+[[nodiscard]] std::unique_ptr<Communicator> make_serial_communicator();
+
+/// MPI_Init on construction, MPI_Finalize on destruction; world() spans MPI_COMM_WORLD.
+/// At most one per process. Works without mpirun (one rank).
+class MpiSession {
+ public:
+  MpiSession(int& argc, char**& argv);
+  ~MpiSession();
+  MpiSession(const MpiSession&) = delete;
+  MpiSession& operator=(const MpiSession&) = delete;
+  [[nodiscard]] Communicator& world() { return *world_; }
+  /// Ends all ranks at once with this exit code; for a rank that cannot reach the next synchronisation.
+  [[noreturn]] void abort(int exit_code);
+
+ private:
+  std::unique_ptr<Communicator> world_;
+};
+
+}  // namespace tessera

@@ -1,0 +1,192 @@
+// Typed reading of TOML. A parameter is declared once, in a Schema: that line parses it, checks it, prints it
+// in the resolved experiment and documents it for `tessera help` (STYLE 10).
+//
+//   const Schema<LinkSpec>& link_schema() {
+//     static const Schema<LinkSpec> schema = [] {
+//       Schema<LinkSpec> s("machine.link", "A point-to-point link, per direction.");
+//       s.quantity("bandwidth", &LinkSpec::bandwidth, Unit::bandwidth, "per direction").at_least("1 B/s");
+//       s.quantity("latency", &LinkSpec::latency, Unit::time, "propagation").otherwise("500 ns");
+//       return s;
+//     }();
+//     return schema;
+//   }
+//   LinkSpec spec = link_schema().read(table, diagnostics);
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace tessera::config {
+
+/// What a quantity measures; fixes the suffixes that are accepted and the integer that is stored:
+/// time ps, bytes B, bandwidth B/s, compute FLOP/s, frequency Hz. GB = 10^9 B, GiB = 2^30 B, Gb/s = 10^9 bit/s.
+enum class Unit { time, bytes, bandwidth, compute, frequency };
+
+/// "150 GB/s" -> 150'000'000'000. Parsed whole: "12abc GB" is refused. Returns an error text in `problem`
+/// ("\"150 GB\" is a size, expected a bandwidth such as \"150 GB/s\"") instead of throwing.
+[[nodiscard]] std::optional<std::int64_t> parse_quantity(std::string_view text, Unit unit, std::string& problem);
+/// Exact round trip, in the largest unit that stays exact: "150 GB/s", "500 ns", "80 GB".
+[[nodiscard]] std::string format_quantity(std::int64_t value, Unit unit);
+/// For people: three significant digits, "18.1 s", "1.32 ms", "74.2 GB".
+[[nodiscard]] std::string format_rounded(std::int64_t value, Unit unit);
+/// The nearest of `choices` when it is near enough to be a typing error; empty otherwise.
+[[nodiscard]] std::string did_you_mean(std::string_view word, const std::vector<std::string>& choices);
+
+struct Location {
+  std::string file;
+  int line = 0;
+  int column = 0;
+};
+
+/// Collects problems so that one run reports all of them. Lines read `file:line:column: what is wrong, what is allowed`.
+class Diagnostics {
+ public:
+  void error(const Location& where, const std::string& what);
+  void warn(const Location& where, const std::string& what);
+  [[nodiscard]] bool ok() const { return errors_.empty(); }
+  [[nodiscard]] const std::vector<std::string>& errors() const { return errors_; }
+  [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+  /// Throws InputError with all error lines (sorted by position, without repeats) when there are any.
+  void throw_if_errors() const;
+
+ private:
+  std::vector<std::string> errors_;
+  std::vector<std::string> warnings_;
+};
+
+class Table;
+class Value;
+using Array = std::vector<Value>;
+
+/// One TOML value and where it stands.
+class Value {
+ public:
+  using Content = std::variant<bool, std::int64_t, double, std::string, Array, std::shared_ptr<Table>>;
+  Value() = default;
+  Value(Content content, Location where) : content_(std::move(content)), where_(std::move(where)) {}
+  [[nodiscard]] const Content& content() const { return content_; }
+  [[nodiscard]] const Location& where() const { return where_; }
+  [[nodiscard]] const Table* table() const;  ///< null when it is something else
+  [[nodiscard]] Table* table();
+  [[nodiscard]] const Array* array() const;
+  [[nodiscard]] const std::string* string() const;
+  [[nodiscard]] std::string type_name() const;  ///< "a string", "a table", for messages
+
+ private:
+  Content content_ = false;
+  Location where_;
+};
+
+/// Keys in the order of the file.
+class Table {
+ public:
+  explicit Table(Location where = {}) : where_(std::move(where)) {}
+  [[nodiscard]] const Location& where() const { return where_; }
+  [[nodiscard]] const Value* find(std::string_view key) const;
+  [[nodiscard]] Value* find(std::string_view key);
+  void set(const std::string& key, Value value);  ///< replaces or appends
+  void erase(std::string_view key);
+  [[nodiscard]] const std::vector<std::pair<std::string, Value>>& entries() const { return entries_; }
+
+ private:
+  Location where_;
+  std::vector<std::pair<std::string, Value>> entries_;
+};
+
+/// Parses TOML text; syntax errors go to `diagnostics` with line and column.
+[[nodiscard]] std::shared_ptr<Table> parse_toml(const std::string& text, const std::string& file, Diagnostics& diagnostics);
+/// The text of a table as TOML; parse_toml(to_toml(t)) equals t.
+[[nodiscard]] std::string to_toml(const Table& table);
+/// Every key of `over` replaces that of `base`; tables merge key by key.
+void merge(Table& base, const Table& over);
+
+/// What a Schema knows of one parameter, for help and for messages.
+struct ParameterHelp {
+  std::string name, type, unit, range, fallback, help;
+};
+
+namespace detail {
+class FieldBase;
+struct FieldState;
+}  // namespace detail
+
+/// Refinements of the field that was declared last, chained: `.at_least("1 B/s").otherwise("25 GB/s")`.
+/// A field without otherwise() or optional() is required. Bounds and defaults are written as the user would write them.
+class FieldHandle {
+ public:
+  explicit FieldHandle(detail::FieldState& state) : state_(&state) {}
+  FieldHandle& at_least(const std::string& bound);
+  FieldHandle& at_most(const std::string& bound);
+  FieldHandle& otherwise(const std::string& fallback);
+  FieldHandle& optional();  ///< keeps the member's initial value when absent; not printed then
+
+ private:
+  detail::FieldState* state_;
+};
+
+/// The type-erased part of a schema: what `tessera help` and the registry of schemas need.
+class SchemaBase {
+ public:
+  SchemaBase(std::string path, std::string help);
+  virtual ~SchemaBase();
+  SchemaBase(SchemaBase&&) noexcept;
+  SchemaBase& operator=(SchemaBase&&) noexcept;
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const std::string& help() const { return help_; }
+  [[nodiscard]] std::vector<ParameterHelp> parameters() const;
+  /// Keys that the schema accepts but does not read (read elsewhere, e.g. "include", "kind").
+  void also_accept(const std::string& key, const std::string& help);
+
+ protected:
+  FieldHandle add(std::unique_ptr<detail::FieldBase> field);
+  void read_into(void* object, const Table& table, Diagnostics& diagnostics) const;
+  void write_from(const void* object, Table& table) const;
+
+ private:
+  std::string path_, help_;
+  std::vector<std::unique_ptr<detail::FieldBase>> fields_;
+  std::vector<std::pair<std::string, std::string>> accepted_;
+};
+
+/// Declares how a plain struct T is read from and written to a TOML table.
+template <class T>
+class Schema : public SchemaBase {
+ public:
+  using SchemaBase::SchemaBase;
+
+  FieldHandle quantity(const std::string& key, std::int64_t T::*member, Unit unit, const std::string& help);
+  FieldHandle integer(const std::string& key, std::int64_t T::*member, const std::string& help);
+  FieldHandle integer(const std::string& key, int T::*member, const std::string& help);
+  FieldHandle number(const std::string& key, double T::*member, const std::string& help);  ///< no unit: ratios
+  FieldHandle boolean(const std::string& key, bool T::*member, const std::string& help);
+  FieldHandle text(const std::string& key, std::string T::*member, const std::string& help);
+  FieldHandle choice(const std::string& key, std::string T::*member, std::vector<std::string> choices, const std::string& help);
+  template <class E>
+  FieldHandle choice(const std::string& key, E T::*member, std::vector<std::pair<std::string, E>> choices, const std::string& help);
+  FieldHandle integers(const std::string& key, std::vector<std::int64_t> T::*member, const std::string& help);
+  FieldHandle texts(const std::string& key, std::vector<std::string> T::*member, const std::string& help);
+  template <class U>
+  FieldHandle table(const std::string& key, U T::*member, const Schema<U>& schema, const std::string& help);
+  template <class U>
+  FieldHandle tables(const std::string& key, std::vector<U> T::*member, const Schema<U>& schema, const std::string& help);
+
+  /// Reads every field; unknown keys, wrong types, wrong dimensions, missing keys and values out of range are reported,
+  /// and reading goes on with the initial value so that all errors of a file come at once.
+  [[nodiscard]] T read(const Table& table, Diagnostics& diagnostics) const {
+    T object{};
+    this->read_into(&object, table, diagnostics);
+    return object;
+  }
+  void write(const T& object, Table& table) const { this->write_from(&object, table); }
+};
+
+}  // namespace tessera::config
+
+#include "tessera/base/config_fields.hpp"

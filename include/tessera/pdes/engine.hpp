@@ -1,0 +1,67 @@
+// Runs a model on all ranks until no event is left.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tessera/base/comm.hpp"
+#include "tessera/pdes/model.hpp"
+#include "tessera/pdes/partition.hpp"
+
+namespace tessera::pdes {
+
+/// A snapshot for progress displays, on rank 0.
+struct ProgressReport {
+  Time now = 0;
+  std::uint64_t events = 0;      ///< of rank 0 so far
+  std::uint64_t rounds = 0;
+  double wall_seconds = 0;
+  double waiting_seconds = 0;
+};
+
+struct RunOptions {
+  std::string synchroniser = "window";      ///< see synchroniser_kinds()
+  Time end = never;                         ///< events at or after this time are not handled
+  std::function<void(const ProgressReport&)> progress;   ///< rank 0, a few times a second; may be empty
+  std::function<bool()> interrupted;        ///< polled between rounds on every rank; true ends all ranks (IoError)
+};
+
+/// What one rank did. None of it may enter a result other than /provenance.
+struct RunStatistics {
+  std::uint64_t events = 0;
+  std::uint64_t rounds = 0;          ///< synchronisation rounds (windows, or waves of null messages)
+  std::uint64_t messages = 0;        ///< events that left for another rank
+  double wall_seconds = 0;
+  double waiting_seconds = 0;        ///< in synchronisation, waiting for others
+  Time last_event = 0;
+};
+
+[[nodiscard]] std::vector<std::string> synchroniser_kinds();
+
+/// The part of the simulation that one rank carries.
+class Engine;
+
+/// A model on its ranks: construct on every rank, then run() on every rank.
+class Simulation {
+ public:
+  Simulation(const ModelGraph& model, const Partition& partition, Communicator& comm);
+  ~Simulation();
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  /// Runs until no event is pending anywhere. An Error thrown by a component ends the run on every rank: the one with
+  /// the smallest (time, component id) is thrown on all of them, whatever the rank count.
+  RunStatistics run(const RunOptions& options);
+
+  /// This rank's components, in order of id; to collect results after the run.
+  [[nodiscard]] const std::vector<ComponentId>& local_ids() const;
+  [[nodiscard]] Component& local(std::size_t index);
+
+ private:
+  std::unique_ptr<Engine> engine_;
+};
+
+}  // namespace tessera::pdes
