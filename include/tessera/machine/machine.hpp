@@ -1,0 +1,87 @@
+// What the hardware is: plain descriptions, no behaviour over time (that is sim/).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tessera/base/time.hpp"
+
+namespace tessera::machine {
+
+using NodeId = std::uint32_t;   ///< devices are 0 .. devices-1, switches follow
+using LinkId = std::uint32_t;
+inline constexpr LinkId no_link = ~LinkId{0};
+
+/// One accelerator: a GPU, a wafer die or a chiplet.
+struct DeviceSpec {
+  std::string name;
+  std::map<std::string, std::int64_t> peak;   ///< FLOP/s by datatype: "fp16", "bf16", "tf32", "fp32", "fp8", "int8"
+  std::int64_t memory_bandwidth = 0;          ///< B/s
+  std::int64_t memory_capacity = 0;           ///< B
+  std::int64_t cores = 1;                     ///< SMs, CUs or cores: the unit of wave quantisation
+  std::int64_t cache = 0;                     ///< B of last-level cache, 0 when unknown
+  std::int64_t clock = 0;                     ///< Hz, 0 when unknown
+};
+
+/// One directed link of the network, a FIFO server.
+struct Link {
+  NodeId from = 0;
+  NodeId to = 0;
+  std::int64_t bandwidth = 0;    ///< B/s, faults applied
+  Time latency = 0;              ///< ps
+  std::uint16_t link_class = 0;  ///< index into Network::link_classes
+};
+
+/// Finds the way, one hop at a time; deterministic, never over a dead link or through a dead device.
+class Router {
+ public:
+  virtual ~Router() = default;
+  /// The link to take at `at` towards device `to`; no_link when at == to or there is no way.
+  [[nodiscard]] virtual LinkId next(NodeId at, NodeId to) const = 0;
+};
+
+/// A directed multigraph of devices and switches.
+struct Network {
+  NodeId devices = 0;
+  NodeId switches = 0;
+  std::vector<Link> links;                  ///< those of one node are consecutive, in order of `from`
+  std::vector<LinkId> first_link;           ///< links of node n: first_link[n] .. first_link[n+1]-1; size nodes+1
+  std::vector<std::string> link_classes;    ///< "nvlink", "nic", "fabric", "d2d", ...: for results and figures
+  std::vector<std::string> switch_names;    ///< by switch, "nvswitch 3", "leaf 0", "core"
+  std::shared_ptr<const Router> router;
+  std::int64_t packet = 0;                  ///< B, messages are cut into packets of this size
+};
+
+/// Where a device stands, for placement and partition.
+struct DevicePlace {
+  int node = 0;      ///< server, wafer or package
+  int x = 0;         ///< column on a mesh, index in the node otherwise
+  int y = 0;         ///< row on a mesh, 0 otherwise
+};
+
+/// A machine as built: faults applied, routes known.
+struct Machine {
+  std::string name;
+  std::string topology;                     ///< name of the topology kind: "cluster", "ring", "mesh", "torus", "package"
+  DeviceSpec device;                        ///< of all devices
+  std::vector<DevicePlace> places;          ///< by device
+  std::vector<double> speed;                ///< by device: 1 normal, 0.5 half speed (compute and memory), 0 dead
+  int devices_per_node = 1;
+  int columns = 0;                          ///< of a mesh or torus, 0 otherwise
+  int rows = 0;
+  Network network;
+  std::string source;                       ///< where the figures come from (data sheet, paper)
+
+  [[nodiscard]] NodeId devices() const { return network.devices; }
+  [[nodiscard]] std::string node_name(NodeId node) const;   ///< "gpu 3", "die (2,5)", "nvswitch 0"
+  [[nodiscard]] std::string link_name(LinkId link) const;   ///< "gpu 3 to nvswitch 0"
+};
+
+/// All links of the way from one device to another; empty when there is none. For checks, tests and placement.
+[[nodiscard]] std::vector<LinkId> route(const Network& network, NodeId from, NodeId to);
+
+}  // namespace tessera::machine

@@ -1,0 +1,74 @@
+// Collectives lower lazily to steps of sends, receives and local reductions. Adding an algorithm is one file in
+// src/program/collectives/ with one registration (docs/extending.md).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tessera/machine/machine.hpp"
+#include "tessera/program/program.hpp"
+
+namespace tessera::program {
+
+/// A message of one step, by rank in the group.
+struct Transfer {
+  std::uint32_t peer = 0;
+  std::int64_t bytes = 0;       ///< 0 is sent too (it is a synchronisation), unless both sides know that nothing is due
+  std::uint16_t lane = 0;       ///< messages between two ranks match in order within a lane (two directions of a ring: two lanes)
+};
+
+/// One step of one member: first all sends are posted, then all receives are awaited (in any order of arrival), then `reduce` bytes
+/// of received data are added to local data (reads two operands, writes one). The next step starts after that.
+struct Step {
+  std::vector<Transfer> sends;
+  std::vector<Transfer> receives;
+  std::int64_t reduce = 0;
+  void clear() { sends.clear(); receives.clear(); reduce = 0; }
+};
+
+/// One member's side of one collective: a small value that yields its steps in order. Nothing is unrolled.
+struct CollectiveCall {
+  const Collective* collective = nullptr;
+  std::uint32_t rank = 0;         ///< this member's index in the group
+  std::uint32_t size = 1;
+  const Group* group = nullptr;
+  const machine::Machine* machine = nullptr;   ///< places: hierarchical needs nodes, mesh needs rows and columns
+};
+
+class CollectiveAlgorithm {
+ public:
+  virtual ~CollectiveAlgorithm() = default;
+  [[nodiscard]] virtual std::string name() const = 0;      ///< "ring", "bidirectional-ring", "direct", "binomial-tree", "hierarchical", "mesh"
+  [[nodiscard]] virtual std::string help() const = 0;
+  [[nodiscard]] virtual bool supports(CollectiveKind kind) const = 0;
+  /// A problem with this group on this machine ("needs the same number of members in every node"); empty when it fits.
+  [[nodiscard]] virtual std::string check(const Collective&, const Group&, const machine::Machine&) const = 0;
+  /// Number of steps of a member; all members may differ.
+  [[nodiscard]] virtual std::uint32_t steps(const CollectiveCall& call) const = 0;
+  /// Fills step `index` of a member. `step` is reused from call to call: no allocation in steady state.
+  virtual void step(const CollectiveCall& call, std::uint32_t index, Step& step) const = 0;
+};
+
+[[nodiscard]] const std::vector<std::unique_ptr<const CollectiveAlgorithm>>& collective_algorithms();
+/// Index into collective_algorithms(); names that do not exist are an InputError with the choices.
+[[nodiscard]] std::uint32_t algorithm_index(const std::string& name);
+
+/// Chunk `index` of `total` bytes cut into `parts` chunks of whole elements that differ by at most one element.
+[[nodiscard]] std::int64_t chunk_bytes(std::int64_t total, std::int64_t element, std::uint32_t parts, std::uint32_t index);
+
+/// Which algorithm each kind uses unless a collective names its own: the experiment's [collectives] table.
+struct CollectiveChoices {
+  std::string all_reduce = "ring";
+  std::string reduce_scatter = "ring";
+  std::string all_gather = "ring";
+  std::string all_to_all = "direct";
+  std::string broadcast = "binomial-tree";
+  std::string reduction = "memory";   ///< "memory": reductions cost memory time; "free"
+  [[nodiscard]] std::uint32_t index_for(CollectiveKind kind) const;
+};
+[[nodiscard]] const config::Schema<CollectiveChoices>& collective_choices_schema();
+
+}  // namespace tessera::program

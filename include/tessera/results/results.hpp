@@ -1,0 +1,118 @@
+// What a run leaves: plain rows, filled by sim/ and written by results/ (docs/results.md). Counting is apart from writing.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tessera/base/comm.hpp"
+#include "tessera/base/time.hpp"
+
+namespace tessera::results {
+
+/// One device of /devices. Times are of its main stream; together they are the iteration time.
+struct DeviceRow {
+  std::uint32_t device = 0;
+  std::uint32_t node = 0;
+  std::vector<Time> activity;              ///< by program::Activity; names in RunResults::activities
+  std::int64_t flops = 0;                  ///< executed
+  std::int64_t bytes_sent = 0;
+  std::int64_t bytes_received = 0;
+  std::int64_t messages = 0;               ///< received
+  std::int64_t peak_memory = 0;            ///< B
+  Time peak_memory_time = 0;
+  Time finished = 0;                       ///< when its last stream ended
+};
+
+/// One directed link of /links.
+struct LinkRow {
+  std::uint32_t link = 0;
+  std::uint32_t from = 0, to = 0;          ///< nodes: devices, then switches
+  std::uint16_t link_class = 0;
+  std::int64_t bandwidth = 0;              ///< B/s
+  std::int64_t bytes = 0;                  ///< carried
+  std::int64_t messages = 0;
+  Time busy = 0;
+  std::int64_t peak_queue = 0;             ///< B waiting behind the packet in service
+};
+
+/// One device and category of /memory: bytes at the moment of the device's peak, and the category's own peak.
+struct MemoryRow {
+  std::uint32_t device = 0;
+  std::uint16_t category = 0;
+  std::int64_t at_peak = 0;
+  std::int64_t category_peak = 0;
+};
+
+/// One change of a device's memory, when memory over time is recorded.
+struct MemoryChange {
+  std::uint32_t device = 0;
+  std::uint16_t category = 0;
+  Time time = 0;
+  std::int64_t bytes = 0;                  ///< level of the category after the change
+};
+
+/// Collectives of one label and kind on one device; /collectives holds their sums over devices.
+struct CollectiveRow {
+  std::uint16_t label = 0;
+  std::uint16_t kind = 0;                  ///< program::CollectiveKind
+  std::uint16_t algorithm = 0;
+  std::uint32_t group_size = 0;
+  std::int64_t calls = 0;                  ///< summed over devices
+  std::int64_t bytes = 0;                  ///< summed buffer sizes
+  Time total = 0;                          ///< summed durations
+  Time longest = 0;
+};
+
+/// One interval of the timeline, when it is recorded.
+struct Interval {
+  std::uint32_t device = 0;
+  std::uint16_t stream = 0;
+  std::uint16_t label = 0;                 ///< RunResults::labels
+  std::uint16_t activity = 0;
+  Time begin = 0;
+  Time end = 0;
+};
+
+/// What one rank knows after a run. Names and totals are the same on all ranks; rows are of its own devices and links, sorted by id.
+struct RunResults {
+  Time iteration_time = 0;
+  std::vector<std::pair<std::string, std::string>> plan;   ///< strategy's description
+  std::string title, machine, model, strategy;
+  std::int64_t devices = 0;                ///< taking part
+  std::int64_t model_flops = 0, hardware_flops = 0, parameters = 0, tokens = 0;
+  std::int64_t peak_flops = 0;             ///< FLOP/s of one device in the workload's datatype
+  std::int64_t memory_capacity = 0;        ///< B of one device
+  std::vector<std::string> activities, categories, link_classes, labels, collective_kinds, algorithms;
+  std::vector<std::string> node_names;     ///< devices and switches; on rank 0
+  std::vector<DeviceRow> device_rows;
+  std::vector<LinkRow> link_rows;
+  std::vector<MemoryRow> memory_rows;
+  std::vector<MemoryChange> memory_changes;
+  std::vector<CollectiveRow> collective_rows;
+  std::vector<Interval> intervals;
+};
+
+/// What depends on the run and not on the model: /provenance.
+struct Provenance {
+  std::string experiment_given;            ///< text of the file and of --set
+  std::string experiment_resolved;         ///< TOML, itself a valid experiment
+  std::string command, version, host, started;   ///< started: ISO 8601, UTC
+  std::uint64_t seed = 1;
+  int ranks = 1;
+  std::string synchroniser, partition;
+  double wall_seconds = 0, waiting_seconds = 0;
+  std::uint64_t events = 0, rounds = 0, messages = 0;   ///< over all ranks
+};
+
+/// Writes the file on all ranks together: to `path` + ".tmp...", renamed when complete. IoError on every rank when it fails.
+void write(const std::string& path, const RunResults& results, const Provenance& provenance, Communicator& comm);
+
+/// The summary table as text, from a file alone; `tessera show` and the end of `tessera run` print the same.
+[[nodiscard]] std::string summary(const std::string& path);
+
+/// Chrome/Perfetto trace of a recorded timeline. InputError when the file has none.
+void export_timeline(const std::string& path, const std::string& json_path);
+
+}  // namespace tessera::results

@@ -1,0 +1,44 @@
+// Carries a program out on a machine: every device, every message, on all ranks.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "tessera/base/comm.hpp"
+#include "tessera/machine/machine.hpp"
+#include "tessera/pdes/engine.hpp"
+#include "tessera/program/evaluator.hpp"
+#include "tessera/program/program.hpp"
+#include "tessera/results/results.hpp"
+#include "tessera/workload/operator.hpp"
+
+namespace tessera::sim {
+
+struct SimulationOptions {
+  std::string partition = "auto";
+  bool record_timeline = false;
+  bool record_memory = false;
+  bool allow_oversubscription = false;   ///< too little memory only warns
+  pdes::RunOptions run;
+};
+
+struct SimulationResult {
+  results::RunResults results;           ///< this rank's rows; iteration time and names on every rank
+  pdes::RunStatistics statistics;        ///< of this rank
+  std::vector<std::string> warnings;
+};
+
+/// Runs `program` on all ranks of `comm`. Every rank passes the same machine and program.
+/// InfeasibleError: out of memory (found before time zero), or a deadlock (devices, what each waits for, since when).
+/// InputError: more ranks than can be used, a link of zero latency that could be split, a datatype without a peak.
+[[nodiscard]] SimulationResult simulate(const machine::Machine& machine, const program::Program& program,
+                                        const workload::CostModel& cost, Communicator& comm, const SimulationOptions& options);
+
+/// What simulate would refuse before time zero: check_program, memory, partition. For `tessera check`.
+[[nodiscard]] std::vector<std::string> refuse_reasons(const machine::Machine& machine, const program::Program& program);
+
+/// The evaluator behind program::Evaluator: serial, no recording.
+[[nodiscard]] std::unique_ptr<program::Evaluator> make_evaluator(const machine::Machine& machine, const workload::CostModel& cost);
+
+}  // namespace tessera::sim

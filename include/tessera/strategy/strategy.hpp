@@ -1,0 +1,61 @@
+// Strategies by name. Adding one is one folder src/strategy/<name>/ with one registration (docs/extending.md).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tessera/base/config.hpp"
+#include "tessera/machine/machine.hpp"
+#include "tessera/program/collective.hpp"
+#include "tessera/program/evaluator.hpp"
+#include "tessera/program/program.hpp"
+#include "tessera/workload/model.hpp"
+#include "tessera/workload/operator.hpp"
+#include "tessera/workload/transformer.hpp"
+
+namespace tessera::strategy {
+
+/// The experiment's [workload] table: what is run, however it is cut.
+struct Workload {
+  workload::Phase phase = workload::Phase::training;
+  std::int64_t sequence = 2048;
+  std::int64_t global_batch = 1;       ///< sequences per iteration
+  std::int64_t generated = 1;          ///< generation: tokens to make per sequence; `sequence` is the prompt already in the KV cache
+  bool flash_attention = false;
+  std::string datatype = "fp16";
+};
+[[nodiscard]] const config::Schema<Workload>& workload_schema();
+
+/// What a strategy turns into a program.
+struct Job {
+  const machine::Machine* machine = nullptr;
+  const workload::Model* model = nullptr;      ///< null when the experiment has none (strategy `script`)
+  const Workload* workload = nullptr;
+  const workload::CostModel* cost = nullptr;
+  const program::CollectiveChoices* collectives = nullptr;
+  program::Evaluator* evaluator = nullptr;     ///< null where only the program is wanted
+  std::uint64_t seed = 1;
+};
+
+/// A program and what the summary says about it.
+struct Plan {
+  program::Program program;
+  std::vector<std::pair<std::string, std::string>> description;   ///< "tensor parallel" -> "8"
+  std::int64_t model_flops = 0;       ///< FLOP of the iteration without recomputation (for model FLOPs utilisation); 0: none
+  std::int64_t hardware_flops = 0;    ///< with recomputation
+  std::int64_t parameters = 0;
+  std::int64_t tokens = 0;            ///< per iteration
+};
+
+struct StrategyKind {
+  std::string name;
+  std::string help;
+  bool needs_model = true;
+  std::function<const config::SchemaBase&()> schema;
+  /// Reads its own [strategy] table, checks it against the job (to `diagnostics`, with the table's locations), builds the plan.
+  std::function<Plan(const config::Table& strategy, const Job& job, config::Diagnostics& diagnostics)> make_plan;
+};
+[[nodiscard]] const std::vector<StrategyKind>& strategy_kinds();
+
+}  // namespace tessera::strategy
