@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, and runs every test.
+#   scripts/test.sh [--no-install] [--sanitize] [--mpich]
+#     --sanitize    first also the unit tests with AddressSanitizer and UndefinedBehaviorSanitizer
+#     --mpich       first also the MPI tests with MPICH, where its packages are there
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+install=() sanitize=no mpich=no
+for option in "$@"; do
+  case "$option" in
+    --no-install) install=(--no-install) ;;
+    --sanitize) sanitize=yes ;;
+    --mpich) mpich=yes ;;
+    *) fail "unknown option '$option'; allowed: --no-install --sanitize --mpich" ;;
+  esac
+done
+
+say "Packages"
+install_dependencies "${install[@]}"
+
+say "Format (.clang-format)"
+"$root/scripts/format.sh" --check
+
+if [ $sanitize = yes ]; then
+  say "Unit tests with AddressSanitizer and UndefinedBehaviorSanitizer (build-sanitize/)"
+  build sanitize
+  (cd "$root/build-sanitize" && ctest --output-on-failure -j "$jobs" -L unit)
+fi
+
+if [ $mpich = yes ]; then
+  say "MPI tests with MPICH (build-mpich/)"
+  "$root/scripts/test-mpich.sh" "${install[@]}"
+fi
+
+say "Build (build/)"
+build release
+
+say "Tests"
+cd "$root/build" && ctest --output-on-failure -j "$jobs"
