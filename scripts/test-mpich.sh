@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Builds with MPICH instead of Open MPI and runs the MPI tests (build-mpich/). Skipped, with a word, where the packages are not there.
+#   scripts/test-mpich.sh [--no-install]
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+packages=(mpich libmpich-dev libhdf5-mpich-dev)
+if ! command -v mpicc.mpich >/dev/null || ! command -v h5pcc.mpich >/dev/null; then
+  if [ "${1:-}" = --no-install ] || ! install_dependencies --extra "${packages[@]}"; then
+    echo "MPICH is not here (packages ${packages[*]}): its tests are left out"
+    exit 0
+  fi
+fi
+
+cd "$root"
+cmake -S . -B build-mpich -G Ninja -DCMAKE_BUILD_TYPE=Release -DTESSERA_BENCH=OFF \
+  -DMPI_C_COMPILER="$(command -v mpicc.mpich)" -DMPIEXEC_EXECUTABLE="$(command -v mpiexec.mpich)" \
+  -DHDF5_C_COMPILER_EXECUTABLE="$(command -v h5pcc.mpich)" >build-mpich.log 2>&1 || { cat build-mpich.log; fail "cmake failed"; }
+rm -f build-mpich.log
+cmake --build build-mpich -j "$jobs"
+cd build-mpich && ctest --output-on-failure -L mpi
