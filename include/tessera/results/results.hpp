@@ -81,7 +81,8 @@ struct RunResults {
   std::vector<std::pair<std::string, std::string>> plan;   ///< strategy's description
   std::string title, machine, model, strategy;
   std::int64_t devices = 0;                ///< taking part
-  std::int64_t model_flops = 0, hardware_flops = 0, parameters = 0, tokens = 0;
+  double model_flops = 0, hardware_flops = 0;   ///< of the iteration, as strategy::Plan; beyond 2^63 for the largest jobs
+  std::int64_t parameters = 0, tokens = 0;
   std::int64_t peak_flops = 0;             ///< FLOP/s of one device in the workload's datatype
   std::int64_t memory_capacity = 0;        ///< B of one device
   std::vector<std::string> activities, categories, link_classes, labels, collective_kinds, algorithms;

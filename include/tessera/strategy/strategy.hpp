@@ -42,8 +42,9 @@ struct Job {
 struct Plan {
   program::Program program;
   std::vector<std::pair<std::string, std::string>> description;   ///< "tensor parallel" -> "8"
-  std::int64_t model_flops = 0;       ///< FLOP of the iteration without recomputation (for model FLOPs utilisation); 0: none
-  std::int64_t hardware_flops = 0;    ///< with recomputation
+  double model_flops = 0;             ///< FLOP of the iteration without recomputation (for model FLOPs utilisation); 0: none.
+                                      ///< double: 1T parameters times 6 million tokens is beyond 2^63
+  double hardware_flops = 0;          ///< with recomputation
   std::int64_t parameters = 0;
   std::int64_t tokens = 0;            ///< per iteration
 };
