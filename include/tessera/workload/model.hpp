@@ -15,42 +15,53 @@ enum class Norm { layernorm, rmsnorm };
 /// One decoder (or encoder) stack. Dimensions as in the model's own configuration; nothing is sharded here.
 struct Model {
   std::string name;
-  std::string family;                  ///< "gpt2", "opt", "bloom", "llama", "bert", "megatron", ...
+  std::string family;  ///< "gpt2", "opt", "bloom", "llama", "bert", "megatron", ...: for people, not computed with
   std::int64_t layers = 0;
-  std::int64_t hidden = 0;             ///< h
-  std::int64_t heads = 0;              ///< a, query heads
-  std::int64_t kv_heads = 0;           ///< grouped-query attention: < heads; equal to heads otherwise
-  std::int64_t head_dim = 0;           ///< h/a unless the model says otherwise
-  std::int64_t ffn_hidden = 0;         ///< width of the MLP (of one expert)
-  bool gated_mlp = false;              ///< SwiGLU: three matrices instead of two
-  std::int64_t vocabulary = 0;         ///< v
-  std::int64_t max_positions = 0;      ///< rows of a learned position embedding
+  std::int64_t hidden = 0;         ///< h
+  std::int64_t heads = 0;          ///< a, query heads
+  std::int64_t kv_heads = 0;       ///< grouped-query attention: < heads; in a file 0 stands for `heads`
+  std::int64_t head_dim = 0;       ///< in a file 0 stands for h/a
+  std::int64_t ffn_hidden = 0;     ///< width of the MLP (of one expert); in a file 0 stands for 4h
+  bool gated_mlp = false;          ///< SwiGLU: three matrices instead of two
+  std::int64_t vocabulary = 0;     ///< v
+  std::int64_t max_positions = 0;  ///< rows of a learned position embedding; the longest sequence otherwise (0: any)
   PositionEmbedding position = PositionEmbedding::learned;
   Norm norm = Norm::layernorm;
-  bool bias = true;                    ///< biases in the linear layers
+  bool causal = true;  ///< a token sees the tokens before it alone
+  bool bias = true;    ///< biases in the linear layers (the QKV projection apart)
   bool qkv_bias = true;
-  bool tied_embeddings = true;
-  bool dropout = true;                 ///< dropout layers (and their masks) exist in training
-  bool embedding_norm = false;         ///< BLOOM, BERT: a norm after the embedding
+  bool tied_embeddings = true;  ///< the output weight is the word embedding
+  bool dropout = true;          ///< dropout layers (and their masks) exist in training
+  bool embedding_norm = false;  ///< BLOOM, BERT: a norm after the embedding
   bool final_norm = true;
-  std::int64_t token_types = 0;        ///< BERT's segment embedding
-  std::int64_t experts = 0;            ///< MoE: experts per layer; 0 dense
-  std::int64_t experts_per_token = 0;  ///< top-k
-  std::int64_t shared_experts = 0;
-  std::int64_t extra_parameters = 0;   ///< what the fields above do not count (pooler, heads); stated in the file
-  std::int64_t published_parameters = 0;  ///< what the source states, for the test; 0 when it states none
-  std::string source;                  ///< paper or repository that the numbers come from
+  bool masked_lm_head = false;   ///< BERT: linear layer, activation and norm before the logits, and a bias on them
+  std::int64_t token_types = 0;  ///< BERT's segment embedding
+  std::int64_t experts = 0;      ///< MoE: experts per layer; 0 dense
+  std::int64_t experts_per_token = 0;     ///< top-k
+  std::int64_t shared_experts = 0;        ///< MoE: experts that every token takes besides
+  std::int64_t moe_layer_interval = 1;    ///< MoE: every n-th layer has experts, the others one dense MLP
+  std::int64_t extra_parameters = 0;      ///< what the fields above do not count (a pooler); stated in the file
+  std::int64_t published_parameters = 0;  ///< what the source states; 0 when it states none
+  std::string source;                     ///< paper or repository that the numbers come from
 };
 
 /// Trainable parameters of the whole model, derived from the dimensions.
 [[nodiscard]] std::int64_t parameter_count(const Model& model);
+/// Those that one token uses: top-k experts instead of all. Equal to parameter_count when dense.
+[[nodiscard]] std::int64_t active_parameter_count(const Model& model);
+/// Whether layer 0 .. layers-1 has experts.
+[[nodiscard]] bool is_moe_layer(const Model& model, std::int64_t layer);
 
 [[nodiscard]] const config::Schema<Model>& model_schema();
-/// A [model] table by fields. Checks that the dimensions fit together.
+/// A [model] table by fields. Fills in what a file may leave 0 and checks that the dimensions fit together.
 [[nodiscard]] Model read_model(const config::Table& table, config::Diagnostics& diagnostics);
-/// A Hugging Face config.json as it is. Ignored keys are documented (docs/models.md); keys that change the computation and are not
-/// modelled and unknown model types are errors that name the choices; other unknown keys warn.
-[[nodiscard]] Model read_hugging_face(const std::string& json, const std::string& file, config::Diagnostics& diagnostics);
+/// A Hugging Face config.json as it is. Ignored keys are documented (docs/models.md); keys that change the computation
+/// and are not modelled and unknown model types are errors that name the choices; other unknown keys warn.
+[[nodiscard]] Model read_hugging_face(const std::string& json, const std::string& file,
+                                      config::Diagnostics& diagnostics);
+/// Text of a model file: `*.json` is a Hugging Face configuration, anything else the TOML fields of model_schema.
+[[nodiscard]] Model read_model_file(const std::string& text, const std::string& file, config::Diagnostics& diagnostics);
+/// Schemas of this layer, for `tessera help`: the model and every cost model.
 [[nodiscard]] std::vector<const config::SchemaBase*> schemas();
 
 }  // namespace tessera::workload

@@ -19,29 +19,56 @@ enum class OperatorKind : std::uint8_t {
   norm,         ///< layer norm, RMS norm
   elementwise,  ///< bias, dropout, residual, activation function, scale, mask
   softmax,
-  embedding,    ///< gather or scatter of rows
-  optimizer,    ///< Adam step
-  reduction,    ///< element-wise sum of received data (collectives)
-  copy,         ///< memory to memory
+  embedding,  ///< gather or scatter of rows
+  optimizer,  ///< unscale, norm, Adam step, conversion of weights
+  reduction,  ///< element-wise sum of received data (collectives), bias gradients
+  copy,       ///< memory to memory
 };
+[[nodiscard]] const char* name_of(OperatorKind kind);
+/// Work of gemm and attention is done on the matrix units; everything else streams through memory.
+[[nodiscard]] constexpr bool uses_matrix_units(OperatorKind kind) {
+  return kind == OperatorKind::gemm || kind == OperatorKind::attention;
+}
 
 /// One kernel on one device. All counts are of this device's share.
 struct Operator {
   OperatorKind kind = OperatorKind::elementwise;
   std::string name;               ///< "qkv", "fc1 dgrad", "softmax": for timelines and breakdowns
-  std::string datatype = "fp16";
-  std::int64_t batch = 1;         ///< gemm: independent products (heads x micro-batch)
-  std::int64_t m = 0, n = 0, k = 0;   ///< gemm and attention: dimensions of one product
-  std::int64_t flops = 0;         ///< multiply-add = 2
-  std::int64_t bytes_read = 0;    ///< from device memory, each operand once
+  std::string datatype = "fp16";  ///< of the operands; selects the device's peak
+  /// gemm: independent products (heads x micro-batch). attention: the same.
+  std::int64_t batch = 1;
+  /// gemm: dimensions of one product. attention: m queries, n keys of one head, k = head dimension.
+  std::int64_t m = 0, n = 0, k = 0;
+  /// On the matrix units, multiply-add = 2. The arithmetic of streaming kernels is not counted: at a few operations
+  /// per byte it hides behind their memory traffic on every device described here.
+  std::int64_t flops = 0;
+  std::int64_t bytes_read = 0;  ///< from device memory, each operand once
   std::int64_t bytes_written = 0;
+
+  friend bool operator==(const Operator&, const Operator&) = default;
 };
+
+/// Bytes per element of "fp32", "tf32" (stored as fp32), "fp16", "bf16", "fp8", "int8". Another name: InputError.
+[[nodiscard]] std::int64_t bytes_per_element(const std::string& datatype);
+/// The datatypes that bytes_per_element knows.
+[[nodiscard]] const std::vector<std::string>& datatype_names();
+
+/// batch products of (m x k) by (k x n): 2 batch m n k FLOP, each operand read once, the result written once.
+[[nodiscard]] Operator gemm(const std::string& name, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k,
+                            const std::string& datatype);
+/// A kernel that reads and writes that many bytes of device memory.
+[[nodiscard]] Operator streaming(OperatorKind kind, const std::string& name, std::int64_t bytes_read,
+                                 std::int64_t bytes_written, const std::string& datatype);
+
+/// Sum of the FLOPs of operators.
+[[nodiscard]] std::int64_t total_flops(const std::vector<Operator>& operators);
 
 /// Time of an operator on a device. Implementations: `roofline`, `tile` (src/workload/cost/, one file each).
 class CostModel {
  public:
   virtual ~CostModel() = default;
-  /// Duration in ps, > 0 for any work, on a device at normal speed. A datatype that the device has no peak for: InputError.
+  /// Duration in ps, > 0 for any work (0 for an operator without flops and bytes), on a device at normal speed.
+  /// A datatype that the device has no peak for: InputError.
   [[nodiscard]] virtual Time time(const Operator& op, const machine::DeviceSpec& device) const = 0;
 };
 
@@ -52,7 +79,7 @@ struct CostModelKind {
   std::function<std::unique_ptr<CostModel>(const config::Table& cost, config::Diagnostics&)> make;
 };
 [[nodiscard]] const std::vector<CostModelKind>& cost_model_kinds();
-/// From a [cost] table (`model = "roofline"` and that model's own keys).
+/// From a [cost] table (`model = "roofline"` and that model's own keys). Null when the diagnostics have an error.
 [[nodiscard]] std::unique_ptr<CostModel> make_cost_model(const config::Table& cost, config::Diagnostics& diagnostics);
 
 }  // namespace tessera::workload

@@ -1,6 +1,8 @@
-// The operators of a transformer on one tensor-parallel rank, and the activations that they keep.
+// The operators of a transformer on one tensor-parallel rank, as Megatron-LM (2022) launches them, and the
+// activations that they keep (Korthikanti et al. 2022, section 4).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -15,51 +17,147 @@ enum class Recomputation { none, selective, full };
 
 /// How one layer is cut and run on a device.
 struct LayerShape {
-  std::int64_t sequence = 0;          ///< s: new tokens per sequence (1 in generation)
-  std::int64_t context = 0;           ///< keys and values per sequence (= sequence in training; KV cache length in generation)
-  std::int64_t micro_batch = 1;       ///< b: sequences
-  std::int64_t tensor = 1;            ///< t: tensor-parallel ranks
-  bool sequence_parallel = false;     ///< norms, dropouts and residuals are cut along the sequence too
-  std::int64_t heads_per_rank = 0;    ///< query heads on this rank (ceil with uneven_heads = "pad")
-  std::int64_t kv_heads_per_rank = 0; ///< at least 1
+  std::int64_t sequence = 0;       ///< s: new tokens per sequence (1 in generation)
+  std::int64_t context = 0;        ///< keys and values per sequence, the new ones included; 0: equal to `sequence`
+  std::int64_t micro_batch = 1;    ///< b: sequences
+  std::int64_t tensor = 1;         ///< t: tensor-parallel ranks
+  bool sequence_parallel = false;  ///< norms, dropouts and residuals are cut along the sequence too
+  std::int64_t heads_per_rank =
+      0;  ///< query heads on this rank (ceil with uneven_heads = "pad"); 0: heads / t, exactly
+  std::int64_t kv_heads_per_rank = 0;  ///< at least 1; 0: kv_heads / t, or 1 where t > kv_heads (replicated)
   bool flash_attention = false;
-  Phase phase = Phase::training;
-  std::string datatype = "fp16";
-  std::int64_t expert_parallel = 1;   ///< MoE: ranks over which experts are spread
-  std::int64_t expert_tokens = 0;     ///< MoE: tokens that this rank's experts process for the micro-batch (capacity, imbalance applied)
+  Phase phase = Phase::training;     ///< dropout and its masks exist in training alone
+  std::string datatype = "fp16";     ///< of weights and activations
+  std::int64_t gradient_bytes = 4;   ///< per element of the buffer that weight gradients are added to
+  bool fused_accumulation = true;    ///< the weight-gradient GEMM adds to that buffer itself; else an extra kernel does
+  bool moe = false;                  ///< the MLP of this layer is its experts (see is_moe_layer)
+  std::int64_t expert_parallel = 1;  ///< MoE: ranks over which experts are spread
+  /// MoE: tokens that this rank's experts process for the micro-batch (capacity and imbalance applied);
+  /// 0: s b experts_per_token, an even load.
+  std::int64_t expert_tokens = 0;
 };
 
-/// One operator with its three parts. A part without work is empty.
+/// Operators between two points at which a strategy may have to communicate. The backward part runs all of
+/// `input_gradient` first, then `weight_gradient`, each in order: a tensor-parallel collective of the input gradient
+/// can run beside the weight gradient, as in Megatron-LM.
 struct OperatorSet {
   std::vector<Operator> forward;
-  std::vector<Operator> input_gradient;
-  std::vector<Operator> weight_gradient;
-  std::int64_t kept = 0;              ///< activation bytes kept from forward to backward by these operators
+  std::vector<Operator> input_gradient;   ///< empty outside training
+  std::vector<Operator> weight_gradient;  ///< empty outside training
+  std::int64_t kept_input = 0;            ///< activation bytes: the section's own input, kept until its backward part
+  std::int64_t kept_inside = 0;  ///< activation bytes kept by the operators inside; free when the section is recomputed
+
+  [[nodiscard]] std::int64_t kept() const { return kept_input + kept_inside; }
+  [[nodiscard]] bool empty() const { return forward.empty(); }
 };
 
-/// Where a strategy has to communicate: between the sections of a layer.
-/// attention_in (norm) | attention | attention_out (dropout, residual) | mlp_in (norm) | mlp | mlp_out (dropout, residual)
+/// A layer in the order in which it runs; backward runs the sections in reverse. Tensor parallelism communicates
+/// - forward: before `qkv` and before `fc1` (all-gather of the input under sequence parallelism, nothing otherwise),
+///   after `projection` and after `fc2` (all-reduce, or reduce-scatter under sequence parallelism);
+/// - backward, mirrored: before the backward part of `fc2` and `projection` (all-gather under sequence parallelism),
+/// and
+///   after the input_gradient of `fc1` and `qkv` (all-reduce, or reduce-scatter), which runs beside their
+///   weight_gradient. Under sequence parallelism the kept input of `qkv` and `fc1` is gathered again for the
+///   weight_gradient.
+/// Each moves the whole activation, 2 s b h bytes.
+/// Expert parallelism has an all-to-all after `dispatch` and one before `combine`, in both directions, of
+/// expert_tokens h elements.
 struct LayerOperators {
-  OperatorSet attention_in;    ///< cut along the sequence under sequence parallelism
-  OperatorSet attention;       ///< qkv, attention core, output projection: cut by heads
-  OperatorSet attention_core;  ///< the part of `attention` that selective recomputation repeats (not repeated in `attention`)
-  OperatorSet attention_proj;  ///< output projection, after the core
-  OperatorSet attention_out;
-  OperatorSet mlp_in;
-  OperatorSet mlp;             ///< cut by columns, then rows; the experts of a MoE layer
-  OperatorSet router;          ///< MoE: gate; empty when dense
-  OperatorSet mlp_out;
+  OperatorSet attention_norm;  ///< cut along the sequence under sequence parallelism
+  OperatorSet qkv;             ///< column-parallel linear
+  OperatorSet
+      attention_core;  ///< rotary embedding, scores, softmax, dropout, context: what selective recomputation repeats
+  OperatorSet projection;          ///< row-parallel linear
+  OperatorSet attention_residual;  ///< bias, dropout, residual: cut along the sequence under sequence parallelism
+  OperatorSet mlp_norm;            ///< as attention_norm
+  OperatorSet router;              ///< MoE: gate of every token; empty when dense
+  OperatorSet dispatch;            ///< MoE: tokens put into the order of their experts; empty when dense
+  OperatorSet fc1;                 ///< column-parallel linear, or those of the local experts
+  OperatorSet activation;          ///< bias and GeLU, or SwiGLU
+  OperatorSet fc2;                 ///< row-parallel linear, or those of the local experts
+  OperatorSet combine;             ///< MoE: weighted sum of a token's experts; empty when dense
+  OperatorSet mlp_residual;        ///< as attention_residual
+
+  static constexpr std::size_t section_count = 13;
+  [[nodiscard]] std::array<const OperatorSet*, section_count> in_order() const;
 };
 
-/// Bytes of activations kept per layer and micro-batch on this rank (Korthikanti et al. 2022, eq. 1-6).
-[[nodiscard]] std::int64_t activation_bytes(const LayerOperators& layer, Recomputation recomputation, const Model&, const LayerShape&);
-
+/// The sections of one layer. A cut that does not fit the model (heads, MLP width, vocabulary, sequence): InputError.
 [[nodiscard]] LayerOperators transformer_layer(const Model& model, const LayerShape& shape);
-/// Word and position embedding of this rank's vocabulary share, with the dropout behind it.
-[[nodiscard]] OperatorSet embedding_operators(const Model& model, const LayerShape& shape);
-/// Final norm, logits of this rank's vocabulary share, cross entropy.
-[[nodiscard]] OperatorSet head_operators(const Model& model, const LayerShape& shape);
-/// Adam on `parameters` of this device: reads gradients and fp32 states, writes states and the low-precision weights.
-[[nodiscard]] std::vector<Operator> optimizer_operators(std::int64_t parameters, const std::string& datatype);
+
+/// Bytes of activations kept per layer and micro-batch on this rank, from what the operators keep: everything; without
+/// the inside of the attention core (selective); the input of the layer alone (full; 1/t of it under sequence
+/// parallelism).
+[[nodiscard]] std::int64_t activation_bytes(const LayerOperators& layer, Recomputation recomputation);
+
+/// The first stage. Between `lookup` and `combine`: all-reduce of 2 s b h bytes over the tensor ranks
+/// (vocabulary-parallel).
+struct EmbeddingOperators {
+  OperatorSet lookup;   ///< rows of this rank's share of the vocabulary
+  OperatorSet combine;  ///< position (and token type) embedding, norm where the model has one, dropout
+};
+[[nodiscard]] EmbeddingOperators embedding_operators(const Model& model, const LayerShape& shape);
+
+/// The last stage. Tensor parallelism communicates around `logits` as around `qkv`.
+struct HeadOperators {
+  OperatorSet norm;    ///< final norm; empty where the model has none
+  OperatorSet logits;  ///< this rank's share of the vocabulary
+  /// Vocabulary-parallel cross entropy in FP32: maximum | logit of the target | sum of exponentials | quotient. Each |
+  /// is an all-reduce of 4 s b bytes over the tensor ranks. The backward part stands in the last set alone. Empty
+  /// outside training.
+  std::array<OperatorSet, 4> loss;
+};
+[[nodiscard]] HeadOperators head_operators(const Model& model, const LayerShape& shape);
+
+/// Bytes of the keys and values that one layer caches on this rank, for `context` tokens of micro_batch sequences.
+[[nodiscard]] std::int64_t kv_cache_bytes(const Model& model, const LayerShape& shape);
+
+/// Parameters on one tensor rank.
+struct ParameterShare {
+  std::int64_t sharded = 0;     ///< cut over the tensor ranks
+  std::int64_t replicated = 0;  ///< the same on each tensor rank (norms, biases of row-parallel layers); their
+                                ///< gradients are summed over the tensor ranks under sequence parallelism
+  std::int64_t expert = 0;  ///< of experts: data-parallel over other ranks than the rest
+  [[nodiscard]] std::int64_t total() const { return sharded + replicated + expert; }
+};
+[[nodiscard]] ParameterShare layer_parameters(const Model& model, const LayerShape& shape);
+/// Word (padded vocabulary), position and token type embedding and the norm behind them.
+[[nodiscard]] ParameterShare embedding_parameters(const Model& model, const LayerShape& shape);
+/// Final norm and output weight; where embeddings are tied, the output weight is a copy of the word embedding that the
+/// last stage holds when it is not the first one too (`own_weight`): count it in memory, and all-reduce its gradient
+/// with the first stage.
+[[nodiscard]] ParameterShare head_parameters(const Model& model, const LayerShape& shape, bool own_weight);
+/// The vocabulary padded to a multiple of 128 t, as Megatron-LM pads it.
+[[nodiscard]] std::int64_t padded_vocabulary(const Model& model, std::int64_t tensor);
+
+/// Weight updates of one device.
+struct OptimizerShape {
+  std::int64_t parameters = 0;      ///< weights that the device holds
+  std::int64_t updated = 0;         ///< those whose optimizer state it holds (fewer with a distributed optimizer)
+  std::string datatype = "fp16";    ///< of the weights
+  std::int64_t gradient_bytes = 4;  ///< per element of the gradient buffer
+};
+
+/// Mixed-precision Adam (Kingma and Ba 2014; Micikevicius et al. 2017) as Megatron-LM runs it.
+struct OptimizerOperators {
+  std::vector<Operator> zero;     ///< clears the gradient buffer, before the first micro-batch
+  std::vector<Operator> average;  ///< divides the gradient buffer by the data-parallel size, before its all-reduce
+  std::vector<Operator> unscale;  ///< undoes the loss scale, looks for infinities; an all-reduce of one number follows
+  std::vector<Operator> norm;     ///< of all gradients, for clipping; an all-reduce of one number follows
+  std::vector<Operator> step;     ///< Adam on FP32 weights and moments, weights copied back in their datatype
+};
+[[nodiscard]] OptimizerOperators optimizer_operators(const OptimizerShape& shape);
+/// Bytes of optimizer state per parameter that is updated: FP32 weight and two FP32 moments.
+inline constexpr std::int64_t optimizer_state_bytes = 12;
+
+/// FLOP of one forward pass of one sequence through the whole model, uncut: GEMMs, attention and logits.
+/// Forward and backward take three times that (model FLOPs); recomputation comes on top (hardware FLOPs).
+struct ForwardFlops {
+  std::int64_t attention_core = 0;  ///< scores and context of all layers: what selective recomputation repeats
+  std::int64_t layers = 0;          ///< all layers, attention_core included: what full recomputation repeats
+  std::int64_t logits = 0;
+  [[nodiscard]] std::int64_t total() const { return layers + logits; }
+};
+[[nodiscard]] ForwardFlops forward_flops(const Model& model, std::int64_t sequence, std::int64_t context, Phase phase);
 
 }  // namespace tessera::workload
