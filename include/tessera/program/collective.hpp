@@ -13,27 +13,38 @@
 
 namespace tessera::program {
 
-/// A message of one step, by rank in the group.
+/// A message of one step, by rank in the group. Time depends on peer, bytes and lane alone; offset, stride and add say which data
+/// it carries, so that tests can move real numbers and compare the sums.
 struct Transfer {
   std::uint32_t peer = 0;
   std::int64_t bytes = 0;       ///< 0 is sent too (it is a synchronisation), unless both sides know that nothing is due
   std::uint16_t lane = 0;       ///< messages between two ranks match in order within a lane (two directions of a ring: two lanes)
+  bool add = false;             ///< receives: the data is added to what is there (counted in Step::reduce); else it replaces it
+  std::uint32_t stride = 0;     ///< 0: contiguous; k: every k-th of the `size` chunks of the buffer, from the one at `offset` on
+  std::int64_t offset = 0;      ///< B into the buffer; all_to_all: sends into the send buffer, receives into the receive buffer
 };
 
 /// One step of one member: first all sends are posted, then all receives are awaited (in any order of arrival), then `reduce` bytes
-/// of received data are added to local data (reads two operands, writes one). The next step starts after that.
+/// of received data are added to local data (reads two operands, writes one). The next step starts after that, and with `wait_sends`
+/// not before this step's sends have left the device (a tree sends to its largest subtree first, then to the next).
 struct Step {
   std::vector<Transfer> sends;
   std::vector<Transfer> receives;
   std::int64_t reduce = 0;
-  void clear() { sends.clear(); receives.clear(); reduce = 0; }
+  bool wait_sends = false;
+  void clear() {
+    sends.clear();
+    receives.clear();
+    reduce = 0;
+    wait_sends = false;
+  }
 };
 
 /// One member's side of one collective: a small value that yields its steps in order. Nothing is unrolled.
 struct CollectiveCall {
   const Collective* collective = nullptr;
   std::uint32_t rank = 0;         ///< this member's index in the group
-  std::uint32_t size = 1;
+  std::uint32_t size = 1;         ///< of the group
   const Group* group = nullptr;
   const machine::Machine* machine = nullptr;   ///< places: hierarchical needs nodes, mesh needs rows and columns
 };
@@ -46,7 +57,7 @@ class CollectiveAlgorithm {
   [[nodiscard]] virtual bool supports(CollectiveKind kind) const = 0;
   /// A problem with this group on this machine ("needs the same number of members in every node"); empty when it fits.
   [[nodiscard]] virtual std::string check(const Collective&, const Group&, const machine::Machine&) const = 0;
-  /// Number of steps of a member; all members may differ.
+  /// Number of steps of a member; all members may differ. A group of one has none.
   [[nodiscard]] virtual std::uint32_t steps(const CollectiveCall& call) const = 0;
   /// Fills step `index` of a member. `step` is reused from call to call: no allocation in steady state.
   virtual void step(const CollectiveCall& call, std::uint32_t index, Step& step) const = 0;

@@ -17,6 +17,8 @@ using DeviceId = machine::NodeId;
 using BlockId = std::uint32_t;
 using OperatorId = std::uint32_t;
 using GroupId = std::uint32_t;
+inline constexpr DeviceId no_device = ~DeviceId{0};   ///< a peer slot that means nothing to a device
+inline constexpr GroupId no_group = ~GroupId{0};      ///< a group slot that means nothing to a device
 
 /// What a stretch of a device's main stream is counted as in the breakdown (docs/results.md).
 enum class Activity : std::uint8_t {
@@ -53,7 +55,9 @@ enum class Op : std::uint8_t {
   call,         ///< block `a`, `count` times
 };
 
-/// 24 bytes. Messages of one (sender, receiver, channel) match in order; there are no tags.
+/// 24 bytes. Messages of one (sender, receiver, channel) match in order; there are no tags. Only one stream of a device may send to a
+/// peer on a channel, only one may receive from it there, and only one may call the collectives of a group: between streams the order
+/// would depend on time. (Two streams that need the same members use two groups.) Only stream 0 allocates and releases.
 struct Instruction {
   Op op = Op::compute;
   Activity activity = Activity::forward;
@@ -138,10 +142,11 @@ class BlockBuilder {
 
 /// Problems that can be seen before time zero, as in DESIGN 6: receives without sends and sizes that differ (sequences of each
 /// channel compared without unrolling), collectives that a member never joins or joins with another size or order, groups with
-/// repeated members, slots out of range, recursive blocks. Returns texts that name devices; empty when all is well.
+/// repeated members, events raised less often than awaited, memory released that was not allocated, slots out of range, recursive
+/// blocks. Returns texts that name devices; empty when all is well. A cycle of waits is found by the simulator.
 [[nodiscard]] std::vector<std::string> check_program(const Program& program, const machine::Machine& machine);
 
-/// Peak memory by walking stream 0 of a device without time: loops are walked twice and extrapolated.
+/// Peak memory by walking stream 0 of a device without time; a repeated block is walked once and its repeats follow in closed form.
 struct MemoryPeak {
   std::int64_t total = 0;
   std::int64_t by_category[memory_category_count] = {};   ///< at the moment of the peak
@@ -155,6 +160,6 @@ struct ProgramTotals {
   std::int64_t bytes_sent = 0;        ///< by sends and collectives
   std::int64_t messages = 0;          ///< sent by sends and collectives
 };
-[[nodiscard]] ProgramTotals totals(const Program& program, DeviceId device);
+[[nodiscard]] ProgramTotals totals(const Program& program, const machine::Machine& machine, DeviceId device);
 
 }  // namespace tessera::program
