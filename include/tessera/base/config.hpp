@@ -39,26 +39,42 @@ enum class Unit { time, bytes, bandwidth, compute, frequency };
 /// The nearest of `choices` when it is near enough to be a typing error; empty otherwise.
 [[nodiscard]] std::string did_you_mean(std::string_view word, const std::vector<std::string>& choices);
 
+/// Where a value stands; line 0 when the source has no lines (`--set a.b=1`).
 struct Location {
   std::string file;
   int line = 0;
   int column = 0;
 };
+/// "file:line:column", or the source alone when it has no lines.
+[[nodiscard]] std::string to_string(const Location& where);
 
 /// Collects problems so that one run reports all of them. Lines read `file:line:column: what is wrong, what is allowed`.
+/// Both lists are kept sorted by position (files in the order in which they were first named), without repeats.
 class Diagnostics {
  public:
-  void error(const Location& where, const std::string& what);
-  void warn(const Location& where, const std::string& what);
-  [[nodiscard]] bool ok() const { return errors_.empty(); }
-  [[nodiscard]] const std::vector<std::string>& errors() const { return errors_; }
-  [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
-  /// Throws InputError with all error lines (sorted by position, without repeats) when there are any.
+  void error(const Location& where, const std::string& what) { errors_.add(rank_of(where.file), where, what); }
+  void warn(const Location& where, const std::string& what) { warnings_.add(rank_of(where.file), where, what); }
+  [[nodiscard]] bool ok() const { return errors_.lines.empty(); }
+  [[nodiscard]] const std::vector<std::string>& errors() const { return errors_.lines; }
+  [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_.lines; }
+  /// Throws InputError with all error lines when there are any.
   void throw_if_errors() const;
 
  private:
-  std::vector<std::string> errors_;
-  std::vector<std::string> warnings_;
+  struct Position {
+    std::size_t file;
+    int line, column;
+    auto operator<=>(const Position&) const = default;
+  };
+  struct Lines {
+    std::vector<std::string> lines;
+    std::vector<Position> positions;
+    void add(std::size_t file, const Location& where, const std::string& what);
+  };
+  std::size_t rank_of(const std::string& file);
+
+  std::vector<std::string> files_;
+  Lines errors_, warnings_;
 };
 
 class Table;
@@ -70,9 +86,12 @@ class Value {
  public:
   using Content = std::variant<bool, std::int64_t, double, std::string, Array, std::shared_ptr<Table>>;
   Value() = default;
-  Value(Content content, Location where) : content_(std::move(content)), where_(std::move(where)) {}
+  Value(Content content, Location where) : content_(std::move(content)), where_(std::move(where)), key_where_(where_) {}
+  Value(Content content, Location where, Location key_where)
+      : content_(std::move(content)), where_(std::move(where)), key_where_(std::move(key_where)) {}
   [[nodiscard]] const Content& content() const { return content_; }
   [[nodiscard]] const Location& where() const { return where_; }
+  [[nodiscard]] const Location& key_where() const { return key_where_; }   ///< of the key in front of it
   [[nodiscard]] const Table* table() const;  ///< null when it is something else
   [[nodiscard]] Table* table();
   [[nodiscard]] const Array* array() const;
@@ -82,6 +101,7 @@ class Value {
  private:
   Content content_ = false;
   Location where_;
+  Location key_where_;
 };
 
 /// Keys in the order of the file.
@@ -104,8 +124,12 @@ class Table {
 [[nodiscard]] std::shared_ptr<Table> parse_toml(const std::string& text, const std::string& file, Diagnostics& diagnostics);
 /// The text of a table as TOML; parse_toml(to_toml(t)) equals t.
 [[nodiscard]] std::string to_toml(const Table& table);
-/// Every key of `over` replaces that of `base`; tables merge key by key.
+/// Every key of `over` replaces that of `base`; tables merge key by key. Nothing is shared between the two afterwards.
 void merge(Table& base, const Table& over);
+/// A deep copy: values share their tables when they are copied.
+[[nodiscard]] std::shared_ptr<Table> clone(const Table& table);
+/// Same keys and values, wherever they stand and in whatever order.
+[[nodiscard]] bool same_content(const Table& a, const Table& b);
 
 /// What a Schema knows of one parameter, for help and for messages.
 struct ParameterHelp {
@@ -114,11 +138,13 @@ struct ParameterHelp {
 
 namespace detail {
 class FieldBase;
-struct FieldState;
+class FieldState;
 }  // namespace detail
 
 /// Refinements of the field that was declared last, chained: `.at_least("1 B/s").otherwise("25 GB/s")`.
-/// A field without otherwise() or optional() is required. Bounds and defaults are written as the user would write them.
+/// A field without otherwise() or optional() is required. Bounds and defaults are written as the user would write them: texts and
+/// quantities without quotes, lists and tables as in TOML ("[1, 2]", "{}"). A quantity is not negative unless at_least() allows it.
+/// Misuse (a bound on a text, a default that does not parse, a key declared twice) throws InternalError at once.
 class FieldHandle {
  public:
   explicit FieldHandle(detail::FieldState& state) : state_(&state) {}
@@ -143,13 +169,20 @@ class SchemaBase {
   [[nodiscard]] std::vector<ParameterHelp> parameters() const;
   /// Keys that the schema accepts but does not read (read elsewhere, e.g. "include", "kind").
   void also_accept(const std::string& key, const std::string& help);
+  /// Adds the defaults that `table` leaves out, nested tables included: how an experiment is resolved.
+  void complete(Table& table) const;
 
  protected:
+  friend class detail::FieldBase;
   FieldHandle add(std::unique_ptr<detail::FieldBase> field);
   void read_into(void* object, const Table& table, Diagnostics& diagnostics) const;
-  void write_from(const void* object, Table& table) const;
+  /// `initial` is an object as constructed: an optional field that still has its value is not printed.
+  void write_from(const void* object, const void* initial, Table& table) const;
+  [[nodiscard]] bool is_initial(const void* object, const void* initial) const;
 
  private:
+  void report_unknown_keys(const Table& table, Diagnostics& diagnostics) const;
+
   std::string path_, help_;
   std::vector<std::unique_ptr<detail::FieldBase>> fields_;
   std::vector<std::pair<std::string, std::string>> accepted_;
@@ -184,7 +217,10 @@ class Schema : public SchemaBase {
     this->read_into(&object, table, diagnostics);
     return object;
   }
-  void write(const T& object, Table& table) const { this->write_from(&object, table); }
+  void write(const T& object, Table& table) const {
+    const T initial{};
+    this->write_from(&object, &initial, table);
+  }
 };
 
 }  // namespace tessera::config

@@ -1,0 +1,83 @@
+// Collected problems of the inputs, and the guesses that go with them.
+#include <algorithm>
+#include <cctype>
+
+#include "tessera/base/config.hpp"
+#include "tessera/base/error.hpp"
+
+namespace tessera::config {
+
+std::string to_string(const Location& where) {
+  if (where.line == 0) return where.file;
+  return where.file + ':' + std::to_string(where.line) + ':' + std::to_string(where.column);
+}
+
+std::size_t Diagnostics::rank_of(const std::string& file) {
+  const auto found = std::find(files_.begin(), files_.end(), file);
+  if (found != files_.end()) return static_cast<std::size_t>(found - files_.begin());
+  files_.push_back(file);
+  return files_.size() - 1;
+}
+
+void Diagnostics::Lines::add(std::size_t file, const Location& where, const std::string& what) {
+  std::string line = where.file.empty() ? what : to_string(where) + ": " + what;
+  if (std::find(lines.begin(), lines.end(), line) != lines.end()) return;
+  const Position position{file, where.line, where.column};
+  const auto after = std::upper_bound(positions.begin(), positions.end(), position);
+  lines.insert(lines.begin() + (after - positions.begin()), std::move(line));
+  positions.insert(after, position);
+}
+
+void Diagnostics::throw_if_errors() const {
+  if (ok()) return;
+  std::string text;
+  for (const std::string& line : errors()) text += (text.empty() ? "" : "\n") + line;
+  throw InputError(text);
+}
+
+namespace {
+
+std::string lower_case(std::string_view word) {
+  std::string result(word);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+/// Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours.
+std::size_t distance(const std::string& a, const std::string& b) {
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
+  for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substitution = d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, substitution});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  }
+  return d[a.size()][b.size()];
+}
+
+}  // namespace
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& choices) {
+  const std::string wanted = lower_case(word);
+  std::string best;
+  std::size_t best_distance = 0;
+  for (const std::string& choice : choices) {
+    const std::string candidate = lower_case(choice);
+    // One slip in a short word, one in three letters of a longer one; a word of two letters has to match but for case.
+    const std::size_t allowed = std::max(wanted.size(), candidate.size()) / 3;
+    const std::size_t d = distance(wanted, candidate);
+    const bool prefix = wanted.size() >= 3 && candidate.starts_with(wanted);
+    if (d > allowed && !prefix) continue;
+    if (best.empty() || d < best_distance) {
+      best = choice;
+      best_distance = d;
+    }
+  }
+  return best;
+}
+
+}  // namespace tessera::config
