@@ -31,16 +31,19 @@ struct DeviceSpec {
 struct Link {
   NodeId from = 0;
   NodeId to = 0;
-  std::int64_t bandwidth = 0;    ///< B/s, faults applied
+  std::int64_t bandwidth = 0;    ///< B/s, more than 0, faults applied
   Time latency = 0;              ///< ps
   std::uint16_t link_class = 0;  ///< index into Network::link_classes
+  bool dead = false;             ///< a fault, or an end that is dead: no route uses it
 };
 
-/// Finds the way, one hop at a time; deterministic, never over a dead link or through a dead device.
+/// Finds the way, one hop at a time; deterministic, never over a dead link or through a dead node.
+/// Routers own what they need, so that copies of a Machine share them; they are immutable and may be asked from any thread.
 class Router {
  public:
   virtual ~Router() = default;
-  /// The link to take at `at` towards device `to`; no_link when at == to or there is no way.
+  /// The link to take at `at` towards device `to`; no_link when at == to, when there is no way, and at switches that are
+  /// not on the way from any device to `to`.
   [[nodiscard]] virtual LinkId next(NodeId at, NodeId to) const = 0;
 };
 
@@ -54,6 +57,8 @@ struct Network {
   std::vector<std::string> switch_names;    ///< by switch, "nvswitch 3", "leaf 0", "core"
   std::shared_ptr<const Router> router;
   std::int64_t packet = 0;                  ///< B, messages are cut into packets of this size
+
+  [[nodiscard]] NodeId nodes() const { return devices + switches; }
 };
 
 /// Where a device stands, for placement and partition.
@@ -69,6 +74,7 @@ struct Machine {
   std::string topology;                     ///< name of the topology kind: "cluster", "ring", "mesh", "torus", "package"
   DeviceSpec device;                        ///< of all devices
   std::vector<DevicePlace> places;          ///< by device
+  std::string device_noun = "gpu";          ///< what a device is called: "gpu", "die", "chip", "chiplet"
   std::vector<double> speed;                ///< by device: 1 normal, 0.5 half speed (compute and memory), 0 dead
   int devices_per_node = 1;
   int columns = 0;                          ///< of a mesh or torus, 0 otherwise
@@ -77,11 +83,13 @@ struct Machine {
   std::string source;                       ///< where the figures come from (data sheet, paper)
 
   [[nodiscard]] NodeId devices() const { return network.devices; }
+  [[nodiscard]] bool alive(NodeId device) const { return speed[device] > 0; }
   [[nodiscard]] std::string node_name(NodeId node) const;   ///< "gpu 3", "die (2,5)", "nvswitch 0"
   [[nodiscard]] std::string link_name(LinkId link) const;   ///< "gpu 3 to nvswitch 0"
 };
 
-/// All links of the way from one device to another; empty when there is none. For checks, tests and placement.
+/// All links of the way from one device to another; empty when there is none, and when from == to. For checks, tests and
+/// placement. Throws InternalError when the router runs in circles.
 [[nodiscard]] std::vector<LinkId> route(const Network& network, NodeId from, NodeId to);
 
 }  // namespace tessera::machine

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,9 @@
 
 namespace tessera::machine {
 
-/// A kind of topology: reads its own keys of [machine.topology] and builds the network and the places (without faults).
+/// A kind of topology: reads its own keys of [machine.topology] and fills in network (with a router for the healthy
+/// network), places, devices_per_node, columns, rows and device_noun of `machine`. Faults come later, for all kinds alike.
+/// When it reports an error, it may leave `machine` as it is.
 struct TopologyKind {
   std::string name;
   std::string help;
@@ -19,9 +22,17 @@ struct TopologyKind {
 };
 [[nodiscard]] const std::vector<TopologyKind>& topology_kinds();
 
+/// The text of a machine file (inputs/machines/*.toml): its one table, [machine], or null after an error.
+[[nodiscard]] std::shared_ptr<config::Table> parse_machine_file(const std::string& text, const std::string& file,
+                                                                config::Diagnostics& diagnostics);
+
 /// A [machine] table, fully resolved (no include left), into a machine with faults applied and routes checked: each pair of live
 /// devices is connected, or it is an error that names a pair. Problems go to `diagnostics`.
+/// After an error the result is of no use.
 [[nodiscard]] Machine build_machine(const config::Table& machine, config::Diagnostics& diagnostics);
+
+/// Adds the defaults that a [machine] table leaves out, for the resolved experiment.
+void complete_machine(config::Table& machine);
 
 /// The schemas of this layer, for `tessera help`.
 [[nodiscard]] std::vector<const config::SchemaBase*> schemas();
