@@ -23,13 +23,15 @@ class Communicator {
   [[nodiscard]] virtual std::int64_t max(std::int64_t value) = 0;
   [[nodiscard]] virtual std::int64_t sum(std::int64_t value) = 0;
   virtual void barrier() = 0;
+  /// The MPI_Comm behind it, for the few places that include mpi.h (DESIGN section 2); null: one process without MPI.
+  [[nodiscard]] virtual void* native() { return nullptr; }
 };
 
 /// One rank, no MPI: `check`, `show`, tests, and builds of a single process.
 [[nodiscard]] std::unique_ptr<Communicator> make_serial_communicator();
 
-/// MPI_Init on construction, MPI_Finalize on destruction; world() spans MPI_COMM_WORLD.
-/// At most one per process. Works without mpirun (one rank).
+/// MPI_Init on construction, MPI_Finalize on destruction; world() spans a duplicate of MPI_COMM_WORLD.
+/// At most one per process. Works without mpirun (one rank). Where MPI runs already it is used, and left running.
 class MpiSession {
  public:
   MpiSession(int& argc, char**& argv);
@@ -42,6 +44,7 @@ class MpiSession {
 
  private:
   std::unique_ptr<Communicator> world_;
+  bool owns_mpi_ = false;
 };
 
 }  // namespace tessera

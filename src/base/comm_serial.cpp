@@ -1,0 +1,25 @@
+#include "tessera/base/comm.hpp"
+
+namespace tessera {
+
+namespace {
+
+class SerialCommunicator final : public Communicator {
+ public:
+  [[nodiscard]] int rank() const override { return 0; }
+  [[nodiscard]] int size() const override { return 1; }
+  [[nodiscard]] std::string broadcast(std::string text) override { return text; }
+  [[nodiscard]] std::vector<std::vector<std::byte>> gather(const std::vector<std::byte>& bytes) override {
+    return {bytes};
+  }
+  [[nodiscard]] std::int64_t min(std::int64_t value) override { return value; }
+  [[nodiscard]] std::int64_t max(std::int64_t value) override { return value; }
+  [[nodiscard]] std::int64_t sum(std::int64_t value) override { return value; }
+  void barrier() override {}
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> make_serial_communicator() { return std::make_unique<SerialCommunicator>(); }
+
+}  // namespace tessera
