@@ -1,0 +1,117 @@
+#include <catch2/catch.hpp>
+
+#include "tessera/base/config.hpp"
+#include "tessera/base/time.hpp"
+
+using namespace tessera;
+using namespace tessera::config;
+
+namespace {
+
+std::int64_t parsed(const std::string& text, Unit unit) {
+  std::string problem;
+  const auto value = parse_quantity(text, unit, problem);
+  INFO(text << ": " << problem);
+  REQUIRE(value);
+  return *value;
+}
+
+std::string refused(const std::string& text, Unit unit) {
+  std::string problem;
+  INFO(text);
+  REQUIRE_FALSE(parse_quantity(text, unit, problem));
+  return problem;
+}
+
+}  // namespace
+
+TEST_CASE("quantities are exact integers of their base unit") {
+  CHECK(parsed("150 GB/s", Unit::bandwidth) == 150'000'000'000);
+  CHECK(parsed("1.5 TB/s", Unit::bandwidth) == 1'500'000'000'000);
+  CHECK(parsed("0.5 us", Unit::time) == 500'000);
+  CHECK(parsed("500ns", Unit::time) == 500'000);
+  CHECK(parsed("2 min", Unit::time) == 120 * second);
+  CHECK(parsed("96 GiB", Unit::bytes) == 96LL << 30);
+  CHECK(parsed("80 GB", Unit::bytes) == 80'000'000'000);
+  CHECK(parsed("312 TFLOP/s", Unit::compute) == 312'000'000'000'000);
+  CHECK(parsed("1410 MHz", Unit::frequency) == 1'410'000'000);
+  CHECK(parsed("1e3 ns", Unit::time) == 1'000'000);
+  CHECK(parsed("-5 GB/s", Unit::bandwidth) == -5'000'000'000);
+  CHECK(parsed("0 B", Unit::bytes) == 0);
+  CHECK(parsed("0.0 ps", Unit::time) == 0);
+  CHECK(parsed("1000000000000000000 ps", Unit::time) == 1'000'000'000'000'000'000);
+  CHECK(parsed("9223372036854775807 B", Unit::bytes) == 9'223'372'036'854'775'807);
+  CHECK(parsed("100.50 ns", Unit::time) == 100'500);
+}
+
+TEST_CASE("a bit is an eighth of a byte") {
+  // 200 Gb/s is 200 x 10^9 / 8 bytes a second.
+  CHECK(parsed("200 Gb/s", Unit::bandwidth) == 25'000'000'000);
+  CHECK(refused("1 b/s", Unit::bandwidth) == "\"1 b/s\" is not a whole number of bytes per second");
+}
+
+TEST_CASE("quantities that are not exact, not whole or of another dimension are refused with what is expected") {
+  CHECK(refused("0.3 ps", Unit::time) == "\"0.3 ps\" is not a whole number of picoseconds");
+  CHECK(refused("1e-40 s", Unit::time) == "\"1e-40 s\" is not a whole number of picoseconds");
+  CHECK(refused("1e-400 s", Unit::time) == "\"1e-400 s\" is not a whole number of picoseconds");
+  CHECK(refused("12abc GB/s", Unit::bandwidth) ==
+        "\"12abc GB/s\" has the unknown unit \"abc GB/s\", expected a bandwidth such as \"150 GB/s\"");
+  CHECK(refused("150 GB", Unit::bandwidth) == "\"150 GB\" is a size, expected a bandwidth such as \"150 GB/s\"");
+  CHECK(refused("150 GB/s", Unit::bytes) == "\"150 GB/s\" is a bandwidth, expected a size such as \"96 GiB\"");
+  CHECK(refused("150", Unit::bandwidth) == "\"150\" has no unit, expected a bandwidth such as \"150 GB/s\"");
+  CHECK(refused("", Unit::time) == "\"\" does not start with a number, expected a time such as \"500 ns\"");
+  CHECK(refused("fast", Unit::time) == "\"fast\" does not start with a number, expected a time such as \"500 ns\"");
+  CHECK(refused("312 TFLOPs", Unit::compute) ==
+        "\"312 TFLOPs\" has the unknown unit \"TFLOPs\" (did you mean \"TFLOP/s\"?), expected a compute rate such as "
+        "\"312 TFLOP/s\"");
+  CHECK(refused("1e30 s", Unit::time) == "\"1e30 s\" is too large, at most 9223372036854775807 picoseconds");
+  CHECK(refused("1e400 s", Unit::time) == "\"1e400 s\" is too large, at most 9223372036854775807 picoseconds");
+  CHECK(refused("9223372036854775808 B", Unit::bytes) ==
+        "\"9223372036854775808 B\" is too large, at most 9223372036854775807 bytes");
+  CHECK(refused("1.2.3 ns", Unit::time) ==
+        "\"1.2.3 ns\" has the unknown unit \".3 ns\", expected a time such as \"500 ns\"");
+  CHECK(refused("1. ns", Unit::time) == "\"1. ns\" has the unknown unit \". ns\", expected a time such as \"500 ns\"");
+}
+
+TEST_CASE("printing takes the largest unit that stays a whole number, and reads back as the same integer") {
+  CHECK(format_quantity(150'000'000'000, Unit::bandwidth) == "150 GB/s");
+  CHECK(format_quantity(2'039'000'000'000, Unit::bandwidth) == "2039 GB/s");
+  CHECK(format_quantity(500'000, Unit::time) == "500 ns");
+  CHECK(format_quantity(80'000'000'000, Unit::bytes) == "80 GB");
+  CHECK(format_quantity(96LL << 30, Unit::bytes) == "96 GiB");
+  CHECK(format_quantity(1'024'000, Unit::bytes) == "1024 kB");
+  CHECK(format_quantity(0, Unit::bytes) == "0 B");
+  for (const Unit unit : {Unit::time, Unit::bytes, Unit::bandwidth, Unit::compute, Unit::frequency}) {
+    for (const std::int64_t value :
+         {1LL, 7LL, 1000LL, 1024LL, 12'345'678'901LL, 3LL << 40, 9'223'372'036'854'775'807LL, -2000LL}) {
+      CHECK(parsed(format_quantity(value, unit), unit) == value);
+    }
+  }
+}
+
+TEST_CASE("rounded figures have three significant digits") {
+  CHECK(format_rounded(18'130'000'000'000, Unit::time) == "18.1 s");
+  CHECK(format_rounded(1'320'456'000, Unit::time) == "1.32 ms");
+  CHECK(format_rounded(74'230'000'000, Unit::bytes) == "74.2 GB");
+  CHECK(format_rounded(999, Unit::time) == "999 ps");
+  CHECK(format_rounded(999'600, Unit::time) == "1.00 us");
+  CHECK(format_rounded(0, Unit::bytes) == "0 B");
+}
+
+TEST_CASE("suggestions are near, and nothing is suggested otherwise") {
+  const std::vector<std::string> keys{"bandwidth", "latency", "tensor", "pipeline"};
+  CHECK(did_you_mean("bandwith", keys) == "bandwidth");
+  CHECK(did_you_mean("Latency", keys) == "latency");
+  CHECK(did_you_mean("tesnor", keys) == "tensor");
+  CHECK(did_you_mean("pipe", keys) == "pipeline");
+  CHECK(did_you_mean("colour", keys).empty());
+  CHECK(did_you_mean("x", keys).empty());
+}
+
+TEST_CASE("durations at a rate round up to a picosecond") {
+  // 1 byte at 3 B/s takes a third of a second: 333,333,333,333.33 ps, rounded up.
+  CHECK(duration_at_rate(1, 3) == 333'333'333'334);
+  CHECK(duration_at_rate(4096, 150'000'000'000) == 27'307);
+  CHECK(duration_at_rate(0, 1) == 0);
+  CHECK(saturating_add(never - 1, 5) == never);
+}

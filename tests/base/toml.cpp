@@ -1,0 +1,106 @@
+#include <catch2/catch.hpp>
+
+#include "tessera/base/config.hpp"
+#include "tessera/base/error.hpp"
+
+using namespace tessera;
+using namespace tessera::config;
+
+namespace {
+
+std::shared_ptr<Table> parsed(const std::string& text) {
+  Diagnostics diagnostics;
+  auto table = parse_toml(text, "x.toml", diagnostics);
+  REQUIRE(diagnostics.errors() == std::vector<std::string>{});
+  return table;
+}
+
+}  // namespace
+
+TEST_CASE("keys keep the order and the positions of the file") {
+  const auto table = parsed("zebra = 1\napple = \"2\"\n\n[middle]\n  inner = [1, 2]\n");
+  REQUIRE(table->entries().size() == 3);
+  CHECK(table->entries()[0].first == "zebra");
+  CHECK(table->entries()[1].first == "apple");
+  CHECK(table->entries()[2].first == "middle");
+  CHECK(to_string(table->find("apple")->where()) == "x.toml:2:9");
+  CHECK(to_string(table->find("apple")->key_where()) == "x.toml:2:1");
+  CHECK(to_string(table->find("middle")->table()->find("inner")->where()) == "x.toml:5:11");
+}
+
+TEST_CASE("what is not TOML is one line with its position") {
+  Diagnostics diagnostics;
+  (void)parse_toml("a = 1\nb = [1,\n", "x.toml", diagnostics);
+  REQUIRE(diagnostics.errors().size() == 1);
+  CHECK(diagnostics.errors()[0] == "x.toml:2:9: not valid TOML: Error while parsing array: encountered end-of-file");
+  Diagnostics dates;
+  (void)parse_toml("day = 2022-05-01\n", "x.toml", dates);
+  CHECK(dates.errors() ==
+        std::vector<std::string>{
+            "x.toml:1:7: dates and times of day have no meaning here, durations are texts such as \"500 ns\""});
+}
+
+TEST_CASE("text made from a table reads back as the same table") {
+  const std::string text = R"(
+title = "quotes \" and \\ and \n and \u0001 and é"
+whole = -9223372036854775807
+real = 0.1
+round = 3.0
+large = 1e+300
+flag = true
+empty = []
+mixed = [1, "two", [3.5, { four = 4 }], {}]
+"odd key" = 1
+[a]
+b.c = 1
+[a.d]
+[[a.list]]
+x = 1
+[[a.list]]
+x = 2
+[[a.list.deeper]]
+y = 3
+[last]
+)";
+  const auto table = parsed(text);
+  const std::string printed = to_toml(*table);
+  INFO(printed);
+  const auto again = parsed(printed);
+  CHECK(same_content(*table, *again));
+  CHECK(to_toml(*again) == printed);
+}
+
+TEST_CASE("tables merge key by key and share nothing afterwards") {
+  const auto base = parsed("a = 1\n[t]\nx = 1\ny = 2\n[kept]\nz = 1\n");
+  const auto over = parsed("a = 5\n[t]\ny = 3\n[new]\nw = 1\n");
+  merge(*base, *over);
+  CHECK(same_content(*base, *parsed("a = 5\n[t]\nx = 1\ny = 3\n[kept]\nz = 1\n[new]\nw = 1\n")));
+  base->find("new")->table()->set("w", Value(std::int64_t{9}, {}));
+  CHECK(same_content(*over, *parsed("a = 5\n[t]\ny = 3\n[new]\nw = 1\n")));
+}
+
+TEST_CASE("content compares whatever the order, and tells differences apart") {
+  CHECK(same_content(*parsed("a = 1\nb = [1, 2]"), *parsed("b = [1, 2]\na = 1")));
+  CHECK_FALSE(same_content(*parsed("a = 1"), *parsed("a = 1.0")));
+  CHECK_FALSE(same_content(*parsed("a = [1, 2]"), *parsed("a = [2, 1]")));
+  CHECK_FALSE(same_content(*parsed("a = [1]"), *parsed("a = [1, 2]")));
+  CHECK_FALSE(same_content(*parsed("a = 1"), *parsed("b = 1")));
+  CHECK_FALSE(same_content(*parsed("[t]\na = true"), *parsed("[t]\na = false")));
+}
+
+TEST_CASE("problems come sorted by position, without repeats, and all at once") {
+  Diagnostics diagnostics;
+  diagnostics.error({"b.toml", 9, 1}, "third");
+  diagnostics.error({"b.toml", 2, 7}, "second");
+  diagnostics.error({"b.toml", 2, 3}, "first");
+  diagnostics.error({"a.toml", 1, 1}, "another file");
+  diagnostics.error({"b.toml", 2, 7}, "second");
+  diagnostics.warn({"b.toml", 1, 1}, "only a warning");
+  CHECK_THROWS_AS(diagnostics.throw_if_errors(), InputError);
+  CHECK_THROWS_WITH(diagnostics.throw_if_errors(),
+                    "b.toml:2:3: first\nb.toml:2:7: second\nb.toml:9:1: third\na.toml:1:1: another file");
+  Diagnostics clean;
+  clean.warn({"--set a.b", 0, 0}, "harmless");
+  CHECK_NOTHROW(clean.throw_if_errors());
+  CHECK(clean.warnings() == std::vector<std::string>{"--set a.b: harmless"});
+}
