@@ -13,20 +13,24 @@
 
 namespace tessera::program {
 
-/// A message of one step, by rank in the group. Time depends on peer, bytes and lane alone; offset, stride and add say which data
-/// it carries, so that tests can move real numbers and compare the sums.
+/// A message of one step, by rank in the group. Time depends on peer, bytes and lane alone; offset, stride and add say
+/// which data it carries, so that tests can move real numbers and compare the sums.
 struct Transfer {
   std::uint32_t peer = 0;
-  std::int64_t bytes = 0;       ///< 0 is sent too (it is a synchronisation), unless both sides know that nothing is due
-  std::uint16_t lane = 0;       ///< messages between two ranks match in order within a lane (two directions of a ring: two lanes)
-  bool add = false;             ///< receives: the data is added to what is there (counted in Step::reduce); else it replaces it
-  std::uint32_t stride = 0;     ///< 0: contiguous; k: every k-th of the `size` chunks of the buffer, from the one at `offset` on
-  std::int64_t offset = 0;      ///< B into the buffer; all_to_all: sends into the send buffer, receives into the receive buffer
+  std::int64_t bytes = 0;  ///< 0 is sent too (it is a synchronisation), unless both sides know that nothing is due
+  std::uint16_t lane =
+      0;             ///< messages between two ranks match in order within a lane (two directions of a ring: two lanes)
+  bool add = false;  ///< receives: the data is added to what is there (counted in Step::reduce); else it replaces it
+  std::uint32_t stride =
+      0;  ///< 0: contiguous; k: every k-th of the `size` chunks of the buffer, from the one at `offset` on
+  std::int64_t offset =
+      0;  ///< B into the buffer; all_to_all: sends into the send buffer, receives into the receive buffer
 };
 
-/// One step of one member: first all sends are posted, then all receives are awaited (in any order of arrival), then `reduce` bytes
-/// of received data are added to local data (reads two operands, writes one). The next step starts after that, and with `wait_sends`
-/// not before this step's sends have left the device (a tree sends to its largest subtree first, then to the next).
+/// One step of one member: first all sends are posted, then all receives are awaited (in any order of arrival), then
+/// `reduce` bytes of received data are added to local data (reads two operands, writes one). The next step starts after
+/// that, and with `wait_sends` not before this step's sends have left the device (a tree sends to its largest subtree
+/// first, then to the next).
 struct Step {
   std::vector<Transfer> sends;
   std::vector<Transfer> receives;
@@ -43,16 +47,16 @@ struct Step {
 /// One member's side of one collective: a small value that yields its steps in order. Nothing is unrolled.
 struct CollectiveCall {
   const Collective* collective = nullptr;
-  std::uint32_t rank = 0;         ///< this member's index in the group
-  std::uint32_t size = 1;         ///< of the group
+  std::uint32_t rank = 0;  ///< this member's index in the group
+  std::uint32_t size = 1;  ///< of the group
   const Group* group = nullptr;
-  const machine::Machine* machine = nullptr;   ///< places: hierarchical needs nodes, mesh needs rows and columns
+  const machine::Machine* machine = nullptr;  ///< places: hierarchical needs nodes, mesh needs rows and columns
 };
 
 class CollectiveAlgorithm {
  public:
   virtual ~CollectiveAlgorithm() = default;
-  [[nodiscard]] virtual std::string name() const = 0;      ///< "ring", "bidirectional-ring", "direct", "binomial-tree", "hierarchical", "mesh"
+  [[nodiscard]] virtual std::string name() const = 0;  ///< "ring", "direct", ...: as in experiments
   [[nodiscard]] virtual std::string help() const = 0;
   [[nodiscard]] virtual bool supports(CollectiveKind kind) const = 0;
   /// A problem with this group on this machine ("needs the same number of members in every node"); empty when it fits.
@@ -67,8 +71,16 @@ class CollectiveAlgorithm {
 /// Index into collective_algorithms(); names that do not exist are an InputError with the choices.
 [[nodiscard]] std::uint32_t algorithm_index(const std::string& name);
 
+/// Names of the algorithms that have this kind.
+[[nodiscard]] std::vector<std::string> algorithms_for(CollectiveKind kind);
+/// A problem with this collective on this group: size not a multiple of the element, a root outside, an algorithm that
+/// lacks the kind or does not fit; empty when there is none. Expects live members within the machine.
+[[nodiscard]] std::string check_collective(const Collective& collective, const Group& group,
+                                           const machine::Machine& machine);
+
 /// Chunk `index` of `total` bytes cut into `parts` chunks of whole elements that differ by at most one element.
-[[nodiscard]] std::int64_t chunk_bytes(std::int64_t total, std::int64_t element, std::uint32_t parts, std::uint32_t index);
+[[nodiscard]] std::int64_t chunk_bytes(std::int64_t total, std::int64_t element, std::uint32_t parts,
+                                       std::uint32_t index);
 
 /// Which algorithm each kind uses unless a collective names its own: the experiment's [collectives] table.
 struct CollectiveChoices {
@@ -77,7 +89,7 @@ struct CollectiveChoices {
   std::string all_gather = "ring";
   std::string all_to_all = "direct";
   std::string broadcast = "binomial-tree";
-  std::string reduction = "memory";   ///< "memory": reductions cost memory time; "free"
+  std::string reduction = "memory";  ///< "memory": reductions cost memory time; "free"
   [[nodiscard]] std::uint32_t index_for(CollectiveKind kind) const;
 };
 [[nodiscard]] const config::Schema<CollectiveChoices>& collective_choices_schema();

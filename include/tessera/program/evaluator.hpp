@@ -1,4 +1,5 @@
-// How searches and profilers reach the simulator: declared here, implemented in sim/, handed in by the application (DESIGN section 2).
+// How searches and profilers reach the simulator: declared here, implemented in sim/, handed in by the application
+// (DESIGN section 2).
 #pragma once
 
 #include <string>
@@ -11,9 +12,9 @@ namespace tessera::program {
 /// What a search needs to know of one run.
 struct Evaluation {
   bool feasible = false;
-  std::string reason;              ///< why not, naming device, amount and cause
-  Time time = 0;                   ///< of the iteration
-  std::int64_t peak_memory = 0;    ///< of the fullest device
+  std::string reason;            ///< why not, naming device, amount and cause
+  Time time = 0;                 ///< of the iteration
+  std::int64_t peak_memory = 0;  ///< of the fullest device
 };
 
 class Evaluator {

@@ -1,7 +1,8 @@
 // What each device does: streams of instructions, stored once and iterated, never unrolled.
 //
-// A Program holds blocks (straight-line code with calls and repeats) that all devices share, and a small binding per device: where
-// its streams start, and what the slots in the code mean for it (which device is "next stage", which group is "tensor").
+// A Program holds blocks (straight-line code with calls and repeats) that all devices share, and a small binding per
+// device: where its streams start, and what the slots in the code mean for it (which device is "next stage", which
+// group is "tensor").
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@ using DeviceId = machine::NodeId;
 using BlockId = std::uint32_t;
 using OperatorId = std::uint32_t;
 using GroupId = std::uint32_t;
-inline constexpr DeviceId no_device = ~DeviceId{0};   ///< a peer slot that means nothing to a device
-inline constexpr GroupId no_group = ~GroupId{0};      ///< a group slot that means nothing to a device
+inline constexpr DeviceId no_device = ~DeviceId{0};  ///< a peer slot that means nothing to a device
+inline constexpr GroupId no_group = ~GroupId{0};     ///< a group slot that means nothing to a device
 
 /// What a stretch of a device's main stream is counted as in the breakdown (docs/results.md).
 enum class Activity : std::uint8_t {
@@ -26,13 +27,13 @@ enum class Activity : std::uint8_t {
   backward,
   recomputation,
   optimizer,
-  tensor_communication,     ///< waiting for tensor/sequence-parallel collectives
-  data_communication,       ///< gradient and parameter collectives of data parallelism
-  pipeline_communication,   ///< waiting for stage-to-stage data that is under way
-  expert_communication,     ///< MoE dispatch and combine
+  tensor_communication,    ///< waiting for tensor/sequence-parallel collectives
+  data_communication,      ///< gradient and parameter collectives of data parallelism
+  pipeline_communication,  ///< waiting for stage-to-stage data that is under way
+  expert_communication,    ///< MoE dispatch and combine
   other_communication,
-  bubble,                   ///< waiting for a peer that has not sent yet
-  idle,                     ///< after the device's last instruction
+  bubble,  ///< waiting for a peer that has not sent yet
+  idle,    ///< after the device's last instruction
 };
 inline constexpr int activity_count = 11;
 [[nodiscard]] const char* name_of(Activity activity);
@@ -43,25 +44,26 @@ inline constexpr int memory_category_count = 6;
 [[nodiscard]] const char* name_of(MemoryCategory category);
 
 enum class Op : std::uint8_t {
-  compute,      ///< operator `a`, `count` times in a row
-  send,         ///< `bytes` to peer slot `a` on channel `b`: posted, the stream goes on (wait_sends waits for it)
-  receive,      ///< `bytes` from peer slot `a` on channel `b`: waits until the whole message is here
-  wait_sends,   ///< waits until all messages that this stream sent have left the device
-  collective,   ///< collective `a` (index into Program::collectives): waits until this device's part is done
-  signal,       ///< raises event `a` of this device by `count`
-  wait,         ///< waits until event `a` has been raised `count` more times than earlier waits have taken
-  allocate,     ///< `bytes` of memory category `b`
-  release,      ///< `bytes` of memory category `b`
-  call,         ///< block `a`, `count` times
+  compute,     ///< operator `a`, `count` times in a row
+  send,        ///< `bytes` to peer slot `a` on channel `b`: posted, the stream goes on (wait_sends waits for it)
+  receive,     ///< `bytes` from peer slot `a` on channel `b`: waits until the whole message is here
+  wait_sends,  ///< waits until all messages that this stream sent have left the device
+  collective,  ///< collective `a` (index into Program::collectives): waits until this device's part is done
+  signal,      ///< raises event `a` of this device by `count`
+  wait,        ///< waits until event `a` has been raised `count` more times than earlier waits have taken
+  allocate,    ///< `bytes` of memory category `b`
+  release,     ///< `bytes` of memory category `b`
+  call,        ///< block `a`, `count` times
 };
 
-/// 24 bytes. Messages of one (sender, receiver, channel) match in order; there are no tags. Only one stream of a device may send to a
-/// peer on a channel, only one may receive from it there, and only one may call the collectives of a group: between streams the order
-/// would depend on time. (Two streams that need the same members use two groups.) Only stream 0 allocates and releases.
+/// 24 bytes. Messages of one (sender, receiver, channel) match in order; there are no tags. Only one stream of a device
+/// may send to a peer on a channel, only one may receive from it there, and only one may call the collectives of a
+/// group: between streams the order would depend on time. (Two streams that need the same members use two groups.) Only
+/// stream 0 allocates and releases.
 struct Instruction {
   Op op = Op::compute;
   Activity activity = Activity::forward;
-  std::uint16_t label = 0;      ///< index into Program::labels: what the timeline shows
+  std::uint16_t label = 0;  ///< index into Program::labels: what the timeline shows
   std::uint32_t a = 0;
   std::uint32_t b = 0;
   std::uint32_t count = 1;
@@ -70,7 +72,7 @@ struct Instruction {
 static_assert(sizeof(Instruction) == 24);
 
 struct Block {
-  std::string name;             ///< "layer forward", "1F1B steady state"
+  std::string name;  ///< "layer forward", "1F1B steady state"
   std::vector<Instruction> code;
 };
 
@@ -89,19 +91,19 @@ struct Collective {
   /// all_reduce, broadcast: size of the buffer. reduce_scatter, all_gather: size of the whole (unscattered) buffer.
   /// all_to_all: bytes that each member holds for all members together.
   std::int64_t bytes = 0;
-  std::int64_t element = 2;      ///< bytes per element; chunks are whole elements and differ by at most one
-  std::uint32_t algorithm = 0;   ///< index into collective_algorithms() (program/collective.hpp)
-  std::uint32_t root = 0;        ///< broadcast: rank in the group
+  std::int64_t element = 2;     ///< bytes per element; chunks are whole elements and differ by at most one
+  std::uint32_t algorithm = 0;  ///< index into collective_algorithms() (program/collective.hpp)
+  std::uint32_t root = 0;       ///< broadcast: rank in the group
   /// all_to_all with uneven load: relative share of each destination rank; empty means even.
   std::vector<double> shares;
 };
 
 /// One device's meaning of the shared code.
 struct DeviceProgram {
-  std::vector<BlockId> streams;           ///< entry block of each stream; stream 0 is the main one
-  std::vector<DeviceId> peers;            ///< by peer slot
-  std::vector<GroupId> groups;            ///< by group slot
-  std::uint32_t events = 0;               ///< number of events used by signal and wait
+  std::vector<BlockId> streams;  ///< entry block of each stream; stream 0 is the main one
+  std::vector<DeviceId> peers;   ///< by peer slot
+  std::vector<GroupId> groups;   ///< by group slot
+  std::uint32_t events = 0;      ///< number of events used by signal and wait
 };
 
 /// A whole job. Sizes do not grow with layers, micro-batches or repeats.
@@ -110,46 +112,50 @@ struct Program {
   std::vector<Block> blocks;
   std::vector<Collective> collectives;
   std::vector<Group> groups;
-  std::vector<DeviceProgram> devices;     ///< by device; no streams: the device takes no part
-  std::vector<std::string> labels;        ///< labels[0] is ""
-  bool free_reductions = false;           ///< reductions of collectives cost no memory time
+  std::vector<DeviceProgram> devices;  ///< by device; no streams: the device takes no part
+  std::vector<std::string> labels;     ///< labels[0] is ""
+  bool free_reductions = false;        ///< reductions of collectives cost no memory time
 };
 
 /// Builds a block: `block.compute(op).collective(c).call(layer, 4)`. Thin helpers for strategies and tests.
 class BlockBuilder {
  public:
   BlockBuilder(Program& program, std::string name);
-  BlockBuilder& label(const std::string& text);           ///< of the instructions that follow
-  BlockBuilder& activity(Activity activity);              ///< of the instructions that follow
-  BlockBuilder& compute(const workload::Operator& op, std::uint32_t times = 1);   ///< equal operators are stored once
+  BlockBuilder& label(const std::string& text);                                  ///< of the instructions that follow
+  BlockBuilder& activity(Activity activity);                                     ///< of the instructions that follow
+  BlockBuilder& compute(const workload::Operator& op, std::uint32_t times = 1);  ///< equal operators are stored once
   BlockBuilder& send(std::uint32_t peer_slot, std::int64_t bytes, std::uint32_t channel = 0);
   BlockBuilder& receive(std::uint32_t peer_slot, std::int64_t bytes, std::uint32_t channel = 0);
   BlockBuilder& wait_sends();
   BlockBuilder& collective(Collective collective);
   BlockBuilder& signal(std::uint32_t event, std::uint32_t count = 1);
   BlockBuilder& wait(std::uint32_t event, std::uint32_t count = 1);
-  BlockBuilder& allocate(MemoryCategory category, std::int64_t bytes);   ///< 0 bytes: nothing is added
+  BlockBuilder& allocate(MemoryCategory category, std::int64_t bytes);  ///< 0 bytes: nothing is added
   BlockBuilder& release(MemoryCategory category, std::int64_t bytes);
-  BlockBuilder& call(BlockId block, std::uint32_t times = 1);   ///< 0 times: nothing is added
-  [[nodiscard]] BlockId done();                            ///< adds the block to the program
+  BlockBuilder& call(BlockId block, std::uint32_t times = 1);  ///< 0 times: nothing is added
+  [[nodiscard]] BlockId done();                                ///< adds the block to the program
 
  private:
+  BlockBuilder& add(Op op, std::uint32_t a, std::uint32_t b, std::uint32_t count, std::int64_t bytes);
+
   Program* program_;
   Block block_;
   Activity activity_ = Activity::forward;
   std::uint16_t label_ = 0;
 };
 
-/// Problems that can be seen before time zero, as in DESIGN 6: receives without sends and sizes that differ (sequences of each
-/// channel compared without unrolling), collectives that a member never joins or joins with another size or order, groups with
-/// repeated members, events raised less often than awaited, memory released that was not allocated, slots out of range, recursive
-/// blocks. Returns texts that name devices; empty when all is well. A cycle of waits is found by the simulator.
+/// Problems that can be seen before time zero, as in DESIGN 6: receives without sends and sizes that differ (sequences
+/// of each channel compared without unrolling), collectives that a member never joins or joins with another size or
+/// order, groups with repeated members, events raised less often than awaited, memory released that was not allocated,
+/// slots out of range, recursive blocks. Returns texts that name devices; empty when all is well. A cycle of waits is
+/// found by the simulator.
 [[nodiscard]] std::vector<std::string> check_program(const Program& program, const machine::Machine& machine);
 
-/// Peak memory by walking stream 0 of a device without time; a repeated block is walked once and its repeats follow in closed form.
+/// Peak memory by walking stream 0 of a device without time; a repeated block is walked once and its repeats follow in
+/// closed form.
 struct MemoryPeak {
   std::int64_t total = 0;
-  std::int64_t by_category[memory_category_count] = {};   ///< at the moment of the peak
+  std::int64_t by_category[memory_category_count] = {};  ///< at the moment of the peak
 };
 [[nodiscard]] MemoryPeak memory_peak(const Program& program, DeviceId device);
 
@@ -157,8 +163,8 @@ struct MemoryPeak {
 struct ProgramTotals {
   std::int64_t instructions = 0;
   std::int64_t flops = 0;
-  std::int64_t bytes_sent = 0;        ///< by sends and collectives
-  std::int64_t messages = 0;          ///< sent by sends and collectives
+  std::int64_t bytes_sent = 0;  ///< by sends and collectives
+  std::int64_t messages = 0;    ///< sent by sends and collectives
 };
 [[nodiscard]] ProgramTotals totals(const Program& program, const machine::Machine& machine, DeviceId device);
 

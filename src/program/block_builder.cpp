@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <limits>
+
+#include "tessera/base/error.hpp"
+#include "tessera/program/program.hpp"
+
+namespace tessera::program {
+namespace {
+
+bool same(const workload::Operator& a, const workload::Operator& b) {
+  return a.kind == b.kind && a.flops == b.flops && a.bytes_read == b.bytes_read && a.bytes_written == b.bytes_written &&
+         a.batch == b.batch && a.m == b.m && a.n == b.n && a.k == b.k && a.datatype == b.datatype && a.name == b.name;
+}
+
+bool same(const Collective& a, const Collective& b) {
+  return a.kind == b.kind && a.group_slot == b.group_slot && a.bytes == b.bytes && a.element == b.element &&
+         a.algorithm == b.algorithm && a.root == b.root && a.shares == b.shares;
+}
+
+/// Index of an equal element, appended when there is none. The newest are the likeliest.
+template <class T, class Equal>
+std::uint32_t index_of(std::vector<T>& list, const T& value, const Equal& equal) {
+  const auto found = std::find_if(list.rbegin(), list.rend(), [&](const T& other) { return equal(other, value); });
+  if (found != list.rend()) return static_cast<std::uint32_t>(list.rend() - found - 1);
+  list.push_back(value);
+  return static_cast<std::uint32_t>(list.size() - 1);
+}
+
+}  // namespace
+
+BlockBuilder::BlockBuilder(Program& program, std::string name) : program_(&program) {
+  block_.name = std::move(name);
+  if (program.labels.empty()) program.labels.emplace_back();
+}
+
+BlockBuilder& BlockBuilder::label(const std::string& text) {
+  const std::uint32_t index = index_of(program_->labels, text, std::equal_to<>());
+  if (index > std::numeric_limits<std::uint16_t>::max()) throw InternalError("more than 65,536 labels in a program");
+  label_ = static_cast<std::uint16_t>(index);
+  return *this;
+}
+
+BlockBuilder& BlockBuilder::activity(Activity activity) {
+  activity_ = activity;
+  return *this;
+}
+
+BlockBuilder& BlockBuilder::add(Op op, std::uint32_t a, std::uint32_t b, std::uint32_t count, std::int64_t bytes) {
+  block_.code.push_back({op, activity_, label_, a, b, count, bytes});
+  return *this;
+}
+
+BlockBuilder& BlockBuilder::compute(const workload::Operator& op, std::uint32_t times) {
+  if (times == 0) return *this;
+  const auto equal = [](const workload::Operator& a, const workload::Operator& b) { return same(a, b); };
+  return add(Op::compute, index_of(program_->operators, op, equal), 0, times, 0);
+}
+
+BlockBuilder& BlockBuilder::send(std::uint32_t peer_slot, std::int64_t bytes, std::uint32_t channel) {
+  return add(Op::send, peer_slot, channel, 1, bytes);
+}
+
+BlockBuilder& BlockBuilder::receive(std::uint32_t peer_slot, std::int64_t bytes, std::uint32_t channel) {
+  return add(Op::receive, peer_slot, channel, 1, bytes);
+}
+
+BlockBuilder& BlockBuilder::wait_sends() { return add(Op::wait_sends, 0, 0, 1, 0); }
+
+BlockBuilder& BlockBuilder::collective(Collective collective) {
+  const auto equal = [](const Collective& a, const Collective& b) { return same(a, b); };
+  return add(Op::collective, index_of(program_->collectives, collective, equal), 0, 1, 0);
+}
+
+BlockBuilder& BlockBuilder::signal(std::uint32_t event, std::uint32_t count) {
+  return count == 0 ? *this : add(Op::signal, event, 0, count, 0);
+}
+
+BlockBuilder& BlockBuilder::wait(std::uint32_t event, std::uint32_t count) {
+  return count == 0 ? *this : add(Op::wait, event, 0, count, 0);
+}
+
+BlockBuilder& BlockBuilder::allocate(MemoryCategory category, std::int64_t bytes) {
+  return bytes == 0 ? *this : add(Op::allocate, 0, static_cast<std::uint32_t>(category), 1, bytes);
+}
+
+BlockBuilder& BlockBuilder::release(MemoryCategory category, std::int64_t bytes) {
+  return bytes == 0 ? *this : add(Op::release, 0, static_cast<std::uint32_t>(category), 1, bytes);
+}
+
+BlockBuilder& BlockBuilder::call(BlockId block, std::uint32_t times) {
+  return times == 0 ? *this : add(Op::call, block, 0, times, 0);
+}
+
+BlockId BlockBuilder::done() {
+  program_->blocks.push_back(std::move(block_));
+  block_ = {};
+  return static_cast<BlockId>(program_->blocks.size() - 1);
+}
+
+}  // namespace tessera::program

@@ -1,0 +1,21 @@
+// The algorithms that registry.cpp lists, one file each. Adding one: its file, its line here, its line there.
+#pragma once
+
+#include <memory>
+
+#include "tessera/program/collective.hpp"
+
+namespace tessera::program {
+
+using AlgorithmPointer = std::unique_ptr<const CollectiveAlgorithm>;
+
+[[nodiscard]] AlgorithmPointer make_ring();
+[[nodiscard]] AlgorithmPointer make_bidirectional_ring();
+[[nodiscard]] AlgorithmPointer make_direct();
+[[nodiscard]] AlgorithmPointer make_binomial_tree();
+[[nodiscard]] AlgorithmPointer make_halving_doubling();
+[[nodiscard]] AlgorithmPointer make_hierarchical();
+[[nodiscard]] AlgorithmPointer make_mesh();
+[[nodiscard]] AlgorithmPointer make_mesh_scatter();
+
+}  // namespace tessera::program

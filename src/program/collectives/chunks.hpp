@@ -1,0 +1,55 @@
+// How a buffer is cut: chunks of whole elements that differ by at most one element.
+#pragma once
+
+#include <algorithm>
+
+#include "tessera/program/collective.hpp"
+
+namespace tessera::program {
+
+/// Bytes of a buffer that one message carries (the meaning of `stride` is that of Transfer).
+struct Data {
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;
+  std::uint32_t stride = 0;
+};
+
+/// Chunk `index` of `whole` cut into `parts`.
+inline Data chunk_of(Data whole, std::int64_t element, std::uint32_t parts, std::uint32_t index) {
+  const std::int64_t elements = whole.bytes / element;
+  const std::int64_t base = elements / parts;
+  const std::int64_t larger = elements % parts;  // the first chunks hold one element more
+  const std::int64_t before = base * index + std::min<std::int64_t>(index, larger);
+  return {whole.offset + before * element, (base + (index < larger ? 1 : 0)) * element, 0};
+}
+
+/// Chunks first .. first+count-1 of `whole` cut into `parts`, as one piece.
+inline Data chunks_of(Data whole, std::int64_t element, std::uint32_t parts, std::uint32_t first, std::uint32_t count) {
+  const Data begin = chunk_of(whole, element, parts, first);
+  const Data last = chunk_of(whole, element, parts, first + count - 1);
+  return {begin.offset, last.offset + last.bytes - begin.offset, 0};
+}
+
+/// (a - b) mod n for a, b in [0, n].
+constexpr std::uint32_t minus_modulo(std::uint32_t a, std::uint32_t b, std::uint32_t n) {
+  const std::uint32_t difference = a >= b ? a - b : a + n - b;
+  return difference >= n ? difference - n : difference;
+}
+
+/// (a + b) mod n for a, b in [0, n).
+constexpr std::uint32_t plus_modulo(std::uint32_t a, std::uint32_t b, std::uint32_t n) {
+  return a + b >= n ? a + b - n : a + b;
+}
+
+inline void add_send(Step& step, std::uint32_t peer, const Data& data, std::uint16_t lane = 0) {
+  step.sends.push_back({peer, data.bytes, lane, false, data.stride, data.offset});
+}
+inline void add_receive(Step& step, std::uint32_t peer, const Data& data, std::uint16_t lane = 0) {
+  step.receives.push_back({peer, data.bytes, lane, false, data.stride, data.offset});
+}
+inline void add_receive_and_reduce(Step& step, std::uint32_t peer, const Data& data, std::uint16_t lane = 0) {
+  step.receives.push_back({peer, data.bytes, lane, true, data.stride, data.offset});
+  step.reduce += data.bytes;
+}
+
+}  // namespace tessera::program

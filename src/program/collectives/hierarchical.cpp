@@ -1,0 +1,176 @@
+// Hierarchical: rings inside every node, and rings across nodes between the members with the same place in theirs, so
+// that each member carries only its share over the slower network. Broadcast: a binomial tree across nodes, then one
+// inside each.
+#include <algorithm>
+
+#include "algorithms.hpp"
+#include "ring_steps.hpp"
+#include "tree_steps.hpp"
+
+namespace tessera::program {
+namespace {
+
+int node_of(const Group& group, const machine::Machine& machine, std::size_t rank) {
+  return machine.places[group.members[rank]].node;
+}
+
+/// Where a member stands: the group is `nodes` runs of `locals` members each.
+struct Standing {
+  std::uint32_t nodes, locals, node, local;
+
+  explicit Standing(const CollectiveCall& call) {
+    const auto& members = call.group->members;
+    const auto& places = call.machine->places;
+    const int first = places[members.front()].node;
+    const auto end = std::partition_point(members.begin(), members.end(),
+                                          [&](DeviceId device) { return places[device].node == first; });
+    locals = static_cast<std::uint32_t>(end - members.begin());
+    nodes = call.size / locals;
+    node = call.rank / locals;
+    local = call.rank % locals;
+  }
+  [[nodiscard]] std::uint32_t rank_of(std::uint32_t at_node, std::uint32_t at_local) const {
+    return at_node * locals + at_local;
+  }
+  [[nodiscard]] RingPlace inside() const {
+    return {local, locals, rank_of(node, plus_modulo(local, 1, locals)), rank_of(node, minus_modulo(local, 1, locals)),
+            0};
+  }
+  [[nodiscard]] RingPlace across() const {
+    return {node, nodes, rank_of(plus_modulo(node, 1, nodes), local), rank_of(minus_modulo(node, 1, nodes), local), 0};
+  }
+};
+
+class Hierarchical final : public CollectiveAlgorithm {
+ public:
+  std::string name() const override { return "hierarchical"; }
+  std::string help() const override {
+    return "inside every node, then across nodes, then inside again; rings (broadcast: trees)";
+  }
+  bool supports(CollectiveKind kind) const override { return kind != CollectiveKind::all_to_all; }
+
+  std::string check(const Collective&, const Group& group, const machine::Machine& machine) const override {
+    std::vector<std::pair<int, std::size_t>> runs;  // node, members in a row
+    for (std::size_t i = 0; i < group.members.size(); ++i) {
+      const int node = node_of(group, machine, i);
+      if (runs.empty() || runs.back().first != node) runs.emplace_back(node, 0);
+      ++runs.back().second;
+    }
+    std::sort(runs.begin(), runs.end());
+    for (std::size_t i = 1; i < runs.size(); ++i) {
+      if (runs[i].first == runs[i - 1].first) {
+        return "hierarchical needs the members of a node to stand together in the group";
+      }
+      if (runs[i].second != runs[0].second) return "hierarchical needs the same number of members in every node";
+    }
+    return {};
+  }
+
+  std::uint32_t steps(const CollectiveCall& call) const override {
+    if (call.size == 1) return 0;
+    const Standing at(call);
+    switch (call.collective->kind) {
+      case CollectiveKind::all_reduce:
+        return 2 * ring_pass(at.locals) + 2 * ring_pass(at.nodes);
+      case CollectiveKind::broadcast:
+        return broadcast_steps(call, at);
+      default:
+        return ring_pass(at.locals) + ring_pass(at.nodes);
+    }
+  }
+
+  void step(const CollectiveCall& call, std::uint32_t index, Step& step) const override {
+    step.clear();
+    const Standing at(call);
+    switch (call.collective->kind) {
+      case CollectiveKind::all_reduce:
+        return all_reduce(call, at, index, step);
+      case CollectiveKind::reduce_scatter:
+        return reduce_scatter(call, at, index, step);
+      case CollectiveKind::all_gather:
+        return all_gather(call, at, index, step);
+      case CollectiveKind::broadcast:
+        return broadcast(call, at, index, step);
+      case CollectiveKind::all_to_all:
+        return;
+    }
+  }
+
+ private:
+  static void all_reduce(const CollectiveCall& call, const Standing& at, std::uint32_t index, Step& step) {
+    const Data whole{0, call.collective->bytes, 0};
+    const std::int64_t element = call.collective->element;
+    const auto local_part = [&](std::uint32_t local) { return chunk_of(whole, element, at.locals, local); };
+    const auto node_part = [&](std::uint32_t node) { return chunk_of(local_part(at.local), element, at.nodes, node); };
+    if (index < ring_pass(at.locals)) return ring_reduce_scatter(at.inside(), index, local_part, step);
+    index -= ring_pass(at.locals);
+    if (index < 2 * ring_pass(at.nodes)) return ring_all_reduce(at.across(), index, node_part, step);
+    ring_all_gather(at.inside(), index - 2 * ring_pass(at.nodes), local_part, step);
+  }
+
+  static Data own_chunk(const CollectiveCall& call, std::uint32_t rank) {
+    return chunk_of({0, call.collective->bytes, 0}, call.collective->element, call.size, rank);
+  }
+
+  /// The chunks of the members at one place in all nodes: every `locals`-th chunk.
+  static Data chunks_of_place(const CollectiveCall& call, const Standing& at, std::uint32_t local) {
+    const std::int64_t element = call.collective->element;
+    const std::int64_t elements = call.collective->bytes / element;
+    const std::int64_t larger = elements % call.size;  // chunks 0 .. larger-1 hold one element more
+    const std::int64_t larger_here = larger > local ? (larger - local + at.locals - 1) / at.locals : 0;
+    const std::int64_t here = (elements / call.size) * at.nodes + larger_here;
+    return {own_chunk(call, local).offset, here * element, at.locals};
+  }
+
+  static void reduce_scatter(const CollectiveCall& call, const Standing& at, std::uint32_t index, Step& step) {
+    const auto place_part = [&](std::uint32_t local) { return chunks_of_place(call, at, local); };
+    const auto node_part = [&](std::uint32_t node) { return own_chunk(call, at.rank_of(node, at.local)); };
+    if (index < ring_pass(at.locals)) return ring_reduce_scatter(at.inside(), index, place_part, step);
+    ring_reduce_scatter(at.across(), index - ring_pass(at.locals), node_part, step);
+  }
+
+  static void all_gather(const CollectiveCall& call, const Standing& at, std::uint32_t index, Step& step) {
+    const auto place_part = [&](std::uint32_t local) { return chunks_of_place(call, at, local); };
+    const auto node_part = [&](std::uint32_t node) { return own_chunk(call, at.rank_of(node, at.local)); };
+    if (index < ring_pass(at.nodes)) return ring_all_gather(at.across(), index, node_part, step);
+    ring_all_gather(at.inside(), index - ring_pass(at.nodes), place_part, step);
+  }
+
+  // The member of each node that stands where the root does in its own is the root of that node.
+  static TreePlace tree_across(const CollectiveCall& call, const Standing& at) {
+    return {minus_modulo(at.node, call.collective->root / at.locals, at.nodes), at.nodes};
+  }
+  static TreePlace tree_inside(const CollectiveCall& call, const Standing& at) {
+    return {minus_modulo(at.local, call.collective->root % at.locals, at.locals), at.locals};
+  }
+
+  static std::uint32_t broadcast_steps(const CollectiveCall& call, const Standing& at) {
+    const TreePlace inside = tree_inside(call, at);
+    return (inside.is_root() ? tree_broadcast_steps(tree_across(call, at)) : 0) + tree_broadcast_steps(inside);
+  }
+
+  static void broadcast(const CollectiveCall& call, const Standing& at, std::uint32_t index, Step& step) {
+    const Data whole{0, call.collective->bytes, 0};
+    const std::uint32_t root_node = call.collective->root / at.locals;
+    const std::uint32_t root_local = call.collective->root % at.locals;
+    const TreePlace inside = tree_inside(call, at);
+    if (inside.is_root()) {
+      const TreePlace across = tree_across(call, at);
+      const auto rank_across = [&](std::uint32_t relative) {
+        return at.rank_of(plus_modulo(relative, root_node, at.nodes), root_local);
+      };
+      if (index < tree_broadcast_steps(across)) return tree_broadcast(across, index, whole, rank_across, step);
+      index -= tree_broadcast_steps(across);
+    }
+    const auto rank_inside = [&](std::uint32_t relative) {
+      return at.rank_of(at.node, plus_modulo(relative, root_local, at.locals));
+    };
+    tree_broadcast(inside, index, whole, rank_inside, step);
+  }
+};
+
+}  // namespace
+
+AlgorithmPointer make_hierarchical() { return std::make_unique<Hierarchical>(); }
+
+}  // namespace tessera::program

@@ -1,0 +1,69 @@
+#include "memory_walk.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "block_order.hpp"
+#include "tessera/base/error.hpp"
+
+namespace tessera::program {
+namespace {
+
+std::int64_t sum(const MemoryWalk::Levels& levels) {
+  return std::accumulate(levels.begin(), levels.end(), std::int64_t{0});
+}
+
+MemoryWalk walk_of(const Instruction& instruction) {
+  MemoryWalk walk;
+  const std::int64_t bytes = instruction.op == Op::allocate ? instruction.bytes : -instruction.bytes;
+  walk.net[instruction.b] = bytes;
+  walk.low[instruction.b] = std::min<std::int64_t>(bytes, 0);
+  walk.peak = std::max<std::int64_t>(bytes, 0);
+  if (walk.peak > 0) walk.at_peak = walk.net;
+  return walk;
+}
+
+}  // namespace
+
+void MemoryWalk::append(const MemoryWalk& next, std::uint32_t times) {
+  if (times == 0) return;
+  const std::int64_t last_pass = times - 1;
+  const std::int64_t highest_pass = sum(next.net) > 0 ? last_pass : 0;
+  const std::int64_t candidate = sum(net) + highest_pass * sum(next.net) + next.peak;
+  if (candidate > peak) {
+    peak = candidate;
+    for (std::size_t i = 0; i < net.size(); ++i) at_peak[i] = net[i] + highest_pass * next.net[i] + next.at_peak[i];
+  }
+  for (std::size_t i = 0; i < net.size(); ++i) {
+    const std::int64_t lowest_pass = next.net[i] < 0 ? last_pass : 0;
+    low[i] = std::min(low[i], net[i] + lowest_pass * next.net[i] + next.low[i]);
+    net[i] += times * next.net[i];
+  }
+}
+
+std::vector<MemoryWalk> memory_walks(const Program& program, BlockId entry) {
+  std::vector<MemoryWalk> walks(program.blocks.size());
+  std::vector<BlockId> order = callers_first(program, entry);
+  std::reverse(order.begin(), order.end());
+  for (const BlockId block : order) {
+    for (const Instruction& instruction : program.blocks[block].code) {
+      if (instruction.op == Op::call) walks[block].append(walks[instruction.a], instruction.count);
+      if (instruction.op != Op::allocate && instruction.op != Op::release) continue;
+      if (instruction.b >= memory_category_count) throw InternalError("a memory category that does not exist");
+      walks[block].append(walk_of(instruction), 1);
+    }
+  }
+  return walks;
+}
+
+MemoryPeak memory_peak(const Program& program, DeviceId device) {
+  MemoryPeak peak;
+  const std::vector<BlockId>& streams = program.devices.at(device).streams;
+  if (streams.empty()) return peak;
+  const MemoryWalk walk = memory_walks(program, streams[0])[streams[0]];
+  peak.total = walk.peak;
+  std::copy(walk.at_peak.begin(), walk.at_peak.end(), std::begin(peak.by_category));
+  return peak;
+}
+
+}  // namespace tessera::program

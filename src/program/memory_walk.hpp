@@ -1,0 +1,27 @@
+// What a stretch of code does to a device's memory, without time.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "tessera/program/program.hpp"
+
+namespace tessera::program {
+
+/// Changes of memory by category, in bytes relative to the beginning of the stretch.
+struct MemoryWalk {
+  using Levels = std::array<std::int64_t, memory_category_count>;
+  Levels net{};           ///< at the end
+  Levels low{};           ///< least level of each category
+  Levels at_peak{};       ///< when the total is highest, for the first time
+  std::int64_t peak = 0;  ///< the highest total
+
+  /// This stretch, then `next` `times` times, exactly: if one pass adds memory the last pass is the highest, otherwise
+  /// the first.
+  void append(const MemoryWalk& next, std::uint32_t times);
+};
+
+/// The walk of every block that `entry` reaches, by block id (others are empty).
+[[nodiscard]] std::vector<MemoryWalk> memory_walks(const Program& program, BlockId entry);
+
+}  // namespace tessera::program

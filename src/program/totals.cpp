@@ -1,0 +1,89 @@
+#include <algorithm>
+#include <limits>
+
+#include "block_order.hpp"
+#include "tessera/base/error.hpp"
+#include "tessera/program/collective.hpp"
+#include "tessera/program/program.hpp"
+
+namespace tessera::program {
+namespace {
+
+/// sum += a * b, staying at the largest value instead of overflowing. Nothing is negative.
+void add_product(std::int64_t& sum, std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product) || __builtin_add_overflow(sum, product, &sum)) {
+    sum = std::numeric_limits<std::int64_t>::max();
+  }
+}
+
+/// How often each block runs when `entry` runs once.
+std::vector<std::int64_t> executions(const Program& program, BlockId entry, const std::vector<BlockId>& order) {
+  std::vector<std::int64_t> times(program.blocks.size(), 0);
+  times[entry] = 1;
+  for (const BlockId block : order) {
+    for (const Instruction& instruction : program.blocks[block].code) {
+      if (instruction.op == Op::call) add_product(times[instruction.a], times[block], instruction.count);
+    }
+  }
+  return times;
+}
+
+/// Messages and bytes that a device sends in one call of a collective.
+ProgramTotals traffic(const Program& program, const machine::Machine& machine, DeviceId device,
+                      const Collective& collective) {
+  const Group& group = program.groups.at(program.devices[device].groups.at(collective.group_slot));
+  const auto member = std::find(group.members.begin(), group.members.end(), device);
+  if (member == group.members.end()) throw InternalError("a collective of a group without the device");
+  const CollectiveCall call{&collective, static_cast<std::uint32_t>(member - group.members.begin()),
+                            static_cast<std::uint32_t>(group.members.size()), &group, &machine};
+  const CollectiveAlgorithm& algorithm = *collective_algorithms().at(collective.algorithm);
+  ProgramTotals sent;
+  Step step;
+  for (std::uint32_t i = 0; i < algorithm.steps(call); ++i) {
+    algorithm.step(call, i, step);
+    sent.messages += static_cast<std::int64_t>(step.sends.size());
+    for (const Transfer& transfer : step.sends) sent.bytes_sent += transfer.bytes;
+  }
+  return sent;
+}
+
+void add_instruction(const Program& program, const Instruction& instruction, std::int64_t times, ProgramTotals& sum,
+                     std::vector<std::int64_t>& calls) {
+  add_product(sum.instructions, times, 1);
+  if (instruction.op == Op::compute) {
+    std::int64_t runs = 0;
+    add_product(runs, times, instruction.count);
+    add_product(sum.flops, runs, program.operators[instruction.a].flops);
+  } else if (instruction.op == Op::send) {
+    add_product(sum.bytes_sent, times, instruction.bytes);
+    add_product(sum.messages, times, 1);
+  } else if (instruction.op == Op::collective) {
+    add_product(calls[instruction.a], times, 1);
+  }
+}
+
+}  // namespace
+
+ProgramTotals totals(const Program& program, const machine::Machine& machine, DeviceId device) {
+  ProgramTotals sum;
+  std::vector<std::int64_t> calls(program.collectives.size(), 0);
+  for (const BlockId entry : program.devices.at(device).streams) {
+    const std::vector<BlockId> order = callers_first(program, entry);
+    const std::vector<std::int64_t> times = executions(program, entry, order);
+    for (const BlockId block : order) {
+      for (const Instruction& instruction : program.blocks[block].code) {
+        add_instruction(program, instruction, times[block], sum, calls);
+      }
+    }
+  }
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (calls[i] == 0) continue;
+    const ProgramTotals once = traffic(program, machine, device, program.collectives[i]);
+    add_product(sum.bytes_sent, calls[i], once.bytes_sent);
+    add_product(sum.messages, calls[i], once.messages);
+  }
+  return sum;
+}
+
+}  // namespace tessera::program
