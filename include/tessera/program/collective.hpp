@@ -17,14 +17,16 @@ namespace tessera::program {
 /// which data it carries, so that tests can move real numbers and compare the sums.
 struct Transfer {
   std::uint32_t peer = 0;
-  std::int64_t bytes = 0;  ///< 0 is sent too (it is a synchronisation), unless both sides know that nothing is due
-  std::uint16_t lane =
-      0;             ///< messages between two ranks match in order within a lane (two directions of a ring: two lanes)
-  bool add = false;  ///< receives: the data is added to what is there (counted in Step::reduce); else it replaces it
-  std::uint32_t stride =
-      0;  ///< 0: contiguous; k: every k-th of the `size` chunks of the buffer, from the one at `offset` on
-  std::int64_t offset =
-      0;  ///< B into the buffer; all_to_all: sends into the send buffer, receives into the receive buffer
+  /// 0 is sent too (it is a synchronisation), unless both sides know that nothing is due.
+  std::int64_t bytes = 0;
+  /// Messages between two ranks match in order within a lane (two directions of a ring: two lanes).
+  std::uint16_t lane = 0;
+  /// Of receives: the data is added to what is there (counted in Step::reduce); otherwise it replaces it.
+  bool add = false;
+  /// 0: contiguous; k: every k-th of the `size` chunks of the buffer, from the one at `offset` on.
+  std::uint32_t stride = 0;
+  /// B into the buffer; all_to_all: sends into the send buffer, receives into the receive buffer.
+  std::int64_t offset = 0;
 };
 
 /// One step of one member: first all sends are posted, then all receives are awaited (in any order of arrival), then
