@@ -12,19 +12,19 @@
 
 namespace tessera::machine {
 
-using NodeId = std::uint32_t;   ///< devices are 0 .. devices-1, switches follow
+using NodeId = std::uint32_t;  ///< devices are 0 .. devices-1, switches follow
 using LinkId = std::uint32_t;
 inline constexpr LinkId no_link = ~LinkId{0};
 
 /// One accelerator: a GPU, a wafer die or a chiplet.
 struct DeviceSpec {
   std::string name;
-  std::map<std::string, std::int64_t> peak;   ///< FLOP/s by datatype: "fp16", "bf16", "tf32", "fp32", "fp8", "int8"
-  std::int64_t memory_bandwidth = 0;          ///< B/s
-  std::int64_t memory_capacity = 0;           ///< B
-  std::int64_t cores = 1;                     ///< SMs, CUs or cores: the unit of wave quantisation
-  std::int64_t cache = 0;                     ///< B of last-level cache, 0 when unknown
-  std::int64_t clock = 0;                     ///< Hz, 0 when unknown
+  std::map<std::string, std::int64_t> peak;  ///< FLOP/s by datatype: "fp16", "bf16", "tf32", "fp32", "fp8", "int8"
+  std::int64_t memory_bandwidth = 0;         ///< B/s
+  std::int64_t memory_capacity = 0;          ///< B
+  std::int64_t cores = 1;                    ///< SMs, CUs or cores: the unit of wave quantisation
+  std::int64_t cache = 0;                    ///< B of last-level cache, 0 when unknown
+  std::int64_t clock = 0;                    ///< Hz, 0 when unknown
 };
 
 /// One directed link of the network, a FIFO server.
@@ -38,12 +38,13 @@ struct Link {
 };
 
 /// Finds the way, one hop at a time; deterministic, never over a dead link or through a dead node.
-/// Routers own what they need, so that copies of a Machine share them; they are immutable and may be asked from any thread.
+/// Routers own what they need, so that copies of a Machine share them; they are immutable and may be asked from any
+/// thread.
 class Router {
  public:
   virtual ~Router() = default;
-  /// The link to take at `at` towards device `to`; no_link when at == to, when there is no way, and at switches that are
-  /// not on the way from any device to `to`.
+  /// The link to take at `at` towards device `to`; no_link when at == to, when there is no way, and at switches that
+  /// are not on the way from any device to `to`.
   [[nodiscard]] virtual LinkId next(NodeId at, NodeId to) const = 0;
 };
 
@@ -51,45 +52,45 @@ class Router {
 struct Network {
   NodeId devices = 0;
   NodeId switches = 0;
-  std::vector<Link> links;                  ///< those of one node are consecutive, in order of `from`
-  std::vector<LinkId> first_link;           ///< links of node n: first_link[n] .. first_link[n+1]-1; size nodes+1
-  std::vector<std::string> link_classes;    ///< "nvlink", "nic", "fabric", "d2d", ...: for results and figures
-  std::vector<std::string> switch_names;    ///< by switch, "nvswitch 3", "leaf 0", "core"
+  std::vector<Link> links;                ///< those of one node are consecutive, in order of `from`
+  std::vector<LinkId> first_link;         ///< links of node n: first_link[n] .. first_link[n+1]-1; size nodes+1
+  std::vector<std::string> link_classes;  ///< "nvlink", "nic", "fabric", "d2d", ...: for results and figures
+  std::vector<std::string> switch_names;  ///< by switch, "nvswitch 3", "leaf 0", "core"
   std::shared_ptr<const Router> router;
-  std::int64_t packet = 0;                  ///< B, messages are cut into packets of this size
+  std::int64_t packet = 0;  ///< B, messages are cut into packets of this size
 
   [[nodiscard]] NodeId nodes() const { return devices + switches; }
 };
 
 /// Where a device stands, for placement and partition.
 struct DevicePlace {
-  int node = 0;      ///< server, wafer or package
-  int x = 0;         ///< column on a mesh, index in the node otherwise
-  int y = 0;         ///< row on a mesh, 0 otherwise
+  int node = 0;  ///< server, wafer or package
+  int x = 0;     ///< column on a mesh, index in the node otherwise
+  int y = 0;     ///< row on a mesh, 0 otherwise
 };
 
 /// A machine as built: faults applied, routes known.
 struct Machine {
   std::string name;
-  std::string topology;                     ///< name of the topology kind: "cluster", "ring", "mesh", "torus", "package"
-  DeviceSpec device;                        ///< of all devices
-  std::vector<DevicePlace> places;          ///< by device
-  std::string device_noun = "gpu";          ///< what a device is called: "gpu", "die", "chip", "chiplet"
-  std::vector<double> speed;                ///< by device: 1 normal, 0.5 half speed (compute and memory), 0 dead
+  std::string topology;             ///< name of the topology kind: "cluster", "ring", "mesh", "torus", "package"
+  DeviceSpec device;                ///< of all devices
+  std::vector<DevicePlace> places;  ///< by device
+  std::string device_noun = "gpu";  ///< what a device is called: "gpu", "die", "chip", "chiplet"
+  std::vector<double> speed;        ///< by device: 1 normal, 0.5 half speed (compute and memory), 0 dead
   int devices_per_node = 1;
-  int columns = 0;                          ///< of a mesh or torus, 0 otherwise
+  int columns = 0;  ///< of a mesh or torus, 0 otherwise
   int rows = 0;
   Network network;
-  std::string source;                       ///< where the figures come from (data sheet, paper)
+  std::string source;  ///< where the figures come from (data sheet, paper)
 
   [[nodiscard]] NodeId devices() const { return network.devices; }
-  [[nodiscard]] bool alive(NodeId device) const { return speed[device] > 0; }
-  [[nodiscard]] std::string node_name(NodeId node) const;   ///< "gpu 3", "die (2,5)", "nvswitch 0"
-  [[nodiscard]] std::string link_name(LinkId link) const;   ///< "gpu 3 to nvswitch 0"
+  [[nodiscard]] bool alive(NodeId index) const { return speed[index] > 0; }
+  [[nodiscard]] std::string node_name(NodeId node) const;  ///< "gpu 3", "die (2,5)", "nvswitch 0"
+  [[nodiscard]] std::string link_name(LinkId link) const;  ///< "gpu 3 to nvswitch 0"
 };
 
-/// All links of the way from one device to another; empty when there is none, and when from == to. For checks, tests and
-/// placement. Throws InternalError when the router runs in circles.
+/// All links of the way from one device to another; empty when there is none, and when from == to. For checks, tests
+/// and placement. Throws InternalError when the router runs in circles.
 [[nodiscard]] std::vector<LinkId> route(const Network& network, NodeId from, NodeId to);
 
 }  // namespace tessera::machine

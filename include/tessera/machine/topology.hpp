@@ -12,8 +12,8 @@
 namespace tessera::machine {
 
 /// A kind of topology: reads its own keys of [machine.topology] and fills in network (with a router for the healthy
-/// network), places, devices_per_node, columns, rows and device_noun of `machine`. Faults come later, for all kinds alike.
-/// When it reports an error, it may leave `machine` as it is.
+/// network), places, devices_per_node, columns, rows and device_noun of `machine`. Faults come later, for all kinds
+/// alike. When it reports an error, it may leave `machine` as it is.
 struct TopologyKind {
   std::string name;
   std::string help;
@@ -26,9 +26,9 @@ struct TopologyKind {
 [[nodiscard]] std::shared_ptr<config::Table> parse_machine_file(const std::string& text, const std::string& file,
                                                                 config::Diagnostics& diagnostics);
 
-/// A [machine] table, fully resolved (no include left), into a machine with faults applied and routes checked: each pair of live
-/// devices is connected, or it is an error that names a pair. Problems go to `diagnostics`.
-/// After an error the result is of no use.
+/// A [machine] table, fully resolved (no include left), into a machine with faults applied and routes checked: each
+/// pair of live devices is connected, or it is an error that names a pair. Problems go to `diagnostics`. After an error
+/// the result is of no use.
 [[nodiscard]] Machine build_machine(const config::Table& machine, config::Diagnostics& diagnostics);
 
 /// Adds the defaults that a [machine] table leaves out, for the resolved experiment.
