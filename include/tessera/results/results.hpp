@@ -107,13 +107,25 @@ struct Provenance {
   std::uint64_t events = 0, rounds = 0, messages = 0;   ///< over all ranks
 };
 
-/// Writes the file on all ranks together: to `path` + ".tmp...", renamed when complete. IoError on every rank when it fails.
-void write(const std::string& path, const RunResults& results, const Provenance& provenance, Communicator& comm);
+/// How the rows of several ranks reach the file: all ranks write their own through MPI-IO, or rank 0 writes them all. `automatic`
+/// gathers where the file system has no MPI-IO. The files are the same. One rank uses no MPI at all.
+enum class Transport { automatic, gather };
 
-/// The summary table as text, from a file alone; `tessera show` and the end of `tessera run` print the same.
+/// Refuses, before a long run, an output that could not be written at its end. IoError "cannot write 'path': reason": a directory,
+/// a missing directory, no permission, or an existing file unless `replace`. Rank 0's business; leaves no file behind.
+void check_output(const std::string& path, bool replace);
+
+/// Writes the file on all ranks together: to `path` + ".tmp-...", renamed when complete and replacing what was there. On failure, and on
+/// SIGTERM, SIGINT or SIGHUP while it writes, no file is left and every rank throws the same IoError "cannot write 'path': reason".
+void write(const std::string& path, const RunResults& results, const Provenance& provenance, Communicator& comm,
+           Transport transport = Transport::automatic);
+
+/// The summary table as text, from a file alone; `tessera show` and the end of `tessera run` print the same. IoError "cannot read
+/// 'path': reason"; InputError when the file is not one of Tessera's.
 [[nodiscard]] std::string summary(const std::string& path);
 
-/// Chrome/Perfetto trace of a recorded timeline. InputError when the file has none.
+/// Chrome/Perfetto trace of a recorded timeline: devices as processes, streams as threads. InputError when the file has no timeline,
+/// IoError as for summary and write. Written under a temporary name and renamed.
 void export_timeline(const std::string& path, const std::string& json_path);
 
 }  // namespace tessera::results

@@ -1,0 +1,48 @@
+// The schema of a result file (docs/results.md): which tables there are and what stands in their columns.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "table.hpp"
+#include "tessera/results/results.hpp"
+
+namespace tessera::results {
+
+/// Raised when a column or table is renamed, removed or changes its meaning; additions leave it.
+inline constexpr std::int64_t schema_version = 1;
+inline constexpr const char* format_name = "tessera results";
+
+/// Sums over all devices and ranks, and the names of the job: the one row of /summary.
+struct SummaryRow {
+  const RunResults* results = nullptr;
+  std::uint64_t seed = 0;
+  std::vector<Time> mean, longest;  ///< by activity: over the devices taking part
+  std::int64_t bytes_sent = 0, messages = 0;
+  std::int64_t peak_memory = 0, peak_memory_device = 0;
+};
+
+/// A name and its index, of /names.
+struct NameRow {
+  std::int64_t index = 0;
+  std::string_view name;
+};
+
+/// Names in this run's order; `results` and the vectors in it outlive the table.
+[[nodiscard]] Table<SummaryRow> summary_table(const RunResults& results);
+[[nodiscard]] Table<DeviceRow> device_table(const RunResults& results);
+[[nodiscard]] Table<LinkRow> link_table(const RunResults& results);
+[[nodiscard]] Table<MemoryRow> memory_table(const RunResults& results);
+[[nodiscard]] Table<CollectiveRow> collective_table(const RunResults& results);
+[[nodiscard]] Table<Interval> timeline_table();
+[[nodiscard]] Table<MemoryChange> memory_timeline_table();
+[[nodiscard]] Table<std::pair<std::string, std::string>> plan_table(const RunResults& results);
+[[nodiscard]] Table<NameRow> names_table(const std::string& path, const std::string& index,
+                                         const std::string& description, const std::vector<std::string>& names);
+[[nodiscard]] Table<Provenance> provenance_table(const Provenance& provenance);
+
+/// "forward" -> "forward_ps", "tensor communication" -> "tensor_communication_ps": the column of an activity.
+[[nodiscard]] std::string activity_column(const std::string& activity);
+
+}  // namespace tessera::results

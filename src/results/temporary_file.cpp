@@ -1,0 +1,126 @@
+#include "temporary_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "tessera/base/error.hpp"
+
+namespace tessera::results {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<int, 3> ending_signals = {SIGTERM, SIGINT, SIGHUP};
+
+// A signal handler can reach nothing but static storage, hence this one exception to "no globals". Written only while
+// no handler is installed; the handler itself calls async-signal-safe functions alone.
+std::array<char, 4096> name_to_remove{};
+std::array<struct sigaction, ending_signals.size()> previous{};
+volatile std::sig_atomic_t signal_seen = 0;
+
+void remove_and_pass_on(int signal) {
+  unlink(name_to_remove.data());
+  signal_seen = 1;
+  for (std::size_t i = 0; i < ending_signals.size(); ++i) {
+    if (ending_signals[i] != signal) continue;
+    const struct sigaction& before = previous[i];
+    if (before.sa_handler == SIG_IGN) return;
+    if (before.sa_handler == SIG_DFL) {
+      sigaction(signal, &before, nullptr);
+      raise(signal);
+    } else {
+      before.sa_handler(signal);
+    }
+  }
+}
+
+void install_handlers() {
+  signal_seen = 0;
+  struct sigaction action {};
+  action.sa_handler = remove_and_pass_on;
+  action.sa_flags = SA_RESTART;
+  for (std::size_t i = 0; i < ending_signals.size(); ++i) {
+    sigaction(ending_signals[i], nullptr, &previous[i]);
+    const bool takes_more_arguments = (previous[i].sa_flags & SA_SIGINFO) != 0;
+    if (!takes_more_arguments) sigaction(ending_signals[i], &action, nullptr);
+  }
+}
+
+void restore_handlers() {
+  for (std::size_t i = 0; i < ending_signals.size(); ++i) sigaction(ending_signals[i], &previous[i], nullptr);
+}
+
+std::string in_quotes(const fs::path& path) { return std::string("'").append(path.string()).append("'"); }
+
+/// The nearest ancestor that is in the way, in words; empty when the parent is a directory.
+std::string problem_of_parent(const fs::path& path) {
+  std::error_code ignored;
+  const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  if (fs::is_directory(parent, ignored)) return {};
+  for (fs::path at = parent; !at.empty(); at = at.parent_path()) {
+    if (fs::exists(at, ignored) && !fs::is_directory(at, ignored)) return in_quotes(at) + " is not a directory";
+    if (at == at.root_path()) break;
+  }
+  return "there is no directory " + in_quotes(parent);
+}
+
+void flush_to_disk(const std::string& name) {
+  const int file = ::open(name.c_str(), O_RDONLY);
+  if (file < 0) return;
+  fsync(file);
+  ::close(file);
+}
+
+}  // namespace
+
+std::string why_not_writable(const std::string& path, bool replace) {
+  std::error_code ignored;
+  if (path.empty()) return "the name is empty";
+  if (fs::is_directory(path, ignored)) return "it is a directory";
+  if (path.back() == '/') return "a file name cannot end in '/'";
+  if (const std::string problem = problem_of_parent(path); !problem.empty()) return problem;
+  if (!replace && fs::exists(path, ignored)) return "it exists already (--force replaces it)";
+  const std::string probe = temporary_name(path);
+  const int file = ::open(probe.c_str(), O_CREAT | O_EXCL | O_WRONLY, 0666);
+  if (file < 0) return std::strerror(errno);
+  ::close(file);
+  unlink(probe.c_str());
+  return {};
+}
+
+std::string temporary_name(const std::string& path) {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  return path + ".tmp-" + host.data() + "-" + std::to_string(getpid());
+}
+
+TemporaryFile::TemporaryFile(std::string name, bool owner) : name_(std::move(name)), owner_(owner) {
+  name_to_remove.fill(0);
+  std::strncpy(name_to_remove.data(), name_.c_str(), name_to_remove.size() - 1);
+  install_handlers();
+}
+
+TemporaryFile::~TemporaryFile() {
+  restore_handlers();
+  if (owner_ && !name_.empty()) unlink(name_.c_str());
+}
+
+bool TemporaryFile::interrupted() { return signal_seen != 0; }
+
+void TemporaryFile::become(const std::string& path) {
+  flush_to_disk(name_);
+  if (std::rename(name_.c_str(), path.c_str()) != 0) {
+    throw IoError("cannot write " + in_quotes(path) + ": " +
+                  (interrupted() ? "interrupted by a signal" : std::strerror(errno)));
+  }
+  name_.clear();
+}
+
+}  // namespace tessera::results

@@ -1,0 +1,37 @@
+// The file under its temporary name: it becomes the result when complete, and vanishes on failure or on a signal.
+#pragma once
+
+#include <string>
+
+namespace tessera::results {
+
+/// Why nothing can be written to `path`: "it is a directory", "'a/b' is not a directory", "there is no directory 'a'",
+/// "Permission denied", or, unless it may be replaced, that there is a file. Empty when all is well; no file is left
+/// behind.
+[[nodiscard]] std::string why_not_writable(const std::string& path, bool replace);
+
+/// A name beside `path` that no other process uses.
+[[nodiscard]] std::string temporary_name(const std::string& path);
+
+/// While it lives, SIGTERM, SIGINT and SIGHUP remove the file first and then do what they did before (end the process,
+/// or call the application's handler). At most one at a time in a process.
+class TemporaryFile {
+ public:
+  /// The owner removes the file on destruction as well; the other ranks of a parallel write only on a signal.
+  TemporaryFile(std::string name, bool owner);
+  ~TemporaryFile();
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  /// A signal came: the file is gone, and the writer should give up.
+  [[nodiscard]] static bool interrupted();
+  /// Flushes to the disk and renames; IoError text `cannot write 'path': reason`. The destructor then leaves it alone.
+  void become(const std::string& path);
+
+ private:
+  std::string name_;
+  bool owner_;
+};
+
+}  // namespace tessera::results

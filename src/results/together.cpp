@@ -1,0 +1,48 @@
+#include "together.hpp"
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "tessera/base/error.hpp"
+
+namespace tessera::results {
+namespace {
+
+/// The exit code as the first character, then the message; empty when all is well.
+std::string problem_of(const std::function<void()>& step) {
+  const auto encode = [](ExitCode code, const char* what) {
+    return static_cast<char>('0' + static_cast<int>(code)) + std::string(what);
+  };
+  try {
+    step();
+  } catch (const Error& error) {
+    return encode(error.code(), error.what());
+  } catch (const std::exception& error) {
+    return encode(ExitCode::internal, error.what());
+  }
+  return {};
+}
+
+std::string first_of(const std::vector<std::vector<std::byte>>& problems) {
+  for (const auto& problem : problems) {
+    if (!problem.empty()) return {reinterpret_cast<const char*>(problem.data()), problem.size()};
+  }
+  return {};
+}
+
+}  // namespace
+
+void together(Communicator& comm, const std::function<void()>& step) {
+  const std::string own = problem_of(step);
+  if (comm.max(own.empty() ? 0 : 1) == 0) return;
+  std::vector<std::byte> bytes(own.size());
+  if (!own.empty()) std::memcpy(bytes.data(), own.data(), own.size());
+  const std::string problem = comm.broadcast(first_of(comm.gather(bytes)));
+  const auto code = static_cast<ExitCode>(problem.front() - '0');
+  if (code == ExitCode::io) throw IoError(problem.substr(1));
+  if (code == ExitCode::internal) throw InternalError(problem.substr(1));
+  throw Error(code, problem.substr(1));
+}
+
+}  // namespace tessera::results

@@ -1,0 +1,123 @@
+#include "totals.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <tuple>
+#include <type_traits>
+
+#include "tessera/base/error.hpp"
+
+namespace tessera::results {
+namespace {
+
+void check_name(const char* what, std::size_t index, const std::vector<std::string>& names) {
+  if (index < names.size()) return;
+  throw InternalError("a result row has " + std::string(what) + " " + std::to_string(index) + ", of which there are " +
+                      std::to_string(names.size()));
+}
+
+/// Mean over all ranks' devices, to the nearest picosecond. Quotients and remainders are summed apart, since the sum of
+/// the times of ten thousand devices can be beyond 64 bits.
+Time mean_of(const std::vector<DeviceRow>& rows, std::size_t activity, std::int64_t devices, Communicator& comm) {
+  std::int64_t quotients = 0, remainders = 0;
+  for (const DeviceRow& row : rows) {
+    quotients += row.activity[activity] / devices;
+    remainders += row.activity[activity] % devices;
+  }
+  return comm.sum(quotients) + (comm.sum(remainders) + devices / 2) / devices;
+}
+
+Time longest_of(const std::vector<DeviceRow>& rows, std::size_t activity, Communicator& comm) {
+  Time longest = 0;
+  for (const DeviceRow& row : rows) longest = std::max(longest, row.activity[activity]);
+  return comm.max(longest);
+}
+
+void find_fullest(SummaryRow& row, Communicator& comm) {
+  const std::vector<DeviceRow>& rows = row.results->device_rows;
+  std::int64_t most = 0;
+  for (const DeviceRow& d : rows) most = std::max(most, d.peak_memory);
+  row.peak_memory = comm.max(most);
+  constexpr std::int64_t none = std::int64_t{1} << 32;  // device numbers have 32 bits
+  std::int64_t fullest = none;
+  for (const DeviceRow& d : rows) {
+    if (d.peak_memory == row.peak_memory) fullest = std::min<std::int64_t>(fullest, d.device);
+  }
+  fullest = comm.min(fullest);
+  row.peak_memory_device = fullest == none ? 0 : fullest;
+}
+
+static_assert(std::is_trivially_copyable_v<CollectiveRow>);
+
+std::vector<std::byte> to_bytes(const std::vector<CollectiveRow>& rows) {
+  std::vector<std::byte> bytes(rows.size() * sizeof(CollectiveRow));
+  if (!rows.empty()) std::memcpy(bytes.data(), rows.data(), bytes.size());
+  return bytes;
+}
+
+}  // namespace
+
+void check_rows(const RunResults& r) {
+  for (const DeviceRow& row : r.device_rows) {
+    if (row.activity.size() != r.activities.size()) {
+      throw InternalError("device " + std::to_string(row.device) + " has times of " +
+                          std::to_string(row.activity.size()) + " activities, of which there are " +
+                          std::to_string(r.activities.size()));
+    }
+  }
+  for (const LinkRow& row : r.link_rows) check_name("link class", row.link_class, r.link_classes);
+  for (const MemoryRow& row : r.memory_rows) check_name("memory category", row.category, r.categories);
+  for (const MemoryChange& row : r.memory_changes) check_name("memory category", row.category, r.categories);
+  for (const CollectiveRow& row : r.collective_rows) {
+    check_name("label", row.label, r.labels);
+    check_name("collective kind", row.kind, r.collective_kinds);
+    check_name("collective algorithm", row.algorithm, r.algorithms);
+  }
+  for (const Interval& row : r.intervals) {
+    check_name("label", row.label, r.labels);
+    check_name("activity", row.activity, r.activities);
+  }
+}
+
+SummaryRow total(const RunResults& r, std::uint64_t seed, Communicator& comm) {
+  SummaryRow row{&r, seed, {}, {}, 0, 0, 0, 0};
+  const std::int64_t devices = std::max<std::int64_t>(1, comm.sum(static_cast<std::int64_t>(r.device_rows.size())));
+  for (std::size_t i = 0; i < r.activities.size(); ++i) {
+    row.mean.push_back(mean_of(r.device_rows, i, devices, comm));
+    row.longest.push_back(longest_of(r.device_rows, i, comm));
+  }
+  std::int64_t bytes = 0, messages = 0;
+  for (const DeviceRow& d : r.device_rows) {
+    bytes += d.bytes_sent;
+    messages += d.messages;
+  }
+  row.bytes_sent = comm.sum(bytes);
+  row.messages = comm.sum(messages);
+  find_fullest(row, comm);
+  return row;
+}
+
+std::vector<CollectiveRow> total_collectives(const std::vector<CollectiveRow>& own, Communicator& comm) {
+  std::map<std::tuple<std::uint16_t, std::uint16_t, std::uint16_t, std::uint32_t>, CollectiveRow> sums;
+  for (const std::vector<std::byte>& part : comm.gather(to_bytes(own))) {
+    for (std::size_t at = 0; at < part.size(); at += sizeof(CollectiveRow)) {
+      CollectiveRow row;
+      std::memcpy(&row, part.data() + at, sizeof row);
+      CollectiveRow& sum = sums[{row.label, row.kind, row.algorithm, row.group_size}];
+      sum = {row.label,
+             row.kind,
+             row.algorithm,
+             row.group_size,
+             sum.calls + row.calls,
+             sum.bytes + row.bytes,
+             sum.total + row.total,
+             std::max(sum.longest, row.longest)};
+    }
+  }
+  std::vector<CollectiveRow> rows;
+  for (const auto& [key, row] : sums) rows.push_back(row);
+  return rows;
+}
+
+}  // namespace tessera::results
