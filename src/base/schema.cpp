@@ -3,25 +3,6 @@
 #include "tessera/base/error.hpp"
 
 namespace tessera::config {
-namespace {
-
-/// A deep copy of a default that stands where the table stands that left it out.
-Value relocated(const Value& value, const Location& where) {
-  if (const Table* table = value.table()) {
-    auto copy = std::make_shared<Table>(where);
-    for (const auto& [key, element] : table->entries()) copy->set(key, relocated(element, where));
-    return {std::move(copy), where};
-  }
-  if (const Array* array = value.array()) {
-    Array copy;
-    for (const Value& element : *array) copy.push_back(relocated(element, where));
-    return {std::move(copy), where};
-  }
-  return {value.content(), where};
-}
-
-}  // namespace
-
 SchemaBase::SchemaBase(std::string path, std::string help) : path_(std::move(path)), help_(std::move(help)) {}
 SchemaBase::~SchemaBase() = default;
 SchemaBase::SchemaBase(SchemaBase&&) noexcept = default;

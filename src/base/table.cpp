@@ -81,6 +81,20 @@ std::shared_ptr<Table> clone(const Table& table) {
   return copy;
 }
 
+Value relocated(const Value& value, const Location& where) {
+  if (const Table* table = value.table()) {
+    auto copy = std::make_shared<Table>(where);
+    for (const auto& [key, element] : table->entries()) copy->set(key, relocated(element, where));
+    return {std::move(copy), where};
+  }
+  if (const Array* array = value.array()) {
+    Array copy;
+    for (const Value& element : *array) copy.push_back(relocated(element, where));
+    return {std::move(copy), where};
+  }
+  return {value.content(), where};
+}
+
 bool same_content(const Table& a, const Table& b) {
   if (a.entries().size() != b.entries().size()) return false;
   for (const auto& [key, value] : a.entries()) {

@@ -128,6 +128,8 @@ class Table {
 void merge(Table& base, const Table& over);
 /// A deep copy: values share their tables when they are copied.
 [[nodiscard]] std::shared_ptr<Table> clone(const Table& table);
+/// A deep copy, all of which stands at `where`.
+[[nodiscard]] Value relocated(const Value& value, const Location& where);
 /// Same keys and values, wherever they stand and in whatever order.
 [[nodiscard]] bool same_content(const Table& a, const Table& b);
 
@@ -171,6 +173,8 @@ class SchemaBase {
   void also_accept(const std::string& key, const std::string& help);
   /// Adds the defaults that `table` leaves out, nested tables included: how an experiment is resolved.
   void complete(Table& table) const;
+  /// Reports what read() would report.
+  virtual void check(const Table& table, Diagnostics& diagnostics) const = 0;
 
  protected:
   friend class detail::FieldBase;
@@ -217,6 +221,7 @@ class Schema : public SchemaBase {
     this->read_into(&object, table, diagnostics);
     return object;
   }
+  void check(const Table& table, Diagnostics& diagnostics) const override { (void)read(table, diagnostics); }
   void write(const T& object, Table& table) const {
     const T initial{};
     this->write_from(&object, &initial, table);
