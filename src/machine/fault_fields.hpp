@@ -1,0 +1,17 @@
+// The two kinds of parameters that only faults have.
+#pragma once
+
+#include <memory>
+
+#include "tessera/base/config.hpp"
+
+namespace tessera::machine {
+
+/// A share of what is healthy: 0.5 or "50 %", more than 0 and at most 1.
+[[nodiscard]] std::unique_ptr<config::detail::FieldBase> share_field(const std::string& key, const std::string& help,
+                                                                     config::detail::Access<double> member);
+/// Two nodes, by name or by coordinates: ["gpu 0", "gpu 1"] or [[2, 5], [3, 5]]. The array is handed on as it is.
+[[nodiscard]] std::unique_ptr<config::detail::FieldBase> ends_field(const std::string& key, const std::string& help,
+                                                                    config::detail::Access<config::Array> member);
+
+}  // namespace tessera::machine

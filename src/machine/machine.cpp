@@ -1,0 +1,35 @@
+#include "tessera/machine/machine.hpp"
+
+#include "tessera/base/error.hpp"
+
+namespace tessera::machine {
+
+std::string Machine::node_name(NodeId node) const {
+  if (node >= network.devices) return network.switch_names.at(node - network.devices);
+  if (columns > 0) {
+    const DevicePlace& place = places.at(node);
+    return device_noun + " (" + std::to_string(place.x) + "," + std::to_string(place.y) + ")";
+  }
+  return device_noun + " " + std::to_string(node);
+}
+
+std::string Machine::link_name(LinkId link) const {
+  const Link& it = network.links.at(link);
+  return node_name(it.from) + " to " + node_name(it.to);
+}
+
+std::vector<LinkId> route(const Network& network, NodeId from, NodeId to) {
+  std::vector<LinkId> way;
+  for (NodeId at = from; at != to; at = network.links[way.back()].to) {
+    const LinkId link = network.router->next(at, to);
+    if (link == no_link) return {};
+    way.push_back(link);
+    if (way.size() > network.nodes()) {
+      throw InternalError("the route from node " + std::to_string(from) + " to node " + std::to_string(to) +
+                          " runs in circles");
+    }
+  }
+  return way;
+}
+
+}  // namespace tessera::machine

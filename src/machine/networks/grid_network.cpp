@@ -1,0 +1,118 @@
+#include "grid_network.hpp"
+
+#include <array>
+
+#include "../reading.hpp"
+#include "tessera/machine/network_builder.hpp"
+
+namespace tessera::machine {
+namespace {
+
+enum Direction { east, west, south, north };
+
+struct Position {
+  int x, y;
+};
+
+Position position(const Grid& grid, NodeId node) {
+  const auto columns = static_cast<NodeId>(grid.columns);
+  return {static_cast<int>(node % columns), static_cast<int>(node / columns)};
+}
+
+/// Is there a link from index `i` of a dimension with `size` places, upwards (east, south) or downwards?
+bool has_link(const Grid& grid, int i, int size, bool upwards) {
+  if (!grid.wrap) return upwards ? i + 1 < size : i > 0;
+  return size > 2 || (size == 2 && upwards == (i == 0));
+}
+
+std::array<bool, 4> directions(const Grid& grid, Position at) {
+  return {has_link(grid, at.x, grid.columns, true), has_link(grid, at.x, grid.columns, false),
+          has_link(grid, at.y, grid.rows, true), has_link(grid, at.y, grid.rows, false)};
+}
+
+/// Which of two indices of one dimension lies ahead, on the shorter way?
+bool goes_upwards(const Grid& grid, int from, int to, int size) {
+  if (!grid.wrap || size == 2) return to > from;
+  const int upwards = (to - from + size) % size;
+  return upwards <= size - upwards;
+}
+
+NodeId neighbour(const Grid& grid, Position at, Direction direction) {
+  const int step = direction == east || direction == south ? 1 : -1;
+  const bool along_row = direction == east || direction == west;
+  const int x = along_row ? (at.x + step + grid.columns) % grid.columns : at.x;
+  const int y = along_row ? at.y : (at.y + step + grid.rows) % grid.rows;
+  return static_cast<NodeId>(y) * static_cast<NodeId>(grid.columns) + static_cast<NodeId>(x);
+}
+
+struct GridSpec {
+  int columns = 0;
+  int rows = 0;
+  std::int64_t bandwidth = 0;
+  Time latency = 0;
+};
+
+std::shared_ptr<const config::Schema<GridSpec>> grid_schema(const GridKind& kind) {
+  auto schema = std::make_shared<config::Schema<GridSpec>>("machine.topology." + kind.name, kind.help);
+  schema->also_accept("kind", '"' + kind.name + '"');
+  schema->integer("columns", &GridSpec::columns, kind.noun + "s in x").at_least("1").at_most("65536");
+  schema->integer("rows", &GridSpec::rows, kind.noun + "s in y").at_least("1").at_most("65536");
+  schema
+      ->quantity("bandwidth", &GridSpec::bandwidth, config::Unit::bandwidth,
+                 "of one link between two neighbours, per direction (not the sum over the edges)")
+      .at_least("1 B/s");
+  schema->quantity("latency", &GridSpec::latency, config::Unit::time, "of each link").at_most("1 s");
+  return schema;
+}
+
+}  // namespace
+
+LinkId GridRouter::next(NodeId at, NodeId to) const {
+  if (at == to) return no_link;
+  const Position here = position(grid_, at);
+  const Position there = position(grid_, to);
+  Direction direction;
+  if (here.x != there.x) {
+    direction = goes_upwards(grid_, here.x, there.x, grid_.columns) ? east : west;
+  } else {
+    direction = goes_upwards(grid_, here.y, there.y, grid_.rows) ? south : north;
+  }
+  const std::array<bool, 4> exists = directions(grid_, here);
+  LinkId link = first_link_[at];
+  for (int before = 0; before < direction; ++before) link += exists[static_cast<std::size_t>(before)] ? 1 : 0;
+  return link;
+}
+
+void build_grid(const Grid& grid, std::int64_t bandwidth, Time latency, const std::string& link_class,
+                Machine& machine) {
+  const auto devices = static_cast<NodeId>(grid.columns) * static_cast<NodeId>(grid.rows);
+  NetworkBuilder builder(devices);
+  const std::uint16_t type = builder.link_class(link_class);
+  for (NodeId device = 0; device < devices; ++device) {
+    const Position at = position(grid, device);
+    const std::array<bool, 4> exists = directions(grid, at);
+    for (const Direction direction : {east, west, south, north}) {
+      if (exists[direction]) builder.add_link(device, neighbour(grid, at, direction), bandwidth, latency, type);
+    }
+    machine.places.push_back({0, at.x, at.y});
+  }
+  machine.network = builder.finish();
+  machine.network.router = std::make_shared<GridRouter>(grid, machine.network.first_link);
+  machine.devices_per_node = static_cast<int>(devices);
+  machine.columns = grid.columns;
+  machine.rows = grid.rows;
+}
+
+TopologyKind grid_topology(const GridKind& kind) {
+  const auto schema = grid_schema(kind);
+  const auto build = [kind, schema](const config::Table& table, Machine& machine, config::Diagnostics& diagnostics) {
+    const auto spec = read_whole(*schema, table, diagnostics);
+    if (!spec || !check_device_count(std::int64_t{spec->columns} * spec->rows, "columns x rows", table, diagnostics))
+      return;
+    machine.device_noun = kind.noun;
+    build_grid({spec->columns, spec->rows, kind.wrap}, spec->bandwidth, spec->latency, kind.link_class, machine);
+  };
+  return {kind.name, kind.help, [schema]() -> const config::SchemaBase& { return *schema; }, build};
+}
+
+}  // namespace tessera::machine

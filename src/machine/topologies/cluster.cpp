@@ -1,0 +1,198 @@
+// Nodes of GPUs with a switched fabric between them.
+#include <algorithm>
+#include <cmath>
+
+#include "../networks/cluster_network.hpp"
+#include "../reading.hpp"
+#include "topologies.hpp"
+
+namespace tessera::machine {
+namespace {
+
+struct ClusterSpec {
+  int nodes = 0;
+  int gpus_per_node = 0;
+  Inside inside = Inside::nvswitch;
+  std::int64_t nvlink_bandwidth = 0;
+  Time nvlink_latency = 0;
+  double nvlink_efficiency = 1;
+  int nics_per_node = 0;
+  std::int64_t nic_bandwidth = 0;
+  Time nic_latency = 0;
+  double nic_efficiency = 1;
+  std::int64_t pcie_bandwidth = 0;
+  Time pcie_latency = 0;
+  std::string fabric;
+  int nodes_per_leaf = 0;
+  int spines = 1;
+  double oversubscription = 1;
+  Time spine_latency = 0;
+};
+
+void declare_nodes(config::Schema<ClusterSpec>& s) {
+  using config::Unit;
+  s.also_accept("kind", "\"cluster\"");
+  s.integer("nodes", &ClusterSpec::nodes, "number of nodes").at_least("1").at_most(std::to_string(most_devices));
+  s.integer("gpus_per_node", &ClusterSpec::gpus_per_node, "GPUs in a node").at_least("1").at_most("1024");
+  s.choice("inside", &ClusterSpec::inside,
+           {{"switch", Inside::nvswitch}, {"ring", Inside::ring}, {"fully-connected", Inside::fully_connected}},
+           "what joins the GPUs of a node: a non-blocking switch, a ring both ways round, or a link for each pair")
+      .otherwise("switch");
+  s.quantity(
+       "nvlink_bandwidth", &ClusterSpec::nvlink_bandwidth, Unit::bandwidth,
+       "inside a node, per direction: of a GPU's port on the switch, of one ring link, or of the link of one pair")
+      .at_least("1 B/s");
+  s.quantity("nvlink_latency", &ClusterSpec::nvlink_latency, Unit::time,
+             "from GPU to GPU inside a node; half of it in front of a switch, half behind")
+      .at_most("1 s");
+  s.number("nvlink_efficiency", &ClusterSpec::nvlink_efficiency,
+           "share of the bandwidth that packet headers leave to payload")
+      .at_least("0.01")
+      .at_most("1")
+      .otherwise("1.0");
+}
+
+void declare_fabric(config::Schema<ClusterSpec>& s) {
+  using config::Unit;
+  s.integer("nics_per_node", &ClusterSpec::nics_per_node,
+            "NICs of a node, a divisor of gpus_per_node; one for each GPU when absent. GPUs that share a NIC reach it "
+            "over PCIe")
+      .at_least("1")
+      .optional();
+  s.quantity("nic_bandwidth", &ClusterSpec::nic_bandwidth, Unit::bandwidth,
+             "of one NIC, per direction; required with several nodes")
+      .at_least("1 B/s")
+      .optional();
+  s.quantity("nic_latency", &ClusterSpec::nic_latency, Unit::time,
+             "from NIC to NIC through one switch, half of it in front of the switch; required with several nodes")
+      .at_most("1 s")
+      .optional();
+  s.number("nic_efficiency", &ClusterSpec::nic_efficiency,
+           "share of the bandwidth that packet headers leave to payload")
+      .at_least("0.01")
+      .at_most("1")
+      .otherwise("1.0");
+  s.quantity("pcie_bandwidth", &ClusterSpec::pcie_bandwidth, Unit::bandwidth,
+             "between a GPU and a NIC that it shares, per direction; required where NICs are shared")
+      .at_least("1 B/s")
+      .optional();
+  s.quantity("pcie_latency", &ClusterSpec::pcie_latency, Unit::time, "between a GPU and a NIC that it shares")
+      .at_most("1 s")
+      .otherwise("1 us");
+  s.choice("fabric", &ClusterSpec::fabric, {"switch", "fat-tree"},
+           "between nodes: one non-blocking switch, or leaf switches below spine switches")
+      .otherwise("switch");
+  s.integer("nodes_per_leaf", &ClusterSpec::nodes_per_leaf, "nodes on one leaf switch; required for a fat tree")
+      .at_least("1")
+      .optional();
+  s.integer("spines", &ClusterSpec::spines, "spine switches, each linked to every leaf")
+      .at_least("1")
+      .at_most("1024")
+      .otherwise("1");
+  s.number("oversubscription", &ClusterSpec::oversubscription,
+           "bandwidth of the NICs below a full leaf over that of its links to the spines; 1 is non-blocking")
+      .at_least("0.01")
+      .at_most("1000")
+      .otherwise("1.0");
+  s.quantity("spine_latency", &ClusterSpec::spine_latency, Unit::time, "of each link between a leaf and a spine")
+      .at_most("1 s")
+      .otherwise("500 ns");
+}
+
+const config::Schema<ClusterSpec>& cluster_schema() {
+  static const config::Schema<ClusterSpec> schema = [] {
+    config::Schema<ClusterSpec> s(
+        "machine.topology.cluster",
+        "Nodes of GPUs; NVLink (or its like) inside, NICs and a switched fabric between them.");
+    declare_nodes(s);
+    declare_fabric(s);
+    return s;
+  }();
+  return schema;
+}
+
+/// What no single key can be blamed for, or what only some clusters need.
+class Checks {
+ public:
+  Checks(const config::Table& table, config::Diagnostics& diagnostics) : table_(table), diagnostics_(diagnostics) {}
+
+  void require(const char* key, const std::string& because) {
+    if (table_.find(key) == nullptr)
+      fail(table_.where(), std::string("missing key \"") + key + "\", required " + because);
+  }
+  void divides(const char* key, int value, int whole) {
+    if (value > 0 && whole % value == 0) return;
+    fail(table_.find(key)->where(), std::string("\"") + key + "\": " + std::to_string(value) +
+                                        " does not divide gpus_per_node, which is " + std::to_string(whole));
+  }
+  void device_count(std::int64_t count) {
+    ok_ = check_device_count(count, "nodes x gpus_per_node", table_, diagnostics_) && ok_;
+  }
+  [[nodiscard]] bool ok() const { return ok_; }
+
+ private:
+  void fail(const config::Location& where, const std::string& what) {
+    diagnostics_.error(where, what);
+    ok_ = false;
+  }
+  const config::Table& table_;
+  config::Diagnostics& diagnostics_;
+  bool ok_ = true;
+};
+
+bool check(const ClusterSpec& spec, const config::Table& table, config::Diagnostics& diagnostics) {
+  Checks checks(table, diagnostics);
+  checks.device_count(std::int64_t{spec.nodes} * spec.gpus_per_node);
+  if (spec.nodes > 1) {
+    checks.require("nic_bandwidth", "with more than one node");
+    checks.require("nic_latency", "with more than one node");
+    if (spec.fabric == "fat-tree") checks.require("nodes_per_leaf", "for a fat tree");
+    if (spec.nics_per_node > 0 && spec.nics_per_node != spec.gpus_per_node) {
+      checks.divides("nics_per_node", spec.nics_per_node, spec.gpus_per_node);
+      checks.require("pcie_bandwidth", "where GPUs share a NIC");
+    }
+  }
+  return checks.ok();
+}
+
+std::int64_t scaled(std::int64_t bandwidth, double factor) {
+  return std::max<std::int64_t>(1, std::llround(static_cast<double>(bandwidth) * factor));
+}
+
+ClusterShape shape_of(const ClusterSpec& spec) {
+  ClusterShape shape;
+  shape.nodes = static_cast<NodeId>(spec.nodes);
+  shape.gpus_per_node = static_cast<NodeId>(spec.gpus_per_node);
+  shape.inside = spec.inside;
+  shape.nvlink_bandwidth = scaled(spec.nvlink_bandwidth, spec.nvlink_efficiency);
+  shape.nvlink_latency = spec.nvlink_latency;
+  if (!shape.has_fabric()) return shape;
+  shape.nics_per_node = spec.nics_per_node == 0 ? shape.gpus_per_node : static_cast<NodeId>(spec.nics_per_node);
+  shape.nic_bandwidth = scaled(spec.nic_bandwidth, spec.nic_efficiency);
+  shape.nic_latency = spec.nic_latency;
+  shape.pcie_bandwidth = spec.pcie_bandwidth;
+  shape.pcie_latency = spec.pcie_latency;
+  if (spec.fabric == "fat-tree") {
+    shape.nodes_per_leaf = static_cast<NodeId>(std::min(spec.nodes_per_leaf, spec.nodes));
+    shape.spines = static_cast<NodeId>(spec.spines);
+    const double below = static_cast<double>(spec.nodes_per_leaf) * static_cast<double>(shape.nics_per_node);
+    shape.uplink_bandwidth = scaled(shape.nic_bandwidth, below / (spec.oversubscription * spec.spines));
+    shape.uplink_latency = spec.spine_latency;
+  }
+  return shape;
+}
+
+void build(const config::Table& table, Machine& machine, config::Diagnostics& diagnostics) {
+  const auto spec = read_whole(cluster_schema(), table, diagnostics);
+  if (!spec || !check(*spec, table, diagnostics)) return;
+  build_cluster(shape_of(*spec), machine);
+}
+
+}  // namespace
+
+TopologyKind cluster_topology() {
+  return {"cluster", "nodes of GPUs (NVSwitch, ring or fully connected inside), NICs, a switch or a fat tree outside",
+          []() -> const config::SchemaBase& { return cluster_schema(); }, build};
+}
+
+}  // namespace tessera::machine

@@ -1,0 +1,14 @@
+// One function a topology, one file each in this folder; topology_kinds() in ../topology.cpp lists them.
+#pragma once
+
+#include "tessera/machine/topology.hpp"
+
+namespace tessera::machine {
+
+[[nodiscard]] TopologyKind cluster_topology();
+[[nodiscard]] TopologyKind ring_topology();
+[[nodiscard]] TopologyKind mesh_topology();
+[[nodiscard]] TopologyKind torus_topology();
+[[nodiscard]] TopologyKind package_topology();
+
+}  // namespace tessera::machine

@@ -1,0 +1,142 @@
+// From a [machine] table to a machine.
+#include "tessera/machine/topology.hpp"
+
+#include <algorithm>
+
+#include "device.hpp"
+#include "faults.hpp"
+#include "reading.hpp"
+#include "topologies/topologies.hpp"
+
+namespace tessera::machine {
+namespace {
+
+struct MachineSpec {
+  std::string name, source;
+  std::int64_t packet = 0;
+  DeviceInput device;
+};
+
+const config::Schema<MachineSpec>& machine_schema() {
+  static const config::Schema<MachineSpec> schema = [] {
+    config::Schema<MachineSpec> s("machine", "The hardware: one kind of device, a topology, and its faults.");
+    s.text("name", &MachineSpec::name, "what the machine is called in results");
+    s.text("source", &MachineSpec::source, "where its figures come from").otherwise("");
+    s.quantity("packet", &MachineSpec::packet, config::Unit::bytes,
+               "messages are cut into packets of this size, which switches and devices store and forward")
+        .at_least("1 B")
+        .at_most("1 GiB")
+        .otherwise("64 KiB");
+    s.table("device", &MachineSpec::device, device_schema(), "the accelerator, see machine.device");
+    s.also_accept("topology", "how devices are linked, see machine.topology");
+    s.also_accept("fault", "list of faults, see machine.fault");
+    return s;
+  }();
+  return schema;
+}
+
+struct TopologyHead {
+  std::string kind;
+};
+
+const config::Schema<TopologyHead>& topology_schema() {
+  static const config::Schema<TopologyHead> schema = [] {
+    config::Schema<TopologyHead> s("machine.topology", "How devices are linked; the other keys depend on the kind.");
+    std::vector<std::string> names;
+    std::string help = "see machine.topology.KIND:";
+    for (const TopologyKind& kind : topology_kinds()) {
+      names.push_back(kind.name);
+      help += (names.size() == 1 ? " " : "; ") + kind.name + ": " + kind.help;
+    }
+    s.choice("kind", &TopologyHead::kind, names, help);
+    return s;
+  }();
+  return schema;
+}
+
+/// The kind that a [machine.topology] table names; null after an error.
+const TopologyKind* find_kind(const config::Table& topology, config::Diagnostics& diagnostics) {
+  config::Table head(topology.where());
+  if (const config::Value* kind = topology.find("kind")) head.set("kind", *kind);
+  const auto read = read_whole(topology_schema(), head, diagnostics);
+  if (!read) return nullptr;
+  const auto& kinds = topology_kinds();
+  return &*std::find_if(kinds.begin(), kinds.end(), [&](const TopologyKind& kind) { return kind.name == read->kind; });
+}
+
+const config::Table* find_topology(const config::Table& machine, config::Diagnostics& diagnostics) {
+  const config::Value* topology = machine.find("topology");
+  if (topology == nullptr) {
+    diagnostics.error(machine.where(), "missing table [machine.topology]");
+  } else if (topology->table() == nullptr) {
+    diagnostics.error(topology->where(),
+                      "\"topology\": " + topology->type_name() + " is not allowed here, expected a table");
+  } else {
+    return topology->table();
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const std::vector<TopologyKind>& topology_kinds() {
+  static const std::vector<TopologyKind> kinds{cluster_topology(), ring_topology(), mesh_topology(), torus_topology(),
+                                               package_topology()};
+  return kinds;
+}
+
+std::shared_ptr<config::Table> parse_machine_file(const std::string& text, const std::string& file,
+                                                  config::Diagnostics& diagnostics) {
+  const auto whole = config::parse_toml(text, file, diagnostics);
+  if (whole == nullptr || !diagnostics.ok()) return nullptr;
+  config::Value* machine = whole->find("machine");
+  for (const auto& [key, value] : whole->entries())
+    if (key != "machine")
+      diagnostics.error(value.key_where(), "unknown key \"" + key + "\" in a machine file, allowed: machine");
+  if (machine == nullptr || machine->table() == nullptr) {
+    diagnostics.error({file, 1, 1}, "a machine file holds one table, [machine]");
+    return nullptr;
+  }
+  return std::get<std::shared_ptr<config::Table>>(machine->content());
+}
+
+Machine build_machine(const config::Table& table, config::Diagnostics& diagnostics) {
+  Machine machine;
+  const std::size_t errors = diagnostics.errors().size();
+  const MachineSpec spec = machine_schema().read(table, diagnostics);
+  machine.name = spec.name;
+  machine.source = spec.source;
+  machine.device = device_spec(spec.device);
+  if (machine.device.peak.empty() && diagnostics.errors().size() == errors)
+    diagnostics.error(table.find("device")->where(),
+                      "[machine.device] has no peak, expected at least one such as peak.fp16 = \"312 TFLOP/s\"");
+
+  const config::Table* topology = find_topology(table, diagnostics);
+  const TopologyKind* kind = topology == nullptr ? nullptr : find_kind(*topology, diagnostics);
+  if (kind == nullptr) return machine;
+  machine.topology = kind->name;
+  kind->build(*topology, machine, diagnostics);
+  if (machine.network.devices == 0) return machine;  // the kind has said why
+  machine.network.packet = std::max<std::int64_t>(1, spec.packet);
+  machine.speed.assign(machine.network.devices, 1.0);
+  apply_faults(table, machine, diagnostics);
+  return machine;
+}
+
+void complete_machine(config::Table& machine) {
+  machine_schema().complete(machine);
+  config::Value* topology = machine.find("topology");
+  if (topology != nullptr && topology->table() != nullptr) {
+    config::Diagnostics ignored;  // build_machine reports
+    if (const TopologyKind* kind = find_kind(*topology->table(), ignored)) kind->schema().complete(*topology->table());
+  }
+}
+
+std::vector<const config::SchemaBase*> schemas() {
+  std::vector<const config::SchemaBase*> result{&machine_schema(), &device_schema(), &gpu_schema(),
+                                                &peak_schema(),    &fault_schema(),  &topology_schema()};
+  for (const TopologyKind& kind : topology_kinds()) result.push_back(&kind.schema());
+  return result;
+}
+
+}  // namespace tessera::machine
