@@ -1,10 +1,11 @@
 // What a model author writes: components that handle events and send messages over typed links.
 #pragma once
 
-#include <span>
-#include <string>
+#include <new>
 
+#include "tessera/pdes/detail/kernel.hpp"
 #include "tessera/pdes/event.hpp"
+#include "tessera/pdes/protocol.hpp"
 
 namespace tessera::pdes {
 
@@ -13,36 +14,112 @@ struct OutPort {
   std::uint32_t index = 0;
 };
 
+/// An OutPort that takes the messages of one protocol only, for messages that do not name their protocol themselves.
+template <class P>
+struct Port : OutPort {};
+
 class Engine;
 
 /// What a component may do while it handles an event. Cheap to pass; owned by the engine.
+/// Every message names its protocol (`using protocol = ...`, see protocol.hpp) or is sent through a Port of it.
 class Context {
  public:
   [[nodiscard]] Time now() const { return now_; }
-  [[nodiscard]] ComponentId self() const { return self_; }
+  [[nodiscard]] ComponentId self() const { return local_->id; }
 
-  /// An event to this component itself at `at` >= now().
+  /// An event to this component itself at `at` >= now(). Throws InternalError for an earlier one.
   template <class Message>
-  void schedule(Time at, const Message& message);
+  void schedule(Time at, const Message& message) {
+    if (at < now_ || at == never) [[unlikely]]
+      refuse_schedule(at);
+    emit<typename Message::protocol>(place_, at, local_->id, message);
+  }
 
-  /// A message over the link behind `port`, to take place at `at` >= now() + the link's latency.
+  /// A message over the link behind `port`, to take place at `at` >= now() + the link's latency. Throws InternalError,
+  /// naming the link, for an earlier one, for a port that does not exist, and for a link that carries another protocol.
   /// Messages longer than `inline_payload` are kept out of line in pooled storage and cross ranks whole.
   template <class Message>
-  void send(OutPort port, Time at, const Message& message);
+  void send(OutPort port, Time at, const Message& message) {
+    send_as<typename Message::protocol>(port, at, message);
+  }
+  template <class P, class Message>
+  void send(Port<P> port, Time at, const Message& message) {
+    send_as<P>(port, at, message);
+  }
 
-  /// A message to any other member of a crossbar (ModelGraph::add_crossbar), at `at` >= now() + its latency.
+  /// A message to any other member of this component's crossbar (ModelGraph::crossbars), at `at` >= now() + its
+  /// latency.
   template <class Message>
-  void send_to(ComponentId member, Time at, const Message& message);
+  void send_to(ComponentId member, Time at, const Message& message) {
+    if (local_->crossbar == detail::no_crossbar) [[unlikely]]
+      refuse_member(member);
+    const detail::CrossbarEnd& crossbar = kernel_->crossbars[local_->crossbar];
+    if (member - crossbar.first >= crossbar.count) [[unlikely]]
+      refuse_member(member);
+    if (at - now_ < crossbar.latency || at == never) [[unlikely]]
+      refuse_crossbar_time(member, at);
+    emit<typename Message::protocol>(kernel_->places[member], at, member, message);
+  }
 
-  /// The out-of-line message that an event carries (Message::out_of_line types only); valid while it is handled.
+  /// The message that an event carries out of line (not fits_in_event<Message>); valid while the event is handled.
   template <class Message>
-  [[nodiscard]] const Message& get(const Event& event) const;
+  [[nodiscard]] const Message& get(const Event& event) const {
+    static_assert(!fits_in_event<Message>, "this message is inside the event: event.as<Message>()");
+    const detail::OutOfLine held = detail::out_of_line_of(event);
+    if ((event.flags & detail::out_of_line) == 0 || *held.type->type != typeid(Message)) [[unlikely]]
+      refuse_get(event);
+    return *static_cast<const Message*>(held.message);
+  }
 
  private:
   friend class Engine;
+
+  template <class P, class Message>
+  void send_as(OutPort port, Time at, const Message& message) {
+    if (port.index >= local_->link_count) [[unlikely]]
+      refuse_port(port);
+    const detail::LinkEnd& link = local_->links[port.index];
+    if (at - now_ < link.latency || at == never) [[unlikely]]
+      refuse_link_time(port, at);
+    if (link.protocol != nullptr && link.protocol != protocol_info<P>()) [[unlikely]]
+      refuse_protocol(port);
+    emit<P>(link.place, at, link.to, message);
+  }
+
+  template <class P, class Message>
+  void emit(detail::Place place, Time at, ComponentId to, const Message& message) {
+    Event event{at, local_->id, to, local_->sequence++, P::template kind_of<Message>, 0, {}};
+    if constexpr (fits_in_event<Message>) {
+      std::memcpy(event.payload.data(), &message, sizeof message);
+    } else {
+      event.flags = detail::out_of_line;
+      const MessageType& type = detail::message_types<P>[event.kind];
+      if (place >= detail::remote_place) {
+        kernel_->pack(protocol_info<P>(), type, &message, place);
+      } else {
+        const detail::OutOfLine held{&type, new (kernel_->messages.allocate(sizeof message)) Message(message)};
+        std::memcpy(event.payload.data(), &held, sizeof held);
+      }
+    }
+    if (place >= detail::remote_place) {
+      kernel_->post_remote(event, place);
+    } else {
+      kernel_->post_local(event, place);
+    }
+  }
+
+  [[noreturn]] void refuse_schedule(Time at) const;
+  [[noreturn]] void refuse_port(OutPort port) const;
+  [[noreturn]] void refuse_link_time(OutPort port, Time at) const;
+  [[noreturn]] void refuse_protocol(OutPort port) const;
+  [[noreturn]] void refuse_member(ComponentId member) const;
+  [[noreturn]] void refuse_crossbar_time(ComponentId member, Time at) const;
+  [[noreturn]] static void refuse_get(const Event& event);
+
   Time now_ = 0;
-  ComponentId self_ = 0;
-  Engine* engine_ = nullptr;
+  detail::LocalComponent* local_ = nullptr;
+  detail::Kernel* kernel_ = nullptr;
+  detail::Place place_ = 0;
 };
 
 /// A simulated part. It owns its state, meets others only through links, and never sees ranks.

@@ -16,26 +16,26 @@ namespace tessera::pdes {
 /// A snapshot for progress displays, on rank 0.
 struct ProgressReport {
   Time now = 0;
-  std::uint64_t events = 0;      ///< of rank 0 so far
+  std::uint64_t events = 0;  ///< of rank 0 so far
   std::uint64_t rounds = 0;
   double wall_seconds = 0;
   double waiting_seconds = 0;
 };
 
 struct RunOptions {
-  std::string synchroniser = "window";      ///< see synchroniser_kinds()
-  Time end = never;                         ///< events at or after this time are not handled
-  std::function<void(const ProgressReport&)> progress;   ///< rank 0, a few times a second; may be empty
-  std::function<bool()> interrupted;        ///< polled between rounds on every rank; true ends all ranks (IoError)
+  std::string synchroniser = "window";                  ///< see synchroniser_kinds()
+  Time end = never;                                     ///< events at or after this time are not handled
+  std::function<void(const ProgressReport&)> progress;  ///< rank 0, a few times a second; may be empty
+  std::function<bool()> interrupted;  ///< polled between rounds on every rank; true ends all ranks (IoError)
 };
 
 /// What one rank did. None of it may enter a result other than /provenance.
 struct RunStatistics {
   std::uint64_t events = 0;
-  std::uint64_t rounds = 0;          ///< synchronisation rounds (windows, or waves of null messages)
-  std::uint64_t messages = 0;        ///< events that left for another rank
+  std::uint64_t rounds = 0;    ///< synchronisation rounds (windows, or waves of null messages)
+  std::uint64_t messages = 0;  ///< events that left for another rank
   double wall_seconds = 0;
-  double waiting_seconds = 0;        ///< in synchronisation, waiting for others
+  double waiting_seconds = 0;  ///< in synchronisation, waiting for others
   Time last_event = 0;
 };
 

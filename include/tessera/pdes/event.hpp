@@ -19,12 +19,12 @@ inline constexpr std::size_t inline_payload = 24;
 
 /// One event: 48 bytes, trivially copyable, so that queues and MPI move it as plain bytes.
 struct Event {
-  Time time = 0;                  ///< when it takes place at the destination
-  ComponentId source = 0;         ///< who made it
-  ComponentId destination = 0;    ///< who handles it
-  std::uint32_t sequence = 0;     ///< per-source count, wraps; compared as a serial number
-  std::uint16_t kind = 0;         ///< index of the message type in its protocol
-  std::uint16_t flags = 0;        ///< engine's own: payload kept out of line
+  Time time = 0;                ///< when it takes place at the destination
+  ComponentId source = 0;       ///< who made it
+  ComponentId destination = 0;  ///< who handles it
+  std::uint32_t sequence = 0;   ///< per-source count, wraps; compared as a serial number
+  std::uint16_t kind = 0;       ///< index of the message type in its protocol
+  std::uint16_t flags = 0;      ///< engine's own: payload kept out of line
   std::array<std::byte, inline_payload> payload;
 
   /// The payload as the message type that `kind` names.

@@ -1,0 +1,95 @@
+// What a rank's hot path works on: its components, their links, the pending events, and what leaves for other ranks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tessera/pdes/detail/event_pool.hpp"
+#include "tessera/pdes/detail/message_pool.hpp"
+#include "tessera/pdes/pending/heap.hpp"
+#include "tessera/pdes/protocol.hpp"
+
+namespace tessera::pdes {
+
+class Component;
+
+namespace detail {
+
+/// Where a component is: its place among the components of this rank, or remote_place + the outbox of its rank.
+using Place = std::uint32_t;
+inline constexpr Place remote_place = 0x8000'0000U;
+/// On a rank to which no link leads.
+inline constexpr Place no_place = 0xFFFF'FFFFU;
+
+struct LinkEnd {
+  Time latency = 0;
+  ComponentId to = 0;
+  Place place = 0;
+  const ProtocolInfo* protocol = nullptr;  ///< null: any
+};
+
+struct CrossbarEnd {
+  Time latency = 0;
+  ComponentId first = 0;
+  ComponentId count = 0;
+};
+inline constexpr std::uint32_t no_crossbar = 0xFFFF'FFFFU;
+
+struct LocalComponent {
+  Component* component = nullptr;
+  const LinkEnd* links = nullptr;
+  std::uint32_t link_count = 0;
+  std::uint32_t sequence = 0;
+  ComponentId id = 0;
+  std::uint32_t crossbar = no_crossbar;
+};
+static_assert(sizeof(LocalComponent) == 32);
+
+/// The events of one round for one other rank. The first record is room for the header of the message that carries
+/// them.
+struct Outbox {
+  std::vector<Event> records = std::vector<Event>(1);
+  std::vector<std::byte> bytes;  ///< out-of-line messages, in the order of their events
+  Time earliest = never;
+
+  [[nodiscard]] std::size_t count() const { return records.size() - 1; }
+  void clear() {
+    records.resize(1);
+    bytes.clear();
+    earliest = never;
+  }
+};
+
+struct Kernel {
+  EventPool events;
+  Heap<4> pending{events};
+  MessagePool messages;
+  std::vector<LocalComponent> components;  ///< in order of id
+  std::vector<LinkEnd> links;              ///< grouped by component
+  std::vector<CrossbarEnd> crossbars;
+  std::vector<Place> places;     ///< of every component of the model
+  std::vector<Outbox> outboxes;  ///< one a rank to which links lead
+  std::vector<const ProtocolInfo*> protocols;
+  std::function<std::string(ComponentId)> name;
+
+  void post_local(const Event& event, Place place) {
+    const std::uint32_t slot = events.allocate();
+    events[slot] = event;
+    pending.push({event.time, slot, place});
+  }
+  /// `message` is of `type` when the event holds it out of line.
+  void post_remote(const Event& event, Place place) {
+    Outbox& box = outboxes[place - remote_place];
+    box.records.push_back(event);
+    if (event.time < box.earliest) box.earliest = event.time;
+  }
+  /// Appends an out-of-line message to what leaves with the event that is posted next to the same place.
+  void pack(const ProtocolInfo* protocol, const MessageType& type, const void* message, Place place);
+  /// The message of an event that came from another rank; returns the bytes that follow it.
+  const std::byte* unpack(Event& event, const std::byte* bytes);
+};
+
+}  // namespace detail
+}  // namespace tessera::pdes

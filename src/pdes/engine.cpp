@@ -1,0 +1,200 @@
+#include "tessera/pdes/engine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine_core.hpp"
+
+namespace tessera::pdes {
+
+namespace {
+
+/// Events between two looks at the clock and at interruptions.
+constexpr std::uint64_t events_per_look = 1024;
+constexpr double seconds_per_report = 0.25;
+
+void destroy_message(detail::Kernel& kernel, std::uint32_t slot) {
+  if ((kernel.events[slot].flags & detail::out_of_line) != 0) kernel.messages.destroy(kernel.events[slot]);
+}
+
+}  // namespace
+
+Engine::Engine(const ModelGraph& model, const Partition& partition, Communicator& comm) : comm_(comm) {
+  std::optional<Failure> failure;
+  try {
+    check_model(model);
+    if (partition.rank_of.size() != model.components || partition.ranks != comm.size()) {
+      throw InternalError(
+          fmt::format("a partition of {} components into {} ranks does not fit a model of {} components on {} ranks",
+                      partition.rank_of.size(), partition.ranks, model.components, comm.size()));
+    }
+    wiring_ = wire(model, partition, comm.rank(), kernel_);
+    if (wiring_.lookahead <= 0) throw InputError("a link of zero latency crosses ranks; a partition must not cut it");
+    create_components(model);
+  } catch (...) {
+    failure = current_failure(-1, 0);
+  }
+  throw_smallest(comm, failure);
+  context_.kernel_ = &kernel_;
+}
+
+Engine::~Engine() {
+  while (kernel_.pending.next_time() != never) destroy_message(kernel_, kernel_.pending.pop().slot);
+}
+
+void Engine::create_components(const ModelGraph& model) {
+  components_.reserve(wiring_.local.size());
+  for (std::size_t k = 0; k < wiring_.local.size(); ++k) {
+    components_.push_back(model.create(wiring_.local[k]));
+    if (components_.back() == nullptr)
+      throw InternalError(fmt::format("{} was not created", name_of(model, wiring_.local[k])));
+    kernel_.components[k].component = components_.back().get();
+  }
+}
+
+void Engine::enter(detail::Place place, Time now) {
+  context_.now_ = now;
+  context_.place_ = place;
+  context_.local_ = &kernel_.components[place];
+}
+
+void Engine::start_components() {
+  for (std::size_t k = 0; k < components_.size() && !failure_; ++k) {
+    enter(static_cast<detail::Place>(k), 0);
+    try {
+      components_[k]->start(context_);
+    } catch (...) {
+      failure_ = current_failure(-1, wiring_.local[k]);
+    }
+  }
+}
+
+RunStatistics Engine::run(const RunOptions& options) {
+  options_ = &options;
+  began_ = std::chrono::steady_clock::now();
+  synchroniser_ = make_synchroniser(options.synchroniser, comm_, wiring_, kernel_);
+  if (!started_) start_components();
+  started_ = true;
+  for (Step step = synchroniser_->exchange(standing()); !step.finished; step = synchroniser_->exchange(standing())) {
+    ++statistics_.rounds;
+    horizon_ = std::min(step.horizon, options.end);
+    advance(horizon_);
+    look_after_the_run();
+  }
+  if (comm_.max(interrupted_ ? 1 : 0) != 0) throw IoError("the run was interrupted");
+  throw_smallest(comm_, failure_);
+  statistics_.wall_seconds = wall_seconds();
+  statistics_.waiting_seconds = synchroniser_->waiting_seconds();
+  statistics_.messages = synchroniser_->messages();
+  return statistics_;
+}
+
+void Engine::advance(Time bound) {
+  while (!interrupted_) {
+    try {
+      if (failure_) {
+        work_off_after_failure();
+      } else {
+        work_off(bound);
+      }
+      return;
+    } catch (...) {
+      record_failure();
+    }
+  }
+}
+
+void Engine::work_off(Time bound) {
+  while (kernel_.pending.next_time() < bound) {
+    handle(kernel_.pending.pop());
+    if (statistics_.events % events_per_look == 0) {
+      look_after_the_run();
+      if (interrupted_) return;
+    }
+  }
+}
+
+// Only errors at the same time of a component with a smaller id count now; those follow from events that are still
+// pending.
+void Engine::work_off_after_failure() {
+  while (kernel_.pending.next_time() <= failure_->time && !interrupted_) {
+    const PendingKey key = kernel_.pending.pop();
+    if (kernel_.components[key.place].id < failure_->component) {
+      handle(key);
+    } else {
+      destroy_message(kernel_, key.slot);
+      kernel_.events.release(key.slot);
+    }
+  }
+}
+
+void Engine::handle(const PendingKey& key) {
+  handling_ = key;
+  enter(key.place, key.time);
+  ++statistics_.events;
+  statistics_.last_event = key.time;
+  context_.local_->component->handle(context_, kernel_.events[key.slot]);
+  destroy_message(kernel_, key.slot);
+  kernel_.events.release(key.slot);
+}
+
+void Engine::record_failure() {
+  failure_ = current_failure(context_.now_, context_.self());
+  destroy_message(kernel_, handling_->slot);
+  kernel_.events.release(handling_->slot);
+}
+
+// The ranks take the smallest promise, so one component that promises nothing beyond its latency makes all others
+// worthless: the one that did so last time is asked first.
+Time Engine::ask_promise() {
+  const auto& boundary = wiring_.boundary;
+  const Time worthless = saturating_add(horizon_, wiring_.lookahead);
+  Time smallest = never;
+  for (std::size_t k = 0; k < boundary.size(); ++k) {
+    const std::size_t index = (last_spoiler_ + k) % boundary.size();
+    const Time least = saturating_add(horizon_, boundary[index].latency);
+    const Time promise =
+        kernel_.components[boundary[index].place].component->earliest_output(horizon_, boundary[index].latency);
+    smallest = std::min(smallest, std::max(promise, least));
+    if (smallest <= worthless) {
+      last_spoiler_ = index;
+      break;
+    }
+  }
+  return smallest;
+}
+
+Standing Engine::standing() {
+  Standing mine;
+  mine.horizon = horizon_;
+  mine.next_event = kernel_.pending.next_time();
+  mine.promise = ask_promise();
+  mine.failure = failure_ ? failure_->time : never;
+  mine.end = options_->end;
+  mine.interrupted = interrupted_;
+  return mine;
+}
+
+double Engine::wall_seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+}
+
+void Engine::look_after_the_run() {
+  if (options_->interrupted && options_->interrupted()) interrupted_ = true;
+  if (!options_->progress || comm_.rank() != 0) return;
+  const double now = wall_seconds();
+  if (now - reported_at_ < seconds_per_report) return;
+  reported_at_ = now;
+  options_->progress(
+      {statistics_.last_event, statistics_.events, statistics_.rounds, now, synchroniser_->waiting_seconds()});
+}
+
+Simulation::Simulation(const ModelGraph& model, const Partition& partition, Communicator& comm)
+    : engine_(std::make_unique<Engine>(model, partition, comm)) {}
+Simulation::~Simulation() = default;
+RunStatistics Simulation::run(const RunOptions& options) { return engine_->run(options); }
+const std::vector<ComponentId>& Simulation::local_ids() const { return engine_->local_ids(); }
+Component& Simulation::local(std::size_t index) { return engine_->local(index); }
+
+}  // namespace tessera::pdes

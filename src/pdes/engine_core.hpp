@@ -1,0 +1,58 @@
+// The part of the simulation that one rank carries.
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "failure.hpp"
+#include "synchroniser.hpp"
+#include "tessera/pdes/engine.hpp"
+
+namespace tessera::pdes {
+
+class Engine {
+ public:
+  Engine(const ModelGraph& model, const Partition& partition, Communicator& comm);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  RunStatistics run(const RunOptions& options);
+  [[nodiscard]] const std::vector<ComponentId>& local_ids() const { return wiring_.local; }
+  [[nodiscard]] Component& local(std::size_t index) { return *components_[index]; }
+
+ private:
+  void create_components(const ModelGraph& model);
+  void start_components();
+  /// Works off all events before `bound`; after an error those up to its time only, see record_failure().
+  void advance(Time bound);
+  void work_off(Time bound);
+  void work_off_after_failure();
+  void handle(const PendingKey& key);
+  void enter(detail::Place place, Time now);
+  void record_failure();
+  [[nodiscard]] Time ask_promise();
+  [[nodiscard]] Standing standing();
+  void look_after_the_run();
+  [[nodiscard]] double wall_seconds() const;
+
+  Communicator& comm_;
+  detail::Kernel kernel_;
+  Wiring wiring_;
+  std::vector<std::unique_ptr<Component>> components_;
+  Context context_;
+  std::unique_ptr<Synchroniser> synchroniser_;
+
+  const RunOptions* options_ = nullptr;
+  RunStatistics statistics_;
+  std::optional<Failure> failure_;
+  std::optional<PendingKey> handling_;
+  bool interrupted_ = false;
+  bool started_ = false;
+  Time horizon_ = 0;
+  std::size_t last_spoiler_ = 0;  // boundary component that made the last promise worthless
+  std::chrono::steady_clock::time_point began_;
+  double reported_at_ = 0;
+};
+
+}  // namespace tessera::pdes

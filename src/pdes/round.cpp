@@ -1,0 +1,125 @@
+#include "round.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+
+namespace tessera::pdes {
+
+namespace {
+
+enum Part : int { first = 0, second = 1, out_of_line_bytes = 2, parts = 3 };
+
+/// Both sides compute the same: how many records go into the first part depends on the number of ranks only.
+int first_part_records(MPI_Comm comm) {
+  int ranks = 1;
+  MPI_Comm_size(comm, &ranks);
+  constexpr int memory = 4 << 20;
+  return std::clamp(memory / static_cast<int>(sizeof(Event)) / ranks, 32, 1024);
+}
+
+}  // namespace
+
+void Patience::pause() {
+  constexpr int polls_before_yielding = 64;
+  if (++polls_ > polls_before_yielding) sched_yield();
+}
+
+NeighbourRound::NeighbourRound(MPI_Comm comm, const Wiring& wiring, detail::Kernel& kernel)
+    : comm_(comm),
+      wiring_(wiring),
+      kernel_(kernel),
+      first_part_(first_part_records(comm)),
+      headers_(wiring.out.size()),
+      inboxes_(wiring.in.size()),
+      sends_(parts * wiring.out.size(), MPI_REQUEST_NULL),
+      receives_(parts * wiring.in.size(), MPI_REQUEST_NULL),
+      completed_(parts * wiring.in.size()) {
+  for (Inbox& inbox : inboxes_) inbox.records.resize(static_cast<std::size_t>(first_part_));
+}
+
+NeighbourRound::~NeighbourRound() = default;
+
+void NeighbourRound::begin() {
+  for (std::size_t k = 0; k < inboxes_.size(); ++k) {
+    MPI_Irecv(inboxes_[k].records.data(), first_part_ * static_cast<int>(sizeof(Event)), MPI_BYTE, wiring_.in[k], first,
+              comm_, &receives_[parts * k + first]);
+    inboxes_[k].parts_left = 1;
+  }
+  open_parts_ = inboxes_.size();
+  for (std::size_t k = 0; k < wiring_.out.size(); ++k) send(k);
+  sent_ = wiring_.out.empty();
+}
+
+void NeighbourRound::send(std::size_t k) {
+  detail::Outbox& box = kernel_.outboxes[k];
+  headers_[k].events = static_cast<std::uint32_t>(box.count());
+  headers_[k].bytes = static_cast<std::uint32_t>(box.bytes.size());
+  std::memcpy(static_cast<void*>(box.records.data()), &headers_[k], sizeof(RoundHeader));
+  messages_ += box.count();
+  const int rank = wiring_.out[k].rank;
+  const int total = static_cast<int>(box.records.size());
+  const int here = std::min(total, first_part_);
+  const int event_bytes = static_cast<int>(sizeof(Event));
+  MPI_Isend(box.records.data(), here * event_bytes, MPI_BYTE, rank, first, comm_, &sends_[parts * k + first]);
+  if (total > here) {
+    MPI_Isend(box.records.data() + here, (total - here) * event_bytes, MPI_BYTE, rank, second, comm_,
+              &sends_[parts * k + second]);
+  }
+  if (!box.bytes.empty()) {
+    MPI_Isend(box.bytes.data(), static_cast<int>(box.bytes.size()), MPI_BYTE, rank, out_of_line_bytes, comm_,
+              &sends_[parts * k + out_of_line_bytes]);
+  }
+}
+
+void NeighbourRound::on_first_part(std::size_t k) {
+  Inbox& inbox = inboxes_[k];
+  std::memcpy(static_cast<void*>(&inbox.header), inbox.records.data(), sizeof(RoundHeader));
+  const int total = static_cast<int>(inbox.header.events) + 1;
+  if (total > first_part_) {
+    if (inbox.records.size() < static_cast<std::size_t>(total)) inbox.records.resize(static_cast<std::size_t>(total));
+    MPI_Irecv(inbox.records.data() + first_part_, (total - first_part_) * static_cast<int>(sizeof(Event)), MPI_BYTE,
+              wiring_.in[k], second, comm_, &receives_[parts * k + second]);
+    ++inbox.parts_left;
+  }
+  if (inbox.header.bytes > 0) {
+    inbox.bytes.resize(inbox.header.bytes);
+    MPI_Irecv(inbox.bytes.data(), static_cast<int>(inbox.bytes.size()), MPI_BYTE, wiring_.in[k], out_of_line_bytes,
+              comm_, &receives_[parts * k + out_of_line_bytes]);
+    ++inbox.parts_left;
+  }
+  open_parts_ += static_cast<std::size_t>(inbox.parts_left - 1);
+}
+
+void NeighbourRound::deliver(Inbox& inbox) {
+  const std::byte* bytes = inbox.bytes.data();
+  for (std::size_t i = 1; i <= inbox.header.events; ++i) {
+    Event& event = inbox.records[i];
+    if ((event.flags & detail::out_of_line) != 0) bytes = kernel_.unpack(event, bytes);
+    kernel_.post_local(event, kernel_.places[event.destination]);
+  }
+}
+
+bool NeighbourRound::poll() {
+  if (open_parts_ > 0) {
+    int count = 0;
+    MPI_Testsome(static_cast<int>(receives_.size()), receives_.data(), &count, completed_.data(), MPI_STATUSES_IGNORE);
+    for (int i = 0; i < count; ++i) {
+      const auto k = static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]) / parts;
+      if (completed_[static_cast<std::size_t>(i)] % parts == first) on_first_part(k);
+      --open_parts_;
+      if (--inboxes_[k].parts_left == 0) deliver(inboxes_[k]);
+    }
+  }
+  if (!sent_) {
+    int done = 0;
+    MPI_Testall(static_cast<int>(sends_.size()), sends_.data(), &done, MPI_STATUSES_IGNORE);
+    if (done != 0) {
+      sent_ = true;
+      for (detail::Outbox& box : kernel_.outboxes) box.clear();
+    }
+  }
+  return open_parts_ == 0 && sent_;
+}
+
+}  // namespace tessera::pdes

@@ -1,0 +1,49 @@
+// How ranks stay in step: the interface of the synchronisers, and their registry.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tessera/base/comm.hpp"
+#include "wiring.hpp"
+
+namespace tessera::pdes {
+
+/// Where a rank stands when it has worked off all events before its horizon.
+struct Standing {
+  Time horizon = 0;
+  Time next_event = never;  ///< the earliest that is pending here
+  Time promise = never;     ///< no component here sends anything to another rank that takes place earlier
+                            ///< (Component::earliest_output)
+  Time failure = never;     ///< time of the first error of a component here
+  Time end = never;         ///< the run ends here
+  bool interrupted = false;
+};
+
+/// What to do next.
+struct Step {
+  Time horizon = 0;       ///< all events before it may be worked off
+  bool finished = false;  ///< on all ranks in the same call
+};
+
+/// Every rank calls exchange() in turn with working off events, until it says that all are finished.
+class Synchroniser {
+ public:
+  virtual ~Synchroniser() = default;
+  /// Sends what is in the outboxes, takes what came from other ranks into the pending set, and agrees on how far all
+  /// may go.
+  [[nodiscard]] virtual Step exchange(const Standing& mine) = 0;
+  [[nodiscard]] double waiting_seconds() const { return waiting_seconds_; }
+  [[nodiscard]] std::uint64_t messages() const { return messages_; }
+
+ protected:
+  double waiting_seconds_ = 0;
+  std::uint64_t messages_ = 0;
+};
+
+/// `kind` is one of synchroniser_kinds(); InputError otherwise. One rank needs neither, and no MPI.
+[[nodiscard]] std::unique_ptr<Synchroniser> make_synchroniser(const std::string& kind, Communicator& comm,
+                                                              const Wiring& wiring, detail::Kernel& kernel);
+
+}  // namespace tessera::pdes

@@ -1,0 +1,137 @@
+#include "wiring.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace tessera::pdes {
+
+namespace {
+
+/// Collects what crosses ranks, link by link.
+class Crossings {
+ public:
+  Crossings(const Partition& partition, int rank)
+      : partition_(partition), rank_(rank), boundary_(partition.rank_of.size(), never) {}
+
+  void add_link(const LinkInfo& link) {
+    const int from = partition_.rank_of[link.from];
+    const int to = partition_.rank_of[link.to];
+    if (from == to) return;
+    lookahead_ = std::min(lookahead_, link.latency);
+    if (to == rank_) in_.insert(from);
+    if (from != rank_) return;
+    lower(to, link.latency);
+    boundary_[link.from] = std::min(boundary_[link.from], link.latency);
+  }
+
+  void add_crossbar(const Crossbar& crossbar) {
+    std::set<int> ranks;
+    for (ComponentId id = crossbar.first; id < crossbar.first + crossbar.count; ++id)
+      ranks.insert(partition_.rank_of[id]);
+    if (ranks.size() < 2) return;
+    lookahead_ = std::min(lookahead_, crossbar.latency);
+    if (!ranks.contains(rank_)) return;
+    for (const int other : ranks) {
+      if (other == rank_) continue;
+      in_.insert(other);
+      lower(other, crossbar.latency);
+    }
+    for (ComponentId id = crossbar.first; id < crossbar.first + crossbar.count; ++id) {
+      if (partition_.rank_of[id] == rank_) {
+        boundary_[id] = std::min(boundary_[id], crossbar.latency);
+      }
+    }
+  }
+
+  [[nodiscard]] Wiring wiring() const {
+    Wiring wiring;
+    for (const auto& [rank, latency] : out_) wiring.out.push_back({rank, latency});
+    wiring.in.assign(in_.begin(), in_.end());
+    detail::Place place = 0;
+    for (ComponentId id = 0; id < boundary_.size(); ++id) {
+      if (partition_.rank_of[id] != rank_) continue;
+      if (boundary_[id] != never) wiring.boundary.push_back({place, boundary_[id]});
+      ++place;
+    }
+    wiring.lookahead = lookahead_;
+    return wiring;
+  }
+
+ private:
+  void lower(int rank, Time latency) {
+    const auto at = out_.emplace(rank, never).first;
+    at->second = std::min(at->second, latency);
+  }
+
+  const Partition& partition_;
+  int rank_;
+  std::map<int, Time> out_;
+  std::set<int> in_;
+  std::vector<Time> boundary_;  // by component: the smallest latency of its links that cross ranks
+  Time lookahead_ = never;
+};
+
+void place_components(const ModelGraph& model, const Partition& partition, int rank, Wiring& wiring,
+                      detail::Kernel& kernel) {
+  std::vector<detail::Place> outbox_of(static_cast<std::size_t>(partition.ranks), detail::no_place);
+  for (std::size_t k = 0; k < wiring.out.size(); ++k) {
+    outbox_of[static_cast<std::size_t>(wiring.out[k].rank)] = detail::remote_place + static_cast<detail::Place>(k);
+  }
+  kernel.places.resize(model.components);
+  for (ComponentId id = 0; id < model.components; ++id) {
+    if (partition.rank_of[id] == rank) {
+      kernel.places[id] = static_cast<detail::Place>(wiring.local.size());
+      wiring.local.push_back(id);
+    } else {
+      kernel.places[id] = outbox_of[partition.rank_of[id]];
+    }
+  }
+}
+
+/// Links grouped by component, each group in the order of the model: OutPort k is the k-th.
+void place_links(const ModelGraph& model, detail::Kernel& kernel) {
+  const auto is_local = [&](ComponentId id) { return kernel.places[id] < detail::remote_place; };
+  for (const LinkInfo& link : model.links) {
+    if (is_local(link.from)) ++kernel.components[kernel.places[link.from]].link_count;
+  }
+  std::vector<std::size_t> next(kernel.components.size());
+  std::size_t total = 0;
+  for (std::size_t k = 0; k < next.size(); ++k) {
+    next[k] = total;
+    total += kernel.components[k].link_count;
+  }
+  kernel.links.resize(total);
+  for (std::size_t k = 0; k < next.size(); ++k) kernel.components[k].links = kernel.links.data() + next[k];
+  for (const LinkInfo& link : model.links) {
+    if (!is_local(link.from)) continue;
+    kernel.links[next[kernel.places[link.from]]++] = {link.latency, link.to, kernel.places[link.to], link.protocol};
+  }
+}
+
+}  // namespace
+
+Wiring wire(const ModelGraph& model, const Partition& partition, int rank, detail::Kernel& kernel) {
+  Crossings crossings(partition, rank);
+  for (const LinkInfo& link : model.links) crossings.add_link(link);
+  for (const Crossbar& crossbar : model.crossbars) crossings.add_crossbar(crossbar);
+  Wiring wiring = crossings.wiring();
+  place_components(model, partition, rank, wiring, kernel);
+  kernel.components.resize(wiring.local.size());
+  for (std::size_t k = 0; k < wiring.local.size(); ++k) kernel.components[k].id = wiring.local[k];
+  place_links(model, kernel);
+  for (const Crossbar& crossbar : model.crossbars) {
+    for (ComponentId id = crossbar.first; id < crossbar.first + crossbar.count; ++id) {
+      if (kernel.places[id] < detail::remote_place) {
+        kernel.components[kernel.places[id]].crossbar = static_cast<std::uint32_t>(kernel.crossbars.size());
+      }
+    }
+    kernel.crossbars.push_back({crossbar.latency, crossbar.first, crossbar.count});
+  }
+  kernel.outboxes.resize(wiring.out.size());
+  kernel.protocols = model.protocols;
+  kernel.name = model.name ? model.name : [](ComponentId id) { return "component " + std::to_string(id); };
+  return wiring;
+}
+
+}  // namespace tessera::pdes
