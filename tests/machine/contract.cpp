@@ -1,0 +1,134 @@
+// One contract for every topology, healthy and with faults.
+#include <set>
+
+#include "machine_from.hpp"
+
+namespace tessera::machine {
+namespace {
+
+struct Case {
+  std::string topology;
+  std::string faults;
+  std::size_t most_hops;
+};
+
+const std::string speeds = "bandwidth = \"100 GB/s\"\nlatency = \"100 ns\"\n";
+const std::string nodes =
+    "nvlink_bandwidth = \"300 GB/s\"\nnvlink_latency = \"600 ns\"\nnic_bandwidth = \"25 GB/s\"\nnic_latency = \"2 "
+    "us\"\n";
+
+std::vector<Case> cases() {
+  const std::string cluster = "kind = \"cluster\"\n" + nodes;
+  const std::string tree = cluster + "fabric = \"fat-tree\"\nnodes_per_leaf = 2\nspines = 3\n";
+  const std::string shared = "nics_per_node = 2\npcie_bandwidth = \"32 GB/s\"\n";
+  const auto dead = [](const std::string& what) { return "[[machine.fault]]\n" + what + "\ndead = true\n"; };
+  return {
+      {"kind = \"ring\"\ndevices = 1\n" + speeds, "", 0},
+      {"kind = \"ring\"\ndevices = 2\n" + speeds, "", 1},
+      {"kind = \"ring\"\ndevices = 9\n" + speeds, "", 4},
+      {"kind = \"ring\"\ndevices = 8\n" + speeds, "", 4},
+      {"kind = \"ring\"\ndevices = 8\n" + speeds, dead("link = [\"gpu 3\", \"gpu 4\"]"), 7},
+      {"kind = \"ring\"\ndevices = 8\n" + speeds, dead("device = 5"), 6},
+      {"kind = \"ring\"\ndevices = 5\ndirection = \"up\"\n" + speeds, "", 4},
+      {"kind = \"package\"\nchiplets = 7\n" + speeds, "", 6},
+      {"kind = \"mesh\"\ncolumns = 5\nrows = 4\n" + speeds, "", 7},
+      {"kind = \"mesh\"\ncolumns = 1\nrows = 6\n" + speeds, "", 5},
+      {"kind = \"mesh\"\ncolumns = 5\nrows = 4\n" + speeds, dead("die = [2, 1]") + dead("link = [[0, 0], [1, 0]]"), 9},
+      {"kind = \"torus\"\ncolumns = 5\nrows = 4\n" + speeds, "", 4},
+      {"kind = \"torus\"\ncolumns = 2\nrows = 2\n" + speeds, "", 2},
+      {"kind = \"torus\"\ncolumns = 1\nrows = 5\n" + speeds, "", 2},
+      {"kind = \"torus\"\ncolumns = 4\nrows = 4\n" + speeds, dead("die = [1, 1]") + dead("die = [2, 2]"), 6},
+      {cluster + "nodes = 1\ngpus_per_node = 8\n", "", 2},
+      {cluster + "nodes = 5\ngpus_per_node = 1\n", "", 2},
+      {cluster + "nodes = 3\ngpus_per_node = 4\n", "", 2},
+      {cluster + "nodes = 3\ngpus_per_node = 4\n", dead("link = [\"gpu 1\", \"core\"]"), 4},
+      {cluster + "nodes = 3\ngpus_per_node = 4\n", dead("switch = \"nvswitch 1\""), 2},
+      {cluster + "nodes = 2\ngpus_per_node = 5\ninside = \"ring\"\n", "", 2},
+      {cluster + "nodes = 2\ngpus_per_node = 2\ninside = \"ring\"\n", "", 2},
+      {cluster + "nodes = 2\ngpus_per_node = 4\ninside = \"fully-connected\"\n", "", 2},
+      {cluster + "nodes = 3\ngpus_per_node = 4\n" + shared, "", 4},
+      {cluster + "nodes = 3\ngpus_per_node = 4\n" + shared, dead("switch = \"nic 2\""), 6},
+      {tree + "nodes = 5\ngpus_per_node = 4\n", "", 4},
+      {tree + "nodes = 5\ngpus_per_node = 4\n", dead("switch = \"spine 1\"") + dead("device = 7"), 4},
+      {tree + "nodes = 5\ngpus_per_node = 4\ninside = \"ring\"\n" + shared, "", 6},
+      {tree + "nodes = 2\ngpus_per_node = 3\n", "", 2},
+  };
+}
+
+void check_links(const Machine& machine) {
+  const Network& network = machine.network;
+  REQUIRE(network.first_link.size() == network.nodes() + 1);
+  CHECK(network.first_link.front() == 0);
+  CHECK(network.first_link.back() == network.links.size());
+  CHECK(network.switch_names.size() == network.switches);
+  CHECK(network.packet == 1000);
+  for (NodeId node = 0; node < network.nodes(); ++node) {
+    REQUIRE(network.first_link[node] <= network.first_link[node + 1]);
+    for (LinkId link = network.first_link[node]; link < network.first_link[node + 1]; ++link) {
+      const Link& it = network.links[link];
+      CHECK(it.from == node);
+      CHECK(it.to < network.nodes());
+      CHECK(it.to != node);
+      CHECK(it.bandwidth > 0);
+      CHECK(it.latency >= 0);
+      CHECK(it.link_class < network.link_classes.size());
+    }
+  }
+}
+
+void check_devices(const Machine& machine) {
+  REQUIRE(machine.places.size() == machine.devices());
+  REQUIRE(machine.speed.size() == machine.devices());
+  std::set<std::string> names;
+  for (NodeId node = 0; node < machine.network.nodes(); ++node) names.insert(machine.node_name(node));
+  CHECK(names.size() == machine.network.nodes());
+}
+
+void check_route(const Machine& machine, NodeId from, NodeId to, std::size_t most_hops) {
+  const auto links = route(machine.network, from, to);
+  INFO(machine.node_name(from) << " to " << machine.node_name(to));
+  REQUIRE(!links.empty());
+  CHECK(links.size() <= most_hops);
+  std::set<NodeId> seen{from};
+  NodeId at = from;
+  for (const LinkId link : links) {
+    const Link& it = machine.network.links[link];
+    CHECK(it.from == at);
+    CHECK(!it.dead);
+    at = it.to;
+    CHECK(seen.insert(at).second);
+    CHECK((at >= machine.devices() || machine.alive(at)));
+  }
+  CHECK(at == to);
+}
+
+TEST_CASE("every topology keeps the contract of networks and routes") {
+  for (const Case& it : cases()) {
+    INFO(it.topology << it.faults);
+    const Machine machine = machine_from(machine_text(it.topology, it.faults));
+    check_links(machine);
+    check_devices(machine);
+    for (NodeId from = 0; from < machine.devices(); ++from) {
+      for (NodeId to = 0; to < machine.devices(); ++to) {
+        if (from == to || !machine.alive(from) || !machine.alive(to)) {
+          CHECK(machine.network.router->next(from, to) == no_link);
+        } else {
+          check_route(machine, from, to, it.most_hops);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("every kind of topology has a case, a help text and a schema of its own") {
+  for (const TopologyKind& kind : topology_kinds()) {
+    CHECK(kind.schema().path() == "machine.topology." + kind.name);
+    CHECK(!kind.help.empty());
+    bool found = false;
+    for (const Case& it : cases()) found = found || it.topology.find("\"" + kind.name + "\"") != std::string::npos;
+    CHECK(found);
+  }
+}
+
+}  // namespace
+}  // namespace tessera::machine

@@ -1,0 +1,122 @@
+// Every file in inputs/machines: builds, names its sources, and says what its data sheet says.
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <sstream>
+
+#include "machine_from.hpp"
+
+namespace tessera::machine {
+namespace {
+
+std::map<std::string, std::string> files() {
+  std::map<std::string, std::string> result;
+  for (const auto& entry : std::filesystem::directory_iterator(TESSERA_SOURCE_DIR "/inputs/machines")) {
+    std::ifstream file(entry.path());
+    std::stringstream text;
+    text << file.rdbuf();
+    result[entry.path().stem().string()] = text.str();
+  }
+  return result;
+}
+
+TEST_CASE("every machine file builds under its own name and has routes") {
+  const auto all = files();
+  for (const char* name : {"a100-80g-cluster", "h100-cluster", "v100-ring", "torus-tpu-v3", "wafer-config1",
+                           "wafer-config2", "wafer-config3", "wafer-config4", "mcm-36"})
+    CHECK(all.count(name) == 1);
+  for (const auto& [name, text] : all) {
+    INFO(name);
+    const Machine machine = machine_from(text);
+    CHECK(machine.name == name);
+    CHECK(!machine.source.empty());
+    CHECK(!machine.device.name.empty());
+    CHECK(!route(machine.network, 0, machine.devices() - 1).empty());
+    CHECK(!route(machine.network, machine.devices() - 1, 0).empty());
+  }
+}
+
+TEST_CASE("every figure of a machine file has its source beside it") {
+  const std::regex figure("^[a-z_.0-9]+ = .*[0-9].*$");
+  const std::regex exempt("^(name|source|kind) = .*$");
+  for (const auto& [name, text] : files()) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      INFO(name << ": " << line);
+      if (std::regex_match(line, figure) && !std::regex_match(line, exempt))
+        CHECK(line.find(" # ") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("resolved machine files say the same") {
+  for (const auto& [name, text] : files()) {
+    INFO(name);
+    config::Diagnostics diagnostics;
+    const auto table = parse_machine_file(text, name, diagnostics);
+    REQUIRE(table != nullptr);
+    const Machine before = build_machine(*table, diagnostics);
+    complete_machine(*table);
+    const Machine after = build_machine(*table, diagnostics);
+    for (const std::string& error : diagnostics.errors()) FAIL_CHECK(error);
+    CHECK(before.network.packet == after.network.packet);
+    CHECK(before.network.links.size() == after.network.links.size());
+    CHECK(table->find("topology")->table()->entries().size() >= 4);
+  }
+}
+
+TEST_CASE("the A100 cluster is the one of the validation") {
+  const Machine it = machine_from(files().at("a100-80g-cluster"));
+  CHECK(it.devices() == 64);
+  CHECK(it.device.peak.at("fp16") == 312'000'000'000'000);
+  CHECK(it.device.memory_bandwidth == 2'039'000'000'000);
+  CHECK(it.device.memory_capacity == 80'000'000'000);
+  CHECK(it.device.cores == 108);
+  CHECK(it.device.clock == 1'410'000'000);
+  CHECK(it.network.links[route(it.network, 0, 7)[0]].bandwidth == 300'000'000'000);
+  CHECK(it.network.links[route(it.network, 0, 8)[0]].bandwidth == 25'000'000'000);
+}
+
+TEST_CASE("T3's ring has half of its bi-directional bandwidth in each direction") {
+  const Machine it = machine_from(files().at("v100-ring"));
+  CHECK(it.network.links[0].bandwidth == 75'000'000'000);
+  CHECK(it.network.links[0].latency == 500 * nanosecond);
+  CHECK(it.device.cores == 80);
+  // 80 CUs x 512 multiply-adds x 2 x 1.4 GHz.
+  CHECK(it.device.peak.at("fp16") == std::int64_t{80} * 512 * 2 * 1'400'000'000);
+}
+
+TEST_CASE("wafer links share the die's D2D bandwidth over four edges") {
+  struct Row {
+    const char* name;
+    int columns, rows;
+    std::int64_t d2d_total, dram;
+  };
+  const std::vector<Row> rows{{"wafer-config1", 8, 8, 4'500'000'000'000, 1'000'000'000'000},
+                              {"wafer-config2", 7, 8, 4'500'000'000'000, 1'500'000'000'000},
+                              {"wafer-config3", 7, 8, 4'000'000'000'000, 2'000'000'000'000},
+                              {"wafer-config4", 6, 8, 3'500'000'000'000, 2'500'000'000'000}};
+  const auto all = files();
+  for (const Row& row : rows) {
+    INFO(row.name);
+    const Machine it = machine_from(all.at(row.name));
+    CHECK(it.columns == row.columns);
+    CHECK(it.rows == row.rows);
+    CHECK(it.network.links[0].bandwidth * 4 == row.d2d_total);
+    CHECK(it.device.memory_bandwidth == row.dram);
+  }
+}
+
+TEST_CASE("help knows the device under both names, faults and every topology") {
+  std::map<std::string, std::size_t> paths;
+  for (const config::SchemaBase* schema : schemas()) paths[schema->path()] = schema->parameters().size();
+  CHECK(paths.at("machine.gpu") == paths.at("machine.device"));
+  CHECK(paths.at("machine.gpu") == 7);
+  CHECK(paths.count("machine.fault") == 1);
+  CHECK(paths.count("machine.topology") == 1);
+  for (const TopologyKind& kind : topology_kinds()) CHECK(paths.count("machine.topology." + kind.name) == 1);
+}
+
+}  // namespace
+}  // namespace tessera::machine

@@ -1,0 +1,60 @@
+// Machines from a few lines of TOML, for the tests of this layer.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "tessera/machine/topology.hpp"
+
+namespace tessera::machine {
+
+/// A [machine] with a device of no interest, that [machine.topology], and whatever follows. Topology starts in line 6.
+inline std::string machine_text(const std::string& topology, const std::string& rest = "") {
+  return "[machine]\n"
+         "name = \"test\"\n"
+         "packet = \"1 kB\"\n"
+         "device = { name = \"d\", peak.fp16 = \"1 TFLOP/s\", memory_bandwidth = \"1 TB/s\", memory_capacity = \"1 "
+         "GB\" }\n"
+         "[machine.topology]\n" +
+         topology + rest;
+}
+
+/// The machine, or null when there are errors, which are then in `errors`.
+inline std::unique_ptr<Machine> try_machine(const std::string& text, std::vector<std::string>& errors) {
+  config::Diagnostics diagnostics;
+  const auto table = parse_machine_file(text, "m.toml", diagnostics);
+  std::unique_ptr<Machine> machine;
+  if (table != nullptr) machine = std::make_unique<Machine>(build_machine(*table, diagnostics));
+  errors = diagnostics.errors();
+  if (!errors.empty()) machine.reset();
+  return machine;
+}
+
+inline Machine machine_from(const std::string& text) {
+  std::vector<std::string> errors;
+  const auto machine = try_machine(text, errors);
+  for (const std::string& error : errors) FAIL_CHECK(error);
+  REQUIRE(machine != nullptr);
+  return *machine;
+}
+
+inline std::vector<std::string> errors_of(const std::string& text) {
+  std::vector<std::string> errors;
+  (void)try_machine(text, errors);
+  return errors;
+}
+
+/// The names of the nodes on the way, both ends included; empty when there is none.
+inline std::vector<std::string> way(const Machine& machine, NodeId from, NodeId to) {
+  std::vector<std::string> names;
+  for (const LinkId link : route(machine.network, from, to)) {
+    if (names.empty()) names.push_back(machine.node_name(machine.network.links[link].from));
+    names.push_back(machine.node_name(machine.network.links[link].to));
+  }
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace tessera::machine
