@@ -20,12 +20,26 @@ std::size_t Diagnostics::rank_of(const std::string& file) {
 }
 
 void Diagnostics::Lines::add(std::size_t file, const Location& where, const std::string& what) {
-  std::string line = where.file.empty() ? what : to_string(where) + ": " + what;
+  insert({file, where.line, where.column}, where.file.empty() ? what : to_string(where) + ": " + what);
+}
+
+void Diagnostics::Lines::insert(const Position& position, std::string line) {
   if (std::find(lines.begin(), lines.end(), line) != lines.end()) return;
-  const Position position{file, where.line, where.column};
   const auto after = std::upper_bound(positions.begin(), positions.end(), position);
   lines.insert(lines.begin() + (after - positions.begin()), std::move(line));
   positions.insert(after, position);
+}
+
+void Diagnostics::add(const Diagnostics& other) {
+  const auto take = [&](Lines& mine, const Lines& theirs) {
+    for (std::size_t i = 0; i < theirs.lines.size(); ++i) {
+      Position position = theirs.positions[i];
+      position.file = rank_of(other.files_[position.file]);
+      mine.insert(position, theirs.lines[i]);
+    }
+  };
+  take(errors_, other.errors_);
+  take(warnings_, other.warnings_);
 }
 
 void Diagnostics::throw_if_errors() const {

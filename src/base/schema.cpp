@@ -3,6 +3,7 @@
 #include "tessera/base/error.hpp"
 
 namespace tessera::config {
+
 SchemaBase::SchemaBase(std::string path, std::string help) : path_(std::move(path)), help_(std::move(help)) {}
 SchemaBase::~SchemaBase() = default;
 SchemaBase::SchemaBase(SchemaBase&&) noexcept = default;

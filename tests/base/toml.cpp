@@ -104,3 +104,15 @@ TEST_CASE("problems come sorted by position, without repeats, and all at once") 
   CHECK_NOTHROW(clean.throw_if_errors());
   CHECK(clean.warnings() == std::vector<std::string>{"--set a.b: harmless"});
 }
+
+TEST_CASE("collected problems can be handed on") {
+  Diagnostics all, part;
+  all.error({"main.toml", 5, 1}, "late");
+  part.error({"other.toml", 1, 1}, "elsewhere");
+  part.error({"main.toml", 2, 1}, "early");
+  part.warn({"main.toml", 1, 1}, "warning");
+  all.add(part);
+  CHECK(all.errors() ==
+        std::vector<std::string>{"main.toml:2:1: early", "main.toml:5:1: late", "other.toml:1:1: elsewhere"});
+  CHECK(all.warnings() == std::vector<std::string>{"main.toml:1:1: warning"});
+}

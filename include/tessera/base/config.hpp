@@ -54,6 +54,8 @@ class Diagnostics {
  public:
   void error(const Location& where, const std::string& what) { errors_.add(rank_of(where.file), where, what); }
   void warn(const Location& where, const std::string& what) { warnings_.add(rank_of(where.file), where, what); }
+  /// Everything that `other` has collected.
+  void add(const Diagnostics& other);
   [[nodiscard]] bool ok() const { return errors_.lines.empty(); }
   [[nodiscard]] const std::vector<std::string>& errors() const { return errors_.lines; }
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_.lines; }
@@ -70,6 +72,7 @@ class Diagnostics {
     std::vector<std::string> lines;
     std::vector<Position> positions;
     void add(std::size_t file, const Location& where, const std::string& what);
+    void insert(const Position& position, std::string line);
   };
   std::size_t rank_of(const std::string& file);
 

@@ -1,0 +1,91 @@
+// From an experiment file to everything that a run needs (docs/experiments.md).
+//
+//   config::Diagnostics diagnostics;
+//   Source source = load("gpt3.toml", {parse_setting("strategy.tensor=4")}, input_folders(), diagnostics);   // rank 0
+//   alone auto experiment = build(*source.table, diagnostics);                                                      //
+//   every rank diagnostics.throw_if_errors();
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tessera/base/config.hpp"
+#include "tessera/machine/machine.hpp"
+#include "tessera/program/collective.hpp"
+#include "tessera/strategy/strategy.hpp"
+#include "tessera/workload/model.hpp"
+#include "tessera/workload/operator.hpp"
+
+namespace tessera::experiment {
+
+/// One value given on the command line, over what the file says.
+struct Setting {
+  std::string key;     ///< "workload.sequence"
+  std::string value;   ///< as written: TOML where it is TOML, a text otherwise
+  std::string origin;  ///< how messages call it: "--set workload.sequence", "--seed"
+};
+
+/// From "a.b.c=value". InputError when it is not of that form.
+[[nodiscard]] Setting parse_setting(const std::string& text);
+
+/// The [record] table: what is kept beside the summary.
+struct Record {
+  bool timeline = false;
+  bool memory_timeline = false;
+};
+
+/// The [simulation] table: how the simulation itself runs.
+struct SimulationSettings {
+  std::int64_t seed = 1;
+  std::string partition = "auto";
+  bool allow_oversubscription = false;
+};
+
+/// Folders with machines/ and models/ in them, searched after the experiment's own folder: those of the variable
+/// TESSERA_INPUTS (separated by ':'), or else share/tessera/inputs beside the folder of the running program.
+[[nodiscard]] std::vector<std::filesystem::path> input_folders();
+
+/// An experiment with all that it names in one table.
+struct Source {
+  std::string given;                     ///< text of the file, and the settings as comments behind it
+  std::shared_ptr<config::Table> table;  ///< resolved: no includes left, defaults filled in; itself a valid experiment
+};
+
+/// Reads the file and what it includes, and applies settings. Problems go to `diagnostics`; the values keep the places
+/// where they stand in the files. IoError when the experiment cannot be read for another reason than that it does not
+/// exist.
+[[nodiscard]] Source load(const std::string& path, const std::vector<Setting>& settings,
+                          const std::vector<std::filesystem::path>& folders, config::Diagnostics& diagnostics);
+
+/// Everything of one experiment, checked.
+struct Experiment {
+  std::string title;
+  machine::Machine machine;
+  std::optional<workload::Model> model;  ///< none: the strategy does not need one
+  strategy::Workload workload;
+  std::unique_ptr<workload::CostModel> cost;
+  program::CollectiveChoices collectives;
+  std::string strategy;  ///< its name
+  Record record;
+  SimulationSettings simulation;
+  strategy::Plan plan;
+};
+
+/// From a resolved table. Problems go to `diagnostics`, all of them at once where that is possible; the result is of no
+/// use then. The same table gives the same experiment on every rank.
+[[nodiscard]] std::unique_ptr<Experiment> build(const config::Table& resolved, config::Diagnostics& diagnostics);
+
+/// A named part that an experiment can choose, for `tessera help`: a strategy, a topology, a collective algorithm, a
+/// cost model.
+struct Choice {
+  std::string family, name, help;
+};
+[[nodiscard]] std::vector<Choice> choices();
+
+/// The schemas of all layers, sorted by path.
+[[nodiscard]] std::vector<const config::SchemaBase*> schemas();
+
+}  // namespace tessera::experiment

@@ -1,0 +1,109 @@
+// From one resolved table to the typed experiment.
+#include "tessera/machine/topology.hpp"
+#include "tessera/sim/simulate.hpp"
+#include "tree.hpp"
+
+namespace tessera::experiment {
+namespace {
+
+using config::Diagnostics;
+using config::Table;
+using config::Value;
+
+/// The table under `key`; reports and returns null when it is missing or no table.
+const Table* find_table(const Table& root, const std::string& key, const std::string& expectation,
+                        Diagnostics& diagnostics) {
+  const Value* value = root.find(key);
+  if (value == nullptr) {
+    diagnostics.error(root.where(), "missing key \"" + key + "\", expected " + expectation);
+  } else if (value->table() == nullptr) {
+    diagnostics.error(value->where(), "\"" + key + "\": " + value->type_name() +
+                                          " is not allowed here, expected a table [" + key + "]");
+  } else {
+    return value->table();
+  }
+  return nullptr;
+}
+
+template <class T>
+void read_table(const Table& root, const std::string& key, const config::Schema<T>& schema, T& object,
+                Diagnostics& diagnostics) {
+  if (const Table* table = find_table(root, key, "a table [" + key + "]", diagnostics))
+    object = schema.read(*table, diagnostics);
+}
+
+/// The strategy that the table names; null after an error.
+const strategy::StrategyKind* find_strategy(const Table& table, Diagnostics& diagnostics) {
+  std::vector<std::string> names;
+  std::string list;
+  for (const auto& kind : strategy::strategy_kinds()) {
+    names.push_back(kind.name);
+    list += (list.empty() ? "" : ", ") + kind.name;
+  }
+  const Value* name = table.find("name");
+  if (name == nullptr || name->string() == nullptr) {
+    diagnostics.error(name == nullptr ? table.where() : name->where(), "[strategy] needs a name, one of " + list);
+    return nullptr;
+  }
+  for (const auto& kind : strategy::strategy_kinds()) {
+    if (kind.name == *name->string()) return &kind;
+  }
+  const std::string guess = config::did_you_mean(*name->string(), names);
+  diagnostics.error(name->where(), "unknown strategy \"" + *name->string() + "\"" +
+                                       (guess.empty() ? "" : " (did you mean \"" + guess + "\"?)") +
+                                       ", allowed: " + list);
+  return nullptr;
+}
+
+void read_parts(const Table& root, Experiment& experiment, Diagnostics& diagnostics) {
+  experiment.title = head_schema().read(root, diagnostics).title;
+  // An included machine or model that could not be read has been reported, and its key is gone.
+  const bool complete = diagnostics.ok();
+  if (complete || root.find("machine") != nullptr) {
+    const Table* table = find_table(root, "machine", "the name of a machine or a table [machine]", diagnostics);
+    if (table != nullptr) experiment.machine = machine::build_machine(*table, diagnostics);
+  }
+  if (root.find("model") != nullptr) {
+    const Table* table = find_table(root, "model", "", diagnostics);
+    if (table != nullptr) experiment.model = workload::read_model(*table, diagnostics);
+  }
+  read_table(root, "workload", strategy::workload_schema(), experiment.workload, diagnostics);
+  if (const Table* table = find_table(root, "cost", "a table [cost]", diagnostics)) {
+    experiment.cost = workload::make_cost_model(*table, diagnostics);
+  }
+  read_table(root, "collectives", program::collective_choices_schema(), experiment.collectives, diagnostics);
+  read_table(root, "record", record_schema(), experiment.record, diagnostics);
+  read_table(root, "simulation", simulation_schema(), experiment.simulation, diagnostics);
+}
+
+}  // namespace
+
+std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics) {
+  auto experiment = std::make_unique<Experiment>();
+  read_parts(root, *experiment, diagnostics);
+  const Table* table = find_table(root, "strategy", "a table [strategy]", diagnostics);
+  const strategy::StrategyKind* kind = table == nullptr ? nullptr : find_strategy(*table, diagnostics);
+  if (kind == nullptr) return experiment;
+  experiment->strategy = kind->name;
+  if (kind->needs_model && root.find("model") == nullptr && diagnostics.ok()) {
+    diagnostics.error(root.where(), "missing key \"model\": strategy \"" + kind->name +
+                                        "\" needs one, expected the name of a model or a table [model]");
+  }
+  if (!diagnostics.ok()) {
+    kind->schema().check(*table, diagnostics);  // what can be said without a machine and a model
+    return experiment;
+  }
+  const auto evaluator = sim::make_evaluator(experiment->machine, *experiment->cost);
+  strategy::Job job;
+  job.machine = &experiment->machine;
+  job.model = experiment->model ? &*experiment->model : nullptr;
+  job.workload = &experiment->workload;
+  job.cost = experiment->cost.get();
+  job.collectives = &experiment->collectives;
+  job.evaluator = evaluator.get();
+  job.seed = static_cast<std::uint64_t>(experiment->simulation.seed);
+  experiment->plan = kind->make_plan(*table, job, diagnostics);
+  return experiment;
+}
+
+}  // namespace tessera::experiment

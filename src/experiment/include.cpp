@@ -1,0 +1,200 @@
+// Machines and models by name: found, read, and put under the keys that the experiment gives itself.
+#include <algorithm>
+#include <set>
+
+#include "tessera/machine/topology.hpp"
+#include "tessera/workload/model.hpp"
+#include "tree.hpp"
+
+namespace tessera::experiment {
+namespace {
+
+namespace fs = std::filesystem;
+using config::Table;
+using config::Value;
+
+/// What machines and models differ in.
+struct Family {
+  std::string noun;                     ///< "machine": also the key
+  std::string folder;                   ///< below the input folders
+  std::vector<std::string> extensions;  ///< of files that are found by name
+};
+const Family machines{"machine", "machines", {".toml"}};
+const Family models{"model", "models", {".toml", ".json"}};
+
+bool is_path(const std::string& name, const Family& family) {
+  const std::string extension = fs::path(name).extension().string();
+  const auto& known = family.extensions;
+  return name.find('/') != std::string::npos || std::find(known.begin(), known.end(), extension) != known.end();
+}
+
+/// The file that a name stands for: a path relative to the experiment, or a name beside it or in the input folders.
+std::optional<fs::path> find(const std::string& name, const Family& family, const SearchPath& search) {
+  std::vector<fs::path> candidates;
+  if (is_path(name, family)) {
+    candidates.push_back(search.own / name);
+  } else {
+    for (const std::string& extension : family.extensions) candidates.push_back(search.own / (name + extension));
+    for (const fs::path& folder : search.folders) {
+      for (const std::string& extension : family.extensions)
+        candidates.push_back(folder / family.folder / (name + extension));
+    }
+  }
+  for (const fs::path& candidate : candidates) {
+    std::error_code ignored;
+    if (fs::is_regular_file(candidate, ignored)) return candidate;
+  }
+  return std::nullopt;
+}
+
+/// Names that the input folders offer, sorted.
+std::vector<std::string> known_names(const Family& family, const SearchPath& search) {
+  std::set<std::string> names;
+  for (const fs::path& folder : search.folders) {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(folder / family.folder, ignored)) {
+      const auto& known = family.extensions;
+      if (std::find(known.begin(), known.end(), entry.path().extension().string()) != known.end()) {
+        names.insert(entry.path().stem().string());
+      }
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+void report_unknown(const Value& name, const Family& family, const SearchPath& search,
+                    config::Diagnostics& diagnostics) {
+  const std::string& text = *name.string();
+  if (is_path(text, family)) {
+    diagnostics.error(name.where(), "there is no " + family.noun + " file \"" + (search.own / text).string() + "\"");
+    return;
+  }
+  const std::vector<std::string> known = known_names(family, search);
+  const std::string guess = config::did_you_mean(text, known);
+  std::string what =
+      "unknown " + family.noun + " \"" + text + "\"" + (guess.empty() ? "" : " (did you mean \"" + guess + "\"?)");
+  std::string separator = ", known: ";
+  for (const std::string& candidate : known) what += std::exchange(separator, ", ") + candidate;
+  diagnostics.error(name.where(), what);
+}
+
+/// Reads the named file into text; reports and returns nothing when there is none.
+std::optional<std::pair<std::string, std::string>> read_named(const Value& name, const Family& family,
+                                                              const SearchPath& search,
+                                                              config::Diagnostics& diagnostics) {
+  if (name.string() == nullptr) {
+    diagnostics.error(name.where(), name.type_name() + " is not allowed here, expected the name of a " + family.noun);
+    return std::nullopt;
+  }
+  const auto path = find(*name.string(), family, search);
+  if (!path) {
+    report_unknown(name, family, search, diagnostics);
+    return std::nullopt;
+  }
+  return std::make_pair(path->string(), read_file(*path).value_or(""));
+}
+
+std::shared_ptr<Table> parse_machine(const std::string& text, const std::string& file,
+                                     config::Diagnostics& diagnostics) {
+  config::Diagnostics own;
+  auto table = machine::parse_machine_file(text, file, own);
+  diagnostics.add(own);
+  return table;
+}
+
+/// TOML keeps its positions; a Hugging Face configuration becomes the fields that it stands for.
+std::shared_ptr<Table> parse_model(const std::string& text, const std::string& file, config::Diagnostics& diagnostics) {
+  config::Diagnostics own;
+  std::shared_ptr<Table> table;
+  if (fs::path(file).extension() == ".json") {
+    const workload::Model model = workload::read_hugging_face(text, file, own);
+    auto fields = std::make_shared<Table>();
+    if (own.ok()) workload::model_schema().write(model, *fields);
+    const Value placed = config::relocated({std::move(fields), {}}, {file, 1, 1});
+    table = config::clone(*placed.table());
+  } else {
+    table = config::parse_toml(text, file, own);
+  }
+  const bool usable = own.ok();
+  diagnostics.add(own);
+  return usable ? table : nullptr;
+}
+
+using Parser = std::shared_ptr<Table> (*)(const std::string&, const std::string&, config::Diagnostics&);
+
+/// `table` with the file that its `key` names below its own keys. Files may include others; `open` are those being
+/// read.
+std::shared_ptr<Table> with_include(const Table& table, const std::string& key, const Family& family, Parser parse,
+                                    const SearchPath& search, std::set<std::string>& open,
+                                    config::Diagnostics& diagnostics) {
+  const Value* name = table.find(key);
+  auto own = config::clone(table);
+  if (name == nullptr) return own;
+  own->erase(key);
+  const auto read = read_named(*name, family, search, diagnostics);
+  if (!read) return nullptr;
+  const auto& [file, text] = *read;
+  if (!open.insert(file).second) {
+    diagnostics.error(name->where(), "\"" + file + "\" includes itself");
+    return nullptr;
+  }
+  auto base = parse(text, file, diagnostics);
+  if (base != nullptr)
+    base = with_include(*base, "include", family, parse, {fs::path(file).parent_path(), search.folders}, open,
+                        diagnostics);
+  if (base != nullptr) config::merge(*base, *own);
+  return base;
+}
+
+/// The key's value as a table, where a mere name counts as include = name; null after an error.
+std::shared_ptr<Table> as_table(const Value& value, const Family& family, config::Diagnostics& diagnostics) {
+  if (const Table* table = value.table()) return config::clone(*table);
+  if (value.string() == nullptr) {
+    diagnostics.error(value.where(), "\"" + family.noun + "\": " + value.type_name() +
+                                         " is not allowed here, expected a name or a table [" + family.noun + "]");
+    return nullptr;
+  }
+  auto table = std::make_shared<Table>(value.where());
+  table->set("include", value);
+  return table;
+}
+
+void replace(Table& root, const std::string& key, const Value& old, std::shared_ptr<Table> table) {
+  if (table == nullptr) {
+    root.erase(key);
+  } else {
+    root.set(key, {std::move(table), old.where(), old.key_where()});
+  }
+}
+
+}  // namespace
+
+void inline_machine(Table& root, const SearchPath& search, config::Diagnostics& diagnostics) {
+  const Value* found = root.find("machine");
+  if (found == nullptr) return;
+  const Value value = *found;
+  auto table = as_table(value, machines, diagnostics);
+  std::set<std::string> open;
+  if (table != nullptr) table = with_include(*table, "include", machines, parse_machine, search, open, diagnostics);
+  replace(root, "machine", value, std::move(table));
+}
+
+void inline_model(Table& root, const SearchPath& search, config::Diagnostics& diagnostics) {
+  const Value* found = root.find("model");
+  if (found == nullptr) return;
+  const Value value = *found;
+  auto table = as_table(value, models, diagnostics);
+  if (table != nullptr && table->find("include") != nullptr && table->find("hugging_face") != nullptr) {
+    diagnostics.error(table->find("hugging_face")->key_where(),
+                      "a model has either \"include\" or \"hugging_face\", not both");
+    table = nullptr;
+  }
+  std::set<std::string> open;
+  if (table != nullptr) {
+    const char* key = table->find("hugging_face") != nullptr ? "hugging_face" : "include";
+    table = with_include(*table, key, models, parse_model, search, open, diagnostics);
+  }
+  replace(root, "model", value, std::move(table));
+}
+
+}  // namespace tessera::experiment

@@ -1,0 +1,82 @@
+// From a file and settings to one resolved table.
+#include "tessera/base/error.hpp"
+#include "tessera/machine/topology.hpp"
+#include "tree.hpp"
+
+namespace tessera::experiment {
+namespace {
+
+using config::Table;
+using config::Value;
+
+/// The table under `key`, made when it is absent; null when something else stands there.
+Table* child(Table& root, const std::string& key) {
+  if (root.find(key) == nullptr) root.set(key, {std::make_shared<Table>(root.where()), root.where()});
+  return root.find(key)->table();
+}
+
+/// Defaults of the kind that `table` names with `key`.
+template <class Kinds>
+void complete_named(Table& table, const std::string& key, const Kinds& kinds) {
+  const Value* name = table.find(key);
+  if (name == nullptr || name->string() == nullptr) return;
+  for (const auto& kind : kinds) {
+    if (kind.name == *name->string()) kind.schema().complete(table);
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<Table> complete(const Table& root) {
+  auto all = config::clone(root);
+  head_schema().complete(*all);
+  if (Value* machine = all->find("machine"); machine != nullptr && machine->table() != nullptr)
+    machine::complete_machine(*machine->table());
+  if (Value* model = all->find("model"); model != nullptr && model->table() != nullptr)
+    workload::model_schema().complete(*model->table());
+  if (Table* table = child(*all, "workload")) strategy::workload_schema().complete(*table);
+  if (Value* table = all->find("strategy"); table != nullptr && table->table() != nullptr) {
+    complete_named(*table->table(), "name", strategy::strategy_kinds());
+  }
+  if (Table* cost = child(*all, "cost")) {
+    if (cost->find("model") == nullptr) cost->set("model", {std::string("roofline"), cost->where()});
+    complete_named(*cost, "model", workload::cost_model_kinds());
+  }
+  if (Table* table = child(*all, "collectives")) program::collective_choices_schema().complete(*table);
+  if (Table* table = child(*all, "record")) record_schema().complete(*table);
+  if (Table* table = child(*all, "simulation")) simulation_schema().complete(*table);
+
+  auto ordered = std::make_shared<Table>(all->where());
+  for (const char* key :
+       {"title", "machine", "model", "workload", "strategy", "cost", "collectives", "record", "simulation"}) {
+    if (const Value* value = all->find(key)) ordered->set(key, *value);
+  }
+  for (const auto& [key, value] : all->entries()) {
+    if (ordered->find(key) == nullptr) ordered->set(key, value);  // unknown: build() reports it
+  }
+  return ordered;
+}
+
+Source load(const std::string& path, const std::vector<Setting>& settings,
+            const std::vector<std::filesystem::path>& folders, config::Diagnostics& diagnostics) {
+  const auto text = read_file(path);
+  if (!text) throw InputError(path + ": there is no such file");
+  Source source;
+  source.given = *text;
+  config::Diagnostics syntax;
+  source.table = config::parse_toml(*text, path, syntax);
+  const bool readable = syntax.ok();
+  diagnostics.add(syntax);
+  if (!readable) return source;  // whatever else is wrong follows from it
+  for (const Setting& setting : settings) {
+    apply(*source.table, setting, diagnostics);
+    source.given += "# " + setting.origin + "=" + setting.value + "\n";
+  }
+  const SearchPath search{std::filesystem::path(path).parent_path(), folders};
+  inline_machine(*source.table, search, diagnostics);
+  inline_model(*source.table, search, diagnostics);
+  source.table = complete(*source.table);
+  return source;
+}
+
+}  // namespace tessera::experiment

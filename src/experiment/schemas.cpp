@@ -1,0 +1,77 @@
+// The tables that this layer owns, and all schemas together.
+#include <algorithm>
+
+#include "tessera/machine/topology.hpp"
+#include "tessera/pdes/partition.hpp"
+#include "tree.hpp"
+
+namespace tessera::experiment {
+
+const config::Schema<Head>& head_schema() {
+  static const config::Schema<Head> schema = [] {
+    config::Schema<Head> s("experiment", "An experiment file: one job on one machine.");
+    s.text("title", &Head::title, "one line, shown above the summary").otherwise("");
+    s.also_accept("machine",
+                  "name of a machine, or a table [machine]: include = \"name\" and values of your own over it");
+    s.also_accept(
+        "model",
+        "name of a model, or a table [model]: include = \"name\", hugging_face = \"config.json\" or all fields");
+    s.also_accept("workload", "what is run, see workload");
+    s.also_accept("strategy", "how it is cut and scheduled: name and that strategy's own keys, see strategy.NAME");
+    s.also_accept("cost", "how long an operator takes: model and that cost model's own keys, see cost.NAME");
+    s.also_accept("collectives", "which algorithm each kind of collective uses, see collectives");
+    s.also_accept("record", "what is kept beside the summary, see record");
+    s.also_accept("simulation", "how the simulation runs, see simulation");
+    return s;
+  }();
+  return schema;
+}
+
+const config::Schema<Record>& record_schema() {
+  static const config::Schema<Record> schema = [] {
+    config::Schema<Record> s("record", "What is kept beside the summary; both grow with the length of the run.");
+    s.boolean("timeline", &Record::timeline, "every interval of every stream, for `tessera timeline`")
+        .otherwise("false");
+    s.boolean("memory_timeline", &Record::memory_timeline, "every change of every device's memory").otherwise("false");
+    return s;
+  }();
+  return schema;
+}
+
+const config::Schema<SimulationSettings>& simulation_schema() {
+  static const config::Schema<SimulationSettings> schema = [] {
+    config::Schema<SimulationSettings> s("simulation", "How the simulation itself runs.");
+    s.integer("seed", &SimulationSettings::seed, "of all random draws").at_least("0").otherwise("1");
+    s.choice("partition", &SimulationSettings::partition, pdes::partition_kinds(),
+             "which rank simulates what; no result depends on it")
+        .otherwise("auto");
+    s.boolean("allow_oversubscription", &SimulationSettings::allow_oversubscription,
+              "a job that does not fit into memory only warns")
+        .otherwise("false");
+    return s;
+  }();
+  return schema;
+}
+
+std::vector<const config::SchemaBase*> schemas() {
+  std::vector<const config::SchemaBase*> all{&head_schema(), &record_schema(), &simulation_schema(),
+                                             &strategy::workload_schema(), &program::collective_choices_schema()};
+  for (const auto* schema : machine::schemas()) all.push_back(schema);
+  for (const auto* schema : workload::schemas()) all.push_back(schema);
+  for (const auto& kind : strategy::strategy_kinds()) all.push_back(&kind.schema());
+  std::stable_sort(all.begin(), all.end(), [](const auto* a, const auto* b) { return a->path() < b->path(); });
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+std::vector<Choice> choices() {
+  std::vector<Choice> all;
+  for (const auto& kind : strategy::strategy_kinds()) all.push_back({"strategy", kind.name, kind.help});
+  for (const auto& kind : machine::topology_kinds()) all.push_back({"machine.topology", kind.name, kind.help});
+  for (const auto& kind : workload::cost_model_kinds()) all.push_back({"cost", kind.name, kind.help});
+  for (const auto& algorithm : program::collective_algorithms())
+    all.push_back({"collectives", algorithm->name(), algorithm->help()});
+  return all;
+}
+
+}  // namespace tessera::experiment

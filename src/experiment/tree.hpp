@@ -1,0 +1,46 @@
+// The steps from a file to a resolved table.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tessera/base/config.hpp"
+#include "tessera/experiment/experiment.hpp"
+
+namespace tessera::experiment {
+
+/// Whether a top-level key may name a file instead of holding a table.
+[[nodiscard]] inline bool is_included(const std::string& key) { return key == "machine" || key == "model"; }
+
+/// Puts the value of a setting into the tree of the experiment.
+void apply(config::Table& root, const Setting& setting, config::Diagnostics& diagnostics);
+
+/// A file as text; nothing when there is no such file. IoError when it cannot be read.
+[[nodiscard]] std::optional<std::string> read_file(const std::filesystem::path& path);
+
+/// Where the names in an experiment are looked up.
+struct SearchPath {
+  std::filesystem::path own;                   ///< the experiment's folder
+  std::vector<std::filesystem::path> folders;  ///< with machines/ and models/ in them
+};
+
+/// Replaces machine = "name" and [machine] include = "name" by what the named file says, with the table's own keys over
+/// it.
+void inline_machine(config::Table& root, const SearchPath& search, config::Diagnostics& diagnostics);
+/// The same for the model, whose files may also be Hugging Face configurations.
+void inline_model(config::Table& root, const SearchPath& search, config::Diagnostics& diagnostics);
+
+/// Fills in the defaults of all layers, and brings the tables into the order of docs/experiments.md.
+[[nodiscard]] std::shared_ptr<config::Table> complete(const config::Table& root);
+
+// The tables that this layer owns.
+struct Head {
+  std::string title;
+};
+[[nodiscard]] const config::Schema<Head>& head_schema();
+[[nodiscard]] const config::Schema<Record>& record_schema();
+[[nodiscard]] const config::Schema<SimulationSettings>& simulation_schema();
+
+}  // namespace tessera::experiment
