@@ -1,0 +1,58 @@
+#include <fmt/core.h>
+
+#include "../block_order.hpp"
+#include "problems.hpp"
+
+namespace tessera::program {
+namespace {
+
+std::string beyond(const char* what, std::uint64_t index, std::size_t size) {
+  return index < size ? "" : fmt::format("{} {} of {}", what, index, size);
+}
+
+/// What is wrong with one instruction by itself; empty when nothing is.
+std::string problem_of(const Program& program, const Instruction& instruction) {
+  if (instruction.label != 0 && instruction.label >= program.labels.size()) {
+    return beyond("label", instruction.label, program.labels.size());
+  }
+  if (static_cast<int>(instruction.activity) >= activity_count) return "an activity that does not exist";
+  switch (instruction.op) {
+    case Op::compute:
+      return beyond("operator", instruction.a, program.operators.size());
+    case Op::collective:
+      return beyond("collective", instruction.a, program.collectives.size());
+    case Op::call:
+      return beyond("block", instruction.a, program.blocks.size());
+    case Op::allocate:
+    case Op::release:
+      if (instruction.b >= memory_category_count) return "a memory category that does not exist";
+      break;
+    case Op::send:
+    case Op::receive:
+    case Op::wait_sends:
+    case Op::signal:
+    case Op::wait:
+      break;
+  }
+  return instruction.bytes < 0 ? fmt::format("a size of {} bytes", instruction.bytes) : "";
+}
+
+}  // namespace
+
+Problems check_code(const Program& program) {
+  Problems problems;
+  for (BlockId block = 0; block < program.blocks.size(); ++block) {
+    const std::vector<Instruction>& code = program.blocks[block].code;
+    for (std::size_t i = 0; i < code.size(); ++i) {
+      const std::string problem = problem_of(program, code[i]);
+      if (!problem.empty()) {
+        problems.add(fmt::format("{}, instruction {}: {}", block_text(program, block), i, problem));
+      }
+    }
+  }
+  if (!problems.empty()) return problems;
+  if (const auto cycle = find_recursion(program)) problems.add(*cycle + ": blocks may not recurse");
+  return problems;
+}
+
+}  // namespace tessera::program

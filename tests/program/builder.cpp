@@ -1,0 +1,91 @@
+#include <catch2/catch.hpp>
+
+#include "machines.hpp"
+#include "tessera/program/collective.hpp"
+#include "tessera/program/program.hpp"
+
+namespace tessera::program {
+namespace {
+
+workload::Operator gemm(std::int64_t m) {
+  workload::Operator op;
+  op.kind = workload::OperatorKind::gemm;
+  op.m = m;
+  op.n = op.k = 64;
+  op.flops = 2 * m * 64 * 64;
+  return op;
+}
+
+}  // namespace
+
+TEST_CASE("a builder stores equal operators, collectives and labels once") {
+  Program program;
+  Collective collective;
+  collective.bytes = 64;
+  BlockBuilder builder(program, "layer");
+  builder.label("attention").activity(Activity::forward).compute(gemm(8)).compute(gemm(16), 3).collective(collective);
+  builder.label("mlp")
+      .activity(Activity::backward)
+      .compute(gemm(8))
+      .collective(collective)
+      .label("attention")
+      .wait_sends();
+  const BlockId block = builder.done();
+  CHECK(program.operators.size() == 2);
+  CHECK(program.collectives.size() == 1);
+  CHECK(program.labels == std::vector<std::string>{"", "attention", "mlp"});
+  const std::vector<Instruction>& code = program.blocks[block].code;
+  REQUIRE(code.size() == 6);
+  CHECK(code[1].count == 3);
+  CHECK(code[1].label == 1);
+  CHECK(code[3].a == code[0].a);
+  CHECK(code[3].activity == Activity::backward);
+  CHECK(code[5].label == 1);
+}
+
+TEST_CASE("what does nothing is not stored") {
+  Program program;
+  const BlockId empty = BlockBuilder(program, "empty").done();
+  const BlockId block = BlockBuilder(program, "nothing")
+                            .compute(gemm(8), 0)
+                            .allocate(MemoryCategory::weights, 0)
+                            .release(MemoryCategory::weights, 0)
+                            .signal(0, 0)
+                            .wait(0, 0)
+                            .call(empty, 0)
+                            .done();
+  CHECK(program.blocks[block].code.empty());
+}
+
+TEST_CASE("every enumerator has a name") {
+  CHECK(std::string(name_of(Activity::tensor_communication)) == "tensor_communication");
+  CHECK(std::string(name_of(Activity::idle)) == "idle");
+  CHECK(std::string(name_of(MemoryCategory::buffers)) == "buffers");
+  CHECK(std::string(name_of(CollectiveKind::broadcast)) == "broadcast");
+}
+
+TEST_CASE("totals multiply through nested repeats and count what collectives send") {
+  const machine::Machine machine = line_of(4);
+  Program program;
+  program.groups = {{{0, 1, 2, 3}}};
+  Collective reduce;
+  reduce.bytes = 4000;
+  reduce.algorithm = algorithm_index("ring");
+  const BlockId layer = BlockBuilder(program, "layer").compute(gemm(1), 2).collective(reduce).done();
+  const BlockId micro = BlockBuilder(program, "micro-batch").call(layer, 5).send(0, 300).done();
+  const BlockId main = BlockBuilder(program, "main").call(micro, 7).done();
+  const BlockId side = BlockBuilder(program, "side").receive(0, 300).done();
+  program.devices.resize(4);
+  program.devices[2] = {{main, side}, {3}, {0}, 0};
+  const ProgramTotals sum = totals(program, machine, 2);
+  // 35 layers of two operators of 8,192 FLOP; the ring sends 6 messages of 1,000 bytes a call; 7 messages of 300 bytes
+  // beside it.
+  CHECK(sum.flops == 35 * 2 * 8192);
+  CHECK(sum.messages == 35 * 6 + 7);
+  CHECK(sum.bytes_sent == 35 * 6000 + 7 * 300);
+  // Layers: 35 x 2; micro-batches: 7 x 2; main 1; side 1.
+  CHECK(sum.instructions == 70 + 14 + 1 + 1);
+  CHECK(totals(program, machine, 0).instructions == 0);
+}
+
+}  // namespace tessera::program

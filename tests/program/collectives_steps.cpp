@@ -1,0 +1,152 @@
+// Single steps against what the algorithms' descriptions say.
+#include <catch2/catch.hpp>
+
+#include "machines.hpp"
+#include "tessera/base/error.hpp"
+#include "tessera/program/collective.hpp"
+
+namespace tessera::program {
+namespace {
+
+struct Steps {
+  Collective collective;
+  Group group;
+  machine::Machine machine;
+
+  Steps(const char* algorithm, CollectiveKind kind, std::int64_t bytes, machine::Machine on) : machine(std::move(on)) {
+    collective.kind = kind;
+    collective.bytes = bytes;
+    collective.algorithm = algorithm_index(algorithm);
+    for (DeviceId i = 0; i < machine.devices(); ++i) group.members.push_back(i);
+  }
+  [[nodiscard]] CollectiveCall call(std::uint32_t rank) const {
+    return {&collective, rank, static_cast<std::uint32_t>(group.members.size()), &group, &machine};
+  }
+  [[nodiscard]] std::uint32_t count(std::uint32_t rank) const {
+    return collective_algorithms()[collective.algorithm]->steps(call(rank));
+  }
+  [[nodiscard]] Step at(std::uint32_t rank, std::uint32_t index) const {
+    Step step;
+    collective_algorithms()[collective.algorithm]->step(call(rank), index, step);
+    return step;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("chunks are whole elements and differ by at most one") {
+  // 11 elements of 4 bytes in 3 parts: 4, 4 and 3 elements.
+  CHECK(chunk_bytes(44, 4, 3, 0) == 16);
+  CHECK(chunk_bytes(44, 4, 3, 1) == 16);
+  CHECK(chunk_bytes(44, 4, 3, 2) == 12);
+  // Fewer elements than parts: some chunks are empty.
+  CHECK(chunk_bytes(4, 2, 3, 1) == 2);
+  CHECK(chunk_bytes(4, 2, 3, 2) == 0);
+}
+
+TEST_CASE("a ring all-reduce sends to the next member only, in 2(N-1) steps of 1/N of the data") {
+  const Steps ring("ring", CollectiveKind::all_reduce, 8000, line_of(8));
+  CHECK(ring.count(3) == 14);
+  const Step first = ring.at(3, 0);
+  REQUIRE(first.sends.size() == 1);
+  CHECK(first.sends[0].peer == 4);
+  CHECK(first.sends[0].bytes == 1000);
+  CHECK(first.receives[0].peer == 2);
+  CHECK(first.reduce == 1000);
+  CHECK(ring.at(3, 7).reduce == 0);
+}
+
+TEST_CASE("a bidirectional ring sends half a chunk each way, on two lanes") {
+  const Steps ring("bidirectional-ring", CollectiveKind::all_reduce, 8000, line_of(8));
+  CHECK(ring.count(3) == 14);
+  const Step first = ring.at(3, 0);
+  REQUIRE(first.sends.size() == 2);
+  CHECK(first.sends[0].peer == 4);
+  CHECK(first.sends[1].peer == 2);
+  CHECK(first.sends[0].bytes == 500);
+  CHECK(first.sends[1].bytes == 500);
+  CHECK(first.sends[0].lane != first.sends[1].lane);
+}
+
+TEST_CASE("a binomial broadcast serves the largest subtree first and waits for each message to leave") {
+  Steps tree("binomial-tree", CollectiveKind::broadcast, 64, line_of(6));
+  tree.collective.root = 4;
+  // Relative to the root (rank 4), member r stands at r - 4 mod 6. The root serves 4, 2 and 1: ranks 2, 0 and 5.
+  REQUIRE(tree.count(4) == 3);
+  CHECK(tree.at(4, 0).sends[0].peer == 2);
+  CHECK(tree.at(4, 1).sends[0].peer == 0);
+  CHECK(tree.at(4, 2).sends[0].peer == 5);
+  CHECK(tree.at(4, 0).wait_sends);
+  // Relative 2 (rank 0) receives from the root and serves 3 (rank 1).
+  REQUIRE(tree.count(0) == 2);
+  CHECK(tree.at(0, 0).receives[0].peer == 4);
+  CHECK(tree.at(0, 1).sends[0].peer == 1);
+  // Relative 5 (rank 3) is a leaf under 4 (rank 2).
+  REQUIRE(tree.count(3) == 1);
+  CHECK(tree.at(3, 0).receives[0].peer == 2);
+}
+
+TEST_CASE("rings in a mesh are snaked: 0, 2, 4, 5, 3, 1") {
+  const Steps mesh("mesh", CollectiveKind::all_reduce, 6000, mesh_of(6, 1));
+  const std::uint32_t next[] = {2, 0, 4, 1, 5, 3};
+  for (std::uint32_t die = 0; die < 6; ++die) CHECK(mesh.at(die, 0).sends[0].peer == next[die]);
+  CHECK(mesh.count(0) == 10);
+}
+
+TEST_CASE("a torus closes its rows and columns by itself") {
+  const Steps torus("mesh", CollectiveKind::all_reduce, 6000, mesh_of(4, 3, "torus"));
+  CHECK(torus.at(3, 0).sends[0].peer == 0);
+  CHECK(torus.count(0) == 2 * 3 + 2 * 2);
+  // The first step in the column: die 1 of row 0 to the one below, die 9 of the last row round to row 0.
+  CHECK(torus.at(1, 6).sends[0].peer == 5);
+  CHECK(torus.at(9, 6).sends[0].peer == 1);
+}
+
+TEST_CASE("columns of mesh carry the whole buffer, those of mesh-scatter a share") {
+  const Steps plain("mesh", CollectiveKind::all_reduce, 16000, mesh_of(4, 4));
+  const Steps scatter("mesh-scatter", CollectiveKind::all_reduce, 16000, mesh_of(4, 4));
+  CHECK(plain.at(5, 6).sends[0].bytes == 4000);
+  CHECK(scatter.at(5, 3).sends[0].bytes == 1000);
+  CHECK(plain.count(5) == scatter.count(5));
+}
+
+TEST_CASE("all-to-all by shares splits every buffer alike, to the element") {
+  Steps uneven("direct", CollectiveKind::all_to_all, 202, line_of(4));
+  uneven.collective.shares = {1, 0, 2, 1};
+  // 101 elements of 2 bytes: boundaries at 25.25, 25.25 and 75.75, rounded to 25, 25 and 76.
+  const Step step = uneven.at(1, 0);
+  REQUIRE(step.sends.size() == 3);
+  CHECK(step.sends[0].peer == 2);
+  CHECK(step.sends[0].bytes == 102);
+  CHECK(step.sends[1].bytes == 50);
+  CHECK(step.sends[2].bytes == 50);
+  for (const Transfer& receive : step.receives) CHECK(receive.bytes == 0);
+  Steps pairwise = uneven;
+  pairwise.collective.algorithm = algorithm_index("ring");
+  CHECK(pairwise.at(1, 0).sends[0].bytes == 102);
+  CHECK(pairwise.at(3, 2).receives[0].bytes == 50);
+}
+
+TEST_CASE("wrong names, kinds and sizes are refused") {
+  CHECK_THROWS_WITH(algorithm_index("rnig"),
+                    Catch::Contains("did you mean \"ring\"?") && Catch::Contains("binomial-tree"));
+  CollectiveChoices choices;
+  CHECK(choices.index_for(CollectiveKind::broadcast) == algorithm_index("binomial-tree"));
+  choices.broadcast = "ring";
+  CHECK_THROWS_WITH(choices.index_for(CollectiveKind::broadcast), Catch::Contains("has no broadcast"));
+  const Group pair{{0, 1}};
+  Collective collective;
+  collective.bytes = 1001;
+  CHECK(check_collective(collective, pair, line_of(2)) == "1001 bytes are not a whole number of elements of 2 bytes");
+  collective.bytes = 1000;
+  collective.element = 0;
+  CHECK_FALSE(check_collective(collective, pair, line_of(2)).empty());
+  collective = {CollectiveKind::broadcast, 0, 1000, 2, algorithm_index("direct"), 2, {}};
+  CHECK(check_collective(collective, pair, line_of(2)) == "root 2 in a group of 2");
+  collective = {CollectiveKind::all_to_all, 0, 1000, 2, algorithm_index("direct"), 0, {1, 2, 3}};
+  CHECK(check_collective(collective, pair, line_of(2)) == "3 shares for 2 members");
+  collective.shares = {0, 0};
+  CHECK(check_collective(collective, pair, line_of(2)) == "all shares are 0");
+}
+
+}  // namespace tessera::program
