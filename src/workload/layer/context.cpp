@@ -1,0 +1,109 @@
+#include "context.hpp"
+
+#include <fmt/format.h>
+
+#include "tessera/base/error.hpp"
+
+namespace tessera::workload::layer {
+namespace {
+
+/// whole / parts, which has to be exact.
+std::int64_t share(std::int64_t whole, std::int64_t parts, const char* what, const char* ranks) {
+  if (whole % parts != 0) {
+    throw InputError(fmt::format("{} = {} is not a multiple of the {} {} ranks", what, whole, parts, ranks));
+  }
+  return whole / parts;
+}
+
+LayerShape complete(const Model& model, LayerShape shape) {
+  if (shape.sequence < 1 || shape.micro_batch < 1 || shape.tensor < 1 || shape.expert_parallel < 1) {
+    throw InputError(
+        fmt::format("a layer needs a sequence, micro-batch, tensor and expert parallelism of at least 1, "
+                    "not {}, {}, {} and {}",
+                    shape.sequence, shape.micro_batch, shape.tensor, shape.expert_parallel));
+  }
+  if (shape.context == 0) shape.context = shape.sequence;
+  if (shape.context < shape.sequence) {
+    throw InputError(fmt::format("context = {} is shorter than the sequence of {} tokens that it contains",
+                                 shape.context, shape.sequence));
+  }
+  if (shape.heads_per_rank == 0) shape.heads_per_rank = share(model.heads, shape.tensor, "heads", "tensor-parallel");
+  if (shape.kv_heads_per_rank == 0) {
+    shape.kv_heads_per_rank =
+        model.kv_heads < shape.tensor ? 1 : share(model.kv_heads, shape.tensor, "kv_heads", "tensor-parallel");
+  }
+  if (shape.moe && model.experts == 0) {
+    throw InputError(fmt::format("model {} has no experts, so none of its layers is a MoE layer", model.name));
+  }
+  if (shape.moe && shape.expert_tokens == 0) {
+    shape.expert_tokens = shape.sequence * shape.micro_batch * model.experts_per_token;
+  }
+  return shape;
+}
+
+std::int64_t cut_tokens(const LayerShape& shape) {
+  const std::int64_t tokens = shape.sequence * shape.micro_batch;
+  if (!shape.sequence_parallel) return tokens;
+  return share(shape.sequence, shape.tensor, "sequence", "tensor-parallel") * shape.micro_batch;
+}
+
+}  // namespace
+
+Context::Context(const Model& model_in, const LayerShape& shape_in)
+    : model(model_in),
+      shape(complete(model_in, shape_in)),
+      element(bytes_per_element(shape.datatype)),
+      tokens(shape.sequence * shape.micro_batch),
+      tokens_cut(cut_tokens(shape)),
+      query_width(shape.heads_per_rank * model.head_dim),
+      kv_width(shape.kv_heads_per_rank * model.head_dim),
+      mlp_width(share(model.ffn_hidden, shape.tensor, "ffn_hidden", "tensor-parallel")),
+      local_experts(shape.moe ? share(model.experts, shape.expert_parallel, "experts", "expert-parallel") : 0),
+      training(shape.phase == Phase::training),
+      dropout(training && model.dropout) {}
+
+Operator Context::gemm(const std::string& name, std::int64_t batch, std::int64_t m, std::int64_t n,
+                       std::int64_t k) const {
+  return workload::gemm(name, batch, m, n, k, shape.datatype);
+}
+
+Operator Context::stream(OperatorKind kind, const std::string& name, std::int64_t elements_read,
+                         std::int64_t elements_written) const {
+  return streaming(kind, name, element * elements_read, element * elements_written, shape.datatype);
+}
+
+Operator Context::stream_masked(const std::string& name, std::int64_t elements_read, std::int64_t elements_written,
+                                std::int64_t mask_read, std::int64_t mask_written) const {
+  Operator op = stream(OperatorKind::elementwise, name, elements_read, elements_written);
+  op.bytes_read += mask_read;
+  op.bytes_written += mask_written;
+  return op;
+}
+
+Operator Context::bias_gradient(const std::string& name, std::int64_t elements, std::int64_t parameters) const {
+  return streaming(OperatorKind::reduction, name, element * elements + shape.gradient_bytes * parameters,
+                   shape.gradient_bytes * parameters, shape.datatype);
+}
+
+void add_linear(const Context& context, const Linear& linear, OperatorSet& set) {
+  const auto& [name, batch, rows, in, out] = linear;
+  set.forward.push_back(context.gemm(name, batch, rows, out, in));
+  if (!context.training) return;
+  set.input_gradient.push_back(context.gemm(name + " dgrad", batch, rows, in, out));
+  Operator weight = context.gemm(name + " wgrad", batch, out, in, rows);
+  const std::int64_t parameters = batch * in * out;
+  const std::int64_t gradients = context.shape.gradient_bytes * parameters;
+  if (context.shape.fused_accumulation) {
+    // The product is added to the gradient buffer where it stands: read and written in that buffer's precision.
+    weight.bytes_read += gradients;
+    weight.bytes_written = gradients;
+    set.weight_gradient.push_back(weight);
+  } else {
+    set.weight_gradient.push_back(weight);
+    set.weight_gradient.push_back(streaming(OperatorKind::elementwise, name + " accumulate",
+                                            context.element * parameters + gradients, gradients,
+                                            context.shape.datatype));
+  }
+}
+
+}  // namespace tessera::workload::layer

@@ -1,0 +1,68 @@
+// What the sections of a layer share: the model, the cut, and the counts that follow from both.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tessera/workload/transformer.hpp"
+
+namespace tessera::workload::layer {
+
+/// The shape with its defaults filled in (heads, context, expert tokens) and its sizes on this rank.
+/// A cut that does not fit the model: InputError.
+struct Context {
+  Context(const Model& model, const LayerShape& shape);
+
+  const Model& model;
+  LayerShape shape;
+  std::int64_t element;        ///< e: bytes per element of weights and activations
+  std::int64_t tokens;         ///< s b
+  std::int64_t tokens_cut;     ///< s b / t under sequence parallelism, s b otherwise
+  std::int64_t query_width;    ///< columns of Q on this rank
+  std::int64_t kv_width;       ///< columns of K, and of V, on this rank
+  std::int64_t mlp_width;      ///< columns of the MLP (of one expert) on this rank
+  std::int64_t local_experts;  ///< 0 when the layer is dense
+  bool training;
+  bool dropout;  ///< dropout layers run
+
+  [[nodiscard]] Operator gemm(const std::string& name, std::int64_t batch, std::int64_t m, std::int64_t n,
+                              std::int64_t k) const;
+  /// A kernel that reads and writes that many elements of the activations' datatype.
+  [[nodiscard]] Operator stream(OperatorKind kind, const std::string& name, std::int64_t elements_read,
+                                std::int64_t elements_written) const;
+  /// The same with masks of one byte per element beside.
+  [[nodiscard]] Operator stream_masked(const std::string& name, std::int64_t elements_read,
+                                       std::int64_t elements_written, std::int64_t mask_read,
+                                       std::int64_t mask_written) const;
+  /// What stands behind a gradient of `parameters` elements: sum over tokens of `elements` gradient elements.
+  [[nodiscard]] Operator bias_gradient(const std::string& name, std::int64_t elements, std::int64_t parameters) const;
+};
+
+/// y = x W on this rank: `batch` products of (rows x in) by (in x out).
+struct Linear {
+  std::string name;
+  std::int64_t batch = 1;
+  std::int64_t rows = 0;
+  std::int64_t in = 0;
+  std::int64_t out = 0;
+};
+/// Forward, input-gradient and weight-gradient products; the latter adds to the gradient buffer
+/// (LayerShape::fused_accumulation).
+void add_linear(const Context& context, const Linear& linear, OperatorSet& set);
+
+/// Norm over `tokens` rows of h elements, with the sum of the residual's gradient and its own where `residual`.
+[[nodiscard]] OperatorSet norm_section(const Context& context, const std::string& name, std::int64_t tokens,
+                                       bool residual);
+/// Bias, dropout and residual behind a row-parallel linear.
+[[nodiscard]] OperatorSet residual_section(const Context& context, const std::string& name);
+
+[[nodiscard]] OperatorSet qkv_section(const Context& context);
+[[nodiscard]] OperatorSet core_section(const Context& context);
+[[nodiscard]] OperatorSet projection_section(const Context& context);
+
+/// A dense MLP.
+void add_dense_mlp(const Context& context, LayerOperators& layer);
+/// Router, dispatch, the local experts, combine.
+void add_experts(const Context& context, LayerOperators& layer);
+
+}  // namespace tessera::workload::layer

@@ -1,0 +1,107 @@
+// The dense MLP and the experts of a MoE layer on one rank.
+#include <algorithm>
+
+#include "context.hpp"
+
+namespace tessera::workload::layer {
+namespace {
+
+/// One MLP, or `batch` experts of the same width at once.
+struct Mlp {
+  std::string prefix;  ///< of the operators' names
+  std::int64_t batch = 1;
+  std::int64_t rows = 0;        ///< tokens of one expert
+  std::int64_t width = 0;       ///< columns on this rank
+  std::int64_t input_kept = 0;  ///< rows of the input that are kept, of all experts
+};
+
+void add_activation(const Context& context, const Mlp& mlp, OperatorSet& set) {
+  const std::int64_t out = mlp.batch * mlp.rows * mlp.width;
+  const std::int64_t in = (context.model.gated_mlp ? 2 : 1) * out;
+  const std::int64_t columns = context.model.bias ? mlp.batch * (context.model.gated_mlp ? 2 : 1) * mlp.width : 0;
+  const std::string name = mlp.prefix + (context.model.gated_mlp ? "gate" : "activation");
+  set.forward.push_back(context.stream(OperatorKind::elementwise, name, in + columns, out));
+  if (!context.training) return;
+  set.input_gradient.push_back(context.stream(OperatorKind::elementwise, name + " dgrad", out + in + columns, in));
+  if (columns > 0) set.weight_gradient.push_back(context.bias_gradient(name + " bias wgrad", in, columns));
+  set.kept_input += context.element * in;
+}
+
+void add_mlp(const Context& context, const Mlp& mlp, LayerOperators& layer) {
+  const std::int64_t h = context.model.hidden;
+  const std::int64_t columns = (context.model.gated_mlp ? 2 : 1) * mlp.width;
+  add_linear(context, {mlp.prefix + "fc1", mlp.batch, mlp.rows, h, columns}, layer.fc1);
+  add_activation(context, mlp, layer.activation);
+  add_linear(context, {mlp.prefix + "fc2", mlp.batch, mlp.rows, mlp.width, h}, layer.fc2);
+  if (!context.training) return;
+  layer.fc1.kept_input += context.element * mlp.input_kept * h;
+  layer.fc2.kept_input += context.element * mlp.batch * mlp.rows * mlp.width;
+}
+
+OperatorSet router_section(const Context& context) {
+  const std::int64_t experts = context.model.experts;
+  const std::int64_t scores = 4 * context.tokens_cut * experts;  // bytes; the probabilities are FP32
+  OperatorSet set;
+  add_linear(context, {"router", 1, context.tokens_cut, context.model.hidden, experts}, set);
+  const std::string& datatype = context.shape.datatype;
+  set.forward.push_back(streaming(OperatorKind::softmax, "router softmax", scores, scores, datatype));
+  if (!context.training) return set;
+  set.input_gradient.insert(set.input_gradient.begin(),
+                            streaming(OperatorKind::softmax, "router softmax dgrad", 2 * scores, scores, datatype));
+  set.kept_input = context.element * context.tokens_cut * context.model.hidden;
+  set.kept_inside = scores;
+  return set;
+}
+
+/// Elements of the tokens of this rank, and of their copies, one an expert.
+struct Copies {
+  explicit Copies(const Context& context)
+      : tokens(context.tokens_cut * context.model.hidden), copies(tokens * context.model.experts_per_token) {}
+  std::int64_t tokens;
+  std::int64_t copies;
+};
+
+OperatorSet dispatch_section(const Context& context) {
+  const auto [tokens, copies] = Copies(context);
+  OperatorSet set;
+  set.forward = {context.stream(OperatorKind::copy, "dispatch", tokens, copies)};
+  if (!context.training) return set;
+  set.input_gradient = {context.stream(OperatorKind::copy, "dispatch dgrad", copies, tokens)};
+  set.kept_inside = 4 * context.tokens_cut * context.model.experts_per_token;  // where each copy went
+  return set;
+}
+
+OperatorSet combine_section(const Context& context) {
+  const auto [tokens, copies] = Copies(context);
+  OperatorSet set;
+  set.forward = {context.stream(OperatorKind::copy, "combine", copies, tokens)};
+  if (!context.training) return set;
+  // The gradient of the weights needs the experts' outputs.
+  set.input_gradient = {context.stream(OperatorKind::copy, "combine dgrad", tokens + copies, copies)};
+  set.kept_input = context.element * copies;
+  return set;
+}
+
+}  // namespace
+
+void add_dense_mlp(const Context& context, LayerOperators& layer) {
+  add_mlp(context, {"", 1, context.tokens, context.mlp_width, context.tokens_cut}, layer);
+}
+
+void add_experts(const Context& context, LayerOperators& layer) {
+  layer.router = router_section(context);
+  layer.dispatch = dispatch_section(context);
+  layer.combine = combine_section(context);
+  // Experts that no token reaches do nothing; the others take an even share, rounded up.
+  const std::int64_t tokens = context.shape.expert_tokens;
+  const std::int64_t active = std::min(context.local_experts, tokens);
+  const std::int64_t rows = (tokens + active - 1) / active;
+  add_mlp(context, {"expert ", active, rows, context.mlp_width, active * rows}, layer);
+  if (context.model.shared_experts > 0) {
+    const std::int64_t width = context.mlp_width * context.model.shared_experts;
+    // Their input is kept already: it is the router's.
+    add_mlp(context, {"shared ", 1, context.tokens, width, 0}, layer);
+  }
+}
+
+}  // namespace tessera::workload::layer

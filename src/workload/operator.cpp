@@ -1,0 +1,95 @@
+#include "tessera/workload/operator.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "tessera/base/error.hpp"
+
+namespace tessera::workload {
+namespace {
+
+const std::vector<std::pair<std::string, std::int64_t>>& datatypes() {
+  static const std::vector<std::pair<std::string, std::int64_t>> known = {{"fp32", 4}, {"tf32", 4}, {"fp16", 2},
+                                                                          {"bf16", 2}, {"fp8", 1},  {"int8", 1}};
+  return known;
+}
+
+}  // namespace
+
+const char* name_of(OperatorKind kind) {
+  switch (kind) {
+    case OperatorKind::gemm:
+      return "gemm";
+    case OperatorKind::attention:
+      return "attention";
+    case OperatorKind::norm:
+      return "norm";
+    case OperatorKind::elementwise:
+      return "elementwise";
+    case OperatorKind::softmax:
+      return "softmax";
+    case OperatorKind::embedding:
+      return "embedding";
+    case OperatorKind::optimizer:
+      return "optimizer";
+    case OperatorKind::reduction:
+      return "reduction";
+    case OperatorKind::copy:
+      return "copy";
+  }
+  throw InternalError("operator kind out of range");
+}
+
+const std::vector<std::string>& datatype_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> result;
+    for (const auto& datatype : datatypes()) result.push_back(datatype.first);
+    return result;
+  }();
+  return names;
+}
+
+std::int64_t bytes_per_element(const std::string& datatype) {
+  const auto& known = datatypes();
+  const auto found = std::find_if(known.begin(), known.end(), [&](const auto& d) { return d.first == datatype; });
+  if (found != known.end()) return found->second;
+  std::string choices;
+  for (const std::string& name : datatype_names()) choices += (choices.empty() ? "" : ", ") + name;
+  throw InputError("unknown datatype \"" + datatype + "\"; choices are " + choices);
+}
+
+Operator gemm(const std::string& name, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k,
+              const std::string& datatype) {
+  const std::int64_t element = bytes_per_element(datatype);
+  Operator op;
+  op.kind = OperatorKind::gemm;
+  op.name = name;
+  op.datatype = datatype;
+  op.batch = batch;
+  op.m = m;
+  op.n = n;
+  op.k = k;
+  op.flops = 2 * batch * m * n * k;
+  op.bytes_read = element * batch * (m * k + k * n);
+  op.bytes_written = element * batch * m * n;
+  return op;
+}
+
+Operator streaming(OperatorKind kind, const std::string& name, std::int64_t bytes_read, std::int64_t bytes_written,
+                   const std::string& datatype) {
+  Operator op;
+  op.kind = kind;
+  op.name = name;
+  op.datatype = datatype;
+  op.bytes_read = bytes_read;
+  op.bytes_written = bytes_written;
+  return op;
+}
+
+std::int64_t total_flops(const std::vector<Operator>& operators) {
+  return std::accumulate(operators.begin(), operators.end(), std::int64_t{0},
+                         [](std::int64_t sum, const Operator& op) { return sum + op.flops; });
+}
+
+}  // namespace tessera::workload
