@@ -7,15 +7,6 @@
 namespace tessera::results::h5 {
 namespace {
 
-/// Nobody else knows the temporary file, and some parallel file systems have no locks at all.
-Handle access_without_locks() {
-  Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-#if H5_VERSION_GE(1, 10, 7) && !(H5_VERS_MINOR == 12 && H5_VERS_RELEASE < 1)
-  checked(H5Pset_file_locking(access.get(), false, true));
-#endif
-  return access;
-}
-
 /// Space at once, so that ranks which open the file later only fill it in; no fill values, which would be written
 /// twice.
 Handle dataset_creation() {

@@ -9,8 +9,8 @@
 
 namespace tessera::results::h5 {
 
-/// An existing file opened by all ranks together through MPI-IO. Nothing on every rank when `comm` is not MPI's world
-/// or when the file system cannot do it on any of them; the caller then gathers. Every rank calls it.
+/// An existing file opened by all ranks together through MPI-IO. Nothing, on every rank, when `comm` is not MPI's or
+/// when the file system cannot do it on any of them; the caller then gathers. Every rank calls it.
 [[nodiscard]] std::optional<File> open_collectively(const std::string& path, Communicator& comm);
 
 /// A data transfer property list for collective writes.

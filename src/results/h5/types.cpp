@@ -42,4 +42,12 @@ Handle row_type(const TableSchema& schema, bool in_memory) {
   return row;
 }
 
+Handle access_without_locks() {
+  Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+#if H5_VERSION_GE(1, 10, 7) && !(H5_VERS_MINOR == 12 && H5_VERS_RELEASE < 1)
+  checked(H5Pset_file_locking(access.get(), false, true));
+#endif
+  return access;
+}
+
 }  // namespace tessera::results::h5

@@ -1,4 +1,4 @@
-// HDF5 datatypes of columns and rows.
+// HDF5 datatypes of columns and rows, and how files are opened.
 #pragma once
 
 #include <cstddef>
@@ -14,5 +14,8 @@ namespace tessera::results::h5 {
 [[nodiscard]] Handle variable_text();
 /// The compound type of packed rows as they lie in memory, or in the file (little-endian whatever the machine).
 [[nodiscard]] Handle row_type(const TableSchema& schema, bool in_memory);
+/// Opens without file locks: nobody else knows the temporary file, finished files never change, and some parallel file
+/// systems have no locks at all.
+[[nodiscard]] Handle access_without_locks();
 
 }  // namespace tessera::results::h5

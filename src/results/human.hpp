@@ -1,0 +1,21 @@
+// Numbers for people, in the summary.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tessera/base/time.hpp"
+
+namespace tessera::results {
+
+/// "13.75 s", "287.0 us": four significant digits, for the figure that is quoted.
+[[nodiscard]] std::string precise_time(Time time);
+/// "4.12 s", "1.20 TB": three significant digits.
+[[nodiscard]] std::string short_time(Time time);
+[[nodiscard]] std::string short_bytes(std::int64_t bytes);
+/// "131,072" below a million, "12.3 M" above.
+[[nodiscard]] std::string short_count(double count);
+/// "51.2 %"; "-" when there is nothing to compare with.
+[[nodiscard]] std::string percent(double part, double whole);
+
+}  // namespace tessera::results

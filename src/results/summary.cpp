@@ -1,0 +1,195 @@
+// The table that answers the question asked: how long, where the time goes, what memory holds, what the links carry.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "h5/reader.hpp"
+#include "human.hpp"
+#include "tables.hpp"
+#include "tessera/results/results.hpp"
+
+namespace tessera::results {
+namespace {
+
+constexpr std::size_t text_width = 100;      ///< longer lines are wrapped
+constexpr std::size_t most_collectives = 8;  ///< the others are counted
+
+std::string spaced(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
+
+/// Parts on lines of at most text_width characters, separated by commas, later lines indented.
+std::string wrapped(const std::vector<std::string>& parts) {
+  std::string text;
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::string part = parts[i] + (i + 1 < parts.size() ? "," : "");
+    if (width > 0 && width + 1 + part.size() > text_width) {
+      text += "\n  ";
+      width = 2;
+    } else if (width > 0) {
+      text += ' ';
+      ++width;
+    }
+    text += part;
+    width += part.size();
+  }
+  return text + "\n";
+}
+
+std::string heading(const h5::Reader& file, const h5::Rows& s) {
+  std::vector<std::string> parts;
+  for (const char* what : {"model", "machine", "strategy"}) {
+    const std::string name = s.text(0, what);
+    if (!name.empty()) parts.push_back(std::string(what) + " " + name);
+  }
+  const h5::Rows plan = file.read("/plan");
+  for (std::size_t i = 0; i < plan.size(); ++i) parts.push_back(plan.text(i, "key") + " " + plan.text(i, "value"));
+  return s.text(0, "title") + "\n" + wrapped(parts);
+}
+
+std::string pair_line(const std::string& left, const std::string& left_value, const std::string& right,
+                      const std::string& right_value) {
+  return fmt::format("  {:<20}{:>14}    {:<22}{:>14}\n", left, left_value, right, right_value);
+}
+
+std::string rates(const h5::Rows& s) {
+  const auto count = [&](const char* column) { return short_count(static_cast<double>(s.integer(0, column))); };
+  std::string text =
+      pair_line("iteration time", precise_time(s.integer(0, "iteration_time_ps")), "devices", count("devices"));
+  if (s.integer(0, "tokens") > 0) {
+    text += pair_line("tokens per second", short_count(s.number(0, "tokens_per_second")), "tokens per iteration",
+                      count("tokens"));
+  }
+  if (s.number(0, "model_flops") > 0) {
+    text += pair_line("model FLOPs", percent(s.number(0, "model_flops_utilisation"), 1) + " of peak", "hardware FLOPs",
+                      percent(s.number(0, "hardware_flops_utilisation"), 1) + " of peak");
+  }
+  return text;
+}
+
+std::string time_table(const h5::Reader& file, const h5::Rows& s) {
+  const auto whole = static_cast<double>(s.integer(0, "iteration_time_ps"));
+  std::string text = fmt::format("{:<34}{:>12}{:>12}{:>14}\n", "time of a device", "mean", "share", "worst device");
+  const h5::Rows names = file.read("/names/activities");
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string name = names.text(i, "name");
+    const Time mean = s.integer(0, "mean_" + activity_column(name));
+    const Time longest = s.integer(0, "max_" + activity_column(name));
+    if (longest == 0) continue;
+    text += fmt::format("  {:<32}{:>12}{:>12}{:>14}\n", spaced(name), short_time(mean),
+                        percent(static_cast<double>(mean), whole), short_time(longest));
+  }
+  return text;
+}
+
+std::string memory_section(const h5::Reader& file, const h5::Rows& s) {
+  const std::int64_t peak = s.integer(0, "peak_memory"), capacity = s.integer(0, "memory_capacity");
+  const std::int64_t fullest = s.integer(0, "peak_memory_device");
+  if (peak == 0) return {};
+  const auto of_capacity = [&](std::int64_t bytes) {
+    return percent(static_cast<double>(bytes), static_cast<double>(capacity));
+  };
+  const h5::Rows nodes = file.read("/names/nodes");
+  const std::string name = static_cast<std::size_t>(fullest) < nodes.size()
+                               ? nodes.text(static_cast<std::size_t>(fullest), "name")
+                               : "device " + std::to_string(fullest);
+  std::string text = fmt::format("{:<34}{:>12}{:>12}{:>14}\n", "peak memory of " + name, short_bytes(peak),
+                                 of_capacity(peak), "of " + short_bytes(capacity));
+  const h5::Rows memory = file.read("/memory");
+  const std::size_t device = memory.column("device"), category = memory.column("category"),
+                    held = memory.column("at_peak");
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    if (memory.integer(i, device) != fullest || memory.integer(i, held) == 0) continue;
+    text += fmt::format("  {:<32}{:>12}{:>12}\n", spaced(memory.text(i, category)),
+                        short_bytes(memory.integer(i, held)), of_capacity(memory.integer(i, held)));
+  }
+  return text;
+}
+
+struct ClassTraffic {
+  std::int64_t links = 0, bytes = 0, peak_queue = 0;
+  double use = 0, most_used = 0;
+};
+
+std::string traffic_table(const h5::Reader& file) {
+  const h5::Rows links = file.read("/links");
+  const std::size_t name = links.column("link_class"), bytes = links.column("bytes"), use = links.column("utilisation"),
+                    queue = links.column("peak_queue");
+  std::map<std::string, ClassTraffic> classes;
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    ClassTraffic& c = classes[links.text(i, name)];
+    ++c.links;
+    c.bytes += links.integer(i, bytes);
+    c.use += links.number(i, use);
+    c.most_used = std::max(c.most_used, links.number(i, use));
+    c.peak_queue = std::max(c.peak_queue, links.integer(i, queue));
+  }
+  if (classes.empty()) return {};
+  std::string text = fmt::format("{:<22}{:>12}{:>12}{:>12}{:>14}{:>14}\n", "traffic", "links", "carried", "use, mean",
+                                 "busiest", "peak queue");
+  for (const auto& [class_name, c] : classes) {
+    text +=
+        fmt::format("  {:<20}{:>12}{:>12}{:>12}{:>14}{:>14}\n", class_name, short_count(static_cast<double>(c.links)),
+                    short_bytes(c.bytes), percent(c.use, static_cast<double>(c.links)), percent(c.most_used, 1),
+                    short_bytes(c.peak_queue));
+  }
+  return text;
+}
+
+std::string collective_table_text(const h5::Reader& file) {
+  const h5::Rows c = file.read("/collectives");
+  if (c.size() == 0) return {};
+  const std::size_t total = c.column("total_ps");
+  std::vector<std::size_t> order(c.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return c.integer(a, total) > c.integer(b, total); });
+  std::string text = fmt::format("{:<46}{:>6}{:>12}{:>10}{:>12}{:>12}\n", "collectives", "group", "operations", "size",
+                                 "mean time", "longest");
+  for (std::size_t i = 0; i < std::min(order.size(), most_collectives); ++i) {
+    const std::size_t row = order[i];
+    const std::int64_t calls = std::max<std::int64_t>(1, c.integer(row, "calls"));
+    const std::int64_t group = std::max<std::int64_t>(1, c.integer(row, "group_size"));
+    std::string what = fmt::format("{}, {}", spaced(c.text(row, "kind")), c.text(row, "algorithm"));
+    if (const std::string label = c.text(row, "label"); !label.empty()) what = fmt::format("{}: {}", label, what);
+    text += fmt::format("  {:<44.43}{:>6}{:>12}{:>10}{:>12}{:>12}\n", what, group,
+                        short_count(static_cast<double>(calls / group)), short_bytes(c.integer(row, "bytes") / calls),
+                        short_time(c.integer(row, "mean_ps")), short_time(c.integer(row, "longest_ps")));
+  }
+  if (order.size() > most_collectives)
+    text += fmt::format("  and {} more in /collectives\n", order.size() - most_collectives);
+  return text;
+}
+
+std::string run_facts(const h5::Reader& file) {
+  const h5::Rows p = file.read("/provenance/run");
+  const std::int64_t ranks = p.integer(0, "ranks");
+  const double wall = p.number(0, "wall_seconds");
+  return fmt::format("simulated on {} {} ({}) in {:.2f} s: {} events, {}/s, {} waiting for other ranks\n", ranks,
+                     ranks == 1 ? "rank" : "ranks", p.text(0, "synchroniser"), wall,
+                     short_count(static_cast<double>(p.integer(0, "events"))),
+                     short_count(p.number(0, "events_per_second")), percent(p.number(0, "waiting_seconds"), wall));
+}
+
+}  // namespace
+
+std::string summary(const std::string& path) {
+  const h5::Reader file(path);
+  const h5::Rows s = file.read("/summary");
+  std::string text;
+  for (const std::string& section : {heading(file, s), rates(s), time_table(file, s), memory_section(file, s),
+                                     traffic_table(file), collective_table_text(file), run_facts(file)}) {
+    if (section.empty()) continue;
+    if (!text.empty()) text += "\n";
+    text += section;
+  }
+  return text;
+}
+
+}  // namespace tessera::results

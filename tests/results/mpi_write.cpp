@@ -1,0 +1,129 @@
+// The file does not show how many ranks wrote it, how the devices were spread over them, or how the rows travelled.
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+
+#include "sample.hpp"
+#include "tessera/base/error.hpp"
+
+using namespace tessera;
+using namespace tessera::results;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Fixture {
+  Fixture() {
+    std::string name = (fs::temp_directory_path() / "tessera-results-mpi-XXXXXX").string();
+    if (comm.rank() == 0) name = mkdtemp(name.data());
+    folder = comm.broadcast(name);
+  }
+  ~Fixture() {
+    comm.barrier();
+    if (comm.rank() == 0) fs::remove_all(folder);
+  }
+  [[nodiscard]] std::string path(const std::string& name) const { return folder + "/" + name; }
+
+  int argc = 0;
+  char** argv = nullptr;
+  MpiSession session{argc, argv};
+  Communicator& comm = session.world();
+  std::string folder;
+};
+
+/// Spreads of ids over ranks: as the partitioners make them, and worse.
+std::vector<std::pair<std::string, sample::Owner>> spreads(int ranks, std::uint32_t devices) {
+  const auto size = static_cast<std::uint32_t>(ranks);
+  return {
+      {"blocks", [=](std::uint32_t id) { return static_cast<int>(std::min(size - 1, id * size / devices)); }},
+      {"tiles", [=](std::uint32_t id) { return static_cast<int>(id / 2 % size); }},
+      {"dealt out", [=](std::uint32_t id) { return static_cast<int>(id % size); }},
+      {"all on the first", [](std::uint32_t) { return 0; }},
+      {"all on the last, none on the others", [=](std::uint32_t) { return ranks - 1; }},
+      {"uneven", [=](std::uint32_t id) { return id == 3 ? 0 : ranks - 1; }},
+  };
+}
+
+int h5diff(const std::string& a, const std::string& b) {
+  const int status = std::system(("h5diff '" + a + "' '" + b + "' > /dev/null 2>&1").c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/// Writes the run with every spread and both transports and compares each file with that of one process without MPI.
+void expect_same_as_serial(Fixture& f, const sample::Size& size) {
+  const std::string serial = f.path("serial.h5");
+  if (f.comm.rank() == 0) {
+    const auto alone = make_serial_communicator();
+    write(serial, sample::make(size), sample::provenance(), *alone);
+  }
+  for (const auto& [name, owner] : spreads(f.comm.size(), size.devices)) {
+    for (const Transport transport : {Transport::automatic, Transport::gather}) {
+      INFO(name << (transport == Transport::gather ? ", gathered" : ", collectively"));
+      const std::string parallel = f.path("parallel.h5");
+      write(parallel, sample::make(size, f.comm.rank(), owner), sample::provenance(), f.comm, transport);
+      if (f.comm.rank() == 0) {
+        CHECK(h5diff(serial, parallel) == 0);
+        CHECK(sample::files_in(f.folder).size() == 2);
+      }
+      f.comm.barrier();
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the same file on any number of ranks") {
+  Fixture f;
+  expect_same_as_serial(f, {8, 20, 6});
+}
+
+TEST_CASE("the same file when some tables are empty") {
+  Fixture f;
+  expect_same_as_serial(f, {1, 0, 0});
+}
+
+TEST_CASE("the same file when rows of ranks alternate more often than regions can be joined") {
+  // 6,000 rows dealt out singly: the writer selects them row by row.
+  Fixture f;
+  expect_same_as_serial(f, {3000, 6000, 2});
+}
+
+TEST_CASE("the same file when a table is written in several pieces") {
+  // 200,000 intervals of 32 B are 6.4 MB, in pieces of 4 MiB.
+  Fixture f;
+  expect_same_as_serial(f, {20, 10, 10'000});
+}
+
+TEST_CASE("a failure is the same error on every rank and leaves no file") {
+  Fixture f;
+  const auto owner = [ranks = f.comm.size()](std::uint32_t id) { return static_cast<int>(id) % ranks; };
+  RunResults r = sample::make({}, f.comm.rank(), owner);
+  if (f.comm.rank() == 0) std::ofstream(f.path("plain")) << "x";
+  f.comm.barrier();
+  SECTION("a path below a plain file") {
+    const std::string path = f.path("plain/out.h5");
+    CHECK_THROWS_AS(write(path, r, sample::provenance(), f.comm), IoError);
+    CHECK_THROWS_WITH(write(path, r, sample::provenance(), f.comm),
+                      "cannot write '" + path + "': '" + f.path("plain") + "' is not a directory");
+  }
+  SECTION("a directory") {
+    CHECK_THROWS_WITH(write(f.folder, r, sample::provenance(), f.comm),
+                      "cannot write '" + f.folder + "': it is a directory");
+  }
+  SECTION("a bad row on the last rank alone") {
+    if (f.comm.rank() == f.comm.size() - 1) r.device_rows.front().activity.clear();
+    const std::string message =
+        "device " + std::to_string(f.comm.size() - 1) + " has times of 0 activities, of which there are 4";
+    CHECK_THROWS_WITH(write(f.path("out.h5"), r, sample::provenance(), f.comm), message);
+  }
+  SECTION("a device on two ranks") {
+    if (f.comm.size() > 1) {
+      if (f.comm.rank() == 1) r.device_rows.insert(r.device_rows.begin(), sample::device(0));
+      CHECK_THROWS_AS(write(f.path("out.h5"), r, sample::provenance(), f.comm), InternalError);
+    }
+  }
+  f.comm.barrier();
+  if (f.comm.rank() == 0) CHECK(sample::files_in(f.folder) == std::vector<std::string>{"plain"});
+}

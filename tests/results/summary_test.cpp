@@ -1,0 +1,101 @@
+// The summary table, letter by letter, and the numbers in it.
+#include <catch2/catch.hpp>
+
+#include "../../src/results/human.hpp"
+#include "folder.hpp"
+#include "sample.hpp"
+
+using namespace tessera;
+using namespace tessera::results;
+
+namespace {
+
+std::string summary_of(const RunResults& results) {
+  const sample::Folder folder;
+  const auto comm = make_serial_communicator();
+  write(folder / "out.h5", results, sample::provenance(), *comm);
+  return summary(folder / "out.h5");
+}
+
+}  // namespace
+
+TEST_CASE("the summary of the made-up run") {
+  // By hand, for devices d = 0..7 in an iteration of 2 s:
+  //  tokens per second: 65,536 / 2; model FLOPs: 4e15 / (2 s x 8 x 312e12) = 80.1 %
+  //  forward: 1 s + d x 10 ms, so 1.035 s on average and 1.07 s at most; backward: 1.7 s - forward
+  //  memory: 40 GB + (d mod 5) GB, so device 4 is the first with 44 GB; a quarter of it is weights
+  //  links l = 0..19, odd ones NICs: 1 + 3 + ... + 19 = 100 GB; busy l x 100 ms of 2 s: 50 % on average, 95 % at most
+  //  all-reduce: 10 calls on each of 8 devices in groups of 4 are 20 operations
+  CHECK(summary_of(sample::make()) ==
+        R"(A made-up run
+model none, machine eight-devices, strategy by-hand, tensor parallel 4, pipeline parallel 2
+
+  iteration time             2.000 s    devices                            8
+  tokens per second           32,768    tokens per iteration          65,536
+  model FLOPs         80.1 % of peak    hardware FLOPs        100.2 % of peak
+
+time of a device                          mean       share  worst device
+  forward                               1.03 s      51.8 %        1.07 s
+  backward                              665 ms      33.2 %        700 ms
+  tensor communication                  250 ms      12.5 %        250 ms
+  bubble                               50.0 ms       2.5 %       50.0 ms
+
+peak memory of gpu 4                   44.0 GB      55.0 %    of 80.0 GB
+  weights                              11.0 GB      13.8 %
+  activations                          33.0 GB      41.2 %
+
+traffic                      links     carried   use, mean       busiest    peak queue
+  nic                           10      100 GB      50.0 %        95.0 %       77.8 kB
+  nvlink                        10     90.0 GB      45.0 %        90.0 %       73.7 kB
+
+collectives                                    group  operations      size   mean time     longest
+  tensor: all reduce, ring                         4          20   1.00 kB     1.00 us     1.00 us
+  layer forward: reduce scatter, direct            2           2     500 B     1.00 ns     1.00 ns
+
+simulated on 2 ranks (window) in 4.25 s: 12.3 M events, 2.90 M/s, 20.0 % waiting for other ranks
+)");
+}
+
+TEST_CASE("sections without content are left out") {
+  RunResults r = sample::make();
+  r.tokens = 0;
+  r.model_flops = 0;
+  r.collective_rows.clear();
+  r.link_rows.clear();
+  for (DeviceRow& d : r.device_rows) d.peak_memory = 0;
+  const std::string text = summary_of(r);
+  for (const char* absent : {"tokens", "FLOPs", "collectives", "traffic", "memory"}) {
+    INFO(absent);
+    CHECK(text.find(absent) == std::string::npos);
+  }
+}
+
+TEST_CASE("a summary stays short and narrow") {
+  // 40 collectives and a plan of 30 entries: collectives are cut to the eight that take the most time, the plan is
+  // wrapped.
+  RunResults r = sample::make();
+  for (int i = 0; i < 30; ++i) r.plan.emplace_back("a property with a long name", std::to_string(i));
+  for (std::uint32_t i = 0; i < 40; ++i) r.collective_rows.push_back({0, 0, 0, 100 + i, 1, 1, second + i, 1});
+  const std::string text = summary_of(r);
+  CHECK(text.find("and 34 more in /collectives") != std::string::npos);
+  std::istringstream lines(text);
+  std::size_t widest = 0, count = 0;
+  for (std::string line; std::getline(lines, line); ++count) widest = std::max(widest, line.size());
+  CHECK(widest <= 100);
+  CHECK(count <= 45);
+}
+
+TEST_CASE("numbers for people") {
+  CHECK(precise_time(0) == "0 ps");
+  CHECK(precise_time(18'130 * millisecond) == "18.13 s");
+  CHECK(precise_time(287 * microsecond) == "287.0 us");
+  CHECK(precise_time(999'990 * microsecond) == "1.000 s");
+  CHECK(precise_time(1'234 * second) == "1234 s");
+  CHECK(short_count(0) == "0");
+  CHECK(short_count(999) == "999");
+  CHECK(short_count(131'072) == "131,072");
+  CHECK(short_count(12'345'678) == "12.3 M");
+  CHECK(short_count(1.0082e12) == "1.01 T");
+  CHECK(percent(1, 3) == "33.3 %");
+  CHECK(percent(1, 0) == "-");
+}

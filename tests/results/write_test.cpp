@@ -1,0 +1,189 @@
+// A file written by one rank, read again with the same library and judged from outside with the distribution's h5diff.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <cstdlib>
+
+#include "folder.hpp"
+#include "sample.hpp"
+#include "tessera/base/error.hpp"
+
+using namespace tessera;
+using namespace tessera::results;
+namespace fs = std::filesystem;
+
+namespace {
+
+void write_serial(const std::string& path, const RunResults& results) {
+  const auto comm = make_serial_communicator();
+  write(path, results, sample::provenance(), *comm);
+}
+
+int exit_of(const std::string& command) {
+  const int status = std::system((command + " > /dev/null 2>&1").c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const IoError& error) {
+    return error.what();
+  }
+  return "no IoError";
+}
+
+}  // namespace
+
+TEST_CASE("a file stands under its name when it is complete, and nothing else is left") {
+  const sample::Folder folder;
+  write_serial(folder / "out.h5", sample::make());
+  CHECK(sample::files_in(folder.path) == std::vector<std::string>{"out.h5"});
+  SECTION("and replaces an earlier one") {
+    write_serial(folder / "out.h5", sample::make({4, 4, 0}));
+    CHECK(sample::files_in(folder.path) == std::vector<std::string>{"out.h5"});
+    CHECK_THAT(summary(folder / "out.h5"), Catch::Matches(R"([^]*devices +4\n[^]*)"));
+  }
+}
+
+TEST_CASE("what a run was started with does not show outside /provenance") {
+  const sample::Folder folder;
+  write_serial(folder / "a.h5", sample::make());
+  Provenance other = sample::provenance();
+  other.ranks = 64;
+  other.host = "another machine with a longer name";
+  other.command = "other";
+  other.experiment_given += "# a comment\n";
+  other.wall_seconds = 1;
+  const auto comm = make_serial_communicator();
+  write(folder / "b.h5", sample::make(), other, *comm);
+  CHECK(exit_of("h5diff --exclude-path /provenance " + folder / "a.h5" + " " + folder / "b.h5") == 0);
+  CHECK(exit_of("h5diff " + folder / "a.h5" + " " + folder / "b.h5") == 1);
+}
+
+TEST_CASE("the same results make the same bytes") {
+  // No times of creation, no uninitialised padding.
+  const sample::Folder folder;
+  write_serial(folder / "a.h5", sample::make());
+  sleep(1);
+  write_serial(folder / "b.h5", sample::make());
+  CHECK(sample::read_text(folder / "a.h5") == sample::read_text(folder / "b.h5"));
+}
+
+TEST_CASE("rows come in order of their ids, in whatever order they were counted") {
+  const sample::Folder folder;
+  RunResults r = sample::make();
+  write_serial(folder / "a.h5", r);
+  std::reverse(r.device_rows.begin(), r.device_rows.end());
+  std::reverse(r.link_rows.begin(), r.link_rows.end());
+  std::reverse(r.memory_rows.begin(), r.memory_rows.end());
+  std::reverse(r.intervals.begin(), r.intervals.end());
+  std::reverse(r.memory_changes.begin(), r.memory_changes.end());
+  std::reverse(r.collective_rows.begin(), r.collective_rows.end());
+  write_serial(folder / "b.h5", r);
+  CHECK(exit_of("h5diff " + folder / "a.h5" + " " + folder / "b.h5") == 0);
+}
+
+TEST_CASE("an empty run is a file too") {
+  const sample::Folder folder;
+  write_serial(folder / "out.h5", RunResults{});
+  CHECK_NOTHROW(summary(folder / "out.h5"));
+}
+
+TEST_CASE("an output that cannot be written is refused before the run and after it, and leaves no file") {
+  const sample::Folder folder;
+  fs::create_directory(folder / "directory.h5");
+  std::ofstream(folder / "plain") << "x";
+  const auto refused = [&](const std::string& path, const std::string& reason) {
+    const std::string message = "cannot write '" + path + "': " + reason;
+    CHECK(message_of([&] { check_output(path, false); }) == message);
+    CHECK(message_of([&] { write_serial(path, sample::make()); }) == message);
+  };
+  refused(folder / "directory.h5", "it is a directory");
+  refused(folder / "plain/out.h5", "'" + folder / "plain" + "' is not a directory");
+  refused(folder / "plain/deep/out.h5", "'" + folder / "plain" + "' is not a directory");
+  refused(folder / "nowhere/out.h5", "there is no directory '" + folder / "nowhere" + "'");
+  refused(folder / "out.h5/", "a file name cannot end in '/'");
+  CHECK(message_of([] { check_output("", false); }) == "cannot write '': the name is empty");
+  CHECK(sample::files_in(folder.path).size() == 2);
+}
+
+TEST_CASE("an existing file is refused unless it may be replaced") {
+  const sample::Folder folder;
+  std::ofstream(folder / "out.h5") << "x";
+  CHECK(message_of([&] { check_output(folder / "out.h5", false); }) ==
+        "cannot write '" + folder / "out.h5" + "': it exists already (--force replaces it)");
+  CHECK_NOTHROW(check_output(folder / "out.h5", true));
+  CHECK_NOTHROW(check_output(folder / "other.h5", false));
+  CHECK(sample::files_in(folder.path) == std::vector<std::string>{"out.h5"});
+}
+
+TEST_CASE("a full disk is an IoError that says so, and leaves no file") {
+  // A limit on the size of files stands for the full disk; the signal that comes with it is ignored, as MPI programs
+  // do.
+  const sample::Folder folder;
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{20'000, 20'000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    const std::string message = message_of([&] { write_serial(folder / "out.h5", sample::make()); });
+    _exit(message == "cannot write '" + folder / "out.h5" + "': File too large" ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(sample::files_in(folder.path).empty());
+}
+
+TEST_CASE("a signal in the middle of writing leaves no file") {
+  // The child writes for much longer than the parent waits: a timeline of 5 million intervals.
+  const sample::Folder folder;
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGTERM, SIG_DFL);  // not the test framework's
+    RunResults r = sample::make({1, 1, 0});
+    r.intervals.assign(5'000'000, {0, 0, 0, 0, 0, 1});
+    write_serial(folder / "out.h5", r);
+    _exit(0);
+  }
+  for (int i = 0; i < 2000 && sample::files_in(folder.path).empty(); ++i) usleep(5000);
+  CHECK(sample::files_in(folder.path).size() == 1);
+  kill(child, SIGTERM);
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK(WIFSIGNALED(status));
+  CHECK(sample::files_in(folder.path).empty());
+}
+
+TEST_CASE("rows that name what has no name are an internal error") {
+  const sample::Folder folder;
+  RunResults r = sample::make();
+  SECTION("link class") { r.link_rows[0].link_class = 9; }
+  SECTION("category") { r.memory_rows[0].category = 9; }
+  SECTION("label") { r.collective_rows[0].label = 9; }
+  SECTION("activity") { r.intervals[0].activity = 9; }
+  SECTION("missing activity") { r.device_rows[3].activity.pop_back(); }
+  CHECK_THROWS_AS(write_serial(folder / "out.h5", r), InternalError);
+  CHECK(sample::files_in(folder.path).empty());
+}
+
+TEST_CASE("reading refuses what is not a result") {
+  const sample::Folder folder;
+  std::ofstream(folder / "text.h5") << "not HDF5";
+  CHECK_THROWS_WITH(summary(folder / "text.h5"), "'" + folder / "text.h5" + "' is not an HDF5 file, or a damaged one");
+  CHECK_THROWS_AS(summary(folder / "text.h5"), InputError);
+  CHECK_THROWS_WITH(summary(folder / "none.h5"), "cannot read '" + folder / "none.h5" + "': No such file or directory");
+  CHECK_THROWS_AS(summary(folder / "none.h5"), IoError);
+  CHECK_THROWS_WITH(summary(folder.path), "cannot read '" + folder.path + "': it is a directory");
+  SECTION("a file cut short") {
+    write_serial(folder / "out.h5", sample::make());
+    fs::resize_file(folder / "out.h5", 3000);
+    CHECK_THROWS_WITH(summary(folder / "out.h5"), "'" + folder / "out.h5" + "' is not an HDF5 file, or a damaged one");
+  }
+}
