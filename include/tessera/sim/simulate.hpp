@@ -35,8 +35,10 @@ struct SimulationResult {
 [[nodiscard]] SimulationResult simulate(const machine::Machine& machine, const program::Program& program,
                                         const workload::CostModel& cost, Communicator& comm, const SimulationOptions& options);
 
-/// What simulate would refuse before time zero: check_program, memory, partition. For `tessera check`.
-[[nodiscard]] std::vector<std::string> refuse_reasons(const machine::Machine& machine, const program::Program& program);
+/// Throws what simulate would throw before time zero on that many ranks (check_program, memory, partition, datatypes), and returns the
+/// warnings that it would return; `options.run` plays no part. Serial, no MPI. For `tessera check`.
+[[nodiscard]] std::vector<std::string> check(const machine::Machine& machine, const program::Program& program,
+                                             const workload::CostModel& cost, int ranks, const SimulationOptions& options);
 
 /// The evaluator behind program::Evaluator: serial, no recording.
 [[nodiscard]] std::unique_ptr<program::Evaluator> make_evaluator(const machine::Machine& machine, const workload::CostModel& cost);
