@@ -179,9 +179,7 @@ std::string unit_problem(std::string_view text, std::string_view unit, Unit want
     if (find_suffix(other, unit) != nullptr)
       return fmt::format("\"{}\" is a {}, {}", text, other.noun, expected(wanted));
   }
-  std::vector<std::string> known;
-  for (const Suffix& suffix : dimension_of(wanted).suffixes) known.emplace_back(suffix.text);
-  const std::string guess = did_you_mean(unit, known);
+  const std::string guess = did_you_mean(unit, unit_suffixes(wanted));
   return fmt::format("\"{}\" has the unknown unit \"{}\"{}, {}", text, unit,
                      guess.empty() ? "" : " (did you mean \"" + guess + "\"?)", expected(wanted));
 }
@@ -191,6 +189,12 @@ std::string unit_problem(std::string_view text, std::string_view unit, Unit want
 std::string quantity_name(Unit unit) { return dimension_of(unit).noun; }
 
 std::string quantity_unit(Unit unit) { return std::string(dimension_of(unit).suffixes.front().text); }
+
+std::vector<std::string> unit_suffixes(Unit unit) {
+  std::vector<std::string> texts;
+  for (const Suffix& suffix : dimension_of(unit).suffixes) texts.emplace_back(suffix.text);
+  return texts;
+}
 
 std::string quantity_example(Unit unit) {
   return fmt::format("a {} such as \"{}\"", dimension_of(unit).noun, dimension_of(unit).example);

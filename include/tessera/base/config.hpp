@@ -36,6 +36,8 @@ enum class Unit { time, bytes, bandwidth, compute, frequency };
 [[nodiscard]] std::string format_quantity(std::int64_t value, Unit unit);
 /// For people: three significant digits, "18.1 s", "1.32 ms", "74.2 GB".
 [[nodiscard]] std::string format_rounded(std::int64_t value, Unit unit);
+/// All suffixes that parse_quantity accepts, smallest first in each family of prefixes.
+[[nodiscard]] std::vector<std::string> unit_suffixes(Unit unit);
 /// The nearest of `choices` when it is near enough to be a typing error; empty otherwise.
 [[nodiscard]] std::string did_you_mean(std::string_view word, const std::vector<std::string>& choices);
 
