@@ -1,0 +1,101 @@
+// tessera check: everything that run would refuse, without running. Never starts MPI.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "command.hpp"
+#include "estimate.hpp"
+#include "experiment_options.hpp"
+#include "tessera/results/results.hpp"
+#include "tessera/sim/simulate.hpp"
+
+namespace tessera::app {
+namespace {
+
+struct Options {
+  ExperimentOptions experiment;
+  std::string output;
+  int ranks = 1;
+  bool force = false;
+};
+
+/// 1.23 T, 175 G, 12.3 k: three digits and a power of 1000.
+std::string rounded(double value) {
+  static constexpr const char* prefixes[] = {"", " k", " M", " G", " T", " P", " E", " Z", " Y"};
+  std::size_t power = 0;
+  for (; value >= 999.5 && power + 1 < std::size(prefixes); ++power) value /= 1000;
+  if (power == 0) return fmt::format("{:.0f}", value);
+  return fmt::format("{:.{}f}{}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, prefixes[power]);
+}
+
+std::string line(const std::string& name, const std::string& value) {
+  return fmt::format("#   {:<28}{}\n", name, value);
+}
+
+std::string memory_line(const experiment::Experiment& experiment, const Estimate& estimate) {
+  std::string text = fmt::format("{} of {} on {}", config::format_rounded(estimate.peak.total, config::Unit::bytes),
+                                 config::format_rounded(experiment.machine.device.memory_capacity, config::Unit::bytes),
+                                 experiment.machine.node_name(estimate.fullest));
+  std::string separator = ": ";
+  for (int i = 0; i < program::memory_category_count; ++i) {
+    const std::int64_t bytes = estimate.peak.by_category[i];
+    if (bytes == 0) continue;
+    text += std::exchange(separator, ", ") + program::name_of(static_cast<program::MemoryCategory>(i)) + ' ' +
+            config::format_rounded(bytes, config::Unit::bytes);
+  }
+  return text;
+}
+
+/// Comments, so that the whole output is an experiment again.
+std::string figures(const experiment::Experiment& experiment, int ranks) {
+  const Estimate e = estimate(experiment);
+  const strategy::Plan& plan = experiment.plan;
+  std::string text = "# The job\n";
+  text += line("devices", std::to_string(e.devices));
+  if (plan.parameters > 0) text += line("parameters", rounded(static_cast<double>(plan.parameters)));
+  if (plan.tokens > 0) {
+    text += line("tokens per iteration", rounded(static_cast<double>(plan.tokens)));
+    text += line("FLOP per token", rounded(plan.model_flops / static_cast<double>(plan.tokens)));
+  }
+  if (plan.model_flops > 0) text += line("FLOP of the model", rounded(plan.model_flops));
+  text += line("FLOP executed", rounded(e.executed_flops));
+  text += line("bytes sent", rounded(e.bytes_sent) + "B in " + rounded(e.messages) + " messages");
+  text += line("memory of the fullest device", memory_line(experiment, e));
+  text += fmt::format("# Its simulation, estimated, on {} rank{}\n", ranks, ranks == 1 ? "" : "s");
+  text += line("events per rank", rounded(e.events / ranks));
+  text += line("memory per rank", rounded(bytes_of_a_process + e.bytes_of_simulation / ranks) + "B");
+  return text;
+}
+
+ExitCode check(const Options& options) {
+  if (!options.output.empty()) results::check_output(options.output, options.force);
+  const experiment::Source source = load(options.experiment);
+  const auto experiment = build(*source.table, false);
+  sim::SimulationOptions simulation;
+  simulation.partition = experiment->simulation.partition;
+  simulation.allow_oversubscription = experiment->simulation.allow_oversubscription;
+  for (const std::string& warning :
+       sim::check(experiment->machine, experiment->plan.program, *experiment->cost, options.ranks, simulation)) {
+    std::fprintf(stderr, "warning: %s\n", warning.c_str());
+  }
+  std::fputs((config::to_toml(*source.table) + "\n" + figures(*experiment, options.ranks)).c_str(), stdout);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+Command add_check(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  CLI::App* options =
+      app.add_subcommand("check", "Say everything that run would refuse, and print the resolved experiment.");
+  o->experiment.add_to(*options);
+  options->add_option("--ranks", o->ranks, "number of ranks that run would get")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  options->add_option("-o,--output", o->output, "also check that this result file could be written");
+  options->add_flag("--force", o->force, "as for run: the output may exist");
+  return {options, [o] { return guarded(false, [&] { return check(*o); }); }};
+}
+
+}  // namespace tessera::app

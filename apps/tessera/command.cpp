@@ -1,0 +1,45 @@
+#include "command.hpp"
+
+#include <cstdio>
+#include <new>
+
+namespace tessera::app {
+
+std::string Arguments::text() const {
+  std::string line;
+  for (int i = 0; i < count; ++i) {
+    const std::string word = values[i];
+    const bool plain = !word.empty() && word.find_first_of(" \t\"'\\$`*?[]{}();&|<>#~\n") == std::string::npos;
+    std::string quoted = "'";
+    for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    line += (i == 0 ? "" : " ") + (plain ? word : quoted + "'");
+  }
+  return line;
+}
+
+std::string internal_message(const std::string& what) {
+  return "internal error: " + what +
+         "\nThis is a fault of Tessera, not of the input. Please report it with the experiment file, the command line "
+         "and " +
+         "the output of tessera --version.";
+}
+
+ExitCode guarded(bool silent, const std::function<ExitCode()>& action) {
+  const auto say = [silent](const std::string& text) {
+    if (!silent) std::fprintf(stderr, "%s\n", text.c_str());
+  };
+  try {
+    return action();
+  } catch (const Error& error) {
+    say(error.code() == ExitCode::internal ? internal_message(error.what()) : error.what());
+    return error.code();
+  } catch (const std::bad_alloc&) {
+    say("this process is out of memory: use more ranks, or record less ([record] in the experiment)");
+    return ExitCode::io;
+  } catch (const std::exception& error) {
+    say(internal_message(error.what()));
+    return ExitCode::internal;
+  }
+}
+
+}  // namespace tessera::app

@@ -1,0 +1,71 @@
+#include "estimate.hpp"
+
+#include <algorithm>
+
+namespace tessera::app {
+namespace {
+
+// Devices do much the same as their neighbours: beyond this number an even sample of them is counted.
+constexpr std::size_t most_sampled = 256;
+
+// Measured on the experiments that come along; docs/experiments.md says how far off the estimate was.
+constexpr double events_per_instruction = 1.0;
+constexpr double events_per_hop = 2.0;
+constexpr double bytes_per_device = 16e3;
+constexpr double bytes_per_link = 1e3;
+
+/// Mean number of links between a device and those that it talks to: its peers, and its neighbours in its groups.
+double mean_hops(const experiment::Experiment& experiment, program::DeviceId device) {
+  const program::Program& program = experiment.plan.program;
+  const program::DeviceProgram& own = program.devices[device];
+  std::vector<program::DeviceId> partners = own.peers;
+  for (const program::GroupId id : own.groups) {
+    if (id == program::no_group) continue;
+    const auto& members = program.groups[id].members;
+    const auto place = std::find(members.begin(), members.end(), device);
+    if (place != members.end()) partners.push_back(place + 1 == members.end() ? members.front() : place[1]);
+  }
+  double hops = 0;
+  int routes = 0;
+  for (const program::DeviceId partner : partners) {
+    if (partner == device || partner == program::no_device) continue;
+    hops += static_cast<double>(machine::route(experiment.machine.network, device, partner).size());
+    ++routes;
+  }
+  return routes == 0 ? 1 : hops / routes;
+}
+
+}  // namespace
+
+Estimate estimate(const experiment::Experiment& experiment) {
+  const program::Program& program = experiment.plan.program;
+  Estimate result;
+  std::vector<program::DeviceId> taking_part;
+  for (program::DeviceId device = 0; device < program.devices.size(); ++device) {
+    if (!program.devices[device].streams.empty()) taking_part.push_back(device);
+  }
+  result.devices = static_cast<std::int64_t>(taking_part.size());
+  for (const program::DeviceId device : taking_part) {
+    const program::MemoryPeak peak = program::memory_peak(program, device);
+    if (peak.total <= result.peak.total) continue;
+    result.peak = peak;
+    result.fullest = device;
+  }
+  const std::size_t stride = std::max<std::size_t>(1, taking_part.size() / most_sampled);
+  const auto sampled = static_cast<double>((taking_part.size() + stride - 1) / stride);
+  const double scale = sampled > 0 ? static_cast<double>(taking_part.size()) / sampled : 0;
+  for (std::size_t i = 0; i < taking_part.size(); i += stride) {
+    const program::ProgramTotals totals = program::totals(program, experiment.machine, taking_part[i]);
+    const auto messages = static_cast<double>(totals.messages);
+    result.bytes_sent += scale * static_cast<double>(totals.bytes_sent);
+    result.messages += scale * messages;
+    result.executed_flops += scale * static_cast<double>(totals.flops);
+    result.events += scale * (events_per_instruction * static_cast<double>(totals.instructions) +
+                              events_per_hop * messages * mean_hops(experiment, taking_part[i]));
+  }
+  result.bytes_of_simulation = bytes_per_device * static_cast<double>(experiment.machine.devices()) +
+                               bytes_per_link * static_cast<double>(experiment.machine.network.links.size());
+  return result;
+}
+
+}  // namespace tessera::app

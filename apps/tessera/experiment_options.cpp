@@ -1,0 +1,57 @@
+#include "experiment_options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+namespace tessera::app {
+
+void ExperimentOptions::add_to(CLI::App& command) {
+  command.add_option("EXPERIMENT", path, "the experiment (TOML; docs/experiments.md)")->required();
+  command.add_option("--set", settings, "KEY=VALUE over the experiment, such as strategy.tensor=4; repeatable")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
+  command.add_option("--seed", seed, "seed of all random draws, over simulation.seed")->type_name("SEED");
+  command.add_flag("--allow-oversubscription", allow_oversubscription,
+                   "a job that does not fit into memory only warns");
+}
+
+std::vector<experiment::Setting> ExperimentOptions::parsed_settings() const {
+  std::vector<experiment::Setting> parsed;
+  for (const std::string& text : settings) parsed.push_back(experiment::parse_setting(text));
+  if (!seed.empty()) parsed.push_back({"simulation.seed", seed, "--seed"});
+  if (allow_oversubscription)
+    parsed.push_back({"simulation.allow_oversubscription", "true", "--allow-oversubscription"});
+  return parsed;
+}
+
+namespace {
+
+void print_warnings(const config::Diagnostics& diagnostics) {
+  for (const std::string& warning : diagnostics.warnings()) std::fprintf(stderr, "warning: %s\n", warning.c_str());
+}
+
+}  // namespace
+
+experiment::Source load(const ExperimentOptions& options) {
+  config::Diagnostics diagnostics;
+  auto source = experiment::load(options.path, options.parsed_settings(), experiment::input_folders(), diagnostics);
+  if (!diagnostics.ok()) {
+    // What could be read is checked as well, so that all problems come at once.
+    if (!source.table->entries().empty()) (void)experiment::build(*source.table, diagnostics);
+    diagnostics.throw_if_errors();
+  }
+  print_warnings(diagnostics);
+  return source;
+}
+
+std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, bool silent) {
+  config::Diagnostics diagnostics;
+  auto experiment = experiment::build(resolved, diagnostics);
+  if (!silent) print_warnings(diagnostics);
+  diagnostics.throw_if_errors();
+  return experiment;
+}
+
+}  // namespace tessera::app

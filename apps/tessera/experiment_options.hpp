@@ -1,0 +1,33 @@
+// The options by which `run` and `check` name an experiment and change values of it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tessera/experiment/experiment.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace tessera::app {
+
+struct ExperimentOptions {
+  std::string path;
+  std::vector<std::string> settings;  ///< KEY=VALUE
+  std::string seed;                   ///< empty: as the experiment says
+  bool allow_oversubscription = false;
+
+  void add_to(CLI::App& command);
+  /// In the order in which they apply. InputError when one is not of the form KEY=VALUE.
+  [[nodiscard]] std::vector<experiment::Setting> parsed_settings() const;
+};
+
+/// Loads the experiment and reports warnings and errors; InputError with all error lines.
+[[nodiscard]] experiment::Source load(const ExperimentOptions& options);
+
+/// The typed experiment from a resolved table; InputError with all error lines. Warnings go to standard error unless
+/// `silent`.
+[[nodiscard]] std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, bool silent);
+
+}  // namespace tessera::app

@@ -1,0 +1,124 @@
+// tessera help: every parameter of an experiment, from the schemas that also read it.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "command.hpp"
+#include "tessera/experiment/experiment.hpp"
+
+namespace tessera::app {
+namespace {
+
+using Schemas = std::vector<const config::SchemaBase*>;
+
+constexpr std::size_t text_width = 100;
+
+/// Words on lines of text_width characters, all but the first indented.
+std::string wrapped(const std::string& text, std::size_t indent) {
+  std::string result;
+  std::size_t column = indent;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    if (begin > 0 && column + 1 + (end - begin) > text_width) {
+      result += '\n' + std::string(indent, ' ');
+      column = indent;
+    } else if (begin > 0) {
+      result += ' ';
+      ++column;
+    }
+    result += text.substr(begin, end - begin);
+    column += end - begin;
+    begin = end + 1;
+  }
+  return result;
+}
+
+std::string one_line(std::size_t width, const std::string& name, const std::string& help) {
+  return fmt::format("  {:<{}}  {}\n", name, width, wrapped(help, width + 4));
+}
+
+std::string overview(const Schemas& schemas) {
+  std::size_t width = 0;
+  for (const auto* schema : schemas) width = std::max(width, schema->path().size());
+  std::string text =
+      "tessera help SECTION... prints the parameters of a section: type, unit, range, default, meaning.\n\nSections:\n";
+  for (const auto* schema : schemas) text += one_line(width, schema->path(), schema->help());
+  text += one_line(width, "units", "the units that quantities are written in");
+  std::string family;
+  for (const auto& choice : experiment::choices()) {
+    if (choice.family != family) text += "\nChoices of " + choice.family + ":\n";
+    family = choice.family;
+    text += one_line(width, choice.name, choice.help);
+  }
+  return text;
+}
+
+std::string section(const config::SchemaBase& schema) {
+  std::string text = schema.path() + ": " + wrapped(schema.help(), schema.path().size() + 2) + "\n";
+  for (const auto& p : schema.parameters()) {
+    std::string facts = p.type + (p.unit.empty() ? "" : " (" + p.unit + ")");
+    for (const auto& [label, value] : {std::pair{"", p.range}, std::pair{"default ", p.fallback}}) {
+      const bool plain = value == "required" || value == "optional";
+      if (!value.empty()) facts += (facts.empty() ? "" : ", ") + (plain ? "" : std::string(label)) + value;
+    }
+    text += "\n  " + p.name + (facts.empty() ? "" : ": " + wrapped(facts, p.name.size() + 4)) + "\n      " +
+            wrapped(p.help, 6) + "\n";
+  }
+  return text;
+}
+
+std::string units() {
+  using config::Unit;
+  std::string text =
+      "units: A quantity is a text: a number and a unit, \"150 GB/s\". k, M, G, T, P are powers of 1000 (GB = 10^9 "
+      "bytes), Ki, Mi, "
+      "Gi, Ti, Pi of 1024\n(GiB = 2^30 bytes), b are bits (Gb/s = 10^9 bits per second). Bandwidths are per "
+      "direction.\n\n";
+  for (const auto& [name, unit] :
+       {std::pair{"time", Unit::time}, std::pair{"size", Unit::bytes}, std::pair{"bandwidth", Unit::bandwidth},
+        std::pair{"compute rate", Unit::compute}, std::pair{"frequency", Unit::frequency}}) {
+    text += one_line(14, name, fmt::format("{}", fmt::join(config::unit_suffixes(unit), " ")));
+  }
+  return text;
+}
+
+/// One section; those below a path when it is none itself ("strategy").
+std::string find_section(const std::string& path, const Schemas& schemas) {
+  std::string text;
+  std::vector<std::string> known{"units"};
+  if (path == "units") return units();
+  for (const auto* schema : schemas) {
+    known.push_back(schema->path());
+    if (schema->path() == path) return section(*schema);
+  }
+  for (const auto* schema : schemas) {
+    if (schema->path().starts_with(path + ".")) text += (text.empty() ? "" : "\n") + section(*schema);
+  }
+  if (!text.empty()) return text;
+  const std::string guess = config::did_you_mean(path, known);
+  throw InputError("tessera help: unknown section \"" + path + "\"" +
+                   (guess.empty() ? "" : " (did you mean \"" + guess + "\"?)") +
+                   ", allowed: " + fmt::format("{}", fmt::join(known, ", ")));
+}
+
+}  // namespace
+
+Command add_help(CLI::App& app) {
+  auto sections = std::make_shared<std::vector<std::string>>();
+  CLI::App* options =
+      app.add_subcommand("help", "Print each parameter of an experiment: type, unit, range, default, meaning.");
+  options->add_option("SECTION", *sections, "such as machine.gpu; none: the list of sections");
+  return {options, [sections] {
+            return guarded(false, [&] {
+              const Schemas schemas = experiment::schemas();
+              std::string text = sections->empty() ? overview(schemas) : "";
+              for (const std::string& path : *sections)
+                text += (text.empty() ? "" : "\n") + find_section(path, schemas);
+              std::fputs(text.c_str(), stdout);
+              return ExitCode::done;
+            });
+          }};
+}
+
+}  // namespace tessera::app

@@ -1,0 +1,48 @@
+// tessera: one subcommand a file; this one parses the command line and turns problems into exit codes.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "command.hpp"
+#include "tessera/base/comm.hpp"
+#include "usage.hpp"
+
+namespace tessera::app {
+namespace {
+
+/// One line on the first rank: under mpirun every rank has parsed the same wrong command line.
+int refuse(const std::string& problem, bool under_mpi, Arguments arguments) {
+  if (under_mpi) {
+    MpiSession session(arguments.count, arguments.values);
+    if (session.world().rank() == 0) std::fprintf(stderr, "%s\n", problem.c_str());
+  } else {
+    std::fprintf(stderr, "%s\n", problem.c_str());
+  }
+  return static_cast<int>(ExitCode::bad_input);
+}
+
+int run(Arguments arguments) {
+  CLI::App app("Tessera simulates large machine-learning jobs on machines that you do not have.", "tessera");
+  app.set_version_flag("--version", "tessera " TESSERA_VERSION);
+  app.require_subcommand(1);
+  app.footer(
+      "Exit codes: 0 done, 2 bad input, 3 the plan does not fit or deadlocks, 4 a file cannot be read or written, 5 "
+      "internal error.");
+  const std::vector<Command> commands{add_run(app, arguments), add_check(app), add_show(app),
+                                      add_timeline(app),       add_help(app),  add_completion(app)};
+  try {
+    app.parse(arguments.count, arguments.values);
+  } catch (const CLI::Success& asked) {
+    return app.exit(asked);  // --help and --version
+  } catch (const CLI::ParseError& error) {
+    return refuse(usage_problem(app, error), commands.front().options->parsed(), arguments);
+  }
+  for (const Command& command : commands) {
+    if (command.options->parsed()) return static_cast<int>(command.run());
+  }
+  return static_cast<int>(ExitCode::bad_input);
+}
+
+}  // namespace
+}  // namespace tessera::app
+
+int main(int argc, char** argv) { return tessera::app::run({argc, argv}); }

@@ -1,0 +1,183 @@
+// tessera run: an experiment, simulated on all ranks, into a result file.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+
+#include "command.hpp"
+#include "experiment_options.hpp"
+#include "interrupts.hpp"
+#include "progress.hpp"
+#include "tessera/base/comm.hpp"
+#include "tessera/results/results.hpp"
+#include "tessera/sim/simulate.hpp"
+#include "together.hpp"
+
+namespace tessera::app {
+namespace {
+
+struct Options {
+  ExperimentOptions experiment;
+  std::string output, synchroniser = "window", progress = "auto";
+  bool force = false;
+};
+
+/// What a run works on, the same on every rank but for the texts, which are rank 0's.
+struct Job {
+  std::string given, resolved;
+  std::unique_ptr<experiment::Experiment> experiment;
+};
+
+/// Rank 0 alone reads files; the others build from the one text that they are sent.
+Job prepare(const Options& options, Communicator& comm) {
+  Job job;
+  experiment::Source source;
+  together(comm, [&] {
+    if (comm.rank() != 0) return;
+    results::check_output(options.output, options.force);
+    source = load(options.experiment);
+    job.given = source.given;
+    job.resolved = config::to_toml(*source.table);
+  });
+  job.resolved = comm.broadcast(job.resolved);
+  together(comm, [&] {
+    if (comm.rank() != 0) {
+      config::Diagnostics diagnostics;
+      source.table = config::parse_toml(job.resolved, "resolved experiment", diagnostics);
+      diagnostics.throw_if_errors();
+    }
+    job.experiment = build(*source.table, comm.rank() != 0);
+  });
+  return job;
+}
+
+sim::SimulationResult simulate(const Options& options, const experiment::Experiment& experiment, Communicator& comm) {
+  ProgressDisplay progress(options.progress, stderr, 0);
+  sim::SimulationOptions simulation;
+  simulation.partition = experiment.simulation.partition;
+  simulation.record_timeline = experiment.record.timeline;
+  simulation.record_memory = experiment.record.memory_timeline;
+  simulation.allow_oversubscription = experiment.simulation.allow_oversubscription;
+  simulation.run.synchroniser = options.synchroniser;
+  simulation.run.interrupted = interrupted;
+  if (comm.rank() == 0 && progress.wanted()) {
+    simulation.run.progress = [&](const pdes::ProgressReport& report) { progress.report(report); };
+  }
+  return sim::simulate(experiment.machine, experiment.plan.program, *experiment.cost, comm, simulation);
+}
+
+/// What the simulation does not know: names, and what the strategy says of its plan.
+void describe(const Options& options, const experiment::Experiment& experiment, results::RunResults& results) {
+  const strategy::Plan& plan = experiment.plan;
+  results.title =
+      experiment.title.empty() ? std::filesystem::path(options.experiment.path).stem().string() : experiment.title;
+  results.machine = experiment.machine.name;
+  results.model = experiment.model ? experiment.model->name : "";
+  results.strategy = experiment.strategy;
+  results.plan = plan.description;
+  results.model_flops = plan.model_flops;
+  results.hardware_flops = plan.hardware_flops;
+  results.parameters = plan.parameters;
+  results.tokens = plan.tokens;
+  const auto peak = experiment.machine.device.peak.find(experiment.workload.datatype);
+  results.peak_flops = peak == experiment.machine.device.peak.end() ? 0 : peak->second;
+  results.memory_capacity = experiment.machine.device.memory_capacity;
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
+
+results::Provenance provenance(const Options& options, const Job& job, const Arguments& arguments,
+                               const std::string& started, const pdes::RunStatistics& own, Communicator& comm) {
+  results::Provenance p;
+  p.experiment_given = job.given;
+  p.experiment_resolved = job.resolved;
+  p.command = arguments.text();
+  p.version = TESSERA_VERSION;
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  p.host = host.data();
+  p.started = started;
+  p.seed = static_cast<std::uint64_t>(job.experiment->simulation.seed);
+  p.ranks = comm.size();
+  p.synchroniser = options.synchroniser;
+  p.partition = job.experiment->simulation.partition;
+  const auto total = [&](std::uint64_t value) {
+    return static_cast<std::uint64_t>(comm.sum(static_cast<std::int64_t>(value)));
+  };
+  const auto longest = [&](double seconds) {
+    return 1e-9 * static_cast<double>(comm.max(static_cast<std::int64_t>(seconds * 1e9)));
+  };
+  p.wall_seconds = longest(own.wall_seconds);
+  p.waiting_seconds = longest(own.waiting_seconds);
+  p.events = total(own.events);
+  p.rounds = static_cast<std::uint64_t>(comm.max(static_cast<std::int64_t>(own.rounds)));
+  p.messages = total(own.messages);
+  return p;
+}
+
+ExitCode run(const Options& options, const Arguments& arguments, Communicator& comm) {
+  const std::string started = utc_now();
+  const Job job = prepare(options, comm);
+  sim::SimulationResult result = simulate(options, *job.experiment, comm);
+  describe(options, *job.experiment, result.results);
+  const auto written = provenance(options, job, arguments, started, result.statistics, comm);
+  if (comm.rank() == 0) {
+    for (const std::string& warning : result.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
+  }
+  results::write(options.output, result.results, written, comm);
+  if (comm.rank() == 0) std::fputs(results::summary(options.output).c_str(), stdout);
+  return ExitCode::done;
+}
+
+/// Errors on purpose are thrown on every rank alike. Anything else may have happened on this rank alone, while the
+/// others wait for it: it ends all of them at once.
+ExitCode run_on_all_ranks(const Options& options, Arguments arguments) {
+  MpiSession session(arguments.count, arguments.values);
+  Communicator& comm = session.world();
+  catch_interrupts();
+  return guarded(comm.rank() != 0, [&] {
+    try {
+      return run(options, arguments, comm);
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::internal) throw;
+      std::fprintf(stderr, "%s\n", internal_message(error.what()).c_str());
+    } catch (const std::bad_alloc&) {
+      std::fprintf(stderr, "rank %d is out of memory: use more ranks, or record less ([record] in the experiment)\n",
+                   comm.rank());
+      session.abort(static_cast<int>(ExitCode::io));
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "%s\n", internal_message(error.what()).c_str());
+    }
+    session.abort(static_cast<int>(ExitCode::internal));
+  });
+}
+
+}  // namespace
+
+Command add_run(CLI::App& app, Arguments arguments) {
+  auto o = std::make_shared<Options>();
+  CLI::App* options = app.add_subcommand("run", "Simulate an experiment; under mpirun or srun on all its ranks.");
+  o->experiment.add_to(*options);
+  options->add_option("-o,--output", o->output, "the result file to write (HDF5)")->required();
+  options->add_option("--sync", o->synchroniser, "how ranks stay in step; no result depends on it")
+      ->check(CLI::IsMember(pdes::synchroniser_kinds()))
+      ->capture_default_str();
+  options->add_option("--progress", o->progress, "what is shown on the way: a bar on a terminal, lines elsewhere")
+      ->check(CLI::IsMember({"auto", "bar", "plain", "off"}))
+      ->capture_default_str();
+  options->add_flag("--force", o->force, "replace an existing output");
+  return {options, [o, arguments] { return run_on_all_ranks(*o, arguments); }};
+}
+
+}  // namespace tessera::app
