@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "tessera/base/error.hpp"
@@ -6,11 +7,6 @@
 
 namespace tessera::program {
 namespace {
-
-bool same(const workload::Operator& a, const workload::Operator& b) {
-  return a.kind == b.kind && a.flops == b.flops && a.bytes_read == b.bytes_read && a.bytes_written == b.bytes_written &&
-         a.batch == b.batch && a.m == b.m && a.n == b.n && a.k == b.k && a.datatype == b.datatype && a.name == b.name;
-}
 
 bool same(const Collective& a, const Collective& b) {
   return a.kind == b.kind && a.group_slot == b.group_slot && a.bytes == b.bytes && a.element == b.element &&
@@ -52,8 +48,7 @@ BlockBuilder& BlockBuilder::add(Op op, std::uint32_t a, std::uint32_t b, std::ui
 
 BlockBuilder& BlockBuilder::compute(const workload::Operator& op, std::uint32_t times) {
   if (times == 0) return *this;
-  const auto equal = [](const workload::Operator& a, const workload::Operator& b) { return same(a, b); };
-  return add(Op::compute, index_of(program_->operators, op, equal), 0, times, 0);
+  return add(Op::compute, index_of(program_->operators, op, std::equal_to<>()), 0, times, 0);
 }
 
 BlockBuilder& BlockBuilder::send(std::uint32_t peer_slot, std::int64_t bytes, std::uint32_t channel) {

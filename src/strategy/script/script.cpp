@@ -1,0 +1,81 @@
+#include "tessera/strategy/script/script.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "compile.hpp"
+
+namespace tessera::strategy::script {
+namespace {
+
+/// Blocks may run those above them: nothing can recurse.
+void read_blocks(const ScriptTable& tables, const config::Table& strategy, StepReader& reader, Script& script,
+                 config::Diagnostics& diagnostics) {
+  const config::Value* value = strategy.find("block");
+  const config::Array* array = value == nullptr ? nullptr : value->array();
+  for (std::size_t i = 0; array != nullptr && i < array->size() && i < tables.blocks.size(); ++i) {
+    const config::Table* table = (*array)[i].table();
+    if (table == nullptr) continue;
+    const BlockTable& block = tables.blocks[i];
+    const auto& names = script.block_names;
+    if (std::find(names.begin(), names.end(), block.name) != names.end()) {
+      diagnostics.error(table->where(), fmt::format("another block is called \"{}\"", block.name));
+    }
+    script.blocks.push_back(reader.read(block.steps, *table, script.block_names));
+    script.block_names.push_back(block.name);
+    for (const Step& step : script.blocks.back()) {
+      if (step.keys.stream == 0) continue;
+      diagnostics.error(table->where(), "\"stream\" in a block: its steps run in the stream that runs the block");
+    }
+  }
+}
+
+/// FLOP of all devices; devices with the same streams do the same work.
+double flops_of(const program::Program& program, const machine::Machine& machine) {
+  std::map<std::vector<program::BlockId>, double> known;
+  double sum = 0;
+  for (program::DeviceId device = 0; device < program.devices.size(); ++device) {
+    const auto [flops, fresh] = known.try_emplace(program.devices[device].streams, 0.0);
+    if (fresh) flops->second = static_cast<double>(program::totals(program, machine, device).flops);
+    sum += flops->second;
+  }
+  return sum;
+}
+
+Plan make_plan(const config::Table& table, const Job& job, config::Diagnostics& diagnostics) {
+  Plan plan;
+  const ScriptTable tables = script_schema().read(table, diagnostics);
+  if (!diagnostics.ok()) return plan;
+  program::Program& program = plan.program;
+  program.devices.resize(job.machine->devices());
+  program.labels = {""};
+  program.free_reductions = job.collectives != nullptr && job.collectives->reduction == "free";
+  const GroupSets groups(tables.groups, table, *job.machine, program, diagnostics);
+  StepReader reader(job, program, groups, diagnostics);
+  Script script;
+  read_blocks(tables, table, reader, script, diagnostics);
+  script.steps = reader.read(tables.steps, table, script.block_names);
+  if (!diagnostics.ok()) return plan;
+  compile(script, groups, reader.peers(), program);
+  const auto active = std::count_if(program.devices.begin(), program.devices.end(),
+                                    [](const auto& device) { return !device.streams.empty(); });
+  plan.description = {{"devices", std::to_string(active)}, {"steps", std::to_string(script.steps.size())}};
+  plan.hardware_flops = flops_of(program, *job.machine);
+  return plan;
+}
+
+}  // namespace
+
+StrategyKind kind() {
+  StrategyKind script;
+  script.name = "script";
+  script.help = "a program written out step by step: computation, messages, collectives";
+  script.needs_model = false;
+  script.schema = []() -> const config::SchemaBase& { return script_schema(); };
+  script.make_plan = make_plan;
+  return script;
+}
+
+}  // namespace tessera::strategy::script

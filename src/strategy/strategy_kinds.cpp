@@ -1,0 +1,14 @@
+// The list of strategies: one line each.
+#include "tessera/strategy/script/script.hpp"
+#include "tessera/strategy/strategy.hpp"
+
+namespace tessera::strategy {
+
+const std::vector<StrategyKind>& strategy_kinds() {
+  static const std::vector<StrategyKind> kinds{
+      script::kind(),
+  };
+  return kinds;
+}
+
+}  // namespace tessera::strategy
