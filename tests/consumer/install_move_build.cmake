@@ -1,0 +1,40 @@
+# The steps of the consumer test; each must succeed.
+function(step)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result)
+  if(NOT result EQUAL 0)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "exit status ${result} of: ${command}")
+  endif()
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first --config ${CONFIG})
+file(RENAME ${WORK}/first ${WORK}/moved)
+set(prefix ${WORK}/moved)
+
+# Nothing in the package may point to where it was built or first installed.
+file(GLOB package ${prefix}/${LIBDIR}/cmake/tessera/*.cmake)
+foreach(file ${package})
+  file(READ ${file} text)
+  foreach(place ${BUILD}/ ${WORK}/first)
+    string(FIND "${text}" "${place}" found)
+    if(NOT found EQUAL -1)
+      message(FATAL_ERROR "${file} mentions ${place}")
+    endif()
+  endforeach()
+endforeach()
+foreach(part share/tessera/inputs/machines/a100-80g-cluster.toml include/tessera/machine/machine.hpp)
+  if(NOT EXISTS ${prefix}/${part})
+    message(FATAL_ERROR "${part} is missing in the prefix")
+  endif()
+endforeach()
+
+# The program finds its inputs in the prefix, wherever that is.
+step(${prefix}/bin/tessera help machine.gpu)
+step(${prefix}/bin/tessera check ${prefix}/share/tessera/inputs/experiments/gpt3-175b.toml)
+
+step(${CMAKE_COMMAND} -S ${PROJECT} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${prefix}
+  -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER} -DCMAKE_BUILD_TYPE=${CONFIG})
+step(${CMAKE_COMMAND} --build ${WORK}/build)
+step(${WORK}/build/consumer)
+step(${WORK}/build/everything)
