@@ -58,7 +58,11 @@ std::vector<const config::SchemaBase*> schemas() {
                                              &strategy::workload_schema(), &program::collective_choices_schema()};
   for (const auto* schema : machine::schemas()) all.push_back(schema);
   for (const auto* schema : workload::schemas()) all.push_back(schema);
-  for (const auto& kind : strategy::strategy_kinds()) all.push_back(&kind.schema());
+  for (const auto& kind : strategy::strategy_kinds()) {
+    all.push_back(&kind.schema());
+    if (!kind.inner_schemas) continue;
+    for (const auto* schema : kind.inner_schemas()) all.push_back(schema);
+  }
   std::stable_sort(all.begin(), all.end(), [](const auto* a, const auto* b) { return a->path() < b->path(); });
   all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;

@@ -56,6 +56,8 @@ struct StrategyKind {
   std::function<const config::SchemaBase&()> schema;
   /// Reads its own [strategy] table, checks it against the job (to `diagnostics`, with the table's locations), builds the plan.
   std::function<Plan(const config::Table& strategy, const Job& job, config::Diagnostics& diagnostics)> make_plan;
+  /// The schemas of tables inside the strategy's own, for `tessera help`; may be empty.
+  std::function<std::vector<const config::SchemaBase*>()> inner_schemas = {};
 };
 [[nodiscard]] const std::vector<StrategyKind>& strategy_kinds();
 

@@ -75,6 +75,9 @@ StrategyKind kind() {
   script.needs_model = false;
   script.schema = []() -> const config::SchemaBase& { return script_schema(); };
   script.make_plan = make_plan;
+  script.inner_schemas = [] {
+    return std::vector<const config::SchemaBase*>{&group_schema(), &block_schema(), &step_schema()};
+  };
   return script;
 }
 
