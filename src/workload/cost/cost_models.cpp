@@ -1,0 +1,73 @@
+#include "cost_models.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "tessera/base/error.hpp"
+
+namespace tessera::workload {
+namespace cost {
+namespace {
+
+constexpr double picoseconds_per_second = 1e12;
+
+}  // namespace
+
+double peak_rate(const Operator& op, const machine::DeviceSpec& device) {
+  const auto found = device.peak.find(op.datatype);
+  if (found != device.peak.end()) return static_cast<double>(found->second) / picoseconds_per_second;
+  std::string known;
+  for (const auto& peak : device.peak) known += (known.empty() ? "" : ", ") + peak.first;
+  throw InputError(fmt::format("device {} states no peak for datatype {} (operator \"{}\"); it has {}", device.name,
+                               op.datatype, op.name, known));
+}
+
+double memory_time(const Operator& op, const machine::DeviceSpec& device, double efficiency) {
+  const double bytes = static_cast<double>(op.bytes_read) + static_cast<double>(op.bytes_written);
+  return bytes * picoseconds_per_second / (static_cast<double>(device.memory_bandwidth) * efficiency);
+}
+
+Time round_up(double picoseconds, const Operator& op, const machine::DeviceSpec& device) {
+  constexpr double most = 4e18;  // below 2^62
+  const double whole = std::ceil(picoseconds);
+  if (!(whole < most)) {
+    throw InputError(fmt::format("operator \"{}\" takes more than 46 days on device {}: longer than can be simulated",
+                                 op.name, device.name));
+  }
+  return static_cast<Time>(whole);
+}
+
+}  // namespace cost
+
+const std::vector<CostModelKind>& cost_model_kinds() {
+  static const std::vector<CostModelKind> kinds = {roofline_kind(), tile_kind()};
+  return kinds;
+}
+
+std::unique_ptr<CostModel> make_cost_model(const config::Table& cost, config::Diagnostics& diagnostics) {
+  std::vector<std::string> names;
+  std::string choices;
+  for (const CostModelKind& kind : cost_model_kinds()) {
+    names.push_back(kind.name);
+    choices += (choices.empty() ? "" : ", ") + kind.name;
+  }
+  const config::Value* value = cost.find("model");
+  if (value == nullptr) {
+    diagnostics.error(cost.where(), "missing key \"model\" in [cost], expected one of " + choices);
+    return nullptr;
+  }
+  if (value->string() == nullptr) {
+    diagnostics.error(value->where(), "\"model\": expected one of " + choices + ", not " + value->type_name());
+    return nullptr;
+  }
+  for (const CostModelKind& kind : cost_model_kinds()) {
+    if (kind.name == *value->string()) return kind.make(cost, diagnostics);
+  }
+  const std::string guess = config::did_you_mean(*value->string(), names);
+  diagnostics.error(value->where(), fmt::format("\"model\": unknown choice \"{}\"{}, allowed: {}", *value->string(),
+                                                guess.empty() ? "" : " (did you mean \"" + guess + "\"?)", choices));
+  return nullptr;
+}
+
+}  // namespace tessera::workload

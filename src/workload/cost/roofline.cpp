@@ -1,0 +1,85 @@
+// max(arithmetic, memory) + launch: the least that has to be assumed of a device.
+#include <algorithm>
+
+#include "cost_models.hpp"
+
+namespace tessera::workload {
+namespace {
+
+struct Parameters {
+  double matrix_efficiency = 0;
+  double attention_efficiency = 0;
+  double memory_efficiency = 0;
+  Time matrix_ramp = 0;
+  Time launch_overhead = 0;
+};
+
+config::Schema<Parameters> make_schema() {
+  config::Schema<Parameters> s("cost.roofline",
+                               "Time is the longer of arithmetic and memory traffic, plus the launch.");
+  s.also_accept("model", "roofline");
+  s.number("matrix_efficiency", &Parameters::matrix_efficiency,
+           "fraction of peak that a very large GEMM sustains; docs/models.md#cost-models")
+      .at_least("0.01")
+      .at_most("1")
+      .otherwise("0.8");
+  s.number("attention_efficiency", &Parameters::attention_efficiency,
+           "fraction of peak of fused attention; Dao 2023, figures 4 to 7 (A100)")
+      .at_least("0.01")
+      .at_most("1")
+      .otherwise("0.6");
+  s.number("memory_efficiency", &Parameters::memory_efficiency,
+           "fraction of the memory bandwidth that a streaming kernel sustains; docs/models.md#cost-models")
+      .at_least("0.01")
+      .at_most("1")
+      .otherwise("0.85");
+  s.quantity("matrix_ramp", &Parameters::matrix_ramp, config::Unit::time,
+             "arithmetic time at which a GEMM reaches half of matrix_efficiency; docs/models.md#cost-models")
+      .otherwise("4 us");
+  s.quantity("launch_overhead", &Parameters::launch_overhead, config::Unit::time,
+             "from the end of one kernel to the start of the next; docs/models.md#cost-models")
+      .otherwise("1 us");
+  return s;
+}
+
+const config::Schema<Parameters>& schema() {
+  static const config::Schema<Parameters> instance = make_schema();
+  return instance;
+}
+
+class Roofline : public CostModel {
+ public:
+  explicit Roofline(const Parameters& parameters) : parameters_(parameters) {}
+
+  [[nodiscard]] Time time(const Operator& op, const machine::DeviceSpec& device) const override {
+    if (cost::is_empty(op)) return 0;
+    const double memory = cost::memory_time(op, device, parameters_.memory_efficiency);
+    const double longest = std::max(memory, arithmetic_time(op, device));
+    return cost::round_up(longest + static_cast<double>(parameters_.launch_overhead), op, device);
+  }
+
+ private:
+  /// w / (peak e(w)) with e(w) = e w / (w + w0): half the efficiency at w0, the work that peak does in matrix_ramp.
+  [[nodiscard]] double arithmetic_time(const Operator& op, const machine::DeviceSpec& device) const {
+    if (!uses_matrix_units(op.kind)) return 0;
+    const double peak_time = static_cast<double>(op.flops) / cost::peak_rate(op, device);
+    if (op.kind == OperatorKind::attention) return peak_time / parameters_.attention_efficiency;
+    return (peak_time + static_cast<double>(parameters_.matrix_ramp)) / parameters_.matrix_efficiency;
+  }
+
+  Parameters parameters_;
+};
+
+}  // namespace
+
+CostModelKind roofline_kind() {
+  return {"roofline", schema().help(), []() -> const config::SchemaBase& { return schema(); },
+          [](const config::Table& table, config::Diagnostics& diagnostics) -> std::unique_ptr<CostModel> {
+            const std::size_t before = diagnostics.errors().size();
+            const Parameters parameters = schema().read(table, diagnostics);
+            if (diagnostics.errors().size() != before) return nullptr;
+            return std::make_unique<Roofline>(parameters);
+          }};
+}
+
+}  // namespace tessera::workload

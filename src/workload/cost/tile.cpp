@@ -1,0 +1,176 @@
+// GEMMs as libraries run them: the result is cut into tiles, a core computes one or two at a time, the last ones leave
+// cores idle, and a tile that is too small waits for its operands.
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "cost_models.hpp"
+
+namespace tessera::workload {
+namespace {
+
+struct Parameters {
+  double matrix_efficiency = 0;
+  double attention_efficiency = 0;
+  double memory_efficiency = 0;
+  std::int64_t operand_bytes_per_clock = 0;
+  Time tile_latency = 0;
+  Time launch_overhead = 0;
+};
+
+config::Schema<Parameters> make_schema() {
+  config::Schema<Parameters> s("cost.tile",
+                               "GEMMs by tiles and waves on the device's cores; everything else by memory traffic.");
+  s.also_accept("model", "tile");
+  s.number("matrix_efficiency", &Parameters::matrix_efficiency,
+           "fraction of a core's peak in the main loop of a tile; docs/models.md#cost-models")
+      .at_least("0.01")
+      .at_most("1")
+      .otherwise("0.85");
+  s.number("attention_efficiency", &Parameters::attention_efficiency,
+           "fraction of peak of fused attention; Dao 2023, figures 4 to 7 (A100)")
+      .at_least("0.01")
+      .at_most("1")
+      .otherwise("0.6");
+  s.number("memory_efficiency", &Parameters::memory_efficiency,
+           "fraction of the memory bandwidth that a streaming kernel sustains; docs/models.md#cost-models")
+      .at_least("0.01")
+      .at_most("1")
+      .otherwise("0.85");
+  s.integer("operand_bytes_per_clock", &Parameters::operand_bytes_per_clock,
+            "from the last-level cache to one core; NVIDIA A100 white paper: 5120 B/clock for 108 SMs")
+      .at_least("1")
+      .otherwise("47");
+  s.quantity("tile_latency", &Parameters::tile_latency, config::Unit::time,
+             "to fill a tile's pipeline: one access to device memory; docs/models.md#cost-models")
+      .otherwise("500 ns");
+  s.quantity("launch_overhead", &Parameters::launch_overhead, config::Unit::time,
+             "from the end of one kernel to the start of the next; docs/models.md#cost-models")
+      .otherwise("1 us");
+  return s;
+}
+
+const config::Schema<Parameters>& schema() {
+  static const config::Schema<Parameters> instance = make_schema();
+  return instance;
+}
+
+struct TileShape {
+  std::int64_t rows;
+  std::int64_t columns;
+  /// Two tiles of at most 128 x 128 fit the registers of a core with their FP32 accumulators: one computes while the
+  /// other fetches or stores.
+  [[nodiscard]] bool shares_core() const { return rows * columns <= 128 * 128; }
+};
+
+/// Thread-block tiles of CUTLASS's and cuBLAS's tensor-core kernels.
+constexpr std::array<TileShape, 8> tile_shapes = {
+    {{256, 128}, {128, 256}, {128, 128}, {256, 64}, {64, 256}, {128, 64}, {64, 128}, {64, 64}}};
+/// The main loop takes so many columns of the left operand at a time.
+constexpr std::int64_t k_step = 32;
+/// Slices that the sum over k may be cut into when there are too few tiles.
+constexpr std::array<std::int64_t, 5> k_slices = {1, 2, 4, 8, 16};
+
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+class Tile : public CostModel {
+ public:
+  explicit Tile(const Parameters& parameters) : parameters_(parameters) {}
+
+  [[nodiscard]] Time time(const Operator& op, const machine::DeviceSpec& device) const override {
+    if (cost::is_empty(op)) return 0;
+    double longest = cost::memory_time(op, device, parameters_.memory_efficiency);
+    if (op.kind == OperatorKind::gemm) longest = gemm_time(op, device, longest);
+    if (op.kind == OperatorKind::attention) longest = std::max(longest, attention_time(op, device));
+    return cost::round_up(longest + static_cast<double>(parameters_.launch_overhead), op, device);
+  }
+
+ private:
+  /// What a core can do, per picosecond.
+  struct Core {
+    double flops;
+    double operand_bytes;  ///< infinite where the clock is unknown
+  };
+  [[nodiscard]] Core core_of(const Operator& op, const machine::DeviceSpec& device) const {
+    const double bytes = device.clock == 0 ? std::numeric_limits<double>::infinity()
+                                           : static_cast<double>(parameters_.operand_bytes_per_clock) *
+                                                 static_cast<double>(device.clock) / 1e12;
+    return {cost::peak_rate(op, device) / static_cast<double>(device.cores), bytes};
+  }
+
+  /// The best of all tiles and slices, as the library's heuristics aim to choose.
+  [[nodiscard]] double gemm_time(const Operator& op, const machine::DeviceSpec& device, double memory) const {
+    const Core core = core_of(op, device);
+    double best = std::numeric_limits<double>::infinity();
+    for (const TileShape& tile : tile_shapes) {
+      for (const std::int64_t slices : k_slices) {
+        if (slices > 1 && op.k < slices * k_step) continue;
+        const double compute = compute_time(op, device.cores, core, tile, slices);
+        best = std::min(best, std::max(compute, memory) + reduction_time(op, device, slices));
+      }
+    }
+    return best;
+  }
+
+  [[nodiscard]] double compute_time(const Operator& op, std::int64_t cores, const Core& core, const TileShape& tile,
+                                    std::int64_t slices) const {
+    const std::int64_t results = op.batch * ceil_div(op.m, tile.rows) * ceil_div(op.n, tile.columns);
+    const std::int64_t depth = ceil_div(ceil_div(op.k, slices), k_step) * k_step;
+    const double element = static_cast<double>(bytes_per_element(op.datatype));
+    const double steps = static_cast<double>(depth);
+    const double arithmetic =
+        2.0 * static_cast<double>(tile.rows * tile.columns) * steps / (core.flops * parameters_.matrix_efficiency);
+    const double operands = element * static_cast<double>(tile.rows + tile.columns) * steps / core.operand_bytes;
+    const double main_loop = std::max(arithmetic, operands);
+    const double epilogue = epilogue_bytes(op, tile, slices) / core.operand_bytes;
+    const double latency = static_cast<double>(parameters_.tile_latency);
+    const double tiles_per_core = static_cast<double>(ceil_div(results * slices, cores));
+    if (!tile.shares_core()) return tiles_per_core * (main_loop + epilogue + latency);
+    return tiles_per_core * std::max(main_loop, epilogue) + epilogue + latency;
+  }
+
+  /// Bytes that a core moves when it stores a tile: the result (and what it is added to), or an FP32 partial sum.
+  [[nodiscard]] static double epilogue_bytes(const Operator& op, const TileShape& tile, std::int64_t slices) {
+    const double area = static_cast<double>(tile.rows * tile.columns);
+    if (slices > 1) return 4.0 * area;
+    const std::int64_t element = bytes_per_element(op.datatype);
+    const std::int64_t added_to = op.bytes_read - element * op.batch * (op.m * op.k + op.k * op.n);
+    const double moved = static_cast<double>(op.bytes_written + std::max<std::int64_t>(added_to, 0));
+    return area * moved / (static_cast<double>(op.batch) * static_cast<double>(op.m) * static_cast<double>(op.n));
+  }
+
+  /// Partial sums of the slices are written and read back by a second kernel.
+  [[nodiscard]] double reduction_time(const Operator& op, const machine::DeviceSpec& device,
+                                      std::int64_t slices) const {
+    if (slices == 1) return 0;
+    const std::int64_t partial = 4 * slices * op.batch * op.m * op.n;
+    const Operator sum = streaming(OperatorKind::reduction, op.name, partial, partial, op.datatype);
+    return cost::memory_time(sum, device, parameters_.memory_efficiency) +
+           static_cast<double>(parameters_.launch_overhead);
+  }
+
+  /// A core takes 128 queries of one head with all their keys.
+  [[nodiscard]] double attention_time(const Operator& op, const machine::DeviceSpec& device) const {
+    const std::int64_t blocks = op.batch * ceil_div(op.m, 128);
+    const double per_block = static_cast<double>(op.flops) / static_cast<double>(blocks);
+    const double rounds = static_cast<double>(ceil_div(blocks, device.cores));
+    const double core_peak = cost::peak_rate(op, device) / static_cast<double>(device.cores);
+    return rounds * per_block / (core_peak * parameters_.attention_efficiency);
+  }
+
+  Parameters parameters_;
+};
+
+}  // namespace
+
+CostModelKind tile_kind() {
+  return {"tile", schema().help(), []() -> const config::SchemaBase& { return schema(); },
+          [](const config::Table& table, config::Diagnostics& diagnostics) -> std::unique_ptr<CostModel> {
+            const std::size_t before = diagnostics.errors().size();
+            const Parameters parameters = schema().read(table, diagnostics);
+            if (diagnostics.errors().size() != before) return nullptr;
+            return std::make_unique<Tile>(parameters);
+          }};
+}
+
+}  // namespace tessera::workload

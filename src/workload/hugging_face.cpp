@@ -1,0 +1,265 @@
+#include "hugging_face.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "json_keys.hpp"
+
+namespace tessera::workload {
+
+struct HuggingFaceConfig::State {
+  State(std::string file_in, config::Diagnostics& diagnostics_in)
+      : file(std::move(file_in)), diagnostics(diagnostics_in) {}
+
+  /// The value, which counts as read; null where it is absent or null.
+  const nlohmann::json* take(const std::string& key) {
+    known.insert(key);
+    const auto found = content.find(key);
+    return found == content.end() || found->is_null() ? nullptr : &*found;
+  }
+  [[nodiscard]] config::Location where(const std::string& key) const {
+    const auto found = positions.find(key);
+    if (found == positions.end()) return {file, 1, 1};
+    return {file, found->second.line, found->second.column};
+  }
+  void wrong_type(const std::string& key, const nlohmann::json& value, const char* expected) {
+    diagnostics.error(where(key), fmt::format("\"{}\": expected {}, not {}", key, expected, value.dump()));
+  }
+
+  std::string file;
+  config::Diagnostics& diagnostics;
+  nlohmann::json content;
+  std::map<std::string, KeyPosition> positions;
+  std::set<std::string> known;
+  std::map<std::string, std::string> origins;  ///< field of Model -> key
+};
+
+namespace {
+
+bool is_off(const nlohmann::json& value) {
+  if (value.is_null()) return true;
+  if (value.is_boolean()) return !value.get<bool>();
+  if (value.is_number()) return value.get<double>() == 0.0;
+  return value.empty();  // a text, an array or an object
+}
+
+/// "[json.exception.parse_error.101] parse error at line 3, column 1: syntax error while ..." without its first half.
+std::string reason(const nlohmann::json::parse_error& error) {
+  const std::string text = error.what();
+  const std::string marker = ": ";
+  const auto start = text.find(marker);
+  return start == std::string::npos ? text : text.substr(start + marker.size());
+}
+
+}  // namespace
+
+HuggingFaceConfig::HuggingFaceConfig(const std::string& json, std::string file, config::Diagnostics& diagnostics)
+    : state_(std::make_unique<State>(std::move(file), diagnostics)) {
+  try {
+    state_->content = nlohmann::json::parse(json);
+  } catch (const nlohmann::json::parse_error& error) {
+    const KeyPosition at = position_of(json, error.byte == 0 ? 0 : error.byte - 1);
+    diagnostics.error({state_->file, at.line, at.column}, "invalid JSON: " + reason(error));
+    return;
+  }
+  if (!state_->content.is_object()) {
+    diagnostics.error({state_->file, 1, 1}, "a Hugging Face configuration is one JSON object, {...}");
+    state_->content = nlohmann::json();
+    return;
+  }
+  state_->positions = key_positions(json);
+}
+
+HuggingFaceConfig::~HuggingFaceConfig() = default;
+
+bool HuggingFaceConfig::valid() const { return state_->content.is_object(); }
+
+bool HuggingFaceConfig::has(const std::string& key) const {
+  const auto found = state_->content.find(key);
+  return found != state_->content.end() && !found->is_null();
+}
+
+std::int64_t HuggingFaceConfig::integer_or(const std::string& field, const std::vector<std::string>& keys,
+                                           std::int64_t fallback) {
+  std::int64_t result = fallback;
+  bool found = false;
+  state_->origins[field] = keys.front();
+  for (const std::string& key : keys) {
+    const nlohmann::json* value = state_->take(key);
+    if (value == nullptr || found) continue;
+    found = true;
+    state_->origins[field] = key;
+    const bool fits = value->is_number_integer() && *value >= 1 && *value <= 1'000'000'000;
+    if (fits) {
+      result = value->get<std::int64_t>();
+    } else {
+      state_->wrong_type(key, *value, "an integer from 1 to 1000000000");
+    }
+  }
+  return result;
+}
+
+std::int64_t HuggingFaceConfig::integer(const std::string& field, const std::vector<std::string>& keys) {
+  const bool present = std::any_of(keys.begin(), keys.end(), [&](const std::string& key) { return has(key); });
+  if (!present) {
+    std::string names;
+    for (const std::string& key : keys) names += (names.empty() ? "\"" : " or \"") + key + "\"";
+    state_->diagnostics.error({state_->file, 1, 1}, "missing key " + names + ", expected an integer");
+  }
+  return integer_or(field, keys, 1);
+}
+
+bool HuggingFaceConfig::boolean_or(const std::string& key, bool fallback) {
+  const nlohmann::json* value = state_->take(key);
+  if (value == nullptr) return fallback;
+  if (value->is_boolean()) return value->get<bool>();
+  state_->wrong_type(key, *value, "true or false");
+  return fallback;
+}
+
+std::string HuggingFaceConfig::text_or(const std::string& key, const std::string& fallback) {
+  const nlohmann::json* value = state_->take(key);
+  if (value == nullptr) return fallback;
+  if (value->is_string()) return value->get<std::string>();
+  state_->wrong_type(key, *value, "a text");
+  return fallback;
+}
+
+bool HuggingFaceConfig::dropout(const std::vector<std::string>& keys, double fallback) {
+  std::size_t active = 0;
+  for (const std::string& key : keys) {
+    const nlohmann::json* value = state_->take(key);
+    if (value != nullptr && !value->is_number()) state_->wrong_type(key, *value, "a probability");
+    const double probability = value != nullptr && value->is_number() ? value->get<double>() : fallback;
+    if (probability != 0.0) ++active;
+  }
+  if (active != 0 && active != keys.size()) {
+    state_->diagnostics.warn(where(keys.front()),
+                             "dropout layers are modelled all or none; here some are 0, and all are counted");
+  }
+  return active != 0;
+}
+
+void HuggingFaceConfig::ignore(std::initializer_list<const char*> keys) {
+  state_->known.insert(keys.begin(), keys.end());
+}
+
+void HuggingFaceConfig::refuse(const std::string& key, const std::string& allowed) {
+  const auto found = state_->content.find(key);
+  const std::string value = found == state_->content.end() ? "null" : found->dump();
+  state_->diagnostics.error(
+      where(key),
+      fmt::format("\"{}\": {} changes the computation and is not modelled, allowed: {}", key, value, allowed));
+}
+
+void HuggingFaceConfig::must_be_off(std::initializer_list<const char*> keys) {
+  for (const char* key : keys) {
+    const nlohmann::json* value = state_->take(key);
+    if (value == nullptr || is_off(*value)) continue;
+    refuse(key, value->is_boolean() ? "false" : value->is_number() ? "null or 0" : "null");
+  }
+}
+
+void HuggingFaceConfig::must_be(const std::string& key, const std::string& text) {
+  const nlohmann::json* value = state_->take(key);
+  if (value != nullptr && *value != text) refuse(key, "\"" + text + "\"");
+}
+
+void HuggingFaceConfig::warn_of_the_rest() {
+  for (const auto& item : state_->content.items()) {
+    if (state_->known.count(item.key()) != 0) continue;
+    state_->diagnostics.warn(
+        where(item.key()),
+        fmt::format("unknown key \"{}\" is not read (docs/models.md lists those that are)", item.key()));
+  }
+}
+
+FieldOrigin HuggingFaceConfig::origin(const std::string& field) const {
+  const auto found = state_->origins.find(field);
+  if (found == state_->origins.end()) return {field, {state_->file, 1, 1}};
+  return {found->second, where(found->second)};
+}
+
+config::Location HuggingFaceConfig::where(const std::string& key) const { return state_->where(key); }
+
+namespace {
+
+/// What every family treats alike.
+void read_common(HuggingFaceConfig& config) {
+  config.ignore({"_attn_implementation_autoset",
+                 "_name_or_path",
+                 "architectures",
+                 "bos_token_id",
+                 "dtype",
+                 "eos_token_id",
+                 "gradient_checkpointing",
+                 "id2label",
+                 "initializer_range",
+                 "label2id",
+                 "layer_norm_eps",
+                 "layer_norm_epsilon",
+                 "model_type",
+                 "output_attentions",
+                 "output_hidden_states",
+                 "pad_token_id",
+                 "prefix",
+                 "problem_type",
+                 "return_dict",
+                 "rms_norm_eps",
+                 "task_specific_params",
+                 "torch_dtype",
+                 "transformers_version",
+                 "unk_token_id",
+                 "use_cache"});
+  config.must_be_off({"add_cross_attention", "auto_map", "is_encoder_decoder", "pruned_heads", "quantization_config"});
+}
+
+const Family* find_family(HuggingFaceConfig& config, const std::string& file, config::Diagnostics& diagnostics) {
+  const std::string type = config.text_or("model_type", "");
+  std::vector<std::string> types;
+  for (const Family& family : families()) {
+    for (const std::string& known : family.model_types) {
+      if (known == type) return &family;
+      types.push_back(known);
+    }
+  }
+  std::sort(types.begin(), types.end());
+  const std::string choices = fmt::format("{}", fmt::join(types, ", "));
+  if (type.empty()) {
+    diagnostics.error({file, 1, 1}, "missing key \"model_type\", expected one of " + choices);
+  } else {
+    const std::string guess = config::did_you_mean(type, types);
+    diagnostics.error(config.where("model_type"),
+                      fmt::format("\"model_type\": unknown choice \"{}\"{}, allowed: {}", type,
+                                  guess.empty() ? "" : " (did you mean \"" + guess + "\"?)", choices));
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Model read_hugging_face(const std::string& json, const std::string& file, config::Diagnostics& diagnostics) {
+  const std::size_t before = diagnostics.errors().size();
+  HuggingFaceConfig config(json, file, diagnostics);
+  if (!config.valid()) return {};
+  const Family* family = find_family(config, file, diagnostics);
+  if (family == nullptr) return {};
+  read_common(config);
+  Model model = family->read(config);
+  model.family = config.text_or("model_type", "");
+  model.source = "Hugging Face configuration " + std::filesystem::path(file).filename().string();
+  model.name = config.text_or("_name_or_path", "");
+  if (model.name.empty()) model.name = std::filesystem::path(file).stem().string();
+  config.warn_of_the_rest();
+  if (diagnostics.errors().size() != before) return model;
+  settle_model(
+      model, [&](const std::string& field) { return config.origin(field); }, diagnostics);
+  return model;
+}
+
+}  // namespace tessera::workload

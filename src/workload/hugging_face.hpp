@@ -1,0 +1,62 @@
+// A Hugging Face config.json as the families read it: each key is read, ignored on purpose, or required to be off.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model_fields.hpp"
+#include "tessera/base/config.hpp"
+
+namespace tessera::workload {
+
+class HuggingFaceConfig {
+ public:
+  /// Invalid JSON goes to `diagnostics`; valid() is false then.
+  HuggingFaceConfig(const std::string& json, std::string file, config::Diagnostics& diagnostics);
+  ~HuggingFaceConfig();
+  HuggingFaceConfig(const HuggingFaceConfig&) = delete;
+  HuggingFaceConfig& operator=(const HuggingFaceConfig&) = delete;
+
+  [[nodiscard]] bool valid() const;
+  [[nodiscard]] bool has(const std::string& key) const;  ///< present and not null
+
+  /// The first of `keys` that is present and not null, for `field` of Model. Missing, not an integer or below 1: an
+  /// error.
+  std::int64_t integer(const std::string& field, const std::vector<std::string>& keys);
+  /// The same, or `fallback` where there is none.
+  std::int64_t integer_or(const std::string& field, const std::vector<std::string>& keys, std::int64_t fallback);
+  bool boolean_or(const std::string& key, bool fallback);
+  std::string text_or(const std::string& key, const std::string& fallback);
+  /// Whether any of these dropout probabilities is not 0. Dropout layers exist all or none; a mixture warns.
+  bool dropout(const std::vector<std::string>& keys, double fallback);
+
+  /// Keys that change neither work nor memory.
+  void ignore(std::initializer_list<const char*> keys);
+  /// Keys that change the computation and are not modelled: absent, null, false, 0 or empty, or an error.
+  void must_be_off(std::initializer_list<const char*> keys);
+  /// A key with one value that is modelled.
+  void must_be(const std::string& key, const std::string& text);
+  /// Reports a key's value as not modelled.
+  void refuse(const std::string& key, const std::string& allowed);
+
+  /// Warns of each key that no family asked for.
+  void warn_of_the_rest();
+  [[nodiscard]] FieldOrigin origin(const std::string& field) const;
+  [[nodiscard]] config::Location where(const std::string& key) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Models of one architecture. Adding one is one file in src/workload/families/ and its line in families.cpp.
+struct Family {
+  std::vector<std::string> model_types;  ///< values of "model_type"
+  Model (*read)(HuggingFaceConfig& config);
+};
+[[nodiscard]] const std::vector<Family>& families();
+
+}  // namespace tessera::workload
