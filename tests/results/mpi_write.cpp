@@ -91,9 +91,9 @@ TEST_CASE("the same file when rows of ranks alternate more often than regions ca
 }
 
 TEST_CASE("the same file when a table is written in several pieces") {
-  // 200,000 intervals of 32 B are 6.4 MB, in pieces of 4 MiB.
+  // 140,000 intervals of 32 B are 4.5 MB, in pieces of 4 MiB.
   Fixture f;
-  expect_same_as_serial(f, {20, 10, 10'000});
+  expect_same_as_serial(f, {20, 10, 7'000});
 }
 
 TEST_CASE("a failure is the same error on every rank and leaves no file") {

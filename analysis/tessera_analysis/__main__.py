@@ -1,0 +1,51 @@
+"""python3 -m tessera_analysis: figures from a shell."""
+
+import argparse
+import os
+import sys
+
+FIGURE_NAMES = ("time", "memory", "memory_over_time", "links", "timeline")
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(
+        prog="python3 -m tessera_analysis", description="Figures from the result files of tessera run.",
+        epilog="Exit codes: 0 done, 2 bad input, 4 a file cannot be read or written.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    plot = commands.add_parser("plot", help="draw what fits a result file",
+                               description="Draws what fits a result file: where the time goes, memory, links, and, "
+                                           "when they were recorded, memory over time and a timeline of the devices.")
+    plot.add_argument("file", metavar="OUT.h5", help="a result file of tessera run")
+    plot.add_argument("-o", "--output", metavar="DIR", help="folder of the figures (default: beside the file, named after it)")
+    plot.add_argument("--only", nargs="+", choices=FIGURE_NAMES, metavar="FIGURE", help="of: " + ", ".join(FIGURE_NAMES))
+    plot.add_argument("--format", choices=("png", "svg", "pdf"), default="png", help="default: png")
+    return parser.parse_args(arguments)
+
+
+def main(arguments=None):
+    options = parse(arguments)
+    try:
+        from .load import ResultsError, load
+        from .plot import plot
+    except ImportError as error:
+        print(f"this python3 ({sys.executable}) has no {error.name}; install h5py, pandas and matplotlib, or use the "
+              "interpreter that has them (Debian: /usr/bin/python3 with python3-h5py python3-pandas python3-matplotlib)",
+              file=sys.stderr)
+        return 2
+    try:
+        folder = options.output or os.path.splitext(options.file)[0] + "-figures"
+        paths = plot(load(options.file), folder, options.only, options.format)
+    except ResultsError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    if not paths:
+        print(f"'{options.file}' has nothing to draw" + (" for " + ", ".join(options.only) if options.only else ""),
+              file=sys.stderr)
+        return 2
+    for path in paths:
+        print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

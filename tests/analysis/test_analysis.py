@@ -1,0 +1,184 @@
+"""The package on files of the C++ writer: $MADE_UP_RUN OUT.h5 STAGES TENSOR MICRO_BATCHES makes one."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import h5py
+import numpy
+import pandas
+
+import tessera_analysis
+
+
+class WithFile(unittest.TestCase):
+    """A pipeline of 3 stages x 2 devices with 5 micro-batches, in a folder of its own."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.path = os.path.join(cls.folder.name, "out.h5")
+        make(cls.path, 3, 2, 5)
+        cls.results = tessera_analysis.load(cls.path)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+
+def make(path, stages, tensor, micro_batches):
+    subprocess.run([os.environ["MADE_UP_RUN"], path, str(stages), str(tensor), str(micro_batches)], check=True,
+                   stdout=subprocess.DEVNULL)
+
+
+def command_line(*arguments):
+    return subprocess.run([sys.executable, "-m", "tessera_analysis", *arguments], capture_output=True, text=True)
+
+
+class Schema(WithFile):
+    def test_tables_are_taken_by_pandas_as_they_are(self):
+        with h5py.File(self.path) as file:
+            for name in ("summary", "devices", "links", "memory", "collectives", "timeline", "memory_timeline"):
+                frame = pandas.DataFrame(file[name][:])
+                self.assertEqual(len(frame), len(file[name]), name)
+                for column in frame:
+                    if column.endswith("_ps"):
+                        self.assertEqual(frame[column].dtype, numpy.int64, column)
+
+    def test_every_dataset_has_units_and_a_description(self):
+        datasets = []
+        with h5py.File(self.path) as file:
+            file.visititems(lambda name, item: datasets.append(item) if isinstance(item, h5py.Dataset) else None)
+            for dataset in datasets:
+                self.assertTrue(dataset.attrs["description"], dataset.name)
+                self.assertTrue(dataset.attrs["units"], dataset.name)
+                if dataset.dtype.names:
+                    self.assertEqual(len(dataset.attrs["column_units"]), len(dataset.dtype.names), dataset.name)
+                    self.assertEqual(len(dataset.attrs["column_descriptions"]), len(dataset.dtype.names), dataset.name)
+                    together = [f"{name}: {unit}" for name, unit in
+                                zip(dataset.dtype.names, dataset.attrs["column_units"])]
+                    self.assertEqual(dataset.attrs["units"], ", ".join(together))
+        self.assertGreater(len(datasets), 12)
+
+    def test_devices_in_order_and_times_complete(self):
+        devices = self.results.devices
+        self.assertEqual(devices["device"].tolist(), list(range(6)))
+        activities = [f"{name}_ps" for name in self.results.activities]
+        self.assertTrue((devices[activities].sum(axis=1) == self.results.summary["iteration_time_ps"]).all())
+
+
+class Loading(WithFile):
+    def test_units_come_with_the_frames(self):
+        units = self.results.links.attrs["units"]
+        self.assertEqual((units["bandwidth"], units["busy_ps"], units["link_class"]), ("B/s", "ps", "text"))
+        self.assertIn("link", self.results.links.attrs["description"])
+
+    def test_texts_are_str(self):
+        self.assertEqual(self.results.summary["machine"], "made-up-cluster")
+        self.assertEqual(set(self.results.links["link_class"]), {"nvlink", "nic", "fabric"})
+        self.assertEqual(self.results.plan, {"tensor parallel": "2", "pipeline parallel": "3"})
+
+    def test_indices_of_the_timeline_become_names(self):
+        self.assertIn("forward", set(self.results.timeline["activity"]))
+        self.assertIn("tensor parallel", set(self.results.timeline["label"]))
+        self.assertIn("activations", set(self.results.memory_timeline["category"]))
+
+    def test_readable_units(self):
+        # 3 stages of 2 devices at 80,000 MB each; times of picoseconds become seconds
+        devices = tessera_analysis.readable(self.results.devices)
+        self.assertAlmostEqual(devices["forward_s"][0] * 1e12, self.results.devices["forward_ps"][0], places=0)
+        self.assertEqual(devices.attrs["units"]["forward_s"], "s")
+        self.assertAlmostEqual(devices["peak_memory"][0], self.results.devices["peak_memory"][0] / 1e9)
+        self.assertEqual(devices.attrs["units"]["peak_memory"], "GB")
+        self.assertEqual(self.results.devices.attrs["units"]["peak_memory"], "B")
+
+    def test_what_is_not_a_result_is_refused(self):
+        for name, content, message in (("text.h5", "no HDF5", "is not an HDF5 file"), ("none.h5", None, "cannot read")):
+            path = os.path.join(self.folder.name, name)
+            if content:
+                with open(path, "w") as file:
+                    file.write(content)
+            with self.assertRaisesRegex(tessera_analysis.ResultsError, message):
+                tessera_analysis.load(path)
+        other = os.path.join(self.folder.name, "other.h5")
+        with h5py.File(other, "w") as file:
+            file["x"] = 1
+        with self.assertRaisesRegex(tessera_analysis.ResultsError, "is not a result file"):
+            tessera_analysis.load(other)
+
+    def test_a_later_schema_is_refused(self):
+        later = os.path.join(self.folder.name, "later.h5")
+        make(later, 1, 1, 1)
+        with h5py.File(later, "a") as file:
+            file.attrs["schema_version"] = 99
+        with self.assertRaisesRegex(tessera_analysis.ResultsError, "schema version 99, this package reads version 1"):
+            tessera_analysis.load(later)
+
+
+class Figures(WithFile):
+    def plot(self, path, *options):
+        out = tempfile.mkdtemp(dir=self.folder.name)
+        run = command_line("plot", path, "-o", out, *options)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(sorted(run.stdout.split()), sorted(os.path.join(out, name) for name in os.listdir(out)))
+        return sorted(os.listdir(out))
+
+    def test_all_figures_of_a_full_file(self):
+        self.assertEqual(self.plot(self.path),
+                         ["links.png", "memory.png", "memory_over_time.png", "time.png", "timeline.png"])
+
+    def test_figures_that_fit_a_file_without_recordings(self):
+        bare = os.path.join(self.folder.name, "bare.h5")
+        make(bare, 3, 2, 5)
+        with h5py.File(bare, "a") as file:
+            del file["timeline"], file["memory_timeline"]
+        self.assertEqual(self.plot(bare), ["links.png", "memory.png", "time.png"])
+
+    def test_a_machine_of_many_devices_and_of_one(self):
+        for shape in ((1, 1, 1), (40, 16, 4)):
+            path = os.path.join(self.folder.name, "shape.h5")
+            make(path, *shape)
+            self.assertEqual(len(self.plot(path)), 5)
+
+    def test_a_choice_of_figures_and_of_formats(self):
+        self.assertEqual(self.plot(self.path, "--only", "links", "time", "--format", "svg"), ["links.svg", "time.svg"])
+
+    def test_the_longest_activity_of_a_pixel_wins_and_peaks_stay(self):
+        from tessera_analysis import memory_figure, timeline_figure
+        # two pixels of 10 ps: 6 of activity 1 and 4 of 0; then 3 of 0 and nothing
+        intervals = numpy.array([0, 6, 10]), numpy.array([6, 10, 13]), numpy.array([1, 0, 0])
+        dominant = timeline_figure._dominant(intervals, numpy.array([0.0, 10.0, 20.0, 30.0]), 2)
+        self.assertEqual(dominant.tolist(), [1, 0, -1])
+        device = self.results.devices["device"][0]
+        changes = self.results.memory_timeline
+        _, levels = memory_figure._levels(changes[changes["device"] == device], self.results)
+        self.assertEqual(levels.sum(axis=1).max(), self.results.devices["peak_memory"][0])
+
+
+class CommandLine(WithFile):
+    def test_help(self):
+        for arguments in (["--help"], ["plot", "--help"]):
+            run = command_line(*arguments)
+            self.assertEqual(run.returncode, 0)
+            self.assertIn("plot", run.stdout)
+
+    def test_errors_are_one_line_with_an_exit_code(self):
+        plain = os.path.join(self.folder.name, "plain")
+        with open(plain, "w") as file:
+            file.write("x")
+        for arguments, code in ((["plot", "nowhere.h5"], 4), (["plot", plain], 2), (["plot", self.folder.name], 4),
+                                (["plot", self.path, "-o", plain + "/below"], 4)):
+            run = command_line(*arguments)
+            self.assertEqual(run.returncode, code, run.stderr)
+            self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+
+    def test_bad_arguments(self):
+        self.assertEqual(command_line().returncode, 2)
+        self.assertEqual(command_line("plot").returncode, 2)
+        self.assertEqual(command_line("plot", self.path, "--only", "nonsense").returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
