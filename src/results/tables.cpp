@@ -219,7 +219,7 @@ Table<Provenance> provenance_table(const Provenance& p) {
             [](const Row& r) -> std::string_view { return r.partition; })
       .number("wall_seconds", "s", "wall time of the simulation, slowest rank",
               [](const Row& r) { return r.wall_seconds; })
-      .number("waiting_seconds", "s", "of that in waiting for other ranks, mean of the ranks",
+      .number("waiting_seconds", "s", "of that in waiting for other ranks, rank that waited longest",
               [](const Row& r) { return r.waiting_seconds; })
       .integer("events", "1", "simulated, over all ranks",
                [](const Row& r) { return static_cast<std::int64_t>(r.events); })

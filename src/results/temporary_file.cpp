@@ -86,6 +86,7 @@ std::string why_not_writable(const std::string& path, bool replace) {
   if (fs::is_directory(path, ignored)) return "it is a directory";
   if (path.back() == '/') return "a file name cannot end in '/'";
   if (const std::string problem = problem_of_parent(path); !problem.empty()) return problem;
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) return "it is not a regular file";
   if (!replace && fs::exists(path, ignored)) return "it exists already (--force replaces it)";
   const std::string probe = temporary_name(path);
   const int file = ::open(probe.c_str(), O_CREAT | O_EXCL | O_WRONLY, 0666);

@@ -134,7 +134,7 @@ void write_memory(const h5::Reader& file, TraceFile& trace) {
 void export_timeline(const std::string& path, const std::string& json_path) {
   const h5::Reader file(path);
   if (!file.has("/timeline")) {
-    throw InputError("'" + path + "' has no timeline: the experiment did not ask for one");
+    throw InputError("'" + path + "' has no timeline; [record] timeline = true in the experiment keeps one");
   }
   check_output(json_path, true);
   TemporaryFile temporary(temporary_name(json_path), true);

@@ -1,6 +1,7 @@
 #include "together.hpp"
 
 #include <cstring>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ std::string problem_of(const std::function<void()>& step) {
     step();
   } catch (const Error& error) {
     return encode(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    return encode(ExitCode::io, "not enough memory to write the results: use more ranks, or record less");
   } catch (const std::exception& error) {
     return encode(ExitCode::internal, error.what());
   }

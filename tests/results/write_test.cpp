@@ -107,6 +107,7 @@ TEST_CASE("an output that cannot be written is refused before the run and after 
   refused(folder / "plain/out.h5", "'" + folder / "plain" + "' is not a directory");
   refused(folder / "plain/deep/out.h5", "'" + folder / "plain" + "' is not a directory");
   refused(folder / "nowhere/out.h5", "there is no directory '" + folder / "nowhere" + "'");
+  refused("/dev/null", "it is not a regular file");
   refused(folder / "out.h5/", "a file name cannot end in '/'");
   CHECK(message_of([] { check_output("", false); }) == "cannot write '': the name is empty");
   CHECK(sample::files_in(folder.path).size() == 2);

@@ -103,7 +103,7 @@ struct Provenance {
   std::uint64_t seed = 1;
   int ranks = 1;
   std::string synchroniser, partition;
-  double wall_seconds = 0, waiting_seconds = 0;
+  double wall_seconds = 0, waiting_seconds = 0;         ///< of the rank with the most
   std::uint64_t events = 0, rounds = 0, messages = 0;   ///< over all ranks
 };
 
