@@ -1,5 +1,6 @@
 #include "row_sink.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -17,6 +18,7 @@ class CollectiveSink : public RowSink {
   void write(const TableSchema& schema, const RowBlock& block) override {
     file_.write(schema, block.runs, block.rows, transfer_.get());
   }
+  [[nodiscard]] std::int64_t piece_bytes() const override { return std::int64_t{4} << 20; }
   void close() override { file_.close(); }
 
  private:
@@ -61,6 +63,10 @@ class GatheringSink : public RowSink {
       const RowBlock of_rank = decode(bytes);
       if (!of_rank.rows.empty()) file_->write(schema, of_rank.runs, of_rank.rows);
     }
+  }
+  /// All ranks' pieces meet on rank 0, which has room for 256 MiB of them.
+  [[nodiscard]] std::int64_t piece_bytes() const override {
+    return std::clamp<std::int64_t>((std::int64_t{256} << 20) / comm_->size(), 64 << 10, 4 << 20);
   }
   void close() override {
     if (file_) file_->close();

@@ -24,6 +24,8 @@ class RowSink {
   virtual ~RowSink() = default;
   /// Every rank calls it equally often, perhaps with an empty block.
   virtual void write(const TableSchema& schema, const RowBlock& block) = 0;
+  /// Packed rows that a rank should write at a time, B.
+  [[nodiscard]] virtual std::int64_t piece_bytes() const = 0;
   /// Every rank calls it once, after the last write.
   virtual void close() = 0;
 };

@@ -85,10 +85,6 @@ void write_frame(const std::string& name, const std::vector<BigTable>& big, cons
   file.close();
 }
 
-/// Rows are packed and written piece by piece, so that the packed copy of a long timeline never lies in memory as a
-/// whole. On rank 0 of a gathered write all ranks' pieces meet.
-constexpr std::int64_t piece_bytes = std::int64_t{4} << 20;
-
 RowBlock pack_piece(const BigTable& table, std::int64_t first, std::int64_t most_rows) {
   const std::int64_t count = std::clamp<std::int64_t>(table.layout.local - first, 0, most_rows);
   RowBlock block{part_of(table.layout.runs, first, count), {}};
@@ -97,9 +93,11 @@ RowBlock pack_piece(const BigTable& table, std::int64_t first, std::int64_t most
   return block;
 }
 
+/// Rows are packed and written piece by piece, so that the packed copy of a long timeline never lies in memory as a
+/// whole.
 void write_rows(const BigTable& table, RowSink& sink, const std::string& path, Communicator& comm) {
   const auto row_bytes = static_cast<std::int64_t>(table.schema.row_bytes);
-  const std::int64_t rows = std::max<std::int64_t>(1, piece_bytes / row_bytes);
+  const std::int64_t rows = std::max<std::int64_t>(1, sink.piece_bytes() / row_bytes);
   const std::int64_t pieces = comm.max((table.layout.local + rows - 1) / rows);
   for (std::int64_t piece = 0; piece < pieces; ++piece) {
     write_together(path, comm, [&] {
