@@ -1,0 +1,66 @@
+// Models and shapes for the tests of this layer.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tessera/workload/transformer.hpp"
+
+namespace tessera::workload {
+
+inline std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+inline const std::string models_folder = std::string(TESSERA_SOURCE_DIR) + "/inputs/models/";
+
+/// A model of inputs/models, read without error or warning.
+inline Model model_named(const std::string& file) {
+  config::Diagnostics diagnostics;
+  const Model model = read_model_file(text_of(models_folder + file), file, diagnostics);
+  REQUIRE(diagnostics.errors() == std::vector<std::string>{});
+  REQUIRE(diagnostics.warnings() == std::vector<std::string>{});
+  return model;
+}
+
+/// Errors of a model file in TOML.
+inline std::vector<std::string> errors_of(const std::string& text, const std::string& file = "m.toml") {
+  config::Diagnostics diagnostics;
+  const Model model = read_model_file(text, file, diagnostics);
+  static_cast<void>(model);
+  return diagnostics.errors();
+}
+
+/// GPT-3 175B as Korthikanti et al. train it: s = 2048, b = 1, t = 8.
+inline LayerShape shape_of_paper(std::int64_t micro_batch, bool sequence_parallel) {
+  LayerShape shape;
+  shape.sequence = 2048;
+  shape.micro_batch = micro_batch;
+  shape.tensor = 8;
+  shape.sequence_parallel = sequence_parallel;
+  return shape;
+}
+
+inline const Operator& named(const std::vector<Operator>& operators, const std::string& name) {
+  for (const Operator& op : operators) {
+    if (op.name == name) return op;
+  }
+  FAIL("there is no operator \"" << name << "\"");
+  return operators.front();
+}
+
+inline std::vector<std::string> names_of(const std::vector<Operator>& operators) {
+  std::vector<std::string> names;
+  for (const Operator& op : operators) names.push_back(op.name);
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace tessera::workload
