@@ -1,4 +1,5 @@
 // The list of strategies: one line each.
+#include "tessera/strategy/megatron/megatron.hpp"
 #include "tessera/strategy/script/script.hpp"
 #include "tessera/strategy/strategy.hpp"
 
@@ -6,6 +7,7 @@ namespace tessera::strategy {
 
 const std::vector<StrategyKind>& strategy_kinds() {
   static const std::vector<StrategyKind> kinds{
+      megatron::kind(),
       script::kind(),
   };
   return kinds;

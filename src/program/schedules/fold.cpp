@@ -85,7 +85,7 @@ void append(const ScheduleLoop& loop, std::vector<PipelineAction>& actions) {
 }  // namespace
 
 ScheduleLoop fold(const std::vector<PipelineAction>& actions) {
-  constexpr std::size_t longest_step = 4;     // forward, exchange, backward, exchange
+  constexpr std::size_t longest_step = 4;      // forward, exchange, backward, exchange
   constexpr std::size_t longest_period = 256;  // of loops, in a group of micro-batches
   std::vector<ScheduleLoop> loops;
   loops.reserve(actions.size());

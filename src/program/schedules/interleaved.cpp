@@ -10,8 +10,8 @@ namespace {
 std::string check(const PipelineShape& shape) {
   if (shape.stages == 1) return "needs pipeline > 1";
   if (shape.micro_batches % shape.stages != 0) {
-    return "needs a number of micro-batches that is a multiple of the " + std::to_string(shape.stages) + " stages, not " +
-           std::to_string(shape.micro_batches);
+    return "needs a number of micro-batches that is a multiple of the " + std::to_string(shape.stages) +
+           " stages, not " + std::to_string(shape.micro_batches);
   }
   return {};
 }
@@ -40,9 +40,7 @@ struct Stage {
   }
   /// Whether the neighbours send something for the pass that comes `distance` passes later, given that the wrap-around
   /// from the last stage to the first one lags by p-1 passes.
-  [[nodiscard]] bool forward_input_due(std::uint32_t pass) const {
-    return !first() || forward_chunk(pass + 1) != 0;
-  }
+  [[nodiscard]] bool forward_input_due(std::uint32_t pass) const { return !first() || forward_chunk(pass + 1) != 0; }
   [[nodiscard]] bool sends_forward(std::uint32_t chunk) const { return !(last() && chunk == last_chunk()); }
   [[nodiscard]] bool sends_backward(std::uint32_t chunk) const { return !(first() && chunk == 0); }
 };

@@ -1,0 +1,47 @@
+// Strategy "megatron": data, tensor (with sequence), pipeline and expert parallelism with recomputation, as Megatron-LM
+// runs them (docs/megatron.md).
+//
+//   [strategy]
+//   name = "megatron"
+//   tensor = 8
+//   pipeline = 8
+//   interleave = 3
+//   sequence_parallel = true
+//   recomputation = "selective"
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tessera/strategy/strategy.hpp"
+#include "tessera/workload/transformer.hpp"
+
+namespace tessera::strategy::megatron {
+
+/// The keys of its [strategy] table.
+struct Options {
+  std::int64_t tensor = 1;      ///< t
+  std::int64_t pipeline = 1;    ///< p
+  std::int64_t data = 0;        ///< d; 0: devices / (t p)
+  std::int64_t interleave = 1;  ///< v, model chunks of a stage
+  std::int64_t micro_batch = 1;
+  std::string schedule = "auto";  ///< a pipeline order, or "auto": interleaved-1f1b where interleave > 1, else 1f1b
+  bool sequence_parallel = false;
+  workload::Recomputation recomputation = workload::Recomputation::none;
+  bool distributed_optimizer = false;
+  bool overlap_gradient_reduction = false;   ///< beside the backward pass of the last micro-batch
+  bool overlap_tensor_communication = true;  ///< of the backward pass, beside the weight gradient
+  bool fused_gradient_accumulation = true;   ///< the weight-gradient GEMM adds to the gradient buffer
+  std::int64_t gradient_bytes = 4;           ///< per element of the gradient buffer
+  std::int64_t expert_parallel = 1;
+  double capacity_factor =
+      0.0;  ///< MoE: tokens of an expert at most, over the mean, and padded up to that; 0: no limit
+  double expert_imbalance = 0.0;  ///< MoE: largest deviation of a rank's load from the mean, as a share of the mean
+  bool pad_heads = false;         ///< uneven_heads = "pad": each rank carries ceil(heads / t)
+};
+[[nodiscard]] const config::Schema<Options>& options_schema();
+
+/// For strategy_kinds().
+[[nodiscard]] StrategyKind kind();
+
+}  // namespace tessera::strategy::megatron

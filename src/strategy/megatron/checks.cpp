@@ -1,0 +1,208 @@
+// What has to fit together before anything is built. Each check is one sentence; all are made, so that one run reports
+// every problem.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "cut.hpp"
+#include "tessera/base/random.hpp"
+#include "tessera/program/schedule.hpp"
+
+namespace tessera::strategy::megatron {
+namespace {
+
+using config::Diagnostics;
+using config::Table;
+
+class Checker {
+ public:
+  Checker(const Table& table, const Job& job, Cut& cut, Diagnostics& diagnostics)
+      : table_(table), job_(job), cut_(cut), options_(cut.options), model_(*job.model), diagnostics_(diagnostics) {}
+
+  void run() {
+    check_devices();
+    check_tensor();
+    check_pipeline();
+    check_batch();
+    check_experts();
+    check_phase();
+  }
+
+ private:
+  /// Where the key stands, or the table where it does not.
+  [[nodiscard]] config::Location at(const char* key) const {
+    const config::Value* value = table_.find(key);
+    return value == nullptr ? table_.where() : value->where();
+  }
+  template <class... Arguments>
+  void error(const char* key, fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+    diagnostics_.error(at(key), fmt::format(text, std::forward<Arguments>(arguments)...));
+  }
+
+  void check_devices();
+  void check_tensor();
+  void check_heads();
+  void check_pipeline();
+  void check_batch();
+  void check_experts();
+  void check_phase();
+
+  const Table& table_;
+  const Job& job_;
+  Cut& cut_;
+  Options& options_;
+  const workload::Model& model_;
+  Diagnostics& diagnostics_;
+};
+
+void Checker::check_devices() {
+  const machine::Machine& machine = *job_.machine;
+  for (machine::NodeId device = 0; device < machine.devices(); ++device) {
+    if (machine.speed[device] > 0) cut_.devices.push_back(device);
+  }
+  const auto devices = static_cast<std::int64_t>(cut_.devices.size());
+  const std::int64_t model_parallel = options_.tensor * options_.pipeline;
+  const char* key = table_.find("data") != nullptr && options_.data > 0 ? "data" : "tensor";
+  if (options_.data == 0) {
+    options_.data = std::max<std::int64_t>(1, devices / model_parallel);
+  }
+  if (options_.data * model_parallel == devices) return;
+  error(key, "tensor {} x pipeline {} x data {} = {} devices, but machine {} has {}{}", options_.tensor,
+        options_.pipeline, options_.data, options_.data * model_parallel, machine.name, devices,
+        devices == machine.devices() ? "" : " that work");
+}
+
+void Checker::check_tensor() {
+  const std::int64_t t = options_.tensor;
+  check_heads();
+  if (model_.ffn_hidden % t != 0) {
+    error("tensor", "tensor = {} does not divide the MLP's width of {}", t, model_.ffn_hidden);
+  }
+  if (!options_.sequence_parallel) return;
+  if (t == 1) diagnostics_.warn(at("sequence_parallel"), "sequence_parallel has no effect with tensor = 1");
+  if (job_.workload->phase == workload::Phase::generation) {
+    error("sequence_parallel",
+          "generation makes one token at a time, which cannot be cut along the sequence: "
+          "sequence_parallel = false");
+  } else if (job_.workload->sequence % t != 0) {
+    error("sequence_parallel", "tensor = {} does not divide the sequence of {} tokens", t, job_.workload->sequence);
+  }
+}
+
+void Checker::check_heads() {
+  const std::int64_t t = options_.tensor;
+  if (options_.pad_heads) {
+    if (t > model_.heads) error("tensor", "tensor = {} is more than the {} heads", t, model_.heads);
+    return;
+  }
+  if (model_.heads % t != 0) {
+    error("tensor", "tensor = {} does not divide the {} heads of {}; uneven_heads = \"pad\" lets every rank carry {}",
+          t, model_.heads, model_.name, (model_.heads + t - 1) / t);
+  } else if (model_.kv_heads >= t ? model_.kv_heads % t != 0 : t % model_.kv_heads != 0) {
+    error("tensor", "tensor = {} and the {} key-value heads of {} do not divide each other", t, model_.kv_heads,
+          model_.name);
+  }
+}
+
+void Checker::check_pipeline() {
+  const std::int64_t chunks = options_.pipeline * options_.interleave;
+  if (model_.layers % chunks != 0) {
+    error(options_.interleave > 1 ? "interleave" : "pipeline",
+          "pipeline {} x interleave {} = {} does not divide the {} layers of {}", options_.pipeline,
+          options_.interleave, chunks, model_.layers, model_.name);
+  }
+  cut_.chunk_layers = std::max<std::int64_t>(1, model_.layers / chunks);
+  if (options_.schedule == "auto") options_.schedule = options_.interleave > 1 ? "interleaved-1f1b" : "1f1b";
+}
+
+void Checker::check_batch() {
+  const std::int64_t step = options_.data * options_.micro_batch;
+  if (job_.workload->global_batch % step != 0) {
+    error("micro_batch", "global_batch = {} is not a multiple of micro_batch {} x data {}", job_.workload->global_batch,
+          options_.micro_batch, options_.data);
+    return;
+  }
+  cut_.micro_batches = job_.workload->global_batch / step;
+  if (cut_.micro_batches > 1'000'000) {
+    error("micro_batch", "{} micro-batches a replica, at most 1000000 are allowed", cut_.micro_batches);
+    return;
+  }
+  const program::PipelineShape shape{static_cast<std::uint32_t>(options_.pipeline),
+                                     static_cast<std::uint32_t>(options_.interleave),
+                                     static_cast<std::uint32_t>(cut_.micro_batches), cut_.training()};
+  const std::string problem = program::find_pipeline_order(options_.schedule)->check(shape);
+  if (!problem.empty()) {
+    error(table_.find("interleave") != nullptr ? "interleave" : "schedule", "schedule \"{}\" {}", options_.schedule,
+          problem);
+  }
+}
+
+void Checker::check_experts() {
+  const std::int64_t parallel = options_.expert_parallel;
+  if (model_.experts == 0) {
+    if (parallel > 1) error("expert_parallel", "model {} has no experts: expert_parallel = 1", model_.name);
+    if (options_.capacity_factor > 0) {
+      error("capacity_factor", "model {} has no experts: capacity_factor = 0", model_.name);
+    }
+    if (options_.expert_imbalance > 0) {
+      error("expert_imbalance", "model {} has no experts: expert_imbalance = 0", model_.name);
+    }
+    return;
+  }
+  if (model_.experts % parallel != 0) {
+    error("expert_parallel", "expert_parallel = {} does not divide the {} experts of {}", parallel, model_.experts,
+          model_.name);
+  }
+  if (options_.data % parallel != 0) {
+    error("expert_parallel", "expert_parallel = {} does not divide the {} data-parallel replicas", parallel,
+          options_.data);
+  }
+  // Drawn by expert-parallel rank; the loads are scaled so that no token is lost or made before the capacity is
+  // applied.
+  const KeyedRandom random(job_.seed, random_stream("megatron expert load"));
+  double sum = 0;
+  for (std::int64_t i = 0; i < parallel; ++i) {
+    const double draw = 2 * random.real(static_cast<std::uint64_t>(i)) - 1;
+    cut_.expert_load.push_back(parallel == 1 ? 1.0 : 1 + options_.expert_imbalance * draw);
+    sum += cut_.expert_load.back();
+  }
+  for (double& load : cut_.expert_load) {
+    load *= static_cast<double>(parallel) / sum;
+    if (options_.capacity_factor > 0) load = std::min(load, options_.capacity_factor);
+  }
+}
+
+void Checker::check_phase() {
+  const Workload& workload = *job_.workload;
+  if (workload.phase == workload::Phase::generation) {
+    if (!model_.causal)
+      diagnostics_.error(table_.where(), fmt::format("model {} is not causal: it cannot generate", model_.name));
+    if (options_.interleave > 1) error("interleave", "generation has one model chunk a stage: interleave = 1");
+  }
+  if (!cut_.training() && options_.recomputation != workload::Recomputation::none) {
+    error("recomputation", "there is no backward pass to recompute for: recomputation = \"none\" outside training");
+  }
+  const std::int64_t positions = model_.position == workload::PositionEmbedding::learned ? model_.max_positions : 0;
+  if (positions > 0 && cut_.context() > positions) {
+    diagnostics_.error(table_.where(), fmt::format("sequences of {} tokens, but model {} has {} learned positions",
+                                                   cut_.context(), model_.name, positions));
+  }
+}
+
+}  // namespace
+
+Cut make_cut(const Table& table, const Job& job, Diagnostics& diagnostics) {
+  Cut cut;
+  cut.model = job.model;
+  cut.workload = job.workload;
+  cut.collectives = job.collectives;
+  config::Diagnostics reading;
+  cut.options = options_schema().read(table, reading);
+  const bool readable = reading.ok();
+  diagnostics.add(reading);
+  // Values that could not be read would only cause more errors.
+  if (readable) Checker(table, job, cut, diagnostics).run();
+  return cut;
+}
+
+}  // namespace tessera::strategy::megatron

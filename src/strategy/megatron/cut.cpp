@@ -1,0 +1,62 @@
+#include "cut.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::strategy::megatron {
+
+using workload::Phase;
+
+std::int64_t Cut::tokens() const {
+  const std::int64_t sequence = workload->phase == Phase::generation ? 1 : workload->sequence;
+  return sequence * options.micro_batch;
+}
+
+std::int64_t Cut::context() const {
+  return workload->phase == Phase::generation ? workload->sequence + workload->generated : workload->sequence;
+}
+
+Place Cut::place(std::uint32_t rank) const {
+  const auto t = static_cast<std::uint32_t>(options.tensor);
+  const auto d = static_cast<std::uint32_t>(options.data);
+  return {rank % t, rank / t % d, rank / (t * d)};
+}
+
+std::uint32_t Cut::rank(const Place& place) const {
+  const auto t = static_cast<std::uint32_t>(options.tensor);
+  const auto d = static_cast<std::uint32_t>(options.data);
+  return (place.stage * d + place.data) * t + place.tensor;
+}
+
+std::int64_t Cut::expert_tokens(std::uint32_t expert_rank) const {
+  const std::int64_t mean = tokens() * model->experts_per_token;
+  const double load = expert_load.empty() ? 1.0 : expert_load[expert_rank];
+  return std::max<std::int64_t>(1, std::llround(load * static_cast<double>(mean)));
+}
+
+workload::LayerShape Cut::layer_shape(bool moe, std::uint32_t expert_rank, std::int64_t keys) const {
+  const bool generation = workload->phase == Phase::generation;
+  workload::LayerShape shape;
+  shape.sequence = generation ? 1 : workload->sequence;
+  shape.context = keys != 0 ? keys : context();
+  shape.micro_batch = options.micro_batch;
+  shape.tensor = options.tensor;
+  shape.sequence_parallel = uses_sequence_parallelism();
+  if (options.pad_heads) {
+    shape.heads_per_rank = (model->heads + options.tensor - 1) / options.tensor;
+    shape.kv_heads_per_rank = (model->kv_heads + options.tensor - 1) / options.tensor;
+  }
+  shape.flash_attention = workload->flash_attention;
+  shape.phase = workload->phase;
+  shape.datatype = workload->datatype;
+  shape.gradient_bytes = options.gradient_bytes;
+  shape.fused_accumulation = options.fused_gradient_accumulation;
+  shape.moe = moe;
+  if (moe) {
+    shape.expert_parallel = options.expert_parallel;
+    shape.expert_tokens = expert_tokens(expert_rank);
+  }
+  return shape;
+}
+
+}  // namespace tessera::strategy::megatron

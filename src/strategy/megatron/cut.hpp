@@ -1,0 +1,90 @@
+// How the job is cut: what every part of the strategy needs to know once options, model, workload and machine are
+// checked against each other.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tessera/strategy/megatron/megatron.hpp"
+
+namespace tessera::strategy::megatron {
+
+/// Groups that a device is in, by slot; no_group where there is nobody to talk to. Streams that run beside each other
+/// have groups of their own with the same members.
+enum GroupSlot : std::uint32_t {
+  tensor_group,
+  tensor_beside_group,  ///< of the stream beside: collectives that overlap with weight gradients
+  data_group,           ///< the replicas of this device's share
+  data_beside_group,
+  expert_data_group,  ///< those replicas that hold the same experts
+  expert_data_beside_group,
+  expert_group,     ///< replicas over which the experts of a layer are spread
+  embedding_group,  ///< first and last stage, which both hold the tied word embedding
+  model_group,      ///< everybody whose gradients make one norm
+  group_slots
+};
+
+enum Event : std::uint32_t {
+  gather_go,
+  gather_done,
+  reduce_go,
+  reduce_done,
+  gradients_ready,
+  gradients_reduced,
+  events
+};
+enum PeerSlot : std::uint32_t { previous_stage, next_stage, peer_slots };
+enum Channel : std::uint32_t { activations_channel, gradients_channel, tokens_channel };
+
+/// One device's coordinates. Tensor ranks are neighbours, then replicas, then stages (Megatron-LM's order), so that
+/// tensor parallelism stays inside a node where it fits.
+struct Place {
+  std::uint32_t tensor = 0;
+  std::uint32_t data = 0;
+  std::uint32_t stage = 0;
+};
+
+struct Cut {
+  const workload::Model* model = nullptr;
+  const Workload* workload = nullptr;
+  const program::CollectiveChoices* collectives = nullptr;
+  Options options;                         ///< data and schedule resolved
+  std::vector<program::DeviceId> devices;  ///< those that take part, in order of rank
+  std::int64_t micro_batches = 1;          ///< of one replica
+  std::int64_t chunk_layers = 1;
+  std::vector<double> expert_load;  ///< by expert-parallel rank, 1: the mean; capacity applied; empty when dense
+
+  [[nodiscard]] bool training() const { return workload->phase == workload::Phase::training; }
+  [[nodiscard]] std::int64_t element() const { return workload::bytes_per_element(workload->datatype); }
+  /// New tokens of a micro-batch that pass through the stages at once.
+  [[nodiscard]] std::int64_t tokens() const;
+  [[nodiscard]] std::int64_t context() const;  ///< keys and values of a sequence at the end of the iteration
+  [[nodiscard]] bool uses_sequence_parallelism() const { return options.sequence_parallel && options.tensor > 1; }
+  /// Bytes of the activation between two layers, whole.
+  [[nodiscard]] std::int64_t activation_bytes() const { return element() * tokens() * model->hidden; }
+  /// Bytes of it that one tensor rank sends to the next stage; gathered inside the node on arrival.
+  [[nodiscard]] std::int64_t message_bytes() const {
+    return (activation_bytes() + options.tensor - 1) / options.tensor;
+  }
+  [[nodiscard]] Place place(std::uint32_t rank) const;
+  [[nodiscard]] std::uint32_t rank(const Place& place) const;
+  [[nodiscard]] program::DeviceId device(const Place& at) const { return devices[rank(at)]; }
+  /// Expert-parallel rank of a replica.
+  [[nodiscard]] std::uint32_t expert_rank(std::uint32_t data) const {
+    return data % static_cast<std::uint32_t>(options.expert_parallel);
+  }
+  /// The model's layers in a chunk of a stage: first one.
+  [[nodiscard]] std::int64_t first_layer(std::uint32_t stage, std::uint32_t chunk) const {
+    return (static_cast<std::int64_t>(chunk) * options.pipeline + stage) * chunk_layers;
+  }
+  /// `context` 0: as the phase says. MoE layers need the expert-parallel rank.
+  [[nodiscard]] workload::LayerShape layer_shape(bool moe, std::uint32_t expert_rank, std::int64_t keys = 0) const;
+  /// Tokens that the experts of an expert-parallel rank process for one micro-batch.
+  [[nodiscard]] std::int64_t expert_tokens(std::uint32_t expert_rank) const;
+};
+
+/// Checks the table against the job; every problem goes to `diagnostics`, and then the result is of no use.
+[[nodiscard]] Cut make_cut(const config::Table& table, const Job& job, config::Diagnostics& diagnostics);
+
+}  // namespace tessera::strategy::megatron

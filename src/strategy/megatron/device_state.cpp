@@ -1,0 +1,82 @@
+#include "device_state.hpp"
+
+namespace tessera::strategy::megatron {
+namespace {
+
+std::int64_t cut_over_replicas(std::int64_t parameters, std::int64_t replicas, const Cut& cut) {
+  return cut.options.distributed_optimizer ? (parameters + replicas - 1) / replicas : parameters;
+}
+
+void add(DeviceState& state, const workload::ParameterShare& share) {
+  state.dense += share.sharded + share.replicated;
+  state.expert += share.expert;
+  state.replicated += share.replicated;
+}
+
+void add_layers(const Cut& cut, std::uint32_t stage, DeviceState& state) {
+  for (std::uint32_t chunk = 0; chunk < cut.options.interleave; ++chunk) {
+    const std::int64_t first = cut.first_layer(stage, chunk);
+    for (std::int64_t i = first; i < first + cut.chunk_layers; ++i) {
+      add(state, workload::layer_parameters(*cut.model, cut.layer_shape(workload::is_moe_layer(*cut.model, i), 0)));
+    }
+  }
+}
+
+void add_edges(const Cut& cut, std::uint32_t stage, DeviceState& state) {
+  const workload::Model& model = *cut.model;
+  const auto shape = cut.layer_shape(false, 0);
+  const bool one_stage = cut.options.pipeline == 1;
+  const std::int64_t layers = state.dense;
+  if (stage == 0) add(state, workload::embedding_parameters(model, shape));
+  if (stage + 1 == cut.options.pipeline) {
+    add(state, workload::head_parameters(model, shape, !model.tied_embeddings || !one_stage));
+  }
+  state.edge = state.dense - layers;
+}
+
+/// The whole input of a column-parallel layer, gathered under sequence parallelism, and what is under way between the
+/// stages in each direction.
+std::int64_t buffer_bytes(const Cut& cut) {
+  std::int64_t bytes = cut.uses_sequence_parallelism() ? cut.activation_bytes() : 0;
+  if (cut.options.pipeline > 1) bytes += (cut.training() ? 2 : 1) * cut.message_bytes();
+  if (cut.training()) return bytes;
+  // Outside training nothing is kept; the widest pair of tensors between two kernels is the MLP's.
+  const std::int64_t width = cut.model->ffn_hidden / cut.options.tensor * (cut.model->gated_mlp ? 2 : 1);
+  return bytes + cut.element() * cut.tokens() * (cut.model->hidden + width);
+}
+
+}  // namespace
+
+DeviceState device_state(const Cut& cut, std::uint32_t stage) {
+  DeviceState state;
+  add_layers(cut, stage, state);
+  add_edges(cut, stage, state);
+  const workload::Model& model = *cut.model;
+  const bool edge = stage == 0 || stage + 1 == cut.options.pipeline;
+  if (model.tied_embeddings && cut.options.pipeline > 1 && edge) {
+    state.tied = workload::padded_vocabulary(model, cut.options.tensor) / cut.options.tensor * model.hidden;
+  }
+  state.updated_dense = cut_over_replicas(state.dense, cut.options.data, cut);
+  state.updated_expert = cut_over_replicas(state.expert, cut.options.data / cut.options.expert_parallel, cut);
+  if (!cut.training()) {
+    const std::int64_t layers = cut.chunk_layers * cut.options.interleave;
+    state.kv_cache =
+        layers * cut.micro_batches * workload::kv_cache_bytes(model, cut.layer_shape(false, 0, cut.context()));
+  }
+  state.buffers = buffer_bytes(cut);
+  return state;
+}
+
+void allocate_state(Writer& writer, const DeviceState& state) {
+  const Cut& cut = writer.cut();
+  auto& builder = writer.builder();
+  builder.allocate(MemoryCategory::weights, cut.element() * state.parameters());
+  if (cut.training()) {
+    builder.allocate(MemoryCategory::gradients, cut.options.gradient_bytes * state.parameters());
+    builder.allocate(MemoryCategory::optimizer_state, workload::optimizer_state_bytes * state.updated());
+  }
+  builder.allocate(MemoryCategory::kv_cache, state.kv_cache);
+  builder.allocate(MemoryCategory::buffers, state.buffers);
+}
+
+}  // namespace tessera::strategy::megatron

@@ -1,0 +1,28 @@
+// What a device holds from the first to the last moment of an iteration: parameters, gradients, optimizer state, KV
+// cache and buffers.
+#pragma once
+
+#include "writer.hpp"
+
+namespace tessera::strategy::megatron {
+
+/// Of one device of a stage.
+struct DeviceState {
+  std::int64_t dense = 0;       ///< parameters apart from those of experts
+  std::int64_t expert = 0;      ///< parameters of experts
+  std::int64_t replicated = 0;  ///< of the dense ones, those that every tensor rank holds alike
+  std::int64_t edge = 0;        ///< of the dense ones, those of embedding and head
+  std::int64_t tied = 0;        ///< word embedding that the first and the last stage both hold; 0: none or one stage
+  std::int64_t updated_dense = 0, updated_expert = 0;  ///< whose optimizer state it holds
+  std::int64_t kv_cache = 0;                           ///< B
+  std::int64_t buffers = 0;                            ///< B
+
+  [[nodiscard]] std::int64_t parameters() const { return dense + expert; }
+  [[nodiscard]] std::int64_t updated() const { return updated_dense + updated_expert; }
+};
+
+[[nodiscard]] DeviceState device_state(const Cut& cut, std::uint32_t stage);
+/// Allocates it all, at the start of the main stream.
+void allocate_state(Writer& writer, const DeviceState& state);
+
+}  // namespace tessera::strategy::megatron

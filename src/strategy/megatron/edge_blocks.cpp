@@ -1,0 +1,93 @@
+#include "edge_blocks.hpp"
+
+#include "parallel_linear.hpp"
+
+namespace tessera::strategy::megatron {
+namespace {
+
+using workload::OperatorSet;
+
+program::BlockId embedding_forward(program::Program& program, const Cut& cut,
+                                   const workload::EmbeddingOperators& embedding) {
+  Writer writer(program, cut, "embedding forward");
+  writer.run(embedding.lookup.forward, Activity::forward);
+  writer.tensor_collective(CollectiveKind::all_reduce, cut.activation_bytes(), "embedding all-reduce");
+  writer.run(embedding.combine.forward, Activity::forward);
+  if (cut.training()) {
+    writer.builder().allocate(MemoryCategory::activations, embedding.lookup.kept() + embedding.combine.kept());
+  }
+  return writer.builder().done();
+}
+
+program::BlockId embedding_backward(program::Program& program, const Cut& cut,
+                                    const workload::EmbeddingOperators& embedding) {
+  Writer writer(program, cut, "embedding backward");
+  if (cut.uses_sequence_parallelism()) {
+    // The cut along the sequence is made behind the embedding; its gradient is gathered before it.
+    writer.tensor_collective(CollectiveKind::all_gather, cut.activation_bytes(), "embedding all-gather");
+  }
+  plain_backward(writer, embedding.combine);
+  plain_backward(writer, embedding.lookup);
+  writer.builder().release(MemoryCategory::activations, embedding.lookup.kept() + embedding.combine.kept());
+  return writer.builder().done();
+}
+
+std::int64_t kept(const workload::HeadOperators& head) {
+  std::int64_t bytes = head.norm.kept() + head.logits.kept();
+  for (const OperatorSet& set : head.loss) bytes += set.kept();
+  return bytes;
+}
+
+program::BlockId head_forward(program::Program& program, const Cut& cut, const workload::HeadOperators& head) {
+  Writer writer(program, cut, "head forward");
+  writer.run(head.norm.forward, Activity::forward);
+  if (!cut.training()) {
+    // The last token of each sequence alone, which is on one tensor rank under sequence parallelism.
+    const std::int64_t bytes = cut.element() * cut.options.micro_batch * cut.model->hidden;
+    if (cut.uses_sequence_parallelism()) {
+      writer.tensor_collective(CollectiveKind::all_reduce, bytes, "head all-reduce");
+    }
+    writer.run(head.logits.forward, Activity::forward);
+    return writer.builder().done();
+  }
+  column_forward(writer, head.logits, Activity::forward);
+  // FP32: the maximum, the target's logit and the sum of exponentials of every token.
+  for (std::size_t i = 0; i < head.loss.size(); ++i) {
+    if (i > 0) {
+      writer.collective(CollectiveKind::all_reduce, tensor_group, 4 * cut.tokens(), 4, Activity::tensor_communication,
+                        "loss all-reduce");
+    }
+    writer.run(head.loss[i].forward, Activity::forward);
+  }
+  writer.builder().allocate(MemoryCategory::activations, kept(head));
+  return writer.builder().done();
+}
+
+program::BlockId head_backward(program::Program& program, const Cut& cut, const workload::HeadOperators& head) {
+  Writer writer(program, cut, "head backward");
+  for (auto set = head.loss.rbegin(); set != head.loss.rend(); ++set) plain_backward(writer, *set);
+  column_backward(writer, head.logits);
+  plain_backward(writer, head.norm);
+  writer.builder().release(MemoryCategory::activations, kept(head));
+  return writer.builder().done();
+}
+
+}  // namespace
+
+EdgeBlocks add_embedding(program::Program& program, const Cut& cut) {
+  const auto embedding = workload::embedding_operators(*cut.model, cut.layer_shape(false, 0));
+  EdgeBlocks blocks;
+  blocks.forward = embedding_forward(program, cut, embedding);
+  if (cut.training()) blocks.backward = embedding_backward(program, cut, embedding);
+  return blocks;
+}
+
+EdgeBlocks add_head(program::Program& program, const Cut& cut) {
+  const auto head = workload::head_operators(*cut.model, cut.layer_shape(false, 0));
+  EdgeBlocks blocks;
+  blocks.forward = head_forward(program, cut, head);
+  if (cut.training()) blocks.backward = head_backward(program, cut, head);
+  return blocks;
+}
+
+}  // namespace tessera::strategy::megatron

@@ -1,0 +1,13 @@
+// The MLP of a MoE layer: router, dispatch of tokens to the ranks of their experts, experts, and the way back.
+#pragma once
+
+#include "writer.hpp"
+
+namespace tessera::strategy::megatron {
+
+/// Tokens travel cut along the sequence under sequence parallelism and are gathered over the tensor ranks at their
+/// experts, which are cut by columns, then rows, like a dense MLP.
+void experts_forward(Writer& writer, const workload::LayerOperators& layer, Activity activity);
+void experts_backward(Writer& writer, const workload::LayerOperators& layer);
+
+}  // namespace tessera::strategy::megatron

@@ -1,0 +1,90 @@
+// Generation: every token of a sequence passes through all stages, and the next one starts when it is known. The
+// micro-batches of a replica take turns, so with enough of them all stages are busy.
+#include <algorithm>
+
+#include "stage_program.hpp"
+
+namespace tessera::strategy::megatron {
+namespace {
+
+/// Consecutive tokens that are computed with the same number of keys.
+struct Segment {
+  std::int64_t tokens = 0;
+  std::int64_t keys = 0;
+};
+
+/// Keys grow by one a token. The work of a token is linear in them, so equal pieces with their mean number of keys take
+/// the same time in sum; 16 pieces keep the program small and the memory traffic within 1/32 of its growth at any time.
+std::vector<Segment> segments(const Cut& cut) {
+  constexpr std::int64_t pieces = 16;
+  const std::int64_t tokens = cut.workload->generated;
+  std::vector<Segment> result;
+  for (std::int64_t i = 0; i < std::min(pieces, tokens); ++i) {
+    const std::int64_t begin = tokens * i / std::min(pieces, tokens);
+    const std::int64_t end = tokens * (i + 1) / std::min(pieces, tokens);
+    // Token n of the segment sees the prompt, all tokens before and itself.
+    result.push_back({end - begin, cut.workload->sequence + (begin + end + 1) / 2});
+  }
+  return result;
+}
+
+/// One micro-batch's token on one stage. The first stage embeds the token that the last one chose; in the first round
+/// it is at hand, and the choice of the last round stays where it was made.
+class StepWriter {
+ public:
+  StepWriter(program::Program& program, const Cut& cut, std::uint32_t stage)
+      : program_(program), cut_(cut), first_(stage == 0), last_(stage + 1 == cut.options.pipeline) {}
+
+  void write(Writer& writer, program::BlockId step, std::int64_t times, bool receive_token, bool send_token) {
+    if (times == 0) return;
+    Writer body(program_, cut_, "generation round");
+    auto& builder = body.builder();
+    const std::int64_t tokens = 8 * cut_.options.micro_batch;  // 64-bit indexes
+    const std::int64_t bytes = cut_.message_bytes();
+    const bool pipeline = cut_.options.pipeline > 1;
+    builder.label("pipeline exchange").activity(Activity::pipeline_communication);
+    if (pipeline && first_ && receive_token) builder.receive(previous_stage, tokens, tokens_channel);
+    if (pipeline && !first_) receive_activation(body, bytes);
+    builder.call(step);
+    builder.label("pipeline exchange").activity(Activity::pipeline_communication);
+    if (pipeline && !last_) builder.send(next_stage, bytes, activations_channel).wait_sends();
+    if (pipeline && last_ && send_token) builder.send(next_stage, tokens, tokens_channel).wait_sends();
+    writer.builder().call(builder.done(), static_cast<std::uint32_t>(times));
+  }
+
+ private:
+  void receive_activation(Writer& body, std::int64_t bytes) {
+    body.builder().receive(previous_stage, bytes, activations_channel);
+    body.collective(CollectiveKind::all_gather, tensor_group, cut_.activation_bytes(), cut_.element(),
+                    Activity::pipeline_communication, "pipeline all-gather");
+  }
+
+  program::Program& program_;
+  const Cut& cut_;
+  bool first_, last_;
+};
+
+}  // namespace
+
+void write_generation(program::Program& program, Writer& writer, StageBlocks& blocks, std::uint32_t stage,
+                      std::uint32_t expert_rank) {
+  const Cut& cut = writer.cut();
+  const std::vector<Segment> parts = segments(cut);
+  StepWriter step(program, cut, stage);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const program::BlockId pass = blocks.generation_step(stage, expert_rank, parts[i].keys);
+    const bool opening = i == 0;
+    const bool closing = i + 1 == parts.size();
+    const std::int64_t batches = cut.micro_batches;
+    const std::int64_t rounds = parts[i].tokens;
+    if (opening && closing && rounds == 1) {
+      step.write(writer, pass, batches, false, false);
+      continue;
+    }
+    if (opening) step.write(writer, pass, batches, false, true);
+    step.write(writer, pass, (rounds - (opening ? 1 : 0) - (closing ? 1 : 0)) * batches, true, true);
+    if (closing) step.write(writer, pass, batches, true, false);
+  }
+}
+
+}  // namespace tessera::strategy::megatron

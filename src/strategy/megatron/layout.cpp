@@ -1,0 +1,86 @@
+#include "layout.hpp"
+
+#include <functional>
+#include <map>
+
+namespace tessera::strategy::megatron {
+namespace {
+
+/// Groups devices by what `key_of` says, members in order of rank, and binds them to a slot. Groups of one are left
+/// out: nobody talks there.
+class Grouping {
+ public:
+  Grouping(const Cut& cut, program::Program& program) : cut_(cut), program_(program) {}
+
+  /// `key_of` returns -1 for devices without a group.
+  void bind(GroupSlot slot, const std::function<std::int64_t(const Place&)>& key_of) {
+    std::map<std::int64_t, std::vector<program::DeviceId>> members;
+    for (std::uint32_t rank = 0; rank < cut_.devices.size(); ++rank) {
+      const std::int64_t key = key_of(cut_.place(rank));
+      if (key >= 0) members[key].push_back(cut_.devices[rank]);
+    }
+    for (auto& [key, devices] : members) {
+      if (devices.size() < 2) continue;
+      const auto group = static_cast<program::GroupId>(program_.groups.size());
+      for (const program::DeviceId device : devices) program_.devices[device].groups[slot] = group;
+      program_.groups.push_back({std::move(devices)});
+    }
+  }
+
+ private:
+  const Cut& cut_;
+  program::Program& program_;
+};
+
+void add_groups(const Cut& cut, program::Program& program) {
+  const Options& options = cut.options;
+  const std::int64_t t = options.tensor;
+  const std::int64_t d = options.data;
+  const std::int64_t experts = options.expert_parallel;
+  const bool training = cut.training();
+  Grouping grouping(cut, program);
+  const auto tensor = [&](const Place& at) { return at.stage * d + at.data; };
+  const auto data = [&](const Place& at) { return at.stage * t + at.tensor; };
+  const auto expert = [&](const Place& at) { return (at.stage * t + at.tensor) * d + at.data / experts; };
+  const auto expert_data = [&](const Place& at) { return (at.stage * t + at.tensor) * d + at.data % experts; };
+  grouping.bind(tensor_group, tensor);
+  if (cut.model->experts > 0) grouping.bind(expert_group, expert);
+  if (!training) return;
+  if (options.overlap_tensor_communication) grouping.bind(tensor_beside_group, tensor);
+  grouping.bind(data_group, data);
+  if (options.overlap_gradient_reduction) grouping.bind(data_beside_group, data);
+  if (cut.model->experts > 0) {
+    grouping.bind(expert_data_group, expert_data);
+    if (options.overlap_gradient_reduction) grouping.bind(expert_data_beside_group, expert_data);
+  }
+  grouping.bind(model_group,
+                [&](const Place& at) -> std::int64_t { return options.distributed_optimizer ? 0 : at.data; });
+  if (cut.model->tied_embeddings && options.pipeline > 1) {
+    grouping.bind(embedding_group, [&](const Place& at) {
+      const bool holds = at.stage == 0 || at.stage + 1 == options.pipeline;
+      return holds ? at.data * t + at.tensor : std::int64_t{-1};
+    });
+  }
+}
+
+}  // namespace
+
+void add_layout(const Cut& cut, program::Program& program) {
+  const auto stages = static_cast<std::uint32_t>(cut.options.pipeline);
+  for (std::uint32_t rank = 0; rank < cut.devices.size(); ++rank) {
+    program::DeviceProgram& device = program.devices[cut.devices[rank]];
+    device.groups.assign(group_slots, program::no_group);
+    device.peers.assign(peer_slots, program::no_device);
+    device.events = events;
+    if (stages == 1) continue;
+    Place before = cut.place(rank);
+    Place after = before;
+    before.stage = (before.stage + stages - 1) % stages;
+    after.stage = (after.stage + 1) % stages;
+    device.peers[previous_stage] = cut.device(before);
+    device.peers[next_stage] = cut.device(after);
+  }
+  add_groups(cut, program);
+}
+
+}  // namespace tessera::strategy::megatron

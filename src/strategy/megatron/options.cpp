@@ -1,0 +1,95 @@
+#include "tessera/program/schedule.hpp"
+#include "tessera/strategy/megatron/megatron.hpp"
+
+namespace tessera::strategy::megatron {
+namespace {
+
+std::vector<std::string> schedule_names() {
+  std::vector<std::string> names = {"auto"};
+  for (const program::PipelineOrder& order : program::pipeline_orders()) names.push_back(order.name);
+  return names;
+}
+
+void add_cuts(config::Schema<Options>& s) {
+  s.integer("tensor", &Options::tensor, "tensor-parallel ranks: each layer is cut over them")
+      .at_least("1")
+      .otherwise("1");
+  s.integer("pipeline", &Options::pipeline, "pipeline stages: layers are dealt out to them")
+      .at_least("1")
+      .otherwise("1");
+  s.integer("data", &Options::data, "data-parallel replicas; 0: as many as the machine has room for")
+      .at_least("0")
+      .otherwise("0");
+  s.boolean("sequence_parallel", &Options::sequence_parallel,
+            "norms, dropouts and residuals are cut along the sequence over the tensor-parallel ranks")
+      .otherwise("false");
+  s.choice<bool>("uneven_heads", &Options::pad_heads, {{"error", false}, {"pad", true}},
+                 "heads that tensor does not divide: refuse, or let every rank carry ceil(heads / tensor)")
+      .otherwise("error");
+}
+
+void add_schedule(config::Schema<Options>& s) {
+  using workload::Recomputation;
+  s.integer("micro_batch", &Options::micro_batch, "sequences of one micro-batch").at_least("1").otherwise("1");
+  s.integer("interleave", &Options::interleave, "model chunks of each pipeline stage").at_least("1").otherwise("1");
+  s.choice("schedule", &Options::schedule, schedule_names(),
+           "order of the passes; auto: interleaved-1f1b where interleave > 1, 1f1b otherwise")
+      .otherwise("auto");
+  s.choice<Recomputation>(
+       "recomputation", &Options::recomputation,
+       {{"none", Recomputation::none}, {"selective", Recomputation::selective}, {"full", Recomputation::full}},
+       "activations that are computed again in the backward pass: none, the attention core, or all "
+       "but the input of each layer")
+      .otherwise("none");
+}
+
+void add_gradients(config::Schema<Options>& s) {
+  s.boolean("distributed_optimizer", &Options::distributed_optimizer,
+            "optimizer state and weight update are cut over the data-parallel replicas")
+      .otherwise("false");
+  s.boolean("overlap_gradient_reduction", &Options::overlap_gradient_reduction,
+            "reduce gradients over the replicas layer by layer, beside the last micro-batch's backward pass")
+      .otherwise("false");
+  s.boolean("overlap_tensor_communication", &Options::overlap_tensor_communication,
+            "in the backward pass, tensor-parallel collectives of an input gradient run beside the weight gradient")
+      .otherwise("true");
+  s.choice<std::int64_t>("gradient_precision", &Options::gradient_bytes, {{"fp32", 4}, {"fp16", 2}},
+                         "of the buffer that gradients are added up in")
+      .otherwise("fp32");
+  s.boolean("fused_gradient_accumulation", &Options::fused_gradient_accumulation,
+            "the weight-gradient GEMM adds to that buffer itself")
+      .otherwise("true");
+}
+
+void add_experts(config::Schema<Options>& s) {
+  s.integer("expert_parallel", &Options::expert_parallel, "ranks over which the experts of a MoE model are spread")
+      .at_least("1")
+      .otherwise("1");
+  s.number(
+       "capacity_factor", &Options::capacity_factor,
+       "MoE: every expert processes this many times the mean number of tokens, padded or dropped; 0: what it is sent")
+      .at_least("0")
+      .otherwise("0");
+  s.number("expert_imbalance", &Options::expert_imbalance,
+           "MoE: load of an expert-parallel rank, drawn with the seed from mean x (1 - this) to mean x (1 + this)")
+      .at_least("0")
+      .at_most("1")
+      .otherwise("0");
+}
+
+}  // namespace
+
+const config::Schema<Options>& options_schema() {
+  static const config::Schema<Options> schema = [] {
+    config::Schema<Options> s("strategy.megatron", "Data, tensor, pipeline and expert parallelism of Megatron-LM.");
+    s.also_accept("name", "\"megatron\"");
+    add_cuts(s);
+    add_schedule(s);
+    add_gradients(s);
+    add_experts(s);
+    return s;
+  }();
+  return schema;
+}
+
+}  // namespace tessera::strategy::megatron

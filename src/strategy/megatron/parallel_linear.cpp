@@ -1,0 +1,98 @@
+#include "parallel_linear.hpp"
+
+namespace tessera::strategy::megatron {
+namespace {
+
+void wait_for(Writer& writer, Event event, const char* label) {
+  writer.builder().label(label).activity(Activity::tensor_communication).wait(event);
+}
+
+/// Without sequence parallelism the input is whole already, and its gradient stays whole.
+CollectiveKind reduction(const Cut& cut) {
+  return cut.uses_sequence_parallelism() ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+}
+
+const char* reduction_label(const Cut& cut) {
+  return cut.uses_sequence_parallelism() ? "tensor reduce-scatter" : "tensor all-reduce";
+}
+
+void backward_in_turn(Writer& writer, const workload::OperatorSet& set) {
+  const Cut& cut = writer.cut();
+  if (cut.uses_sequence_parallelism()) {
+    writer.tensor_collective(CollectiveKind::all_gather, cut.activation_bytes(), "tensor all-gather");
+  }
+  writer.run(set.input_gradient, Activity::backward);
+  writer.tensor_collective(reduction(cut), cut.activation_bytes(), reduction_label(cut));
+  writer.run(set.weight_gradient, Activity::backward);
+}
+
+void backward_beside(Writer& writer, const workload::OperatorSet& set) {
+  const Cut& cut = writer.cut();
+  const bool gather = cut.uses_sequence_parallelism();
+  if (gather) writer.builder().signal(gather_go);
+  writer.run(set.input_gradient, Activity::backward);
+  if (gather) wait_for(writer, gather_done, "tensor all-gather");
+  writer.builder().signal(reduce_go);
+  writer.run(set.weight_gradient, Activity::backward);
+  wait_for(writer, reduce_done, reduction_label(cut));
+}
+
+}  // namespace
+
+bool has_beside_stream(const Cut& cut) {
+  return cut.training() && cut.options.tensor > 1 && cut.options.overlap_tensor_communication;
+}
+
+void plain_backward(Writer& writer, const workload::OperatorSet& set) {
+  writer.run(set.input_gradient, Activity::backward);
+  writer.run(set.weight_gradient, Activity::backward);
+}
+
+void column_forward(Writer& writer, const workload::OperatorSet& set, Activity activity) {
+  const Cut& cut = writer.cut();
+  if (cut.uses_sequence_parallelism()) {
+    writer.tensor_collective(CollectiveKind::all_gather, cut.activation_bytes(), "tensor all-gather");
+  }
+  writer.run(set.forward, activity);
+}
+
+void column_backward(Writer& writer, const workload::OperatorSet& set) {
+  if (has_beside_stream(writer.cut())) {
+    backward_beside(writer, set);
+  } else {
+    backward_in_turn(writer, set);
+  }
+}
+
+void row_forward(Writer& writer, const workload::OperatorSet& set, Activity activity) {
+  const Cut& cut = writer.cut();
+  writer.run(set.forward, activity);
+  writer.tensor_collective(reduction(cut), cut.activation_bytes(), reduction_label(cut));
+}
+
+void row_backward(Writer& writer, const workload::OperatorSet& set) {
+  const Cut& cut = writer.cut();
+  if (cut.uses_sequence_parallelism()) {
+    writer.tensor_collective(CollectiveKind::all_gather, cut.activation_bytes(), "tensor all-gather");
+  }
+  plain_backward(writer, set);
+}
+
+program::BlockId beside_block(program::Program& program, const Cut& cut) {
+  Writer writer(program, cut, "tensor communication beside backward");
+  const auto collective = [&](CollectiveKind kind, const char* label) {
+    writer.collective(kind, tensor_beside_group, cut.activation_bytes(), cut.element(), Activity::tensor_communication,
+                      label);
+  };
+  if (cut.uses_sequence_parallelism()) {
+    wait_for(writer, gather_go, "");
+    collective(CollectiveKind::all_gather, "tensor all-gather");
+    writer.builder().signal(gather_done);
+  }
+  wait_for(writer, reduce_go, "");
+  collective(reduction(cut), reduction_label(cut));
+  writer.builder().signal(reduce_done);
+  return writer.builder().done();
+}
+
+}  // namespace tessera::strategy::megatron

@@ -1,0 +1,24 @@
+// Linear layers cut over the tensor ranks (Shoeybi et al. 2019; with sequence parallelism, Korthikanti et al. 2022,
+// section 4.2.2), as Megatron-LM of 2022 runs them: in the backward pass of a column-parallel layer the collectives run
+// beside the GEMMs, on a stream of their own (megatron/mpu/layers.py, LinearWithGradAccumulationAndAsyncCommunication):
+// the input is gathered again beside the input-gradient GEMM, the input gradient is reduced beside the weight-gradient
+// GEMM. All other collectives stop the main stream.
+#pragma once
+
+#include "writer.hpp"
+
+namespace tessera::strategy::megatron {
+
+void column_forward(Writer& writer, const workload::OperatorSet& set, Activity activity);
+void column_backward(Writer& writer, const workload::OperatorSet& set);
+void row_forward(Writer& writer, const workload::OperatorSet& set, Activity activity);
+void row_backward(Writer& writer, const workload::OperatorSet& set);
+/// Input gradient, then weight gradient: what is not cut, or not a linear layer.
+void plain_backward(Writer& writer, const workload::OperatorSet& set);
+
+/// The stream beside: the collectives of one column_backward.
+[[nodiscard]] program::BlockId beside_block(program::Program& program, const Cut& cut);
+/// Whether there is such a stream.
+[[nodiscard]] bool has_beside_stream(const Cut& cut);
+
+}  // namespace tessera::strategy::megatron

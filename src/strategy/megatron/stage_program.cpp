@@ -1,0 +1,131 @@
+#include "stage_program.hpp"
+
+#include "parallel_linear.hpp"
+#include "tessera/program/schedule.hpp"
+#include "update.hpp"
+
+namespace tessera::strategy::megatron {
+namespace {
+
+using program::PipelineAction;
+
+/// Writes the actions of one stage's schedule.
+class ScheduleWriter {
+ public:
+  ScheduleWriter(program::Program& program, const Cut& cut, StageBlocks& blocks, std::uint32_t stage,
+                 std::uint32_t expert_rank)
+      : program_(program), cut_(cut), blocks_(blocks), stage_(stage), expert_rank_(expert_rank) {}
+
+  void write(Writer& writer, const program::ScheduleLoop& loop) {
+    if (loop.action) return write(writer, *loop.action, loop.times);
+    if (loop.times == 1) {
+      for (const program::ScheduleLoop& inner : loop.body) write(writer, inner);
+      return;
+    }
+    Writer body(program_, cut_, "schedule");
+    for (const program::ScheduleLoop& inner : loop.body) write(body, inner);
+    writer.builder().call(body.builder().done(), loop.times);
+  }
+
+ private:
+  void write(Writer& writer, const PipelineAction& action, std::uint32_t times) {
+    const ChunkPlace at{stage_, action.chunk, expert_rank_};
+    switch (action.kind) {
+      case PipelineAction::Kind::forward:
+        writer.builder().call(blocks_.forward(at), times);
+        break;
+      case PipelineAction::Kind::backward:
+        writer.builder().call(blocks_.backward(at, action.last && has_gradient_stream(cut_)), times);
+        break;
+      case PipelineAction::Kind::exchange:
+        for (std::uint32_t i = 0; i < times; ++i) write_exchange(writer, action);
+        break;
+    }
+  }
+
+  /// Megatron-LM posts all sends and receives at once and waits for all (megatron/p2p_communication.py).
+  void write_exchange(Writer& writer, const PipelineAction& action) {
+    const std::int64_t bytes = cut_.message_bytes();
+    auto& builder = writer.builder();
+    builder.label("pipeline exchange").activity(Activity::pipeline_communication);
+    if (action.send_next) builder.send(next_stage, bytes, activations_channel);
+    if (action.send_previous) builder.send(previous_stage, bytes, gradients_channel);
+    if (action.receive_previous) builder.receive(previous_stage, bytes, activations_channel);
+    if (action.receive_next) builder.receive(next_stage, bytes, gradients_channel);
+    if (action.send_next || action.send_previous) builder.wait_sends();
+    // Each tensor rank received its part; without sequence parallelism it needs the whole.
+    if (cut_.uses_sequence_parallelism()) return;
+    for (int i = 0; i < int{action.receive_previous} + int{action.receive_next}; ++i) {
+      writer.collective(CollectiveKind::all_gather, tensor_group, cut_.activation_bytes(), cut_.element(),
+                        Activity::pipeline_communication, "pipeline all-gather");
+    }
+  }
+
+  program::Program& program_;
+  const Cut& cut_;
+  StageBlocks& blocks_;
+  std::uint32_t stage_, expert_rank_;
+};
+
+std::vector<PipelineAction> stage_actions(const Cut& cut, std::uint32_t stage) {
+  const program::PipelineShape shape{static_cast<std::uint32_t>(cut.options.pipeline),
+                                     static_cast<std::uint32_t>(cut.options.interleave),
+                                     static_cast<std::uint32_t>(cut.micro_batches), cut.training()};
+  return program::find_pipeline_order(cut.options.schedule)->actions(shape, stage);
+}
+
+/// How often the backward passes of a stage use the stream beside.
+std::uint32_t beside_count(const Cut& cut, const StageBlocks& blocks, std::uint32_t stage) {
+  std::uint32_t uses = 0;
+  for (std::uint32_t chunk = 0; chunk < cut.options.interleave; ++chunk) {
+    const ChunkPlace at{stage, chunk, 0};
+    for (const LayerRun& run : blocks.runs(at)) uses += run.layers * beside_uses(run.moe);
+    if (blocks.has_head(at)) ++uses;
+  }
+  return uses * static_cast<std::uint32_t>(cut.micro_batches);
+}
+
+/// The layers of a stage in the order in which their gradients become complete; true: MoE.
+std::vector<bool> announced_layers(const StageBlocks& blocks, std::uint32_t stage,
+                                   const std::vector<PipelineAction>& actions) {
+  std::vector<bool> layers;
+  for (const PipelineAction& action : actions) {
+    if (action.kind != PipelineAction::Kind::backward || !action.last) continue;
+    const std::vector<LayerRun> runs = blocks.runs({stage, action.chunk, 0});
+    for (auto run = runs.rbegin(); run != runs.rend(); ++run) layers.insert(layers.end(), run->layers, run->moe);
+  }
+  return layers;
+}
+
+program::BlockId beside_stream(program::Program& program, const Cut& cut, const StageBlocks& blocks,
+                               std::uint32_t stage) {
+  const program::BlockId once = beside_block(program, cut);
+  program::BlockBuilder builder(program, "tensor communication");
+  builder.call(once, beside_count(cut, blocks, stage));
+  return builder.done();
+}
+
+}  // namespace
+
+std::vector<program::BlockId> add_stage(program::Program& program, const Cut& cut, StageBlocks& blocks,
+                                        std::uint32_t stage, std::uint32_t expert_rank) {
+  const DeviceState state = device_state(cut, stage);
+  Writer main(program, cut, "stage " + std::to_string(stage));
+  allocate_state(main, state);
+  if (cut.workload->phase == workload::Phase::generation) {
+    write_generation(program, main, blocks, stage, expert_rank);
+    return {main.builder().done()};
+  }
+  const std::vector<PipelineAction> actions = stage_actions(cut, stage);
+  if (cut.training()) write_zero_gradients(main, state);
+  ScheduleWriter(program, cut, blocks, stage, expert_rank).write(main, program::fold(actions));
+  if (cut.training()) write_update(main, state);
+  std::vector<program::BlockId> streams = {main.builder().done()};
+  if (has_beside_stream(cut)) streams.push_back(beside_stream(program, cut, blocks, stage));
+  if (has_gradient_stream(cut)) {
+    streams.push_back(gradient_stream(program, cut, announced_layers(blocks, stage, actions)));
+  }
+  return streams;
+}
+
+}  // namespace tessera::strategy::megatron

@@ -1,0 +1,17 @@
+// The streams of the devices of a stage.
+#pragma once
+
+#include "stage_blocks.hpp"
+
+namespace tessera::strategy::megatron {
+
+/// Streams of the devices of one stage and expert-parallel rank, for DeviceProgram::streams: the main one, then those
+/// beside it.
+[[nodiscard]] std::vector<program::BlockId> add_stage(program::Program& program, const Cut& cut, StageBlocks& blocks,
+                                                      std::uint32_t stage, std::uint32_t expert_rank);
+
+/// The passes of a stage in generation, where each token of a sequence waits for the one before (generation.cpp).
+void write_generation(program::Program& program, Writer& writer, StageBlocks& blocks, std::uint32_t stage,
+                      std::uint32_t expert_rank);
+
+}  // namespace tessera::strategy::megatron

@@ -1,0 +1,94 @@
+#include "update.hpp"
+
+namespace tessera::strategy::megatron {
+namespace {
+
+workload::OptimizerOperators operators(const Cut& cut, const DeviceState& state) {
+  workload::OptimizerShape shape;
+  shape.parameters = state.parameters();
+  shape.updated = state.updated();
+  shape.datatype = cut.workload->datatype;
+  shape.gradient_bytes = cut.options.gradient_bytes;
+  return workload::optimizer_operators(shape);
+}
+
+/// Sum over the replicas: of the whole buffer, or of each replica's part of it with the distributed optimizer.
+void reduce(Writer& writer, GroupSlot group, std::int64_t parameters) {
+  const Cut& cut = writer.cut();
+  const bool scatter = cut.options.distributed_optimizer;
+  writer.collective(scatter ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce, group,
+                    cut.options.gradient_bytes * parameters, cut.options.gradient_bytes, Activity::data_communication,
+                    scatter ? "gradient reduce-scatter" : "gradient all-reduce");
+}
+
+/// The layers' parameters of a device are reduced beside the backward pass; the rest is what its edges hold.
+void reduce_over_replicas(Writer& writer, const DeviceState& state, std::int64_t dense, std::int64_t expert) {
+  const Cut& cut = writer.cut();
+  if (cut.options.data > 1) writer.run(operators(cut, state).average, Activity::optimizer);
+  reduce(writer, data_group, dense);
+  reduce(writer, expert_data_group, expert);
+}
+
+std::int64_t layer_count(const Cut& cut) { return cut.chunk_layers * cut.options.interleave; }
+
+}  // namespace
+
+bool has_gradient_stream(const Cut& cut) {
+  return cut.training() && cut.options.overlap_gradient_reduction && cut.options.data > 1;
+}
+
+void write_zero_gradients(Writer& writer, const DeviceState& state) {
+  writer.run(operators(writer.cut(), state).zero, Activity::optimizer);
+}
+
+void write_update(Writer& writer, const DeviceState& state) {
+  const Cut& cut = writer.cut();
+  const workload::OptimizerOperators optimizer = operators(cut, state);
+  if (cut.uses_sequence_parallelism()) {
+    // Norms and biases saw one part of the sequence each.
+    writer.collective(CollectiveKind::all_reduce, tensor_group, cut.options.gradient_bytes * state.replicated,
+                      cut.options.gradient_bytes, Activity::tensor_communication, "replicated gradients all-reduce");
+  }
+  if (has_gradient_stream(cut)) {
+    writer.builder().label("gradient reduction").activity(Activity::data_communication);
+    writer.builder().wait(gradients_reduced, static_cast<std::uint32_t>(layer_count(cut)));
+    reduce_over_replicas(writer, state, state.edge, 0);
+  } else {
+    reduce_over_replicas(writer, state, state.dense, state.expert);
+  }
+  if (state.tied > 0) {
+    writer.collective(CollectiveKind::all_reduce, embedding_group, cut.options.gradient_bytes * state.tied,
+                      cut.options.gradient_bytes, Activity::pipeline_communication, "tied embedding all-reduce");
+  }
+  writer.run(optimizer.unscale, Activity::optimizer);
+  writer.scalar_all_reduce("infinity check all-reduce");
+  writer.run(optimizer.norm, Activity::optimizer);
+  writer.scalar_all_reduce("gradient norm all-reduce");
+  writer.run(optimizer.step, Activity::optimizer);
+  if (!cut.options.distributed_optimizer) return;
+  const auto gather = [&](GroupSlot group, std::int64_t parameters) {
+    writer.collective(CollectiveKind::all_gather, group, cut.element() * parameters, cut.element(),
+                      Activity::data_communication, "weight all-gather");
+  };
+  gather(data_group, state.dense);
+  gather(expert_data_group, state.expert);
+}
+
+program::BlockId gradient_stream(program::Program& program, const Cut& cut, const std::vector<bool>& layers) {
+  Writer writer(program, cut, "gradient reduction beside backward");
+  const bool scatter = cut.options.distributed_optimizer;
+  const CollectiveKind kind = scatter ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
+  for (const bool moe : layers) {
+    const auto share = workload::layer_parameters(*cut.model, cut.layer_shape(moe, 0));
+    const std::int64_t bytes = cut.options.gradient_bytes;
+    writer.builder().label("").activity(Activity::data_communication).wait(gradients_ready);
+    const char* label = scatter ? "gradient reduce-scatter" : "gradient all-reduce";
+    writer.collective(kind, data_beside_group, bytes * (share.sharded + share.replicated), bytes,
+                      Activity::data_communication, label);
+    writer.collective(kind, expert_data_beside_group, bytes * share.expert, bytes, Activity::data_communication, label);
+    writer.builder().signal(gradients_reduced);
+  }
+  return writer.builder().done();
+}
+
+}  // namespace tessera::strategy::megatron

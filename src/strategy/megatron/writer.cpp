@@ -1,0 +1,79 @@
+#include "writer.hpp"
+
+namespace tessera::strategy::megatron {
+
+void Writer::run(const std::vector<workload::Operator>& operators, Activity activity) {
+  for (const workload::Operator& op : operators) builder_.label(op.name).activity(activity).compute(op);
+}
+
+std::int64_t Writer::members(GroupSlot group) const {
+  const Options& options = cut_.options;
+  switch (group) {
+    case tensor_group:
+    case tensor_beside_group:
+      return options.tensor;
+    case data_group:
+    case data_beside_group:
+      return options.data;
+    case expert_data_group:
+    case expert_data_beside_group:
+      return options.data / options.expert_parallel;
+    case expert_group:
+      return options.expert_parallel;
+    case embedding_group:
+      return cut_.model->tied_embeddings && options.pipeline > 1 ? 2 : 1;
+    default:
+      return options.tensor * options.pipeline * (options.distributed_optimizer ? options.data : 1);
+  }
+}
+
+void Writer::collective(CollectiveKind kind, GroupSlot group, std::int64_t bytes, std::int64_t element,
+                        Activity activity, const std::string& label) {
+  if (members(group) < 2 || bytes == 0) return;
+  program::Collective collective;
+  collective.kind = kind;
+  collective.group_slot = group;
+  collective.element = element;
+  collective.bytes = (bytes + element - 1) / element * element;
+  collective.algorithm = cut_.collectives->index_for(kind);
+  builder_.label(label).activity(activity).collective(collective);
+}
+
+void Writer::tensor_collective(CollectiveKind kind, std::int64_t bytes, const std::string& label) {
+  collective(kind, tensor_group, bytes, cut_.element(), Activity::tensor_communication, label);
+}
+
+void Writer::scalar_all_reduce(const std::string& label) {
+  if (members(model_group) < 2) return;
+  program::Collective collective;
+  collective.group_slot = model_group;
+  collective.bytes = 4;
+  collective.element = 4;
+  // A ring would pass the number on to hundreds of devices one after the other; libraries use trees for small messages.
+  collective.algorithm = program::algorithm_index("binomial-tree");
+  builder_.label(label).activity(Activity::other_communication).collective(collective);
+}
+
+void Writer::expert_all_to_all(std::int64_t bytes, const std::string& label) {
+  if (members(expert_group) < 2) return;
+  program::Collective collective;
+  collective.kind = CollectiveKind::all_to_all;
+  collective.group_slot = expert_group;
+  collective.element = cut_.element();
+  double sum = 0;
+  bool even = true;
+  for (const double load : cut_.expert_load) {
+    sum += load;
+    even = even && load == cut_.expert_load.front();
+  }
+  // Dropped tokens are not sent. With an uneven load the way back is the way there mirrored: what a rank received it
+  // returns, over links with two equal directions; it is written with the same shares.
+  const double sent = static_cast<double>(bytes) * sum / static_cast<double>(cut_.expert_load.size());
+  const auto elements = static_cast<std::int64_t>(sent) / collective.element;
+  collective.bytes = elements * collective.element;
+  collective.algorithm = cut_.collectives->index_for(CollectiveKind::all_to_all);
+  if (!even) collective.shares = cut_.expert_load;
+  builder_.label(label).activity(Activity::expert_communication).collective(collective);
+}
+
+}  // namespace tessera::strategy::megatron

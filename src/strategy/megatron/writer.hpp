@@ -1,0 +1,38 @@
+// Writes operators and communication into a block.
+#pragma once
+
+#include <vector>
+
+#include "cut.hpp"
+
+namespace tessera::strategy::megatron {
+
+using program::Activity;
+using program::CollectiveKind;
+using program::MemoryCategory;
+
+class Writer {
+ public:
+  Writer(program::Program& program, const Cut& cut, const std::string& name) : cut_(cut), builder_(program, name) {}
+
+  void run(const std::vector<workload::Operator>& operators, Activity activity);
+  /// Nothing when the group has one member. `bytes`: as in program::Collective, rounded up to whole elements.
+  void collective(CollectiveKind kind, GroupSlot group, std::int64_t bytes, std::int64_t element, Activity activity,
+                  const std::string& label);
+  /// A collective of activations over the tensor ranks.
+  void tensor_collective(CollectiveKind kind, std::int64_t bytes, const std::string& label);
+  /// All-reduce of one FP32 number over everybody who shares a gradient norm, along a tree.
+  void scalar_all_reduce(const std::string& label);
+  /// To or from the experts of the expert-parallel group; `bytes` is what the member with the mean load holds.
+  void expert_all_to_all(std::int64_t bytes, const std::string& label);
+  [[nodiscard]] std::int64_t members(GroupSlot group) const;
+
+  [[nodiscard]] program::BlockBuilder& builder() { return builder_; }
+  [[nodiscard]] const Cut& cut() const { return cut_; }
+
+ private:
+  const Cut& cut_;
+  program::BlockBuilder builder_;
+};
+
+}  // namespace tessera::strategy::megatron
