@@ -98,7 +98,7 @@ std::int64_t HuggingFaceConfig::integer_or(const std::string& field, const std::
     if (fits) {
       result = value->get<std::int64_t>();
     } else {
-      state_->wrong_type(key, *value, "an integer from 1 to 1000000000");
+      state_->wrong_type(key, *value, "a whole number from 1 to 1000000000");
     }
   }
   return result;
@@ -109,7 +109,7 @@ std::int64_t HuggingFaceConfig::integer(const std::string& field, const std::vec
   if (!present) {
     std::string names;
     for (const std::string& key : keys) names += (names.empty() ? "\"" : " or \"") + key + "\"";
-    state_->diagnostics.error({state_->file, 1, 1}, "missing key " + names + ", expected an integer");
+    state_->diagnostics.error({state_->file, 1, 1}, "missing key " + names + ", expected a whole number");
   }
   return integer_or(field, keys, 1);
 }

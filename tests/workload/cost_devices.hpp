@@ -1,0 +1,52 @@
+// Devices and cost models for the tests of costs.
+#pragma once
+
+#include "models_from.hpp"
+
+namespace tessera::workload {
+
+/// 4 cores of 2 TFLOP/s at 1 GHz, 1 TB/s: round figures for answers by hand.
+inline machine::DeviceSpec round_device() {
+  machine::DeviceSpec device;
+  device.name = "round";
+  device.peak = {{"fp16", 8'000'000'000'000}, {"bf16", 8'000'000'000'000}};
+  device.memory_bandwidth = 1'000'000'000'000;
+  device.memory_capacity = 1'000'000'000;
+  device.cores = 4;
+  device.clock = 1'000'000'000;
+  return device;
+}
+
+/// NVIDIA A100 SXM 80 GB: data sheet 2022 (peak, memory), white paper 2020 (108 SMs, 1410 MHz).
+inline machine::DeviceSpec a100() {
+  machine::DeviceSpec device;
+  device.name = "A100";
+  device.peak = {{"fp16", 312'000'000'000'000}, {"fp32", 19'500'000'000'000}};
+  device.memory_bandwidth = 2'039'000'000'000;
+  device.memory_capacity = 80'000'000'000;
+  device.cores = 108;
+  device.clock = 1'410'000'000;
+  return device;
+}
+
+/// The model of a [cost] table with these keys.
+inline std::unique_ptr<CostModel> cost_model(const std::string& toml) {
+  config::Diagnostics diagnostics;
+  const auto table = config::parse_toml(toml, "c.toml", diagnostics);
+  REQUIRE(table != nullptr);
+  auto model = make_cost_model(*table, diagnostics);
+  REQUIRE(diagnostics.errors() == Names{});
+  REQUIRE(model != nullptr);
+  return model;
+}
+
+inline Names cost_errors(const std::string& toml) {
+  config::Diagnostics diagnostics;
+  const auto table = config::parse_toml(toml, "c.toml", diagnostics);
+  REQUIRE(table != nullptr);
+  const auto model = make_cost_model(*table, diagnostics);
+  CHECK(model == nullptr);
+  return diagnostics.errors();
+}
+
+}  // namespace tessera::workload

@@ -1,0 +1,193 @@
+// Hugging Face configurations: every family, and what happens to keys that are ignored, refused or unknown.
+#include <algorithm>
+
+#include "models_from.hpp"
+
+namespace tessera::workload {
+namespace {
+
+struct Reading {
+  Model model;
+  Names errors;
+  Names warnings;
+};
+
+Reading read(const std::string& json) {
+  config::Diagnostics diagnostics;
+  Reading reading;
+  reading.model = read_hugging_face(json, "config.json", diagnostics);
+  reading.errors = diagnostics.errors();
+  reading.warnings = diagnostics.warnings();
+  return reading;
+}
+
+const std::string gpt2 = R"({
+  "model_type": "gpt2",
+  "n_layer": 2, "n_embd": 64, "n_head": 4,
+  "vocab_size": 100, "n_positions": 32)";
+
+const std::string llama = R"({
+  "model_type": "llama",
+  "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4,
+  "intermediate_size": 96, "vocab_size": 100)";
+
+TEST_CASE("GPT-2: learned positions, biases, tied embeddings, MLP of 4h unless n_inner says otherwise") {
+  Reading reading = read(gpt2 + "}");
+  CHECK(reading.errors == Names{});
+  CHECK(reading.warnings == Names{});
+  CHECK(reading.model.ffn_hidden == 256);
+  CHECK(reading.model.kv_heads == 4);
+  CHECK(reading.model.head_dim == 16);
+  CHECK(reading.model.position == PositionEmbedding::learned);
+  CHECK(reading.model.tied_embeddings);
+  CHECK(reading.model.dropout);
+  CHECK(reading.model.name == "config");
+  reading =
+      read(gpt2 + R"(, "n_inner": 128, "resid_pdrop": 0, "embd_pdrop": 0.0, "attn_pdrop": 0, "_name_or_path": "x/y"})");
+  CHECK(reading.model.ffn_hidden == 128);
+  CHECK(!reading.model.dropout);
+  CHECK(reading.model.name == "x/y");
+}
+
+TEST_CASE("OPT: two more rows of positions, no biases where enable_bias is off, post-norm without a final norm") {
+  const std::string opt = R"({"model_type": "opt", "num_hidden_layers": 24, "hidden_size": 2048, "ffn_dim": 8192,
+    "num_attention_heads": 32, "vocab_size": 50272, "max_position_embeddings": 2048, "word_embed_proj_dim": 2048,
+    "activation_function": "relu", "init_std": 0.02, "layerdrop": 0.0, "do_layer_norm_before": true)";
+  Reading reading = read(opt + "}");
+  CHECK(reading.errors == Names{});
+  CHECK(reading.warnings == Names{});
+  CHECK(reading.model.max_positions == 2050);
+  CHECK(reading.model.final_norm);
+  // OPT 1.3B as published by its Hugging Face repository.
+  CHECK(parameter_count(reading.model) == 1'315'758'080);
+  reading = read(opt + R"(, "enable_bias": false, "_remove_final_layer_norm": true})");
+  CHECK(!reading.model.bias);
+  CHECK(!reading.model.qkv_bias);
+  CHECK(!reading.model.final_norm);
+}
+
+TEST_CASE("BLOOM under both names of its keys: ALiBi, norm behind the embedding, no dropout unless given") {
+  for (const char* keys : {R"("n_layer": 24, "n_embed": 1024, "num_attention_heads": 16)",
+                           R"("num_hidden_layers": 24, "hidden_size": 1024, "n_head": 16)"}) {
+    const Reading reading = read(std::string(R"({"model_type": "bloom", "vocab_size": 250880, "seq_length": 2048,
+      "pretraining_tp": 1, "offset_alibi": 100, "n_inner": null, )") +
+                                 keys + "}");
+    CHECK(reading.errors == Names{});
+    CHECK(reading.warnings == Names{});
+    CHECK(reading.model.position == PositionEmbedding::alibi);
+    CHECK(!reading.model.dropout);
+    CHECK(parameter_count(reading.model) == 559'214'592);  // BLOOM-560m, Le Scao et al. 2022, table 3
+  }
+}
+
+TEST_CASE("LLaMA: grouped queries, head size of its own, biases, and Mistral without its window") {
+  const Reading reading = read(llama + R"(, "num_key_value_heads": 2, "head_dim": 32, "rope_theta": 5e5,
+    "attention_bias": true, "mlp_bias": true, "tie_word_embeddings": true})");
+  CHECK(reading.errors == Names{});
+  CHECK(reading.warnings == Names{});
+  CHECK(reading.model.kv_heads == 2);
+  CHECK(reading.model.head_dim == 32);
+  CHECK(reading.model.qkv_bias);
+  CHECK(reading.model.tied_embeddings);
+  CHECK(reading.model.gated_mlp);
+  CHECK(reading.model.norm == Norm::rmsnorm);
+  // Mistral 7B v0.2: 7,241,732,096 parameters.
+  const Reading mistral = read(R"({"model_type": "mistral", "hidden_size": 4096, "intermediate_size": 14336,
+    "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 32000,
+    "sliding_window": null, "max_position_embeddings": 32768, "rms_norm_eps": 1e-05})");
+  CHECK(mistral.errors == Names{});
+  CHECK(parameter_count(mistral.model) == 7'241'732'096);
+}
+
+TEST_CASE("Llama 3 8B as Hugging Face describes it") {
+  const Reading reading = read(R"({"architectures": ["LlamaForCausalLM"], "attention_bias": false,
+    "attention_dropout": 0.0, "bos_token_id": 128000, "eos_token_id": 128001, "hidden_act": "silu", "hidden_size": 4096,
+    "initializer_range": 0.02, "intermediate_size": 14336, "max_position_embeddings": 8192, "model_type": "llama",
+    "num_attention_heads": 32, "num_hidden_layers": 32, "num_key_value_heads": 8, "pretraining_tp": 1,
+    "rms_norm_eps": 1e-05, "rope_scaling": null, "rope_theta": 500000.0, "tie_word_embeddings": false,
+    "torch_dtype": "bfloat16", "transformers_version": "4.40.0.dev0", "use_cache": true, "vocab_size": 128256})");
+  CHECK(reading.errors == Names{});
+  CHECK(reading.warnings == Names{});
+  CHECK(parameter_count(reading.model) == 8'030'261'248);
+}
+
+TEST_CASE("an unknown model type names the choices") {
+  CHECK(read("{\n  \"model_type\": \"t5\"\n}").errors ==
+        Names{"config.json:2:3: \"model_type\": unknown choice \"t5\", allowed: bert, bloom, gpt2, llama, mistral, "
+              "mixtral, opt"});
+  CHECK(
+      read("{\"model_type\": \"lama\"}").errors ==
+      Names{"config.json:1:2: \"model_type\": unknown choice \"lama\" (did you mean \"llama\"?), allowed: bert, bloom, "
+            "gpt2, llama, mistral, mixtral, opt"});
+  CHECK(read("{}").errors == Names{"config.json:1:1: missing key \"model_type\", expected one of bert, bloom, gpt2, "
+                                   "llama, mistral, mixtral, opt"});
+}
+
+TEST_CASE("keys that change the computation are refused") {
+  CHECK(read(llama + ",\n  \"sliding_window\": 4096}").errors ==
+        Names{"config.json:5:3: \"sliding_window\": 4096 changes the computation and is not modelled, allowed: null or "
+              "0"});
+  CHECK(read(gpt2 + ",\n  \"add_cross_attention\": true}").errors ==
+        Names{"config.json:5:3: \"add_cross_attention\": true changes the computation and is not modelled, allowed: "
+              "false"});
+  CHECK(read(llama + ",\n  \"quantization_config\": {\"bits\": 4}}").errors ==
+        Names{"config.json:5:3: \"quantization_config\": {\"bits\":4} changes the computation and is not modelled, "
+              "allowed: null"});
+  CHECK(
+      read(llama + ",\n  \"attention_bias\": true}").errors ==
+      Names{"config.json:5:3: \"attention_bias\": true changes the computation and is not modelled, allowed: the value "
+            "of mlp_bias"});
+  const std::string bert = R"({"model_type": "bert", "num_hidden_layers": 2, "hidden_size": 64,
+"num_attention_heads": 4, "intermediate_size": 256, "vocab_size": 100, "max_position_embeddings": 16,
+"type_vocab_size": 2)";
+  CHECK(read(bert + ",\n\"position_embedding_type\": \"relative_key\"}").errors ==
+        Names{"config.json:4:1: \"position_embedding_type\": \"relative_key\" changes the computation and is not "
+              "modelled, allowed: \"absolute\""});
+}
+
+TEST_CASE("unknown keys warn, and the model is read all the same") {
+  const Reading reading = read(gpt2 + ",\n  \"my_own_key\": [1, {\"n_head\": 3}]}");
+  CHECK(reading.errors == Names{});
+  CHECK(reading.warnings == Names{"config.json:5:3: unknown key \"my_own_key\" is not read (docs/models.md lists those "
+                                  "that are)"});
+  CHECK(reading.model.heads == 4);
+  CHECK(read(gpt2 + ",\n  \"attn_pdrop\": 0}").warnings ==
+        Names{"config.json:1:1: dropout layers are modelled all or none; here some are 0, and all are counted"});
+}
+
+TEST_CASE("broken JSON: line, column, reason") {
+  const Names truncated = read("{\n  \"model_type\": \"gpt2\",\n  \"n_layer\": 2").errors;
+  CHECK(truncated ==
+        Names{"config.json:3:15: invalid JSON: syntax error while parsing object - unexpected end of input; "
+              "expected '}'"});
+  CHECK(read("").errors == Names{"config.json:1:1: invalid JSON: syntax error while parsing value - unexpected end of "
+                                 "input; expected '[', '{', or a literal"});
+  CHECK(read("[1, 2]").errors == Names{"config.json:1:1: a Hugging Face configuration is one JSON object, {...}"});
+}
+
+TEST_CASE("missing and wrong values, all at once") {
+  const Names errors =
+      read(
+          "{\"model_type\": \"gpt2\",\n \"n_layer\": \"two\",\n \"n_head\": 0,\n \"vocab_size\": 10.5,\n"
+          " \"resid_pdrop\": \"x\", \"n_positions\": 8, \"tie_word_embeddings\": 1}")
+          .errors;
+  CHECK(errors == Names{"config.json:1:1: missing key \"n_embd\", expected a whole number",
+                        "config.json:2:2: \"n_layer\": expected a whole number from 1 to 1000000000, not \"two\"",
+                        "config.json:3:2: \"n_head\": expected a whole number from 1 to 1000000000, not 0",
+                        "config.json:4:2: \"vocab_size\": expected a whole number from 1 to 1000000000, not 10.5",
+                        "config.json:5:2: \"resid_pdrop\": expected a probability, not \"x\"",
+                        "config.json:5:40: \"tie_word_embeddings\": expected true or false, not 1"});
+}
+
+TEST_CASE("dimensions that do not fit are reported under the configuration's own names") {
+  CHECK(read(R"({"model_type": "gpt2", "n_layer": 2, "n_embd": 64,
+"n_head": 5, "vocab_size": 100, "n_positions": 32})")
+            .errors ==
+        Names{"config.json:2:1: \"n_head\": 5 does not divide n_embd, which is 64; give head_dim where a "
+              "model means it so"});
+  CHECK(read(llama + ",\n\"num_key_value_heads\": 3}").errors ==
+        Names{"config.json:5:1: \"num_key_value_heads\": 3 does not divide num_attention_heads, which is 4"});
+}
+
+}  // namespace
+}  // namespace tessera::workload
