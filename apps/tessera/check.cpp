@@ -30,7 +30,7 @@ std::string rounded(double value) {
 }
 
 std::string line(const std::string& name, const std::string& value) {
-  return fmt::format("#   {:<28}{}\n", name, value);
+  return fmt::format("#   {:<30}{}\n", name, value);
 }
 
 std::string memory_line(const experiment::Experiment& experiment, const Estimate& estimate) {

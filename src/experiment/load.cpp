@@ -65,9 +65,11 @@ Source load(const std::string& path, const std::vector<Setting>& settings,
   source.given = *text;
   config::Diagnostics syntax;
   source.table = config::parse_toml(*text, path, syntax);
-  const bool readable = syntax.ok();
   diagnostics.add(syntax);
-  if (!readable) return source;  // whatever else is wrong follows from it
+  if (!syntax.ok()) {
+    source.table = std::make_shared<Table>();  // whatever else is wrong follows from it
+    return source;
+  }
   for (const Setting& setting : settings) {
     apply(*source.table, setting, diagnostics);
     source.given += "# " + setting.origin + "=" + setting.value + "\n";
