@@ -18,10 +18,11 @@ Table* child(Table& root, const std::string& key) {
 /// Defaults of the kind that `table` names with `key`.
 template <class Kinds>
 void complete_named(Table& table, const std::string& key, const Kinds& kinds) {
-  const Value* name = table.find(key);
-  if (name == nullptr || name->string() == nullptr) return;
+  const Value* value = table.find(key);
+  if (value == nullptr || value->string() == nullptr) return;
+  const std::string name = *value->string();  // a copy: completing moves the table's values
   for (const auto& kind : kinds) {
-    if (kind.name == *name->string()) kind.schema().complete(table);
+    if (kind.name == name) kind.schema().complete(table);
   }
 }
 
