@@ -1,0 +1,61 @@
+// A device's own messages on one of its links: they take turns, a packet each.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tessera/sim/network/messages.hpp"
+
+namespace tessera::sim {
+
+/// A message that a device sends.
+struct OwnMessage {
+  MessageName name;
+  machine::NodeId destination = 0;
+  std::int64_t bytes = 0;
+  Time sent = 0;                   ///< when it was posted
+  std::uint32_t packets_left = 0;
+  std::uint32_t stream = 0;        ///< that posted it
+  Time joined = 0;                 ///< the line, latest
+
+  /// A message without bytes is one packet without bytes.
+  [[nodiscard]] static std::uint32_t packets(std::int64_t bytes, std::int64_t packet) {
+    return bytes == 0 ? 1 : static_cast<std::uint32_t>((bytes + packet - 1) / packet);
+  }
+  [[nodiscard]] std::int64_t last_bytes(std::int64_t packet) const {
+    return bytes == 0 ? 0 : bytes - (packets(bytes, packet) - 1) * packet;
+  }
+};
+
+/// One packet is offered at a time. When it has left, at T, the next message in line offers one: those that were in line before
+/// T, then the one whose packet left if it has more, then those that came at T itself.
+class Injector {
+ public:
+  /// What is offered next.
+  struct Offer {
+    const OwnMessage* message = nullptr;   ///< null: nothing
+    Time time = 0;
+    bool alone = false;              ///< no other message is active
+  };
+
+  void post(const OwnMessage& message) { line_.push_back(message); }
+  /// Number of messages that have not been sent whole.
+  [[nodiscard]] std::size_t active() const { return line_.size() - head_ + (current_.packets_left > 0 ? 1 : 0); }
+  [[nodiscard]] bool empty() const { return active() == 0; }
+  [[nodiscard]] Offer offer();
+  /// The offered message has sent `packets`, the last of which left at `left`. The message is as before, but for packets_left.
+  const OwnMessage& sent(std::uint32_t packets, Time left);
+  /// Number of messages of this stream that have not been sent whole.
+  [[nodiscard]] std::uint32_t held(std::uint32_t stream) const;
+
+ private:
+  [[nodiscard]] bool turn_passes_on() const;
+  void pop_into_current();
+
+  OwnMessage current_;               // the one that sent last; packets_left 0: none
+  Time left_ = 0;                    // when its last packet left
+  std::vector<OwnMessage> line_;     // from head_ on, in turn
+  std::size_t head_ = 0;
+};
+
+}  // namespace tessera::sim

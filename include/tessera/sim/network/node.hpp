@@ -1,0 +1,84 @@
+// The network side of a component: its output ports, what comes in, what is passed on.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tessera/pdes/component.hpp"
+#include "tessera/sim/network/output_port.hpp"
+#include "tessera/sim/network/wiring.hpp"
+
+namespace tessera::sim {
+
+/// What all network components of a rank are handed.
+struct NetworkEnvironment {
+  const NetworkTables* tables = nullptr;
+  const Wiring* wiring = nullptr;
+  PacketTrace* trace = nullptr;   ///< null: off
+};
+
+/// Who a node belongs to: a device is told of its messages, a switch output of nothing.
+class NetworkOwner {
+ public:
+  virtual ~NetworkOwner() = default;
+  /// The last packet of one of this device's messages, posted by `stream`, leaves at `at`.
+  virtual void message_left(std::uint32_t stream, Time at) = 0;
+};
+
+/// A device with all its links, or one output of a switch.
+class NetworkNode final : public PortSink {
+ public:
+  /// `owner` may be null. It outlives the node.
+  NetworkNode(const NetworkEnvironment& environment, pdes::ComponentId self, NetworkOwner* owner);
+
+  [[nodiscard]] const std::vector<OutputPort>& ports() const { return ports_; }
+
+  /// The port over which messages for a device leave. Throws InternalError when there is no way.
+  [[nodiscard]] std::uint32_t port_towards(machine::NodeId destination) const;
+  /// Sends a message, now.
+  void post(pdes::Context& context, pdes::ComponentId source, std::uint32_t port, const OwnMessage& message);
+  /// Takes an event of the network: Segment, Amend or PortWake.
+  void handle(pdes::Context& context, const pdes::Event& event);
+  /// Whether a Delivered event still holds.
+  [[nodiscard]] bool holds(const Delivered& message);
+  /// See OutputPort::departure; over all ports.
+  [[nodiscard]] Time departure(std::uint32_t stream);
+  /// Completes the counts when the run has ended.
+  void finish();
+
+  void deliver(const OutputPort& port, Time at, machine::NodeId destination, const Delivered& message) override;
+  void forward(const OutputPort& port, Time at, const Segment& segment) override;
+  void amend(const OutputPort& port, Time at, const Amend& amend) override;
+  void wake(const OutputPort& port, Time at, std::uint32_t token) override;
+  void left(std::uint32_t stream, Time at) override;
+
+ private:
+  /// A segment or delivery that an amendment has taken back whole before it came.
+  struct TakenBack {
+    MessageName name;
+    std::uint32_t generation = 0;
+    bool operator==(const TakenBack&) const = default;
+  };
+  [[nodiscard]] bool is_taken_back(const TakenBack& what);
+  [[nodiscard]] pdes::OutPort way(const OutputPort& port, machine::NodeId destination) const;
+
+  NetworkEnvironment environment_;
+  pdes::ComponentId self_;
+  NetworkOwner* owner_;
+  pdes::Context* context_ = nullptr;   // while an event is handled
+  std::vector<OutputPort> ports_;
+  std::vector<TakenBack> taken_back_;
+};
+
+/// An output link of a switch as a component.
+class SwitchOutput final : public pdes::Component {
+ public:
+  SwitchOutput(const NetworkEnvironment& environment, pdes::ComponentId self) : node_(environment, self, nullptr) {}
+  void handle(pdes::Context& context, const pdes::Event& event) override { node_.handle(context, event); }
+  [[nodiscard]] NetworkNode& node() { return node_; }
+
+ private:
+  NetworkNode node_;
+};
+
+}  // namespace tessera::sim

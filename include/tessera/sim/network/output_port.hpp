@@ -1,0 +1,145 @@
+// A link's FIFO server. It plans ahead: while one flow has the link to itself, all its packets are served by one closed form and
+// announced by one event; a second flow cuts that plan where its first packet comes in (docs/simulation.md).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tessera/sim/network/injector.hpp"
+#include "tessera/sim/network/messages.hpp"
+#include "tessera/sim/network/network_tables.hpp"
+#include "tessera/sim/network/service.hpp"
+
+namespace tessera::sim {
+
+class OutputPort;
+
+/// Where a port's announcements go. Times are of arrival behind the link; `wake` is a call back at that time.
+class PortSink {
+ public:
+  virtual ~PortSink() = default;
+  virtual void deliver(const OutputPort& port, Time at, machine::NodeId destination, const Delivered& message) = 0;
+  virtual void forward(const OutputPort& port, Time at, const Segment& segment) = 0;
+  virtual void amend(const OutputPort& port, Time at, const Amend& amend) = 0;
+  virtual void wake(const OutputPort& port, Time at, std::uint32_t token) = 0;
+  /// The last packet of a message that `stream` posted leaves the device at `at`; can no longer change.
+  virtual void left(std::uint32_t stream, Time at) = 0;
+};
+
+/// For tests: which packets left when, in order, when it can no longer change.
+class PacketTrace {
+ public:
+  virtual ~PacketTrace() = default;
+  virtual void packets_left(machine::LinkId link, const MessageName& name, const Law& times) = 0;
+};
+
+/// What a link has carried.
+struct LinkCounts {
+  std::int64_t bytes = 0;
+  std::int64_t messages = 0;
+  Time busy = 0;
+  std::int64_t peak_queue = 0;   ///< B that wait behind the packet in service
+};
+
+class OutputPort {
+ public:
+  /// `self`: the component that serves the link. `trace` may be null.
+  OutputPort(const NetworkTables& tables, machine::LinkId link, pdes::ComponentId self, PacketTrace* trace = nullptr)
+      : tables_(&tables), trace_(trace), link_(link), self_(self) {}
+
+  [[nodiscard]] machine::LinkId link() const { return link_; }
+  [[nodiscard]] const LinkCounts& counts() const { return counts_; }
+
+  /// `now` is the time of the event that is handled, `source` the component that made it: all that becomes known later has a
+  /// greater (time, component).
+  void post(Time now, pdes::ComponentId source, const OwnMessage& message, PortSink& sink);
+  void arrive(Time now, pdes::ComponentId source, const Segment& segment, PortSink& sink);
+  void amend(Time now, pdes::ComponentId source, const Amend& amend, PortSink& sink);
+  void wake(Time now, std::uint32_t token, PortSink& sink);
+
+  /// When all messages of a stream of this device will have left, as far as planned; `never` when that is not planned yet.
+  /// Messages that were reported by PortSink::left are not included.
+  [[nodiscard]] Time departure(std::uint32_t stream);
+  /// Everything has been sent: completes the counts.
+  void finish(PortSink& sink);
+
+ private:
+  /// Packets are served in this order.
+  struct Turn {
+    Time time = 0;
+    pdes::ComponentId component = 0;
+    machine::LinkId link = 0;
+    std::uint32_t ordinal = 0;   // of the stream; packets of one link at one time come in its order
+    [[nodiscard]] bool operator<(const Turn& other) const;
+  };
+  /// Packets that come from another node.
+  struct Stream {
+    Segment segment;             // its law holds what has not been served
+    std::uint32_t served = 0;    // packets
+    pdes::ComponentId from = 0;
+    std::uint32_t ordinal = 0;
+  };
+  struct Waiting {
+    Turn turn;                   // of its next packet
+    std::uint32_t stream = 0;
+  };
+  /// What is planned: the next packets of one stream, or of one own message.
+  struct Run {
+    bool active = false;
+    bool own = false;
+    bool final = false;          // ends with the last packet of the message
+    bool to_destination = false;
+    std::uint32_t stream = 0;    // in streams_; own: the device's stream that posted the message
+    MessageName name;
+    std::uint32_t generation = 0;
+    machine::NodeId destination = 0;
+    Time offered = 0;            // own: turn of the first packet
+    Service service;
+  };
+
+  [[nodiscard]] const Rate& rate() const { return tables_->rate(link_); }
+  [[nodiscard]] Time latency() const { return tables_->link(link_).latency; }
+  [[nodiscard]] Time free_at() const { return busy_.end(rate()); }
+  [[nodiscard]] Turn turn_of(const Stream& stream) const;
+  [[nodiscard]] std::uint32_t packets_before(const Turn& turn) const;
+  [[nodiscard]] std::uint32_t packets_chosen(Time now) const;
+  [[nodiscard]] bool certain(Time now, pdes::ComponentId source) const;
+
+  void plan(Time now, PortSink& sink);
+  void plan_own(const Injector::Offer& offer);
+  void plan_stream(std::uint32_t stream, const Turn* own_turn);
+  void announce(Time sent, std::uint16_t fold, PortSink& sink);
+  void cut(Time now, std::uint32_t packets, PortSink& sink);
+  void go_on(Time now, pdes::ComponentId source, PortSink& sink);
+  void complete_run(PortSink& sink);
+  void complete_stream_run();
+  void call_back(Time at, PortSink& sink);
+  [[nodiscard]] bool work_left() const;
+
+  std::uint32_t add_stream(pdes::ComponentId from, const Segment& segment);
+  void release_stream(std::uint32_t stream);
+  void push_waiting(std::uint32_t stream);
+  [[nodiscard]] std::uint32_t pop_waiting();
+  void remove_waiting(std::uint32_t stream);
+  void count_queue(Time now);
+
+  const NetworkTables* tables_;
+  PacketTrace* trace_;
+  machine::LinkId link_;
+  pdes::ComponentId self_;
+  BusyPeriod busy_;              // after the last packet that can no longer change
+  Run run_;
+  Injector own_;
+  std::vector<Stream> streams_;
+  std::vector<std::uint32_t> unused_streams_;
+  std::vector<Waiting> waiting_;   // heap, the next turn first; without the stream of the run
+  std::uint32_t next_ordinal_ = 0;
+  std::uint32_t next_generation_ = 0;
+  std::uint32_t token_ = 0;
+  bool call_pending_ = false;
+  Time call_at_ = 0;
+  std::uint32_t uncounted_ = 0;
+  LinkCounts counts_;
+};
+
+}  // namespace tessera::sim

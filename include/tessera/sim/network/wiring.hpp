@@ -1,0 +1,35 @@
+// Which network component may send to which: the links of the pdes model, from the routes that a program uses.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tessera/pdes/model.hpp"
+#include "tessera/sim/network/network_tables.hpp"
+
+namespace tessera::sim {
+
+/// A device's destinations, by device.
+using Destinations = std::vector<std::vector<machine::NodeId>>;
+
+/// The connections between components, in order of (from, to). The k-th one of a component is its OutPort k.
+class Wiring {
+ public:
+  /// Links to devices are all wired; links to switches lead to those of their outputs that a route from some device to one of
+  /// its destinations takes, so that ranks wait for each other only where messages may go.
+  Wiring(const NetworkTables& tables, const Destinations& destinations);
+
+  [[nodiscard]] const std::vector<pdes::LinkInfo>& links() const { return links_; }
+  /// The OutPort of `from` that leads to `to`. Throws InternalError when it was not wired.
+  [[nodiscard]] pdes::OutPort port(pdes::ComponentId from, pdes::ComponentId to) const;
+
+ private:
+  void add_links_to_devices(const NetworkTables& tables);
+  void add_routes(const NetworkTables& tables, const Destinations& destinations);
+
+  std::vector<pdes::LinkInfo> links_;
+  std::vector<std::uint32_t> first_;  // of a component, in links_
+};
+
+}  // namespace tessera::sim

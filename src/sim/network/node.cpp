@@ -1,0 +1,114 @@
+#include "tessera/sim/network/node.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "tessera/base/error.hpp"
+
+namespace tessera::sim {
+
+NetworkNode::NetworkNode(const NetworkEnvironment& environment, pdes::ComponentId self, NetworkOwner* owner)
+    : environment_(environment), self_(self), owner_(owner) {
+  const NetworkTables& tables = *environment.tables;
+  if (!tables.is_device(self)) {
+    ports_.emplace_back(tables, tables.switch_link(self), self, environment.trace);
+    return;
+  }
+  const auto& first = tables.network().first_link;
+  ports_.reserve(first[self + 1] - first[self]);
+  for (machine::LinkId link = first[self]; link < first[self + 1]; ++link) {
+    ports_.emplace_back(tables, link, self, environment.trace);
+  }
+}
+
+std::uint32_t NetworkNode::port_towards(machine::NodeId destination) const {
+  if (!environment_.tables->is_device(self_)) return 0;
+  const machine::Network& network = environment_.tables->network();
+  const machine::LinkId link = network.router->next(self_, destination);
+  if (link == machine::no_link) {
+    throw InternalError("no way from device " + std::to_string(self_) + " to device " + std::to_string(destination));
+  }
+  return link - network.first_link[self_];
+}
+
+void NetworkNode::post(pdes::Context& context, pdes::ComponentId source, std::uint32_t port, const OwnMessage& message) {
+  context_ = &context;
+  ports_[port].post(context.now(), source, message, *this);
+}
+
+void NetworkNode::handle(pdes::Context& context, const pdes::Event& event) {
+  context_ = &context;
+  switch (event.kind) {
+    case NetworkProtocol::kind_of<Segment>: {
+      const Segment& segment = context.get<Segment>(event);
+      if (is_taken_back({segment.name, segment.generation})) return;
+      ports_[port_towards(segment.destination)].arrive(context.now(), event.source, segment, *this);
+      return;
+    }
+    case NetworkProtocol::kind_of<Amend>: {
+      const auto message = event.as<Amend>();
+      if (message.packets == 0 || message.destination == self_) {
+        taken_back_.push_back({message.name, message.generation});
+      } else {
+        ports_[port_towards(message.destination)].amend(context.now(), event.source, message, *this);
+      }
+      return;
+    }
+    case NetworkProtocol::kind_of<PortWake>: {
+      const auto message = event.as<PortWake>();
+      ports_[message.port].wake(context.now(), message.token, *this);
+      return;
+    }
+    default:
+      throw InternalError("a network component cannot take a message of kind " + std::to_string(event.kind));
+  }
+}
+
+bool NetworkNode::is_taken_back(const TakenBack& what) {
+  if (taken_back_.empty()) [[likely]] return false;
+  const auto found = std::find(taken_back_.begin(), taken_back_.end(), what);
+  if (found == taken_back_.end()) return false;
+  *found = taken_back_.back();
+  taken_back_.pop_back();
+  return true;
+}
+
+bool NetworkNode::holds(const Delivered& message) {
+  return !is_taken_back({{message.sender, message.channel, sequence_of(message)}, generation_of(message)});
+}
+
+Time NetworkNode::departure(std::uint32_t stream) {
+  Time time = 0;
+  for (OutputPort& port : ports_) time = std::max(time, port.departure(stream));
+  return time;
+}
+
+void NetworkNode::finish() {
+  for (OutputPort& port : ports_) port.finish(*this);
+}
+
+pdes::OutPort NetworkNode::way(const OutputPort& port, machine::NodeId destination) const {
+  return environment_.wiring->port(self_, environment_.tables->behind(port.link(), destination));
+}
+
+void NetworkNode::deliver(const OutputPort& port, Time at, machine::NodeId destination, const Delivered& message) {
+  context_->send(way(port, destination), at, message);
+}
+
+void NetworkNode::forward(const OutputPort& port, Time at, const Segment& segment) {
+  context_->send(way(port, segment.destination), at, segment);
+}
+
+void NetworkNode::amend(const OutputPort& port, Time at, const Amend& amend) {
+  context_->send(way(port, amend.destination), at, amend);
+}
+
+void NetworkNode::wake(const OutputPort& port, Time at, std::uint32_t token) {
+  context_->schedule(at, PortWake{static_cast<std::uint32_t>(&port - ports_.data()), token});
+}
+
+void NetworkNode::left(std::uint32_t stream, Time at) {
+  if (owner_ != nullptr) owner_->message_left(stream, at);
+}
+
+}  // namespace tessera::sim

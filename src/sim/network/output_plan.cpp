@@ -1,0 +1,89 @@
+// How a port plans: the next packets of whoever is next in turn, as many as nobody else's next packet comes before.
+#include <algorithm>
+
+#include "tessera/sim/network/output_port.hpp"
+
+namespace tessera::sim {
+
+void OutputPort::plan(Time now, PortSink& sink) {
+  const Injector::Offer offer = own_.offer();
+  if (waiting_.empty() && offer.message == nullptr) return;
+  const Turn own_turn{offer.time, self_, link_, 0};
+  run_.own = offer.message != nullptr && (waiting_.empty() || own_turn < waiting_.front().turn);
+  if (run_.own) {
+    plan_own(offer);
+  } else {
+    plan_stream(pop_waiting(), offer.message == nullptr ? nullptr : &own_turn);
+  }
+  const Law& out = run_.service.out;
+  const Time first = out.at(0, tables_->rate(out.rate), tables_->packet());
+  if (first == run_.service.first_start && first > now) {
+    // A packet that takes no whole picosecond leaves at its turn, not ahead of it: no amendment could overtake it.
+    if (!run_.own) push_waiting(run_.stream);
+    call_back(first, sink);
+    return;
+  }
+  run_.active = true;
+  if (run_.own) {
+    announce(offer.message->sent, fold_bytes(offer.message->bytes), sink);
+  } else {
+    announce(streams_[run_.stream].segment.sent, streams_[run_.stream].segment.fold, sink);
+  }
+  if (work_left()) call_back(out.last, sink);
+}
+
+void OutputPort::plan_own(const Injector::Offer& offer) {
+  const OwnMessage& message = *offer.message;
+  const std::int64_t packet = tables_->packet();
+  const ServiceRates rates{rate(), link_, rate(), packet};
+  std::uint32_t packets = offer.alone ? message.packets_left : 1;
+  std::int64_t last_bytes = packets == message.packets_left ? message.last_bytes(packet) : packet;
+  run_.service = serve_own(busy_, offer.time, packets, last_bytes, rates);
+  run_.offered = offer.time;
+  run_.stream = message.stream;
+  if (packets > 1 && !waiting_.empty()) {
+    packets = packets_before(waiting_.front().turn);
+    if (packets < run_.service.out.count) run_.service = serve_own(busy_, offer.time, packets, packet, rates);
+  }
+  run_.final = packets == message.packets_left;
+  run_.name = message.name;
+  run_.destination = message.destination;
+  run_.to_destination = tables_->link(link_).to == message.destination;
+}
+
+void OutputPort::plan_stream(std::uint32_t index, const Turn* own_turn) {
+  const Stream& stream = streams_[index];
+  const Segment& segment = stream.segment;
+  const Law& arrivals = segment.law;
+  const Rate& arrival_rate = tables_->rate(arrivals.rate);
+  const std::int64_t packet = tables_->packet();
+  std::uint32_t packets = arrivals.count;
+  const auto stay_before = [&](const Turn& turn) {
+    const bool first_of_equals = turn_of(stream) < Turn{turn_of(stream).time, turn.component, turn.link, turn.ordinal};
+    packets = std::min(packets, arrivals.until(first_of_equals ? turn.time : turn.time - 1, arrival_rate, packet));
+  };
+  if (own_turn != nullptr) stay_before(*own_turn);
+  if (!waiting_.empty()) stay_before(waiting_.front().turn);
+  run_.service = serve(busy_, arrivals, packets, {rate(), link_, arrival_rate, packet});
+  run_.stream = index;
+  run_.final = segment.final && run_.service.out.count == arrivals.count;
+  run_.name = segment.name;
+  run_.destination = segment.destination;
+  run_.to_destination = tables_->link(link_).to == segment.destination;
+}
+
+void OutputPort::announce(Time sent, std::uint16_t fold, PortSink& sink) {
+  const Law& out = run_.service.out;
+  if (run_.to_destination && !run_.final) return;  // the destination counts whole messages
+  run_.generation = next_generation_++ & generation_mask;
+  if (run_.to_destination) {
+    const std::uint64_t packed = pack(run_.name.sequence, run_.generation, fold);
+    sink.deliver(*this, out.last + latency(), run_.destination, {run_.name.sender, run_.name.channel, packed, sent});
+    return;
+  }
+  Segment segment{run_.name, run_.generation, run_.destination, link_, sent, out, fold, run_.final};
+  segment.law.delay(latency());
+  sink.forward(*this, out.at(0, tables_->rate(out.rate), tables_->packet()) + latency(), segment);
+}
+
+}  // namespace tessera::sim

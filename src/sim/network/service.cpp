@@ -1,0 +1,130 @@
+#include "tessera/sim/network/service.hpp"
+
+#include <algorithm>
+
+namespace tessera::sim {
+namespace {
+
+/// The packets of `arrivals` that are of full size and at times of the closed form, as a server meets them.
+struct Flow {
+  const Law& arrivals;
+  const ServiceRates& rates;
+  BusyPeriod period;  // of the first packet
+
+  [[nodiscard]] Time arrival(std::uint32_t index) const { return arrivals.at(index, rates.arrivals, rates.packet); }
+
+  /// Sufficient for packet `index` to find the server busy with the one before it: no rounding can change it.
+  [[nodiscard]] bool finds_busy(std::uint32_t index) const {
+    return arrival(index) <= period.start + rates.server.down(period.bytes + static_cast<std::int64_t>(index) * rates.packet);
+  }
+
+  /// How many of the first `packets` provably leave back to back. Arrivals and departures are straight lines but for rounding
+  /// up: where the arrivals are faster, the first comparison decides; where they are slower, the last one does.
+  [[nodiscard]] std::uint32_t back_to_back(std::uint32_t packets) const {
+    if (packets < 2) return packets;
+    if (rates.arrivals == rates.server) {
+      const bool always = rates.server.no_later(arrivals.base, arrivals.offset, period.start, period.bytes);
+      return always ? packets : 1;
+    }
+    if (rates.arrivals.faster_than(rates.server)) return finds_busy(1) ? packets : 1;
+    if (!finds_busy(1)) return 1;
+    std::uint32_t low = 1;
+    std::uint32_t high = packets;  // finds_busy(low), and not known or wrong from high on
+    while (high - low > 1) {
+      const std::uint32_t middle = low + (high - low) / 2;
+      (finds_busy(middle) ? low : high) = middle;
+    }
+    return low + 1;
+  }
+
+  /// Whether each packet finds the server idle.
+  [[nodiscard]] bool paced() const {
+    if (period.bytes != 0) return false;
+    const Time gap = rates.arrivals.down(rates.packet);
+    const Time service = rates.server.up(rates.packet);
+    return gap > service || (gap == service && rates.server.exact(rates.packet));
+  }
+};
+
+void serve_full(const Flow& flow, std::uint32_t packets, Service& service) {
+  const ServiceRates& rates = flow.rates;
+  std::uint32_t covered = flow.back_to_back(packets);
+  service.paced = covered < packets && flow.paced();
+  if (service.paced) {
+    covered = packets;
+    service.out = flow.arrivals;
+    service.out.base += rates.server.up(rates.packet);
+    service.after = {flow.arrival(packets - 1), rates.packet};
+  } else {
+    service.out.base = flow.period.start;
+    service.out.offset = flow.period.bytes + rates.packet;
+    service.out.rate = rates.server_link;
+    service.after = {flow.period.start, flow.period.bytes + covered * rates.packet};
+  }
+  service.out.count = covered;
+  service.out.last = covered > 0 ? service.after.end(rates.server) : service.before.end(rates.server);
+  service.out.last_bytes = rates.packet;
+}
+
+void serve_last(const Law& arrivals, const Rate& server, Service& service) {
+  if (service.out.count > 0 && arrivals.last > service.out.last) {
+    service.rest = arrivals.last - service.out.last;
+    service.after = {arrivals.last, 0};
+  }
+  service.after.bytes += arrivals.last_bytes;
+  service.last_apart = true;
+  ++service.out.count;
+  service.out.last = service.after.end(server);
+  service.out.last_bytes = arrivals.last_bytes;
+}
+
+}  // namespace
+
+Service serve(const BusyPeriod& before, const Law& arrivals, std::uint32_t limit, const ServiceRates& rates) {
+  Service service;
+  service.before = before;
+  const Time free = before.end(rates.server);
+  const Time first = arrivals.at(0, rates.arrivals, rates.packet);
+  service.first_start = std::max(first, free);
+  const Flow flow{arrivals, rates, first > free ? BusyPeriod{first, 0} : before};
+  const bool with_last = limit >= arrivals.count;
+  const std::uint32_t full = with_last ? arrivals.count - 1 : limit;
+  serve_full(flow, full, service);
+  if (with_last && service.out.count == full) serve_last(arrivals, rates.server, service);
+  return service;
+}
+
+Service serve_own(const BusyPeriod& before, Time offered, std::uint32_t packets, std::int64_t last_bytes,
+                  const ServiceRates& rates) {
+  Service service;
+  service.before = before;
+  const Time free = before.end(rates.server);
+  service.first_start = std::max(offered, free);
+  const BusyPeriod period = offered > free ? BusyPeriod{offered, 0} : before;
+  service.after = {period.start, period.bytes + (packets - 1) * rates.packet + last_bytes};
+  service.out.base = period.start;
+  service.out.offset = period.bytes + rates.packet;
+  service.out.rate = rates.server_link;
+  service.out.count = packets;
+  service.out.last = service.after.end(rates.server);
+  service.out.last_bytes = last_bytes;
+  return service;
+}
+
+BusyPeriod Service::behind(std::uint32_t packets, const Law& arrivals, const Rate& arrival_rate,
+                           std::int64_t packet) const {
+  if (packets == 0) return before;
+  if (packets == out.count) return after;
+  if (paced) return {arrivals.at(packets - 1, arrival_rate, packet), packet};
+  return {out.base, out.offset + (packets - 1) * packet};
+}
+
+Time Service::busy(const Rate& server, const Rate& out_rate, std::int64_t packet) const {
+  if (!paced) return out.last - first_start - rest;
+  const Time each = server.up(packet);
+  if (!last_apart) return out.count * each;
+  const std::uint32_t full = out.count - 1;
+  return full * each + out.last - out.at(full - 1, out_rate, packet) - rest;
+}
+
+}  // namespace tessera::sim

@@ -1,0 +1,73 @@
+#include "tessera/sim/network/wiring.hpp"
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+
+#include "tessera/base/error.hpp"
+#include "tessera/sim/network/messages.hpp"
+
+namespace tessera::sim {
+
+Wiring::Wiring(const NetworkTables& tables, const Destinations& destinations) {
+  add_links_to_devices(tables);
+  if (tables.network().switches > 0) add_routes(tables, destinations);
+  std::sort(links_.begin(), links_.end(), [](const pdes::LinkInfo& a, const pdes::LinkInfo& b) {
+    return std::tie(a.from, a.to, a.latency) < std::tie(b.from, b.to, b.latency);
+  });
+  const auto same = [](const pdes::LinkInfo& a, const pdes::LinkInfo& b) { return a.from == b.from && a.to == b.to; };
+  links_.erase(std::unique(links_.begin(), links_.end(), same), links_.end());
+  first_.assign(tables.components() + 1, 0);
+  for (const pdes::LinkInfo& link : links_) ++first_[link.from + 1];
+  for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
+}
+
+void Wiring::add_links_to_devices(const NetworkTables& tables) {
+  const auto& links = tables.network().links;
+  for (machine::LinkId id = 0; id < links.size(); ++id) {
+    if (links[id].dead || !tables.is_device(links[id].to)) continue;
+    links_.push_back({tables.server(id), links[id].to, links[id].latency, pdes::protocol_info<NetworkProtocol>()});
+  }
+}
+
+void Wiring::add_routes(const NetworkTables& tables, const Destinations& destinations) {
+  const machine::Network& network = tables.network();
+  std::size_t settled = links_.size();
+  const auto compact = [&] {
+    const auto order = [](const pdes::LinkInfo& a, const pdes::LinkInfo& b) {
+      return std::tie(a.from, a.to, a.latency) < std::tie(b.from, b.to, b.latency);
+    };
+    const auto same = [&](const pdes::LinkInfo& a, const pdes::LinkInfo& b) { return !order(a, b) && !order(b, a); };
+    std::sort(links_.begin(), links_.end(), order);
+    links_.erase(std::unique(links_.begin(), links_.end(), same), links_.end());
+    settled = links_.size();
+  };
+  for (machine::NodeId device = 0; device < destinations.size(); ++device) {
+    for (const machine::NodeId destination : destinations[device]) {
+      if (destination == device) continue;
+      for (machine::LinkId link = network.router->next(device, destination); link != machine::no_link;) {
+        const machine::NodeId node = network.links[link].to;
+        const machine::LinkId next = network.router->next(node, destination);
+        if (!tables.is_device(node) && next != machine::no_link) {
+          links_.push_back({tables.server(link), tables.server(next), network.links[link].latency,
+                            pdes::protocol_info<NetworkProtocol>()});
+        }
+        link = next;
+      }
+    }
+    if (links_.size() > 2 * settled + 1'000'000) compact();
+  }
+}
+
+pdes::OutPort Wiring::port(pdes::ComponentId from, pdes::ComponentId to) const {
+  const auto begin = links_.begin() + first_[from];
+  const auto end = links_.begin() + first_[from + 1];
+  const auto found =
+      std::lower_bound(begin, end, to, [](const pdes::LinkInfo& link, pdes::ComponentId id) { return link.to < id; });
+  if (found == end || found->to != to) {
+    throw InternalError("component " + std::to_string(from) + " has no link to " + std::to_string(to));
+  }
+  return {static_cast<std::uint32_t>(found - begin)};
+}
+
+}  // namespace tessera::sim

@@ -1,0 +1,216 @@
+#include "packet_reference.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <queue>
+#include <stdexcept>
+#include <tuple>
+
+#include "tessera/sim/network/network_tables.hpp"
+
+namespace tessera::test {
+namespace {
+
+using machine::LinkId;
+using machine::NodeId;
+
+struct Packet {
+  std::uint32_t message = 0;
+  std::int64_t bytes = 0;
+  bool last = false;
+  bool own = false;
+};
+
+struct Event {
+  Time time = 0;
+  std::uint32_t source = 0;
+  std::uint64_t number = 0;
+  enum Kind { post, arrival, departure } kind = post;
+  std::uint32_t at = 0;  // node of arrival, link of departure
+  LinkId over = 0;       // arrival
+  Packet packet;         // arrival; post: its message
+  bool operator>(const Event& other) const {
+    return std::tie(time, source, number) > std::tie(other.time, other.source, other.number);
+  }
+};
+
+using Turn = std::tuple<Time, std::uint32_t, LinkId, std::uint64_t>;
+
+struct Active {
+  std::uint32_t message = 0;
+  std::int64_t left = 0;
+  Time joined = 0;
+};
+
+struct Server {
+  std::map<Turn, Packet> waiting;
+  Time period_start = 0;
+  std::int64_t period_bytes = 0;
+  Time free_at = 0;
+  bool offered = false;        // an own packet waits or is in service
+  Active sending;              // its message
+  std::deque<Active> line;
+};
+
+class Reference {
+ public:
+  Reference(const machine::Network& network, const std::vector<TestMessage>& messages)
+      : network_(network), messages_(messages), tables_(network), servers_(network.links.size()) {
+    result_.delivered.assign(messages.size(), -1);
+    result_.departures.resize(network.links.size());
+    result_.busy.assign(network.links.size(), 0);
+  }
+
+  TrafficResult run() {
+    for (std::uint32_t i = 0; i < messages_.size(); ++i) {
+      if (messages_[i].after < 0) push({messages_[i].time, messages_[i].from, 0, Event::post, 0, 0, {i, 0, false, false}});
+    }
+    while (!events_.empty()) {
+      const Time now = events_.top().time;
+      touched_.clear();
+      while (!events_.empty() && events_.top().time == now) {
+        const Event event = events_.top();
+        events_.pop();
+        handle(event);
+      }
+      for (const LinkId link : touched_) start_next(link, now);
+    }
+    return result_;
+  }
+
+ private:
+  void push(Event event) {
+    event.number = next_number_++;
+    events_.push(event);
+  }
+
+  void handle(const Event& event) {
+    switch (event.kind) {
+      case Event::post:
+        return post(event.packet.message, event.time);
+      case Event::arrival:
+        return arrive(event);
+      case Event::departure: {
+        Server& server = servers_[event.at];
+        if (event.packet.own) own_packet_left(event.at, event.time);
+        (void)server;
+        touched_.push_back(event.at);
+        return leave_at_once(event.at, event.time);
+      }
+    }
+  }
+
+  void post(std::uint32_t id, Time now) {
+    const TestMessage& message = messages_[id];
+    if (message.from == message.to) return delivered(id, now);
+    const LinkId link = network_.router->next(message.from, message.to);
+    Server& server = servers_[link];
+    server.line.push_back({id, message.bytes, now});
+    if (!server.offered) offer(link, now);
+    touched_.push_back(link);
+    leave_at_once(link, now);
+  }
+
+  void offer(LinkId link, Time now) {
+    Server& server = servers_[link];
+    if (server.line.empty()) return;
+    server.sending = server.line.front();
+    server.line.pop_front();
+    const std::int64_t bytes = std::min(server.sending.left, network_.packet);
+    server.sending.left -= bytes;
+    server.offered = true;
+    const Turn turn{now, tables_.server(link), link, next_number_++};
+    server.waiting[turn] = {server.sending.message, bytes, server.sending.left == 0, true};
+  }
+
+  void own_packet_left(LinkId link, Time now) {
+    Server& server = servers_[link];
+    server.offered = false;
+    if (server.sending.left > 0) {
+      server.sending.joined = now;
+      const auto place = std::find_if(server.line.begin(), server.line.end(), [now](const Active& a) { return a.joined >= now; });
+      server.line.insert(place, server.sending);
+    }
+    offer(link, now);
+  }
+
+  void arrive(const Event& event) {
+    const TestMessage& message = messages_[event.packet.message];
+    if (event.at == message.to) {
+      if (event.packet.last) delivered(event.packet.message, event.time);
+      return;
+    }
+    const LinkId link = network_.router->next(event.at, message.to);
+    Packet packet = event.packet;
+    packet.own = false;
+    servers_[link].waiting[{event.time, event.source, event.over, next_number_++}] = packet;
+    touched_.push_back(link);
+    leave_at_once(link, event.time);
+  }
+
+  void delivered(std::uint32_t id, Time now) {
+    result_.delivered[id] = now;
+    for (std::uint32_t i = 0; i < messages_.size(); ++i) {
+      if (messages_[i].after == static_cast<int>(id)) post(i, now);
+    }
+  }
+
+  /// Packets that take no whole picosecond do not wait for the other events of this picosecond.
+  void leave_at_once(LinkId link, Time now) {
+    Server& server = servers_[link];
+    while (server.free_at <= now && !server.waiting.empty() && leaves_at(link, now) == now) take(link, now);
+  }
+
+  [[nodiscard]] Time leaves_at(LinkId link, Time start) {
+    const Server& server = servers_[link];
+    const std::int64_t bytes = server.waiting.begin()->second.bytes;
+    const bool goes_on = server.free_at >= start;
+    return (goes_on ? server.period_start : start) +
+           tables_.rate(link).up((goes_on ? server.period_bytes : 0) + bytes);
+  }
+
+  void start_next(LinkId link, Time now) {
+    Server& server = servers_[link];
+    if (server.free_at <= now && !server.waiting.empty()) take(link, now);
+  }
+
+  void take(LinkId link, Time now) {
+    Server& server = servers_[link];
+    const Packet packet = server.waiting.begin()->second;
+    const Time leaves = leaves_at(link, now);
+    if (server.free_at < now) {
+      server.period_start = now;
+      server.period_bytes = 0;
+    }
+    server.waiting.erase(server.waiting.begin());
+    server.period_bytes += packet.bytes;
+    server.free_at = leaves;
+    result_.busy[link] += leaves - now;
+    result_.departures[link].push_back({packet.message, leaves});
+    const machine::Link& wire = network_.links[link];
+    push({leaves + wire.latency, tables_.server(link), 0, Event::arrival, wire.to, link, packet});
+    if (leaves == now && packet.own) {
+      own_packet_left(link, now);
+    } else {
+      push({leaves, tables_.server(link), 0, Event::departure, link, 0, packet});
+    }
+  }
+
+  const machine::Network& network_;
+  const std::vector<TestMessage>& messages_;
+  sim::NetworkTables tables_;
+  std::vector<Server> servers_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::vector<LinkId> touched_;
+  std::uint64_t next_number_ = 0;
+  TrafficResult result_;
+};
+
+}  // namespace
+
+TrafficResult run_reference(const machine::Network& network, const std::vector<TestMessage>& messages) {
+  return Reference(network, messages).run();
+}
+
+}  // namespace tessera::test

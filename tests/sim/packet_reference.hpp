@@ -1,0 +1,36 @@
+// A plain store-and-forward simulation, packet by packet, of the rules in docs/architecture.md: what the trains of src/sim must equal.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tessera/machine/machine.hpp"
+
+namespace tessera::test {
+
+/// A message posted at `time`, or in answer to the delivery of message `after` at its sender.
+struct TestMessage {
+  machine::NodeId from = 0;
+  machine::NodeId to = 0;
+  std::int64_t bytes = 0;
+  Time time = 0;
+  int after = -1;
+};
+
+/// A packet that left a link.
+struct Departure {
+  std::uint32_t message = 0;
+  Time time = 0;
+  bool operator==(const Departure&) const = default;
+};
+
+struct TrafficResult {
+  std::vector<Time> delivered;                     ///< by message
+  std::vector<std::vector<Departure>> departures;  ///< by link, in order
+  std::vector<Time> busy;                          ///< by link
+  bool operator==(const TrafficResult&) const = default;
+};
+
+[[nodiscard]] TrafficResult run_reference(const machine::Network& network, const std::vector<TestMessage>& messages);
+
+}  // namespace tessera::test

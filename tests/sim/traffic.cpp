@@ -1,0 +1,169 @@
+#include "traffic.hpp"
+
+#include <queue>
+
+#include "tessera/sim/network/node.hpp"
+
+namespace tessera::test {
+namespace {
+
+using machine::LinkId;
+using machine::NodeId;
+
+class ShortestWays final : public machine::Router {
+ public:
+  explicit ShortestWays(const machine::Network& network) : devices_(network.devices) {
+    next_.assign(static_cast<std::size_t>(network.nodes()) * devices_, machine::no_link);
+    for (NodeId to = 0; to < devices_; ++to) find_ways(network, to);
+  }
+  LinkId next(NodeId at, NodeId to) const override { return next_[static_cast<std::size_t>(at) * devices_ + to]; }
+
+ private:
+  void find_ways(const machine::Network& network, NodeId to) {
+    std::vector<bool> reached(network.nodes(), false);
+    std::queue<NodeId> border;
+    reached[to] = true;
+    border.push(to);
+    while (!border.empty()) {
+      const NodeId node = border.front();
+      border.pop();
+      for (LinkId link = 0; link < network.links.size(); ++link) {
+        const NodeId from = network.links[link].from;
+        if (network.links[link].to != node || reached[from]) continue;
+        reached[from] = true;
+        next_[static_cast<std::size_t>(from) * devices_ + to] = link;
+        border.push(from);
+      }
+    }
+  }
+  NodeId devices_;
+  std::vector<LinkId> next_;
+};
+
+struct Recorder final : sim::PacketTrace {
+  TrafficResult result;
+  const sim::NetworkTables* tables = nullptr;
+  void packets_left(LinkId link, const sim::MessageName& name, const sim::Law& times) override {
+    for (std::uint32_t i = 0; i < times.count; ++i) {
+      result.departures[link].push_back({name.channel, times.at(i, tables->rate(times.rate), tables->packet())});
+    }
+  }
+};
+
+/// Posts its messages at their times, or when what they answer has come. A message's number is its channel.
+class TrafficDevice final : public pdes::Component {
+ public:
+  TrafficDevice(const sim::NetworkEnvironment& environment, pdes::ComponentId self, const std::vector<TestMessage>& messages,
+                TrafficResult& result)
+      : node_(environment, self, nullptr), packet_(environment.tables->packet()), self_(self), messages_(&messages),
+        result_(&result) {}
+
+  void start(pdes::Context& context) override {
+    for (std::uint32_t i = 0; i < messages_->size(); ++i) {
+      const TestMessage& message = (*messages_)[i];
+      if (message.from == self_ && message.after < 0) context.schedule(message.time, sim::StreamWake{i, 0});
+    }
+  }
+  void handle(pdes::Context& context, const pdes::Event& event) override {
+    if (event.kind == sim::NetworkProtocol::kind_of<sim::StreamWake>) {
+      post(context, event, event.as<sim::StreamWake>().stream);
+    } else if (event.kind == sim::NetworkProtocol::kind_of<sim::Delivered>) {
+      const auto message = event.as<sim::Delivered>();
+      if (node_.holds(message)) delivered(context, event, message.channel);
+    } else {
+      node_.handle(context, event);
+    }
+  }
+  [[nodiscard]] sim::NetworkNode& node() { return node_; }
+
+ private:
+  void post(pdes::Context& context, const pdes::Event& event, std::uint32_t id) {
+    const TestMessage& message = (*messages_)[id];
+    if (message.to == self_) return delivered(context, event, id);
+    sim::OwnMessage own;
+    own.name = {self_, id, 0};
+    own.destination = message.to;
+    own.bytes = message.bytes;
+    own.sent = own.joined = context.now();
+    own.packets_left = sim::OwnMessage::packets(message.bytes, packet_);
+    node_.post(context, event.source, node_.port_towards(message.to), own);
+  }
+  void delivered(pdes::Context& context, const pdes::Event& event, std::uint32_t id) {
+    result_->delivered[id] = context.now();
+    for (std::uint32_t i = 0; i < messages_->size(); ++i) {
+      if ((*messages_)[i].after == static_cast<int>(id)) post(context, event, i);
+    }
+  }
+
+  sim::NetworkNode node_;
+  std::int64_t packet_;
+  pdes::ComponentId self_;
+  const std::vector<TestMessage>* messages_;
+  TrafficResult* result_;
+};
+
+sim::NetworkNode& node_of(pdes::Component& component) {
+  if (auto* device = dynamic_cast<TrafficDevice*>(&component)) return device->node();
+  return dynamic_cast<sim::SwitchOutput&>(component).node();
+}
+
+}  // namespace
+
+std::shared_ptr<const machine::Router> shortest_ways(const machine::Network& network) {
+  return std::make_shared<ShortestWays>(network);
+}
+
+machine::Network finish_network(machine::NetworkBuilder& builder, std::int64_t packet) {
+  machine::Network network = builder.finish();
+  network.packet = packet;
+  network.router = shortest_ways(network);
+  return network;
+}
+
+machine::Network chain(const std::vector<std::int64_t>& bandwidths, Time latency, std::int64_t packet) {
+  machine::NetworkBuilder builder(static_cast<NodeId>(bandwidths.size() + 1));
+  const std::uint16_t type = builder.link_class("wire");
+  for (NodeId i = 0; i < bandwidths.size(); ++i) builder.add_link(i, i + 1, bandwidths[i], latency, type);
+  return finish_network(builder, packet);
+}
+
+TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMessage>& messages, Communicator& comm,
+                       const std::string& synchroniser) {
+  const sim::NetworkTables tables(network);
+  sim::Destinations destinations(network.devices);
+  for (const TestMessage& message : messages) destinations[message.from].push_back(message.to);
+  const sim::Wiring wiring(tables, destinations);
+  Recorder recorder;
+  recorder.tables = &tables;
+  recorder.result.delivered.assign(messages.size(), -1);
+  recorder.result.departures.resize(network.links.size());
+  recorder.result.busy.assign(network.links.size(), 0);
+  const sim::NetworkEnvironment environment{&tables, &wiring, &recorder};
+
+  pdes::ModelGraph model;
+  model.components = tables.components();
+  model.links = wiring.links();
+  model.unconnected_allowed = true;
+  model.protocols = {pdes::protocol_info<sim::NetworkProtocol>()};
+  model.create = [&](pdes::ComponentId id) -> std::unique_ptr<pdes::Component> {
+    if (tables.is_device(id)) return std::make_unique<TrafficDevice>(environment, id, messages, recorder.result);
+    return std::make_unique<sim::SwitchOutput>(environment, id);
+  };
+  pdes::Simulation simulation(model, pdes::make_partition(model, comm.size(), "block"), comm);
+  pdes::RunOptions options;
+  options.synchroniser = synchroniser;
+  const pdes::RunStatistics statistics = simulation.run(options);
+  for (std::size_t i = 0; i < simulation.local_ids().size(); ++i) {
+    sim::NetworkNode& node = node_of(simulation.local(i));
+    node.finish();
+    for (const sim::OutputPort& port : node.ports()) recorder.result.busy[port.link()] = port.counts().busy;
+  }
+  return {recorder.result, statistics.events};
+}
+
+TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMessage>& messages) {
+  const auto comm = make_serial_communicator();
+  return run_traffic(network, messages, *comm);
+}
+
+}  // namespace tessera::test
