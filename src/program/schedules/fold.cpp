@@ -12,9 +12,9 @@ namespace {
 class Symbols {
  public:
   std::uint32_t index_of(const ScheduleLoop& loop) {
-    const auto found = std::find(loops_.begin(), loops_.end(), loop);
-    if (found == loops_.end()) loops_.push_back(loop);
-    return static_cast<std::uint32_t>(found - loops_.begin());
+    const auto index = static_cast<std::uint32_t>(std::find(loops_.begin(), loops_.end(), loop) - loops_.begin());
+    if (index == loops_.size()) loops_.push_back(loop);
+    return index;
   }
   [[nodiscard]] const ScheduleLoop& operator[](std::uint32_t index) const { return loops_[index]; }
 
