@@ -1,0 +1,129 @@
+"""Help, check, show, timeline and completion: everything that never starts MPI, and the round trips through a result file."""
+
+import json
+import re
+import shutil
+import subprocess
+import unittest
+
+from harness import TESSERA, WITHOUT_MPI, CliTest
+
+COMMANDS = ["run", "check", "show", "timeline", "help", "completion"]
+
+
+class Help(CliTest):
+    def test_every_command_has_help(self):
+        overview = self.tessera("--help", environment=WITHOUT_MPI).stdout
+        for command in COMMANDS:
+            self.assertIn(command, overview)
+            self.assertIn("Usage: tessera " + command, self.tessera(command, "--help", environment=WITHOUT_MPI).stdout)
+        self.assertRegex(self.tessera("--version", environment=WITHOUT_MPI).stdout, r"^tessera \d+\.\d+\.\d+\n$")
+
+    def test_options_of_run_are_those_of_the_documentation(self):
+        text = self.tessera("run", "--help").stdout
+        for option in ["-o,--output", "--set", "--sync", "--seed", "--progress", "--force", "--allow-oversubscription"]:
+            self.assertIn(option, text)
+        for choice in ["window", "null-message", "auto", "bar", "plain", "off"]:
+            self.assertIn(choice, text)
+
+    def test_every_section_of_help_prints_its_parameters(self):
+        overview = self.tessera("help", environment=WITHOUT_MPI).stdout
+        sections = re.findall(r"^  (\S+)  ", overview.partition("Sections:")[2].partition("\n\n")[0], re.MULTILINE)
+        for expected in ["machine.gpu", "machine.topology.cluster", "model", "workload", "strategy.megatron", "strategy.script", "cost.roofline",
+                         "collectives", "record", "simulation", "units"]:
+            self.assertIn(expected, sections)
+        for section in sections:
+            self.assertTrue(self.tessera("help", section).stdout.startswith(section + ":"), section)
+        both = self.tessera("help", "workload", "record").stdout
+        self.assertIn("sequence: whole number, 1 to", both)
+        self.assertIn("default 2048", both)
+        self.assertIn("timeline: boolean", both)
+
+    def test_a_path_without_parameters_of_its_own_prints_what_is_below_it(self):
+        text = self.tessera("help", "strategy").stdout
+        self.assertIn("strategy.megatron:", text)
+        self.assertIn("strategy.script:", text)
+
+    def test_an_unknown_section_is_refused_with_a_suggestion(self):
+        done = self.tessera("help", "machine.gpus", code=2)
+        self.assertIn('unknown section "machine.gpus" (did you mean "machine.gpu"?)', done.stderr)
+
+    def test_completion_is_a_script_that_completes_commands_and_options(self):
+        script = self.tessera("completion", "bash", environment=WITHOUT_MPI).stdout
+        def complete(words):
+            ask = f'{script}\nCOMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _tessera; echo "${{COMPREPLY[@]}}"'
+            return subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True).stdout.split()
+        self.assertEqual(complete("tessera ti"), ["timeline"])
+        self.assertEqual(complete("tessera run --allow"), ["--allow-oversubscription"])
+
+
+class Check(CliTest):
+    def test_it_prints_an_experiment_that_checks_to_itself(self):
+        first = self.tessera("check", "training.toml", environment=WITHOUT_MPI).stdout
+        (self.folder / "resolved.toml").write_text(first)
+        second = self.tessera("check", "resolved.toml").stdout
+        self.assertEqual(first, second)
+
+    def test_it_says_parameters_flops_bytes_memory_and_events(self):
+        text = self.tessera("check", "training.toml", "--ranks", 2).stdout
+        for figure in ["parameters", "FLOP per token", "bytes sent", "memory of the fullest device", "events per rank", "memory per rank"]:
+            self.assertRegex(text, rf"(?m)^#   {figure}  +\d")
+        self.assertIn("on 2 ranks", text)
+
+    def test_it_writes_nothing_and_refuses_an_output_that_run_would_refuse(self):
+        before = self.files()
+        self.tessera("check", "training.toml", "-o", "out.h5")
+        self.assertEqual(self.files(), before)
+        (self.folder / "out.h5").write_text("")
+        self.tessera("check", "training.toml", "-o", "out.h5", code=4)
+        self.tessera("check", "training.toml", "-o", "out.h5", "--force")
+
+    def test_it_refuses_more_ranks_than_devices(self):
+        self.tessera("check", "training.toml", "--ranks", 8)
+        self.tessera("check", "training.toml", "--ranks", 9, code=2)
+
+    def test_overrides_show_in_the_resolved_experiment(self):
+        text = self.tessera("check", "training.toml", "--set", "workload.sequence=64", "--seed", 7, "--allow-oversubscription",
+                            "--set", "machine.device.memory_capacity=20 GB").stdout
+        for line in ["sequence = 64", "seed = 7", "allow_oversubscription = true", 'memory_capacity = "20 GB"']:
+            self.assertRegex(text, rf"(?m)^{line}$")
+
+
+class RoundTrips(CliTest):
+    def test_show_prints_what_run_printed(self):
+        printed = self.simulate("training.toml", "out.h5", ranks=2).stdout
+        self.assertIn("A small GPT", printed)
+        self.assertEqual(self.tessera("show", "out.h5", environment=WITHOUT_MPI).stdout, printed)
+
+    def test_the_timeline_holds_every_device(self):
+        self.simulate("training.toml", "out.h5", "--set", "record.timeline=true", ranks=2)
+        self.tessera("timeline", "out.h5", "-o", "t.json", environment=WITHOUT_MPI)
+        events = json.loads((self.folder / "t.json").read_text())["traceEvents"]
+        self.assertEqual({event["pid"] for event in events if event["ph"] == "X"}, set(range(8)))
+        self.tessera("timeline", "out.h5", "-o", "t.json", code=4)
+        self.tessera("timeline", "out.h5", "-o", "t.json", "--force")
+
+    def test_a_file_without_a_timeline_says_how_to_record_one(self):
+        self.simulate("training.toml", "out.h5")
+        self.assertIn("timeline", self.tessera("timeline", "out.h5", "-o", "t.json", code=2).stderr)
+        self.assertNotIn("t.json", self.files())
+
+    def test_a_file_of_another_kind_is_refused(self):
+        (self.folder / "other.h5").write_text("no HDF5")
+        self.tessera("show", "nowhere.h5", code=4)
+        self.assertIn(self.tessera_code("show", "other.h5"), (2, 4))
+
+    def tessera_code(self, *arguments):
+        return subprocess.run([TESSERA, *arguments], cwd=self.folder, capture_output=True).returncode
+
+    @unittest.skipUnless(shutil.which("h5diff"), "h5diff is not installed (package hdf5-tools)")
+    def test_the_resolved_experiment_gives_the_same_result(self):
+        self.simulate("training.toml", "given.h5", "--set", "strategy.micro_batch=2")
+        resolved = self.tessera("check", "training.toml", "--set", "strategy.micro_batch=2").stdout
+        (self.folder / "resolved.toml").write_text(resolved)
+        self.simulate("resolved.toml", "resolved.h5")
+        self.assert_same_results("given.h5", "resolved.h5")
+
+
+if __name__ == "__main__":
+    unittest.main()

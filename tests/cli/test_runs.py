@@ -1,0 +1,94 @@
+"""Runs under mpirun: determinism, outputs, signals."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import CliTest
+
+
+class Determinism(CliTest):
+    """The same bits on 1, 2, 3 and 4 ranks and with both synchronisers."""
+
+    def check(self, experiment):
+        self.simulate(experiment, "reference.h5")
+        for ranks in (1, 2, 3, 4):
+            for synchroniser in ("window", "null-message"):
+                output = f"{synchroniser}-{ranks}.h5"
+                self.simulate(experiment, output, "--sync", synchroniser, ranks=ranks)
+                self.assert_same_results("reference.h5", output)
+
+
+@unittest.skipUnless(shutil.which("h5diff"), "h5diff is not installed (package hdf5-tools)")
+class DeterminismOfExperiments(Determinism):
+    def test_a_training_iteration_with_all_records(self):
+        self.check("training.toml")
+
+    def test_flows_that_share_links_on_a_wafer_with_faults(self):
+        self.check("contention.toml")
+
+    def test_generation(self):
+        self.check("generation.toml")
+
+    def test_the_partition_is_no_result(self):
+        self.simulate("training.toml", "auto.h5", ranks=2)
+        for partition in ("block", "metis"):
+            self.simulate("training.toml", f"{partition}.h5", "--set", f"simulation.partition={partition}", ranks=2)
+
+
+class Outputs(CliTest):
+    def test_an_existing_output_is_left_alone_without_force(self):
+        (self.folder / "out.h5").write_text("precious")
+        self.tessera("run", "training.toml", "-o", "out.h5", code=4, ranks=2)
+        self.assertEqual((self.folder / "out.h5").read_text(), "precious")
+        self.simulate("training.toml", "out.h5", "--force", ranks=2)
+        self.tessera("show", "out.h5")
+
+    def test_a_run_leaves_its_output_and_nothing_else(self):
+        before = self.files()
+        self.simulate("training.toml", "out.h5", ranks=3)
+        self.assertEqual(self.files(), sorted([*before, "out.h5"]))
+
+    def test_a_job_that_does_not_fit_runs_when_it_may(self):
+        small = ("--set", "machine.device.memory_capacity=10 MB")
+        self.assertIn("memory", self.tessera("run", "training.toml", "-o", "out.h5", *small, code=3, ranks=2).stderr)
+        done = self.simulate("training.toml", "out.h5", *small, "--allow-oversubscription", ranks=2)
+        self.assertIn("warning:", done.stderr)
+
+
+class Signals(CliTest):
+    def interrupted(self, ranks, sent):
+        """Starts a run of minutes, waits until it simulates, sends the signal to what was started; returns exit code and files."""
+        before = self.files()
+        command = self.command(["run", "long.toml", "-o", "out.h5", "--progress", "bar"], ranks)
+        process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.kill)
+        shown = b""
+        while b"simulated" not in shown:
+            part = os.read(process.stderr.fileno(), 4096)
+            self.assertTrue(part, "the run ended before it was interrupted: " + shown.decode())
+            shown += part
+        process.send_signal(sent)
+        start = time.monotonic()
+        process.communicate(timeout=60)
+        self.assertLess(time.monotonic() - start, 30)
+        self.assertEqual(self.files(), before)
+        return process.returncode
+
+    def test_sigterm_to_mpirun_ends_all_ranks_and_leaves_no_file(self):
+        self.assertNotEqual(self.interrupted(2, signal.SIGTERM), 0)
+
+    def test_sigterm_without_mpirun(self):
+        self.assertNotEqual(self.interrupted(None, signal.SIGTERM), 0)
+
+    def test_sigint_without_mpirun(self):
+        self.assertNotEqual(self.interrupted(None, signal.SIGINT), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
