@@ -19,7 +19,6 @@ class ProgressDisplay {
   ProgressDisplay& operator=(const ProgressDisplay&) = delete;
 
   void report(const pdes::ProgressReport& report);
-  [[nodiscard]] bool wanted() const { return style_ != Style::off; }
 
   static constexpr double plain_interval = 10;  ///< seconds between plain lines
   static constexpr double bar_interval = 0.2;   ///< seconds between redrawings

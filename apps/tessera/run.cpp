@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "command.hpp"
+#include "estimate.hpp"
 #include "experiment_options.hpp"
 #include "interrupts.hpp"
 #include "progress.hpp"
@@ -56,7 +57,9 @@ Job prepare(const Options& options, Communicator& comm) {
 }
 
 sim::SimulationResult simulate(const Options& options, const experiment::Experiment& experiment, Communicator& comm) {
-  ProgressDisplay progress(options.progress, stderr, 0);
+  const bool shown = comm.rank() == 0 && options.progress != "off";
+  const double expected = shown ? estimate(experiment).events / comm.size() : 0;
+  ProgressDisplay progress(shown ? options.progress : "off", stderr, static_cast<std::uint64_t>(expected));
   sim::SimulationOptions simulation;
   simulation.partition = experiment.simulation.partition;
   simulation.record_timeline = experiment.record.timeline;
@@ -64,7 +67,7 @@ sim::SimulationResult simulate(const Options& options, const experiment::Experim
   simulation.allow_oversubscription = experiment.simulation.allow_oversubscription;
   simulation.run.synchroniser = options.synchroniser;
   simulation.run.interrupted = interrupted;
-  if (comm.rank() == 0 && progress.wanted()) {
+  if (shown) {
     simulation.run.progress = [&](const pdes::ProgressReport& report) { progress.report(report); };
   }
   return sim::simulate(experiment.machine, experiment.plan.program, *experiment.cost, comm, simulation);
