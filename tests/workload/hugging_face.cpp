@@ -1,5 +1,7 @@
 // Hugging Face configurations: every family, and what happens to keys that are ignored, refused or unknown.
-#include <algorithm>
+#include <filesystem>
+#include <regex>
+#include <set>
 
 #include "models_from.hpp"
 
@@ -187,6 +189,28 @@ TEST_CASE("dimensions that do not fit are reported under the configuration's own
               "model means it so"});
   CHECK(read(llama + ",\n\"num_key_value_heads\": 3}").errors ==
         Names{"config.json:5:1: \"num_key_value_heads\": 3 does not divide num_attention_heads, which is 4"});
+}
+
+TEST_CASE("docs/models.md names every key that the readers know") {
+  const std::string source = std::string(TESSERA_SOURCE_DIR) + "/src/workload/";
+  const std::string page = text_of(std::string(TESSERA_SOURCE_DIR) + "/docs/models.md");
+  std::string readers = text_of(source + "hugging_face.cpp");
+  for (const auto& entry : std::filesystem::directory_iterator(source + "families")) {
+    readers += text_of(entry.path().string());
+  }
+  // Keys are the quoted words, but for JSON's literals and the fields of Model that they fill.
+  std::set<std::string> others = {"null", "true", "false"};
+  for (const config::ParameterHelp& field : model_schema().parameters()) others.insert(field.name);
+  const std::regex word("\"([a-z_][a-z0-9_]+)\"");
+  int keys = 0;
+  for (std::sregex_iterator match(readers.begin(), readers.end(), word), end; match != end; ++match) {
+    const std::string key = (*match)[1];
+    if (others.count(key) != 0) continue;
+    CAPTURE(key);
+    CHECK(page.find('`' + key + '`') != std::string::npos);
+    ++keys;
+  }
+  CHECK(keys > 100);
 }
 
 }  // namespace
