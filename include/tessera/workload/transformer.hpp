@@ -117,7 +117,7 @@ struct ParameterShare {
   std::int64_t sharded = 0;     ///< cut over the tensor ranks
   std::int64_t replicated = 0;  ///< the same on each tensor rank (norms, biases of row-parallel layers); their
                                 ///< gradients are summed over the tensor ranks under sequence parallelism
-  std::int64_t expert = 0;  ///< of experts: data-parallel over other ranks than the rest
+  std::int64_t expert = 0;      ///< of experts: data-parallel over other ranks than the rest
   [[nodiscard]] std::int64_t total() const { return sharded + replicated + expert; }
 };
 [[nodiscard]] ParameterShare layer_parameters(const Model& model, const LayerShape& shape);
