@@ -1,0 +1,74 @@
+// Jobs for tests: a machine without a network, a model and a workload, and a plan from the text of a [strategy] table.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "program/machines.hpp"
+#include "tessera/base/config.hpp"
+#include "tessera/strategy/megatron/megatron.hpp"
+#include "tessera/strategy/strategy.hpp"
+
+namespace tessera::strategy {
+
+/// A GPT of the Megatron family; `ffn` 4h.
+inline workload::Model gpt(std::int64_t layers, std::int64_t hidden, std::int64_t heads,
+                           std::int64_t vocabulary = 51200) {
+  workload::Model model;
+  model.name = "gpt";
+  model.layers = layers;
+  model.hidden = hidden;
+  model.heads = heads;
+  model.kv_heads = heads;
+  model.head_dim = hidden / heads;
+  model.ffn_hidden = 4 * hidden;
+  model.vocabulary = vocabulary;
+  model.max_positions = 2048;
+  return model;
+}
+
+/// Mixture of experts: every second layer has `experts`.
+inline workload::Model mixture(std::int64_t layers, std::int64_t experts) {
+  workload::Model model = gpt(layers, 512, 8, 1024);
+  model.name = "mixture";
+  model.experts = experts;
+  model.experts_per_token = 2;
+  model.moe_layer_interval = 2;
+  return model;
+}
+
+struct TestJob {
+  machine::Machine machine;
+  workload::Model model;
+  Workload workload;
+  program::CollectiveChoices collectives;
+  std::uint64_t seed = 1;
+  config::Diagnostics diagnostics;
+
+  TestJob(std::uint32_t devices, workload::Model model_in, std::int64_t global_batch)
+      : machine(program::nodes_of(devices, 8)), model(std::move(model_in)) {
+    machine.name = "test machine";
+    workload.global_batch = global_batch;
+  }
+
+  /// The plan of that strategy; what is wrong stands in `diagnostics`.
+  Plan plan(const std::string& text) {
+    diagnostics = {};
+    const auto table = config::parse_toml(text, "strategy.toml", diagnostics);
+    Job job;
+    job.machine = &machine;
+    job.model = &model;
+    job.workload = &workload;
+    job.collectives = &collectives;
+    job.seed = seed;
+    return megatron::kind().make_plan(*table, job, diagnostics);
+  }
+};
+
+/// Bytes of a category at the peak of a device.
+inline std::int64_t at_peak(const program::Program& program, program::DeviceId device,
+                            program::MemoryCategory category) {
+  return program::memory_peak(program, device).by_category[static_cast<int>(category)];
+}
+
+}  // namespace tessera::strategy

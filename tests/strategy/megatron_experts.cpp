@@ -1,0 +1,219 @@
+// Mixture-of-experts models, padded heads, and phases without a backward pass.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include "strategy/jobs.hpp"
+
+namespace tessera::strategy {
+namespace {
+
+using program::MemoryCategory;
+
+std::vector<program::Collective> all_to_alls(const program::Program& program) {
+  std::vector<program::Collective> found;
+  for (const program::Collective& collective : program.collectives) {
+    if (collective.kind == program::CollectiveKind::all_to_all) found.push_back(collective);
+  }
+  return found;
+}
+
+TestJob mixture_job() {
+  TestJob job(16, mixture(4, 8), 64);
+  job.workload.sequence = 128;
+  return job;
+}
+
+}  // namespace
+
+TEST_CASE("experts: sound programs with tokens sent to them and back") {
+  for (const std::string cut :
+       {"expert_parallel = 8", "expert_parallel = 4\npipeline = 2", "expert_parallel = 1",
+        "tensor = 4\nexpert_parallel = 4", "tensor = 2\nsequence_parallel = true\nexpert_parallel = 2\npipeline = 4",
+        "expert_parallel = 8\nrecomputation = \"full\"", "expert_parallel = 2\noverlap_gradient_reduction = true",
+        "expert_parallel = 4\ndistributed_optimizer = true\nexpert_imbalance = 0.4"}) {
+    CAPTURE(cut);
+    TestJob job = mixture_job();
+    const Plan plan = job.plan(cut);
+    CHECK(job.diagnostics.errors() == std::vector<std::string>{});
+    CHECK(program::check_program(plan.program, job.machine) == std::vector<std::string>{});
+    CHECK(all_to_alls(plan.program).empty() == (cut == "expert_parallel = 1"));
+  }
+}
+
+TEST_CASE("experts: an all-to-all carries two copies of every token") {
+  TestJob job = mixture_job();
+  const Plan plan = job.plan("expert_parallel = 8");
+  const auto found = all_to_alls(plan.program);
+  REQUIRE(found.size() == 1);
+  // s b h elements of two bytes, to two experts each.
+  CHECK(found[0].bytes == 2 * 2 * 128 * 512);
+  CHECK(found[0].shares.empty());
+}
+
+TEST_CASE("experts: weights are spread over the expert-parallel ranks") {
+  TestJob job = mixture_job();
+  const auto weights = [&](const std::string& cut) {
+    return at_peak(job.plan(cut).program, 0, MemoryCategory::weights) / 2;
+  };
+  // Two layers have 8 experts of 8 h^2 + 5 h parameters.
+  const std::int64_t expert = 8 * 512 * 512 + 5 * 512;
+  CHECK(weights("expert_parallel = 1") - weights("expert_parallel = 8") == 2 * 7 * expert);
+}
+
+TEST_CASE("experts: load is drawn with the seed, keeps its mean, and is cut off by the capacity") {
+  TestJob job = mixture_job();
+  const auto shares = [&](const std::string& more) {
+    const auto found = all_to_alls(job.plan("expert_parallel = 8\nexpert_imbalance = 0.5\n" + more).program);
+    REQUIRE(found.size() == 1);
+    return found[0];
+  };
+  const auto first = shares("");
+  REQUIRE(first.shares.size() == 8);
+  double sum = 0;
+  for (const double share : first.shares) sum += share;
+  CHECK(sum == Approx(8));
+  CHECK(shares("").shares == first.shares);
+  job.seed = 2;
+  CHECK(shares("").shares != first.shares);
+  job.seed = 1;
+  const double largest = *std::max_element(first.shares.begin(), first.shares.end());
+  REQUIRE(largest > 1.1);
+  const auto capped = shares("capacity_factor = 1.1");
+  CHECK(*std::max_element(capped.shares.begin(), capped.shares.end()) == Approx(1.1));
+  // What is dropped is not sent.
+  CHECK(capped.bytes < first.bytes);
+}
+
+TEST_CASE("uneven heads: refused, or padded on every rank") {
+  TestJob job(4, gpt(4, 768, 6, 1024), 4);
+  job.workload.sequence = 128;
+  (void)job.plan("tensor = 4");
+  REQUIRE(job.diagnostics.errors().size() == 1);
+  CHECK(job.diagnostics.errors()[0] ==
+        "strategy.toml:1:10: tensor = 4 does not divide the 6 heads of gpt; uneven_heads = \"pad\" lets every rank "
+        "carry 2");
+  const Plan padded = job.plan("tensor = 4\nuneven_heads = \"pad\"");
+  CHECK(job.diagnostics.ok());
+  CHECK(program::check_program(padded.program, job.machine).empty());
+  // Eight heads of 128 instead of six: the attention's matrices and products are a third larger.
+  const double attention = 3.0 * 4 * 512 * (2.0 * 4 * 768 * 768 + 4.0 * 128 * 768);
+  CHECK(padded.hardware_flops == Approx(padded.model_flops + attention / 3));
+}
+
+TEST_CASE("prompt: one forward pass, with its keys and values kept") {
+  TestJob job(16, gpt(8, 512, 8, 1024), 8);
+  job.workload.phase = workload::Phase::prompt;
+  job.workload.sequence = 128;
+  const Plan plan = job.plan("tensor = 2\npipeline = 4");
+  job.diagnostics.throw_if_errors();
+  CHECK(program::check_program(plan.program, job.machine).empty());
+  // Two layers a stage, 4 sequences a replica, keys and values of 128 tokens and 256 columns in two bytes.
+  CHECK(at_peak(plan.program, 0, MemoryCategory::kv_cache) == 2 * 4 * 2 * 128 * 256 * 2);
+  CHECK(at_peak(plan.program, 0, MemoryCategory::gradients) == 0);
+  CHECK(at_peak(plan.program, 0, MemoryCategory::optimizer_state) == 0);
+  CHECK(plan.tokens == 8 * 128);
+  // 2 FLOP a parameter of the layers and token, 4 s h of attention; the logits of the last token alone.
+  const double layers = 8.0 * 128 * (2 * 12 * 512 * 512 + 4 * 128 * 512);
+  CHECK(plan.model_flops == Approx(8 * (layers + 2.0 * 512 * 1024)));
+}
+
+TEST_CASE("generation: tokens follow each other through the stages") {
+  for (const std::int64_t generated : {1, 2, 3, 40}) {
+    for (const std::string cut : {"", "tensor = 8", "pipeline = 4", "tensor = 2\npipeline = 4"}) {
+      CAPTURE(generated, cut);
+      TestJob job(8, gpt(8, 512, 8, 1024), 16);
+      job.workload.phase = workload::Phase::generation;
+      job.workload.sequence = 128;
+      job.workload.generated = generated;
+      const Plan plan = job.plan(cut);
+      CHECK(job.diagnostics.errors() == std::vector<std::string>{});
+      CHECK(program::check_program(plan.program, job.machine) == std::vector<std::string>{});
+      CHECK(plan.tokens == 16 * generated);
+    }
+  }
+}
+
+TEST_CASE("generation: attention of all tokens adds up to that of their number of keys") {
+  TestJob job(1, gpt(1, 512, 8, 1024), 1);
+  job.workload.phase = workload::Phase::generation;
+  job.workload.sequence = 100;
+  job.workload.generated = 64;
+  const Plan plan = job.plan("");
+  job.diagnostics.throw_if_errors();
+  // Token i = 1 .. 64 sees 100 + i keys: 4 h FLOP each; 64 tokens of 24 h^2 in the layer and 2 h v logits.
+  const double keys = 64 * 100 + 64 * 65 / 2;
+  CHECK(plan.model_flops == Approx(4 * 512 * keys + 64 * (24.0 * 512 * 512 + 2.0 * 512 * 1024)));
+  // What is executed takes the mean of every 4 tokens, rounded to a whole number of keys: within half a key each.
+  CHECK(plan.hardware_flops == Approx(plan.model_flops).epsilon(0.005));
+  CHECK(at_peak(plan.program, 0, MemoryCategory::kv_cache) == 2 * 164 * 512 * 2);
+}
+
+TEST_CASE("refused jobs, each with its place and a sentence") {
+  TestJob job(16, gpt(8, 512, 8, 1024), 64);
+  job.workload.sequence = 128;
+  const auto errors = [&](const std::string& text) {
+    (void)job.plan(text);
+    std::string all;
+    for (const std::string& error : job.diagnostics.errors()) all += (all.empty() ? "" : "|") + error;
+    return all;
+  };
+  CHECK(errors("tensor = 3\npipeline = 5\ndata = 1") ==
+        "strategy.toml:1:10: tensor = 3 does not divide the 8 heads of gpt; uneven_heads = \"pad\" lets every rank "
+        "carry 3|"
+        "strategy.toml:1:10: tensor = 3 does not divide the MLP's width of 2048|"
+        "strategy.toml:2:12: pipeline 5 x interleave 1 = 5 does not divide the 8 layers of gpt|"
+        "strategy.toml:3:8: tensor 3 x pipeline 5 x data 1 = 15 devices, but machine test machine has 16");
+  CHECK(errors("data = 2") ==
+        "strategy.toml:1:8: tensor 1 x pipeline 1 x data 2 = 2 devices, but machine test machine has 16");
+  CHECK(errors("micro_batch = 3") ==
+        "strategy.toml:1:15: global_batch = 64 is not a multiple of micro_batch 3 x data 16");
+  CHECK(errors("interleave = 2") == "strategy.toml:1:14: schedule \"interleaved-1f1b\" needs pipeline > 1");
+  CHECK(errors("pipeline = 4\ninterleave = 2\nschedule = \"1f1b\"") ==
+        "strategy.toml:2:14: schedule \"1f1b\" has one model chunk a stage; interleave > 1 needs \"interleaved-1f1b\"");
+  CHECK(errors("expert_parallel = 2\ncapacity_factor = 1.0\nexpert_imbalance = 0.1") ==
+        "strategy.toml:1:19: model gpt has no experts: expert_parallel = 1|"
+        "strategy.toml:2:19: model gpt has no experts: capacity_factor = 0|"
+        "strategy.toml:3:20: model gpt has no experts: expert_imbalance = 0");
+  CHECK(errors("recomputation = \"some\"").find("recomputation") != std::string::npos);
+  CHECK(errors("tensr = 2").find("did you mean \"tensor\"?") != std::string::npos);
+
+  job.workload.sequence = 4096;
+  CHECK(errors("tensor = 2") ==
+        "strategy.toml:1:1: sequences of 4096 tokens, but model gpt has 2048 learned positions");
+  job.workload.sequence = 100;
+  CHECK(errors("tensor = 8\nsequence_parallel = true") ==
+        "strategy.toml:2:21: tensor = 8 does not divide the sequence of 100 tokens");
+  job.workload.phase = workload::Phase::prompt;
+  CHECK(errors("recomputation = \"full\"") ==
+        "strategy.toml:1:17: there is no backward pass to recompute for: recomputation = \"none\" outside training");
+  job.workload.phase = workload::Phase::generation;
+  job.model.causal = false;
+  CHECK(errors("interleave = 2\npipeline = 2").find("model gpt is not causal: it cannot generate") !=
+        std::string::npos);
+}
+
+TEST_CASE("experts that do not divide are refused") {
+  TestJob job = mixture_job();
+  (void)job.plan("expert_parallel = 3");
+  CHECK(job.diagnostics.errors() ==
+        std::vector<std::string>{
+            "strategy.toml:1:19: expert_parallel = 3 does not divide the 8 experts of mixture",
+            "strategy.toml:1:19: expert_parallel = 3 does not divide the 16 data-parallel replicas"});
+}
+
+TEST_CASE("dead devices are left out") {
+  TestJob job(8, gpt(8, 512, 8, 1024), 64);
+  job.workload.sequence = 128;
+  job.machine.speed[3] = 0;
+  (void)job.plan("tensor = 8");
+  REQUIRE(job.diagnostics.errors().size() == 1);
+  CHECK(job.diagnostics.errors()[0].find("= 8 devices, but machine test machine has 7 that work") != std::string::npos);
+  job.workload.global_batch = 7;
+  const Plan plan = job.plan("data = 7");
+  CHECK(job.diagnostics.ok());
+  CHECK(plan.program.devices[3].streams.empty());
+  CHECK(program::check_program(plan.program, job.machine).empty());
+}
+
+}  // namespace tessera::strategy

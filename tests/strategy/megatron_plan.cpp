@@ -1,0 +1,209 @@
+// Plans of the strategy megatron: programs that are sound, and memory, messages and FLOP solved by hand.
+#include <catch2/catch.hpp>
+
+#include "strategy/jobs.hpp"
+
+namespace tessera::strategy {
+namespace {
+
+using program::MemoryCategory;
+
+constexpr std::int64_t s = 2048;
+constexpr std::int64_t h = 1024;
+constexpr std::int64_t a = 16;
+constexpr std::int64_t t = 8;
+
+double activations(std::int64_t layers, const std::string& strategy) {
+  TestJob job(8, gpt(layers, h, a), 1);
+  const Plan plan = job.plan("tensor = 8\n" + strategy);
+  job.diagnostics.throw_if_errors();
+  return static_cast<double>(at_peak(plan.program, 0, MemoryCategory::activations));
+}
+
+/// What four layers more keep, by layer: what stands beside the layers, and what is recomputed, cancels out.
+double kept_a_layer(const std::string& strategy) { return (activations(8, strategy) - activations(4, strategy)) / 4; }
+
+program::ProgramTotals traffic(std::int64_t layers, const std::string& strategy) {
+  TestJob job(8, gpt(layers, h, a), 1);
+  const Plan plan = job.plan("tensor = 8\n" + strategy);
+  job.diagnostics.throw_if_errors();
+  return program::totals(plan.program, job.machine, 0);
+}
+
+double flops_per_token(const std::string& recomputation, bool hardware) {
+  TestJob job(8, gpt(4, h, a), 8);
+  const Plan plan = job.plan("tensor = 2\npipeline = 4\nrecomputation = \"" + recomputation + "\"");
+  job.diagnostics.throw_if_errors();
+  CHECK(plan.tokens == 8 * s);
+  return (hardware ? plan.hardware_flops : plan.model_flops) / (8.0 * s);
+}
+
+}  // namespace
+
+TEST_CASE("activations of a layer are those of Korthikanti et al. 2022, table 2") {
+  // sbh = 2048 x 1 x 1024; as/h = 16 x 2048 / 1024 = 32.
+  const double sbh = double{s} * h;
+  CHECK(kept_a_layer("recomputation = \"none\"") == Approx(sbh * (10 + 24.0 / t + 5 * 32.0 / t)).epsilon(0.01));
+  CHECK(kept_a_layer("sequence_parallel = true") == Approx(sbh / t * (34 + 5 * 32.0)).epsilon(0.01));
+  CHECK(kept_a_layer("recomputation = \"selective\"") == Approx(sbh * (10 + 24.0 / t)).epsilon(0.01));
+  CHECK(kept_a_layer("sequence_parallel = true\nrecomputation = \"selective\"") == Approx(34 * sbh / t).epsilon(0.01));
+  CHECK(kept_a_layer("recomputation = \"full\"") == Approx(2 * sbh).epsilon(0.01));
+}
+
+TEST_CASE("stages hold the activations of the micro-batches that are in flight") {
+  // 8 stages of one layer, 16 micro-batches, no recomputation, one tensor rank: stage i holds 8 - i micro-batches.
+  TestJob job(8, gpt(8, h, a), 16);
+  const Plan plan = job.plan("pipeline = 8");
+  job.diagnostics.throw_if_errors();
+  const double layer = double{s} * h * (34 + 5 * 32);
+  for (program::DeviceId stage = 1; stage < 7; ++stage) {
+    const auto found = static_cast<double>(at_peak(plan.program, stage, MemoryCategory::activations));
+    CHECK(found == Approx((8 - stage) * layer).epsilon(0.01));
+  }
+  // The first one keeps the mask of the dropout behind the embedding as well: sbh a micro-batch.
+  CHECK(static_cast<double>(at_peak(plan.program, 0, MemoryCategory::activations)) ==
+        Approx(8 * (layer + double{s} * h)).epsilon(0.01));
+  // Interleaved, two chunks of half as many layers: (1 + (p-1)/(pm)) times as much on the first stage.
+  TestJob interleaved(8, gpt(16, h, a), 16);
+  const Plan chunks = interleaved.plan("pipeline = 8\ninterleave = 2");
+  interleaved.diagnostics.throw_if_errors();
+  // 23 chunks of one layer; at worst 16 of them are the first chunk's, each with the mask behind the embedding.
+  CHECK(static_cast<double>(at_peak(chunks.program, 0, MemoryCategory::activations)) ==
+        Approx(16 * layer * (1 + 7.0 / 16) + 16 * double{s} * h).epsilon(1e-9));
+}
+
+TEST_CASE("weights, gradients and optimizer state: 18 bytes a parameter, less with the distributed optimizer") {
+  // 4 layers of 12 h^2 + 13 h, the embedding v h + s h, the final norm 2 h; the output weight is the embedding's.
+  const std::int64_t parameters = 4 * (12 * h * h + 13 * h) + (51200 + s) * h + 2 * h;
+  TestJob job(8, gpt(4, h, a), 8);
+  const Plan plan = job.plan("data = 8");
+  CHECK(plan.parameters == parameters);
+  CHECK(at_peak(plan.program, 0, MemoryCategory::weights) == 2 * parameters);
+  CHECK(at_peak(plan.program, 0, MemoryCategory::gradients) == 4 * parameters);
+  CHECK(at_peak(plan.program, 0, MemoryCategory::optimizer_state) == 12 * parameters);
+  const Plan cut = job.plan("data = 8\ndistributed_optimizer = true\ngradient_precision = \"fp16\"");
+  CHECK(at_peak(cut.program, 0, MemoryCategory::gradients) == 2 * parameters);
+  CHECK(at_peak(cut.program, 0, MemoryCategory::optimizer_state) == 12 * ((parameters + 7) / 8));
+}
+
+TEST_CASE("the tied embedding is held, and counted, on the first and on the last stage") {
+  TestJob job(2, gpt(2, h, a), 2);
+  const Plan plan = job.plan("pipeline = 2");
+  const std::int64_t layer = 12 * h * h + 13 * h;
+  CHECK(at_peak(plan.program, 0, MemoryCategory::weights) == 2 * (layer + (51200 + s) * h));
+  CHECK(at_peak(plan.program, 1, MemoryCategory::weights) == 2 * (layer + 51200 * h + 2 * h));
+  // Its gradient is added up between the two: a ring of two sends its size once from each.
+  const program::ProgramTotals tied = program::totals(plan.program, job.machine, 0);
+  job.model.tied_embeddings = false;
+  const Plan apart = job.plan("pipeline = 2");
+  CHECK(tied.bytes_sent - program::totals(apart.program, job.machine, 0).bytes_sent == 4 * 51200 * h);
+}
+
+TEST_CASE("tensor-parallel traffic of a layer") {
+  const std::int64_t activation = 2 * s * h;  // bytes of s x b x h
+  const std::int64_t all_reduce = 2 * (t - 1) * activation / t;
+  // Full recomputation: two all-reduces forward, two when recomputing, two backward.
+  const auto full = traffic(8, "recomputation = \"full\"");
+  const auto less = traffic(4, "recomputation = \"full\"");
+  CHECK(full.bytes_sent - less.bytes_sent == 4 * 6 * all_reduce);
+  CHECK(full.messages - less.messages == 4 * 6 * 2 * (t - 1));
+  // Sequence parallelism with selective recomputation: two all-gathers and two reduce-scatters forward; backward the
+  // same, and the stored inputs of the two column-parallel layers gathered again: ten halves of an all-reduce. Norms
+  // and biases (6 h parameters, FP32 gradients) are summed over the tensor ranks at the end, whatever their number at
+  // once.
+  const std::string selective = "sequence_parallel = true\nrecomputation = \"selective\"";
+  const auto sequence = traffic(8, selective);
+  const auto shorter = traffic(4, selective);
+  const std::int64_t replicated = 2 * (t - 1) * (4 * 6 * h) / t;
+  CHECK(sequence.bytes_sent - shorter.bytes_sent == 4 * (10 * all_reduce / 2 + replicated));
+  CHECK(sequence.messages - shorter.messages == 4 * 10 * (t - 1));
+  // Whether it overlaps with the weight gradient changes nothing of that.
+  CHECK(traffic(8, selective + "\noverlap_tensor_communication = false").bytes_sent == sequence.bytes_sent);
+}
+
+TEST_CASE("pipeline messages carry s b h / t, gathered inside the node on arrival") {
+  TestJob job(16, gpt(2, h, a), 1);
+  const std::string cut = "tensor = 8\npipeline = 2\n";
+  const auto sent = [&](const Plan& plan, program::DeviceId device) {
+    return program::totals(plan.program, job.machine, device);
+  };
+  job.model.tied_embeddings = false;
+  const std::int64_t message = 2 * s * h / 8;
+  for (const program::Block& block : job.plan(cut).program.blocks) {
+    for (const program::Instruction& instruction : block.code) {
+      if (instruction.op == program::Op::send) CHECK(instruction.bytes == message);
+    }
+  }
+  // With one micro-batch the first stage sends one activation and receives one gradient, which it gathers.
+  TestJob flat(8, gpt(1, h, a), 1);
+  flat.model.tied_embeddings = false;
+  const Plan one_stage = flat.plan("tensor = 8");
+  const Plan two_stages = job.plan(cut);
+  CHECK(sent(two_stages, 0).bytes_sent + sent(two_stages, 8).bytes_sent > 2 * message);
+  CHECK(program::check_program(two_stages.program, job.machine).empty());
+  CHECK(program::check_program(one_stage.program, flat.machine).empty());
+}
+
+TEST_CASE("FLOP are those of Korthikanti et al. 2022, appendix A") {
+  const double v = 51200;
+  const double L = 4;
+  const double dense = 72 * L * h * h;
+  // A token: 72 L h^2 (1 + s/6h + v/12hL); full recomputation adds a third of the layers' part.
+  const double attention = s / (6.0 * h);
+  const double logits = v / (12 * h * L);
+  CHECK(flops_per_token("none", false) == Approx(dense * (1 + attention + logits)));
+  CHECK(flops_per_token("none", true) == Approx(dense * (1 + attention + logits)));
+  CHECK(flops_per_token("full", false) == Approx(dense * (1 + attention + logits)));
+  CHECK(flops_per_token("full", true) == Approx(dense * (4.0 / 3 * (1 + attention) + logits)));
+  // Selective: scores and context once more forward, 4 s h a layer. (The paper's formula counts it three times.)
+  CHECK(flops_per_token("selective", true) == Approx(dense * (1 + attention * 4 / 3 + logits)));
+}
+
+TEST_CASE("every combination gives a sound program") {
+  for (const std::string recomputation : {"none", "selective", "full"}) {
+    for (const std::string cut :
+         {"", "tensor = 8", "tensor = 8\nsequence_parallel = true", "pipeline = 4", "tensor = 2\npipeline = 4",
+          "tensor = 2\npipeline = 2\ndata = 4\nsequence_parallel = true", "tensor = 4\npipeline = 4\ninterleave = 2",
+          "pipeline = 2\ninterleave = 4\nmicro_batch = 2", "schedule = \"gpipe\"\npipeline = 8"}) {
+      for (const std::string gradients :
+           {"", "distributed_optimizer = true", "overlap_gradient_reduction = true",
+            "overlap_gradient_reduction = true\ndistributed_optimizer = true\noverlap_tensor_communication = false"}) {
+        CAPTURE(recomputation, cut, gradients);
+        TestJob job(16, gpt(8, 512, 8, 1024), 64);
+        job.workload.sequence = 128;
+        const Plan plan = job.plan(cut + "\n" + gradients + "\nrecomputation = \"" + recomputation + "\"");
+        CHECK(job.diagnostics.errors() == std::vector<std::string>{});
+        CHECK(program::check_program(plan.program, job.machine) == std::vector<std::string>{});
+      }
+    }
+  }
+}
+
+TEST_CASE("a trillion parameters on 3,072 devices make a program of a few thousand instructions") {
+  TestJob job(3072, gpt(128, 25600, 160), 3072);
+  const Plan plan = job.plan("tensor = 8\npipeline = 64\nsequence_parallel = true\nrecomputation = \"selective\"");
+  job.diagnostics.throw_if_errors();
+  std::size_t instructions = 0;
+  for (const program::Block& block : plan.program.blocks) instructions += block.code.size();
+  CHECK(instructions < 4000);
+  CHECK(plan.program.operators.size() < 200);
+  // Stages differ by the length of their warm-up; replicas and tensor ranks share their code.
+  for (std::size_t device = 0; device < 3072; device += 48) {
+    CHECK(plan.program.devices[device].streams == plan.program.devices[device + 47].streams);
+  }
+}
+
+TEST_CASE("overlapping changes when gradients are reduced, not what") {
+  TestJob job(8, gpt(8, 512, 8, 1024), 64);
+  job.workload.sequence = 128;
+  const std::string cut = "pipeline = 2\ninterleave = 2\ndata = 4\n";
+  const Plan plain = job.plan(cut);
+  const Plan overlapped = job.plan(cut + "overlap_gradient_reduction = true");
+  REQUIRE(overlapped.program.devices[0].streams.size() == plain.program.devices[0].streams.size() + 1);
+  for (const program::DeviceId device : {0U, 7U}) {
+    CHECK(program::totals(overlapped.program, job.machine, device).bytes_sent ==
+          program::totals(plain.program, job.machine, device).bytes_sent);
+  }
+}
+
+}  // namespace tessera::strategy
