@@ -36,5 +36,5 @@ step(${prefix}/bin/tessera check ${prefix}/share/tessera/inputs/experiments/gpt3
 step(${CMAKE_COMMAND} -S ${PROJECT} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${prefix}
   -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER} -DCMAKE_BUILD_TYPE=${CONFIG})
 step(${CMAKE_COMMAND} --build ${WORK}/build)
-step(${WORK}/build/consumer)
-step(${WORK}/build/everything)
+step(${WORK}/build/ping_pong)
+step(${WORK}/build/star)
