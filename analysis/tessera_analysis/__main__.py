@@ -16,8 +16,10 @@ def parse(arguments):
                                description="Draws what fits a result file: where the time goes, memory, links, and, "
                                            "when they were recorded, memory over time and a timeline of the devices.")
     plot.add_argument("file", metavar="OUT.h5", help="a result file of tessera run")
-    plot.add_argument("-o", "--output", metavar="DIR", help="folder of the figures (default: beside the file, named after it)")
-    plot.add_argument("--only", nargs="+", choices=FIGURE_NAMES, metavar="FIGURE", help="of: " + ", ".join(FIGURE_NAMES))
+    plot.add_argument("-o", "--output", metavar="DIR",
+                      help="folder of the figures (default: beside the file, named after it)")
+    plot.add_argument("--only", nargs="+", choices=FIGURE_NAMES, metavar="FIGURE",
+                      help="of: " + ", ".join(FIGURE_NAMES))
     plot.add_argument("--format", choices=("png", "svg", "pdf"), default="png", help="default: png")
     return parser.parse_args(arguments)
 
@@ -29,7 +31,7 @@ def main(arguments=None):
         from .plot import plot
     except ImportError as error:
         print(f"this python3 ({sys.executable}) has no {error.name}; install h5py, pandas and matplotlib, or use the "
-              "interpreter that has them (Debian: /usr/bin/python3 with python3-h5py python3-pandas python3-matplotlib)",
+              "interpreter that has them (Debian: /usr/bin/python3, python3-h5py python3-pandas python3-matplotlib)",
               file=sys.stderr)
         return 2
     try:

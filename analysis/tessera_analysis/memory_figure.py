@@ -36,8 +36,8 @@ def draw_over_time(results):
     chosen = _choose(results)
     colour_of = style.colours(results.categories, style.CATEGORY_COLOURS)
     unit, size = style.time_unit(results.summary["iteration_time_ps"])
-    figure, all_axes = pyplot.subplots(
-        len(chosen), 1, figsize=(9, 1.4 + 1.9 * len(chosen)), sharex=True, sharey=True, squeeze=False, layout="constrained")
+    figure, all_axes = pyplot.subplots(len(chosen), 1, figsize=(9, 1.4 + 1.9 * len(chosen)), sharex=True, sharey=True,
+                                       squeeze=False, layout="constrained")
     style.heading(figure, results, "Memory over time")
     handles = {}
     for axes, (device, why) in zip(all_axes[:, 0], chosen.items()):
@@ -78,8 +78,8 @@ def _choose(results):
 
 
 def _levels(changes, results):
-    """Times, and bytes by time and category. Of more changes than can be seen, each of many short spans shows its fullest moment, so that no
-    peak is lost."""
+    """Times, and bytes by time and category. Of more changes than can be seen, each of many short spans shows its
+    fullest moment, so that no peak is lost."""
     times = numpy.concatenate([[0], changes["time_ps"].to_numpy()])
     codes = changes["category"].cat.codes.to_numpy()
     levels = numpy.zeros((len(times), len(results.categories)))

@@ -1,5 +1,5 @@
-"""How all figures look. Colours are those of Okabe and Ito, which people with any colour vision can tell apart; greys mean that
-nothing useful is done."""
+"""How all figures look. Colours are those of Okabe and Ito, which people with any colour vision can tell apart; greys
+mean that nothing useful is done."""
 
 import contextlib
 
@@ -95,8 +95,8 @@ def device_axis(axes):
 
 
 def stack(axes, x, layers, colour_of, bars):
-    """Layers on top of one another over x: bars where there is room for them, a stepped area elsewhere. Layers of zeros are
-    left out. Returns legend handles, top first."""
+    """Layers on top of one another over x: bars where there is room for them, a stepped area elsewhere. Layers of zeros
+    are left out. Returns legend handles, top first."""
     base = 0 * x.astype(float)
     handles = []
     for name, values in layers:

@@ -51,7 +51,7 @@ def _overall(axes, layers, colour_of):
 
 
 def _in_words(means, whole):
-    """"compute 51 %, exposed communication 8.4 %, bubble 17 %": communication that computation hides costs no time of its own."""
+    """"compute 51 %, exposed communication 8.4 %, bubble 17 %": what is hidden costs no time of its own."""
     groups = {}
     for name, mean in means:
         group = "compute" if name in COMPUTE else "exposed communication" if name.endswith("_communication") else name

@@ -19,9 +19,11 @@ def draw(results):
     rows = _rows(timeline, results)
     whole = int(results.summary["iteration_time_ps"])
     detail = _detail(rows, whole)
-    spans = [((0, whole), "The whole iteration"), (detail, "A detail of it")] if detail != (0, whole) else [(detail, "")]
-    figure, panels = pyplot.subplots(len(spans), 1, figsize=(10.5, 1.2 + len(spans) * _height(len(rows))), squeeze=False,
-                                     layout="constrained")
+    spans = [((0, whole), "The whole iteration" if detail != (0, whole) else "")]
+    if detail != (0, whole):
+        spans.append((detail, "A detail of it"))
+    figure, panels = pyplot.subplots(len(spans), 1, figsize=(10.5, 1.2 + len(spans) * _height(len(rows))),
+                                     squeeze=False, layout="constrained")
     style.heading(figure, results, "Timeline")
     shown = set()
     for axes, ((begin, end), title) in zip(panels[:, 0], spans):

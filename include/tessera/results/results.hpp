@@ -1,4 +1,5 @@
-// What a run leaves: plain rows, filled by sim/ and written by results/ (docs/results.md). Counting is apart from writing.
+// What a run leaves: plain rows, filled by sim/ and written by results/ (docs/results.md). Counting is apart from
+// writing.
 #pragma once
 
 #include <cstdint>
@@ -15,26 +16,26 @@ namespace tessera::results {
 struct DeviceRow {
   std::uint32_t device = 0;
   std::uint32_t node = 0;
-  std::vector<Time> activity;              ///< by program::Activity; names in RunResults::activities
-  std::int64_t flops = 0;                  ///< executed
+  std::vector<Time> activity;  ///< by program::Activity; names in RunResults::activities
+  std::int64_t flops = 0;      ///< executed
   std::int64_t bytes_sent = 0;
   std::int64_t bytes_received = 0;
-  std::int64_t messages = 0;               ///< received
-  std::int64_t peak_memory = 0;            ///< B
+  std::int64_t messages = 0;     ///< received
+  std::int64_t peak_memory = 0;  ///< B
   Time peak_memory_time = 0;
-  Time finished = 0;                       ///< when its last stream ended
+  Time finished = 0;  ///< when its last stream ended
 };
 
 /// One directed link of /links.
 struct LinkRow {
   std::uint32_t link = 0;
-  std::uint32_t from = 0, to = 0;          ///< nodes: devices, then switches
+  std::uint32_t from = 0, to = 0;  ///< nodes: devices, then switches
   std::uint16_t link_class = 0;
-  std::int64_t bandwidth = 0;              ///< B/s
-  std::int64_t bytes = 0;                  ///< carried
+  std::int64_t bandwidth = 0;  ///< B/s
+  std::int64_t bytes = 0;      ///< carried
   std::int64_t messages = 0;
   Time busy = 0;
-  std::int64_t peak_queue = 0;             ///< B waiting behind the packet in service
+  std::int64_t peak_queue = 0;  ///< B waiting behind the packet in service
 };
 
 /// One device and category of /memory: bytes at the moment of the device's peak, and the category's own peak.
@@ -50,18 +51,18 @@ struct MemoryChange {
   std::uint32_t device = 0;
   std::uint16_t category = 0;
   Time time = 0;
-  std::int64_t bytes = 0;                  ///< level of the category after the change
+  std::int64_t bytes = 0;  ///< level of the category after the change
 };
 
 /// Collectives of one label and kind on one device; /collectives holds their sums over devices.
 struct CollectiveRow {
   std::uint16_t label = 0;
-  std::uint16_t kind = 0;                  ///< program::CollectiveKind
+  std::uint16_t kind = 0;  ///< program::CollectiveKind
   std::uint16_t algorithm = 0;
   std::uint32_t group_size = 0;
-  std::int64_t calls = 0;                  ///< summed over devices
-  std::int64_t bytes = 0;                  ///< summed buffer sizes
-  Time total = 0;                          ///< summed durations
+  std::int64_t calls = 0;  ///< summed over devices
+  std::int64_t bytes = 0;  ///< summed buffer sizes
+  Time total = 0;          ///< summed durations
   Time longest = 0;
 };
 
@@ -69,24 +70,26 @@ struct CollectiveRow {
 struct Interval {
   std::uint32_t device = 0;
   std::uint16_t stream = 0;
-  std::uint16_t label = 0;                 ///< RunResults::labels
+  std::uint16_t label = 0;  ///< RunResults::labels
   std::uint16_t activity = 0;
   Time begin = 0;
   Time end = 0;
 };
 
-/// What one rank knows after a run. Names and totals are the same on all ranks; rows are of its own devices and links, sorted by id.
+/// What one rank knows after a run. Names and totals are the same on all ranks; rows are of its own devices and links,
+/// sorted by id.
 struct RunResults {
   Time iteration_time = 0;
-  std::vector<std::pair<std::string, std::string>> plan;   ///< strategy's description
+  std::vector<std::pair<std::string, std::string>> plan;  ///< strategy's description
   std::string title, machine, model, strategy;
-  std::int64_t devices = 0;                ///< taking part
-  double model_flops = 0, hardware_flops = 0;   ///< of the iteration, as strategy::Plan; beyond 2^63 for the largest jobs
+  std::int64_t devices = 0;  ///< taking part
+  double model_flops = 0,
+         hardware_flops = 0;  ///< of the iteration, as strategy::Plan; beyond 2^63 for the largest jobs
   std::int64_t parameters = 0, tokens = 0;
-  std::int64_t peak_flops = 0;             ///< FLOP/s of one device in the workload's datatype
-  std::int64_t memory_capacity = 0;        ///< B of one device
+  std::int64_t peak_flops = 0;       ///< FLOP/s of one device in the workload's datatype
+  std::int64_t memory_capacity = 0;  ///< B of one device
   std::vector<std::string> activities, categories, link_classes, labels, collective_kinds, algorithms;
-  std::vector<std::string> node_names;     ///< devices and switches; on rank 0
+  std::vector<std::string> node_names;  ///< devices and switches; on rank 0
   std::vector<DeviceRow> device_rows;
   std::vector<LinkRow> link_rows;
   std::vector<MemoryRow> memory_rows;
@@ -97,35 +100,37 @@ struct RunResults {
 
 /// What depends on the run and not on the model: /provenance.
 struct Provenance {
-  std::string experiment_given;            ///< text of the file and of --set
-  std::string experiment_resolved;         ///< TOML, itself a valid experiment
-  std::string command, version, host, started;   ///< started: ISO 8601, UTC
+  std::string experiment_given;                 ///< text of the file and of --set
+  std::string experiment_resolved;              ///< TOML, itself a valid experiment
+  std::string command, version, host, started;  ///< started: ISO 8601, UTC
   std::uint64_t seed = 1;
   int ranks = 1;
   std::string synchroniser, partition;
-  double wall_seconds = 0, waiting_seconds = 0;         ///< of the rank with the most
-  std::uint64_t events = 0, rounds = 0, messages = 0;   ///< over all ranks
+  double wall_seconds = 0, waiting_seconds = 0;        ///< of the rank with the most
+  std::uint64_t events = 0, rounds = 0, messages = 0;  ///< over all ranks
 };
 
-/// How the rows of several ranks reach the file: all ranks write their own through MPI-IO, or rank 0 writes them all. `automatic`
-/// gathers where the file system has no MPI-IO. The files are the same. One rank uses no MPI at all.
+/// How the rows of several ranks reach the file: all ranks write their own through MPI-IO, or rank 0 writes them all.
+/// `automatic` gathers where the file system has no MPI-IO. The files are the same. One rank uses no MPI at all.
 enum class Transport { automatic, gather };
 
-/// Refuses, before a long run, an output that could not be written at its end. IoError "cannot write 'path': reason": a directory,
-/// a missing directory, no permission, or an existing file unless `replace`. Rank 0's business; leaves no file behind.
+/// Refuses, before a long run, an output that could not be written at its end. IoError "cannot write 'path': reason": a
+/// directory, a missing directory, no permission, or an existing file unless `replace`. Rank 0's business; leaves no
+/// file behind.
 void check_output(const std::string& path, bool replace);
 
-/// Writes the file on all ranks together: to `path` + ".tmp-...", renamed when complete and replacing what was there. On failure, and on
-/// SIGTERM, SIGINT or SIGHUP while it writes, no file is left and every rank throws the same IoError "cannot write 'path': reason".
+/// Writes the file on all ranks together: to `path` + ".tmp-...", renamed when complete and replacing what was there.
+/// On failure, and on SIGTERM, SIGINT or SIGHUP while it writes, no file is left and every rank throws the same IoError
+/// "cannot write 'path': reason".
 void write(const std::string& path, const RunResults& results, const Provenance& provenance, Communicator& comm,
            Transport transport = Transport::automatic);
 
-/// The summary table as text, from a file alone; `tessera show` and the end of `tessera run` print the same. IoError "cannot read
-/// 'path': reason"; InputError when the file is not one of Tessera's.
+/// The summary table as text, from a file alone; `tessera show` and the end of `tessera run` print the same. IoError
+/// "cannot read 'path': reason"; InputError when the file is not one of Tessera's.
 [[nodiscard]] std::string summary(const std::string& path);
 
-/// Chrome/Perfetto trace of a recorded timeline: devices as processes, streams as threads. InputError when the file has no timeline,
-/// IoError as for summary and write. Written under a temporary name and renamed.
+/// Chrome/Perfetto trace of a recorded timeline: devices as processes, streams as threads. InputError when the file has
+/// no timeline, IoError as for summary and write. Written under a temporary name and renamed.
 void export_timeline(const std::string& path, const std::string& json_path);
 
 }  // namespace tessera::results
