@@ -69,7 +69,7 @@ class TrafficDevice final : public pdes::Component {
       post(context, event, event.as<sim::StreamWake>().stream);
     } else if (event.kind == sim::NetworkProtocol::kind_of<sim::Delivered>) {
       const auto message = event.as<sim::Delivered>();
-      if (node_.holds(message)) delivered(context, event, message.channel);
+      if (node_.holds(message)) delivered(context, event, message.name.channel);
     } else {
       node_.handle(context, event);
     }
@@ -130,8 +130,11 @@ machine::Network chain(const std::vector<std::int64_t>& bandwidths, Time latency
 TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMessage>& messages, Communicator& comm,
                        const std::string& synchroniser) {
   const sim::NetworkTables tables(network);
-  sim::Destinations destinations(network.devices);
-  for (const TestMessage& message : messages) destinations[message.from].push_back(message.to);
+  const sim::Destinations destinations = [&](NodeId device, std::vector<NodeId>& to) {
+    for (const TestMessage& message : messages) {
+      if (message.from == device) to.push_back(message.to);
+    }
+  };
   const sim::Wiring wiring(tables, destinations);
   Recorder recorder;
   recorder.tables = &tables;

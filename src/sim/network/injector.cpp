@@ -38,10 +38,12 @@ const OwnMessage& Injector::sent(std::uint32_t packets, Time left) {
   return current_;
 }
 
-std::uint32_t Injector::held(std::uint32_t stream) const {
-  std::uint32_t count = current_.packets_left > 0 && current_.stream == stream ? 1 : 0;
-  for (std::size_t i = head_; i < line_.size(); ++i) count += line_[i].stream == stream ? 1 : 0;
-  return count;
+std::uint32_t Injector::held(std::uint32_t stream, std::uint32_t batch) const {
+  const auto counts = [&](const OwnMessage& message) {
+    return message.stream == stream && (batch == any_batch || message.batch == batch);
+  };
+  const auto waiting = std::count_if(line_.begin() + static_cast<std::ptrdiff_t>(head_), line_.end(), counts);
+  return static_cast<std::uint32_t>(waiting) + (current_.packets_left > 0 && counts(current_) ? 1 : 0);
 }
 
 }  // namespace tessera::sim

@@ -74,12 +74,12 @@ bool NetworkNode::is_taken_back(const TakenBack& what) {
 }
 
 bool NetworkNode::holds(const Delivered& message) {
-  return !is_taken_back({{message.sender, message.channel, sequence_of(message)}, generation_of(message)});
+  return !is_taken_back({message.name, message.generation});
 }
 
-Time NetworkNode::departure(std::uint32_t stream) {
+Time NetworkNode::departure(std::uint32_t stream, std::uint32_t batch) const {
   Time time = 0;
-  for (OutputPort& port : ports_) time = std::max(time, port.departure(stream));
+  for (const OutputPort& port : ports_) time = std::max(time, port.departure(stream, batch));
   return time;
 }
 
@@ -107,8 +107,8 @@ void NetworkNode::wake(const OutputPort& port, Time at, std::uint32_t token) {
   context_->schedule(at, PortWake{static_cast<std::uint32_t>(&port - ports_.data()), token});
 }
 
-void NetworkNode::left(std::uint32_t stream, Time at) {
-  if (owner_ != nullptr) owner_->message_left(stream, at);
+void NetworkNode::left(const OwnMessage& message, Time at) {
+  if (owner_ != nullptr) owner_->message_left(message, at);
 }
 
 }  // namespace tessera::sim

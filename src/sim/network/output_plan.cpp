@@ -25,9 +25,9 @@ void OutputPort::plan(Time now, PortSink& sink) {
   }
   run_.active = true;
   if (run_.own) {
-    announce(offer.message->sent, fold_bytes(offer.message->bytes), sink);
+    announce(offer.message->sent, sink);
   } else {
-    announce(streams_[run_.stream].segment.sent, streams_[run_.stream].segment.fold, sink);
+    announce(streams_[run_.stream].segment.sent, sink);
   }
   if (work_left()) call_back(out.last, sink);
 }
@@ -40,7 +40,6 @@ void OutputPort::plan_own(const Injector::Offer& offer) {
   std::int64_t last_bytes = packets == message.packets_left ? message.last_bytes(packet) : packet;
   run_.service = serve_own(busy_, offer.time, packets, last_bytes, rates);
   run_.offered = offer.time;
-  run_.stream = message.stream;
   if (packets > 1 && !waiting_.empty()) {
     packets = packets_before(waiting_.front().turn);
     if (packets < run_.service.out.count) run_.service = serve_own(busy_, offer.time, packets, packet, rates);
@@ -72,16 +71,15 @@ void OutputPort::plan_stream(std::uint32_t index, const Turn* own_turn) {
   run_.to_destination = tables_->link(link_).to == segment.destination;
 }
 
-void OutputPort::announce(Time sent, std::uint16_t fold, PortSink& sink) {
+void OutputPort::announce(Time sent, PortSink& sink) {
   const Law& out = run_.service.out;
   if (run_.to_destination && !run_.final) return;  // the destination counts whole messages
-  run_.generation = next_generation_++ & generation_mask;
+  run_.generation = next_generation_++;
   if (run_.to_destination) {
-    const std::uint64_t packed = pack(run_.name.sequence, run_.generation, fold);
-    sink.deliver(*this, out.last + latency(), run_.destination, {run_.name.sender, run_.name.channel, packed, sent});
+    sink.deliver(*this, out.last + latency(), run_.destination, {run_.name, run_.generation, sent});
     return;
   }
-  Segment segment{run_.name, run_.generation, run_.destination, link_, sent, out, fold, run_.final};
+  Segment segment{run_.name, run_.generation, run_.destination, link_, sent, out, run_.final};
   segment.law.delay(latency());
   sink.forward(*this, out.at(0, tables_->rate(out.rate), tables_->packet()) + latency(), segment);
 }

@@ -75,11 +75,12 @@ void OutputPort::finish(PortSink& sink) {
   if (!own_.empty() || !waiting_.empty()) throw InternalError("packets are left on " + std::to_string(link_));
 }
 
-Time OutputPort::departure(std::uint32_t stream) {
-  const std::uint32_t held = own_.held(stream);
+Time OutputPort::departure(std::uint32_t stream, std::uint32_t batch) const {
+  const std::uint32_t held = own_.held(stream, batch);
   if (held == 0) return 0;
-  const bool planned = run_.active && run_.own && run_.final && run_.stream == stream;
-  return held == 1 && planned ? run_.service.out.last : never;
+  // Alone in line, a message that is planned to its end is the one that is asked for.
+  const bool planned = run_.active && run_.own && run_.final && own_.active() == 1;
+  return planned ? run_.service.out.last : never;
 }
 
 // The packets of the run that come before a newcomer.
@@ -182,7 +183,7 @@ void OutputPort::complete_run(PortSink& sink) {
   run_.active = false;
   if (run_.own) {
     const OwnMessage& message = own_.sent(out.count, out.last);
-    if (message.packets_left == 0) sink.left(message.stream, out.last);
+    if (message.packets_left == 0) sink.left(message, out.last);
   } else {
     complete_stream_run();
   }

@@ -12,11 +12,7 @@ namespace tessera::sim {
 Wiring::Wiring(const NetworkTables& tables, const Destinations& destinations) {
   add_links_to_devices(tables);
   if (tables.network().switches > 0) add_routes(tables, destinations);
-  std::sort(links_.begin(), links_.end(), [](const pdes::LinkInfo& a, const pdes::LinkInfo& b) {
-    return std::tie(a.from, a.to, a.latency) < std::tie(b.from, b.to, b.latency);
-  });
-  const auto same = [](const pdes::LinkInfo& a, const pdes::LinkInfo& b) { return a.from == b.from && a.to == b.to; };
-  links_.erase(std::unique(links_.begin(), links_.end(), same), links_.end());
+  sort_and_drop_repeats();
   first_.assign(tables.components() + 1, 0);
   for (const pdes::LinkInfo& link : links_) ++first_[link.from + 1];
   for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
@@ -31,32 +27,42 @@ void Wiring::add_links_to_devices(const NetworkTables& tables) {
 }
 
 void Wiring::add_routes(const NetworkTables& tables, const Destinations& destinations) {
-  const machine::Network& network = tables.network();
+  std::vector<machine::NodeId> to;
   std::size_t settled = links_.size();
-  const auto compact = [&] {
-    const auto order = [](const pdes::LinkInfo& a, const pdes::LinkInfo& b) {
-      return std::tie(a.from, a.to, a.latency) < std::tie(b.from, b.to, b.latency);
-    };
-    const auto same = [&](const pdes::LinkInfo& a, const pdes::LinkInfo& b) { return !order(a, b) && !order(b, a); };
-    std::sort(links_.begin(), links_.end(), order);
-    links_.erase(std::unique(links_.begin(), links_.end(), same), links_.end());
+  for (machine::NodeId device = 0; device < tables.network().devices; ++device) {
+    to.clear();
+    destinations(device, to);
+    std::sort(to.begin(), to.end());
+    to.erase(std::unique(to.begin(), to.end()), to.end());
+    for (const machine::NodeId destination : to) add_route(tables, device, destination);
+    if (links_.size() < 2 * settled + 1'000'000) continue;
+    sort_and_drop_repeats();
     settled = links_.size();
-  };
-  for (machine::NodeId device = 0; device < destinations.size(); ++device) {
-    for (const machine::NodeId destination : destinations[device]) {
-      if (destination == device) continue;
-      for (machine::LinkId link = network.router->next(device, destination); link != machine::no_link;) {
-        const machine::NodeId node = network.links[link].to;
-        const machine::LinkId next = network.router->next(node, destination);
-        if (!tables.is_device(node) && next != machine::no_link) {
-          links_.push_back({tables.server(link), tables.server(next), network.links[link].latency,
-                            pdes::protocol_info<NetworkProtocol>()});
-        }
-        link = next;
-      }
-    }
-    if (links_.size() > 2 * settled + 1'000'000) compact();
   }
+}
+
+void Wiring::add_route(const NetworkTables& tables, machine::NodeId from, machine::NodeId to) {
+  if (from == to) return;
+  const machine::Network& network = tables.network();
+  machine::LinkId link = network.router->next(from, to);
+  while (link != machine::no_link) {
+    const machine::NodeId node = network.links[link].to;
+    const machine::LinkId next = network.router->next(node, to);
+    if (!tables.is_device(node) && next != machine::no_link) {
+      links_.push_back({tables.server(link), tables.server(next), network.links[link].latency,
+                        pdes::protocol_info<NetworkProtocol>()});
+    }
+    link = next;
+  }
+}
+
+// Of parallel links between the same two components, the one with the smallest latency stays.
+void Wiring::sort_and_drop_repeats() {
+  std::sort(links_.begin(), links_.end(), [](const pdes::LinkInfo& a, const pdes::LinkInfo& b) {
+    return std::tie(a.from, a.to, a.latency) < std::tie(b.from, b.to, b.latency);
+  });
+  const auto same = [](const pdes::LinkInfo& a, const pdes::LinkInfo& b) { return a.from == b.from && a.to == b.to; };
+  links_.erase(std::unique(links_.begin(), links_.end(), same), links_.end());
 }
 
 pdes::OutPort Wiring::port(pdes::ComponentId from, pdes::ComponentId to) const {

@@ -16,6 +16,7 @@ struct OwnMessage {
   Time sent = 0;                   ///< when it was posted
   std::uint32_t packets_left = 0;
   std::uint32_t stream = 0;        ///< that posted it
+  std::uint32_t batch = 0;         ///< of the stream: messages whose departure is waited for together
   Time joined = 0;                 ///< the line, latest
 
   /// A message without bytes is one packet without bytes.
@@ -26,6 +27,8 @@ struct OwnMessage {
     return bytes == 0 ? 0 : bytes - (packets(bytes, packet) - 1) * packet;
   }
 };
+
+inline constexpr std::uint32_t any_batch = ~std::uint32_t{0};
 
 /// One packet is offered at a time. When it has left, at T, the next message in line offers one: those that were in line before
 /// T, then the one whose packet left if it has more, then those that came at T itself.
@@ -45,8 +48,8 @@ class Injector {
   [[nodiscard]] Offer offer();
   /// The offered message has sent `packets`, the last of which left at `left`. The message is as before, but for packets_left.
   const OwnMessage& sent(std::uint32_t packets, Time left);
-  /// Number of messages of this stream that have not been sent whole.
-  [[nodiscard]] std::uint32_t held(std::uint32_t stream) const;
+  /// Number of messages of this stream and batch that have not been sent whole.
+  [[nodiscard]] std::uint32_t held(std::uint32_t stream, std::uint32_t batch) const;
 
  private:
   [[nodiscard]] bool turn_passes_on() const;

@@ -10,14 +10,13 @@ namespace tessera::sim {
 
 struct NetworkProtocol;
 
-/// Which message: `sequence` counts those of one sender to one destination on one channel, modulo 2^24.
+/// Which message: `sequence` counts those of one sender to one destination on one channel.
 struct MessageName {
   machine::NodeId sender = 0;
   std::uint32_t channel = 0;
   std::uint32_t sequence = 0;
   bool operator==(const MessageName&) const = default;
 };
-inline constexpr std::uint32_t sequence_mask = 0xFF'FFFF;
 
 /// Packets of one message that follow each other on a link: sent to arrive with the first one, at a node that forwards them.
 struct Segment {
@@ -28,16 +27,14 @@ struct Segment {
   machine::LinkId link = 0;          ///< they arrive over
   Time sent = 0;                     ///< when the message was posted
   Law law;                           ///< of the arrivals
-  std::uint16_t fold = 0;            ///< see fold_bytes
   bool final = false;                ///< ends with the last packet of the message
 };
 
 /// The last packet of a message is at its destination. Sent ahead, so an Amend may come before it.
 struct Delivered {
   using protocol = NetworkProtocol;
-  machine::NodeId sender = 0;
-  std::uint32_t channel = 0;
-  std::uint64_t packed = 0;          ///< sequence (24 bits), generation (24), fold (16)
+  MessageName name;
+  std::uint32_t generation = 0;
   Time sent = 0;
 };
 
@@ -68,25 +65,5 @@ struct StreamWake {
 struct NetworkProtocol : pdes::Protocol<Segment, Delivered, Amend, PortWake, StreamWake> {};
 
 static_assert(pdes::fits_in_event<Delivered> && pdes::fits_in_event<Amend>);
-
-/// 16 bits of a size, to see that sender and receiver mean the same one.
-[[nodiscard]] constexpr std::uint16_t fold_bytes(std::int64_t bytes) {
-  const auto value = static_cast<std::uint64_t>(bytes);
-  return static_cast<std::uint16_t>(value ^ (value >> 16U) ^ (value >> 32U) ^ (value >> 48U));
-}
-inline constexpr std::uint32_t generation_mask = 0xFF'FFFF;
-
-[[nodiscard]] constexpr std::uint64_t pack(std::uint32_t sequence, std::uint32_t generation, std::uint16_t fold) {
-  return sequence | static_cast<std::uint64_t>(generation) << 24U | static_cast<std::uint64_t>(fold) << 48U;
-}
-[[nodiscard]] inline std::uint32_t sequence_of(const Delivered& message) {
-  return static_cast<std::uint32_t>(message.packed) & sequence_mask;
-}
-[[nodiscard]] inline std::uint32_t generation_of(const Delivered& message) {
-  return static_cast<std::uint32_t>(message.packed >> 24U) & generation_mask;
-}
-[[nodiscard]] inline std::uint16_t fold_of(const Delivered& message) {
-  return static_cast<std::uint16_t>(message.packed >> 48U);
-}
 
 }  // namespace tessera::sim

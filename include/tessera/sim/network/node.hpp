@@ -21,8 +21,8 @@ struct NetworkEnvironment {
 class NetworkOwner {
  public:
   virtual ~NetworkOwner() = default;
-  /// The last packet of one of this device's messages, posted by `stream`, leaves at `at`.
-  virtual void message_left(std::uint32_t stream, Time at) = 0;
+  /// The last packet of one of this device's messages leaves at `at`.
+  virtual void message_left(const OwnMessage& message, Time at) = 0;
 };
 
 /// A device with all its links, or one output of a switch.
@@ -42,7 +42,7 @@ class NetworkNode final : public PortSink {
   /// Whether a Delivered event still holds.
   [[nodiscard]] bool holds(const Delivered& message);
   /// See OutputPort::departure; over all ports.
-  [[nodiscard]] Time departure(std::uint32_t stream);
+  [[nodiscard]] Time departure(std::uint32_t stream, std::uint32_t batch) const;
   /// Completes the counts when the run has ended.
   void finish();
 
@@ -50,7 +50,7 @@ class NetworkNode final : public PortSink {
   void forward(const OutputPort& port, Time at, const Segment& segment) override;
   void amend(const OutputPort& port, Time at, const Amend& amend) override;
   void wake(const OutputPort& port, Time at, std::uint32_t token) override;
-  void left(std::uint32_t stream, Time at) override;
+  void left(const OwnMessage& message, Time at) override;
 
  private:
   /// A segment or delivery that an amendment has taken back whole before it came.

@@ -22,8 +22,8 @@ class PortSink {
   virtual void forward(const OutputPort& port, Time at, const Segment& segment) = 0;
   virtual void amend(const OutputPort& port, Time at, const Amend& amend) = 0;
   virtual void wake(const OutputPort& port, Time at, std::uint32_t token) = 0;
-  /// The last packet of a message that `stream` posted leaves the device at `at`; can no longer change.
-  virtual void left(std::uint32_t stream, Time at) = 0;
+  /// The last packet of one of this device's messages leaves at `at`; that can no longer change.
+  virtual void left(const OwnMessage& message, Time at) = 0;
 };
 
 /// For tests: which packets left when, in order, when it can no longer change.
@@ -57,9 +57,9 @@ class OutputPort {
   void amend(Time now, pdes::ComponentId source, const Amend& amend, PortSink& sink);
   void wake(Time now, std::uint32_t token, PortSink& sink);
 
-  /// When all messages of a stream of this device will have left, as far as planned; `never` when that is not planned yet.
-  /// Messages that were reported by PortSink::left are not included.
-  [[nodiscard]] Time departure(std::uint32_t stream);
+  /// When all messages of a stream of this device (of one of its batches, or of `any_batch`) will have left, as far as planned;
+  /// `never` when that is not planned yet. Messages that were reported by PortSink::left are not included.
+  [[nodiscard]] Time departure(std::uint32_t stream, std::uint32_t batch) const;
   /// Everything has been sent: completes the counts.
   void finish(PortSink& sink);
 
@@ -89,7 +89,7 @@ class OutputPort {
     bool own = false;
     bool final = false;          // ends with the last packet of the message
     bool to_destination = false;
-    std::uint32_t stream = 0;    // in streams_; own: the device's stream that posted the message
+    std::uint32_t stream = 0;    // in streams_
     MessageName name;
     std::uint32_t generation = 0;
     machine::NodeId destination = 0;
@@ -108,7 +108,7 @@ class OutputPort {
   void plan(Time now, PortSink& sink);
   void plan_own(const Injector::Offer& offer);
   void plan_stream(std::uint32_t stream, const Turn* own_turn);
-  void announce(Time sent, std::uint16_t fold, PortSink& sink);
+  void announce(Time sent, PortSink& sink);
   void cut(Time now, std::uint32_t packets, PortSink& sink);
   void go_on(Time now, pdes::ComponentId source, PortSink& sink);
   void complete_run(PortSink& sink);

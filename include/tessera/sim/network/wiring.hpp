@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <functional>
 #include <vector>
 
 #include "tessera/pdes/model.hpp"
@@ -10,8 +10,8 @@
 
 namespace tessera::sim {
 
-/// A device's destinations, by device.
-using Destinations = std::vector<std::vector<machine::NodeId>>;
+/// Appends the devices that `device` may send to; repeats do no harm.
+using Destinations = std::function<void(machine::NodeId device, std::vector<machine::NodeId>& destinations)>;
 
 /// The connections between components, in order of (from, to). The k-th one of a component is its OutPort k.
 class Wiring {
@@ -27,6 +27,8 @@ class Wiring {
  private:
   void add_links_to_devices(const NetworkTables& tables);
   void add_routes(const NetworkTables& tables, const Destinations& destinations);
+  void add_route(const NetworkTables& tables, machine::NodeId from, machine::NodeId to);
+  void sort_and_drop_repeats();
 
   std::vector<pdes::LinkInfo> links_;
   std::vector<std::uint32_t> first_;  // of a component, in links_

@@ -1,0 +1,52 @@
+// Where a device's time and memory go.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "tessera/program/program.hpp"
+#include "tessera/results/results.hpp"
+
+namespace tessera::sim {
+
+/// Time of the main stream by activity; together the time of the stream.
+struct TimeAccount {
+  std::array<Time, program::activity_count> by_activity{};
+  void add(program::Activity activity, Time time) { by_activity[static_cast<std::size_t>(activity)] += time; }
+};
+
+/// What device memory holds, and held at most.
+struct MemoryAccount {
+  std::array<std::int64_t, program::memory_category_count> level{};
+  std::array<std::int64_t, program::memory_category_count> category_peak{};
+  std::array<std::int64_t, program::memory_category_count> at_peak{};
+  std::int64_t total = 0;
+  std::int64_t peak = 0;
+  Time peak_time = 0;           ///< when it was first reached
+
+  void add(std::size_t category, std::int64_t bytes, Time now) {
+    level[category] += bytes;
+    total += bytes;
+    if (level[category] > category_peak[category]) category_peak[category] = level[category];
+    if (total > peak) {
+      peak = total;
+      peak_time = now;
+      at_peak = level;
+    }
+  }
+};
+
+/// Collectives of a rank's devices, summed by label, kind, algorithm and group size.
+class CollectiveAccount {
+ public:
+  void add(const results::CollectiveRow& key, std::int64_t bytes, Time duration);
+  /// Sorted by their key.
+  [[nodiscard]] std::vector<results::CollectiveRow> rows() const;
+
+ private:
+  std::vector<results::CollectiveRow> rows_;
+  std::size_t latest_ = 0;
+};
+
+}  // namespace tessera::sim

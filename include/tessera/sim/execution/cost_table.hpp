@@ -1,0 +1,54 @@
+// Durations of a program's operators, computed once per rank and device speed.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "tessera/machine/machine.hpp"
+#include "tessera/program/program.hpp"
+#include "tessera/workload/operator.hpp"
+
+namespace tessera::sim {
+
+/// Times on devices of one speed: those of the cost model divided by it, rounded up.
+class CostTable {
+ public:
+  /// Throws InputError for a datatype that the device has no peak for.
+  CostTable(const program::Program& program, const machine::DeviceSpec& device, const workload::CostModel& cost, double speed);
+
+  [[nodiscard]] Time of(program::OperatorId id) const { return times_[id]; }
+  /// Adding `bytes` of received data to local data: two operands read, one written. 0 when the program has free reductions.
+  [[nodiscard]] Time reduction(std::int64_t bytes);
+
+ private:
+  [[nodiscard]] Time time(const workload::Operator& op) const;
+
+  struct Known {
+    std::int64_t bytes = 0;
+    Time time = 0;
+  };
+  const machine::DeviceSpec* device_;
+  const workload::CostModel* cost_;
+  double speed_;
+  bool free_reductions_;
+  std::vector<Time> times_;        // by operator
+  std::array<Known, 256> known_{};   // by a hash of the bytes; computed again when another size has taken the place
+};
+
+/// The tables of all speeds on a rank. Devices of one speed share one.
+class CostTables {
+ public:
+  CostTables(const program::Program& program, const machine::Machine& machine, const workload::CostModel& cost);
+  [[nodiscard]] CostTable& at_speed(double speed);
+
+ private:
+  struct Entry {
+    double speed = 1;
+    std::unique_ptr<CostTable> table;
+  };
+  std::vector<Entry> entries_;
+};
+
+}  // namespace tessera::sim

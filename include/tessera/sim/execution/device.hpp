@@ -1,0 +1,117 @@
+// A device: carries out the streams of its program, and sends and receives what they say.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tessera/machine/machine.hpp"
+#include "tessera/pdes/component.hpp"
+#include "tessera/program/program.hpp"
+#include "tessera/results/results.hpp"
+#include "tessera/sim/execution/accounts.hpp"
+#include "tessera/sim/execution/cost_table.hpp"
+#include "tessera/sim/execution/mailboxes.hpp"
+#include "tessera/sim/execution/program_facts.hpp"
+#include "tessera/sim/execution/stream.hpp"
+#include "tessera/sim/network/node.hpp"
+
+namespace tessera::sim {
+
+/// What all devices of a rank are handed.
+struct ExecutionEnvironment {
+  const machine::Machine* machine = nullptr;
+  const program::Program* program = nullptr;
+  const ProgramFacts* facts = nullptr;
+  NetworkEnvironment network;
+  CostTables* costs = nullptr;
+  CollectiveAccount* collectives = nullptr;
+  program::Step* step = nullptr;      ///< room for one step of a collective
+  bool record_timeline = false;
+  bool record_memory = false;
+};
+
+class Device final : public pdes::Component, private NetworkOwner {
+ public:
+  Device(ExecutionEnvironment& environment, program::DeviceId self);
+
+  void start(pdes::Context& context) override;
+  void handle(pdes::Context& context, const pdes::Event& event) override;
+
+  [[nodiscard]] NetworkNode& node() { return node_; }
+  [[nodiscard]] program::DeviceId id() const { return self_; }
+  /// When its last stream ended.
+  [[nodiscard]] Time finished() const;
+  /// What each stream that has not ended waits for, and since when; empty when all have.
+  [[nodiscard]] std::vector<std::string> waits() const;
+  /// Appends this device's rows.
+  void collect(Time iteration_time, results::RunResults& results) const;
+
+ private:
+  // device.cpp: events
+  void on_delivered(const Delivered& message);
+  void notify(std::uint32_t stream, Time sent);
+  void run_ready();
+  void recheck_departures();
+  void message_left(const OwnMessage& message, Time at) override;
+  [[nodiscard]] bool reach_clock(Stream& stream);
+  void wake_at(Stream& stream, Time at);
+
+  // device_instructions.cpp: each carries out one instruction, or begins it; false when the stream has to wait
+  void run(Stream& stream);
+  [[nodiscard]] bool execute(Stream& stream, const program::Instruction& instruction);
+  [[nodiscard]] bool compute(Stream& stream, const program::Instruction& instruction);
+  [[nodiscard]] bool compute_in_turn(Stream& stream, const program::Instruction& instruction);
+  [[nodiscard]] bool send(Stream& stream, const program::Instruction& instruction);
+  [[nodiscard]] bool receive(Stream& stream, const program::Instruction& instruction);
+  [[nodiscard]] bool wait_sends(Stream& stream, const program::Instruction& instruction);
+  [[nodiscard]] bool signal(Stream& stream, const program::Instruction& instruction);
+  [[nodiscard]] bool wait(Stream& stream, const program::Instruction& instruction);
+  [[nodiscard]] Stream* longest_waiting(std::uint32_t event);
+  void change_memory(Stream& stream, const program::Instruction& instruction, std::int64_t bytes);
+  void call(Stream& stream, const program::Instruction& instruction);
+  void received(Stream& stream, Time sent);
+  [[nodiscard]] const program::Instruction* present(Stream& stream) const;
+
+  // device_collective.cpp
+  [[nodiscard]] bool begin_collective(Stream& stream, const program::Instruction& instruction);
+  [[nodiscard]] bool go_on_with_collective(Stream& stream);
+  [[nodiscard]] bool post_step(Stream& stream);
+  [[nodiscard]] bool step_departed(Stream& stream);
+  void end_collective(Stream& stream);
+
+  void post(Stream& stream, program::DeviceId destination, std::uint32_t channel, std::int64_t bytes, std::uint32_t batch);
+  [[nodiscard]] Time departure(const Stream& stream, std::uint32_t batch) const;
+  /// The time from `begin` to the stream's clock goes to an activity.
+  void spend(const Stream& stream, const program::Instruction& instruction, program::Activity activity, Time begin, Time end);
+  [[nodiscard]] std::string wait_of(const Stream& stream) const;
+  [[nodiscard]] const program::DeviceProgram& own_program() const { return environment_->program->devices[self_]; }
+
+  ExecutionEnvironment* environment_;
+  program::DeviceId self_;
+  CostTable* costs_ = nullptr;
+  bool shares_compute_ = false;
+  bool shares_events_ = false;
+  bool departures_awaited_ = false;
+  pdes::Context* context_ = nullptr;        // while an event is handled
+  pdes::ComponentId source_ = 0;            // of that event
+  NetworkNode node_;
+  Mailboxes mailboxes_;
+  Outboxes outboxes_;
+  std::vector<Stream> streams_;
+  std::vector<std::uint32_t> ready_;        // streams to run in this event
+  std::vector<std::uint32_t> events_;       // raised and not taken
+  std::vector<std::uint32_t> ranks_;        // of this device in its groups, by group slot
+  Time engine_free_ = 0;                    // the compute engine, where streams take turns
+
+  TimeAccount time_;
+  MemoryAccount memory_;
+  std::int64_t flops_ = 0;
+  std::int64_t bytes_sent_ = 0;
+  std::int64_t bytes_received_ = 0;
+  std::int64_t messages_received_ = 0;
+  std::vector<results::Interval> intervals_;
+  std::vector<results::MemoryChange> memory_changes_;
+};
+
+}  // namespace tessera::sim

@@ -1,0 +1,32 @@
+#include "tessera/sim/execution/accounts.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace tessera::sim {
+namespace {
+
+auto key_of(const results::CollectiveRow& row) { return std::tie(row.label, row.kind, row.algorithm, row.group_size); }
+
+}  // namespace
+
+void CollectiveAccount::add(const results::CollectiveRow& key, std::int64_t bytes, Time duration) {
+  if (latest_ >= rows_.size() || key_of(rows_[latest_]) != key_of(key)) {
+    const auto same = [&](const results::CollectiveRow& row) { return key_of(row) == key_of(key); };
+    latest_ = static_cast<std::size_t>(std::find_if(rows_.begin(), rows_.end(), same) - rows_.begin());
+    if (latest_ == rows_.size()) rows_.push_back(key);
+  }
+  results::CollectiveRow& row = rows_[latest_];
+  ++row.calls;
+  row.bytes += bytes;
+  row.total += duration;
+  row.longest = std::max(row.longest, duration);
+}
+
+std::vector<results::CollectiveRow> CollectiveAccount::rows() const {
+  std::vector<results::CollectiveRow> sorted = rows_;
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return key_of(a) < key_of(b); });
+  return sorted;
+}
+
+}  // namespace tessera::sim

@@ -1,0 +1,52 @@
+#include "tessera/sim/execution/cost_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tessera/base/error.hpp"
+
+namespace tessera::sim {
+
+CostTable::CostTable(const program::Program& program, const machine::DeviceSpec& device, const workload::CostModel& cost,
+                     double speed)
+    : device_(&device), cost_(&cost), speed_(speed), free_reductions_(program.free_reductions) {
+  times_.reserve(program.operators.size());
+  for (const workload::Operator& op : program.operators) times_.push_back(time(op));
+}
+
+Time CostTable::time(const workload::Operator& op) const {
+  const Time normal = cost_->time(op, *device_);
+  return speed_ == 1 ? normal : static_cast<Time>(std::ceil(static_cast<double>(normal) / speed_));
+}
+
+Time CostTable::reduction(std::int64_t bytes) {
+  if (free_reductions_ || bytes == 0) return 0;
+  const auto hash = static_cast<std::uint64_t>(bytes) * 0x9E37'79B9'7F4A'7C15U;
+  Known& known = known_[hash >> 56U];
+  if (known.bytes != bytes) {
+    known.bytes = bytes;
+    known.time = time(workload::streaming(workload::OperatorKind::reduction, "reduction", 2 * bytes, bytes, "fp32"));
+  }
+  return known.time;
+}
+
+CostTables::CostTables(const program::Program& program, const machine::Machine& machine, const workload::CostModel& cost) {
+  std::vector<double> speeds;
+  for (machine::NodeId device = 0; device < program.devices.size(); ++device) {
+    if (!program.devices[device].streams.empty() && machine.alive(device)) speeds.push_back(machine.speed[device]);
+  }
+  std::sort(speeds.begin(), speeds.end());
+  speeds.erase(std::unique(speeds.begin(), speeds.end()), speeds.end());
+  for (const double speed : speeds) {
+    entries_.push_back({speed, std::make_unique<CostTable>(program, machine.device, cost, speed)});
+  }
+}
+
+CostTable& CostTables::at_speed(double speed) {
+  for (const Entry& entry : entries_) {
+    if (entry.speed == speed) return *entry.table;
+  }
+  throw InternalError("no cost table for a device of speed " + std::to_string(speed));
+}
+
+}  // namespace tessera::sim

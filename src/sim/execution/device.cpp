@@ -1,0 +1,158 @@
+// Events of a device. Instructions: device_instructions.cpp; collectives: device_collective.cpp; results: device_results.cpp.
+#include "tessera/sim/execution/device.hpp"
+
+#include <algorithm>
+
+#include "tessera/base/error.hpp"
+
+namespace tessera::sim {
+namespace {
+
+constexpr std::uint32_t no_rank = ~std::uint32_t{0};
+
+std::vector<std::uint32_t> ranks_of(const program::Program& program, program::DeviceId self) {
+  std::vector<std::uint32_t> ranks;
+  for (const program::GroupId group : program.devices[self].groups) {
+    ranks.push_back(no_rank);
+    if (group == program::no_group) continue;
+    const auto& members = program.groups[group].members;
+    const auto found = std::find(members.begin(), members.end(), self);
+    if (found != members.end()) ranks.back() = static_cast<std::uint32_t>(found - members.begin());
+  }
+  return ranks;
+}
+
+}  // namespace
+
+Device::Device(ExecutionEnvironment& environment, program::DeviceId self)
+    : environment_(&environment), self_(self), node_(environment.network, self, this) {
+  const program::Program& program = *environment.program;
+  if (self >= program.devices.size() || own_program().streams.empty()) return;
+  costs_ = &environment.costs->at_speed(environment.machine->speed[self]);
+  shares_compute_ = environment.facts->shares_compute(own_program());
+  shares_events_ = environment.facts->shares_events(own_program());
+  events_.assign(own_program().events, 0);
+  ranks_ = ranks_of(program, self);
+  for (const program::BlockId block : own_program().streams) {
+    Stream& stream = streams_.emplace_back();
+    stream.index = static_cast<std::uint32_t>(streams_.size() - 1);
+    stream.frames.reserve(environment.facts->of(block).depth);
+    const auto& code = program.blocks[block].code;
+    stream.frames.push_back({code.data(), static_cast<std::uint32_t>(code.size()), 0, 1});
+  }
+  ready_.reserve(streams_.size());
+}
+
+void Device::start(pdes::Context& context) {
+  context_ = &context;
+  for (Stream& stream : streams_) {
+    stream.state = StreamState::until_clock;
+    wake_at(stream, 0);
+  }
+}
+
+void Device::handle(pdes::Context& context, const pdes::Event& event) {
+  context_ = &context;
+  source_ = event.source;
+  switch (event.kind) {
+    case NetworkProtocol::kind_of<Delivered>: {
+      const auto message = event.as<Delivered>();
+      if (node_.holds(message)) on_delivered(message);
+      break;
+    }
+    case NetworkProtocol::kind_of<StreamWake>: {
+      const auto message = event.as<StreamWake>();
+      Stream& stream = streams_[message.stream];
+      if (message.token != stream.token) break;
+      if (stream.state == StreamState::until_clock || stream.state == StreamState::departures) ready_.push_back(message.stream);
+      break;
+    }
+    default:
+      node_.handle(context, event);
+  }
+  run_ready();
+}
+
+void Device::run_ready() {
+  for (std::size_t i = 0; i < ready_.size(); ++i) run(streams_[ready_[i]]);
+  ready_.clear();
+  while (departures_awaited_) {
+    recheck_departures();
+    if (ready_.empty()) break;
+    for (std::size_t i = 0; i < ready_.size(); ++i) run(streams_[ready_[i]]);
+    ready_.clear();
+  }
+}
+
+// Messages that waited for their turn may have been planned by now.
+void Device::recheck_departures() {
+  departures_awaited_ = false;
+  for (Stream& stream : streams_) {
+    if (stream.state != StreamState::departures) continue;
+    const bool in_collective = stream.collective.phase != CollectiveRun::Phase::none;
+    const Time left = departure(stream, in_collective ? stream.batch : any_batch);
+    if (left == never) {
+      departures_awaited_ = true;
+    } else if (left <= context_->now()) {
+      ready_.push_back(stream.index);
+    } else {
+      wake_at(stream, left);
+    }
+  }
+}
+
+void Device::on_delivered(const Delivered& message) {
+  const MessageName& name = message.name;
+  // A device has few boxes in use at a time; the one that its streams looked at last is most likely the one.
+  const Mailboxes::Index box = mailboxes_.find(name.sender, name.channel, streams_.empty() ? 0 : streams_[0].in_hint);
+  if (const auto stream = mailboxes_.deliver(box, name.sequence)) notify(*stream, message.sent);
+}
+
+void Device::notify(std::uint32_t index, Time sent) {
+  Stream& stream = streams_[index];
+  // A stream that is still posting looks at what is missing when it has done so.
+  if (--stream.missing > 0 || stream.state == StreamState::runs) return;
+  if (stream.state == StreamState::message) received(stream, sent);
+  if (stream.clock < context_->now()) stream.clock = context_->now();
+  ready_.push_back(index);
+}
+
+void Device::message_left(const OwnMessage& message, Time at) {
+  Stream& stream = streams_[message.stream];
+  stream.left = std::max(stream.left, at);
+  if (message.batch == stream.batch) stream.batch_left = std::max(stream.batch_left, at);
+}
+
+Time Device::departure(const Stream& stream, std::uint32_t batch) const {
+  const Time left = batch == any_batch ? stream.left : stream.batch_left;
+  return std::max(left, node_.departure(stream.index, batch));
+}
+
+// What others can see must happen at its time.
+bool Device::reach_clock(Stream& stream) {
+  if (stream.clock <= context_->now()) return true;
+  stream.state = StreamState::until_clock;
+  wake_at(stream, stream.clock);
+  return false;
+}
+
+void Device::wake_at(Stream& stream, Time at) { context_->schedule(at, StreamWake{stream.index, ++stream.token}); }
+
+void Device::post(Stream& stream, program::DeviceId destination, std::uint32_t channel, std::int64_t bytes, std::uint32_t batch) {
+  Outboxes::Box* box = outboxes_.find(destination, channel, stream.out_hint);
+  if (box == nullptr) box = &outboxes_.add(destination, channel, destination == self_ ? 0 : node_.port_towards(destination));
+  const MessageName name{self_, channel, box->next++};
+  bytes_sent_ += bytes;
+  if (destination == self_) return on_delivered({name, 0, context_->now()});
+  OwnMessage message;
+  message.name = name;
+  message.destination = destination;
+  message.bytes = bytes;
+  message.sent = message.joined = context_->now();
+  message.packets_left = OwnMessage::packets(bytes, environment_->network.tables->packet());
+  message.stream = stream.index;
+  message.batch = batch;
+  node_.post(*context_, source_, box->port, message);
+}
+
+}  // namespace tessera::sim

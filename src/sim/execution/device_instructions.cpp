@@ -1,0 +1,201 @@
+// One function an instruction; their meaning stands in program/program.hpp.
+#include <algorithm>
+
+#include "tessera/base/error.hpp"
+#include "tessera/sim/execution/device.hpp"
+
+namespace tessera::sim {
+
+using program::Activity;
+using program::Instruction;
+using program::Op;
+
+// The instruction at which a stream stands; null when it has ended.
+const Instruction* Device::present(Stream& stream) const {
+  while (!stream.frames.empty()) {
+    Frame& frame = stream.frames.back();
+    if (frame.next < frame.size) return frame.code + frame.next;
+    if (--frame.repeats > 0) {
+      frame.next = 0;
+    } else {
+      stream.frames.pop_back();
+    }
+  }
+  return nullptr;
+}
+
+void Device::run(Stream& stream) {
+  stream.state = StreamState::runs;
+  if (stream.collective.phase != CollectiveRun::Phase::none) {
+    if (!go_on_with_collective(stream)) return;
+    ++stream.frames.back().next;
+  }
+  while (const Instruction* instruction = present(stream)) {
+    if (instruction->op == Op::call) {
+      call(stream, *instruction);
+      continue;
+    }
+    if (!execute(stream, *instruction)) return;
+    ++stream.frames.back().next;
+  }
+  stream.state = StreamState::done;
+}
+
+bool Device::execute(Stream& stream, const Instruction& instruction) {
+  switch (instruction.op) {
+    case Op::compute:
+      return shares_compute_ ? compute_in_turn(stream, instruction) : compute(stream, instruction);
+    case Op::send:
+      return send(stream, instruction);
+    case Op::receive:
+      return receive(stream, instruction);
+    case Op::wait_sends:
+      return wait_sends(stream, instruction);
+    case Op::collective:
+      return begin_collective(stream, instruction);
+    case Op::signal:
+      return signal(stream, instruction);
+    case Op::wait:
+      return wait(stream, instruction);
+    case Op::allocate:
+      change_memory(stream, instruction, instruction.bytes);
+      return true;
+    case Op::release:
+      change_memory(stream, instruction, -instruction.bytes);
+      return true;
+    case Op::call:
+      break;
+  }
+  throw InternalError("an instruction that no stream can carry out");
+}
+
+void Device::call(Stream& stream, const Instruction& instruction) {
+  ++stream.frames.back().next;
+  const auto& code = environment_->program->blocks[instruction.a].code;
+  if (instruction.count == 0 || code.empty()) return;
+  stream.frames.push_back({code.data(), static_cast<std::uint32_t>(code.size()), 0, instruction.count});
+}
+
+bool Device::compute(Stream& stream, const Instruction& instruction) {
+  const Time begin = stream.clock;
+  stream.clock += instruction.count * costs_->of(instruction.a);
+  flops_ += instruction.count * environment_->program->operators[instruction.a].flops;
+  spend(stream, instruction, instruction.activity, begin, stream.clock);
+  return true;
+}
+
+// Operators of several streams queue up for the compute engine in the order in which they are started.
+bool Device::compute_in_turn(Stream& stream, const Instruction& instruction) {
+  while (stream.launched < instruction.count) {
+    if (!reach_clock(stream)) return false;
+    const Time begin = stream.clock = context_->now();
+    engine_free_ = std::max(engine_free_, begin) + costs_->of(instruction.a);
+    flops_ += environment_->program->operators[instruction.a].flops;
+    stream.clock = engine_free_;
+    ++stream.launched;
+    spend(stream, instruction, instruction.activity, begin, stream.clock);
+  }
+  stream.launched = 0;
+  return true;
+}
+
+bool Device::send(Stream& stream, const Instruction& instruction) {
+  if (!reach_clock(stream)) return false;
+  post(stream, own_program().peers[instruction.a], instruction.b, instruction.bytes, 0);
+  return true;
+}
+
+bool Device::receive(Stream& stream, const Instruction& instruction) {
+  bytes_received_ += instruction.bytes;
+  ++messages_received_;
+  stream.in_hint = mailboxes_.find(own_program().peers[instruction.a], instruction.b, stream.in_hint);
+  if (mailboxes_.take(stream.in_hint, stream.index)) return true;
+  stream.state = StreamState::message;
+  stream.since = stream.clock;
+  stream.missing = 1;
+  return false;
+}
+
+// The message of a receive is here: waiting was a bubble until it was sent.
+void Device::received(Stream& stream, Time sent) {
+  const Instruction& instruction = *present(stream);
+  const Time end = std::max(stream.clock, context_->now());
+  const Time under_way = std::clamp(sent, stream.since, end);
+  spend(stream, instruction, Activity::bubble, stream.since, under_way);
+  spend(stream, instruction, instruction.activity, under_way, end);
+  stream.clock = end;
+  ++stream.frames.back().next;
+}
+
+bool Device::wait_sends(Stream& stream, const Instruction& instruction) {
+  stream.since = stream.clock;
+  if (!reach_clock(stream)) return false;
+  const Time left = departure(stream, any_batch);
+  if (left > context_->now()) {
+    stream.state = StreamState::departures;
+    if (left == never) {
+      departures_awaited_ = true;
+    } else {
+      wake_at(stream, left);
+    }
+    return false;
+  }
+  spend(stream, instruction, instruction.activity, stream.since, context_->now());
+  stream.clock = context_->now();
+  return true;
+}
+
+bool Device::signal(Stream& stream, const Instruction& instruction) {
+  if (!reach_clock(stream)) return false;
+  events_[instruction.a] += instruction.count;
+  while (Stream* other = longest_waiting(instruction.a)) {
+    const Instruction& waiting = *present(*other);
+    if (events_[instruction.a] < waiting.count) break;
+    events_[instruction.a] -= waiting.count;
+    const Time end = std::max(other->clock, context_->now());
+    spend(*other, waiting, waiting.activity, other->since, end);
+    other->clock = end;
+    other->state = StreamState::runs;
+    ++other->frames.back().next;
+    ready_.push_back(other->index);
+  }
+  return true;
+}
+
+Stream* Device::longest_waiting(std::uint32_t event) {
+  Stream* longest = nullptr;
+  for (Stream& stream : streams_) {
+    if (stream.state != StreamState::event || present(stream)->a != event) continue;
+    if (longest == nullptr || stream.since < longest->since) longest = &stream;
+  }
+  return longest;
+}
+
+bool Device::wait(Stream& stream, const Instruction& instruction) {
+  // Where several streams wait for one event, who comes first takes it.
+  if (shares_events_ && !reach_clock(stream)) return false;
+  if (events_[instruction.a] >= instruction.count) {
+    events_[instruction.a] -= instruction.count;
+    return true;
+  }
+  stream.state = StreamState::event;
+  stream.since = stream.clock;
+  return false;
+}
+
+void Device::change_memory(Stream& stream, const Instruction& instruction, std::int64_t bytes) {
+  memory_.add(instruction.b, bytes, stream.clock);
+  if (!environment_->record_memory) return;
+  const auto category = static_cast<std::uint16_t>(instruction.b);
+  memory_changes_.push_back({self_, category, stream.clock, memory_.level[category]});
+}
+
+void Device::spend(const Stream& stream, const Instruction& instruction, Activity activity, Time begin, Time end) {
+  if (end <= begin) return;
+  if (stream.index == 0) time_.add(activity, end - begin);
+  if (!environment_->record_timeline) return;
+  intervals_.push_back({self_, static_cast<std::uint16_t>(stream.index), instruction.label, static_cast<std::uint16_t>(activity),
+                        begin, end});
+}
+
+}  // namespace tessera::sim

@@ -1,0 +1,36 @@
+// A machine and a program as a model of the engine: components, connections, weights, what must share a rank.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "tessera/pdes/engine.hpp"
+#include "tessera/program/program.hpp"
+#include "tessera/sim/network/node.hpp"
+
+namespace tessera::sim {
+
+/// The network of a machine as far as a program uses it. Refers to the machine and the program.
+struct NetworkModel {
+  NetworkModel(const machine::Machine& machine, const program::Program& program);
+  NetworkTables tables;
+  Wiring wiring;
+};
+
+using CreateComponent = std::function<std::unique_ptr<pdes::Component>(pdes::ComponentId)>;
+
+/// `whole_nodes`: the devices of a node share a rank; otherwise each is on its own.
+[[nodiscard]] pdes::ModelGraph make_graph(const machine::Machine& machine, const program::Program& program,
+                                          const NetworkModel& network, bool whole_nodes, const CreateComponent& create);
+
+/// The graph for that many ranks and its partition. Throws InputError as pdes::make_partition.
+struct PartitionedModel {
+  pdes::ModelGraph graph;
+  pdes::Partition partition;
+};
+[[nodiscard]] PartitionedModel partition_model(const machine::Machine& machine, const program::Program& program,
+                                               const NetworkModel& network, int ranks, const std::string& kind,
+                                               const CreateComponent& create);
+
+}  // namespace tessera::sim

@@ -1,0 +1,95 @@
+#include "refuse.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "tessera/base/config.hpp"
+#include "tessera/base/error.hpp"
+#include "tessera/sim/execution/channel.hpp"
+
+namespace tessera::sim {
+namespace {
+
+using config::format_rounded;
+using config::Unit;
+
+void refuse_limits(const machine::Machine& machine, const program::Program& program) {
+  if (program.devices.size() > machine.devices()) {
+    throw InputError("the program has " + std::to_string(program.devices.size()) + " devices, the machine " +
+                     std::to_string(machine.devices()));
+  }
+  if (program.groups.size() > group_limit) {
+    throw InputError("the program has " + std::to_string(program.groups.size()) + " groups, at most " +
+                     std::to_string(group_limit) + " are allowed");
+  }
+  for (const program::Block& block : program.blocks) {
+    for (const program::Instruction& instruction : block.code) {
+      const bool has_channel = instruction.op == program::Op::send || instruction.op == program::Op::receive;
+      if (has_channel && is_collective(instruction.b)) {
+        throw InputError("channel " + std::to_string(instruction.b) + " in block " + block.name + ", channels are below " +
+                         std::to_string(first_collective_channel));
+      }
+    }
+  }
+  // A packet that takes less than a picosecond could not be taken back (docs/simulation.md).
+  for (machine::LinkId link = 0; link < machine.network.links.size(); ++link) {
+    if (duration_at_rate(machine.network.packet, machine.network.links[link].bandwidth) > 1) continue;
+    throw InputError("a packet of " + config::format_quantity(machine.network.packet, Unit::bytes) +
+                     " takes no longer than a picosecond on the link " + machine.link_name(link) + ", make packets larger");
+  }
+}
+
+void refuse_program(const machine::Machine& machine, const program::Program& program) {
+  const std::vector<std::string> problems = program::check_program(program, machine);
+  if (problems.empty()) return;
+  std::string text;
+  for (const std::string& problem : problems) text += (text.empty() ? "" : "\n") + problem;
+  throw InfeasibleError(text);
+}
+
+struct Need {
+  program::DeviceId device = 0;
+  program::MemoryPeak peak;
+};
+
+/// The device that needs the most; the first one of equals.
+Need largest_need(const program::Program& program) {
+  std::map<program::BlockId, program::MemoryPeak> known;  // memory depends on the code of the main stream alone
+  Need largest;
+  for (program::DeviceId device = 0; device < program.devices.size(); ++device) {
+    const auto& streams = program.devices[device].streams;
+    if (streams.empty()) continue;
+    auto found = known.find(streams[0]);
+    if (found == known.end()) found = known.emplace(streams[0], program::memory_peak(program, device)).first;
+    if (found->second.total > largest.peak.total) largest = {device, found->second};
+  }
+  return largest;
+}
+
+std::string breakdown(const program::MemoryPeak& peak) {
+  std::string text;
+  for (int category = 0; category < program::memory_category_count; ++category) {
+    if (peak.by_category[category] == 0) continue;
+    text += (text.empty() ? "" : ", ") + std::string(program::name_of(static_cast<program::MemoryCategory>(category))) + " " +
+            format_rounded(peak.by_category[category], Unit::bytes);
+  }
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> refuse(const machine::Machine& machine, const program::Program& program, bool allow_oversubscription) {
+  refuse_limits(machine, program);
+  refuse_program(machine, program);
+  const Need need = largest_need(program);
+  const std::int64_t capacity = machine.device.memory_capacity;
+  if (need.peak.total <= capacity) return {};
+  const std::string text = "device " + machine.node_name(need.device) + " needs " + format_rounded(need.peak.total, Unit::bytes) +
+                           " but has " + format_rounded(capacity, Unit::bytes) + " (" +
+                           format_rounded(need.peak.total - capacity, Unit::bytes) + " too much): " + breakdown(need.peak);
+  if (allow_oversubscription) return {text};
+  throw InfeasibleError(text + "; --allow-oversubscription simulates it anyway");
+}
+
+}  // namespace tessera::sim

@@ -1,0 +1,146 @@
+#include "tessera/sim/simulate.hpp"
+
+#include <algorithm>
+
+#include "deadlock.hpp"
+#include "model.hpp"
+#include "refuse.hpp"
+#include "tessera/program/collective.hpp"
+#include "tessera/sim/execution/device.hpp"
+
+namespace tessera::sim {
+namespace {
+
+/// The components of one rank and what they share.
+class RankSimulation {
+ public:
+  RankSimulation(const machine::Machine& machine, const program::Program& program, const workload::CostModel& cost,
+                 Communicator& comm, const SimulationOptions& options)
+      : machine_(machine), program_(program), comm_(comm), network_(machine, program), facts_(program),
+        costs_(program, machine, cost) {
+    environment_.machine = &machine;
+    environment_.program = &program;
+    environment_.facts = &facts_;
+    environment_.network = {&network_.tables, &network_.wiring, nullptr};
+    environment_.costs = &costs_;
+    environment_.collectives = &collectives_;
+    environment_.step = &step_;
+    environment_.record_timeline = options.record_timeline;
+    environment_.record_memory = options.record_memory;
+    model_ = partition_model(machine, program, network_, comm.size(), options.partition,
+                             [this](pdes::ComponentId id) { return create(id); });
+    simulation_ = std::make_unique<pdes::Simulation>(model_.graph, model_.partition, comm);
+  }
+
+  pdes::RunStatistics run(const pdes::RunOptions& options) {
+    pdes::RunStatistics statistics = simulation_->run(options);
+    std::vector<DeviceWaits> waits;
+    for (const Device* device : devices_) {
+      if (auto texts = device->waits(); !texts.empty()) waits.push_back({device->id(), std::move(texts)});
+    }
+    if (options.end == never) refuse_deadlock(waits, comm_);
+    return statistics;
+  }
+
+  [[nodiscard]] results::RunResults results() {
+    results::RunResults results = names();
+    Time last = 0;
+    for (const Device* device : devices_) last = std::max(last, device->finished());
+    results.iteration_time = comm_.max(last);
+    for (Device* device : devices_) {
+      device->collect(results.iteration_time, results);
+      add_links(device->node(), results);
+    }
+    for (SwitchOutput* output : outputs_) add_links(output->node(), results);
+    std::sort(results.link_rows.begin(), results.link_rows.end(), [](const auto& a, const auto& b) { return a.link < b.link; });
+    results.collective_rows = collectives_.rows();
+    return results;
+  }
+
+ private:
+  std::unique_ptr<pdes::Component> create(pdes::ComponentId id) {
+    if (network_.tables.is_device(id)) {
+      auto device = std::make_unique<Device>(environment_, id);
+      devices_.push_back(device.get());
+      return device;
+    }
+    auto output = std::make_unique<SwitchOutput>(environment_.network, id);
+    outputs_.push_back(output.get());
+    return output;
+  }
+
+  [[nodiscard]] results::RunResults names() const {
+    results::RunResults results;
+    results.machine = machine_.name;
+    results.memory_capacity = machine_.device.memory_capacity;
+    results.devices = std::count_if(program_.devices.begin(), program_.devices.end(),
+                                    [](const program::DeviceProgram& device) { return !device.streams.empty(); });
+    for (int i = 0; i < program::activity_count; ++i) {
+      results.activities.emplace_back(program::name_of(static_cast<program::Activity>(i)));
+    }
+    for (int i = 0; i < program::memory_category_count; ++i) {
+      results.categories.emplace_back(program::name_of(static_cast<program::MemoryCategory>(i)));
+    }
+    for (const auto kind : {program::CollectiveKind::all_reduce, program::CollectiveKind::reduce_scatter,
+                            program::CollectiveKind::all_gather, program::CollectiveKind::all_to_all,
+                            program::CollectiveKind::broadcast}) {
+      results.collective_kinds.emplace_back(program::name_of(kind));
+    }
+    for (const auto& algorithm : program::collective_algorithms()) results.algorithms.push_back(algorithm->name());
+    results.link_classes = machine_.network.link_classes;
+    results.labels = program_.labels;
+    for (machine::NodeId node = 0; comm_.rank() == 0 && node < machine_.network.nodes(); ++node) {
+      results.node_names.push_back(machine_.node_name(node));
+    }
+    return results;
+  }
+
+  void add_links(NetworkNode& node, results::RunResults& results) const {
+    node.finish();
+    for (const OutputPort& port : node.ports()) {
+      const machine::Link& link = machine_.network.links[port.link()];
+      if (link.dead) continue;
+      const LinkCounts& counts = port.counts();
+      results.link_rows.push_back({port.link(), link.from, link.to, link.link_class, link.bandwidth, counts.bytes, counts.messages,
+                                   counts.busy, counts.peak_queue});
+    }
+  }
+
+  const machine::Machine& machine_;
+  const program::Program& program_;
+  Communicator& comm_;
+  NetworkModel network_;
+  ProgramFacts facts_;
+  CostTables costs_;
+  CollectiveAccount collectives_;
+  program::Step step_;
+  ExecutionEnvironment environment_;
+  std::vector<Device*> devices_;
+  std::vector<SwitchOutput*> outputs_;
+  PartitionedModel model_;
+  std::unique_ptr<pdes::Simulation> simulation_;
+};
+
+}  // namespace
+
+SimulationResult simulate(const machine::Machine& machine, const program::Program& program, const workload::CostModel& cost,
+                          Communicator& comm, const SimulationOptions& options) {
+  SimulationResult result;
+  result.warnings = refuse(machine, program, options.allow_oversubscription);
+  RankSimulation simulation(machine, program, cost, comm, options);
+  result.statistics = simulation.run(options.run);
+  result.results = simulation.results();
+  return result;
+}
+
+std::vector<std::string> check(const machine::Machine& machine, const program::Program& program, const workload::CostModel& cost,
+                               int ranks, const SimulationOptions& options) {
+  std::vector<std::string> warnings = refuse(machine, program, options.allow_oversubscription);
+  static_cast<void>(CostTables(program, machine, cost));
+  const NetworkModel network(machine, program);
+  const CreateComponent none = [](pdes::ComponentId) { return nullptr; };  // nothing is run
+  static_cast<void>(partition_model(machine, program, network, ranks, options.partition, none));
+  return warnings;
+}
+
+}  // namespace tessera::sim
