@@ -83,6 +83,13 @@ TEST_CASE("tile: a product that adds to FP32 gradients stores more") {
   CHECK(10 * model->time(added, a100()) < 11 * model->time(plain, a100()));
 }
 
+TEST_CASE("tile: exposed stores share the memory bandwidth after the arithmetic") {
+  // The product of the first test: 2,147,483,648 ps of arithmetic on all cores; its 512 x 256 x 2 B = 262,144 B leave
+  // at 1 TB/s after that, whatever the tiles: 262,144 ps.
+  const auto model = cost_model(ideal_tiles + "stores = \"exposed\"\n");
+  CHECK(model->time(gemm("full", 1, 512, 256, 65536, "fp16"), round_device()) == 2'147'483'648 + 262'144);
+}
+
 TEST_CASE("tile: fused attention by blocks of 128 queries") {
   // 5 heads of 128 queries on 4 cores: two rounds of one head's work. 4 x 128 x 128 x 64 FLOP at 2 TFLOP/s x 0.5:
   // 4,194,304 ps.
