@@ -34,8 +34,7 @@ struct Options {
   bool fused_gradient_accumulation = true;   ///< the weight-gradient GEMM adds to the gradient buffer
   std::int64_t gradient_bytes = 4;           ///< per element of the gradient buffer
   std::int64_t expert_parallel = 1;
-  double capacity_factor =
-      0.0;  ///< MoE: tokens of an expert at most, over the mean, and padded up to that; 0: no limit
+  double capacity_factor = 0.0;   ///< MoE: most tokens of an expert-parallel rank, over the mean; 0: no limit
   double expert_imbalance = 0.0;  ///< MoE: largest deviation of a rank's load from the mean, as a share of the mean
   bool pad_heads = false;         ///< uneven_heads = "pad": each rank carries ceil(heads / t)
 };

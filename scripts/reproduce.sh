@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Reproduces published tables: builds, simulates, compares, and rewrites the tables of docs/validation/STUDY.md with what it found.
+#   scripts/reproduce.sh [SEED] [STUDY]      SEED: 1 unless given; STUDY: one of scripts/studies/*.py, all when none is named
+# Each study ends with one line "summary: study=NAME mean_abs_deviation_pct=... key=value ...".
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+seed=1
+if [[ ${1:-} =~ ^[0-9]+$ ]]; then
+  seed=$1
+  shift
+fi
+studies=()
+for file in "$root"/scripts/studies/*.py; do
+  name=$(basename "$file" .py)
+  [[ $name == _* ]] || studies+=("$name")
+done
+if [ $# -gt 1 ]; then fail "usage: scripts/reproduce.sh [SEED] [STUDY]"; fi
+if [ $# = 1 ]; then
+  [[ " ${studies[*]} " == *" $1 "* ]] || fail "no study '$1'; allowed: ${studies[*]}"
+  studies=("$1")
+fi
+
+build release tessera >&2
+python=$(find_python) || fail "no python3 with h5py (package python3-h5py)"
+for study in "${studies[@]}"; do
+  say "Study $study, seed $seed" >&2
+  "$python" "$root/scripts/studies/$study.py" --tessera "$root/build/bin/tessera" --seed "$seed"
+done

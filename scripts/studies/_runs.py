@@ -1,0 +1,100 @@
+"""What the studies share: running the simulator, reading its results, and writing tables into pages."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+import h5py
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+class Simulator:
+    """Runs experiments, each once: the same experiment with the same settings gives the same result."""
+
+    def __init__(self, tessera, seed):
+        self.tessera, self.seed = str(tessera), seed
+        self.known = {}
+
+    def summary(self, experiment, settings=(), ranks=1):
+        """The row of /summary as a dict; `settings` are ("key", value) pairs over the file."""
+        key = (str(experiment), tuple(settings))
+        if key not in self.known:
+            self.known[key] = self._run(ROOT / "inputs" / "experiments" / experiment, settings, ranks)
+        return self.known[key]
+
+    def seconds(self, experiment, settings=(), ranks=1):
+        return self.summary(experiment, settings, ranks)["iteration_time_ps"] * 1e-12
+
+    def many(self, jobs):
+        """Summaries of (experiment, settings) pairs, two at a time."""
+        with ThreadPoolExecutor(2) as pool:
+            return list(pool.map(lambda job: self.summary(*job), jobs))
+
+    def _run(self, path, settings, ranks):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / "out.h5"
+            command = [self.tessera, "run", str(path), "-o", str(out), "--seed", str(self.seed), "--progress", "off"]
+            for name, value in settings:
+                command += ["--set", f"{name}={value}"]
+            if ranks > 1:
+                command = [shutil.which("mpirun") or "mpirun", "-n", str(ranks)] + command
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                raise SystemExit(f"{' '.join(command)}\nexit code {done.returncode}\n{done.stderr}")
+            with h5py.File(out) as file:
+                row = file["summary"][0]
+                return {name: row[name].item() for name in row.dtype.names}
+
+
+def minimum(function, low, high, steps):
+    """Where a function with one minimum between low and high has it (golden section)."""
+    ratio = (5**0.5 - 1) / 2
+    a, b = low, high
+    c, d = b - ratio * (b - a), a + ratio * (b - a)
+    at_c, at_d = function(c), function(d)
+    for _ in range(steps):
+        if at_c < at_d:
+            b, d, at_d = d, c, at_c
+            c = b - ratio * (b - a)
+            at_c = function(c)
+        else:
+            a, c, at_c = c, d, at_d
+            d = a + ratio * (b - a)
+            at_d = function(d)
+    return (a + b) / 2
+
+
+def deviation(simulated, measured):
+    """In percent."""
+    return 100 * (simulated / measured - 1)
+
+
+def mean_abs(deviations):
+    return sum(map(abs, deviations)) / len(deviations)
+
+
+def max_abs(deviations):
+    return max(map(abs, deviations))
+
+
+def table(header, rows):
+    """A Markdown table; first column to the left, the others to the right."""
+    lines = ["| " + " | ".join(header) + " |", "|---" + "|---:" * (len(header) - 1) + "|"]
+    lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def write_into(page, tables):
+    """Replaces what stands between <!-- NAME --> and <!-- end NAME --> of a page."""
+    text = page.read_text()
+    for name, content in tables.items():
+        pattern = re.compile(rf"(<!-- {name} -->).*?(<!-- end {name} -->)", re.DOTALL)
+        separator = "\n\n" if "\n" in content else ""
+        text, count = pattern.subn(lambda m: m[1] + separator + content + separator + m[2], text)
+        if count == 0:
+            raise SystemExit(f"{page} has no place <!-- {name} --> for a table")
+    page.write_text(text)
