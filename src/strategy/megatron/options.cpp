@@ -65,9 +65,8 @@ void add_experts(config::Schema<Options>& s) {
   s.integer("expert_parallel", &Options::expert_parallel, "ranks over which the experts of a MoE model are spread")
       .at_least("1")
       .otherwise("1");
-  s.number(
-       "capacity_factor", &Options::capacity_factor,
-       "MoE: every expert processes this many times the mean number of tokens, padded or dropped; 0: what it is sent")
+  s.number("capacity_factor", &Options::capacity_factor,
+           "MoE: a rank takes at most this many times the mean number of tokens and drops the rest; 0: no limit")
       .at_least("0")
       .otherwise("0");
   s.number("expert_imbalance", &Options::expert_imbalance,
