@@ -17,11 +17,11 @@ void Context::refuse_schedule(Time at) const {
 
 void Context::refuse_port(OutPort port) const {
   throw InternalError(
-      fmt::format("{} sends on port {}, but it has {} links", kernel_->name(self()), port.index, local_->link_count));
+      fmt::format("{} sends on port {}, but it has {} links", kernel_->name(self()), port.index, station_->link_count));
 }
 
 void Context::refuse_link_time(OutPort port, Time at) const {
-  const detail::LinkEnd& link = local_->links[port.index];
+  const detail::LinkEnd& link = station_->links[port.index];
   throw InternalError(fmt::format(
       "the link from {} to {} has a latency of {} ps, so a message sent at {} ps cannot take place at {} ps",
       kernel_->name(self()), kernel_->name(link.to), link.latency, now_, at));
@@ -29,7 +29,7 @@ void Context::refuse_link_time(OutPort port, Time at) const {
 
 void Context::refuse_protocol(OutPort port) const {
   throw InternalError(fmt::format("the link from {} to {} carries another protocol than that of the message sent on it",
-                                  kernel_->name(self()), kernel_->name(local_->links[port.index].to)));
+                                  kernel_->name(self()), kernel_->name(station_->links[port.index].to)));
 }
 
 void Context::refuse_member(ComponentId member) const {
@@ -40,7 +40,7 @@ void Context::refuse_member(ComponentId member) const {
 void Context::refuse_crossbar_time(ComponentId member, Time at) const {
   throw InternalError(fmt::format(
       "the crossbar from {} to {} has a latency of {} ps, so a message sent at {} ps cannot take place at {} ps",
-      kernel_->name(self()), kernel_->name(member), kernel_->crossbars[local_->crossbar].latency, now_, at));
+      kernel_->name(self()), kernel_->name(member), kernel_->crossbars[station_->crossbar].latency, now_, at));
 }
 
 void Context::refuse_get(const Event& event) {

@@ -13,10 +13,8 @@ namespace {
 /// Events between two looks at the clock and at interruptions.
 constexpr std::uint64_t events_per_look = 1024;
 constexpr double seconds_per_report = 0.25;
-
-void destroy_message(detail::Kernel& kernel, std::uint32_t slot) {
-  if ((kernel.events[slot].flags & detail::out_of_line) != 0) kernel.messages.destroy(kernel.events[slot]);
-}
+/// Events between fetching a component into the cache and its turn.
+constexpr std::size_t fetch_distance = 8;
 
 }  // namespace
 
@@ -40,7 +38,7 @@ Engine::Engine(const ModelGraph& model, const Partition& partition, Communicator
 }
 
 Engine::~Engine() {
-  while (kernel_.pending.next_time() != never) destroy_message(kernel_, kernel_.pending.pop().slot);
+  while (kernel_.pending.next_time() != never) release(kernel_.pending.pop().slot);
 }
 
 void Engine::create_components(const ModelGraph& model) {
@@ -49,14 +47,15 @@ void Engine::create_components(const ModelGraph& model) {
     components_.push_back(model.create(wiring_.local[k]));
     if (components_.back() == nullptr)
       throw InternalError(fmt::format("{} was not created", name_of(model, wiring_.local[k])));
-    kernel_.components[k].component = components_.back().get();
+    components_.back()->station_ = wiring_.stations[k];
+    kernel_.components.push_back(components_.back().get());
   }
 }
 
 void Engine::enter(detail::Place place, Time now) {
   context_.now_ = now;
   context_.place_ = place;
-  context_.local_ = &kernel_.components[place];
+  context_.station_ = &kernel_.components[place]->station_;
 }
 
 void Engine::start_components() {
@@ -84,6 +83,7 @@ RunStatistics Engine::run(const RunOptions& options) {
   }
   if (comm_.max(interrupted_ ? 1 : 0) != 0) throw IoError("the run was interrupted");
   throw_smallest(comm_, failure_);
+  statistics_.last_event = context_.now_;
   statistics_.wall_seconds = wall_seconds();
   statistics_.waiting_seconds = synchroniser_->waiting_seconds();
   statistics_.messages = synchroniser_->messages();
@@ -107,7 +107,12 @@ void Engine::advance(Time bound) {
 
 void Engine::work_off(Time bound) {
   while (kernel_.pending.next_time() < bound) {
-    handle(kernel_.pending.pop());
+    if (kernel_.pending.at_batch_start()) [[unlikely]]
+      fetch_first();
+    const PendingKey key = kernel_.pending.pop();
+    __builtin_prefetch(&kernel_.components[kernel_.pending.ahead(2 * fetch_distance).place]);
+    fetch(kernel_.pending.ahead(fetch_distance));
+    handle(key);
     if (statistics_.events % events_per_look == 0) {
       look_after_the_run();
       if (interrupted_) return;
@@ -115,34 +120,54 @@ void Engine::work_off(Time bound) {
   }
 }
 
+// The sorted events that come next say which components are needed soon; without fetching them most events wait for
+// memory.
+inline void Engine::fetch(const PendingKey& key) const {
+  const auto* component = reinterpret_cast<const char*>(kernel_.components[key.place]);
+  __builtin_prefetch(component);
+  __builtin_prefetch(component + 64);
+}
+
+void Engine::fetch_first() const {
+  for (std::size_t k = 0; k <= 2 * fetch_distance; ++k)
+    __builtin_prefetch(&kernel_.components[kernel_.pending.ahead(k).place]);
+  for (std::size_t k = 0; k <= fetch_distance; ++k) fetch(kernel_.pending.ahead(k));
+}
+
 // Only errors at the same time of a component with a smaller id count now; those follow from events that are still
 // pending.
 void Engine::work_off_after_failure() {
   while (kernel_.pending.next_time() <= failure_->time && !interrupted_) {
     const PendingKey key = kernel_.pending.pop();
-    if (kernel_.components[key.place].id < failure_->component) {
+    if (wiring_.local[key.place] < failure_->component) {
       handle(key);
     } else {
-      destroy_message(kernel_, key.slot);
-      kernel_.events.release(key.slot);
+      release(key.slot);
     }
   }
 }
 
-void Engine::handle(const PendingKey& key) {
-  handling_ = key;
-  enter(key.place, key.time);
+inline void Engine::handle(const PendingKey& key) {
+  handling_ = key.slot;
+  Component& component = *kernel_.components[key.place];
+  context_.now_ = key.time;
+  context_.place_ = key.place;
+  context_.station_ = &component.station_;
   ++statistics_.events;
-  statistics_.last_event = key.time;
-  context_.local_->component->handle(context_, kernel_.events[key.slot]);
-  destroy_message(kernel_, key.slot);
-  kernel_.events.release(key.slot);
+  component.handle(context_, kernel_.events[key.slot]);
+  release(key.slot);
+}
+
+inline void Engine::release(std::uint32_t slot) {
+  const Event& event = kernel_.events[slot];
+  if ((event.flags & detail::out_of_line) != 0) [[unlikely]]
+    kernel_.messages.destroy(event);
+  kernel_.events.release(slot);
 }
 
 void Engine::record_failure() {
   failure_ = current_failure(context_.now_, context_.self());
-  destroy_message(kernel_, handling_->slot);
-  kernel_.events.release(handling_->slot);
+  release(handling_);
 }
 
 // The ranks take the smallest promise, so one component that promises nothing beyond its latency makes all others
@@ -154,8 +179,7 @@ Time Engine::ask_promise() {
   for (std::size_t k = 0; k < boundary.size(); ++k) {
     const std::size_t index = (last_spoiler_ + k) % boundary.size();
     const Time least = saturating_add(horizon_, boundary[index].latency);
-    const Time promise =
-        kernel_.components[boundary[index].place].component->earliest_output(horizon_, boundary[index].latency);
+    const Time promise = kernel_.components[boundary[index].place]->earliest_output(horizon_, boundary[index].latency);
     smallest = std::min(smallest, std::max(promise, least));
     if (smallest <= worthless) {
       last_spoiler_ = index;
@@ -186,8 +210,7 @@ void Engine::look_after_the_run() {
   const double now = wall_seconds();
   if (now - reported_at_ < seconds_per_report) return;
   reported_at_ = now;
-  options_->progress(
-      {statistics_.last_event, statistics_.events, statistics_.rounds, now, synchroniser_->waiting_seconds()});
+  options_->progress({context_.now_, statistics_.events, statistics_.rounds, now, synchroniser_->waiting_seconds()});
 }
 
 Simulation::Simulation(const ModelGraph& model, const Partition& partition, Communicator& comm)

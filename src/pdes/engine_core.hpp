@@ -29,6 +29,9 @@ class Engine {
   void work_off(Time bound);
   void work_off_after_failure();
   void handle(const PendingKey& key);
+  void fetch(const PendingKey& key) const;
+  void fetch_first() const;
+  void release(std::uint32_t slot);
   void enter(detail::Place place, Time now);
   void record_failure();
   [[nodiscard]] Time ask_promise();
@@ -46,7 +49,7 @@ class Engine {
   const RunOptions* options_ = nullptr;
   RunStatistics statistics_;
   std::optional<Failure> failure_;
-  std::optional<PendingKey> handling_;
+  std::uint32_t handling_ = 0;  // slot of the event that is being handled
   bool interrupted_ = false;
   bool started_ = false;
   Time horizon_ = 0;

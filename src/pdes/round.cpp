@@ -96,7 +96,7 @@ void NeighbourRound::deliver(Inbox& inbox) {
   for (std::size_t i = 1; i <= inbox.header.events; ++i) {
     Event& event = inbox.records[i];
     if ((event.flags & detail::out_of_line) != 0) bytes = kernel_.unpack(event, bytes);
-    kernel_.post_local(event, kernel_.places[event.destination]);
+    kernel_.post_local(kernel_.places[event.destination], event.time, [&](Event& posted) { posted = event; });
   }
 }
 

@@ -90,19 +90,19 @@ void place_components(const ModelGraph& model, const Partition& partition, int r
 }
 
 /// Links grouped by component, each group in the order of the model: OutPort k is the k-th.
-void place_links(const ModelGraph& model, detail::Kernel& kernel) {
+void place_links(const ModelGraph& model, std::vector<detail::Station>& stations, detail::Kernel& kernel) {
   const auto is_local = [&](ComponentId id) { return kernel.places[id] < detail::remote_place; };
   for (const LinkInfo& link : model.links) {
-    if (is_local(link.from)) ++kernel.components[kernel.places[link.from]].link_count;
+    if (is_local(link.from)) ++stations[kernel.places[link.from]].link_count;
   }
-  std::vector<std::size_t> next(kernel.components.size());
+  std::vector<std::size_t> next(stations.size());
   std::size_t total = 0;
   for (std::size_t k = 0; k < next.size(); ++k) {
     next[k] = total;
-    total += kernel.components[k].link_count;
+    total += stations[k].link_count;
   }
   kernel.links.resize(total);
-  for (std::size_t k = 0; k < next.size(); ++k) kernel.components[k].links = kernel.links.data() + next[k];
+  for (std::size_t k = 0; k < next.size(); ++k) stations[k].links = kernel.links.data() + next[k];
   for (const LinkInfo& link : model.links) {
     if (!is_local(link.from)) continue;
     kernel.links[next[kernel.places[link.from]]++] = {link.latency, link.to, kernel.places[link.to], link.protocol};
@@ -117,13 +117,12 @@ Wiring wire(const ModelGraph& model, const Partition& partition, int rank, detai
   for (const Crossbar& crossbar : model.crossbars) crossings.add_crossbar(crossbar);
   Wiring wiring = crossings.wiring();
   place_components(model, partition, rank, wiring, kernel);
-  kernel.components.resize(wiring.local.size());
-  for (std::size_t k = 0; k < wiring.local.size(); ++k) kernel.components[k].id = wiring.local[k];
-  place_links(model, kernel);
+  for (const ComponentId id : wiring.local) wiring.stations.push_back({nullptr, 0, 0, id, detail::no_crossbar});
+  place_links(model, wiring.stations, kernel);
   for (const Crossbar& crossbar : model.crossbars) {
     for (ComponentId id = crossbar.first; id < crossbar.first + crossbar.count; ++id) {
       if (kernel.places[id] < detail::remote_place) {
-        kernel.components[kernel.places[id]].crossbar = static_cast<std::uint32_t>(kernel.crossbars.size());
+        wiring.stations[kernel.places[id]].crossbar = static_cast<std::uint32_t>(kernel.crossbars.size());
       }
     }
     kernel.crossbars.push_back({crossbar.latency, crossbar.first, crossbar.count});

@@ -23,9 +23,10 @@ struct Neighbour {
 
 /// What the synchronisers need to know of the model.
 struct Wiring {
-  std::vector<ComponentId> local;  ///< this rank's components, in order of id
-  std::vector<Neighbour> out;      ///< by rank; out[k] belongs to outbox k
-  std::vector<int> in;             ///< ranks with links to this one
+  std::vector<ComponentId> local;         ///< this rank's components, in order of id
+  std::vector<detail::Station> stations;  ///< of each of them
+  std::vector<Neighbour> out;             ///< by rank; out[k] belongs to outbox k
+  std::vector<int> in;                    ///< ranks with links to this one
   std::vector<Boundary> boundary;
   Time lookahead = never;  ///< the smallest latency of any link that crosses ranks, anywhere in the model
 };

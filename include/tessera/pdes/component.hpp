@@ -25,14 +25,14 @@ class Engine;
 class Context {
  public:
   [[nodiscard]] Time now() const { return now_; }
-  [[nodiscard]] ComponentId self() const { return local_->id; }
+  [[nodiscard]] ComponentId self() const { return station_->id; }
 
   /// An event to this component itself at `at` >= now(). Throws InternalError for an earlier one.
   template <class Message>
   void schedule(Time at, const Message& message) {
     if (at < now_ || at == never) [[unlikely]]
       refuse_schedule(at);
-    emit<typename Message::protocol>(place_, at, local_->id, message);
+    emit<typename Message::protocol>(place_, at, station_->id, message);
   }
 
   /// A message over the link behind `port`, to take place at `at` >= now() + the link's latency. Throws InternalError,
@@ -51,9 +51,9 @@ class Context {
   /// latency.
   template <class Message>
   void send_to(ComponentId member, Time at, const Message& message) {
-    if (local_->crossbar == detail::no_crossbar) [[unlikely]]
+    if (station_->crossbar == detail::no_crossbar) [[unlikely]]
       refuse_member(member);
-    const detail::CrossbarEnd& crossbar = kernel_->crossbars[local_->crossbar];
+    const detail::CrossbarEnd& crossbar = kernel_->crossbars[station_->crossbar];
     if (member - crossbar.first >= crossbar.count) [[unlikely]]
       refuse_member(member);
     if (at - now_ < crossbar.latency || at == never) [[unlikely]]
@@ -76,9 +76,9 @@ class Context {
 
   template <class P, class Message>
   void send_as(OutPort port, Time at, const Message& message) {
-    if (port.index >= local_->link_count) [[unlikely]]
+    if (port.index >= station_->link_count) [[unlikely]]
       refuse_port(port);
-    const detail::LinkEnd& link = local_->links[port.index];
+    const detail::LinkEnd& link = station_->links[port.index];
     if (at - now_ < link.latency || at == never) [[unlikely]]
       refuse_link_time(port, at);
     if (link.protocol != nullptr && link.protocol != protocol_info<P>()) [[unlikely]]
@@ -88,24 +88,32 @@ class Context {
 
   template <class P, class Message>
   void emit(detail::Place place, Time at, ComponentId to, const Message& message) {
-    Event event{at, local_->id, to, local_->sequence++, P::template kind_of<Message>, 0, {}};
-    if constexpr (fits_in_event<Message>) {
-      std::memcpy(event.payload.data(), &message, sizeof message);
-    } else {
-      event.flags = detail::out_of_line;
-      const MessageType& type = detail::message_types<P>[event.kind];
-      if (place >= detail::remote_place) {
-        kernel_->pack(protocol_info<P>(), type, &message, place);
+    const auto fill = [&](Event& event) {
+      event.time = at;
+      event.source = station_->id;
+      event.destination = to;
+      event.sequence = station_->sequence++;
+      event.kind = P::template kind_of<Message>;
+      event.flags = fits_in_event<Message> ? 0 : detail::out_of_line;
+      if constexpr (fits_in_event<Message>) {
+        std::memcpy(event.payload.data(), &message, sizeof message);
       } else {
-        const detail::OutOfLine held{&type, new (kernel_->messages.allocate(sizeof message)) Message(message)};
-        std::memcpy(event.payload.data(), &held, sizeof held);
+        keep_out_of_line<P>(event, place, message);
       }
-    }
-    if (place >= detail::remote_place) {
-      kernel_->post_remote(event, place);
+    };
+    if (place < detail::remote_place) [[likely]] {
+      kernel_->post_local(place, at, fill);
     } else {
-      kernel_->post_local(event, place);
+      kernel_->post_remote(place, at, fill);
     }
+  }
+
+  template <class P, class Message>
+  void keep_out_of_line(Event& event, detail::Place place, const Message& message) {
+    const MessageType& type = detail::message_types<P>[event.kind];
+    if (place >= detail::remote_place) return kernel_->pack(protocol_info<P>(), type, &message, place);
+    const detail::OutOfLine held{&type, new (kernel_->messages.allocate(sizeof message)) Message(message)};
+    std::memcpy(event.payload.data(), &held, sizeof held);
   }
 
   [[noreturn]] void refuse_schedule(Time at) const;
@@ -117,7 +125,7 @@ class Context {
   [[noreturn]] static void refuse_get(const Event& event);
 
   Time now_ = 0;
-  detail::LocalComponent* local_ = nullptr;
+  detail::Station* station_ = nullptr;
   detail::Kernel* kernel_ = nullptr;
   detail::Place place_ = 0;
 };
@@ -134,6 +142,10 @@ class Component {
   /// arrives from now on, given that nothing arrives before `from`. It widens windows beyond the links' latencies.
   /// `latency` is the smallest latency of its links that cross ranks. The default promises no more than that.
   [[nodiscard]] virtual Time earliest_output(Time from, Time latency) const;
+
+ private:
+  friend class Engine;
+  detail::Station station_;
 };
 
 }  // namespace tessera::pdes

@@ -8,7 +8,7 @@
 
 #include "tessera/pdes/detail/event_pool.hpp"
 #include "tessera/pdes/detail/message_pool.hpp"
-#include "tessera/pdes/pending/heap.hpp"
+#include "tessera/pdes/pending/ladder_queue.hpp"
 #include "tessera/pdes/protocol.hpp"
 
 namespace tessera::pdes {
@@ -37,15 +37,14 @@ struct CrossbarEnd {
 };
 inline constexpr std::uint32_t no_crossbar = 0xFFFF'FFFFU;
 
-struct LocalComponent {
-  Component* component = nullptr;
+/// What the engine keeps of a component, inside it: both are fetched together.
+struct Station {
   const LinkEnd* links = nullptr;
   std::uint32_t link_count = 0;
   std::uint32_t sequence = 0;
   ComponentId id = 0;
   std::uint32_t crossbar = no_crossbar;
 };
-static_assert(sizeof(LocalComponent) == 32);
 
 /// The events of one round for one other rank. The first record is room for the header of the message that carries
 /// them.
@@ -64,26 +63,29 @@ struct Outbox {
 
 struct Kernel {
   EventPool events;
-  Heap<4> pending{events};
+  LadderQueue pending{events};
   MessagePool messages;
-  std::vector<LocalComponent> components;  ///< in order of id
-  std::vector<LinkEnd> links;              ///< grouped by component
+  std::vector<Component*> components;  ///< of this rank, in order of id
+  std::vector<LinkEnd> links;          ///< grouped by component
   std::vector<CrossbarEnd> crossbars;
   std::vector<Place> places;     ///< of every component of the model
   std::vector<Outbox> outboxes;  ///< one a rank to which links lead
   std::vector<const ProtocolInfo*> protocols;
   std::function<std::string(ComponentId)> name;
 
-  void post_local(const Event& event, Place place) {
+  /// An event for a component of this rank: fill(event) writes it where it stays, before the pending set compares it.
+  template <class Fill>
+  void post_local(Place place, Time at, Fill&& fill) {
     const std::uint32_t slot = events.allocate();
-    events[slot] = event;
-    pending.push({event.time, slot, place});
+    fill(events[slot]);
+    pending.push({at, slot, place});
   }
-  /// `message` is of `type` when the event holds it out of line.
-  void post_remote(const Event& event, Place place) {
+  /// An event for another rank.
+  template <class Fill>
+  void post_remote(Place place, Time at, Fill&& fill) {
     Outbox& box = outboxes[place - remote_place];
-    box.records.push_back(event);
-    if (event.time < box.earliest) box.earliest = event.time;
+    if (at < box.earliest) box.earliest = at;
+    fill(box.records.emplace_back());
   }
   /// Appends an out-of-line message to what leaves with the event that is posted next to the same place.
   void pack(const ProtocolInfo* protocol, const MessageType& type, const void* message, Place place);

@@ -1,0 +1,90 @@
+#include "tessera/pdes/pending/calendar_queue.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace tessera::pdes {
+
+CalendarQueue::CalendarQueue(const detail::EventPool& events) : before_(events), days_(2, none) { look_from(0); }
+
+void CalendarQueue::look_from(Time time) {
+  day_ = day_of(time);
+  day_end_ = ((time >> shift_) + 1) << shift_;
+}
+
+void CalendarQueue::push(PendingKey key) {
+  Node node = 0;
+  if (free_.empty()) {
+    node = static_cast<Node>(entries_.size());
+    entries_.push_back({key, none});
+  } else {
+    node = free_.back();
+    free_.pop_back();
+    entries_[node].key = key;
+  }
+  insert(node);
+  if (++size_ > 2 * days_.size()) resize(2 * days_.size());
+}
+
+void CalendarQueue::insert(Node node) {
+  const PendingKey& key = entries_[node].key;
+  Node* at = &days_[day_of(key.time)];
+  while (*at != none && before_(entries_[*at].key, key)) at = &entries_[*at].next;
+  entries_[node].next = *at;
+  *at = node;
+  if (key.time < day_end_ - (Time{1} << shift_)) look_from(key.time);
+}
+
+Time CalendarQueue::next_time() {
+  if (size_ == 0) return never;
+  for (std::size_t looked = 0; looked < days_.size(); ++looked) {
+    const Node first = days_[day_];
+    if (first != none && entries_[first].key.time < day_end_) return entries_[first].key.time;
+    day_ = (day_ + 1) & (days_.size() - 1);
+    day_end_ += Time{1} << shift_;
+  }
+  // Nothing this year: go to the year of the earliest key.
+  Node earliest = none;
+  for (const Node first : days_) {
+    if (first != none && (earliest == none || before_(entries_[first].key, entries_[earliest].key))) earliest = first;
+  }
+  look_from(entries_[earliest].key.time);
+  return entries_[earliest].key.time;
+}
+
+PendingKey CalendarQueue::pop() {
+  const Node node = days_[day_];
+  days_[day_] = entries_[node].next;
+  free_.push_back(node);
+  const PendingKey key = entries_[node].key;
+  if (--size_ < days_.size() / 2 && days_.size() > 2) resize(days_.size() / 2);
+  return key;
+}
+
+// Days three times as wide as the mean distance of the events that come next (Brown's rule), from a sample of a few of
+// them.
+unsigned CalendarQueue::estimate_shift() {
+  std::vector<Time> sample;
+  for (const Entry& entry : entries_) sample.push_back(entry.key.time);
+  const std::size_t next = std::min<std::size_t>(sample.size(), 64);
+  std::nth_element(sample.begin(), sample.begin() + static_cast<std::ptrdiff_t>(next - 1), sample.end());
+  const auto [low, high] = std::minmax_element(sample.begin(), sample.begin() + static_cast<std::ptrdiff_t>(next));
+  const Time width = 3 * (*high - *low) / static_cast<Time>(next);
+  return width <= 1 ? 0 : static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(width)));
+}
+
+void CalendarQueue::resize(std::size_t days) {
+  std::vector<Node> all;
+  all.reserve(size_);
+  for (const Node first : days_) {
+    for (Node node = first; node != none; node = entries_[node].next) all.push_back(node);
+  }
+  Time earliest = never;
+  for (const Node node : all) earliest = std::min(earliest, entries_[node].key.time);
+  shift_ = estimate_shift();
+  days_.assign(days, none);
+  look_from(earliest == never ? 0 : earliest);
+  for (const Node node : all) insert(node);
+}
+
+}  // namespace tessera::pdes
