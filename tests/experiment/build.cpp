@@ -44,6 +44,11 @@ struct Built {
   Lines errors;
 };
 
+std::string read(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 Built built(const std::string& text) {
   Folder folder;
   folder.write("x.toml", text);
@@ -137,8 +142,10 @@ TEST_CASE("every experiment that comes along builds, and its resolved text gives
   for (const auto& entry : fs::recursive_directory_iterator(inputs / "experiments")) {
     if (entry.path().extension() != ".toml") continue;
     INFO(entry.path().string());
-    ++count;
     config::Diagnostics diagnostics;
+    const auto file = config::parse_toml(read(entry.path()), entry.path().string(), diagnostics);
+    if (file->entries().size() == 1 && file->find("machine") != nullptr) continue;  // a machine for those beside it
+    ++count;
     const Source source = load(entry.path().string(), {}, {inputs}, diagnostics);
     const auto first = build(*source.table, diagnostics);
     REQUIRE(diagnostics.errors() == Lines{});

@@ -50,8 +50,9 @@ struct Location {
 /// "file:line:column", or the source alone when it has no lines.
 [[nodiscard]] std::string to_string(const Location& where);
 
-/// Collects problems so that one run reports all of them. Lines read `file:line:column: what is wrong, what is allowed`.
-/// Both lists are kept sorted by position (files in the order in which they were first named), without repeats.
+/// Collects problems so that one run reports all of them. Lines read `file:line:column: what is wrong, what is
+/// allowed`. Both lists are kept sorted by position (files in the order in which they were first named), without
+/// repeats.
 class Diagnostics {
  public:
   void error(const Location& where, const std::string& what) { errors_.add(rank_of(where.file), where, what); }
@@ -96,8 +97,8 @@ class Value {
       : content_(std::move(content)), where_(std::move(where)), key_where_(std::move(key_where)) {}
   [[nodiscard]] const Content& content() const { return content_; }
   [[nodiscard]] const Location& where() const { return where_; }
-  [[nodiscard]] const Location& key_where() const { return key_where_; }   ///< of the key in front of it
-  [[nodiscard]] const Table* table() const;  ///< null when it is something else
+  [[nodiscard]] const Location& key_where() const { return key_where_; }  ///< of the key in front of it
+  [[nodiscard]] const Table* table() const;                               ///< null when it is something else
   [[nodiscard]] Table* table();
   [[nodiscard]] const Array* array() const;
   [[nodiscard]] const std::string* string() const;
@@ -126,7 +127,8 @@ class Table {
 };
 
 /// Parses TOML text; syntax errors go to `diagnostics` with line and column.
-[[nodiscard]] std::shared_ptr<Table> parse_toml(const std::string& text, const std::string& file, Diagnostics& diagnostics);
+[[nodiscard]] std::shared_ptr<Table> parse_toml(const std::string& text, const std::string& file,
+                                                Diagnostics& diagnostics);
 /// The text of a table as TOML; parse_toml(to_toml(t)) equals t.
 [[nodiscard]] std::string to_toml(const Table& table);
 /// Every key of `over` replaces that of `base`; tables merge key by key. Nothing is shared between the two afterwards.
@@ -149,9 +151,10 @@ class FieldState;
 }  // namespace detail
 
 /// Refinements of the field that was declared last, chained: `.at_least("1 B/s").otherwise("25 GB/s")`.
-/// A field without otherwise() or optional() is required. Bounds and defaults are written as the user would write them: texts and
-/// quantities without quotes, lists and tables as in TOML ("[1, 2]", "{}"). A quantity is not negative unless at_least() allows it.
-/// Misuse (a bound on a text, a default that does not parse, a key declared twice) throws InternalError at once.
+/// A field without otherwise() or optional() is required. Bounds and defaults are written as the user would write them:
+/// texts and quantities without quotes, lists and tables as in TOML ("[1, 2]", "{}"). A quantity is not negative unless
+/// at_least() allows it. Misuse (a bound on a text, a default that does not parse, a key declared twice) throws
+/// InternalError at once.
 class FieldHandle {
  public:
   explicit FieldHandle(detail::FieldState& state) : state_(&state) {}
@@ -209,15 +212,18 @@ class Schema : public SchemaBase {
   FieldHandle number(const std::string& key, double T::*member, const std::string& help);  ///< no unit: ratios
   FieldHandle boolean(const std::string& key, bool T::*member, const std::string& help);
   FieldHandle text(const std::string& key, std::string T::*member, const std::string& help);
-  FieldHandle choice(const std::string& key, std::string T::*member, std::vector<std::string> choices, const std::string& help);
+  FieldHandle choice(const std::string& key, std::string T::*member, std::vector<std::string> choices,
+                     const std::string& help);
   template <class E>
-  FieldHandle choice(const std::string& key, E T::*member, std::vector<std::pair<std::string, E>> choices, const std::string& help);
+  FieldHandle choice(const std::string& key, E T::*member, std::vector<std::pair<std::string, E>> choices,
+                     const std::string& help);
   FieldHandle integers(const std::string& key, std::vector<std::int64_t> T::*member, const std::string& help);
   FieldHandle texts(const std::string& key, std::vector<std::string> T::*member, const std::string& help);
   template <class U>
   FieldHandle table(const std::string& key, U T::*member, const Schema<U>& schema, const std::string& help);
   template <class U>
-  FieldHandle tables(const std::string& key, std::vector<U> T::*member, const Schema<U>& schema, const std::string& help);
+  FieldHandle tables(const std::string& key, std::vector<U> T::*member, const Schema<U>& schema,
+                     const std::string& help);
 
   /// Reads every field; unknown keys, wrong types, wrong dimensions, missing keys and values out of range are reported,
   /// and reading goes on with the initial value so that all errors of a file come at once.
