@@ -1,0 +1,284 @@
+// Completion times of collectives on idle networks, solved by hand and compared to the picosecond. In the derivations L
+// is the latency of a link, d(x) = x / bandwidth, P the packet size, S the buffer, N the members, x = S/N the largest
+// chunk, r(x) the time to reduce x bytes (two operands read, one written, at memory bandwidth). A message over h hops
+// takes h L + d(x) + (h-1) d(min(P, x)).
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include "tessera/base/comm.hpp"
+#include "tessera/machine/topology.hpp"
+#include "tessera/program/collective.hpp"
+#include "tessera/sim/simulate.hpp"
+
+namespace tessera::sim {
+namespace {
+
+using program::CollectiveKind;
+
+constexpr std::int64_t packet = 65'536;
+constexpr std::int64_t memory_bandwidth = 1'000'000'000'000;
+
+/// One collective (or several in a row) of one group on a machine, alone.
+struct Idle {
+  machine::Machine machine;
+  Time latency = 0;
+  std::int64_t bandwidth = 0;
+  program::Group group;
+  std::int64_t element = 2;
+  std::uint32_t repeat = 1;
+  std::uint32_t root = 0;
+  bool free_reductions = true;
+
+  explicit Idle(const std::string& topology) {
+    const std::string text =
+        "name = \"test\"\npacket = \"64 KiB\"\n[device]\nname = \"gpu\"\npeak.fp16 = \"100 TFLOP/s\"\n"
+        "memory_bandwidth = \"1 TB/s\"\nmemory_capacity = \"32 GB\"\ncores = 80\n[topology]\n" +
+        topology;
+    config::Diagnostics diagnostics;
+    machine = machine::build_machine(*config::parse_toml(text, "test", diagnostics), diagnostics);
+    diagnostics.throw_if_errors();
+    latency = machine.network.links[0].latency;
+    bandwidth = machine.network.links[0].bandwidth;
+    for (program::DeviceId i = 0; i < machine.devices(); ++i) group.members.push_back(i);
+  }
+
+  [[nodiscard]] Time time(const char* algorithm, CollectiveKind kind, std::int64_t bytes) const {
+    program::Program program;
+    program.free_reductions = free_reductions;
+    program.groups = {group};
+    program.devices.resize(machine.devices());
+    program::Collective collective;
+    collective.kind = kind;
+    collective.bytes = bytes;
+    collective.element = element;
+    collective.algorithm = program::algorithm_index(algorithm);
+    collective.root = root;
+    const auto once = program::BlockBuilder(program, "once").collective(collective).done();
+    const auto main = program::BlockBuilder(program, "main").call(once, repeat).done();
+    for (const program::DeviceId device : group.members) program.devices[device] = {{main}, {}, {0}, 0};
+    config::Diagnostics diagnostics;
+    const auto cost = workload::make_cost_model(
+        *config::parse_toml("model = \"roofline\"\nmemory_efficiency = 1\nlaunch_overhead = \"0 s\"", "cost",
+                            diagnostics),
+        diagnostics);
+    diagnostics.throw_if_errors();
+    const auto comm = make_serial_communicator();
+    return simulate(machine, program, *cost, *comm, {}).results.iteration_time;
+  }
+  [[nodiscard]] Time all_reduce(const char* algorithm, std::int64_t bytes) const {
+    return time(algorithm, CollectiveKind::all_reduce, bytes);
+  }
+
+  /// d(x)
+  [[nodiscard]] Time d(std::int64_t bytes) const { return duration_at_rate(bytes, bandwidth); }
+  /// One message over `hops` links of this kind.
+  [[nodiscard]] Time message(std::int64_t bytes, int hops = 1) const {
+    return hops * latency + d(bytes) + (hops - 1) * d(std::min(packet, bytes));
+  }
+};
+
+/// r(x)
+Time reduction(std::int64_t bytes) { return duration_at_rate(3 * bytes, memory_bandwidth); }
+
+Idle ring_of(int devices, const char* direction = "both") {
+  return Idle("kind = \"ring\"\ndevices = " + std::to_string(devices) +
+              "\nbandwidth = \"150 GB/s\"\nlatency = \"500 ns\"\ndirection = \"" + direction + "\"\n");
+}
+
+Idle connected(int devices) {
+  return Idle("kind = \"cluster\"\nnodes = 1\ngpus_per_node = " + std::to_string(devices) +
+              "\ninside = \"fully-connected\"\nnvlink_bandwidth = \"200 GB/s\"\nnvlink_latency = \"600 ns\"\n"
+              "nic_bandwidth = \"25 GB/s\"\nnic_latency = \"2.7 us\"\n");
+}
+
+Idle grid(const char* kind, int columns, int rows) {
+  return Idle("kind = \"" + std::string(kind) + "\"\ncolumns = " + std::to_string(columns) +
+              "\nrows = " + std::to_string(rows) + "\nbandwidth = \"1000 GB/s\"\nlatency = \"100 ns\"\n");
+}
+
+}  // namespace
+
+TEST_CASE("ring all-reduce of 24 MB on 8 devices at 150 GB/s and 500 ns: 287 us") {
+  // 2 x 7 steps; each sends 24 MB / 8 = 3 MB over one link: 500 ns + 3 MB / 150 GB/s = 20.5 us. 14 x 20.5 us = 287 us.
+  CHECK(ring_of(8).all_reduce("ring", 24'000'000) == 287 * microsecond);
+}
+
+TEST_CASE("ring all-reduce takes 2(N-1) steps of its largest chunk") {
+  // A chunk travels without rest: N-1 hops while it is summed, N-1 more while it is spread. The largest one is the last
+  // to arrive.
+  for (const int devices : {2, 3, 5, 8, 13}) {
+    const Idle ring = ring_of(devices);
+    for (const std::int64_t elements : {std::int64_t{1'000'000}, std::int64_t{1'000'001}, std::int64_t{7}}) {
+      const std::int64_t chunk = (elements + devices - 1) / devices * ring.element;
+      CHECK(ring.all_reduce("ring", elements * ring.element) == 2 * (devices - 1) * ring.message(chunk));
+    }
+  }
+}
+
+TEST_CASE("collectives of one member and of no bytes") {
+  Idle alone = ring_of(4);
+  alone.group.members = {2};
+  CHECK(alone.all_reduce("ring", 1'000'000) == 0);
+  // Without data a step is still a synchronisation: 6 latencies.
+  CHECK(ring_of(4).all_reduce("ring", 0) == 6 * 500 * nanosecond);
+}
+
+TEST_CASE("reduce-scatter and all-gather are the halves of an all-reduce") {
+  // N-1 steps each; only the reduce-scatter adds, after each of its receives.
+  Idle ring = ring_of(6);
+  ring.free_reductions = false;
+  const std::int64_t chunk = 4'000'000;
+  const std::int64_t bytes = 6 * chunk;
+  CHECK(ring.time("ring", CollectiveKind::reduce_scatter, bytes) == 5 * (ring.message(chunk) + reduction(chunk)));
+  CHECK(ring.time("ring", CollectiveKind::all_gather, bytes) == 5 * ring.message(chunk));
+  CHECK(ring.all_reduce("ring", bytes) == 10 * ring.message(chunk) + 5 * reduction(chunk));
+}
+
+TEST_CASE("all-reduces in a row add up") {
+  Idle ring = ring_of(8);
+  ring.repeat = 20;
+  CHECK(ring.all_reduce("ring", 8'000'000) == 20 * 14 * ring.message(1'000'000));
+}
+
+TEST_CASE("a ring whose members stand two links apart: (h-1)(latency + packet/bandwidth) more a step") {
+  // Every second device of a ring of 12: each message passes one device in between and shares no link.
+  Idle ring = ring_of(12, "up");
+  ring.group.members = {0, 2, 4, 6, 8, 10};
+  const std::int64_t chunk = 500'000;
+  CHECK(ring.message(chunk, 2) == ring.message(chunk) + ring.latency + ring.d(packet));
+  CHECK(ring.all_reduce("ring", 6 * chunk) == 10 * ring.message(chunk, 2));
+  // Chunks smaller than a packet are stored and forwarded whole.
+  CHECK(ring.all_reduce("ring", 6 * 1000) == 10 * (2 * ring.latency + 2 * ring.d(1000)));
+}
+
+TEST_CASE("a bidirectional ring halves what each link carries") {
+  // The same steps, each half a chunk on either of two links.
+  for (const int devices : {3, 4, 8}) {
+    const Idle ring = ring_of(devices);
+    const std::int64_t chunk = 3'000'000;
+    CHECK(ring.all_reduce("bidirectional-ring", devices * chunk) == 2 * (devices - 1) * ring.message(chunk / 2));
+  }
+  Idle ring = ring_of(4);
+  ring.free_reductions = false;
+  // Both halves are here before they are added together: three reductions of a whole chunk.
+  CHECK(ring.all_reduce("bidirectional-ring", 12'000'000) == 6 * ring.message(1'500'000) + 3 * reduction(3'000'000));
+}
+
+TEST_CASE("direct collectives among fully connected devices take one step each way") {
+  Idle all = connected(8);
+  const std::int64_t chunk = 2'000'000;
+  CHECK(all.all_reduce("direct", 8 * chunk) == 2 * all.message(chunk));
+  CHECK(all.time("direct", CollectiveKind::reduce_scatter, 8 * chunk) == all.message(chunk));
+  CHECK(all.time("direct", CollectiveKind::all_gather, 8 * chunk) == all.message(chunk));
+  CHECK(all.time("direct", CollectiveKind::all_to_all, 8 * chunk) == all.message(chunk));
+  CHECK(all.time("direct", CollectiveKind::broadcast, 8 * chunk) == all.message(8 * chunk));
+  all.free_reductions = false;
+  // Seven chunks are added at once: 7 r(x), as one sweep over memory.
+  CHECK(all.all_reduce("direct", 8 * chunk) == 2 * all.message(chunk) + reduction(7 * chunk));
+}
+
+TEST_CASE("pairwise all-to-all takes N-1 steps") {
+  const Idle all = connected(6);
+  CHECK(all.time("ring", CollectiveKind::all_to_all, 6'000'000) == 5 * all.message(1'000'000));
+}
+
+TEST_CASE("binomial broadcast takes log2 N messages of the whole buffer, and one more sender each round") {
+  const std::int64_t bytes = 5'000'000;
+  for (const auto& [devices, rounds] : {std::pair(2, 1), std::pair(4, 2), std::pair(8, 3), std::pair(16, 4)}) {
+    Idle tree = connected(devices);
+    tree.root = static_cast<std::uint32_t>(devices - 1);
+    // The longest way goes over one link a round: k (L + d(S)).
+    CHECK(tree.time("binomial-tree", CollectiveKind::broadcast, bytes) == rounds * tree.message(bytes));
+  }
+  // Six members: the root sends to 4, 2 and 1 one after the other, each when the one before has left: d, 2d and 3d
+  // after the start. Member 4 has the data at d + L and 5 at 2d + 2L; member 2 at 2d + L and 3 at 3d + 2L; member 1 at
+  // 3d + L.
+  const Idle six = connected(6);
+  CHECK(six.time("binomial-tree", CollectiveKind::broadcast, bytes) == 3 * six.d(bytes) + 2 * six.latency);
+}
+
+TEST_CASE("binomial all-reduce goes up the tree, adding, and down again") {
+  Idle tree = connected(8);
+  const std::int64_t bytes = 5'000'000;
+  CHECK(tree.all_reduce("binomial-tree", bytes) == 6 * tree.message(bytes));
+  tree.free_reductions = false;
+  CHECK(tree.all_reduce("binomial-tree", bytes) == 6 * tree.message(bytes) + 3 * reduction(bytes));
+}
+
+TEST_CASE("recursive halving and doubling sends S/2, S/4, S/8 and back") {
+  Idle all = connected(8);
+  const std::int64_t bytes = 8'000'000;
+  const Time once = all.message(bytes / 2) + all.message(bytes / 4) + all.message(bytes / 8);
+  CHECK(all.all_reduce("halving-doubling", bytes) == 2 * once);
+  all.free_reductions = false;
+  CHECK(all.all_reduce("halving-doubling", bytes) ==
+        2 * once + reduction(bytes / 2) + reduction(bytes / 4) + reduction(bytes / 8));
+  // Six members: two fold into their neighbours first and hear from them last, with the whole buffer; four do the rest.
+  const Idle six = connected(6);
+  CHECK(six.all_reduce("halving-doubling", bytes) ==
+        2 * six.message(bytes) + 2 * (six.message(bytes / 2) + six.message(bytes / 4)));
+}
+
+TEST_CASE("hierarchical all-reduce: rings inside the nodes, rings across them") {
+  // Four nodes of four, fully connected inside; each GPU has a NIC of its own to one switch. Inside: 3 steps of S/4
+  // over one link to scatter, 3 to gather. Across: 6 steps of S/16 over two links of half the NIC's latency each.
+  const Idle nodes(
+      "kind = \"cluster\"\nnodes = 4\ngpus_per_node = 4\ninside = \"fully-connected\"\nnvlink_bandwidth = \"200 "
+      "GB/s\"\n"
+      "nvlink_latency = \"600 ns\"\nnic_bandwidth = \"25 GB/s\"\nnic_latency = \"2.7 us\"\n");
+  const std::int64_t bytes = 16'000'000;
+  const auto nic = [](std::int64_t amount) { return duration_at_rate(amount, 25'000'000'000); };
+  const Time inside = 600 * nanosecond + duration_at_rate(bytes / 4, 200'000'000'000);
+  const Time across = 2700 * nanosecond + nic(bytes / 16) + nic(packet);
+  CHECK(nodes.all_reduce("hierarchical", bytes) == 6 * inside + 6 * across);
+  // The halves: 3 steps inside and 3 across.
+  CHECK(nodes.time("hierarchical", CollectiveKind::reduce_scatter, bytes) == 3 * inside + 3 * across);
+  CHECK(nodes.time("hierarchical", CollectiveKind::all_gather, bytes) == 3 * inside + 3 * across);
+}
+
+TEST_CASE("hierarchical broadcast: a tree across nodes, then trees inside") {
+  const Idle nodes(
+      "kind = \"cluster\"\nnodes = 2\ngpus_per_node = 4\ninside = \"fully-connected\"\nnvlink_bandwidth = \"200 "
+      "GB/s\"\n"
+      "nvlink_latency = \"600 ns\"\nnic_bandwidth = \"25 GB/s\"\nnic_latency = \"2.7 us\"\n");
+  const std::int64_t bytes = 4'000'000;
+  const auto nic = [](std::int64_t amount) { return duration_at_rate(amount, 25'000'000'000); };
+  const Time inside = 600 * nanosecond + duration_at_rate(bytes, 200'000'000'000);
+  // One message across, then two rounds inside the other node.
+  const Time across = 2700 * nanosecond + nic(bytes) + nic(packet);
+  CHECK(nodes.time("hierarchical", CollectiveKind::broadcast, bytes) == across + 2 * inside);
+}
+
+TEST_CASE("mesh all-reduce: rows, then columns, each a ring snaked over the row") {
+  // The snake 0, 2, 4, .., 5, 3, 1 of C >= 4 dies has C-2 edges of two hops (c2) and two of one hop (c1). A chunk goes
+  // round twice less the edge after its owner and the edge before; of two edges in a row at least one is a two-hop one,
+  // so the slowest chunk takes 2 ((C-2) c2 + 2 c1) - (c1 + c2) = (2C-5) c2 + 3 c1. No directed link is on two edges, so
+  // nothing waits. All rows finish column by column at the same time; so do the columns, each starting when its own
+  // dies have finished their rows.
+  const std::int64_t bytes = 6'000'000;
+  for (const auto& [columns, rows] : {std::pair(4, 4), std::pair(8, 5), std::pair(5, 12), std::pair(7, 7)}) {
+    const Idle mesh = grid("mesh", columns, rows);
+    const auto line = [&, elements = bytes / mesh.element](int dies) {
+      const std::int64_t chunk = (elements + dies - 1) / dies * mesh.element;
+      return (2 * dies - 5) * mesh.message(chunk, 2) + 3 * mesh.message(chunk, 1);
+    };
+    CHECK(mesh.all_reduce("mesh", bytes) == line(columns) + line(rows));
+  }
+  // Three dies: the snake 0, 2, 1 has one edge of two hops; two rounds less two one-hop edges in a row. Two dies: two
+  // one-hop steps.
+  const Idle small = grid("mesh", 3, 2);
+  const std::int64_t third = bytes / 3;
+  CHECK(small.all_reduce("mesh", bytes) ==
+        2 * small.message(third, 2) + 2 * small.message(third, 1) + 2 * small.message(bytes / 2, 1));
+}
+
+TEST_CASE("a torus closes its rows and columns: every step is one hop") {
+  const std::int64_t bytes = 6'000'000;
+  const Idle torus = grid("torus", 5, 4);
+  CHECK(torus.all_reduce("mesh", bytes) == 8 * torus.message(bytes / 5) + 6 * torus.message(bytes / 4));
+  // With scattering, columns carry a fifth.
+  CHECK(torus.all_reduce("mesh-scatter", bytes) == 8 * torus.message(bytes / 5) + 6 * torus.message(bytes / 20));
+}
+
+}  // namespace tessera::sim
