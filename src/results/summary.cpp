@@ -142,6 +142,23 @@ std::string traffic_table(const h5::Reader& file) {
   return text;
 }
 
+/// "tensor all-gather, ring": the kind is left out where the label says it.
+std::string name_of_collective(const h5::Rows& c, std::size_t row) {
+  const std::string label = c.text(row, "label"), kind = spaced(c.text(row, "kind")), how = c.text(row, "algorithm");
+  if (label.find(kind) != std::string::npos) return fmt::format("{}, {}", label, how);
+  return label.empty() ? fmt::format("{}, {}", kind, how) : fmt::format("{}: {}, {}", label, kind, how);
+}
+
+constexpr std::string_view collective_columns = "{:<50}{:>6}{:>12}{:>10}{:>10}{:>10}\n";
+
+std::string collective_line(const h5::Rows& c, std::size_t row) {
+  const std::int64_t calls = std::max<std::int64_t>(1, c.integer(row, "calls"));
+  const std::int64_t group = std::max<std::int64_t>(1, c.integer(row, "group_size"));
+  return fmt::format(collective_columns, fmt::format("  {:.47}", name_of_collective(c, row)), group,
+                     short_count(static_cast<double>(calls / group)), short_bytes(c.integer(row, "bytes") / calls),
+                     short_time(c.integer(row, "mean_ps")), short_time(c.integer(row, "longest_ps")));
+}
+
 std::string collective_table_text(const h5::Reader& file) {
   const h5::Rows c = file.read("/collectives");
   if (c.size() == 0) return {};
@@ -150,17 +167,9 @@ std::string collective_table_text(const h5::Reader& file) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return c.integer(a, total) > c.integer(b, total); });
-  std::string text = fmt::format("{:<46}{:>6}{:>12}{:>10}{:>12}{:>12}\n", "collectives", "group", "operations", "size",
-                                 "mean time", "longest");
+  std::string text = fmt::format(collective_columns, "collectives", "group", "operations", "size", "mean", "longest");
   for (std::size_t i = 0; i < std::min(order.size(), most_collectives); ++i) {
-    const std::size_t row = order[i];
-    const std::int64_t calls = std::max<std::int64_t>(1, c.integer(row, "calls"));
-    const std::int64_t group = std::max<std::int64_t>(1, c.integer(row, "group_size"));
-    std::string what = fmt::format("{}, {}", spaced(c.text(row, "kind")), c.text(row, "algorithm"));
-    if (const std::string label = c.text(row, "label"); !label.empty()) what = fmt::format("{}: {}", label, what);
-    text += fmt::format("  {:<44.43}{:>6}{:>12}{:>10}{:>12}{:>12}\n", what, group,
-                        short_count(static_cast<double>(calls / group)), short_bytes(c.integer(row, "bytes") / calls),
-                        short_time(c.integer(row, "mean_ps")), short_time(c.integer(row, "longest_ps")));
+    text += collective_line(c, order[i]);
   }
   if (order.size() > most_collectives)
     text += fmt::format("  and {} more in /collectives\n", order.size() - most_collectives);

@@ -48,9 +48,9 @@ traffic                      links     carried   use, mean       busiest    peak
   nic                           10      100 GB      50.0 %        95.0 %       77.8 kB
   nvlink                        10     90.0 GB      45.0 %        90.0 %       73.7 kB
 
-collectives                                    group  operations      size   mean time     longest
-  tensor: all reduce, ring                         4          20   1.00 kB     1.00 us     1.00 us
-  layer forward: reduce scatter, direct            2           2     500 B     1.00 ns     1.00 ns
+collectives                                        group  operations      size      mean   longest
+  tensor: all reduce, ring                             4          20   1.00 kB   1.00 us   1.00 us
+  layer forward: reduce scatter, direct                2           2     500 B   1.00 ns   1.00 ns
 
 simulated on 2 ranks (window) in 4.25 s: 12.3 M events, 2.90 M/s, 20.0 % waiting for other ranks
 )");
