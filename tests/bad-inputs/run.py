@@ -8,7 +8,8 @@ The first lines of NAME.expected are directives, up to an empty line; the rest i
     experiment: other.toml           optional, instead of NAME.toml
     output: folder/out.h5            optional, instead of out.h5
     ranks: 3                         optional, instead of 1 and 3
-    check: no                        optional: `tessera check` does not see it (it depends on the number of ranks, say)
+    check: no                        optional: `tessera check` does not see it (it shows only on the way, or is no option of check);
+                                     anything else is given to it as well
 
 Each case runs in a folder of its own that holds this folder's TOML and JSON files and inputs/. On every number of ranks: same exit code, one message, no hang,
 no file left behind. `tessera check` has to refuse the same with the same words.
@@ -42,7 +43,7 @@ def without_launcher_notices(text):
 
 def read_case(path):
     head, _, body = path.read_text().partition("\n\n")
-    case = {"name": path.stem, "experiment": path.stem + ".toml", "arguments": "", "output": "out.h5", "ranks": "1 3", "check": "yes"}
+    case = {"name": path.stem, "experiment": path.stem + ".toml", "arguments": "", "output": "out.h5", "ranks": "1 3", "check": ""}
     for line in head.splitlines():
         key, _, value = line.partition(":")
         if key not in case and key != "exit":
@@ -72,8 +73,8 @@ def commands(case, options):
         launcher = [] if ranks == "1" else [*shlex.split(options.launcher), options.ranks_flag, ranks]
         run_it = [options.tessera, "run", *arguments, "-o", case["output"], "--progress", "off"]
         yield f"on {ranks} rank(s)", [*launcher, *run_it]
-    if case["check"] == "yes":
-        yield "in tessera check", [options.tessera, "check", *arguments, "-o", case["output"]]
+    if case["check"] != "no":
+        yield "in tessera check", [options.tessera, "check", *arguments, *shlex.split(case["check"]), "-o", case["output"]]
 
 
 def problems_of(case, options):
