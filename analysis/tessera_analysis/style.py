@@ -86,7 +86,7 @@ def quantity(value, unit):
 
 
 def percent_axis(axis):
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f} %"))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.3g} %"))
 
 
 def device_axis(axes):

@@ -19,7 +19,7 @@ def draw(results):
 
     figure, (overall, each) = pyplot.subplots(
         2, 1, figsize=(9, 5.6), gridspec_kw={"height_ratios": [1, 4.2]}, layout="constrained")
-    style.heading(figure, results, f"Where the time goes ({results.summary['iteration_time_ps'] / size:.4g} {unit})")
+    style.heading(figure, results, f"Where the time goes ({results.summary['iteration_time_ps'] / size:#.4g} {unit})")
     _overall(overall, layers, colour_of)
     handles = style.stack(each, devices["device"].to_numpy(), layers, colour_of, len(devices) <= MOST_BARS)
     each.set_title("Each device")
@@ -56,7 +56,8 @@ def _in_words(means, whole):
     for name, mean in means:
         group = "compute" if name in COMPUTE else "exposed communication" if name.endswith("_communication") else name
         groups[group] = groups.get(group, 0.0) + mean
-    return ", ".join(f"{style.spaced(group)} {100 * mean / whole:.2g} %" for group, mean in groups.items() if mean)
+    return ", ".join(f"{style.spaced(group)} {100 * mean / whole:.2g} %" for group, mean in groups.items()
+                     if mean > 0.0005 * whole)
 
 
 def _readable_on(colour):

@@ -9,7 +9,7 @@ from . import style
 TIME_BINS = 1600
 MOST_ROWS = 512          # more devices are thinned out evenly
 MOST_STREAM_ROWS = 48    # up to here the other streams are shown as well
-DETAIL_INTERVALS = 60    # of a device, in the second panel
+DETAIL_CHANGES = 120     # of a device's activity, in the second panel
 
 
 def draw(results):
@@ -57,9 +57,9 @@ def _rows(timeline, results):
 
 
 def _detail(rows, whole):
-    """A span in the middle in which a device has about DETAIL_INTERVALS intervals."""
-    most = max(len(begins) for _, (begins, _, _) in rows)
-    length = max(1, int(whole * min(1.0, DETAIL_INTERVALS / most)))
+    """A span in the middle in which a device changes its activity about DETAIL_CHANGES times."""
+    most = max(1 + numpy.count_nonzero(numpy.diff(codes)) for _, (_, _, codes) in rows)
+    length = max(1, int(whole * min(1.0, DETAIL_CHANGES / most)))
     return (whole - length) // 2, (whole + length) // 2
 
 
