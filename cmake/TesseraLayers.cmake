@@ -26,6 +26,8 @@ function(tessera_compile_options target)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
   if(TESSERA_SANITIZE)
+    # g++ 12 sees uninitialized values in the standard library's own templates once they are instrumented.
+    target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized)
     target_compile_options(${target} PRIVATE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_link_options(${target} PUBLIC -fsanitize=address,undefined)
   endif()
