@@ -63,7 +63,8 @@ std::string figures(const experiment::Experiment& experiment, int ranks) {
   text += line("bytes sent", rounded(e.bytes_sent) + "B in " + rounded(e.messages) + " messages");
   text += line("memory of the fullest device", memory_line(experiment, e));
   text += fmt::format("# Its simulation, estimated, on {} rank{}\n", ranks, ranks == 1 ? "" : "s");
-  text += line("events per rank", rounded(e.events / ranks));
+  text += line("events per rank", rounded(e.events / ranks) + " where no messages share links, up to " +
+                                      rounded(e.most_events / ranks) + " where all do");
   text += line("memory per rank", rounded(bytes_of_a_process + e.bytes_of_simulation / ranks) + "B");
   return text;
 }

@@ -14,7 +14,8 @@ struct Estimate {
   double bytes_sent = 0;          ///< by all devices
   double messages = 0;
   double executed_flops = 0;
-  double events = 0;  ///< of the simulation, over all ranks
+  double events = 0;       ///< of the simulation, over all ranks: the least, when no flows share a link
+  double most_events = 0;  ///< when every packet on every link is an event
   double bytes_of_simulation =
       0;  ///< memory of the simulator itself, over all ranks, without what each process needs anyway
 };

@@ -33,8 +33,8 @@ std::string span(double seconds) {
 
 }  // namespace
 
-ProgressDisplay::ProgressDisplay(const std::string& mode, std::FILE* out, std::uint64_t expected_events)
-    : out_(out), expected_(expected_events) {
+ProgressDisplay::ProgressDisplay(const std::string& mode, std::FILE* out, const Estimate& whole)
+    : out_(out), whole_(whole) {
   const bool terminal = isatty(fileno(out)) != 0;
   if (mode == "bar" || (mode == "auto" && terminal)) style_ = Style::bar;
   if (mode == "plain" || (mode == "auto" && !terminal)) style_ = Style::plain;
@@ -44,32 +44,43 @@ ProgressDisplay::~ProgressDisplay() {
   if (drawn_) std::fputs("\r\033[K", out_);
 }
 
-void ProgressDisplay::report(const pdes::ProgressReport& report) {
+/// Of this rank's devices, as if every device had the same to do: computation and communication advance together.
+double ProgressDisplay::share_of(const sim::WorkDone& done) const {
+  const double part =
+      static_cast<double>(done.devices) / static_cast<double>(std::max<std::int64_t>(whole_.devices, 1));
+  double sum = 0;
+  int kinds = 0;
+  for (const auto& [now, all] :
+       {std::pair{done.flops, whole_.executed_flops}, std::pair{done.bytes_sent, whole_.bytes_sent}}) {
+    if (all * part <= 0) continue;
+    sum += now / (all * part);
+    ++kinds;
+  }
+  return kinds == 0 ? 0 : std::clamp(sum / kinds, 0.0, 1.0);
+}
+
+void ProgressDisplay::report(const pdes::ProgressReport& report, const sim::WorkDone& done) {
   const double interval = style_ == Style::bar ? bar_interval : plain_interval;
   if (style_ == Style::off || report.wall_seconds < last_ + interval) return;
   last_ = report.wall_seconds;
+  const std::string line = text(report, share_of(done));
   if (style_ == Style::bar) {
-    std::fprintf(out_, "\r%s\033[K", text(report).c_str());
+    std::fprintf(out_, "\r%s\033[K", line.c_str());
     drawn_ = true;
   } else {
-    std::fprintf(out_, "%s\n", text(report).c_str());
+    std::fprintf(out_, "%s\n", line.c_str());
   }
   std::fflush(out_);
 }
 
-std::string ProgressDisplay::text(const pdes::ProgressReport& report) const {
+std::string ProgressDisplay::text(const pdes::ProgressReport& report, double share) const {
   const auto events = static_cast<double>(report.events);
   const double wall = std::max(report.wall_seconds, 1e-9);
-  const double efficiency = 100.0 * (1.0 - report.waiting_seconds / wall);
-  std::string line = fmt::format("simulated {}, {} events on rank 0, {} events/s, efficiency {:.0f} %",
-                                 config::format_rounded(report.now, config::Unit::time), count(events),
-                                 count(events / wall), efficiency);
-  if (expected_ == 0) return style_ == Style::bar ? "running: " + line : line;
-  // The number of events is an estimate: what lies beyond it is still under way.
-  const double share = std::min(0.99, events / static_cast<double>(expected_));
-  line += fmt::format(", about {} left", span(wall / std::max(share, 1e-6) - wall));
-  return style_ == Style::bar ? fmt::format("{} {:.0f} % {}", bar(share), 100 * share, line)
-                              : fmt::format("{:.0f} %: {}", 100 * share, line);
+  std::string line = fmt::format("{:.0f} %, simulated {}, {} events on rank 0, {} events/s, efficiency {:.0f} %",
+                                 100 * share, config::format_rounded(report.now, config::Unit::time), count(events),
+                                 count(events / wall), 100.0 * (1.0 - report.waiting_seconds / wall));
+  if (share > 0.005) line += fmt::format(", {} left", span(wall / share - wall));
+  return style_ == Style::bar ? bar(share) + ' ' + line : line;
 }
 
 }  // namespace tessera::app

@@ -58,8 +58,7 @@ Job prepare(const Options& options, Communicator& comm) {
 
 sim::SimulationResult simulate(const Options& options, const experiment::Experiment& experiment, Communicator& comm) {
   const bool shown = comm.rank() == 0 && options.progress != "off";
-  const double expected = shown ? estimate(experiment).events / comm.size() : 0;
-  ProgressDisplay progress(shown ? options.progress : "off", stderr, static_cast<std::uint64_t>(expected));
+  ProgressDisplay progress(shown ? options.progress : "off", stderr, shown ? estimate(experiment) : Estimate{});
   sim::SimulationOptions simulation;
   simulation.partition = experiment.simulation.partition;
   simulation.record_timeline = experiment.record.timeline;
@@ -68,7 +67,7 @@ sim::SimulationResult simulate(const Options& options, const experiment::Experim
   simulation.run.synchroniser = options.synchroniser;
   simulation.run.interrupted = interrupted;
   if (shown) {
-    simulation.run.progress = [&](const pdes::ProgressReport& report) { progress.report(report); };
+    simulation.progress = [&](const auto& report, const auto& done) { progress.report(report, done); };
   }
   return sim::simulate(experiment.machine, experiment.plan.program, *experiment.cost, comm, simulation);
 }

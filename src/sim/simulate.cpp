@@ -42,6 +42,16 @@ class RankSimulation {
     return statistics;
   }
 
+  [[nodiscard]] WorkDone work_done() const {
+    WorkDone done;
+    for (const Device* device : devices_) {
+      ++done.devices;
+      done.flops += static_cast<double>(device->flops());
+      done.bytes_sent += static_cast<double>(device->bytes_sent());
+    }
+    return done;
+  }
+
   [[nodiscard]] results::RunResults results() {
     results::RunResults results = names();
     Time last = 0;
@@ -128,7 +138,11 @@ SimulationResult simulate(const machine::Machine& machine, const program::Progra
   SimulationResult result;
   result.warnings = refuse(machine, program, options.allow_oversubscription);
   RankSimulation simulation(machine, program, cost, comm, options);
-  result.statistics = simulation.run(options.run);
+  pdes::RunOptions run = options.run;
+  if (options.progress) {
+    run.progress = [&](const pdes::ProgressReport& report) { options.progress(report, simulation.work_done()); };
+  }
+  result.statistics = simulation.run(run);
   result.results = simulation.results();
   return result;
 }

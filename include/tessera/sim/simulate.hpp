@@ -15,12 +15,20 @@
 
 namespace tessera::sim {
 
+/// What the devices of one rank have done so far, for progress displays: program::totals says how much there is.
+struct WorkDone {
+  std::int64_t devices = 0;
+  double flops = 0;
+  double bytes_sent = 0;
+};
+
 struct SimulationOptions {
   std::string partition = "auto";
   bool record_timeline = false;
   bool record_memory = false;
   bool allow_oversubscription = false;   ///< too little memory only warns
   pdes::RunOptions run;
+  std::function<void(const pdes::ProgressReport&, const WorkDone&)> progress;  ///< rank 0, a few times a second; may be empty
 };
 
 struct SimulationResult {

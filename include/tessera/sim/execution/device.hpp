@@ -40,6 +40,8 @@ class Device final : public pdes::Component, private NetworkOwner {
 
   [[nodiscard]] NetworkNode& node() { return node_; }
   [[nodiscard]] program::DeviceId id() const { return self_; }
+  [[nodiscard]] std::int64_t flops() const { return flops_; }
+  [[nodiscard]] std::int64_t bytes_sent() const { return bytes_sent_; }
   /// When its last stream ended.
   [[nodiscard]] Time finished() const;
   /// What each stream that has not ended waits for, and since when; empty when all have.
