@@ -28,7 +28,6 @@ Engine::Engine(const ModelGraph& model, const Partition& partition, Communicator
                       partition.rank_of.size(), partition.ranks, model.components, comm.size()));
     }
     wiring_ = wire(model, partition, comm.rank(), kernel_);
-    if (wiring_.lookahead <= 0) throw InputError("a link of zero latency crosses ranks; a partition must not cut it");
     create_components(model);
   } catch (...) {
     failure = current_failure(-1, 0);
@@ -79,6 +78,7 @@ RunStatistics Engine::run(const RunOptions& options) {
     ++statistics_.rounds;
     horizon_ = std::min(step.horizon, options.end);
     advance(horizon_);
+    if (auto broken = synchroniser_->broken_promise()) failure_ = std::move(broken);
     look_after_the_run();
   }
   if (comm_.max(interrupted_ ? 1 : 0) != 0) throw IoError("the run was interrupted");

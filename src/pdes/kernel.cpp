@@ -18,18 +18,22 @@ struct PackedHeader {
 
 }  // namespace
 
-void Kernel::pack(const ProtocolInfo* protocol, const MessageType& type, const void* message, Place place) {
+std::uint32_t Kernel::index_of(const ProtocolInfo* protocol) const {
   const auto found = std::find(protocols.begin(), protocols.end(), protocol);
   if (found == protocols.end()) {
-    throw InternalError(fmt::format(
-        "a message of {} bytes crosses ranks, but its protocol is not among ModelGraph::protocols", type.size));
+    throw InternalError(
+        "a message that does not fit into its event may cross ranks, so its protocol must be among "
+        "ModelGraph::protocols");
   }
+  return static_cast<std::uint32_t>(found - protocols.begin());
+}
+
+void Kernel::pack(std::uint32_t protocol, const MessageType& type, const void* message, Place place) {
   auto& bytes = outboxes[place - remote_place].bytes;
   const std::size_t start = bytes.size();
   bytes.resize(start + sizeof(PackedHeader));
   type.write(message, bytes);
-  const PackedHeader header{static_cast<std::uint32_t>(found - protocols.begin()),
-                            static_cast<std::uint32_t>(bytes.size() - start - sizeof(PackedHeader))};
+  const PackedHeader header{protocol, static_cast<std::uint32_t>(bytes.size() - start - sizeof(PackedHeader))};
   std::memcpy(bytes.data() + start, &header, sizeof header);
 }
 

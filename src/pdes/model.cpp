@@ -53,6 +53,10 @@ void check_links(const ModelGraph& model, std::vector<bool>& connected, Problems
       problems.add(fmt::format("the link from {} to {} has a latency of {} ps, allowed are 0 and more",
                                name_of(model, link.from), name_of(model, link.to), link.latency));
     }
+    if (link.protocol != nullptr && model.handles && model.handles(link.to) != link.protocol) {
+      problems.add(fmt::format("the link from {} to {} carries a protocol that {} does not handle",
+                               name_of(model, link.from), name_of(model, link.to), name_of(model, link.to)));
+    }
     connected[link.from] = connected[link.to] = true;
   }
 }

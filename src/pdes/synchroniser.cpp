@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "agreement.hpp"
+#include "null_message.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/pdes/engine.hpp"
 #include "window.hpp"
@@ -14,13 +15,10 @@ namespace {
 /// One rank: nothing crosses, so there is nothing to agree on.
 class Alone final : public Synchroniser {
  public:
-  explicit Alone(const detail::Kernel& kernel) : kernel_(kernel) {}
+  using Synchroniser::Synchroniser;
   [[nodiscard]] Step exchange(const Standing& mine) override {
     return {never, Agreement(mine, kernel_).finished(mine.end)};
   }
-
- private:
-  const detail::Kernel& kernel_;
 };
 
 using Factory = std::unique_ptr<Synchroniser> (*)(MPI_Comm comm, const Wiring& wiring, detail::Kernel& kernel);
@@ -34,9 +32,25 @@ struct Entry {
   const char* kind;
   Factory make;
 };
-constexpr Entry registry[] = {{"window", make<WindowSynchroniser>}};
+constexpr Entry registry[] = {{"window", make<WindowSynchroniser>}, {"null-message", make<NullMessageSynchroniser>}};
 
 }  // namespace
+
+std::optional<Failure> Synchroniser::broken_promise() const {
+  for (std::size_t k = 0; k < promised_.size(); ++k) {
+    const detail::Outbox& box = kernel_.outboxes[k];
+    if (box.earliest >= promised_[k]) continue;
+    for (std::size_t i = 1; i < box.records.size(); ++i) {
+      const Event& event = box.records[i];
+      if (event.time >= promised_[k]) continue;
+      return Failure{
+          -1, event.source, ExitCode::internal,
+          fmt::format("{} sends to {} at {} ps, but its earliest_output() promised nothing before {} ps",
+                      kernel_.name(event.source), kernel_.name(event.destination), event.time, promised_[k])};
+    }
+  }
+  return std::nullopt;
+}
 
 std::vector<std::string> synchroniser_kinds() {
   std::vector<std::string> kinds;
@@ -48,7 +62,7 @@ std::unique_ptr<Synchroniser> make_synchroniser(const std::string& kind, Communi
                                                 detail::Kernel& kernel) {
   for (const Entry& entry : registry) {
     if (kind != entry.kind) continue;
-    if (comm.size() == 1) return std::make_unique<Alone>(kernel);
+    if (comm.size() == 1) return std::make_unique<Alone>(wiring, kernel);
     return entry.make(*static_cast<MPI_Comm*>(comm.native()), wiring, kernel);
   }
   throw InputError(

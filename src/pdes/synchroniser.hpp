@@ -2,10 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "tessera/base/comm.hpp"
+#include "failure.hpp"
 #include "wiring.hpp"
 
 namespace tessera::pdes {
@@ -30,14 +31,24 @@ struct Step {
 /// Every rank calls exchange() in turn with working off events, until it says that all are finished.
 class Synchroniser {
  public:
+  Synchroniser(const Wiring& wiring, detail::Kernel& kernel)
+      : wiring_(wiring), kernel_(kernel), promised_(wiring.out.size(), 0) {}
   virtual ~Synchroniser() = default;
+  Synchroniser(const Synchroniser&) = delete;
+  Synchroniser& operator=(const Synchroniser&) = delete;
   /// Sends what is in the outboxes, takes what came from other ranks into the pending set, and agrees on how far all
   /// may go.
   [[nodiscard]] virtual Step exchange(const Standing& mine) = 0;
+  /// An event in an outbox that is earlier than what its rank was told to expect: a component broke its
+  /// earliest_output().
+  [[nodiscard]] std::optional<Failure> broken_promise() const;
   [[nodiscard]] double waiting_seconds() const { return waiting_seconds_; }
   [[nodiscard]] std::uint64_t messages() const { return messages_; }
 
  protected:
+  const Wiring& wiring_;
+  detail::Kernel& kernel_;
+  std::vector<Time> promised_;  ///< by outbox: nothing that is sent from now on takes place earlier
   double waiting_seconds_ = 0;
   std::uint64_t messages_ = 0;
 };

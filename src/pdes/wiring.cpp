@@ -1,8 +1,12 @@
 #include "wiring.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
+
+#include "tessera/base/error.hpp"
 
 namespace tessera::pdes {
 
@@ -12,13 +16,17 @@ namespace {
 class Crossings {
  public:
   Crossings(const Partition& partition, int rank)
-      : partition_(partition), rank_(rank), boundary_(partition.rank_of.size(), never) {}
+      : partition_(partition),
+        rank_(rank),
+        boundary_(partition.rank_of.size(), never),
+        pairs_(partition.ranks <= most_ranks_for_pairs ? partition.ranks * partition.ranks : 0) {}
 
   void add_link(const LinkInfo& link) {
     const int from = partition_.rank_of[link.from];
     const int to = partition_.rank_of[link.to];
     if (from == to) return;
     lookahead_ = std::min(lookahead_, link.latency);
+    connect(from, to);
     if (to == rank_) in_.insert(from);
     if (from != rank_) return;
     lower(to, link.latency);
@@ -31,6 +39,11 @@ class Crossings {
       ranks.insert(partition_.rank_of[id]);
     if (ranks.size() < 2) return;
     lookahead_ = std::min(lookahead_, crossbar.latency);
+    for (const int from : ranks) {
+      for (const int to : ranks) {
+        if (from != to) connect(from, to);
+      }
+    }
     if (!ranks.contains(rank_)) return;
     for (const int other : ranks) {
       if (other == rank_) continue;
@@ -55,6 +68,8 @@ class Crossings {
       ++place;
     }
     wiring.lookahead = lookahead_;
+    const auto connected = static_cast<std::size_t>(std::count(pairs_.begin(), pairs_.end(), true));
+    wiring.all_pairs = !pairs_.empty() && connected == pairs_.size() - static_cast<std::size_t>(partition_.ranks);
     return wiring;
   }
 
@@ -64,11 +79,19 @@ class Crossings {
     at->second = std::min(at->second, latency);
   }
 
+  /// Beyond this a message to every rank costs more than a reduction.
+  static constexpr int most_ranks_for_pairs = 16;
+
+  void connect(int from, int to) {
+    if (!pairs_.empty()) pairs_[static_cast<std::size_t>(from * partition_.ranks + to)] = true;
+  }
+
   const Partition& partition_;
   int rank_;
   std::map<int, Time> out_;
   std::set<int> in_;
   std::vector<Time> boundary_;  // by component: the smallest latency of its links that cross ranks
+  std::vector<bool> pairs_;     // from rank x to rank, where there are few
   Time lookahead_ = never;
 };
 
@@ -109,9 +132,28 @@ void place_links(const ModelGraph& model, std::vector<detail::Station>& stations
   }
 }
 
+/// make_partition() never cuts such a link; a partition from elsewhere may.
+void refuse_zero_lookahead(const ModelGraph& model, const Partition& partition) {
+  const auto refuse = [&](const char* what, ComponentId from, ComponentId to) {
+    throw InputError(fmt::format("the {} from {} to {} has no latency, but the two are on different ranks", what,
+                                 name_of(model, from), name_of(model, to)));
+  };
+  for (const LinkInfo& link : model.links) {
+    if (link.latency == 0 && partition.rank_of[link.from] != partition.rank_of[link.to])
+      refuse("link", link.from, link.to);
+  }
+  for (const Crossbar& crossbar : model.crossbars) {
+    if (crossbar.latency > 0) continue;
+    for (ComponentId id = crossbar.first + 1; id < crossbar.first + crossbar.count; ++id) {
+      if (partition.rank_of[id] != partition.rank_of[crossbar.first]) refuse("crossbar", crossbar.first, id);
+    }
+  }
+}
+
 }  // namespace
 
 Wiring wire(const ModelGraph& model, const Partition& partition, int rank, detail::Kernel& kernel) {
+  refuse_zero_lookahead(model, partition);
   Crossings crossings(partition, rank);
   for (const LinkInfo& link : model.links) crossings.add_link(link);
   for (const Crossbar& crossbar : model.crossbars) crossings.add_crossbar(crossbar);

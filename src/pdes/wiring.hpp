@@ -28,6 +28,7 @@ struct Wiring {
   std::vector<Neighbour> out;             ///< by rank; out[k] belongs to outbox k
   std::vector<int> in;                    ///< ranks with links to this one
   std::vector<Boundary> boundary;
+  bool all_pairs = false;  ///< links lead from every rank to every other
   Time lookahead = never;  ///< the smallest latency of any link that crosses ranks, anywhere in the model
 };
 

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "relay_model.hpp"
+#include "world.hpp"
 
 namespace {
 
@@ -10,18 +11,12 @@ using namespace tessera;
 using namespace tessera::pdes;
 using namespace tessera::pdes::test;
 
-struct World {
-  int argc = 0;
-  char** argv = nullptr;
-  MpiSession session{argc, argv};
-  Communicator& comm = session.world();
-};
-
-void expect_same_as_serial(const ModelGraph& model, Communicator& comm) {
+void expect_same_as_serial(const ModelGraph& model, Communicator& comm, std::uint64_t least_events) {
   const Outcome serial = run_serially(model);
-  REQUIRE(serial.events > 1000);
+  REQUIRE(serial.events > least_events);
   for (const std::string& synchroniser : synchroniser_kinds()) {
-    for (const std::string partition : {"block", "metis"}) {
+    for (const std::string& partition : partition_kinds()) {
+      if (partition == "tile" && model.positions.empty()) continue;
       INFO(synchroniser << " " << partition);
       RunOptions options;
       options.synchroniser = synchroniser;
@@ -32,23 +27,60 @@ void expect_same_as_serial(const ModelGraph& model, Communicator& comm) {
   }
 }
 
+}  // namespace
+
 TEST_CASE("a ring of groups gives the same digests on any number of ranks") {
   World world;
-  expect_same_as_serial(relay_ring(24, 3, {}), world.comm);
+  expect_same_as_serial(relay_ring(24, 3, {}), world.comm, 2'000);
 }
 
 TEST_CASE("so does a ring with a crossbar, where all pairs of ranks are neighbours") {
   World world;
   RelayRules rules;
   rules.crossbar = true;
-  expect_same_as_serial(relay_ring(24, 2, rules), world.comm);
+  expect_same_as_serial(relay_ring(24, 2, rules), world.comm, 2'000);
+}
+
+TEST_CASE("so does one with thousands of events at each time") {
+  World world;
+  RelayRules rules;
+  rules.tasks = 200;
+  rules.hops = 10;
+  ModelGraph model = relay_ring(48, 1, rules);
+  for (int id = 0; id < 48; ++id) model.positions.emplace_back(id % 8, id / 8);
+  expect_same_as_serial(model, world.comm, 50'000);
 }
 
 TEST_CASE("messages that do not fit into their events cross ranks whole") {
   World world;
   RelayRules rules;
   rules.parcels = true;
-  expect_same_as_serial(relay_ring(24, 1, rules), world.comm);
+  expect_same_as_serial(relay_ring(24, 1, rules), world.comm, 2'000);
 }
 
-}  // namespace
+TEST_CASE("ranks that share no links finish together") {
+  World world;
+  static constexpr std::uint32_t count = 8;
+  RelayRules rules;
+  ModelGraph model = relay_ring(count, 1, rules);
+  model.links.clear();
+  model.unconnected_allowed = true;
+  model.create = [rules](ComponentId id) {
+    return std::make_unique<RelayComponent>(id, 0, count, std::vector<Time>{}, rules);
+  };
+  expect_same_as_serial(model, world.comm, 500);
+}
+
+TEST_CASE("the end of a run is the same everywhere") {
+  World world;
+  const ModelGraph model = relay_ring(24, 3, {});
+  for (const std::string& synchroniser : synchroniser_kinds()) {
+    RunOptions options;
+    options.synchroniser = synchroniser;
+    options.end = 3'000;
+    const Outcome serial = run_serially(model, options);
+    const Outcome parallel = run(model, make_partition(model, world.comm.size(), "block"), world.comm, options);
+    REQUIRE(parallel.digests == serial.digests);
+    REQUIRE(parallel.statistics.last_event < 3'000);
+  }
+}

@@ -159,8 +159,7 @@ struct Outcome {
   RunStatistics statistics;  ///< of this rank
 };
 
-[[nodiscard]] inline Outcome run(const ModelGraph& model, const Partition& partition, Communicator& comm,
-                                 const RunOptions& options) {
+inline Outcome run(const ModelGraph& model, const Partition& partition, Communicator& comm, const RunOptions& options) {
   Simulation simulation(model, partition, comm);
   Outcome outcome;
   outcome.statistics = simulation.run(options);
@@ -175,7 +174,7 @@ struct Outcome {
 }
 
 /// The same model on one rank without MPI.
-[[nodiscard]] inline Outcome run_serially(const ModelGraph& model, const RunOptions& options = {}) {
+inline Outcome run_serially(const ModelGraph& model, const RunOptions& options = {}) {
   const auto comm = make_serial_communicator();
   return run(model, make_partition(model, 1, "block"), *comm, options);
 }

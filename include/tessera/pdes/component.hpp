@@ -111,7 +111,8 @@ class Context {
   template <class P, class Message>
   void keep_out_of_line(Event& event, detail::Place place, const Message& message) {
     const MessageType& type = detail::message_types<P>[event.kind];
-    if (place >= detail::remote_place) return kernel_->pack(protocol_info<P>(), type, &message, place);
+    const std::uint32_t protocol = kernel_->index_of(protocol_info<P>());
+    if (place >= detail::remote_place) return kernel_->pack(protocol, type, &message, place);
     const detail::OutOfLine held{&type, new (kernel_->messages.allocate(sizeof message)) Message(message)};
     std::memcpy(event.payload.data(), &held, sizeof held);
   }

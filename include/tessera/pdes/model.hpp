@@ -37,6 +37,8 @@ struct ModelGraph {
   std::vector<std::pair<int, int>> positions;
   /// Protocols of which messages that do not fit into an event may cross ranks: protocol_info<P>() of each.
   std::vector<const ProtocolInfo*> protocols;
+  /// The protocol that a component handles, for checking the links that lead to it; empty: not checked.
+  std::function<const ProtocolInfo*(ComponentId)> handles;
   /// A component without any link is taken for a mistake, unless it is the only one or this is set.
   bool unconnected_allowed = false;
   std::function<std::string(ComponentId)> name;                   ///< for messages: "gpu 3", "switch 0 to gpu 7"
@@ -47,7 +49,8 @@ struct ModelGraph {
 [[nodiscard]] std::string name_of(const ModelGraph& model, ComponentId id);
 
 /// Everything that can be seen before time zero. Throws InternalError, one line a problem: a link or crossbar whose end
-/// does not exist, a negative latency, a component in two crossbars or without any link, sizes that do not match the
+/// does not exist, a negative latency, a component in two crossbars or without any link, a link
+/// that carries what its end does not handle, sizes that do not match the
 /// components, a weight below zero, no components.
 void check_model(const ModelGraph& model);
 

@@ -87,8 +87,10 @@ struct Kernel {
     if (at < box.earliest) box.earliest = at;
     fill(box.records.emplace_back());
   }
+  /// Its index in `protocols`, on all ranks the same; InternalError where the model does not list it.
+  [[nodiscard]] std::uint32_t index_of(const ProtocolInfo* protocol) const;
   /// Appends an out-of-line message to what leaves with the event that is posted next to the same place.
-  void pack(const ProtocolInfo* protocol, const MessageType& type, const void* message, Place place);
+  void pack(std::uint32_t protocol, const MessageType& type, const void* message, Place place);
   /// The message of an event that came from another rank; returns the bytes that follow it.
   const std::byte* unpack(Event& event, const std::byte* bytes);
 };

@@ -1,0 +1,69 @@
+#include "null_message.hpp"
+
+#include <chrono>
+
+namespace tessera::pdes {
+
+namespace {
+
+constexpr std::uint64_t waves_per_agreement = 8;
+/// How far a rank that waits for nobody may run ahead of the slowest, in lookaheads: it bounds the messages on their
+/// way.
+constexpr Time lookaheads_ahead = 4096;
+
+Time bounded_run(Time from, Time lookahead) {
+  return lookahead > never / lookaheads_ahead ? never : saturating_add(from, lookaheads_ahead * lookahead);
+}
+
+}  // namespace
+
+NullMessageSynchroniser::NullMessageSynchroniser(MPI_Comm comm, const Wiring& wiring, detail::Kernel& kernel)
+    : Synchroniser(wiring, kernel),
+      comm_(comm),
+      round_(comm_.get(), wiring, kernel),
+      clocks_(wiring.in.size(), 0),
+      run_ahead_(bounded_run(0, wiring.lookahead)) {}
+
+Step NullMessageSynchroniser::exchange(const Standing& mine) {
+  const auto start = std::chrono::steady_clock::now();
+  if (wave_ % waves_per_agreement == 0) {
+    // A consistent cut: the events of all earlier waves have arrived everywhere, and those of this wave are counted by
+    // their sender.
+    agreement_ = Agreement(mine, kernel_);
+    MPI_Iallreduce(MPI_IN_PLACE, agreement_.values.data(), Agreement::size, MPI_INT64_T, MPI_MIN, comm_.get(),
+                   &reduction_);
+  }
+  exchange_clocks(mine);
+  // All ranks look at the result after the same wave, so all leave after the same wave.
+  const bool last_wave = ++wave_ % waves_per_agreement == 0;
+  if (last_wave) finish_agreement();
+  waiting_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  messages_ = round_.messages();
+  return {std::min(safe_, run_ahead_), last_wave && agreement_.finished(mine.end)};
+}
+
+void NullMessageSynchroniser::exchange_clocks(const Standing& mine) {
+  const Time earliest_here = std::min(mine.next_event, safe_);
+  for (std::size_t k = 0; k < wiring_.out.size(); ++k) {
+    promised_[k] = std::max({promised_[k], saturating_add(earliest_here, wiring_.out[k].latency), mine.promise});
+    round_.header(k).values[0] = promised_[k];
+  }
+  round_.begin();
+  for (Patience patience; !round_.poll();) patience.pause();
+  safe_ = never;
+  for (std::size_t k = 0; k < clocks_.size(); ++k) {
+    clocks_[k] = std::max(clocks_[k], round_.received(k).values[0]);
+    safe_ = std::min(safe_, clocks_[k]);
+  }
+}
+
+void NullMessageSynchroniser::finish_agreement() {
+  Patience patience;
+  for (int done = 0; done == 0; patience.pause()) MPI_Test(&reduction_, &done, MPI_STATUS_IGNORE);
+  const Time jump = agreement_.horizon(wiring_.lookahead);
+  for (Time& clock : clocks_) clock = std::max(clock, jump);
+  safe_ = std::max(safe_, jump);
+  run_ahead_ = bounded_run(agreement_.next_event(), wiring_.lookahead);
+}
+
+}  // namespace tessera::pdes
