@@ -27,7 +27,7 @@ class TraceFile {
   TraceFile(const std::string& path, const std::string& name)
       : path_(path), file_(std::fopen(name.c_str(), "w"), std::fclose) {
     if (file_ == nullptr) fail();
-    put("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [");
+    put("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
   }
   void event(const std::string& json) {
     put(first_ ? "\n" : ",\n");
@@ -72,19 +72,18 @@ std::int64_t process_of(std::int64_t device) { return device + 1; }
 void name_process(TraceFile& trace, std::int64_t device, const std::vector<std::string>& nodes) {
   const auto index = static_cast<std::size_t>(device);
   const std::string name = index < nodes.size() ? nodes[index] : "device " + std::to_string(device);
-  trace.event(fmt::format(R"({{"ph": "M", "name": "process_name", "pid": {}, "args": {{"name": {}}}}})",
-                          process_of(device), json_text(name)));
-  trace.event(fmt::format(R"({{"ph": "M", "name": "process_sort_index", "pid": {}, "args": {{"sort_index": {}}}}})",
+  trace.event(fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})", process_of(device),
+                          json_text(name)));
+  trace.event(fmt::format(R"({{"ph":"M","name":"process_sort_index","pid":{},"args":{{"sort_index":{}}}}})",
                           process_of(device), device));
 }
 
 void name_thread(TraceFile& trace, std::int64_t device, std::int64_t stream, std::int64_t thread) {
   const std::string name = stream == 0 ? "main stream" : "stream " + std::to_string(stream);
-  trace.event(fmt::format(R"({{"ph": "M", "name": "thread_name", "pid": {}, "tid": {}, "args": {{"name": "{}"}}}})",
+  trace.event(fmt::format(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":"{}"}}}})",
                           process_of(device), thread, name));
-  trace.event(
-      fmt::format(R"({{"ph": "M", "name": "thread_sort_index", "pid": {}, "tid": {}, "args": {{"sort_index": {}}}}})",
-                  process_of(device), thread, stream));
+  trace.event(fmt::format(R"({{"ph":"M","name":"thread_sort_index","pid":{},"tid":{},"args":{{"sort_index":{}}}}})",
+                          process_of(device), thread, stream));
 }
 
 void write_intervals(const h5::Reader& file, TraceFile& trace, const std::vector<std::string>& nodes) {
@@ -104,7 +103,7 @@ void write_intervals(const h5::Reader& file, TraceFile& trace, const std::vector
       }
       const std::string& category = activities.at(static_cast<std::size_t>(rows.integer(i, activity)));
       const std::string& name = labels.at(static_cast<std::size_t>(rows.integer(i, label)));
-      trace.event(fmt::format(R"({{"ph": "X", "name": {}, "cat": {}, "pid": {}, "tid": {}, "ts": {}, "dur": {}}})",
+      trace.event(fmt::format(R"({{"ph":"X","name":{},"cat":{},"pid":{},"tid":{},"ts":{},"dur":{}}})",
                               json_text(name.empty() ? category : name), json_text(category), process_of(device),
                               thread, microseconds(rows.integer(i, begin)),
                               microseconds(rows.integer(i, end) - rows.integer(i, begin))));
@@ -122,7 +121,7 @@ void write_memory(const h5::Reader& file, TraceFile& trace) {
                       bytes = rows.column("bytes");
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const std::string& name = categories.at(static_cast<std::size_t>(rows.integer(i, category)));
-      trace.event(fmt::format(R"({{"ph": "C", "name": {}, "pid": {}, "ts": {}, "args": {{"bytes": {}}}}})",
+      trace.event(fmt::format(R"({{"ph":"C","name":{},"pid":{},"ts":{},"args":{{"bytes":{}}}}})",
                               json_text("memory: " + name), process_of(rows.integer(i, device)),
                               microseconds(rows.integer(i, time)), rows.integer(i, bytes)));
     }
