@@ -1,0 +1,80 @@
+#include "busy_program.hpp"
+
+#include <algorithm>
+
+namespace tessera::test {
+namespace {
+
+using program::Activity;
+using program::CollectiveKind;
+
+constexpr machine::NodeId node_size = 4;
+
+machine::Machine switched_machine(machine::NodeId nodes) {
+  machine::NetworkBuilder builder(nodes * node_size);
+  const std::uint16_t type = builder.link_class("wire");
+  const machine::NodeId core = builder.add_switch("core");
+  for (machine::NodeId node = 0; node < nodes; ++node) {
+    const machine::NodeId inside = builder.add_switch("node " + std::to_string(node));
+    for (machine::NodeId i = 0; i < node_size; ++i) {
+      builder.add_links_both_ways(node * node_size + i, inside, 10'000'000'000, 700, type);
+      builder.add_links_both_ways(node * node_size + i, core, 3'000'000'000, 2'000, type);
+    }
+  }
+  machine::Machine machine = machine_of(finish_network(builder, 256));
+  for (machine::NodeId i = 0; i < machine.devices(); ++i) {
+    machine.places[i] = {static_cast<int>(i / node_size), static_cast<int>(i % node_size), 0};
+  }
+  machine.devices_per_node = node_size;
+  return machine;
+}
+
+}  // namespace
+
+ProgramCase busy_program(machine::NodeId nodes, std::uint32_t rounds) {
+  ProgramCase made(switched_machine(nodes));
+  const machine::NodeId devices = made.machine.devices();
+  for (machine::NodeId node = 0; node < nodes; ++node) {
+    std::vector<program::DeviceId> members;
+    for (machine::NodeId i = 0; i < node_size; ++i) members.push_back(node * node_size + i);
+    made.group(members);
+    made.group(members);  // the same devices, for the other stream
+  }
+  for (machine::NodeId i = 0; i < node_size; ++i) {
+    std::vector<program::DeviceId> members;
+    for (machine::NodeId node = 0; node < nodes; ++node) members.push_back(node * node_size + i);
+    made.group(members);
+  }
+  for (program::DeviceId device = 0; device < devices; ++device) {
+    const std::uint32_t inside = 2 * (device / node_size);
+    const std::uint32_t across = 2 * nodes + device % node_size;
+    const auto round =
+        made.block("round " + std::to_string(device))
+            .compute(work(1000 + 333 * (device % 5)))
+            .send((device + 1) % devices, 700)
+            .signal(0)
+            .activity(Activity::tensor_communication)
+            .label("inside")
+            .collective(collective(CollectiveKind::all_reduce, 5000, "ring", inside))
+            .activity(Activity::pipeline_communication)
+            .receive((device + devices - 1) % devices, 700)
+            .activity(Activity::data_communication)
+            .label("across")
+            .collective(collective(CollectiveKind::all_gather, 3001, "direct", across))
+            .allocate(program::MemoryCategory::activations, 100)
+            .wait(1)
+            .done();
+    const auto beside = made.block("beside " + std::to_string(device))
+                            .wait(0)
+                            .compute(work(777))
+                            .collective(collective(CollectiveKind::all_to_all, 2048, "direct", inside + 1))
+                            .wait_sends()
+                            .signal(1)
+                            .done();
+    const auto main = made.block("main " + std::to_string(device)).call(round, rounds).done();
+    made.bind(device, {main, made.block("other " + std::to_string(device)).call(beside, rounds).done()}, 2);
+  }
+  return made;
+}
+
+}  // namespace tessera::test

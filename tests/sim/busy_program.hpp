@@ -1,0 +1,12 @@
+// A program that uses everything at once, on a machine with switches, for comparisons between runs.
+#pragma once
+
+#include "program_case.hpp"
+
+namespace tessera::test {
+
+/// Nodes of four devices behind a switch each, and one switch that joins the nodes. Every device computes, passes messages round
+/// a ring over all devices, takes part in collectives of its node and across nodes, some of them beside compute.
+[[nodiscard]] ProgramCase busy_program(machine::NodeId nodes, std::uint32_t rounds);
+
+}  // namespace tessera::test

@@ -1,0 +1,164 @@
+// Memory over time, and what is refused before time zero or found as a deadlock.
+#include <catch2/catch.hpp>
+
+#include "program_case.hpp"
+#include "tessera/base/error.hpp"
+
+using namespace tessera;
+using namespace tessera::test;
+using program::CollectiveKind;
+using program::MemoryCategory;
+
+namespace {
+
+const results::MemoryRow& memory_of(const results::RunResults& results, MemoryCategory category) {
+  return results.memory_rows[static_cast<std::size_t>(category)];
+}
+
+ProgramCase hungry() {
+  ProgramCase made(2);
+  const auto main = made.block()
+                        .allocate(MemoryCategory::weights, 700'000)
+                        .compute(work(10))
+                        .allocate(MemoryCategory::activations, 200'000)
+                        .compute(work(10))
+                        .allocate(MemoryCategory::activations, 300'000)
+                        .compute(work(10))
+                        .release(MemoryCategory::activations, 500'000)
+                        .done();
+  made.bind(0, {made.block().compute(work(1)).done()});
+  made.bind(1, {main});
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("memory: the peak, its moment, what it consisted of, and each category's own peak") {
+  ProgramCase made(1);
+  const auto main = made.block()
+                        .allocate(MemoryCategory::weights, 100)
+                        .allocate(MemoryCategory::activations, 50)
+                        .compute(work(10))
+                        .release(MemoryCategory::activations, 50)
+                        .allocate(MemoryCategory::gradients, 70)
+                        .compute(work(10))
+                        .release(MemoryCategory::gradients, 70)
+                        .done();
+  made.bind(0, {main});
+  sim::SimulationOptions options;
+  options.record_memory = true;
+  const auto results = made.run(options).results;
+  CHECK(results.device_rows[0].peak_memory == 170);
+  CHECK(results.device_rows[0].peak_memory_time == 10);
+  CHECK(memory_of(results, MemoryCategory::weights).at_peak == 100);
+  CHECK(memory_of(results, MemoryCategory::gradients).at_peak == 70);
+  CHECK(memory_of(results, MemoryCategory::activations).at_peak == 0);
+  CHECK(memory_of(results, MemoryCategory::activations).category_peak == 50);
+  REQUIRE(results.memory_changes.size() == 5);
+  CHECK(results.memory_changes[2].time == 10);
+  CHECK(results.memory_changes[2].bytes == 0);
+  CHECK(made.run().results.memory_changes.empty());
+}
+
+TEST_CASE("a plan that does not fit is refused before time zero: which device, how much, of what") {
+  const std::string text =
+      "device gpu 1 needs 1.20 MB but has 1.00 MB (200 kB too much): weights 700 kB, activations 500 kB";
+  CHECK(hungry().refusal() == text + "; --allow-oversubscription simulates it anyway");
+  CHECK_THROWS_AS(hungry().run(), InfeasibleError);
+  sim::SimulationOptions options;
+  options.allow_oversubscription = true;
+  const auto result = hungry().run(options);
+  CHECK(result.warnings == std::vector<std::string>{text});
+  CHECK(result.results.device_rows[1].peak_memory == 1'200'000);
+}
+
+TEST_CASE("check refuses and warns as simulate does, without running") {
+  const ProgramCase made = hungry();
+  const PicosecondPerFlop cost;
+  CHECK_THROWS_AS(sim::check(made.machine, made.program, cost, 1, {}), InfeasibleError);
+  sim::SimulationOptions options;
+  options.allow_oversubscription = true;
+  CHECK(sim::check(made.machine, made.program, cost, 2, options).size() == 1);
+  CHECK_THROWS_AS(sim::check(made.machine, made.program, cost, 3, options), InputError);
+}
+
+TEST_CASE("what check_program finds is refused before time zero") {
+  ProgramCase made(2);
+  made.bind(0, {made.block().compute(work(1)).done()});
+  made.bind(1, {made.block().receive(0, 100).done()});
+  CHECK_THROWS_AS(made.run(), InfeasibleError);
+}
+
+TEST_CASE("packets that take no whole picosecond are refused") {
+  ProgramCase made(2);
+  made.machine.network.packet = 1;
+  for (machine::Link& link : made.machine.network.links) link.bandwidth = 2'000'000'000'000;
+  made.bind(0, {made.block().compute(work(1)).done()});
+  CHECK(made.refusal() == "a packet of 1 B takes no longer than a picosecond on the link gpu 0 to gpu 1, make packets larger");
+}
+
+TEST_CASE("a cycle of waits is a deadlock: who waits, for what, since when") {
+  ProgramCase made(3);
+  made.bind(0, {made.block().compute(work(250)).receive(1, 4000, 2).send(1, 100).done()});
+  made.bind(1, {made.block().receive(0, 100).send(0, 4000, 2).done()});
+  made.bind(2, {made.block().compute(work(1'000'000)).done()});
+  CHECK(made.refusal() ==
+        "deadlock: gpu 0 waits since 250 ps for 4 kB from gpu 1 on channel 2; gpu 1 waits since 0 ps for 100 B from gpu 0 on "
+        "channel 0");
+}
+
+TEST_CASE("a deadlock in a collective names its step, one behind an event names the event and the stream") {
+  ProgramCase made(2);
+  made.group({0, 1});
+  const auto reduce = collective(CollectiveKind::all_reduce, 200, "ring");
+  made.bind(0, {made.block().wait(0).collective(reduce).done(), made.block("beside").receive(1, 8).signal(0).done()}, 1);
+  made.bind(1, {made.block().collective(reduce).send(0, 8).done()});
+  CHECK(made.refusal() ==
+        "deadlock: gpu 0 waits since 0 ps for event 0, raised 0 of 1 times; gpu 0 stream 1 waits since 0 ps for 8 B from gpu 1 on "
+        "channel 0; gpu 1 waits since 0 ps in the all-reduce of 200 B over 2 devices (step 1 of 2) for gpu 0");
+}
+
+TEST_CASE("of many that wait, eight are named and the rest counted") {
+  ProgramCase made(12);
+  for (program::DeviceId device = 0; device < 12; ++device) {
+    const program::DeviceId next = (device + 1) % 12;
+    const program::DeviceId previous = (device + 11) % 12;
+    made.bind(device, {made.block("main " + std::to_string(device)).receive(previous, 1).send(next, 1).done()});
+  }
+  const std::string text = made.refusal();
+  CHECK(text.find("gpu 7 waits") != std::string::npos);
+  CHECK(text.find("gpu 8 waits") == std::string::npos);
+  CHECK(text.substr(text.size() - 12) == "; and 4 more");
+}
+
+TEST_CASE("the evaluator tells time and memory, or why not") {
+  ProgramCase made(1);
+  made.bind(0, {made.block().allocate(MemoryCategory::weights, 10).compute(work(33)).done()});
+  const PicosecondPerFlop cost;
+  const auto evaluator = sim::make_evaluator(made.machine, cost);
+  const auto evaluation = evaluator->evaluate(made.program);
+  CHECK(evaluation.feasible);
+  CHECK(evaluation.time == 33);
+  CHECK(evaluation.peak_memory == 10);
+  const ProgramCase large = hungry();
+  const auto refused = sim::make_evaluator(large.machine, cost)->evaluate(large.program);
+  CHECK_FALSE(refused.feasible);
+  CHECK(refused.reason.find("gpu 1 needs 1.20 MB") != std::string::npos);
+}
+
+TEST_CASE("timelines hold what each stream did, when they are recorded") {
+  ProgramCase made(2);
+  made.bind(0, {made.block().label("first").compute(work(10)).send(1, 1).label("second").compute(work(20)).done()});
+  made.bind(1, {made.block().label("wait").receive(0, 1).done()});
+  sim::SimulationOptions options;
+  options.record_timeline = true;
+  const auto results = made.run(options).results;
+  REQUIRE(results.intervals.size() == 4);
+  CHECK(results.labels[results.intervals[1].label] == "second");
+  CHECK(results.intervals[1].begin == 10);
+  CHECK(results.intervals[1].end == 30);
+  CHECK(results.activities[results.intervals[2].activity] == "bubble");
+  CHECK(results.intervals[2].end == 10);
+  CHECK(results.intervals[3].end == 10 + byte_time + wire_latency);
+  CHECK(made.run().results.intervals.empty());
+}

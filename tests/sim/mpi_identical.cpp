@@ -1,0 +1,127 @@
+// Any number of ranks and either synchroniser: the same times, to the picosecond, and the same rows, bit for bit.
+#include <catch2/catch.hpp>
+
+#include "busy_program.hpp"
+#include "random_traffic.hpp"
+#include "tessera/base/error.hpp"
+
+using namespace tessera;
+using namespace tessera::test;
+
+namespace {
+
+struct World {
+  int argc = 0;
+  char** argv = nullptr;
+  MpiSession session{argc, argv};
+  Communicator& comm = session.world();
+};
+
+bool equal(const results::LinkRow& a, const results::LinkRow& b) {
+  return a.link == b.link && a.bytes == b.bytes && a.messages == b.messages && a.busy == b.busy && a.peak_queue == b.peak_queue;
+}
+bool equal(const results::DeviceRow& a, const results::DeviceRow& b) {
+  return a.device == b.device && a.activity == b.activity && a.flops == b.flops && a.bytes_sent == b.bytes_sent &&
+         a.bytes_received == b.bytes_received && a.messages == b.messages && a.peak_memory == b.peak_memory &&
+         a.peak_memory_time == b.peak_memory_time && a.finished == b.finished;
+}
+bool equal(const results::Interval& a, const results::Interval& b) {
+  return a.device == b.device && a.stream == b.stream && a.label == b.label && a.activity == b.activity && a.begin == b.begin &&
+         a.end == b.end;
+}
+bool equal(const results::MemoryChange& a, const results::MemoryChange& b) {
+  return a.device == b.device && a.category == b.category && a.time == b.time && a.bytes == b.bytes;
+}
+
+/// Each row of this rank is one of the serial run's; together the ranks have as many.
+template <class Row>
+void check_rows(const std::vector<Row>& mine, const std::vector<Row>& serial, Communicator& comm) {
+  std::size_t at = 0;
+  for (const Row& row : mine) {
+    while (at < serial.size() && !equal(serial[at], row)) ++at;
+    REQUIRE(at < serial.size());
+    ++at;
+  }
+  CHECK(comm.sum(static_cast<std::int64_t>(mine.size())) == static_cast<std::int64_t>(serial.size()));
+}
+
+void check_collectives(const results::RunResults& mine, const results::RunResults& serial, Communicator& comm) {
+  for (const results::CollectiveRow& row : serial.collective_rows) {
+    results::CollectiveRow part;
+    for (const results::CollectiveRow& own : mine.collective_rows) {
+      if (own.label == row.label && own.kind == row.kind && own.algorithm == row.algorithm && own.group_size == row.group_size) {
+        part = own;
+      }
+    }
+    CHECK(comm.sum(part.calls) == row.calls);
+    CHECK(comm.sum(part.bytes) == row.bytes);
+    CHECK(comm.sum(part.total) == row.total);
+    CHECK(comm.max(part.longest) == row.longest);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("random traffic on several ranks: every message arrives when the reference says") {
+  World world;
+  for (std::uint64_t index = 0; index < 300; ++index) {
+    CAPTURE(index);
+    const RandomCase made = random_case(100'000 + index);
+    if (made.network.devices < static_cast<machine::NodeId>(world.comm.size())) continue;
+    const TrafficResult expected = run_reference(made.network, made.messages);
+    for (const std::string& synchroniser : pdes::synchroniser_kinds()) {
+      CAPTURE(synchroniser);
+      const TrafficRun run = run_traffic(made.network, made.messages, world.comm, synchroniser);
+      for (std::size_t i = 0; i < expected.delivered.size(); ++i) {
+        CAPTURE(i);
+        REQUIRE(world.comm.max(run.result.delivered[i]) == expected.delivered[i]);
+      }
+      for (std::size_t link = 0; link < expected.departures.size(); ++link) {
+        if (!run.result.departures[link].empty()) REQUIRE(run.result.departures[link] == expected.departures[link]);
+      }
+    }
+  }
+}
+
+TEST_CASE("a program with everything in it: the rows of several ranks are those of one") {
+  World world;
+  for (const machine::NodeId nodes : {2U, 4U}) {
+    const ProgramCase made = busy_program(nodes, 5);
+    sim::SimulationOptions options;
+    options.record_timeline = true;
+    options.record_memory = true;
+    const results::RunResults serial = made.run(options).results;
+    for (const std::string& synchroniser : pdes::synchroniser_kinds()) {
+      for (const char* partition : {"auto", "block", "metis"}) {
+        CAPTURE(nodes, synchroniser, partition);
+        options.run.synchroniser = synchroniser;
+        options.partition = partition;
+        const results::RunResults mine = made.run(world.comm, options).results;
+        CHECK(mine.iteration_time == serial.iteration_time);
+        check_rows(mine.device_rows, serial.device_rows, world.comm);
+        check_rows(mine.link_rows, serial.link_rows, world.comm);
+        check_rows(mine.intervals, serial.intervals, world.comm);
+        check_rows(mine.memory_changes, serial.memory_changes, world.comm);
+        check_collectives(mine, serial, world.comm);
+      }
+    }
+  }
+}
+
+TEST_CASE("a deadlock is the same on any number of ranks, and thrown on all of them") {
+  World world;
+  ProgramCase made(12);
+  for (program::DeviceId device = 0; device < 12; ++device) {
+    const auto wait = made.block("main " + std::to_string(device)).compute(work(device)).receive((device + 11) % 12, 1);
+    made.bind(device, {program::BlockBuilder(wait).send((device + 1) % 12, 1).done()});
+  }
+  const std::string serial = made.refusal();
+  REQUIRE(serial.substr(0, 53) == "deadlock: gpu 0 waits since 0 ps for 1 B from gpu 11 ");
+  std::string text;
+  try {
+    static_cast<void>(made.run(world.comm, {}));
+  } catch (const InfeasibleError& error) {
+    text = error.what();
+  }
+  CHECK(text == serial);
+}

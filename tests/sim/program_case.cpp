@@ -1,0 +1,88 @@
+#include "program_case.hpp"
+
+#include "tessera/base/error.hpp"
+
+namespace tessera::test {
+
+machine::Machine machine_of(machine::Network network) {
+  machine::Machine machine;
+  machine.name = "by hand";
+  machine.topology = "by hand";
+  machine.device.name = "gpu";
+  machine.device.peak["fp16"] = 1'000'000'000'000;
+  machine.device.memory_bandwidth = 1'000'000'000'000;
+  machine.device.memory_capacity = 1'000'000;
+  machine.network = std::move(network);
+  machine.speed.assign(machine.devices(), 1.0);
+  for (machine::NodeId i = 0; i < machine.devices(); ++i) machine.places.push_back({0, static_cast<int>(i), 0});
+  machine.devices_per_node = static_cast<int>(machine.devices());
+  return machine;
+}
+
+machine::Machine connected_machine(machine::NodeId devices) {
+  machine::NetworkBuilder builder(devices);
+  const std::uint16_t type = builder.link_class("wire");
+  for (machine::NodeId from = 0; from < devices; ++from) {
+    for (machine::NodeId to = 0; to < devices; ++to) {
+      if (from != to) builder.add_link(from, to, second / byte_time, wire_latency, type);
+    }
+  }
+  return machine_of(finish_network(builder, packet_bytes));
+}
+
+workload::Operator work(Time picoseconds) {
+  workload::Operator op;
+  op.kind = workload::OperatorKind::gemm;
+  op.name = "work";
+  op.flops = picoseconds;
+  return op;
+}
+
+void ProgramCase::bind(program::DeviceId device, std::vector<program::BlockId> streams, std::uint32_t events) {
+  program::DeviceProgram& bound = program.devices[device];
+  bound.streams = std::move(streams);
+  bound.events = events;
+  for (program::DeviceId peer = 0; peer < machine.devices(); ++peer) bound.peers.push_back(peer);
+  for (program::GroupId id = 0; id < program.groups.size(); ++id) {
+    const auto& members = program.groups[id].members;
+    const bool member = std::find(members.begin(), members.end(), device) != members.end();
+    bound.groups.push_back(member ? id : program::no_group);
+  }
+}
+
+sim::SimulationResult ProgramCase::run(Communicator& comm, const sim::SimulationOptions& options) const {
+  return sim::simulate(machine, program, PicosecondPerFlop{}, comm, options);
+}
+
+sim::SimulationResult ProgramCase::run(const sim::SimulationOptions& options) const {
+  const auto comm = make_serial_communicator();
+  return run(*comm, options);
+}
+
+std::string ProgramCase::refusal(const sim::SimulationOptions& options) const {
+  try {
+    static_cast<void>(run(options));
+  } catch (const InfeasibleError& error) {
+    return error.what();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+program::Collective collective(program::CollectiveKind kind, std::int64_t bytes, const std::string& algorithm,
+                               std::uint32_t group_slot) {
+  program::Collective made;
+  made.kind = kind;
+  made.bytes = bytes;
+  made.element = 1;
+  made.group_slot = group_slot;
+  made.algorithm = program::algorithm_index(algorithm);
+  return made;
+}
+
+Time time_of(const results::DeviceRow& row, program::Activity activity) {
+  return row.activity[static_cast<std::size_t>(activity)];
+}
+
+}  // namespace tessera::test

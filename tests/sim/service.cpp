@@ -1,0 +1,118 @@
+// The closed forms of the server against packets served one by one.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <vector>
+
+#include "tessera/base/random.hpp"
+#include "tessera/sim/network/service.hpp"
+
+using namespace tessera;
+using namespace tessera::sim;
+
+namespace {
+
+struct PlainPacket {
+  Time left = 0;
+  BusyPeriod period;
+};
+
+/// Serves the arrivals one by one.
+std::vector<PlainPacket> serve_plainly(BusyPeriod period, const std::vector<Time>& arrivals, const std::vector<std::int64_t>& bytes,
+                                       const Rate& rate) {
+  std::vector<PlainPacket> served;
+  for (std::size_t i = 0; i < arrivals.size(); ++i) {
+    if (arrivals[i] > period.end(rate)) period = {arrivals[i], 0};
+    period.bytes += bytes[i];
+    served.push_back({period.end(rate), period});
+  }
+  return served;
+}
+
+}  // namespace
+
+TEST_CASE("a rate is an exact fraction: rounding up, down and back") {
+  const Rate third(3'000'000'000);  // 1,000 / 3 ps a byte
+  CHECK(third.up(1) == 334);
+  CHECK(third.down(1) == 333);
+  CHECK(third.up(3) == 1000);
+  CHECK(third.within(999) == 2);
+  CHECK(third.within(1000) == 3);
+  CHECK_FALSE(third.exact(2));
+  CHECK(third.exact(3));
+  const Rate odd(12'345'678'901);
+  const std::int64_t large = 9'000'000'000'000;  // its product with 10^12 needs 128 bits
+  CHECK(odd.up(large) == duration_at_rate(large, 12'345'678'901));
+  CHECK(odd.within(odd.up(large)) >= large);
+  CHECK(odd.within(odd.up(large) - 1) < large);
+  CHECK(odd.faster_than(third));
+  CHECK_FALSE(third.faster_than(third));
+}
+
+TEST_CASE("a law counts its packets by time as its formula says") {
+  const Rate rate(7'000'000'000);
+  const Law law{1000, 150, 1000 + rate.up(150 + 4 * 100) + 5, 30, 6, 0};
+  for (Time time = 0; time < 90'000; time += 7) {
+    std::uint32_t count = 0;
+    for (std::uint32_t i = 0; i < law.count; ++i) count += law.at(i, rate, 100) <= time ? 1 : 0;
+    REQUIRE(law.until(time, rate, 100) == count);
+  }
+}
+
+TEST_CASE("served in closed form, packets leave as if served one by one") {
+  const std::int64_t bandwidths[] = {1'000'000'000, 3'000'000'000, 2'999'999'999, 7'000'000'001, 25'000'000'000};
+  const KeyedRandom random(1, random_stream("service"));
+  std::uint64_t draws = 0;
+  const auto below = [&](std::uint64_t count) { return random.below(draws++, count); };
+  for (int repeat = 0; repeat < 20'000; ++repeat) {
+    const std::int64_t packet = 1 + static_cast<std::int64_t>(below(300));
+    const Rate arrival_rate(bandwidths[below(5)]);
+    const ServiceRates rates{Rate(bandwidths[below(5)]), 0, arrival_rate, packet};
+    Law law;
+    law.base = static_cast<Time>(below(100'000));
+    law.offset = static_cast<std::int64_t>(below(1000));
+    law.count = 1 + static_cast<std::uint32_t>(below(30));
+    law.rate = 1;
+    law.last_bytes = 1 + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(packet)));
+    law.last = law.base + arrival_rate.up(law.offset + (law.count - 1) * packet) + static_cast<Time>(below(3)) * 1000;
+    const BusyPeriod before{static_cast<Time>(below(100'000)), static_cast<std::int64_t>(below(2000))};
+    const std::uint32_t limit = 1 + static_cast<std::uint32_t>(below(law.count));
+
+    std::vector<Time> arrivals;
+    std::vector<std::int64_t> bytes;
+    for (std::uint32_t i = 0; i < limit; ++i) {
+      arrivals.push_back(law.at(i, arrival_rate, packet));
+      bytes.push_back(i + 1 == law.count ? law.last_bytes : packet);
+    }
+    const auto plain = serve_plainly(before, arrivals, bytes, rates.server);
+    const Service service = serve(before, law, limit, rates);
+    REQUIRE(service.out.count >= 1);
+    REQUIRE(service.out.count <= limit);
+    Time busy = 0;
+    const Rate& out_rate = service.out.rate == 1 ? arrival_rate : rates.server;
+    for (std::uint32_t i = 0; i < service.out.count; ++i) {
+      REQUIRE(service.out.at(i, out_rate, packet) == plain[i].left);
+      busy += plain[i].left - std::max(arrivals[i], i == 0 ? before.end(rates.server) : plain[i - 1].left);
+      const BusyPeriod behind = service.behind(i + 1, law, arrival_rate, packet);
+      REQUIRE(behind.end(rates.server) == plain[i].left);
+    }
+    REQUIRE(service.busy(rates.server, out_rate, packet) == busy);
+  }
+}
+
+TEST_CASE("equal and clearly different speeds are covered by one closed form") {
+  const Rate slow(1'000'000'000);
+  const Rate fast(2'000'000'000);
+  const auto covered = [](const Rate& arrivals, const Rate& server, BusyPeriod before) {
+    const Law law{0, 100, arrivals.up(10'000), 100, 100, 0};
+    return serve(before, law, 100, {server, 1, arrivals, 100}).out.count;
+  };
+  CHECK(covered(slow, slow, {}) == 100);
+  CHECK(covered(fast, slow, {}) == 100);
+  CHECK(covered(slow, fast, {}) == 100);
+  CHECK(covered(fast, slow, {0, 1000}) == 100);
+  // Behind a backlog that the faster server works off, the form changes once: 1,000 B are 500,000 ps of backlog, and each
+  // packet closes 50,000 of the gap.
+  CHECK(covered(slow, fast, {0, 1000}) < 100);
+  CHECK(covered(slow, fast, {0, 1000}) >= 8);
+}
