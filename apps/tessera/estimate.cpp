@@ -11,25 +11,38 @@ constexpr std::size_t most_sampled = 256;
 // Measured on the experiments that come along. A message that meets no other is one event a link (a train); most
 // computations follow what they wait for without an event of their own.
 constexpr double events_per_instruction = 0.1;
-constexpr double bytes_per_device = 16e3;
-constexpr double bytes_per_link = 1e3;
+constexpr double bytes_per_device = 2e3;   // with its links
+constexpr double bytes_per_interval = 40;  // of a recorded timeline
 
-/// Mean number of links between a device and those that it talks to: its peers, and members of its groups near and far.
-double mean_hops(const experiment::Experiment& experiment, program::DeviceId device) {
+/// Whom a device sends to: its peers, and in each collective the receivers of a first and a middle step.
+std::vector<program::DeviceId> partners_of(const experiment::Experiment& experiment, program::DeviceId device) {
   const program::Program& program = experiment.plan.program;
   const program::DeviceProgram& own = program.devices[device];
   std::vector<program::DeviceId> partners = own.peers;
-  for (const program::GroupId id : own.groups) {
-    if (id == program::no_group) continue;
-    const auto& members = program.groups[id].members;
-    const auto place = static_cast<std::size_t>(std::find(members.begin(), members.end(), device) - members.begin());
-    for (std::size_t distance = 1; distance < members.size(); distance *= 2) {
-      partners.push_back(members[(place + distance) % members.size()]);
+  program::Step step;
+  for (const program::Collective& collective : program.collectives) {
+    const bool bound =
+        collective.group_slot < own.groups.size() && own.groups[collective.group_slot] != program::no_group;
+    if (!bound) continue;
+    const program::Group& group = program.groups[own.groups[collective.group_slot]];
+    const auto place = std::find(group.members.begin(), group.members.end(), device);
+    const program::CollectiveCall call{&collective, static_cast<std::uint32_t>(place - group.members.begin()),
+                                       static_cast<std::uint32_t>(group.members.size()), &group, &experiment.machine};
+    const auto& algorithm = *program::collective_algorithms()[collective.algorithm];
+    const std::uint32_t steps = algorithm.steps(call);
+    for (std::uint32_t i = 0; i < steps; i += std::max(1U, steps / 2)) {
+      algorithm.step(call, i, step);
+      for (const program::Transfer& transfer : step.sends) partners.push_back(group.members[transfer.peer]);
     }
   }
+  return partners;
+}
+
+/// Mean number of links between a device and its partners.
+double mean_hops(const experiment::Experiment& experiment, program::DeviceId device) {
   double hops = 0;
   int routes = 0;
-  for (const program::DeviceId partner : partners) {
+  for (const program::DeviceId partner : partners_of(experiment, device)) {
     if (partner == device || partner == program::no_device) continue;
     hops += static_cast<double>(machine::route(experiment.machine.network, device, partner).size());
     ++routes;
@@ -66,10 +79,11 @@ Estimate estimate(const experiment::Experiment& experiment) {
     const double packets =
         static_cast<double>(totals.bytes_sent) / static_cast<double>(experiment.machine.network.packet) + messages;
     result.events += scale * (events_per_instruction * static_cast<double>(totals.instructions) + messages * hops);
+    if (experiment.record.timeline)
+      result.bytes_of_simulation += scale * bytes_per_interval * static_cast<double>(totals.instructions);
     result.most_events += scale * (static_cast<double>(totals.instructions) + packets * hops);
   }
-  result.bytes_of_simulation = bytes_per_device * static_cast<double>(experiment.machine.devices()) +
-                               bytes_per_link * static_cast<double>(experiment.machine.network.links.size());
+  result.bytes_of_simulation += bytes_per_device * static_cast<double>(experiment.machine.devices());
   return result;
 }
 

@@ -40,7 +40,7 @@ class CliTest(unittest.TestCase):
         return done
 
     def simulate(self, experiment, output, *arguments, ranks=None):
-        return self.tessera("run", experiment, "-o", output, "--progress", "off", *arguments, ranks=ranks)
+        return self.tessera("run", experiment, "-o", output, "--progress", "off", "--force", *arguments, ranks=ranks)
 
     def files(self):
         return sorted(path.name for path in self.folder.iterdir())

@@ -13,12 +13,12 @@ from harness import CliTest
 class Determinism(CliTest):
     """The same bits on 1, 2, 3 and 4 ranks and with both synchronisers."""
 
-    def check(self, experiment):
-        self.simulate(experiment, "reference.h5")
+    def check(self, experiment, *arguments):
+        self.simulate(experiment, "reference.h5", *arguments)
         for ranks in (1, 2, 3, 4):
             for synchroniser in ("window", "null-message"):
                 output = f"{synchroniser}-{ranks}.h5"
-                self.simulate(experiment, output, "--sync", synchroniser, ranks=ranks)
+                self.simulate(experiment, output, "--sync", synchroniser, *arguments, ranks=ranks)
                 self.assert_same_results("reference.h5", output)
 
 
@@ -30,13 +30,24 @@ class DeterminismOfExperiments(Determinism):
     def test_flows_that_share_links_on_a_wafer_with_faults(self):
         self.check("contention.toml")
 
-    def test_generation(self):
+    def test_a_mixture_of_experts(self):
+        self.check("mixture.toml")
+
+    def test_prompt_and_generation(self):
+        self.check("generation.toml", "--set", "workload.phase=prompt")
         self.check("generation.toml")
 
     def test_the_partition_is_no_result(self):
         self.simulate("training.toml", "auto.h5", ranks=2)
         for partition in ("block", "metis"):
             self.simulate("training.toml", f"{partition}.h5", "--set", f"simulation.partition={partition}", ranks=2)
+            self.assert_same_results("auto.h5", f"{partition}.h5")
+
+    def test_the_seed_is_one(self):
+        self.simulate("mixture.toml", "one.h5", "--seed", 1)
+        self.simulate("mixture.toml", "two.h5", "--seed", 2)
+        with self.assertRaises(AssertionError):
+            self.assert_same_results("one.h5", "two.h5")
 
 
 class Outputs(CliTest):
@@ -44,7 +55,7 @@ class Outputs(CliTest):
         (self.folder / "out.h5").write_text("precious")
         self.tessera("run", "training.toml", "-o", "out.h5", code=4, ranks=2)
         self.assertEqual((self.folder / "out.h5").read_text(), "precious")
-        self.simulate("training.toml", "out.h5", "--force", ranks=2)
+        self.simulate("training.toml", "out.h5", ranks=2)
         self.tessera("show", "out.h5")
 
     def test_a_run_leaves_its_output_and_nothing_else(self):
