@@ -5,12 +5,7 @@
 
 namespace tessera::pdes {
 
-CalendarQueue::CalendarQueue(const detail::EventPool& events) : before_(events), days_(2, none) { look_from(0); }
-
-void CalendarQueue::look_from(Time time) {
-  day_ = day_of(time);
-  day_end_ = ((time >> shift_) + 1) << shift_;
-}
+CalendarQueue::CalendarQueue(const detail::EventPool& events) : before_(events), days_(2, none) {}
 
 void CalendarQueue::push(PendingKey key) {
   Node node = 0;
@@ -28,33 +23,31 @@ void CalendarQueue::push(PendingKey key) {
 
 void CalendarQueue::insert(Node node) {
   const PendingKey& key = entries_[node].key;
-  Node* at = &days_[day_of(key.time)];
+  Node* at = &list_of(day_of(key.time));
   while (*at != none && before_(entries_[*at].key, key)) at = &entries_[*at].next;
   entries_[node].next = *at;
   *at = node;
-  if (key.time < day_end_ - (Time{1} << shift_)) look_from(key.time);
+  day_ = std::min(day_, day_of(key.time));
 }
 
 Time CalendarQueue::next_time() {
   if (size_ == 0) return never;
-  for (std::size_t looked = 0; looked < days_.size(); ++looked) {
-    const Node first = days_[day_];
-    if (first != none && entries_[first].key.time < day_end_) return entries_[first].key.time;
-    day_ = (day_ + 1) & (days_.size() - 1);
-    day_end_ += Time{1} << shift_;
+  for (std::size_t looked = 0; looked < days_.size(); ++looked, ++day_) {
+    const Node first = list_of(day_);
+    if (first != none && day_of(entries_[first].key.time) == day_) return entries_[first].key.time;
   }
   // Nothing this year: go to the year of the earliest key.
   Node earliest = none;
   for (const Node first : days_) {
     if (first != none && (earliest == none || before_(entries_[first].key, entries_[earliest].key))) earliest = first;
   }
-  look_from(entries_[earliest].key.time);
+  day_ = day_of(entries_[earliest].key.time);
   return entries_[earliest].key.time;
 }
 
 PendingKey CalendarQueue::pop() {
-  const Node node = days_[day_];
-  days_[day_] = entries_[node].next;
+  const Node node = list_of(day_);
+  list_of(day_) = entries_[node].next;
   free_.push_back(node);
   const PendingKey key = entries_[node].key;
   if (--size_ < days_.size() / 2 && days_.size() > 2) resize(days_.size() / 2);
@@ -83,7 +76,7 @@ void CalendarQueue::resize(std::size_t days) {
   for (const Node node : all) earliest = std::min(earliest, entries_[node].key.time);
   shift_ = estimate_shift();
   days_.assign(days, none);
-  look_from(earliest == never ? 0 : earliest);
+  day_ = earliest == never ? 0 : day_of(earliest);
   for (const Node node : all) insert(node);
 }
 

@@ -17,8 +17,15 @@ void* counted(std::size_t size, std::size_t alignment) {
 }
 }  // namespace
 
+// All forms, so that none of them pairs with a delete of another library.
 void* operator new(std::size_t size) { return counted(size, alignof(std::max_align_t)); }
 void* operator new[](std::size_t size) { return counted(size, alignof(std::max_align_t)); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return counted(size, alignof(std::max_align_t));
+}
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  return counted(size, alignof(std::max_align_t));
+}
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return counted(size, static_cast<std::size_t>(alignment));
 }

@@ -157,9 +157,9 @@ TEST_CASE("progress is reported a few times a second") {
   std::vector<ProgressReport> reports;
   RunOptions options;
   options.progress = [&](const ProgressReport& report) { reports.push_back(report); };
-  play(actors(scripts, {}), options);  // takes about 0.9 s: at most 3 reports are due
+  const RunStatistics statistics = play(actors(scripts, {}), options);  // takes 0.9 s or more
   REQUIRE(!reports.empty());
-  CHECK(reports.size() <= 4);
+  CHECK(static_cast<double>(reports.size()) <= 1 + statistics.wall_seconds / 0.25);
   CHECK(reports.front().events > 0);
   CHECK(reports.front().now > 0);
   CHECK(reports.front().wall_seconds >= 0.25);

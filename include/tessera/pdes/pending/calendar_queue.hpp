@@ -25,12 +25,10 @@ class CalendarQueue {
     Node next = none;
   };
 
-  [[nodiscard]] std::size_t day_of(Time time) const {
-    return static_cast<std::size_t>(time >> shift_) & (days_.size() - 1);
-  }
+  [[nodiscard]] Time day_of(Time time) const { return time >> shift_; }
+  [[nodiscard]] Node& list_of(Time day) { return days_[static_cast<std::size_t>(day) & (days_.size() - 1)]; }
   void insert(Node node);
   void resize(std::size_t days);
-  void look_from(Time time);
   [[nodiscard]] unsigned estimate_shift();
 
   KeyOrder before_;
@@ -39,8 +37,7 @@ class CalendarQueue {
   std::vector<Node> free_;
   unsigned shift_ = 0;  // days are 2^shift wide
   std::size_t size_ = 0;
-  std::size_t day_ = 0;  // where the search for the next key goes on
-  Time day_end_ = 0;
+  Time day_ = 0;  // since time 0; where the search for the next key goes on
 };
 
 }  // namespace tessera::pdes
