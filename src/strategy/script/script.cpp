@@ -59,9 +59,7 @@ Plan make_plan(const config::Table& table, const Job& job, config::Diagnostics& 
   script.steps = reader.read(tables.steps, table, script.block_names);
   if (!diagnostics.ok()) return plan;
   compile(script, groups, reader.peers(), program);
-  const auto active = std::count_if(program.devices.begin(), program.devices.end(),
-                                    [](const auto& device) { return !device.streams.empty(); });
-  plan.description = {{"devices", std::to_string(active)}, {"steps", std::to_string(script.steps.size())}};
+  plan.description = {{"steps", std::to_string(script.steps.size())}};
   plan.hardware_flops = flops_of(program, *job.machine);
   return plan;
 }
