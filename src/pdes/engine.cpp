@@ -11,7 +11,7 @@ namespace tessera::pdes {
 namespace {
 
 /// Events between two looks at the clock and at interruptions.
-constexpr std::uint64_t events_per_look = 1024;
+constexpr int events_per_look = 1024;
 constexpr double seconds_per_report = 0.25;
 /// Events between fetching a component into the cache and its turn.
 constexpr std::size_t fetch_distance = 8;
@@ -79,7 +79,6 @@ RunStatistics Engine::run(const RunOptions& options) {
     horizon_ = std::min(step.horizon, options.end);
     advance(horizon_);
     if (auto broken = synchroniser_->broken_promise()) failure_ = std::move(broken);
-    look_after_the_run();
   }
   if (comm_.max(interrupted_ ? 1 : 0) != 0) throw IoError("the run was interrupted");
   throw_smallest(comm_, failure_);
@@ -91,33 +90,26 @@ RunStatistics Engine::run(const RunOptions& options) {
 }
 
 void Engine::advance(Time bound) {
-  while (!interrupted_) {
+  for (bool done = false; !done && !interrupted_; look_after_the_run()) {
     try {
-      if (failure_) {
-        work_off_after_failure();
-      } else {
-        work_off(bound);
-      }
-      return;
+      done = failure_ ? work_off_after_failure() : work_off(bound);
     } catch (...) {
       record_failure();
     }
   }
 }
 
-void Engine::work_off(Time bound) {
-  while (kernel_.pending.next_time() < bound) {
-    if (kernel_.pending.at_batch_start()) [[unlikely]]
+bool Engine::work_off(Time bound) {
+  for (int left = events_per_look; left > 0; --left) {
+    if (kernel_.pending.next_time() >= bound) return true;
+    if (kernel_.pending.new_batch()) [[unlikely]]
       fetch_first();
     const PendingKey key = kernel_.pending.pop();
     __builtin_prefetch(&kernel_.components[kernel_.pending.ahead(2 * fetch_distance).place]);
     fetch(kernel_.pending.ahead(fetch_distance));
     handle(key);
-    if (statistics_.events % events_per_look == 0) {
-      look_after_the_run();
-      if (interrupted_) return;
-    }
   }
+  return false;
 }
 
 // The sorted events that come next say which components are needed soon; without fetching them most events wait for
@@ -136,8 +128,8 @@ void Engine::fetch_first() const {
 
 // Only errors at the same time of a component with a smaller id count now; those follow from events that are still
 // pending.
-void Engine::work_off_after_failure() {
-  while (kernel_.pending.next_time() <= failure_->time && !interrupted_) {
+bool Engine::work_off_after_failure() {
+  while (kernel_.pending.next_time() <= failure_->time) {
     const PendingKey key = kernel_.pending.pop();
     if (wiring_.local[key.place] < failure_->component) {
       handle(key);
@@ -145,6 +137,7 @@ void Engine::work_off_after_failure() {
       release(key.slot);
     }
   }
+  return true;
 }
 
 inline void Engine::handle(const PendingKey& key) {
@@ -205,12 +198,17 @@ double Engine::wall_seconds() const {
 }
 
 void Engine::look_after_the_run() {
-  if (options_->interrupted && options_->interrupted()) interrupted_ = true;
-  if (!options_->progress || comm_.rank() != 0) return;
-  const double now = wall_seconds();
-  if (now - reported_at_ < seconds_per_report) return;
-  reported_at_ = now;
-  options_->progress({context_.now_, statistics_.events, statistics_.rounds, now, synchroniser_->waiting_seconds()});
+  try {
+    if (options_->interrupted && options_->interrupted()) interrupted_ = true;
+    if (!options_->progress || comm_.rank() != 0) return;
+    const double now = wall_seconds();
+    if (now - reported_at_ < seconds_per_report) return;
+    reported_at_ = now;
+    options_->progress({context_.now_, statistics_.events, statistics_.rounds, now, synchroniser_->waiting_seconds()});
+  } catch (...) {
+    // What the caller of run() hands in may fail as well; the other ranks must not wait for this one then.
+    failure_ = current_failure(-1, 0);
+  }
 }
 
 Simulation::Simulation(const ModelGraph& model, const Partition& partition, Communicator& comm)

@@ -26,8 +26,9 @@ class Engine {
   void start_components();
   /// Works off all events before `bound`; after an error those up to its time only, see record_failure().
   void advance(Time bound);
-  void work_off(Time bound);
-  void work_off_after_failure();
+  /// Both return true when nothing is left to do, and false every now and then, to look after the run.
+  [[nodiscard]] bool work_off(Time bound);
+  [[nodiscard]] bool work_off_after_failure();
   void handle(const PendingKey& key);
   void fetch(const PendingKey& key) const;
   void fetch_first() const;

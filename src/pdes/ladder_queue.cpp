@@ -170,6 +170,7 @@ void LadderQueue::sort_into_bottom(detail::KeyBag& bag, Time start, unsigned shi
   std::fill_n(keys + count, look_ahead + 1, keys[count - 1]);  // so that looking ahead needs no check
   head_ = keys;
   tail_ = keys + count;
+  new_batch_ = true;
   for (std::size_t i = 0; i < event_distance; ++i) __builtin_prefetch(&(*events_)[head_[i].slot]);
 }
 

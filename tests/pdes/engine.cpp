@@ -165,6 +165,15 @@ TEST_CASE("progress is reported a few times a second") {
   CHECK(reports.front().wall_seconds >= 0.25);
 }
 
+TEST_CASE("an error of the progress display ends the run as well") {
+  std::vector<Script> scripts(1);
+  scripts[0].start = [](Context& context) { context.schedule(0, Word{}); };
+  scripts[0].handle = [](Context& context, const Event&) { context.schedule(context.now() + 10, Word{}); };
+  RunOptions options;
+  options.progress = [](const ProgressReport&) { throw IoError("the terminal is gone"); };
+  CHECK(message_of<IoError>([&] { play(actors(scripts, {}), options); }) == "the terminal is gone");
+}
+
 TEST_CASE("there is no synchroniser of another name") {
   std::vector<Script> scripts(1);
   RunOptions options;

@@ -84,3 +84,22 @@ TEST_CASE("the end of a run is the same everywhere") {
     REQUIRE(parallel.statistics.last_event < 3'000);
   }
 }
+
+TEST_CASE("a run can be continued to a later end") {
+  World world;
+  const ModelGraph model = relay_ring(24, 3, {});
+  const Outcome serial = run_serially(model);
+  for (const std::string& synchroniser : synchroniser_kinds()) {
+    Simulation simulation(model, make_partition(model, world.comm.size(), "block"), world.comm);
+    RunOptions options;
+    options.synchroniser = synchroniser;
+    for (const Time end : {Time{1'000}, Time{4'000}, never}) {
+      options.end = end;
+      simulation.run(options);
+    }
+    for (std::size_t k = 0; k < simulation.local_ids().size(); ++k) {
+      const auto& relay = dynamic_cast<RelayComponent&>(simulation.local(k));
+      REQUIRE(static_cast<std::int64_t>(relay.digest()) == serial.digests[simulation.local_ids()[k]]);
+    }
+  }
+}

@@ -53,7 +53,8 @@ class Simulation {
   Simulation& operator=(const Simulation&) = delete;
 
   /// Runs until no event is pending anywhere. An Error thrown by a component ends the run on every rank: the one with
-  /// the smallest (time, component id) is thrown on all of them, whatever the rank count.
+  /// the smallest (time, component id) is thrown on all of them, whatever the rank count. After a run to an earlier end
+  /// another run() goes on from there.
   RunStatistics run(const RunOptions& options);
 
   /// This rank's components, in order of id; to collect results after the run.

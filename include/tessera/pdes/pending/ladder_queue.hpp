@@ -15,6 +15,7 @@
 #include <array>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "tessera/pdes/pending/heap.hpp"
@@ -131,8 +132,8 @@ class LadderQueue {
   /// prefetching.
   [[nodiscard]] const PendingKey& ahead(std::size_t distance) const { return head_[distance]; }
   static constexpr std::size_t look_ahead = 16;
-  /// The next pop takes the first of a freshly sorted batch, of which nothing was seen ahead.
-  [[nodiscard]] bool at_batch_start() const { return head_ == bottom_.data(); }
+  /// True once for each freshly sorted batch: nothing of it was seen ahead before.
+  [[nodiscard]] bool new_batch() { return std::exchange(new_batch_, false); }
 
  private:
   static constexpr std::size_t event_distance = 8;
@@ -167,6 +168,7 @@ class LadderQueue {
   Time top_start_ = std::numeric_limits<Time>::min();
   PendingKey* head_ = nullptr;
   PendingKey* tail_ = nullptr;
+  bool new_batch_ = false;
   std::size_t depth_ = 0;
   std::vector<Rung> rungs_;
   detail::KeyBag top_;
