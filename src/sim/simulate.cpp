@@ -29,6 +29,10 @@ class RankSimulation {
     environment_.record_memory = options.record_memory;
     model_ = partition_model(machine, program, network_, comm.size(), options.partition,
                              [this](pdes::ComponentId id) { return create(id); });
+    if (comm.size() > 1) {
+      distances_ = std::make_unique<Distances>(program, network_.tables, network_.wiring, model_.partition, costs_);
+      environment_.distances = distances_.get();
+    }
     simulation_ = std::make_unique<pdes::Simulation>(model_.graph, model_.partition, comm);
   }
 
@@ -128,6 +132,7 @@ class RankSimulation {
   std::vector<Device*> devices_;
   std::vector<SwitchOutput*> outputs_;
   PartitionedModel model_;
+  std::unique_ptr<Distances> distances_;
   std::unique_ptr<pdes::Simulation> simulation_;
 };
 

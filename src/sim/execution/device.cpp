@@ -31,6 +31,7 @@ Device::Device(ExecutionEnvironment& environment, program::DeviceId self)
   costs_ = &environment.costs->at_speed(environment.machine->speed[self]);
   shares_compute_ = environment.facts->shares_compute(own_program());
   shares_events_ = environment.facts->shares_events(own_program());
+  if (environment.distances != nullptr) distances_ = environment.distances->of(self, environment.machine->speed[self]);
   events_.assign(own_program().events, 0);
   ranks_ = ranks_of(program, self);
   for (const program::BlockId block : own_program().streams) {
@@ -38,7 +39,7 @@ Device::Device(ExecutionEnvironment& environment, program::DeviceId self)
     stream.index = static_cast<std::uint32_t>(streams_.size() - 1);
     stream.frames.reserve(environment.facts->of(block).depth);
     const auto& code = program.blocks[block].code;
-    stream.frames.push_back({code.data(), static_cast<std::uint32_t>(code.size()), 0, 1});
+    stream.frames.push_back({code.data(), static_cast<std::uint32_t>(code.size()), 0, 1, block});
   }
   ready_.reserve(streams_.size());
 }

@@ -73,7 +73,7 @@ void Device::call(Stream& stream, const Instruction& instruction) {
   ++stream.frames.back().next;
   const auto& code = environment_->program->blocks[instruction.a].code;
   if (instruction.count == 0 || code.empty()) return;
-  stream.frames.push_back({code.data(), static_cast<std::uint32_t>(code.size()), 0, instruction.count});
+  stream.frames.push_back({code.data(), static_cast<std::uint32_t>(code.size()), 0, instruction.count, instruction.a});
 }
 
 bool Device::compute(Stream& stream, const Instruction& instruction) {

@@ -11,6 +11,7 @@ namespace tessera::sim {
 
 Wiring::Wiring(const NetworkTables& tables, const Destinations& destinations) {
   add_links_to_devices(tables);
+  may_pass_.assign(tables.network().devices, tables.network().switches == 0);
   if (tables.network().switches > 0) add_routes(tables, destinations);
   sort_and_drop_repeats();
   first_.assign(tables.components() + 1, 0);
@@ -48,7 +49,9 @@ void Wiring::add_route(const NetworkTables& tables, machine::NodeId from, machin
   while (link != machine::no_link) {
     const machine::NodeId node = network.links[link].to;
     const machine::LinkId next = network.router->next(node, to);
-    if (!tables.is_device(node) && next != machine::no_link) {
+    if (next != machine::no_link && tables.is_device(node)) {
+      may_pass_[node] = true;
+    } else if (next != machine::no_link) {
       links_.push_back({tables.server(link), tables.server(next), network.links[link].latency,
                         pdes::protocol_info<NetworkProtocol>()});
     }

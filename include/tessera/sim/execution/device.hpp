@@ -11,6 +11,7 @@
 #include "tessera/results/results.hpp"
 #include "tessera/sim/execution/accounts.hpp"
 #include "tessera/sim/execution/cost_table.hpp"
+#include "tessera/sim/execution/distances.hpp"
 #include "tessera/sim/execution/mailboxes.hpp"
 #include "tessera/sim/execution/program_facts.hpp"
 #include "tessera/sim/execution/stream.hpp"
@@ -25,6 +26,7 @@ struct ExecutionEnvironment {
   const ProgramFacts* facts = nullptr;
   NetworkEnvironment network;
   CostTables* costs = nullptr;
+  Distances* distances = nullptr;     ///< null: nothing is promised (on one rank)
   CollectiveAccount* collectives = nullptr;
   program::Step* step = nullptr;      ///< room for one step of a collective
   bool record_timeline = false;
@@ -37,6 +39,8 @@ class Device final : public pdes::Component, private NetworkOwner {
 
   void start(pdes::Context& context) override;
   void handle(pdes::Context& context, const pdes::Event& event) override;
+  /// At least the compute time before the next message that may cross ranks.
+  [[nodiscard]] Time earliest_output(Time from, Time latency) const override;
 
   [[nodiscard]] NetworkNode& node() { return node_; }
   [[nodiscard]] program::DeviceId id() const { return self_; }
@@ -87,11 +91,13 @@ class Device final : public pdes::Component, private NetworkOwner {
   /// The time from `begin` to the stream's clock goes to an activity.
   void spend(const Stream& stream, const program::Instruction& instruction, program::Activity activity, Time begin, Time end);
   [[nodiscard]] std::string wait_of(const Stream& stream) const;
+  [[nodiscard]] Distance ahead(const Stream& stream, Time from) const;
   [[nodiscard]] const program::DeviceProgram& own_program() const { return environment_->program->devices[self_]; }
 
   ExecutionEnvironment* environment_;
   program::DeviceId self_;
   CostTable* costs_ = nullptr;
+  const DistanceTable* distances_ = nullptr;
   bool shares_compute_ = false;
   bool shares_events_ = false;
   bool departures_awaited_ = false;

@@ -15,6 +15,7 @@ struct Frame {
   std::uint32_t size = 0;
   std::uint32_t next = 0;         ///< instruction
   std::uint32_t repeats = 1;      ///< left, this one included
+  program::BlockId block = 0;
 };
 
 enum class StreamState : std::uint8_t {

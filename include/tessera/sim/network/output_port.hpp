@@ -60,6 +60,10 @@ class OutputPort {
   /// When all messages of a stream of this device (of one of its batches, or of `any_batch`) will have left, as far as planned;
   /// `never` when that is not planned yet. Messages that were reported by PortSink::left are not included.
   [[nodiscard]] Time departure(std::uint32_t stream, std::uint32_t batch) const;
+  /// When it announces something next although nothing new comes; `never` when it has nothing left to plan.
+  [[nodiscard]] Time next_announcement() const { return call_pending_ ? call_at_ : never; }
+  /// Whether something new at `now` or later could change what it has announced.
+  [[nodiscard]] bool may_amend(Time now) const { return run_.active && run_.service.out.last >= now; }
   /// Everything has been sent: completes the counts.
   void finish(PortSink& sink);
 

@@ -21,6 +21,8 @@ class Wiring {
   Wiring(const NetworkTables& tables, const Destinations& destinations);
 
   [[nodiscard]] const std::vector<pdes::LinkInfo>& links() const { return links_; }
+  /// Whether messages of other devices may pass through a device. Known where there are switches; otherwise taken for granted.
+  [[nodiscard]] bool may_pass(machine::NodeId device) const { return may_pass_[device]; }
   /// The OutPort of `from` that leads to `to`. Throws InternalError when it was not wired.
   [[nodiscard]] pdes::OutPort port(pdes::ComponentId from, pdes::ComponentId to) const;
 
@@ -32,6 +34,7 @@ class Wiring {
 
   std::vector<pdes::LinkInfo> links_;
   std::vector<std::uint32_t> first_;  // of a component, in links_
+  std::vector<bool> may_pass_;        // by device
 };
 
 }  // namespace tessera::sim

@@ -1,0 +1,86 @@
+// How far a stream is, at least, from what another rank may see of it: the compute time before its next message that can cross
+// ranks. Devices promise it to the engine (Component::earliest_output), which lets ranks run apart for whole compute phases.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "tessera/pdes/partition.hpp"
+#include "tessera/program/program.hpp"
+#include "tessera/sim/execution/cost_table.hpp"
+#include "tessera/sim/execution/stream.hpp"
+#include "tessera/sim/network/wiring.hpp"
+
+namespace tessera::sim {
+
+/// What a device's program can do to other ranks, by slot.
+struct Reach {
+  std::vector<bool> peers_cross;      ///< a message to this peer crosses ranks somewhere on its way
+  std::vector<bool> groups_cross;     ///< a message to some member does
+  std::vector<bool> peers_share;      ///< it leaves over a port over which messages that cross leave too
+  std::vector<bool> groups_share;
+  std::vector<bool> ports_cross;      ///< of the device
+  auto operator<=>(const Reach&) const = default;
+};
+
+/// Least times from a point in a program to the first ...
+struct Distance {
+  Time crossing = never;   ///< ... message that may cross ranks
+  Time sharing = never;    ///< ... message that leaves over a port over which messages that cross leave
+  Time signal = never;     ///< ... signal to another stream
+  Time end = 0;            ///< ... end of the block; of all code, once it is added up
+};
+
+/// Distances within all blocks that one kind of device runs.
+class DistanceTable {
+ public:
+  DistanceTable(const program::Program& program, const CostTable& costs, const program::DeviceProgram& device, const Reach& reach);
+
+  /// From a stream's place: behind its present instruction, or from it on.
+  [[nodiscard]] Distance from(const Stream& stream, bool behind_present) const;
+  [[nodiscard]] bool group_crosses(std::uint32_t slot) const { return reach_.groups_cross[slot]; }
+  [[nodiscard]] bool group_shares(std::uint32_t slot) const { return reach_.groups_share[slot]; }
+  [[nodiscard]] bool port_crosses(std::size_t port) const { return reach_.ports_cross[port]; }
+
+ private:
+  void add(const program::Program& program, const CostTable& costs, program::BlockId block);
+  [[nodiscard]] Distance before(const program::Program& program, const CostTable& costs, const program::Instruction& instruction,
+                                const Distance& behind) const;
+
+  Reach reach_;
+  std::vector<std::uint32_t> first_;    // of a block, in at_; none where it is not run
+  std::vector<Distance> at_;            // by instruction, and one at the end of each block
+};
+
+/// The tables of a rank's devices, one a kind.
+class Distances {
+ public:
+  /// `partition` outlives it, and so do all others.
+  Distances(const program::Program& program, const NetworkTables& network, const Wiring& wiring, const pdes::Partition& partition,
+            CostTables& costs);
+  /// Null where nothing can be promised: messages of other devices may pass through this one.
+  [[nodiscard]] const DistanceTable* of(program::DeviceId device, double speed);
+
+ private:
+  [[nodiscard]] Reach reach_of(program::DeviceId device) const;
+  [[nodiscard]] bool crosses(program::DeviceId from, program::DeviceId to) const;
+  [[nodiscard]] std::size_t port_towards(program::DeviceId from, program::DeviceId to) const;
+
+  struct Key {
+    std::vector<program::BlockId> streams;
+    double speed = 1;
+    Reach reach;
+    auto operator<=>(const Key&) const = default;
+  };
+  const program::Program* program_;
+  const NetworkTables* network_;
+  const Wiring* wiring_;
+  const pdes::Partition* partition_;
+  CostTables* costs_;
+  std::map<Key, std::unique_ptr<DistanceTable>> tables_;
+};
+
+}  // namespace tessera::sim

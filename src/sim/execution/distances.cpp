@@ -1,0 +1,155 @@
+#include "tessera/sim/execution/distances.hpp"
+
+#include <algorithm>
+
+namespace tessera::sim {
+namespace {
+
+using program::Op;
+
+constexpr std::uint32_t not_run = ~std::uint32_t{0};
+
+/// What comes behind `time`.
+Distance later(const Distance& distance, Time time) {
+  return {saturating_add(distance.crossing, time), saturating_add(distance.sharing, time),
+          saturating_add(distance.signal, time), saturating_add(distance.end, time)};
+}
+
+/// First `first`, then `then`.
+Distance chain(const Distance& first, const Distance& then) {
+  const Distance shifted = later(then, first.end);
+  return {std::min(first.crossing, shifted.crossing), std::min(first.sharing, shifted.sharing),
+          std::min(first.signal, shifted.signal), shifted.end};
+}
+
+/// `count` >= 1 times `once`.
+Distance repeat(const Distance& once, std::uint32_t count) {
+  Distance all = once;
+  const bool overflows = once.end > 0 && static_cast<Time>(count) > never / once.end;
+  all.end = overflows ? never : once.end * static_cast<Time>(count);
+  return all;
+}
+
+}  // namespace
+
+DistanceTable::DistanceTable(const program::Program& program, const CostTable& costs, const program::DeviceProgram& device,
+                             const Reach& reach)
+    : reach_(reach), first_(program.blocks.size(), not_run) {
+  for (const program::BlockId block : device.streams) add(program, costs, block);
+}
+
+void DistanceTable::add(const program::Program& program, const CostTable& costs, program::BlockId block) {
+  if (first_[block] != not_run) return;
+  const auto& code = program.blocks[block].code;
+  for (const program::Instruction& instruction : code) {
+    if (instruction.op == Op::call) add(program, costs, instruction.a);
+  }
+  first_[block] = static_cast<std::uint32_t>(at_.size());
+  at_.resize(at_.size() + code.size() + 1);
+  Distance* const at = &at_[first_[block]];
+  for (std::size_t i = code.size(); i-- > 0;) at[i] = before(program, costs, code[i], at[i + 1]);
+}
+
+Distance DistanceTable::before(const program::Program& program, const CostTable& costs, const program::Instruction& instruction,
+                               const Distance& behind) const {
+  Distance here = behind;
+  switch (instruction.op) {
+    case Op::compute:
+      return later(behind, instruction.count * costs.of(instruction.a));
+    case Op::send:
+      if (reach_.peers_cross[instruction.a]) here.crossing = 0;
+      if (reach_.peers_share[instruction.a]) here.sharing = 0;
+      return here;
+    case Op::collective: {
+      const std::uint32_t slot = program.collectives[instruction.a].group_slot;
+      if (reach_.groups_cross[slot]) here.crossing = 0;
+      if (reach_.groups_share[slot]) here.sharing = 0;
+      return here;
+    }
+    case Op::signal:
+      here.signal = 0;
+      return here;
+    case Op::call:
+      return instruction.count == 0 ? behind : chain(repeat(at_[first_[instruction.a]], instruction.count), behind);
+    default:
+      return here;
+  }
+}
+
+Distance DistanceTable::from(const Stream& stream, bool behind_present) const {
+  Distance sum;
+  std::uint32_t skipped = behind_present ? 1 : 0;
+  for (auto frame = stream.frames.rbegin(); frame != stream.frames.rend(); ++frame) {
+    const Distance* at = &at_[first_[frame->block]];
+    sum = chain(sum, at[std::min(frame->next + skipped, frame->size)]);
+    if (frame->repeats > 1) sum = chain(sum, repeat(at[0], frame->repeats - 1));
+    skipped = 0;
+    if (sum.crossing != never && sum.sharing != never && sum.signal != never) break;
+  }
+  return sum;
+}
+
+Distances::Distances(const program::Program& program, const NetworkTables& network, const Wiring& wiring,
+                     const pdes::Partition& partition, CostTables& costs)
+    : program_(&program), network_(&network), wiring_(&wiring), partition_(&partition), costs_(&costs) {}
+
+const DistanceTable* Distances::of(program::DeviceId device, double speed) {
+  if (wiring_->may_pass(device)) return nullptr;
+  const program::DeviceProgram& bound = program_->devices[device];
+  const Key key{bound.streams, speed, reach_of(device)};
+  auto found = tables_.find(key);
+  if (found == tables_.end()) {
+    auto table = std::make_unique<DistanceTable>(*program_, costs_->at_speed(speed), bound, key.reach);
+    found = tables_.emplace(key, std::move(table)).first;
+  }
+  return found->second.get();
+}
+
+bool Distances::crosses(program::DeviceId from, program::DeviceId to) const {
+  const machine::Network& network = network_->network();
+  const auto rank = partition_->rank_of[from];
+  for (machine::LinkId link = network.router->next(from, to); link != machine::no_link;) {
+    const machine::NodeId node = network.links[link].to;
+    const machine::LinkId next = network.router->next(node, to);
+    const pdes::ComponentId component = network_->is_device(node) || next == machine::no_link ? node : network_->server(next);
+    if (partition_->rank_of[component] != rank) return true;
+    link = next;
+  }
+  return false;
+}
+
+std::size_t Distances::port_towards(program::DeviceId from, program::DeviceId to) const {
+  return network_->network().router->next(from, to) - network_->network().first_link[from];
+}
+
+Reach Distances::reach_of(program::DeviceId device) const {
+  const program::DeviceProgram& bound = program_->devices[device];
+  const auto& first_link = network_->network().first_link;
+  Reach reach;
+  reach.ports_cross.assign(first_link[device + 1] - first_link[device], false);
+  const auto look_at = [&](program::DeviceId to) {
+    if (to == program::no_device || to == device || !crosses(device, to)) return false;
+    reach.ports_cross[port_towards(device, to)] = true;
+    return true;
+  };
+  for (const program::DeviceId peer : bound.peers) reach.peers_cross.push_back(look_at(peer));
+  for (const program::GroupId group : bound.groups) {
+    bool any = false;
+    if (group != program::no_group) {
+      for (const program::DeviceId member : program_->groups[group].members) any = look_at(member) || any;
+    }
+    reach.groups_cross.push_back(any);
+  }
+  const auto shares = [&](program::DeviceId to) {
+    return to != program::no_device && to != device && reach.ports_cross[port_towards(device, to)];
+  };
+  for (const program::DeviceId peer : bound.peers) reach.peers_share.push_back(shares(peer));
+  for (const program::GroupId group : bound.groups) {
+    const bool bound_group = group != program::no_group;
+    const auto* members = bound_group ? &program_->groups[group].members : nullptr;
+    reach.groups_share.push_back(bound_group && std::any_of(members->begin(), members->end(), shares));
+  }
+  return reach;
+}
+
+}  // namespace tessera::sim
