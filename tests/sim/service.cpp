@@ -45,17 +45,18 @@ TEST_CASE("a rate is an exact fraction: rounding up, down and back") {
   CHECK(odd.up(large) == duration_at_rate(large, 12'345'678'901));
   CHECK(odd.within(odd.up(large)) >= large);
   CHECK(odd.within(odd.up(large) - 1) < large);
-  CHECK(odd.faster_than(third));
-  CHECK_FALSE(third.faster_than(third));
+  CHECK(third.longer(100, odd, 100));
+  CHECK_FALSE(third.longer(100, odd, 500));
+  CHECK_FALSE(third.longer(100, third, 100));
 }
 
 TEST_CASE("a law counts its packets by time as its formula says") {
   const Rate rate(7'000'000'000);
-  const Law law{1000, 150, 1000 + rate.up(150 + 4 * 100) + 5, 30, 6, 0};
+  const Law law{1000, 150, 100, 1000 + rate.up(150 + 4 * 100) + 5, 30, 6, 0};
   for (Time time = 0; time < 90'000; time += 7) {
     std::uint32_t count = 0;
-    for (std::uint32_t i = 0; i < law.count; ++i) count += law.at(i, rate, 100) <= time ? 1 : 0;
-    REQUIRE(law.until(time, rate, 100) == count);
+    for (std::uint32_t i = 0; i < law.count; ++i) count += law.at(i, rate) <= time ? 1 : 0;
+    REQUIRE(law.until(time, rate) == count);
   }
 }
 
@@ -71,17 +72,18 @@ TEST_CASE("served in closed form, packets leave as if served one by one") {
     Law law;
     law.base = static_cast<Time>(below(100'000));
     law.offset = static_cast<std::int64_t>(below(1000));
+    law.stride = packet * (1 + static_cast<std::int64_t>(below(3)));
     law.count = 1 + static_cast<std::uint32_t>(below(30));
     law.rate = 1;
     law.last_bytes = 1 + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(packet)));
-    law.last = law.base + arrival_rate.up(law.offset + (law.count - 1) * packet) + static_cast<Time>(below(3)) * 1000;
+    law.last = law.base + arrival_rate.up(law.offset + (law.count - 1) * law.stride) + static_cast<Time>(below(3)) * 1000;
     const BusyPeriod before{static_cast<Time>(below(100'000)), static_cast<std::int64_t>(below(2000))};
     const std::uint32_t limit = 1 + static_cast<std::uint32_t>(below(law.count));
 
     std::vector<Time> arrivals;
     std::vector<std::int64_t> bytes;
     for (std::uint32_t i = 0; i < limit; ++i) {
-      arrivals.push_back(law.at(i, arrival_rate, packet));
+      arrivals.push_back(law.at(i, arrival_rate));
       bytes.push_back(i + 1 == law.count ? law.last_bytes : packet);
     }
     const auto plain = serve_plainly(before, arrivals, bytes, rates.server);
@@ -91,7 +93,7 @@ TEST_CASE("served in closed form, packets leave as if served one by one") {
     Time busy = 0;
     const Rate& out_rate = service.out.rate == 1 ? arrival_rate : rates.server;
     for (std::uint32_t i = 0; i < service.out.count; ++i) {
-      REQUIRE(service.out.at(i, out_rate, packet) == plain[i].left);
+      REQUIRE(service.out.at(i, out_rate) == plain[i].left);
       busy += plain[i].left - std::max(arrivals[i], i == 0 ? before.end(rates.server) : plain[i - 1].left);
       const BusyPeriod behind = service.behind(i + 1, law, arrival_rate, packet);
       REQUIRE(behind.end(rates.server) == plain[i].left);
@@ -104,7 +106,7 @@ TEST_CASE("equal and clearly different speeds are covered by one closed form") {
   const Rate slow(1'000'000'000);
   const Rate fast(2'000'000'000);
   const auto covered = [](const Rate& arrivals, const Rate& server, BusyPeriod before) {
-    const Law law{0, 100, arrivals.up(10'000), 100, 100, 0};
+    const Law law{0, 100, 100, arrivals.up(10'000), 100, 100, 0};
     return serve(before, law, 100, {server, 1, arrivals, 100}).out.count;
   };
   CHECK(covered(slow, slow, {}) == 100);

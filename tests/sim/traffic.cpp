@@ -45,7 +45,7 @@ struct Recorder final : sim::PacketTrace {
   const sim::NetworkTables* tables = nullptr;
   void packets_left(LinkId link, const sim::MessageName& name, const sim::Law& times) override {
     for (std::uint32_t i = 0; i < times.count; ++i) {
-      result.departures[link].push_back({name.channel, times.at(i, tables->rate(times.rate), tables->packet())});
+      result.departures[link].push_back({name.channel, times.at(i, tables->rate(times.rate))});
     }
   }
 };

@@ -38,6 +38,31 @@ const OwnMessage& Injector::sent(std::uint32_t packets, Time left) {
   return current_;
 }
 
+std::uint32_t Injector::whole_rounds() const {
+  if (current_.packets_left == 0 || head_ == line_.size() || line_.back().joined >= left_) return 0;
+  std::uint32_t least = current_.packets_left;
+  for (std::size_t i = head_; i < line_.size(); ++i) least = std::min(least, line_[i].packets_left);
+  return least - 1;
+}
+
+void Injector::sent_in_turns(std::uint32_t packets, std::uint32_t takers, Time left) {
+  // The line of the takers, the one that sent last behind all others; messages that came since stay behind them.
+  const auto first = line_.begin() + static_cast<std::ptrdiff_t>(head_);
+  const auto others = first + (takers - 1);
+  for (std::uint32_t i = 0; i < takers; ++i) {
+    OwnMessage& message = i + 1 < takers ? *(first + i) : current_;
+    message.packets_left -= packets > i ? (packets - 1 - i) / takers + 1 : 0;
+    message.joined = left - 1;  // any time before it
+  }
+  for (std::uint32_t turn = 0; turn < packets % takers; ++turn) {
+    const OwnMessage next = *first;
+    std::rotate(first, first + 1, others);
+    *(others - 1) = current_;
+    current_ = next;
+  }
+  left_ = left;
+}
+
 std::uint32_t Injector::held(std::uint32_t stream, std::uint32_t batch) const {
   const auto counts = [&](const OwnMessage& message) {
     return message.stream == stream && (batch == any_batch || message.batch == batch);

@@ -22,7 +22,7 @@ bool OutputPort::Turn::operator<(const Turn& other) const {
 
 OutputPort::Turn OutputPort::turn_of(const Stream& stream) const {
   const Law& law = stream.segment.law;
-  return {law.at(0, tables_->rate(law.rate), tables_->packet()), stream.from, stream.segment.link, stream.ordinal};
+  return {law.at(0, tables_->rate(law.rate)), stream.from, stream.segment.link, stream.ordinal};
 }
 
 void OutputPort::post(Time now, pdes::ComponentId source, const OwnMessage& message, PortSink& sink) {
@@ -90,33 +90,32 @@ std::uint32_t OutputPort::packets_before(const Turn& turn) const {
     const bool first_of_equals = self_ < turn.component;
     const Time bound = first_of_equals ? turn.time : turn.time - 1;
     if (run_.offered > bound) return 0;
-    return 1 + std::min(out.count - 1, out.until(bound, tables_->rate(out.rate), tables_->packet()));
+    return 1 + std::min(out.count - 1, out.until(bound, tables_->rate(out.rate)));
   }
   const Stream& stream = streams_[run_.stream];
   const bool first_of_equals = std::tie(stream.from, stream.segment.link) <= std::tie(turn.component, turn.link);
   const Law& arrivals = stream.segment.law;
   const Time bound = first_of_equals ? turn.time : turn.time - 1;
-  return std::min(out.count, arrivals.until(bound, tables_->rate(arrivals.rate), tables_->packet()));
+  return std::min(out.count, arrivals.until(bound, tables_->rate(arrivals.rate)));
 }
 
 // The own packets of the run that were chosen before a message that becomes active now takes part.
 std::uint32_t OutputPort::packets_chosen(Time now) const {
   const Law& out = run_.service.out;
   if (run_.offered > now) return 0;
-  return 1 + std::min(out.count - 1, out.until(now, tables_->rate(out.rate), tables_->packet()));
+  return 1 + std::min(out.count - 1, out.until(now, tables_->rate(out.rate)));
 }
 
 // Whether nothing that becomes known from now on can come before the last packet of the run.
 bool OutputPort::certain(Time now, pdes::ComponentId source) const {
   const Law& out = run_.service.out;
-  const std::int64_t packet = tables_->packet();
   if (run_.own) {
-    const Time turn = out.count == 1 ? run_.offered : out.at(out.count - 2, tables_->rate(out.rate), packet);
+    const Time turn = out.count == 1 ? run_.offered : out.at(out.count - 2, tables_->rate(out.rate));
     return turn < now || (turn == now && self_ <= source);
   }
   const Stream& stream = streams_[run_.stream];
   const Law& arrivals = stream.segment.law;
-  const Time turn = arrivals.at(out.count - 1, tables_->rate(arrivals.rate), packet);
+  const Time turn = arrivals.at(out.count - 1, tables_->rate(arrivals.rate));
   return turn < now || (turn == now && stream.from < source);
 }
 
@@ -127,10 +126,12 @@ void OutputPort::cut(Time now, std::uint32_t packets, PortSink& sink) {
   if (packets >= out.count) return;
   const Rate& out_rate = tables_->rate(out.rate);
   const std::int64_t packet = tables_->packet();
-  const Time kept_until = packets > 0 ? std::max(now, out.at(packets - 1, out_rate, packet)) : now;
+  const Time kept_until = packets > 0 ? std::max(now, out.at(packets - 1, out_rate)) : now;
   // A last packet that takes no whole picosecond has left with the one before it.
   if (packets + 1 == out.count && out.last <= kept_until) return;
-  if (!run_.to_destination || run_.final) {
+  if (run_.takers > 1) {
+    take_back_turns(now, packets, sink);
+  } else if (!run_.to_destination || run_.final) {
     sink.amend(*this, kept_until + latency(), {run_.name, run_.generation, run_.destination, packets});
   }
   if (packets == 0) {
@@ -144,6 +145,24 @@ void OutputPort::cut(Time now, std::uint32_t packets, PortSink& sink) {
   service.last_apart = false;
   out.truncate(packets, out_rate, packet);
   run_.final = false;
+}
+
+// Of messages that take turns, each keeps its part of the first packets.
+void OutputPort::take_back_turns(Time now, std::uint32_t packets, PortSink& sink) {
+  const Law& out = run_.service.out;
+  for (std::uint32_t taker = 0; taker < run_.takers; ++taker) {
+    const OwnMessage& message = own_.in_turn(taker, run_.takers);
+    const std::uint32_t kept = turns_of(taker, packets);
+    if (kept == turns_of(taker, out.count) || tables_->link(link_).to == message.destination) continue;
+    const std::uint32_t last = (kept - 1) * run_.takers + taker;
+    const Time kept_until = kept > 0 ? std::max(now, out.at(last, tables_->rate(out.rate))) : now;
+    sink.amend(*this, kept_until + latency(), {message.name, run_.generation + taker, message.destination, kept});
+  }
+}
+
+// Of the first `packets` of a run in which messages take turns, those of one of them.
+std::uint32_t OutputPort::turns_of(std::uint32_t taker, std::uint32_t packets) const {
+  return packets > taker ? (packets - 1 - taker) / run_.takers + 1 : 0;
 }
 
 // After every change: what is planned and certain is put behind, and the next plan is made or waited for.
@@ -178,14 +197,28 @@ void OutputPort::complete_run(PortSink& sink) {
   counts_.bytes += out.bytes(out.count, packet);
   counts_.messages += run_.final ? 1 : 0;
   counts_.busy += service.busy(rate(), tables_->rate(out.rate), packet);
-  if (trace_ != nullptr) trace_->packets_left(link_, run_.name, out);
+  if (trace_ != nullptr) trace_run();
   busy_ = service.after;
   run_.active = false;
-  if (run_.own) {
+  if (run_.takers > 1) {
+    own_.sent_in_turns(out.count, run_.takers, out.last);
+  } else if (run_.own) {
     const OwnMessage& message = own_.sent(out.count, out.last);
     if (message.packets_left == 0) sink.left(message, out.last);
   } else {
     complete_stream_run();
+  }
+}
+
+void OutputPort::trace_run() {
+  const Law& out = run_.service.out;
+  if (run_.takers <= 1) return trace_->packets_left(link_, run_.name, out);
+  for (std::uint32_t i = 0; i < out.count; ++i) {
+    Law one;
+    one.last = out.at(i, tables_->rate(out.rate));
+    one.last_bytes = tables_->packet();
+    one.count = 1;
+    trace_->packets_left(link_, own_.in_turn(i % run_.takers, run_.takers).name, one);
   }
 }
 
@@ -195,12 +228,12 @@ void OutputPort::complete_stream_run() {
   Stream& stream = streams_[run_.stream];
   Law& law = stream.segment.law;
   const std::int64_t packet = tables_->packet();
-  const Time last_arrival = law.at(out.count - 1, tables_->rate(law.rate), packet);
-  const std::int64_t behind = out.count - static_cast<std::int64_t>(out.until(last_arrival, tables_->rate(out.rate), packet)) - 1;
+  const Time last_arrival = law.at(out.count - 1, tables_->rate(law.rate));
+  const std::int64_t behind = out.count - static_cast<std::int64_t>(out.until(last_arrival, tables_->rate(out.rate))) - 1;
   const std::int64_t backlog = rate().within(std::max<Time>(0, service.first_start - last_arrival));
   counts_.peak_queue = std::max(counts_.peak_queue, std::max<std::int64_t>(0, behind * packet) + backlog);
   stream.served += out.count;
-  law.advance(out.count, packet);
+  law.advance(out.count);
   if (law.count > 0) {
     push_waiting(run_.stream);
   } else {
@@ -216,7 +249,7 @@ void OutputPort::count_queue(Time now) {
   std::int64_t bytes = rate().within(std::max<Time>(0, free_at() - now));
   for (const Waiting& waiting : waiting_) {
     const Law& law = streams_[waiting.stream].segment.law;
-    bytes += law.bytes(law.until(now, tables_->rate(law.rate), packet), packet);
+    bytes += law.bytes(law.until(now, tables_->rate(law.rate)), packet);
   }
   counts_.peak_queue = std::max(counts_.peak_queue, bytes - packet);
 }

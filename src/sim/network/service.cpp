@@ -11,7 +11,7 @@ struct Flow {
   const ServiceRates& rates;
   BusyPeriod period;  // of the first packet
 
-  [[nodiscard]] Time arrival(std::uint32_t index) const { return arrivals.at(index, rates.arrivals, rates.packet); }
+  [[nodiscard]] Time arrival(std::uint32_t index) const { return arrivals.at(index, rates.arrivals); }
 
   /// Sufficient for packet `index` to find the server busy with the one before it: no rounding can change it.
   [[nodiscard]] bool finds_busy(std::uint32_t index) const {
@@ -19,17 +19,18 @@ struct Flow {
   }
 
   /// How many of the first `packets` provably leave back to back. Arrivals and departures are straight lines but for rounding
-  /// up: where the arrivals are faster, the first comparison decides; where they are slower, the last one does.
+  /// up: where the arrivals are no slower, the first comparison decides; where they are slower, the last one does.
   [[nodiscard]] std::uint32_t back_to_back(std::uint32_t packets) const {
     if (packets < 2) return packets;
-    if (rates.arrivals == rates.server) {
+    if (arrivals.stride == rates.packet && rates.arrivals == rates.server) {
       const bool always = rates.server.no_later(arrivals.base, arrivals.offset, period.start, period.bytes);
       return always ? packets : 1;
     }
-    if (rates.arrivals.faster_than(rates.server)) return finds_busy(1) ? packets : 1;
     if (!finds_busy(1)) return 1;
+    const bool slower = rates.arrivals.longer(arrivals.stride, rates.server, rates.packet);
+    if (!slower || finds_busy(packets - 1)) return packets;
     std::uint32_t low = 1;
-    std::uint32_t high = packets;  // finds_busy(low), and not known or wrong from high on
+    std::uint32_t high = packets - 1;  // finds_busy(low), not finds_busy(high)
     while (high - low > 1) {
       const std::uint32_t middle = low + (high - low) / 2;
       (finds_busy(middle) ? low : high) = middle;
@@ -39,8 +40,8 @@ struct Flow {
 
   /// Whether each packet finds the server idle.
   [[nodiscard]] bool paced() const {
-    if (period.bytes != 0) return false;
-    const Time gap = rates.arrivals.down(rates.packet);
+    if (period.bytes != 0 || period.start > arrival(0)) return false;
+    const Time gap = rates.arrivals.down(arrivals.stride);
     const Time service = rates.server.up(rates.packet);
     return gap > service || (gap == service && rates.server.exact(rates.packet));
   }
@@ -58,6 +59,7 @@ void serve_full(const Flow& flow, std::uint32_t packets, Service& service) {
   } else {
     service.out.base = flow.period.start;
     service.out.offset = flow.period.bytes + rates.packet;
+    service.out.stride = rates.packet;
     service.out.rate = rates.server_link;
     service.after = {flow.period.start, flow.period.bytes + covered * rates.packet};
   }
@@ -84,7 +86,7 @@ Service serve(const BusyPeriod& before, const Law& arrivals, std::uint32_t limit
   Service service;
   service.before = before;
   const Time free = before.end(rates.server);
-  const Time first = arrivals.at(0, rates.arrivals, rates.packet);
+  const Time first = arrivals.at(0, rates.arrivals);
   service.first_start = std::max(first, free);
   const Flow flow{arrivals, rates, first > free ? BusyPeriod{first, 0} : before};
   const bool with_last = limit >= arrivals.count;
@@ -104,6 +106,7 @@ Service serve_own(const BusyPeriod& before, Time offered, std::uint32_t packets,
   service.after = {period.start, period.bytes + (packets - 1) * rates.packet + last_bytes};
   service.out.base = period.start;
   service.out.offset = period.bytes + rates.packet;
+  service.out.stride = rates.packet;
   service.out.rate = rates.server_link;
   service.out.count = packets;
   service.out.last = service.after.end(rates.server);
@@ -115,7 +118,7 @@ BusyPeriod Service::behind(std::uint32_t packets, const Law& arrivals, const Rat
                            std::int64_t packet) const {
   if (packets == 0) return before;
   if (packets == out.count) return after;
-  if (paced) return {arrivals.at(packets - 1, arrival_rate, packet), packet};
+  if (paced) return {arrivals.at(packets - 1, arrival_rate), packet};
   return {out.base, out.offset + (packets - 1) * packet};
 }
 
@@ -124,7 +127,7 @@ Time Service::busy(const Rate& server, const Rate& out_rate, std::int64_t packet
   const Time each = server.up(packet);
   if (!last_apart) return out.count * each;
   const std::uint32_t full = out.count - 1;
-  return full * each + out.last - out.at(full - 1, out_rate, packet) - rest;
+  return full * each + out.last - out.at(full - 1, out_rate) - rest;
 }
 
 }  // namespace tessera::sim

@@ -48,6 +48,16 @@ class Injector {
   [[nodiscard]] Offer offer();
   /// The offered message has sent `packets`, the last of which left at `left`. The message is as before, but for packets_left.
   const OwnMessage& sent(std::uint32_t packets, Time left);
+  /// How many rounds of one packet each all active messages can send from now on, as long as nothing new comes, without the
+  /// last packet of any; 0 where messages have yet to fall in line.
+  [[nodiscard]] std::uint32_t whole_rounds() const;
+  /// Of `takers` messages in such rounds, the one whose turn has this index.
+  [[nodiscard]] const OwnMessage& in_turn(std::uint32_t index, std::uint32_t takers) const {
+    return index + 1 < takers ? line_[head_ + index] : current_;
+  }
+  /// In such rounds, `packets` have been sent, the last of which left at `left`.
+  void sent_in_turns(std::uint32_t packets, std::uint32_t takers, Time left);
+
   /// Number of messages of this stream and batch that have not been sent whole.
   [[nodiscard]] std::uint32_t held(std::uint32_t stream, std::uint32_t batch) const;
 

@@ -8,33 +8,34 @@
 
 namespace tessera::sim {
 
-/// Times of packets 0 .. count-1, which never decrease: packet i < count-1 at base + ceil((offset + i packet) / rate), the last
+/// Times of packets 0 .. count-1, which never decrease: packet i < count-1 at base + ceil((offset + i stride) / rate), the last
 /// one at `last`. All are of the network's packet size but the last, which has `last_bytes`.
 struct Law {
   Time base = 0;
   std::int64_t offset = 0;      ///< B
+  std::int64_t stride = 0;      ///< B: the packet size, or a multiple of it where messages take turns
   Time last = 0;
   std::int64_t last_bytes = 0;  ///< at most one packet
   std::uint32_t count = 0;
   machine::LinkId rate = 0;     ///< the link whose bandwidth the packets keep to
 
-  [[nodiscard]] Time at(std::uint32_t index, const Rate& speed, std::int64_t packet) const {
-    return index + 1 == count ? last : base + speed.up(offset + static_cast<std::int64_t>(index) * packet);
+  [[nodiscard]] Time at(std::uint32_t index, const Rate& speed) const {
+    return index + 1 == count ? last : base + speed.up(offset + static_cast<std::int64_t>(index) * stride);
   }
 
   /// Number of packets with a time <= `time`.
-  [[nodiscard]] std::uint32_t until(Time time, const Rate& speed, std::int64_t packet) const {
+  [[nodiscard]] std::uint32_t until(Time time, const Rate& speed) const {
     if (count == 0 || last <= time) return count;
     if (time < base) return 0;
     const std::int64_t bytes = speed.within(time - base) - offset;
     if (bytes < 0) return 0;
-    const std::int64_t packets = bytes / packet + 1;
+    const std::int64_t packets = bytes / stride + 1;
     return packets < count - 1 ? static_cast<std::uint32_t>(packets) : count - 1;
   }
 
   /// Drops the first `packets`.
-  void advance(std::uint32_t packets, std::int64_t packet) {
-    offset += packets * packet;
+  void advance(std::uint32_t packets) {
+    offset += packets * stride;
     count -= packets;
   }
 
@@ -42,7 +43,7 @@ struct Law {
   void truncate(std::uint32_t packets, const Rate& speed, std::int64_t packet) {
     if (packets >= count) return;
     if (packets > 0) {
-      last = at(packets - 1, speed, packet);
+      last = at(packets - 1, speed);
       last_bytes = packet;
     }
     count = packets;

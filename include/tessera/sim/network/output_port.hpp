@@ -94,6 +94,7 @@ class OutputPort {
     bool final = false;          // ends with the last packet of the message
     bool to_destination = false;
     std::uint32_t stream = 0;    // in streams_
+    std::uint32_t takers = 1;    // own messages that take turns, a packet each; then only their generations, in turn, count
     MessageName name;
     std::uint32_t generation = 0;
     machine::NodeId destination = 0;
@@ -113,6 +114,10 @@ class OutputPort {
   void plan_own(const Injector::Offer& offer);
   void plan_stream(std::uint32_t stream, const Turn* own_turn);
   void announce(Time sent, PortSink& sink);
+  void announce_turns(PortSink& sink);
+  void take_back_turns(Time now, std::uint32_t packets, PortSink& sink);
+  [[nodiscard]] std::uint32_t turns_of(std::uint32_t taker, std::uint32_t packets) const;
+  void trace_run();
   void cut(Time now, std::uint32_t packets, PortSink& sink);
   void go_on(Time now, pdes::ComponentId source, PortSink& sink);
   void complete_run(PortSink& sink);

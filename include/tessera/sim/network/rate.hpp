@@ -44,8 +44,9 @@ class Rate {
 
   [[nodiscard]] bool exact(std::int64_t bytes) const { return static_cast<Wide>(bytes) * time_ % bytes_ == 0; }
   [[nodiscard]] bool operator==(const Rate&) const = default;
-  [[nodiscard]] bool faster_than(const Rate& other) const {
-    return static_cast<Wide>(time_) * other.bytes_ < static_cast<Wide>(other.time_) * bytes_;
+  /// Whether `bytes` take longer than `other_bytes` at another rate, as exact numbers; neither is more than a few packets.
+  [[nodiscard]] bool longer(std::int64_t bytes, const Rate& other, std::int64_t other_bytes) const {
+    return static_cast<Wide>(bytes) * time_ * other.bytes_ > static_cast<Wide>(other_bytes) * other.time_ * bytes_;
   }
 
   /// Whether `a` + time of `bytes_a` <= `b` + time of `bytes_b`, as exact numbers, not rounded.
