@@ -12,6 +12,7 @@
 #include "estimate.hpp"
 #include "experiment_options.hpp"
 #include "interrupts.hpp"
+#include "launch.hpp"
 #include "progress.hpp"
 #include "tessera/base/comm.hpp"
 #include "tessera/results/results.hpp"
@@ -148,8 +149,11 @@ ExitCode run_on_all_ranks(const Options& options, Arguments arguments) {
   MpiSession session(arguments.count, arguments.values);
   Communicator& comm = session.world();
   catch_interrupts();
-  return guarded(comm.rank() != 0, [&] {
+  const Launch launch = find_launch();
+  const bool silent = comm.rank() != 0 || (comm.size() == 1 && launch.number != 0);
+  return guarded(silent, [&] {
     try {
+      check_launch(launch, comm.size());
       return run(options, arguments, comm);
     } catch (const Error& error) {
       if (error.code() != ExitCode::internal) throw;

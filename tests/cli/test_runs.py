@@ -70,6 +70,18 @@ class Outputs(CliTest):
         self.assertIn("warning:", done.stderr)
 
 
+class Launchers(CliTest):
+    def test_processes_that_are_alone_in_mpi_are_refused_by_the_first_of_them(self):
+        # As srun leaves them without --mpi=pmix.
+        first = self.tessera("run", "training.toml", "-o", "out.h5", code=2,
+                             environment={"SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "0"})
+        self.assertIn("2 processes were started, but each is alone in MPI", first.stderr)
+        other = self.tessera("run", "training.toml", "-o", "out.h5", code=2,
+                             environment={"SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "1"})
+        self.assertEqual(other.stderr, "")
+        self.assertNotIn("out.h5", self.files())
+
+
 class Signals(CliTest):
     def interrupted(self, ranks, sent):
         """Starts a run of minutes, waits until it simulates, sends the signal to what was started; returns exit code and files."""

@@ -1,0 +1,44 @@
+#include "launch.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "tessera/base/error.hpp"
+
+namespace tessera::app {
+namespace {
+
+std::optional<int> number_in(const char* variable) {
+  const char* text = std::getenv(variable);
+  int number = 0;
+  if (text == nullptr || std::from_chars(text, text + std::strlen(text), number).ec != std::errc{}) return std::nullopt;
+  return number;
+}
+
+}  // namespace
+
+Launch find_launch() {
+  struct Variables {
+    const char* processes;
+    const char* number;
+  };
+  for (const auto& [processes, number] :
+       {Variables{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}, Variables{"PMI_SIZE", "PMI_RANK"},
+        Variables{"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}}) {
+    // The innermost launcher decides: under mpirun inside an allocation, srun's variables may be there too.
+    if (const auto count = number_in(processes)) return {*count, number_in(number).value_or(0)};
+  }
+  return {};
+}
+
+void check_launch(const Launch& launch, int ranks) {
+  if (ranks > 1 || launch.processes <= 1) return;
+  throw InputError(std::to_string(launch.processes) +
+                   " processes were started, but each is alone in MPI: start them with the mpirun of the " +
+                   "MPI that tessera was built with, or with srun --mpi=pmix");
+}
+
+}  // namespace tessera::app

@@ -1,0 +1,18 @@
+// What the program that started this process says about it, read from the environment before and beside MPI.
+#pragma once
+
+namespace tessera::app {
+
+struct Launch {
+  int processes = 1;  ///< that were started together; 1 when nobody says so
+  int number = 0;     ///< of this one among them
+};
+
+/// From the variables of Open MPI's mpirun, of Hydra (MPICH and its relatives), and of srun.
+[[nodiscard]] Launch find_launch();
+
+/// Processes that were started together, but of which each finds itself alone in MPI, would all simulate everything and
+/// write the same file. InputError that says what to do about it.
+void check_launch(const Launch& launch, int ranks);
+
+}  // namespace tessera::app
