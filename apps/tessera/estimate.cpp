@@ -11,8 +11,9 @@ constexpr std::size_t most_sampled = 256;
 // Measured on the experiments that come along. A message that meets no other is one event a link (a train); most
 // computations follow what they wait for without an event of their own.
 constexpr double events_per_instruction = 0.1;
-constexpr double bytes_per_device = 2e3;   // with its links
-constexpr double bytes_per_interval = 40;  // of a recorded timeline
+constexpr double bytes_per_device = 2e3;        // with its links
+constexpr double bytes_per_connection = 2.5e3;  // of a device: peers and groups, with the messages that are under way
+constexpr double bytes_per_interval = 40;       // of a recorded timeline
 
 /// Whom a device sends to: its peers, and in each collective the receivers of a first and a middle step.
 std::vector<program::DeviceId> partners_of(const experiment::Experiment& experiment, program::DeviceId device) {
@@ -83,7 +84,12 @@ Estimate estimate(const experiment::Experiment& experiment) {
       result.bytes_of_simulation += scale * bytes_per_interval * static_cast<double>(totals.instructions);
     result.most_events += scale * (static_cast<double>(totals.instructions) + packets * hops);
   }
-  result.bytes_of_simulation += bytes_per_device * static_cast<double>(experiment.machine.devices());
+  for (const program::DeviceProgram& device : program.devices) {
+    const auto bound =
+        std::count_if(device.groups.begin(), device.groups.end(), [](auto id) { return id != program::no_group; }) +
+        std::count_if(device.peers.begin(), device.peers.end(), [](auto id) { return id != program::no_device; });
+    result.bytes_of_simulation += bytes_per_device + bytes_per_connection * static_cast<double>(bound);
+  }
   return result;
 }
 

@@ -11,7 +11,7 @@ namespace tessera::sim {
 /// What one device waits for.
 struct DeviceWaits {
   std::uint32_t device = 0;
-  std::vector<std::string> texts;   ///< one a stream
+  std::vector<std::string> texts;  ///< one a stream
 };
 
 /// Every rank passes what its own devices wait for; throws the same InfeasibleError on all of them when any does.

@@ -64,8 +64,8 @@ int count_nodes(const machine::Machine& machine) {
 NetworkModel::NetworkModel(const machine::Machine& machine, const program::Program& program)
     : tables(machine.network), wiring(tables, destinations_of(program)) {}
 
-pdes::ModelGraph make_graph(const machine::Machine& machine, const program::Program& program, const NetworkModel& network,
-                            bool whole_nodes, const CreateComponent& create) {
+pdes::ModelGraph make_graph(const machine::Machine& machine, const program::Program& program,
+                            const NetworkModel& network, bool whole_nodes, const CreateComponent& create) {
   // Expected events of an idle device and of a switch output, compared with those of a device at work.
   constexpr float idle_weight = 0.02F;
   constexpr float switch_weight = 0.3F;
@@ -93,8 +93,8 @@ pdes::ModelGraph make_graph(const machine::Machine& machine, const program::Prog
 PartitionedModel partition_model(const machine::Machine& machine, const program::Program& program,
                                  const NetworkModel& network, int ranks, const std::string& kind,
                                  const CreateComponent& create) {
-  // Messages inside a node are many and their latency is small, so a node is only cut when there are more ranks than nodes.
-  // What may not be cut at all is refused on any number of ranks.
+  // Messages inside a node are many and their latency is small, so a node is only cut when there are more ranks than
+  // nodes. What may not be cut at all is refused on any number of ranks.
   PartitionedModel model{make_graph(machine, program, network, false, create), {}};
   const int nodes = count_nodes(machine);
   if (nodes > 1 && ranks <= nodes) {

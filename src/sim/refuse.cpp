@@ -26,8 +26,8 @@ void refuse_limits(const machine::Machine& machine, const program::Program& prog
     for (const program::Instruction& instruction : block.code) {
       const bool has_channel = instruction.op == program::Op::send || instruction.op == program::Op::receive;
       if (has_channel && is_collective(instruction.b)) {
-        throw InputError("channel " + std::to_string(instruction.b) + " in block " + block.name + ", channels are below " +
-                         std::to_string(first_collective_channel));
+        throw InputError("channel " + std::to_string(instruction.b) + " in block " + block.name +
+                         ", channels are below " + std::to_string(first_collective_channel));
       }
     }
   }
@@ -35,7 +35,8 @@ void refuse_limits(const machine::Machine& machine, const program::Program& prog
   for (machine::LinkId link = 0; link < machine.network.links.size(); ++link) {
     if (duration_at_rate(machine.network.packet, machine.network.links[link].bandwidth) > 1) continue;
     throw InputError("a packet of " + config::format_quantity(machine.network.packet, Unit::bytes) +
-                     " takes no longer than a picosecond on the link " + machine.link_name(link) + ", make packets larger");
+                     " takes no longer than a picosecond on the link " + machine.link_name(link) +
+                     ", make packets larger");
   }
 }
 
@@ -70,8 +71,8 @@ std::string breakdown(const program::MemoryPeak& peak) {
   std::string text;
   for (int category = 0; category < program::memory_category_count; ++category) {
     if (peak.by_category[category] == 0) continue;
-    text += (text.empty() ? "" : ", ") + std::string(program::name_of(static_cast<program::MemoryCategory>(category))) + " " +
-            format_rounded(peak.by_category[category], Unit::bytes);
+    text += (text.empty() ? "" : ", ") + std::string(program::name_of(static_cast<program::MemoryCategory>(category))) +
+            " " + format_rounded(peak.by_category[category], Unit::bytes);
   }
   std::replace(text.begin(), text.end(), '_', ' ');
   return text;
@@ -79,15 +80,17 @@ std::string breakdown(const program::MemoryPeak& peak) {
 
 }  // namespace
 
-std::vector<std::string> refuse(const machine::Machine& machine, const program::Program& program, bool allow_oversubscription) {
+std::vector<std::string> refuse(const machine::Machine& machine, const program::Program& program,
+                                bool allow_oversubscription) {
   refuse_limits(machine, program);
   refuse_program(machine, program);
   const Need need = largest_need(program);
   const std::int64_t capacity = machine.device.memory_capacity;
   if (need.peak.total <= capacity) return {};
-  const std::string text = "device " + machine.node_name(need.device) + " needs " + format_rounded(need.peak.total, Unit::bytes) +
-                           " but has " + format_rounded(capacity, Unit::bytes) + " (" +
-                           format_rounded(need.peak.total - capacity, Unit::bytes) + " too much): " + breakdown(need.peak);
+  const std::string text =
+      "device " + machine.node_name(need.device) + " needs " + format_rounded(need.peak.total, Unit::bytes) +
+      " but has " + format_rounded(capacity, Unit::bytes) + " (" +
+      format_rounded(need.peak.total - capacity, Unit::bytes) + " too much): " + breakdown(need.peak);
   if (allow_oversubscription) return {text};
   throw InfeasibleError(text + "; --allow-oversubscription simulates it anyway");
 }

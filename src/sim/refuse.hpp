@@ -9,8 +9,9 @@
 
 namespace tessera::sim {
 
-/// Throws InfeasibleError for a program that cannot finish (all that check_program finds) or, unless `allow_oversubscription`,
-/// does not fit into memory; InputError for what the simulator cannot represent. Returns warnings.
+/// Throws InfeasibleError for a program that cannot finish (all that check_program finds) or, unless
+/// `allow_oversubscription`, does not fit into memory; InputError for what the simulator cannot represent. Returns
+/// warnings.
 [[nodiscard]] std::vector<std::string> refuse(const machine::Machine& machine, const program::Program& program,
                                               bool allow_oversubscription);
 

@@ -16,7 +16,11 @@ class RankSimulation {
  public:
   RankSimulation(const machine::Machine& machine, const program::Program& program, const workload::CostModel& cost,
                  Communicator& comm, const SimulationOptions& options)
-      : machine_(machine), program_(program), comm_(comm), network_(machine, program), facts_(program),
+      : machine_(machine),
+        program_(program),
+        comm_(comm),
+        network_(machine, program),
+        facts_(program),
         costs_(program, machine, cost) {
     environment_.machine = &machine;
     environment_.program = &program;
@@ -66,7 +70,8 @@ class RankSimulation {
       add_links(device->node(), results);
     }
     for (SwitchOutput* output : outputs_) add_links(output->node(), results);
-    std::sort(results.link_rows.begin(), results.link_rows.end(), [](const auto& a, const auto& b) { return a.link < b.link; });
+    std::sort(results.link_rows.begin(), results.link_rows.end(),
+              [](const auto& a, const auto& b) { return a.link < b.link; });
     results.collective_rows = collectives_.rows();
     return results;
   }
@@ -115,8 +120,8 @@ class RankSimulation {
       const machine::Link& link = machine_.network.links[port.link()];
       if (link.dead) continue;
       const LinkCounts& counts = port.counts();
-      results.link_rows.push_back({port.link(), link.from, link.to, link.link_class, link.bandwidth, counts.bytes, counts.messages,
-                                   counts.busy, counts.peak_queue});
+      results.link_rows.push_back({port.link(), link.from, link.to, link.link_class, link.bandwidth, counts.bytes,
+                                   counts.messages, counts.busy, counts.peak_queue});
     }
   }
 
@@ -138,8 +143,8 @@ class RankSimulation {
 
 }  // namespace
 
-SimulationResult simulate(const machine::Machine& machine, const program::Program& program, const workload::CostModel& cost,
-                          Communicator& comm, const SimulationOptions& options) {
+SimulationResult simulate(const machine::Machine& machine, const program::Program& program,
+                          const workload::CostModel& cost, Communicator& comm, const SimulationOptions& options) {
   SimulationResult result;
   result.warnings = refuse(machine, program, options.allow_oversubscription);
   RankSimulation simulation(machine, program, cost, comm, options);
@@ -152,8 +157,8 @@ SimulationResult simulate(const machine::Machine& machine, const program::Progra
   return result;
 }
 
-std::vector<std::string> check(const machine::Machine& machine, const program::Program& program, const workload::CostModel& cost,
-                               int ranks, const SimulationOptions& options) {
+std::vector<std::string> check(const machine::Machine& machine, const program::Program& program,
+                               const workload::CostModel& cost, int ranks, const SimulationOptions& options) {
   std::vector<std::string> warnings = refuse(machine, program, options.allow_oversubscription);
   static_cast<void>(CostTables(program, machine, cost));
   const NetworkModel network(machine, program);

@@ -48,22 +48,21 @@ ProgramCase busy_program(machine::NodeId nodes, std::uint32_t rounds) {
   for (program::DeviceId device = 0; device < devices; ++device) {
     const std::uint32_t inside = 2 * (device / node_size);
     const std::uint32_t across = 2 * nodes + device % node_size;
-    const auto round =
-        made.block("round " + std::to_string(device))
-            .compute(work(1000 + 333 * (device % 5)))
-            .send((device + 1) % devices, 700)
-            .signal(0)
-            .activity(Activity::tensor_communication)
-            .label("inside")
-            .collective(collective(CollectiveKind::all_reduce, 5000, "ring", inside))
-            .activity(Activity::pipeline_communication)
-            .receive((device + devices - 1) % devices, 700)
-            .activity(Activity::data_communication)
-            .label("across")
-            .collective(collective(CollectiveKind::all_gather, 3001, "direct", across))
-            .allocate(program::MemoryCategory::activations, 100)
-            .wait(1)
-            .done();
+    const auto round = made.block("round " + std::to_string(device))
+                           .compute(work(1000 + 333 * (device % 5)))
+                           .send((device + 1) % devices, 700)
+                           .signal(0)
+                           .activity(Activity::tensor_communication)
+                           .label("inside")
+                           .collective(collective(CollectiveKind::all_reduce, 5000, "ring", inside))
+                           .activity(Activity::pipeline_communication)
+                           .receive((device + devices - 1) % devices, 700)
+                           .activity(Activity::data_communication)
+                           .label("across")
+                           .collective(collective(CollectiveKind::all_gather, 3001, "direct", across))
+                           .allocate(program::MemoryCategory::activations, 100)
+                           .wait(1)
+                           .done();
     const auto beside = made.block("beside " + std::to_string(device))
                             .wait(0)
                             .compute(work(777))

@@ -157,7 +157,13 @@ TEST_CASE("communication beside compute costs nothing; what is left of it is exp
   made.program.free_reductions = true;
   const auto reduce = collective(CollectiveKind::all_reduce, 200, "ring");
   for (const program::DeviceId device : {0U, 1U}) {
-    const auto main = made.block().compute(work(50'000)).signal(0).compute(work(60'000)).activity(Activity::data_communication).wait(1).done();
+    const auto main = made.block()
+                          .compute(work(50'000))
+                          .signal(0)
+                          .compute(work(60'000))
+                          .activity(Activity::data_communication)
+                          .wait(1)
+                          .done();
     const auto beside = made.block("beside").wait(0).collective(reduce).signal(1).done();
     made.bind(device, {main, beside}, 2);
   }
@@ -173,14 +179,19 @@ TEST_CASE("collective: steps of sends, receives and reductions; waiting belongs 
   made.group({0, 1});
   const auto reduce = collective(CollectiveKind::all_reduce, 200, "ring");
   for (const program::DeviceId device : {0U, 1U}) {
-    made.bind(device, {made.block().compute(work(device * 1000)).activity(Activity::tensor_communication).label("sum").collective(reduce).done()});
+    made.bind(device, {made.block()
+                           .compute(work(device * 1000))
+                           .activity(Activity::tensor_communication)
+                           .label("sum")
+                           .collective(reduce)
+                           .done()});
   }
   const auto results = run(made);
   // Device 1 joins at 1,000. A step is 100 bytes and the latency; adding 100 received bytes takes 100 ps.
   // Device 1 has its first chunk from device 0 at 100,500, before it needs 101,500 itself for the other direction:
-  // device 0: first step ends at 1,000 + 100,500, reduces until 101,600, sends at 101,600; device 1: ends its first step at
-  // 100,500, reduces until 100,600, its second send waits for its first (link busy until 101,000) and is through at 201,500.
-  // Device 1 receives device 0's second message, posted at 101,600, at 202,100.
+  // device 0: first step ends at 1,000 + 100,500, reduces until 101,600, sends at 101,600; device 1: ends its first
+  // step at 100,500, reduces until 100,600, its second send waits for its first (link busy until 101,000) and is
+  // through at 201,500. Device 1 receives device 0's second message, posted at 101,600, at 202,100.
   CHECK(results.device_rows[0].finished == 201'500);
   CHECK(results.device_rows[1].finished == 202'100);
   CHECK(time_of(results.device_rows[0], Activity::tensor_communication) == 201'500);
@@ -219,9 +230,14 @@ TEST_CASE("a slow device computes and reduces at its speed") {
 TEST_CASE("a pipeline of two stages: the bubble is the fill and the drain") {
   // Four micro-batches, forward 1,000,000 a stage, messages of 100 bytes: 100,500 on the way.
   ProgramCase made(2);
-  const auto first = made.block("first").compute(work(1'000'000)).activity(Activity::pipeline_communication).send(1, 100).done();
-  const auto second =
-      made.block("second").activity(Activity::pipeline_communication).receive(0, 100).activity(Activity::forward).compute(work(1'000'000)).done();
+  const auto first =
+      made.block("first").compute(work(1'000'000)).activity(Activity::pipeline_communication).send(1, 100).done();
+  const auto second = made.block("second")
+                          .activity(Activity::pipeline_communication)
+                          .receive(0, 100)
+                          .activity(Activity::forward)
+                          .compute(work(1'000'000))
+                          .done();
   made.bind(0, {made.block().call(first, 4).done()});
   made.bind(1, {made.block().call(second, 4).done()});
   const auto results = run(made);

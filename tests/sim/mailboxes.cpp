@@ -7,10 +7,10 @@ using tessera::sim::Mailboxes;
 TEST_CASE("messages match receives in the order in which they were sent, not in which they come") {
   Mailboxes mail;
   const auto box = mail.find(7, 3);
-  CHECK_FALSE(mail.deliver(box, 1));          // the second message overtakes the first
-  CHECK_FALSE(mail.take(box, 5));             // the first receive means the first message
-  CHECK(mail.take(box, 5));                   // the second is here
-  CHECK(mail.deliver(box, 0) == 5U);          // the first one's receive is told
+  CHECK_FALSE(mail.deliver(box, 1));  // the second message overtakes the first
+  CHECK_FALSE(mail.take(box, 5));     // the first receive means the first message
+  CHECK(mail.take(box, 5));           // the second is here
+  CHECK(mail.deliver(box, 0) == 5U);  // the first one's receive is told
   CHECK_FALSE(mail.take(box, 6));
   CHECK(mail.deliver(box, 2) == 6U);
 }

@@ -94,7 +94,8 @@ TEST_CASE("packets that take no whole picosecond are refused") {
   made.machine.network.packet = 1;
   for (machine::Link& link : made.machine.network.links) link.bandwidth = 2'000'000'000'000;
   made.bind(0, {made.block().compute(work(1)).done()});
-  CHECK(made.refusal() == "a packet of 1 B takes no longer than a picosecond on the link gpu 0 to gpu 1, make packets larger");
+  CHECK(made.refusal() ==
+        "a packet of 1 B takes no longer than a picosecond on the link gpu 0 to gpu 1, make packets larger");
 }
 
 TEST_CASE("a cycle of waits is a deadlock: who waits, for what, since when") {
@@ -103,7 +104,8 @@ TEST_CASE("a cycle of waits is a deadlock: who waits, for what, since when") {
   made.bind(1, {made.block().receive(0, 100).send(0, 4000, 2).done()});
   made.bind(2, {made.block().compute(work(1'000'000)).done()});
   CHECK(made.refusal() ==
-        "deadlock: gpu 0 waits since 250 ps for 4 kB from gpu 1 on channel 2; gpu 1 waits since 0 ps for 100 B from gpu 0 on "
+        "deadlock: gpu 0 waits since 250 ps for 4 kB from gpu 1 on channel 2; gpu 1 waits since 0 ps for 100 B from "
+        "gpu 0 on "
         "channel 0");
 }
 
@@ -111,10 +113,12 @@ TEST_CASE("a deadlock in a collective names its step, one behind an event names 
   ProgramCase made(2);
   made.group({0, 1});
   const auto reduce = collective(CollectiveKind::all_reduce, 200, "ring");
-  made.bind(0, {made.block().wait(0).collective(reduce).done(), made.block("beside").receive(1, 8).signal(0).done()}, 1);
+  made.bind(0, {made.block().wait(0).collective(reduce).done(), made.block("beside").receive(1, 8).signal(0).done()},
+            1);
   made.bind(1, {made.block().collective(reduce).send(0, 8).done()});
   CHECK(made.refusal() ==
-        "deadlock: gpu 0 waits since 0 ps for event 0, raised 0 of 1 times; gpu 0 stream 1 waits since 0 ps for 8 B from gpu 1 on "
+        "deadlock: gpu 0 waits since 0 ps for event 0, raised 0 of 1 times; gpu 0 stream 1 waits since 0 ps for 8 B "
+        "from gpu 1 on "
         "channel 0; gpu 1 waits since 0 ps in the all-reduce of 200 B over 2 devices (step 1 of 2) for gpu 0");
 }
 

@@ -18,7 +18,8 @@ struct World {
 };
 
 bool equal(const results::LinkRow& a, const results::LinkRow& b) {
-  return a.link == b.link && a.bytes == b.bytes && a.messages == b.messages && a.busy == b.busy && a.peak_queue == b.peak_queue;
+  return a.link == b.link && a.bytes == b.bytes && a.messages == b.messages && a.busy == b.busy &&
+         a.peak_queue == b.peak_queue;
 }
 bool equal(const results::DeviceRow& a, const results::DeviceRow& b) {
   return a.device == b.device && a.activity == b.activity && a.flops == b.flops && a.bytes_sent == b.bytes_sent &&
@@ -26,8 +27,8 @@ bool equal(const results::DeviceRow& a, const results::DeviceRow& b) {
          a.peak_memory_time == b.peak_memory_time && a.finished == b.finished;
 }
 bool equal(const results::Interval& a, const results::Interval& b) {
-  return a.device == b.device && a.stream == b.stream && a.label == b.label && a.activity == b.activity && a.begin == b.begin &&
-         a.end == b.end;
+  return a.device == b.device && a.stream == b.stream && a.label == b.label && a.activity == b.activity &&
+         a.begin == b.begin && a.end == b.end;
 }
 bool equal(const results::MemoryChange& a, const results::MemoryChange& b) {
   return a.device == b.device && a.category == b.category && a.time == b.time && a.bytes == b.bytes;
@@ -49,7 +50,8 @@ void check_collectives(const results::RunResults& mine, const results::RunResult
   for (const results::CollectiveRow& row : serial.collective_rows) {
     results::CollectiveRow part;
     for (const results::CollectiveRow& own : mine.collective_rows) {
-      if (own.label == row.label && own.kind == row.kind && own.algorithm == row.algorithm && own.group_size == row.group_size) {
+      if (own.label == row.label && own.kind == row.kind && own.algorithm == row.algorithm &&
+          own.group_size == row.group_size) {
         part = own;
       }
     }

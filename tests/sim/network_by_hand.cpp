@@ -41,7 +41,8 @@ TEST_CASE("bytes that do not divide into whole picoseconds are rounded up once, 
 }
 
 TEST_CASE("several hops pipeline: only the first packet is stored whole at each node") {
-  // The last of ten packets leaves the first link at 1,000,000 ps; each further hop adds its latency and one packet's time.
+  // The last of ten packets leaves the first link at 1,000,000 ps; each further hop adds its latency and one packet's
+  // time.
   const auto run = run_traffic(chain({gigabyte, gigabyte, gigabyte}, latency, packet), {{0, 3, 1000, 0}});
   CHECK(run.result.delivered[0] == 1'000'000 + 3 * latency + 2 * 100'000);
   CHECK(run.events == 4);  // posting, one arrival at each of the two nodes between, one at the destination
@@ -57,23 +58,24 @@ TEST_CASE("the slowest link sets the pace: a slower one behind, a faster one beh
 }
 
 TEST_CASE("the last, short packet has a busy period of its own where the link behind is faster") {
-  // 250 B: packets arrive at 100,000, 200,000 and 250,000 (+ latency); the fast link needs 50,000 for a whole packet, so the
-  // second one leaves at 250,000 (+ latency), just when the short one comes, which takes 25,000.
+  // 250 B: packets arrive at 100,000, 200,000 and 250,000 (+ latency); the fast link needs 50,000 for a whole packet,
+  // so the second one leaves at 250,000 (+ latency), just when the short one comes, which takes 25,000.
   const auto run = run_traffic(chain({gigabyte, 2 * gigabyte}, latency, packet), {{0, 2, 250, 0}});
   CHECK(run.result.delivered[0] == 275'000 + 2 * latency);
 }
 
 TEST_CASE("two flows that share a link take turns by arrival; ties go to the component with the smaller id") {
-  // Both senders' packets come at 100,000, 200,000, ... (+ latency). The shared link serves 0 1 0 1 ...: the last packet of
-  // sender 0 is the 19th, that of sender 1 the 20th.
+  // Both senders' packets come at 100,000, 200,000, ... (+ latency). The shared link serves 0 1 0 1 ...: the last
+  // packet of sender 0 is the 19th, that of sender 1 the 20th.
   const auto run = run_traffic(funnel(gigabyte, gigabyte), {{0, 2, 1000, 0}, {1, 2, 1000, 0}});
   CHECK(run.result.delivered[0] == 100'000 + 19 * 100'000 + 2 * latency);
   CHECK(run.result.delivered[1] == 100'000 + 20 * 100'000 + 2 * latency);
 }
 
 TEST_CASE("a train is cut where a later flow comes in") {
-  // Ten packets of sender 0 alone would be through at 1,100,000 + 2 latencies. One packet of sender 1, posted at 350,000, comes
-  // at 450,000 + latency, between the fourth and the fifth of sender 0, is served fifth, and delays the other six by one place.
+  // Ten packets of sender 0 alone would be through at 1,100,000 + 2 latencies. One packet of sender 1, posted at
+  // 350,000, comes at 450,000 + latency, between the fourth and the fifth of sender 0, is served fifth, and delays the
+  // other six by one place.
   const auto run = run_traffic(funnel(gigabyte, gigabyte), {{0, 2, 1000, 0}, {1, 2, 100, 350'000}});
   CHECK(run.result.delivered[1] == 600'000 + 2 * latency);
   CHECK(run.result.delivered[0] == 1'200'000 + 2 * latency);
@@ -114,8 +116,8 @@ TEST_CASE("a message that becomes active when the next packet is chosen takes pa
 }
 
 TEST_CASE("a busy period goes on when a packet comes in the picosecond in which the server becomes free") {
-  // 3 GB/s: a packet takes 33,333.3 ps. Alone, each would take 33,334; the second one, posted at 33,334, continues the first
-  // one's busy period and leaves at ceil(66,666.6).
+  // 3 GB/s: a packet takes 33,333.3 ps. Alone, each would take 33,334; the second one, posted at 33,334, continues the
+  // first one's busy period and leaves at ceil(66,666.6).
   const auto run = run_traffic(chain({3 * gigabyte}, latency, packet), {{0, 1, 100, 0}, {0, 1, 100, 33'334}});
   CHECK(run.result.delivered[1] == 66'667 + latency);
 }

@@ -48,8 +48,8 @@ struct Server {
   Time period_start = 0;
   std::int64_t period_bytes = 0;
   Time free_at = 0;
-  bool offered = false;        // an own packet waits or is in service
-  Active sending;              // its message
+  bool offered = false;  // an own packet waits or is in service
+  Active sending;        // its message
   std::deque<Active> line;
 };
 
@@ -64,7 +64,8 @@ class Reference {
 
   TrafficResult run() {
     for (std::uint32_t i = 0; i < messages_.size(); ++i) {
-      if (messages_[i].after < 0) push({messages_[i].time, messages_[i].from, 0, Event::post, 0, 0, {i, 0, false, false}});
+      if (messages_[i].after < 0)
+        push({messages_[i].time, messages_[i].from, 0, Event::post, 0, 0, {i, 0, false, false}});
     }
     while (!events_.empty()) {
       const Time now = events_.top().time;
@@ -129,7 +130,8 @@ class Reference {
     server.offered = false;
     if (server.sending.left > 0) {
       server.sending.joined = now;
-      const auto place = std::find_if(server.line.begin(), server.line.end(), [now](const Active& a) { return a.joined >= now; });
+      const auto place =
+          std::find_if(server.line.begin(), server.line.end(), [now](const Active& a) { return a.joined >= now; });
       server.line.insert(place, server.sending);
     }
     offer(link, now);
@@ -166,8 +168,7 @@ class Reference {
     const Server& server = servers_[link];
     const std::int64_t bytes = server.waiting.begin()->second.bytes;
     const bool goes_on = server.free_at >= start;
-    return (goes_on ? server.period_start : start) +
-           tables_.rate(link).up((goes_on ? server.period_bytes : 0) + bytes);
+    return (goes_on ? server.period_start : start) + tables_.rate(link).up((goes_on ? server.period_bytes : 0) + bytes);
   }
 
   void start_next(LinkId link, Time now) {

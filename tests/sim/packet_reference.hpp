@@ -1,4 +1,5 @@
-// A plain store-and-forward simulation, packet by packet, of the rules in docs/architecture.md: what the trains of src/sim must equal.
+// A plain store-and-forward simulation, packet by packet, of the rules in docs/architecture.md: what the trains of
+// src/sim must equal.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Small machines and programs with times that can be solved by hand: 1 ns a byte on every link, 1 ps a FLOP, 1 ps a reduced byte.
+// Small machines and programs with times that can be solved by hand: 1 ns a byte on every link, 1 ps a FLOP, 1 ps a
+// reduced byte.
 #pragma once
 
 #include <string>
@@ -34,7 +35,9 @@ inline constexpr std::int64_t packet_bytes = 100;
 /// A program under construction: streams of code for each device.
 class ProgramCase {
  public:
-  explicit ProgramCase(machine::NodeId devices) : machine(connected_machine(devices)) { program.devices.resize(devices); }
+  explicit ProgramCase(machine::NodeId devices) : machine(connected_machine(devices)) {
+    program.devices.resize(devices);
+  }
   explicit ProgramCase(machine::Machine made) : machine(std::move(made)) { program.devices.resize(machine.devices()); }
 
   [[nodiscard]] program::BlockBuilder block(const std::string& name = "main") { return {program, name}; }
@@ -52,8 +55,8 @@ class ProgramCase {
   program::Program program;
 };
 
-[[nodiscard]] program::Collective collective(program::CollectiveKind kind, std::int64_t bytes, const std::string& algorithm,
-                                             std::uint32_t group_slot = 0);
+[[nodiscard]] program::Collective collective(program::CollectiveKind kind, std::int64_t bytes,
+                                             const std::string& algorithm, std::uint32_t group_slot = 0);
 [[nodiscard]] Time time_of(const results::DeviceRow& row, program::Activity activity);
 
 }  // namespace tessera::test

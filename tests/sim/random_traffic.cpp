@@ -26,8 +26,9 @@ class Maker {
   }
 
   void link(machine::NetworkBuilder& builder, NodeId from, NodeId to) {
-    static constexpr std::array<std::int64_t, 8> bandwidths = {1'000'000'000,  1'500'000'000,   3'000'000'000,  7'000'000'000,
-                                                               12'345'678'901, 150'000'000'000, 25'000'000'000, 999'999'937};
+    static constexpr std::array<std::int64_t, 8> bandwidths = {1'000'000'000,  1'500'000'000,  3'000'000'000,
+                                                               7'000'000'000,  12'345'678'901, 150'000'000'000,
+                                                               25'000'000'000, 999'999'937};
     static constexpr std::array<Time, 5> latencies = {1, 17, 500, 10'000, 123'457};
     const std::int64_t bandwidth = equal_ ? 2'000'000'000 : one_of(bandwidths);
     builder.add_link(from, to, bandwidth, equal_ ? 1000 : one_of(latencies), 0);

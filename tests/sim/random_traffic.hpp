@@ -11,8 +11,8 @@ struct RandomCase {
   std::vector<TestMessage> messages;
 };
 
-/// Case `index`: a ring, a mesh, a tree of switches or a random graph, with links of different speeds, and messages of odd and
-/// even sizes at times that often coincide.
+/// Case `index`: a ring, a mesh, a tree of switches or a random graph, with links of different speeds, and messages of
+/// odd and even sizes at times that often coincide.
 [[nodiscard]] RandomCase random_case(std::uint64_t index);
 
 }  // namespace tessera::test

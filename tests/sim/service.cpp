@@ -18,8 +18,8 @@ struct PlainPacket {
 };
 
 /// Serves the arrivals one by one.
-std::vector<PlainPacket> serve_plainly(BusyPeriod period, const std::vector<Time>& arrivals, const std::vector<std::int64_t>& bytes,
-                                       const Rate& rate) {
+std::vector<PlainPacket> serve_plainly(BusyPeriod period, const std::vector<Time>& arrivals,
+                                       const std::vector<std::int64_t>& bytes, const Rate& rate) {
   std::vector<PlainPacket> served;
   for (std::size_t i = 0; i < arrivals.size(); ++i) {
     if (arrivals[i] > period.end(rate)) period = {arrivals[i], 0};
@@ -76,7 +76,8 @@ TEST_CASE("served in closed form, packets leave as if served one by one") {
     law.count = 1 + static_cast<std::uint32_t>(below(30));
     law.rate = 1;
     law.last_bytes = 1 + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(packet)));
-    law.last = law.base + arrival_rate.up(law.offset + (law.count - 1) * law.stride) + static_cast<Time>(below(3)) * 1000;
+    law.last =
+        law.base + arrival_rate.up(law.offset + (law.count - 1) * law.stride) + static_cast<Time>(below(3)) * 1000;
     const BusyPeriod before{static_cast<Time>(below(100'000)), static_cast<std::int64_t>(below(2000))};
     const std::uint32_t limit = 1 + static_cast<std::uint32_t>(below(law.count));
 
@@ -113,8 +114,8 @@ TEST_CASE("equal and clearly different speeds are covered by one closed form") {
   CHECK(covered(fast, slow, {}) == 100);
   CHECK(covered(slow, fast, {}) == 100);
   CHECK(covered(fast, slow, {0, 1000}) == 100);
-  // Behind a backlog that the faster server works off, the form changes once: 1,000 B are 500,000 ps of backlog, and each
-  // packet closes 50,000 of the gap.
+  // Behind a backlog that the faster server works off, the form changes once: 1,000 B are 500,000 ps of backlog, and
+  // each packet closes 50,000 of the gap.
   CHECK(covered(slow, fast, {0, 1000}) < 100);
   CHECK(covered(slow, fast, {0, 1000}) >= 8);
 }

@@ -53,9 +53,12 @@ struct Recorder final : sim::PacketTrace {
 /// Posts its messages at their times, or when what they answer has come. A message's number is its channel.
 class TrafficDevice final : public pdes::Component {
  public:
-  TrafficDevice(const sim::NetworkEnvironment& environment, pdes::ComponentId self, const std::vector<TestMessage>& messages,
-                TrafficResult& result)
-      : node_(environment, self, nullptr), packet_(environment.tables->packet()), self_(self), messages_(&messages),
+  TrafficDevice(const sim::NetworkEnvironment& environment, pdes::ComponentId self,
+                const std::vector<TestMessage>& messages, TrafficResult& result)
+      : node_(environment, self, nullptr),
+        packet_(environment.tables->packet()),
+        self_(self),
+        messages_(&messages),
         result_(&result) {}
 
   void start(pdes::Context& context) override {

@@ -23,12 +23,12 @@ namespace tessera::test {
 [[nodiscard]] machine::Network chain(const std::vector<std::int64_t>& bandwidths, Time latency, std::int64_t packet);
 
 struct TrafficRun {
-  TrafficResult result;            ///< of this rank's components; -1 and empty for others
+  TrafficResult result;  ///< of this rank's components; -1 and empty for others
   std::uint64_t events = 0;
 };
 /// Runs messages on the components of src/sim on the ranks of `comm`.
-[[nodiscard]] TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMessage>& messages, Communicator& comm,
-                                     const std::string& synchroniser = "window");
+[[nodiscard]] TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMessage>& messages,
+                                     Communicator& comm, const std::string& synchroniser = "window");
 [[nodiscard]] TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMessage>& messages);
 
 }  // namespace tessera::test

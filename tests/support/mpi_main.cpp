@@ -1,5 +1,5 @@
-// The entry point of the tests that run under mpirun. A rank that fails an assertion ends all of them, since the others would wait
-// for it in their next collective; ranks above 0 are silent unless they fail.
+// The entry point of the tests that run under mpirun. A rank that fails an assertion ends all of them, since the others
+// would wait for it in their next collective; ranks above 0 are silent unless they fail.
 #define CATCH_CONFIG_RUNNER
 #include <mpi.h>
 
@@ -16,7 +16,8 @@ struct AbortOnFailure : Catch::TestEventListenerBase {
       MPI_Comm_rank(MPI_COMM_WORLD, &rank);
       const auto& result = stats.assertionResult;
       std::cerr << "rank " << rank << ": " << result.getSourceInfo().file << ':' << result.getSourceInfo().line << ": "
-                << result.getExpression() << " became " << result.getExpandedExpression() << ' ' << result.getMessage() << std::endl;
+                << result.getExpression() << " became " << result.getExpandedExpression() << ' ' << result.getMessage()
+                << std::endl;
       MPI_Abort(MPI_COMM_WORLD, 1);
     }
     return true;

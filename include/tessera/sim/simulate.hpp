@@ -26,14 +26,15 @@ struct SimulationOptions {
   std::string partition = "auto";
   bool record_timeline = false;
   bool record_memory = false;
-  bool allow_oversubscription = false;   ///< too little memory only warns
+  bool allow_oversubscription = false;  ///< too little memory only warns
   pdes::RunOptions run;
-  std::function<void(const pdes::ProgressReport&, const WorkDone&)> progress;  ///< rank 0, a few times a second; may be empty
+  std::function<void(const pdes::ProgressReport&, const WorkDone&)>
+      progress;  ///< rank 0, a few times a second; may be empty
 };
 
 struct SimulationResult {
-  results::RunResults results;           ///< this rank's rows; iteration time and names on every rank
-  pdes::RunStatistics statistics;        ///< of this rank
+  results::RunResults results;     ///< this rank's rows; iteration time and names on every rank
+  pdes::RunStatistics statistics;  ///< of this rank
   std::vector<std::string> warnings;
 };
 
@@ -41,14 +42,17 @@ struct SimulationResult {
 /// InfeasibleError: out of memory (found before time zero), or a deadlock (devices, what each waits for, since when).
 /// InputError: more ranks than can be used, a link of zero latency that could be split, a datatype without a peak.
 [[nodiscard]] SimulationResult simulate(const machine::Machine& machine, const program::Program& program,
-                                        const workload::CostModel& cost, Communicator& comm, const SimulationOptions& options);
+                                        const workload::CostModel& cost, Communicator& comm,
+                                        const SimulationOptions& options);
 
-/// Throws what simulate would throw before time zero on that many ranks (check_program, memory, partition, datatypes), and returns the
-/// warnings that it would return; `options.run` plays no part. Serial, no MPI. For `tessera check`.
+/// Throws what simulate would throw before time zero on that many ranks (check_program, memory, partition, datatypes),
+/// and returns the warnings that it would return; `options.run` plays no part. Serial, no MPI. For `tessera check`.
 [[nodiscard]] std::vector<std::string> check(const machine::Machine& machine, const program::Program& program,
-                                             const workload::CostModel& cost, int ranks, const SimulationOptions& options);
+                                             const workload::CostModel& cost, int ranks,
+                                             const SimulationOptions& options);
 
 /// The evaluator behind program::Evaluator: serial, no recording.
-[[nodiscard]] std::unique_ptr<program::Evaluator> make_evaluator(const machine::Machine& machine, const workload::CostModel& cost);
+[[nodiscard]] std::unique_ptr<program::Evaluator> make_evaluator(const machine::Machine& machine,
+                                                                 const workload::CostModel& cost);
 
 }  // namespace tessera::sim

@@ -20,8 +20,9 @@ namespace tessera::strategy {
 struct Workload {
   workload::Phase phase = workload::Phase::training;
   std::int64_t sequence = 2048;
-  std::int64_t global_batch = 1;       ///< sequences per iteration
-  std::int64_t generated = 1;          ///< generation: tokens to make per sequence; `sequence` is the prompt already in the KV cache
+  std::int64_t global_batch = 1;  ///< sequences per iteration
+  std::int64_t generated =
+      1;  ///< generation: tokens to make per sequence; `sequence` is the prompt already in the KV cache
   bool flash_attention = false;
   std::string datatype = "fp16";
 };
@@ -30,23 +31,23 @@ struct Workload {
 /// What a strategy turns into a program.
 struct Job {
   const machine::Machine* machine = nullptr;
-  const workload::Model* model = nullptr;      ///< null when the experiment has none (strategy `script`)
+  const workload::Model* model = nullptr;  ///< null when the experiment has none (strategy `script`)
   const Workload* workload = nullptr;
   const workload::CostModel* cost = nullptr;
   const program::CollectiveChoices* collectives = nullptr;
-  program::Evaluator* evaluator = nullptr;     ///< null where only the program is wanted
+  program::Evaluator* evaluator = nullptr;  ///< null where only the program is wanted
   std::uint64_t seed = 1;
 };
 
 /// A program and what the summary says about it.
 struct Plan {
   program::Program program;
-  std::vector<std::pair<std::string, std::string>> description;   ///< "tensor parallel" -> "8"
-  double model_flops = 0;             ///< FLOP of the iteration without recomputation (for model FLOPs utilisation); 0: none.
-                                      ///< double: 1T parameters times 6 million tokens is beyond 2^63
-  double hardware_flops = 0;          ///< with recomputation
+  std::vector<std::pair<std::string, std::string>> description;  ///< "tensor parallel" -> "8"
+  double model_flops = 0;     ///< FLOP of the iteration without recomputation (for model FLOPs utilisation); 0: none.
+                              ///< double: 1T parameters times 6 million tokens is beyond 2^63
+  double hardware_flops = 0;  ///< with recomputation
   std::int64_t parameters = 0;
-  std::int64_t tokens = 0;            ///< per iteration
+  std::int64_t tokens = 0;  ///< per iteration
 };
 
 struct StrategyKind {
@@ -54,7 +55,8 @@ struct StrategyKind {
   std::string help;
   bool needs_model = true;
   std::function<const config::SchemaBase&()> schema;
-  /// Reads its own [strategy] table, checks it against the job (to `diagnostics`, with the table's locations), builds the plan.
+  /// Reads its own [strategy] table, checks it against the job (to `diagnostics`, with the table's locations), builds
+  /// the plan.
   std::function<Plan(const config::Table& strategy, const Job& job, config::Diagnostics& diagnostics)> make_plan;
   /// The schemas of tables inside the strategy's own, for `tessera help`; may be empty.
   std::function<std::vector<const config::SchemaBase*>()> inner_schemas = {};

@@ -7,8 +7,8 @@
 
 namespace tessera::sim {
 
-CostTable::CostTable(const program::Program& program, const machine::DeviceSpec& device, const workload::CostModel& cost,
-                     double speed)
+CostTable::CostTable(const program::Program& program, const machine::DeviceSpec& device,
+                     const workload::CostModel& cost, double speed)
     : device_(&device), cost_(&cost), speed_(speed), free_reductions_(program.free_reductions) {
   times_.reserve(program.operators.size());
   for (const workload::Operator& op : program.operators) times_.push_back(time(op));
@@ -30,7 +30,8 @@ Time CostTable::reduction(std::int64_t bytes) {
   return known.time;
 }
 
-CostTables::CostTables(const program::Program& program, const machine::Machine& machine, const workload::CostModel& cost) {
+CostTables::CostTables(const program::Program& program, const machine::Machine& machine,
+                       const workload::CostModel& cost) {
   std::vector<double> speeds;
   for (machine::NodeId device = 0; device < program.devices.size(); ++device) {
     if (!program.devices[device].streams.empty() && machine.alive(device)) speeds.push_back(machine.speed[device]);

@@ -1,4 +1,5 @@
-// Events of a device. Instructions: device_instructions.cpp; collectives: device_collective.cpp; results: device_results.cpp.
+// Events of a device. Instructions: device_instructions.cpp; collectives: device_collective.cpp; results:
+// device_results.cpp.
 #include "tessera/sim/execution/device.hpp"
 
 #include <algorithm>
@@ -65,7 +66,8 @@ void Device::handle(pdes::Context& context, const pdes::Event& event) {
       const auto message = event.as<StreamWake>();
       Stream& stream = streams_[message.stream];
       if (message.token != stream.token) break;
-      if (stream.state == StreamState::until_clock || stream.state == StreamState::departures) ready_.push_back(message.stream);
+      if (stream.state == StreamState::until_clock || stream.state == StreamState::departures)
+        ready_.push_back(message.stream);
       break;
     }
     default:
@@ -139,9 +141,11 @@ bool Device::reach_clock(Stream& stream) {
 
 void Device::wake_at(Stream& stream, Time at) { context_->schedule(at, StreamWake{stream.index, ++stream.token}); }
 
-void Device::post(Stream& stream, program::DeviceId destination, std::uint32_t channel, std::int64_t bytes, std::uint32_t batch) {
+void Device::post(Stream& stream, program::DeviceId destination, std::uint32_t channel, std::int64_t bytes,
+                  std::uint32_t batch) {
   Outboxes::Box* box = outboxes_.find(destination, channel, stream.out_hint);
-  if (box == nullptr) box = &outboxes_.add(destination, channel, destination == self_ ? 0 : node_.port_towards(destination));
+  if (box == nullptr)
+    box = &outboxes_.add(destination, channel, destination == self_ ? 0 : node_.port_towards(destination));
   const MessageName name{self_, channel, box->next++};
   bytes_sent_ += bytes;
   if (destination == self_) return on_delivered({name, 0, context_->now()});

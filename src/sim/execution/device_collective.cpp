@@ -1,4 +1,5 @@
-// A collective, step by step: all sends are posted, all receives awaited, received data is added, then comes the next step.
+// A collective, step by step: all sends are posted, all receives awaited, received data is added, then comes the next
+// step.
 #include <algorithm>
 
 #include "tessera/base/error.hpp"
@@ -65,7 +66,8 @@ bool Device::post_step(Stream& stream) {
   for (const program::Transfer& transfer : step.receives) {
     bytes_received_ += transfer.bytes;
     ++messages_received_;
-    stream.in_hint = mailboxes_.find(group.members[transfer.peer], collective_channel(id, transfer.lane), stream.in_hint);
+    stream.in_hint =
+        mailboxes_.find(group.members[transfer.peer], collective_channel(id, transfer.lane), stream.in_hint);
     if (!mailboxes_.take(stream.in_hint, stream.index)) ++stream.missing;
   }
   ++stream.batch;

@@ -194,8 +194,8 @@ void Device::spend(const Stream& stream, const Instruction& instruction, Activit
   if (end <= begin) return;
   if (stream.index == 0) time_.add(activity, end - begin);
   if (!environment_->record_timeline) return;
-  intervals_.push_back({self_, static_cast<std::uint16_t>(stream.index), instruction.label, static_cast<std::uint16_t>(activity),
-                        begin, end});
+  intervals_.push_back({self_, static_cast<std::uint16_t>(stream.index), instruction.label,
+                        static_cast<std::uint16_t>(activity), begin, end});
 }
 
 }  // namespace tessera::sim

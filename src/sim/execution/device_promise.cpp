@@ -26,7 +26,8 @@ Distance Device::ahead(const Stream& stream, Time from) const {
 }
 
 Time Device::earliest_output(Time from, Time latency) const {
-  if (streams_.empty() && environment_->distances != nullptr && !environment_->network.wiring->may_pass(self_)) return never;
+  if (streams_.empty() && environment_->distances != nullptr && !environment_->network.wiring->may_pass(self_))
+    return never;
   if (distances_ == nullptr) return saturating_add(from, latency);
   Time crossing = never;
   Time sharing = never;

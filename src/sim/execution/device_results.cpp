@@ -50,13 +50,14 @@ std::string Device::wait_of(const Stream& stream) const {
              std::to_string(instruction.b);
     case StreamState::messages: {
       const CollectiveRun& run = stream.collective;
-      return text + "in the " + program::name_of(run.call.collective->kind) + " of " + size_text(run.call.collective->bytes) +
-             " over " + std::to_string(run.call.size) + " devices (step " + std::to_string(run.step + 1) + " of " +
-             std::to_string(run.steps) + ") for " + senders_text(awaited, machine);
+      return text + "in the " + program::name_of(run.call.collective->kind) + " of " +
+             size_text(run.call.collective->bytes) + " over " + std::to_string(run.call.size) + " devices (step " +
+             std::to_string(run.step + 1) + " of " + std::to_string(run.steps) + ") for " +
+             senders_text(awaited, machine);
     }
     case StreamState::event:
-      return text + "for event " + std::to_string(instruction.a) + ", raised " + std::to_string(events_[instruction.a]) +
-             " of " + std::to_string(instruction.count) + " times";
+      return text + "for event " + std::to_string(instruction.a) + ", raised " +
+             std::to_string(events_[instruction.a]) + " of " + std::to_string(instruction.count) + " times";
     default:
       return text + "for its messages to leave";
   }
@@ -78,8 +79,8 @@ void Device::collect(Time iteration_time, results::RunResults& results) const {
   row.finished = finished();
   results.device_rows.push_back(std::move(row));
   for (std::size_t category = 0; category < memory_.level.size(); ++category) {
-    results.memory_rows.push_back({self_, static_cast<std::uint16_t>(category), memory_.at_peak[category],
-                                   memory_.category_peak[category]});
+    results.memory_rows.push_back(
+        {self_, static_cast<std::uint16_t>(category), memory_.at_peak[category], memory_.category_peak[category]});
   }
   results.intervals.insert(results.intervals.end(), intervals_.begin(), intervals_.end());
   results.memory_changes.insert(results.memory_changes.end(), memory_changes_.begin(), memory_changes_.end());

@@ -32,8 +32,8 @@ Distance repeat(const Distance& once, std::uint32_t count) {
 
 }  // namespace
 
-DistanceTable::DistanceTable(const program::Program& program, const CostTable& costs, const program::DeviceProgram& device,
-                             const Reach& reach)
+DistanceTable::DistanceTable(const program::Program& program, const CostTable& costs,
+                             const program::DeviceProgram& device, const Reach& reach)
     : reach_(reach), first_(program.blocks.size(), not_run) {
   for (const program::BlockId block : device.streams) add(program, costs, block);
 }
@@ -50,8 +50,8 @@ void DistanceTable::add(const program::Program& program, const CostTable& costs,
   for (std::size_t i = code.size(); i-- > 0;) at[i] = before(program, costs, code[i], at[i + 1]);
 }
 
-Distance DistanceTable::before(const program::Program& program, const CostTable& costs, const program::Instruction& instruction,
-                               const Distance& behind) const {
+Distance DistanceTable::before(const program::Program& program, const CostTable& costs,
+                               const program::Instruction& instruction, const Distance& behind) const {
   Distance here = behind;
   switch (instruction.op) {
     case Op::compute:
@@ -111,7 +111,8 @@ bool Distances::crosses(program::DeviceId from, program::DeviceId to) const {
   for (machine::LinkId link = network.router->next(from, to); link != machine::no_link;) {
     const machine::NodeId node = network.links[link].to;
     const machine::LinkId next = network.router->next(node, to);
-    const pdes::ComponentId component = network_->is_device(node) || next == machine::no_link ? node : network_->server(next);
+    const pdes::ComponentId component =
+        network_->is_device(node) || next == machine::no_link ? node : network_->server(next);
     if (partition_->rank_of[component] != rank) return true;
     link = next;
   }

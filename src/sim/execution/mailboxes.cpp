@@ -6,7 +6,9 @@
 namespace tessera::sim {
 namespace {
 
-std::uint64_t key_of(machine::NodeId node, std::uint32_t channel) { return static_cast<std::uint64_t>(channel) << 32U | node; }
+std::uint64_t key_of(machine::NodeId node, std::uint32_t channel) {
+  return static_cast<std::uint64_t>(channel) << 32U | node;
+}
 
 constexpr auto key_before = [](const auto& box, std::uint64_t key) { return box.key < key; };
 
@@ -14,7 +16,8 @@ constexpr auto key_before = [](const auto& box, std::uint64_t key) { return box.
 
 Mailboxes::Index Mailboxes::find(machine::NodeId sender, std::uint32_t channel, Index hint) {
   const std::uint64_t key = key_of(sender, channel);
-  if (hint < boxes_.size() && boxes_[hint].key == key) [[likely]] return hint;
+  if (hint < boxes_.size() && boxes_[hint].key == key) [[likely]]
+    return hint;
   const auto place = std::lower_bound(boxes_.begin(), boxes_.end(), key, key_before);
   const auto index = static_cast<Index>(place - boxes_.begin());
   if (place == boxes_.end() || place->key != key) {
@@ -97,7 +100,8 @@ std::vector<Mailboxes::Awaited> Mailboxes::awaited(std::uint32_t stream) const {
 
 Outboxes::Box* Outboxes::find(machine::NodeId destination, std::uint32_t channel, std::uint32_t& hint) {
   const std::uint64_t key = key_of(destination, channel);
-  if (hint < boxes_.size() && boxes_[hint].key == key) [[likely]] return &boxes_[hint];
+  if (hint < boxes_.size() && boxes_[hint].key == key) [[likely]]
+    return &boxes_[hint];
   const auto place = std::lower_bound(boxes_.begin(), boxes_.end(), key, key_before);
   if (place == boxes_.end() || place->key != key) return nullptr;
   hint = static_cast<std::uint32_t>(place - boxes_.begin());

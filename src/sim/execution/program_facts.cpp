@@ -6,7 +6,8 @@ namespace tessera::sim {
 
 using program::Op;
 
-ProgramFacts::ProgramFacts(const program::Program& program) : facts_(program.blocks.size()), known_(program.blocks.size()) {
+ProgramFacts::ProgramFacts(const program::Program& program)
+    : facts_(program.blocks.size()), known_(program.blocks.size()) {
   for (program::BlockId block = 0; block < program.blocks.size(); ++block) compute(program, block);
 }
 

@@ -31,7 +31,8 @@ std::uint32_t NetworkNode::port_towards(machine::NodeId destination) const {
   return link - network.first_link[self_];
 }
 
-void NetworkNode::post(pdes::Context& context, pdes::ComponentId source, std::uint32_t port, const OwnMessage& message) {
+void NetworkNode::post(pdes::Context& context, pdes::ComponentId source, std::uint32_t port,
+                       const OwnMessage& message) {
   context_ = &context;
   ports_[port].post(context.now(), source, message, *this);
 }
@@ -65,7 +66,8 @@ void NetworkNode::handle(pdes::Context& context, const pdes::Event& event) {
 }
 
 bool NetworkNode::is_taken_back(const TakenBack& what) {
-  if (taken_back_.empty()) [[likely]] return false;
+  if (taken_back_.empty()) [[likely]]
+    return false;
   const auto found = std::find(taken_back_.begin(), taken_back_.end(), what);
   if (found == taken_back_.end()) return false;
   *found = taken_back_.back();
@@ -73,9 +75,7 @@ bool NetworkNode::is_taken_back(const TakenBack& what) {
   return true;
 }
 
-bool NetworkNode::holds(const Delivered& message) {
-  return !is_taken_back({message.name, message.generation});
-}
+bool NetworkNode::holds(const Delivered& message) { return !is_taken_back({message.name, message.generation}); }
 
 Time NetworkNode::departure(std::uint32_t stream, std::uint32_t batch) const {
   Time time = 0;

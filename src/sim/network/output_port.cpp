@@ -46,7 +46,8 @@ void OutputPort::arrive(Time now, pdes::ComponentId source, const Segment& segme
 
 void OutputPort::amend(Time now, pdes::ComponentId source, const Amend& amend, PortSink& sink) {
   const auto named = [&](const Stream& stream) {
-    return stream.segment.law.count > 0 && stream.segment.name == amend.name && stream.segment.generation == amend.generation;
+    return stream.segment.law.count > 0 && stream.segment.name == amend.name &&
+           stream.segment.generation == amend.generation;
   };
   const auto found = std::find_if(streams_.begin(), streams_.end(), named);
   // Cut twice, and the second time shorter: that amendment came first, and what it left may have been served since.
@@ -229,7 +230,8 @@ void OutputPort::complete_stream_run() {
   Law& law = stream.segment.law;
   const std::int64_t packet = tables_->packet();
   const Time last_arrival = law.at(out.count - 1, tables_->rate(law.rate));
-  const std::int64_t behind = out.count - static_cast<std::int64_t>(out.until(last_arrival, tables_->rate(out.rate))) - 1;
+  const std::int64_t behind =
+      out.count - static_cast<std::int64_t>(out.until(last_arrival, tables_->rate(out.rate))) - 1;
   const std::int64_t backlog = rate().within(std::max<Time>(0, service.first_start - last_arrival));
   counts_.peak_queue = std::max(counts_.peak_queue, std::max<std::int64_t>(0, behind * packet) + backlog);
   stream.served += out.count;
@@ -285,8 +287,8 @@ std::uint32_t OutputPort::pop_waiting() {
 }
 
 void OutputPort::remove_waiting(std::uint32_t stream) {
-  const auto found =
-      std::find_if(waiting_.begin(), waiting_.end(), [stream](const Waiting& waiting) { return waiting.stream == stream; });
+  const auto found = std::find_if(waiting_.begin(), waiting_.end(),
+                                  [stream](const Waiting& waiting) { return waiting.stream == stream; });
   if (found == waiting_.end()) return;
   waiting_.erase(found);
   std::make_heap(waiting_.begin(), waiting_.end(), later);

@@ -15,11 +15,13 @@ struct Flow {
 
   /// Sufficient for packet `index` to find the server busy with the one before it: no rounding can change it.
   [[nodiscard]] bool finds_busy(std::uint32_t index) const {
-    return arrival(index) <= period.start + rates.server.down(period.bytes + static_cast<std::int64_t>(index) * rates.packet);
+    return arrival(index) <=
+           period.start + rates.server.down(period.bytes + static_cast<std::int64_t>(index) * rates.packet);
   }
 
-  /// How many of the first `packets` provably leave back to back. Arrivals and departures are straight lines but for rounding
-  /// up: where the arrivals are no slower, the first comparison decides; where they are slower, the last one does.
+  /// How many of the first `packets` provably leave back to back. Arrivals and departures are straight lines but for
+  /// rounding up: where the arrivals are no slower, the first comparison decides; where they are slower, the last one
+  /// does.
   [[nodiscard]] std::uint32_t back_to_back(std::uint32_t packets) const {
     if (packets < 2) return packets;
     if (arrivals.stride == rates.packet && rates.arrivals == rates.server) {

@@ -23,7 +23,7 @@ struct MemoryAccount {
   std::array<std::int64_t, program::memory_category_count> at_peak{};
   std::int64_t total = 0;
   std::int64_t peak = 0;
-  Time peak_time = 0;           ///< when it was first reached
+  Time peak_time = 0;  ///< when it was first reached
 
   void add(std::size_t category, std::int64_t bytes, Time now) {
     level[category] += bytes;

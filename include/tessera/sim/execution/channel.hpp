@@ -1,4 +1,5 @@
-// Channels of messages: those of `send` and `receive` are the program's own numbers, those of collectives lie above them.
+// Channels of messages: those of `send` and `receive` are the program's own numbers, those of collectives lie above
+// them.
 #pragma once
 
 #include <cstdint>

@@ -16,10 +16,12 @@ namespace tessera::sim {
 class CostTable {
  public:
   /// Throws InputError for a datatype that the device has no peak for.
-  CostTable(const program::Program& program, const machine::DeviceSpec& device, const workload::CostModel& cost, double speed);
+  CostTable(const program::Program& program, const machine::DeviceSpec& device, const workload::CostModel& cost,
+            double speed);
 
   [[nodiscard]] Time of(program::OperatorId id) const { return times_[id]; }
-  /// Adding `bytes` of received data to local data: two operands read, one written. 0 when the program has free reductions.
+  /// Adding `bytes` of received data to local data: two operands read, one written. 0 when the program has free
+  /// reductions.
   [[nodiscard]] Time reduction(std::int64_t bytes);
 
  private:
@@ -33,8 +35,8 @@ class CostTable {
   const workload::CostModel* cost_;
   double speed_;
   bool free_reductions_;
-  std::vector<Time> times_;        // by operator
-  std::array<Known, 256> known_{};   // by a hash of the bytes; computed again when another size has taken the place
+  std::vector<Time> times_;         // by operator
+  std::array<Known, 256> known_{};  // by a hash of the bytes; computed again when another size has taken the place
 };
 
 /// The tables of all speeds on a rank. Devices of one speed share one.

@@ -26,9 +26,9 @@ struct ExecutionEnvironment {
   const ProgramFacts* facts = nullptr;
   NetworkEnvironment network;
   CostTables* costs = nullptr;
-  Distances* distances = nullptr;     ///< null: nothing is promised (on one rank)
+  Distances* distances = nullptr;  ///< null: nothing is promised (on one rank)
   CollectiveAccount* collectives = nullptr;
-  program::Step* step = nullptr;      ///< room for one step of a collective
+  program::Step* step = nullptr;  ///< room for one step of a collective
   bool record_timeline = false;
   bool record_memory = false;
 };
@@ -86,10 +86,12 @@ class Device final : public pdes::Component, private NetworkOwner {
   [[nodiscard]] bool step_departed(Stream& stream);
   void end_collective(Stream& stream);
 
-  void post(Stream& stream, program::DeviceId destination, std::uint32_t channel, std::int64_t bytes, std::uint32_t batch);
+  void post(Stream& stream, program::DeviceId destination, std::uint32_t channel, std::int64_t bytes,
+            std::uint32_t batch);
   [[nodiscard]] Time departure(const Stream& stream, std::uint32_t batch) const;
   /// The time from `begin` to the stream's clock goes to an activity.
-  void spend(const Stream& stream, const program::Instruction& instruction, program::Activity activity, Time begin, Time end);
+  void spend(const Stream& stream, const program::Instruction& instruction, program::Activity activity, Time begin,
+             Time end);
   [[nodiscard]] std::string wait_of(const Stream& stream) const;
   [[nodiscard]] Distance ahead(const Stream& stream, Time from) const;
   [[nodiscard]] const program::DeviceProgram& own_program() const { return environment_->program->devices[self_]; }
@@ -101,16 +103,16 @@ class Device final : public pdes::Component, private NetworkOwner {
   bool shares_compute_ = false;
   bool shares_events_ = false;
   bool departures_awaited_ = false;
-  pdes::Context* context_ = nullptr;        // while an event is handled
-  pdes::ComponentId source_ = 0;            // of that event
+  pdes::Context* context_ = nullptr;  // while an event is handled
+  pdes::ComponentId source_ = 0;      // of that event
   NetworkNode node_;
   Mailboxes mailboxes_;
   Outboxes outboxes_;
   std::vector<Stream> streams_;
-  std::vector<std::uint32_t> ready_;        // streams to run in this event
-  std::vector<std::uint32_t> events_;       // raised and not taken
-  std::vector<std::uint32_t> ranks_;        // of this device in its groups, by group slot
-  Time engine_free_ = 0;                    // the compute engine, where streams take turns
+  std::vector<std::uint32_t> ready_;   // streams to run in this event
+  std::vector<std::uint32_t> events_;  // raised and not taken
+  std::vector<std::uint32_t> ranks_;   // of this device in its groups, by group slot
+  Time engine_free_ = 0;               // the compute engine, where streams take turns
 
   TimeAccount time_;
   MemoryAccount memory_;

@@ -1,5 +1,6 @@
-// How far a stream is, at least, from what another rank may see of it: the compute time before its next message that can cross
-// ranks. Devices promise it to the engine (Component::earliest_output), which lets ranks run apart for whole compute phases.
+// How far a stream is, at least, from what another rank may see of it: the compute time before its next message that
+// can cross ranks. Devices promise it to the engine (Component::earliest_output), which lets ranks run apart for whole
+// compute phases.
 #pragma once
 
 #include <cstdint>
@@ -18,26 +19,27 @@ namespace tessera::sim {
 
 /// What a device's program can do to other ranks, by slot.
 struct Reach {
-  std::vector<bool> peers_cross;      ///< a message to this peer crosses ranks somewhere on its way
-  std::vector<bool> groups_cross;     ///< a message to some member does
-  std::vector<bool> peers_share;      ///< it leaves over a port over which messages that cross leave too
+  std::vector<bool> peers_cross;   ///< a message to this peer crosses ranks somewhere on its way
+  std::vector<bool> groups_cross;  ///< a message to some member does
+  std::vector<bool> peers_share;   ///< it leaves over a port over which messages that cross leave too
   std::vector<bool> groups_share;
-  std::vector<bool> ports_cross;      ///< of the device
+  std::vector<bool> ports_cross;  ///< of the device
   auto operator<=>(const Reach&) const = default;
 };
 
 /// Least times from a point in a program to the first ...
 struct Distance {
-  Time crossing = never;   ///< ... message that may cross ranks
-  Time sharing = never;    ///< ... message that leaves over a port over which messages that cross leave
-  Time signal = never;     ///< ... signal to another stream
-  Time end = 0;            ///< ... end of the block; of all code, once it is added up
+  Time crossing = never;  ///< ... message that may cross ranks
+  Time sharing = never;   ///< ... message that leaves over a port over which messages that cross leave
+  Time signal = never;    ///< ... signal to another stream
+  Time end = 0;           ///< ... end of the block; of all code, once it is added up
 };
 
 /// Distances within all blocks that one kind of device runs.
 class DistanceTable {
  public:
-  DistanceTable(const program::Program& program, const CostTable& costs, const program::DeviceProgram& device, const Reach& reach);
+  DistanceTable(const program::Program& program, const CostTable& costs, const program::DeviceProgram& device,
+                const Reach& reach);
 
   /// From a stream's place: behind its present instruction, or from it on.
   [[nodiscard]] Distance from(const Stream& stream, bool behind_present) const;
@@ -47,20 +49,20 @@ class DistanceTable {
 
  private:
   void add(const program::Program& program, const CostTable& costs, program::BlockId block);
-  [[nodiscard]] Distance before(const program::Program& program, const CostTable& costs, const program::Instruction& instruction,
-                                const Distance& behind) const;
+  [[nodiscard]] Distance before(const program::Program& program, const CostTable& costs,
+                                const program::Instruction& instruction, const Distance& behind) const;
 
   Reach reach_;
-  std::vector<std::uint32_t> first_;    // of a block, in at_; none where it is not run
-  std::vector<Distance> at_;            // by instruction, and one at the end of each block
+  std::vector<std::uint32_t> first_;  // of a block, in at_; none where it is not run
+  std::vector<Distance> at_;          // by instruction, and one at the end of each block
 };
 
 /// The tables of a rank's devices, one a kind.
 class Distances {
  public:
   /// `partition` outlives it, and so do all others.
-  Distances(const program::Program& program, const NetworkTables& network, const Wiring& wiring, const pdes::Partition& partition,
-            CostTables& costs);
+  Distances(const program::Program& program, const NetworkTables& network, const Wiring& wiring,
+            const pdes::Partition& partition, CostTables& costs);
   /// Null where nothing can be promised: messages of other devices may pass through this one.
   [[nodiscard]] const DistanceTable* of(program::DeviceId device, double speed);
 

@@ -14,7 +14,8 @@ class Mailboxes {
  public:
   using Index = std::uint32_t;
 
-  /// The box of a sender and channel, new when it is the first use. Indices change when a box is added; `hint` is tried first.
+  /// The box of a sender and channel, new when it is the first use. Indices change when a box is added; `hint` is tried
+  /// first.
   [[nodiscard]] Index find(machine::NodeId sender, std::uint32_t channel, Index hint = 0);
   /// Takes the next message out of a box, for `stream`. True when it is here; otherwise deliver() will say when it is.
   [[nodiscard]] bool take(Index box, std::uint32_t stream);
@@ -31,12 +32,12 @@ class Mailboxes {
 
  private:
   struct Box {
-    std::uint64_t key = 0;        // channel, sender
-    std::uint64_t early = 0;      // bit i: message come + 1 + i is here
-    std::uint32_t come = 0;       // all messages before this one are here
-    std::uint32_t taken = 0;      // receives so far
-    std::uint32_t stream = 0;     // that takes from it
-    std::uint32_t far = 0;        // number of its messages in far_
+    std::uint64_t key = 0;     // channel, sender
+    std::uint64_t early = 0;   // bit i: message come + 1 + i is here
+    std::uint32_t come = 0;    // all messages before this one are here
+    std::uint32_t taken = 0;   // receives so far
+    std::uint32_t stream = 0;  // that takes from it
+    std::uint32_t far = 0;     // number of its messages in far_
   };
   [[nodiscard]] bool is_here(const Box& box, std::uint32_t sequence) const;
   /// The first message that was missing has come, and with it those behind it.
@@ -49,7 +50,7 @@ class Mailboxes {
     std::uint64_t key = 0;
     std::uint32_t sequence = 0;
   };
-  std::vector<Box> boxes_;        // in order of key
+  std::vector<Box> boxes_;  // in order of key
   std::vector<Far> far_;
 };
 
@@ -57,16 +58,16 @@ class Mailboxes {
 class Outboxes {
  public:
   struct Box {
-    std::uint64_t key = 0;        // channel, destination
-    std::uint32_t next = 0;       // number of the next message
-    std::uint32_t port = 0;       // of the device
+    std::uint64_t key = 0;   // channel, destination
+    std::uint32_t next = 0;  // number of the next message
+    std::uint32_t port = 0;  // of the device
   };
   /// The box of a destination and channel; null when there is none yet. `hint` is tried first and updated.
   [[nodiscard]] Box* find(machine::NodeId destination, std::uint32_t channel, std::uint32_t& hint);
   Box& add(machine::NodeId destination, std::uint32_t channel, std::uint32_t port);
 
  private:
-  std::vector<Box> boxes_;        // in order of key
+  std::vector<Box> boxes_;  // in order of key
 };
 
 }  // namespace tessera::sim

@@ -11,8 +11,8 @@ namespace tessera::sim {
 /// Of a block with everything that it calls.
 struct BlockFacts {
   bool computes = false;
-  std::uint32_t depth = 1;                     ///< nesting of calls
-  std::vector<std::uint32_t> waited_events;    ///< in order, each once
+  std::uint32_t depth = 1;                   ///< nesting of calls
+  std::vector<std::uint32_t> waited_events;  ///< in order, each once
 };
 
 class ProgramFacts {

@@ -13,8 +13,8 @@ namespace tessera::sim {
 struct Frame {
   const program::Instruction* code = nullptr;
   std::uint32_t size = 0;
-  std::uint32_t next = 0;         ///< instruction
-  std::uint32_t repeats = 1;      ///< left, this one included
+  std::uint32_t next = 0;     ///< instruction
+  std::uint32_t repeats = 1;  ///< left, this one included
   program::BlockId block = 0;
 };
 
@@ -32,28 +32,28 @@ enum class StreamState : std::uint8_t {
 struct CollectiveRun {
   enum class Phase : std::uint8_t { none, post, receive, depart };
   Phase phase = Phase::none;
-  bool wait_sends = false;         ///< of the step
+  bool wait_sends = false;  ///< of the step
   program::CollectiveCall call;
   const program::CollectiveAlgorithm* algorithm = nullptr;
   std::uint32_t step = 0;
   std::uint32_t steps = 0;
-  std::int64_t reduce = 0;         ///< B, of the step
+  std::int64_t reduce = 0;  ///< B, of the step
 };
 
 struct Stream {
   std::uint32_t index = 0;
   StreamState state = StreamState::runs;
-  std::uint32_t token = 0;         ///< of the latest StreamWake; older ones are ignored
+  std::uint32_t token = 0;  ///< of the latest StreamWake; older ones are ignored
   /// Everything before is done. Ahead of simulated time while nothing that others can see depends on it.
   Time clock = 0;
-  Time since = 0;                  ///< when the present instruction was begun
-  std::uint32_t missing = 0;       ///< messages that the present instruction or step waits for
-  std::uint32_t batch = 0;         ///< of the latest step's sends
-  Time left = 0;                   ///< when the latest of all its messages that have left did so
-  Time batch_left = 0;             ///< the same, of the latest step's sends
-  std::uint32_t in_hint = 0;       ///< where it looked last in Mailboxes and Outboxes
+  Time since = 0;             ///< when the present instruction was begun
+  std::uint32_t missing = 0;  ///< messages that the present instruction or step waits for
+  std::uint32_t batch = 0;    ///< of the latest step's sends
+  Time left = 0;              ///< when the latest of all its messages that have left did so
+  Time batch_left = 0;        ///< the same, of the latest step's sends
+  std::uint32_t in_hint = 0;  ///< where it looked last in Mailboxes and Outboxes
   std::uint32_t out_hint = 0;
-  std::uint32_t launched = 0;      ///< operators of the present instruction, where streams take turns to compute
+  std::uint32_t launched = 0;  ///< operators of the present instruction, where streams take turns to compute
   CollectiveRun collective;
   std::vector<Frame> frames;
 };

@@ -13,11 +13,11 @@ struct OwnMessage {
   MessageName name;
   machine::NodeId destination = 0;
   std::int64_t bytes = 0;
-  Time sent = 0;                   ///< when it was posted
+  Time sent = 0;  ///< when it was posted
   std::uint32_t packets_left = 0;
-  std::uint32_t stream = 0;        ///< that posted it
-  std::uint32_t batch = 0;         ///< of the stream: messages whose departure is waited for together
-  Time joined = 0;                 ///< the line, latest
+  std::uint32_t stream = 0;  ///< that posted it
+  std::uint32_t batch = 0;   ///< of the stream: messages whose departure is waited for together
+  Time joined = 0;           ///< the line, latest
 
   /// A message without bytes is one packet without bytes.
   [[nodiscard]] static std::uint32_t packets(std::int64_t bytes, std::int64_t packet) {
@@ -30,15 +30,15 @@ struct OwnMessage {
 
 inline constexpr std::uint32_t any_batch = ~std::uint32_t{0};
 
-/// One packet is offered at a time. When it has left, at T, the next message in line offers one: those that were in line before
-/// T, then the one whose packet left if it has more, then those that came at T itself.
+/// One packet is offered at a time. When it has left, at T, the next message in line offers one: those that were in
+/// line before T, then the one whose packet left if it has more, then those that came at T itself.
 class Injector {
  public:
   /// What is offered next.
   struct Offer {
-    const OwnMessage* message = nullptr;   ///< null: nothing
+    const OwnMessage* message = nullptr;  ///< null: nothing
     Time time = 0;
-    bool alone = false;              ///< no other message is active
+    bool alone = false;  ///< no other message is active
   };
 
   void post(const OwnMessage& message) { line_.push_back(message); }
@@ -46,10 +46,11 @@ class Injector {
   [[nodiscard]] std::size_t active() const { return line_.size() - head_ + (current_.packets_left > 0 ? 1 : 0); }
   [[nodiscard]] bool empty() const { return active() == 0; }
   [[nodiscard]] Offer offer();
-  /// The offered message has sent `packets`, the last of which left at `left`. The message is as before, but for packets_left.
+  /// The offered message has sent `packets`, the last of which left at `left`. The message is as before, but for
+  /// packets_left.
   const OwnMessage& sent(std::uint32_t packets, Time left);
-  /// How many rounds of one packet each all active messages can send from now on, as long as nothing new comes, without the
-  /// last packet of any; 0 where messages have yet to fall in line.
+  /// How many rounds of one packet each all active messages can send from now on, as long as nothing new comes, without
+  /// the last packet of any; 0 where messages have yet to fall in line.
   [[nodiscard]] std::uint32_t whole_rounds() const;
   /// Of `takers` messages in such rounds, the one whose turn has this index.
   [[nodiscard]] const OwnMessage& in_turn(std::uint32_t index, std::uint32_t takers) const {
@@ -65,9 +66,9 @@ class Injector {
   [[nodiscard]] bool turn_passes_on() const;
   void pop_into_current();
 
-  OwnMessage current_;               // the one that sent last; packets_left 0: none
-  Time left_ = 0;                    // when its last packet left
-  std::vector<OwnMessage> line_;     // from head_ on, in turn
+  OwnMessage current_;            // the one that sent last; packets_left 0: none
+  Time left_ = 0;                 // when its last packet left
+  std::vector<OwnMessage> line_;  // from head_ on, in turn
   std::size_t head_ = 0;
 };
 

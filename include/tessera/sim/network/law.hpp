@@ -8,16 +8,16 @@
 
 namespace tessera::sim {
 
-/// Times of packets 0 .. count-1, which never decrease: packet i < count-1 at base + ceil((offset + i stride) / rate), the last
-/// one at `last`. All are of the network's packet size but the last, which has `last_bytes`.
+/// Times of packets 0 .. count-1, which never decrease: packet i < count-1 at base + ceil((offset + i stride) / rate),
+/// the last one at `last`. All are of the network's packet size but the last, which has `last_bytes`.
 struct Law {
   Time base = 0;
-  std::int64_t offset = 0;      ///< B
-  std::int64_t stride = 0;      ///< B: the packet size, or a multiple of it where messages take turns
+  std::int64_t offset = 0;  ///< B
+  std::int64_t stride = 0;  ///< B: the packet size, or a multiple of it where messages take turns
   Time last = 0;
   std::int64_t last_bytes = 0;  ///< at most one packet
   std::uint32_t count = 0;
-  machine::LinkId rate = 0;     ///< the link whose bandwidth the packets keep to
+  machine::LinkId rate = 0;  ///< the link whose bandwidth the packets keep to
 
   [[nodiscard]] Time at(std::uint32_t index, const Rate& speed) const {
     return index + 1 == count ? last : base + speed.up(offset + static_cast<std::int64_t>(index) * stride);

@@ -18,16 +18,17 @@ struct MessageName {
   bool operator==(const MessageName&) const = default;
 };
 
-/// Packets of one message that follow each other on a link: sent to arrive with the first one, at a node that forwards them.
+/// Packets of one message that follow each other on a link: sent to arrive with the first one, at a node that forwards
+/// them.
 struct Segment {
   using protocol = NetworkProtocol;
   MessageName name;
-  std::uint32_t generation = 0;      ///< with the name: unique on this link, so that an Amend can name it
+  std::uint32_t generation = 0;  ///< with the name: unique on this link, so that an Amend can name it
   machine::NodeId destination = 0;
-  machine::LinkId link = 0;          ///< they arrive over
-  Time sent = 0;                     ///< when the message was posted
-  Law law;                           ///< of the arrivals
-  bool final = false;                ///< ends with the last packet of the message
+  machine::LinkId link = 0;  ///< they arrive over
+  Time sent = 0;             ///< when the message was posted
+  Law law;                   ///< of the arrivals
+  bool final = false;        ///< ends with the last packet of the message
 };
 
 /// The last packet of a message is at its destination. Sent ahead, so an Amend may come before it.
@@ -52,7 +53,7 @@ struct Amend {
 struct PortWake {
   using protocol = NetworkProtocol;
   std::uint32_t port = 0;
-  std::uint32_t token = 0;           ///< only the latest one counts
+  std::uint32_t token = 0;  ///< only the latest one counts
 };
 
 /// A device to itself: a stream goes on.

@@ -14,7 +14,7 @@ namespace tessera::sim {
 struct NetworkEnvironment {
   const NetworkTables* tables = nullptr;
   const Wiring* wiring = nullptr;
-  PacketTrace* trace = nullptr;   ///< null: off
+  PacketTrace* trace = nullptr;  ///< null: off
 };
 
 /// Who a node belongs to: a device is told of its messages, a switch output of nothing.
@@ -65,7 +65,7 @@ class NetworkNode final : public PortSink {
   NetworkEnvironment environment_;
   pdes::ComponentId self_;
   NetworkOwner* owner_;
-  pdes::Context* context_ = nullptr;   // while an event is handled
+  pdes::Context* context_ = nullptr;  // while an event is handled
   std::vector<OutputPort> ports_;
   std::vector<TakenBack> taken_back_;
 };

@@ -1,5 +1,5 @@
-// A link's FIFO server. It plans ahead: while one flow has the link to itself, all its packets are served by one closed form and
-// announced by one event; a second flow cuts that plan where its first packet comes in (docs/simulation.md).
+// A link's FIFO server. It plans ahead: while one flow has the link to itself, all its packets are served by one closed
+// form and announced by one event; a second flow cuts that plan where its first packet comes in (docs/simulation.md).
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct LinkCounts {
   std::int64_t bytes = 0;
   std::int64_t messages = 0;
   Time busy = 0;
-  std::int64_t peak_queue = 0;   ///< B that wait behind the packet in service
+  std::int64_t peak_queue = 0;  ///< B that wait behind the packet in service
 };
 
 class OutputPort {
@@ -50,15 +50,15 @@ class OutputPort {
   [[nodiscard]] machine::LinkId link() const { return link_; }
   [[nodiscard]] const LinkCounts& counts() const { return counts_; }
 
-  /// `now` is the time of the event that is handled, `source` the component that made it: all that becomes known later has a
-  /// greater (time, component).
+  /// `now` is the time of the event that is handled, `source` the component that made it: all that becomes known later
+  /// has a greater (time, component).
   void post(Time now, pdes::ComponentId source, const OwnMessage& message, PortSink& sink);
   void arrive(Time now, pdes::ComponentId source, const Segment& segment, PortSink& sink);
   void amend(Time now, pdes::ComponentId source, const Amend& amend, PortSink& sink);
   void wake(Time now, std::uint32_t token, PortSink& sink);
 
-  /// When all messages of a stream of this device (of one of its batches, or of `any_batch`) will have left, as far as planned;
-  /// `never` when that is not planned yet. Messages that were reported by PortSink::left are not included.
+  /// When all messages of a stream of this device (of one of its batches, or of `any_batch`) will have left, as far as
+  /// planned; `never` when that is not planned yet. Messages that were reported by PortSink::left are not included.
   [[nodiscard]] Time departure(std::uint32_t stream, std::uint32_t batch) const;
   /// When it announces something next although nothing new comes; `never` when it has nothing left to plan.
   [[nodiscard]] Time next_announcement() const { return call_pending_ ? call_at_ : never; }
@@ -73,32 +73,33 @@ class OutputPort {
     Time time = 0;
     pdes::ComponentId component = 0;
     machine::LinkId link = 0;
-    std::uint32_t ordinal = 0;   // of the stream; packets of one link at one time come in its order
+    std::uint32_t ordinal = 0;  // of the stream; packets of one link at one time come in its order
     [[nodiscard]] bool operator<(const Turn& other) const;
   };
   /// Packets that come from another node.
   struct Stream {
-    Segment segment;             // its law holds what has not been served
-    std::uint32_t served = 0;    // packets
+    Segment segment;           // its law holds what has not been served
+    std::uint32_t served = 0;  // packets
     pdes::ComponentId from = 0;
     std::uint32_t ordinal = 0;
   };
   struct Waiting {
-    Turn turn;                   // of its next packet
+    Turn turn;  // of its next packet
     std::uint32_t stream = 0;
   };
   /// What is planned: the next packets of one stream, or of one own message.
   struct Run {
     bool active = false;
     bool own = false;
-    bool final = false;          // ends with the last packet of the message
+    bool final = false;  // ends with the last packet of the message
     bool to_destination = false;
-    std::uint32_t stream = 0;    // in streams_
-    std::uint32_t takers = 1;    // own messages that take turns, a packet each; then only their generations, in turn, count
+    std::uint32_t stream = 0;  // in streams_
+    std::uint32_t takers =
+        1;  // own messages that take turns, a packet each; then only their generations, in turn, count
     MessageName name;
     std::uint32_t generation = 0;
     machine::NodeId destination = 0;
-    Time offered = 0;            // own: turn of the first packet
+    Time offered = 0;  // own: turn of the first packet
     Service service;
   };
 
@@ -136,12 +137,12 @@ class OutputPort {
   PacketTrace* trace_;
   machine::LinkId link_;
   pdes::ComponentId self_;
-  BusyPeriod busy_;              // after the last packet that can no longer change
+  BusyPeriod busy_;  // after the last packet that can no longer change
   Run run_;
   Injector own_;
   std::vector<Stream> streams_;
   std::vector<std::uint32_t> unused_streams_;
-  std::vector<Waiting> waiting_;   // heap, the next turn first; without the stream of the run
+  std::vector<Waiting> waiting_;  // heap, the next turn first; without the stream of the run
   std::uint32_t next_ordinal_ = 0;
   std::uint32_t next_generation_ = 0;
   std::uint32_t token_ = 0;

@@ -31,20 +31,23 @@ class Rate {
   /// The same, rounded down.
   [[nodiscard]] Time down(std::int64_t bytes) const {
     std::int64_t product = 0;
-    if (!__builtin_mul_overflow(bytes, time_, &product)) [[likely]] return product / bytes_;
+    if (!__builtin_mul_overflow(bytes, time_, &product)) [[likely]]
+      return product / bytes_;
     return static_cast<Time>(static_cast<Wide>(bytes) * time_ / bytes_);
   }
 
   /// The most bytes that take no longer than `span` >= 0.
   [[nodiscard]] std::int64_t within(Time span) const {
     std::int64_t product = 0;
-    if (!__builtin_mul_overflow(span, bytes_, &product)) [[likely]] return product / time_;
+    if (!__builtin_mul_overflow(span, bytes_, &product)) [[likely]]
+      return product / time_;
     return static_cast<std::int64_t>(static_cast<Wide>(span) * bytes_ / time_);
   }
 
   [[nodiscard]] bool exact(std::int64_t bytes) const { return static_cast<Wide>(bytes) * time_ % bytes_ == 0; }
   [[nodiscard]] bool operator==(const Rate&) const = default;
-  /// Whether `bytes` take longer than `other_bytes` at another rate, as exact numbers; neither is more than a few packets.
+  /// Whether `bytes` take longer than `other_bytes` at another rate, as exact numbers; neither is more than a few
+  /// packets.
   [[nodiscard]] bool longer(std::int64_t bytes, const Rate& other, std::int64_t other_bytes) const {
     return static_cast<Wide>(bytes) * time_ * other.bytes_ > static_cast<Wide>(other_bytes) * other.time_ * bytes_;
   }

@@ -16,8 +16,8 @@ struct BusyPeriod {
 
 /// How the packets of one flow, served one after the other with no other between them, leave.
 struct Service {
-  /// The packets leave back to back within one busy period, or each has a busy period of its own (`paced` by its arrival).
-  /// The last packet, when it is short, may differ: `after` and `rest` account for it.
+  /// The packets leave back to back within one busy period, or each has a busy period of its own (`paced` by its
+  /// arrival). The last packet, when it is short, may differ: `after` and `rest` account for it.
   bool paced = false;
   bool last_apart = false;  ///< the last packet of `out` is the last one of the arrivals, with a time of its own
   BusyPeriod before;        ///< of the server, before the first packet
@@ -41,8 +41,10 @@ struct ServiceRates {
   std::int64_t packet = 0;
 };
 
-/// Serves the first packets of `arrivals`, at most `limit` >= 1 and at least one: as many as one closed form provably covers.
-[[nodiscard]] Service serve(const BusyPeriod& before, const Law& arrivals, std::uint32_t limit, const ServiceRates& rates);
+/// Serves the first packets of `arrivals`, at most `limit` >= 1 and at least one: as many as one closed form provably
+/// covers.
+[[nodiscard]] Service serve(const BusyPeriod& before, const Law& arrivals, std::uint32_t limit,
+                            const ServiceRates& rates);
 
 /// Serves `packets` of an own message, each of which is offered when the one before has left; the first at `offered`.
 /// `last_bytes`: of the last one.

@@ -16,12 +16,13 @@ using Destinations = std::function<void(machine::NodeId device, std::vector<mach
 /// The connections between components, in order of (from, to). The k-th one of a component is its OutPort k.
 class Wiring {
  public:
-  /// Links to devices are all wired; links to switches lead to those of their outputs that a route from some device to one of
-  /// its destinations takes, so that ranks wait for each other only where messages may go.
+  /// Links to devices are all wired; links to switches lead to those of their outputs that a route from some device to
+  /// one of its destinations takes, so that ranks wait for each other only where messages may go.
   Wiring(const NetworkTables& tables, const Destinations& destinations);
 
   [[nodiscard]] const std::vector<pdes::LinkInfo>& links() const { return links_; }
-  /// Whether messages of other devices may pass through a device. Known where there are switches; otherwise taken for granted.
+  /// Whether messages of other devices may pass through a device. Known where there are switches; otherwise taken for
+  /// granted.
   [[nodiscard]] bool may_pass(machine::NodeId device) const { return may_pass_[device]; }
   /// The OutPort of `from` that leads to `to`. Throws InternalError when it was not wired.
   [[nodiscard]] pdes::OutPort port(pdes::ComponentId from, pdes::ComponentId to) const;
