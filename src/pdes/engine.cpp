@@ -10,8 +10,9 @@ namespace tessera::pdes {
 
 namespace {
 
-/// Events between two looks at the clock and at interruptions.
+/// Events, or short windows, between two looks at the clock and at interruptions.
 constexpr int events_per_look = 1024;
+constexpr int windows_per_look = 16;
 constexpr double seconds_per_report = 0.25;
 /// Events between fetching a component into the cache and its turn.
 constexpr std::size_t fetch_distance = 8;
@@ -20,6 +21,7 @@ constexpr std::size_t fetch_distance = 8;
 
 Engine::Engine(const ModelGraph& model, const Partition& partition, Communicator& comm) : comm_(comm) {
   std::optional<Failure> failure;
+  ComponentId creating = 0;
   try {
     check_model(model);
     if (partition.rank_of.size() != model.components || partition.ranks != comm.size()) {
@@ -28,9 +30,9 @@ Engine::Engine(const ModelGraph& model, const Partition& partition, Communicator
                       partition.rank_of.size(), partition.ranks, model.components, comm.size()));
     }
     wiring_ = wire(model, partition, comm.rank(), kernel_);
-    create_components(model);
+    create_components(model, creating);
   } catch (...) {
-    failure = current_failure(-1, 0);
+    failure = current_failure(-1, creating);
   }
   throw_smallest(comm, failure);
   context_.kernel_ = &kernel_;
@@ -40,15 +42,17 @@ Engine::~Engine() {
   while (kernel_.pending.next_time() != never) release(kernel_.pending.pop().slot);
 }
 
-void Engine::create_components(const ModelGraph& model) {
+void Engine::create_components(const ModelGraph& model, ComponentId& creating) {
   components_.reserve(wiring_.local.size());
+  kernel_.components.reserve(wiring_.local.size());
   for (std::size_t k = 0; k < wiring_.local.size(); ++k) {
-    components_.push_back(model.create(wiring_.local[k]));
-    if (components_.back() == nullptr)
-      throw InternalError(fmt::format("{} was not created", name_of(model, wiring_.local[k])));
+    creating = wiring_.local[k];
+    components_.push_back(model.create(creating));
+    if (components_.back() == nullptr) throw InternalError(fmt::format("{} was not created", name_of(model, creating)));
     components_.back()->station_ = wiring_.stations[k];
     kernel_.components.push_back(components_.back().get());
   }
+  wiring_.stations = {};  // they live in the components from now on
 }
 
 void Engine::enter(detail::Place place, Time now) {
@@ -90,12 +94,13 @@ RunStatistics Engine::run(const RunOptions& options) {
 }
 
 void Engine::advance(Time bound) {
-  for (bool done = false; !done && !interrupted_; look_after_the_run()) {
+  for (bool done = false; !done && !interrupted_;) {
     try {
       done = failure_ ? work_off_after_failure() : work_off(bound);
     } catch (...) {
       record_failure();
     }
+    if (!done || ++windows_since_look_ == windows_per_look) look_after_the_run();
   }
 }
 
@@ -198,6 +203,7 @@ double Engine::wall_seconds() const {
 }
 
 void Engine::look_after_the_run() {
+  windows_since_look_ = 0;
   try {
     if (options_->interrupted && options_->interrupted()) interrupted_ = true;
     if (!options_->progress || comm_.rank() != 0) return;

@@ -22,7 +22,8 @@ class Engine {
   [[nodiscard]] Component& local(std::size_t index) { return *components_[index]; }
 
  private:
-  void create_components(const ModelGraph& model);
+  /// `creating` is the component in turn, for whoever catches.
+  void create_components(const ModelGraph& model, ComponentId& creating);
   void start_components();
   /// Works off all events before `bound`; after an error those up to its time only, see record_failure().
   void advance(Time bound);
@@ -52,6 +53,7 @@ class Engine {
   std::optional<Failure> failure_;
   std::uint32_t handling_ = 0;  // slot of the event that is being handled
   bool interrupted_ = false;
+  int windows_since_look_ = 0;
   bool started_ = false;
   Time horizon_ = 0;
   std::size_t last_spoiler_ = 0;  // boundary component that made the last promise worthless

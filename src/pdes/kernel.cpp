@@ -31,6 +31,8 @@ std::uint32_t Kernel::index_of(const ProtocolInfo* protocol) const {
 void Kernel::pack(std::uint32_t protocol, const MessageType& type, const void* message, Place place) {
   auto& bytes = outboxes[place - remote_place].bytes;
   const std::size_t start = bytes.size();
+  if (start > INT32_MAX / 2)
+    throw InternalError("a rank sends more than 1 GiB of out-of-line messages to another within one round");
   bytes.resize(start + sizeof(PackedHeader));
   type.write(message, bytes);
   const PackedHeader header{protocol, static_cast<std::uint32_t>(bytes.size() - start - sizeof(PackedHeader))};

@@ -35,15 +35,17 @@ NeighbourRound::NeighbourRound(MPI_Comm comm, const Wiring& wiring, detail::Kern
       sends_(parts * wiring.out.size(), MPI_REQUEST_NULL),
       receives_(parts * wiring.in.size(), MPI_REQUEST_NULL),
       completed_(parts * wiring.in.size()) {
+  MPI_Type_contiguous(static_cast<int>(sizeof(Event)), MPI_BYTE, &record_);
+  MPI_Type_commit(&record_);
   for (Inbox& inbox : inboxes_) inbox.records.resize(static_cast<std::size_t>(first_part_));
 }
 
-NeighbourRound::~NeighbourRound() = default;
+NeighbourRound::~NeighbourRound() { MPI_Type_free(&record_); }
 
 void NeighbourRound::begin() {
   for (std::size_t k = 0; k < inboxes_.size(); ++k) {
-    MPI_Irecv(inboxes_[k].records.data(), first_part_ * static_cast<int>(sizeof(Event)), MPI_BYTE, wiring_.in[k], first,
-              comm_, &receives_[parts * k + first]);
+    MPI_Irecv(inboxes_[k].records.data(), first_part_, record_, wiring_.in[k], first, comm_,
+              &receives_[parts * k + first]);
     inboxes_[k].parts_left = 1;
   }
   open_parts_ = inboxes_.size();
@@ -60,11 +62,9 @@ void NeighbourRound::send(std::size_t k) {
   const int rank = wiring_.out[k].rank;
   const int total = static_cast<int>(box.records.size());
   const int here = std::min(total, first_part_);
-  const int event_bytes = static_cast<int>(sizeof(Event));
-  MPI_Isend(box.records.data(), here * event_bytes, MPI_BYTE, rank, first, comm_, &sends_[parts * k + first]);
+  MPI_Isend(box.records.data(), here, record_, rank, first, comm_, &sends_[parts * k + first]);
   if (total > here) {
-    MPI_Isend(box.records.data() + here, (total - here) * event_bytes, MPI_BYTE, rank, second, comm_,
-              &sends_[parts * k + second]);
+    MPI_Isend(box.records.data() + here, total - here, record_, rank, second, comm_, &sends_[parts * k + second]);
   }
   if (!box.bytes.empty()) {
     MPI_Isend(box.bytes.data(), static_cast<int>(box.bytes.size()), MPI_BYTE, rank, out_of_line_bytes, comm_,
@@ -78,8 +78,8 @@ void NeighbourRound::on_first_part(std::size_t k) {
   const int total = static_cast<int>(inbox.header.events) + 1;
   if (total > first_part_) {
     if (inbox.records.size() < static_cast<std::size_t>(total)) inbox.records.resize(static_cast<std::size_t>(total));
-    MPI_Irecv(inbox.records.data() + first_part_, (total - first_part_) * static_cast<int>(sizeof(Event)), MPI_BYTE,
-              wiring_.in[k], second, comm_, &receives_[parts * k + second]);
+    MPI_Irecv(inbox.records.data() + first_part_, total - first_part_, record_, wiring_.in[k], second, comm_,
+              &receives_[parts * k + second]);
     ++inbox.parts_left;
   }
   if (inbox.header.bytes > 0) {

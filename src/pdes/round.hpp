@@ -58,6 +58,7 @@ class NeighbourRound {
   void deliver(Inbox& inbox);
 
   MPI_Comm comm_;
+  MPI_Datatype record_ = MPI_DATATYPE_NULL;  // one event, so that counts stay far from 2^31
   const Wiring& wiring_;
   detail::Kernel& kernel_;
   int first_part_;  // records in the first part of a message
