@@ -11,9 +11,9 @@ constexpr std::size_t most_sampled = 256;
 // Measured on the experiments that come along. A message that meets no other is one event a link (a train); most
 // computations follow what they wait for without an event of their own.
 constexpr double events_per_instruction = 0.1;
-constexpr double bytes_per_device = 2e3;        // with its links
-constexpr double bytes_per_connection = 2.5e3;  // of a device: peers and groups, with the messages that are under way
-constexpr double bytes_per_interval = 40;       // of a recorded timeline
+constexpr double bytes_per_device = 2e3;      // with its links
+constexpr double bytes_per_connection = 6e3;  // its peers and groups beyond the first, with the messages under way
+constexpr double bytes_per_interval = 40;     // of a recorded timeline
 
 /// Whom a device sends to: its peers, and in each collective the receivers of a first and a middle step.
 std::vector<program::DeviceId> partners_of(const experiment::Experiment& experiment, program::DeviceId device) {
@@ -88,7 +88,8 @@ Estimate estimate(const experiment::Experiment& experiment) {
     const auto bound =
         std::count_if(device.groups.begin(), device.groups.end(), [](auto id) { return id != program::no_group; }) +
         std::count_if(device.peers.begin(), device.peers.end(), [](auto id) { return id != program::no_device; });
-    result.bytes_of_simulation += bytes_per_device + bytes_per_connection * static_cast<double>(bound);
+    result.bytes_of_simulation +=
+        bytes_per_device + bytes_per_connection * static_cast<double>(std::max<std::int64_t>(bound - 1, 0));
   }
   return result;
 }
