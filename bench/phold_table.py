@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """PHOLD on 1, 2 and 4 ranks beside the bare hold loops, all in one run, by turns, so that a noisy moment meets all of them.
 
-    bench/phold_table.py BUILD_DIRECTORY [--repeats 5] [--sync window]
+    bench/phold_table.py BUILD_DIRECTORY [--repeats 5] [--sync window] [--wait-for-quiet]
 
 Prints medians in million events per second, the ratios that docs/engine.md speaks of, and a last line for scripts.
 """
@@ -11,9 +11,23 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import time
 
 LPS = 131072
 EVENTS = 8_000_000
+
+
+def wait_until_quiet():
+    """Returns when the processors were idle for a moment: others may use the machine as well."""
+    def ticks():
+        fields = [int(field) for field in open("/proc/stat").readline().split()[1:]]
+        return fields[3], sum(fields)
+    while True:
+        idle, total = ticks()
+        time.sleep(0.3)
+        later_idle, later_total = ticks()
+        if later_idle - idle > 0.95 * (later_total - total):
+            return
 
 
 def summary(command):
@@ -55,6 +69,7 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--sync", default="window")
+    parser.add_argument("--wait-for-quiet", action="store_true", help="before each measurement, until the processors are idle")
     arguments = parser.parse_args()
     build = find(arguments.build, "phold")
     print(f"{'case':14}" + "".join(f"{name:>10}" for name in ("heap 1e5", "ladder", "1 rank", "2 ranks", "4 ranks"))
@@ -67,6 +82,8 @@ def main():
         for _ in range(arguments.repeats):
             turn = {}
             for name, command in columns.items():
+                if arguments.wait_for_quiet:
+                    wait_until_quiet()
                 measured = summary(command)
                 turn[name] = float(measured["events_per_second"]) / 1e6
                 # Overhead in processor time: both run alone on one core.
