@@ -12,6 +12,7 @@ NetworkNode::NetworkNode(const NetworkEnvironment& environment, pdes::ComponentI
   const NetworkTables& tables = *environment.tables;
   if (!tables.is_device(self)) {
     ports_.emplace_back(tables, tables.switch_link(self), self, environment.trace);
+    ways_.resize(1);
     return;
   }
   const auto& first = tables.network().first_link;
@@ -19,6 +20,7 @@ NetworkNode::NetworkNode(const NetworkEnvironment& environment, pdes::ComponentI
   for (machine::LinkId link = first[self]; link < first[self + 1]; ++link) {
     ports_.emplace_back(tables, link, self, environment.trace);
   }
+  ways_.resize(ports_.size());
 }
 
 std::uint32_t NetworkNode::port_towards(machine::NodeId destination) const {
@@ -87,8 +89,12 @@ void NetworkNode::finish() {
   for (OutputPort& port : ports_) port.finish(*this);
 }
 
-pdes::OutPort NetworkNode::way(const OutputPort& port, machine::NodeId destination) const {
-  return environment_.wiring->port(self_, environment_.tables->behind(port.link(), destination));
+pdes::OutPort NetworkNode::way(const OutputPort& port, machine::NodeId destination) {
+  Way& known = ways_[static_cast<std::size_t>(&port - ports_.data())];
+  if (known.destination != destination) {
+    known = {destination, environment_.wiring->port(self_, environment_.tables->behind(port.link(), destination))};
+  }
+  return known.out;
 }
 
 void NetworkNode::deliver(const OutputPort& port, Time at, machine::NodeId destination, const Delivered& message) {

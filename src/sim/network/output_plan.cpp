@@ -15,6 +15,17 @@ void OutputPort::plan(Time now, PortSink& sink) {
   } else {
     plan_stream(pop_waiting(), offer.message == nullptr ? nullptr : &own_turn);
   }
+  begin_run(now, offer, sink);
+}
+
+// What comes to an idle port: the common case, without looking at who else there is.
+void OutputPort::plan_alone(Time now, std::uint32_t stream, PortSink& sink) {
+  run_.own = false;
+  plan_stream(stream, nullptr);
+  begin_run(now, {}, sink);
+}
+
+void OutputPort::begin_run(Time now, const Injector::Offer& offer, PortSink& sink) {
   const Law& out = run_.service.out;
   const Time first = out.at(0, tables_->rate(out.rate));
   if (first == run_.service.first_start && first > now) {

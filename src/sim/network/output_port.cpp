@@ -39,6 +39,7 @@ void OutputPort::post(Time now, pdes::ComponentId source, const OwnMessage& mess
 void OutputPort::arrive(Time now, pdes::ComponentId source, const Segment& segment, PortSink& sink) {
   if (run_.active && run_.service.out.last <= now) complete_run(sink);
   const std::uint32_t stream = add_stream(source, segment);
+  if (!run_.active && waiting_.empty() && own_.empty()) return plan_alone(now, stream, sink);
   if (run_.active) cut(now, packets_before(turn_of(streams_[stream])), sink);
   push_waiting(stream);
   go_on(now, source, sink);

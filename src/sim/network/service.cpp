@@ -66,7 +66,7 @@ void serve_full(const Flow& flow, std::uint32_t packets, Service& service) {
     service.after = {flow.period.start, flow.period.bytes + covered * rates.packet};
   }
   service.out.count = covered;
-  service.out.last = covered > 0 ? service.after.end(rates.server) : service.before.end(rates.server);
+  service.out.last = service.after.end(rates.server);
   service.out.last_bytes = rates.packet;
 }
 
@@ -86,7 +86,6 @@ void serve_last(const Law& arrivals, const Rate& server, Service& service) {
 
 Service serve(const BusyPeriod& before, const Law& arrivals, std::uint32_t limit, const ServiceRates& rates) {
   Service service;
-  service.before = before;
   const Time free = before.end(rates.server);
   const Time first = arrivals.at(0, rates.arrivals);
   service.first_start = std::max(first, free);
@@ -101,7 +100,6 @@ Service serve(const BusyPeriod& before, const Law& arrivals, std::uint32_t limit
 Service serve_own(const BusyPeriod& before, Time offered, std::uint32_t packets, std::int64_t last_bytes,
                   const ServiceRates& rates) {
   Service service;
-  service.before = before;
   const Time free = before.end(rates.server);
   service.first_start = std::max(offered, free);
   const BusyPeriod period = offered > free ? BusyPeriod{offered, 0} : before;
@@ -118,7 +116,6 @@ Service serve_own(const BusyPeriod& before, Time offered, std::uint32_t packets,
 
 BusyPeriod Service::behind(std::uint32_t packets, const Law& arrivals, const Rate& arrival_rate,
                            std::int64_t packet) const {
-  if (packets == 0) return before;
   if (packets == out.count) return after;
   if (paced) return {arrivals.at(packets - 1, arrival_rate), packet};
   return {out.base, out.offset + (packets - 1) * packet};

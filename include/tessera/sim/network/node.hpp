@@ -59,14 +59,20 @@ class NetworkNode final : public PortSink {
     std::uint32_t generation = 0;
     bool operator==(const TakenBack&) const = default;
   };
+  /// The connection that messages of a port took last.
+  struct Way {
+    machine::NodeId destination = ~machine::NodeId{0};
+    pdes::OutPort out;
+  };
   [[nodiscard]] bool is_taken_back(const TakenBack& what);
-  [[nodiscard]] pdes::OutPort way(const OutputPort& port, machine::NodeId destination) const;
+  [[nodiscard]] pdes::OutPort way(const OutputPort& port, machine::NodeId destination);
 
   NetworkEnvironment environment_;
   pdes::ComponentId self_;
   NetworkOwner* owner_;
   pdes::Context* context_ = nullptr;  // while an event is handled
   std::vector<OutputPort> ports_;
+  std::vector<Way> ways_;              // by port
   std::vector<TakenBack> taken_back_;
 };
 

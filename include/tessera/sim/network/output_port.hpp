@@ -112,6 +112,8 @@ class OutputPort {
   [[nodiscard]] bool certain(Time now, pdes::ComponentId source) const;
 
   void plan(Time now, PortSink& sink);
+  void plan_alone(Time now, std::uint32_t stream, PortSink& sink);
+  void begin_run(Time now, const Injector::Offer& offer, PortSink& sink);
   void plan_own(const Injector::Offer& offer);
   void plan_stream(std::uint32_t stream, const Turn* own_turn);
   void announce(Time sent, PortSink& sink);

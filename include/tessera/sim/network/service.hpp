@@ -20,13 +20,12 @@ struct Service {
   /// arrival). The last packet, when it is short, may differ: `after` and `rest` account for it.
   bool paced = false;
   bool last_apart = false;  ///< the last packet of `out` is the last one of the arrivals, with a time of its own
-  BusyPeriod before;        ///< of the server, before the first packet
   BusyPeriod after;         ///< behind the last packet
   Time first_start = 0;     ///< of the first packet's service
   Time rest = 0;            ///< idle time between the last two packets
   Law out;                  ///< when they leave; its rate is the server's, or the arrivals' when paced
 
-  /// The server behind the first `packets` of `out`; the arrivals must be those of serve().
+  /// The server behind the first `packets` >= 1 of `out`; the arrivals must be those of serve().
   [[nodiscard]] BusyPeriod behind(std::uint32_t packets, const Law& arrivals, const Rate& arrival_rate,
                                   std::int64_t packet) const;
   /// Time in service.
