@@ -1,7 +1,5 @@
 #include "round.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 
 namespace tessera::pdes {
@@ -19,11 +17,6 @@ int first_part_records(MPI_Comm comm) {
 }
 
 }  // namespace
-
-void Patience::pause() {
-  constexpr int polls_before_yielding = 64;
-  if (++polls_ > polls_before_yielding) sched_yield();
-}
 
 NeighbourRound::NeighbourRound(MPI_Comm comm, const Wiring& wiring, detail::Kernel& kernel)
     : comm_(comm),

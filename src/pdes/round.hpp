@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "patience.hpp"
 #include "wiring.hpp"
 
 namespace tessera::pdes {
@@ -16,15 +17,6 @@ struct RoundHeader {
   std::int64_t values[5] = {};  ///< the synchroniser's own
 };
 static_assert(sizeof(RoundHeader) == sizeof(Event));
-
-/// Waits shortly by polling, then gives the core away between polls, so that more ranks than cores still get on.
-class Patience {
- public:
-  void pause();
-
- private:
-  int polls_ = 0;
-};
 
 /// Each round sends one message to every rank in wiring.out and receives one from every rank in wiring.in.
 /// A message is a header with the events; longer ones continue in a second part, and out-of-line messages follow on
