@@ -35,6 +35,8 @@ const char* name_of(OperatorKind kind) {
       return "optimizer";
     case OperatorKind::reduction:
       return "reduction";
+    case OperatorKind::addition:
+      return "addition";
     case OperatorKind::copy:
       return "copy";
   }

@@ -21,7 +21,8 @@ enum class OperatorKind : std::uint8_t {
   softmax,
   embedding,  ///< gather or scatter of rows
   optimizer,  ///< unscale, norm, Adam step, conversion of weights
-  reduction,  ///< element-wise sum of received data (collectives), bias gradients
+  reduction,  ///< sums over rows or columns: bias gradients, loss
+  addition,   ///< a step of a collective adds what it received: inside the collective's kernel, nothing is launched
   copy,       ///< memory to memory
 };
 [[nodiscard]] const char* name_of(OperatorKind kind);

@@ -25,7 +25,7 @@ Time CostTable::reduction(std::int64_t bytes) {
   Known& known = known_[hash >> 56U];
   if (known.bytes != bytes) {
     known.bytes = bytes;
-    known.time = time(workload::streaming(workload::OperatorKind::reduction, "reduction", 2 * bytes, bytes, "fp32"));
+    known.time = time(workload::streaming(workload::OperatorKind::addition, "reduction", 2 * bytes, bytes, "fp32"));
   }
   return known.time;
 }

@@ -28,6 +28,10 @@ double memory_time(const Operator& op, const machine::DeviceSpec& device, double
   return bytes * picoseconds_per_second / (static_cast<double>(device.memory_bandwidth) * efficiency);
 }
 
+double launch(const Operator& op, Time launch_overhead) {
+  return op.kind == OperatorKind::addition ? 0 : static_cast<double>(launch_overhead);
+}
+
 Time round_up(double picoseconds, const Operator& op, const machine::DeviceSpec& device) {
   constexpr double most = 4e18;  // below 2^62
   const double whole = std::ceil(picoseconds);

@@ -55,7 +55,7 @@ class Roofline : public CostModel {
     if (cost::is_empty(op)) return 0;
     const double memory = cost::memory_time(op, device, parameters_.memory_efficiency);
     const double longest = std::max(memory, arithmetic_time(op, device));
-    return cost::round_up(longest + static_cast<double>(parameters_.launch_overhead), op, device);
+    return cost::round_up(longest + cost::launch(op, parameters_.launch_overhead), op, device);
   }
 
  private:

@@ -87,7 +87,7 @@ class Tile : public CostModel {
     double longest = cost::memory_time(op, device, parameters_.memory_efficiency);
     if (op.kind == OperatorKind::gemm) longest = gemm_time(op, device, longest);
     if (op.kind == OperatorKind::attention) longest = std::max(longest, attention_time(op, device));
-    return cost::round_up(longest + static_cast<double>(parameters_.launch_overhead), op, device);
+    return cost::round_up(longest + cost::launch(op, parameters_.launch_overhead), op, device);
   }
 
  private:
