@@ -31,6 +31,8 @@ Engine::Engine(const ModelGraph& model, const Partition& partition, Communicator
     }
     wiring_ = wire(model, partition, comm.rank(), kernel_);
     create_components(model, creating);
+    promises_.resize(wiring_.boundary.size());
+    for (std::uint32_t k = 0; k < promises_.size(); ++k) promises_[k].boundary = k;
   } catch (...) {
     failure = current_failure(-1, creating);
   }
@@ -168,23 +170,25 @@ void Engine::record_failure() {
   release(handling_);
 }
 
-// The ranks take the smallest promise, so one component that promises nothing beyond its latency makes all others
-// worthless: the one that did so last time is asked first.
+// The ranks take the smallest promise. A promise holds for good, so only who gave the smallest is asked again, until the
+// smallest is a fresh one; or one that is worth no more than the lookahead, which no other answer could mend.
 Time Engine::ask_promise() {
-  const auto& boundary = wiring_.boundary;
+  if (promises_.empty()) return never;
   const Time worthless = saturating_add(horizon_, wiring_.lookahead);
-  Time smallest = never;
-  for (std::size_t k = 0; k < boundary.size(); ++k) {
-    const std::size_t index = (last_spoiler_ + k) % boundary.size();
-    const Time least = saturating_add(horizon_, boundary[index].latency);
-    const Time promise = kernel_.components[boundary[index].place]->earliest_output(horizon_, boundary[index].latency);
-    smallest = std::min(smallest, std::max(promise, least));
-    if (smallest <= worthless) {
-      last_spoiler_ = index;
-      break;
-    }
+  const auto later = [](const Promise& a, const Promise& b) { return a.time > b.time; };
+  const std::uint64_t round = statistics_.rounds;
+  while (promises_.front().asked != round) {
+    std::pop_heap(promises_.begin(), promises_.end(), later);
+    Promise& given = promises_.back();
+    const Boundary& boundary = wiring_.boundary[given.boundary];
+    const Time promise = kernel_.components[boundary.place]->earliest_output(horizon_, boundary.latency);
+    given.time = std::max({given.time, promise, saturating_add(horizon_, boundary.latency)});
+    given.asked = round;
+    const Time time = given.time;
+    std::push_heap(promises_.begin(), promises_.end(), later);
+    if (time <= worthless) break;
   }
-  return smallest;
+  return promises_.front().time;
 }
 
 Standing Engine::standing() {

@@ -56,7 +56,13 @@ class Engine {
   int windows_since_look_ = 0;
   bool started_ = false;
   Time horizon_ = 0;
-  std::size_t last_spoiler_ = 0;  // boundary component that made the last promise worthless
+  /// Of a component with links that cross ranks: see Component::earliest_output.
+  struct Promise {
+    Time time = 0;
+    std::uint64_t asked = ~std::uint64_t{0};  // in which round
+    std::uint32_t boundary = 0;               // index
+  };
+  std::vector<Promise> promises_;  // heap, the smallest first
   std::chrono::steady_clock::time_point began_;
   double reported_at_ = 0;
 };

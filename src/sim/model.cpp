@@ -3,23 +3,22 @@
 #include <algorithm>
 #include <string>
 
+#include "tessera/program/collective.hpp"
+
 namespace tessera::sim {
 namespace {
 
 using machine::LinkId;
 using machine::NodeId;
 
-Destinations destinations_of(const program::Program& program) {
-  return [&program](NodeId device, std::vector<NodeId>& to) {
+Destinations destinations_of(const program::Program& program, const machine::Machine& machine) {
+  return [&program, &machine](NodeId device, std::vector<NodeId>& to) {
     if (device >= program.devices.size() || program.devices[device].streams.empty()) return;
-    const program::DeviceProgram& bound = program.devices[device];
-    for (const program::DeviceId peer : bound.peers) {
+    for (const program::DeviceId peer : program.devices[device].peers) {
       if (peer != program::no_device) to.push_back(peer);
     }
-    for (const program::GroupId group : bound.groups) {
-      if (group == program::no_group) continue;
-      const auto& members = program.groups[group].members;
-      to.insert(to.end(), members.begin(), members.end());
+    for (std::uint32_t index = 0; index < program.collectives.size(); ++index) {
+      program::append_destinations(program, machine, device, index, to);
     }
   };
 }
@@ -52,6 +51,12 @@ bool takes_part(const program::Program& program, NodeId device) {
   return device < program.devices.size() && !program.devices[device].streams.empty();
 }
 
+/// Whether devices are numbered node by node. Then neighbours in number are mostly neighbours in the program as well.
+bool numbered_by_node(const machine::Machine& machine) {
+  return std::is_sorted(machine.places.begin(), machine.places.end(),
+                        [](const machine::DevicePlace& a, const machine::DevicePlace& b) { return a.node < b.node; });
+}
+
 int count_nodes(const machine::Machine& machine) {
   std::vector<int> nodes;
   for (const machine::DevicePlace& place : machine.places) nodes.push_back(place.node);
@@ -62,7 +67,7 @@ int count_nodes(const machine::Machine& machine) {
 }  // namespace
 
 NetworkModel::NetworkModel(const machine::Machine& machine, const program::Program& program)
-    : tables(machine.network), wiring(tables, destinations_of(program)) {}
+    : tables(machine.network), wiring(tables, destinations_of(program, machine)) {}
 
 pdes::ModelGraph make_graph(const machine::Machine& machine, const program::Program& program,
                             const NetworkModel& network, bool whole_nodes, const CreateComponent& create) {
@@ -101,7 +106,8 @@ PartitionedModel partition_model(const machine::Machine& machine, const program:
     static_cast<void>(pdes::make_partition(model.graph, 1, "block"));
     model.graph = make_graph(machine, program, network, true, create);
   }
-  model.partition = pdes::make_partition(model.graph, ranks, kind);
+  const bool blocks = kind == "auto" && machine.columns == 0 && numbered_by_node(machine);
+  model.partition = pdes::make_partition(model.graph, ranks, blocks ? "block" : kind);
   return model;
 }
 

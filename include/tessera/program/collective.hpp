@@ -67,6 +67,9 @@ class CollectiveAlgorithm {
   [[nodiscard]] virtual std::uint32_t steps(const CollectiveCall& call) const = 0;
   /// Fills step `index` of a member. `step` is reused from call to call: no allocation in steady state.
   virtual void step(const CollectiveCall& call, std::uint32_t index, Step& step) const = 0;
+  /// Appends the ranks that a member sends to, in any order, perhaps repeated. As it stands it looks through the steps;
+  /// an algorithm with as many steps as members had better say it at once.
+  virtual void destinations(const CollectiveCall& call, std::vector<std::uint32_t>& ranks) const;
 };
 
 [[nodiscard]] const std::vector<std::unique_ptr<const CollectiveAlgorithm>>& collective_algorithms();
@@ -79,6 +82,10 @@ class CollectiveAlgorithm {
 /// lacks the kind or does not fit; empty when there is none. Expects live members within the machine.
 [[nodiscard]] std::string check_collective(const Collective& collective, const Group& group,
                                            const machine::Machine& machine);
+
+/// Appends the devices that `device` sends to in collective `index` of the program; none when it is no member.
+void append_destinations(const Program& program, const machine::Machine& machine, DeviceId device, std::uint32_t index,
+                         std::vector<DeviceId>& destinations);
 
 /// Chunk `index` of `total` bytes cut into `parts` chunks of whole elements that differ by at most one element.
 [[nodiscard]] std::int64_t chunk_bytes(std::int64_t total, std::int64_t element, std::uint32_t parts,

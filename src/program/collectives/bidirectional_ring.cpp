@@ -20,6 +20,12 @@ class BidirectionalRing final : public CollectiveAlgorithm {
     return (call.collective->kind == CollectiveKind::all_reduce ? 2 : 1) * ring_pass(call.size);
   }
 
+  void destinations(const CollectiveCall& call, std::vector<std::uint32_t>& ranks) const override {
+    if (call.size == 1) return;
+    ranks.push_back(plus_modulo(call.rank, 1, call.size));
+    ranks.push_back(minus_modulo(call.rank, 1, call.size));
+  }
+
   void step(const CollectiveCall& call, std::uint32_t index, Step& step) const override {
     step.clear();
     const std::uint32_t size = call.size;

@@ -21,6 +21,11 @@ class Ring final : public CollectiveAlgorithm {
     return (call.collective->kind == CollectiveKind::all_reduce ? 2 : 1) * ring_pass(call.size);
   }
 
+  void destinations(const CollectiveCall& call, std::vector<std::uint32_t>& ranks) const override {
+    if (call.collective->kind == CollectiveKind::all_to_all) return CollectiveAlgorithm::destinations(call, ranks);
+    if (call.size > 1) ranks.push_back(plus_modulo(call.rank, 1, call.size));
+  }
+
   void step(const CollectiveCall& call, std::uint32_t index, Step& step) const override {
     step.clear();
     const Collective& collective = *call.collective;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tessera/program/collective.hpp"
+
 namespace tessera::sim {
 namespace {
 
@@ -47,11 +49,11 @@ void DistanceTable::add(const program::Program& program, const CostTable& costs,
   first_[block] = static_cast<std::uint32_t>(at_.size());
   at_.resize(at_.size() + code.size() + 1);
   Distance* const at = &at_[first_[block]];
-  for (std::size_t i = code.size(); i-- > 0;) at[i] = before(program, costs, code[i], at[i + 1]);
+  for (std::size_t i = code.size(); i-- > 0;) at[i] = before(costs, code[i], at[i + 1]);
 }
 
-Distance DistanceTable::before(const program::Program& program, const CostTable& costs,
-                               const program::Instruction& instruction, const Distance& behind) const {
+Distance DistanceTable::before(const CostTable& costs, const program::Instruction& instruction,
+                               const Distance& behind) const {
   Distance here = behind;
   switch (instruction.op) {
     case Op::compute:
@@ -61,9 +63,8 @@ Distance DistanceTable::before(const program::Program& program, const CostTable&
       if (reach_.peers_share[instruction.a]) here.sharing = 0;
       return here;
     case Op::collective: {
-      const std::uint32_t slot = program.collectives[instruction.a].group_slot;
-      if (reach_.groups_cross[slot]) here.crossing = 0;
-      if (reach_.groups_share[slot]) here.sharing = 0;
+      if (reach_.collectives_cross[instruction.a]) here.crossing = 0;
+      if (reach_.collectives_share[instruction.a]) here.sharing = 0;
       return here;
     }
     case Op::signal:
@@ -89,9 +90,9 @@ Distance DistanceTable::from(const Stream& stream, bool behind_present) const {
   return sum;
 }
 
-Distances::Distances(const program::Program& program, const NetworkTables& network, const Wiring& wiring,
-                     const pdes::Partition& partition, CostTables& costs)
-    : program_(&program), network_(&network), wiring_(&wiring), partition_(&partition), costs_(&costs) {}
+Distances::Distances(const program::Program& program, const machine::Machine& machine, const NetworkTables& network,
+                     const Wiring& wiring, const pdes::Partition& partition, CostTables& costs)
+    : program_(&program), machine_(&machine), network_(&network), wiring_(&wiring), partition_(&partition), costs_(&costs) {}
 
 const DistanceTable* Distances::of(program::DeviceId device, double speed) {
   if (wiring_->may_pass(device)) return nullptr;
@@ -119,37 +120,36 @@ bool Distances::crosses(program::DeviceId from, program::DeviceId to) const {
   return false;
 }
 
-std::size_t Distances::port_towards(program::DeviceId from, program::DeviceId to) const {
-  return network_->network().router->next(from, to) - network_->network().first_link[from];
+bool Distances::shares(program::DeviceId from, program::DeviceId to, const Reach& reach) const {
+  if (to == program::no_device || to == from) return false;
+  const machine::LinkId link = network_->network().router->next(from, to);
+  return link != machine::no_link && reach.ports_cross[link - network_->network().first_link[from]];
 }
 
 Reach Distances::reach_of(program::DeviceId device) const {
   const program::DeviceProgram& bound = program_->devices[device];
-  const auto& first_link = network_->network().first_link;
+  const machine::Network& network = network_->network();
+  std::vector<std::vector<program::DeviceId>> sent_to(program_->collectives.size());
+  for (std::uint32_t index = 0; index < sent_to.size(); ++index) {
+    program::append_destinations(*program_, *machine_, device, index, sent_to[index]);
+  }
   Reach reach;
-  reach.ports_cross.assign(first_link[device + 1] - first_link[device], false);
-  const auto look_at = [&](program::DeviceId to) {
+  reach.ports_cross.assign(network.first_link[device + 1] - network.first_link[device], false);
+  const auto cross = [&](program::DeviceId to) {
     if (to == program::no_device || to == device || !crosses(device, to)) return false;
-    reach.ports_cross[port_towards(device, to)] = true;
+    reach.ports_cross[network.router->next(device, to) - network.first_link[device]] = true;
     return true;
   };
-  for (const program::DeviceId peer : bound.peers) reach.peers_cross.push_back(look_at(peer));
-  for (const program::GroupId group : bound.groups) {
+  for (const program::DeviceId peer : bound.peers) reach.peers_cross.push_back(cross(peer));
+  for (const auto& all : sent_to) {
     bool any = false;
-    if (group != program::no_group) {
-      for (const program::DeviceId member : program_->groups[group].members) any = look_at(member) || any;
-    }
-    reach.groups_cross.push_back(any);
+    for (const program::DeviceId to : all) any = cross(to) || any;
+    reach.collectives_cross.push_back(any);
   }
-  const auto shares = [&](program::DeviceId to) {
-    return to != program::no_device && to != device && reach.ports_cross[port_towards(device, to)];
-  };
-  for (const program::DeviceId peer : bound.peers) reach.peers_share.push_back(shares(peer));
-  for (const program::GroupId group : bound.groups) {
-    const bool bound_group = group != program::no_group;
-    const auto* members = bound_group ? &program_->groups[group].members : nullptr;
-    reach.groups_share.push_back(bound_group && std::any_of(members->begin(), members->end(), shares));
-  }
+  // Which ports cross is known by now.
+  const auto share = [&](program::DeviceId to) { return shares(device, to, reach); };
+  for (const program::DeviceId peer : bound.peers) reach.peers_share.push_back(share(peer));
+  for (const auto& all : sent_to) reach.collectives_share.push_back(std::any_of(all.begin(), all.end(), share));
   return reach;
 }
 

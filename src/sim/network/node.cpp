@@ -44,14 +44,14 @@ void NetworkNode::handle(pdes::Context& context, const pdes::Event& event) {
   switch (event.kind) {
     case NetworkProtocol::kind_of<Segment>: {
       const Segment& segment = context.get<Segment>(event);
-      if (is_taken_back({segment.name, segment.generation})) return;
+      if (is_taken_back({segment.name, segment.generation, segment.destination})) return;
       ports_[port_towards(segment.destination)].arrive(context.now(), event.source, segment, *this);
       return;
     }
     case NetworkProtocol::kind_of<Amend>: {
       const auto message = event.as<Amend>();
       if (message.packets == 0 || message.destination == self_) {
-        taken_back_.push_back({message.name, message.generation});
+        taken_back_.push_back({message.name, message.generation, message.destination});
       } else {
         ports_[port_towards(message.destination)].amend(context.now(), event.source, message, *this);
       }
@@ -77,7 +77,7 @@ bool NetworkNode::is_taken_back(const TakenBack& what) {
   return true;
 }
 
-bool NetworkNode::holds(const Delivered& message) { return !is_taken_back({message.name, message.generation}); }
+bool NetworkNode::holds(const Delivered& message) { return !is_taken_back({message.name, message.generation, self_}); }
 
 Time NetworkNode::departure(std::uint32_t stream, std::uint32_t batch) const {
   Time time = 0;

@@ -48,7 +48,7 @@ void OutputPort::arrive(Time now, pdes::ComponentId source, const Segment& segme
 void OutputPort::amend(Time now, pdes::ComponentId source, const Amend& amend, PortSink& sink) {
   const auto named = [&](const Stream& stream) {
     return stream.segment.law.count > 0 && stream.segment.name == amend.name &&
-           stream.segment.generation == amend.generation;
+           stream.segment.generation == amend.generation && stream.segment.destination == amend.destination;
   };
   const auto found = std::find_if(streams_.begin(), streams_.end(), named);
   // Cut twice, and the second time shorter: that amendment came first, and what it left may have been served since.

@@ -17,12 +17,12 @@
 
 namespace tessera::sim {
 
-/// What a device's program can do to other ranks, by slot.
+/// What a device's program can do to other ranks, by peer slot and by collective.
 struct Reach {
-  std::vector<bool> peers_cross;   ///< a message to this peer crosses ranks somewhere on its way
-  std::vector<bool> groups_cross;  ///< a message to some member does
-  std::vector<bool> peers_share;   ///< it leaves over a port over which messages that cross leave too
-  std::vector<bool> groups_share;
+  std::vector<bool> peers_cross;        ///< a message to this peer crosses ranks somewhere on its way
+  std::vector<bool> collectives_cross;  ///< one that this collective makes the device send does
+  std::vector<bool> peers_share;        ///< it leaves over a port over which messages that cross leave too
+  std::vector<bool> collectives_share;
   std::vector<bool> ports_cross;  ///< of the device
   auto operator<=>(const Reach&) const = default;
 };
@@ -43,14 +43,14 @@ class DistanceTable {
 
   /// From a stream's place: behind its present instruction, or from it on.
   [[nodiscard]] Distance from(const Stream& stream, bool behind_present) const;
-  [[nodiscard]] bool group_crosses(std::uint32_t slot) const { return reach_.groups_cross[slot]; }
-  [[nodiscard]] bool group_shares(std::uint32_t slot) const { return reach_.groups_share[slot]; }
+  [[nodiscard]] bool collective_crosses(std::size_t index) const { return reach_.collectives_cross[index]; }
+  [[nodiscard]] bool collective_shares(std::size_t index) const { return reach_.collectives_share[index]; }
   [[nodiscard]] bool port_crosses(std::size_t port) const { return reach_.ports_cross[port]; }
 
  private:
   void add(const program::Program& program, const CostTable& costs, program::BlockId block);
-  [[nodiscard]] Distance before(const program::Program& program, const CostTable& costs,
-                                const program::Instruction& instruction, const Distance& behind) const;
+  [[nodiscard]] Distance before(const CostTable& costs, const program::Instruction& instruction,
+                                const Distance& behind) const;
 
   Reach reach_;
   std::vector<std::uint32_t> first_;  // of a block, in at_; none where it is not run
@@ -61,15 +61,15 @@ class DistanceTable {
 class Distances {
  public:
   /// `partition` outlives it, and so do all others.
-  Distances(const program::Program& program, const NetworkTables& network, const Wiring& wiring,
-            const pdes::Partition& partition, CostTables& costs);
+  Distances(const program::Program& program, const machine::Machine& machine, const NetworkTables& network,
+            const Wiring& wiring, const pdes::Partition& partition, CostTables& costs);
   /// Null where nothing can be promised: messages of other devices may pass through this one.
   [[nodiscard]] const DistanceTable* of(program::DeviceId device, double speed);
 
  private:
   [[nodiscard]] Reach reach_of(program::DeviceId device) const;
   [[nodiscard]] bool crosses(program::DeviceId from, program::DeviceId to) const;
-  [[nodiscard]] std::size_t port_towards(program::DeviceId from, program::DeviceId to) const;
+  [[nodiscard]] bool shares(program::DeviceId from, program::DeviceId to, const Reach& reach) const;
 
   struct Key {
     std::vector<program::BlockId> streams;
@@ -78,6 +78,7 @@ class Distances {
     auto operator<=>(const Key&) const = default;
   };
   const program::Program* program_;
+  const machine::Machine* machine_;
   const NetworkTables* network_;
   const Wiring* wiring_;
   const pdes::Partition* partition_;

@@ -23,7 +23,7 @@ struct MessageName {
 struct Segment {
   using protocol = NetworkProtocol;
   MessageName name;
-  std::uint32_t generation = 0;  ///< with the name: unique on this link, so that an Amend can name it
+  std::uint32_t generation = 0;  ///< with name and destination: unique on this link, so that an Amend can name it
   machine::NodeId destination = 0;
   machine::LinkId link = 0;  ///< they arrive over
   Time sent = 0;             ///< when the message was posted

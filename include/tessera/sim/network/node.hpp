@@ -57,6 +57,7 @@ class NetworkNode final : public PortSink {
   struct TakenBack {
     MessageName name;
     std::uint32_t generation = 0;
+    machine::NodeId destination = 0;
     bool operator==(const TakenBack&) const = default;
   };
   /// The connection that messages of a port took last.
