@@ -61,12 +61,12 @@ void LadderQueue::push_near(PendingKey key) {
 
 void LadderQueue::spill_near() {
   Extent extent;
-  for (const PendingKey& key : near_.keys()) extent.add(key.time);
-  if (extent.high - extent.low < 2) return;  // one or two times only: the heap does as well
+  near_.for_each([&](const PendingKey& key) { extent.add(key.time); });
+  if (extent.high - extent.low < 2) return;  // one or two times only: nothing to spread
   detail::KeyBag bag;
-  for (const PendingKey& key : near_.keys()) append(bag, key);
+  near_.for_each([&](const PendingKey& key) { append(bag, key); });
   for (const PendingKey* key = head_; key != tail_; ++key) append(bag, *key);
-  near_.keys().clear();
+  near_.clear();
   head_ = tail_;
   spread(bag, bottom_end_, true);
 }

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "tessera/base/random.hpp"
@@ -30,6 +31,23 @@ std::vector<PlainPacket> serve_plainly(BusyPeriod period, const std::vector<Time
 }
 
 }  // namespace
+
+TEST_CASE("a divisor divides exactly as the processor does") {
+  const KeyedRandom random(1, random_stream("divisor"));
+  const std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  for (const std::int64_t by : {1LL, 2LL, 3LL, 7LL, 10LL, 65'536LL, 999'983LL, 23'499LL, 1'000'000'000'000LL, 1LL << 62,
+                                (1LL << 62) + 1, 9'223'372'036'854'775'807LL}) {
+    const Divisor divisor(by);
+    for (const std::int64_t near : {std::int64_t{0}, std::int64_t{1}, by - 1, by, largest / by * by - 1,
+                                    largest / by * by, largest - 1, largest}) {
+      CHECK(divisor.quotient(near) == near / by);
+    }
+    for (std::uint64_t i = 0; i < 1'000; ++i) {
+      const auto n = static_cast<std::int64_t>(random.bits(i) >> (1 + i % 63));
+      CHECK(divisor.quotient(n) == n / by);
+    }
+  }
+}
 
 TEST_CASE("a rate is an exact fraction: rounding up, down and back") {
   const Rate third(3'000'000'000);  // 1,000 / 3 ps a byte

@@ -1,6 +1,8 @@
 #include "traffic.hpp"
 
+#include <map>
 #include <queue>
+#include <tuple>
 
 #include "tessera/sim/network/node.hpp"
 
@@ -40,25 +42,48 @@ class ShortestWays final : public machine::Router {
   std::vector<LinkId> next_;
 };
 
+/// The messages between two devices have channels 0, 1, ..., whoever else these send to: a name alone is not unique.
+class Numbers {
+ public:
+  explicit Numbers(const std::vector<TestMessage>& messages) {
+    std::map<std::pair<NodeId, NodeId>, std::uint32_t> between;
+    for (const TestMessage& message : messages) {
+      channels_.push_back(between[{message.from, message.to}]++);
+      numbers_[{message.from, message.to, channels_.back()}] = static_cast<std::uint32_t>(channels_.size() - 1);
+    }
+  }
+  [[nodiscard]] std::uint32_t channel(std::uint32_t number) const { return channels_[number]; }
+  [[nodiscard]] std::uint32_t number(const sim::MessageName& name, NodeId destination) const {
+    return numbers_.at({name.sender, destination, name.channel});
+  }
+
+ private:
+  std::vector<std::uint32_t> channels_;
+  std::map<std::tuple<NodeId, NodeId, std::uint32_t>, std::uint32_t> numbers_;
+};
+
 struct Recorder final : sim::PacketTrace {
   TrafficResult result;
   const sim::NetworkTables* tables = nullptr;
-  void packets_left(LinkId link, const sim::MessageName& name, const sim::Law& times) override {
+  const Numbers* numbers = nullptr;
+  void packets_left(LinkId link, const sim::MessageName& name, NodeId destination, const sim::Law& times) override {
+    const std::uint32_t number = numbers->number(name, destination);
     for (std::uint32_t i = 0; i < times.count; ++i) {
-      result.departures[link].push_back({name.channel, times.at(i, tables->rate(times.rate))});
+      result.departures[link].push_back({number, times.at(i, tables->rate(times.rate))});
     }
   }
 };
 
-/// Posts its messages at their times, or when what they answer has come. A message's number is its channel.
+/// Posts its messages at their times, or when what they answer has come.
 class TrafficDevice final : public pdes::Component {
  public:
   TrafficDevice(const sim::NetworkEnvironment& environment, pdes::ComponentId self,
-                const std::vector<TestMessage>& messages, TrafficResult& result)
+                const std::vector<TestMessage>& messages, const Numbers& numbers, TrafficResult& result)
       : node_(environment, self, nullptr),
-        packet_(environment.tables->packet()),
+        tables_(environment.tables),
         self_(self),
         messages_(&messages),
+        numbers_(&numbers),
         result_(&result) {}
 
   void start(pdes::Context& context) override {
@@ -72,7 +97,7 @@ class TrafficDevice final : public pdes::Component {
       post(context, event, event.as<sim::StreamWake>().stream);
     } else if (event.kind == sim::NetworkProtocol::kind_of<sim::Delivered>) {
       const auto message = event.as<sim::Delivered>();
-      if (node_.holds(message)) delivered(context, event, message.name.channel);
+      if (node_.holds(message)) delivered(context, event, numbers_->number(message.name, self_));
     } else {
       node_.handle(context, event);
     }
@@ -84,11 +109,12 @@ class TrafficDevice final : public pdes::Component {
     const TestMessage& message = (*messages_)[id];
     if (message.to == self_) return delivered(context, event, id);
     sim::OwnMessage own;
-    own.name = {self_, id, 0};
+    own.name = {self_, numbers_->channel(id), 0};
     own.destination = message.to;
     own.bytes = message.bytes;
     own.sent = own.joined = context.now();
-    own.packets_left = sim::OwnMessage::packets(message.bytes, packet_);
+    own.packets_left = tables_->packets(message.bytes);
+    own.last_bytes = message.bytes - (own.packets_left - 1) * tables_->packet();
     node_.post(context, event.source, node_.port_towards(message.to), own);
   }
   void delivered(pdes::Context& context, const pdes::Event& event, std::uint32_t id) {
@@ -99,9 +125,10 @@ class TrafficDevice final : public pdes::Component {
   }
 
   sim::NetworkNode node_;
-  std::int64_t packet_;
+  const sim::NetworkTables* tables_;
   pdes::ComponentId self_;
   const std::vector<TestMessage>* messages_;
+  const Numbers* numbers_;
   TrafficResult* result_;
 };
 
@@ -139,8 +166,10 @@ TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMe
     }
   };
   const sim::Wiring wiring(tables, destinations);
+  const Numbers numbers(messages);
   Recorder recorder;
   recorder.tables = &tables;
+  recorder.numbers = &numbers;
   recorder.result.delivered.assign(messages.size(), -1);
   recorder.result.departures.resize(network.links.size());
   recorder.result.busy.assign(network.links.size(), 0);
@@ -152,7 +181,8 @@ TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMe
   model.unconnected_allowed = true;
   model.protocols = {pdes::protocol_info<sim::NetworkProtocol>()};
   model.create = [&](pdes::ComponentId id) -> std::unique_ptr<pdes::Component> {
-    if (tables.is_device(id)) return std::make_unique<TrafficDevice>(environment, id, messages, recorder.result);
+    if (tables.is_device(id))
+      return std::make_unique<TrafficDevice>(environment, id, messages, numbers, recorder.result);
     return std::make_unique<sim::SwitchOutput>(environment, id);
   };
   pdes::Simulation simulation(model, pdes::make_partition(model, comm.size(), "block"), comm);

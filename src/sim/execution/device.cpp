@@ -154,7 +154,9 @@ void Device::post(Stream& stream, program::DeviceId destination, std::uint32_t c
   message.destination = destination;
   message.bytes = bytes;
   message.sent = message.joined = context_->now();
-  message.packets_left = OwnMessage::packets(bytes, environment_->network.tables->packet());
+  const NetworkTables& tables = *environment_->network.tables;
+  message.packets_left = tables.packets(bytes);
+  message.last_bytes = bytes - (message.packets_left - 1) * tables.packet();
   message.stream = stream.index;
   message.batch = batch;
   node_.post(*context_, source_, box->port, message);

@@ -1,16 +1,30 @@
 #include "tessera/sim/network/network_tables.hpp"
 
+#include <fmt/format.h>
+
+#include <map>
 #include <string>
 
 #include "tessera/base/error.hpp"
 
 namespace tessera::sim {
 
-NetworkTables::NetworkTables(const machine::Network& network) : network_(&network) {
-  rates_.reserve(network.links.size());
-  for (const machine::Link& link : network.links) rates_.emplace_back(link.bandwidth);
+NetworkTables::NetworkTables(const machine::Network& network) : network_(&network), by_packet_(network.packet) {
+  std::map<std::int64_t, std::uint32_t> known;
+  rate_of_link_.reserve(network.links.size());
+  for (const machine::Link& link : network.links) {
+    const auto [found, added] = known.try_emplace(link.bandwidth, static_cast<std::uint32_t>(rates_.size()));
+    if (added) rates_.emplace_back(link.bandwidth);
+    rate_of_link_.push_back(found->second);
+  }
   first_switch_link_ = network.first_link[network.devices];
   components_ = network.devices + static_cast<pdes::ComponentId>(network.links.size()) - first_switch_link_;
+}
+
+void NetworkTables::refuse_packets(std::int64_t bytes) const {
+  throw InputError(
+      fmt::format("a message of {} B in packets of {} B would be more than {} packets: make packets larger", bytes,
+                  packet(), most_packets));
 }
 
 pdes::ComponentId NetworkTables::behind(machine::LinkId link, machine::NodeId destination) const {

@@ -52,8 +52,7 @@ void OutputPort::plan_own(const Injector::Offer& offer) {
   const std::uint32_t rounds = offer.alone ? 0 : own_.whole_rounds();
   run_.takers = rounds > 0 ? static_cast<std::uint32_t>(own_.active()) : 1;
   std::uint32_t packets = offer.alone ? message.packets_left : std::max(1U, rounds * run_.takers);
-  const std::int64_t last_bytes =
-      packets == message.packets_left && run_.takers == 1 ? message.last_bytes(packet) : packet;
+  const std::int64_t last_bytes = packets == message.packets_left && run_.takers == 1 ? message.last_bytes : packet;
   run_.service = serve_own(busy_, offer.time, packets, last_bytes, rates);
   run_.offered = offer.time;
   if (packets > 1 && !waiting_.empty()) {

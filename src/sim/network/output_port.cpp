@@ -214,13 +214,14 @@ void OutputPort::complete_run(PortSink& sink) {
 
 void OutputPort::trace_run() {
   const Law& out = run_.service.out;
-  if (run_.takers <= 1) return trace_->packets_left(link_, run_.name, out);
+  if (run_.takers <= 1) return trace_->packets_left(link_, run_.name, run_.destination, out);
   for (std::uint32_t i = 0; i < out.count; ++i) {
     Law one;
     one.last = out.at(i, tables_->rate(out.rate));
     one.last_bytes = tables_->packet();
     one.count = 1;
-    trace_->packets_left(link_, own_.in_turn(i % run_.takers, run_.takers).name, one);
+    const OwnMessage& message = own_.in_turn(i % run_.takers, run_.takers);
+    trace_->packets_left(link_, message.name, message.destination, one);
   }
 }
 

@@ -4,7 +4,7 @@
 //   top      everything from `top_start_` on, unsorted
 //   rungs    each a row of buckets of equal width; the deepest, finest one comes first in time
 //   bottom   one bucket, sorted, being worked off
-//   near     a small heap of what was pushed into the time span of the bottom since
+//   near     what was pushed into the time span of the bottom since: a sorted run and a small heap
 //
 // push() and pop() take constant time on average, whatever the number of pending events; buckets are touched in their
 // order, so most accesses hit the caches. Differences to the paper: a heap beside the bottom (inserting into a long
@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/pdes/pending/heap.hpp"
+#include "tessera/pdes/pending/near_queue.hpp"
 
 namespace tessera::pdes {
 
@@ -172,7 +172,7 @@ class LadderQueue {
   std::size_t depth_ = 0;
   std::vector<Rung> rungs_;
   detail::KeyBag top_;
-  Heap<4> near_;
+  NearQueue near_;
   detail::ChunkPool chunks_;
   std::vector<PendingKey> bottom_;
   std::vector<std::uint32_t> bins_;

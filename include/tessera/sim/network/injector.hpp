@@ -14,18 +14,11 @@ struct OwnMessage {
   machine::NodeId destination = 0;
   std::int64_t bytes = 0;
   Time sent = 0;  ///< when it was posted
+  std::int64_t last_bytes = 0;  ///< B in its last packet
   std::uint32_t packets_left = 0;
   std::uint32_t stream = 0;  ///< that posted it
   std::uint32_t batch = 0;   ///< of the stream: messages whose departure is waited for together
   Time joined = 0;           ///< the line, latest
-
-  /// A message without bytes is one packet without bytes.
-  [[nodiscard]] static std::uint32_t packets(std::int64_t bytes, std::int64_t packet) {
-    return bytes == 0 ? 1 : static_cast<std::uint32_t>((bytes + packet - 1) / packet);
-  }
-  [[nodiscard]] std::int64_t last_bytes(std::int64_t packet) const {
-    return bytes == 0 ? 0 : bytes - (packets(bytes, packet) - 1) * packet;
-  }
 };
 
 inline constexpr std::uint32_t any_batch = ~std::uint32_t{0};

@@ -17,7 +17,14 @@ class NetworkTables {
 
   [[nodiscard]] const machine::Network& network() const { return *network_; }
   [[nodiscard]] std::int64_t packet() const { return network_->packet; }
-  [[nodiscard]] const Rate& rate(machine::LinkId link) const { return rates_[link]; }
+  /// Packets of a message; one without bytes is one packet without bytes. More than 2^31 - 1: InputError.
+  [[nodiscard]] std::uint32_t packets(std::int64_t bytes) const {
+    const std::int64_t count = bytes == 0 ? 1 : by_packet_.quotient(bytes - 1) + 1;
+    if (count > most_packets) [[unlikely]]
+      refuse_packets(bytes);
+    return static_cast<std::uint32_t>(count);
+  }
+  [[nodiscard]] const Rate& rate(machine::LinkId link) const { return rates_[rate_of_link_[link]]; }
   [[nodiscard]] const machine::Link& link(machine::LinkId link) const { return network_->links[link]; }
 
   [[nodiscard]] pdes::ComponentId components() const { return components_; }
@@ -35,8 +42,13 @@ class NetworkTables {
   [[nodiscard]] pdes::ComponentId behind(machine::LinkId link, machine::NodeId destination) const;
 
  private:
+  static constexpr std::int64_t most_packets = 0x7FFF'FFFF;
+  [[noreturn]] void refuse_packets(std::int64_t bytes) const;
+
   const machine::Network* network_;
-  std::vector<Rate> rates_;
+  Divisor by_packet_;
+  std::vector<Rate> rates_;  // each once, so that they stay in the cache
+  std::vector<std::uint32_t> rate_of_link_;
   machine::LinkId first_switch_link_ = 0;
   pdes::ComponentId components_ = 0;
 };

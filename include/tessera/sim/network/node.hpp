@@ -73,7 +73,7 @@ class NetworkNode final : public PortSink {
   NetworkOwner* owner_;
   pdes::Context* context_ = nullptr;  // while an event is handled
   std::vector<OutputPort> ports_;
-  std::vector<Way> ways_;              // by port
+  std::vector<Way> ways_;  // by port
   std::vector<TakenBack> taken_back_;
 };
 

@@ -30,7 +30,8 @@ class PortSink {
 class PacketTrace {
  public:
   virtual ~PacketTrace() = default;
-  virtual void packets_left(machine::LinkId link, const MessageName& name, const Law& times) = 0;
+  virtual void packets_left(machine::LinkId link, const MessageName& name, machine::NodeId destination,
+                            const Law& times) = 0;
 };
 
 /// What a link has carried.

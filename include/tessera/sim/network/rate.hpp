@@ -8,6 +8,28 @@
 
 namespace tessera::sim {
 
+/// Division by a number that stays the same, as a multiplication: exact for all 0 <= n < 2^63 (Granlund and Montgomery,
+/// "Division by invariant integers using multiplication", PLDI 1994, theorem 4.2).
+class Divisor {
+ public:
+  Divisor() = default;
+  /// `by` > 0.
+  explicit Divisor(std::int64_t by) {
+    const auto value = static_cast<std::uint64_t>(by);
+    const int bits = by == 1 ? 0 : 64 - __builtin_clzll(value - 1);  // 2^bits >= by
+    shift_ = 63 + bits;
+    factor_ = static_cast<std::uint64_t>((static_cast<Wide>(1) << shift_) / value) + 1;
+  }
+  [[nodiscard]] std::int64_t quotient(std::int64_t n) const {
+    return static_cast<std::int64_t>(static_cast<Wide>(factor_) * static_cast<std::uint64_t>(n) >> shift_);
+  }
+
+ private:
+  __extension__ using Wide = unsigned __int128;
+  std::uint64_t factor_ = (std::uint64_t{1} << 63U) + 1;
+  int shift_ = 63;
+};
+
 /// Picoseconds per byte of a link, reduced; bytes are not negative.
 class Rate {
  public:
@@ -17,13 +39,15 @@ class Rate {
     const std::int64_t common = std::gcd(second, bandwidth);
     time_ = second / common;
     bytes_ = bandwidth / common;
+    by_time_ = Divisor(time_);
+    by_bytes_ = Divisor(bytes_);
   }
 
   /// Time that `bytes` take, rounded up to a whole picosecond.
   [[nodiscard]] Time up(std::int64_t bytes) const {
     std::int64_t product = 0;
     if (!__builtin_mul_overflow(bytes, time_, &product) && product <= never - bytes_) [[likely]] {
-      return (product + bytes_ - 1) / bytes_;
+      return by_bytes_.quotient(product + bytes_ - 1);
     }
     return static_cast<Time>((static_cast<Wide>(bytes) * time_ + (bytes_ - 1)) / bytes_);
   }
@@ -32,7 +56,7 @@ class Rate {
   [[nodiscard]] Time down(std::int64_t bytes) const {
     std::int64_t product = 0;
     if (!__builtin_mul_overflow(bytes, time_, &product)) [[likely]]
-      return product / bytes_;
+      return by_bytes_.quotient(product);
     return static_cast<Time>(static_cast<Wide>(bytes) * time_ / bytes_);
   }
 
@@ -40,12 +64,12 @@ class Rate {
   [[nodiscard]] std::int64_t within(Time span) const {
     std::int64_t product = 0;
     if (!__builtin_mul_overflow(span, bytes_, &product)) [[likely]]
-      return product / time_;
+      return by_time_.quotient(product);
     return static_cast<std::int64_t>(static_cast<Wide>(span) * bytes_ / time_);
   }
 
   [[nodiscard]] bool exact(std::int64_t bytes) const { return static_cast<Wide>(bytes) * time_ % bytes_ == 0; }
-  [[nodiscard]] bool operator==(const Rate&) const = default;
+  [[nodiscard]] bool operator==(const Rate& other) const { return time_ == other.time_ && bytes_ == other.bytes_; }
   /// Whether `bytes` take longer than `other_bytes` at another rate, as exact numbers; neither is more than a few
   /// packets.
   [[nodiscard]] bool longer(std::int64_t bytes, const Rate& other, std::int64_t other_bytes) const {
@@ -61,6 +85,8 @@ class Rate {
   __extension__ using Wide = __int128;
   std::int64_t time_ = 1;   // picoseconds that ...
   std::int64_t bytes_ = 1;  // ... this many bytes take
+  Divisor by_time_;
+  Divisor by_bytes_;
 };
 
 }  // namespace tessera::sim
