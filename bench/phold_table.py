@@ -58,7 +58,7 @@ def programs(build, case, sync):
 
 
 def find(build, name):
-    for path in (build / name, build / "bench" / name):
+    for path in (build / "bin" / name, build / name):
         if path.is_file():
             return path.parent
     sys.exit(f"{build} holds no {name}; build it first: cmake --build {build} --target bench_hold bench_phold")

@@ -23,7 +23,7 @@ say "Format (.clang-format)"
 
 if [ $sanitize = yes ]; then
   say "Unit tests with AddressSanitizer and UndefinedBehaviorSanitizer (build-sanitize/)"
-  build sanitize
+  build sanitize unit_tests
   (cd "$root/build-sanitize" && ctest --output-on-failure -j "$jobs" -L unit)
 fi
 

@@ -11,44 +11,33 @@ constexpr std::size_t most_sampled = 256;
 // Measured on the experiments that come along. A message that meets no other is one event a link (a train); most
 // computations follow what they wait for without an event of their own.
 constexpr double events_per_instruction = 0.1;
-constexpr double bytes_per_device = 2e3;      // with its links
-constexpr double bytes_per_connection = 6e3;  // its peers and groups beyond the first, with the messages under way
-constexpr double bytes_per_interval = 40;     // of a recorded timeline
+constexpr double bytes_per_device = 3e3;       // with its links and the messages under way
+constexpr double bytes_per_destination = 100;  // that it sends to
+constexpr double bytes_per_interval = 40;      // of a recorded timeline
 
-/// Whom a device sends to: its peers, and in each collective the receivers of a first and a middle step.
-std::vector<program::DeviceId> partners_of(const experiment::Experiment& experiment, program::DeviceId device) {
+/// Whom a device sends to, each once.
+std::vector<program::DeviceId> destinations_of(const experiment::Experiment& experiment, program::DeviceId device) {
   const program::Program& program = experiment.plan.program;
-  const program::DeviceProgram& own = program.devices[device];
-  std::vector<program::DeviceId> partners = own.peers;
-  program::Step step;
-  for (const program::Collective& collective : program.collectives) {
-    const bool bound =
-        collective.group_slot < own.groups.size() && own.groups[collective.group_slot] != program::no_group;
-    if (!bound) continue;
-    const program::Group& group = program.groups[own.groups[collective.group_slot]];
-    const auto place = std::find(group.members.begin(), group.members.end(), device);
-    const program::CollectiveCall call{&collective, static_cast<std::uint32_t>(place - group.members.begin()),
-                                       static_cast<std::uint32_t>(group.members.size()), &group, &experiment.machine};
-    const auto& algorithm = *program::collective_algorithms()[collective.algorithm];
-    const std::uint32_t steps = algorithm.steps(call);
-    for (std::uint32_t i = 0; i < steps; i += std::max(1U, steps / 2)) {
-      algorithm.step(call, i, step);
-      for (const program::Transfer& transfer : step.sends) partners.push_back(group.members[transfer.peer]);
-    }
+  std::vector<program::DeviceId> to = program.devices[device].peers;
+  for (std::uint32_t index = 0; index < program.collectives.size(); ++index) {
+    program::append_destinations(program, experiment.machine, device, index, to);
   }
-  return partners;
+  std::sort(to.begin(), to.end());
+  to.erase(std::unique(to.begin(), to.end()), to.end());
+  to.erase(std::remove_if(to.begin(), to.end(), [=](auto id) { return id == device || id == program::no_device; }),
+           to.end());
+  return to;
 }
 
-/// Mean number of links between a device and its partners.
-double mean_hops(const experiment::Experiment& experiment, program::DeviceId device) {
+/// Mean number of links between a device and those.
+double mean_hops(const experiment::Experiment& experiment, program::DeviceId device,
+                 const std::vector<program::DeviceId>& destinations) {
+  if (destinations.empty()) return 1;
   double hops = 0;
-  int routes = 0;
-  for (const program::DeviceId partner : partners_of(experiment, device)) {
-    if (partner == device || partner == program::no_device) continue;
-    hops += static_cast<double>(machine::route(experiment.machine.network, device, partner).size());
-    ++routes;
+  for (const program::DeviceId to : destinations) {
+    hops += static_cast<double>(machine::route(experiment.machine.network, device, to).size());
   }
-  return routes == 0 ? 1 : hops / routes;
+  return hops / static_cast<double>(destinations.size());
 }
 
 }  // namespace
@@ -76,20 +65,16 @@ Estimate estimate(const experiment::Experiment& experiment) {
     result.bytes_sent += scale * static_cast<double>(totals.bytes_sent);
     result.messages += scale * messages;
     result.executed_flops += scale * static_cast<double>(totals.flops);
-    const double hops = mean_hops(experiment, taking_part[i]);
+    const auto destinations = destinations_of(experiment, taking_part[i]);
+    const double hops = mean_hops(experiment, taking_part[i], destinations);
+    result.bytes_of_simulation +=
+        scale * (bytes_per_device + bytes_per_destination * static_cast<double>(destinations.size()));
     const double packets =
         static_cast<double>(totals.bytes_sent) / static_cast<double>(experiment.machine.network.packet) + messages;
     result.events += scale * (events_per_instruction * static_cast<double>(totals.instructions) + messages * hops);
     if (experiment.record.timeline)
       result.bytes_of_simulation += scale * bytes_per_interval * static_cast<double>(totals.instructions);
     result.most_events += scale * (static_cast<double>(totals.instructions) + packets * hops);
-  }
-  for (const program::DeviceProgram& device : program.devices) {
-    const auto bound =
-        std::count_if(device.groups.begin(), device.groups.end(), [](auto id) { return id != program::no_group; }) +
-        std::count_if(device.peers.begin(), device.peers.end(), [](auto id) { return id != program::no_device; });
-    result.bytes_of_simulation +=
-        bytes_per_device + bytes_per_connection * static_cast<double>(std::max<std::int64_t>(bound - 1, 0));
   }
   return result;
 }

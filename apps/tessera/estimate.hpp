@@ -23,6 +23,6 @@ struct Estimate {
 [[nodiscard]] Estimate estimate(const experiment::Experiment& experiment);
 
 /// Memory that a process needs before it simulates anything (MPI, libraries, program).
-inline constexpr double bytes_of_a_process = 31e6;
+inline constexpr double bytes_of_a_process = 28e6;
 
 }  // namespace tessera::app

@@ -170,8 +170,8 @@ void Engine::record_failure() {
   release(handling_);
 }
 
-// The ranks take the smallest promise. A promise holds for good, so only who gave the smallest is asked again, until the
-// smallest is a fresh one; or one that is worth no more than the lookahead, which no other answer could mend.
+// The ranks take the smallest promise. A promise holds for good, so only who gave the smallest is asked again, until
+// the smallest is a fresh one; or one that is worth no more than the lookahead, which no other answer could mend.
 Time Engine::ask_promise() {
   if (promises_.empty()) return never;
   const Time worthless = saturating_add(horizon_, wiring_.lookahead);

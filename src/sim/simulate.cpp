@@ -34,7 +34,8 @@ class RankSimulation {
     model_ = partition_model(machine, program, network_, comm.size(), options.partition,
                              [this](pdes::ComponentId id) { return create(id); });
     if (comm.size() > 1) {
-      distances_ = std::make_unique<Distances>(program, machine, network_.tables, network_.wiring, model_.partition, costs_);
+      distances_ =
+          std::make_unique<Distances>(program, machine, network_.tables, network_.wiring, model_.partition, costs_);
       environment_.distances = distances_.get();
     }
     simulation_ = std::make_unique<pdes::Simulation>(model_.graph, model_.partition, comm);

@@ -20,8 +20,7 @@ Distance Device::ahead(const Stream& stream, Time from) const {
   const CollectiveRun& collective = stream.collective;
   if (collective.phase == CollectiveRun::Phase::none) return at_times(distances_->from(stream, !not_begun), start);
   Distance behind = distances_->from(stream, true);
-  const auto index =
-      static_cast<std::size_t>(collective.call.collective - environment_->program->collectives.data());
+  const auto index = static_cast<std::size_t>(collective.call.collective - environment_->program->collectives.data());
   if (distances_->collective_crosses(index)) behind.crossing = 0;
   if (distances_->collective_shares(index)) behind.sharing = 0;
   return at_times(behind, start);

@@ -92,7 +92,12 @@ Distance DistanceTable::from(const Stream& stream, bool behind_present) const {
 
 Distances::Distances(const program::Program& program, const machine::Machine& machine, const NetworkTables& network,
                      const Wiring& wiring, const pdes::Partition& partition, CostTables& costs)
-    : program_(&program), machine_(&machine), network_(&network), wiring_(&wiring), partition_(&partition), costs_(&costs) {}
+    : program_(&program),
+      machine_(&machine),
+      network_(&network),
+      wiring_(&wiring),
+      partition_(&partition),
+      costs_(&costs) {}
 
 const DistanceTable* Distances::of(program::DeviceId device, double speed) {
   if (wiring_->may_pass(device)) return nullptr;
