@@ -40,11 +40,11 @@ TEST_CASE("thousands of devices build in well under a second and a few MB") {
 TEST_CASE("detours of thousands of devices stay small") {
   const Cost broken_ring =
       cost_of(machine_text(ring, "[[machine.fault]]\nlink = [\"gpu 7\", \"gpu 8\"]\ndead = true\n"));
-  CHECK(broken_ring.seconds < 20);
+  CHECK(broken_ring.seconds < 120);
   CHECK(broken_ring.bytes < 4'000'000);
   const Cost broken_cluster =
       cost_of(machine_text(cluster, "[[machine.fault]]\nlink = [\"gpu 7\", \"leaf 0\"]\ndead = true\n"));
-  CHECK(broken_cluster.seconds < 20);
+  CHECK(broken_cluster.seconds < 120);
   CHECK(broken_cluster.bytes < 8'000'000);
 }
 
