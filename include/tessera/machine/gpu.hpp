@@ -1,0 +1,46 @@
+// A GPU as its transactions meet it: what T3's Table 1 gives, and what it
+// leaves open (docs/t3.md has the sources).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tessera/base/config.hpp"
+#include "tessera/base/time.hpp"
+
+namespace tessera::machine {
+
+struct GpuSpec {
+  std::int64_t granularity = 1024;  ///< B of a memory transaction
+  // Compute units
+  std::int64_t cus = 80;
+  std::int64_t clock = 1'400'000'000;  ///< Hz, of CUs and L2
+  std::int64_t fma_per_clock = 512;    ///< FP16, of a CU
+  std::int64_t work_groups_per_cu = 1;
+  std::int64_t prefetch = 2;        ///< chunks of k that a work-group loads ahead of the one it computes
+  Time work_group_time = 0;         ///< ps, fixed for each work-group (fitted)
+  std::int64_t outstanding = 8192;  ///< B that a CU of a copying kernel may have under way
+  // L2
+  std::int64_t l2_capacity = 16 << 20;  ///< B
+  std::int64_t l2_ways = 16;
+  std::int64_t l2_banks = 64;
+  Time l2_latency = 0;  ///< ps
+  // HBM
+  std::int64_t channels = 32;
+  std::int64_t memory_clock = 1'000'000'000;  ///< Hz
+  std::int64_t ccdl = 2;                      ///< clocks, from a burst to the next
+  std::int64_t ccdwl = 4;                     ///< clocks, from an op-and-store to the next burst in its bank group
+  std::int64_t bank_groups = 4;
+  std::int64_t turnaround = 10;  ///< clocks, between reading and writing
+  Time dram_latency = 0;         ///< ps
+  std::int64_t dram_queue = 64;  ///< bursts of a channel
+  // Arbitration
+  std::string arbitration = "round-robin";
+  Time starvation_limit = 0;  ///< ps
+  // Tracker
+  std::int64_t tracker_sets = 256;
+  std::int64_t tracker_ways = 8;
+  std::int64_t wavefront_tiles_per_dma = 8;  ///< of a work-group's, in one DMA command
+};
+
+}  // namespace tessera::machine

@@ -1,0 +1,76 @@
+// What a producer's output address space says: T3's remote_map and dma_map
+// (section 4.4), for one device and for a group. A kernel that stores through
+// it knows nothing of the collective that it feeds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tessera::program {
+
+enum class StoreOperation : std::uint8_t { store, update };
+
+enum class RegionKind : std::uint8_t {
+  local,   ///< written here and left here
+  remote,  ///< remote_map: the producer's stores go to another device, and are
+           ///< not tracked here
+  dma,     ///< dma_map: written here, sent when all updates are here
+};
+
+/// Consecutive WG tiles of the output.
+struct Region {
+  std::uint32_t first_tile = 0;
+  std::uint32_t tiles = 0;
+  RegionKind kind = RegionKind::local;
+  std::uint32_t destination = 0;  ///< rank in the group; local: not used
+  StoreOperation operation = StoreOperation::update;
+  /// Of each element, counted here: the producer's own and those that come.
+  /// dma: sent after so many; local: complete after so many, 0 when nobody
+  /// waits for it; remote: 0.
+  std::uint32_t updates = 0;
+  /// The producer's own, of each element: the degree of split-K; 0 where only
+  /// other devices write (all-gather).
+  std::uint32_t writes = 1;
+  /// Whether the destination's Tracker counts what is sent as updates of the
+  /// same tiles (reduce-scatter, all-gather), or it goes to another buffer
+  /// (all-to-all).
+  bool counted_there = true;
+};
+
+/// The output of one device's producer. Tiles without a region are written
+/// locally, and nobody waits for them.
+struct AddressMap {
+  std::uint32_t rank = 0;
+  std::uint32_t ranks = 0;
+  std::uint32_t tiles = 0;  ///< WG tiles of the whole output
+  std::vector<Region> regions;
+};
+
+/// What is wrong with one map: empty or too large regions, destinations outside
+/// of the group, overlaps. Only dma regions that go to different devices after
+/// the same number of updates may overlap.
+[[nodiscard]] std::vector<std::string> problems(const AddressMap& map);
+
+/// Problems of each map of a group, by rank; where there are none, numbers of
+/// updates that are never reached, or exceeded, when all devices do what their
+/// maps say. Finds cycles too: commands that wait for each other.
+[[nodiscard]] std::vector<std::string> problems(const std::vector<AddressMap>& group);
+
+/// Ring reduce-scatter (T3, figures 7, 11 and 12): member r computes chunk r
+/// first and stores it to member r-1, sends chunks r+1 .. r+size-2 there by
+/// DMA, and keeps chunk r-1. Regions are in the order in which the staggered
+/// device dispatches their work-groups. Chunks are whole WG tiles and differ by
+/// at most one; `writes`: the degree of split-K.
+[[nodiscard]] AddressMap ring_reduce_scatter_map(std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles,
+                                                 std::uint32_t writes = 1);
+/// Direct reduce-scatter, fully connected (section 7.1): stores go to where
+/// they are summed; the collective makes no memory access of its own.
+[[nodiscard]] AddressMap direct_reduce_scatter_map(std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles,
+                                                   std::uint32_t writes = 1);
+/// All-to-all (section 7.1): each chunk is stored to the member that it is for.
+[[nodiscard]] AddressMap all_to_all_map(std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles);
+/// Everything stays and nobody waits for it.
+[[nodiscard]] AddressMap local_map(std::uint32_t tiles);
+
+}  // namespace tessera::program

@@ -1,0 +1,63 @@
+// How a GEMM's matrices lie in blocks: operands by (tile row or column, chunk
+// of k), the result by tile. What a work-group touches is whole blocks; those
+// at the edges of a matrix hold less.
+#pragma once
+
+#include <cstdint>
+
+#include "tessera/program/kernel.hpp"
+#include "tessera/sim/memory/request.hpp"
+
+namespace tessera::sim {
+
+class GemmLayout {
+ public:
+  /// `granularity` divides the parts of a whole tile (checked before time
+  /// zero).
+  GemmLayout(const program::GemmShape& shape, std::int64_t granularity);
+
+  [[nodiscard]] std::int64_t chunks() const { return chunks_; }       ///< of k, of one work-group
+  [[nodiscard]] std::uint32_t a_blocks() const { return a_blocks_; }  ///< of a chunk
+  [[nodiscard]] std::uint32_t b_blocks() const { return b_blocks_; }
+  [[nodiscard]] std::uint32_t c_blocks() const { return c_blocks_; }  ///< of a tile
+  [[nodiscard]] BlockId blocks() const { return a_total_ + b_total_ + c_total_; }
+
+  [[nodiscard]] std::int64_t row_of(std::int64_t tile) const;
+  [[nodiscard]] std::int64_t column_of(std::int64_t tile) const;
+  [[nodiscard]] BlockId a_block(std::int64_t tile, std::int64_t chunk) const {
+    return static_cast<BlockId>((row_of(tile) * all_chunks_ + chunk) * a_blocks_);
+  }
+  [[nodiscard]] BlockId b_block(std::int64_t tile, std::int64_t chunk) const {
+    return a_total_ + static_cast<BlockId>((column_of(tile) * all_chunks_ + chunk) * b_blocks_);
+  }
+  [[nodiscard]] BlockId c_block(std::int64_t tile) const {
+    return a_total_ + b_total_ + static_cast<BlockId>(tile * c_blocks_);
+  }
+  /// Bytes of the `index`-th block of a part that holds `bytes` in all; 0
+  /// behind its end.
+  [[nodiscard]] std::uint32_t block_bytes(std::int64_t bytes, std::uint32_t index) const;
+  [[nodiscard]] std::int64_t a_bytes(std::int64_t tile, std::int64_t chunk) const;
+  [[nodiscard]] std::int64_t b_bytes(std::int64_t tile, std::int64_t chunk) const;
+  /// Elements of the chunk along k.
+  [[nodiscard]] std::int64_t depth(std::int64_t chunk) const;
+  /// Bytes that a wavefront of a tile writes, and the first of its blocks in
+  /// the tile.
+  [[nodiscard]] std::int64_t wavefront_bytes(std::int64_t tile, std::int64_t wavefront) const;
+  [[nodiscard]] std::uint32_t wavefront_blocks() const {
+    return c_blocks_ / static_cast<std::uint32_t>(shape_.wavefronts);
+  }
+
+ private:
+  program::GemmShape shape_;
+  std::int64_t granularity_;
+  std::int64_t chunks_;
+  std::int64_t all_chunks_;
+  std::uint32_t a_blocks_;
+  std::uint32_t b_blocks_;
+  std::uint32_t c_blocks_;
+  BlockId a_total_;
+  BlockId b_total_;
+  BlockId c_total_;
+};
+
+}  // namespace tessera::sim

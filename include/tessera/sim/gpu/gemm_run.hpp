@@ -1,0 +1,68 @@
+// A GEMM whose output address space may communicate (T3, sections 4.1 to 4.4):
+// work-groups compute tiles; stores go to the L2, to memory as updates, or to a
+// neighbour; the Tracker counts what has come and triggers DMAs.
+#pragma once
+
+#include <vector>
+
+#include "tessera/program/address_map.hpp"
+#include "tessera/sim/gpu/work_groups.hpp"
+#include "tessera/sim/memory/tracker.hpp"
+
+namespace tessera::sim {
+
+/// When things happened, for results.
+struct GemmTimes {
+  Time work_groups_ended = 0;
+  Time ended = 0;
+  std::int64_t tracker_full = 0;  ///< updates that were held back
+};
+
+class GemmRun final : public KernelRun, private TileSink {
+ public:
+  GemmRun(const KernelContext& context, const program::GemmShape& shape, const program::AddressMap& map, BlockId base);
+
+  void begin(Time now) override;
+  void arrived(std::uint32_t owner, Time at, Time now) override;
+  void stored(const MemoryRequest& request, Time now) override;
+  void wake(const GpuWake& wake, Time now) override;
+  void received(std::uint32_t block, Time now) override;
+  [[nodiscard]] const GemmTimes& times() const { return times_; }
+
+ private:
+  static constexpr std::uint32_t dma_owner = 0x8000'0000U;
+  /// An update that found its Tracker set full.
+  struct Held {
+    std::uint32_t tile = 0;
+    std::uint32_t wavefront = 0;
+    std::uint32_t bytes = 0;
+  };
+
+  [[nodiscard]] Time store_tile(std::int64_t tile, Time now) override;
+  void first_stage_ended(Time now) override;
+  void work_groups_ended(Time now) override;
+  void count(std::uint32_t tile, std::uint32_t wavefront, std::uint32_t bytes, Time now);
+  void completed(std::uint32_t tile, std::uint32_t wavefront, Time now);
+  void transfer(std::uint32_t tile, std::uint32_t wavefront, Time now);
+  void end_if_done(Time now);
+  [[nodiscard]] const program::Region& region_of(std::int64_t tile) const {
+    return map_.regions[region_of_[static_cast<std::size_t>(tile)]];
+  }
+  [[nodiscard]] std::uint32_t block_bytes(std::uint32_t tile, std::uint32_t block) const;
+
+  KernelContext context_;
+  program::GemmShape shape_;
+  program::AddressMap map_;
+  GemmLayout layout_;
+  BlockId base_;
+  WorkGroups work_groups_;
+  Tracker tracker_;
+  std::vector<std::uint16_t> region_of_;  // by tile
+  std::vector<Held> held_;
+  std::int64_t incomplete_ = 0;  // wavefront tiles that updates are awaited for
+  std::int64_t reading_ = 0;     // blocks that DMAs read
+  bool ended_ = false;
+  GemmTimes times_;
+};
+
+}  // namespace tessera::sim

@@ -1,0 +1,82 @@
+// The work-groups of a GEMM on the compute units: loads of chunks of k run
+// ahead of computing, results are handed to whoever stores them. Knows nothing
+// of where results go.
+#pragma once
+
+#include <vector>
+
+#include "tessera/sim/gpu/gemm_layout.hpp"
+#include "tessera/sim/gpu/kernel_run.hpp"
+
+namespace tessera::sim {
+
+/// Takes the tiles.
+class TileSink {
+ public:
+  virtual ~TileSink() = default;
+  /// The work-group has computed its tile: stores it. Returns when its slot is
+  /// free again, >= now.
+  virtual Time store_tile(std::int64_t tile, Time now) = 0;
+  /// All work-groups of the first stage have handed over their tiles.
+  virtual void first_stage_ended(Time now) = 0;
+  virtual void work_groups_ended(Time now) = 0;
+};
+
+class WorkGroups {
+ public:
+  /// `order`: work-groups in order of dispatch, by tile (split_k of them a
+  /// tile, side by side).
+  WorkGroups(const KernelContext& context, const program::GemmShape& shape, const GemmLayout& layout, BlockId base,
+             std::vector<std::uint32_t> order, TileSink& sink);
+
+  void begin(Time now);
+  void arrived(std::uint32_t owner, Time at, Time now);
+  /// slot_ready or slot_done.
+  void wake(const GpuWake& wake, Time now);
+  [[nodiscard]] bool ended() const { return stored_ == order_.size(); }
+
+ private:
+  /// A chunk of k in one of a slot's buffers.
+  struct Buffer {
+    std::uint32_t missing = 0;  // blocks whose time is not known
+    Time ready = 0;
+  };
+  struct Slot {
+    std::uint32_t work_group = 0;  // index in order_
+    std::int64_t tile = 0;
+    std::int64_t first = 0;      // chunk of k
+    std::int64_t last = 0;       // exclusive
+    std::int64_t loading = 0;    // the next chunk to load
+    std::int64_t computing = 0;  // the chunk that is computed, or waited for
+    bool busy = false;           // computes
+    bool storing = false;
+  };
+
+  void dispatch(std::uint32_t slot, Time now);
+  void load(std::uint32_t slot, Time now);
+  void load_part(std::uint32_t owner, BlockId first, std::uint32_t blocks, std::int64_t bytes, Buffer& buffer,
+                 Time now);
+  void try_compute(std::uint32_t slot, Time now);
+  void computed(std::uint32_t slot, Time now);
+  void store(std::uint32_t slot, Time now);
+  [[nodiscard]] Buffer& buffer(std::uint32_t slot, std::int64_t chunk) {
+    return buffers_[slot * depth_ + static_cast<std::uint32_t>(chunk) % depth_];
+  }
+
+  KernelContext context_;
+  const program::GemmShape* shape_;
+  const GemmLayout* layout_;
+  BlockId base_;
+  std::vector<std::uint32_t> order_;
+  TileSink* sink_;
+  std::uint32_t depth_;  // buffers of a slot
+  Rate fma_;             // of a CU
+  std::vector<Slot> slots_;
+  std::vector<Buffer> buffers_;
+  std::vector<Time> cu_free_;
+  std::size_t next_ = 0;    // in order_
+  std::size_t stored_ = 0;  // work-groups
+  std::size_t first_stage_ = 0;
+};
+
+}  // namespace tessera::sim

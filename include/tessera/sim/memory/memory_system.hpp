@@ -1,0 +1,99 @@
+// The memory of one GPU: L2 in front of the channels of HBM (T3, table 1;
+// docs/t3.md).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "tessera/sim/memory/cache.hpp"
+#include "tessera/sim/memory/channel.hpp"
+
+namespace tessera::sim {
+
+struct MemorySystemSpec {
+  CacheSpec cache;
+  ChannelSpec channel;
+  std::uint32_t channels = 32;
+  ArbitrationSpec arbitration;
+};
+
+/// Whose memory it is.
+class MemoryClient {
+ public:
+  virtual ~MemoryClient() = default;
+  /// What `owner` has read is there at `at`, which may be later than now. One
+  /// call for each read that was not known.
+  virtual void arrived(std::uint32_t owner, Time at) = 0;
+  /// An uncached store or update has entered a DRAM queue.
+  virtual void stored(const MemoryRequest& request, Time now) = 0;
+  /// Call MemorySystem::wake(now, channel) at `at`.
+  virtual void wake_channel(std::uint32_t channel, Time at) = 0;
+};
+
+class MemorySystem {
+ public:
+  /// `client` outlives it. Throws InputError where the spec makes no sense.
+  MemorySystem(const MemorySystemSpec& spec, MemoryClient& client);
+
+  /// Reads a block through the L2 for the compute stream: when it is there, or
+  /// `never` where that is not known yet; then the client is told.
+  [[nodiscard]] Time read(Time now, BlockId block, std::uint32_t bytes, TrafficClass traffic, std::uint32_t owner);
+  /// Past the L2; the client is always told.
+  void read_uncached(Time now, BlockId block, std::uint32_t bytes, MemoryStream stream, TrafficClass traffic,
+                     std::uint32_t owner);
+  /// Stores a whole block into the L2; returns when the L2 has taken it.
+  [[nodiscard]] Time write(Time now, BlockId block, std::uint32_t bytes, TrafficClass traffic);
+  /// A store or update past the L2. `owner` and `detail` come back in
+  /// MemoryClient::stored.
+  void store_uncached(Time now, const MemoryRequest& request);
+  /// Writes dirty blocks back and empties the L2: what happens between kernels.
+  void flush(Time now, TrafficClass traffic);
+
+  void wake(Time now, std::uint32_t channel) { channels_[channel].channel.wake(now); }
+  [[nodiscard]] std::vector<MemoryChannel*> channels();
+  [[nodiscard]] const Cache& cache() const { return cache_; }
+  /// When all that was pushed so far has been served, as far as it has been
+  /// begun.
+  [[nodiscard]] Time free_at() const;
+
+ private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  /// Requests of the memory system itself, by `detail`: fetches of the L2 name
+  /// their entry in `owner`.
+  enum Detail : std::uint32_t { fetch = ~std::uint32_t{0}, direct_read = fetch - 1, write_back = fetch - 2 };
+
+  /// A channel announces for itself.
+  struct Channel final : ChannelSink {
+    Channel(const MemorySystemSpec& spec, MemorySystem& owner, std::uint32_t index);
+    void enqueued(const MemoryRequest& request, Time now) override { system->enqueued(request, now); }
+    void done(const MemoryRequest& request, Time at) override { system->done(request, at); }
+    void wake(Time at) override { system->client_->wake_channel(number, at); }
+    MemorySystem* system;
+    std::uint32_t number;
+    MemoryChannel channel;
+  };
+  struct Waiter {
+    std::uint32_t owner = 0;
+    std::uint32_t next = none;
+  };
+
+  void enqueued(const MemoryRequest& request, Time now);
+  void done(const MemoryRequest& request, Time at);
+  void push(Time now, const MemoryRequest& request);
+  void wait(std::uint32_t entry, std::uint32_t owner);
+  void write_victim_back(Time now, const CacheResult& result, TrafficClass traffic);
+
+  MemorySystemSpec spec_;
+  MemoryClient* client_;
+  Cache cache_;
+  BlockSpread spread_;
+  std::deque<Channel> channels_;             // they announce to themselves, so they must not move
+  std::vector<Time> data_at_;                // by entry of the L2: when its latest fetch arrives
+  std::vector<std::uint32_t> first_waiter_;  // by entry
+  std::vector<Waiter> waiters_;
+  std::uint32_t free_waiter_ = none;
+};
+
+}  // namespace tessera::sim

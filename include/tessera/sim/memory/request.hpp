@@ -1,0 +1,56 @@
+// Transactions of a GPU's memory system.
+#pragma once
+
+#include <cstdint>
+
+#include "tessera/base/time.hpp"
+
+namespace tessera::sim {
+
+/// A block is one granule of memory: `granularity` bytes of one matrix, whole
+/// but at the matrix's edges. Numbers are the GPU's own; those of one matrix
+/// are consecutive.
+using BlockId = std::uint64_t;
+
+/// DRAM moves bursts of so many bytes; queues and thresholds count them.
+inline constexpr std::int64_t burst_bytes = 64;
+[[nodiscard]] constexpr std::uint32_t bursts_of(std::uint32_t bytes) {
+  return static_cast<std::uint32_t>((bytes + burst_bytes - 1) / burst_bytes);
+}
+
+/// What queues apart at the memory controller (T3, section 4.5).
+enum class MemoryStream : std::uint8_t { compute, communication };
+inline constexpr int memory_stream_count = 2;
+
+enum class MemoryOp : std::uint8_t {
+  read,
+  write,
+  update,  ///< near-memory op-and-store (T3, section 4.3): adds to what is
+           ///< there, counts as one write
+};
+
+/// What a transaction is counted as (T3, figure 18).
+enum class TrafficClass : std::uint8_t {
+  gemm_read,
+  gemm_write,
+  reduce_scatter_read,
+  reduce_scatter_write,
+  all_gather_read,
+  all_gather_write,
+  other
+};
+inline constexpr int traffic_class_count = 7;
+
+struct MemoryRequest {
+  BlockId block = 0;
+  std::uint32_t bytes = 0;
+  MemoryOp op = MemoryOp::read;
+  MemoryStream stream = MemoryStream::compute;
+  TrafficClass traffic = TrafficClass::other;
+  /// Whose it is, for the owner of the channel alone.
+  std::uint32_t owner = 0;
+  std::uint32_t detail = 0;
+};
+static_assert(sizeof(MemoryRequest) == 24);
+
+}  // namespace tessera::sim

@@ -1,0 +1,130 @@
+#include "tessera/sim/gpu/work_groups.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tessera::sim {
+
+WorkGroups::WorkGroups(const KernelContext& context, const program::GemmShape& shape, const GemmLayout& layout,
+                       BlockId base, std::vector<std::uint32_t> order, TileSink& sink)
+    : context_(context),
+      shape_(&shape),
+      layout_(&layout),
+      base_(base),
+      order_(std::move(order)),
+      sink_(&sink),
+      depth_(static_cast<std::uint32_t>(context.spec->prefetch) + 1),
+      fma_(context.spec->clock * context.spec->fma_per_clock) {
+  const auto slots = static_cast<std::size_t>(context.spec->cus * context.spec->work_groups_per_cu);
+  slots_.resize(std::min(slots, order_.size()));
+  buffers_.resize(slots_.size() * depth_);
+  cu_free_.assign(static_cast<std::size_t>(context.spec->cus), 0);
+  first_stage_ = slots_.size();
+}
+
+void WorkGroups::begin(Time now) {
+  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) dispatch(slot, now);
+}
+
+// Slot s is on CU s modulo their number, so that the first stage spreads over
+// all.
+void WorkGroups::dispatch(std::uint32_t index, Time now) {
+  if (next_ == order_.size()) return;
+  Slot& slot = slots_[index];
+  slot.storing = false;
+  slot.work_group = static_cast<std::uint32_t>(next_++);
+  slot.tile = order_[slot.work_group];
+  const std::int64_t part = slot.work_group % shape_->split_k;
+  const std::int64_t all = (shape_->k + shape_->tile_k - 1) / shape_->tile_k;
+  slot.first = std::min(part * layout_->chunks(), all);
+  slot.last = std::min(slot.first + layout_->chunks(), all);
+  slot.loading = slot.computing = slot.first;
+  for (std::uint32_t i = 0; i < depth_; ++i) load(index, now);
+  try_compute(index, now);
+}
+
+void WorkGroups::load(std::uint32_t index, Time now) {
+  Slot& slot = slots_[index];
+  if (slot.loading == slot.last) return;
+  const std::int64_t chunk = slot.loading++;
+  Buffer& held = buffer(index, chunk);
+  held = {1, 0};  // as long as it is being asked for, whatever is answered at once
+  const std::uint32_t owner = index * depth_ + static_cast<std::uint32_t>(chunk) % depth_;
+  load_part(owner, layout_->a_block(slot.tile, chunk), layout_->a_blocks(), layout_->a_bytes(slot.tile, chunk), held,
+            now);
+  load_part(owner, layout_->b_block(slot.tile, chunk), layout_->b_blocks(), layout_->b_bytes(slot.tile, chunk), held,
+            now);
+  --held.missing;
+}
+
+void WorkGroups::load_part(std::uint32_t owner, BlockId first, std::uint32_t blocks, std::int64_t bytes, Buffer& held,
+                           Time now) {
+  for (std::uint32_t i = 0; i < blocks; ++i) {
+    const std::uint32_t size = layout_->block_bytes(bytes, i);
+    if (size == 0) return;
+    ++held.missing;
+    const Time there = context_.memory->read(now, base_ + first + i, size, TrafficClass::gemm_read, owner);
+    if (there == never) continue;
+    --held.missing;
+    held.ready = std::max(held.ready, there);
+  }
+}
+
+void WorkGroups::arrived(std::uint32_t owner, Time at, Time now) {
+  Buffer& held = buffers_[owner];
+  held.ready = std::max(held.ready, at);
+  if (--held.missing > 0) return;
+  const std::uint32_t index = owner / depth_;
+  const Slot& slot = slots_[index];
+  const bool awaited =
+      !slot.busy && !slot.storing && static_cast<std::uint32_t>(slot.computing) % depth_ == owner % depth_;
+  if (awaited) try_compute(index, now);
+}
+
+// A chunk is computed when it is here, its predecessor is done, and the CU is
+// free.
+void WorkGroups::try_compute(std::uint32_t index, Time now) {
+  Slot& slot = slots_[index];
+  const Buffer& held = buffer(index, slot.computing);
+  if (held.missing > 0) return;
+  if (held.ready > now) return context_.host->wake_gpu(held.ready, {GpuWake::What::slot_ready, index});
+  Time& free = cu_free_[index % cu_free_.size()];
+  const std::int64_t fma = shape_->tile_m * shape_->tile_n * layout_->depth(slot.computing);
+  free = std::max(free, now) + fma_.up(fma);
+  slot.busy = true;
+  context_.host->wake_gpu(free, {GpuWake::What::slot_done, index});
+}
+
+void WorkGroups::wake(const GpuWake& wake, Time now) {
+  const bool storing = slots_[wake.index].storing;
+  if (wake.what == GpuWake::What::slot_ready) {
+    storing ? dispatch(wake.index, now) : try_compute(wake.index, now);
+  } else {
+    storing ? store(wake.index, now) : computed(wake.index, now);
+  }
+}
+
+void WorkGroups::computed(std::uint32_t index, Time now) {
+  Slot& slot = slots_[index];
+  slot.busy = false;
+  ++slot.computing;
+  if (slot.computing == slot.last) {
+    slot.storing = true;
+    return context_.host->wake_gpu(now + context_.spec->work_group_time, {GpuWake::What::slot_done, index});
+  }
+  load(index, now);  // into the buffer that is free now
+  try_compute(index, now);
+}
+
+void WorkGroups::store(std::uint32_t index, Time now) {
+  Slot& slot = slots_[index];
+  const Time free = sink_->store_tile(slot.tile, now);
+  ++stored_;
+  if (stored_ == first_stage_) sink_->first_stage_ended(now);
+  if (stored_ == order_.size()) return sink_->work_groups_ended(now);
+  if (next_ == order_.size()) return;
+  if (free > now) return context_.host->wake_gpu(free, {GpuWake::What::slot_ready, index});
+  dispatch(index, now);
+}
+
+}  // namespace tessera::sim

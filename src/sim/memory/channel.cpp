@@ -1,0 +1,248 @@
+#include "tessera/sim/memory/channel.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "tessera/base/error.hpp"
+
+namespace tessera::sim {
+namespace {
+
+std::size_t direction_of(const MemoryRequest& request) { return request.op == MemoryOp::read ? 0 : 1; }
+
+const ChannelSpec& checked(const ChannelSpec& spec) {
+  if (spec.clock_period <= 0) throw InputError("a memory channel needs a clock period of at least 1 ps");
+  if (spec.ccdl == 0) throw InputError("a burst of a memory channel takes at least 1 clock (ccdl)");
+  if (spec.bank_groups == 0) throw InputError("a memory channel needs at least 1 bank group");
+  if (spec.block_bursts == 0) throw InputError("a block of memory holds at least 1 burst");
+  if (spec.queue == 0) throw InputError("the DRAM queue of a memory channel holds at least 1 burst");
+  if (spec.latency < 0) throw InputError("the latency of a memory channel is negative");
+  return spec;
+}
+
+}  // namespace
+
+BankGroups::BankGroups(const ChannelSpec& spec)
+    : groups_(spec.bank_groups),
+      block_stride_(spec.block_bursts % spec.bank_groups),
+      burst_(spec.ccdl * spec.clock_period),
+      after_update_(spec.ccdwl * spec.clock_period),
+      ready_(groups_, 0),
+      started_(groups_, 0) {}
+
+Time BankGroups::serve(const MemoryRequest& request, Time earliest) {
+  const std::uint32_t bursts = bursts_of(request.bytes);
+  const bool update = request.op == MemoryOp::update;
+  if (!update && all_ready_ <= earliest) return earliest + bursts * burst_;
+  const std::uint32_t first = first_group(request.block);
+  start_first_round(first, bursts, earliest);
+  if (update) hold_updated(first, bursts);
+  return start_of(bursts - 1, update ? std::max(groups_ * burst_, after_update_) : groups_ * burst_) + burst_;
+}
+
+void BankGroups::start_first_round(std::uint32_t first, std::uint32_t bursts, Time earliest) {
+  const std::uint32_t count = std::min(bursts, groups_);
+  std::uint32_t group = first;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    earliest = std::max(earliest, ready_[group]);
+    started_[i] = earliest;
+    earliest += burst_;
+    if (++group == groups_) group = 0;
+  }
+}
+
+/// Burst i starts burst_ after the one before it and `round` after the one a
+/// round before it, or later. Unrolled, all but one of the steps back to the
+/// first round are whole rounds: from its own place there, or from that round's
+/// end.
+Time BankGroups::start_of(std::uint32_t burst, Time round) const {
+  if (burst < groups_) return started_[burst];
+  const std::uint32_t rounds = burst / groups_;
+  const std::uint32_t place = burst % groups_;
+  return std::max(started_[place] + rounds * round,
+                  started_[groups_ - 1] + (place + 1) * burst_ + (rounds - 1) * round);
+}
+
+/// The last burst in each group holds that group.
+void BankGroups::hold_updated(std::uint32_t first, std::uint32_t bursts) {
+  const Time round = std::max(groups_ * burst_, after_update_);
+  const std::uint32_t begin = bursts > groups_ ? bursts - groups_ : 0;
+  std::uint32_t group = (first + begin) % groups_;
+  for (std::uint32_t i = begin; i < bursts; ++i) {
+    ready_[group] = start_of(i, round) + after_update_;
+    if (++group == groups_) group = 0;
+  }
+  all_ready_ = std::max(all_ready_, start_of(bursts - 1, round) + after_update_);
+}
+
+void DramQueue::push(const MemoryRequest& request) {
+  const std::size_t direction = direction_of(request);
+  if (!directed_) {  // the first one finds a bus that need not turn
+    directed_ = true;
+    direction_ = direction;
+  }
+  const std::uint32_t bursts = bursts_of(request.bytes);
+  waiting_[direction].push({request, entered_[1 - direction]});
+  entered_[direction] += bursts;
+  occupancy_ += bursts;
+}
+
+/// The bursts that have overtaken a request are those of the other direction
+/// that were taken, less those that were there before it: since each direction
+/// keeps its order, no request needs a count of its own. Where the oldest of
+/// the bus's direction is older, this difference is negative.
+bool DramQueue::turns() const {
+  const RingBuffer<Entry>& same = waiting_[direction_];
+  const RingBuffer<Entry>& opposite = waiting_[1 - direction_];
+  if (same.empty()) return true;
+  return !opposite.empty() && taken_[direction_] >= opposite.front().before + max_bypass_;
+}
+
+DramQueue::Taken DramQueue::take() {
+  Taken taken;
+  taken.turned = turns();
+  if (taken.turned) direction_ = 1 - direction_;
+  taken.request = waiting_[direction_].pop().request;
+  const std::uint32_t bursts = bursts_of(taken.request.bytes);
+  taken_[direction_] += bursts;
+  occupancy_ -= bursts;
+  return taken;
+}
+
+MemoryChannel::MemoryChannel(const ChannelSpec& spec, ArbitrationPointer policy, ChannelSink& sink)
+    : spec_(checked(spec)),
+      turnaround_(spec.turnaround * spec.clock_period),
+      policy_(std::move(policy)),
+      sink_(&sink),
+      queue_(spec.max_bypass),
+      groups_(spec) {}
+
+void MemoryChannel::push(Time now, const MemoryRequest& request) {
+  if (request.bytes == 0) throw InternalError("a memory request without bytes");
+  Stream& stream = at(request.stream);
+  const bool was_empty = stream.requests.empty();
+  stream.requests.push(request);
+  stream.bursts += bursts_of(request.bytes);
+  if (was_empty) {
+    stream.waiting_since = now;
+    step(now);
+  } else if (!stepping_) {  // behind others: what keeps the head waiting still
+                            // does
+    count_waiting();
+  }
+}
+
+void MemoryChannel::set_threshold(Time now, std::uint32_t bursts) {
+  policy_->set_threshold(bursts);
+  step(now);
+}
+
+void MemoryChannel::producer_began(Time now) {
+  policy_->producer_began();
+  step(now);
+}
+
+void MemoryChannel::producer_ended(Time now) {
+  policy_->producer_ended();
+  step(now);
+}
+
+void MemoryChannel::step(Time now) {
+  if (stepping_) return;  // the step that announces goes on with what was pushed
+  stepping_ = true;
+  Time look_again = fill(now);
+  if (free_at_ <= now && !queue_.empty()) {
+    serve(now);
+    look_again = fill(now);
+  }
+  stepping_ = false;
+  count_waiting();
+  ask(now, look_again);
+}
+
+void MemoryChannel::count_waiting() {
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    counts_.peak_waiting[i] = std::max(counts_.peak_waiting[i], streams_[i].bursts);
+  }
+}
+
+ArbitrationView MemoryChannel::view(Time now) const {
+  ArbitrationView view{now, queue_.occupancy(), {}};
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    const Stream& stream = streams_[i];
+    if (!stream.requests.empty()) view.heads[i] = {&stream.requests.front(), stream.waiting_since};
+  }
+  return view;
+}
+
+bool MemoryChannel::fits(const MemoryRequest& request) const {
+  return queue_.empty() || queue_.occupancy() + bursts_of(request.bytes) <= spec_.queue;
+}
+
+/// Fills the DRAM queue. When to look again though nothing happens; a chosen
+/// request that does not fit holds back those behind it, so that large ones are
+/// not starved by small ones.
+Time MemoryChannel::fill(Time now) {
+  while (queue_.occupancy() < spec_.queue) {
+    const ArbitrationChoice choice = policy_->choose(view(now));
+    if (!choice.stream || !fits(at(*choice.stream).requests.front())) return choice.look_again;
+    enter(now, *choice.stream);
+  }
+  return never;  // full, and DRAM's next choice is the next occasion
+}
+
+void MemoryChannel::enter(Time now, MemoryStream name) {
+  Stream& stream = at(name);
+  observed_until(now);
+  const MemoryRequest request = stream.requests.pop();
+  stream.bursts -= bursts_of(request.bytes);
+  stream.waiting_since = now;
+  queue_.push(request);
+  policy_->entered(name);
+  sink_->enqueued(request, now);
+}
+
+void MemoryChannel::serve(Time now) {
+  observed_until(now);
+  const DramQueue::Taken taken = queue_.take();
+  const MemoryRequest& request = taken.request;
+  // An idle bus turns in advance: what counts is the distance between the
+  // bursts.
+  const Time start = std::max(now, taken.turned ? free_at_ + turnaround_ : free_at_);
+  free_at_ = groups_.serve(request, start);
+  const auto traffic = static_cast<std::size_t>(request.traffic);
+  counts_.bytes[traffic] += request.bytes;
+  ++counts_.transactions[traffic];
+  counts_.busy += free_at_ - start;
+  counts_.stalled += free_at_ - start - bursts_of(request.bytes) * spec_.ccdl * spec_.clock_period;
+  counts_.turnarounds += taken.turned ? 1 : 0;
+  sink_->done(request, request.op == MemoryOp::read ? free_at_ + spec_.latency : free_at_);
+}
+
+/// One call for each service, and more only where the policy's choice may
+/// change before the next one.
+void MemoryChannel::ask(Time now, Time look_again) {
+  const Time service = queue_.empty() ? never : free_at_;
+  if (service != never && service_asked_ != service) {
+    service_asked_ = service;
+    sink_->wake(service);
+  }
+  if (look_again <= now) throw InternalError("a memory arbitration asks to look again in the past");
+  if (look_again < service && (look_asked_ <= now || look_again < look_asked_)) {
+    look_asked_ = look_again;
+    sink_->wake(look_again);
+  }
+}
+
+OccupancySum MemoryChannel::end_observation(Time now) {
+  const OccupancySum until = observed_until(now);
+  return {until.burst_time - observed_from_.burst_time, until.duration - observed_from_.duration};
+}
+
+OccupancySum MemoryChannel::observed_until(Time now) {
+  observed_.burst_time += queue_.occupancy() * (now - observed_.duration);
+  observed_.duration = now;
+  return observed_;
+}
+
+}  // namespace tessera::sim

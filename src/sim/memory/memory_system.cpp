@@ -1,0 +1,124 @@
+#include "tessera/sim/memory/memory_system.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tessera::sim {
+
+MemorySystem::Channel::Channel(const MemorySystemSpec& spec, MemorySystem& owner, std::uint32_t index)
+    : system(&owner), number(index), channel(spec.channel, make_arbitration(spec.arbitration), *this) {}
+
+MemorySystem::MemorySystem(const MemorySystemSpec& spec, MemoryClient& client)
+    : spec_(spec),
+      client_(&client),
+      cache_(spec.cache),
+      spread_(spec.channels),
+      data_at_(cache_.entries(), 0),
+      first_waiter_(cache_.entries(), none) {
+  for (std::uint32_t index = 0; index < spec.channels; ++index) channels_.emplace_back(spec, *this, index);
+}
+
+std::vector<MemoryChannel*> MemorySystem::channels() {
+  std::vector<MemoryChannel*> all;
+  for (Channel& channel : channels_) all.push_back(&channel.channel);
+  return all;
+}
+
+Time MemorySystem::free_at() const {
+  Time latest = 0;
+  for (const Channel& channel : channels_) latest = std::max(latest, channel.channel.free_at());
+  return latest;
+}
+
+void MemorySystem::push(Time now, const MemoryRequest& request) {
+  channels_[spread_.place(request.block).index].channel.push(now, request);
+}
+
+Time MemorySystem::read(Time now, BlockId block, std::uint32_t bytes, TrafficClass traffic, std::uint32_t owner) {
+  const Time served = cache_.bank_time(block, bytes, now) + spec_.cache.hit_latency;
+  const CacheResult result = cache_.read(block, bytes);
+  switch (result.outcome) {
+    case CacheOutcome::hit:
+      // A block counts as held from the moment when its fetch is certain; its
+      // data may be on their way.
+      return std::max(served, data_at_[result.entry]);
+    case CacheOutcome::pending:
+      wait(result.entry, owner);
+      return never;
+    case CacheOutcome::miss:
+      wait(result.entry, owner);
+      write_victim_back(now, result, traffic);
+      push(now, {block, bytes, MemoryOp::read, MemoryStream::compute, traffic, result.entry, fetch});
+      return never;
+    case CacheOutcome::no_room:
+      break;
+  }
+  read_uncached(now, block, bytes, MemoryStream::compute, traffic, owner);
+  return never;
+}
+
+void MemorySystem::read_uncached(Time now, BlockId block, std::uint32_t bytes, MemoryStream stream,
+                                 TrafficClass traffic, std::uint32_t owner) {
+  push(now, {block, bytes, MemoryOp::read, stream, traffic, owner, direct_read});
+}
+
+Time MemorySystem::write(Time now, BlockId block, std::uint32_t bytes, TrafficClass traffic) {
+  const Time served = cache_.bank_time(block, bytes, now);
+  const CacheResult result = cache_.write(block, bytes);
+  if (result.outcome == CacheOutcome::no_room) {
+    push(now, {block, bytes, MemoryOp::write, MemoryStream::compute, traffic, 0, write_back});
+    return served;
+  }
+  write_victim_back(now, result, traffic);
+  data_at_[result.entry] = served;
+  return served;
+}
+
+void MemorySystem::store_uncached(Time now, const MemoryRequest& request) { push(now, request); }
+
+void MemorySystem::flush(Time now, TrafficClass traffic) {
+  cache_.flush([&](BlockId block, std::uint32_t bytes) {
+    push(now, {block, bytes, MemoryOp::write, MemoryStream::compute, traffic, 0, write_back});
+  });
+}
+
+// Only outputs are ever dirty, so a victim is written for whoever writes.
+void MemorySystem::write_victim_back(Time now, const CacheResult& result, TrafficClass traffic) {
+  if (result.victim_bytes == 0) return;
+  const TrafficClass writes = traffic == TrafficClass::gemm_read ? TrafficClass::gemm_write : traffic;
+  push(now, {result.victim, result.victim_bytes, MemoryOp::write, MemoryStream::compute, writes, 0, write_back});
+}
+
+void MemorySystem::wait(std::uint32_t entry, std::uint32_t owner) {
+  std::uint32_t index = free_waiter_;
+  if (index == none) {
+    index = static_cast<std::uint32_t>(waiters_.size());
+    waiters_.emplace_back();
+  } else {
+    free_waiter_ = waiters_[index].next;
+  }
+  waiters_[index] = {owner, first_waiter_[entry]};
+  first_waiter_[entry] = index;
+}
+
+void MemorySystem::enqueued(const MemoryRequest& request, Time now) {
+  if (request.op != MemoryOp::read && request.detail != write_back) client_->stored(request, now);
+}
+
+void MemorySystem::done(const MemoryRequest& request, Time at) {
+  if (request.op != MemoryOp::read) return;
+  if (request.detail == direct_read) return client_->arrived(request.owner, at);
+  const std::uint32_t entry = cache_.fill(request.block);
+  const Time there = at + spec_.cache.hit_latency;
+  data_at_[entry] = there;
+  std::uint32_t index = std::exchange(first_waiter_[entry], none);
+  while (index != none) {
+    const Waiter waiter = waiters_[index];
+    waiters_[index].next = free_waiter_;
+    free_waiter_ = index;
+    index = waiter.next;
+    client_->arrived(waiter.owner, there);
+  }
+}
+
+}  // namespace tessera::sim

@@ -1,0 +1,173 @@
+// Address maps: what could never work is refused before time zero, and T3's
+// collectives work.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <vector>
+
+#include "tessera/program/address_map.hpp"
+
+using namespace tessera::program;
+
+namespace {
+
+bool mentions(const std::vector<std::string>& texts, const std::string& part) {
+  return std::any_of(texts.begin(), texts.end(),
+                     [&](const std::string& text) { return text.find(part) != std::string::npos; });
+}
+
+/// Ring reduce-scatter (T3, figures 7, 11, 12): four chunks of four tiles. Rank
+/// r stores chunk r straight into rank r - 1, sends chunks r + 1 and r + 2
+/// there when its own and its neighbour's updates are in, and keeps chunk r
+/// + 3.
+std::vector<AddressMap> ring_reduce_scatter() {
+  std::vector<AddressMap> group;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    AddressMap map{rank, 4, 16, {}};
+    const std::uint32_t next = (rank + 3) % 4;
+    map.regions.push_back({rank * 4, 4, RegionKind::remote, next, StoreOperation::update, 0, 1, true});
+    for (const std::uint32_t step : {1U, 2U})
+      map.regions.push_back({(rank + step) % 4 * 4, 4, RegionKind::dma, next, StoreOperation::update, 2, 1, true});
+    map.regions.push_back({(rank + 3) % 4 * 4, 4, RegionKind::local, 0, StoreOperation::update, 2, 1, true});
+    group.push_back(map);
+  }
+  return group;
+}
+
+}  // namespace
+
+TEST_CASE("regions that contradict each other are refused") {
+  const AddressMap good = ring_reduce_scatter()[0];
+  CHECK(problems(good).empty());
+  // dma_map of tiles 4 to 7, moved to 2 to 5: it overlaps the remote_map of
+  // tiles 0 to 3.
+  AddressMap map = good;
+  map.regions[1].first_tile = 2;
+  REQUIRE(problems(map).size() == 1);
+  CHECK(problems(map)[0] == "remote_map of WG tiles 0 to 3 overlaps dma_map of WG tiles 2 to 5");
+  // The long way round: a region that covers all others.
+  map = good;
+  map.regions[3] = {0, 16, RegionKind::local, 0, StoreOperation::update, 2, 1, true};
+  CHECK(problems(map).size() == 3);
+  // One tile may go to several devices, but once to each, and after the same
+  // updates.
+  map = good;
+  map.regions[2] = map.regions[1];
+  CHECK(mentions(problems(map), "goes to the same rank as"));
+  map.regions[2].destination = 2;
+  CHECK(problems(map).empty());
+  map.regions[2].updates = 1;
+  CHECK(mentions(problems(map), "does not expect the same updates as"));
+
+  const auto wrong = [&](std::size_t region, const std::string& part, auto change) {
+    AddressMap changed = good;
+    change(changed.regions[region]);
+    const std::vector<std::string> texts = problems(changed);
+    CHECK(texts.size() == 1);
+    CHECK(mentions(texts, part));
+  };
+  wrong(0, "has no tiles", [](Region& region) { region.tiles = 0; });
+  wrong(3, "has 16 WG tiles", [](Region& region) { region.tiles = 5; });
+  wrong(1, "rank 4 of a group of 4", [](Region& region) { region.destination = 4; });
+  wrong(1, "the device itself", [](Region& region) { region.destination = 0; });
+  wrong(1, "at least one update", [](Region& region) { region.updates = 0; });
+  wrong(0, "not written here", [](Region& region) { region.updates = 1; });
+  wrong(0, "sends nothing", [](Region& region) { region.writes = 0; });
+}
+
+TEST_CASE("updates that never come, or too many, are found over a whole group") {
+  CHECK(problems(ring_reduce_scatter()).empty());
+  // Rank 0 keeps chunk 0: rank 3 waits for it, so that it sends nothing to rank
+  // 2, nor rank 2 to rank 1.
+  std::vector<AddressMap> group = ring_reduce_scatter();
+  group[0].regions.erase(group[0].regions.begin());
+  REQUIRE(problems(group).size() == 3);
+  CHECK(problems(group)[0] ==
+        "rank 1: local region of WG tiles 0 to 3 waits for 2 update(s) of each "
+        "element, but 1 come(s) to WG tile 0: it "
+        "would wait for ever");
+  // Half of chunk 0 only: the other half is found.
+  group = ring_reduce_scatter();
+  group[0].regions[0].tiles = 2;
+  REQUIRE(problems(group).size() == 3);
+  CHECK(mentions(problems(group), "WG tile 2"));
+  // A circle: each waits for its neighbour's update before it sends its own.
+  group.clear();
+  for (std::uint32_t rank = 0; rank < 4; ++rank)
+    group.push_back({rank, 4, 4, {{0, 4, RegionKind::dma, (rank + 3) % 4, StoreOperation::update, 2, 1, true}}});
+  CHECK(problems(group).size() == 4);
+  // All of them wait for their own only: they send, and get one update more
+  // than they counted on.
+  for (AddressMap& map : group) map.regions[0].updates = 1;
+  REQUIRE(problems(group).size() == 4);
+  CHECK(mentions(problems(group), "before the last"));
+  // The same into other buffers is a neighbour exchange, and well.
+  for (AddressMap& map : group) map.regions[0].counted_there = false;
+  CHECK(problems(group).empty());
+}
+
+TEST_CASE("other collectives as address maps") {
+  std::vector<AddressMap> direct, gather, multicast, split_k;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    // Direct reduce-scatter (7.1): all chunks go straight to their owners,
+    // which wait for four updates.
+    AddressMap map{rank, 4, 16, {}};
+    for (std::uint32_t chunk = 0; chunk < 4; ++chunk) {
+      const RegionKind kind = chunk == rank ? RegionKind::local : RegionKind::remote;
+      map.regions.push_back({chunk * 4, 4, kind, chunk, StoreOperation::update, chunk == rank ? 4U : 0U, 1, true});
+    }
+    direct.push_back(map);
+    // Two WGs for each tile (split-K, 7.7) update it twice: eight updates.
+    for (Region& region : map.regions) region.writes = 2;
+    map.regions[rank].updates = 8;
+    split_k.push_back(map);
+    // Ring all-gather: rank r writes chunk r; it and two more go on to rank r -
+    // 1, the one after those ends here.
+    map.regions.clear();
+    for (std::uint32_t step = 0; step < 4; ++step) {
+      const RegionKind kind = step == 3 ? RegionKind::local : RegionKind::dma;
+      map.regions.push_back(
+          {(rank + step) % 4 * 4, 4, kind, (rank + 3) % 4, StoreOperation::store, 1, step == 0 ? 1U : 0U, true});
+    }
+    gather.push_back(map);
+    // Direct all-gather: to all others at once.
+    map.regions.clear();
+    for (std::uint32_t other = 0; other < 4; ++other) {
+      if (other == rank) continue;
+      map.regions.push_back({rank * 4, 4, RegionKind::dma, other, StoreOperation::store, 1, 1, true});
+      map.regions.push_back({other * 4, 4, RegionKind::local, 0, StoreOperation::store, 1, 0, true});
+    }
+    multicast.push_back(map);
+  }
+  CHECK(problems(direct).empty());
+  CHECK(problems(split_k).empty());
+  CHECK(problems(gather).empty());
+  CHECK(problems(multicast).empty());
+  // Without the second update of one of the four, its owner gets 7 of 8.
+  split_k[2].regions[0].writes = 1;
+  REQUIRE(problems(split_k).size() == 1);
+  CHECK(mentions(problems(split_k),
+                 "rank 0: local region of WG tiles 0 to 3 waits for 8 "
+                 "update(s) of each element, but 7"));
+}
+
+TEST_CASE(
+    "the maps of ring, direct reduce-scatter and all-to-all reach their "
+    "numbers of updates") {
+  for (const std::uint32_t ranks : {2U, 3U, 4U, 8U}) {
+    for (const std::uint32_t tiles : {8U, 17U, 1088U}) {
+      for (const std::uint32_t writes : {1U, 2U}) {
+        std::vector<AddressMap> ring, direct, exchange;
+        for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+          ring.push_back(ring_reduce_scatter_map(rank, ranks, tiles, writes));
+          direct.push_back(direct_reduce_scatter_map(rank, ranks, tiles, writes));
+          exchange.push_back(all_to_all_map(rank, ranks, tiles));
+        }
+        CAPTURE(ranks, tiles, writes);
+        CHECK(problems(ring) == std::vector<std::string>{});
+        CHECK(problems(direct) == std::vector<std::string>{});
+        CHECK(problems(exchange) == std::vector<std::string>{});
+      }
+    }
+  }
+}

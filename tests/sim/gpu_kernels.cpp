@@ -1,0 +1,162 @@
+// Kernels on GPUs at transaction level: times worked out by hand, and traffic
+// to the byte.
+#include <catch2/catch.hpp>
+
+#include <vector>
+
+#include "gpu_ring.hpp"
+
+using namespace tessera;
+using sim::TrafficClass;
+
+namespace {
+
+machine::GpuSpec gpu() {
+  machine::GpuSpec spec;
+  spec.l2_latency = 150 * nanosecond;
+  spec.dram_latency = 150 * nanosecond;
+  spec.work_group_time = 5 * microsecond;
+  spec.starvation_limit = 1 * microsecond;
+  return spec;
+}
+
+program::GemmShape gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
+  program::GemmShape shape;
+  shape.m = m;
+  shape.n = n;
+  shape.k = k;
+  return shape;
+}
+
+/// A GEMM whose stores go where each member's map says.
+Time fused(test::GpuRing& ring, const program::GemmShape& shape) {
+  const auto tiles = static_cast<std::uint32_t>(shape.tiles());
+  std::vector<program::AddressMap> maps;
+  for (std::uint32_t rank = 0; rank < ring.size(); ++rank) {
+    maps.push_back(program::ring_reduce_scatter_map(rank, ring.size(), tiles));
+  }
+  REQUIRE(program::problems(maps).empty());
+  for (std::uint32_t rank = 0; rank < ring.size(); ++rank)
+    ring.gpu(rank).begin(0, shape, maps[rank], rank, ring.size());
+  return ring.run();
+}
+
+Time pass(test::GpuRing& ring, const program::RingPass& pass, std::int64_t cus) {
+  for (std::uint32_t rank = 0; rank < ring.size(); ++rank) ring.gpu(rank).begin(0, pass, cus, rank, ring.size());
+  return ring.run();
+}
+
+}  // namespace
+
+TEST_CASE("one work-group: load, two chunks of k, its fixed time") {
+  // Chunk 0 is 8 blocks of A and 16 of B of 1 KiB, each at a channel of its
+  // own: 16 bursts of 2 ns, then 150 ns to the L2 and 150 ns to the CU: 332 ns.
+  // A chunk is 128 x 256 x 32 FMA at 512 x 1.4 GHz: 1,462,857.14 ps, the second
+  // one is loaded meanwhile. Then 5 us; the store is taken at once.
+  test::GpuRing one(gpu(), 1);
+  one.gpu(0).begin(0, gemm(128, 256, 64), program::local_map(1), 0, 1);
+  CHECK(one.run() == 332 * nanosecond + 2 * 1'462'858 + 5 * microsecond);
+  // Each operand was read once.
+  CHECK(one.traffic(0, TrafficClass::gemm_read) == 2 * (128 * 64 + 64 * 256));
+}
+
+TEST_CASE("work-groups that share a row or a column share its loads through the L2") {
+  // 2 x 2 tiles on 80 CUs: A and B are read from memory once, the result stays
+  // in the L2.
+  test::GpuRing one(gpu(), 1);
+  const program::GemmShape shape = gemm(256, 512, 128);
+  one.gpu(0).begin(0, shape, program::local_map(4), 0, 1);
+  REQUIRE(one.run() > 0);
+  CHECK(one.traffic(0, TrafficClass::gemm_read) == 2 * (256 * 128 + 128 * 512));
+  CHECK(one.traffic(0, TrafficClass::gemm_write) == 0);
+  // The next kernel finds the L2 written back.
+  one.gpu(0).begin(one.now(), shape, program::local_map(4), 0, 1);
+  REQUIRE(one.run() > 0);
+  CHECK(one.traffic(0, TrafficClass::gemm_write) == shape.output_bytes());
+}
+
+TEST_CASE(
+    "a reduce-scatter on its own takes (N-1)(latency + S/N/bandwidth), "
+    "then the last reduction") {
+  // The last reduction reads two chunks at 1,024 GB/s; its results stay in the
+  // L2.
+  for (const std::int64_t bytes : {std::int64_t{6} << 20, std::int64_t{24} << 20}) {
+    test::GpuRing ring(gpu(), 4);
+    const Time time = pass(ring, {bytes, true, false}, 80);
+    const double chunk = static_cast<double>(bytes) / 4;
+    const double expected = 3 * (5e5 + chunk / 75e9 * 1e12) + 2 * chunk / 1024e9 * 1e12;
+    CHECK(static_cast<double>(time) == Approx(expected).epsilon(0.01));
+    // It reads one copy in the first step, two in two more, and two at the end;
+    // three chunks come.
+    CHECK(ring.traffic(0, TrafficClass::reduce_scatter_read) == 7 * bytes / 4);
+    CHECK(ring.traffic(0, TrafficClass::reduce_scatter_write) == 3 * bytes / 4);
+  }
+}
+
+TEST_CASE("near-memory reduction reads one copy a step and has no last one") {
+  test::GpuRing ring(gpu(), 4);
+  const std::int64_t bytes = std::int64_t{24} << 20;
+  const Time time = pass(ring, {bytes, true, true}, 80);
+  CHECK(static_cast<double>(time) == Approx(3 * (5e5 + 6.0 * 1048576 / 75e9 * 1e12)).epsilon(0.01));
+  CHECK(ring.traffic(0, TrafficClass::reduce_scatter_read) == 3 * bytes / 4);
+}
+
+TEST_CASE("an all-gather passes each chunk on") {
+  test::GpuRing ring(gpu(), 3);
+  const std::int64_t bytes = std::int64_t{12} << 20;
+  const Time time = pass(ring, {bytes, false, false}, 80);
+  CHECK(static_cast<double>(time) == Approx(2 * (5e5 + 4.0 * 1048576 / 75e9 * 1e12)).epsilon(0.01));
+  CHECK(ring.traffic(2, TrafficClass::all_gather_read) == 2 * bytes / 3);
+  CHECK(ring.traffic(2, TrafficClass::all_gather_write) == 2 * bytes / 3);
+}
+
+TEST_CASE("few CUs cannot keep a link busy") {
+  // A CU has 8 KiB under way: with 300 ns to memory and back, and the wait for
+  // departure, two CUs are slower than 80.
+  test::GpuRing all(gpu(), 4);
+  test::GpuRing two(gpu(), 4);
+  const program::RingPass reduce{std::int64_t{6} << 20, true, false};
+  const Time quick = pass(all, reduce, 80);
+  CHECK(5 * pass(two, reduce, 2) > 6 * quick);
+}
+
+TEST_CASE(
+    "a fused GEMM and reduce-scatter: traffic to the byte, every policy, "
+    "any number of GPUs") {
+  // T3, section 6.2: of N chunks the first is stored to the neighbour, so N-1
+  // are updated here by the GEMM and N-1 by the neighbour; N-2 are read by DMA.
+  // Odd sizes leave partial tiles at both edges.
+  for (const char* policy : {"round-robin", "compute-first", "mca"}) {
+    for (const std::uint32_t size : {2U, 3U, 4U}) {
+      machine::GpuSpec spec = gpu();
+      spec.arbitration = policy;
+      test::GpuRing ring(spec, size);
+      program::GemmShape shape = gemm(128 * 12, 256 * 4, 96);
+      CAPTURE(policy, size);
+      REQUIRE(fused(ring, shape) > 0);
+      const std::int64_t chunk = shape.output_bytes() / size;
+      for (std::uint32_t rank = 0; rank < size; ++rank) {
+        CHECK(ring.traffic(rank, TrafficClass::gemm_write) == (size - 1) * chunk);
+        CHECK(ring.traffic(rank, TrafficClass::reduce_scatter_write) == (size - 1) * chunk);
+        CHECK(ring.traffic(rank, TrafficClass::reduce_scatter_read) == (size - 2) * chunk);
+      }
+      test::GpuRing odd(spec, size);
+      CHECK(fused(odd, gemm(1000, 1000, 100)) > 0);
+    }
+  }
+}
+
+TEST_CASE("split-K: a tile is sent when all of its partial sums are here") {
+  test::GpuRing ring(gpu(), 3);
+  program::GemmShape shape = gemm(128 * 6, 256 * 2, 256);
+  shape.split_k = 2;
+  std::vector<program::AddressMap> maps;
+  for (std::uint32_t rank = 0; rank < 3; ++rank) maps.push_back(program::ring_reduce_scatter_map(rank, 3, 12, 2));
+  REQUIRE(program::problems(maps).empty());
+  for (std::uint32_t rank = 0; rank < 3; ++rank) ring.gpu(rank).begin(0, shape, maps[rank], rank, 3);
+  REQUIRE(ring.run() > 0);
+  const std::int64_t chunk = shape.output_bytes() / 3;
+  CHECK(ring.traffic(0, TrafficClass::gemm_write) == 2 * 2 * chunk);
+  CHECK(ring.traffic(0, TrafficClass::reduce_scatter_read) == chunk);
+  CHECK(ring.traffic(0, TrafficClass::reduce_scatter_write) == 3 * chunk);  // two partial sums, then one whole
+}
