@@ -37,10 +37,6 @@ struct GpuSpec {
   // Arbitration
   std::string arbitration = "round-robin";
   Time starvation_limit = 0;  ///< ps
-  // Tracker
-  std::int64_t tracker_sets = 256;
-  std::int64_t tracker_ways = 8;
-  std::int64_t wavefront_tiles_per_dma = 8;  ///< of a work-group's, in one DMA command
 };
 
 }  // namespace tessera::machine

@@ -1,6 +1,7 @@
 #include "tessera/sim/gpu/ring_pass_run.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace tessera::sim {
 namespace {
@@ -25,9 +26,8 @@ RingPassRun::RingPassRun(const KernelContext& context, const program::RingPass& 
           static_cast<std::uint32_t>(ceil_div(ceil_div(pass.bytes, context.size), context.spec->granularity))),
       steps_(context.size - 1),
       received_(context.size, 0) {
-  // A transaction at least must be under way; the ring buffer holds all that
-  // can be, and an open step of loads.
-  work_.resize(std::size_t{1} << 16U);
+  // As many as fit under the limit, and the short last block of each chunk; a power of two, for the wrap-around.
+  work_.resize(std::bit_ceil(static_cast<std::size_t>(limit_ / context.spec->granularity) + context.size + 1));
 }
 
 std::uint32_t RingPassRun::blocks_of(std::uint32_t chunk) const {

@@ -24,12 +24,6 @@ std::vector<MemoryChannel*> MemorySystem::channels() {
   return all;
 }
 
-Time MemorySystem::free_at() const {
-  Time latest = 0;
-  for (const Channel& channel : channels_) latest = std::max(latest, channel.channel.free_at());
-  return latest;
-}
-
 void MemorySystem::push(Time now, const MemoryRequest& request) {
   channels_[spread_.place(request.block).index].channel.push(now, request);
 }

@@ -33,7 +33,6 @@ class Gpu final : private MemoryClient {
 
   [[nodiscard]] std::uint32_t kernel() const { return kernel_; }  ///< begun so far
   [[nodiscard]] MemorySystem& memory() { return memory_; }
-  [[nodiscard]] const KernelRun* run() const { return run_.get(); }
 
  private:
   struct Early {

@@ -54,9 +54,6 @@ class MemorySystem {
   void wake(Time now, std::uint32_t channel) { channels_[channel].channel.wake(now); }
   [[nodiscard]] std::vector<MemoryChannel*> channels();
   [[nodiscard]] const Cache& cache() const { return cache_; }
-  /// When all that was pushed so far has been served, as far as it has been
-  /// begun.
-  [[nodiscard]] Time free_at() const;
 
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
