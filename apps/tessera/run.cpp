@@ -64,6 +64,7 @@ sim::SimulationResult simulate(const Options& options, const experiment::Experim
   simulation.partition = experiment.simulation.partition;
   simulation.record_timeline = experiment.record.timeline;
   simulation.record_memory = experiment.record.memory_timeline;
+  simulation.traffic_interval = experiment.record.traffic_interval;
   simulation.allow_oversubscription = experiment.simulation.allow_oversubscription;
   simulation.run.synchroniser = options.synchroniser;
   simulation.run.interrupted = interrupted;

@@ -33,6 +33,9 @@ const config::Schema<Record>& record_schema() {
     s.boolean("timeline", &Record::timeline, "every interval of every stream, for `tessera timeline`")
         .otherwise("false");
     s.boolean("memory_timeline", &Record::memory_timeline, "every change of every device's memory").otherwise("false");
+    s.quantity("traffic_interval", &Record::traffic_interval, config::Unit::time,
+               "the traffic of memories at transaction level in intervals of this length; 0 ns: none")
+        .otherwise("0 ns");
     return s;
   }();
   return schema;

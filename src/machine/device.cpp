@@ -32,6 +32,9 @@ config::Schema<DeviceInput> make_schema(const std::string& path, const std::stri
       .otherwise("0 B");
   s.quantity("clock", &DeviceInput::clock, Unit::frequency, "at which the peaks are reached, 0 Hz when unknown")
       .otherwise("0 Hz");
+  s.table("transaction", &DeviceInput::transaction, gpu_spec_schema(),
+          "for simulation at transaction level, see machine.device.transaction")
+      .optional();
   return s;
 }
 

@@ -14,6 +14,7 @@ struct DeviceInput {
     std::int64_t fp64 = 0, fp32 = 0, tf32 = 0, fp16 = 0, bf16 = 0, fp8 = 0, int8 = 0;
   };
   Peaks peak;
+  GpuSpec transaction;
   std::string name;
   std::int64_t memory_bandwidth = 0, memory_capacity = 0, cores = 1, cache = 0, clock = 0;
 };

@@ -64,6 +64,21 @@ const TopologyKind* find_kind(const config::Table& topology, config::Diagnostics
   return &*std::find_if(kinds.begin(), kinds.end(), [&](const TopologyKind& kind) { return kind.name == read->kind; });
 }
 
+/// What a device has at transaction level follows from its table and from its own keys.
+void read_transaction(const config::Table& table, const DeviceInput& input, DeviceSpec& device,
+                      config::Diagnostics& diagnostics) {
+  const config::Value* value = table.find("transaction");
+  if (value == nullptr) return;
+  if (input.clock == 0 || input.cache == 0) {
+    diagnostics.error(value->key_where(), "[machine.device.transaction] needs the device's clock and cache as well");
+    return;
+  }
+  device.transaction = input.transaction;
+  device.transaction->cus = input.cores;
+  device.transaction->clock = input.clock;
+  device.transaction->l2_capacity = input.cache;
+}
+
 const config::Table* find_topology(const config::Table& machine, config::Diagnostics& diagnostics) {
   const config::Value* topology = machine.find("topology");
   if (topology == nullptr) {
@@ -107,6 +122,8 @@ Machine build_machine(const config::Table& table, config::Diagnostics& diagnosti
   machine.name = spec.name;
   machine.source = spec.source;
   machine.device = device_spec(spec.device);
+  const config::Value* device = table.find("device");
+  if (device != nullptr && device->table() != nullptr) read_transaction(*device->table(), spec.device, machine.device, diagnostics);
   if (machine.device.peak.empty() && diagnostics.errors().size() == errors)
     diagnostics.error(table.find("device")->where(),
                       "[machine.device] has no peak, expected at least one such as peak.fp16 = \"312 TFLOP/s\"");
@@ -134,7 +151,7 @@ void complete_machine(config::Table& machine) {
 
 std::vector<const config::SchemaBase*> schemas() {
   std::vector<const config::SchemaBase*> result{&machine_schema(), &device_schema(), &gpu_schema(),
-                                                &peak_schema(),    &fault_schema(),  &topology_schema()};
+                                                &peak_schema(),    &gpu_spec_schema(), &fault_schema(), &topology_schema()};
   for (const TopologyKind& kind : topology_kinds()) result.push_back(&kind.schema());
   return result;
 }

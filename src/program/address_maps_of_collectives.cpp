@@ -1,4 +1,7 @@
 // The address maps of T3's collectives.
+#include <algorithm>
+
+#include "tessera/base/error.hpp"
 #include "tessera/program/address_map.hpp"
 
 namespace tessera::program {
@@ -66,6 +69,69 @@ AddressMap local_map(std::uint32_t tiles) {
   all.tiles = tiles;
   all.operation = StoreOperation::store;
   return {0, 1, tiles, {all}};
+}
+
+const std::vector<AddressMapKind>& address_map_kinds() {
+  static const std::vector<AddressMapKind> kinds{
+      {"local", "everything stays",
+       [](std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles, std::uint32_t) {
+         AddressMap map = local_map(tiles);
+         map.rank = rank;
+         map.ranks = ranks;
+         return map;
+       }},
+      {"ring-reduce-scatter", "chunks go round the ring and are added on the way", ring_reduce_scatter_map},
+      {"direct-reduce-scatter", "stores go to where they are summed", direct_reduce_scatter_map},
+      {"all-to-all", "each chunk is stored to the member that it is for",
+       [](std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles, std::uint32_t) {
+         return all_to_all_map(rank, ranks, tiles);
+       }},
+  };
+  return kinds;
+}
+
+std::uint32_t address_map_index(const std::string& name) {
+  const auto& kinds = address_map_kinds();
+  const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const auto& kind) { return kind.name == name; });
+  if (found == kinds.end()) throw InternalError("no address map \"" + name + "\"");
+  return static_cast<std::uint32_t>(found - kinds.begin());
+}
+
+AddressMap map_of_calls(const std::vector<MapCall>& calls, std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles,
+                        std::uint32_t writes) {
+  // What member rank + shift is sent of its chunk c is chunk c + shift of the sender.
+  const auto comes = [&](std::uint32_t own_chunk) {
+    std::uint32_t updates = 0;
+    for (const MapCall& call : calls) {
+      const auto members = static_cast<std::int64_t>(ranks);
+      const std::int64_t at = ((call.chunk - std::int64_t{call.shift}) % members + members) % members;
+      if (at == own_chunk) updates += call.kind == RegionKind::remote ? writes : 1;
+    }
+    return updates;
+  };
+  AddressMap map{rank, ranks, tiles, {}};
+  for (std::uint32_t position = 0; position < ranks; ++position) {
+    const std::uint32_t index = (rank + position) % ranks;
+    bool named = false;
+    for (const MapCall& call : calls) {
+      if (call.chunk != position) continue;
+      Region region = chunk(tiles, index, ranks, writes);
+      const auto members = static_cast<std::int64_t>(ranks);
+      region.kind = call.kind;
+      region.destination = static_cast<std::uint32_t>(((rank + std::int64_t{call.shift}) % members + members) % members);
+      region.operation = call.operation;
+      region.updates = call.kind == RegionKind::dma ? call.updates : 0;
+      add(map, region);
+      named = true;
+    }
+    if (named) continue;
+    Region kept = chunk(tiles, index, ranks, writes);
+    const std::uint32_t coming = comes(position);
+    kept.updates = coming > 0 ? writes + coming : 0;
+    if (coming == 0) kept.operation = StoreOperation::store;
+    add(map, kept);
+  }
+  return map;
 }
 
 }  // namespace tessera::program

@@ -82,6 +82,10 @@ BlockBuilder& BlockBuilder::release(MemoryCategory category, std::int64_t bytes)
   return bytes == 0 ? *this : add(Op::release, 0, static_cast<std::uint32_t>(category), 1, bytes);
 }
 
+BlockBuilder& BlockBuilder::kernel(const Kernel& kernel) {
+  return add(Op::kernel, index_of(program_->kernels, kernel, std::equal_to<>()), 0, 1, 0);
+}
+
 BlockBuilder& BlockBuilder::call(BlockId block, std::uint32_t times) {
   return times == 0 ? *this : add(Op::call, block, 0, times, 0);
 }

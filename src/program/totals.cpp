@@ -60,6 +60,9 @@ void add_instruction(const Program& program, const Instruction& instruction, std
     add_product(sum.messages, times, 1);
   } else if (instruction.op == Op::collective) {
     add_product(calls[instruction.a], times, 1);
+  } else if (instruction.op == Op::kernel) {
+    if (const auto* gemm = std::get_if<GemmKernel>(&program.kernels[instruction.a].work))
+      add_product(sum.flops, times, gemm->shape.flops());
   }
 }
 

@@ -73,6 +73,19 @@ std::vector<BigTable> big_tables(const RunResults& r, Communicator& comm) {
         timeline_table(), r.intervals, of_device,
         [](const Interval& i) { return std::tuple(i.device, i.stream, i.begin); }, comm));
   }
+  if (recorded(r.kernel_rows.size(), comm)) {
+    tables.push_back(make(
+        kernel_table(r), r.kernel_rows, of_device,
+        [](const KernelRow& k) { return std::tuple(k.device, k.stream, k.begin); }, comm));
+    tables.push_back(make(
+        traffic_table(r), r.traffic_rows, of_device,
+        [](const TrafficRow& t) { return std::tuple(t.device, t.memory, t.traffic); }, comm));
+  }
+  if (recorded(r.traffic_bins.size(), comm)) {
+    tables.push_back(make(
+        traffic_timeline_table(r), r.traffic_bins, of_device,
+        [](const TrafficBin& t) { return std::tuple(t.device, t.memory, t.begin, t.traffic); }, comm));
+  }
   if (recorded(r.memory_changes.size(), comm)) {
     tables.push_back(make(
         memory_timeline_table(), r.memory_changes, of_device,

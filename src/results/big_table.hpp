@@ -21,7 +21,8 @@ struct BigTable {
   std::function<void(std::int64_t first, std::int64_t count, std::byte* to)> pack;
 };
 
-/// /devices, /links, /memory, and /timeline and /memory_timeline when any rank recorded them. They refer to `results`.
+/// /devices, /links, /memory, and those that any rank has rows of: /timeline, /memory_timeline, /kernels and the traffic
+/// of their memories. They refer to `results`.
 /// Every rank calls it.
 [[nodiscard]] std::vector<BigTable> big_tables(const RunResults& results, Communicator& comm);
 

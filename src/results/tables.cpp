@@ -191,6 +191,47 @@ Table<MemoryChange> memory_timeline_table() {
   return table;
 }
 
+Table<KernelRow> kernel_table(const RunResults& r) {
+  using Row = KernelRow;
+  Table<Row> table("/kernels", "Every run of a kernel at transaction level, in order of device, stream and time.");
+  table.index("device", "number of the device", [](const Row& k) { return k.device; })
+      .index("stream", "0 is the main stream", [](const Row& k) { return k.stream; })
+      .text("label", "what it is for", longest(r.labels),
+            [&r](const Row& k) -> std::string_view { return r.labels[k.label]; })
+      .integer("begin_ps", "ps", "its start", [](const Row& k) { return k.begin; })
+      .integer("computed_ps", "ps", "its work-groups had ended; what follows is communication alone",
+               [](const Row& k) { return k.computed; })
+      .integer("end_ps", "ps", "its end", [](const Row& k) { return k.end; })
+      .integer("held_back", "1", "updates that found no entry in the Tracker, and were counted later",
+               [](const Row& k) { return k.held_back; });
+  return table;
+}
+
+Table<TrafficRow> traffic_table(const RunResults& r) {
+  using Row = TrafficRow;
+  Table<Row> table("/memory_traffic", "What memories have moved, in order of device, memory and class.");
+  table.index("device", "number of the device", [](const Row& t) { return t.device; })
+      .index("memory", "0 is the device's own; others are those of kernels that are taken as undisturbed",
+             [](const Row& t) { return t.memory; })
+      .text("traffic", "what for", longest(r.traffic_classes),
+            [&r](const Row& t) -> std::string_view { return r.traffic_classes[t.traffic]; })
+      .integer("bytes", "B", "read or written; an op-and-store is one write", [](const Row& t) { return t.bytes; });
+  return table;
+}
+
+Table<TrafficBin> traffic_timeline_table(const RunResults& r) {
+  using Row = TrafficBin;
+  Table<Row> table("/memory_traffic_timeline",
+                   "What memories have moved over time, in order of device, memory, time and class.");
+  table.index("device", "number of the device", [](const Row& t) { return t.device; })
+      .index("memory", "0 is the device's own", [](const Row& t) { return t.memory; })
+      .integer("begin_ps", "ps", "of the interval", [](const Row& t) { return t.begin; })
+      .text("traffic", "what for", longest(r.traffic_classes),
+            [&r](const Row& t) -> std::string_view { return r.traffic_classes[t.traffic]; })
+      .integer("bytes", "B", "moved in it", [](const Row& t) { return t.bytes; });
+  return table;
+}
+
 Table<Pair> plan_table(const RunResults& r) {
   Table<Pair> table("/plan", "How the strategy cut the job, in its own words.");
   table

@@ -37,6 +37,9 @@ struct NameRow {
 [[nodiscard]] Table<CollectiveRow> collective_table(const RunResults& results);
 [[nodiscard]] Table<Interval> timeline_table();
 [[nodiscard]] Table<MemoryChange> memory_timeline_table();
+[[nodiscard]] Table<KernelRow> kernel_table(const RunResults& results);
+[[nodiscard]] Table<TrafficRow> traffic_table(const RunResults& results);
+[[nodiscard]] Table<TrafficBin> traffic_timeline_table(const RunResults& results);
 [[nodiscard]] Table<std::pair<std::string, std::string>> plan_table(const RunResults& results);
 [[nodiscard]] Table<NameRow> names_table(const std::string& path, const std::string& index,
                                          const std::string& description, const std::vector<std::string>& names);

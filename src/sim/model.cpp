@@ -20,6 +20,7 @@ Destinations destinations_of(const program::Program& program, const machine::Mac
     for (std::uint32_t index = 0; index < program.collectives.size(); ++index) {
       program::append_destinations(program, machine, device, index, to);
     }
+    program::append_kernel_destinations(program, device, to);
   };
 }
 

@@ -31,6 +31,7 @@ class RankSimulation {
     environment_.step = &step_;
     environment_.record_timeline = options.record_timeline;
     environment_.record_memory = options.record_memory;
+    environment_.traffic_interval = options.traffic_interval;
     model_ = partition_model(machine, program, network_, comm.size(), options.partition,
                              [this](pdes::ComponentId id) { return create(id); });
     if (comm.size() > 1) {
@@ -107,6 +108,8 @@ class RankSimulation {
       results.collective_kinds.emplace_back(program::name_of(kind));
     }
     for (const auto& algorithm : program::collective_algorithms()) results.algorithms.push_back(algorithm->name());
+    for (int i = 0; i < traffic_class_count; ++i)
+      results.traffic_classes.emplace_back(name_of(static_cast<TrafficClass>(i)));
     results.link_classes = machine_.network.link_classes;
     results.labels = program_.labels;
     for (machine::NodeId node = 0; comm_.rank() == 0 && node < machine_.network.nodes(); ++node) {

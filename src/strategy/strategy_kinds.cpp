@@ -2,6 +2,7 @@
 #include "tessera/strategy/megatron/megatron.hpp"
 #include "tessera/strategy/script/script.hpp"
 #include "tessera/strategy/strategy.hpp"
+#include "tessera/strategy/t3/t3.hpp"
 
 namespace tessera::strategy {
 
@@ -9,6 +10,7 @@ const std::vector<StrategyKind>& strategy_kinds() {
   static const std::vector<StrategyKind> kinds{
       megatron::kind(),
       script::kind(),
+      t3::kind(),
   };
   return kinds;
 }

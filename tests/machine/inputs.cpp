@@ -112,7 +112,7 @@ TEST_CASE("help knows the device under both names, faults and every topology") {
   std::map<std::string, std::size_t> paths;
   for (const config::SchemaBase* schema : schemas()) paths[schema->path()] = schema->parameters().size();
   CHECK(paths.at("machine.gpu") == paths.at("machine.device"));
-  CHECK(paths.at("machine.gpu") == 7);
+  CHECK(paths.at("machine.gpu") == 8);
   CHECK(paths.count("machine.fault") == 1);
   CHECK(paths.count("machine.topology") == 1);
   for (const TopologyKind& kind : topology_kinds()) CHECK(paths.count("machine.topology." + kind.name) == 1);

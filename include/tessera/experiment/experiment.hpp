@@ -35,6 +35,7 @@ struct Setting {
 struct Record {
   bool timeline = false;
   bool memory_timeline = false;
+  Time traffic_interval = 0;  ///< ps; 0: not recorded
 };
 
 /// The [simulation] table: how the simulation itself runs.

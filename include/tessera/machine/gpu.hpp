@@ -1,5 +1,5 @@
-// A GPU as its transactions meet it: what T3's Table 1 gives, and what it
-// leaves open (docs/t3.md has the sources).
+// A device as its memory transactions meet it: what T3's Table 1 gives, and what it leaves open (docs/t3.md has the
+// sources). An experiment's [machine.device.transaction].
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@ namespace tessera::machine {
 
 struct GpuSpec {
   std::int64_t granularity = 1024;  ///< B of a memory transaction
-  // Compute units
+  // Compute units; their number and clock are those of the device
   std::int64_t cus = 80;
   std::int64_t clock = 1'400'000'000;  ///< Hz, of CUs and L2
-  std::int64_t fma_per_clock = 512;    ///< FP16, of a CU
   std::int64_t work_groups_per_cu = 1;
-  std::int64_t prefetch = 2;        ///< chunks of k that a work-group loads ahead of the one it computes
+  std::int64_t prefetch = 1;        ///< chunks of k that a work-group loads ahead of the one it computes
   Time work_group_time = 0;         ///< ps, fixed for each work-group (fitted)
   std::int64_t outstanding = 8192;  ///< B that a CU of a copying kernel may have under way
-  // L2
+  std::int64_t copy_block = 8192;   ///< B that a copying kernel loads, adds and sends at a time
+  // L2; its size is that of the device's cache
   std::int64_t l2_capacity = 16 << 20;  ///< B
   std::int64_t l2_ways = 16;
   std::int64_t l2_banks = 64;
-  Time l2_latency = 0;  ///< ps
+  Time l2_latency = 150 * nanosecond;
   // HBM
   std::int64_t channels = 32;
   std::int64_t memory_clock = 1'000'000'000;  ///< Hz
@@ -32,11 +32,17 @@ struct GpuSpec {
   std::int64_t ccdwl = 4;                     ///< clocks, from an op-and-store to the next burst in its bank group
   std::int64_t bank_groups = 4;
   std::int64_t turnaround = 10;  ///< clocks, between reading and writing
-  Time dram_latency = 0;         ///< ps
+  Time dram_latency = 150 * nanosecond;
   std::int64_t dram_queue = 64;  ///< bursts of a channel
   // Arbitration
   std::string arbitration = "round-robin";
-  Time starvation_limit = 0;  ///< ps
+  Time starvation_limit = 1 * microsecond;
+  // Tracker
+  std::int64_t tracker_sets = 256;
+  std::int64_t tracker_size = 19 << 10;  ///< B
 };
+
+/// [machine.device.transaction]; without what the device's own keys say.
+[[nodiscard]] const config::Schema<GpuSpec>& gpu_spec_schema();
 
 }  // namespace tessera::machine

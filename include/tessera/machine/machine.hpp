@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tessera/base/time.hpp"
+#include "tessera/machine/gpu.hpp"
 
 namespace tessera::machine {
 
@@ -25,6 +27,7 @@ struct DeviceSpec {
   std::int64_t cores = 1;                    ///< SMs, CUs or cores: the unit of wave quantisation
   std::int64_t cache = 0;                    ///< B of last-level cache, 0 when unknown
   std::int64_t clock = 0;                    ///< Hz, 0 when unknown
+  std::optional<GpuSpec> transaction;        ///< for simulation at transaction level
 };
 
 /// One directed link of the network, a FIFO server.

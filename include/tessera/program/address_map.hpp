@@ -73,4 +73,28 @@ struct AddressMap {
 /// Everything stays and nobody waits for it.
 [[nodiscard]] AddressMap local_map(std::uint32_t tiles);
 
+/// The maps that a kernel can name: adding one is a function and its line in the list.
+struct AddressMapKind {
+  std::string name;
+  std::string help;
+  AddressMap (*make)(std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles, std::uint32_t writes) = nullptr;
+};
+[[nodiscard]] const std::vector<AddressMapKind>& address_map_kinds();
+[[nodiscard]] std::uint32_t address_map_index(const std::string& name);  ///< InternalError when there is none
+
+/// One of the paper's two calls (figure 12), the same on all members: the output is cut into as many chunks as there
+/// are members, and chunk and destination are relative to the rank.
+struct MapCall {
+  RegionKind kind = RegionKind::remote;
+  std::uint32_t chunk = 0;  ///< (rank + chunk) modulo members
+  std::int32_t shift = -1;  ///< to member rank + shift
+  StoreOperation operation = StoreOperation::update;
+  std::uint32_t updates = 2;  ///< dma: of each element, before it is sent
+  bool operator==(const MapCall&) const = default;
+};
+/// The map of some calls. Chunks are computed in order from `rank` on. Those that no call names stay here, complete
+/// with the updates that the other members' calls bring.
+[[nodiscard]] AddressMap map_of_calls(const std::vector<MapCall>& calls, std::uint32_t rank, std::uint32_t ranks,
+                                      std::uint32_t tiles, std::uint32_t writes = 1);
+
 }  // namespace tessera::program

@@ -1,15 +1,18 @@
-// Kernels that are simulated by their work-groups and memory transactions (T3).
-// What runs them: sim/gpu/.
+// Kernels that are simulated by their work-groups and memory transactions (T3). What runs them: sim/gpu/.
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tessera/program/address_map.hpp"
 
 namespace tessera::program {
 
 enum class TileOrder : std::uint8_t { row_major, column_major };
 
-/// A tiled GEMM: (m x k) (k x n), each work-group computes one tile of the
-/// result. Sizes in elements.
+/// A tiled GEMM: (m x k) (k x n), each work-group computes one tile of the result. Sizes in elements.
 struct GemmShape {
   std::int64_t m = 0;
   std::int64_t n = 0;
@@ -17,27 +20,53 @@ struct GemmShape {
   std::int64_t tile_m = 128;
   std::int64_t tile_n = 256;
   std::int64_t tile_k = 32;
-  std::int64_t element = 2;     ///< B
-  bool a_transposed = false;    ///< stored k x m
-  bool b_transposed = false;    ///< stored n x k
-  std::int64_t split_k = 1;     ///< work-groups that share a tile, each with a part of k
-  std::int64_t wavefronts = 8;  ///< of a work-group; each writes an equal share of the tile's rows
+  std::int64_t element = 2;      ///< B
+  std::int64_t peak = 0;         ///< FLOP/s of all CUs of the device together, for these elements
+  std::int64_t split_k = 1;      ///< work-groups that share a tile, each with a part of k
+  std::int64_t wavefronts = 8;   ///< of a work-group; each writes an equal share of the tile's rows
   TileOrder order = TileOrder::row_major;
 
   [[nodiscard]] std::int64_t tile_rows() const { return (m + tile_m - 1) / tile_m; }
   [[nodiscard]] std::int64_t tile_columns() const { return (n + tile_n - 1) / tile_n; }
   [[nodiscard]] std::int64_t tiles() const { return tile_rows() * tile_columns(); }
   [[nodiscard]] std::int64_t output_bytes() const { return m * n * element; }
+  [[nodiscard]] std::int64_t flops() const { return 2 * m * n * k; }
+  bool operator==(const GemmShape&) const = default;
 };
 
-/// A pass round a ring by work-groups that copy: each step reads a chunk, adds
-/// what was received where it reduces, and stores it to the next member. In one
-/// direction, to member r-1 as T3's maps do.
+/// A GEMM whose output address space may communicate.
+struct GemmKernel {
+  GemmShape shape;
+  std::uint32_t map = 0;       ///< index into address_map_kinds()
+  std::vector<MapCall> calls;  ///< instead of `map`, where there are any
+  std::int64_t dma_tiles = 1;  ///< WF tiles of a DMA command
+  std::string arbitration;     ///< of the memory; empty: the device's own
+  bool operator==(const GemmKernel&) const = default;
+
+  /// The output address space of one member of the kernel's group.
+  [[nodiscard]] AddressMap address_map(std::uint32_t rank, std::uint32_t ranks) const;
+};
+
+/// A pass round a ring by work-groups that copy: each step reads a chunk, adds what was received where it reduces, and
+/// stores it to the next member. In one direction, to member r-1 as T3's maps do.
 struct RingPass {
   std::int64_t bytes = 0;    ///< of the whole buffer
   bool reduces = true;       ///< reduce-scatter; otherwise all-gather
-  bool near_memory = false;  ///< DMAs and op-and-store instead of work-groups:
-                             ///< one read a step, no last reduction
+  bool near_memory = false;  ///< DMAs and op-and-store instead of work-groups: one read a step, no last reduction
+  bool operator==(const RingPass&) const = default;
 };
+
+/// What Op::kernel runs. All members of the group run the same kernels of it in the same order.
+struct Kernel {
+  std::variant<GemmKernel, RingPass> work;
+  std::uint32_t group_slot = 0;
+  std::int64_t cus = 0;  ///< that it gets; 0: all
+  /// Kernels of one device run one after the other on one memory; where a study assumes that two do not disturb each
+  /// other (T3, section 5.3: ideal overlap), each has a memory of its own: 1, 2, ... beside the device's, 0.
+  std::uint32_t memory = 0;
+  bool operator==(const Kernel&) const = default;
+};
+/// So many memories at most.
+inline constexpr std::uint32_t kernel_memories = 2;
 
 }  // namespace tessera::program

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tessera/machine/machine.hpp"
+#include "tessera/program/kernel.hpp"
 #include "tessera/workload/operator.hpp"
 
 namespace tessera::program {
@@ -54,6 +55,7 @@ enum class Op : std::uint8_t {
   allocate,    ///< `bytes` of memory category `b`
   release,     ///< `bytes` of memory category `b`
   call,        ///< block `a`, `count` times
+  kernel,      ///< kernel `a`, by its work-groups and memory transactions: waits until it has ended
 };
 
 /// 24 bytes. Messages of one (sender, receiver, channel) match in order; there are no tags. Only one stream of a device
@@ -111,6 +113,7 @@ struct Program {
   std::vector<workload::Operator> operators;
   std::vector<Block> blocks;
   std::vector<Collective> collectives;
+  std::vector<Kernel> kernels;
   std::vector<Group> groups;
   std::vector<DeviceProgram> devices;  ///< by device; no streams: the device takes no part
   std::vector<std::string> labels;     ///< labels[0] is ""
@@ -132,6 +135,7 @@ class BlockBuilder {
   BlockBuilder& wait(std::uint32_t event, std::uint32_t count = 1);
   BlockBuilder& allocate(MemoryCategory category, std::int64_t bytes);  ///< 0 bytes: nothing is added
   BlockBuilder& release(MemoryCategory category, std::int64_t bytes);
+  BlockBuilder& kernel(const Kernel& kernel);
   BlockBuilder& call(BlockId block, std::uint32_t times = 1);  ///< 0 times: nothing is added
   [[nodiscard]] BlockId done();                                ///< adds the block to the program
 
@@ -150,6 +154,9 @@ class BlockBuilder {
 /// slots out of range, recursive blocks. Returns texts that name devices; empty when all is well. A cycle of waits is
 /// found by the simulator.
 [[nodiscard]] std::vector<std::string> check_program(const Program& program, const machine::Machine& machine);
+
+/// Appends the devices that `device` stores to in the program's kernels.
+void append_kernel_destinations(const Program& program, DeviceId device, std::vector<DeviceId>& destinations);
 
 /// Peak memory by walking stream 0 of a device without time; a repeated block is walked once and its repeats follow in
 /// closed form.

@@ -54,6 +54,34 @@ struct MemoryChange {
   std::int64_t bytes = 0;  ///< level of the category after the change
 };
 
+/// One run of a kernel at transaction level on one device (T3).
+struct KernelRow {
+  std::uint32_t device = 0;
+  std::uint16_t stream = 0;
+  std::uint16_t label = 0;
+  Time begin = 0;
+  Time computed = 0;           ///< its work-groups had ended; the rest is communication alone
+  Time end = 0;
+  std::int64_t held_back = 0;  ///< updates that found no entry in the Tracker, and were counted later
+};
+
+/// What one memory of a device has moved for one class of traffic.
+struct TrafficRow {
+  std::uint32_t device = 0;
+  std::uint16_t memory = 0;   ///< 0: the device's own
+  std::uint16_t traffic = 0;  ///< RunResults::traffic_classes
+  std::int64_t bytes = 0;
+};
+
+/// The same in one interval of time, when it is recorded.
+struct TrafficBin {
+  std::uint32_t device = 0;
+  std::uint16_t memory = 0;
+  std::uint16_t traffic = 0;
+  Time begin = 0;
+  std::int64_t bytes = 0;
+};
+
 /// Collectives of one label and kind on one device; /collectives holds their sums over devices.
 struct CollectiveRow {
   std::uint16_t label = 0;
@@ -88,7 +116,8 @@ struct RunResults {
   std::int64_t parameters = 0, tokens = 0;
   std::int64_t peak_flops = 0;       ///< FLOP/s of one device in the workload's datatype
   std::int64_t memory_capacity = 0;  ///< B of one device
-  std::vector<std::string> activities, categories, link_classes, labels, collective_kinds, algorithms;
+  std::vector<std::string> activities, categories, link_classes, labels, collective_kinds, algorithms,
+      traffic_classes;
   std::vector<std::string> node_names;  ///< devices and switches; on rank 0
   std::vector<DeviceRow> device_rows;
   std::vector<LinkRow> link_rows;
@@ -96,6 +125,9 @@ struct RunResults {
   std::vector<MemoryChange> memory_changes;
   std::vector<CollectiveRow> collective_rows;
   std::vector<Interval> intervals;
+  std::vector<KernelRow> kernel_rows;
+  std::vector<TrafficRow> traffic_rows;
+  std::vector<TrafficBin> traffic_bins;
 };
 
 /// What depends on the run and not on the model: /provenance.

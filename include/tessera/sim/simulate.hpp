@@ -26,6 +26,7 @@ struct SimulationOptions {
   std::string partition = "auto";
   bool record_timeline = false;
   bool record_memory = false;
+  Time traffic_interval = 0;            ///< of the traffic of memories over time; 0: it is not recorded
   bool allow_oversubscription = false;  ///< too little memory only warns
   pdes::RunOptions run;
   std::function<void(const pdes::ProgressReport&, const WorkDone&)>

@@ -38,6 +38,16 @@ std::uint64_t value_of(const Collective& collective) {
   return value;
 }
 
+/// The first kernel that does the same, whatever slot it names.
+std::uint64_t first_equal(const std::vector<Kernel>& kernels, std::uint32_t index) {
+  const auto alike = [&](const Kernel& other) {
+    Kernel moved = other;
+    moved.group_slot = kernels[index].group_slot;
+    return moved == kernels[index];
+  };
+  return static_cast<std::uint64_t>(std::find_if(kernels.begin(), kernels.end(), alike) - kernels.begin());
+}
+
 void add(std::vector<TrafficEntry>& entries, const TrafficKey& key, const Digest& digest) {
   if (digest.length == 0) return;  // a call that repeats zero times
   const auto before = [](const TrafficEntry& entry, const TrafficKey& other) { return entry.key < other; };
@@ -75,6 +85,12 @@ bool BlockTraffic::entry_of(const Instruction& instruction, TrafficEntry& entry)
       const Collective& collective = program_.collectives[instruction.a];
       entry.key = {Kind::collective, aliases_.group(collective.group_slot), 0};
       entry.digest = digest_of(value_of(collective));
+      return true;
+    }
+    case Op::kernel: {
+      const Kernel& kernel = program_.kernels[instruction.a];
+      entry.key = {Kind::kernel, aliases_.group(kernel.group_slot), kernel.memory};
+      entry.digest = digest_of(first_equal(program_.kernels, instruction.a));
       return true;
     }
     case Op::signal:

@@ -12,13 +12,13 @@
 
 namespace tessera::program {
 
-/// One ordered sequence of a stream: the messages to or from a slot on a channel, the collectives of a group slot; or,
-/// counted without order, how often an event is raised or awaited.
+/// One ordered sequence of a stream: the messages to or from a slot on a channel, the collectives or kernels of a group
+/// slot; or, counted without order, how often an event is raised or awaited.
 struct TrafficKey {
-  enum class Kind : std::uint8_t { send, receive, collective, signal, wait };
+  enum class Kind : std::uint8_t { send, receive, collective, kernel, signal, wait };
   Kind kind = Kind::send;
   std::uint32_t slot = 0;     ///< of peers or groups; the event
-  std::uint32_t channel = 0;  ///< of sends and receives
+  std::uint32_t channel = 0;  ///< of sends and receives; of kernels: their memory
   auto operator<=>(const TrafficKey&) const = default;
 };
 

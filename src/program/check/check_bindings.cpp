@@ -25,6 +25,7 @@ std::string key_problem(const Program& program, const DeviceProgram& device, con
     case Kind::receive:
       return slot_problem("peer", device.peers, key.slot, program.devices.size());
     case Kind::collective:
+    case Kind::kernel:
       return slot_problem("group", device.groups, key.slot, program.groups.size());
     case Kind::signal:
     case Kind::wait:

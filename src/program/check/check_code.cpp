@@ -21,6 +21,8 @@ std::string problem_of(const Program& program, const Instruction& instruction) {
       return beyond("operator", instruction.a, program.operators.size());
     case Op::collective:
       return beyond("collective", instruction.a, program.collectives.size());
+    case Op::kernel:
+      return beyond("kernel", instruction.a, program.kernels.size());
     case Op::call:
       return beyond("block", instruction.a, program.blocks.size());
     case Op::allocate:

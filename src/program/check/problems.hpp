@@ -38,6 +38,7 @@ class Problems {
 [[nodiscard]] Problems check_events(const Program& program, ProgramTraffic& traffic);
 [[nodiscard]] Problems check_collectives(const Program& program, const machine::Machine& machine,
                                          ProgramTraffic& traffic);
+[[nodiscard]] Problems check_kernels(const Program& program, ProgramTraffic& traffic);
 [[nodiscard]] Problems check_memory(const Program& program);
 
 /// "[0..7]", "[0, 8, .. 56]", "[4, 1, 3]".

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tessera/base/error.hpp"
+#include "tessera/sim/execution/channel.hpp"
 
 namespace tessera::sim {
 namespace {
@@ -59,9 +60,13 @@ void Device::handle(pdes::Context& context, const pdes::Event& event) {
   switch (event.kind) {
     case NetworkProtocol::kind_of<Delivered>: {
       const auto message = event.as<Delivered>();
-      if (node_.holds(message)) on_delivered(message);
+      if (!node_.holds(message)) break;
+      is_kernel(message.name.channel) ? on_block(message.name) : on_delivered(message);
       break;
     }
+    case NetworkProtocol::kind_of<GpuCall>:
+      on_gpu_call(event.as<GpuCall>());
+      break;
     case NetworkProtocol::kind_of<StreamWake>: {
       const auto message = event.as<StreamWake>();
       Stream& stream = streams_[message.stream];
@@ -121,6 +126,12 @@ void Device::notify(std::uint32_t index, Time sent) {
 }
 
 void Device::message_left(const OwnMessage& message, Time at) {
+  if (is_kernel(message.name.channel)) {
+    if (message.awaited)
+      wake_gpu(memory_of(message.name.channel), std::max(at, context_->now()),
+               {GpuWake::What::left, message.name.sequence});
+    return;
+  }
   Stream& stream = streams_[message.stream];
   stream.left = std::max(stream.left, at);
   if (message.batch == stream.batch) stream.batch_left = std::max(stream.batch_left, at);
@@ -141,14 +152,7 @@ bool Device::reach_clock(Stream& stream) {
 
 void Device::wake_at(Stream& stream, Time at) { context_->schedule(at, StreamWake{stream.index, ++stream.token}); }
 
-void Device::post(Stream& stream, program::DeviceId destination, std::uint32_t channel, std::int64_t bytes,
-                  std::uint32_t batch) {
-  Outboxes::Box* box = outboxes_.find(destination, channel, stream.out_hint);
-  if (box == nullptr)
-    box = &outboxes_.add(destination, channel, destination == self_ ? 0 : node_.port_towards(destination));
-  const MessageName name{self_, channel, box->next++};
-  bytes_sent_ += bytes;
-  if (destination == self_) return on_delivered({name, 0, context_->now()});
+OwnMessage Device::own_message(const MessageName& name, program::DeviceId destination, std::int64_t bytes) const {
   OwnMessage message;
   message.name = name;
   message.destination = destination;
@@ -157,6 +161,18 @@ void Device::post(Stream& stream, program::DeviceId destination, std::uint32_t c
   const NetworkTables& tables = *environment_->network.tables;
   message.packets_left = tables.packets(bytes);
   message.last_bytes = bytes - (message.packets_left - 1) * tables.packet();
+  return message;
+}
+
+void Device::post(Stream& stream, program::DeviceId destination, std::uint32_t channel, std::int64_t bytes,
+                  std::uint32_t batch) {
+  Outboxes::Box* box = outboxes_.find(destination, channel, stream.out_hint);
+  if (box == nullptr)
+    box = &outboxes_.add(destination, channel, destination == self_ ? 0 : node_.port_towards(destination));
+  const MessageName name{self_, channel, box->next++};
+  bytes_sent_ += bytes;
+  if (destination == self_) return on_delivered({name, 0, context_->now()});
+  OwnMessage message = own_message(name, destination, bytes);
   message.stream = stream.index;
   message.batch = batch;
   node_.post(*context_, source_, box->port, message);

@@ -63,6 +63,8 @@ bool Device::execute(Stream& stream, const Instruction& instruction) {
     case Op::release:
       change_memory(stream, instruction, -instruction.bytes);
       return true;
+    case Op::kernel:
+      return begin_kernel(stream, instruction);
     case Op::call:
       break;
   }

@@ -55,6 +55,8 @@ std::string Device::wait_of(const Stream& stream) const {
              std::to_string(run.step + 1) + " of " + std::to_string(run.steps) + ") for " +
              senders_text(awaited, machine);
     }
+    case StreamState::kernel:
+      return text + "in a kernel, for updates that do not come";
     case StreamState::event:
       return text + "for event " + std::to_string(instruction.a) + ", raised " +
              std::to_string(events_[instruction.a]) + " of " + std::to_string(instruction.count) + " times";
@@ -82,6 +84,7 @@ void Device::collect(Time iteration_time, results::RunResults& results) const {
     results.memory_rows.push_back(
         {self_, static_cast<std::uint16_t>(category), memory_.at_peak[category], memory_.category_peak[category]});
   }
+  collect_kernels(results);
   results.intervals.insert(results.intervals.end(), intervals_.begin(), intervals_.end());
   results.memory_changes.insert(results.memory_changes.end(), memory_changes_.begin(), memory_changes_.end());
 }

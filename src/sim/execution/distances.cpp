@@ -100,7 +100,8 @@ Distances::Distances(const program::Program& program, const machine::Machine& ma
       costs_(&costs) {}
 
 const DistanceTable* Distances::of(program::DeviceId device, double speed) {
-  if (wiring_->may_pass(device)) return nullptr;
+  // Kernels send whenever their work-groups and memory are ready, over any link.
+  if (wiring_->may_pass(device) || !program_->kernels.empty()) return nullptr;
   const program::DeviceProgram& bound = program_->devices[device];
   const Key key{bound.streams, speed, reach_of(device)};
   auto found = tables_.find(key);

@@ -25,28 +25,52 @@ std::vector<std::uint32_t> dispatch_order(const program::GemmShape& shape, const
 /// it.
 bool is_cached(const Region& region) { return region.kind == RegionKind::local && region.updates == 0; }
 
+TrackerSpec tracker_spec(const machine::GpuSpec& gpu) {
+  TrackerSpec spec;
+  spec.sets = static_cast<std::uint32_t>(gpu.tracker_sets);
+  spec.bytes = gpu.tracker_size;
+  return spec;
+}
+
 bool is_tracked(const Region& region) { return region.kind != RegionKind::remote && region.updates > 0; }
 
 }  // namespace
 
-GemmRun::GemmRun(const KernelContext& context, const program::GemmShape& shape, const program::AddressMap& map,
-                 BlockId base)
+GemmRun::GemmRun(const KernelContext& context, const program::GemmKernel& kernel, BlockId base)
     : context_(context),
-      shape_(shape),
-      map_(map),
-      layout_(shape, context.spec->granularity),
+      kernel_(kernel),
+      shape_(kernel.shape),
+      map_(kernel.address_map(context.rank, context.size)),
+      layout_(shape_, context.spec->granularity),
       base_(base),
-      work_groups_(context, shape_, layout_, base, dispatch_order(shape, map), *this),
-      tracker_(TrackerSpec{}),
-      region_of_(static_cast<std::size_t>(shape.tiles())) {
-  for (std::size_t index = 0; index < map.regions.size(); ++index) {
-    const Region& region = map.regions[index];
+      work_groups_(context, shape_, layout_, base, dispatch_order(shape_, map_), *this),
+      tracker_(tracker_spec(*context.spec)),
+      region_of_(static_cast<std::size_t>(shape_.tiles())),
+      wavefronts_(region_of_.size() * static_cast<std::size_t>(shape_.wavefronts)) {
+  for (std::size_t index = 0; index < map_.regions.size(); ++index) {
+    const Region& region = map_.regions[index];
     std::fill_n(region_of_.begin() + region.first_tile, region.tiles, static_cast<std::uint16_t>(index));
-    for (std::uint32_t tile = region.first_tile; is_tracked(region) && tile < region.first_tile + region.tiles;
-         ++tile) {
-      for (std::int64_t wavefront = 0; wavefront < shape.wavefronts; ++wavefront) {
-        incomplete_ += layout_.wavefront_bytes(tile, wavefront) > 0 ? 1 : 0;  // none beyond the edge of the matrix
-      }
+    if (is_tracked(region)) expect(region);
+  }
+}
+
+// Wavefronts beyond the edge of the matrix write nothing, and nothing is expected of them.
+void GemmRun::expect(const Region& region) {
+  const std::uint32_t first = region.first_tile * wavefronts();
+  const std::uint32_t end = first + region.tiles * wavefronts();
+  DmaCommand command;
+  for (std::uint32_t number = first; number < end; ++number) {
+    const bool writes = layout_.wavefront_bytes(number / wavefronts(), number % wavefronts()) > 0;
+    incomplete_ += writes ? 1 : 0;
+    if (region.kind != RegionKind::dma) continue;
+    if (command.tiles == 0) command.first_tile = number;
+    command.tiles += writes ? 1 : 0;
+    wavefronts_[number].command = static_cast<std::uint32_t>(commands_.size());
+    const bool whole = number + 1 - command.first_tile == static_cast<std::uint32_t>(kernel_.dma_tiles);
+    if (command.tiles > 0 && (whole || number + 1 == end)) {
+      command.wavefronts = number + 1 - command.first_tile;
+      static_cast<void>(commands_.add(command));
+      command = {};
     }
   }
 }
@@ -62,11 +86,16 @@ void GemmRun::begin(Time now) {
 
 void GemmRun::wake(const GpuWake& wake, Time now) {
   if (wake.what != GpuWake::What::block_read) return work_groups_.wake(wake, now);
-  const std::uint32_t tile = wake.index / layout_.c_blocks();
-  context_.host->send_block(region_of(tile).destination, wake.index,
-                            block_bytes(tile, wake.index % layout_.c_blocks()));
+  const std::uint32_t tile = wake.index / wavefronts();
+  send(tile, wake.index % wavefronts());
   --reading_;
-  end_if_done(now);
+  end_if_done();
+}
+
+// A wavefront's tile is one message.
+void GemmRun::send(std::uint32_t tile, std::uint32_t wavefront) {
+  const auto bytes = static_cast<std::uint32_t>(layout_.wavefront_bytes(tile, wavefront));
+  context_.host->send_block(region_of(tile).destination, {tile * wavefronts() + wavefront, bytes, false});
 }
 
 std::uint32_t GemmRun::block_bytes(std::uint32_t tile, std::uint32_t block) const {
@@ -77,14 +106,18 @@ std::uint32_t GemmRun::block_bytes(std::uint32_t tile, std::uint32_t block) cons
 Time GemmRun::store_tile(std::int64_t tile, Time now) {
   const Region& region = region_of(tile);
   const auto number = static_cast<std::uint32_t>(tile);
+  if (region.kind == RegionKind::remote) {
+    for (std::uint32_t wavefront = 0; wavefront < wavefronts(); ++wavefront) {
+      if (layout_.wavefront_bytes(number, wavefront) > 0) send(number, wavefront);
+    }
+    return now;
+  }
   Time taken = now;
   for (std::uint32_t block = 0; block < layout_.c_blocks(); ++block) {
     const std::uint32_t bytes = block_bytes(number, block);
     if (bytes == 0) continue;
     const BlockId id = layout_.c_block(tile) + block;
-    if (region.kind == RegionKind::remote) {
-      context_.host->send_block(region.destination, number * layout_.c_blocks() + block, bytes);
-    } else if (is_cached(region)) {
+    if (is_cached(region)) {
       taken = std::max(taken, context_.memory->write(now, base_ + id, bytes, TrafficClass::gemm_write));
     } else {
       const MemoryOp op = region.operation == program::StoreOperation::update ? MemoryOp::update : MemoryOp::write;
@@ -95,13 +128,18 @@ Time GemmRun::store_tile(std::int64_t tile, Time now) {
   return taken;
 }
 
-void GemmRun::received(std::uint32_t block, Time now) {
-  const std::uint32_t tile = block / layout_.c_blocks();
-  const std::uint32_t place = block % layout_.c_blocks();
+void GemmRun::received(std::uint32_t number, Time now) {
+  const std::uint32_t tile = number / wavefronts();
+  const std::uint32_t wavefront = number % wavefronts();
   const bool update = region_of(tile).operation == program::StoreOperation::update;
-  context_.memory->store_uncached(now, {base_ + layout_.c_block(tile) + place, block_bytes(tile, place),
-                                        update ? MemoryOp::update : MemoryOp::write, MemoryStream::communication,
-                                        TrafficClass::reduce_scatter_write, tile, place / layout_.wavefront_blocks()});
+  const std::uint32_t each = layout_.wavefront_blocks();
+  for (std::uint32_t block = wavefront * each; block < (wavefront + 1) * each; ++block) {
+    const std::uint32_t bytes = block_bytes(tile, block);
+    if (bytes == 0) break;
+    context_.memory->store_uncached(now, {base_ + layout_.c_block(tile) + block, bytes,
+                                          update ? MemoryOp::update : MemoryOp::write, MemoryStream::communication,
+                                          TrafficClass::reduce_scatter_write, tile, wavefront});
+  }
 }
 
 void GemmRun::stored(const MemoryRequest& request, Time now) {
@@ -116,7 +154,7 @@ void GemmRun::count(std::uint32_t tile, std::uint32_t wavefront, std::uint32_t b
     case TrackerOutcome::counted:
       return;
     case TrackerOutcome::full:
-      ++times_.tracker_full;
+      ++held_back_;
       held_.push_back({tile, wavefront, bytes});
       return;
     case TrackerOutcome::complete:
@@ -126,29 +164,43 @@ void GemmRun::count(std::uint32_t tile, std::uint32_t wavefront, std::uint32_t b
 
 void GemmRun::completed(std::uint32_t tile, std::uint32_t wavefront, Time now) {
   --incomplete_;
-  if (region_of(tile).kind == RegionKind::dma) transfer(tile, wavefront, now);
+  const std::uint32_t command = wavefronts_[tile * wavefronts() + wavefront].command;
+  if (region_of(tile).kind == RegionKind::dma && commands_.tile_complete(command)) carry_out(command, now);
   // An entry is free: updates that were held back have another try, in the
   // order in which they came.
   std::vector<Held> again = std::exchange(held_, {});
   for (const Held& held : again) count(held.tile, held.wavefront, held.bytes, now);
-  end_if_done(now);
+  end_if_done();
 }
 
-void GemmRun::transfer(std::uint32_t tile, std::uint32_t wavefront, Time now) {
+void GemmRun::carry_out(std::uint32_t number, Time now) {
+  const DmaCommand& command = commands_.fire(number);
+  const std::uint32_t end = command.first_tile + command.wavefronts;
+  for (std::uint32_t i = command.first_tile; i < end; ++i) read_out(i / wavefronts(), i % wavefronts(), now);
+}
+
+void GemmRun::read_out(std::uint32_t tile, std::uint32_t wavefront, Time now) {
   const std::uint32_t each = layout_.wavefront_blocks();
+  const std::uint32_t number = tile * wavefronts() + wavefront;
+  if (layout_.wavefront_bytes(tile, wavefront) == 0) return;
+  ++reading_;
+  wavefronts_[number].reading = 1;  // as long as it is being asked for, whatever is answered at once
   for (std::uint32_t block = wavefront * each; block < (wavefront + 1) * each; ++block) {
     const std::uint32_t bytes = block_bytes(tile, block);
-    if (bytes == 0) continue;
-    ++reading_;
+    if (bytes == 0) break;
+    ++wavefronts_[number].reading;
     context_.memory->read_uncached(now, base_ + layout_.c_block(tile) + block, bytes, MemoryStream::communication,
-                                   TrafficClass::reduce_scatter_read, dma_owner | (tile * layout_.c_blocks() + block));
+                                   TrafficClass::reduce_scatter_read, dma_owner | number);
   }
+  arrived(dma_owner | number, now, now);
 }
 
 void GemmRun::arrived(std::uint32_t owner, Time at, Time now) {
   if ((owner & dma_owner) == 0) return work_groups_.arrived(owner, at, now);
-  // What a DMA has read leaves when its data are there.
-  context_.host->wake_gpu(std::max(at, now), {GpuWake::What::block_read, owner & ~dma_owner});
+  // What a DMA has read leaves when all data of the wavefront's tile are there.
+  Wavefront& read = wavefronts_[owner & ~dma_owner];
+  read.there = std::max(read.there, std::max(at, now));
+  if (--read.reading == 0) context_.host->wake_gpu(read.there, {GpuWake::What::block_read, owner & ~dma_owner});
 }
 
 // MCA's threshold follows from the first stage, which runs before anything is
@@ -162,15 +214,14 @@ void GemmRun::first_stage_ended(Time now) {
 }
 
 void GemmRun::work_groups_ended(Time now) {
-  times_.work_groups_ended = now;
+  computed_ = now;
   for (MemoryChannel* channel : context_.memory->channels()) channel->producer_ended(now);
-  end_if_done(now);
+  end_if_done();
 }
 
-void GemmRun::end_if_done(Time now) {
+void GemmRun::end_if_done() {
   if (ended_ || incomplete_ > 0 || reading_ > 0 || !work_groups_.ended()) return;
   ended_ = true;
-  times_.ended = now;
   context_.host->kernel_ended();
 }
 

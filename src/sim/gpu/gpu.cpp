@@ -30,44 +30,52 @@ MemorySystemSpec memory_spec(const machine::GpuSpec& spec) {
   return memory;
 }
 
-Gpu::Gpu(const machine::GpuSpec& spec, GpuHost& host) : spec_(spec), host_(&host), memory_(memory_spec(spec), *this) {}
+Gpu::Gpu(const machine::GpuSpec& spec, GpuHost& host, Time traffic_interval)
+    : spec_(spec), host_(&host), memory_(memory_spec(spec), *this), bins_(traffic_interval) {}
 
-void Gpu::begin(Time now, const program::GemmShape& shape, const program::AddressMap& map, std::uint32_t rank,
-                std::uint32_t size) {
-  const KernelContext context{&spec_, &memory_, host_, rank, size};
-  start(now, std::make_unique<GemmRun>(context, shape, map, 0));
-}
-
-void Gpu::begin(Time now, const program::RingPass& pass, std::int64_t cus, std::uint32_t rank, std::uint32_t size) {
-  const KernelContext context{&spec_, &memory_, host_, rank, size};
-  start(now, std::make_unique<RingPassRun>(context, pass, cus, 0));
-}
-
-void Gpu::start(Time now, std::unique_ptr<KernelRun> run) {
+void Gpu::begin(Time now, const program::Kernel& kernel, std::uint32_t rank, std::uint32_t size, std::uint32_t id) {
   now_ = now;
-  memory_.flush(now, TrafficClass::gemm_write);
-  run_ = std::move(run);
-  ++kernel_;
+  const std::int64_t cus = kernel.cus > 0 ? kernel.cus : spec_.cus;
+  const KernelContext context{&spec_, &memory_, host_, rank, size, cus};
+  if (const auto* gemm = std::get_if<program::GemmKernel>(&kernel.work)) {
+    memory_.arbitrate(now, gemm->arbitration.empty() ? spec_.arbitration : gemm->arbitration);
+    run_ = std::make_unique<GemmRun>(context, *gemm, 0);
+  } else {
+    run_ = std::make_unique<RingPassRun>(context, std::get<program::RingPass>(kernel.work), cus, 0);
+  }
+  id_ = id;
   run_->begin(now);
   const std::vector<Early> early = std::exchange(early_, {});
-  for (const Early& block : early) received(block.kernel, block.block, now);
+  for (const Early& block : early) received(block.id, block.block, now);
 }
 
 void Gpu::wake(const GpuWake& wake, Time now) {
   now_ = now;
-  if (wake.what == GpuWake::What::channel) return memory_.wake(now, wake.index);
-  run_->wake(wake, now);
+  switch (wake.what) {
+    case GpuWake::What::channel:
+      return memory_.wake(now, wake.index);
+    case GpuWake::What::left:
+      return run_->left(wake.index, now);
+    default:
+      return run_->wake(wake, now);
+  }
 }
 
-void Gpu::received(std::uint32_t kernel, std::uint32_t block, Time now) {
+void Gpu::received(std::uint32_t id, std::uint32_t block, Time now) {
   now_ = now;
-  if (kernel != kernel_) return early_.push_back({kernel, block});
+  if (!runs(id)) return early_.push_back({id, block});
   run_->received(block, now);
 }
 
-void Gpu::left(std::uint32_t block, Time now) {
-  now_ = now;
-  run_->left(block, now);
+// Results that other GPUs read must have left the L2 (release at system scope).
+void Gpu::release(Time now) { memory_.flush(now, run_->output_class()); }
+
+std::array<std::int64_t, traffic_class_count> Gpu::traffic() const {
+  std::array<std::int64_t, traffic_class_count> sum{};
+  for (const MemoryChannel* channel : memory_.channels()) {
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += channel->counts().bytes[i];
+  }
+  return sum;
 }
 
 }  // namespace tessera::sim

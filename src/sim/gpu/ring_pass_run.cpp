@@ -22,31 +22,46 @@ RingPassRun::RingPassRun(const KernelContext& context, const program::RingPass& 
       pass_(pass),
       base_(base),
       limit_(cus * context.spec->outstanding),
-      chunk_blocks_(
-          static_cast<std::uint32_t>(ceil_div(ceil_div(pass.bytes, context.size), context.spec->granularity))),
+      unit_blocks_(static_cast<std::uint32_t>(ceil_div(context.spec->copy_block, context.spec->granularity))),
+      chunk_units_(static_cast<std::uint32_t>(
+          ceil_div(ceil_div(pass.bytes, context.size), unit_blocks_ * context.spec->granularity))),
       steps_(context.size - 1),
       received_(context.size, 0) {
-  // As many as fit under the limit, and the short last block of each chunk; a power of two, for the wrap-around.
-  work_.resize(std::bit_ceil(static_cast<std::size_t>(limit_ / context.spec->granularity) + context.size + 1));
+  // As many as fit under the limit, and the short last unit of each chunk; a power of two, for the wrap-around.
+  const std::int64_t unit = unit_blocks_ * context.spec->granularity;
+  work_.resize(std::bit_ceil(static_cast<std::size_t>(limit_ / unit) + context.size + 1));
 }
 
-std::uint32_t RingPassRun::blocks_of(std::uint32_t chunk) const {
-  const std::int64_t bytes = pass_.bytes * (chunk + 1) / context_.size - pass_.bytes * chunk / context_.size;
-  return static_cast<std::uint32_t>(ceil_div(bytes, context_.spec->granularity));
+TrafficClass RingPassRun::output_class() const { return writes(pass_); }
+
+std::int64_t RingPassRun::chunk_bytes(std::uint32_t chunk) const {
+  return pass_.bytes * (chunk + 1) / context_.size - pass_.bytes * chunk / context_.size;
 }
 
-std::uint32_t RingPassRun::block_bytes(std::uint32_t chunk, std::uint32_t block) const {
-  const std::int64_t bytes = pass_.bytes * (chunk + 1) / context_.size - pass_.bytes * chunk / context_.size;
-  return static_cast<std::uint32_t>(std::min(context_.spec->granularity, bytes - block * context_.spec->granularity));
+std::uint32_t RingPassRun::units_of(std::uint32_t chunk) const {
+  return static_cast<std::uint32_t>(ceil_div(chunk_bytes(chunk), unit_blocks_ * context_.spec->granularity));
 }
 
-// The first step sends what is here; later ones add what came, unless the
-// memory has added it by itself.
+std::uint32_t RingPassRun::unit_bytes(std::uint32_t chunk, std::uint32_t unit) const {
+  const std::int64_t whole = unit_blocks_ * context_.spec->granularity;
+  return static_cast<std::uint32_t>(std::min(whole, chunk_bytes(chunk) - unit * whole));
+}
+
+template <class Visit>
+void RingPassRun::for_each_block(BlockId first, std::uint32_t bytes, Visit&& visit) const {
+  const auto granularity = static_cast<std::uint32_t>(context_.spec->granularity);
+  for (std::uint32_t at = 0; at < bytes; at += granularity) visit(first++, std::min(granularity, bytes - at));
+}
+
+// The first step sends what is here; later ones add what came, unless the memory has added it by itself.
 std::uint32_t RingPassRun::copies(std::uint32_t step) const {
   return pass_.reduces && step > 0 && !pass_.near_memory ? 2 : 1;
 }
 
-void RingPassRun::begin(Time now) { go_on(now); }
+void RingPassRun::begin(Time now) {
+  began_ = now;
+  go_on(now);
+}
 
 // What is done here may be answered at once, which comes back here.
 void RingPassRun::go_on(Time now) {
@@ -62,101 +77,113 @@ void RingPassRun::go_on(Time now) {
   going_on_ = false;
 }
 
-// Loads the next block, if it is here and there is room for it.
+// Loads the next unit, if it is here and there is room for it.
 bool RingPassRun::issue(Time now) {
   const std::uint32_t last = pass_.reduces && !pass_.near_memory ? steps_ + 1 : steps_;
   if (step_ == last) return false;
   const std::uint32_t chunk = chunk_of(step_);
-  if (issued_ == blocks_of(chunk)) {
+  if (issued_ == units_of(chunk)) {
     ++step_;
     issued_ = 0;
     return step_ < last;
   }
-  if (step_ > 0 && received_[chunk] <= issued_) return false;
-  const std::uint32_t bytes = block_bytes(chunk, issued_);
+  const std::uint32_t bytes = unit_bytes(chunk, issued_);
+  const std::int64_t come = issued_ * std::int64_t{unit_blocks_} * context_.spec->granularity + bytes;
+  if (step_ > 0 && received_[chunk] < come) return false;
   const std::int64_t size = std::int64_t{bytes} * copies(step_);
   if (under_way_ > 0 && under_way_ + size > limit_) return false;
   if (next_work_ - first_work_ == work_.size()) return false;
   under_way_ += size;
   const auto serial = static_cast<std::uint32_t>(next_work_++ % work_.size());
-  Work& work = work_[serial];
-  work = {issued_, 0, false};
-  const BlockId local = base_ + chunk * chunk_blocks_ + issued_++;
+  work_[serial] = {issued_, 1, now, false};  // 1: as long as it is being asked for
+  const BlockId local = first_block(chunk, issued_++);
   const bool from_buffer = step_ > 0 && !(pass_.reduces && pass_.near_memory);
-  if (!from_buffer || copies(step_) == 2) load(local, bytes, serial, work, now);
-  if (from_buffer) load(local + blocks(), bytes, serial, work, now);
+  if (!from_buffer || copies(step_) == 2) load(local, bytes, serial, now);
+  if (from_buffer) load(local + blocks(), bytes, serial, now);
+  arrived(serial, now, now);
   return true;
 }
 
-void RingPassRun::load(BlockId block, std::uint32_t bytes, std::uint32_t owner, Work& work, Time now) {
-  ++work.missing;
-  if (pass_.near_memory) {
-    return context_.memory->read_uncached(now, block, bytes, MemoryStream::communication, reads(pass_), owner);
-  }
-  const Time there = context_.memory->read(now, block, bytes, reads(pass_), owner);
-  if (there != never) context_.host->wake_gpu(there, {GpuWake::What::block_read, owner});
+void RingPassRun::load(BlockId first, std::uint32_t bytes, std::uint32_t owner, Time now) {
+  Work& work = work_[owner];
+  for_each_block(first, bytes, [&](BlockId block, std::uint32_t size) {
+    ++work.missing;
+    if (pass_.near_memory) {
+      return context_.memory->read_uncached(now, block, size, MemoryStream::communication, reads(pass_), owner);
+    }
+    const Time there = context_.memory->read(now, block, size, reads(pass_), owner);
+    if (there == never) return;
+    --work.missing;
+    work.there = std::max(work.there, there);
+  });
 }
 
-void RingPassRun::arrived(std::uint32_t owner, Time at, Time now) {
-  context_.host->wake_gpu(std::max(at, now), {GpuWake::What::block_read, owner});
+void RingPassRun::arrived(std::uint32_t owner, Time at, Time /*now*/) {
+  Work& work = work_[owner];
+  work.there = std::max(work.there, at);
+  if (--work.missing == 0) context_.host->wake_gpu(work.there, {GpuWake::What::block_read, owner});
 }
 
 void RingPassRun::wake(const GpuWake& wake, Time now) {
-  Work& work = work_[wake.index];
-  if (--work.missing == 0) work.ready = true;
+  work_[wake.index].ready = true;
   go_on(now);
 }
 
-// Blocks leave in order, those of a step once its whole chunk has come.
+// Units leave in order, those of a step once its whole chunk has come.
 void RingPassRun::finish_ready(Time now) {
   while (first_work_ != next_work_ && work_[first_work_ % work_.size()].ready) {
     const std::uint32_t chunk = chunk_of(sending_);
-    if (sending_ > 0 && received_[chunk] < blocks_of(chunk)) return;
-    const std::uint32_t block = work_[first_work_++ % work_.size()].block;
-    const std::uint32_t bytes = block_bytes(chunk, block);
+    if (sending_ > 0 && received_[chunk] < chunk_bytes(chunk)) return;
+    const std::uint32_t unit = work_[first_work_++ % work_.size()].unit;
+    const std::uint32_t bytes = unit_bytes(chunk, unit);
     if (sending_ < steps_) {
       ++departing_;
-      context_.host->send_block((context_.rank + context_.size - 1) % context_.size, chunk * chunk_blocks_ + block,
-                                bytes);
+      const std::uint32_t next = (context_.rank + context_.size - 1) % context_.size;
+      context_.host->send_block(next, {chunk * chunk_units_ + unit, bytes, true});
     } else {
-      static_cast<void>(context_.memory->write(now, base_ + chunk * chunk_blocks_ + block, bytes, writes(pass_)));
-      release(bytes * copies(sending_));
+      for_each_block(first_block(chunk, unit), bytes, [&](BlockId block, std::uint32_t size) {
+        static_cast<void>(context_.memory->write(now, block, size, writes(pass_)));
+      });
+      under_way_ -= std::int64_t{bytes} * copies(sending_);
       again_ = true;  // there is room for more
     }
-    if (++sent_ < blocks_of(chunk)) continue;
+    if (++sent_ < units_of(chunk)) continue;
     ++sending_;
     sent_ = 0;
   }
+  end_if_done();
+}
+
+void RingPassRun::end_if_done() {
   const std::uint32_t last = chunk_of(steps_);
   const bool all_sent = sending_ >= steps_ && departing_ == 0 && first_work_ == next_work_;
   const bool reduced = !pass_.reduces || pass_.near_memory || sending_ > steps_;
-  if (ended_ || !all_sent || !reduced || received_[last] < blocks_of(last)) return;
+  if (ended_ || !all_sent || !reduced || received_[last] < chunk_bytes(last)) return;
   ended_ = true;
   context_.host->kernel_ended();
 }
 
-void RingPassRun::release(std::uint32_t bytes) { under_way_ -= bytes; }
-
-void RingPassRun::left(std::uint32_t block, Time now) {
+void RingPassRun::left(std::uint32_t unit, Time now) {
   --departing_;
-  const std::uint32_t chunk = block / chunk_blocks_;
+  const std::uint32_t chunk = unit / chunk_units_;
   const std::uint32_t step = (chunk + context_.size - context_.rank) % context_.size;
-  release(block_bytes(chunk, block % chunk_blocks_) * copies(step));
+  under_way_ -= std::int64_t{unit_bytes(chunk, unit % chunk_units_)} * copies(step);
   go_on(now);
 }
 
-void RingPassRun::received(std::uint32_t block, Time now) {
-  const std::uint32_t chunk = block / chunk_blocks_;
+void RingPassRun::received(std::uint32_t unit, Time now) {
+  const std::uint32_t chunk = unit / chunk_units_;
   const bool update = pass_.reduces && pass_.near_memory;
-  const BlockId id = base_ + block + (update ? 0 : blocks());
-  context_.memory->store_uncached(
-      now, {id, block_bytes(chunk, block % chunk_blocks_), update ? MemoryOp::update : MemoryOp::write,
-            MemoryStream::communication, writes(pass_), block, 0});
+  const BlockId first = first_block(chunk, unit % chunk_units_) + (update ? 0 : blocks());
+  for_each_block(first, unit_bytes(chunk, unit % chunk_units_), [&](BlockId block, std::uint32_t size) {
+    context_.memory->store_uncached(now, {block, size, update ? MemoryOp::update : MemoryOp::write,
+                                          MemoryStream::communication, writes(pass_), chunk, 0});
+  });
 }
 
 // What has come counts when the memory controller has it.
 void RingPassRun::stored(const MemoryRequest& request, Time now) {
-  ++received_[request.owner / chunk_blocks_];
+  received_[request.owner] += request.bytes;
   go_on(now);
 }
 

@@ -14,11 +14,11 @@ WorkGroups::WorkGroups(const KernelContext& context, const program::GemmShape& s
       order_(std::move(order)),
       sink_(&sink),
       depth_(static_cast<std::uint32_t>(context.spec->prefetch) + 1),
-      fma_(context.spec->clock * context.spec->fma_per_clock) {
-  const auto slots = static_cast<std::size_t>(context.spec->cus * context.spec->work_groups_per_cu);
+      fma_(std::max<std::int64_t>(1, shape.peak / 2 / context.spec->cus)) {
+  const auto slots = static_cast<std::size_t>(context.cus * context.spec->work_groups_per_cu);
   slots_.resize(std::min(slots, order_.size()));
   buffers_.resize(slots_.size() * depth_);
-  cu_free_.assign(static_cast<std::size_t>(context.spec->cus), 0);
+  cu_free_.assign(static_cast<std::size_t>(context.cus), 0);
   first_stage_ = slots_.size();
 }
 

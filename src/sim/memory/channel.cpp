@@ -132,6 +132,11 @@ void MemoryChannel::push(Time now, const MemoryRequest& request) {
   }
 }
 
+void MemoryChannel::set_policy(Time now, ArbitrationPointer policy) {
+  policy_ = std::move(policy);
+  step(now);
+}
+
 void MemoryChannel::set_threshold(Time now, std::uint32_t bursts) {
   policy_->set_threshold(bursts);
   step(now);

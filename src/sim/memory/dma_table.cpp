@@ -7,8 +7,7 @@
 namespace tessera::sim {
 
 std::uint32_t DmaTable::add(const DmaCommand& command) {
-  if (command.blocks == 0 || command.tiles == 0)
-    throw InternalError(fmt::format("a DMA command of {} blocks for {} WF tiles", command.blocks, command.tiles));
+  if (command.tiles == 0) throw InternalError("a DMA command without WF tiles");
   entries_.push_back({command, command.tiles, false});
   return static_cast<std::uint32_t>(entries_.size() - 1);
 }
@@ -27,7 +26,6 @@ const DmaCommand& DmaTable::fire(std::uint32_t command) {
     throw InternalError(fmt::format("DMA command {} is early: {} WF tiles are missing", command, entry.missing));
   if (entry.has_fired) throw InternalError(fmt::format("DMA command {} comes a second time", command));
   entry.has_fired = true;
-  ++fired_;
   return entry.command;
 }
 

@@ -24,6 +24,18 @@ std::vector<MemoryChannel*> MemorySystem::channels() {
   return all;
 }
 
+std::vector<const MemoryChannel*> MemorySystem::channels() const {
+  std::vector<const MemoryChannel*> all;
+  for (const Channel& channel : channels_) all.push_back(&channel.channel);
+  return all;
+}
+
+void MemorySystem::arbitrate(Time now, const std::string& policy) {
+  if (policy == spec_.arbitration.policy) return;
+  spec_.arbitration.policy = policy;
+  for (Channel& channel : channels_) channel.channel.set_policy(now, make_arbitration(spec_.arbitration));
+}
+
 void MemorySystem::push(Time now, const MemoryRequest& request) {
   channels_[spread_.place(request.block).index].channel.push(now, request);
 }
@@ -100,6 +112,7 @@ void MemorySystem::enqueued(const MemoryRequest& request, Time now) {
 }
 
 void MemorySystem::done(const MemoryRequest& request, Time at) {
+  client_->served(request, at);
   if (request.op != MemoryOp::read) return;
   if (request.detail == direct_read) return client_->arrived(request.owner, at);
   const std::uint32_t entry = cache_.fill(request.block);

@@ -60,6 +60,7 @@ void OutputPort::plan_own(const Injector::Offer& offer) {
     if (packets < run_.service.out.count) run_.service = serve_own(busy_, offer.time, packets, packet, rates);
   }
   run_.final = packets == message.packets_left && run_.takers == 1;
+  run_.awaited = run_.final && message.awaited;
   run_.name = message.name;
   run_.destination = message.destination;
   run_.to_destination = tables_->link(link_).to == message.destination;
@@ -81,6 +82,7 @@ void OutputPort::plan_stream(std::uint32_t index, const Turn* own_turn) {
   run_.service = serve(busy_, arrivals, packets, {rate(), link_, arrival_rate, packet});
   run_.stream = index;
   run_.takers = 1;
+  run_.awaited = false;
   run_.final = segment.final && run_.service.out.count == arrivals.count;
   run_.name = segment.name;
   run_.destination = segment.destination;

@@ -146,7 +146,7 @@ void OutputPort::cut(Time now, std::uint32_t packets, PortSink& sink) {
   service.rest = 0;
   service.last_apart = false;
   out.truncate(packets, out_rate, packet);
-  run_.final = false;
+  run_.final = run_.awaited = false;
 }
 
 // Of messages that take turns, each keeps its part of the first packets.
@@ -187,6 +187,7 @@ void OutputPort::call_back(Time at, PortSink& sink) {
 
 // Whether something is left to plan behind the run.
 bool OutputPort::work_left() const {
+  if (run_.awaited) return true;
   if (!waiting_.empty()) return true;
   if (!run_.own) return !own_.empty() || streams_[run_.stream].segment.law.count > run_.service.out.count;
   return !run_.final || own_.active() > 1;

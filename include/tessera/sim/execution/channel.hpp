@@ -16,6 +16,18 @@ inline constexpr program::GroupId group_limit = 1U << (31 - lane_bits);
 [[nodiscard]] constexpr std::uint32_t collective_channel(program::GroupId group, std::uint16_t lane) {
   return first_collective_channel | group << lane_bits | lane;
 }
+/// Blocks of kernels: a channel for each memory and kernel of a group; `number` counts the kernels of the group, modulo
+/// 256, which no member is ahead of another. Collectives have fewer lanes.
+inline constexpr std::uint32_t kernel_lane = 1U << (lane_bits - 1);
+[[nodiscard]] constexpr std::uint32_t kernel_channel(program::GroupId group, std::uint32_t memory,
+                                                     std::uint32_t number) {
+  return first_collective_channel | group << lane_bits | kernel_lane | memory << 8U | (number & 255U);
+}
+[[nodiscard]] constexpr bool is_kernel(std::uint32_t channel) {
+  return channel >= first_collective_channel && (channel & kernel_lane) != 0;
+}
+[[nodiscard]] constexpr std::uint32_t memory_of(std::uint32_t channel) { return channel >> 8U & 1U; }
+
 [[nodiscard]] constexpr bool is_collective(std::uint32_t channel) { return channel >= first_collective_channel; }
 [[nodiscard]] constexpr program::GroupId group_of(std::uint32_t channel) {
   return (channel & ~first_collective_channel) >> lane_bits;

@@ -1,7 +1,10 @@
 // A device: carries out the streams of its program, and sends and receives what they say.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +16,7 @@
 #include "tessera/sim/execution/cost_table.hpp"
 #include "tessera/sim/execution/distances.hpp"
 #include "tessera/sim/execution/mailboxes.hpp"
+#include "tessera/sim/execution/own_gpu.hpp"
 #include "tessera/sim/execution/program_facts.hpp"
 #include "tessera/sim/execution/stream.hpp"
 #include "tessera/sim/network/node.hpp"
@@ -31,9 +35,10 @@ struct ExecutionEnvironment {
   program::Step* step = nullptr;  ///< room for one step of a collective
   bool record_timeline = false;
   bool record_memory = false;
+  Time traffic_interval = 0;  ///< of traffic over time; 0: not recorded
 };
 
-class Device final : public pdes::Component, private NetworkOwner {
+class Device final : public pdes::Component, private NetworkOwner, private KernelOwner {
  public:
   Device(ExecutionEnvironment& environment, program::DeviceId self);
 
@@ -86,14 +91,28 @@ class Device final : public pdes::Component, private NetworkOwner {
   [[nodiscard]] bool step_departed(Stream& stream);
   void end_collective(Stream& stream);
 
+  // device_kernel.cpp
+  [[nodiscard]] bool begin_kernel(Stream& stream, const program::Instruction& instruction);
+  void end_kernel(Stream& stream, const program::Instruction& instruction, const OwnGpu& own);
+  [[nodiscard]] OwnGpu& gpu(std::uint32_t memory);
+  void on_gpu_call(const GpuCall& call);
+  void on_block(const MessageName& name);
+  void wake_gpu(std::uint32_t memory, Time at, const GpuWake& wake) override;
+  void send_block(const OwnGpu& gpu, std::uint32_t member, const KernelBlock& block) override;
+  void kernel_ended(const OwnGpu& gpu) override;
+  void collect_kernels(results::RunResults& results) const;
+
   void post(Stream& stream, program::DeviceId destination, std::uint32_t channel, std::int64_t bytes,
             std::uint32_t batch);
+  [[nodiscard]] OwnMessage own_message(const MessageName& name, program::DeviceId destination,
+                                       std::int64_t bytes) const;
   [[nodiscard]] Time departure(const Stream& stream, std::uint32_t batch) const;
   /// The time from `begin` to the stream's clock goes to an activity.
   void spend(const Stream& stream, const program::Instruction& instruction, program::Activity activity, Time begin,
              Time end);
   [[nodiscard]] std::string wait_of(const Stream& stream) const;
   [[nodiscard]] Distance ahead(const Stream& stream, Time from) const;
+  static constexpr std::uint32_t no_stream = ~std::uint32_t{0};
   [[nodiscard]] const program::DeviceProgram& own_program() const { return environment_->program->devices[self_]; }
 
   ExecutionEnvironment* environment_;
@@ -113,6 +132,9 @@ class Device final : public pdes::Component, private NetworkOwner {
   std::vector<std::uint32_t> events_;  // raised and not taken
   std::vector<std::uint32_t> ranks_;   // of this device in its groups, by group slot
   Time engine_free_ = 0;               // the compute engine, where streams take turns
+  std::array<std::unique_ptr<OwnGpu>, program::kernel_memories> gpus_;  // made at their first kernel
+  std::map<program::GroupId, std::uint32_t> kernels_begun_;
+  std::vector<results::KernelRow> kernel_rows_;
 
   TimeAccount time_;
   MemoryAccount memory_;

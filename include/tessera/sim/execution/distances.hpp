@@ -63,7 +63,8 @@ class Distances {
   /// `partition` outlives it, and so do all others.
   Distances(const program::Program& program, const machine::Machine& machine, const NetworkTables& network,
             const Wiring& wiring, const pdes::Partition& partition, CostTables& costs);
-  /// Null where nothing can be promised: messages of other devices may pass through this one.
+  /// Null where nothing can be promised: messages of other devices may pass through this one, or the program has
+  /// kernels.
   [[nodiscard]] const DistanceTable* of(program::DeviceId device, double speed);
 
  private:

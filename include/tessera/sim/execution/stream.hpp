@@ -25,6 +25,7 @@ enum class StreamState : std::uint8_t {
   messages,     ///< a collective waits for messages of its step
   departures,   ///< waits for messages to leave the device
   event,        ///< waits for a signal
+  kernel,       ///< waits for the end of a kernel
   done,
 };
 

@@ -5,29 +5,25 @@
 
 #include <vector>
 
-#include "tessera/program/address_map.hpp"
+#include "tessera/program/kernel.hpp"
 #include "tessera/sim/gpu/work_groups.hpp"
+#include "tessera/sim/memory/dma_table.hpp"
 #include "tessera/sim/memory/tracker.hpp"
 
 namespace tessera::sim {
 
-/// When things happened, for results.
-struct GemmTimes {
-  Time work_groups_ended = 0;
-  Time ended = 0;
-  std::int64_t tracker_full = 0;  ///< updates that were held back
-};
-
 class GemmRun final : public KernelRun, private TileSink {
  public:
-  GemmRun(const KernelContext& context, const program::GemmShape& shape, const program::AddressMap& map, BlockId base);
+  GemmRun(const KernelContext& context, const program::GemmKernel& kernel, BlockId base);
 
   void begin(Time now) override;
   void arrived(std::uint32_t owner, Time at, Time now) override;
   void stored(const MemoryRequest& request, Time now) override;
   void wake(const GpuWake& wake, Time now) override;
-  void received(std::uint32_t block, Time now) override;
-  [[nodiscard]] const GemmTimes& times() const { return times_; }
+  void received(std::uint32_t wavefront, Time now) override;
+  [[nodiscard]] TrafficClass output_class() const override { return TrafficClass::gemm_write; }
+  [[nodiscard]] Time computed() const override { return computed_; }
+  [[nodiscard]] std::int64_t held_back() const override { return held_back_; }
 
  private:
   static constexpr std::uint32_t dma_owner = 0x8000'0000U;
@@ -38,31 +34,46 @@ class GemmRun final : public KernelRun, private TileSink {
     std::uint32_t bytes = 0;
   };
 
+  /// A wavefront's tile on its way out.
+  struct Wavefront {
+    std::uint32_t command = 0;
+    std::uint32_t reading = 0;  // blocks
+    Time there = 0;             // when the last one that came so far is
+  };
+
   [[nodiscard]] Time store_tile(std::int64_t tile, Time now) override;
   void first_stage_ended(Time now) override;
   void work_groups_ended(Time now) override;
   void count(std::uint32_t tile, std::uint32_t wavefront, std::uint32_t bytes, Time now);
   void completed(std::uint32_t tile, std::uint32_t wavefront, Time now);
-  void transfer(std::uint32_t tile, std::uint32_t wavefront, Time now);
-  void end_if_done(Time now);
+  void expect(const program::Region& region);
+  void carry_out(std::uint32_t command, Time now);
+  void read_out(std::uint32_t tile, std::uint32_t wavefront, Time now);
+  void send(std::uint32_t tile, std::uint32_t wavefront);
+  void end_if_done();
   [[nodiscard]] const program::Region& region_of(std::int64_t tile) const {
     return map_.regions[region_of_[static_cast<std::size_t>(tile)]];
   }
   [[nodiscard]] std::uint32_t block_bytes(std::uint32_t tile, std::uint32_t block) const;
+  [[nodiscard]] std::uint32_t wavefronts() const { return static_cast<std::uint32_t>(shape_.wavefronts); }
 
   KernelContext context_;
-  program::GemmShape shape_;
+  const program::GemmKernel& kernel_;
+  const program::GemmShape& shape_;
   program::AddressMap map_;
   GemmLayout layout_;
   BlockId base_;
   WorkGroups work_groups_;
   Tracker tracker_;
+  DmaTable commands_;
   std::vector<std::uint16_t> region_of_;  // by tile
+  std::vector<Wavefront> wavefronts_;     // by tile and wavefront
   std::vector<Held> held_;
   std::int64_t incomplete_ = 0;  // wavefront tiles that updates are awaited for
-  std::int64_t reading_ = 0;     // blocks that DMAs read
+  std::int64_t reading_ = 0;     // wavefront tiles that DMAs read
   bool ended_ = false;
-  GemmTimes times_;
+  Time computed_ = 0;
+  std::int64_t held_back_ = 0;  // updates, by a full Tracker
 };
 
 }  // namespace tessera::sim

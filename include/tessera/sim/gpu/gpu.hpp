@@ -2,13 +2,14 @@
 // figure 8). Part of a device; times are the device's.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <vector>
 
 #include "tessera/machine/gpu.hpp"
-#include "tessera/program/address_map.hpp"
 #include "tessera/program/kernel.hpp"
 #include "tessera/sim/gpu/kernel_run.hpp"
+#include "tessera/sim/gpu/traffic_bins.hpp"
 
 namespace tessera::sim {
 
@@ -16,40 +17,43 @@ namespace tessera::sim {
 
 class Gpu final : private MemoryClient {
  public:
-  /// Both outlive it.
-  Gpu(const machine::GpuSpec& spec, GpuHost& host);
+  /// Both outlive it. `traffic_interval`: ps of a bin of traffic over time, 0: it is not recorded.
+  Gpu(const machine::GpuSpec& spec, GpuHost& host, Time traffic_interval = 0);
 
-  /// Starts a GEMM whose stores go where `map` says, as member `rank` of
-  /// `size`. The L2 is empty at the start.
-  void begin(Time now, const program::GemmShape& shape, const program::AddressMap& map, std::uint32_t rank,
-             std::uint32_t size);
-  void begin(Time now, const program::RingPass& pass, std::int64_t cus, std::uint32_t rank, std::uint32_t size);
+  /// Starts a kernel as member `rank` of `size`; `kernel` outlives it. `id` names it among those of other GPUs. The L2 is
+  /// empty at the start: what the kernel before it left dirty is written back.
+  void begin(Time now, const program::Kernel& kernel, std::uint32_t rank, std::uint32_t size, std::uint32_t id);
 
   void wake(const GpuWake& wake, Time now);
-  /// A block of a kernel has come from another GPU; it may belong to the next
-  /// kernel, which is not begun.
-  void received(std::uint32_t kernel, std::uint32_t block, Time now);
-  void left(std::uint32_t block, Time now);
+  /// Blocks of a kernel have come from another GPU; it may be one that is not begun here.
+  void received(std::uint32_t id, std::uint32_t block, Time now);
+  /// The running kernel has ended: writes back what it left.
+  void release(Time now);
 
-  [[nodiscard]] std::uint32_t kernel() const { return kernel_; }  ///< begun so far
+  [[nodiscard]] const KernelRun& run() const { return *run_; }
   [[nodiscard]] MemorySystem& memory() { return memory_; }
+  [[nodiscard]] const TrafficBins& bins() const { return bins_; }
+  /// B that the memory has moved so far, by class.
+  [[nodiscard]] std::array<std::int64_t, traffic_class_count> traffic() const;
 
  private:
   struct Early {
-    std::uint32_t kernel = 0;
+    std::uint32_t id = 0;
     std::uint32_t block = 0;
   };
-  void start(Time now, std::unique_ptr<KernelRun> run);
+  [[nodiscard]] bool runs(std::uint32_t id) const { return run_ != nullptr && id_ == id; }
   void arrived(std::uint32_t owner, Time at) override { run_->arrived(owner, at, now_); }
   void stored(const MemoryRequest& request, Time now) override { run_->stored(request, now); }
+  void served(const MemoryRequest& request, Time at) override { bins_.add(request, at); }
   void wake_channel(std::uint32_t channel, Time at) override { host_->wake_gpu(at, {GpuWake::What::channel, channel}); }
 
-  machine::GpuSpec spec_;
+  const machine::GpuSpec& spec_;
   GpuHost* host_;
   MemorySystem memory_;
   std::unique_ptr<KernelRun> run_;
-  std::uint32_t kernel_ = 0;
+  std::uint32_t id_ = 0;
   std::vector<Early> early_;
+  TrafficBins bins_;
   Time now_ = 0;  // of the event that is handled
 };
 

@@ -10,9 +10,16 @@ namespace tessera::sim {
 
 /// A GPU to itself.
 struct GpuWake {
-  enum class What : std::uint32_t { channel, slot_ready, slot_done, block_read };
+  enum class What : std::uint32_t { channel, slot_ready, slot_done, block_read, left };
   What what = What::channel;
   std::uint32_t index = 0;
+};
+
+/// What a kernel sends at a time: consecutive blocks.
+struct KernelBlock {
+  std::uint32_t first = 0;  ///< block, by which the destination knows them
+  std::uint32_t bytes = 0;
+  bool awaited = false;  ///< KernelRun::left() is wanted
 };
 
 /// What a GPU asks of the device that it belongs to.
@@ -21,9 +28,8 @@ class GpuHost {
   virtual ~GpuHost() = default;
   /// Call Gpu::wake(now, wake) at `at`.
   virtual void wake_gpu(Time at, const GpuWake& wake) = 0;
-  /// Sends a block to a member of the kernel's group: a message of so many
-  /// bytes over the network.
-  virtual void send_block(std::uint32_t member, std::uint32_t block, std::uint32_t bytes) = 0;
+  /// Sends blocks to a member of the kernel's group: one message over the network.
+  virtual void send_block(std::uint32_t member, const KernelBlock& block) = 0;
   /// The kernel has ended, now.
   virtual void kernel_ended() = 0;
 };
@@ -37,6 +43,7 @@ struct KernelContext {
   GpuHost* host = nullptr;
   std::uint32_t rank = 0;  ///< in the kernel's group
   std::uint32_t size = 1;
+  std::int64_t cus = 0;  ///< that it runs on
 };
 
 class KernelRun {
@@ -46,10 +53,16 @@ class KernelRun {
   virtual void arrived(std::uint32_t owner, Time at, Time now) = 0;
   virtual void stored(const MemoryRequest& request, Time now) = 0;
   virtual void wake(const GpuWake& wake, Time now) = 0;
-  /// A neighbour's block has come to this GPU.
+  /// Blocks from a neighbour have come to this GPU; `block` is the first of them.
   virtual void received(std::uint32_t block, Time now) = 0;
-  /// A block that this kernel sent has left the device.
+  /// An awaited message of this kernel has left the device.
   virtual void left(std::uint32_t /*block*/, Time /*now*/) {}
+  /// What its dirty blocks in the L2 count as when they are written back.
+  [[nodiscard]] virtual TrafficClass output_class() const = 0;
+  /// When its work-groups had ended; what follows is communication alone.
+  [[nodiscard]] virtual Time computed() const = 0;
+  /// Updates that the Tracker held back.
+  [[nodiscard]] virtual std::int64_t held_back() const { return 0; }
 };
 
 }  // namespace tessera::sim

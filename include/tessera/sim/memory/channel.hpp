@@ -162,6 +162,7 @@ class MemoryChannel {
   void wake(Time now) { step(now); }
 
   // To the policy.
+  void set_policy(Time now, ArbitrationPointer policy);
   void set_threshold(Time now, std::uint32_t bursts);
   void producer_began(Time now);
   void producer_ended(Time now);

@@ -28,6 +28,8 @@ class MemoryClient {
   virtual void arrived(std::uint32_t owner, Time at) = 0;
   /// An uncached store or update has entered a DRAM queue.
   virtual void stored(const MemoryRequest& request, Time now) = 0;
+  /// The DRAM has moved, or will have, what a request asks for by `at`.
+  virtual void served(const MemoryRequest& request, Time at) = 0;
   /// Call MemorySystem::wake(now, channel) at `at`.
   virtual void wake_channel(std::uint32_t channel, Time at) = 0;
 };
@@ -52,7 +54,10 @@ class MemorySystem {
   void flush(Time now, TrafficClass traffic);
 
   void wake(Time now, std::uint32_t channel) { channels_[channel].channel.wake(now); }
+  /// All channels follow the policy of this name from now on.
+  void arbitrate(Time now, const std::string& policy);
   [[nodiscard]] std::vector<MemoryChannel*> channels();
+  [[nodiscard]] std::vector<const MemoryChannel*> channels() const;
   [[nodiscard]] const Cache& cache() const { return cache_; }
 
  private:

@@ -40,6 +40,12 @@ enum class TrafficClass : std::uint8_t {
   other
 };
 inline constexpr int traffic_class_count = 7;
+[[nodiscard]] constexpr const char* name_of(TrafficClass traffic) {
+  constexpr const char* names[traffic_class_count] = {"gemm_read",       "gemm_write",       "reduce_scatter_read",
+                                                      "reduce_scatter_write", "all_gather_read", "all_gather_write",
+                                                      "other"};
+  return names[static_cast<int>(traffic)];
+}
 
 struct MemoryRequest {
   BlockId block = 0;

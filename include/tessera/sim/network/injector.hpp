@@ -19,6 +19,7 @@ struct OwnMessage {
   std::uint32_t stream = 0;  ///< that posted it
   std::uint32_t batch = 0;   ///< of the stream: messages whose departure is waited for together
   Time joined = 0;           ///< the line, latest
+  bool awaited = false;      ///< its departure is told when it happens, even where nothing else does
 };
 
 inline constexpr std::uint32_t any_batch = ~std::uint32_t{0};

@@ -63,7 +63,15 @@ struct StreamWake {
   std::uint32_t token = 0;
 };
 
-struct NetworkProtocol : pdes::Protocol<Segment, Delivered, Amend, PortWake, StreamWake> {};
+/// A device to itself: one of its GPUs goes on (sim/gpu/kernel_run.hpp).
+struct GpuCall {
+  using protocol = NetworkProtocol;
+  std::uint32_t memory = 0;
+  std::uint32_t what = 0;
+  std::uint32_t index = 0;
+};
+
+struct NetworkProtocol : pdes::Protocol<Segment, Delivered, Amend, PortWake, StreamWake, GpuCall> {};
 
 static_assert(pdes::fits_in_event<Delivered> && pdes::fits_in_event<Amend>);
 

@@ -1,0 +1,53 @@
+// The GPU of a device that runs kernels at transaction level, and what it asks of the device.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tessera/program/kernel.hpp"
+#include "tessera/sim/gpu/gpu.hpp"
+
+namespace tessera::sim {
+
+class OwnGpu;
+
+/// The device, as its GPUs see it.
+class KernelOwner {
+ public:
+  virtual ~KernelOwner() = default;
+  virtual void wake_gpu(std::uint32_t memory, Time at, const GpuWake& wake) = 0;
+  virtual void send_block(const OwnGpu& gpu, std::uint32_t member, const KernelBlock& block) = 0;
+  virtual void kernel_ended(const OwnGpu& gpu) = 0;
+};
+
+/// One memory of a device with the kernel that runs on it.
+class OwnGpu final : private GpuHost {
+ public:
+  OwnGpu(const machine::GpuSpec& spec, KernelOwner& owner, std::uint32_t memory, Time traffic_interval)
+      : owner_(&owner), memory_(memory), gpu_(spec, *this, traffic_interval) {}
+
+  /// `channel` names the kernel in messages; the stream waits for its end.
+  void begin(Time now, const program::Kernel& kernel, const program::Group& group, std::uint32_t rank,
+             std::uint32_t channel, std::uint32_t stream);
+
+  [[nodiscard]] Gpu& gpu() { return gpu_; }
+  [[nodiscard]] const Gpu& gpu() const { return gpu_; }
+  [[nodiscard]] std::uint32_t memory() const { return memory_; }
+  [[nodiscard]] std::uint32_t channel() const { return channel_; }
+  [[nodiscard]] std::uint32_t stream() const { return stream_; }
+  [[nodiscard]] const program::Group& group() const { return *group_; }
+
+ private:
+  void wake_gpu(Time at, const GpuWake& wake) override { owner_->wake_gpu(memory_, at, wake); }
+  void send_block(std::uint32_t member, const KernelBlock& block) override { owner_->send_block(*this, member, block); }
+  void kernel_ended() override { owner_->kernel_ended(*this); }
+
+  KernelOwner* owner_;
+  std::uint32_t memory_;
+  std::uint32_t channel_ = 0;
+  std::uint32_t stream_ = 0;
+  const program::Group* group_ = nullptr;
+  Gpu gpu_;
+};
+
+}  // namespace tessera::sim

@@ -1,0 +1,104 @@
+// Kernels at transaction level: a stream waits while one of the device's GPUs runs.
+#include "tessera/base/error.hpp"
+#include "tessera/sim/execution/channel.hpp"
+#include "tessera/sim/execution/device.hpp"
+
+namespace tessera::sim {
+
+using program::Activity;
+
+void OwnGpu::begin(Time now, const program::Kernel& kernel, const program::Group& group, std::uint32_t rank,
+                   std::uint32_t channel, std::uint32_t stream) {
+  channel_ = channel;
+  stream_ = stream;
+  group_ = &group;
+  gpu_.begin(now, kernel, rank, static_cast<std::uint32_t>(group.members.size()), channel);
+}
+
+bool Device::begin_kernel(Stream& stream, const program::Instruction& instruction) {
+  if (!reach_clock(stream)) return false;
+  const program::Kernel& kernel = environment_->program->kernels[instruction.a];
+  const program::GroupId id = own_program().groups[kernel.group_slot];
+  const std::uint32_t channel = kernel_channel(id, kernel.memory, kernels_begun_[id]++);
+  stream.state = StreamState::kernel;
+  stream.since = stream.clock = context_->now();
+  gpu(kernel.memory).begin(context_->now(), kernel, environment_->program->groups[id], ranks_[kernel.group_slot],
+                           channel, stream.index);
+  return false;
+}
+
+OwnGpu& Device::gpu(std::uint32_t memory) {
+  if (gpus_[memory] == nullptr) {
+    KernelOwner& owner = *this;
+    gpus_[memory] = std::make_unique<OwnGpu>(*environment_->machine->device.transaction, owner, memory,
+                                             environment_->traffic_interval);
+  }
+  return *gpus_[memory];
+}
+
+// Up to the end of its work-groups a kernel counts as what it is for, then as communication.
+void Device::end_kernel(Stream& stream, const program::Instruction& instruction, const OwnGpu& own) {
+  const program::Kernel& kernel = environment_->program->kernels[instruction.a];
+  const KernelRun& run = own.gpu().run();
+  const Time computed = run.computed();
+  const auto* gemm = std::get_if<program::GemmKernel>(&kernel.work);
+  if (gemm != nullptr) flops_ += gemm->shape.flops();
+  spend(stream, instruction, instruction.activity, stream.since, computed);
+  spend(stream, instruction, gemm == nullptr ? instruction.activity : Activity::tensor_communication, computed,
+        context_->now());
+  kernel_rows_.push_back({self_, static_cast<std::uint16_t>(stream.index), instruction.label, stream.since, computed,
+                          context_->now(), run.held_back()});
+  stream.clock = context_->now();
+}
+
+void Device::kernel_ended(const OwnGpu& own) {
+  gpus_[own.memory()]->gpu().release(context_->now());
+  Stream& stream = streams_[own.stream()];
+  end_kernel(stream, *present(stream), own);
+  ++stream.frames.back().next;
+  ready_.push_back(stream.index);
+}
+
+void Device::on_gpu_call(const GpuCall& call) {
+  gpus_[call.memory]->gpu().wake({static_cast<GpuWake::What>(call.what), call.index}, context_->now());
+}
+
+// It may belong to a kernel that is not begun here.
+void Device::on_block(const MessageName& name) {
+  ++messages_received_;
+  gpu(memory_of(name.channel)).gpu().received(name.channel, name.sequence, context_->now());
+}
+
+void Device::wake_gpu(std::uint32_t memory, Time at, const GpuWake& wake) {
+  context_->schedule(at, GpuCall{memory, static_cast<std::uint32_t>(wake.what), wake.index});
+}
+
+void Device::send_block(const OwnGpu& own, std::uint32_t member, const KernelBlock& block) {
+  const program::DeviceId destination = own.group().members[member];
+  OwnMessage message = own_message({self_, own.channel(), block.first}, destination, block.bytes);
+  message.stream = no_stream;  // no stream waits for its departure
+  message.awaited = block.awaited;
+  bytes_sent_ += block.bytes;
+  node_.post(*context_, source_, node_.port_towards(destination), message);
+}
+
+void Device::collect_kernels(results::RunResults& results) const {
+  results.kernel_rows.insert(results.kernel_rows.end(), kernel_rows_.begin(), kernel_rows_.end());
+  for (const auto& own : gpus_) {
+    if (own == nullptr) continue;
+    const auto traffic = own->gpu().traffic();
+    for (std::uint16_t i = 0; i < traffic.size(); ++i) {
+      results.traffic_rows.push_back({self_, static_cast<std::uint16_t>(own->memory()), i, traffic[i]});
+    }
+    const TrafficBins& bins = own->gpu().bins();
+    for (std::size_t bin = 0; bin < bins.bins().size(); ++bin) {
+      for (std::uint16_t i = 0; i < traffic.size(); ++i) {
+        if (bins.bins()[bin][i] == 0) continue;
+        results.traffic_bins.push_back({self_, static_cast<std::uint16_t>(own->memory()), i,
+                                        static_cast<Time>(bin) * bins.interval(), bins.bins()[bin][i]});
+      }
+    }
+  }
+}
+
+}  // namespace tessera::sim

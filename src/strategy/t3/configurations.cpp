@@ -1,0 +1,119 @@
+#include "configurations.hpp"
+
+#include "tessera/base/error.hpp"
+
+namespace tessera::strategy::t3 {
+namespace {
+
+using program::Activity;
+using program::BlockBuilder;
+using program::Kernel;
+using program::RingPass;
+
+constexpr std::uint32_t side_memory = 1;
+
+void add_gemm(const Work& work, BlockBuilder& builder, std::int64_t cus = 0) {
+  program::GemmKernel gemm = work.gemm;
+  gemm.map = program::address_map_index("local");
+  gemm.calls.clear();
+  gemm.dma_tiles = 1;
+  builder.activity(work.activity).label(work.label + " gemm").kernel({gemm, 0, cus, 0});
+}
+
+void add_pass(const Work& work, BlockBuilder& builder, const RingPass& pass, std::int64_t cus = 0,
+              std::uint32_t memory = 0) {
+  builder.activity(Activity::tensor_communication)
+      .label(work.label + (pass.reduces ? " reduce-scatter" : " all-gather"))
+      .kernel({pass, 0, cus, memory});
+}
+
+RingPass reduce_scatter(const Work& work) { return {work.gemm.shape.output_bytes(), true, false}; }
+RingPass near_memory_reduce_scatter(const Work& work) { return {work.gemm.shape.output_bytes(), true, true}; }
+RingPass all_gather(const Work& work) { return {work.gemm.shape.output_bytes(), false, false}; }
+
+void sequential(const Work& work, Streams& streams) {
+  add_gemm(work, streams.main);
+  add_pass(work, streams.main, reduce_scatter(work));
+  add_pass(work, streams.main, all_gather(work));
+}
+
+void fused(const Work& work, Streams& streams, const std::string& arbitration) {
+  program::GemmKernel gemm = work.gemm;
+  gemm.arbitration = arbitration;
+  streams.main.activity(work.activity).label(work.label + " fused gemm").kernel({gemm, 0, 0, 0});
+  const auto& kind = program::address_map_kinds()[gemm.map];
+  if (gemm.calls.empty() && kind.name.find("reduce-scatter") != std::string::npos)
+    add_pass(work, streams.main, all_gather(work));
+}
+
+/// The GEMM, and beside it, undisturbed, what `side` adds; the longer of the two counts.
+template <class Side>
+void overlapped(const Work& work, Streams& streams, std::int64_t gemm_cus, const Side& side) {
+  streams.main.signal(side_go);
+  streams.side.activity(Activity::tensor_communication).label(work.label + " go").wait(side_go);
+  side(streams.side);
+  streams.side.signal(side_done);
+  add_gemm(work, streams.main, gemm_cus);
+  streams.main.activity(Activity::tensor_communication).label(work.label + " reduce-scatter").wait(side_done);
+}
+
+void ideal_overlap(const Work& work, Streams& streams) {
+  overlapped(work, streams, 0, [&](BlockBuilder& side) { add_pass(work, side, reduce_scatter(work), 0, side_memory); });
+  add_pass(work, streams.main, all_gather(work));
+}
+
+void ideal_near_memory(const Work& work, Streams& streams) {
+  overlapped(work, streams, 0,
+             [&](BlockBuilder& side) { add_pass(work, side, near_memory_reduce_scatter(work), 0, side_memory); });
+  add_pass(work, streams.main, all_gather(work));
+}
+
+void cu_split(const Work& work, Streams& streams) {
+  overlapped(work, streams, work.gemm_cus, [&](BlockBuilder& side) {
+    add_pass(work, side, reduce_scatter(work), work.collective_cus, side_memory);
+    add_pass(work, side, all_gather(work), work.collective_cus, side_memory);
+  });
+}
+
+}  // namespace
+
+const std::vector<Configuration>& configurations() {
+  static const std::vector<Configuration> all{
+      {"sequential", "GEMM, then reduce-scatter, then all-gather", false, sequential},
+      {"t3", "GEMM fused with the reduce-scatter, with the memory's own arbitration; then all-gather", false,
+       [](const Work& work, Streams& streams) { fused(work, streams, ""); }},
+      {"t3-mca", "the same with communication-aware arbitration", false,
+       [](const Work& work, Streams& streams) { fused(work, streams, "mca"); }},
+      {"ideal-gemm-rs-overlap", "the longer of GEMM and reduce-scatter, each undisturbed; then all-gather", true,
+       ideal_overlap},
+      {"ideal-rs-nmc", "the same, the reduce-scatter with near-memory additions", true, ideal_near_memory},
+      {"cu-split", "the longer of a GEMM on gemm_cus and an all-reduce on collective_cus, each undisturbed", true,
+       cu_split},
+      {"gemm", "the GEMM alone", false, [](const Work& work, Streams& streams) { add_gemm(work, streams.main); }},
+      {"reduce-scatter", "the reduce-scatter alone", false,
+       [](const Work& work, Streams& streams) { add_pass(work, streams.main, reduce_scatter(work)); }},
+  };
+  return all;
+}
+
+const Configuration& configuration(const std::string& name) {
+  for (const Configuration& one : configurations()) {
+    if (one.name == name) return one;
+  }
+  throw InternalError("no configuration \"" + name + "\"");
+}
+
+std::vector<std::string> configuration_names() {
+  std::vector<std::string> names;
+  for (const Configuration& one : configurations()) names.push_back(one.name);
+  return names;
+}
+
+std::string configuration_help() {
+  std::string text = "how it is run:";
+  for (const Configuration& one : configurations()) text += " " + one.name + ": " + one.help + ";";
+  text.pop_back();
+  return text;
+}
+
+}  // namespace tessera::strategy::t3

@@ -1,0 +1,220 @@
+// From a [strategy] table to the plan.
+#include <fmt/format.h>
+
+#include "configurations.hpp"
+#include "sublayers.hpp"
+#include "tessera/strategy/t3/t3.hpp"
+
+namespace tessera::strategy::t3 {
+namespace {
+
+using config::Table;
+
+/// Where a key stands, or the table when it is absent.
+const config::Location& place_of(const Table& table, const char* key) {
+  const config::Value* value = table.find(key);
+  return value == nullptr ? table.where() : value->where();
+}
+
+class Planner {
+ public:
+  Planner(const Table& table, const Job& job, config::Diagnostics& diagnostics)
+      : table_(table), job_(job), diagnostics_(diagnostics), options_(options_schema().read(table, diagnostics)) {
+    for (program::DeviceId device = 0; device < job.machine->devices(); ++device) {
+      if (job.machine->alive(device)) members_.push_back(device);
+    }
+  }
+
+  Plan make() {
+    Plan plan;
+    if (!diagnostics_.ok()) return plan;
+    check();
+    if (!diagnostics_.ok()) return plan;
+    program::Program& program = plan.program;
+    program.labels = {""};
+    program.groups.push_back({members_});
+    program.devices.resize(job_.machine->devices());
+    const Configuration& chosen = configuration(options_.configuration);
+    program::BlockBuilder main(program, "main");
+    program::BlockBuilder side(program, "beside");
+    Streams streams{main, side};
+    const Work work = one_sublayer();
+    chosen.add(work, streams);
+    std::vector<program::BlockId> entries{main.done()};
+    if (chosen.uses_side) entries.push_back(side.done());
+    for (const program::DeviceId device : members_) {
+      program::DeviceProgram& bound = program.devices[device];
+      bound.streams = entries;
+      bound.groups = {0};
+      bound.events = chosen.uses_side ? 2 : 0;
+    }
+    describe(work, plan);
+    return plan;
+  }
+
+ private:
+  void error(const char* key, const std::string& text) { diagnostics_.error(place_of(table_, key), text); }
+
+  [[nodiscard]] std::int64_t ranks() const { return static_cast<std::int64_t>(members_.size()); }
+
+  void check() {
+    if (!job_.machine->device.transaction) {
+      return error("fidelity", "fidelity \"transaction\" needs a table [machine.device.transaction]; the machine \"" +
+                                   job_.machine->name + "\" has none");
+    }
+    if (options_.sublayer == "gemm") {
+      if (options_.m == 0 || options_.n == 0 || options_.k == 0) error("sublayer", "sub-layer \"gemm\" needs m, n and k");
+    } else if (job_.model == nullptr) {
+      return error("sublayer", "sub-layer \"" + options_.sublayer + "\" needs a model; \"gemm\" does not");
+    } else if (sublayer(options_.sublayer).depth(*job_.model) % ranks() != 0) {
+      error("sublayer", fmt::format("a depth of {} is not a multiple of {} devices",
+                                    sublayer(options_.sublayer).depth(*job_.model), ranks()));
+    }
+    if (ranks() < 2) error("name", "strategy \"t3\" needs at least 2 live devices");
+    check_cus();
+    check_tile();
+    for (const char* key : {"remote_map", "dma_map"}) check_maps(key);
+  }
+
+  void check_cus() {
+    const std::int64_t cus = job_.machine->device.transaction->cus;
+    for (const auto& [key, value] : {std::pair("gemm_cus", options_.gemm_cus), {"collective_cus", options_.collective_cus}}) {
+      if (value > cus) error(key, fmt::format("{} of {} CUs", value, cus));
+    }
+  }
+
+  /// A work-group's parts are whole transactions.
+  void check_tile() {
+    const std::int64_t granularity = job_.machine->device.transaction->granularity;
+    const std::int64_t element = workload::bytes_per_element(job_.workload->datatype);
+    if (options_.tile_m % options_.wavefronts != 0)
+      return error("wavefronts", fmt::format("{} wavefronts do not divide a tile of {} rows", options_.wavefronts,
+                                             options_.tile_m));
+    const std::pair<const char*, std::int64_t> parts[] = {
+        {"tile_m x tile_k", options_.tile_m * options_.tile_k * element},
+        {"tile_n x tile_k", options_.tile_n * options_.tile_k * element},
+        {"a wavefront's share of the tile", options_.tile_m / options_.wavefronts * options_.tile_n * element}};
+    for (const auto& [what, bytes] : parts) {
+      if (bytes % granularity != 0)
+        error("tile_k", fmt::format("a granularity of {} does not divide {}, {} ([machine.device.transaction])",
+                                    config::format_quantity(granularity, config::Unit::bytes), what,
+                                    config::format_quantity(bytes, config::Unit::bytes)));
+    }
+  }
+
+  void check_maps(const char* key) {
+    const config::Value* value = table_.find(key);
+    if (value == nullptr || value->array() == nullptr) return;
+    const bool remote = std::string_view(key) == "remote_map";
+    const std::vector<MapTable>& maps = remote ? options_.remote_maps : options_.dma_maps;
+    for (std::size_t i = 0; i < maps.size(); ++i) {
+      const config::Location& where = (*value->array())[i].where();
+      if (maps[i].chunk >= ranks())
+        diagnostics_.error(where, fmt::format("chunk {} of {}: there are as many as devices", maps[i].chunk, ranks()));
+      if (maps[i].shift % ranks() == 0)
+        diagnostics_.error(where, "a shift to the device itself: a chunk that stays needs no map");
+      const auto named = [&](const std::vector<MapTable>& others) {
+        return std::any_of(others.begin(), others.end(), [&](const MapTable& other) {
+          return &other != &maps[i] && other.chunk == maps[i].chunk && &other < &maps[i];
+        });
+      };
+      const auto in = [&](const std::vector<MapTable>& others) {
+        return std::any_of(others.begin(), others.end(),
+                           [&](const MapTable& other) { return other.chunk == maps[i].chunk; });
+      };
+      if (!remote && in(options_.remote_maps))
+        diagnostics_.error(where, fmt::format("dma_map overlaps a remote_map: both name chunk {}", maps[i].chunk));
+      if (named(maps)) diagnostics_.error(where, fmt::format("a second {} of chunk {}", key, maps[i].chunk));
+    }
+    if (diagnostics_.ok() && !remote) check_updates(*value);
+  }
+
+  /// A threshold that is never reached, or passed.
+  void check_updates(const config::Value& value) {
+    const Work work = one_sublayer();
+    std::vector<program::AddressMap> maps;
+    const auto size = static_cast<std::uint32_t>(ranks());
+    for (std::uint32_t rank = 0; rank < size; ++rank) maps.push_back(work.gemm.address_map(rank, size));
+    const auto texts = program::problems(maps);
+    if (!texts.empty()) diagnostics_.error(value.where(), texts.front());
+  }
+
+  [[nodiscard]] Work one_sublayer() const {
+    Work work;
+    program::GemmShape& shape = work.gemm.shape;
+    if (options_.sublayer == "gemm") {
+      shape.m = options_.m;
+      shape.n = options_.n;
+      shape.k = options_.k;
+    } else {
+      const Sublayer& one = sublayer(options_.sublayer);
+      shape.m = job_.workload->sequence * job_.workload->global_batch;
+      shape.n = job_.model->hidden;
+      shape.k = one.depth(*job_.model) / ranks();
+      work.activity = one.activity;
+    }
+    work.label = options_.sublayer;
+    set_kernel(work);
+    return work;
+  }
+
+  void set_kernel(Work& work) const {
+    program::GemmShape& shape = work.gemm.shape;
+    shape.tile_m = options_.tile_m;
+    shape.tile_n = options_.tile_n;
+    shape.tile_k = options_.tile_k;
+    shape.wavefronts = options_.wavefronts;
+    shape.split_k = options_.split_k;
+    shape.order = options_.tile_order;
+    shape.element = workload::bytes_per_element(job_.workload->datatype);
+    shape.peak = job_.machine->device.peak.at(job_.workload->datatype);
+    work.gemm.map = program::address_map_index(options_.collective);
+    work.gemm.dma_tiles = options_.dma_tiles;
+    for (const MapTable& map : options_.remote_maps) work.gemm.calls.push_back(call(map, program::RegionKind::remote));
+    for (const MapTable& map : options_.dma_maps) work.gemm.calls.push_back(call(map, program::RegionKind::dma));
+    work.gemm_cus = options_.gemm_cus;
+    work.collective_cus = options_.collective_cus;
+  }
+
+  [[nodiscard]] static program::MapCall call(const MapTable& map, program::RegionKind kind) {
+    const auto operation =
+        map.operation == "store" ? program::StoreOperation::store : program::StoreOperation::update;
+    return {kind, static_cast<std::uint32_t>(map.chunk), static_cast<std::int32_t>(map.shift), operation,
+            static_cast<std::uint32_t>(map.updates)};
+  }
+
+  void describe(const Work& work, Plan& plan) const {
+    const program::GemmShape& shape = work.gemm.shape;
+    plan.description = {{"configuration", options_.configuration},
+                        {"sub-layer", options_.sublayer},
+                        {"tensor parallel", std::to_string(ranks())},
+                        {"gemm of a device", fmt::format("{} x {} x {}", shape.m, shape.n, shape.k)},
+                        {"work-groups", std::to_string(shape.tiles() * shape.split_k)}};
+    plan.hardware_flops = static_cast<double>(shape.flops()) * static_cast<double>(ranks());
+  }
+
+  const Table& table_;
+  const Job& job_;
+  config::Diagnostics& diagnostics_;
+  Options options_;
+  std::vector<program::DeviceId> members_;
+};
+
+}  // namespace
+
+StrategyKind kind() {
+  StrategyKind kind;
+  kind.name = "t3";
+  kind.help = options_schema().help();
+  kind.needs_model = false;
+  kind.schema = []() -> const config::SchemaBase& { return options_schema(); };
+  kind.make_plan = [](const Table& table, const Job& job, config::Diagnostics& diagnostics) {
+    return Planner(table, job, diagnostics).make();
+  };
+  kind.inner_schemas = [] {
+    return std::vector<const config::SchemaBase*>{&remote_map_schema(), &dma_map_schema()};
+  };
+  return kind;
+}
+
+}  // namespace tessera::strategy::t3
