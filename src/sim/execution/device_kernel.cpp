@@ -36,6 +36,13 @@ OwnGpu& Device::gpu(std::uint32_t memory) {
   return *gpus_[memory];
 }
 
+const OwnGpu& Device::gpu_of(const Stream& stream) const {
+  for (const auto& own : gpus_) {
+    if (own != nullptr && own->stream() == stream.index) return *own;
+  }
+  throw InternalError("a stream waits for a kernel that no memory runs");
+}
+
 // Up to the end of its work-groups a kernel counts as what it is for, then as communication.
 void Device::end_kernel(Stream& stream, const program::Instruction& instruction, const OwnGpu& own) {
   const program::Kernel& kernel = environment_->program->kernels[instruction.a];

@@ -56,7 +56,7 @@ std::string Device::wait_of(const Stream& stream) const {
              senders_text(awaited, machine);
     }
     case StreamState::kernel:
-      return text + "in a kernel, for updates that do not come";
+      return text + "in a kernel for " + gpu_of(stream).gpu().run().waits_for();
     case StreamState::event:
       return text + "for event " + std::to_string(instruction.a) + ", raised " +
              std::to_string(events_[instruction.a]) + " of " + std::to_string(instruction.count) + " times";

@@ -219,6 +219,12 @@ void GemmRun::work_groups_ended(Time now) {
   end_if_done();
 }
 
+std::string GemmRun::waits_for() const {
+  std::string text = "updates of " + std::to_string(incomplete_) + " wavefront tiles";
+  if (!held_.empty()) text += " (" + std::to_string(held_.size()) + " updates are held back by a full Tracker)";
+  return work_groups_.ended() ? text : text + " and its work-groups";
+}
+
 void GemmRun::end_if_done() {
   if (ended_ || incomplete_ > 0 || reading_ > 0 || !work_groups_.ended()) return;
   ended_ = true;

@@ -163,6 +163,10 @@ void RingPassRun::end_if_done() {
   context_.host->kernel_ended();
 }
 
+std::string RingPassRun::waits_for() const {
+  return "step " + std::to_string(sending_ + 1) + " of a pass round the ring";
+}
+
 void RingPassRun::left(std::uint32_t unit, Time now) {
   --departing_;
   const std::uint32_t chunk = unit / chunk_units_;

@@ -39,7 +39,9 @@ void WorkGroups::dispatch(std::uint32_t index, Time now) {
   slot.first = std::min(part * layout_->chunks(), all);
   slot.last = std::min(slot.first + layout_->chunks(), all);
   slot.loading = slot.computing = slot.first;
+  slot.busy = true;  // what is answered while it still asks starts nothing
   for (std::uint32_t i = 0; i < depth_; ++i) load(index, now);
+  slot.busy = false;
   try_compute(index, now);
 }
 
@@ -106,13 +108,14 @@ void WorkGroups::wake(const GpuWake& wake, Time now) {
 
 void WorkGroups::computed(std::uint32_t index, Time now) {
   Slot& slot = slots_[index];
-  slot.busy = false;
   ++slot.computing;
   if (slot.computing == slot.last) {
+    slot.busy = false;
     slot.storing = true;
     return context_.host->wake_gpu(now + context_.spec->work_group_time, {GpuWake::What::slot_done, index});
   }
   load(index, now);  // into the buffer that is free now
+  slot.busy = false;
   try_compute(index, now);
 }
 

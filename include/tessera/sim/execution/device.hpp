@@ -95,6 +95,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] bool begin_kernel(Stream& stream, const program::Instruction& instruction);
   void end_kernel(Stream& stream, const program::Instruction& instruction, const OwnGpu& own);
   [[nodiscard]] OwnGpu& gpu(std::uint32_t memory);
+  [[nodiscard]] const OwnGpu& gpu_of(const Stream& stream) const;
   void on_gpu_call(const GpuCall& call);
   void on_block(const MessageName& name);
   void wake_gpu(std::uint32_t memory, Time at, const GpuWake& wake) override;

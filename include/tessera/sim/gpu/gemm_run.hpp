@@ -23,6 +23,7 @@ class GemmRun final : public KernelRun, private TileSink {
   void received(std::uint32_t wavefront, Time now) override;
   [[nodiscard]] TrafficClass output_class() const override { return TrafficClass::gemm_write; }
   [[nodiscard]] Time computed() const override { return computed_; }
+  [[nodiscard]] std::string waits_for() const override;
   [[nodiscard]] std::int64_t held_back() const override { return held_back_; }
 
  private:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "tessera/machine/gpu.hpp"
 #include "tessera/sim/memory/memory_system.hpp"
@@ -61,6 +62,8 @@ class KernelRun {
   [[nodiscard]] virtual TrafficClass output_class() const = 0;
   /// When its work-groups had ended; what follows is communication alone.
   [[nodiscard]] virtual Time computed() const = 0;
+  /// What it waits for, for messages: "in a kernel for ...".
+  [[nodiscard]] virtual std::string waits_for() const = 0;
   /// Updates that the Tracker held back.
   [[nodiscard]] virtual std::int64_t held_back() const { return 0; }
 };

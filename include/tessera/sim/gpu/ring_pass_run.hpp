@@ -23,6 +23,7 @@ class RingPassRun final : public KernelRun {
   void received(std::uint32_t unit, Time now) override;
   void left(std::uint32_t unit, Time now) override;
   [[nodiscard]] TrafficClass output_class() const override;
+  [[nodiscard]] std::string waits_for() const override;
   [[nodiscard]] Time computed() const override { return began_; }
 
  private:
