@@ -36,12 +36,19 @@ const config::Schema<GpuSpec>& gpu_spec_schema() {
     count("ccdl", &GpuSpec::ccdl, "memory clocks from a burst of 64 B to the next of its channel", "2");
     count("ccdwl", &GpuSpec::ccdwl, "memory clocks from an op-and-store to the next burst in its bank group", "4");
     count("bank_groups", &GpuSpec::bank_groups, "of a channel", "4");
+    size("group_run", &GpuSpec::group_run, "of consecutive addresses in one bank group", "256 B", "64 B");
+    count("row_time", &GpuSpec::row_time, "memory clocks from the opening of a channel's row to that of the next", "0",
+          "0");
+    s.number("memory_efficiency", &GpuSpec::memory_efficiency, "share of its clock that the memory keeps up")
+        .at_least("0.01")
+        .at_most("1")
+        .otherwise("1");
     count("turnaround", &GpuSpec::turnaround, "memory clocks between reading and writing", "10", "0");
     time("dram_latency", &GpuSpec::dram_latency, "from the service of a read to its data", "150 ns");
     count("dram_queue", &GpuSpec::dram_queue, "bursts of 64 B that a channel's DRAM queue holds", "64");
     s.text("arbitration", &GpuSpec::arbitration, "which stream fills the DRAM queue, see tessera help arbitration")
         .otherwise("round-robin");
-    time("starvation_limit", &GpuSpec::starvation_limit, "after which mca lets communication go first", "1 us");
+    time("starvation_limit", &GpuSpec::starvation_limit, "for each burst, after which mca lets communication go first", "27 ns");
     count("tracker_sets", &GpuSpec::tracker_sets, "of the Tracker, a power of two", "256");
     size("tracker_size", &GpuSpec::tracker_size, "of the Tracker, all entries together", "19 KiB", "1 B");
     return s;

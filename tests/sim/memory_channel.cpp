@@ -92,6 +92,17 @@ TEST_CASE(
   CHECK(test.channel().counts().busy == 22'000);
 }
 
+TEST_CASE("memory channel: updates of consecutive bursts in one bank group wait for each other") {
+  ChannelSpec spec = without_latency();
+  spec.group_bursts = 4;
+  ChannelCase test(spec);
+  // Group 0 at clocks 0 4 8 12, group 1 at 14 18 22 26: ends at 28.
+  test.push(0, request(MemoryOp::update, 0, 512));
+  test.push(0, request(MemoryOp::write, 1, 256));  // group 1 is ready at 26 + 4: ends at 38
+  test.run();
+  CHECK(test.served == Stamps{{0, 28'000}, {1, 38'000}});
+}
+
 TEST_CASE("memory channel: blocks of one burst begin in group after group") {
   ChannelSpec spec = without_latency();
   spec.block_bursts = 1;

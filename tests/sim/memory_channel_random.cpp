@@ -109,7 +109,7 @@ class PlainChannel {
     turns += turned ? 1 : 0;
     const Time began = start;
     for (std::uint32_t i = 0; i < bursts_of(request.bytes); ++i) {
-      Time& held = held_[(request.block * spec_.block_bursts + i) % spec_.bank_groups];
+      Time& held = held_[(request.block * spec_.block_bursts + i) / spec_.group_bursts % spec_.bank_groups];
       start = std::max(start, held);
       if (request.op == MemoryOp::update) held = start + spec_.ccdwl * spec_.clock_period;
       start += spec_.ccdl * spec_.clock_period;
@@ -167,6 +167,7 @@ ChannelSpec draw_spec(Draws& draws) {
   spec.ccdl = draws.number(1, 3);
   spec.ccdwl = draws.number(0, 12);
   spec.bank_groups = draws.number(1, 6);
+  spec.group_bursts = draws.number(1, 5);
   spec.block_bursts = draws.number(1, 9);
   spec.turnaround = draws.number(0, 15);
   spec.latency = draws.number(0, 100'000);

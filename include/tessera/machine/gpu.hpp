@@ -31,12 +31,15 @@ struct GpuSpec {
   std::int64_t ccdl = 2;                      ///< clocks, from a burst to the next
   std::int64_t ccdwl = 4;                     ///< clocks, from an op-and-store to the next burst in its bank group
   std::int64_t bank_groups = 4;
+  std::int64_t group_run = 256;    ///< B of consecutive addresses in one bank group
+  double memory_efficiency = 1.0;  ///< share of its clock that the memory keeps up (fitted)
+  std::int64_t row_time = 0;     ///< clocks, from the opening of a row to that of the next
   std::int64_t turnaround = 10;  ///< clocks, between reading and writing
   Time dram_latency = 150 * nanosecond;
   std::int64_t dram_queue = 64;  ///< bursts of a channel
   // Arbitration
   std::string arbitration = "round-robin";
-  Time starvation_limit = 1 * microsecond;
+  Time starvation_limit = 27 * nanosecond;  ///< for each burst
   // Tracker
   std::int64_t tracker_sets = 256;
   std::int64_t tracker_size = 19 << 10;  ///< B

@@ -24,6 +24,17 @@ GemmLayout::GemmLayout(const program::GemmShape& shape, std::int64_t granularity
   c_total_ = static_cast<BlockId>(shape.tiles() * c_blocks_);
 }
 
+MatrixRuns GemmLayout::runs() const {
+  const auto bytes = [&](std::int64_t elements) {
+    return static_cast<std::uint32_t>(std::min(elements * shape_.element, granularity_));
+  };
+  MatrixRuns runs;
+  runs.ends = {a_total_, a_total_ + b_total_};
+  runs.run = {bytes(shape_.a_transposed ? shape_.tile_m : shape_.tile_k),
+              bytes(shape_.b_transposed ? shape_.tile_k : shape_.tile_n), bytes(shape_.tile_n)};
+  return runs;
+}
+
 std::int64_t GemmLayout::row_of(std::int64_t tile) const {
   return shape_.order == program::TileOrder::row_major ? tile / shape_.tile_columns() : tile % shape_.tile_rows();
 }

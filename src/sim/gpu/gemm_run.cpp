@@ -76,6 +76,7 @@ void GemmRun::expect(const Region& region) {
 }
 
 void GemmRun::begin(Time now) {
+  context_.memory->lay_out(layout_.runs());
   for (MemoryChannel* channel : context_.memory->channels()) {
     channel->producer_began(now);
     channel->begin_observation(now);
@@ -103,7 +104,7 @@ std::uint32_t GemmRun::block_bytes(std::uint32_t tile, std::uint32_t block) cons
   return layout_.block_bytes(layout_.wavefront_bytes(tile, block / each), block % each);
 }
 
-Time GemmRun::store_tile(std::int64_t tile, Time now) {
+Time GemmRun::store_tile(std::int64_t tile, std::uint32_t slot, Time now) {
   const Region& region = region_of(tile);
   const auto number = static_cast<std::uint32_t>(tile);
   if (region.kind == RegionKind::remote) {
@@ -118,11 +119,15 @@ Time GemmRun::store_tile(std::int64_t tile, Time now) {
     if (bytes == 0) continue;
     const BlockId id = layout_.c_block(tile) + block;
     if (is_cached(region)) {
-      taken = std::max(taken, context_.memory->write(now, base_ + id, bytes, TrafficClass::gemm_write));
+      work_groups_.store_begins(slot);
+      const auto stored = context_.memory->write(now, base_ + id, bytes, TrafficClass::gemm_write, slot);
+      taken = std::max(taken, stored.served);
+      if (!stored.waits) work_groups_.store_taken(slot, now);
     } else {
       const MemoryOp op = region.operation == program::StoreOperation::update ? MemoryOp::update : MemoryOp::write;
+      work_groups_.store_begins(slot);
       context_.memory->store_uncached(now, {base_ + id, bytes, op, MemoryStream::compute, TrafficClass::gemm_write,
-                                            number, block / layout_.wavefront_blocks()});
+                                            number, slot << slot_shift | block / layout_.wavefront_blocks()});
     }
   }
   return taken;
@@ -138,12 +143,14 @@ void GemmRun::received(std::uint32_t number, Time now) {
     if (bytes == 0) break;
     context_.memory->store_uncached(now, {base_ + layout_.c_block(tile) + block, bytes,
                                           update ? MemoryOp::update : MemoryOp::write, MemoryStream::communication,
-                                          TrafficClass::reduce_scatter_write, tile, wavefront});
+                                          TrafficClass::reduce_scatter_write, tile, no_slot << slot_shift | wavefront});
   }
 }
 
 void GemmRun::stored(const MemoryRequest& request, Time now) {
-  count(request.owner, request.detail, request.bytes, now);
+  count(request.owner, request.detail & ((1U << slot_shift) - 1), request.bytes, now);
+  const std::uint32_t slot = request.detail >> slot_shift;
+  if (slot != no_slot) work_groups_.store_taken(slot, now);
 }
 
 void GemmRun::count(std::uint32_t tile, std::uint32_t wavefront, std::uint32_t bytes, Time now) {

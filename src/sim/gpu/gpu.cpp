@@ -1,6 +1,7 @@
 #include "tessera/sim/gpu/gpu.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "tessera/sim/gpu/gemm_run.hpp"
@@ -16,12 +17,15 @@ MemorySystemSpec memory_spec(const machine::GpuSpec& spec) {
   memory.cache.granularity = spec.granularity;
   memory.cache.clock = spec.clock;
   memory.cache.hit_latency = spec.l2_latency;
-  memory.channel.clock_period = second / spec.memory_clock;
+  memory.channel.clock_period =
+      std::llround(static_cast<double>(second) / (static_cast<double>(spec.memory_clock) * spec.memory_efficiency));
   memory.channel.ccdl = static_cast<std::uint32_t>(spec.ccdl);
   memory.channel.ccdwl = static_cast<std::uint32_t>(spec.ccdwl);
   memory.channel.bank_groups = static_cast<std::uint32_t>(spec.bank_groups);
+  memory.channel.group_bursts = bursts_of(static_cast<std::uint32_t>(spec.group_run));
   memory.channel.block_bursts = bursts_of(static_cast<std::uint32_t>(spec.granularity));
   memory.channel.turnaround = static_cast<std::uint32_t>(spec.turnaround);
+  memory.channel.row_time = static_cast<std::uint32_t>(spec.row_time);
   memory.channel.latency = spec.dram_latency;
   memory.channel.queue = static_cast<std::uint32_t>(spec.dram_queue);
   memory.channels = static_cast<std::uint32_t>(spec.channels);

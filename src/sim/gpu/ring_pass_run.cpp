@@ -60,6 +60,7 @@ std::uint32_t RingPassRun::copies(std::uint32_t step) const {
 
 void RingPassRun::begin(Time now) {
   began_ = now;
+  context_.memory->lay_out({});
   go_on(now);
 }
 
@@ -142,7 +143,7 @@ void RingPassRun::finish_ready(Time now) {
       context_.host->send_block(next, {chunk * chunk_units_ + unit, bytes, true});
     } else {
       for_each_block(first_block(chunk, unit), bytes, [&](BlockId block, std::uint32_t size) {
-        static_cast<void>(context_.memory->write(now, block, size, writes(pass_)));
+        static_cast<void>(context_.memory->write(now, block, size, writes(pass_), 0));
       });
       under_way_ -= std::int64_t{bytes} * copies(sending_);
       again_ = true;  // there is room for more

@@ -100,7 +100,7 @@ void WorkGroups::try_compute(std::uint32_t index, Time now) {
 void WorkGroups::wake(const GpuWake& wake, Time now) {
   const bool storing = slots_[wake.index].storing;
   if (wake.what == GpuWake::What::slot_ready) {
-    storing ? dispatch(wake.index, now) : try_compute(wake.index, now);
+    storing ? release(wake.index, now) : try_compute(wake.index, now);
   } else {
     storing ? store(wake.index, now) : computed(wake.index, now);
   }
@@ -121,12 +121,22 @@ void WorkGroups::computed(std::uint32_t index, Time now) {
 
 void WorkGroups::store(std::uint32_t index, Time now) {
   Slot& slot = slots_[index];
-  const Time free = sink_->store_tile(slot.tile, now);
+  slot.stores = 1;  // as long as it still asks
+  slot.free_at = sink_->store_tile(slot.tile, index, now);
+  store_taken(index, now);
+}
+
+void WorkGroups::stored(std::uint32_t index, Time now) {
+  const Time free = slots_[index].free_at;
+  if (free > now) return context_.host->wake_gpu(free, {GpuWake::What::slot_ready, index});
+  release(index, now);
+}
+
+// The memory system has all that the work-group stored: its slot is free.
+void WorkGroups::release(std::uint32_t index, Time now) {
   ++stored_;
   if (stored_ == first_stage_) sink_->first_stage_ended(now);
   if (stored_ == order_.size()) return sink_->work_groups_ended(now);
-  if (next_ == order_.size()) return;
-  if (free > now) return context_.host->wake_gpu(free, {GpuWake::What::slot_ready, index});
   dispatch(index, now);
 }
 

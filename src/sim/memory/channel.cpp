@@ -14,6 +14,7 @@ const ChannelSpec& checked(const ChannelSpec& spec) {
   if (spec.clock_period <= 0) throw InputError("a memory channel needs a clock period of at least 1 ps");
   if (spec.ccdl == 0) throw InputError("a burst of a memory channel takes at least 1 clock (ccdl)");
   if (spec.bank_groups == 0) throw InputError("a memory channel needs at least 1 bank group");
+  if (spec.group_bursts == 0) throw InputError("at least 1 burst in a row lies in one bank group");
   if (spec.block_bursts == 0) throw InputError("a block of memory holds at least 1 burst");
   if (spec.queue == 0) throw InputError("the DRAM queue of a memory channel holds at least 1 burst");
   if (spec.latency < 0) throw InputError("the latency of a memory channel is negative");
@@ -23,56 +24,29 @@ const ChannelSpec& checked(const ChannelSpec& spec) {
 }  // namespace
 
 BankGroups::BankGroups(const ChannelSpec& spec)
-    : groups_(spec.bank_groups),
-      block_stride_(spec.block_bursts % spec.bank_groups),
+    : block_bursts_(spec.block_bursts),
+      run_(spec.group_bursts),
       burst_(spec.ccdl * spec.clock_period),
       after_update_(spec.ccdwl * spec.clock_period),
-      ready_(groups_, 0),
-      started_(groups_, 0) {}
+      ready_(spec.bank_groups, 0) {}
 
 Time BankGroups::serve(const MemoryRequest& request, Time earliest) {
-  const std::uint32_t bursts = bursts_of(request.bytes);
+  std::uint32_t left = bursts_of(request.bytes);
   const bool update = request.op == MemoryOp::update;
-  if (!update && all_ready_ <= earliest) return earliest + bursts * burst_;
-  const std::uint32_t first = first_group(request.block);
-  start_first_round(first, bursts, earliest);
-  if (update) hold_updated(first, bursts);
-  return start_of(bursts - 1, update ? std::max(groups_ * burst_, after_update_) : groups_ * burst_) + burst_;
-}
-
-void BankGroups::start_first_round(std::uint32_t first, std::uint32_t bursts, Time earliest) {
-  const std::uint32_t count = std::min(bursts, groups_);
-  std::uint32_t group = first;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    earliest = std::max(earliest, ready_[group]);
-    started_[i] = earliest;
-    earliest += burst_;
-    if (++group == groups_) group = 0;
+  if (!update && all_ready_ <= earliest) return earliest + left * burst_;
+  const Time apart = update ? std::max(burst_, after_update_) : burst_;
+  BlockId at = request.block * block_bursts_;
+  while (left > 0) {  // one group after the other
+    const auto here = static_cast<std::uint32_t>(std::min<BlockId>(left, run_ - at % run_));
+    Time& ready = ready_[at / run_ % ready_.size()];
+    const Time last = std::max(earliest, ready) + (here - 1) * apart;
+    if (update) ready = last + after_update_;
+    all_ready_ = std::max(all_ready_, ready);
+    earliest = last + burst_;
+    at += here;
+    left -= here;
   }
-}
-
-/// Burst i starts burst_ after the one before it and `round` after the one a
-/// round before it, or later. Unrolled, all but one of the steps back to the
-/// first round are whole rounds: from its own place there, or from that round's
-/// end.
-Time BankGroups::start_of(std::uint32_t burst, Time round) const {
-  if (burst < groups_) return started_[burst];
-  const std::uint32_t rounds = burst / groups_;
-  const std::uint32_t place = burst % groups_;
-  return std::max(started_[place] + rounds * round,
-                  started_[groups_ - 1] + (place + 1) * burst_ + (rounds - 1) * round);
-}
-
-/// The last burst in each group holds that group.
-void BankGroups::hold_updated(std::uint32_t first, std::uint32_t bursts) {
-  const Time round = std::max(groups_ * burst_, after_update_);
-  const std::uint32_t begin = bursts > groups_ ? bursts - groups_ : 0;
-  std::uint32_t group = (first + begin) % groups_;
-  for (std::uint32_t i = begin; i < bursts; ++i) {
-    ready_[group] = start_of(i, round) + after_update_;
-    if (++group == groups_) group = 0;
-  }
-  all_ready_ = std::max(all_ready_, start_of(bursts - 1, round) + after_update_);
+  return earliest;
 }
 
 void DramQueue::push(const MemoryRequest& request) {
@@ -112,6 +86,7 @@ DramQueue::Taken DramQueue::take() {
 MemoryChannel::MemoryChannel(const ChannelSpec& spec, ArbitrationPointer policy, ChannelSink& sink)
     : spec_(checked(spec)),
       turnaround_(spec.turnaround * spec.clock_period),
+      row_time_(spec.row_time * spec.clock_period),
       policy_(std::move(policy)),
       sink_(&sink),
       queue_(spec.max_bypass),
@@ -214,7 +189,8 @@ void MemoryChannel::serve(Time now) {
   // An idle bus turns in advance: what counts is the distance between the
   // bursts.
   const Time start = std::max(now, taken.turned ? free_at_ + turnaround_ : free_at_);
-  free_at_ = groups_.serve(request, start);
+  // Rows are opened while others move their data.
+  free_at_ = std::max(groups_.serve(request, start), start + runs_.rows(request.block, request.bytes) * row_time_);
   const auto traffic = static_cast<std::size_t>(request.traffic);
   counts_.bytes[traffic] += request.bytes;
   ++counts_.transactions[traffic];

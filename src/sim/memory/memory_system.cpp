@@ -30,6 +30,10 @@ std::vector<const MemoryChannel*> MemorySystem::channels() const {
   return all;
 }
 
+void MemorySystem::lay_out(const MatrixRuns& runs) {
+  for (Channel& channel : channels_) channel.channel.set_runs(runs);
+}
+
 void MemorySystem::arbitrate(Time now, const std::string& policy) {
   if (policy == spec_.arbitration.policy) return;
   spec_.arbitration.policy = policy;
@@ -68,16 +72,19 @@ void MemorySystem::read_uncached(Time now, BlockId block, std::uint32_t bytes, M
   push(now, {block, bytes, MemoryOp::read, stream, traffic, owner, direct_read});
 }
 
-Time MemorySystem::write(Time now, BlockId block, std::uint32_t bytes, TrafficClass traffic) {
-  const Time served = cache_.bank_time(block, bytes, now);
+MemorySystem::Stored MemorySystem::write(Time now, BlockId block, std::uint32_t bytes, TrafficClass traffic,
+                                         std::uint32_t owner) {
+  Stored stored{cache_.bank_time(block, bytes, now), false};
   const CacheResult result = cache_.write(block, bytes);
-  if (result.outcome == CacheOutcome::no_room) {
-    push(now, {block, bytes, MemoryOp::write, MemoryStream::compute, traffic, 0, write_back});
-    return served;
+  MemoryRequest leaving{block, bytes, MemoryOp::write, MemoryStream::compute, traffic, owner, room};
+  if (result.outcome != CacheOutcome::no_room) {
+    data_at_[result.entry] = stored.served;
+    leaving.block = result.victim;
+    leaving.bytes = result.victim_bytes;
   }
-  write_victim_back(now, result, traffic);
-  data_at_[result.entry] = served;
-  return served;
+  stored.waits = leaving.bytes > 0;
+  if (stored.waits) push(now, leaving);
+  return stored;
 }
 
 void MemorySystem::store_uncached(Time now, const MemoryRequest& request) { push(now, request); }
@@ -88,10 +95,10 @@ void MemorySystem::flush(Time now, TrafficClass traffic) {
   });
 }
 
-// Only outputs are ever dirty, so a victim is written for whoever writes.
+// A victim is counted as what the kernel that pushes it out writes.
 void MemorySystem::write_victim_back(Time now, const CacheResult& result, TrafficClass traffic) {
   if (result.victim_bytes == 0) return;
-  const TrafficClass writes = traffic == TrafficClass::gemm_read ? TrafficClass::gemm_write : traffic;
+  const TrafficClass writes = written_class(traffic);
   push(now, {result.victim, result.victim_bytes, MemoryOp::write, MemoryStream::compute, writes, 0, write_back});
 }
 
@@ -108,7 +115,8 @@ void MemorySystem::wait(std::uint32_t entry, std::uint32_t owner) {
 }
 
 void MemorySystem::enqueued(const MemoryRequest& request, Time now) {
-  if (request.op != MemoryOp::read && request.detail != write_back) client_->stored(request, now);
+  if (request.op == MemoryOp::read || request.detail == write_back) return;
+  request.detail == room ? client_->room_made(request.owner, now) : client_->stored(request, now);
 }
 
 void MemorySystem::done(const MemoryRequest& request, Time at) {

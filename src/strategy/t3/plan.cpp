@@ -152,6 +152,8 @@ class Planner {
       shape.n = job_.model->hidden;
       shape.k = one.depth(*job_.model) / ranks();
       work.activity = one.activity;
+      // Weights are stored output by input: transposed for the forward pass.
+      shape.b_transposed = one.activity == program::Activity::forward;
     }
     work.label = options_.sublayer;
     set_kernel(work);

@@ -22,6 +22,8 @@ class GemmLayout {
   [[nodiscard]] std::uint32_t c_blocks() const { return c_blocks_; }  ///< of a tile
   [[nodiscard]] BlockId blocks() const { return a_total_ + b_total_ + c_total_; }
 
+  /// Runs of consecutive addresses within the parts of a tile.
+  [[nodiscard]] MatrixRuns runs() const;
   [[nodiscard]] std::int64_t row_of(std::int64_t tile) const;
   [[nodiscard]] std::int64_t column_of(std::int64_t tile) const;
   [[nodiscard]] BlockId a_block(std::int64_t tile, std::int64_t chunk) const {

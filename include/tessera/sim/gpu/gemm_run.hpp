@@ -19,6 +19,7 @@ class GemmRun final : public KernelRun, private TileSink {
   void begin(Time now) override;
   void arrived(std::uint32_t owner, Time at, Time now) override;
   void stored(const MemoryRequest& request, Time now) override;
+  void room_made(std::uint32_t slot, Time now) override { work_groups_.store_taken(slot, now); }
   void wake(const GpuWake& wake, Time now) override;
   void received(std::uint32_t wavefront, Time now) override;
   [[nodiscard]] TrafficClass output_class() const override { return TrafficClass::gemm_write; }
@@ -28,6 +29,9 @@ class GemmRun final : public KernelRun, private TileSink {
 
  private:
   static constexpr std::uint32_t dma_owner = 0x8000'0000U;
+  /// Uncached stores name their wavefront, and above it the slot that waits for them.
+  static constexpr std::uint32_t slot_shift = 8;
+  static constexpr std::uint32_t no_slot = ~std::uint32_t{0} >> slot_shift;
   /// An update that found its Tracker set full.
   struct Held {
     std::uint32_t tile = 0;
@@ -42,7 +46,7 @@ class GemmRun final : public KernelRun, private TileSink {
     Time there = 0;             // when the last one that came so far is
   };
 
-  [[nodiscard]] Time store_tile(std::int64_t tile, Time now) override;
+  [[nodiscard]] Time store_tile(std::int64_t tile, std::uint32_t slot, Time now) override;
   void first_stage_ended(Time now) override;
   void work_groups_ended(Time now) override;
   void count(std::uint32_t tile, std::uint32_t wavefront, std::uint32_t bytes, Time now);

@@ -44,6 +44,7 @@ class Gpu final : private MemoryClient {
   [[nodiscard]] bool runs(std::uint32_t id) const { return run_ != nullptr && id_ == id; }
   void arrived(std::uint32_t owner, Time at) override { run_->arrived(owner, at, now_); }
   void stored(const MemoryRequest& request, Time now) override { run_->stored(request, now); }
+  void room_made(std::uint32_t owner, Time now) override { run_->room_made(owner, now); }
   void served(const MemoryRequest& request, Time at) override { bins_.add(request, at); }
   void wake_channel(std::uint32_t channel, Time at) override { host_->wake_gpu(at, {GpuWake::What::channel, channel}); }
 

@@ -53,6 +53,7 @@ class KernelRun {
   virtual void begin(Time now) = 0;
   virtual void arrived(std::uint32_t owner, Time at, Time now) = 0;
   virtual void stored(const MemoryRequest& request, Time now) = 0;
+  virtual void room_made(std::uint32_t /*owner*/, Time /*now*/) {}
   virtual void wake(const GpuWake& wake, Time now) = 0;
   /// Blocks from a neighbour have come to this GPU; `block` is the first of them.
   virtual void received(std::uint32_t block, Time now) = 0;

@@ -14,10 +14,10 @@ namespace tessera::sim {
 class TileSink {
  public:
   virtual ~TileSink() = default;
-  /// The work-group has computed its tile: stores it. Returns when its slot is
-  /// free again, >= now.
-  virtual Time store_tile(std::int64_t tile, Time now) = 0;
-  /// All work-groups of the first stage have handed over their tiles.
+  /// The work-group of this slot has computed its tile: stores it. It tells WorkGroups::store_begins() of each store that
+  /// has to wait, and store_taken() when it need not any more. Returns when the L2 has taken the others, >= now.
+  virtual Time store_tile(std::int64_t tile, std::uint32_t slot, Time now) = 0;
+  /// All work-groups of the first stage have stored their tiles.
   virtual void first_stage_ended(Time now) = 0;
   virtual void work_groups_ended(Time now) = 0;
 };
@@ -33,6 +33,10 @@ class WorkGroups {
   void arrived(std::uint32_t owner, Time at, Time now);
   /// slot_ready or slot_done.
   void wake(const GpuWake& wake, Time now);
+  void store_begins(std::uint32_t slot) { ++slots_[slot].stores; }
+  void store_taken(std::uint32_t slot, Time now) {
+    if (--slots_[slot].stores == 0) stored(slot, now);
+  }
   [[nodiscard]] bool ended() const { return stored_ == order_.size(); }
 
  private:
@@ -48,6 +52,8 @@ class WorkGroups {
     std::int64_t last = 0;       // exclusive
     std::int64_t loading = 0;    // the next chunk to load
     std::int64_t computing = 0;  // the chunk that is computed, or waited for
+    std::uint32_t stores = 0;    // that have to wait
+    Time free_at = 0;            // when the L2 has taken the others
     bool busy = false;           // computes
     bool storing = false;
   };
@@ -59,6 +65,8 @@ class WorkGroups {
   void try_compute(std::uint32_t slot, Time now);
   void computed(std::uint32_t slot, Time now);
   void store(std::uint32_t slot, Time now);
+  void stored(std::uint32_t slot, Time now);
+  void release(std::uint32_t slot, Time now);
   [[nodiscard]] Buffer& buffer(std::uint32_t slot, std::int64_t chunk) {
     return buffers_[slot * depth_ + static_cast<std::uint32_t>(chunk) % depth_];
   }
@@ -75,7 +83,7 @@ class WorkGroups {
   std::vector<Buffer> buffers_;
   std::vector<Time> cu_free_;
   std::size_t next_ = 0;    // in order_
-  std::size_t stored_ = 0;  // work-groups
+  std::size_t stored_ = 0;  // work-groups that have ended
   std::size_t first_stage_ = 0;
 };
 

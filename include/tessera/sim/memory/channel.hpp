@@ -21,11 +21,13 @@ struct ChannelSpec {
   std::uint32_t ccdl = 2;           ///< a burst
   std::uint32_t ccdwl = 4;          ///< from the start of an update's burst to that of
                                     ///< the next one in its bank group
-  std::uint32_t bank_groups = 4;    ///< the bursts of a transaction go round them
+  std::uint32_t bank_groups = 4;    ///< the bursts of a transaction go round them ...
+  std::uint32_t group_bursts = 1;   ///< ... so many at a time
   std::uint32_t block_bursts = 4;   ///< bursts of a whole block (granularity / 64
                                     ///< B): where the next block begins
   std::uint32_t turnaround = 10;    ///< at least so much between bursts of which
                                     ///< one reads, the other writes
+  std::uint32_t row_time = 0;       ///< from the opening of a row to that of the next
   Time latency = 100 * nanosecond;  ///< ps, from the end of a read's service to its data
   std::uint32_t queue = 64;         ///< bursts in the DRAM queue
   std::uint32_t max_bypass = 32;    ///< a request that so many bursts of the other
@@ -82,27 +84,16 @@ class RingBuffer {
 class BankGroups {
  public:
   explicit BankGroups(const ChannelSpec& spec);
-  /// Serves all bursts of the request, the first not before `earliest`. The
-  /// time when the last one has ended.
+  /// Serves all bursts of the request, the first not before `earliest`. The time when the last one has ended.
   Time serve(const MemoryRequest& request, Time earliest);
 
  private:
-  [[nodiscard]] std::uint32_t first_group(BlockId block) const {
-    return static_cast<std::uint32_t>(block % groups_ * block_stride_ % groups_);
-  }
-  [[nodiscard]] Time start_of(std::uint32_t burst, Time round) const;
-  void start_first_round(std::uint32_t first, std::uint32_t bursts, Time earliest);
-  void hold_updated(std::uint32_t first, std::uint32_t bursts);
-
-  std::uint32_t groups_;
-  std::uint32_t block_stride_;  // from a block's first group to the next block's
+  std::uint32_t block_bursts_;
+  std::uint32_t run_;  // consecutive bursts in one group
   Time burst_;
   Time after_update_;
-  std::vector<Time> ready_;    // by group: a burst may start, as far as updates
-                               // before it are concerned
-  Time all_ready_ = 0;         // the latest of them
-  std::vector<Time> started_;  // the first bursts of the transaction in service,
-                               // at most one a group
+  std::vector<Time> ready_;  // by group: a burst may start, as far as updates before it are concerned
+  Time all_ready_ = 0;       // the latest of them
 };
 
 /// What DRAM may choose from: requests of the direction that the bus has go
@@ -162,6 +153,7 @@ class MemoryChannel {
   void wake(Time now) { step(now); }
 
   // To the policy.
+  void set_runs(const MatrixRuns& runs) { runs_ = runs; }
   void set_policy(Time now, ArbitrationPointer policy);
   void set_threshold(Time now, std::uint32_t bursts);
   void producer_began(Time now);
@@ -200,6 +192,8 @@ class MemoryChannel {
 
   ChannelSpec spec_;
   Time turnaround_;  // ps
+  Time row_time_;
+  MatrixRuns runs_;
   ArbitrationPointer policy_;
   ChannelSink* sink_;
   std::array<Stream, memory_stream_count> streams_;

@@ -28,6 +28,8 @@ class MemoryClient {
   virtual void arrived(std::uint32_t owner, Time at) = 0;
   /// An uncached store or update has entered a DRAM queue.
   virtual void stored(const MemoryRequest& request, Time now) = 0;
+  /// A store of `owner` that had to wait for its place in the L2 has it. One call for each.
+  virtual void room_made(std::uint32_t owner, Time now) = 0;
   /// The DRAM has moved, or will have, what a request asks for by `at`.
   virtual void served(const MemoryRequest& request, Time at) = 0;
   /// Call MemorySystem::wake(now, channel) at `at`.
@@ -45,8 +47,13 @@ class MemorySystem {
   /// Past the L2; the client is always told.
   void read_uncached(Time now, BlockId block, std::uint32_t bytes, MemoryStream stream, TrafficClass traffic,
                      std::uint32_t owner);
-  /// Stores a whole block into the L2; returns when the L2 has taken it.
-  [[nodiscard]] Time write(Time now, BlockId block, std::uint32_t bytes, TrafficClass traffic);
+  struct Stored {
+    Time served = 0;     ///< when its bank has taken it
+    bool waits = false;  ///< a dirty block has to leave first: the client is told (MemoryClient::room_made)
+  };
+  /// Stores a whole block into the L2. It waits until a dirty block whose place it takes has entered its DRAM queue, which
+  /// may be told before this returns.
+  [[nodiscard]] Stored write(Time now, BlockId block, std::uint32_t bytes, TrafficClass traffic, std::uint32_t owner);
   /// A store or update past the L2. `owner` and `detail` come back in
   /// MemoryClient::stored.
   void store_uncached(Time now, const MemoryRequest& request);
@@ -54,6 +61,7 @@ class MemorySystem {
   void flush(Time now, TrafficClass traffic);
 
   void wake(Time now, std::uint32_t channel) { channels_[channel].channel.wake(now); }
+  void lay_out(const MatrixRuns& runs);
   /// All channels follow the policy of this name from now on.
   void arbitrate(Time now, const std::string& policy);
   [[nodiscard]] std::vector<MemoryChannel*> channels();
@@ -64,7 +72,12 @@ class MemorySystem {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   /// Requests of the memory system itself, by `detail`: fetches of the L2 name
   /// their entry in `owner`.
-  enum Detail : std::uint32_t { fetch = ~std::uint32_t{0}, direct_read = fetch - 1, write_back = fetch - 2 };
+  enum Detail : std::uint32_t {
+    fetch = ~std::uint32_t{0},
+    direct_read = fetch - 1,
+    write_back = fetch - 2,
+    room = fetch - 3,  ///< a write-back that a store of `owner` waits for
+  };
 
   /// A channel announces for itself.
   struct Channel final : ChannelSink {

@@ -1,6 +1,7 @@
 // Transactions of a GPU's memory system.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "tessera/base/time.hpp"
@@ -17,6 +18,18 @@ inline constexpr std::int64_t burst_bytes = 64;
 [[nodiscard]] constexpr std::uint32_t bursts_of(std::uint32_t bytes) {
   return static_cast<std::uint32_t>((bytes + burst_bytes - 1) / burst_bytes);
 }
+
+/// Where matrices lie in memory: blocks below `ends[0]` belong to the first one, those below `ends[1]` to the second, the
+/// others to the third. A transaction opens a DRAM row for each run of consecutive addresses that it touches.
+struct MatrixRuns {
+  std::array<BlockId, 2> ends{};
+  std::array<std::uint32_t, 3> run{burst_bytes * 16, burst_bytes * 16, burst_bytes * 16};  ///< B, of each matrix
+
+  [[nodiscard]] std::uint32_t rows(BlockId block, std::uint32_t bytes) const {
+    const std::uint32_t length = run[block < ends[0] ? 0 : block < ends[1] ? 1 : 2];
+    return (bytes + length - 1) / length;
+  }
+};
 
 /// What queues apart at the memory controller (T3, section 4.5).
 enum class MemoryStream : std::uint8_t { compute, communication };
@@ -40,6 +53,10 @@ enum class TrafficClass : std::uint8_t {
   other
 };
 inline constexpr int traffic_class_count = 7;
+/// What a kernel writes, by what it reads or writes.
+[[nodiscard]] constexpr TrafficClass written_class(TrafficClass traffic) {
+  return traffic == TrafficClass::other ? traffic : static_cast<TrafficClass>(static_cast<int>(traffic) | 1);
+}
 [[nodiscard]] constexpr const char* name_of(TrafficClass traffic) {
   constexpr const char* names[traffic_class_count] = {"gemm_read",       "gemm_write",       "reduce_scatter_read",
                                                       "reduce_scatter_write", "all_gather_read", "all_gather_write",
