@@ -20,7 +20,8 @@ class Simulator:
         self.known = {}
 
     def summary(self, experiment, settings=(), ranks=1):
-        """The row of /summary as a dict; `settings` are ("key", value) pairs over the file."""
+        """The row of /summary as a dict, with the kernels of device 0 and the traffic of memories where there are any;
+        `settings` are ("key", value) pairs over the file."""
         key = (str(experiment), tuple(settings))
         if key not in self.known:
             self.known[key] = self._run(ROOT / "inputs" / "experiments" / experiment, settings, ranks)
@@ -47,7 +48,21 @@ class Simulator:
                 raise SystemExit(f"{' '.join(command)}\nexit code {done.returncode}\n{done.stderr}")
             with h5py.File(out) as file:
                 row = file["summary"][0]
-                return {name: row[name].item() for name in row.dtype.names}
+                found = {name: row[name].item() for name in row.dtype.names}
+                if "kernels" in file:
+                    found["kernels"] = [row for row in file["kernels"][:] if row["device"] == 0]
+                    found["traffic"] = mean_traffic(file["memory_traffic"][:])
+                return found
+
+
+def mean_traffic(rows):
+    """B that the memories of a device have moved, by class: the mean over devices."""
+    sums = {}
+    for row in rows:
+        name = row["traffic"].decode()
+        sums[name] = sums.get(name, 0) + int(row["bytes"])
+    devices = len({row["device"] for row in rows})
+    return {name: value / devices for name, value in sums.items()}
 
 
 def minimum(function, low, high, steps):

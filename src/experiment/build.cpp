@@ -1,5 +1,8 @@
 // From one resolved table to the typed experiment.
+#include <algorithm>
+
 #include "tessera/machine/topology.hpp"
+#include "tessera/sim/memory/arbitration.hpp"
 #include "tessera/sim/simulate.hpp"
 #include "tree.hpp"
 
@@ -55,6 +58,21 @@ const strategy::StrategyKind* find_strategy(const Table& table, Diagnostics& dia
   return nullptr;
 }
 
+/// The policies are the simulator's, the key that names one is the machine's.
+void check_arbitration(const Table& table, const machine::Machine& machine, Diagnostics& diagnostics) {
+  if (!machine.device.transaction) return;
+  const std::vector<std::string> names = sim::arbitration_names();
+  const std::string& name = machine.device.transaction->arbitration;
+  if (std::find(names.begin(), names.end(), name) != names.end()) return;
+  const Value* value = table.find("device")->table()->find("transaction")->table()->find("arbitration");
+  std::string list;
+  for (const std::string& allowed : names) list += (list.empty() ? "" : ", ") + allowed;
+  const std::string guess = config::did_you_mean(name, names);
+  diagnostics.error(value == nullptr ? table.where() : value->where(),
+                    "unknown arbitration \"" + name + "\"" +
+                        (guess.empty() ? "" : " (did you mean \"" + guess + "\"?)") + ", allowed: " + list);
+}
+
 void read_parts(const Table& root, Experiment& experiment, Diagnostics& diagnostics) {
   experiment.title = head_schema().read(root, diagnostics).title;
   // An included machine or model that could not be read has been reported, and its key is gone.
@@ -62,6 +80,7 @@ void read_parts(const Table& root, Experiment& experiment, Diagnostics& diagnost
   if (complete || root.find("machine") != nullptr) {
     const Table* table = find_table(root, "machine", "the name of a machine or a table [machine]", diagnostics);
     if (table != nullptr) experiment.machine = machine::build_machine(*table, diagnostics);
+    if (table != nullptr) check_arbitration(*table, experiment.machine, diagnostics);
   }
   if (root.find("model") != nullptr) {
     const Table* table = find_table(root, "model", "", diagnostics);

@@ -3,6 +3,7 @@
 
 #include "tessera/machine/topology.hpp"
 #include "tessera/pdes/partition.hpp"
+#include "tessera/sim/memory/arbitration.hpp"
 #include "tree.hpp"
 
 namespace tessera::experiment {
@@ -76,6 +77,8 @@ std::vector<Choice> choices() {
   for (const auto& kind : strategy::strategy_kinds()) all.push_back({"strategy", kind.name, kind.help});
   for (const auto& kind : machine::topology_kinds()) all.push_back({"machine.topology", kind.name, kind.help});
   for (const auto& kind : workload::cost_model_kinds()) all.push_back({"cost", kind.name, kind.help});
+  for (const auto& kind : sim::arbitration_kinds())
+    all.push_back({"machine.device.transaction.arbitration", kind.name, kind.help});
   for (const auto& algorithm : program::collective_algorithms())
     all.push_back({"collectives", algorithm->name(), algorithm->help()});
   return all;

@@ -6,6 +6,8 @@
 #include "tessera/base/config.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/sim/execution/channel.hpp"
+#include "tessera/sim/gpu/gpu.hpp"
+#include "tessera/sim/memory/tracker.hpp"
 
 namespace tessera::sim {
 namespace {
@@ -48,6 +50,34 @@ void refuse_program(const machine::Machine& machine, const program::Program& pro
   throw InfeasibleError(text);
 }
 
+/// What a kernel asks of the transaction level; empty when all is well.
+std::string kernel_problem(const program::Kernel& kernel, const machine::GpuSpec& gpu) {
+  if (kernel.cus > gpu.cus) return "it wants " + std::to_string(kernel.cus) + " of " + std::to_string(gpu.cus) + " CUs";
+  const auto* gemm = std::get_if<program::GemmKernel>(&kernel.work);
+  if (gemm == nullptr) return {};
+  TrackerSpec tracker;
+  tracker.sets = static_cast<std::uint32_t>(gpu.tracker_sets);
+  tracker.bytes = gpu.tracker_size;
+  for (const std::string& problem : problems(tracker)) return problem;
+  const std::int64_t slots = (kernel.cus > 0 ? kernel.cus : gpu.cus) * gpu.work_groups_per_cu;
+  const std::int64_t wgs = std::min(slots, gemm->shape.tiles() * gemm->shape.split_k);
+  return problem(tracker, TrackedStage{static_cast<std::uint32_t>(wgs),
+                                       static_cast<std::uint32_t>(gemm->shape.wavefronts)});
+}
+
+void refuse_kernels(const machine::Machine& machine, const program::Program& program) {
+  if (program.kernels.empty()) return;
+  if (!machine.device.transaction)
+    throw InputError("the program has kernels, but the machine " + machine.name +
+                     " has no table [machine.device.transaction]");
+  for (const program::Kernel& kernel : program.kernels) {
+    const std::string problem = kernel_problem(kernel, *machine.device.transaction);
+    if (!problem.empty()) throw InputError(problem);
+  }
+  // Makes no sense of sizes and names: InputError.
+  static_cast<void>(Cache(memory_spec(*machine.device.transaction).cache));
+}
+
 struct Need {
   program::DeviceId device = 0;
   program::MemoryPeak peak;
@@ -83,6 +113,7 @@ std::string breakdown(const program::MemoryPeak& peak) {
 std::vector<std::string> refuse(const machine::Machine& machine, const program::Program& program,
                                 bool allow_oversubscription) {
   refuse_limits(machine, program);
+  refuse_kernels(machine, program);
   refuse_program(machine, program);
   const Need need = largest_need(program);
   const std::int64_t capacity = machine.device.memory_capacity;

@@ -30,6 +30,10 @@ class DeterminismOfExperiments(Determinism):
     def test_flows_that_share_links_on_a_wafer_with_faults(self):
         self.check("contention.toml")
 
+    def test_kernels(self):
+        for configuration in ("sequential", "t3", "t3-mca", "ideal-rs-nmc"):
+            self.check("t3.toml", "--set", f"strategy.configuration={configuration}")
+
     def test_a_mixture_of_experts(self):
         self.check("mixture.toml")
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gpu_ring.hpp"
+#include "tessera/sim/gpu/gemm_layout.hpp"
 
 using namespace tessera;
 using sim::TrafficClass;
@@ -25,24 +26,25 @@ program::GemmShape gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
   shape.m = m;
   shape.n = n;
   shape.k = k;
+  shape.peak = 80 * 2 * 512 * std::int64_t{1'400'000'000};
   return shape;
+}
+
+program::Kernel kernel(const program::GemmShape& shape, const char* map) {
+  program::GemmKernel gemm;
+  gemm.shape = shape;
+  gemm.map = program::address_map_index(map);
+  return {gemm};
 }
 
 /// A GEMM whose stores go where each member's map says.
 Time fused(test::GpuRing& ring, const program::GemmShape& shape) {
-  const auto tiles = static_cast<std::uint32_t>(shape.tiles());
-  std::vector<program::AddressMap> maps;
-  for (std::uint32_t rank = 0; rank < ring.size(); ++rank) {
-    maps.push_back(program::ring_reduce_scatter_map(rank, ring.size(), tiles));
-  }
-  REQUIRE(program::problems(maps).empty());
-  for (std::uint32_t rank = 0; rank < ring.size(); ++rank)
-    ring.gpu(rank).begin(0, shape, maps[rank], rank, ring.size());
+  ring.begin(kernel(shape, "ring-reduce-scatter"));
   return ring.run();
 }
 
 Time pass(test::GpuRing& ring, const program::RingPass& pass, std::int64_t cus) {
-  for (std::uint32_t rank = 0; rank < ring.size(); ++rank) ring.gpu(rank).begin(0, pass, cus, rank, ring.size());
+  ring.begin({pass, 0, cus});
   return ring.run();
 }
 
@@ -52,10 +54,11 @@ TEST_CASE("one work-group: load, two chunks of k, its fixed time") {
   // Chunk 0 is 8 blocks of A and 16 of B of 1 KiB, each at a channel of its
   // own: 16 bursts of 2 ns, then 150 ns to the L2 and 150 ns to the CU: 332 ns.
   // A chunk is 128 x 256 x 32 FMA at 512 x 1.4 GHz: 1,462,857.14 ps, the second
-  // one is loaded meanwhile. Then 5 us; the store is taken at once.
+  // one is loaded meanwhile. Then 5 us. Of the 64 blocks of the result two come to one bank of the L2, which takes 16
+  // clocks at 1.4 GHz for each: 22,858 ps.
   test::GpuRing one(gpu(), 1);
-  one.gpu(0).begin(0, gemm(128, 256, 64), program::local_map(1), 0, 1);
-  CHECK(one.run() == 332 * nanosecond + 2 * 1'462'858 + 5 * microsecond);
+  one.begin(kernel(gemm(128, 256, 64), "local"));
+  CHECK(one.run() == 332 * nanosecond + 2 * 1'462'858 + 5 * microsecond + 22'858);
   // Each operand was read once.
   CHECK(one.traffic(0, TrafficClass::gemm_read) == 2 * (128 * 64 + 64 * 256));
 }
@@ -65,13 +68,10 @@ TEST_CASE("work-groups that share a row or a column share its loads through the 
   // in the L2.
   test::GpuRing one(gpu(), 1);
   const program::GemmShape shape = gemm(256, 512, 128);
-  one.gpu(0).begin(0, shape, program::local_map(4), 0, 1);
+  one.begin(kernel(shape, "local"));
   REQUIRE(one.run() > 0);
   CHECK(one.traffic(0, TrafficClass::gemm_read) == 2 * (256 * 128 + 128 * 512));
-  CHECK(one.traffic(0, TrafficClass::gemm_write) == 0);
-  // The next kernel finds the L2 written back.
-  one.gpu(0).begin(one.now(), shape, program::local_map(4), 0, 1);
-  REQUIRE(one.run() > 0);
+  // Its end writes the result back.
   CHECK(one.traffic(0, TrafficClass::gemm_write) == shape.output_bytes());
 }
 
@@ -86,10 +86,9 @@ TEST_CASE(
     const double chunk = static_cast<double>(bytes) / 4;
     const double expected = 3 * (5e5 + chunk / 75e9 * 1e12) + 2 * chunk / 1024e9 * 1e12;
     CHECK(static_cast<double>(time) == Approx(expected).epsilon(0.01));
-    // It reads one copy in the first step, two in two more, and two at the end;
-    // three chunks come.
+    // It reads one copy in the first step, two in two more, and two at the end; three chunks come, one is the result.
     CHECK(ring.traffic(0, TrafficClass::reduce_scatter_read) == 7 * bytes / 4);
-    CHECK(ring.traffic(0, TrafficClass::reduce_scatter_write) == 3 * bytes / 4);
+    CHECK(ring.traffic(0, TrafficClass::reduce_scatter_write) == bytes);
   }
 }
 
@@ -150,13 +149,61 @@ TEST_CASE("split-K: a tile is sent when all of its partial sums are here") {
   test::GpuRing ring(gpu(), 3);
   program::GemmShape shape = gemm(128 * 6, 256 * 2, 256);
   shape.split_k = 2;
-  std::vector<program::AddressMap> maps;
-  for (std::uint32_t rank = 0; rank < 3; ++rank) maps.push_back(program::ring_reduce_scatter_map(rank, 3, 12, 2));
-  REQUIRE(program::problems(maps).empty());
-  for (std::uint32_t rank = 0; rank < 3; ++rank) ring.gpu(rank).begin(0, shape, maps[rank], rank, 3);
-  REQUIRE(ring.run() > 0);
+  REQUIRE(fused(ring, shape) > 0);
   const std::int64_t chunk = shape.output_bytes() / 3;
   CHECK(ring.traffic(0, TrafficClass::gemm_write) == 2 * 2 * chunk);
   CHECK(ring.traffic(0, TrafficClass::reduce_scatter_read) == chunk);
   CHECK(ring.traffic(0, TrafficClass::reduce_scatter_write) == 3 * chunk);  // two partial sums, then one whole
+}
+
+TEST_CASE("every partial sum is added exactly once") {
+  // GPU r adds 10^r: the owner of a tile must end with 1111, whatever the policy and the order in which updates came.
+  // DMA commands of one wavefront's tile and of three, which the eight wavefronts of a work-group do not divide into.
+  const std::uint32_t ranks = 4;
+  for (const char* map : {"ring-reduce-scatter", "direct-reduce-scatter"}) {
+    for (const std::int64_t dma_tiles : {1, 3}) {
+      CAPTURE(map, dma_tiles);
+      test::GpuRing ring(gpu(), ranks);
+      ring.own = {1, 10, 100, 1000};
+      program::Kernel fused_kernel = kernel(gemm(1500, 1100, 96), map);
+      std::get<program::GemmKernel>(fused_kernel.work).dma_tiles = dma_tiles;
+      const program::GemmKernel gemm_kernel = std::get<program::GemmKernel>(fused_kernel.work);
+      ring.begin(fused_kernel);
+      REQUIRE(ring.run() > 0);
+      const sim::GemmLayout layout(gemm_kernel.shape, 1024);
+      std::int64_t checked = 0;
+      for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        for (const program::Region& region : gemm_kernel.address_map(rank, ranks).regions) {
+          if (region.kind != program::RegionKind::local) continue;
+          for (std::uint32_t number = 8 * region.first_tile; number < 8 * (region.first_tile + region.tiles); ++number) {
+            if (layout.wavefront_bytes(number / 8, number % 8) == 0) continue;
+            REQUIRE(ring.payload(rank, number) == 1111);
+            checked += layout.wavefront_bytes(number / 8, number % 8);
+          }
+        }
+      }
+      CHECK(checked == gemm_kernel.shape.output_bytes());
+    }
+  }
+}
+
+TEST_CASE("two GPUs, four work-groups: a fused GEMM event by event") {
+  // One tile row of four tiles, one chunk of k each; all four work-groups run at once on four CUs. Each GPU loads A (8 KiB)
+  // and its B parts (4 x 16 KiB), 72 blocks over 32 channels; every wave of loads is done within 0.6 us, then a chunk is
+  // computed in 1,462,858 ps and 5 us pass. Member 0 stores tiles 0 and 1 to member 1 (remote_map) and keeps 2 and 3;
+  // member 1 the other way round. 16 messages of 8 KiB leave over 75 GB/s one after the other, the last one after
+  // 16 x 8,192 B / 75 GB/s = 1,747,627 ps, and arrive 500 ns later; an update that is alone takes its place in the DRAM
+  // queue at once. So from the tiles' stores to the end it takes 2,247,627 ps.
+  test::GpuRing ring(gpu(), 2);
+  const program::Kernel two = kernel(gemm(128, 1024, 32), "ring-reduce-scatter");
+  ring.begin(two);
+  const Time end = ring.run();
+  const Time stored = end - 2'247'627;
+  CHECK(stored > 5 * microsecond + 1'462'858 + 332 * nanosecond);
+  CHECK(stored < 5 * microsecond + 1'462'858 + 600 * nanosecond);
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    CHECK(ring.traffic(rank, TrafficClass::gemm_write) == 2 * 65'536);
+    CHECK(ring.traffic(rank, TrafficClass::reduce_scatter_write) == 2 * 65'536);
+    CHECK(ring.traffic(rank, TrafficClass::reduce_scatter_read) == 0);
+  }
 }

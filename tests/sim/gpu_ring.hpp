@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <queue>
 #include <vector>
@@ -19,7 +20,25 @@ class GpuRing {
 
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(members_.size()); }
   [[nodiscard]] sim::Gpu& gpu(std::uint32_t rank) { return members_[rank]->gpu; }
+  /// Starts a kernel on all GPUs, now.
+  void begin(const program::Kernel& kernel) {
+    kernels_.push_back(std::make_unique<program::Kernel>(kernel));
+    for (const auto& member : members_) {
+      member->ended = -1;
+      member->gpu.begin(now_, *kernels_.back(), member->rank, size(), static_cast<std::uint32_t>(kernels_.size()));
+    }
+  }
   [[nodiscard]] Time now() const { return now_; }
+
+  /// What each GPU adds to a wavefront's tile, for payload(): so many, by rank.
+  std::vector<std::int64_t> own;
+  /// The values of a fused kernel's wavefront tiles on one GPU: its own, and what came for it. A DMA sends their sum as it
+  /// is when it is carried out, so that one that comes early, twice or never leaves a wrong sum.
+  [[nodiscard]] std::int64_t payload(std::uint32_t rank, std::uint32_t wavefront) const {
+    const auto& came = members_[rank]->came;
+    const auto found = came.find(wavefront);
+    return own[rank] + (found == came.end() ? 0 : found->second);
+  }
 
   /// Until nothing is left to do; when the last kernel ended, -1 when one has
   /// not.
@@ -53,10 +72,11 @@ class GpuRing {
     Time time = 0;
     std::uint64_t number = 0;
     std::uint32_t gpu = 0;
-    enum class Kind { wake, block, left } kind = Kind::wake;
+    enum class Kind { wake, block } kind = Kind::wake;
     sim::GpuWake wake;
     std::uint32_t kernel = 0;
     std::uint32_t block = 0;
+    std::int64_t value = 0;
     bool operator<(const Event& other) const { return time != other.time ? time > other.time : number > other.number; }
   };
 
@@ -64,17 +84,22 @@ class GpuRing {
     Member(GpuRing& ring, std::uint32_t index, const machine::GpuSpec& spec)
         : owner(&ring), rank(index), gpu(spec, *this) {}
     void wake_gpu(Time at, const sim::GpuWake& wake) override { owner->add({at, 0, rank, Event::Kind::wake, wake}); }
-    void send_block(std::uint32_t member, std::uint32_t block, std::uint32_t bytes) override {
+    void send_block(std::uint32_t member, const sim::KernelBlock& block) override {
       if (link_free < owner->now_) {
         busy_since = owner->now_;
         busy_bytes = 0;
       }
-      busy_bytes += bytes;
+      busy_bytes += block.bytes;
       link_free = busy_since + owner->rate_.up(busy_bytes);
-      owner->add({link_free + latency, 0, member, Event::Kind::block, {}, gpu.kernel(), block});
-      owner->add({link_free, 0, rank, Event::Kind::left, {}, 0, block});
+      const auto id = static_cast<std::uint32_t>(owner->kernels_.size());
+      const std::int64_t value = owner->own.empty() ? 0 : owner->payload(rank, block.first);
+      owner->add({link_free + latency, 0, member, Event::Kind::block, {}, id, block.first, value});
+      if (block.awaited) owner->add({link_free, 0, rank, Event::Kind::wake, {sim::GpuWake::What::left, block.first}});
     }
-    void kernel_ended() override { ended = owner->now_; }
+    void kernel_ended() override {
+      ended = owner->now_;
+      gpu.release(ended);
+    }
 
     GpuRing* owner;
     std::uint32_t rank;
@@ -82,6 +107,7 @@ class GpuRing {
     Time busy_since = 0;
     std::int64_t busy_bytes = 0;
     Time ended = -1;
+    std::map<std::uint32_t, std::int64_t> came;  // by wavefront
     sim::Gpu gpu;
   };
 
@@ -93,12 +119,13 @@ class GpuRing {
     now_ = event.time;
     sim::Gpu& gpu = members_[event.gpu]->gpu;
     if (event.kind == Event::Kind::wake) gpu.wake(event.wake, now_);
+    if (event.kind == Event::Kind::block) members_[event.gpu]->came[event.block] += event.value;
     if (event.kind == Event::Kind::block) gpu.received(event.kernel, event.block, now_);
-    if (event.kind == Event::Kind::left) gpu.left(event.block, now_);
   }
 
   sim::Rate rate_;
   std::vector<std::unique_ptr<Member>> members_;
+  std::vector<std::unique_ptr<program::Kernel>> kernels_;
   std::priority_queue<Event> events_;
   std::uint64_t number_ = 0;
   Time now_ = 0;

@@ -28,6 +28,7 @@ ChannelSpec long_queue() {
   return spec;
 }
 
+/// The limit is that of a burst; requests here have four.
 ArbitrationSpec mca(std::uint32_t threshold, Time starvation_limit = 1 * millisecond) {
   return {"mca", threshold, starvation_limit};
 }
@@ -130,7 +131,7 @@ TEST_CASE("arbitration: mca's thresholds of 5, 10, 30 and none") {
 TEST_CASE(
     "arbitration: mca lets communication in that has starved, to the "
     "picosecond") {
-  ChannelCase test(long_queue(), mca(5, 20'500));
+  ChannelCase test(long_queue(), mca(5, 20'500 / 4));
   push(test, 0, compute,
        10);  // the queue holds 36 bursts, and falls below 5 at 64,000 only
   push(test, 1'000, communication,
@@ -145,7 +146,7 @@ TEST_CASE(
 }
 
 TEST_CASE("arbitration: mca prefers starved communication to compute that waits") {
-  ChannelCase test(short_queue(), mca(5, 20'000));
+  ChannelCase test(short_queue(), mca(5, 20'000 / 4));
   push(test, 0, compute, 8);         // two in the queue, five wait
   push(test, 1'000, communication);  // starves at 21,000; the next place in the
                                      // queue is free at 24,000
@@ -156,7 +157,7 @@ TEST_CASE("arbitration: mca prefers starved communication to compute that waits"
 }
 
 TEST_CASE("arbitration: a stream that was empty has not starved") {
-  ChannelCase test(long_queue(), mca(5, 20'000));
+  ChannelCase test(long_queue(), mca(5, 20'000 / 4));
   push(test, 100'000, compute, 5);  // nothing came for 100,000
   push(test, 100'000,
        communication);  // starves at 120,000; the queue falls below 5 at 124,000

@@ -54,7 +54,8 @@ class PlainChannel {
     std::uint32_t overtaken = 0;  // bursts
   };
 
-  [[nodiscard]] bool starves(Time now) const { return now - waiting_since_ >= rules_.starvation_limit; }
+  [[nodiscard]] Time limit() const { return bursts_of(streams_[1].front().bytes) * rules_.starvation_limit; }
+  [[nodiscard]] bool starves(Time now) const { return now - waiting_since_ >= limit(); }
   [[nodiscard]] std::uint32_t occupancy() const {
     std::uint32_t bursts = 0;
     for (const Waiting& waiting : queue_) bursts += bursts_of(waiting.request.bytes);
@@ -63,8 +64,8 @@ class PlainChannel {
   /// When something may happen by itself.
   [[nodiscard]] Time next() const {
     Time time = queue_.empty() ? never : free_at_;
-    if (rules_.policy == "mca" && !streams_[1].empty() && waiting_since_ + rules_.starvation_limit > now_) {
-      time = std::min(time, waiting_since_ + rules_.starvation_limit);
+    if (rules_.policy == "mca" && !streams_[1].empty() && waiting_since_ + limit() > now_) {
+      time = std::min(time, waiting_since_ + limit());
     }
     return time;
   }

@@ -52,7 +52,7 @@ struct TestJob {
   }
 
   /// The plan of that strategy; what is wrong stands in `diagnostics`.
-  Plan plan(const std::string& text) {
+  Plan plan(const std::string& text, const StrategyKind& kind = megatron::kind()) {
     diagnostics = {};
     const auto table = config::parse_toml(text, "strategy.toml", diagnostics);
     Job job;
@@ -61,7 +61,7 @@ struct TestJob {
     job.workload = &workload;
     job.collectives = &collectives;
     job.seed = seed;
-    return megatron::kind().make_plan(*table, job, diagnostics);
+    return kind.make_plan(*table, job, diagnostics);
   }
 };
 

@@ -96,7 +96,7 @@ class Planner {
         {"a wavefront's share of the tile", options_.tile_m / options_.wavefronts * options_.tile_n * element}};
     for (const auto& [what, bytes] : parts) {
       if (bytes % granularity != 0)
-        error("tile_k", fmt::format("a granularity of {} does not divide {}, {} ([machine.device.transaction])",
+        return error("tile_k", fmt::format("a granularity of {} does not divide {}, {} ([machine.device.transaction])",
                                     config::format_quantity(granularity, config::Unit::bytes), what,
                                     config::format_quantity(bytes, config::Unit::bytes)));
     }
@@ -136,7 +136,12 @@ class Planner {
     const auto size = static_cast<std::uint32_t>(ranks());
     for (std::uint32_t rank = 0; rank < size; ++rank) maps.push_back(work.gemm.address_map(rank, size));
     const auto texts = program::problems(maps);
-    if (!texts.empty()) diagnostics_.error(value.where(), texts.front());
+    if (texts.empty()) return;
+    // What a map of the user's waits for says more than what waits for it in turn.
+    const auto named = std::find_if(texts.begin(), texts.end(), [](const std::string& text) {
+      return text.find("dma_map") != std::string::npos;
+    });
+    diagnostics_.error(value.where(), named == texts.end() ? texts.front() : *named);
   }
 
   [[nodiscard]] Work one_sublayer() const {

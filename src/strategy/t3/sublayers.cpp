@@ -30,14 +30,14 @@ const Sublayer& sublayer(const std::string& name) {
 std::vector<std::string> sublayer_names() {
   std::vector<std::string> names;
   for (const Sublayer& one : sublayers()) names.push_back(one.name);
-  names.insert(names.end(), {"gemm", "layer"});
+  names.emplace_back("gemm");
   return names;
 }
 
 std::string sublayer_help() {
   std::string text = "what is run:";
   for (const Sublayer& one : sublayers()) text += " " + one.name + ": " + one.help + ";";
-  return text + " gemm: m x n x k as given; layer: all layers of the model with everything in them";
+  return text + " gemm: m x n x k as given";
 }
 
 }  // namespace tessera::strategy::t3

@@ -20,7 +20,7 @@ struct Sublayer {
 [[nodiscard]] const std::vector<Sublayer>& sublayers();
 [[nodiscard]] const Sublayer& sublayer(const std::string& name);
 
-/// Those, "gemm" and "layer".
+/// Those, and "gemm".
 [[nodiscard]] std::vector<std::string> sublayer_names();
 [[nodiscard]] std::string sublayer_help();
 

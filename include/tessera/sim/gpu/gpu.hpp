@@ -48,7 +48,7 @@ class Gpu final : private MemoryClient {
   void served(const MemoryRequest& request, Time at) override { bins_.add(request, at); }
   void wake_channel(std::uint32_t channel, Time at) override { host_->wake_gpu(at, {GpuWake::What::channel, channel}); }
 
-  const machine::GpuSpec& spec_;
+  machine::GpuSpec spec_;
   GpuHost* host_;
   MemorySystem memory_;
   std::unique_ptr<KernelRun> run_;

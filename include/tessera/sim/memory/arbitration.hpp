@@ -28,7 +28,7 @@ struct ArbitrationSpec {
   std::uint32_t threshold = unlimited_occupancy;
   /// mca: communication that has waited for so long goes first. The paper gives
   /// no value.
-  Time starvation_limit = 1 * microsecond;
+  Time starvation_limit = 27 * nanosecond;
 };
 
 /// A stream as its policy sees it.

@@ -1,0 +1,102 @@
+// Strategy t3: what its tables turn into.
+#include "tessera/strategy/t3/t3.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "jobs.hpp"
+
+using namespace tessera;
+using strategy::TestJob;
+
+namespace {
+
+/// Eight GPUs that know their transactions; H = 1024, 2 sequences of 256 tokens.
+TestJob job() {
+  TestJob job(8, strategy::gpt(2, 1024, 8), 2);
+  job.workload.sequence = 256;
+  job.machine.device.peak["fp16"] = 100'000'000'000'000;
+  job.machine.device.transaction = machine::GpuSpec{};
+  return job;
+}
+
+std::string problem(const std::string& text) {
+  TestJob one = job();
+  static_cast<void>(one.plan("name = \"t3\"\n" + text, strategy::t3::kind()));
+  return one.diagnostics.errors().empty() ? "" : one.diagnostics.errors().front();
+}
+
+}  // namespace
+
+TEST_CASE("t3: every configuration of every sub-layer is a program without problems") {
+  for (const char* configuration : {"sequential", "t3", "t3-mca", "ideal-gemm-rs-overlap", "ideal-rs-nmc", "cu-split",
+                                    "gemm", "reduce-scatter"}) {
+    for (const char* sublayer : {"op", "fc2", "fc1", "ip"}) {
+      CAPTURE(configuration, sublayer);
+      TestJob one = job();
+      const strategy::Plan plan = one.plan(std::string("name = \"t3\"\nconfiguration = \"") + configuration +
+                                           "\"\nsublayer = \"" + sublayer + "\"",
+                                           strategy::t3::kind());
+      REQUIRE(one.diagnostics.ok());
+      CHECK(program::check_program(plan.program, one.machine).empty());
+    }
+  }
+}
+
+TEST_CASE("t3: a sub-layer's GEMM is cut along its depth") {
+  // T3, section 2.5 and the shapes of its table 2: OP H/TP, FC-2 and FC-1 4H/TP, IP 3H/TP; tokens by H.
+  const std::pair<const char*, std::int64_t> depths[] = {{"op", 128}, {"fc2", 512}, {"fc1", 512}, {"ip", 384}};
+  for (const auto& [sublayer, depth] : depths) {
+    TestJob one = job();
+    const strategy::Plan plan = one.plan(std::string("name = \"t3\"\nsublayer = \"") + sublayer + "\"", strategy::t3::kind());
+    const auto& gemm = std::get<program::GemmKernel>(plan.program.kernels.at(0).work);
+    CHECK(gemm.shape.m == 512);
+    CHECK(gemm.shape.n == 1024);
+    CHECK(gemm.shape.k == depth);
+    CHECK(gemm.arbitration == "mca");
+  }
+}
+
+TEST_CASE("t3: the paper's two calls make the paper's map") {
+  // Figure 12, relative to the rank: chunk 0 stored to the neighbour, the others sent by DMA after two updates, the last
+  // kept. On eight devices that is the ring reduce-scatter.
+  std::string text = "name = \"t3\"\n[[remote_map]]\nchunk = 0\n";
+  for (int chunk = 1; chunk < 7; ++chunk) text += "[[dma_map]]\nchunk = " + std::to_string(chunk) + "\n";
+  TestJob one = job();
+  const strategy::Plan plan = one.plan(text, strategy::t3::kind());
+  REQUIRE(one.diagnostics.ok());
+  const auto& gemm = std::get<program::GemmKernel>(plan.program.kernels.at(0).work);
+  for (std::uint32_t rank = 0; rank < 8; ++rank) {
+    const program::AddressMap ours = gemm.address_map(rank, 8);
+    const program::AddressMap theirs =
+        program::ring_reduce_scatter_map(rank, 8, static_cast<std::uint32_t>(gemm.shape.tiles()));
+    REQUIRE(ours.regions.size() == theirs.regions.size());
+    for (std::size_t i = 0; i < ours.regions.size(); ++i) {
+      CHECK(ours.regions[i].first_tile == theirs.regions[i].first_tile);
+      CHECK(ours.regions[i].kind == theirs.regions[i].kind);
+      CHECK(ours.regions[i].updates == theirs.regions[i].updates);
+      if (ours.regions[i].kind != program::RegionKind::local)
+        CHECK(ours.regions[i].destination == theirs.regions[i].destination);
+    }
+  }
+}
+
+TEST_CASE("t3: bad tables") {
+  CHECK(problem("sublayer = \"gemm\"") == "strategy.toml:2:12: sub-layer \"gemm\" needs m, n and k");
+  CHECK(problem("wavefronts = 3") == "strategy.toml:2:14: 3 wavefronts do not divide a tile of 128 rows");
+  CHECK(problem("gemm_cus = 81") == "strategy.toml:2:12: 81 of 80 CUs");
+  CHECK(problem("[[remote_map]]\nchunk = 8") == "strategy.toml:2:1: chunk 8 of 8: there are as many as devices");
+  CHECK(problem("[[remote_map]]\nchunk = 0\nshift = 8") ==
+        "strategy.toml:2:1: a shift to the device itself: a chunk that stays needs no map");
+  CHECK(problem("[[remote_map]]\nchunk = 0\n[[dma_map]]\nchunk = 0") ==
+        "strategy.toml:4:1: dma_map overlaps a remote_map: both name chunk 0");
+}
+
+TEST_CASE("t3: members of a group run the same kernels") {
+  TestJob one = job();
+  strategy::Plan plan = one.plan("name = \"t3\"", strategy::t3::kind());
+  program::Program& program = plan.program;
+  // Device 3 does nothing.
+  program.devices[3].streams.clear();
+  CHECK(program::check_program(program, one.machine) ==
+        std::vector<std::string>{"kernels of group [0..7]: device 3 never runs them"});
+}
