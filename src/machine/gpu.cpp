@@ -46,9 +46,11 @@ const config::Schema<GpuSpec>& gpu_spec_schema() {
     count("turnaround", &GpuSpec::turnaround, "memory clocks between reading and writing", "10", "0");
     time("dram_latency", &GpuSpec::dram_latency, "from the service of a read to its data", "150 ns");
     count("dram_queue", &GpuSpec::dram_queue, "bursts of 64 B that a channel's DRAM queue holds", "64");
-    s.text("arbitration", &GpuSpec::arbitration, "which stream fills the DRAM queue, see the list of choices in tessera help")
+    s.text("arbitration", &GpuSpec::arbitration,
+           "which stream fills the DRAM queue, see the list of choices in tessera help")
         .otherwise("round-robin");
-    time("starvation_limit", &GpuSpec::starvation_limit, "for each burst, after which mca lets communication go first", "27 ns");
+    time("starvation_limit", &GpuSpec::starvation_limit, "for each burst, after which mca lets communication go first",
+         "27 ns");
     count("tracker_sets", &GpuSpec::tracker_sets, "of the Tracker, a power of two", "256");
     size("tracker_size", &GpuSpec::tracker_size, "of the Tracker, all entries together", "19 KiB", "1 B");
     return s;

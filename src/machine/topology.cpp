@@ -123,7 +123,8 @@ Machine build_machine(const config::Table& table, config::Diagnostics& diagnosti
   machine.source = spec.source;
   machine.device = device_spec(spec.device);
   const config::Value* device = table.find("device");
-  if (device != nullptr && device->table() != nullptr) read_transaction(*device->table(), spec.device, machine.device, diagnostics);
+  if (device != nullptr && device->table() != nullptr)
+    read_transaction(*device->table(), spec.device, machine.device, diagnostics);
   if (machine.device.peak.empty() && diagnostics.errors().size() == errors)
     diagnostics.error(table.find("device")->where(),
                       "[machine.device] has no peak, expected at least one such as peak.fp16 = \"312 TFLOP/s\"");
@@ -150,8 +151,8 @@ void complete_machine(config::Table& machine) {
 }
 
 std::vector<const config::SchemaBase*> schemas() {
-  std::vector<const config::SchemaBase*> result{&machine_schema(), &device_schema(), &gpu_schema(),
-                                                &peak_schema(),    &gpu_spec_schema(), &fault_schema(), &topology_schema()};
+  std::vector<const config::SchemaBase*> result{&machine_schema(),  &device_schema(), &gpu_schema(),     &peak_schema(),
+                                                &gpu_spec_schema(), &fault_schema(),  &topology_schema()};
   for (const TopologyKind& kind : topology_kinds()) result.push_back(&kind.schema());
   return result;
 }

@@ -118,7 +118,8 @@ AddressMap map_of_calls(const std::vector<MapCall>& calls, std::uint32_t rank, s
       Region region = chunk(tiles, index, ranks, writes);
       const auto members = static_cast<std::int64_t>(ranks);
       region.kind = call.kind;
-      region.destination = static_cast<std::uint32_t>(((rank + std::int64_t{call.shift}) % members + members) % members);
+      region.destination =
+          static_cast<std::uint32_t>(((rank + std::int64_t{call.shift}) % members + members) % members);
       region.operation = call.operation;
       region.updates = call.kind == RegionKind::dma ? call.updates : 0;
       add(map, region);

@@ -21,9 +21,8 @@ struct BigTable {
   std::function<void(std::int64_t first, std::int64_t count, std::byte* to)> pack;
 };
 
-/// /devices, /links, /memory, and those that any rank has rows of: /timeline, /memory_timeline, /kernels and the traffic
-/// of their memories. They refer to `results`.
-/// Every rank calls it.
+/// /devices, /links, /memory, and those that any rank has rows of: /timeline, /memory_timeline, /kernels and the
+/// traffic of their memories. They refer to `results`. Every rank calls it.
 [[nodiscard]] std::vector<BigTable> big_tables(const RunResults& results, Communicator& comm);
 
 }  // namespace tessera::results

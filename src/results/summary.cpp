@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -112,6 +113,30 @@ std::string memory_section(const h5::Reader& file, const h5::Rows& s) {
   return text;
 }
 
+/// What the memories of a device have moved, on average; those at transaction level alone count it.
+std::string memory_traffic(const h5::Reader& file) {
+  if (!file.has("/memory_traffic")) return {};
+  const h5::Rows rows = file.read("/memory_traffic");
+  std::map<std::string, std::int64_t> sums;
+  std::int64_t all = 0;
+  std::set<std::int64_t> devices;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    sums[rows.text(i, "traffic")] += rows.integer(i, "bytes");
+    all += rows.integer(i, "bytes");
+    devices.insert(rows.integer(i, "device"));
+  }
+  const auto count = static_cast<std::int64_t>(devices.size());
+  if (count == 0 || all == 0) return {};
+  std::string text =
+      fmt::format("{:<34}{:>12}{:>12}\n", "memory traffic of a device", short_bytes(all / count), "share");
+  for (const auto& [name, bytes] : sums) {
+    if (bytes == 0) continue;
+    text += fmt::format("  {:<32}{:>12}{:>12}\n", spaced(name), short_bytes(bytes / count),
+                        percent(static_cast<double>(bytes), static_cast<double>(all)));
+  }
+  return text;
+}
+
 struct ClassTraffic {
   std::int64_t links = 0, bytes = 0, peak_queue = 0;
   double use = 0, most_used = 0;
@@ -192,8 +217,9 @@ std::string summary(const std::string& path) {
   const h5::Reader file(path);
   const h5::Rows s = file.read("/summary");
   std::string text;
-  for (const std::string& section : {heading(file, s), rates(s), time_table(file, s), memory_section(file, s),
-                                     traffic_table(file), collective_table_text(file), run_facts(file)}) {
+  for (const std::string& section :
+       {heading(file, s), rates(s), time_table(file, s), memory_section(file, s), memory_traffic(file),
+        traffic_table(file), collective_table_text(file), run_facts(file)}) {
     if (section.empty()) continue;
     if (!text.empty()) text += "\n";
     text += section;

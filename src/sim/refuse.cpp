@@ -61,8 +61,8 @@ std::string kernel_problem(const program::Kernel& kernel, const machine::GpuSpec
   for (const std::string& problem : problems(tracker)) return problem;
   const std::int64_t slots = (kernel.cus > 0 ? kernel.cus : gpu.cus) * gpu.work_groups_per_cu;
   const std::int64_t wgs = std::min(slots, gemm->shape.tiles() * gemm->shape.split_k);
-  return problem(tracker, TrackedStage{static_cast<std::uint32_t>(wgs),
-                                       static_cast<std::uint32_t>(gemm->shape.wavefronts)});
+  return problem(tracker,
+                 TrackedStage{static_cast<std::uint32_t>(wgs), static_cast<std::uint32_t>(gemm->shape.wavefronts)});
 }
 
 void refuse_kernels(const machine::Machine& machine, const program::Program& program) {

@@ -32,8 +32,8 @@ class GpuRing {
 
   /// What each GPU adds to a wavefront's tile, for payload(): so many, by rank.
   std::vector<std::int64_t> own;
-  /// The values of a fused kernel's wavefront tiles on one GPU: its own, and what came for it. A DMA sends their sum as it
-  /// is when it is carried out, so that one that comes early, twice or never leaves a wrong sum.
+  /// The values of a fused kernel's wavefront tiles on one GPU: its own, and what came for it. A DMA sends their sum as
+  /// it is when it is carried out, so that one that comes early, twice or never leaves a wrong sum.
   [[nodiscard]] std::int64_t payload(std::uint32_t rank, std::uint32_t wavefront) const {
     const auto& came = members_[rank]->came;
     const auto found = came.find(wavefront);

@@ -28,14 +28,14 @@ std::string problem(const std::string& text) {
 }  // namespace
 
 TEST_CASE("t3: every configuration of every sub-layer is a program without problems") {
-  for (const char* configuration : {"sequential", "t3", "t3-mca", "ideal-gemm-rs-overlap", "ideal-rs-nmc", "cu-split",
-                                    "gemm", "reduce-scatter"}) {
+  for (const char* configuration :
+       {"sequential", "t3", "t3-mca", "ideal-gemm-rs-overlap", "ideal-rs-nmc", "cu-split", "gemm", "reduce-scatter"}) {
     for (const char* sublayer : {"op", "fc2", "fc1", "ip"}) {
       CAPTURE(configuration, sublayer);
       TestJob one = job();
-      const strategy::Plan plan = one.plan(std::string("name = \"t3\"\nconfiguration = \"") + configuration +
-                                           "\"\nsublayer = \"" + sublayer + "\"",
-                                           strategy::t3::kind());
+      const strategy::Plan plan = one.plan(
+          std::string("name = \"t3\"\nconfiguration = \"") + configuration + "\"\nsublayer = \"" + sublayer + "\"",
+          strategy::t3::kind());
       REQUIRE(one.diagnostics.ok());
       CHECK(program::check_program(plan.program, one.machine).empty());
     }
@@ -47,7 +47,8 @@ TEST_CASE("t3: a sub-layer's GEMM is cut along its depth") {
   const std::pair<const char*, std::int64_t> depths[] = {{"op", 128}, {"fc2", 512}, {"fc1", 512}, {"ip", 384}};
   for (const auto& [sublayer, depth] : depths) {
     TestJob one = job();
-    const strategy::Plan plan = one.plan(std::string("name = \"t3\"\nsublayer = \"") + sublayer + "\"", strategy::t3::kind());
+    const strategy::Plan plan =
+        one.plan(std::string("name = \"t3\"\nsublayer = \"") + sublayer + "\"", strategy::t3::kind());
     const auto& gemm = std::get<program::GemmKernel>(plan.program.kernels.at(0).work);
     CHECK(gemm.shape.m == 512);
     CHECK(gemm.shape.n == 1024);
@@ -57,8 +58,8 @@ TEST_CASE("t3: a sub-layer's GEMM is cut along its depth") {
 }
 
 TEST_CASE("t3: the paper's two calls make the paper's map") {
-  // Figure 12, relative to the rank: chunk 0 stored to the neighbour, the others sent by DMA after two updates, the last
-  // kept. On eight devices that is the ring reduce-scatter.
+  // Figure 12, relative to the rank: chunk 0 stored to the neighbour, the others sent by DMA after two updates, the
+  // last kept. On eight devices that is the ring reduce-scatter.
   std::string text = "name = \"t3\"\n[[remote_map]]\nchunk = 0\n";
   for (int chunk = 1; chunk < 7; ++chunk) text += "[[dma_map]]\nchunk = " + std::to_string(chunk) + "\n";
   TestJob one = job();

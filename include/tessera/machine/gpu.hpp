@@ -33,8 +33,8 @@ struct GpuSpec {
   std::int64_t bank_groups = 4;
   std::int64_t group_run = 256;    ///< B of consecutive addresses in one bank group
   double memory_efficiency = 1.0;  ///< share of its clock that the memory keeps up (fitted)
-  std::int64_t row_time = 0;     ///< clocks, from the opening of a row to that of the next
-  std::int64_t turnaround = 10;  ///< clocks, between reading and writing
+  std::int64_t row_time = 0;       ///< clocks, from the opening of a row to that of the next
+  std::int64_t turnaround = 10;    ///< clocks, between reading and writing
   Time dram_latency = 150 * nanosecond;
   std::int64_t dram_queue = 64;  ///< bursts of a channel
   // Arbitration

@@ -20,12 +20,12 @@ struct GemmShape {
   std::int64_t tile_m = 128;
   std::int64_t tile_n = 256;
   std::int64_t tile_k = 32;
-  std::int64_t element = 2;      ///< B
-  std::int64_t peak = 0;         ///< FLOP/s of all CUs of the device together, for these elements
-  bool a_transposed = false;     ///< stored k x m
-  bool b_transposed = false;     ///< stored n x k
-  std::int64_t split_k = 1;      ///< work-groups that share a tile, each with a part of k
-  std::int64_t wavefronts = 8;   ///< of a work-group; each writes an equal share of the tile's rows
+  std::int64_t element = 2;     ///< B
+  std::int64_t peak = 0;        ///< FLOP/s of all CUs of the device together, for these elements
+  bool a_transposed = false;    ///< stored k x m
+  bool b_transposed = false;    ///< stored n x k
+  std::int64_t split_k = 1;     ///< work-groups that share a tile, each with a part of k
+  std::int64_t wavefronts = 8;  ///< of a work-group; each writes an equal share of the tile's rows
   TileOrder order = TileOrder::row_major;
 
   [[nodiscard]] std::int64_t tile_rows() const { return (m + tile_m - 1) / tile_m; }

@@ -60,7 +60,7 @@ struct KernelRow {
   std::uint16_t stream = 0;
   std::uint16_t label = 0;
   Time begin = 0;
-  Time computed = 0;           ///< its work-groups had ended; the rest is communication alone
+  Time computed = 0;  ///< its work-groups had ended; the rest is communication alone
   Time end = 0;
   std::int64_t held_back = 0;  ///< updates that found no entry in the Tracker, and were counted later
 };
@@ -116,8 +116,7 @@ struct RunResults {
   std::int64_t parameters = 0, tokens = 0;
   std::int64_t peak_flops = 0;       ///< FLOP/s of one device in the workload's datatype
   std::int64_t memory_capacity = 0;  ///< B of one device
-  std::vector<std::string> activities, categories, link_classes, labels, collective_kinds, algorithms,
-      traffic_classes;
+  std::vector<std::string> activities, categories, link_classes, labels, collective_kinds, algorithms, traffic_classes;
   std::vector<std::string> node_names;  ///< devices and switches; on rank 0
   std::vector<DeviceRow> device_rows;
   std::vector<LinkRow> link_rows;

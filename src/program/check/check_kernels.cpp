@@ -20,7 +20,8 @@ void check_members(const Group& group, const Runs& runs, Problems& problems) {
   const Sequence& reference = *runs.begin()->second;
   for (const auto& [device, sequence] : runs) {
     if (std::find(group.members.begin(), group.members.end(), device) == group.members.end()) {
-      problems.add(fmt::format("kernels of group {}: device {} runs them, but is no member", group_text(group), device));
+      problems.add(
+          fmt::format("kernels of group {}: device {} runs them, but is no member", group_text(group), device));
     } else if (!(sequence->digest == reference.digest)) {
       problems.add(fmt::format("kernels of group {}: device {} runs others than device {}, from number {} on",
                                group_text(group), device, reference.device,
@@ -64,10 +65,10 @@ Problems check_kernels(const Program& program, ProgramTraffic& traffic) {
     const GroupId group = program.devices[sequence.device].groups[sequence.key.slot];
     const auto [other, fresh] = groups[{group, sequence.key.channel}].emplace(sequence.device, &sequence);
     if (fresh) continue;
-    problems.add(fmt::format("kernels of group {}: device {} runs them in streams {} and {}: the order would depend on "
-                             "time, give each stream a memory of its own",
-                             group_text(program.groups[group]), sequence.device, other->second->stream,
-                             sequence.stream));
+    problems.add(
+        fmt::format("kernels of group {}: device {} runs them in streams {} and {}: the order would depend on "
+                    "time, give each stream a memory of its own",
+                    group_text(program.groups[group]), sequence.device, other->second->stream, sequence.stream));
   }
   for (const auto& [key, runs] : groups) {
     const Group& group = program.groups[key.first];

@@ -22,8 +22,9 @@ bool Device::begin_kernel(Stream& stream, const program::Instruction& instructio
   const std::uint32_t channel = kernel_channel(id, kernel.memory, kernels_begun_[id]++);
   stream.state = StreamState::kernel;
   stream.since = stream.clock = context_->now();
-  gpu(kernel.memory).begin(context_->now(), kernel, environment_->program->groups[id], ranks_[kernel.group_slot],
-                           channel, stream.index);
+  gpu(kernel.memory)
+      .begin(context_->now(), kernel, environment_->program->groups[id], ranks_[kernel.group_slot], channel,
+             stream.index);
   return false;
 }
 
@@ -56,6 +57,19 @@ void Device::end_kernel(Stream& stream, const program::Instruction& instruction,
   kernel_rows_.push_back({self_, static_cast<std::uint16_t>(stream.index), instruction.label, stream.since, computed,
                           context_->now(), run.held_back()});
   stream.clock = context_->now();
+  if (gemm == nullptr) count_pass(stream, instruction, std::get<program::RingPass>(kernel.work), own);
+}
+
+// A pass round the ring is a collective like others.
+void Device::count_pass(const Stream& stream, const program::Instruction& instruction, const program::RingPass& pass,
+                        const OwnGpu& own) {
+  results::CollectiveRow key;
+  key.label = instruction.label;
+  key.kind = static_cast<std::uint16_t>(pass.reduces ? program::CollectiveKind::reduce_scatter
+                                                     : program::CollectiveKind::all_gather);
+  key.algorithm = static_cast<std::uint16_t>(program::algorithm_index("ring"));
+  key.group_size = static_cast<std::uint32_t>(own.group().members.size());
+  environment_->collectives->add(key, pass.bytes, stream.clock - stream.since);
 }
 
 void Device::kernel_ended(const OwnGpu& own) {

@@ -15,8 +15,7 @@ class CommunicationAware final : public ArbitrationPolicy {
       return compute ? ArbitrationChoice{MemoryStream::compute, never} : ArbitrationChoice{};
     }
     const StreamHead& waiting = view.head(MemoryStream::communication);
-    const Time starved =
-        saturating_add(waiting.waiting_since, bursts_of(waiting.request->bytes) * starvation_limit_);
+    const Time starved = saturating_add(waiting.waiting_since, bursts_of(waiting.request->bytes) * starvation_limit_);
     if (view.now >= starved) return {MemoryStream::communication, never};
     if (compute) return {MemoryStream::compute, starved};
     // Room is kept for compute requests to come; after the producer's end there

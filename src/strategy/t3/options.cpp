@@ -65,8 +65,7 @@ const config::Schema<Options>& options_schema() {
     s.choice("fidelity", &Options::fidelity, {"transaction", "operator"},
              "by work-groups and memory transactions, or by operators and collectives (configuration sequential alone)")
         .otherwise("transaction");
-    s.choice("configuration", &Options::configuration, configuration_names(), configuration_help())
-        .otherwise("t3-mca");
+    s.choice("configuration", &Options::configuration, configuration_names(), configuration_help()).otherwise("t3-mca");
     s.choice("sublayer", &Options::sublayer, sublayer_names(), sublayer_help()).otherwise("fc2");
     std::vector<std::string> maps;
     for (const auto& kind : program::address_map_kinds()) maps.push_back(kind.name);

@@ -63,7 +63,8 @@ class Planner {
                                    job_.machine->name + "\" has none");
     }
     if (options_.sublayer == "gemm") {
-      if (options_.m == 0 || options_.n == 0 || options_.k == 0) error("sublayer", "sub-layer \"gemm\" needs m, n and k");
+      if (options_.m == 0 || options_.n == 0 || options_.k == 0)
+        error("sublayer", "sub-layer \"gemm\" needs m, n and k");
     } else if (job_.model == nullptr) {
       return error("sublayer", "sub-layer \"" + options_.sublayer + "\" needs a model; \"gemm\" does not");
     } else if (sublayer(options_.sublayer).depth(*job_.model) % ranks() != 0) {
@@ -78,7 +79,8 @@ class Planner {
 
   void check_cus() {
     const std::int64_t cus = job_.machine->device.transaction->cus;
-    for (const auto& [key, value] : {std::pair("gemm_cus", options_.gemm_cus), {"collective_cus", options_.collective_cus}}) {
+    for (const auto& [key, value] :
+         {std::pair("gemm_cus", options_.gemm_cus), {"collective_cus", options_.collective_cus}}) {
       if (value > cus) error(key, fmt::format("{} of {} CUs", value, cus));
     }
   }
@@ -88,8 +90,8 @@ class Planner {
     const std::int64_t granularity = job_.machine->device.transaction->granularity;
     const std::int64_t element = workload::bytes_per_element(job_.workload->datatype);
     if (options_.tile_m % options_.wavefronts != 0)
-      return error("wavefronts", fmt::format("{} wavefronts do not divide a tile of {} rows", options_.wavefronts,
-                                             options_.tile_m));
+      return error("wavefronts",
+                   fmt::format("{} wavefronts do not divide a tile of {} rows", options_.wavefronts, options_.tile_m));
     const std::pair<const char*, std::int64_t> parts[] = {
         {"tile_m x tile_k", options_.tile_m * options_.tile_k * element},
         {"tile_n x tile_k", options_.tile_n * options_.tile_k * element},
@@ -97,8 +99,8 @@ class Planner {
     for (const auto& [what, bytes] : parts) {
       if (bytes % granularity != 0)
         return error("tile_k", fmt::format("a granularity of {} does not divide {}, {} ([machine.device.transaction])",
-                                    config::format_quantity(granularity, config::Unit::bytes), what,
-                                    config::format_quantity(bytes, config::Unit::bytes)));
+                                           config::format_quantity(granularity, config::Unit::bytes), what,
+                                           config::format_quantity(bytes, config::Unit::bytes)));
     }
   }
 
@@ -138,9 +140,8 @@ class Planner {
     const auto texts = program::problems(maps);
     if (texts.empty()) return;
     // What a map of the user's waits for says more than what waits for it in turn.
-    const auto named = std::find_if(texts.begin(), texts.end(), [](const std::string& text) {
-      return text.find("dma_map") != std::string::npos;
-    });
+    const auto named = std::find_if(texts.begin(), texts.end(),
+                                    [](const std::string& text) { return text.find("dma_map") != std::string::npos; });
     diagnostics_.error(value.where(), named == texts.end() ? texts.front() : *named);
   }
 
@@ -184,8 +185,7 @@ class Planner {
   }
 
   [[nodiscard]] static program::MapCall call(const MapTable& map, program::RegionKind kind) {
-    const auto operation =
-        map.operation == "store" ? program::StoreOperation::store : program::StoreOperation::update;
+    const auto operation = map.operation == "store" ? program::StoreOperation::store : program::StoreOperation::update;
     return {kind, static_cast<std::uint32_t>(map.chunk), static_cast<std::int32_t>(map.shift), operation,
             static_cast<std::uint32_t>(map.updates)};
   }
@@ -218,9 +218,7 @@ StrategyKind kind() {
   kind.make_plan = [](const Table& table, const Job& job, config::Diagnostics& diagnostics) {
     return Planner(table, job, diagnostics).make();
   };
-  kind.inner_schemas = [] {
-    return std::vector<const config::SchemaBase*>{&remote_map_schema(), &dma_map_schema()};
-  };
+  kind.inner_schemas = [] { return std::vector<const config::SchemaBase*>{&remote_map_schema(), &dma_map_schema()}; };
   return kind;
 }
 

@@ -96,6 +96,8 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   void end_kernel(Stream& stream, const program::Instruction& instruction, const OwnGpu& own);
   [[nodiscard]] OwnGpu& gpu(std::uint32_t memory);
   [[nodiscard]] const OwnGpu& gpu_of(const Stream& stream) const;
+  void count_pass(const Stream& stream, const program::Instruction& instruction, const program::RingPass& pass,
+                  const OwnGpu& own);
   void on_gpu_call(const GpuCall& call);
   void on_block(const MessageName& name);
   void wake_gpu(std::uint32_t memory, Time at, const GpuWake& wake) override;
@@ -129,10 +131,10 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   Mailboxes mailboxes_;
   Outboxes outboxes_;
   std::vector<Stream> streams_;
-  std::vector<std::uint32_t> ready_;   // streams to run in this event
-  std::vector<std::uint32_t> events_;  // raised and not taken
-  std::vector<std::uint32_t> ranks_;   // of this device in its groups, by group slot
-  Time engine_free_ = 0;               // the compute engine, where streams take turns
+  std::vector<std::uint32_t> ready_;                                    // streams to run in this event
+  std::vector<std::uint32_t> events_;                                   // raised and not taken
+  std::vector<std::uint32_t> ranks_;                                    // of this device in its groups, by group slot
+  Time engine_free_ = 0;                                                // the compute engine, where streams take turns
   std::array<std::unique_ptr<OwnGpu>, program::kernel_memories> gpus_;  // made at their first kernel
   std::map<program::GroupId, std::uint32_t> kernels_begun_;
   std::vector<results::KernelRow> kernel_rows_;

@@ -20,8 +20,8 @@ class Gpu final : private MemoryClient {
   /// Both outlive it. `traffic_interval`: ps of a bin of traffic over time, 0: it is not recorded.
   Gpu(const machine::GpuSpec& spec, GpuHost& host, Time traffic_interval = 0);
 
-  /// Starts a kernel as member `rank` of `size`; `kernel` outlives it. `id` names it among those of other GPUs. The L2 is
-  /// empty at the start: what the kernel before it left dirty is written back.
+  /// Starts a kernel as member `rank` of `size`; `kernel` outlives it. `id` names it among those of other GPUs. The L2
+  /// is empty at the start: what the kernel before it left dirty is written back.
   void begin(Time now, const program::Kernel& kernel, std::uint32_t rank, std::uint32_t size, std::uint32_t id);
 
   void wake(const GpuWake& wake, Time now);

@@ -29,7 +29,7 @@ class RingPassRun final : public KernelRun {
  private:
   /// A unit between its first load and its departure.
   struct Work {
-    std::uint32_t unit = 0;  // of the chunk
+    std::uint32_t unit = 0;     // of the chunk
     std::uint32_t missing = 0;  // blocks that are read
     Time there = 0;             // when the last of those that were read is
     bool ready = false;
@@ -59,14 +59,14 @@ class RingPassRun final : public KernelRun {
   std::int64_t limit_;  // B under way
   std::int64_t under_way_ = 0;
   std::uint32_t unit_blocks_;
-  std::uint32_t chunk_units_;            // of the largest chunk
-  std::uint32_t steps_;                  // that send; one more for the last reduction
-  std::uint32_t step_ = 0;               // that issues loads
-  std::uint32_t issued_ = 0;             // units of it
-  std::uint32_t sending_ = 0;            // step that sends
-  std::uint32_t sent_ = 0;               // units of it
-  std::vector<std::int64_t> received_;   // B, by chunk
-  std::vector<Work> work_;               // ring buffer by serial number
+  std::uint32_t chunk_units_;           // of the largest chunk
+  std::uint32_t steps_;                 // that send; one more for the last reduction
+  std::uint32_t step_ = 0;              // that issues loads
+  std::uint32_t issued_ = 0;            // units of it
+  std::uint32_t sending_ = 0;           // step that sends
+  std::uint32_t sent_ = 0;              // units of it
+  std::vector<std::int64_t> received_;  // B, by chunk
+  std::vector<Work> work_;              // ring buffer by serial number
   std::uint32_t first_work_ = 0;
   std::uint32_t next_work_ = 0;
   std::uint32_t departing_ = 0;

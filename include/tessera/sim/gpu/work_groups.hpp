@@ -14,8 +14,8 @@ namespace tessera::sim {
 class TileSink {
  public:
   virtual ~TileSink() = default;
-  /// The work-group of this slot has computed its tile: stores it. It tells WorkGroups::store_begins() of each store that
-  /// has to wait, and store_taken() when it need not any more. Returns when the L2 has taken the others, >= now.
+  /// The work-group of this slot has computed its tile: stores it. It tells WorkGroups::store_begins() of each store
+  /// that has to wait, and store_taken() when it need not any more. Returns when the L2 has taken the others, >= now.
   virtual Time store_tile(std::int64_t tile, std::uint32_t slot, Time now) = 0;
   /// All work-groups of the first stage have stored their tiles.
   virtual void first_stage_ended(Time now) = 0;

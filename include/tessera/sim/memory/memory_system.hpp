@@ -51,8 +51,8 @@ class MemorySystem {
     Time served = 0;     ///< when its bank has taken it
     bool waits = false;  ///< a dirty block has to leave first: the client is told (MemoryClient::room_made)
   };
-  /// Stores a whole block into the L2. It waits until a dirty block whose place it takes has entered its DRAM queue, which
-  /// may be told before this returns.
+  /// Stores a whole block into the L2. It waits until a dirty block whose place it takes has entered its DRAM queue,
+  /// which may be told before this returns.
   [[nodiscard]] Stored write(Time now, BlockId block, std::uint32_t bytes, TrafficClass traffic, std::uint32_t owner);
   /// A store or update past the L2. `owner` and `detail` come back in
   /// MemoryClient::stored.

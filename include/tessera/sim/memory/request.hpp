@@ -19,8 +19,8 @@ inline constexpr std::int64_t burst_bytes = 64;
   return static_cast<std::uint32_t>((bytes + burst_bytes - 1) / burst_bytes);
 }
 
-/// Where matrices lie in memory: blocks below `ends[0]` belong to the first one, those below `ends[1]` to the second, the
-/// others to the third. A transaction opens a DRAM row for each run of consecutive addresses that it touches.
+/// Where matrices lie in memory: blocks below `ends[0]` belong to the first one, those below `ends[1]` to the second,
+/// the others to the third. A transaction opens a DRAM row for each run of consecutive addresses that it touches.
 struct MatrixRuns {
   std::array<BlockId, 2> ends{};
   std::array<std::uint32_t, 3> run{burst_bytes * 16, burst_bytes * 16, burst_bytes * 16};  ///< B, of each matrix
@@ -58,9 +58,9 @@ inline constexpr int traffic_class_count = 7;
   return traffic == TrafficClass::other ? traffic : static_cast<TrafficClass>(static_cast<int>(traffic) | 1);
 }
 [[nodiscard]] constexpr const char* name_of(TrafficClass traffic) {
-  constexpr const char* names[traffic_class_count] = {"gemm_read",       "gemm_write",       "reduce_scatter_read",
-                                                      "reduce_scatter_write", "all_gather_read", "all_gather_write",
-                                                      "other"};
+  constexpr const char* names[traffic_class_count] = {
+      "gemm_read",        "gemm_write", "reduce_scatter_read", "reduce_scatter_write", "all_gather_read",
+      "all_gather_write", "other"};
   return names[static_cast<int>(traffic)];
 }
 

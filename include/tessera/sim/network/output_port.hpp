@@ -94,7 +94,7 @@ class OutputPort {
     bool own = false;
     bool final = false;  // ends with the last packet of the message
     bool to_destination = false;
-    bool awaited = false;  ///< its end is told at its time
+    bool awaited = false;      ///< its end is told at its time
     std::uint32_t stream = 0;  // in streams_
     std::uint32_t takers =
         1;  // own messages that take turns, a packet each; then only their generations, in turn, count

@@ -1,5 +1,6 @@
-// Strategy "t3": tensor-parallel sub-layers whose reduce-scatter is fused with the GEMM that makes its data, at the level
-// of work-groups and memory transactions (T3, Pati et al., ASPLOS 2024; docs/t3.md). All live devices are one group.
+// Strategy "t3": tensor-parallel sub-layers whose reduce-scatter is fused with the GEMM that makes its data, at the
+// level of work-groups and memory transactions (T3, Pati et al., ASPLOS 2024; docs/t3.md). All live devices are one
+// group.
 //
 //   [strategy]
 //   name = "t3"
