@@ -208,3 +208,15 @@ TEST_CASE("two GPUs, four work-groups: a fused GEMM event by event") {
     CHECK(ring.traffic(rank, TrafficClass::reduce_scatter_read) == 0);
   }
 }
+
+TEST_CASE("an all-to-all ends when everything has come") {
+  // Of four chunks each GPU stores three to the others, and three come; its own one stays.
+  test::GpuRing ring(gpu(), 4);
+  const program::GemmShape shape = gemm(128 * 8, 256 * 2, 96);
+  ring.begin(kernel(shape, "all-to-all"));
+  REQUIRE(ring.run() > 0);
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    CHECK(ring.traffic(rank, TrafficClass::other) == 3 * shape.output_bytes() / 4);
+    CHECK(ring.traffic(rank, TrafficClass::gemm_write) == shape.output_bytes() / 4);
+  }
+}

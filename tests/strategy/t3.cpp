@@ -81,6 +81,21 @@ TEST_CASE("t3: the paper's two calls make the paper's map") {
   }
 }
 
+TEST_CASE("t3: by operators, and what a device holds") {
+  // 512 x 1024 x 512 in FP16: weights 1 MiB, input 0.5 MiB and output 1 MiB, receive buffer 1 MiB.
+  TestJob one = job();
+  const strategy::Plan plan =
+      one.plan("name = \"t3\"\nfidelity = \"operator\"\nconfiguration = \"sequential\"", strategy::t3::kind());
+  REQUIRE(one.diagnostics.ok());
+  CHECK(plan.program.kernels.empty());
+  CHECK(plan.program.operators.at(0).flops == 2LL * 512 * 1024 * 512);
+  CHECK(plan.program.collectives.size() == 2);
+  CHECK(program::check_program(plan.program, one.machine).empty());
+  CHECK(program::memory_peak(plan.program, 0).total == 7 << 19);
+  CHECK(problem("fidelity = \"operator\"") ==
+        "strategy.toml:1:1: fidelity \"operator\" has configuration \"sequential\" alone");
+}
+
 TEST_CASE("t3: bad tables") {
   CHECK(problem("sublayer = \"gemm\"") == "strategy.toml:2:12: sub-layer \"gemm\" needs m, n and k");
   CHECK(problem("wavefronts = 3") == "strategy.toml:2:14: 3 wavefronts do not divide a tile of 128 rows");

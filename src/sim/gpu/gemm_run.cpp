@@ -52,6 +52,19 @@ GemmRun::GemmRun(const KernelContext& context, const program::GemmKernel& kernel
     std::fill_n(region_of_.begin() + region.first_tile, region.tiles, static_cast<std::uint16_t>(index));
     if (is_tracked(region)) expect(region);
   }
+  for (std::uint32_t rank = 0; rank < context_.size; ++rank) {
+    if (rank != context_.rank) expect_from(kernel_.address_map(rank, context_.size));
+  }
+}
+
+// What comes for another buffer than this GEMM's own result: nothing counts it, but the kernel waits for it.
+void GemmRun::expect_from(const program::AddressMap& other) {
+  for (const Region& region : other.regions) {
+    if (region.kind != RegionKind::remote || region.counted_there || region.destination != context_.rank) continue;
+    const std::uint32_t end = (region.first_tile + region.tiles) * wavefronts();
+    for (std::uint32_t number = region.first_tile * wavefronts(); number < end; ++number)
+      awaited_ += layout_.wavefront_bytes(number / wavefronts(), number % wavefronts()) > 0 ? 1 : 0;
+  }
 }
 
 // Wavefronts beyond the edge of the matrix write nothing, and nothing is expected of them.
@@ -137,14 +150,19 @@ void GemmRun::received(std::uint32_t number, Time now) {
   const std::uint32_t tile = number / wavefronts();
   const std::uint32_t wavefront = number % wavefronts();
   const bool update = region_of(tile).operation == program::StoreOperation::update;
+  const bool counted = is_tracked(region_of(tile));
   const std::uint32_t each = layout_.wavefront_blocks();
   for (std::uint32_t block = wavefront * each; block < (wavefront + 1) * each; ++block) {
     const std::uint32_t bytes = block_bytes(tile, block);
     if (bytes == 0) break;
-    context_.memory->store_uncached(now, {base_ + layout_.c_block(tile) + block, bytes,
-                                          update ? MemoryOp::update : MemoryOp::write, MemoryStream::communication,
-                                          TrafficClass::reduce_scatter_write, tile, no_slot << slot_shift | wavefront});
+    context_.memory->store_uncached(
+        now, {base_ + layout_.c_block(tile) + block, bytes, update ? MemoryOp::update : MemoryOp::write,
+              MemoryStream::communication, counted ? TrafficClass::reduce_scatter_write : TrafficClass::other, tile,
+              no_slot << slot_shift | wavefront});
   }
+  if (counted) return;
+  --awaited_;
+  end_if_done();
 }
 
 void GemmRun::stored(const MemoryRequest& request, Time now) {
@@ -233,7 +251,7 @@ std::string GemmRun::waits_for() const {
 }
 
 void GemmRun::end_if_done() {
-  if (ended_ || incomplete_ > 0 || reading_ > 0 || !work_groups_.ended()) return;
+  if (ended_ || incomplete_ > 0 || reading_ > 0 || awaited_ > 0 || !work_groups_.ended()) return;
   ended_ = true;
   context_.host->kernel_ended();
 }

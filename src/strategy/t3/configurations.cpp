@@ -79,18 +79,19 @@ void cu_split(const Work& work, Streams& streams) {
 
 const std::vector<Configuration>& configurations() {
   static const std::vector<Configuration> all{
-      {"sequential", "GEMM, then reduce-scatter, then all-gather", false, sequential},
-      {"t3", "GEMM fused with the reduce-scatter, with the memory's own arbitration; then all-gather", false,
+      {"sequential", "GEMM, then reduce-scatter, then all-gather", false, false, sequential},
+      {"t3", "GEMM fused with the reduce-scatter, with the memory's own arbitration; then all-gather", false, true,
        [](const Work& work, Streams& streams) { fused(work, streams, ""); }},
-      {"t3-mca", "the same with communication-aware arbitration", false,
+      {"t3-mca", "the same with communication-aware arbitration", false, true,
        [](const Work& work, Streams& streams) { fused(work, streams, "mca"); }},
-      {"ideal-gemm-rs-overlap", "the longer of GEMM and reduce-scatter, each undisturbed; then all-gather", true,
+      {"ideal-gemm-rs-overlap", "the longer of GEMM and reduce-scatter, each undisturbed; then all-gather", true, false,
        ideal_overlap},
-      {"ideal-rs-nmc", "the same, the reduce-scatter with near-memory additions", true, ideal_near_memory},
+      {"ideal-rs-nmc", "the same, the reduce-scatter with near-memory additions", true, false, ideal_near_memory},
       {"cu-split", "the longer of a GEMM on gemm_cus and an all-reduce on collective_cus, each undisturbed", true,
-       cu_split},
-      {"gemm", "the GEMM alone", false, [](const Work& work, Streams& streams) { add_gemm(work, streams.main); }},
-      {"reduce-scatter", "the reduce-scatter alone", false,
+       false, cu_split},
+      {"gemm", "the GEMM alone", false, false,
+       [](const Work& work, Streams& streams) { add_gemm(work, streams.main); }},
+      {"reduce-scatter", "the reduce-scatter alone", false, false,
        [](const Work& work, Streams& streams) { add_pass(work, streams.main, reduce_scatter(work)); }},
   };
   return all;

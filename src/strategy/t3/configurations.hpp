@@ -29,6 +29,7 @@ struct Configuration {
   std::string name;
   std::string help;
   bool uses_side = false;
+  bool fused = false;
   void (*add)(const Work& work, Streams& streams) = nullptr;
 };
 [[nodiscard]] const std::vector<Configuration>& configurations();

@@ -34,12 +34,14 @@ class Planner {
     program.labels = {""};
     program.groups.push_back({members_});
     program.devices.resize(job_.machine->devices());
+    program.free_reductions = job_.collectives != nullptr && job_.collectives->reduction == "free";
     const Configuration& chosen = configuration(options_.configuration);
     program::BlockBuilder main(program, "main");
     program::BlockBuilder side(program, "beside");
     Streams streams{main, side};
     const Work work = one_sublayer();
-    chosen.add(work, streams);
+    add_memory(work, main);
+    by_operators() ? add_operators(work, main) : chosen.add(work, streams);
     std::vector<program::BlockId> entries{main.done()};
     if (chosen.uses_side) entries.push_back(side.done());
     for (const program::DeviceId device : members_) {
@@ -57,8 +59,36 @@ class Planner {
 
   [[nodiscard]] std::int64_t ranks() const { return static_cast<std::int64_t>(members_.size()); }
 
+  [[nodiscard]] bool by_operators() const { return options_.fidelity == "operator"; }
+
+  /// Operands and result; what a collective that is not fused receives stands apart from what is here.
+  void add_memory(const Work& work, program::BlockBuilder& main) const {
+    using program::MemoryCategory;
+    const program::GemmShape& shape = work.gemm.shape;
+    const bool fused = configuration(options_.configuration).fused;
+    main.allocate(MemoryCategory::weights, shape.k * shape.n * shape.element)
+        .allocate(MemoryCategory::activations, shape.m * (shape.k + shape.n) * shape.element)
+        .allocate(MemoryCategory::buffers, fused ? 0 : shape.output_bytes());
+  }
+
+  /// The same sub-layer as the other strategies have it.
+  void add_operators(const Work& work, program::BlockBuilder& main) const {
+    using program::CollectiveKind;
+    const program::GemmShape& shape = work.gemm.shape;
+    main.activity(work.activity)
+        .label(work.label + " gemm")
+        .compute(workload::gemm(work.label, 1, shape.m, shape.n, shape.k, job_.workload->datatype));
+    for (const CollectiveKind kind : {CollectiveKind::reduce_scatter, CollectiveKind::all_gather}) {
+      main.activity(program::Activity::tensor_communication)
+          .label(work.label + " " + program::name_of(kind))
+          .collective({kind, 0, shape.output_bytes(), shape.element, job_.collectives->index_for(kind), 0, {}});
+    }
+  }
+
   void check() {
-    if (!job_.machine->device.transaction) {
+    if (by_operators() && options_.configuration != "sequential")
+      return error("configuration", "fidelity \"operator\" has configuration \"sequential\" alone");
+    if (!by_operators() && !job_.machine->device.transaction) {
       return error("fidelity", "fidelity \"transaction\" needs a table [machine.device.transaction]; the machine \"" +
                                    job_.machine->name + "\" has none");
     }
@@ -72,6 +102,7 @@ class Planner {
                                     sublayer(options_.sublayer).depth(*job_.model), ranks()));
     }
     if (ranks() < 2) error("name", "strategy \"t3\" needs at least 2 live devices");
+    if (by_operators()) return;
     check_cus();
     check_tile();
     for (const char* key : {"remote_map", "dma_map"}) check_maps(key);

@@ -52,6 +52,7 @@ class GemmRun final : public KernelRun, private TileSink {
   void count(std::uint32_t tile, std::uint32_t wavefront, std::uint32_t bytes, Time now);
   void completed(std::uint32_t tile, std::uint32_t wavefront, Time now);
   void expect(const program::Region& region);
+  void expect_from(const program::AddressMap& other);
   void carry_out(std::uint32_t command, Time now);
   void read_out(std::uint32_t tile, std::uint32_t wavefront, Time now);
   void send(std::uint32_t tile, std::uint32_t wavefront);
@@ -76,6 +77,7 @@ class GemmRun final : public KernelRun, private TileSink {
   std::vector<Held> held_;
   std::int64_t incomplete_ = 0;  // wavefront tiles that updates are awaited for
   std::int64_t reading_ = 0;     // wavefront tiles that DMAs read
+  std::int64_t awaited_ = 0;     // messages for other buffers
   bool ended_ = false;
   Time computed_ = 0;
   std::int64_t held_back_ = 0;  // updates, by a full Tracker
