@@ -171,3 +171,19 @@ TEST_CASE(
     }
   }
 }
+
+TEST_CASE("every registered map ends on groups of any size") {
+  for (const AddressMapKind& kind : address_map_kinds()) {
+    for (std::uint32_t ranks = 2; ranks <= 5; ++ranks) {
+      for (const std::uint32_t tiles : {1U, 4U, 13U}) {
+        for (const std::uint32_t writes : {1U, 2U}) {
+          CAPTURE(kind.name, ranks, tiles, writes);
+          std::vector<AddressMap> group;
+          for (std::uint32_t rank = 0; rank < ranks; ++rank) group.push_back(kind.make(rank, ranks, tiles, writes));
+          CHECK(problems(group).empty());
+          CHECK(&address_map_kinds()[address_map_index(kind.name)] == &kind);
+        }
+      }
+    }
+  }
+}
