@@ -7,7 +7,6 @@
 #include "tessera/base/error.hpp"
 #include "tessera/sim/execution/channel.hpp"
 #include "tessera/sim/gpu/gpu.hpp"
-#include "tessera/sim/memory/tracker.hpp"
 
 namespace tessera::sim {
 namespace {
@@ -50,19 +49,40 @@ void refuse_program(const machine::Machine& machine, const program::Program& pro
   throw InfeasibleError(text);
 }
 
+/// Whether the Tracker can count what a GEMM's map has it count; empty when it can, or has nothing to count.
+std::string tracker_problem(const program::GemmKernel& gemm, const TrackerSpec& tracker, std::int64_t slots,
+                            std::uint32_t ranks) {
+  std::int64_t updates = 0;
+  for (const program::Region& region : gemm.address_map(0, ranks).regions)
+    updates = std::max<std::int64_t>(updates, region.updates);
+  if (updates == 0) return {};
+  const program::GemmShape& shape = gemm.shape;
+  const std::int64_t wgs = std::min(slots, shape.tiles() * shape.split_k);
+  const TrackedStage stage{static_cast<std::uint32_t>(wgs), static_cast<std::uint32_t>(shape.wavefronts)};
+  const std::string text = problem(tracker, stage);
+  const std::int64_t bytes = shape.tile_m / shape.wavefronts * shape.tile_n * shape.element;
+  return text.empty() ? problem(tracker, Expectation{0, 0, bytes, updates, bytes * updates}) : text;
+}
+
 /// What a kernel asks of the transaction level; empty when all is well.
-std::string kernel_problem(const program::Kernel& kernel, const machine::GpuSpec& gpu) {
+std::string kernel_problem(const program::Kernel& kernel, const machine::GpuSpec& gpu, std::uint32_t ranks) {
   if (kernel.cus > gpu.cus) return "it wants " + std::to_string(kernel.cus) + " of " + std::to_string(gpu.cus) + " CUs";
   const auto* gemm = std::get_if<program::GemmKernel>(&kernel.work);
   if (gemm == nullptr) return {};
-  TrackerSpec tracker;
-  tracker.sets = static_cast<std::uint32_t>(gpu.tracker_sets);
-  tracker.bytes = gpu.tracker_size;
+  const TrackerSpec tracker = tracker_spec(gpu);
   for (const std::string& problem : problems(tracker)) return problem;
-  const std::int64_t slots = (kernel.cus > 0 ? kernel.cus : gpu.cus) * gpu.work_groups_per_cu;
-  const std::int64_t wgs = std::min(slots, gemm->shape.tiles() * gemm->shape.split_k);
-  return problem(tracker,
-                 TrackedStage{static_cast<std::uint32_t>(wgs), static_cast<std::uint32_t>(gemm->shape.wavefronts)});
+  return tracker_problem(*gemm, tracker, (kernel.cus > 0 ? kernel.cus : gpu.cus) * gpu.work_groups_per_cu, ranks);
+}
+
+/// Members of the largest group that a kernel runs in.
+std::uint32_t largest_group(const program::Program& program, const program::Kernel& kernel) {
+  std::size_t size = 1;
+  for (const program::DeviceProgram& device : program.devices) {
+    if (kernel.group_slot >= device.groups.size() || device.groups[kernel.group_slot] >= program.groups.size())
+      continue;
+    size = std::max(size, program.groups[device.groups[kernel.group_slot]].members.size());
+  }
+  return static_cast<std::uint32_t>(size);
 }
 
 void refuse_kernels(const machine::Machine& machine, const program::Program& program) {
@@ -71,7 +91,7 @@ void refuse_kernels(const machine::Machine& machine, const program::Program& pro
     throw InputError("the program has kernels, but the machine " + machine.name +
                      " has no table [machine.device.transaction]");
   for (const program::Kernel& kernel : program.kernels) {
-    const std::string problem = kernel_problem(kernel, *machine.device.transaction);
+    const std::string problem = kernel_problem(kernel, *machine.device.transaction, largest_group(program, kernel));
     if (!problem.empty()) throw InputError(problem);
   }
   // Makes no sense of sizes and names: InputError.

@@ -99,7 +99,14 @@ TEST_CASE("t3: by operators, and what a device holds") {
 TEST_CASE("t3: bad tables") {
   CHECK(problem("sublayer = \"gemm\"") == "strategy.toml:2:12: sub-layer \"gemm\" needs m, n and k");
   CHECK(problem("wavefronts = 3") == "strategy.toml:2:14: 3 wavefronts do not divide a tile of 128 rows");
+  CHECK(problem("sublayer = \"op\"\nsplit_k = 5") ==
+        "strategy.toml:3:11: 5 work-groups cannot share a depth of 128 in chunks of 32: some would have none");
   CHECK(problem("gemm_cus = 81") == "strategy.toml:2:12: 81 of 80 CUs");
+  TestJob other = job();
+  other.workload.datatype = "bf16";
+  static_cast<void>(other.plan("name = \"t3\"", strategy::t3::kind()));
+  CHECK(other.diagnostics.errors() ==
+        std::vector<std::string>{"strategy.toml:1:8: the device has no peak for the workload's datatype \"bf16\""});
   CHECK(problem("[[remote_map]]\nchunk = 8") == "strategy.toml:2:1: chunk 8 of 8: there are as many as devices");
   CHECK(problem("[[remote_map]]\nchunk = 0\nshift = 8") ==
         "strategy.toml:2:1: a shift to the device itself: a chunk that stays needs no map");

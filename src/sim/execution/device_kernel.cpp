@@ -19,7 +19,7 @@ bool Device::begin_kernel(Stream& stream, const program::Instruction& instructio
   if (!reach_clock(stream)) return false;
   const program::Kernel& kernel = environment_->program->kernels[instruction.a];
   const program::GroupId id = own_program().groups[kernel.group_slot];
-  const std::uint32_t channel = kernel_channel(id, kernel.memory, kernels_begun_[id]++);
+  const std::uint32_t channel = kernel_channel(id, kernel.memory, kernels_begun_[{id, kernel.memory}]++);
   stream.state = StreamState::kernel;
   stream.since = stream.clock = context_->now();
   gpu(kernel.memory)
@@ -50,6 +50,7 @@ void Device::end_kernel(Stream& stream, const program::Instruction& instruction,
   const KernelRun& run = own.gpu().run();
   const Time computed = run.computed();
   const auto* gemm = std::get_if<program::GemmKernel>(&kernel.work);
+  bytes_received_ += run.bytes_received();
   if (gemm != nullptr) flops_ += gemm->shape.flops();
   spend(stream, instruction, instruction.activity, stream.since, computed);
   spend(stream, instruction, gemm == nullptr ? instruction.activity : Activity::tensor_communication, computed,

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "tessera/sim/gpu/gpu.hpp"
+
 namespace tessera::sim {
 namespace {
 
@@ -25,13 +27,6 @@ std::vector<std::uint32_t> dispatch_order(const program::GemmShape& shape, const
 /// it.
 bool is_cached(const Region& region) { return region.kind == RegionKind::local && region.updates == 0; }
 
-TrackerSpec tracker_spec(const machine::GpuSpec& gpu) {
-  TrackerSpec spec;
-  spec.sets = static_cast<std::uint32_t>(gpu.tracker_sets);
-  spec.bytes = gpu.tracker_size;
-  return spec;
-}
-
 bool is_tracked(const Region& region) { return region.kind != RegionKind::remote && region.updates > 0; }
 
 }  // namespace
@@ -52,7 +47,10 @@ GemmRun::GemmRun(const KernelContext& context, const program::GemmKernel& kernel
     std::fill_n(region_of_.begin() + region.first_tile, region.tiles, static_cast<std::uint16_t>(index));
     if (is_tracked(region)) expect(region);
   }
-  for (std::uint32_t rank = 0; rank < context_.size; ++rank) {
+  // All members have maps of one kind: where this one's stores are counted, so are the others'.
+  const bool counted =
+      std::all_of(map_.regions.begin(), map_.regions.end(), [](const Region& region) { return region.counted_there; });
+  for (std::uint32_t rank = 0; !counted && rank < context_.size; ++rank) {
     if (rank != context_.rank) expect_from(kernel_.address_map(rank, context_.size));
   }
 }
@@ -151,6 +149,7 @@ void GemmRun::received(std::uint32_t number, Time now) {
   const std::uint32_t wavefront = number % wavefronts();
   const bool update = region_of(tile).operation == program::StoreOperation::update;
   const bool counted = is_tracked(region_of(tile));
+  bytes_received_ += layout_.wavefront_bytes(tile, wavefront);
   const std::uint32_t each = layout_.wavefront_blocks();
   for (std::uint32_t block = wavefront * each; block < (wavefront + 1) * each; ++block) {
     const std::uint32_t bytes = block_bytes(tile, block);

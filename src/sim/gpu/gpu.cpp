@@ -34,6 +34,13 @@ MemorySystemSpec memory_spec(const machine::GpuSpec& spec) {
   return memory;
 }
 
+TrackerSpec tracker_spec(const machine::GpuSpec& spec) {
+  TrackerSpec tracker;
+  tracker.sets = static_cast<std::uint32_t>(spec.tracker_sets);
+  tracker.bytes = spec.tracker_size;
+  return tracker;
+}
+
 Gpu::Gpu(const machine::GpuSpec& spec, GpuHost& host, Time traffic_interval)
     : spec_(spec), host_(&host), memory_(memory_spec(spec), *this), bins_(traffic_interval) {}
 

@@ -179,6 +179,7 @@ void RingPassRun::left(std::uint32_t unit, Time now) {
 void RingPassRun::received(std::uint32_t unit, Time now) {
   const std::uint32_t chunk = unit / chunk_units_;
   const bool update = pass_.reduces && pass_.near_memory;
+  bytes_received_ += unit_bytes(chunk, unit % chunk_units_);
   const BlockId first = first_block(chunk, unit % chunk_units_) + (update ? 0 : blocks());
   for_each_block(first, unit_bytes(chunk, unit % chunk_units_), [&](BlockId block, std::uint32_t size) {
     context_.memory->store_uncached(now, {block, size, update ? MemoryOp::update : MemoryOp::write,

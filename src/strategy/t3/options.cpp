@@ -14,9 +14,12 @@ void add_map_keys(config::Schema<MapTable>& s) {
 }
 
 void add_gemm(config::Schema<Options>& s) {
-  s.integer("m", &Options::m, "rows of the result of sub-layer \"gemm\"").at_least("0").otherwise("0");
-  s.integer("n", &Options::n, "columns of it").at_least("0").otherwise("0");
-  s.integer("k", &Options::k, "its depth on one device").at_least("0").otherwise("0");
+  s.integer("m", &Options::m, "rows of the result of sub-layer \"gemm\"")
+      .at_least("0")
+      .at_most("1000000")
+      .otherwise("0");
+  s.integer("n", &Options::n, "columns of it").at_least("0").at_most("1000000").otherwise("0");
+  s.integer("k", &Options::k, "its depth on one device").at_least("0").at_most("1000000").otherwise("0");
   s.integer("tile_m", &Options::tile_m, "rows of a work-group's tile").at_least("1").otherwise("128");
   s.integer("tile_n", &Options::tile_n, "columns of a work-group's tile").at_least("1").otherwise("256");
   s.integer("tile_k", &Options::tile_k, "depth of what it loads at a time").at_least("1").otherwise("32");

@@ -101,10 +101,14 @@ class Planner {
       error("sublayer", fmt::format("a depth of {} is not a multiple of {} devices",
                                     sublayer(options_.sublayer).depth(*job_.model), ranks()));
     }
+    if (job_.machine->device.peak.count(job_.workload->datatype) == 0)
+      error("name", "the device has no peak for the workload's datatype \"" + job_.workload->datatype + "\"");
     if (ranks() < 2) error("name", "strategy \"t3\" needs at least 2 live devices");
     if (by_operators()) return;
     check_cus();
     check_tile();
+    if (!diagnostics_.ok()) return;
+    check_split();
     for (const char* key : {"remote_map", "dma_map"}) check_maps(key);
   }
 
@@ -133,6 +137,16 @@ class Planner {
                                            config::format_quantity(granularity, config::Unit::bytes), what,
                                            config::format_quantity(bytes, config::Unit::bytes)));
     }
+  }
+
+  /// Every part of k has something to add.
+  void check_split() {
+    const std::int64_t k = one_sublayer().gemm.shape.k;
+    const std::int64_t chunks = (k + options_.tile_k - 1) / options_.tile_k;
+    const std::int64_t each = (chunks + options_.split_k - 1) / options_.split_k;
+    if ((options_.split_k - 1) * each >= chunks)
+      error("split_k", fmt::format("{} work-groups cannot share a depth of {} in chunks of {}: some would have none",
+                                   options_.split_k, k, options_.tile_k));
   }
 
   void check_maps(const char* key) {

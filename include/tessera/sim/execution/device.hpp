@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tessera/machine/machine.hpp"
@@ -136,7 +137,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   std::vector<std::uint32_t> ranks_;                                    // of this device in its groups, by group slot
   Time engine_free_ = 0;                                                // the compute engine, where streams take turns
   std::array<std::unique_ptr<OwnGpu>, program::kernel_memories> gpus_;  // made at their first kernel
-  std::map<program::GroupId, std::uint32_t> kernels_begun_;
+  std::map<std::pair<program::GroupId, std::uint32_t>, std::uint32_t> kernels_begun_;  // by group and memory
   std::vector<results::KernelRow> kernel_rows_;
 
   TimeAccount time_;

@@ -24,6 +24,7 @@ class GemmRun final : public KernelRun, private TileSink {
   void received(std::uint32_t wavefront, Time now) override;
   [[nodiscard]] TrafficClass output_class() const override { return TrafficClass::gemm_write; }
   [[nodiscard]] Time computed() const override { return computed_; }
+  [[nodiscard]] std::int64_t bytes_received() const override { return bytes_received_; }
   [[nodiscard]] std::string waits_for() const override;
   [[nodiscard]] std::int64_t held_back() const override { return held_back_; }
 
@@ -78,6 +79,7 @@ class GemmRun final : public KernelRun, private TileSink {
   std::int64_t incomplete_ = 0;  // wavefront tiles that updates are awaited for
   std::int64_t reading_ = 0;     // wavefront tiles that DMAs read
   std::int64_t awaited_ = 0;     // messages for other buffers
+  std::int64_t bytes_received_ = 0;
   bool ended_ = false;
   Time computed_ = 0;
   std::int64_t held_back_ = 0;  // updates, by a full Tracker

@@ -10,10 +10,12 @@
 #include "tessera/program/kernel.hpp"
 #include "tessera/sim/gpu/kernel_run.hpp"
 #include "tessera/sim/gpu/traffic_bins.hpp"
+#include "tessera/sim/memory/tracker.hpp"
 
 namespace tessera::sim {
 
 [[nodiscard]] MemorySystemSpec memory_spec(const machine::GpuSpec& spec);
+[[nodiscard]] TrackerSpec tracker_spec(const machine::GpuSpec& spec);
 
 class Gpu final : private MemoryClient {
  public:

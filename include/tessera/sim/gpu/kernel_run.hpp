@@ -63,6 +63,8 @@ class KernelRun {
   [[nodiscard]] virtual TrafficClass output_class() const = 0;
   /// When its work-groups had ended; what follows is communication alone.
   [[nodiscard]] virtual Time computed() const = 0;
+  /// B that have come from neighbours.
+  [[nodiscard]] virtual std::int64_t bytes_received() const = 0;
   /// What it waits for, for messages: "in a kernel for ...".
   [[nodiscard]] virtual std::string waits_for() const = 0;
   /// Updates that the Tracker held back.

@@ -23,6 +23,7 @@ class RingPassRun final : public KernelRun {
   void received(std::uint32_t unit, Time now) override;
   void left(std::uint32_t unit, Time now) override;
   [[nodiscard]] TrafficClass output_class() const override;
+  [[nodiscard]] std::int64_t bytes_received() const override { return bytes_received_; }
   [[nodiscard]] std::string waits_for() const override;
   [[nodiscard]] Time computed() const override { return began_; }
 
@@ -71,6 +72,7 @@ class RingPassRun final : public KernelRun {
   std::uint32_t next_work_ = 0;
   std::uint32_t departing_ = 0;
   Time began_ = 0;
+  std::int64_t bytes_received_ = 0;
   bool ended_ = false;
   bool going_on_ = false;
   bool again_ = false;

@@ -19,11 +19,14 @@ inline constexpr std::int64_t burst_bytes = 64;
   return static_cast<std::uint32_t>((bytes + burst_bytes - 1) / burst_bytes);
 }
 
+/// B of a DRAM row: HBM2's page.
+inline constexpr std::uint32_t dram_row_bytes = 1024;
+
 /// Where matrices lie in memory: blocks below `ends[0]` belong to the first one, those below `ends[1]` to the second,
 /// the others to the third. A transaction opens a DRAM row for each run of consecutive addresses that it touches.
 struct MatrixRuns {
   std::array<BlockId, 2> ends{};
-  std::array<std::uint32_t, 3> run{burst_bytes * 16, burst_bytes * 16, burst_bytes * 16};  ///< B, of each matrix
+  std::array<std::uint32_t, 3> run{dram_row_bytes, dram_row_bytes, dram_row_bytes};  ///< B, of each matrix
 
   [[nodiscard]] std::uint32_t rows(BlockId block, std::uint32_t bytes) const {
     const std::uint32_t length = run[block < ends[0] ? 0 : block < ends[1] ? 1 : 2];
