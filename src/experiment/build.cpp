@@ -35,26 +35,33 @@ void read_table(const Table& root, const std::string& key, const config::Schema<
     object = schema.read(*table, diagnostics);
 }
 
+std::string joined(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
+
+/// "unknown WHAT "nmae" (did you mean "name"?), allowed: name, ..."
+std::string unknown(const std::string& what, const std::string& name, const std::vector<std::string>& allowed) {
+  const std::string guess = config::did_you_mean(name, allowed);
+  return "unknown " + what + " \"" + name + "\"" + (guess.empty() ? "" : " (did you mean \"" + guess + "\"?)") +
+         ", allowed: " + joined(allowed);
+}
+
 /// The strategy that the table names; null after an error.
 const strategy::StrategyKind* find_strategy(const Table& table, Diagnostics& diagnostics) {
   std::vector<std::string> names;
-  std::string list;
-  for (const auto& kind : strategy::strategy_kinds()) {
-    names.push_back(kind.name);
-    list += (list.empty() ? "" : ", ") + kind.name;
-  }
+  for (const auto& kind : strategy::strategy_kinds()) names.push_back(kind.name);
   const Value* name = table.find("name");
   if (name == nullptr || name->string() == nullptr) {
-    diagnostics.error(name == nullptr ? table.where() : name->where(), "[strategy] needs a name, one of " + list);
+    diagnostics.error(name == nullptr ? table.where() : name->where(),
+                      "[strategy] needs a name, one of " + joined(names));
     return nullptr;
   }
   for (const auto& kind : strategy::strategy_kinds()) {
     if (kind.name == *name->string()) return &kind;
   }
-  const std::string guess = config::did_you_mean(*name->string(), names);
-  diagnostics.error(name->where(), "unknown strategy \"" + *name->string() + "\"" +
-                                       (guess.empty() ? "" : " (did you mean \"" + guess + "\"?)") +
-                                       ", allowed: " + list);
+  diagnostics.error(name->where(), unknown("strategy", *name->string(), names));
   return nullptr;
 }
 
@@ -65,12 +72,7 @@ void check_arbitration(const Table& table, const machine::Machine& machine, Diag
   const std::string& name = machine.device.transaction->arbitration;
   if (std::find(names.begin(), names.end(), name) != names.end()) return;
   const Value* value = table.find("device")->table()->find("transaction")->table()->find("arbitration");
-  std::string list;
-  for (const std::string& allowed : names) list += (list.empty() ? "" : ", ") + allowed;
-  const std::string guess = config::did_you_mean(name, names);
-  diagnostics.error(value == nullptr ? table.where() : value->where(),
-                    "unknown arbitration \"" + name + "\"" +
-                        (guess.empty() ? "" : " (did you mean \"" + guess + "\"?)") + ", allowed: " + list);
+  diagnostics.error(value == nullptr ? table.where() : value->where(), unknown("arbitration", name, names));
 }
 
 void read_parts(const Table& root, Experiment& experiment, Diagnostics& diagnostics) {

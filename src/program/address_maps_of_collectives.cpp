@@ -17,6 +17,12 @@ Region chunk(std::uint32_t tiles, std::uint32_t index, std::uint32_t ranks, std:
   return region;
 }
 
+/// `from` + `shift` on a ring.
+std::uint32_t around(std::uint32_t from, std::int32_t shift, std::uint32_t ranks) {
+  const auto size = static_cast<std::int64_t>(ranks);
+  return static_cast<std::uint32_t>(((std::int64_t{from} + shift) % size + size) % size);
+}
+
 void add(AddressMap& map, const Region& region) {
   if (region.tiles > 0) map.regions.push_back(region);
 }
@@ -80,8 +86,8 @@ const std::vector<AddressMapKind>& address_map_kinds() {
          map.ranks = ranks;
          return map;
        }},
-      {"ring-reduce-scatter", "chunks go round the ring and are added on the way", ring_reduce_scatter_map},
-      {"direct-reduce-scatter", "stores go to where they are summed", direct_reduce_scatter_map},
+      {"ring-reduce-scatter", "chunks go round the ring and are added on the way", ring_reduce_scatter_map, true},
+      {"direct-reduce-scatter", "stores go to where they are summed", direct_reduce_scatter_map, true},
       {"all-to-all", "each chunk is stored to the member that it is for",
        [](std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles, std::uint32_t) {
          return all_to_all_map(rank, ranks, tiles);
@@ -103,9 +109,7 @@ AddressMap map_of_calls(const std::vector<MapCall>& calls, std::uint32_t rank, s
   const auto comes = [&](std::uint32_t own_chunk) {
     std::uint32_t updates = 0;
     for (const MapCall& call : calls) {
-      const auto members = static_cast<std::int64_t>(ranks);
-      const std::int64_t at = ((call.chunk - std::int64_t{call.shift}) % members + members) % members;
-      if (at == own_chunk) updates += call.kind == RegionKind::remote ? writes : 1;
+      if (around(call.chunk, -call.shift, ranks) == own_chunk) updates += call.kind == RegionKind::remote ? writes : 1;
     }
     return updates;
   };
@@ -116,10 +120,8 @@ AddressMap map_of_calls(const std::vector<MapCall>& calls, std::uint32_t rank, s
     for (const MapCall& call : calls) {
       if (call.chunk != position) continue;
       Region region = chunk(tiles, index, ranks, writes);
-      const auto members = static_cast<std::int64_t>(ranks);
       region.kind = call.kind;
-      region.destination =
-          static_cast<std::uint32_t>(((rank + std::int64_t{call.shift}) % members + members) % members);
+      region.destination = around(rank, call.shift, ranks);
       region.operation = call.operation;
       region.updates = call.kind == RegionKind::dma ? call.updates : 0;
       add(map, region);

@@ -78,6 +78,7 @@ struct AddressMapKind {
   std::string name;
   std::string help;
   AddressMap (*make)(std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles, std::uint32_t writes) = nullptr;
+  bool scatters_sums = false;  ///< each member ends with a chunk of the sum: an all-gather makes it whole
 };
 [[nodiscard]] const std::vector<AddressMapKind>& address_map_kinds();
 [[nodiscard]] std::uint32_t address_map_index(const std::string& name);  ///< InternalError when there is none

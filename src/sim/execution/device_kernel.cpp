@@ -7,14 +7,6 @@ namespace tessera::sim {
 
 using program::Activity;
 
-void OwnGpu::begin(Time now, const program::Kernel& kernel, const program::Group& group, std::uint32_t rank,
-                   std::uint32_t channel, std::uint32_t stream) {
-  channel_ = channel;
-  stream_ = stream;
-  group_ = &group;
-  gpu_.begin(now, kernel, rank, static_cast<std::uint32_t>(group.members.size()), channel);
-}
-
 bool Device::begin_kernel(Stream& stream, const program::Instruction& instruction) {
   if (!reach_clock(stream)) return false;
   const program::Kernel& kernel = environment_->program->kernels[instruction.a];

@@ -52,7 +52,7 @@ void Gpu::begin(Time now, const program::Kernel& kernel, std::uint32_t rank, std
     memory_.arbitrate(now, gemm->arbitration.empty() ? spec_.arbitration : gemm->arbitration);
     run_ = std::make_unique<GemmRun>(context, *gemm, 0);
   } else {
-    run_ = std::make_unique<RingPassRun>(context, std::get<program::RingPass>(kernel.work), cus, 0);
+    run_ = std::make_unique<RingPassRun>(context, std::get<program::RingPass>(kernel.work), 0);
   }
   id_ = id;
   run_->begin(now);

@@ -17,11 +17,11 @@ TrafficClass writes(const program::RingPass& pass) {
 
 }  // namespace
 
-RingPassRun::RingPassRun(const KernelContext& context, const program::RingPass& pass, std::int64_t cus, BlockId base)
+RingPassRun::RingPassRun(const KernelContext& context, const program::RingPass& pass, BlockId base)
     : context_(context),
       pass_(pass),
       base_(base),
-      limit_(cus * context.spec->outstanding),
+      limit_(context.cus * context.spec->outstanding),
       unit_blocks_(static_cast<std::uint32_t>(ceil_div(context.spec->copy_block, context.spec->granularity))),
       chunk_units_(static_cast<std::uint32_t>(
           ceil_div(ceil_div(pass.bytes, context.size), unit_blocks_ * context.spec->granularity))),

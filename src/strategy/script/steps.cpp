@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "../place_of.hpp"
 #include "ops.hpp"
 #include "tessera/program/collective.hpp"
 
@@ -14,12 +15,6 @@ namespace {
 
 using config::Table;
 using config::Value;
-
-/// Where a key stands, or the table when it is absent.
-const config::Location& place_of(const Table& table, const char* key) {
-  const Value* value = table.find(key);
-  return value == nullptr ? table.where() : value->where();
-}
 
 program::Activity activity_of(const StepTable& keys) {
   for (int i = 0; i < program::activity_count; ++i) {

@@ -41,8 +41,7 @@ void fused(const Work& work, Streams& streams, const std::string& arbitration) {
   program::GemmKernel gemm = work.gemm;
   gemm.arbitration = arbitration;
   streams.main.activity(work.activity).label(work.label + " fused gemm").kernel({gemm, 0, 0, 0});
-  const auto& kind = program::address_map_kinds()[gemm.map];
-  if (gemm.calls.empty() && kind.name.find("reduce-scatter") != std::string::npos)
+  if (gemm.calls.empty() && program::address_map_kinds()[gemm.map].scatters_sums)
     add_pass(work, streams.main, all_gather(work));
 }
 
@@ -79,20 +78,33 @@ void cu_split(const Work& work, Streams& streams) {
 
 const std::vector<Configuration>& configurations() {
   static const std::vector<Configuration> all{
-      {"sequential", "GEMM, then reduce-scatter, then all-gather", false, false, sequential},
-      {"t3", "GEMM fused with the reduce-scatter, with the memory's own arbitration; then all-gather", false, true,
-       [](const Work& work, Streams& streams) { fused(work, streams, ""); }},
-      {"t3-mca", "the same with communication-aware arbitration", false, true,
-       [](const Work& work, Streams& streams) { fused(work, streams, "mca"); }},
-      {"ideal-gemm-rs-overlap", "the longer of GEMM and reduce-scatter, each undisturbed; then all-gather", true, false,
-       ideal_overlap},
-      {"ideal-rs-nmc", "the same, the reduce-scatter with near-memory additions", true, false, ideal_near_memory},
-      {"cu-split", "the longer of a GEMM on gemm_cus and an all-reduce on collective_cus, each undisturbed", true,
-       false, cu_split},
-      {"gemm", "the GEMM alone", false, false,
-       [](const Work& work, Streams& streams) { add_gemm(work, streams.main); }},
-      {"reduce-scatter", "the reduce-scatter alone", false, false,
-       [](const Work& work, Streams& streams) { add_pass(work, streams.main, reduce_scatter(work)); }},
+      {.name = "sequential", .help = "GEMM, then reduce-scatter, then all-gather", .add = sequential},
+      {.name = "t3",
+       .help = "GEMM fused with the reduce-scatter, with the memory's own arbitration; then all-gather",
+       .fused = true,
+       .add = [](const Work& work, Streams& streams) { fused(work, streams, ""); }},
+      {.name = "t3-mca",
+       .help = "the same with communication-aware arbitration",
+       .fused = true,
+       .add = [](const Work& work, Streams& streams) { fused(work, streams, "mca"); }},
+      {.name = "ideal-gemm-rs-overlap",
+       .help = "the longer of GEMM and reduce-scatter, each undisturbed; then all-gather",
+       .uses_side = true,
+       .add = ideal_overlap},
+      {.name = "ideal-rs-nmc",
+       .help = "the same, the reduce-scatter with near-memory additions",
+       .uses_side = true,
+       .add = ideal_near_memory},
+      {.name = "cu-split",
+       .help = "the longer of a GEMM on gemm_cus and an all-reduce on collective_cus, each undisturbed",
+       .uses_side = true,
+       .add = cu_split},
+      {.name = "gemm",
+       .help = "the GEMM alone",
+       .add = [](const Work& work, Streams& streams) { add_gemm(work, streams.main); }},
+      {.name = "reduce-scatter",
+       .help = "the reduce-scatter alone",
+       .add = [](const Work& work, Streams& streams) { add_pass(work, streams.main, reduce_scatter(work)); }},
   };
   return all;
 }

@@ -28,8 +28,8 @@ struct Streams {
 struct Configuration {
   std::string name;
   std::string help;
-  bool uses_side = false;
-  bool fused = false;
+  bool uses_side = false;  ///< it writes to the side stream as well
+  bool fused = false;      ///< the collective needs no buffer of its own
   void (*add)(const Work& work, Streams& streams) = nullptr;
 };
 [[nodiscard]] const std::vector<Configuration>& configurations();

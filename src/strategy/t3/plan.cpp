@@ -1,6 +1,7 @@
 // From a [strategy] table to the plan.
 #include <fmt/format.h>
 
+#include "../place_of.hpp"
 #include "configurations.hpp"
 #include "sublayers.hpp"
 #include "tessera/strategy/t3/t3.hpp"
@@ -9,12 +10,6 @@ namespace tessera::strategy::t3 {
 namespace {
 
 using config::Table;
-
-/// Where a key stands, or the table when it is absent.
-const config::Location& place_of(const Table& table, const char* key) {
-  const config::Value* value = table.find(key);
-  return value == nullptr ? table.where() : value->where();
-}
 
 class Planner {
  public:
@@ -109,7 +104,7 @@ class Planner {
     check_tile();
     if (!diagnostics_.ok()) return;
     check_split();
-    for (const char* key : {"remote_map", "dma_map"}) check_maps(key);
+    check_maps();
   }
 
   void check_cus() {
@@ -149,31 +144,41 @@ class Planner {
                                    options_.split_k, k, options_.tile_k));
   }
 
-  void check_maps(const char* key) {
-    const config::Value* value = table_.find(key);
-    if (value == nullptr || value->array() == nullptr) return;
-    const bool remote = std::string_view(key) == "remote_map";
-    const std::vector<MapTable>& maps = remote ? options_.remote_maps : options_.dma_maps;
-    for (std::size_t i = 0; i < maps.size(); ++i) {
-      const config::Location& where = (*value->array())[i].where();
-      if (maps[i].chunk >= ranks())
-        diagnostics_.error(where, fmt::format("chunk {} of {}: there are as many as devices", maps[i].chunk, ranks()));
-      if (maps[i].shift % ranks() == 0)
-        diagnostics_.error(where, "a shift to the device itself: a chunk that stays needs no map");
-      const auto named = [&](const std::vector<MapTable>& others) {
-        return std::any_of(others.begin(), others.end(), [&](const MapTable& other) {
-          return &other != &maps[i] && other.chunk == maps[i].chunk && &other < &maps[i];
-        });
-      };
-      const auto in = [&](const std::vector<MapTable>& others) {
-        return std::any_of(others.begin(), others.end(),
-                           [&](const MapTable& other) { return other.chunk == maps[i].chunk; });
-      };
-      if (!remote && in(options_.remote_maps))
-        diagnostics_.error(where, fmt::format("dma_map overlaps a remote_map: both name chunk {}", maps[i].chunk));
-      if (named(maps)) diagnostics_.error(where, fmt::format("a second {} of chunk {}", key, maps[i].chunk));
+  /// One of the user's calls and where it stands.
+  struct OwnCall {
+    const char* key = nullptr;
+    const MapTable* map = nullptr;
+    const config::Location* where = nullptr;
+  };
+
+  [[nodiscard]] std::vector<OwnCall> own_calls() const {
+    std::vector<OwnCall> calls;
+    for (const auto& [key, maps] : {std::pair("remote_map", &options_.remote_maps), {"dma_map", &options_.dma_maps}}) {
+      const config::Value* value = table_.find(key);
+      for (std::size_t i = 0; i < maps->size(); ++i) calls.push_back({key, &(*maps)[i], &(*value->array())[i].where()});
     }
-    if (diagnostics_.ok() && !remote) check_updates(*value);
+    return calls;
+  }
+
+  void check_maps() {
+    const std::vector<OwnCall> calls = own_calls();
+    for (auto call = calls.begin(); call != calls.end(); ++call) {
+      const MapTable& map = *call->map;
+      if (map.chunk >= ranks())
+        diagnostics_.error(*call->where,
+                           fmt::format("chunk {} of {}: there are as many as devices", map.chunk, ranks()));
+      if (map.shift % ranks() == 0)
+        diagnostics_.error(*call->where, "a shift to the device itself: a chunk that stays needs no map");
+      const auto other =
+          std::find_if(calls.begin(), call, [&](const OwnCall& before) { return before.map->chunk == map.chunk; });
+      if (other == call) continue;
+      diagnostics_.error(*call->where,
+                         std::string_view(other->key) == call->key
+                             ? fmt::format("a second {} of chunk {}", call->key, map.chunk)
+                             : fmt::format("{} overlaps a {}: both name chunk {}", call->key, other->key, map.chunk));
+    }
+    const config::Value* commands = table_.find("dma_map");
+    if (diagnostics_.ok() && commands != nullptr) check_updates(*commands);
   }
 
   /// A threshold that is never reached, or passed.

@@ -2,9 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
-#include "tessera/program/kernel.hpp"
+#include "tessera/program/program.hpp"
 #include "tessera/sim/gpu/gpu.hpp"
 
 namespace tessera::sim {
@@ -28,7 +27,12 @@ class OwnGpu final : private GpuHost {
 
   /// `channel` names the kernel in messages; the stream waits for its end.
   void begin(Time now, const program::Kernel& kernel, const program::Group& group, std::uint32_t rank,
-             std::uint32_t channel, std::uint32_t stream);
+             std::uint32_t channel, std::uint32_t stream) {
+    channel_ = channel;
+    stream_ = stream;
+    group_ = &group;
+    gpu_.begin(now, kernel, rank, static_cast<std::uint32_t>(group.members.size()), channel);
+  }
 
   [[nodiscard]] Gpu& gpu() { return gpu_; }
   [[nodiscard]] const Gpu& gpu() const { return gpu_; }

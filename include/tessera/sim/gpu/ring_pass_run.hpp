@@ -14,7 +14,7 @@ namespace tessera::sim {
 class RingPassRun final : public KernelRun {
  public:
   /// Blocks: chunk by chunk, `base` on: what this GPU holds; behind them the same number for what it receives.
-  RingPassRun(const KernelContext& context, const program::RingPass& pass, std::int64_t cus, BlockId base);
+  RingPassRun(const KernelContext& context, const program::RingPass& pass, BlockId base);
 
   void begin(Time now) override;
   void arrived(std::uint32_t owner, Time at, Time now) override;
