@@ -34,6 +34,9 @@ class DeterminismOfExperiments(Determinism):
         for configuration in ("sequential", "t3", "t3-mca", "ideal-rs-nmc"):
             self.check("t3.toml", "--set", f"strategy.configuration={configuration}")
 
+    def test_kernels_among_operators(self):
+        self.check("kernels-in-a-layer.toml")
+
     def test_a_mixture_of_experts(self):
         self.check("mixture.toml")
 

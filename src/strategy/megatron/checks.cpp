@@ -7,6 +7,7 @@
 #include "cut.hpp"
 #include "tessera/base/random.hpp"
 #include "tessera/program/schedule.hpp"
+#include "tessera/strategy/t3/sublayer.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
@@ -75,6 +76,10 @@ void Checker::check_devices() {
 void Checker::check_tensor() {
   const std::int64_t t = options_.tensor;
   check_heads();
+  if (cut_.uses_kernels()) {
+    const std::string problem = t3::inline_problem(job_.machine->device, job_.workload->datatype);
+    if (!problem.empty()) error("sublayers", "sublayers = \"{}\": {}", options_.sublayers, problem);
+  }
   if (model_.ffn_hidden % t != 0) {
     error("tensor", "tensor = {} does not divide the MLP's width of {}", t, model_.ffn_hidden);
   }
@@ -196,6 +201,7 @@ Cut make_cut(const Table& table, const Job& job, Diagnostics& diagnostics) {
   cut.model = job.model;
   cut.workload = job.workload;
   cut.collectives = job.collectives;
+  cut.device_spec = &job.machine->device;
   config::Diagnostics reading;
   cut.options = options_schema().read(table, reading);
   const bool readable = reading.ok();

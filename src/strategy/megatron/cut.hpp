@@ -49,6 +49,7 @@ struct Cut {
   const workload::Model* model = nullptr;
   const Workload* workload = nullptr;
   const program::CollectiveChoices* collectives = nullptr;
+  const machine::DeviceSpec* device_spec = nullptr;
   Options options;                         ///< data and schedule resolved
   std::vector<program::DeviceId> devices;  ///< those that take part, in order of rank
   std::int64_t micro_batches = 1;          ///< of one replica
@@ -60,6 +61,8 @@ struct Cut {
   /// New tokens of a micro-batch that pass through the stages at once.
   [[nodiscard]] std::int64_t tokens() const;
   [[nodiscard]] std::int64_t context() const;  ///< keys and values of a sequence at the end of the iteration
+  /// Sums over the tensor ranks belong to kernels at transaction level.
+  [[nodiscard]] bool uses_kernels() const { return options.sublayers != "operators" && options.tensor > 1; }
   [[nodiscard]] bool uses_sequence_parallelism() const { return options.sequence_parallel && options.tensor > 1; }
   /// Bytes of the activation between two layers, whole.
   [[nodiscard]] std::int64_t activation_bytes() const { return element() * tokens() * model->hidden; }

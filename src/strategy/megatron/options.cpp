@@ -1,5 +1,6 @@
 #include "tessera/program/schedule.hpp"
 #include "tessera/strategy/megatron/megatron.hpp"
+#include "tessera/strategy/t3/sublayer.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
@@ -26,6 +27,17 @@ void add_cuts(config::Schema<Options>& s) {
   s.choice<bool>("uneven_heads", &Options::pad_heads, {{"error", false}, {"pad", true}},
                  "heads that tensor does not divide: refuse, or let every rank carry ceil(heads / tensor)")
       .otherwise("error");
+  s.choice<bool>(
+       "attention", &Options::whole_attention, {{"cut", false}, {"whole", true}},
+       "heads of the attention core (scores, softmax, context): cut over the tensor-parallel ranks, or all of "
+       "them on each rank")
+      .otherwise("cut");
+  std::vector<std::string> levels = {"operators"};
+  for (const std::string& name : t3::inline_configurations()) levels.push_back(name);
+  s.choice("sublayers", &Options::sublayers, levels,
+           "GEMMs whose results are summed over the tensor-parallel ranks: by operators and collectives, or at "
+           "transaction level in this configuration of strategy t3 (docs/t3.md)")
+      .otherwise("operators");
 }
 
 void add_schedule(config::Schema<Options>& s) {

@@ -1,5 +1,7 @@
 #include "parallel_linear.hpp"
 
+#include "tessera/strategy/t3/sublayer.hpp"
+
 namespace tessera::strategy::megatron {
 namespace {
 
@@ -16,13 +18,30 @@ const char* reduction_label(const Cut& cut) {
   return cut.uses_sequence_parallelism() ? "tensor reduce-scatter" : "tensor all-reduce";
 }
 
+/// The operators, and their sum over the tensor ranks. At transaction level the sum belongs to the kernel of the
+/// product.
+void run_and_reduce(Writer& writer, const std::vector<workload::Operator>& operators, Activity activity) {
+  const Cut& cut = writer.cut();
+  if (!cut.uses_kernels()) {
+    writer.run(operators, activity);
+    return writer.tensor_collective(reduction(cut), cut.activation_bytes(), reduction_label(cut));
+  }
+  for (const workload::Operator& op : operators) {
+    if (op.kind == workload::OperatorKind::gemm) {
+      t3::add_sublayer({cut.options.sublayers, activity, tensor_group, !cut.uses_sequence_parallelism()},
+                       *cut.device_spec, op, writer.builder());
+    } else {
+      writer.run({op}, activity);
+    }
+  }
+}
+
 void backward_in_turn(Writer& writer, const workload::OperatorSet& set) {
   const Cut& cut = writer.cut();
   if (cut.uses_sequence_parallelism()) {
     writer.tensor_collective(CollectiveKind::all_gather, cut.activation_bytes(), "tensor all-gather");
   }
-  writer.run(set.input_gradient, Activity::backward);
-  writer.tensor_collective(reduction(cut), cut.activation_bytes(), reduction_label(cut));
+  run_and_reduce(writer, set.input_gradient, Activity::backward);
   writer.run(set.weight_gradient, Activity::backward);
 }
 
@@ -40,7 +59,8 @@ void backward_beside(Writer& writer, const workload::OperatorSet& set) {
 }  // namespace
 
 bool has_beside_stream(const Cut& cut) {
-  return cut.training() && cut.options.tensor > 1 && cut.options.overlap_tensor_communication;
+  return cut.training() && cut.options.tensor > 1 && cut.options.overlap_tensor_communication &&
+         !cut.uses_kernels();  // those run on the main stream alone
 }
 
 void plain_backward(Writer& writer, const workload::OperatorSet& set) {
@@ -65,9 +85,7 @@ void column_backward(Writer& writer, const workload::OperatorSet& set) {
 }
 
 void row_forward(Writer& writer, const workload::OperatorSet& set, Activity activity) {
-  const Cut& cut = writer.cut();
-  writer.run(set.forward, activity);
-  writer.tensor_collective(reduction(cut), cut.activation_bytes(), reduction_label(cut));
+  run_and_reduce(writer, set.forward, activity);
 }
 
 void row_backward(Writer& writer, const workload::OperatorSet& set) {

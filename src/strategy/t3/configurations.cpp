@@ -17,32 +17,34 @@ void add_gemm(const Work& work, BlockBuilder& builder, std::int64_t cus = 0) {
   gemm.map = program::address_map_index("local");
   gemm.calls.clear();
   gemm.dma_tiles = 1;
-  builder.activity(work.activity).label(work.label + " gemm").kernel({gemm, 0, cus, 0});
+  builder.activity(work.activity).label(work.label + " gemm").kernel({gemm, work.group_slot, cus, 0});
 }
 
 void add_pass(const Work& work, BlockBuilder& builder, const RingPass& pass, std::int64_t cus = 0,
               std::uint32_t memory = 0) {
   builder.activity(Activity::tensor_communication)
       .label(work.label + (pass.reduces ? " reduce-scatter" : " all-gather"))
-      .kernel({pass, 0, cus, memory});
+      .kernel({pass, work.group_slot, cus, memory});
 }
 
 RingPass reduce_scatter(const Work& work) { return {work.gemm.shape.output_bytes(), true, false}; }
 RingPass near_memory_reduce_scatter(const Work& work) { return {work.gemm.shape.output_bytes(), true, true}; }
-RingPass all_gather(const Work& work) { return {work.gemm.shape.output_bytes(), false, false}; }
+
+void add_all_gather(const Work& work, BlockBuilder& builder) {
+  if (work.gathers) add_pass(work, builder, {work.gemm.shape.output_bytes(), false, false});
+}
 
 void sequential(const Work& work, Streams& streams) {
   add_gemm(work, streams.main);
   add_pass(work, streams.main, reduce_scatter(work));
-  add_pass(work, streams.main, all_gather(work));
+  add_all_gather(work, streams.main);
 }
 
 void fused(const Work& work, Streams& streams, const std::string& arbitration) {
   program::GemmKernel gemm = work.gemm;
   gemm.arbitration = arbitration;
-  streams.main.activity(work.activity).label(work.label + " fused gemm").kernel({gemm, 0, 0, 0});
-  if (gemm.calls.empty() && program::address_map_kinds()[gemm.map].scatters_sums)
-    add_pass(work, streams.main, all_gather(work));
+  streams.main.activity(work.activity).label(work.label + " fused gemm").kernel({gemm, work.group_slot, 0, 0});
+  if (gemm.calls.empty() && program::address_map_kinds()[gemm.map].scatters_sums) add_all_gather(work, streams.main);
 }
 
 /// The GEMM, and beside it, undisturbed, what `side` adds; the longer of the two counts.
@@ -58,19 +60,19 @@ void overlapped(const Work& work, Streams& streams, std::int64_t gemm_cus, const
 
 void ideal_overlap(const Work& work, Streams& streams) {
   overlapped(work, streams, 0, [&](BlockBuilder& side) { add_pass(work, side, reduce_scatter(work), 0, side_memory); });
-  add_pass(work, streams.main, all_gather(work));
+  add_all_gather(work, streams.main);
 }
 
 void ideal_near_memory(const Work& work, Streams& streams) {
   overlapped(work, streams, 0,
              [&](BlockBuilder& side) { add_pass(work, side, near_memory_reduce_scatter(work), 0, side_memory); });
-  add_pass(work, streams.main, all_gather(work));
+  add_all_gather(work, streams.main);
 }
 
 void cu_split(const Work& work, Streams& streams) {
   overlapped(work, streams, work.gemm_cus, [&](BlockBuilder& side) {
     add_pass(work, side, reduce_scatter(work), work.collective_cus, side_memory);
-    add_pass(work, side, all_gather(work), work.collective_cus, side_memory);
+    add_pass(work, side, {work.gemm.shape.output_bytes(), false, false}, work.collective_cus, side_memory);
   });
 }
 
@@ -101,9 +103,11 @@ const std::vector<Configuration>& configurations() {
        .add = cu_split},
       {.name = "gemm",
        .help = "the GEMM alone",
+       .whole = false,
        .add = [](const Work& work, Streams& streams) { add_gemm(work, streams.main); }},
       {.name = "reduce-scatter",
        .help = "the reduce-scatter alone",
+       .whole = false,
        .add = [](const Work& work, Streams& streams) { add_pass(work, streams.main, reduce_scatter(work)); }},
   };
   return all;

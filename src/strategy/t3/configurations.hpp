@@ -14,6 +14,8 @@ struct Work {
   program::GemmKernel gemm;  ///< whose map communicates
   program::Activity activity = program::Activity::forward;
   std::string label;
+  std::uint32_t group_slot = 0;  ///< the devices that share it
+  bool gathers = true;           ///< the sum is wanted everywhere
   std::int64_t gemm_cus = 0;
   std::int64_t collective_cus = 0;
 };
@@ -30,6 +32,7 @@ struct Configuration {
   std::string help;
   bool uses_side = false;  ///< it writes to the side stream as well
   bool fused = false;      ///< the collective needs no buffer of its own
+  bool whole = true;       ///< the sub-layer, not a part of it
   void (*add)(const Work& work, Streams& streams) = nullptr;
 };
 [[nodiscard]] const std::vector<Configuration>& configurations();

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "../place_of.hpp"
-#include "configurations.hpp"
+#include "kernels.hpp"
 #include "sublayers.hpp"
 #include "tessera/strategy/t3/t3.hpp"
 
@@ -115,23 +115,9 @@ class Planner {
     }
   }
 
-  /// A work-group's parts are whole transactions.
   void check_tile() {
-    const std::int64_t granularity = job_.machine->device.transaction->granularity;
-    const std::int64_t element = workload::bytes_per_element(job_.workload->datatype);
-    if (options_.tile_m % options_.wavefronts != 0)
-      return error("wavefronts",
-                   fmt::format("{} wavefronts do not divide a tile of {} rows", options_.wavefronts, options_.tile_m));
-    const std::pair<const char*, std::int64_t> parts[] = {
-        {"tile_m x tile_k", options_.tile_m * options_.tile_k * element},
-        {"tile_n x tile_k", options_.tile_n * options_.tile_k * element},
-        {"a wavefront's share of the tile", options_.tile_m / options_.wavefronts * options_.tile_n * element}};
-    for (const auto& [what, bytes] : parts) {
-      if (bytes % granularity != 0)
-        return error("tile_k", fmt::format("a granularity of {} does not divide {}, {} ([machine.device.transaction])",
-                                           config::format_quantity(granularity, config::Unit::bytes), what,
-                                           config::format_quantity(bytes, config::Unit::bytes)));
-    }
+    const auto problem = tile_problem(options_, job_.machine->device.transaction->granularity, job_.workload->datatype);
+    if (problem) error(problem->key, problem->text);
   }
 
   /// Every part of k has something to add.
@@ -197,41 +183,22 @@ class Planner {
 
   [[nodiscard]] Work one_sublayer() const {
     Work work;
-    program::GemmShape& shape = work.gemm.shape;
-    if (options_.sublayer == "gemm") {
-      shape.m = options_.m;
-      shape.n = options_.n;
-      shape.k = options_.k;
-    } else {
-      const Sublayer& one = sublayer(options_.sublayer);
-      shape.m = job_.workload->sequence * job_.workload->global_batch;
-      shape.n = job_.model->hidden;
-      shape.k = one.depth(*job_.model) / ranks();
-      work.activity = one.activity;
-      // Weights are stored output by input: transposed for the forward pass.
-      shape.b_transposed = one.activity == program::Activity::forward;
+    Product product{options_.m, options_.n, options_.k};
+    const Sublayer* one = options_.sublayer == "gemm" ? nullptr : &sublayer(options_.sublayer);
+    if (one != nullptr) {
+      product = {job_.workload->sequence * job_.workload->global_batch, job_.model->hidden,
+                 one->depth(*job_.model) / ranks()};
+      work.activity = one->activity;
     }
+    work.gemm = gemm_kernel(options_, product, job_.machine->device, job_.workload->datatype);
+    // Weights are stored output by input: transposed for the forward pass.
+    work.gemm.shape.b_transposed = one != nullptr && one->activity == program::Activity::forward;
     work.label = options_.sublayer;
-    set_kernel(work);
-    return work;
-  }
-
-  void set_kernel(Work& work) const {
-    program::GemmShape& shape = work.gemm.shape;
-    shape.tile_m = options_.tile_m;
-    shape.tile_n = options_.tile_n;
-    shape.tile_k = options_.tile_k;
-    shape.wavefronts = options_.wavefronts;
-    shape.split_k = options_.split_k;
-    shape.order = options_.tile_order;
-    shape.element = workload::bytes_per_element(job_.workload->datatype);
-    shape.peak = job_.machine->device.peak.at(job_.workload->datatype);
-    work.gemm.map = program::address_map_index(options_.collective);
-    work.gemm.dma_tiles = options_.dma_tiles;
     for (const MapTable& map : options_.remote_maps) work.gemm.calls.push_back(call(map, program::RegionKind::remote));
     for (const MapTable& map : options_.dma_maps) work.gemm.calls.push_back(call(map, program::RegionKind::dma));
     work.gemm_cus = options_.gemm_cus;
     work.collective_cus = options_.collective_cus;
+    return work;
   }
 
   [[nodiscard]] static program::MapCall call(const MapTable& map, program::RegionKind kind) {
