@@ -26,18 +26,20 @@ def plot(results, folder, only=None, kind="png"):
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise ResultsError(f"cannot write '{folder}': {error.strerror}", 4) from None
-    paths = []
+    paths = [(FIGURES[name], os.path.join(folder, f"{name}.{kind}")) for name in only or FIGURES]
+    return [path for draw, path in paths if save(path, draw, results)]
+
+
+def save(path, draw, *arguments):
+    """Writes what a drawing function makes of its arguments; whether there was anything to draw."""
     with style.styled():
-        for name in only or FIGURES:
-            figure = FIGURES[name](results)
-            if figure is None:
-                continue
-            path = os.path.join(folder, f"{name}.{kind}")
-            try:
-                figure.savefig(path, metadata={"Date": None} if kind == "svg" else None)
-            except OSError as error:
-                raise ResultsError(f"cannot write '{path}': {error.strerror}", 4) from None
-            finally:
-                pyplot.close(figure)
-            paths.append(path)
-    return paths
+        figure = draw(*arguments)
+        if figure is None:
+            return False
+        try:
+            figure.savefig(path, metadata={"Date": None} if os.fspath(path).endswith(".svg") else None)
+        except OSError as error:
+            raise ResultsError(f"cannot write '{path}': {error.strerror}", 4) from None
+        finally:
+            pyplot.close(figure)
+    return True

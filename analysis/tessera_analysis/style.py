@@ -66,7 +66,11 @@ def styled():
 
 def heading(figure, results, what):
     """One bold line above everything: what is shown, of which run."""
-    figure.suptitle(f"{what}: {results.summary['title']}", x=0.01, ha="left", fontsize=12, fontweight="bold")
+    title(figure, f"{what}: {results.summary['title']}")
+
+
+def title(figure, text):
+    figure.suptitle(text, x=0.01, ha="left", fontsize=12, fontweight="bold")
 
 
 def time_unit(longest_ps):
