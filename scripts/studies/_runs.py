@@ -20,8 +20,8 @@ class Simulator:
         self.known = {}
 
     def summary(self, experiment, settings=(), ranks=1):
-        """The row of /summary as a dict, with the kernels of device 0 and the traffic of memories where there are any;
-        `settings` are ("key", value) pairs over the file."""
+        """The row of /summary as a dict, with the kernels of device 0, the traffic of memories and the same over time where there
+        are any; `settings` are ("key", value) pairs over the file."""
         key = (str(experiment), tuple(settings))
         if key not in self.known:
             self.known[key] = self._run(ROOT / "inputs" / "experiments" / experiment, settings, ranks)
@@ -52,6 +52,8 @@ class Simulator:
                 if "kernels" in file:
                     found["kernels"] = [row for row in file["kernels"][:] if row["device"] == 0]
                     found["traffic"] = mean_traffic(file["memory_traffic"][:])
+                if "memory_traffic_timeline" in file:
+                    found["traffic_over_time"] = own_traffic(file["memory_traffic_timeline"][:])
                 return found
 
 
@@ -63,6 +65,11 @@ def mean_traffic(rows):
         sums[name] = sums.get(name, 0) + int(row["bytes"])
     devices = len({row["device"] for row in rows})
     return {name: value / devices for name, value in sums.items()}
+
+
+def own_traffic(rows):
+    """(begin_ps, class, B) of the memory of device 0."""
+    return [(int(row["begin_ps"]), row["traffic"].decode(), int(row["bytes"])) for row in rows if row["device"] == row["memory"] == 0]
 
 
 def minimum(function, low, high, steps):

@@ -1,0 +1,85 @@
+"""What the parts of the study share: the cases, how they run, and what a part hands back."""
+
+import math
+from dataclasses import dataclass, field
+
+FILE = "t3/sublayer.toml"
+SEQUENCES = {"mega-gpt2": 16, "t-nlg": 8}  # of 1,024 tokens (table 2)
+SUBLAYERS = {"op": "OP", "fc2": "FC-2", "fc1": "FC-1", "ip": "IP"}  # as the paper writes them
+SMALL = [(model, sub, tp) for model in ("mega-gpt2", "t-nlg") for tp in (8, 16) for sub in SUBLAYERS]
+TITLES = {"mega-gpt2": "Mega-GPT-2", "t-nlg": "T-NLG"}
+WORK_GROUP, MEMORY = "machine.device.transaction.work_group_time", "machine.device.transaction.memory_efficiency"
+IDEAL = "ideal-gemm-rs-overlap"
+
+
+@dataclass
+class Outcome:
+    """Of one part, or of several."""
+
+    tables: dict = field(default_factory=dict)  # Markdown by its place in docs/validation/t3.md
+    pictures: dict = field(default_factory=dict)  # (drawing function, its arguments) by file name
+    summary: dict = field(default_factory=dict)  # text by key of the summary line
+    goals: list = field(default_factory=list)  # (paper, simulated): what the summary line's deviations are taken over
+
+    def add(self, other):
+        self.tables |= other.tables
+        self.pictures |= other.pictures
+        self.summary |= other.summary
+        self.goals += other.goals
+
+
+def layer_of_model(case):
+    model, sub, tp = case
+    return (("model", model), ("workload.global_batch", SEQUENCES[model]), ("machine.topology.devices", tp), ("strategy.sublayer", sub))
+
+
+class Bench:
+    """Runs cases: (model, sub-layer, TP degree). `fitted` are settings over those of the machine file."""
+
+    def __init__(self, simulator, fitted=()):
+        self.simulator, self.fitted = simulator, fitted
+
+    def result(self, settings):
+        return self.simulator.summary(FILE, settings)
+
+    def runs(self, cases, configurations, settings=(), layer=layer_of_model):
+        """Results by (case, configuration); `layer` gives the settings of a case."""
+        keys = [(case, configuration) for case in cases for configuration in configurations]
+        jobs = [(FILE, (*layer(case), ("strategy.configuration", configuration), *self.fitted, *settings))
+                for case, configuration in keys]
+        return dict(zip(keys, self.simulator.many(jobs)))
+
+    def speedups(self, cases, configuration, settings=()):
+        runs = self.runs(cases, ("sequential", configuration), settings)
+        return [speedup(runs, case, configuration) for case in cases]
+
+
+def geomean(values):
+    return math.exp(sum(math.log(value) for value in values) / len(values))
+
+
+def two(value):
+    return f"{value:.2f}"
+
+
+def three(value):
+    return f"{value:.3f}"
+
+
+def seconds(result):
+    return result["iteration_time_ps"] * 1e-12
+
+
+def speedup(runs, case, configuration):
+    return seconds(runs[case, "sequential"]) / seconds(runs[case, configuration])
+
+
+def kernel_seconds(result):
+    """Of the kernels of device 0, in order."""
+    return [(row["end_ps"] - row["begin_ps"]) * 1e-12 for row in result["kernels"]]
+
+
+def place(case):
+    """(group, label) of a case in a picture."""
+    model, sub, tp = case
+    return f"{TITLES[model]}, TP {tp}", SUBLAYERS[sub]

@@ -1,0 +1,21 @@
+"""Figure 20: twice the CUs on the same network."""
+
+from _runs import table
+from tessera_analysis import t3_figures
+from tessera_analysis.bars import Row
+
+from . import paper
+from .bench import Outcome, place, two
+
+CASES = [(model, sub, 8) for model in ("mega-gpt2", "t-nlg") for sub in ("op", "fc2")]
+DOUBLE = (("machine.device.cores", 160), ("machine.device.peak.fp16", "229.376 TFLOP/s"))
+
+
+def study(bench):
+    once, twice = (bench.speedups(CASES, "t3-mca", settings) for settings in ((), DOUBLE))
+    rows = [(*case[:2], two(a), two(b), f"gains {paper.GAINS_OF_MORE_CUS[case[1]]}", "gains less" if b < a else "gains more")
+            for case, a, b in zip(CASES, once, twice)]
+    bars = [Row(*place(case), {"80 CUs": a, "160 CUs": b}) for case, a, b in zip(CASES, once, twice)]
+    notes = {place(case): f"paper:\ngains {paper.GAINS_OF_MORE_CUS[case[1]]}" for case in CASES}
+    return Outcome(tables={"t3-future": table(("model", "sub-layer", "80 CUs", "160 CUs", "paper", "simulated"), rows)},
+                   pictures={"figure-20": (t3_figures.more_cus, (bars, notes))})

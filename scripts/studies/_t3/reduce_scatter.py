@@ -1,0 +1,31 @@
+"""Figure 14: the reduce-scatter alone on 4 GPUs, against the closed form."""
+
+from _runs import table
+from tessera_analysis import t3_figures
+
+from .bench import MEMORY, Outcome, kernel_seconds, two
+
+SIZES = (6, 12, 24, 48, 96, 192)  # MiB, as in the figure
+
+
+def study(bench):
+    found = [(size, closed_form(size), simulated(bench, size)) for size in SIZES]
+    rows = [(f"{size} MiB", f"{1e6 * expected:.1f}", f"{1e6 * ours:.1f}", f"{100 * (ours / expected - 1):+.2f} %")
+            for size, expected, ours in found]
+    worst = max(abs(ours / expected - 1) for _, expected, ours in found)
+    return Outcome(tables={"t3-passes": table(("reduce-scatter on 4 GPUs", "closed form us", "simulated us", "difference"), rows)},
+                   pictures={"figure-14": (t3_figures.reduce_scatter, (found,))},
+                   summary={"rs_closed_form_pct": two(100 * worst)})
+
+
+def simulated(bench, megabytes):
+    return kernel_seconds(bench.result(
+        (("strategy.sublayer", "gemm"), ("strategy.m", 1024 * megabytes), ("strategy.n", 512), ("strategy.k", 32),
+         ("strategy.configuration", "reduce-scatter"), ("machine.topology.devices", 4), (MEMORY, 1))))[0]
+
+
+def closed_form(megabytes):
+    """The last reduction reads two chunks and writes one; the L2 keeps what half of it holds, beside what it has read."""
+    size = megabytes * 2**20
+    written = max(0, size / 4 - 8 * 2**20)
+    return 3 * (500e-9 + size / 4 / 75e9) + (2 * size / 4 + written) / 1.024e12

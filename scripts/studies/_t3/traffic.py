@@ -1,0 +1,17 @@
+"""Figure 17: DRAM traffic over time, of the GEMM alone and of T3; FC-2 of T-NLG on 8 GPUs with 4K tokens."""
+
+from tessera_analysis import t3_figures
+
+from .bench import Outcome, three
+
+INTERVAL_US = 5
+SETTINGS = (("workload.global_batch", 4), ("record.traffic_interval", f"{INTERVAL_US} us"))
+
+
+def study(bench):
+    runs = bench.runs([("t-nlg", "fc2", 8)], ("gemm", "t3"), SETTINGS)
+    alone, fused = runs.values()
+    ends = [run["kernels"][0]["computed_ps"] * 1e-6 for run in (alone, fused)]
+    arguments = ([run["traffic_over_time"] for run in (alone, fused)], ends, INTERVAL_US)
+    return Outcome(pictures={"figure-17": (t3_figures.traffic_over_time, arguments)},
+                   summary={"gemm_slowdown_fc2_4k": three(ends[1] / ends[0])})
