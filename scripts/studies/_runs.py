@@ -52,6 +52,9 @@ class Simulator:
                 if "kernels" in file:
                     found["kernels"] = [row for row in file["kernels"][:] if row["device"] == 0]
                     found["traffic"] = mean_traffic(file["memory_traffic"][:])
+                if "timeline" in file:
+                    names = [row["name"].decode() for row in file["names/labels"][:]]
+                    found["seconds_by_label"] = seconds_by_label(file["timeline"][:], names)
                 if "memory_traffic_timeline" in file:
                     found["traffic_over_time"] = own_traffic(file["memory_traffic_timeline"][:])
                 return found
@@ -65,6 +68,15 @@ def mean_traffic(rows):
         sums[name] = sums.get(name, 0) + int(row["bytes"])
     devices = len({row["device"] for row in rows})
     return {name: value / devices for name, value in sums.items()}
+
+
+def seconds_by_label(rows, names):
+    """Of the first stream of device 0."""
+    sums = {}
+    for row in rows[(rows["device"] == 0) & (rows["stream"] == 0)]:
+        name = names[row["label"]]
+        sums[name] = sums.get(name, 0) + int(row["end_ps"] - row["begin_ps"]) * 1e-12
+    return sums
 
 
 def own_traffic(rows):

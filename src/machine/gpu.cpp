@@ -23,8 +23,8 @@ const config::Schema<GpuSpec>& gpu_spec_schema() {
     count("work_groups_per_cu", &GpuSpec::work_groups_per_cu, "of a GEMM, at a time", "1");
     count("prefetch", &GpuSpec::prefetch, "chunks of k that a work-group loads ahead of the one it computes", "1", "0");
     time("work_group_time", &GpuSpec::work_group_time, "fixed, of each work-group: prologue and epilogue", "0 ns");
-    size("outstanding", &GpuSpec::outstanding, "that a CU of a copying kernel may have under way", "8 KiB", "64 B");
-    size("copy_block", &GpuSpec::copy_block, "that a copying kernel loads, adds and sends at a time", "8 KiB", "64 B");
+    size("outstanding", &GpuSpec::outstanding, "that a CU of a copying kernel may have under way", "4 KiB", "64 B");
+    size("copy_block", &GpuSpec::copy_block, "that a copying kernel loads, adds and sends at a time", "2 KiB", "64 B");
     count("l2_ways", &GpuSpec::l2_ways, "of a set of the L2, at most 16", "16");
     count("l2_banks", &GpuSpec::l2_banks, "of the L2, 64 B a clock each", "64");
     time("l2_latency", &GpuSpec::l2_latency, "of a hit", "150 ns");
@@ -50,7 +50,7 @@ const config::Schema<GpuSpec>& gpu_spec_schema() {
            "which stream fills the DRAM queue, see the list of choices in tessera help")
         .otherwise("round-robin");
     time("starvation_limit", &GpuSpec::starvation_limit, "for each burst, after which mca lets communication go first",
-         "27 ns");
+         "13.5 ns");
     count("tracker_sets", &GpuSpec::tracker_sets, "of the Tracker, a power of two", "256");
     size("tracker_size", &GpuSpec::tracker_size, "of the Tracker, all entries together", "19 KiB", "1 B");
     return s;

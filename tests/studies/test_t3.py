@@ -9,9 +9,10 @@ import tempfile
 import unittest
 
 import _runs
+import numpy
 import made_up
 import t3
-from _t3 import PARTS, cu_sharing, data_movement, fit, reduce_scatter
+from _t3 import PARTS, cu_sharing, data_movement, end_to_end, fit, reduce_scatter
 from _t3.bench import MEMORY, WORK_GROUP, Bench
 from tessera_analysis.plot import save
 from tessera_analysis.t3_figures import TRAFFIC
@@ -21,6 +22,7 @@ KEYS = {  # of the summary line, by part
     "sublayers": ["geomean_ideal", "geomean_t3", "max_t3", "geomean_t3_mca", "max_t3_mca"],
     "large-models": ["geomean_large", "max_large"],
     "data-movement": ["rs_reads_tp8", "rs_reads_tp16", "total_traffic_geomean"],
+    "end-to-end": ["geomean_training_t3", "geomean_training_t3_mca", "geomean_prompt_t3", "geomean_prompt_t3_mca"],
     "reduce-scatter": ["rs_closed_form_pct"],
     "traffic": ["gemm_slowdown_fc2_4k"],
 }
@@ -58,7 +60,7 @@ class Parts(unittest.TestCase):
     def test_a_part_has_its_own_keys_and_deviations_only_where_the_paper_has_goals(self):
         for name in PARTS:
             outcome = quietly(t3.run, Bench(made_up.Simulator()), [name])
-            goals = ["mean_abs_deviation_pct", "max_abs_deviation_pct"] if name in ("sublayers", "large-models") else []
+            goals = ["mean_abs_deviation_pct", "max_abs_deviation_pct"] if name in ("sublayers", "large-models", "end-to-end") else []
             self.assertEqual(keys(t3.summary(outcome, name)), ["study", "part", *goals, *KEYS.get(name, [])])
 
     def test_the_whole_study_has_all_keys(self):
@@ -106,6 +108,19 @@ class Numbers(unittest.TestCase):
         kernels = [{"stream": 0, "begin_ps": 0, "end_ps": 7}, {"stream": 1, "begin_ps": 1, "end_ps": 4}, {"stream": 1, "begin_ps": 4, "end_ps": 9}]
         self.assertEqual([round(1e12 * time) for time in cu_sharing.split_seconds({"kernels": kernels})], [7, 8])
 
+    def test_sub_layers_stand_for_their_products_and_their_share_of_the_all_reduces(self):
+        # 3 layers with 4 sums each and the logits': 12 of 13 all-reduces of 1 s
+        labels = {"projection": 1, "fc2": 2, "fc1 dgrad": 3, "qkv dgrad": 4, "fc1": 50, "logits dgrad": 60, "tensor all-reduce": 13}
+        found = end_to_end.replaced_seconds({"seconds_by_label": labels}, end_to_end.PHASES["training"], 3)
+        self.assertAlmostEqual(found, 1 + 2 + 3 + 4 + 12)
+        del labels["logits dgrad"]  # prompt: 6 sums, all of them
+        found = end_to_end.replaced_seconds({"seconds_by_label": labels | {"tensor all-reduce": 6}}, end_to_end.PHASES["prompt"], 3)
+        self.assertAlmostEqual(found, 1 + 2 + 6)
+
+    def test_seconds_by_label_are_those_of_the_first_stream_of_device_0(self):
+        kind = [("device", int), ("stream", int), ("label", int), ("begin_ps", int), ("end_ps", int)]
+        rows = numpy.array([(0, 0, 1, 0, 3e12), (0, 0, 1, 4e12, 5e12), (0, 1, 1, 0, 9e12), (1, 0, 0, 0, 9e12)], dtype=kind)
+        self.assertEqual(_runs.seconds_by_label(rows, ["a", "b"]), {"b": 4})
 
     def test_traffic_over_time_is_that_of_the_own_memory_of_device_0(self):
         rows = [{"device": device, "memory": memory, "begin_ps": 5, "traffic": b"gemm_read", "bytes": 7 + device + 2 * memory}

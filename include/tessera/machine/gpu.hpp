@@ -18,8 +18,8 @@ struct GpuSpec {
   std::int64_t work_groups_per_cu = 1;
   std::int64_t prefetch = 1;        ///< chunks of k that a work-group loads ahead of the one it computes
   Time work_group_time = 0;         ///< ps, fixed for each work-group (fitted)
-  std::int64_t outstanding = 8192;  ///< B that a CU of a copying kernel may have under way
-  std::int64_t copy_block = 8192;   ///< B that a copying kernel loads, adds and sends at a time
+  std::int64_t outstanding = 4096;  ///< B that a CU of a copying kernel may have under way
+  std::int64_t copy_block = 2048;   ///< B that a copying kernel loads, adds and sends at a time
   // L2; its size is that of the device's cache
   std::int64_t l2_capacity = 16 << 20;  ///< B
   std::int64_t l2_ways = 16;
@@ -39,7 +39,7 @@ struct GpuSpec {
   std::int64_t dram_queue = 64;  ///< bursts of a channel
   // Arbitration
   std::string arbitration = "round-robin";
-  Time starvation_limit = 27 * nanosecond;  ///< for each burst
+  Time starvation_limit = 13'500;  ///< for each burst
   // Tracker
   std::int64_t tracker_sets = 256;
   std::int64_t tracker_size = 19 << 10;  ///< B

@@ -1,12 +1,13 @@
 """The parts of the study of T3. A part is a function that takes a Bench and returns an Outcome; adding one is one function in one
 file of this folder and one entry here."""
 
-from . import cu_sharing, data_movement, future, large_models, reduce_scatter, sensitivity, sublayers, traffic
+from . import cu_sharing, data_movement, end_to_end, future, large_models, reduce_scatter, sensitivity, sublayers, traffic
 
 PARTS = {
     "sublayers": sublayers.study,
     "large-models": large_models.study,
     "data-movement": data_movement.study,
+    "end-to-end": end_to_end.study,
     "cu-sharing": cu_sharing.study,
     "future": future.study,
     "reduce-scatter": reduce_scatter.study,

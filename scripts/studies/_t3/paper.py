@@ -13,3 +13,6 @@ OVERLAP_SPEEDUP = {"ideal": 1.67, "72-8": 1.18, "64-16": 1.49}  # geomeans, 3.2.
 AR_SLOWDOWN = {"72-8": 1.41, "64-16": 1.07}
 GEMM_SLOWDOWN = {"64-16": 1.21}
 GAINS_OF_MORE_CUS = {"op": "less", "fc2": "more"}  # 7.5
+ITERATION_GEOMEAN = {("training", "t3"): 1.07, ("training", "t3-mca"): 1.10, ("prompt", "t3"): 1.09, ("prompt", "t3-mca"): 1.12}  # 6.3
+ITERATION_MAXIMUM = {("training", "t3"): 1.09, ("training", "t3-mca"): 1.12, ("prompt", "t3"): 1.12, ("prompt", "t3-mca"): 1.15}
+LARGE_ITERATION = {("training", "t3-mca"): 1.12, ("prompt", "t3-mca"): 1.14}  # at most, 6.4

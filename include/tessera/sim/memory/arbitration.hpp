@@ -27,8 +27,8 @@ struct ArbitrationSpec {
   /// Until set_threshold().
   std::uint32_t threshold = unlimited_occupancy;
   /// mca: communication that has waited for so long, times its bursts, goes first. The paper gives no value; ours lets
-  /// it have at least half of what two links of 75 GB/s bring and fetch.
-  Time starvation_limit = 27 * nanosecond;
+  /// it have what two links of 75 GB/s bring and fetch.
+  Time starvation_limit = 13'500;  // ps
 };
 
 /// A stream as its policy sees it.
