@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "gpu_ring.hpp"
-#include "tessera/sim/gpu/gemm_layout.hpp"
 
 using namespace tessera;
 using sim::TrafficClass;
@@ -154,59 +153,6 @@ TEST_CASE("split-K: a tile is sent when all of its partial sums are here") {
   CHECK(ring.traffic(0, TrafficClass::gemm_write) == 2 * 2 * chunk);
   CHECK(ring.traffic(0, TrafficClass::reduce_scatter_read) == chunk);
   CHECK(ring.traffic(0, TrafficClass::reduce_scatter_write) == 3 * chunk);  // two partial sums, then one whole
-}
-
-TEST_CASE("every partial sum is added exactly once") {
-  // GPU r adds 10^r: the owner of a tile must end with 1111, whatever the policy and the order in which updates came.
-  // DMA commands of one wavefront's tile and of three, which the eight wavefronts of a work-group do not divide into.
-  const std::uint32_t ranks = 4;
-  for (const char* map : {"ring-reduce-scatter", "direct-reduce-scatter"}) {
-    for (const std::int64_t dma_tiles : {1, 3}) {
-      CAPTURE(map, dma_tiles);
-      test::GpuRing ring(gpu(), ranks);
-      ring.own = {1, 10, 100, 1000};
-      program::Kernel fused_kernel = kernel(gemm(1500, 1100, 96), map);
-      std::get<program::GemmKernel>(fused_kernel.work).dma_tiles = dma_tiles;
-      const program::GemmKernel gemm_kernel = std::get<program::GemmKernel>(fused_kernel.work);
-      ring.begin(fused_kernel);
-      REQUIRE(ring.run() > 0);
-      const sim::GemmLayout layout(gemm_kernel.shape, 1024);
-      std::int64_t checked = 0;
-      for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-        for (const program::Region& region : gemm_kernel.address_map(rank, ranks).regions) {
-          if (region.kind != program::RegionKind::local) continue;
-          for (std::uint32_t number = 8 * region.first_tile; number < 8 * (region.first_tile + region.tiles);
-               ++number) {
-            if (layout.wavefront_bytes(number / 8, number % 8) == 0) continue;
-            REQUIRE(ring.payload(rank, number) == 1111);
-            checked += layout.wavefront_bytes(number / 8, number % 8);
-          }
-        }
-      }
-      CHECK(checked == gemm_kernel.shape.output_bytes());
-    }
-  }
-}
-
-TEST_CASE("two GPUs, four work-groups: a fused GEMM event by event") {
-  // One tile row of four tiles, one chunk of k each; all four work-groups run at once on four CUs. Each GPU loads A (8
-  // KiB) and its B parts (4 x 16 KiB), 72 blocks over 32 channels; every wave of loads is done within 0.6 us, then a
-  // chunk is computed in 1,462,858 ps and 5 us pass. Member 0 stores tiles 0 and 1 to member 1 (remote_map) and keeps 2
-  // and 3; member 1 the other way round. 16 messages of 8 KiB leave over 75 GB/s one after the other, the last one
-  // after 16 x 8,192 B / 75 GB/s = 1,747,627 ps, and arrive 500 ns later; an update that is alone takes its place in
-  // the DRAM queue at once. So from the tiles' stores to the end it takes 2,247,627 ps.
-  test::GpuRing ring(gpu(), 2);
-  const program::Kernel two = kernel(gemm(128, 1024, 32), "ring-reduce-scatter");
-  ring.begin(two);
-  const Time end = ring.run();
-  const Time stored = end - 2'247'627;
-  CHECK(stored > 5 * microsecond + 1'462'858 + 332 * nanosecond);
-  CHECK(stored < 5 * microsecond + 1'462'858 + 600 * nanosecond);
-  for (std::uint32_t rank = 0; rank < 2; ++rank) {
-    CHECK(ring.traffic(rank, TrafficClass::gemm_write) == 2 * 65'536);
-    CHECK(ring.traffic(rank, TrafficClass::reduce_scatter_write) == 2 * 65'536);
-    CHECK(ring.traffic(rank, TrafficClass::reduce_scatter_read) == 0);
-  }
 }
 
 TEST_CASE("an all-to-all ends when everything has come") {
