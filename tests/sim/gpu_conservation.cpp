@@ -102,6 +102,22 @@ TEST_CASE("fused GEMM and reduce-scatter: every element is the exact sum over th
   }
 }
 
+TEST_CASE("updates that a full Tracker holds back are counted later, and none is lost") {
+  // One set of two ways of 76 bits, for 160 wavefronts' tiles that update when they like.
+  machine::GpuSpec spec = gpu("round-robin");
+  spec.tracker_sets = 1;
+  spec.tracker_size = 19;
+  for (const std::uint32_t ranks : {2U, 4U}) {
+    const program::GemmKernel gemm = kernel("ring-reduce-scatter", 2, 3);
+    const Operands operands(gemm.shape, ranks);
+    GpuSums sums(gemm, spec.granularity, operands.a, operands.b);
+    test::GpuParts parts(spec, gemm, ranks, sums);
+    REQUIRE(parts.run());
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) CHECK(parts.kernel(rank).held_back() > 100);
+    check_sums(gemm, sums, operands);
+  }
+}
+
 TEST_CASE("the paper's calls by hand: chunks that go by DMA alone are summed as exactly") {
   // Two GPUs: each sends its own chunk when it is complete (one update), and keeps the other one, complete with two.
   program::GemmKernel gemm = kernel("local", 1, 1);

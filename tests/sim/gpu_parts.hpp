@@ -43,6 +43,8 @@ class GpuParts {
     calls_.run();
     return std::all_of(members_.begin(), members_.end(), [](const auto& member) { return member->has_ended; });
   }
+  [[nodiscard]] const sim::KernelRun& kernel(std::uint32_t rank) const { return *members_[rank]->run; }
+  [[nodiscard]] const sim::MemorySystem& memory(std::uint32_t rank) const { return members_[rank]->memory; }
 
  private:
   struct Member final : sim::GpuHost, sim::MemoryClient {
