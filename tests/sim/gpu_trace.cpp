@@ -128,22 +128,28 @@ Times by_tile(const Times& times, std::uint32_t rank, std::uint64_t first = 0) {
   return mirrored;
 }
 
+std::string text(const Times& times) {
+  std::string all;
+  for (const auto& [which, at] : times) all += std::to_string(which) + " at " + std::to_string(at) + "; ";
+  return all;
+}
+
 void check(const Tracer& tracer, const Trace& expected) {
   for (const std::uint32_t rank : {0U, 1U}) {
     CAPTURE(rank);
     const Trace& trace = tracer.gpus[rank];
-    CHECK(trace.loaded == by_tile(expected.loaded, rank, 1));  // A is block 0 on both
-    CHECK(trace.ready == expected.ready);
-    CHECK(trace.computed == expected.computed);
-    CHECK(trace.entered == by_tile(expected.entered, rank));
-    CHECK(trace.updated == by_tile(expected.updated, rank));
-    CHECK(trace.read == by_tile(expected.read, rank));
-    CHECK(trace.fetched == by_tile(expected.fetched, rank));
-    CHECK(trace.left == by_tile(expected.left, rank));
-    CHECK(trace.arrived == by_tile(expected.arrived, rank));
-    CHECK(trace.received == by_tile(expected.received, rank));
-    CHECK(trace.reduced == by_tile(expected.reduced, rank));
-    CHECK(trace.completed == expected.completed);
+    CHECK(text(trace.loaded) == text(by_tile(expected.loaded, rank, 1)));  // A is block 0 on both
+    CHECK(text(trace.ready) == text(expected.ready));
+    CHECK(text(trace.computed) == text(expected.computed));
+    CHECK(text(trace.entered) == text(by_tile(expected.entered, rank)));
+    CHECK(text(trace.updated) == text(by_tile(expected.updated, rank)));
+    CHECK(text(trace.read) == text(by_tile(expected.read, rank)));
+    CHECK(text(trace.fetched) == text(by_tile(expected.fetched, rank)));
+    CHECK(text(trace.left) == text(by_tile(expected.left, rank)));
+    CHECK(text(trace.arrived) == text(by_tile(expected.arrived, rank)));
+    CHECK(text(trace.received) == text(by_tile(expected.received, rank)));
+    CHECK(text(trace.reduced) == text(by_tile(expected.reduced, rank)));
+    CHECK(text(trace.completed) == text(expected.completed));
     CHECK(trace.ended == expected.ended);
   }
 }
