@@ -93,7 +93,7 @@ TEST_CASE("fused GEMM and reduce-scatter: every element is the exact sum over th
             const machine::GpuSpec spec = gpu(arbitration);
             const Operands operands(gemm.shape, ranks);
             GpuSums sums(gemm, spec.granularity, operands.a, operands.b);
-            REQUIRE(test::GpuParts(spec, gemm, ranks, sums).run());
+            REQUIRE(test::GpuParts(spec, {gemm}, ranks, sums).run());
             check_sums(gemm, sums, operands);
           }
         }
@@ -111,7 +111,7 @@ TEST_CASE("updates that a full Tracker holds back are counted later, and none is
     const program::GemmKernel gemm = kernel("ring-reduce-scatter", 2, 3);
     const Operands operands(gemm.shape, ranks);
     GpuSums sums(gemm, spec.granularity, operands.a, operands.b);
-    test::GpuParts parts(spec, gemm, ranks, sums);
+    test::GpuParts parts(spec, {gemm}, ranks, sums);
     REQUIRE(parts.run());
     for (std::uint32_t rank = 0; rank < ranks; ++rank) CHECK(parts.kernel(rank).held_back() > 100);
     check_sums(gemm, sums, operands);
@@ -125,7 +125,7 @@ TEST_CASE("the paper's calls by hand: chunks that go by DMA alone are summed as 
   const machine::GpuSpec spec = gpu("mca");
   const Operands operands(gemm.shape, 2);
   GpuSums sums(gemm, spec.granularity, operands.a, operands.b);
-  REQUIRE(test::GpuParts(spec, gemm, 2, sums).run());
+  REQUIRE(test::GpuParts(spec, {gemm}, 2, sums).run());
   check_sums(gemm, sums, operands);
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("all-to-all: every element is at the one GPU that it is for, once") {
       const machine::GpuSpec spec = gpu(arbitration);
       const Operands operands(gemm.shape, ranks);
       GpuSums sums(gemm, spec.granularity, operands.a, operands.b);
-      REQUIRE(test::GpuParts(spec, gemm, ranks, sums).run());
+      REQUIRE(test::GpuParts(spec, {gemm}, ranks, sums).run());
       CHECK(sums.left_over() == 0);
       for (std::uint32_t from = 0; from < ranks; ++from) {
         const Matrix product = operands.a[from] * operands.b[from];

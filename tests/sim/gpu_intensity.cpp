@@ -46,7 +46,7 @@ Entries entries(std::int64_t peak) {
   const program::GemmKernel gemm = kernel(peak);
   const machine::GpuSpec spec = gpu();
   Entries seen;
-  test::GpuParts parts(spec, gemm, 2, seen);
+  test::GpuParts parts(spec, {gemm}, 2, seen);
   seen.parts = &parts;
   REQUIRE(parts.run());
   CHECK(seen.updates > 0);

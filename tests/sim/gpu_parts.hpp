@@ -1,4 +1,4 @@
-// GPUs taken apart: the memory and the fused GEMM of each, joined as sim::Gpu joins them, with a watcher who is told
+// GPUs taken apart: the memory and the kernel of each, joined as sim::Gpu joins them, with a watcher who is told
 // what the memory announces and what the kernel does.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include "ideal_links.hpp"
 #include "tessera/sim/gpu/gemm_run.hpp"
 #include "tessera/sim/gpu/gpu.hpp"
+#include "tessera/sim/gpu/ring_pass_run.hpp"
 
 namespace tessera::test {
 
@@ -30,11 +31,11 @@ class GpuWatcher {
 
 class GpuParts {
  public:
-  /// All of them outlive it.
-  GpuParts(const machine::GpuSpec& spec, const program::GemmKernel& kernel, std::uint32_t size, GpuWatcher& watcher)
-      : watcher_(&watcher) {
+  /// `spec` and `watcher` outlive it.
+  GpuParts(const machine::GpuSpec& spec, const program::Kernel& kernel, std::uint32_t size, GpuWatcher& watcher)
+      : kernel_(kernel), watcher_(&watcher) {
     for (std::uint32_t rank = 0; rank < size; ++rank)
-      members_.push_back(std::make_unique<Member>(*this, rank, size, spec, kernel));
+      members_.push_back(std::make_unique<Member>(*this, rank, size, spec, kernel_));
   }
 
   /// All begin at 0. Until nothing is left to do; whether all have ended.
@@ -49,10 +50,14 @@ class GpuParts {
  private:
   struct Member final : sim::GpuHost, sim::MemoryClient {
     Member(GpuParts& parts, std::uint32_t index, std::uint32_t size, const machine::GpuSpec& spec,
-           const program::GemmKernel& kernel)
+           const program::Kernel& kernel)
         : owner(&parts), rank(index), memory(sim::memory_spec(spec), *this) {
       const sim::KernelContext context{&spec, &memory, this, rank, size, spec.cus};
-      run = std::make_unique<sim::GemmRun>(context, kernel);
+      if (const auto* gemm = std::get_if<program::GemmKernel>(&kernel.work)) {
+        run = std::make_unique<sim::GemmRun>(context, *gemm);
+      } else {
+        run = std::make_unique<sim::RingPassRun>(context, std::get<program::RingPass>(kernel.work));
+      }
     }
     [[nodiscard]] Time now() const { return owner->calls_.now(); }
 
@@ -80,6 +85,7 @@ class GpuParts {
         owner->watcher_->came(to, rank, block, now());
         owner->members_[to]->run->received(block.first, now());
       });
+      if (block.awaited) owner->calls_.at(leaves, [=, this] { run->left(block.first, now()); });
     }
     void kernel_ended() override {
       has_ended = true;
@@ -92,9 +98,10 @@ class GpuParts {
     IdealLink link;
     bool has_ended = false;
     sim::MemorySystem memory;
-    std::unique_ptr<sim::GemmRun> run;
+    std::unique_ptr<sim::KernelRun> run;
   };
 
+  program::Kernel kernel_;  // which its runs refer to
   GpuWatcher* watcher_;
   std::vector<std::unique_ptr<Member>> members_;
   Calls calls_;

@@ -179,7 +179,7 @@ TEST_CASE("two GPUs, four work-groups, ring reduce-scatter: event by event") {
   gemm.map = program::address_map_index("ring-reduce-scatter");
   const machine::GpuSpec spec = small_gpu();
   Tracer tracer(2);
-  REQUIRE(test::GpuParts(spec, gemm, 2, tracer).run());
+  REQUIRE(test::GpuParts(spec, {gemm}, 2, tracer).run());
   Trace expected;
   expected.loaded = {{0, 132'000}, {1, 164'000}, {2, 1'446'000}, {3, 2'728'000}, {4, 4'076'000}};
   expected.ready = {{0, 214'000}, {1, 1'496'000}, {2, 2'778'000}, {3, 4'126'000}};
@@ -222,7 +222,7 @@ TEST_CASE("two GPUs, four work-groups, a DMA for each tile that is sent: event b
   gemm.calls = {{program::RegionKind::dma, 0, -1, program::StoreOperation::update, 1}};
   const machine::GpuSpec spec = small_gpu();
   Tracer tracer(4);
-  REQUIRE(test::GpuParts(spec, gemm, 2, tracer).run());
+  REQUIRE(test::GpuParts(spec, {gemm}, 2, tracer).run());
   Trace expected;
   expected.loaded = {{0, 132'000}, {1, 164'000}, {2, 1'478'000}, {3, 2'858'000}, {4, 4'206'000}};
   expected.ready = {{0, 214'000}, {1, 1'528'000}, {2, 2'908'000}, {3, 4'256'000}};
