@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gpu_ring.hpp"
+#include "tessera/sim/gpu/gemm_layout.hpp"
 
 using namespace tessera;
 using sim::TrafficClass;
@@ -153,6 +154,38 @@ TEST_CASE("split-K: a tile is sent when all of its partial sums are here") {
   CHECK(ring.traffic(0, TrafficClass::gemm_write) == 2 * 2 * chunk);
   CHECK(ring.traffic(0, TrafficClass::reduce_scatter_read) == chunk);
   CHECK(ring.traffic(0, TrafficClass::reduce_scatter_write) == 3 * chunk);  // two partial sums, then one whole
+}
+
+TEST_CASE("every partial sum is added exactly once") {
+  // GPU r adds 10^r: the owner of a tile must end with 1111, whatever the policy and the order in which updates came.
+  // DMA commands of one wavefront's tile and of three, which the eight wavefronts of a work-group do not divide into.
+  const std::uint32_t ranks = 4;
+  for (const char* map : {"ring-reduce-scatter", "direct-reduce-scatter"}) {
+    for (const std::int64_t dma_tiles : {1, 3}) {
+      CAPTURE(map, dma_tiles);
+      test::GpuRing ring(gpu(), ranks);
+      ring.own = {1, 10, 100, 1000};
+      program::Kernel fused_kernel = kernel(gemm(1500, 1100, 96), map);
+      std::get<program::GemmKernel>(fused_kernel.work).dma_tiles = dma_tiles;
+      const program::GemmKernel gemm_kernel = std::get<program::GemmKernel>(fused_kernel.work);
+      ring.begin(fused_kernel);
+      REQUIRE(ring.run() > 0);
+      const sim::GemmLayout layout(gemm_kernel.shape, 1024);
+      std::int64_t checked = 0;
+      for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+        for (const program::Region& region : gemm_kernel.address_map(rank, ranks).regions) {
+          if (region.kind != program::RegionKind::local) continue;
+          for (std::uint32_t number = 8 * region.first_tile; number < 8 * (region.first_tile + region.tiles);
+               ++number) {
+            if (layout.wavefront_bytes(number / 8, number % 8) == 0) continue;
+            REQUIRE(ring.payload(rank, number) == 1111);
+            checked += layout.wavefront_bytes(number / 8, number % 8);
+          }
+        }
+      }
+      CHECK(checked == gemm_kernel.shape.output_bytes());
+    }
+  }
 }
 
 TEST_CASE("an all-to-all ends when everything has come") {

@@ -52,7 +52,13 @@ class GpuParts {
     Member(GpuParts& parts, std::uint32_t index, std::uint32_t size, const machine::GpuSpec& spec,
            const program::Kernel& kernel)
         : owner(&parts), rank(index), memory(sim::memory_spec(spec), *this) {
-      const sim::KernelContext context{&spec, &memory, this, rank, size, spec.cus};
+      sim::KernelContext context;
+      context.spec = &spec;
+      context.memory = &memory;
+      context.host = this;
+      context.rank = rank;
+      context.size = size;
+      context.cus = spec.cus;
       if (const auto* gemm = std::get_if<program::GemmKernel>(&kernel.work)) {
         run = std::make_unique<sim::GemmRun>(context, *gemm);
       } else {
