@@ -61,6 +61,7 @@ void add_instruction(const Program& program, const Instruction& instruction, std
   } else if (instruction.op == Op::collective) {
     add_product(calls[instruction.a], times, 1);
   } else if (instruction.op == Op::kernel) {
+    add_product(sum.kernels[instruction.a], times, 1);
     if (const auto* gemm = std::get_if<GemmKernel>(&program.kernels[instruction.a].work))
       add_product(sum.flops, times, gemm->shape.flops());
   }
@@ -70,6 +71,7 @@ void add_instruction(const Program& program, const Instruction& instruction, std
 
 ProgramTotals totals(const Program& program, const machine::Machine& machine, DeviceId device) {
   ProgramTotals sum;
+  sum.kernels.assign(program.kernels.size(), 0);
   std::vector<std::int64_t> calls(program.collectives.size(), 0);
   for (const BlockId entry : program.devices.at(device).streams) {
     const std::vector<BlockId> order = callers_first(program, entry);

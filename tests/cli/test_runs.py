@@ -1,13 +1,14 @@
 """Runs under mpirun: determinism, outputs, signals."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
 import time
 import unittest
 
-from harness import CliTest
+from harness import HERE, CliTest
 
 
 class Determinism(CliTest):
@@ -75,6 +76,40 @@ class Outputs(CliTest):
         self.assertIn("needs 47.7 MB but has 10.0 MB", self.tessera("run", "training.toml", "-o", "out.h5", *small, code=3, ranks=2).stderr)
         done = self.simulate("training.toml", "out.h5", *small, "--allow-oversubscription", ranks=2)
         self.assertIn("warning:", done.stderr)
+
+
+class Estimates(CliTest):
+    """What check says of a run beforehand: events within a factor of two, messages and bytes as they are sent."""
+
+    PREFIXES = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9}
+
+    def number(self, pattern, text):
+        found = re.search(pattern.replace("NUMBER", r"([\d.,]+) ?([kMG]?)"), text)
+        self.assertTrue(found, f"no {pattern} in\n{text}")
+        return float(found[1].replace(",", "")) * self.PREFIXES[found[2]]
+
+    def compare(self, experiment, *arguments):
+        said = self.tessera("check", experiment, *arguments).stdout
+        done = self.simulate(experiment, "out.h5", *arguments).stdout
+        events = self.number(r"s: NUMBER events", done)
+        ratio = self.number(r"events per rank +NUMBER where", said) / events
+        self.assertTrue(0.5 < ratio < 2, f"{experiment} {arguments}: {ratio:.2f} times the {events:.0f} events that it takes")
+        self.assertGreater(self.number(r"up to NUMBER where", said), 0.9 * events)
+        return said
+
+    def test_a_sublayer_at_transaction_level(self):
+        sublayer = HERE.parents[1] / "inputs" / "experiments" / "t3" / "sublayer.toml"
+        for configuration in ("sequential", "t3-mca"):
+            said = self.compare(sublayer, "--set", f"strategy.configuration={configuration}")
+            # 8,192 x 4,256 elements of 2 B: 7/8 of them leave each of the eight GPUs twice, reduced and gathered, in
+            # messages of 8 KiB, which are the share of a wavefront or the block that a work-group copies.
+            sent = 2 * 7 * 8192 * 4256 * 2
+            self.assertAlmostEqual(self.number(r"bytes sent +NUMBERB in", said) / sent, 1, delta=0.01)
+            self.assertAlmostEqual(self.number(r"in NUMBER messages", said) / (sent / 8192), 1, delta=0.02)
+
+    def test_small_kernels(self):
+        for configuration in ("sequential", "t3-mca"):
+            self.compare("t3.toml", "--set", f"strategy.configuration={configuration}")
 
 
 class Launchers(CliTest):

@@ -72,8 +72,9 @@ TEST_CASE("totals multiply through nested repeats and count what collectives sen
   reduce.bytes = 4000;
   reduce.algorithm = algorithm_index("ring");
   const BlockId layer = BlockBuilder(program, "layer").compute(gemm(1), 2).collective(reduce).done();
-  const BlockId micro = BlockBuilder(program, "micro-batch").call(layer, 5).send(0, 300).done();
-  const BlockId main = BlockBuilder(program, "main").call(micro, 7).done();
+  const Kernel pass{RingPass{4000, true, false}}, other{RingPass{4000, false, false}};
+  const BlockId micro = BlockBuilder(program, "micro-batch").call(layer, 5).send(0, 300).kernel(pass).done();
+  const BlockId main = BlockBuilder(program, "main").call(micro, 7).kernel(other).kernel(pass).done();
   const BlockId side = BlockBuilder(program, "side").receive(0, 300).done();
   program.devices.resize(4);
   program.devices[2] = {{main, side}, {3}, {0}, 0};
@@ -83,8 +84,9 @@ TEST_CASE("totals multiply through nested repeats and count what collectives sen
   CHECK(sum.flops == 35 * 2 * 8192);
   CHECK(sum.messages == 35 * 6 + 7);
   CHECK(sum.bytes_sent == 35 * 6000 + 7 * 300);
-  // Layers: 35 x 2; micro-batches: 7 x 2; main 1; side 1.
-  CHECK(sum.instructions == 70 + 14 + 1 + 1);
+  // Layers: 35 x 2; micro-batches: 7 x 3; main 3; side 1.
+  CHECK(sum.instructions == 70 + 21 + 3 + 1);
+  CHECK(sum.kernels == std::vector<std::int64_t>{7 + 1, 1});
   CHECK(totals(program, machine, 0).instructions == 0);
 }
 

@@ -188,27 +188,6 @@ TEST_CASE("every partial sum is added exactly once") {
   }
 }
 
-TEST_CASE("two GPUs, four work-groups: a fused GEMM event by event") {
-  // One tile row of four tiles, one chunk of k each; all four work-groups run at once on four CUs. Each GPU loads A (8
-  // KiB) and its B parts (4 x 16 KiB), 72 blocks over 32 channels; every wave of loads is done within 0.6 us, then a
-  // chunk is computed in 1,462,858 ps and 5 us pass. Member 0 stores tiles 0 and 1 to member 1 (remote_map) and keeps 2
-  // and 3; member 1 the other way round. 16 messages of 8 KiB leave over 75 GB/s one after the other, the last one
-  // after 16 x 8,192 B / 75 GB/s = 1,747,627 ps, and arrive 500 ns later; an update that is alone takes its place in
-  // the DRAM queue at once. So from the tiles' stores to the end it takes 2,247,627 ps.
-  test::GpuRing ring(gpu(), 2);
-  const program::Kernel two = kernel(gemm(128, 1024, 32), "ring-reduce-scatter");
-  ring.begin(two);
-  const Time end = ring.run();
-  const Time stored = end - 2'247'627;
-  CHECK(stored > 5 * microsecond + 1'462'858 + 332 * nanosecond);
-  CHECK(stored < 5 * microsecond + 1'462'858 + 600 * nanosecond);
-  for (std::uint32_t rank = 0; rank < 2; ++rank) {
-    CHECK(ring.traffic(rank, TrafficClass::gemm_write) == 2 * 65'536);
-    CHECK(ring.traffic(rank, TrafficClass::reduce_scatter_write) == 2 * 65'536);
-    CHECK(ring.traffic(rank, TrafficClass::reduce_scatter_read) == 0);
-  }
-}
-
 TEST_CASE("an all-to-all ends when everything has come") {
   // Of four chunks each GPU stores three to the others, and three come; its own one stays.
   test::GpuRing ring(gpu(), 4);

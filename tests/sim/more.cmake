@@ -3,3 +3,7 @@ target_sources(test_sim_mpi PRIVATE
   ${CMAKE_CURRENT_LIST_DIR}/packet_reference.cpp ${CMAKE_CURRENT_LIST_DIR}/traffic.cpp
   ${CMAKE_CURRENT_LIST_DIR}/random_traffic.cpp ${CMAKE_CURRENT_LIST_DIR}/program_case.cpp
   ${CMAKE_CURRENT_LIST_DIR}/busy_program.cpp)
+
+# Matrices that simulated kernels must have computed are compared with Eigen's.
+find_package(Eigen3 3.3 REQUIRED NO_MODULE)
+target_link_libraries(test_sim PRIVATE Eigen3::Eigen)

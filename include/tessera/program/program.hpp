@@ -170,8 +170,9 @@ struct MemoryPeak {
 struct ProgramTotals {
   std::int64_t instructions = 0;
   std::int64_t flops = 0;
-  std::int64_t bytes_sent = 0;  ///< by sends and collectives
-  std::int64_t messages = 0;    ///< sent by sends and collectives
+  std::int64_t bytes_sent = 0;        ///< by sends and collectives
+  std::int64_t messages = 0;          ///< sent by sends and collectives
+  std::vector<std::int64_t> kernels;  ///< runs of each of Program::kernels
 };
 [[nodiscard]] ProgramTotals totals(const Program& program, const machine::Machine& machine, DeviceId device);
 

@@ -31,14 +31,13 @@ bool is_tracked(const Region& region) { return region.kind != RegionKind::remote
 
 }  // namespace
 
-GemmRun::GemmRun(const KernelContext& context, const program::GemmKernel& kernel, BlockId base)
+GemmRun::GemmRun(const KernelContext& context, const program::GemmKernel& kernel)
     : context_(context),
       kernel_(kernel),
       shape_(kernel.shape),
       map_(kernel.address_map(context.rank, context.size)),
       layout_(shape_, context.spec->granularity),
-      base_(base),
-      work_groups_(context, shape_, layout_, base, dispatch_order(shape_, map_), *this),
+      work_groups_(context, shape_, layout_, dispatch_order(shape_, map_), *this),
       tracker_(tracker_spec(*context.spec)),
       region_of_(static_cast<std::size_t>(shape_.tiles())),
       wavefronts_(region_of_.size() * static_cast<std::size_t>(shape_.wavefronts)) {
@@ -131,14 +130,14 @@ Time GemmRun::store_tile(std::int64_t tile, std::uint32_t slot, Time now) {
     const BlockId id = layout_.c_block(tile) + block;
     if (is_cached(region)) {
       work_groups_.store_begins(slot);
-      const auto stored = context_.memory->write(now, base_ + id, bytes, TrafficClass::gemm_write, slot);
+      const auto stored = context_.memory->write(now, id, bytes, TrafficClass::gemm_write, slot);
       taken = std::max(taken, stored.served);
       if (!stored.waits) work_groups_.store_taken(slot, now);
     } else {
       const MemoryOp op = region.operation == program::StoreOperation::update ? MemoryOp::update : MemoryOp::write;
       work_groups_.store_begins(slot);
-      context_.memory->store_uncached(now, {base_ + id, bytes, op, MemoryStream::compute, TrafficClass::gemm_write,
-                                            number, slot << slot_shift | block / layout_.wavefront_blocks()});
+      context_.memory->store_uncached(now, {id, bytes, op, MemoryStream::compute, TrafficClass::gemm_write, number,
+                                            slot << slot_shift | block / layout_.wavefront_blocks()});
     }
   }
   return taken;
@@ -155,9 +154,9 @@ void GemmRun::received(std::uint32_t number, Time now) {
     const std::uint32_t bytes = block_bytes(tile, block);
     if (bytes == 0) break;
     context_.memory->store_uncached(
-        now, {base_ + layout_.c_block(tile) + block, bytes, update ? MemoryOp::update : MemoryOp::write,
-              MemoryStream::communication, counted ? TrafficClass::reduce_scatter_write : TrafficClass::other, tile,
-              no_slot << slot_shift | wavefront});
+        now,
+        {layout_.c_block(tile) + block, bytes, update ? MemoryOp::update : MemoryOp::write, MemoryStream::communication,
+         counted ? TrafficClass::reduce_scatter_write : TrafficClass::other, tile, no_slot << slot_shift | wavefront});
   }
   if (counted) return;
   --awaited_;
@@ -213,7 +212,7 @@ void GemmRun::read_out(std::uint32_t tile, std::uint32_t wavefront, Time now) {
     const std::uint32_t bytes = block_bytes(tile, block);
     if (bytes == 0) break;
     ++wavefronts_[number].reading;
-    context_.memory->read_uncached(now, base_ + layout_.c_block(tile) + block, bytes, MemoryStream::communication,
+    context_.memory->read_uncached(now, layout_.c_block(tile) + block, bytes, MemoryStream::communication,
                                    TrafficClass::reduce_scatter_read, dma_owner | number);
   }
   arrived(dma_owner | number, now, now);

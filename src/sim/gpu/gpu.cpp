@@ -50,9 +50,9 @@ void Gpu::begin(Time now, const program::Kernel& kernel, std::uint32_t rank, std
   const KernelContext context{&spec_, &memory_, host_, rank, size, cus};
   if (const auto* gemm = std::get_if<program::GemmKernel>(&kernel.work)) {
     memory_.arbitrate(now, gemm->arbitration.empty() ? spec_.arbitration : gemm->arbitration);
-    run_ = std::make_unique<GemmRun>(context, *gemm, 0);
+    run_ = std::make_unique<GemmRun>(context, *gemm);
   } else {
-    run_ = std::make_unique<RingPassRun>(context, std::get<program::RingPass>(kernel.work), 0);
+    run_ = std::make_unique<RingPassRun>(context, std::get<program::RingPass>(kernel.work));
   }
   id_ = id;
   run_->begin(now);

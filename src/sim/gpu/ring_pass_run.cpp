@@ -17,10 +17,9 @@ TrafficClass writes(const program::RingPass& pass) {
 
 }  // namespace
 
-RingPassRun::RingPassRun(const KernelContext& context, const program::RingPass& pass, BlockId base)
+RingPassRun::RingPassRun(const KernelContext& context, const program::RingPass& pass)
     : context_(context),
       pass_(pass),
-      base_(base),
       limit_(context.cus * context.spec->outstanding),
       unit_blocks_(static_cast<std::uint32_t>(ceil_div(context.spec->copy_block, context.spec->granularity))),
       chunk_units_(static_cast<std::uint32_t>(

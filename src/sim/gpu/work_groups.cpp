@@ -6,11 +6,10 @@
 namespace tessera::sim {
 
 WorkGroups::WorkGroups(const KernelContext& context, const program::GemmShape& shape, const GemmLayout& layout,
-                       BlockId base, std::vector<std::uint32_t> order, TileSink& sink)
+                       std::vector<std::uint32_t> order, TileSink& sink)
     : context_(context),
       shape_(&shape),
       layout_(&layout),
-      base_(base),
       order_(std::move(order)),
       sink_(&sink),
       depth_(static_cast<std::uint32_t>(context.spec->prefetch) + 1),
@@ -65,7 +64,7 @@ void WorkGroups::load_part(std::uint32_t owner, BlockId first, std::uint32_t blo
     const std::uint32_t size = layout_->block_bytes(bytes, i);
     if (size == 0) return;
     ++held.missing;
-    const Time there = context_.memory->read(now, base_ + first + i, size, TrafficClass::gemm_read, owner);
+    const Time there = context_.memory->read(now, first + i, size, TrafficClass::gemm_read, owner);
     if (there == never) continue;
     --held.missing;
     held.ready = std::max(held.ready, there);

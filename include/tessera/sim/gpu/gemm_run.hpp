@@ -14,7 +14,7 @@ namespace tessera::sim {
 
 class GemmRun final : public KernelRun, private TileSink {
  public:
-  GemmRun(const KernelContext& context, const program::GemmKernel& kernel, BlockId base);
+  GemmRun(const KernelContext& context, const program::GemmKernel& kernel);
 
   void begin(Time now) override;
   void arrived(std::uint32_t owner, Time at, Time now) override;
@@ -69,7 +69,6 @@ class GemmRun final : public KernelRun, private TileSink {
   const program::GemmShape& shape_;
   program::AddressMap map_;
   GemmLayout layout_;
-  BlockId base_;
   WorkGroups work_groups_;
   Tracker tracker_;
   DmaTable commands_;

@@ -35,9 +35,8 @@ class GpuHost {
   virtual void kernel_ended() = 0;
 };
 
-/// What a kernel works with. Addresses: operands and outputs of a kernel are
-/// numbered by blocks of its own; `base` is the first of them in the GPU's
-/// memory.
+/// What a kernel works with. Operands and outputs are numbered by blocks, from
+/// 0 on for each kernel: the L2 is empty between them.
 struct KernelContext {
   const machine::GpuSpec* spec = nullptr;
   MemorySystem* memory = nullptr;

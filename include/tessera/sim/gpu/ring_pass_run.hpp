@@ -13,8 +13,8 @@ namespace tessera::sim {
 /// departure, as the CUs have requests for.
 class RingPassRun final : public KernelRun {
  public:
-  /// Blocks: chunk by chunk, `base` on: what this GPU holds; behind them the same number for what it receives.
-  RingPassRun(const KernelContext& context, const program::RingPass& pass, BlockId base);
+  /// Blocks: chunk by chunk what this GPU holds; behind them the same number for what it receives.
+  RingPassRun(const KernelContext& context, const program::RingPass& pass);
 
   void begin(Time now) override;
   void arrived(std::uint32_t owner, Time at, Time now) override;
@@ -42,7 +42,7 @@ class RingPassRun final : public KernelRun {
   [[nodiscard]] std::uint32_t units_of(std::uint32_t chunk) const;
   [[nodiscard]] std::uint32_t copies(std::uint32_t step) const;
   [[nodiscard]] BlockId first_block(std::uint32_t chunk, std::uint32_t unit) const {
-    return base_ + (BlockId{chunk} * chunk_units_ + unit) * unit_blocks_;
+    return (BlockId{chunk} * chunk_units_ + unit) * unit_blocks_;
   }
   [[nodiscard]] BlockId blocks() const { return BlockId{context_.size} * chunk_units_ * unit_blocks_; }
   /// visit(block, bytes) for the blocks of a unit from `first` on.
@@ -56,7 +56,6 @@ class RingPassRun final : public KernelRun {
 
   KernelContext context_;
   program::RingPass pass_;
-  BlockId base_;
   std::int64_t limit_;  // B under way
   std::int64_t under_way_ = 0;
   std::uint32_t unit_blocks_;

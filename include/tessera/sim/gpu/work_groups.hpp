@@ -26,7 +26,7 @@ class WorkGroups {
  public:
   /// `order`: work-groups in order of dispatch, by tile (split_k of them a
   /// tile, side by side).
-  WorkGroups(const KernelContext& context, const program::GemmShape& shape, const GemmLayout& layout, BlockId base,
+  WorkGroups(const KernelContext& context, const program::GemmShape& shape, const GemmLayout& layout,
              std::vector<std::uint32_t> order, TileSink& sink);
 
   void begin(Time now);
@@ -74,7 +74,6 @@ class WorkGroups {
   KernelContext context_;
   const program::GemmShape* shape_;
   const GemmLayout* layout_;
-  BlockId base_;
   std::vector<std::uint32_t> order_;
   TileSink* sink_;
   std::uint32_t depth_;  // buffers of a slot

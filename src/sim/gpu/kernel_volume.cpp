@@ -1,0 +1,106 @@
+#include "tessera/sim/gpu/kernel_volume.hpp"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "tessera/sim/gpu/gemm_layout.hpp"
+
+namespace tessera::sim {
+namespace {
+
+using program::Region;
+using program::RegionKind;
+
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// Blocks of both operands that one stage loads after the other: each stage loads the rows and columns of its tiles.
+std::int64_t loads_by_stage(const program::GemmShape& shape, const GemmLayout& layout, const program::AddressMap& map,
+                            std::int64_t stage) {
+  std::int64_t blocks = 0;
+  std::int64_t running = 0;
+  std::set<std::int64_t> rows, columns;  // each with the part of k
+  const auto end_stage = [&] {
+    blocks += layout.chunks() * (static_cast<std::int64_t>(rows.size()) * layout.a_blocks() +
+                                 static_cast<std::int64_t>(columns.size()) * layout.b_blocks());
+    rows.clear();
+    columns.clear();
+    running = 0;
+  };
+  for (const Region& region : map.regions) {
+    for (std::uint32_t tile = region.first_tile; tile < region.first_tile + region.tiles; ++tile) {
+      for (std::int64_t part = 0; part < shape.split_k; ++part) {
+        rows.insert(layout.row_of(tile) * shape.split_k + part);
+        columns.insert(layout.column_of(tile) * shape.split_k + part);
+        if (++running == stage) end_stage();
+      }
+    }
+  }
+  end_stage();
+  return blocks;
+}
+
+std::int64_t loaded_blocks(const program::GemmShape& shape, const GemmLayout& layout, const program::AddressMap& map,
+                           const machine::GpuSpec& spec, std::int64_t cus) {
+  const auto operands = static_cast<std::int64_t>(layout.c_block(0));
+  if (operands * spec.granularity <= spec.l2_capacity) return operands;
+  return loads_by_stage(shape, layout, map, cus * spec.work_groups_per_cu);
+}
+
+/// What the stores of a tile become: transactions here, messages, and what as many messages bring from others.
+void add_stores(const Region& region, const program::GemmShape& shape, const GemmLayout& layout,
+                const machine::GpuSpec& spec, KernelVolume& volume) {
+  const bool is_remote = region.kind == RegionKind::remote;
+  const bool is_dma = region.kind == RegionKind::dma;
+  const bool is_cached = region.kind == RegionKind::local && region.updates == 0;
+  const std::int64_t own = is_remote ? 0 : is_cached ? 1 : region.writes;
+  const std::int64_t sent = is_remote ? shape.split_k : is_dma ? 1 : 0;
+  for (std::int64_t tile = region.first_tile; tile < region.first_tile + region.tiles; ++tile) {
+    for (std::int64_t wavefront = 0; wavefront < shape.wavefronts; ++wavefront) {
+      const std::int64_t bytes = layout.wavefront_bytes(tile, wavefront);
+      if (bytes == 0) continue;
+      volume.transactions += ceil_div(bytes, spec.granularity) * (own + sent + (is_dma ? 1 : 0));
+      volume.messages += sent;
+      volume.bytes_sent += sent * bytes;
+    }
+  }
+}
+
+KernelVolume volume_of(const program::GemmKernel& gemm, const machine::GpuSpec& spec, std::int64_t cus,
+                       std::uint32_t rank, std::uint32_t ranks) {
+  const GemmLayout layout(gemm.shape, spec.granularity);
+  const program::AddressMap map = gemm.address_map(rank, ranks);
+  KernelVolume volume;
+  volume.loads = gemm.shape.tiles() * ceil_div(gemm.shape.k, gemm.shape.tile_k);
+  volume.transactions = loaded_blocks(gemm.shape, layout, map, spec, cus);
+  for (const Region& region : map.regions) add_stores(region, gemm.shape, layout, spec, volume);
+  return volume;
+}
+
+/// Each step reads what it sends, and what it adds to it where the memory does not; at the end the last chunk is
+/// reduced, or has come.
+KernelVolume volume_of(const program::RingPass& pass, const machine::GpuSpec& spec, std::uint32_t ranks) {
+  const std::int64_t steps = ranks - 1;
+  const bool adds = pass.reduces && !pass.near_memory;
+  const std::int64_t reads = adds ? 2 * steps + 1 : steps;  // the first step has nothing to add
+  const std::int64_t writes = steps + (adds ? 1 : 0);
+  const std::int64_t chunk = ceil_div(pass.bytes, ranks);
+  const std::int64_t unit = ceil_div(spec.copy_block, spec.granularity) * spec.granularity;
+  KernelVolume volume;
+  volume.transactions = (reads + writes) * ceil_div(chunk, spec.granularity);
+  volume.loads = (steps + (adds ? 1 : 0)) * ceil_div(chunk, unit);
+  volume.messages = steps * ceil_div(chunk, unit);
+  volume.bytes_sent = steps * chunk;
+  return volume;
+}
+
+}  // namespace
+
+KernelVolume kernel_volume(const program::Kernel& kernel, const machine::GpuSpec& spec, std::uint32_t rank,
+                           std::uint32_t ranks) {
+  if (const auto* gemm = std::get_if<program::GemmKernel>(&kernel.work))
+    return volume_of(*gemm, spec, kernel.cus > 0 ? kernel.cus : spec.cus, rank, ranks);
+  return volume_of(std::get<program::RingPass>(kernel.work), spec, ranks);
+}
+
+}  // namespace tessera::sim

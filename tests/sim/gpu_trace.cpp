@@ -1,0 +1,241 @@
+// A fused GEMM and reduce-scatter of four work-groups on two GPUs, event by event, to the picosecond.
+#include <catch2/catch.hpp>
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "gpu_parts.hpp"
+
+using namespace tessera;
+using sim::MemoryOp;
+using sim::TrafficClass;
+
+namespace {
+
+/// One CU, one channel, one bank of the L2. Blocks are 1 KiB, 16 bursts; all clocks are 1 GHz, so that
+///   a bank of the L2 takes                 16 ns  a block (64 B a clock)
+///   DRAM reads or writes                   32 ns  a block (2 clocks a burst)
+///   DRAM updates                           56 ns  a block: its four bank groups take four bursts each, 4 clocks apart,
+///                                                 and the last one of a group lasts 2: 4 x (3 x 4 + 2)
+///   the bus turns round in                 10 ns
+///   data of a read are at the L2 after    100 ns, at the CU after 50 ns more; so are those of a hit after the bank
+machine::GpuSpec small_gpu() {
+  machine::GpuSpec spec;
+  spec.cus = 1;
+  spec.clock = 1'000'000'000;
+  spec.work_group_time = 1 * microsecond;
+  spec.l2_banks = 1;
+  spec.l2_latency = 50 * nanosecond;
+  spec.channels = 1;
+  spec.dram_latency = 100 * nanosecond;
+  return spec;
+}
+
+/// A tile row of four tiles of 16 x 16 elements of 4 B, with one chunk of k: a part of A, of B or of C is one block.
+/// Blocks: 0 is A, 1 + t is B of tile t, 5 + t is C of tile t. 4,096 FMA take 100 ns.
+program::GemmKernel small_gemm() {
+  program::GemmKernel gemm;
+  gemm.shape.m = gemm.shape.k = 16;
+  gemm.shape.n = 64;
+  gemm.shape.tile_m = gemm.shape.tile_n = gemm.shape.tile_k = 16;
+  gemm.shape.element = 4;
+  gemm.shape.peak = 2 * 4'096 * std::int64_t{10'000'000};
+  gemm.shape.wavefronts = 1;
+  return gemm;
+}
+
+/// Times in ps by tile, or by block where nothing else is said.
+using Times = std::map<std::uint64_t, Time>;
+
+struct Trace {
+  Times loaded;     ///< block: its data have left DRAM
+  Times ready;      ///< number of the work-group on its GPU: its chunk is here
+  Times computed;   ///< the same: and is computed
+  Times entered;    ///< own stores: in the DRAM queue
+  Times updated;    ///< own stores: in memory
+  Times read;       ///< by a DMA: its data have left DRAM
+  Times fetched;    ///< by a DMA: is on its way to the link
+  Times left;       ///< messages
+  Times arrived;    ///< messages
+  Times received;   ///< what came: in the DRAM queue
+  Times reduced;    ///< what came: in memory
+  Times completed;  ///< by the Tracker: how many wavefront tiles still wait
+  Time ended = 0;
+};
+
+class Tracer final : public test::GpuWatcher {
+ public:
+  explicit Tracer(std::uint32_t waiting) : waiting_{waiting, waiting} {}
+
+  Trace gpus[2];
+
+  void served(std::uint32_t rank, const sim::MemoryRequest& request, Time at) override {
+    Trace& trace = gpus[rank];
+    if (request.traffic == TrafficClass::gemm_read) return note(trace.loaded, request.block, at);
+    const bool own = request.traffic == TrafficClass::gemm_write;
+    note(request.op == MemoryOp::read ? trace.read : own ? trace.updated : trace.reduced, request.block - first_c, at);
+  }
+  void stored(std::uint32_t rank, const sim::MemoryRequest& request, Time now) override {
+    CHECK(request.op == MemoryOp::update);
+    const bool own = request.traffic == TrafficClass::gemm_write;
+    note(own ? gpus[rank].entered : gpus[rank].received, request.block - first_c, now);
+  }
+  void counted(std::uint32_t rank, const sim::KernelRun& run, Time now) override {
+    const auto waiting =
+        static_cast<std::uint32_t>(std::stoul(run.waits_for().substr(std::string("updates of ").size())));
+    if (waiting == waiting_[rank]) return;
+    CHECK(waiting == waiting_[rank] - 1);
+    waiting_[rank] = waiting;
+    note(gpus[rank].completed, waiting, now);
+  }
+  void woken(std::uint32_t rank, const sim::GpuWake& wake, Time now) override {
+    using What = sim::GpuWake::What;
+    Trace& trace = gpus[rank];
+    if (wake.what == What::block_read) return note(trace.fetched, wake.index, now);
+    if (wake.what == What::slot_ready) return note(trace.ready, trace.ready.size(), now);
+    // A slot is done twice: when its chunk is computed, and 1 us later, when its work-group is.
+    if (trace.computed.size() < trace.ready.size()) return note(trace.computed, trace.computed.size(), now);
+    CHECK(now == trace.computed.rbegin()->second + 1 * microsecond);
+  }
+  void sent(std::uint32_t rank, std::uint32_t to, const sim::KernelBlock& block, Time leaves) override {
+    CHECK(to == 1 - rank);
+    CHECK(block.bytes == 1024);
+    note(gpus[rank].left, block.first, leaves);
+  }
+  void came(std::uint32_t rank, std::uint32_t, const sim::KernelBlock& block, Time now) override {
+    note(gpus[rank].arrived, block.first, now);
+  }
+  void ended(std::uint32_t rank, Time now) override {
+    CHECK(gpus[rank].ended == 0);
+    gpus[rank].ended = now;
+  }
+
+ private:
+  static constexpr std::uint64_t first_c = 5;
+  /// Everything happens once.
+  static void note(Times& times, std::uint64_t which, Time at) { CHECK(times.emplace(which, at).second); }
+
+  std::uint32_t waiting_[2];
+};
+
+/// The same on GPU 1, which begins with tiles 2 and 3: tile t stands for its tile t ^ 2.
+Times by_tile(const Times& times, std::uint32_t rank, std::uint64_t first = 0) {
+  Times mirrored;
+  for (const auto& [which, at] : times) {
+    mirrored[which < first || rank == 0 ? which : first + ((which - first) ^ 2U)] = at;
+  }
+  return mirrored;
+}
+
+std::string text(const Times& times) {
+  std::string all;
+  for (const auto& [which, at] : times) all += std::to_string(which) + " at " + std::to_string(at) + "; ";
+  return all;
+}
+
+void check(const Tracer& tracer, const Trace& expected) {
+  for (const std::uint32_t rank : {0U, 1U}) {
+    CAPTURE(rank);
+    const Trace& trace = tracer.gpus[rank];
+    CHECK(text(trace.loaded) == text(by_tile(expected.loaded, rank, 1)));  // A is block 0 on both
+    CHECK(text(trace.ready) == text(expected.ready));
+    CHECK(text(trace.computed) == text(expected.computed));
+    CHECK(text(trace.entered) == text(by_tile(expected.entered, rank)));
+    CHECK(text(trace.updated) == text(by_tile(expected.updated, rank)));
+    CHECK(text(trace.read) == text(by_tile(expected.read, rank)));
+    CHECK(text(trace.fetched) == text(by_tile(expected.fetched, rank)));
+    CHECK(text(trace.left) == text(by_tile(expected.left, rank)));
+    CHECK(text(trace.arrived) == text(by_tile(expected.arrived, rank)));
+    CHECK(text(trace.received) == text(by_tile(expected.received, rank)));
+    CHECK(text(trace.reduced) == text(by_tile(expected.reduced, rank)));
+    CHECK(text(trace.completed) == text(expected.completed));
+    CHECK(trace.ended == expected.ended);
+  }
+}
+
+}  // namespace
+
+// GPU 0 in ns (GPU 1 does the same with tiles 2 and 3 for 0 and 1). It stores tiles 0 and 1 to GPU 1, which updates its
+// own with them, and keeps 2 and 3, for which GPU 1's come. A message of 1,024 B leaves in 13.654 ns (75 GB/s, rounded
+// up) and arrives 500 ns later.
+//
+//   work-group                    1. (tile 0)      2. (tile 1)       3. (tile 2)            4. (tile 3)
+//   begins, when the last ends    0                1,314             2,596                  3,878
+//   A: of DRAM | bank + 50        0..32 + 150      1,380             2,662                  3,944
+//   B: DRAM begins                32 (after A)     1,314             2,596                  3,944 (update to 3,934,
+//   turn) B: data are there (+ 132)     164              1,446             2,728                  4,076 chunk is here
+//   (+ 50)          214              1,496             2,778                  4,126 computed (+ 100)              314
+//   1,596             2,878                  4,226 stores its tile (+ 1,000)     1,314            2,596 3,878 5,226
+//     message leaves              1,327.654        2,609.654         -                      -
+//     update is in memory (+ 56)  -                -                 3,934                  5,282
+//
+//   the neighbour's tile          2                3
+//   arrives, enters the queue     1,827.654        3,109.654         its channel is idle, and has turned long since
+//   is in memory (+ 56)           1,883.654        3,165.654
+//   complete, with the own one    3,878            5,226             the kernel's end: all work-groups have ended
+TEST_CASE("two GPUs, four work-groups, ring reduce-scatter: event by event") {
+  program::GemmKernel gemm = small_gemm();
+  gemm.map = program::address_map_index("ring-reduce-scatter");
+  const machine::GpuSpec spec = small_gpu();
+  Tracer tracer(2);
+  REQUIRE(test::GpuParts(spec, {gemm}, 2, tracer).run());
+  Trace expected;
+  expected.loaded = {{0, 132'000}, {1, 164'000}, {2, 1'446'000}, {3, 2'728'000}, {4, 4'076'000}};
+  expected.ready = {{0, 214'000}, {1, 1'496'000}, {2, 2'778'000}, {3, 4'126'000}};
+  expected.computed = {{0, 314'000}, {1, 1'596'000}, {2, 2'878'000}, {3, 4'226'000}};
+  expected.left = {{0, 1'327'654}, {1, 2'609'654}};
+  expected.arrived = {{2, 1'827'654}, {3, 3'109'654}};
+  expected.received = expected.arrived;
+  expected.reduced = {{2, 1'883'654}, {3, 3'165'654}};
+  expected.entered = {{2, 3'878'000}, {3, 5'226'000}};
+  expected.updated = {{2, 3'934'000}, {3, 5'282'000}};
+  expected.completed = {{1, 3'878'000}, {0, 5'226'000}};
+  expected.ended = 5'226'000;
+  check(tracer, expected);
+}
+
+// The same with DMAs: each GPU keeps its own chunk until it is complete, after one update, and a DMA sends it
+// (dma_map). A tile's store, the DMA that it triggers and the next work-group's load of B come to the channel in this
+// order at the same time; the bus reads or writes on as it did last, and turns for the others.
+//
+//   work-group                    1. (tile 0)      2. (tile 1)       3. (tile 2)            4. (tile 3)
+//   begins, when the last ends    0                1,314             2,628                  4,008
+//   A: of DRAM | bank + 50        0..32 + 150      1,380             2,694                  4,074
+//   B: DRAM begins                32 (after A)     1,346 (DMA)       2,726 (update, DMA)    4,074 (update to 4,064,
+//   turn) B: data are there (+ 132)     164              1,478             2,858                  4,206 chunk is here
+//   (+ 50)          214              1,528             2,908                  4,256 computed (+ 100)              314
+//   1,628             3,008                  4,356 stores its tile (+ 1,000)     1,314            2,628 4,008 5,356
+//     complete after updates      1                1                 2                      2: the end
+//     DRAM begins the update      1,388 (reads     2,628             4,008                  5,356
+//                                 to 1,378, turn)
+//     update is in memory (+ 56)  1,444            2,684             4,064                  5,412
+//     DRAM begins the DMA's read  1,314            2,694 (turn)
+//     its data are there (+ 132)  1,446            2,826             and go to the link at once
+//     message leaves              1,459.654        2,839.654
+//
+//   the neighbour's tile          2                3
+//   arrives, enters the queue     1,959.654        3,339.654         its channel is idle, and has turned long since
+//   is in memory (+ 56)           2,015.654        3,395.654
+TEST_CASE("two GPUs, four work-groups, a DMA for each tile that is sent: event by event") {
+  program::GemmKernel gemm = small_gemm();
+  gemm.calls = {{program::RegionKind::dma, 0, -1, program::StoreOperation::update, 1}};
+  const machine::GpuSpec spec = small_gpu();
+  Tracer tracer(4);
+  REQUIRE(test::GpuParts(spec, {gemm}, 2, tracer).run());
+  Trace expected;
+  expected.loaded = {{0, 132'000}, {1, 164'000}, {2, 1'478'000}, {3, 2'858'000}, {4, 4'206'000}};
+  expected.ready = {{0, 214'000}, {1, 1'528'000}, {2, 2'908'000}, {3, 4'256'000}};
+  expected.computed = {{0, 314'000}, {1, 1'628'000}, {2, 3'008'000}, {3, 4'356'000}};
+  expected.entered = {{0, 1'314'000}, {1, 2'628'000}, {2, 4'008'000}, {3, 5'356'000}};
+  expected.updated = {{0, 1'444'000}, {1, 2'684'000}, {2, 4'064'000}, {3, 5'412'000}};
+  expected.read = {{0, 1'446'000}, {1, 2'826'000}};
+  expected.fetched = expected.read;
+  expected.left = {{0, 1'459'654}, {1, 2'839'654}};
+  expected.arrived = {{2, 1'959'654}, {3, 3'339'654}};
+  expected.received = expected.arrived;
+  expected.reduced = {{2, 2'015'654}, {3, 3'395'654}};
+  expected.completed = {{3, 1'314'000}, {2, 2'628'000}, {1, 4'008'000}, {0, 5'356'000}};
+  expected.ended = 5'356'000;
+  check(tracer, expected);
+}
