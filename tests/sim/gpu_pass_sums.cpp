@@ -62,15 +62,17 @@ class PassSums final : public test::GpuWatcher {
 
   void served(std::uint32_t rank, const sim::MemoryRequest& request, Time) override {
     One& gpu = gpus_[rank];
-    if (request.op == MemoryOp::read) gpu.read[request.block % blocks_] += gpu.memory[request.block];
-    if (request.op == MemoryOp::write && request.stream == sim::MemoryStream::compute)  // the last reduction's
-      gpu.memory[request.block] = std::exchange(gpu.read[request.block], 0);
-  }
-  void stored(std::uint32_t rank, const sim::MemoryRequest& request, Time) override {
-    std::int64_t& value = gpus_[rank].memory[request.block];
-    auto& come = gpus_[rank].come[request.block % blocks_];
-    value = (request.op == MemoryOp::update ? value : 0) + come.at(0);
-    come.pop_front();
+    std::int64_t& value = gpu.memory[request.block];
+    std::int64_t& read = gpu.read[request.block % blocks_];
+    if (request.op == MemoryOp::read) {
+      read += value;
+    } else if (request.stream == sim::MemoryStream::compute) {  // the last reduction's
+      value = std::exchange(read, 0);
+    } else {
+      auto& come = gpu.come[request.block % blocks_];
+      value = (request.op == MemoryOp::update ? value : 0) + come.at(0);
+      come.pop_front();
+    }
   }
   void sent(std::uint32_t rank, std::uint32_t to, const sim::KernelBlock& unit, Time) override {
     const BlockId first = BlockId{unit.first} * unit_blocks;

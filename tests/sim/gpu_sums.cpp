@@ -68,11 +68,6 @@ void GpuSums::for_each_element(const MemoryRequest& request, Visit&& visit) cons
   for (Index i = first; i < last; ++i) visit(place.row + i / place.columns, place.column + i % place.columns);
 }
 
-void GpuSums::stored(std::uint32_t rank, const MemoryRequest& request, Time /*now*/) {
-  if (request.stream == sim::MemoryStream::compute) return store_own(gpus_[rank], request);
-  store_come(gpus_[rank], request, region_of(rank, piece_of(request.block).tile).counted_there);
-}
-
 // The j-th store of a block is the j-th part of k, whichever was first: only all of them together count.
 void GpuSums::store_own(One& gpu, const MemoryRequest& request) {
   const Matrix& part = gpu.parts.at(static_cast<std::size_t>(gpu.own[request.block]++));
@@ -95,16 +90,14 @@ void GpuSums::store_come(One& gpu, const MemoryRequest& request, bool counted) {
   });
 }
 
-// Reads of the result are those of DMAs. What the L2 writes back is what nobody waits for.
+// Reads of the result are those of DMAs.
 void GpuSums::served(std::uint32_t rank, const MemoryRequest& request, Time /*at*/) {
   if (request.block < layout_.c_block(0)) return;
   One& gpu = gpus_[rank];
   if (request.op == MemoryOp::read)
-    for_each_element(request, [&](Index row, Index column) { gpu.read(row, column) = gpu.memory(row, column); });
-  const Region& region = region_of(rank, piece_of(request.block).tile);
-  const bool written_back =
-      region.kind == RegionKind::local && region.updates == 0 && request.stream == sim::MemoryStream::compute;
-  if (written_back) store_own(gpu, request);
+    return for_each_element(request, [&](Index row, Index column) { gpu.read(row, column) = gpu.memory(row, column); });
+  if (request.stream == sim::MemoryStream::compute) return store_own(gpu, request);
+  store_come(gpu, request, region_of(rank, piece_of(request.block).tile).counted_there);
 }
 
 // A remote store carries a part of the product itself, a DMA what it has read.

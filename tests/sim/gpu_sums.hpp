@@ -16,8 +16,8 @@ namespace tessera::test {
 
 using Matrix = Eigen::Matrix<std::int64_t, Eigen::Dynamic, Eigen::Dynamic>;
 
-/// The memories of a group of GPUs. An update is in memory when it has entered its DRAM queue, where the Tracker counts
-/// it; a DMA reads what is there when the DRAM serves it.
+/// The memories of a group of GPUs. What DRAM serves first is there first: what a DMA reads before an update is served,
+/// it sends without it.
 class GpuSums final : public GpuWatcher {
  public:
   /// GPU r multiplies a[r] and b[r].
@@ -38,7 +38,6 @@ class GpuSums final : public GpuWatcher {
   [[nodiscard]] Place place_of(std::uint32_t tile) const;
   [[nodiscard]] Place place_of(std::uint32_t tile, std::uint32_t wavefront) const;
 
-  void stored(std::uint32_t rank, const sim::MemoryRequest& request, Time now) override;
   void served(std::uint32_t rank, const sim::MemoryRequest& request, Time at) override;
   void sent(std::uint32_t rank, std::uint32_t to, const sim::KernelBlock& block, Time leaves) override;
   void came(std::uint32_t rank, std::uint32_t from, const sim::KernelBlock& block, Time now) override;

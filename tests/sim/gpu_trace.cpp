@@ -197,26 +197,24 @@ TEST_CASE("two GPUs, four work-groups, ring reduce-scatter: event by event") {
 
 // The same with DMAs: each GPU keeps its own chunk until it is complete, after one update, and a DMA sends it
 // (dma_map). A tile's store, the DMA that it triggers and the next work-group's load of B come to the channel in this
-// order at the same time; the bus reads or writes on as it did last, and turns for the others.
+// order at the same time; the update goes first, since the DMA reads what it leaves, and the bus turns for both reads.
 //
 //   work-group                    1. (tile 0)      2. (tile 1)       3. (tile 2)            4. (tile 3)
-//   begins, when the last ends    0                1,314             2,628                  4,008
-//   A: of DRAM | bank + 50        0..32 + 150      1,380             2,694                  4,074
-//   B: DRAM begins                32 (after A)     1,346 (DMA)       2,726 (update, DMA)    4,074 (update to 4,064,
-//   turn) B: data are there (+ 132)     164              1,478             2,858                  4,206 chunk is here
-//   (+ 50)          214              1,528             2,908                  4,256 computed (+ 100)              314
-//   1,628             3,008                  4,356 stores its tile (+ 1,000)     1,314            2,628 4,008 5,356
+//   begins, when the last ends    0                1,314             2,694                  4,074
+//   A: of DRAM | bank + 50        0..32 + 150      1,380             2,760                  4,140
+//   B: DRAM begins                32 (after A)     1,412 (DMA)       2,792 (DMA)            4,140 (update to 4,130,
+//   turn) B: data are there (+ 132)     164              1,544             2,924                  4,272 chunk is here
+//   (+ 50)          214              1,594             2,974                  4,322 computed (+ 100)              314
+//   1,694             3,074                  4,422 stores its tile (+ 1,000)     1,314            2,694 4,074 5,422
 //     complete after updates      1                1                 2                      2: the end
-//     DRAM begins the update      1,388 (reads     2,628             4,008                  5,356
-//                                 to 1,378, turn)
-//     update is in memory (+ 56)  1,444            2,684             4,064                  5,412
-//     DRAM begins the DMA's read  1,314            2,694 (turn)
-//     its data are there (+ 132)  1,446            2,826             and go to the link at once
-//     message leaves              1,459.654        2,839.654
+//     update is in memory (+ 56)  1,370            2,750             4,130                  5,478
+//     DRAM begins the DMA's read  1,380 (turn)     2,760 (turn)
+//     its data are there (+ 132)  1,512            2,892             and go to the link at once
+//     message leaves              1,525.654        2,905.654
 //
 //   the neighbour's tile          2                3
-//   arrives, enters the queue     1,959.654        3,339.654         its channel is idle, and has turned long since
-//   is in memory (+ 56)           2,015.654        3,395.654
+//   arrives, enters the queue     2,025.654        3,405.654         its channel is idle, and has turned long since
+//   is in memory (+ 56)           2,081.654        3,461.654
 TEST_CASE("two GPUs, four work-groups, a DMA for each tile that is sent: event by event") {
   program::GemmKernel gemm = small_gemm();
   gemm.calls = {{program::RegionKind::dma, 0, -1, program::StoreOperation::update, 1}};
@@ -224,18 +222,18 @@ TEST_CASE("two GPUs, four work-groups, a DMA for each tile that is sent: event b
   Tracer tracer(4);
   REQUIRE(test::GpuParts(spec, {gemm}, 2, tracer).run());
   Trace expected;
-  expected.loaded = {{0, 132'000}, {1, 164'000}, {2, 1'478'000}, {3, 2'858'000}, {4, 4'206'000}};
-  expected.ready = {{0, 214'000}, {1, 1'528'000}, {2, 2'908'000}, {3, 4'256'000}};
-  expected.computed = {{0, 314'000}, {1, 1'628'000}, {2, 3'008'000}, {3, 4'356'000}};
-  expected.entered = {{0, 1'314'000}, {1, 2'628'000}, {2, 4'008'000}, {3, 5'356'000}};
-  expected.updated = {{0, 1'444'000}, {1, 2'684'000}, {2, 4'064'000}, {3, 5'412'000}};
-  expected.read = {{0, 1'446'000}, {1, 2'826'000}};
+  expected.loaded = {{0, 132'000}, {1, 164'000}, {2, 1'544'000}, {3, 2'924'000}, {4, 4'272'000}};
+  expected.ready = {{0, 214'000}, {1, 1'594'000}, {2, 2'974'000}, {3, 4'322'000}};
+  expected.computed = {{0, 314'000}, {1, 1'694'000}, {2, 3'074'000}, {3, 4'422'000}};
+  expected.entered = {{0, 1'314'000}, {1, 2'694'000}, {2, 4'074'000}, {3, 5'422'000}};
+  expected.updated = {{0, 1'370'000}, {1, 2'750'000}, {2, 4'130'000}, {3, 5'478'000}};
+  expected.read = {{0, 1'512'000}, {1, 2'892'000}};
   expected.fetched = expected.read;
-  expected.left = {{0, 1'459'654}, {1, 2'839'654}};
-  expected.arrived = {{2, 1'959'654}, {3, 3'339'654}};
+  expected.left = {{0, 1'525'654}, {1, 2'905'654}};
+  expected.arrived = {{2, 2'025'654}, {3, 3'405'654}};
   expected.received = expected.arrived;
-  expected.reduced = {{2, 2'015'654}, {3, 3'395'654}};
-  expected.completed = {{3, 1'314'000}, {2, 2'628'000}, {1, 4'008'000}, {0, 5'356'000}};
-  expected.ended = 5'356'000;
+  expected.reduced = {{2, 2'081'654}, {3, 3'461'654}};
+  expected.completed = {{3, 1'314'000}, {2, 2'694'000}, {1, 4'074'000}, {0, 5'422'000}};
+  expected.ended = 5'422'000;
   check(tracer, expected);
 }

@@ -189,6 +189,20 @@ TEST_CASE(
   CHECK(order(0) == Stamps{{0, 8'000}, {1, 26'000}, {2, 44'000}, {3, 52'000}});
 }
 
+TEST_CASE("memory channel: no request overtakes an older one of the same block") {
+  ChannelCase test(without_latency());
+  test.push(0, request(MemoryOp::read, 0, 256));
+  test.push(0, request(MemoryOp::write, 1, 256));
+  test.push(0, request(MemoryOp::update, 2, 256));
+  test.push(0, request(MemoryOp::read, 2, 256));    // waits for the update, and so for the write before it
+  test.push(0, request(MemoryOp::read, 3, 256));    // is behind it
+  test.push(0, request(MemoryOp::update, 3, 256));  // is of the bus's direction then, but waits for that read
+  test.run();
+  // 8,000; turn; 1 and 2, until 34,000; 3's update would go on, were it not for its read: turn; 2 and 3, until 60,000;
+  // turn. Each wait for a bank group after an update has passed while the bus turned.
+  CHECK(test.served == Stamps{{0, 8'000}, {1, 26'000}, {2, 34'000}, {2, 52'000}, {3, 60'000}, {3, 78'000}});
+}
+
 TEST_CASE(
     "memory channel: what the sink pushes while it is told of an entry "
     "comes behind what waits") {

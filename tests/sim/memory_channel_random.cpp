@@ -98,6 +98,10 @@ class PlainChannel {
     for (std::size_t i = 0; i < best; ++i) {
       if (queue_[i].overtaken >= spec_.max_bypass) return i;
     }
+    // Where an older one touches the same block, the oldest of the other direction is first.
+    for (std::size_t i = 0; i < best; ++i) {
+      if (queue_[i].request.block == queue_[best].request.block) return 0;
+    }
     return best;
   }
   void serve(Time now) {
@@ -182,8 +186,7 @@ ArbitrationSpec draw_rules(Draws& draws, const ChannelSpec& spec, const std::str
           draws.number(0, 400) * spec.clock_period + draws.number(0, 3)};
 }
 
-/// From 1 to 20 bursts, often 4. The block is the request's number, so that
-/// orders can be compared.
+/// From 1 to 20 bursts, often 4.
 MemoryRequest draw_request(Draws& draws, BlockId block, std::uint32_t communication_of_8) {
   const std::uint32_t bytes = draws.below(2) == 0 ? 256 : draws.number(1, 20 * 64);
   const auto op = static_cast<MemoryOp>(draws.below(3));
@@ -209,7 +212,8 @@ struct Load {
   std::uint64_t requests = 0;
   std::uint64_t together = 0;  ///< one in so many comes at another time than the one before it
   std::uint32_t communication_of_8 = 0;
-  std::uint64_t gap = 0;  ///< ps, at most
+  std::uint64_t gap = 0;         ///< ps, at most
+  std::uint64_t again_of_8 = 0;  ///< touch the block of one of the eight before; the others the one of their number
 };
 
 Load draw_load(Draws& draws, const ChannelSpec& spec, std::uint64_t requests) {
@@ -221,15 +225,18 @@ Load draw_load(Draws& draws, const ChannelSpec& spec, std::uint64_t requests) {
   // carry.
   const std::uint64_t mean = 7 * spec.ccdl * static_cast<std::uint64_t>(spec.clock_period) * load.together;
   load.gap = 1 + mean * (1 + draws.below(8));
+  load.again_of_8 = draws.below(4);
   return load;
 }
 
 void feed(Draws& draws, const Load& load, ChannelCase& test, PlainChannel& plain) {
   Time now = 0;
-  for (BlockId block = 0; block < load.requests; ++block) {
+  for (BlockId number = 0; number < load.requests; ++number) {
     if (draws.below(load.together) == 0) now += static_cast<Time>(draws.below(load.gap));
     if (draws.below(100) == 0) draw_change(draws, now, test, plain);
-    const MemoryRequest drawn = draw_request(draws, block, load.communication_of_8);
+    const bool again = number >= 8 && draws.below(8) < load.again_of_8;
+    const MemoryRequest drawn =
+        draw_request(draws, again ? number - 1 - draws.below(8) : number, load.communication_of_8);
     test.push(now, drawn);
     plain.push(now, drawn);
   }

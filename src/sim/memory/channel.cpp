@@ -69,7 +69,21 @@ bool DramQueue::turns() const {
   const RingBuffer<Entry>& same = waiting_[direction_];
   const RingBuffer<Entry>& opposite = waiting_[1 - direction_];
   if (same.empty()) return true;
-  return !opposite.empty() && taken_[direction_] >= opposite.front().before + max_bypass_;
+  return !opposite.empty() && (taken_[direction_] >= opposite.front().before + max_bypass_ || depends());
+}
+
+/// Whether an older request of the other direction touches the same block as
+/// the oldest one of the bus's direction. Those that are older are the first of
+/// the other direction, up to the bursts that had entered before it.
+bool DramQueue::depends() const {
+  const Entry& next = waiting_[direction_].front();
+  const RingBuffer<Entry>& opposite = waiting_[1 - direction_];
+  std::uint64_t entered = taken_[1 - direction_];
+  for (std::size_t i = 0; i < opposite.size() && entered < next.before; ++i) {
+    if (opposite[i].request.block == next.request.block) return true;
+    entered += bursts_of(opposite[i].request.bytes);
+  }
+  return false;
 }
 
 DramQueue::Taken DramQueue::take() {

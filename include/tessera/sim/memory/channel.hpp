@@ -56,6 +56,8 @@ class RingBuffer {
   [[nodiscard]] std::size_t size() const { return size_; }
   /// Must not be empty, nor for pop().
   [[nodiscard]] const T& front() const { return items_[head_]; }
+  /// `index` < size(), from the front on.
+  [[nodiscard]] const T& operator[](std::size_t index) const { return items_[(head_ + index) & (items_.size() - 1)]; }
 
   void push(const T& item) {
     if (size_ == items_.size()) grow();
@@ -98,7 +100,8 @@ class BankGroups {
 
 /// What DRAM may choose from: requests of the direction that the bus has go
 /// first, oldest first, unless one of the other direction has been overtaken by
-/// `max_bypass` bursts.
+/// `max_bypass` bursts, or would be overtaken by one of the same block: what a
+/// DMA reads is what the update that triggered it has left.
 class DramQueue {
  public:
   struct Taken {
@@ -119,6 +122,7 @@ class DramQueue {
     std::uint64_t before = 0;  // bursts of the other direction that entered before it
   };
   [[nodiscard]] bool turns() const;
+  [[nodiscard]] bool depends() const;
 
   std::uint32_t max_bypass_;
   std::uint32_t occupancy_ = 0;
