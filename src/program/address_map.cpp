@@ -38,8 +38,10 @@ void check_region(const AddressMap& map, const Region& region, std::vector<std::
 
 /// Why two regions that share tiles must not; empty when they may.
 std::string conflict(const Region& a, const Region& b) {
-  if (a.kind != RegionKind::dma || b.kind != RegionKind::dma) return "overlaps";
-  if (a.destination == b.destination) return "goes to the same rank as";
+  if ((a.kind == RegionKind::dma) != (b.kind == RegionKind::dma)) return "overlaps";
+  if (a.kind == RegionKind::local && b.kind == RegionKind::local) return "overlaps";
+  if (a.kind == b.kind && a.destination == b.destination) return "goes to the same rank as";
+  if (a.kind != RegionKind::dma) return a.writes == b.writes ? "" : "is not written as often as";
   return a.updates == b.updates && a.writes == b.writes ? "" : "does not expect the same updates as";
 }
 
@@ -77,12 +79,7 @@ class TileCourse {
     for (std::size_t rank = 0; rank < group.size(); ++rank) {
       for (const Region& region : group[rank].regions) {
         if (tile < region.first_tile || tile >= end_of(region)) continue;
-        here_[rank].push_back(&region);
-        if (region.kind != RegionKind::remote) {
-          if (here_[rank].size() == 1) came_[rank] += region.writes;  // several: the same data, sent to several devices
-        } else if (region.counted_there) {
-          came_[region.destination] += region.writes;
-        }
+        add(rank, region);
       }
     }
   }
@@ -102,11 +99,23 @@ class TileCourse {
   }
 
   /// The regions of a rank that the tile is in; all expect the same number of
-  /// updates.
+  /// updates, but remote ones, which stand last.
   [[nodiscard]] const std::vector<const Region*>& regions(std::size_t rank) const { return here_[rank]; }
   [[nodiscard]] std::uint64_t came(std::size_t rank) const { return came_[rank]; }
 
  private:
+  void add(std::size_t rank, const Region& region) {
+    std::vector<const Region*>& here = here_[rank];
+    if (region.kind == RegionKind::remote) {
+      here.push_back(&region);
+      if (region.counted_there) came_[region.destination] += region.writes;
+      return;
+    }
+    // Several: the same data, sent to several devices.
+    if (here.empty() || here[0]->kind == RegionKind::remote) came_[rank] += region.writes;
+    here.insert(here.begin(), &region);
+  }
+
   std::vector<std::vector<const Region*>> here_;  // by rank
   std::vector<std::uint64_t> came_;               // by rank
 };

@@ -27,6 +27,18 @@ void add(AddressMap& map, const Region& region) {
   if (region.tiles > 0) map.regions.push_back(region);
 }
 
+/// The shard of member `owner` in a gathered array, here; a producer of another
+/// member's comes from elsewhere.
+Region shard(const AddressMap& map, std::uint32_t owner, std::uint32_t writes) {
+  const std::uint32_t tiles = map.tiles / map.ranks;
+  Region region;
+  region.first_tile = owner * tiles;
+  region.tiles = tiles;
+  region.operation = StoreOperation::store;
+  region.writes = owner == map.rank ? writes : 0;
+  return region;
+}
+
 }  // namespace
 
 AddressMap ring_reduce_scatter_map(std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles, std::uint32_t writes) {
@@ -70,6 +82,38 @@ AddressMap all_to_all_map(std::uint32_t rank, std::uint32_t ranks, std::uint32_t
   return map;
 }
 
+AddressMap ring_all_gather_map(std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles, std::uint32_t writes) {
+  AddressMap map{rank, ranks, ranks * tiles, {}, rank * tiles};
+  for (std::uint32_t position = 0; position < ranks; ++position) {
+    Region region = shard(map, (rank + position) % ranks, writes);
+    // The shard of the neighbour that everything is sent to has come all the way round.
+    region.kind = position + 1 == ranks ? RegionKind::local : RegionKind::dma;
+    region.destination = (rank + ranks - 1) % ranks;
+    region.updates = position == 0 ? writes : 1;
+    add(map, region);
+  }
+  return map;
+}
+
+AddressMap direct_all_gather_map(std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles, std::uint32_t writes) {
+  AddressMap map{rank, ranks, ranks * tiles, {}, rank * tiles};
+  add(map, shard(map, rank, writes));
+  for (std::uint32_t position = 1; position < ranks; ++position) {
+    Region region = shard(map, rank, writes);
+    region.kind = RegionKind::remote;
+    region.destination = (rank + position) % ranks;
+    add(map, region);
+  }
+  for (std::uint32_t position = 1; position < ranks; ++position) {
+    Region region = shard(map, (rank + position) % ranks, writes);
+    region.updates = writes;
+    // Partial sums (split-K) are added where they come.
+    if (writes > 1) region.operation = StoreOperation::update;
+    add(map, region);
+  }
+  return map;
+}
+
 AddressMap local_map(std::uint32_t tiles) {
   Region all;
   all.tiles = tiles;
@@ -79,19 +123,35 @@ AddressMap local_map(std::uint32_t tiles) {
 
 const std::vector<AddressMapKind>& address_map_kinds() {
   static const std::vector<AddressMapKind> kinds{
-      {"local", "everything stays",
-       [](std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles, std::uint32_t) {
-         AddressMap map = local_map(tiles);
-         map.rank = rank;
-         map.ranks = ranks;
-         return map;
-       }},
-      {"ring-reduce-scatter", "chunks go round the ring and are added on the way", ring_reduce_scatter_map, true},
-      {"direct-reduce-scatter", "stores go to where they are summed", direct_reduce_scatter_map, true},
-      {"all-to-all", "each chunk is stored to the member that it is for",
-       [](std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles, std::uint32_t) {
-         return all_to_all_map(rank, ranks, tiles);
-       }},
+      {.name = "local",
+       .help = "everything stays",
+       .make =
+           [](std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles, std::uint32_t) {
+             AddressMap map = local_map(tiles);
+             map.rank = rank;
+             map.ranks = ranks;
+             return map;
+           }},
+      {.name = "ring-reduce-scatter",
+       .help = "chunks go round the ring and are added on the way",
+       .make = ring_reduce_scatter_map,
+       .scatters_sums = true},
+      {.name = "direct-reduce-scatter",
+       .help = "stores go to where they are summed",
+       .make = direct_reduce_scatter_map,
+       .scatters_sums = true},
+      {.name = "all-to-all",
+       .help = "each chunk is stored to the member that it is for",
+       .make = [](std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles,
+                  std::uint32_t) { return all_to_all_map(rank, ranks, tiles); }},
+      {.name = "ring-all-gather",
+       .help = "each member makes a shard, which goes round the ring",
+       .make = ring_all_gather_map,
+       .gathers = true},
+      {.name = "direct-all-gather",
+       .help = "each member stores its shard to all others",
+       .make = direct_all_gather_map,
+       .gathers = true},
   };
   return kinds;
 }

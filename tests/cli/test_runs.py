@@ -34,6 +34,8 @@ class DeterminismOfExperiments(Determinism):
     def test_kernels(self):
         for configuration in ("sequential", "t3", "t3-mca", "ideal-rs-nmc"):
             self.check("t3.toml", "--set", f"strategy.configuration={configuration}")
+        for collective in ("ring-all-gather", "direct-all-gather"):
+            self.check("t3.toml", "--set", f"strategy.collective={collective}")
 
     def test_kernels_among_operators(self):
         self.check("kernels-in-a-layer.toml")

@@ -5,37 +5,16 @@
 #include <vector>
 
 #include "gpu_ring.hpp"
+#include "gpu_shapes.hpp"
 #include "tessera/sim/gpu/gemm_layout.hpp"
 
 using namespace tessera;
 using sim::TrafficClass;
+using test::gemm;
+using test::gpu;
+using test::kernel;
 
 namespace {
-
-machine::GpuSpec gpu() {
-  machine::GpuSpec spec;
-  spec.l2_latency = 150 * nanosecond;
-  spec.dram_latency = 150 * nanosecond;
-  spec.work_group_time = 5 * microsecond;
-  spec.starvation_limit = 1 * microsecond;
-  return spec;
-}
-
-program::GemmShape gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
-  program::GemmShape shape;
-  shape.m = m;
-  shape.n = n;
-  shape.k = k;
-  shape.peak = 80 * 2 * 512 * std::int64_t{1'400'000'000};
-  return shape;
-}
-
-program::Kernel kernel(const program::GemmShape& shape, const char* map) {
-  program::GemmKernel gemm;
-  gemm.shape = shape;
-  gemm.map = program::address_map_index(map);
-  return {gemm};
-}
 
 /// A GEMM whose stores go where each member's map says.
 Time fused(test::GpuRing& ring, const program::GemmShape& shape) {

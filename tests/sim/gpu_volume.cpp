@@ -71,7 +71,8 @@ TEST_CASE("the volume of passes round the ring is exact") {
 
 TEST_CASE("the volume of fused GEMMs of whole tiles is exact where the L2 holds both operands") {
   const machine::GpuSpec spec;
-  for (const char* map : {"local", "ring-reduce-scatter", "direct-reduce-scatter", "all-to-all"}) {
+  for (const char* map : {"local", "ring-reduce-scatter", "direct-reduce-scatter", "all-to-all", "ring-all-gather",
+                          "direct-all-gather"}) {
     for (const std::int64_t split_k : {1, 2}) {
       CAPTURE(map, split_k);
       program::GemmKernel kernel = gemm(128 * 6, 256 * 2, 256, map);

@@ -114,6 +114,43 @@ TEST_CASE("t3: bad tables") {
         "strategy.toml:4:1: dma_map overlaps a remote_map: both name chunk 0");
 }
 
+TEST_CASE("t3: an all-gather with the GEMM that makes its data") {
+  // 512 x 1024 x 256 on each of eight devices, in FP16: a shard of 1 MiB each, 8 MiB gathered.
+  const std::string gather = "name = \"t3\"\nsublayer = \"gemm\"\nm = 512\nn = 1024\nk = 256\n";
+  for (const char* map : {"ring-all-gather", "direct-all-gather"}) {
+    for (const char* configuration :
+         {"sequential", "t3", "t3-mca", "ideal-gemm-rs-overlap", "cu-split", "gemm", "all-gather"}) {
+      CAPTURE(map, configuration);
+      TestJob one = job();
+      const strategy::Plan plan = one.plan(
+          gather + "collective = \"" + map + "\"\nconfiguration = \"" + configuration + "\"", strategy::t3::kind());
+      REQUIRE(one.diagnostics.ok());
+      CHECK(program::check_program(plan.program, one.machine).empty());
+      // Weights 0.5 MiB, input 0.25 MiB, and the gathered array, in which everything comes where it belongs.
+      CHECK(program::memory_peak(plan.program, 0).total == (3 << 18) + (8 << 20));
+      // No kernel reduces, and none of those that gather moves less than the whole array.
+      for (const program::Kernel& kernel : plan.program.kernels) {
+        const auto* pass = std::get_if<program::RingPass>(&kernel.work);
+        if (pass == nullptr) continue;
+        CHECK(!pass->reduces);
+        CHECK(pass->bytes == 8 << 20);
+      }
+      const std::string name = configuration;
+      CHECK(plan.program.kernels.size() == (name == "sequential" || name[0] == 'i' || name[0] == 'c' ? 2 : 1));
+    }
+  }
+  CHECK(problem("collective = \"ring-all-gather\"") ==
+        "strategy.toml:2:14: \"ring-all-gather\" gathers results, but those of sub-layer \"fc2\" are partial sums; "
+        "\"gemm\" has whole ones");
+  for (const char* configuration : {"reduce-scatter", "ideal-rs-nmc"}) {
+    TestJob one = job();
+    static_cast<void>(one.plan(gather + "collective = \"ring-all-gather\"\nconfiguration = \"" + configuration + "\"",
+                               strategy::t3::kind()));
+    CHECK(one.diagnostics.errors() == std::vector<std::string>{std::string("strategy.toml:7:17: \"") + configuration +
+                                                               "\" needs a sum, but \"ring-all-gather\" has none"});
+  }
+}
+
 TEST_CASE("t3: members of a group run the same kernels") {
   TestJob one = job();
   strategy::Plan plan = one.plan("name = \"t3\"", strategy::t3::kind());

@@ -45,11 +45,15 @@ struct AddressMap {
   std::uint32_t ranks = 0;
   std::uint32_t tiles = 0;  ///< WG tiles of the whole output
   std::vector<Region> regions;
+  /// The producer's first tile. An all-gather's output is the whole gathered
+  /// array: the shards of all members, each as large as what a producer makes.
+  std::uint32_t first_own = 0;
 };
 
 /// What is wrong with one map: empty or too large regions, destinations outside
-/// of the group, overlaps. Only dma regions that go to different devices after
-/// the same number of updates may overlap.
+/// of the group, overlaps. Those may overlap that go to different devices: dma
+/// regions after the same number of updates, and remote ones with each other and
+/// with a local one (the same result here and there).
 [[nodiscard]] std::vector<std::string> problems(const AddressMap& map);
 
 /// Problems of each map of a group, by rank; where there are none, numbers of
@@ -70,6 +74,15 @@ struct AddressMap {
                                                    std::uint32_t writes = 1);
 /// All-to-all (section 7.1): each chunk is stored to the member that it is for.
 [[nodiscard]] AddressMap all_to_all_map(std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles);
+/// Ring all-gather (section 7.1): like the reduce-scatter, but nothing is added.
+/// `tiles` are those of a shard, which each member makes, keeps and sends to
+/// member r-1 by DMA; what comes there goes on until everybody has it.
+[[nodiscard]] AddressMap ring_all_gather_map(std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles,
+                                             std::uint32_t writes = 1);
+/// Direct all-gather, fully connected: each member stores its shard here and to
+/// all others.
+[[nodiscard]] AddressMap direct_all_gather_map(std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles,
+                                               std::uint32_t writes = 1);
 /// Everything stays and nobody waits for it.
 [[nodiscard]] AddressMap local_map(std::uint32_t tiles);
 
@@ -77,8 +90,10 @@ struct AddressMap {
 struct AddressMapKind {
   std::string name;
   std::string help;
+  /// `tiles`: those that the producer makes.
   AddressMap (*make)(std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles, std::uint32_t writes) = nullptr;
   bool scatters_sums = false;  ///< each member ends with a chunk of the sum: an all-gather makes it whole
+  bool gathers = false;        ///< each member ends with what all producers have made
 };
 [[nodiscard]] const std::vector<AddressMapKind>& address_map_kinds();
 [[nodiscard]] std::uint32_t address_map_index(const std::string& name);  ///< InternalError when there is none

@@ -60,6 +60,7 @@ std::int64_t GemmLayout::b_bytes(std::int64_t tile, std::int64_t chunk) const {
 }
 
 std::int64_t GemmLayout::wavefront_bytes(std::int64_t tile, std::int64_t wavefront) const {
+  tile %= shape_.tiles();
   const std::int64_t rows = shape_.tile_m / shape_.wavefronts;
   const std::int64_t first = row_of(tile) * shape_.tile_m + wavefront * rows;
   const std::int64_t columns = std::min(shape_.tile_n, shape_.n - column_of(tile) * shape_.tile_n);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tessera/sim/gpu/gemm_layout.hpp"
+#include "tessera/sim/gpu/tile_places.hpp"
 
 namespace tessera::sim {
 namespace {
@@ -27,13 +28,11 @@ std::int64_t loads_by_stage(const program::GemmShape& shape, const GemmLayout& l
     columns.clear();
     running = 0;
   };
-  for (const Region& region : map.regions) {
-    for (std::uint32_t tile = region.first_tile; tile < region.first_tile + region.tiles; ++tile) {
-      for (std::int64_t part = 0; part < shape.split_k; ++part) {
-        rows.insert(layout.row_of(tile) * shape.split_k + part);
-        columns.insert(layout.column_of(tile) * shape.split_k + part);
-        if (++running == stage) end_stage();
-      }
+  for (const std::uint32_t tile : dispatch_order(map, static_cast<std::uint32_t>(shape.tiles()))) {
+    for (std::int64_t part = 0; part < shape.split_k; ++part) {
+      rows.insert(layout.row_of(tile) * shape.split_k + part);
+      columns.insert(layout.column_of(tile) * shape.split_k + part);
+      if (++running == stage) end_stage();
     }
   }
   end_stage();

@@ -20,31 +20,40 @@ void add_gemm(const Work& work, BlockBuilder& builder, std::int64_t cus = 0) {
   builder.activity(work.activity).label(work.label + " gemm").kernel({gemm, work.group_slot, cus, 0});
 }
 
+std::string pass_label(const Work& work, const RingPass& pass) {
+  return work.label + (pass.reduces ? " reduce-scatter" : " all-gather");
+}
+
 void add_pass(const Work& work, BlockBuilder& builder, const RingPass& pass, std::int64_t cus = 0,
               std::uint32_t memory = 0) {
   builder.activity(Activity::tensor_communication)
-      .label(work.label + (pass.reduces ? " reduce-scatter" : " all-gather"))
+      .label(pass_label(work, pass))
       .kernel({pass, work.group_slot, cus, memory});
 }
 
-RingPass reduce_scatter(const Work& work) { return {work.gemm.shape.output_bytes(), true, false}; }
-RingPass near_memory_reduce_scatter(const Work& work) { return {work.gemm.shape.output_bytes(), true, true}; }
+RingPass reduce_scatter(const Work& work) { return {work.result_bytes(), true, false}; }
+RingPass near_memory_reduce_scatter(const Work& work) { return {work.result_bytes(), true, true}; }
+RingPass all_gather(const Work& work) { return {work.result_bytes(), false, false}; }
 
-void add_all_gather(const Work& work, BlockBuilder& builder) {
-  if (work.gathers) add_pass(work, builder, {work.gemm.shape.output_bytes(), false, false});
+/// What a fused GEMM communicates by itself, as a kernel of its own.
+RingPass unfused(const Work& work) { return work.gathers_shards() ? all_gather(work) : reduce_scatter(work); }
+
+/// A sum that is scattered is gathered then, however it came about.
+void add_what_follows(const Work& work, BlockBuilder& builder, std::int64_t cus = 0, std::uint32_t memory = 0) {
+  if (work.gathers && !work.gathers_shards()) add_pass(work, builder, all_gather(work), cus, memory);
 }
 
 void sequential(const Work& work, Streams& streams) {
   add_gemm(work, streams.main);
-  add_pass(work, streams.main, reduce_scatter(work));
-  add_all_gather(work, streams.main);
+  add_pass(work, streams.main, unfused(work));
+  add_what_follows(work, streams.main);
 }
 
 void fused(const Work& work, Streams& streams, const std::string& arbitration) {
   program::GemmKernel gemm = work.gemm;
   gemm.arbitration = arbitration;
   streams.main.activity(work.activity).label(work.label + " fused gemm").kernel({gemm, work.group_slot, 0, 0});
-  if (gemm.calls.empty() && program::address_map_kinds()[gemm.map].scatters_sums) add_all_gather(work, streams.main);
+  if (gemm.calls.empty() && program::address_map_kinds()[gemm.map].scatters_sums) add_what_follows(work, streams.main);
 }
 
 /// The GEMM, and beside it, undisturbed, what `side` adds; the longer of the two counts.
@@ -55,28 +64,30 @@ void overlapped(const Work& work, Streams& streams, std::int64_t gemm_cus, const
   side(streams.side);
   streams.side.signal(side_done);
   add_gemm(work, streams.main, gemm_cus);
-  streams.main.activity(Activity::tensor_communication).label(work.label + " reduce-scatter").wait(side_done);
+  streams.main.activity(Activity::tensor_communication).label(pass_label(work, unfused(work))).wait(side_done);
 }
 
 void ideal_overlap(const Work& work, Streams& streams) {
-  overlapped(work, streams, 0, [&](BlockBuilder& side) { add_pass(work, side, reduce_scatter(work), 0, side_memory); });
-  add_all_gather(work, streams.main);
+  overlapped(work, streams, 0, [&](BlockBuilder& side) { add_pass(work, side, unfused(work), 0, side_memory); });
+  add_what_follows(work, streams.main);
 }
 
 void ideal_near_memory(const Work& work, Streams& streams) {
   overlapped(work, streams, 0,
              [&](BlockBuilder& side) { add_pass(work, side, near_memory_reduce_scatter(work), 0, side_memory); });
-  add_all_gather(work, streams.main);
+  add_what_follows(work, streams.main);
 }
 
 void cu_split(const Work& work, Streams& streams) {
   overlapped(work, streams, work.gemm_cus, [&](BlockBuilder& side) {
-    add_pass(work, side, reduce_scatter(work), work.collective_cus, side_memory);
-    add_pass(work, side, {work.gemm.shape.output_bytes(), false, false}, work.collective_cus, side_memory);
+    add_pass(work, side, unfused(work), work.collective_cus, side_memory);
+    add_what_follows(work, side, work.collective_cus, side_memory);
   });
 }
 
 }  // namespace
+
+bool Work::gathers_shards() const { return gemm.calls.empty() && program::address_map_kinds()[gemm.map].gathers; }
 
 const std::vector<Configuration>& configurations() {
   static const std::vector<Configuration> all{
@@ -96,6 +107,7 @@ const std::vector<Configuration>& configurations() {
       {.name = "ideal-rs-nmc",
        .help = "the same, the reduce-scatter with near-memory additions",
        .uses_side = true,
+       .sums = true,
        .add = ideal_near_memory},
       {.name = "cu-split",
        .help = "the longer of a GEMM on gemm_cus and an all-reduce on collective_cus, each undisturbed",
@@ -108,7 +120,12 @@ const std::vector<Configuration>& configurations() {
       {.name = "reduce-scatter",
        .help = "the reduce-scatter alone",
        .whole = false,
+       .sums = true,
        .add = [](const Work& work, Streams& streams) { add_pass(work, streams.main, reduce_scatter(work)); }},
+      {.name = "all-gather",
+       .help = "the all-gather alone",
+       .whole = false,
+       .add = [](const Work& work, Streams& streams) { add_pass(work, streams.main, all_gather(work)); }},
   };
   return all;
 }

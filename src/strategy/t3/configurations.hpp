@@ -18,6 +18,12 @@ struct Work {
   bool gathers = true;           ///< the sum is wanted everywhere
   std::int64_t gemm_cus = 0;
   std::int64_t collective_cus = 0;
+  std::int64_t ranks = 1;
+
+  /// Whether the map gathers what each device makes by itself; otherwise what they make is summed.
+  [[nodiscard]] bool gathers_shards() const;
+  /// Of the array that all devices end with.
+  [[nodiscard]] std::int64_t result_bytes() const { return gemm.shape.output_bytes() * (gathers_shards() ? ranks : 1); }
 };
 
 /// Where a configuration writes what it does. The side stream runs beside the main one; its kernels have a memory of
@@ -33,6 +39,7 @@ struct Configuration {
   bool uses_side = false;  ///< it writes to the side stream as well
   bool fused = false;      ///< the collective needs no buffer of its own
   bool whole = true;       ///< the sub-layer, not a part of it
+  bool sums = false;       ///< it is about a reduce-scatter
   void (*add)(const Work& work, Streams& streams) = nullptr;
 };
 [[nodiscard]] const std::vector<Configuration>& configurations();

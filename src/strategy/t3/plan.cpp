@@ -62,8 +62,8 @@ class Planner {
     const program::GemmShape& shape = work.gemm.shape;
     const bool fused = configuration(options_.configuration).fused;
     main.allocate(MemoryCategory::weights, shape.k * shape.n * shape.element)
-        .allocate(MemoryCategory::activations, shape.m * (shape.k + shape.n) * shape.element)
-        .allocate(MemoryCategory::buffers, fused ? 0 : shape.output_bytes());
+        .allocate(MemoryCategory::activations, shape.m * shape.k * shape.element + work.result_bytes())
+        .allocate(MemoryCategory::buffers, fused || work.gathers_shards() ? 0 : shape.output_bytes());
   }
 
   /// The same sub-layer as the other strategies have it.
@@ -74,9 +74,10 @@ class Planner {
         .label(work.label + " gemm")
         .compute(workload::gemm(work.label, 1, shape.m, shape.n, shape.k, job_.workload->datatype));
     for (const CollectiveKind kind : {CollectiveKind::reduce_scatter, CollectiveKind::all_gather}) {
+      if (work.gathers_shards() && kind == CollectiveKind::reduce_scatter) continue;
       main.activity(program::Activity::tensor_communication)
           .label(work.label + " " + program::name_of(kind))
-          .collective({kind, 0, shape.output_bytes(), shape.element, job_.collectives->index_for(kind), 0, {}});
+          .collective({kind, 0, work.result_bytes(), shape.element, job_.collectives->index_for(kind), 0, {}});
     }
   }
 
@@ -99,12 +100,25 @@ class Planner {
     if (job_.machine->device.peak.count(job_.workload->datatype) == 0)
       error("name", "the device has no peak for the workload's datatype \"" + job_.workload->datatype + "\"");
     if (ranks() < 2) error("name", "strategy \"t3\" needs at least 2 live devices");
+    check_gather();
     if (by_operators()) return;
     check_cus();
     check_tile();
     if (!diagnostics_.ok()) return;
     check_split();
     check_maps();
+  }
+
+  /// What an all-gather gathers is whole, not a partial sum; and it has none to reduce.
+  void check_gather() {
+    const program::AddressMapKind& kind = program::address_map_kinds()[program::address_map_index(options_.collective)];
+    if (!kind.gathers || !options_.remote_maps.empty() || !options_.dma_maps.empty()) return;
+    if (options_.sublayer != "gemm")
+      return error("collective", fmt::format("\"{}\" gathers results, but those of sub-layer \"{}\" are partial sums; "
+                                             "\"gemm\" has whole ones",
+                                             kind.name, options_.sublayer));
+    if (configuration(options_.configuration).sums)
+      error("configuration", fmt::format("\"{}\" needs a sum, but \"{}\" has none", options_.configuration, kind.name));
   }
 
   void check_cus() {
@@ -194,6 +208,7 @@ class Planner {
     // Weights are stored output by input: transposed for the forward pass.
     work.gemm.shape.b_transposed = one != nullptr && one->activity == program::Activity::forward;
     work.label = options_.sublayer;
+    work.ranks = ranks();
     for (const MapTable& map : options_.remote_maps) work.gemm.calls.push_back(call(map, program::RegionKind::remote));
     for (const MapTable& map : options_.dma_maps) work.gemm.calls.push_back(call(map, program::RegionKind::dma));
     work.gemm_cus = options_.gemm_cus;

@@ -42,12 +42,11 @@ class GemmLayout {
   [[nodiscard]] std::int64_t b_bytes(std::int64_t tile, std::int64_t chunk) const;
   /// Elements of the chunk along k.
   [[nodiscard]] std::int64_t depth(std::int64_t chunk) const;
-  /// Bytes that a wavefront of a tile writes, and the first of its blocks in
-  /// the tile.
+  /// Bytes that a wavefront of a tile writes, and its blocks in the tile. In an
+  /// array of several GEMMs' results, one behind the other, tiles go on counting.
   [[nodiscard]] std::int64_t wavefront_bytes(std::int64_t tile, std::int64_t wavefront) const;
-  [[nodiscard]] std::uint32_t wavefront_blocks() const {
-    return c_blocks_ / static_cast<std::uint32_t>(shape_.wavefronts);
-  }
+  [[nodiscard]] std::uint32_t wavefront_blocks() const { return c_blocks_ / wavefronts(); }
+  [[nodiscard]] std::uint32_t wavefronts() const { return static_cast<std::uint32_t>(shape_.wavefronts); }
 
  private:
   program::GemmShape shape_;

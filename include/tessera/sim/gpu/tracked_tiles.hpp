@@ -1,0 +1,109 @@
+// Tiles that devices share (T3, sections 4.2 and 4.4): what is stored here is counted by the Tracker; what is complete
+// is sent on by DMA, where the map says so. Whose tiles they are and what they are for, it does not know.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tessera/sim/gpu/gemm_layout.hpp"
+#include "tessera/sim/gpu/kernel_run.hpp"
+#include "tessera/sim/gpu/tile_places.hpp"
+#include "tessera/sim/memory/dma_table.hpp"
+#include "tessera/sim/memory/tracker.hpp"
+
+namespace tessera::sim {
+
+class TileWatcher {
+ public:
+  virtual ~TileWatcher() = default;
+  /// One thing less is under way: all may be done().
+  virtual void went_on() = 0;
+};
+
+/// Tiles are counted and sent by the parts that a wavefront writes: WF tiles, whose numbers are WG tile x wavefronts +
+/// wavefront.
+class TrackedTiles {
+ public:
+  /// `layout` and `watcher` outlive it.
+  TrackedTiles(const KernelContext& context, const program::AddressMap& map, const GemmLayout& layout,
+               std::int64_t dma_tiles, TileWatcher& watcher);
+  /// What the map of another member stores here for another buffer: nothing counts it, but it is waited for.
+  void expect_from(const program::AddressMap& other);
+
+  [[nodiscard]] const TilePlace& place(std::uint32_t tile) const { return places_.of(tile); }
+  /// visit(block, bytes) for the blocks of a WF tile; none for one beyond the edge of the matrix.
+  template <class Visit>
+  void for_each_block(std::uint32_t number, Visit&& visit) const {
+    const std::int64_t bytes = bytes_of(number);
+    const BlockId first = layout_->c_block(tile_of(number)) + wavefront_of(number) * layout_->wavefront_blocks();
+    for (std::uint32_t block = 0; block < layout_->wavefront_blocks(); ++block) {
+      const std::uint32_t size = layout_->block_bytes(bytes, block);
+      if (size == 0) return;
+      visit(first + block, size);
+    }
+  }
+  /// One message to each of these members; none for a WF tile without bytes.
+  void send(std::uint32_t number, const std::vector<std::uint32_t>& members);
+
+  /// From a neighbour.
+  void received(std::uint32_t number, Time now);
+  /// An uncached store of the WF tile MemoryRequest::owner, whoever's it is, has entered its DRAM queue.
+  void stored(const MemoryRequest& request, Time now);
+  /// `detail` of stores that come from a neighbour.
+  static constexpr std::uint32_t from_neighbour = 0x00FF'FFFFU;
+
+  /// Whether a read of this owner is a DMA's.
+  [[nodiscard]] static bool is_dma(std::uint32_t owner) { return (owner & dma_owner) != 0; }
+  void arrived(std::uint32_t owner, Time at, Time now);
+  /// All of a WF tile that a DMA reads is here (GpuWake::What::block_read).
+  void read(std::uint32_t number);
+
+  [[nodiscard]] bool done() const { return incomplete_ == 0 && reading_ == 0 && awaited_ == 0; }
+  [[nodiscard]] std::int64_t bytes_received() const { return bytes_received_; }
+  /// Updates, by a full Tracker.
+  [[nodiscard]] std::int64_t held_back() const { return held_back_; }
+  [[nodiscard]] std::string waits_for() const;
+
+ private:
+  static constexpr std::uint32_t dma_owner = 0x8000'0000U;
+  /// An update that found its Tracker set full.
+  struct Held {
+    std::uint32_t number = 0;
+    std::uint32_t bytes = 0;
+  };
+  /// A WF tile on its way out.
+  struct Outgoing {
+    std::uint32_t command = 0;
+    std::uint32_t reading = 0;  // blocks
+    Time there = 0;             // when the last one that came so far is
+  };
+
+  [[nodiscard]] std::uint32_t tile_of(std::uint32_t number) const { return number / wavefronts_; }
+  [[nodiscard]] std::uint32_t wavefront_of(std::uint32_t number) const { return number % wavefronts_; }
+  [[nodiscard]] const TilePlace& place_of(std::uint32_t number) const { return places_.of(tile_of(number)); }
+  [[nodiscard]] std::int64_t bytes_of(std::uint32_t number) const {
+    return layout_->wavefront_bytes(tile_of(number), wavefront_of(number));
+  }
+  void expect(const TilePlaces::Run& run, std::int64_t dma_tiles);
+  void count(std::uint32_t number, std::uint32_t bytes, Time now);
+  void completed(std::uint32_t number, Time now);
+  void carry_out(std::uint32_t command, Time now);
+  void read_out(std::uint32_t number, Time now);
+
+  KernelContext context_;
+  const GemmLayout* layout_;
+  TileWatcher* watcher_;
+  std::uint32_t wavefronts_;
+  TilePlaces places_;
+  Tracker tracker_;
+  DmaTable commands_;
+  std::vector<Outgoing> outgoing_;  // by number
+  std::vector<Held> held_;
+  std::int64_t incomplete_ = 0;  // WF tiles that updates are awaited for
+  std::int64_t reading_ = 0;     // WF tiles that DMAs read
+  std::int64_t awaited_ = 0;     // messages for other buffers
+  std::int64_t bytes_received_ = 0;
+  std::int64_t held_back_ = 0;
+};
+
+}  // namespace tessera::sim

@@ -1,0 +1,155 @@
+#include "tessera/sim/gpu/tracked_tiles.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "tessera/sim/gpu/gpu.hpp"
+
+namespace tessera::sim {
+namespace {
+
+/// What is added on its way is reduced, what is only passed on is gathered.
+TrafficClass reads(const TilePlace& place) {
+  return place.adds ? TrafficClass::reduce_scatter_read : TrafficClass::all_gather_read;
+}
+TrafficClass received_class(const TilePlace& place) {
+  return place.tracked() ? written_class(reads(place)) : TrafficClass::other;
+}
+
+}  // namespace
+
+TrackedTiles::TrackedTiles(const KernelContext& context, const program::AddressMap& map, const GemmLayout& layout,
+                           std::int64_t dma_tiles, TileWatcher& watcher)
+    : context_(context),
+      layout_(&layout),
+      watcher_(&watcher),
+      wavefronts_(layout.wavefronts()),
+      places_(map),
+      tracker_(tracker_spec(*context.spec)),
+      outgoing_(std::size_t{places_.tiles()} * wavefronts_) {
+  for (const TilePlaces::Run& run : places_.runs()) {
+    if (run.place.tracked()) expect(run, dma_tiles);
+  }
+  tracker_.begin(places_.tiles());
+}
+
+void TrackedTiles::expect_from(const program::AddressMap& other) {
+  for (const program::Region& region : other.regions) {
+    const bool sent_here = region.kind == program::RegionKind::remote && region.destination == context_.rank;
+    if (!sent_here || region.counted_there) continue;
+    const std::uint32_t end = (region.first_tile + region.tiles) * wavefronts_;
+    for (std::uint32_t number = region.first_tile * wavefronts_; number < end; ++number)
+      awaited_ += bytes_of(number) > 0 ? 1 : 0;
+  }
+}
+
+// Wavefronts beyond the edge of the matrix write nothing, and nothing is expected of them.
+void TrackedTiles::expect(const TilePlaces::Run& run, std::int64_t dma_tiles) {
+  const std::uint32_t end = (run.first + run.tiles) * wavefronts_;
+  DmaCommand command;
+  for (std::uint32_t number = run.first * wavefronts_; number < end; ++number) {
+    const bool writes = bytes_of(number) > 0;
+    incomplete_ += writes ? 1 : 0;
+    if (run.place.sent_to.empty()) continue;
+    if (command.tiles == 0) command.first_tile = number;
+    command.tiles += writes ? 1 : 0;
+    outgoing_[number].command = static_cast<std::uint32_t>(commands_.size());
+    const bool whole = number + 1 - command.first_tile == static_cast<std::uint32_t>(dma_tiles);
+    if (command.tiles > 0 && (whole || number + 1 == end)) {
+      command.wavefronts = number + 1 - command.first_tile;
+      static_cast<void>(commands_.add(command));
+      command = {};
+    }
+  }
+}
+
+void TrackedTiles::send(std::uint32_t number, const std::vector<std::uint32_t>& members) {
+  const auto bytes = static_cast<std::uint32_t>(bytes_of(number));
+  if (bytes == 0) return;
+  for (const std::uint32_t member : members) context_.host->send_block(member, {number, bytes, false});
+}
+
+void TrackedTiles::received(std::uint32_t number, Time now) {
+  const TilePlace& place = place_of(number);
+  bytes_received_ += bytes_of(number);
+  const MemoryOp op = place.adds ? MemoryOp::update : MemoryOp::write;
+  for_each_block(number, [&](BlockId block, std::uint32_t bytes) {
+    context_.memory->store_uncached(
+        now, {block, bytes, op, MemoryStream::communication, received_class(place), number, from_neighbour});
+  });
+  if (place.tracked()) return;
+  --awaited_;
+  watcher_->went_on();
+}
+
+void TrackedTiles::stored(const MemoryRequest& request, Time now) {
+  if (place_of(request.owner).tracked()) count(request.owner, request.bytes, now);
+}
+
+void TrackedTiles::count(std::uint32_t number, std::uint32_t bytes, Time now) {
+  const auto threshold = static_cast<std::uint32_t>(bytes_of(number) * place_of(number).updates);
+  switch (tracker_.update(tile_of(number), wavefront_of(number), bytes, threshold)) {
+    case TrackerOutcome::counted:
+      return;
+    case TrackerOutcome::full:
+      ++held_back_;
+      held_.push_back({number, bytes});
+      return;
+    case TrackerOutcome::complete:
+      return completed(number, now);
+  }
+}
+
+void TrackedTiles::completed(std::uint32_t number, Time now) {
+  --incomplete_;
+  const std::uint32_t command = outgoing_[number].command;
+  if (!place_of(number).sent_to.empty() && commands_.tile_complete(command)) carry_out(command, now);
+  // An entry is free: updates that were held back have another try, in the order in which they came.
+  std::vector<Held> again = std::exchange(held_, {});
+  for (const Held& held : again) count(held.number, held.bytes, now);
+  watcher_->went_on();
+}
+
+void TrackedTiles::carry_out(std::uint32_t number, Time now) {
+  const DmaCommand& command = commands_.fire(number);
+  const std::uint32_t end = command.first_tile + command.wavefronts;
+  for (std::uint32_t i = command.first_tile; i < end; ++i) read_out(i, now);
+}
+
+// Each destination has a DMA of its own, which reads what it sends.
+void TrackedTiles::read_out(std::uint32_t number, Time now) {
+  const TilePlace& place = place_of(number);
+  if (bytes_of(number) == 0) return;
+  ++reading_;
+  Outgoing& outgoing = outgoing_[number];
+  outgoing.reading = 1;  // as long as it is being asked for, whatever is answered at once
+  for (std::size_t i = 0; i < place.sent_to.size(); ++i) {
+    for_each_block(number, [&](BlockId block, std::uint32_t bytes) {
+      ++outgoing.reading;
+      context_.memory->read_uncached(now, block, bytes, MemoryStream::communication, reads(place), dma_owner | number);
+    });
+  }
+  arrived(dma_owner | number, now, now);
+}
+
+// What a DMA has read leaves when all data of the WF tile are there.
+void TrackedTiles::arrived(std::uint32_t owner, Time at, Time now) {
+  const std::uint32_t number = owner & ~dma_owner;
+  Outgoing& outgoing = outgoing_[number];
+  outgoing.there = std::max(outgoing.there, std::max(at, now));
+  if (--outgoing.reading == 0) context_.host->wake_gpu(outgoing.there, {GpuWake::What::block_read, number});
+}
+
+void TrackedTiles::read(std::uint32_t number) {
+  send(number, place_of(number).sent_to);
+  --reading_;
+  watcher_->went_on();
+}
+
+std::string TrackedTiles::waits_for() const {
+  std::string text = "updates of " + std::to_string(incomplete_) + " wavefront tiles";
+  if (!held_.empty()) text += " (" + std::to_string(held_.size()) + " updates are held back by a full Tracker)";
+  return text;
+}
+
+}  // namespace tessera::sim
