@@ -36,6 +36,7 @@ class DeterminismOfExperiments(Determinism):
             self.check("t3.toml", "--set", f"strategy.configuration={configuration}")
         for collective in ("ring-all-gather", "direct-all-gather"):
             self.check("t3.toml", "--set", f"strategy.collective={collective}")
+        self.check("t3.toml", "--set", "strategy.reduction=atomics")
 
     def test_kernels_among_operators(self):
         self.check("kernels-in-a-layer.toml")

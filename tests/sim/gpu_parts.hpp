@@ -51,15 +51,17 @@ class GpuParts {
   struct Member final : sim::GpuHost, sim::MemoryClient {
     Member(GpuParts& parts, std::uint32_t index, std::uint32_t size, const machine::GpuSpec& spec,
            const program::Kernel& kernel)
-        : owner(&parts), rank(index), memory(sim::memory_spec(spec), *this) {
+        : owner(&parts), rank(index), memory(sim::memory_spec(spec), *this), updater(memory, *this) {
       sim::KernelContext context;
       context.spec = &spec;
       context.memory = &memory;
+      context.updater = &updater;
       context.host = this;
       context.rank = rank;
       context.size = size;
       context.cus = spec.cus;
       if (const auto* gemm = std::get_if<program::GemmKernel>(&kernel.work)) {
+        updater.begin(gemm->reduction);
         run = std::make_unique<sim::GemmRun>(context, *gemm);
       } else {
         run = std::make_unique<sim::RingPassRun>(context, std::get<program::RingPass>(kernel.work));
@@ -67,11 +69,14 @@ class GpuParts {
     }
     [[nodiscard]] Time now() const { return owner->calls_.now(); }
 
-    void arrived(std::uint32_t who, Time at) override { run->arrived(who, at, now()); }
+    void arrived(std::uint32_t who, Time at) override {
+      sim::Updater::is_own(who) ? updater.arrived(who, at) : run->arrived(who, at, now());
+    }
     void room_made(std::uint32_t who, Time at) override { run->room_made(who, at); }
     void served(const sim::MemoryRequest& request, Time at) override { owner->watcher_->served(rank, request, at); }
     void stored(const sim::MemoryRequest& request, Time at) override {
       owner->watcher_->stored(rank, request, at);
+      updater.stored(request, at);
       run->stored(request, at);
       owner->watcher_->counted(rank, *run, at);
     }
@@ -81,7 +86,7 @@ class GpuParts {
     void wake_gpu(Time at, const sim::GpuWake& wake) override {
       owner->calls_.at(at, [=, this] {
         owner->watcher_->woken(rank, wake, now());
-        run->wake(wake, now());
+        wake.what == sim::GpuWake::What::atomic_read ? updater.read(wake.index, now()) : run->wake(wake, now());
       });
     }
     void send_block(std::uint32_t to, const sim::KernelBlock& block) override {
@@ -104,6 +109,7 @@ class GpuParts {
     IdealLink link;
     bool has_ended = false;
     sim::MemorySystem memory;
+    sim::Updater updater;
     std::unique_ptr<sim::KernelRun> run;
   };
 

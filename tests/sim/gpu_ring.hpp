@@ -2,12 +2,15 @@
 // surroundings without the rest of the simulator.
 #pragma once
 
+#include <catch2/catch.hpp>
+
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <queue>
 #include <vector>
 
+#include "tessera/sim/gpu/gemm_layout.hpp"
 #include "tessera/sim/gpu/gpu.hpp"
 
 namespace tessera::test {
@@ -41,6 +44,23 @@ class GpuRing {
     const auto found = came.find(wavefront);
     const bool makes = shard == 0 || wavefront / shard == rank;
     return (makes ? own[rank] : 0) + (found == came.end() ? 0 : found->second);
+  }
+
+  /// Checks that whoever keeps a tile has `sum` in each of its wavefronts' parts; B of all of them together.
+  [[nodiscard]] std::int64_t check_sums(const program::GemmKernel& gemm, const sim::GemmLayout& layout,
+                                        std::int64_t sum) const {
+    std::int64_t checked = 0;
+    for (std::uint32_t rank = 0; rank < size(); ++rank) {
+      for (const program::Region& region : gemm.address_map(rank, size()).regions) {
+        if (region.kind != program::RegionKind::local) continue;
+        for (std::uint32_t number = 8 * region.first_tile; number < 8 * (region.first_tile + region.tiles); ++number) {
+          if (layout.wavefront_bytes(number / 8, number % 8) == 0) continue;
+          REQUIRE(payload(rank, number) == sum);
+          checked += layout.wavefront_bytes(number / 8, number % 8);
+        }
+      }
+    }
+    return checked;
   }
 
   /// Until nothing is left to do; when the last kernel ended, -1 when one has

@@ -82,6 +82,11 @@ TEST_CASE("the volume of fused GEMMs of whole tiles is exact where the L2 holds 
       CHECK(estimated(spec, {kernel}, 3).bytes_sent == moved(spec, {kernel}, 3).bytes_sent);
     }
   }
+  for (const char* map : {"ring-reduce-scatter", "direct-reduce-scatter"}) {
+    program::GemmKernel kernel = gemm(128 * 6, 256 * 2, 256, map);
+    kernel.reduction = program::Reduction::atomics;
+    CHECK(estimated(spec, {kernel}, 3).transactions == moved(spec, {kernel}, 3).transactions);
+  }
   // A chunk of 4 of the 12 tiles is stored to the neighbour, another one sent by DMA; eight wavefronts a tile, and
   // eight chunks of k.
   const sim::KernelVolume volume = sim::kernel_volume({gemm(128 * 6, 256 * 2, 256, "ring-reduce-scatter")}, spec, 0, 3);

@@ -160,3 +160,14 @@ TEST_CASE("t3: members of a group run the same kernels") {
   CHECK(program::check_program(program, one.machine) ==
         std::vector<std::string>{"kernels of group [0..7]: device 3 never runs them"});
 }
+
+TEST_CASE("t3: what adds updates") {
+  for (const auto& [name, reduction] :
+       {std::pair("near-memory", program::Reduction::near_memory), {"atomics", program::Reduction::atomics}}) {
+    TestJob one = job();
+    const strategy::Plan plan =
+        one.plan(std::string("name = \"t3\"\nreduction = \"") + name + "\"", strategy::t3::kind());
+    REQUIRE(one.diagnostics.ok());
+    CHECK(std::get<program::GemmKernel>(plan.program.kernels.at(0).work).reduction == reduction);
+  }
+}

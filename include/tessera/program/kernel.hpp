@@ -36,10 +36,17 @@ struct GemmShape {
   bool operator==(const GemmShape&) const = default;
 };
 
+/// What adds updates to what is there (T3, sections 4.3 and 7.4).
+enum class Reduction : std::uint8_t {
+  near_memory,  ///< the memory, by op-and-store
+  atomics,      ///< units at the L2: they read a block, add, and write it
+};
+
 /// A GEMM whose output address space may communicate.
 struct GemmKernel {
   GemmShape shape;
-  std::uint32_t map = 0;       ///< index into address_map_kinds()
+  std::uint32_t map = 0;        ///< index into address_map_kinds()
+  Reduction reduction = Reduction::near_memory;
   std::vector<MapCall> calls;  ///< instead of `map`, where there are any
   std::int64_t dma_tiles = 1;  ///< WF tiles of a DMA command
   std::string arbitration;     ///< of the memory; empty: the device's own

@@ -83,8 +83,7 @@ void GemmRun::store_uncached(std::uint32_t tile, std::uint32_t slot, Time now) {
   for_each_wavefront(tile, [&](std::uint32_t number) {
     tiles_.for_each_block(number, [&](BlockId block, std::uint32_t bytes) {
       work_groups_.store_begins(slot);
-      context_.memory->store_uncached(
-          now, {block, bytes, op, MemoryStream::compute, TrafficClass::gemm_write, number, slot});
+      context_.updater->store(now, {block, bytes, op, MemoryStream::compute, TrafficClass::gemm_write, number, slot});
     });
   });
 }

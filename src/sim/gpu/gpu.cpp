@@ -42,14 +42,15 @@ TrackerSpec tracker_spec(const machine::GpuSpec& spec) {
 }
 
 Gpu::Gpu(const machine::GpuSpec& spec, GpuHost& host, Time traffic_interval)
-    : spec_(spec), host_(&host), memory_(memory_spec(spec), *this), bins_(traffic_interval) {}
+    : spec_(spec), host_(&host), memory_(memory_spec(spec), *this), updater_(memory_, host), bins_(traffic_interval) {}
 
 void Gpu::begin(Time now, const program::Kernel& kernel, std::uint32_t rank, std::uint32_t size, std::uint32_t id) {
   now_ = now;
   const std::int64_t cus = kernel.cus > 0 ? kernel.cus : spec_.cus;
-  const KernelContext context{&spec_, &memory_, host_, rank, size, cus};
+  const KernelContext context{&spec_, &memory_, &updater_, host_, rank, size, cus};
   if (const auto* gemm = std::get_if<program::GemmKernel>(&kernel.work)) {
     memory_.arbitrate(now, gemm->arbitration.empty() ? spec_.arbitration : gemm->arbitration);
+    updater_.begin(gemm->reduction);
     run_ = std::make_unique<GemmRun>(context, *gemm);
   } else {
     run_ = std::make_unique<RingPassRun>(context, std::get<program::RingPass>(kernel.work));
@@ -67,6 +68,8 @@ void Gpu::wake(const GpuWake& wake, Time now) {
       return memory_.wake(now, wake.index);
     case GpuWake::What::left:
       return run_->left(wake.index, now);
+    case GpuWake::What::atomic_read:
+      return updater_.read(wake.index, now);
     default:
       return run_->wake(wake, now);
   }

@@ -47,18 +47,24 @@ std::int64_t loaded_blocks(const program::GemmShape& shape, const GemmLayout& la
 }
 
 /// What the stores of a tile become: transactions here, messages, and what as many messages bring from others.
-void add_stores(const Region& region, const program::GemmShape& shape, const GemmLayout& layout,
+void add_stores(const Region& region, const program::GemmKernel& gemm, const GemmLayout& layout,
                 const machine::GpuSpec& spec, KernelVolume& volume) {
+  const program::GemmShape& shape = gemm.shape;
   const bool is_remote = region.kind == RegionKind::remote;
   const bool is_dma = region.kind == RegionKind::dma;
   const bool is_cached = region.kind == RegionKind::local && region.updates == 0;
   const std::int64_t own = is_remote ? 0 : is_cached ? 1 : region.writes;
   const std::int64_t sent = is_remote ? shape.split_k : is_dma ? 1 : 0;
+  // An atomic reads what it writes.
+  const bool atomics = gemm.reduction == program::Reduction::atomics;
+  const bool adds = region.operation == program::StoreOperation::update;
+  const std::int64_t store = atomics && !is_cached && (adds || region.writes > 1) ? 2 : 1;
+  const std::int64_t receipt = atomics && adds ? 2 : 1;
   for (std::int64_t tile = region.first_tile; tile < region.first_tile + region.tiles; ++tile) {
     for (std::int64_t wavefront = 0; wavefront < shape.wavefronts; ++wavefront) {
       const std::int64_t bytes = layout.wavefront_bytes(tile, wavefront);
       if (bytes == 0) continue;
-      volume.transactions += ceil_div(bytes, spec.granularity) * (own + sent + (is_dma ? 1 : 0));
+      volume.transactions += ceil_div(bytes, spec.granularity) * (own * store + sent * receipt + (is_dma ? 1 : 0));
       volume.messages += sent;
       volume.bytes_sent += sent * bytes;
     }
@@ -72,7 +78,7 @@ KernelVolume volume_of(const program::GemmKernel& gemm, const machine::GpuSpec& 
   KernelVolume volume;
   volume.loads = gemm.shape.tiles() * ceil_div(gemm.shape.k, gemm.shape.tile_k);
   volume.transactions = loaded_blocks(gemm.shape, layout, map, spec, cus);
-  for (const Region& region : map.regions) add_stores(region, gemm.shape, layout, spec, volume);
+  for (const Region& region : map.regions) add_stores(region, gemm, layout, spec, volume);
   return volume;
 }
 

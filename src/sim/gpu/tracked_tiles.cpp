@@ -74,7 +74,7 @@ void TrackedTiles::received(std::uint32_t number, Time now) {
   bytes_received_ += bytes_of(number);
   const MemoryOp op = place.adds ? MemoryOp::update : MemoryOp::write;
   for_each_block(number, [&](BlockId block, std::uint32_t bytes) {
-    context_.memory->store_uncached(
+    context_.updater->store(
         now, {block, bytes, op, MemoryStream::communication, received_class(place), number, from_neighbour});
   });
   if (place.tracked()) return;

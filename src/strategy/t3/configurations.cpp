@@ -17,6 +17,7 @@ void add_gemm(const Work& work, BlockBuilder& builder, std::int64_t cus = 0) {
   gemm.map = program::address_map_index("local");
   gemm.calls.clear();
   gemm.dma_tiles = 1;
+  gemm.reduction = program::Reduction::near_memory;
   builder.activity(work.activity).label(work.label + " gemm").kernel({gemm, work.group_slot, cus, 0});
 }
 

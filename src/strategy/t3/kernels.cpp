@@ -23,6 +23,7 @@ program::GemmKernel gemm_kernel(const Options& options, const Product& product, 
   shape.peak = device.peak.at(datatype);
   gemm.map = program::address_map_index(options.collective);
   gemm.dma_tiles = options.dma_tiles;
+  gemm.reduction = options.reduction;
   return gemm;
 }
 

@@ -74,6 +74,11 @@ const config::Schema<Options>& options_schema() {
     for (const auto& kind : program::address_map_kinds()) maps.push_back(kind.name);
     s.choice("collective", &Options::collective, maps, "where a fused GEMM's stores go: its address map")
         .otherwise("ring-reduce-scatter");
+    s.choice<program::Reduction>(
+         "reduction", &Options::reduction,
+         {{"near-memory", program::Reduction::near_memory}, {"atomics", program::Reduction::atomics}},
+         "what adds a fused GEMM's updates: the memory itself, or system-wide atomics that read and write it")
+        .otherwise("near-memory");
     add_gemm(s);
     s.integer("dma_tiles", &Options::dma_tiles, "wavefronts' tiles of a DMA command").at_least("1").otherwise("1");
     s.integer("gemm_cus", &Options::gemm_cus, "CUs of the GEMM in cu-split; 0: all").at_least("0").otherwise("0");

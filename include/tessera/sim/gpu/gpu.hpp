@@ -10,6 +10,7 @@
 #include "tessera/program/kernel.hpp"
 #include "tessera/sim/gpu/kernel_run.hpp"
 #include "tessera/sim/gpu/traffic_bins.hpp"
+#include "tessera/sim/gpu/updater.hpp"
 #include "tessera/sim/memory/tracker.hpp"
 
 namespace tessera::sim {
@@ -44,8 +45,13 @@ class Gpu final : private MemoryClient {
     std::uint32_t block = 0;
   };
   [[nodiscard]] bool runs(std::uint32_t id) const { return run_ != nullptr && id_ == id; }
-  void arrived(std::uint32_t owner, Time at) override { run_->arrived(owner, at, now_); }
-  void stored(const MemoryRequest& request, Time now) override { run_->stored(request, now); }
+  void arrived(std::uint32_t owner, Time at) override {
+    Updater::is_own(owner) ? updater_.arrived(owner, at) : run_->arrived(owner, at, now_);
+  }
+  void stored(const MemoryRequest& request, Time now) override {
+    updater_.stored(request, now);
+    run_->stored(request, now);
+  }
   void room_made(std::uint32_t owner, Time now) override { run_->room_made(owner, now); }
   void served(const MemoryRequest& request, Time at) override { bins_.add(request, at); }
   void wake_channel(std::uint32_t channel, Time at) override { host_->wake_gpu(at, {GpuWake::What::channel, channel}); }
@@ -53,6 +59,7 @@ class Gpu final : private MemoryClient {
   machine::GpuSpec spec_;
   GpuHost* host_;
   MemorySystem memory_;
+  Updater updater_;
   std::unique_ptr<KernelRun> run_;
   std::uint32_t id_ = 0;
   std::vector<Early> early_;

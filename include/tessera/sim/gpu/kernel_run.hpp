@@ -9,9 +9,11 @@
 
 namespace tessera::sim {
 
+class Updater;
+
 /// A GPU to itself.
 struct GpuWake {
-  enum class What : std::uint32_t { channel, slot_ready, slot_done, block_read, left };
+  enum class What : std::uint32_t { channel, slot_ready, slot_done, block_read, left, atomic_read };
   What what = What::channel;
   std::uint32_t index = 0;
 };
@@ -40,6 +42,7 @@ class GpuHost {
 struct KernelContext {
   const machine::GpuSpec* spec = nullptr;
   MemorySystem* memory = nullptr;
+  Updater* updater = nullptr;  ///< for uncached stores that may be updates
   GpuHost* host = nullptr;
   std::uint32_t rank = 0;  ///< in the kernel's group
   std::uint32_t size = 1;

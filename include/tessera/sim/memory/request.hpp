@@ -43,6 +43,8 @@ enum class MemoryOp : std::uint8_t {
   write,
   update,  ///< near-memory op-and-store (T3, section 4.3): adds to what is
            ///< there, counts as one write
+  atomic,  ///< the write of an atomic update (section 7.4), whose read has gone
+           ///< before; to the DRAM a write like others
 };
 
 /// What a transaction is counted as (T3, figure 18).

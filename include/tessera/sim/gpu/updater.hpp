@@ -1,0 +1,54 @@
+// How updates get into a GPU's memory: what they are added by (T3, sections 4.3 and 7.4).
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "tessera/program/kernel.hpp"
+#include "tessera/sim/gpu/kernel_run.hpp"
+#include "tessera/sim/memory/memory_system.hpp"
+
+namespace tessera::sim {
+
+/// Stores pass through. Updates are op-and-stores of the memory itself, or, with system-wide atomics on uncached data,
+/// a read and a write: a unit beside the L2 reads the block, adds, and writes it. Atomics of one block follow each
+/// other: the next one reads when the one before is in its DRAM queue.
+class Updater {
+ public:
+  /// Both outlive it.
+  Updater(MemorySystem& memory, GpuHost& host) : memory_(&memory), host_(&host) {}
+  void begin(program::Reduction reduction) { reduction_ = reduction; }
+
+  void store(Time now, const MemoryRequest& request);
+  /// Whether a read of this owner is its own.
+  [[nodiscard]] static bool is_own(std::uint32_t owner) { return owner >> 30U == 1; }
+  void arrived(std::uint32_t owner, Time at);
+  /// GpuWake::What::atomic_read.
+  void read(std::uint32_t index, Time now);
+  /// A store has entered its DRAM queue.
+  void stored(const MemoryRequest& request, Time now);
+
+ private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  static constexpr std::uint32_t own = 1U << 30U;
+  struct Atomic {
+    MemoryRequest request;
+    std::uint32_t next = none;  // of the same block, or among those that are free
+  };
+  /// Of one block.
+  struct Line {
+    std::uint32_t first = none;  // which is carried out
+    std::uint32_t last = none;
+  };
+  void begin_atomic(std::uint32_t index, Time now);
+
+  MemorySystem* memory_;
+  GpuHost* host_;
+  program::Reduction reduction_ = program::Reduction::near_memory;
+  std::vector<Atomic> atomics_;
+  std::uint32_t free_ = none;
+  std::unordered_map<BlockId, Line> lines_;
+};
+
+}  // namespace tessera::sim
