@@ -12,8 +12,10 @@ std::vector<std::uint32_t> destinations(const Kernel& kernel, std::uint32_t rank
   const auto* gemm = std::get_if<GemmKernel>(&kernel.work);
   if (gemm == nullptr) return {(rank + ranks - 1) % ranks};
   std::vector<std::uint32_t> to;
-  for (const Region& region : gemm->address_map(rank, ranks).regions) {
-    if (region.kind != RegionKind::local) to.push_back(region.destination);
+  for (const AddressMap& map : {gemm->address_map(rank, ranks), gemm->input_address_map(rank, ranks)}) {
+    for (const Region& region : map.regions) {
+      if (region.kind != RegionKind::local) to.push_back(region.destination);
+    }
   }
   return to;
 }
@@ -25,6 +27,23 @@ AddressMap GemmKernel::address_map(std::uint32_t rank, std::uint32_t ranks) cons
   const auto writes = static_cast<std::uint32_t>(shape.split_k);
   if (!calls.empty()) return map_of_calls(calls, rank, ranks, tiles, writes);
   return address_map_kinds()[map].make(rank, ranks, tiles, writes);
+}
+
+AddressMap GemmKernel::input_address_map(std::uint32_t rank, std::uint32_t ranks) const {
+  const AddressMapKind& kind = address_map_kinds()[input_map];
+  const auto rows = static_cast<std::uint32_t>(shape.tile_rows());
+  AddressMap input = kind.make(rank, ranks, kind.gathers ? rows / ranks : rows, 1);
+  // A is in memory already: what its producer would store here and to others, DMAs send from here.
+  const auto stored = [](const Region& region) { return region.kind == RegionKind::remote; };
+  if (std::none_of(input.regions.begin(), input.regions.end(), stored)) return input;
+  const auto kept = [](const Region& region) { return region.kind == RegionKind::local && region.writes > 0; };
+  input.regions.erase(std::remove_if(input.regions.begin(), input.regions.end(), kept), input.regions.end());
+  for (Region& region : input.regions) {
+    if (!stored(region)) continue;
+    region.kind = RegionKind::dma;
+    region.updates = region.writes;
+  }
+  return input;
 }
 
 void append_kernel_destinations(const Program& program, DeviceId device, std::vector<DeviceId>& to) {

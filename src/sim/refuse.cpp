@@ -6,6 +6,7 @@
 #include "tessera/base/config.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/sim/execution/channel.hpp"
+#include "tessera/sim/gpu/gemm_layout.hpp"
 #include "tessera/sim/gpu/gpu.hpp"
 
 namespace tessera::sim {
@@ -64,6 +65,16 @@ std::string tracker_problem(const program::GemmKernel& gemm, const TrackerSpec& 
   return text.empty() ? problem(tracker, Expectation{0, 0, bytes, updates, bytes * updates}) : text;
 }
 
+/// The same of its input, which is counted by parts of rows of tiles.
+std::string input_problem(const program::GemmKernel& gemm, const machine::GpuSpec& gpu) {
+  if (!program::address_map_kinds()[gemm.input_map].gathers) return {};
+  const GemmLayout layout(gemm.shape, gpu.granularity);
+  std::int64_t bytes = 0;
+  for (std::int64_t part = 0; part < gemm.shape.wavefronts; ++part)
+    bytes = std::max(bytes, layout.row_part_bytes(0, part));
+  return problem(tracker_spec(gpu), Expectation{0, 0, bytes, 1, bytes});
+}
+
 /// What a kernel asks of the transaction level; empty when all is well.
 std::string kernel_problem(const program::Kernel& kernel, const machine::GpuSpec& gpu, std::uint32_t ranks) {
   if (kernel.cus > gpu.cus) return "it wants " + std::to_string(kernel.cus) + " of " + std::to_string(gpu.cus) + " CUs";
@@ -71,7 +82,10 @@ std::string kernel_problem(const program::Kernel& kernel, const machine::GpuSpec
   if (gemm == nullptr) return {};
   const TrackerSpec tracker = tracker_spec(gpu);
   for (const std::string& problem : problems(tracker)) return problem;
-  return tracker_problem(*gemm, tracker, (kernel.cus > 0 ? kernel.cus : gpu.cus) * gpu.work_groups_per_cu, ranks);
+  const std::string text = input_problem(*gemm, gpu);
+  return !text.empty()
+             ? text
+             : tracker_problem(*gemm, tracker, (kernel.cus > 0 ? kernel.cus : gpu.cus) * gpu.work_groups_per_cu, ranks);
 }
 
 /// Members of the largest group that a kernel runs in.

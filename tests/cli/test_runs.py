@@ -37,6 +37,8 @@ class DeterminismOfExperiments(Determinism):
         for collective in ("ring-all-gather", "direct-all-gather"):
             self.check("t3.toml", "--set", f"strategy.collective={collective}")
         self.check("t3.toml", "--set", "strategy.reduction=atomics")
+        for configuration in ("sequential", "t3"):
+            self.check("t3.toml", "--set", "strategy.input=ring-all-gather", "--set", f"strategy.configuration={configuration}")
 
     def test_kernels_among_operators(self):
         self.check("kernels-in-a-layer.toml")

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "tessera/program/address_map.hpp"
+#include "tessera/program/kernel.hpp"
 
 using namespace tessera::program;
 
@@ -236,6 +236,34 @@ TEST_CASE("every registered map ends on groups of any size") {
           CHECK(&address_map_kinds()[address_map_index(kind.name)] == &kind);
         }
       }
+    }
+  }
+}
+
+TEST_CASE("rows of A that are gathered come to all members, whatever the map") {
+  // Directly: rank 1 of 3 with two rows of tiles each sends its own to both others by DMA, and waits for theirs.
+  GemmKernel gemm;
+  gemm.shape.m = 6 * 128;
+  gemm.shape.n = gemm.shape.k = 64;
+  gemm.input_map = static_cast<std::uint16_t>(address_map_index("direct-all-gather"));
+  const AddressMap direct = gemm.input_address_map(1, 3);
+  REQUIRE(direct.regions.size() == 4);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(direct.regions[i].kind == RegionKind::dma);
+    CHECK(direct.regions[i].first_tile == 2);
+    CHECK(direct.regions[i].destination == (i == 0 ? 2U : 0U));
+    CHECK(direct.regions[i + 2].kind == RegionKind::local);
+    CHECK(direct.regions[i + 2].updates == 1);
+  }
+  for (const AddressMapKind& kind : address_map_kinds()) {
+    if (!kind.gathers) continue;
+    gemm.input_map = static_cast<std::uint16_t>(address_map_index(kind.name));
+    for (std::uint32_t ranks = 2; ranks <= 6; ++ranks) {
+      CAPTURE(kind.name, ranks);
+      gemm.shape.m = 2 * ranks * 128;
+      std::vector<AddressMap> group;
+      for (std::uint32_t rank = 0; rank < ranks; ++rank) group.push_back(gemm.input_address_map(rank, ranks));
+      CHECK(problems(group).empty());
     }
   }
 }

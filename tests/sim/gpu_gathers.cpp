@@ -52,16 +52,17 @@ TEST_CASE("every shard comes to every GPU exactly once") {
       CAPTURE(map, dma_tiles);
       test::GpuRing ring(gpu(), ranks);
       ring.own = {1, 10, 100, 1000};
-      ring.shard = static_cast<std::uint32_t>(8 * shape.tiles());
+      const auto shard = static_cast<std::uint32_t>(8 * shape.tiles());  // wavefront tiles
+      ring.has = [&](std::uint32_t rank, std::uint32_t number) { return number / shard == rank; };
       program::Kernel fused = kernel(shape, map);
       std::get<program::GemmKernel>(fused.work).dma_tiles = dma_tiles;
       ring.begin(fused);
       REQUIRE(ring.run() > 0);
       for (std::uint32_t rank = 0; rank < ranks; ++rank) {
         std::int64_t checked = 0;
-        for (std::uint32_t number = 0; number < ranks * ring.shard; ++number) {
+        for (std::uint32_t number = 0; number < ranks * shard; ++number) {
           if (layout.wavefront_bytes(number / 8, number % 8) == 0) continue;
-          REQUIRE(ring.payload(rank, number) == ring.own[number / ring.shard]);
+          REQUIRE(ring.payload(rank, number) == ring.own[number / shard]);
           checked += layout.wavefront_bytes(number / 8, number % 8);
         }
         CHECK(checked == ranks * shape.output_bytes());

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <queue>
@@ -35,15 +36,14 @@ class GpuRing {
 
   /// What each GPU adds to a wavefront's tile, for payload(): so many, by rank.
   std::vector<std::int64_t> own;
-  /// Wavefront tiles of a shard, where each GPU makes one of an array that is gathered; 0: all make all.
-  std::uint32_t shard = 0;
+  /// Which GPU has something of its own for a wavefront's tile; empty: all have.
+  std::function<bool(std::uint32_t rank, std::uint32_t wavefront)> has;
   /// The values of a fused kernel's wavefront tiles on one GPU: its own, and what came for it. A DMA sends their sum as
   /// it is when it is carried out, so that one that comes early, twice or never leaves a wrong sum.
   [[nodiscard]] std::int64_t payload(std::uint32_t rank, std::uint32_t wavefront) const {
     const auto& came = members_[rank]->came;
     const auto found = came.find(wavefront);
-    const bool makes = shard == 0 || wavefront / shard == rank;
-    return (makes ? own[rank] : 0) + (found == came.end() ? 0 : found->second);
+    return (!has || has(rank, wavefront) ? own[rank] : 0) + (found == came.end() ? 0 : found->second);
   }
 
   /// Checks that whoever keeps a tile has `sum` in each of its wavefronts' parts; B of all of them together.

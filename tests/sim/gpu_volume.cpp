@@ -87,6 +87,12 @@ TEST_CASE("the volume of fused GEMMs of whole tiles is exact where the L2 holds 
     kernel.reduction = program::Reduction::atomics;
     CHECK(estimated(spec, {kernel}, 3).transactions == moved(spec, {kernel}, 3).transactions);
   }
+  for (const char* map : {"ring-all-gather", "direct-all-gather"}) {
+    program::GemmKernel kernel = gemm(128 * 6, 256 * 2, 256, "ring-reduce-scatter");
+    kernel.input_map = static_cast<std::uint16_t>(program::address_map_index(map));
+    CHECK(estimated(spec, {kernel}, 3).transactions == moved(spec, {kernel}, 3).transactions);
+    CHECK(estimated(spec, {kernel}, 3).bytes_sent == moved(spec, {kernel}, 3).bytes_sent);
+  }
   // A chunk of 4 of the 12 tiles is stored to the neighbour, another one sent by DMA; eight wavefronts a tile, and
   // eight chunks of k.
   const sim::KernelVolume volume = sim::kernel_volume({gemm(128 * 6, 256 * 2, 256, "ring-reduce-scatter")}, spec, 0, 3);

@@ -151,6 +151,50 @@ TEST_CASE("t3: an all-gather with the GEMM that makes its data") {
   }
 }
 
+TEST_CASE("t3: a GEMM whose input is gathered") {
+  // 2048 x 256 x 512 on each of eight devices, in FP16: two rows of tiles of A from each, 2 MiB in all.
+  const std::string gemm = "name = \"t3\"\nsublayer = \"gemm\"\nm = 2048\nn = 256\nk = 512\n";
+  const std::string input = gemm + "collective = \"local\"\ninput = \"ring-all-gather\"\n";
+  for (const char* configuration :
+       {"sequential", "t3", "t3-mca", "ideal-gemm-rs-overlap", "cu-split", "gemm", "all-gather"}) {
+    CAPTURE(configuration);
+    TestJob one = job();
+    const strategy::Plan plan = one.plan(input + "configuration = \"" + configuration + "\"", strategy::t3::kind());
+    REQUIRE(one.diagnostics.ok());
+    CHECK(program::check_program(plan.program, one.machine).empty());
+    const std::string name = configuration;
+    const bool fused = name[0] == 't';
+    const bool two = name == "sequential" || name[0] == 'i' || name[0] == 'c';
+    CHECK(plan.program.kernels.size() == (two ? 2 : 1));
+    for (const program::Kernel& kernel : plan.program.kernels) {
+      const auto* pass = std::get_if<program::RingPass>(&kernel.work);
+      if (pass != nullptr) CHECK(*pass == program::RingPass{2 << 20, false, false});
+      if (pass == nullptr) CHECK((std::get<program::GemmKernel>(kernel.work).input_map != 0) == fused);
+    }
+  }
+  // Between an all-gather and a reduce-scatter; one after the other it has a kernel before it and two behind.
+  TestJob one = job();
+  const strategy::Plan plan =
+      one.plan(gemm + "input = \"ring-all-gather\"\nconfiguration = \"sequential\"", strategy::t3::kind());
+  CHECK(plan.program.kernels.size() == 4);
+
+  CHECK(problem("input = \"ring-all-gather\"") ==
+        "strategy.toml:2:9: sub-layer \"fc2\" has a part of each row on each device, nothing to gather");
+  TestJob uneven = job();
+  static_cast<void>(uneven.plan(input + "tile_m = 256\ntile_n = 64", strategy::t3::kind()));
+  CHECK(uneven.diagnostics.ok());
+  static_cast<void>(uneven.plan(input + "tile_m = 512\ntile_n = 64", strategy::t3::kind()));
+  CHECK(uneven.diagnostics.errors() ==
+        std::vector<std::string>{"strategy.toml:7:9: 8 devices cannot share 4 rows of tiles (m / tile_m) evenly"});
+  // A program that was not made by the strategy.
+  TestJob other = job();
+  program::Program program = other.plan(input, strategy::t3::kind()).program;
+  std::get<program::GemmKernel>(program.kernels.at(0).work).shape.m = 1100;
+  CHECK(program::check_program(program, other.machine) ==
+        std::vector<std::string>{
+            "kernel 0 of group [0..7]: 8 members cannot share the 9 rows of tiles of its input evenly"});
+}
+
 TEST_CASE("t3: members of a group run the same kernels") {
   TestJob one = job();
   strategy::Plan plan = one.plan("name = \"t3\"", strategy::t3::kind());

@@ -42,10 +42,11 @@ enum class Reduction : std::uint8_t {
   atomics,      ///< units at the L2: they read a block, add, and write it
 };
 
-/// A GEMM whose output address space may communicate.
+/// A GEMM whose output address space may communicate, and whose input may come from others.
 struct GemmKernel {
   GemmShape shape;
   std::uint32_t map = 0;        ///< index into address_map_kinds()
+  std::uint16_t input_map = 0;  ///< of A by rows of tiles, likewise; "local": all of A is here from the start
   Reduction reduction = Reduction::near_memory;
   std::vector<MapCall> calls;  ///< instead of `map`, where there are any
   std::int64_t dma_tiles = 1;  ///< WF tiles of a DMA command
@@ -54,6 +55,8 @@ struct GemmKernel {
 
   /// The output address space of one member of the kernel's group.
   [[nodiscard]] AddressMap address_map(std::uint32_t rank, std::uint32_t ranks) const;
+  /// Its operand A, the gathered array of one shard of each member (section 7.2); tiles are rows of tiles.
+  [[nodiscard]] AddressMap input_address_map(std::uint32_t rank, std::uint32_t ranks) const;
 };
 
 /// A pass round a ring by work-groups that copy: each step reads a chunk, adds what was received where it reduces, and

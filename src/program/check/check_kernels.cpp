@@ -38,10 +38,20 @@ void check_maps(const Program& program, const Group& group, std::uint32_t index,
   const auto* gemm = std::get_if<GemmKernel>(&program.kernels[index].work);
   if (gemm == nullptr) return;
   const auto ranks = static_cast<std::uint32_t>(group.members.size());
-  std::vector<AddressMap> maps;
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) maps.push_back(gemm->address_map(rank, ranks));
-  for (const std::string& text : program::problems(maps))
+  const auto add = [&](const std::string& text) {
     problems.add(fmt::format("kernel {} of group {}: {}", index, group_text(group), text));
+  };
+  std::vector<AddressMap> outputs, inputs;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    outputs.push_back(gemm->address_map(rank, ranks));
+    inputs.push_back(gemm->input_address_map(rank, ranks));
+  }
+  for (const std::string& text : program::problems(outputs)) add(text);
+  if (!address_map_kinds()[gemm->input_map].gathers) return;
+  if (gemm->shape.tile_rows() % ranks != 0)
+    return add(fmt::format("{} members cannot share the {} rows of tiles of its input evenly", ranks,
+                           gemm->shape.tile_rows()));
+  for (const std::string& text : program::problems(inputs)) add("its input: " + text);
 }
 
 /// The kernels that a stream runs for a group slot.

@@ -51,9 +51,7 @@ std::int64_t GemmLayout::depth(std::int64_t chunk) const {
   return std::min(shape_.tile_k, shape_.k - chunk * shape_.tile_k);
 }
 
-std::int64_t GemmLayout::a_bytes(std::int64_t tile, std::int64_t chunk) const {
-  return std::min(shape_.tile_m, shape_.m - row_of(tile) * shape_.tile_m) * depth(chunk) * shape_.element;
-}
+std::int64_t GemmLayout::a_bytes(std::int64_t tile, std::int64_t chunk) const { return row_bytes(row_of(tile), chunk); }
 
 std::int64_t GemmLayout::b_bytes(std::int64_t tile, std::int64_t chunk) const {
   return std::min(shape_.tile_n, shape_.n - column_of(tile) * shape_.tile_n) * depth(chunk) * shape_.element;

@@ -1,6 +1,7 @@
 #include "tessera/sim/gpu/gemm_run.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "tessera/sim/gpu/gpu.hpp"
 
@@ -9,11 +10,19 @@ namespace {
 
 using program::Region;
 
-/// Work-groups in order of dispatch, by tile; those that share a tile (split-K) side by side.
-std::vector<std::uint32_t> work_group_order(const program::GemmShape& shape, const program::AddressMap& map) {
+/// Work-groups in order of dispatch, by tile; those that share a tile (split-K) side by side. Rows of A that come later
+/// have their turn later: the device's own shard first, then its neighbour's, and so on.
+std::vector<std::uint32_t> work_group_order(const program::GemmShape& shape, const GemmLayout& layout,
+                                            const program::AddressMap& output, const program::AddressMap& input) {
+  std::vector<std::size_t> turn(input.tiles, input.regions.size());  // by row
+  for (std::size_t i = input.regions.size(); i-- > 0;)
+    std::fill_n(turn.begin() + input.regions[i].first_tile, input.regions[i].tiles, i);
+  const auto turn_of = [&](std::uint32_t tile) { return turn[static_cast<std::size_t>(layout.row_of(tile))]; };
+  std::vector<std::uint32_t> tiles = dispatch_order(output, static_cast<std::uint32_t>(shape.tiles()));
+  std::stable_sort(tiles.begin(), tiles.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return turn_of(a) < turn_of(b); });
   std::vector<std::uint32_t> order;
-  for (const std::uint32_t tile : dispatch_order(map, static_cast<std::uint32_t>(shape.tiles())))
-    order.insert(order.end(), static_cast<std::size_t>(shape.split_k), tile);
+  for (const std::uint32_t tile : tiles) order.insert(order.end(), static_cast<std::size_t>(shape.split_k), tile);
   return order;
 }
 
@@ -23,9 +32,12 @@ GemmRun::GemmRun(const KernelContext& context, const program::GemmKernel& kernel
     : context_(context),
       shape_(kernel.shape),
       map_(kernel.address_map(context.rank, context.size)),
+      input_(kernel.input_address_map(context.rank, context.size)),
+      gathers_input_(program::address_map_kinds()[kernel.input_map].gathers),
       layout_(shape_, context.spec->granularity),
-      work_groups_(context, shape_, layout_, work_group_order(shape_, map_), *this),
-      tiles_(context, map_, layout_, kernel.dma_tiles, *this) {
+      order_(work_group_order(shape_, layout_, map_, input_)),
+      work_groups_(context, shape_, layout_, order_, *this),
+      tiles_(context, {map_, gathers_input_ ? &input_ : nullptr}, layout_, kernel.dma_tiles, *this) {
   // All members have maps of one kind: where this one's stores are counted, so are the others'.
   const bool counted =
       std::all_of(map_.regions.begin(), map_.regions.end(), [](const Region& region) { return region.counted_there; });
@@ -40,7 +52,22 @@ void GemmRun::begin(Time now) {
     channel->producer_began(now);
     channel->begin_observation(now);
   }
+  if (gathers_input_) {
+    tiles_.begin(now);
+  } else {
+    std::vector<std::uint32_t> all(order_.size());
+    std::iota(all.begin(), all.end(), 0U);
+    work_groups_.make_eligible(all, now);
+  }
   work_groups_.begin(now);
+}
+
+void GemmRun::row_complete(std::uint32_t row, Time now) {
+  std::vector<std::uint32_t> of_row;
+  for (std::uint32_t i = 0; i < order_.size(); ++i) {
+    if (layout_.row_of(order_[i]) == row) of_row.push_back(i);
+  }
+  work_groups_.make_eligible(of_row, now);
 }
 
 void GemmRun::wake(const GpuWake& wake, Time now) {

@@ -71,6 +71,20 @@ void add_stores(const Region& region, const program::GemmKernel& gemm, const Gem
   }
 }
 
+/// What of A this member sends to others, and as much that comes from them.
+void add_input(const Region& region, const program::GemmShape& shape, const GemmLayout& layout,
+               const machine::GpuSpec& spec, KernelVolume& volume) {
+  if (region.kind != RegionKind::dma) return;
+  for (std::int64_t row = region.first_tile; row < region.first_tile + region.tiles; ++row) {
+    for (std::int64_t part = 0; part < shape.wavefronts; ++part) {
+      volume.bytes_sent += layout.row_part_bytes(row, part);
+      volume.messages += layout.row_part_bytes(row, part) > 0 ? 1 : 0;
+      for (std::int64_t chunk = layout.row_part(part); chunk < layout.row_part(part + 1); ++chunk)
+        volume.transactions += 2 * ceil_div(layout.row_bytes(row, chunk), spec.granularity);
+    }
+  }
+}
+
 KernelVolume volume_of(const program::GemmKernel& gemm, const machine::GpuSpec& spec, std::int64_t cus,
                        std::uint32_t rank, std::uint32_t ranks) {
   const GemmLayout layout(gemm.shape, spec.granularity);
@@ -79,6 +93,8 @@ KernelVolume volume_of(const program::GemmKernel& gemm, const machine::GpuSpec& 
   volume.loads = gemm.shape.tiles() * ceil_div(gemm.shape.k, gemm.shape.tile_k);
   volume.transactions = loaded_blocks(gemm.shape, layout, map, spec, cus);
   for (const Region& region : map.regions) add_stores(region, gemm, layout, spec, volume);
+  for (const Region& region : gemm.input_address_map(rank, ranks).regions)
+    add_input(region, gemm.shape, layout, spec, volume);
   return volume;
 }
 

@@ -57,6 +57,16 @@ TilePlaces::TilePlaces(const program::AddressMap& map) : run_of_(map.tiles) {
   }
 }
 
+void TilePlaces::append(const TilePlaces& others) {
+  const std::uint32_t first = tiles();
+  const std::size_t runs = runs_.size();
+  for (Run run : others.runs_) {
+    run.first += first;
+    runs_.push_back(run);
+  }
+  for (const std::uint16_t run : others.run_of_) run_of_.push_back(static_cast<std::uint16_t>(runs + run));
+}
+
 std::vector<std::uint32_t> dispatch_order(const program::AddressMap& map, std::uint32_t own_tiles) {
   std::vector<std::uint32_t> order;
   std::vector<bool> taken(own_tiles, false);

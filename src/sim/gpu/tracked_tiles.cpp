@@ -18,19 +18,31 @@ TrafficClass received_class(const TilePlace& place) {
 
 }  // namespace
 
-TrackedTiles::TrackedTiles(const KernelContext& context, const program::AddressMap& map, const GemmLayout& layout,
+TrackedTiles::TrackedTiles(const KernelContext& context, const Maps& maps, const GemmLayout& layout,
                            std::int64_t dma_tiles, TileWatcher& watcher)
     : context_(context),
       layout_(&layout),
       watcher_(&watcher),
       wavefronts_(layout.wavefronts()),
-      places_(map),
-      tracker_(tracker_spec(*context.spec)),
-      outgoing_(std::size_t{places_.tiles()} * wavefronts_) {
+      output_tiles_(maps.output.tiles),
+      places_(maps.output),
+      tracker_(tracker_spec(*context.spec)) {
+  if (maps.input != nullptr) {
+    places_.append(TilePlaces(*maps.input));
+    missing_.resize(maps.input->tiles);
+  }
+  outgoing_.resize(std::size_t{places_.tiles()} * wavefronts_);
   for (const TilePlaces::Run& run : places_.runs()) {
     if (run.place.tracked()) expect(run, dma_tiles);
   }
   tracker_.begin(places_.tiles());
+}
+
+// What is here from the start has not come: the Tracker is not asked.
+void TrackedTiles::begin(Time now) {
+  for (std::uint32_t number = output_tiles_ * wavefronts_; number < outgoing_.size(); ++number) {
+    if (place_of(number).writes > 0 && bytes_of(number) > 0) completed(number, now);
+  }
 }
 
 void TrackedTiles::expect_from(const program::AddressMap& other) {
@@ -50,6 +62,7 @@ void TrackedTiles::expect(const TilePlaces::Run& run, std::int64_t dma_tiles) {
   for (std::uint32_t number = run.first * wavefronts_; number < end; ++number) {
     const bool writes = bytes_of(number) > 0;
     incomplete_ += writes ? 1 : 0;
+    if (is_input(number)) missing_[row_of(number)] += writes ? 1 : 0;
     if (run.place.sent_to.empty()) continue;
     if (command.tiles == 0) command.first_tile = number;
     command.tiles += writes ? 1 : 0;
@@ -104,6 +117,7 @@ void TrackedTiles::completed(std::uint32_t number, Time now) {
   --incomplete_;
   const std::uint32_t command = outgoing_[number].command;
   if (!place_of(number).sent_to.empty() && commands_.tile_complete(command)) carry_out(command, now);
+  if (is_input(number) && --missing_[row_of(number)] == 0) watcher_->row_complete(row_of(number), now);
   // An entry is free: updates that were held back have another try, in the order in which they came.
   std::vector<Held> again = std::exchange(held_, {});
   for (const Held& held : again) count(held.number, held.bytes, now);
@@ -148,6 +162,8 @@ void TrackedTiles::read(std::uint32_t number) {
 
 std::string TrackedTiles::waits_for() const {
   std::string text = "updates of " + std::to_string(incomplete_) + " wavefront tiles";
+  const auto rows = std::count_if(missing_.begin(), missing_.end(), [](std::uint32_t parts) { return parts > 0; });
+  if (rows > 0) text += ", " + std::to_string(rows) + " rows of its input";
   if (!held_.empty()) text += " (" + std::to_string(held_.size()) + " updates are held back by a full Tracker)";
   return text;
 }

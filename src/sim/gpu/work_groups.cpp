@@ -1,9 +1,26 @@
 #include "tessera/sim/gpu/work_groups.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace tessera::sim {
+namespace {
+
+// Heaps of the least.
+void push(std::vector<std::uint32_t>& heap, std::uint32_t value) {
+  heap.push_back(value);
+  std::push_heap(heap.begin(), heap.end(), std::greater<>());
+}
+
+std::uint32_t pop(std::vector<std::uint32_t>& heap) {
+  std::pop_heap(heap.begin(), heap.end(), std::greater<>());
+  const std::uint32_t least = heap.back();
+  heap.pop_back();
+  return least;
+}
+
+}  // namespace
 
 WorkGroups::WorkGroups(const KernelContext& context, const program::GemmShape& shape, const GemmLayout& layout,
                        std::vector<std::uint32_t> order, TileSink& sink)
@@ -22,16 +39,27 @@ WorkGroups::WorkGroups(const KernelContext& context, const program::GemmShape& s
 }
 
 void WorkGroups::begin(Time now) {
-  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) dispatch(slot, now);
+  begun_ = true;
+  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) push(idle_, slot);
+  dispatch_idle(now);
+}
+
+void WorkGroups::make_eligible(const std::vector<std::uint32_t>& work_groups, Time now) {
+  for (const std::uint32_t one : work_groups) push(eligible_, one);
+  if (begun_) dispatch_idle(now);
+}
+
+void WorkGroups::dispatch_idle(Time now) {
+  while (!idle_.empty() && !eligible_.empty()) dispatch(pop(idle_), now);
 }
 
 // Slot s is on CU s modulo their number, so that the first stage spreads over
 // all.
 void WorkGroups::dispatch(std::uint32_t index, Time now) {
-  if (next_ == order_.size()) return;
+  if (eligible_.empty()) return push(idle_, index);
   Slot& slot = slots_[index];
   slot.storing = false;
-  slot.work_group = static_cast<std::uint32_t>(next_++);
+  slot.work_group = pop(eligible_);
   slot.tile = order_[slot.work_group];
   const std::int64_t part = slot.work_group % shape_->split_k;
   const std::int64_t all = (shape_->k + shape_->tile_k - 1) / shape_->tile_k;

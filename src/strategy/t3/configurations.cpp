@@ -14,7 +14,7 @@ constexpr std::uint32_t side_memory = 1;
 
 void add_gemm(const Work& work, BlockBuilder& builder, std::int64_t cus = 0) {
   program::GemmKernel gemm = work.gemm;
-  gemm.map = program::address_map_index("local");
+  gemm.map = gemm.input_map = 0;  // "local"
   gemm.calls.clear();
   gemm.dma_tiles = 1;
   gemm.reduction = program::Reduction::near_memory;
@@ -39,14 +39,28 @@ RingPass all_gather(const Work& work) { return {work.result_bytes(), false, fals
 /// What a fused GEMM communicates by itself, as a kernel of its own.
 RingPass unfused(const Work& work) { return work.gathers_shards() ? all_gather(work) : reduce_scatter(work); }
 
+/// What a fused GEMM's input comes by.
+void add_input_gather(const Work& work, BlockBuilder& builder, std::int64_t cus = 0, std::uint32_t memory = 0) {
+  if (!work.gathers_input()) return;
+  builder.activity(Activity::tensor_communication)
+      .label(work.label + " input all-gather")
+      .kernel({RingPass{work.input_bytes(), false, false}, work.group_slot, cus, memory});
+}
+
+void add_unfused(const Work& work, BlockBuilder& builder, std::int64_t cus = 0, std::uint32_t memory = 0) {
+  if (work.communicates()) add_pass(work, builder, unfused(work), cus, memory);
+}
+
 /// A sum that is scattered is gathered then, however it came about.
 void add_what_follows(const Work& work, BlockBuilder& builder, std::int64_t cus = 0, std::uint32_t memory = 0) {
-  if (work.gathers && !work.gathers_shards()) add_pass(work, builder, all_gather(work), cus, memory);
+  if (work.communicates() && work.gathers && !work.gathers_shards())
+    add_pass(work, builder, all_gather(work), cus, memory);
 }
 
 void sequential(const Work& work, Streams& streams) {
+  add_input_gather(work, streams.main);
   add_gemm(work, streams.main);
-  add_pass(work, streams.main, unfused(work));
+  add_unfused(work, streams.main);
   add_what_follows(work, streams.main);
 }
 
@@ -69,26 +83,30 @@ void overlapped(const Work& work, Streams& streams, std::int64_t gemm_cus, const
 }
 
 void ideal_overlap(const Work& work, Streams& streams) {
-  overlapped(work, streams, 0, [&](BlockBuilder& side) { add_pass(work, side, unfused(work), 0, side_memory); });
+  overlapped(work, streams, 0, [&](BlockBuilder& side) {
+    add_input_gather(work, side, 0, side_memory);
+    add_unfused(work, side, 0, side_memory);
+  });
   add_what_follows(work, streams.main);
 }
 
 void ideal_near_memory(const Work& work, Streams& streams) {
-  overlapped(work, streams, 0,
-             [&](BlockBuilder& side) { add_pass(work, side, near_memory_reduce_scatter(work), 0, side_memory); });
+  overlapped(work, streams, 0, [&](BlockBuilder& side) {
+    add_input_gather(work, side, 0, side_memory);
+    add_pass(work, side, near_memory_reduce_scatter(work), 0, side_memory);
+  });
   add_what_follows(work, streams.main);
 }
 
 void cu_split(const Work& work, Streams& streams) {
   overlapped(work, streams, work.gemm_cus, [&](BlockBuilder& side) {
-    add_pass(work, side, unfused(work), work.collective_cus, side_memory);
+    add_input_gather(work, side, work.collective_cus, side_memory);
+    add_unfused(work, side, work.collective_cus, side_memory);
     add_what_follows(work, side, work.collective_cus, side_memory);
   });
 }
 
 }  // namespace
-
-bool Work::gathers_shards() const { return gemm.calls.empty() && program::address_map_kinds()[gemm.map].gathers; }
 
 const std::vector<Configuration>& configurations() {
   static const std::vector<Configuration> all{
@@ -126,7 +144,11 @@ const std::vector<Configuration>& configurations() {
       {.name = "all-gather",
        .help = "the all-gather alone",
        .whole = false,
-       .add = [](const Work& work, Streams& streams) { add_pass(work, streams.main, all_gather(work)); }},
+       .add =
+           [](const Work& work, Streams& streams) {
+             add_input_gather(work, streams.main);
+             if (work.communicates()) add_pass(work, streams.main, all_gather(work));
+           }},
   };
   return all;
 }

@@ -5,26 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "tessera/strategy/t3/t3.hpp"
+#include "work.hpp"
 
 namespace tessera::strategy::t3 {
-
-/// One sub-layer as all configurations get it.
-struct Work {
-  program::GemmKernel gemm;  ///< whose map communicates
-  program::Activity activity = program::Activity::forward;
-  std::string label;
-  std::uint32_t group_slot = 0;  ///< the devices that share it
-  bool gathers = true;           ///< the sum is wanted everywhere
-  std::int64_t gemm_cus = 0;
-  std::int64_t collective_cus = 0;
-  std::int64_t ranks = 1;
-
-  /// Whether the map gathers what each device makes by itself; otherwise what they make is summed.
-  [[nodiscard]] bool gathers_shards() const;
-  /// Of the array that all devices end with.
-  [[nodiscard]] std::int64_t result_bytes() const { return gemm.shape.output_bytes() * (gathers_shards() ? ranks : 1); }
-};
 
 /// Where a configuration writes what it does. The side stream runs beside the main one; its kernels have a memory of
 /// their own.

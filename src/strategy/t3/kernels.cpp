@@ -22,6 +22,7 @@ program::GemmKernel gemm_kernel(const Options& options, const Product& product, 
   shape.element = workload::bytes_per_element(datatype);
   shape.peak = device.peak.at(datatype);
   gemm.map = program::address_map_index(options.collective);
+  gemm.input_map = static_cast<std::uint16_t>(program::address_map_index(options.input));
   gemm.dma_tiles = options.dma_tiles;
   gemm.reduction = options.reduction;
   return gemm;

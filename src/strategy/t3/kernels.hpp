@@ -15,11 +15,6 @@ struct Product {
 [[nodiscard]] program::GemmKernel gemm_kernel(const Options& options, const Product& product,
                                               const machine::DeviceSpec& device, const std::string& datatype);
 
-/// A key of the options, and why its value cannot be.
-struct KeyProblem {
-  const char* key = nullptr;
-  std::string text;
-};
 /// A work-group's parts are whole transactions, and its wavefronts share its rows evenly.
 [[nodiscard]] std::optional<KeyProblem> tile_problem(const Options& options, std::int64_t granularity,
                                                      const std::string& datatype);

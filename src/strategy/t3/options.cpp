@@ -71,9 +71,17 @@ const config::Schema<Options>& options_schema() {
     s.choice("configuration", &Options::configuration, configuration_names(), configuration_help()).otherwise("t3-mca");
     s.choice("sublayer", &Options::sublayer, sublayer_names(), sublayer_help()).otherwise("fc2");
     std::vector<std::string> maps;
-    for (const auto& kind : program::address_map_kinds()) maps.push_back(kind.name);
+    std::vector<std::string> inputs{"local"};
+    for (const auto& kind : program::address_map_kinds()) {
+      maps.push_back(kind.name);
+      if (kind.gathers) inputs.push_back(kind.name);
+    }
     s.choice("collective", &Options::collective, maps, "where a fused GEMM's stores go: its address map")
         .otherwise("ring-reduce-scatter");
+    s.choice("input", &Options::input, inputs,
+             "how operand A of sub-layer \"gemm\" comes: its rows are here, or gathered from all devices; a fused GEMM "
+             "computes those that have come")
+        .otherwise("local");
     s.choice<program::Reduction>(
          "reduction", &Options::reduction,
          {{"near-memory", program::Reduction::near_memory}, {"atomics", program::Reduction::atomics}},

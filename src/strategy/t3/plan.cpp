@@ -70,15 +70,17 @@ class Planner {
   void add_operators(const Work& work, program::BlockBuilder& main) const {
     using program::CollectiveKind;
     const program::GemmShape& shape = work.gemm.shape;
+    const auto add = [&](CollectiveKind kind, std::int64_t bytes, const std::string& what) {
+      main.activity(program::Activity::tensor_communication)
+          .label(work.label + what + program::name_of(kind))
+          .collective({kind, 0, bytes, shape.element, job_.collectives->index_for(kind), 0, {}});
+    };
+    if (work.gathers_input()) add(CollectiveKind::all_gather, work.input_bytes(), " input ");
     main.activity(work.activity)
         .label(work.label + " gemm")
         .compute(workload::gemm(work.label, 1, shape.m, shape.n, shape.k, job_.workload->datatype));
-    for (const CollectiveKind kind : {CollectiveKind::reduce_scatter, CollectiveKind::all_gather}) {
-      if (work.gathers_shards() && kind == CollectiveKind::reduce_scatter) continue;
-      main.activity(program::Activity::tensor_communication)
-          .label(work.label + " " + program::name_of(kind))
-          .collective({kind, 0, work.result_bytes(), shape.element, job_.collectives->index_for(kind), 0, {}});
-    }
+    if (work.communicates() && !work.gathers_shards()) add(CollectiveKind::reduce_scatter, work.result_bytes(), " ");
+    if (work.communicates()) add(CollectiveKind::all_gather, work.result_bytes(), " ");
   }
 
   void check() {
@@ -100,25 +102,14 @@ class Planner {
     if (job_.machine->device.peak.count(job_.workload->datatype) == 0)
       error("name", "the device has no peak for the workload's datatype \"" + job_.workload->datatype + "\"");
     if (ranks() < 2) error("name", "strategy \"t3\" needs at least 2 live devices");
-    check_gather();
+    if (!diagnostics_.ok()) return;
+    if (const auto problem = communication_problem(one_sublayer(), options_)) error(problem->key, problem->text);
     if (by_operators()) return;
     check_cus();
     check_tile();
     if (!diagnostics_.ok()) return;
     check_split();
     check_maps();
-  }
-
-  /// What an all-gather gathers is whole, not a partial sum; and it has none to reduce.
-  void check_gather() {
-    const program::AddressMapKind& kind = program::address_map_kinds()[program::address_map_index(options_.collective)];
-    if (!kind.gathers || !options_.remote_maps.empty() || !options_.dma_maps.empty()) return;
-    if (options_.sublayer != "gemm")
-      return error("collective", fmt::format("\"{}\" gathers results, but those of sub-layer \"{}\" are partial sums; "
-                                             "\"gemm\" has whole ones",
-                                             kind.name, options_.sublayer));
-    if (configuration(options_.configuration).sums)
-      error("configuration", fmt::format("\"{}\" needs a sum, but \"{}\" has none", options_.configuration, kind.name));
   }
 
   void check_cus() {

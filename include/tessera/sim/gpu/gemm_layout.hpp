@@ -3,6 +3,7 @@
 // at the edges of a matrix hold less.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "tessera/program/kernel.hpp"
@@ -26,9 +27,7 @@ class GemmLayout {
   [[nodiscard]] MatrixRuns runs() const;
   [[nodiscard]] std::int64_t row_of(std::int64_t tile) const;
   [[nodiscard]] std::int64_t column_of(std::int64_t tile) const;
-  [[nodiscard]] BlockId a_block(std::int64_t tile, std::int64_t chunk) const {
-    return static_cast<BlockId>((row_of(tile) * all_chunks_ + chunk) * a_blocks_);
-  }
+  [[nodiscard]] BlockId a_block(std::int64_t tile, std::int64_t chunk) const { return row_block(row_of(tile), chunk); }
   [[nodiscard]] BlockId b_block(std::int64_t tile, std::int64_t chunk) const {
     return a_total_ + static_cast<BlockId>((column_of(tile) * all_chunks_ + chunk) * b_blocks_);
   }
@@ -47,6 +46,19 @@ class GemmLayout {
   [[nodiscard]] std::int64_t wavefront_bytes(std::int64_t tile, std::int64_t wavefront) const;
   [[nodiscard]] std::uint32_t wavefront_blocks() const { return c_blocks_ / wavefronts(); }
   [[nodiscard]] std::uint32_t wavefronts() const { return static_cast<std::uint32_t>(shape_.wavefronts); }
+  /// Where A comes from other devices, a row of tiles of it is cut along k into as many parts as a tile has wavefronts:
+  /// the first chunk of a part; that of the part behind the last one is the end.
+  [[nodiscard]] std::int64_t row_part(std::int64_t part) const { return all_chunks_ * part / shape_.wavefronts; }
+  [[nodiscard]] BlockId row_block(std::int64_t row, std::int64_t chunk) const {
+    return static_cast<BlockId>((row * all_chunks_ + chunk) * a_blocks_);
+  }
+  [[nodiscard]] std::int64_t row_bytes(std::int64_t row, std::int64_t chunk) const {
+    return std::min(shape_.tile_m, shape_.m - row * shape_.tile_m) * depth(chunk) * shape_.element;
+  }
+  [[nodiscard]] std::int64_t row_part_bytes(std::int64_t row, std::int64_t part) const {
+    const std::int64_t depth = std::min(row_part(part + 1) * shape_.tile_k, shape_.k) - row_part(part) * shape_.tile_k;
+    return std::min(shape_.tile_m, shape_.m - row * shape_.tile_m) * std::max<std::int64_t>(depth, 0) * shape_.element;
+  }
 
  private:
   program::GemmShape shape_;

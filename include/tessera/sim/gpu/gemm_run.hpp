@@ -1,6 +1,8 @@
 // A GEMM whose output address space may communicate (T3, sections 4.1 to 4.4):
 // work-groups compute tiles; stores go to the L2, to memory as updates, or to a
-// neighbour; the Tracker counts what has come and triggers DMAs.
+// neighbour; the Tracker counts what has come and triggers DMAs. Its input may
+// come from others too (section 7.2): the Tracker counts it and makes the
+// work-groups of complete rows eligible.
 #pragma once
 
 #include "tessera/program/kernel.hpp"
@@ -31,6 +33,7 @@ class GemmRun final : public KernelRun, private TileSink, private TileWatcher {
   void store_uncached(std::uint32_t tile, std::uint32_t slot, Time now);
   void first_stage_ended(Time now) override;
   void work_groups_ended(Time now) override;
+  void row_complete(std::uint32_t row, Time now) override;
   void went_on() override;
   /// visit(number) for the wavefronts' parts of a tile.
   template <class Visit>
@@ -41,7 +44,10 @@ class GemmRun final : public KernelRun, private TileSink, private TileWatcher {
   KernelContext context_;
   const program::GemmShape& shape_;
   program::AddressMap map_;
+  program::AddressMap input_;
+  bool gathers_input_;
   GemmLayout layout_;
+  std::vector<std::uint32_t> order_;  // work-groups, by tile
   WorkGroups work_groups_;
   TrackedTiles tiles_;
   bool ended_ = false;

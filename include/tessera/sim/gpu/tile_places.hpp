@@ -32,6 +32,8 @@ class TilePlaces {
     TilePlace place;
   };
   explicit TilePlaces(const program::AddressMap& map);
+  /// Counts those of another map on behind these.
+  void append(const TilePlaces& others);
 
   [[nodiscard]] const TilePlace& of(std::uint32_t tile) const { return runs_[run_of_[tile]].place; }
   [[nodiscard]] const std::vector<Run>& runs() const { return runs_; }

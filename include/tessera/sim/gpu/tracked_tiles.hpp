@@ -16,17 +16,26 @@ namespace tessera::sim {
 class TileWatcher {
  public:
   virtual ~TileWatcher() = default;
+  /// All that was awaited of a row of tiles of A has come.
+  virtual void row_complete(std::uint32_t row, Time now) = 0;
   /// One thing less is under way: all may be done().
   virtual void went_on() = 0;
 };
 
 /// Tiles are counted and sent by the parts that a wavefront writes: WF tiles, whose numbers are WG tile x wavefronts +
-/// wavefront.
+/// wavefront. Behind those of the result stand the rows of tiles of A, where they come from other devices
+/// (section 7.2), cut along k into as many parts.
 class TrackedTiles {
  public:
+  struct Maps {
+    const program::AddressMap& output;
+    const program::AddressMap* input = nullptr;  ///< null: all of A is here
+  };
   /// `layout` and `watcher` outlive it.
-  TrackedTiles(const KernelContext& context, const program::AddressMap& map, const GemmLayout& layout,
-               std::int64_t dma_tiles, TileWatcher& watcher);
+  TrackedTiles(const KernelContext& context, const Maps& maps, const GemmLayout& layout, std::int64_t dma_tiles,
+               TileWatcher& watcher);
+  /// This device's own rows of A are complete: they leave for where the map sends them.
+  void begin(Time now);
   /// What the map of another member stores here for another buffer: nothing counts it, but it is waited for.
   void expect_from(const program::AddressMap& other);
 
@@ -34,6 +43,7 @@ class TrackedTiles {
   /// visit(block, bytes) for the blocks of a WF tile; none for one beyond the edge of the matrix.
   template <class Visit>
   void for_each_block(std::uint32_t number, Visit&& visit) const {
+    if (is_input(number)) return for_each_input_block(number, visit);
     const std::int64_t bytes = bytes_of(number);
     const BlockId first = layout_->c_block(tile_of(number)) + wavefront_of(number) * layout_->wavefront_blocks();
     for (std::uint32_t block = 0; block < layout_->wavefront_blocks(); ++block) {
@@ -81,8 +91,22 @@ class TrackedTiles {
   [[nodiscard]] std::uint32_t tile_of(std::uint32_t number) const { return number / wavefronts_; }
   [[nodiscard]] std::uint32_t wavefront_of(std::uint32_t number) const { return number % wavefronts_; }
   [[nodiscard]] const TilePlace& place_of(std::uint32_t number) const { return places_.of(tile_of(number)); }
+  [[nodiscard]] bool is_input(std::uint32_t number) const { return tile_of(number) >= output_tiles_; }
+  [[nodiscard]] std::uint32_t row_of(std::uint32_t number) const { return tile_of(number) - output_tiles_; }
   [[nodiscard]] std::int64_t bytes_of(std::uint32_t number) const {
-    return layout_->wavefront_bytes(tile_of(number), wavefront_of(number));
+    return is_input(number) ? layout_->row_part_bytes(row_of(number), wavefront_of(number))
+                            : layout_->wavefront_bytes(tile_of(number), wavefront_of(number));
+  }
+  template <class Visit>
+  void for_each_input_block(std::uint32_t number, Visit&& visit) const {
+    const std::int64_t row = row_of(number);
+    const std::int64_t end = layout_->row_part(wavefront_of(number) + 1);
+    for (std::int64_t chunk = layout_->row_part(wavefront_of(number)); chunk < end; ++chunk) {
+      const std::int64_t bytes = layout_->row_bytes(row, chunk);
+      const BlockId first = layout_->row_block(row, chunk);
+      for (std::uint32_t block = 0; layout_->block_bytes(bytes, block) > 0; ++block)
+        visit(first + block, layout_->block_bytes(bytes, block));
+    }
   }
   void expect(const TilePlaces::Run& run, std::int64_t dma_tiles);
   void count(std::uint32_t number, std::uint32_t bytes, Time now);
@@ -94,10 +118,12 @@ class TrackedTiles {
   const GemmLayout* layout_;
   TileWatcher* watcher_;
   std::uint32_t wavefronts_;
+  std::uint32_t output_tiles_;
   TilePlaces places_;
   Tracker tracker_;
   DmaTable commands_;
-  std::vector<Outgoing> outgoing_;  // by number
+  std::vector<Outgoing> outgoing_;      // by number
+  std::vector<std::uint32_t> missing_;  // by row of A: parts
   std::vector<Held> held_;
   std::int64_t incomplete_ = 0;  // WF tiles that updates are awaited for
   std::int64_t reading_ = 0;     // WF tiles that DMAs read

@@ -25,11 +25,14 @@ class TileSink {
 class WorkGroups {
  public:
   /// `order`: work-groups in order of dispatch, by tile (split_k of them a
-  /// tile, side by side).
+  /// tile, side by side). Until they are eligible none is dispatched.
   WorkGroups(const KernelContext& context, const program::GemmShape& shape, const GemmLayout& layout,
              std::vector<std::uint32_t> order, TileSink& sink);
 
   void begin(Time now);
+  /// These, by their places in the order, have all that they need (T3, section 7.2: a scheduling event): they are
+  /// dispatched as soon as there is room, earlier ones of the order first.
+  void make_eligible(const std::vector<std::uint32_t>& work_groups, Time now);
   void arrived(std::uint32_t owner, Time at, Time now);
   /// slot_ready or slot_done.
   void wake(const GpuWake& wake, Time now);
@@ -59,6 +62,7 @@ class WorkGroups {
   };
 
   void dispatch(std::uint32_t slot, Time now);
+  void dispatch_idle(Time now);
   void load(std::uint32_t slot, Time now);
   void load_part(std::uint32_t owner, BlockId first, std::uint32_t blocks, std::int64_t bytes, Buffer& buffer,
                  Time now);
@@ -81,7 +85,9 @@ class WorkGroups {
   std::vector<Slot> slots_;
   std::vector<Buffer> buffers_;
   std::vector<Time> cu_free_;
-  std::size_t next_ = 0;    // in order_
+  std::vector<std::uint32_t> eligible_;  // heap, the earliest of the order first
+  std::vector<std::uint32_t> idle_;      // slots that found none; heap, the lowest first
+  bool begun_ = false;
   std::size_t stored_ = 0;  // work-groups that have ended
   std::size_t first_stage_ = 0;
 };

@@ -31,6 +31,7 @@ struct Options {
   std::string configuration = "t3-mca";
   std::string sublayer = "fc2";
   std::string collective = "ring-reduce-scatter";
+  std::string input = "local";
   program::Reduction reduction = program::Reduction::near_memory;
   std::int64_t m = 0, n = 0, k = 0;  ///< of sub-layer "gemm", and of one device
   std::int64_t tile_m = 128, tile_n = 256, tile_k = 32;
