@@ -75,13 +75,17 @@ std::vector<std::uint64_t> cuts_of(const std::vector<AddressMap>& group) {
 /// The updates of one tile on all devices of a group.
 class TileCourse {
  public:
-  TileCourse(const std::vector<AddressMap>& group, std::uint64_t tile) : here_(group.size()), came_(group.size(), 0) {
+  TileCourse(const std::vector<AddressMap>& group, std::uint64_t tile)
+      : here_(group.size()), came_(group.size(), 0), combined_(group.size(), 0) {
     for (std::size_t rank = 0; rank < group.size(); ++rank) {
       for (const Region& region : group[rank].regions) {
         if (tile < region.first_tile || tile >= end_of(region)) continue;
         add(rank, region);
       }
     }
+    // What all others have sent comes once.
+    for (std::size_t rank = 0; rank < group.size(); ++rank)
+      came_[rank] += combined_[rank] / std::max<std::size_t>(1, group.size() - 1);
   }
 
   /// Sends what is ready, until no more is.
@@ -108,7 +112,7 @@ class TileCourse {
     std::vector<const Region*>& here = here_[rank];
     if (region.kind == RegionKind::remote) {
       here.push_back(&region);
-      if (region.counted_there) came_[region.destination] += region.writes;
+      if (region.counted_there) (region.combined ? combined_ : came_)[region.destination] += region.writes;
       return;
     }
     // Several: the same data, sent to several devices.
@@ -118,6 +122,7 @@ class TileCourse {
 
   std::vector<std::vector<const Region*>> here_;  // by rank
   std::vector<std::uint64_t> came_;               // by rank
+  std::vector<std::uint64_t> combined_;           // by rank: of those that switches add
 };
 
 void check_updates(const std::vector<AddressMap>& group, std::vector<std::string>& texts) {

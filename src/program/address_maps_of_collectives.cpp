@@ -82,6 +82,16 @@ AddressMap all_to_all_map(std::uint32_t rank, std::uint32_t ranks, std::uint32_t
   return map;
 }
 
+AddressMap combined(AddressMap map) {
+  for (Region& region : map.regions) {
+    if (region.kind == RegionKind::remote && region.operation == StoreOperation::update) region.combined = true;
+    if (region.kind == RegionKind::local && region.updates > 0) region.updates = 2 * region.writes;
+  }
+  std::stable_sort(map.regions.begin(), map.regions.end(),
+                   [](const Region& a, const Region& b) { return a.first_tile < b.first_tile; });
+  return map;
+}
+
 AddressMap ring_all_gather_map(std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles, std::uint32_t writes) {
   AddressMap map{rank, ranks, ranks * tiles, {}, rank * tiles};
   for (std::uint32_t position = 0; position < ranks; ++position) {

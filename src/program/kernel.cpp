@@ -26,7 +26,8 @@ AddressMap GemmKernel::address_map(std::uint32_t rank, std::uint32_t ranks) cons
   const auto tiles = static_cast<std::uint32_t>(shape.tiles());
   const auto writes = static_cast<std::uint32_t>(shape.split_k);
   if (!calls.empty()) return map_of_calls(calls, rank, ranks, tiles, writes);
-  return address_map_kinds()[map].make(rank, ranks, tiles, writes);
+  const AddressMap made = address_map_kinds()[map].make(rank, ranks, tiles, writes);
+  return reduction == Reduction::in_switch ? combined(made) : made;
 }
 
 AddressMap GemmKernel::input_address_map(std::uint32_t rank, std::uint32_t ranks) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "tessera/base/config.hpp"
 #include "tessera/base/error.hpp"
@@ -88,6 +89,53 @@ std::string kernel_problem(const program::Kernel& kernel, const machine::GpuSpec
              : tracker_problem(*gemm, tracker, (kernel.cus > 0 ? kernel.cus : gpu.cus) * gpu.work_groups_per_cu, ranks);
 }
 
+/// The link over which what `from` sends to `to` arrives.
+machine::LinkId last_link(const machine::Network& network, machine::NodeId from, machine::NodeId to) {
+  machine::LinkId link = network.router->next(from, to);
+  while (link != machine::no_link && network.links[link].to != to)
+    link = network.router->next(network.links[link].to, to);
+  return link;
+}
+
+/// What a switch adds has to meet in one, in front of its destination, and to be a packet; empty when it does.
+std::string combined_problem(const machine::Machine& machine, const program::Group& group,
+                             const program::GemmShape& shape) {
+  const machine::Network& network = machine.network;
+  const std::int64_t bytes = shape.tile_m / shape.wavefronts * shape.tile_n * shape.element;
+  if (bytes > network.packet)
+    return "reduction in switches adds packets, which are " + config::format_quantity(network.packet, Unit::bytes) +
+           ", but a wavefront's part of a tile is " + config::format_quantity(bytes, Unit::bytes);
+  for (const program::DeviceId to : group.members) {
+    machine::LinkId meeting = machine::no_link;
+    for (const program::DeviceId from : group.members) {
+      if (from == to) continue;
+      const machine::LinkId last = last_link(network, from, to);
+      if (last == machine::no_link || network.links[last].from < network.devices ||
+          (meeting != machine::no_link && last != meeting))
+        return "reduction in switches: what the others send to " + machine.node_name(to) +
+               " does not meet in one switch in front of it";
+      meeting = last;
+    }
+  }
+  return {};
+}
+
+void refuse_combined(const machine::Machine& machine, const program::Program& program) {
+  for (const program::Kernel& kernel : program.kernels) {
+    const auto* gemm = std::get_if<program::GemmKernel>(&kernel.work);
+    if (gemm == nullptr || gemm->reduction != program::Reduction::in_switch) continue;
+    std::set<program::GroupId> groups;
+    for (const program::DeviceProgram& device : program.devices) {
+      if (kernel.group_slot < device.groups.size() && device.groups[kernel.group_slot] < program.groups.size())
+        groups.insert(device.groups[kernel.group_slot]);
+    }
+    for (const program::GroupId group : groups) {
+      const std::string problem = combined_problem(machine, program.groups[group], gemm->shape);
+      if (!problem.empty()) throw InputError(problem);
+    }
+  }
+}
+
 /// Members of the largest group that a kernel runs in.
 std::uint32_t largest_group(const program::Program& program, const program::Kernel& kernel) {
   std::size_t size = 1;
@@ -149,6 +197,7 @@ std::vector<std::string> refuse(const machine::Machine& machine, const program::
   refuse_limits(machine, program);
   refuse_kernels(machine, program);
   refuse_program(machine, program);
+  refuse_combined(machine, program);
   const Need need = largest_need(program);
   const std::int64_t capacity = machine.device.memory_capacity;
   if (need.peak.total <= capacity) return {};

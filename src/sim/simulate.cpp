@@ -6,6 +6,7 @@
 #include "model.hpp"
 #include "refuse.hpp"
 #include "tessera/program/collective.hpp"
+#include "tessera/sim/execution/combined_blocks.hpp"
 #include "tessera/sim/execution/device.hpp"
 
 namespace tessera::sim {
@@ -21,11 +22,12 @@ class RankSimulation {
         comm_(comm),
         network_(machine, program),
         facts_(program),
+        combined_(program),
         costs_(program, machine, cost) {
     environment_.machine = &machine;
     environment_.program = &program;
     environment_.facts = &facts_;
-    environment_.network = {&network_.tables, &network_.wiring, nullptr};
+    environment_.network = {&network_.tables, &network_.wiring, nullptr, &combined_};
     environment_.costs = &costs_;
     environment_.collectives = &collectives_;
     environment_.step = &step_;
@@ -134,6 +136,7 @@ class RankSimulation {
   Communicator& comm_;
   NetworkModel network_;
   ProgramFacts facts_;
+  CombinedBlocks combined_;
   CostTables costs_;
   CollectiveAccount collectives_;
   program::Step step_;

@@ -39,6 +39,7 @@ class DeterminismOfExperiments(Determinism):
         self.check("t3.toml", "--set", "strategy.reduction=atomics")
         for configuration in ("sequential", "t3"):
             self.check("t3.toml", "--set", "strategy.input=ring-all-gather", "--set", f"strategy.configuration={configuration}")
+        self.check("t3-switch.toml")
 
     def test_kernels_among_operators(self):
         self.check("kernels-in-a-layer.toml")

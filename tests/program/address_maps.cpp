@@ -240,6 +240,29 @@ TEST_CASE("every registered map ends on groups of any size") {
   }
 }
 
+TEST_CASE("what a switch adds comes once, when all others have sent it") {
+  for (std::uint32_t ranks = 2; ranks <= 5; ++ranks) {
+    for (const std::uint32_t writes : {1U, 2U}) {
+      CAPTURE(ranks, writes);
+      std::vector<AddressMap> group;
+      for (std::uint32_t rank = 0; rank < ranks; ++rank)
+        group.push_back(combined(direct_reduce_scatter_map(rank, ranks, 13, writes)));
+      CHECK(problems(group).empty());
+      // All begin with chunk 0, so that what is added comes at one time.
+      for (const AddressMap& map : group) CHECK(map.regions.front().first_tile == 0);
+      // One that does not send its part of chunk 0: its owner waits for the sum.
+      if (ranks == 2) continue;
+      group[1].regions.erase(group[1].regions.begin());
+      REQUIRE(problems(group).size() == 1);
+      CHECK(mentions(problems(group), "rank 0: local region of WG tiles 0 to"));
+    }
+  }
+  // On a ring nothing meets: what one stores to its neighbour is no sum of all.
+  std::vector<AddressMap> ring;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) ring.push_back(combined(ring_reduce_scatter_map(rank, 4, 8)));
+  CHECK(!problems(ring).empty());
+}
+
 TEST_CASE("rows of A that are gathered come to all members, whatever the map") {
   // Directly: rank 1 of 3 with two rows of tiles each sends its own to both others by DMA, and waits for theirs.
   GemmKernel gemm;

@@ -136,6 +136,35 @@ TEST_CASE("every partial sum is added exactly once by atomics") {
   }
 }
 
+TEST_CASE("a reduce-scatter whose sums are made in a switch: what the others store comes once") {
+  // Each GPU keeps a chunk of S/N, to which it adds its own part and the sum of the others': two writes, whatever N;
+  // with near-memory additions alone there are N. Nothing is read.
+  for (const std::uint32_t size : {2U, 3U, 4U}) {
+    for (const std::int64_t split : {1, 2}) {
+      CAPTURE(size, split);
+      program::GemmShape shape = gemm(128 * 12, 256 * 2, 96);
+      shape.split_k = split;
+      program::Kernel kernel = test::kernel(shape, "direct-reduce-scatter");
+      std::get<program::GemmKernel>(kernel.work).reduction = program::Reduction::in_switch;
+      test::GpuRing ring(gpu(), size);
+      ring.own = {1, 10, 100, 1000};
+      ring.begin(kernel);
+      REQUIRE(ring.run() > 0);
+      const std::int64_t chunk = shape.output_bytes() / size;
+      for (std::uint32_t rank = 0; rank < size; ++rank) {
+        CHECK(ring.traffic(rank, TrafficClass::gemm_write) == split * chunk);
+        CHECK(ring.traffic(rank, TrafficClass::reduce_scatter_write) == split * chunk);
+        CHECK(ring.traffic(rank, TrafficClass::reduce_scatter_read) == 0);
+        CHECK(ring.gpu(rank).run().bytes_received() == split * chunk);
+      }
+      if (split > 1) continue;  // the ring's values are those of whole tiles
+      const std::int64_t sums[] = {0, 0, 11, 111, 1111};
+      const sim::GemmLayout layout(shape, 1024);
+      CHECK(ring.check_sums(std::get<program::GemmKernel>(kernel.work), layout, sums[size]) == shape.output_bytes());
+    }
+  }
+}
+
 TEST_CASE("an all-gather has nothing to add") {
   // Nothing is updated, so that it does not matter what would add.
   for (const char* map : {"ring-all-gather", "direct-all-gather", "all-to-all"}) {

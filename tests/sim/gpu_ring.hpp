@@ -116,7 +116,8 @@ class GpuRing {
       link_free = busy_since + owner->rate_.up(busy_bytes);
       const auto id = static_cast<std::uint32_t>(owner->kernels_.size());
       const std::int64_t value = owner->own.empty() ? 0 : owner->payload(rank, block.first);
-      owner->add({link_free + latency, 0, member, Event::Kind::block, {}, id, block.first, value});
+      const Event coming{link_free + latency, 0, member, Event::Kind::block, {}, id, block.first, value};
+      block.combined ? owner->combine(coming) : owner->add(coming);
       if (block.awaited) owner->add({link_free, 0, rank, Event::Kind::wake, {sim::GpuWake::What::left, block.first}});
     }
     void kernel_ended() override {
@@ -138,6 +139,19 @@ class GpuRing {
     event.number = number_++;
     events_.push(event);
   }
+  /// What a switch in front of a GPU adds: the sum is there with the last of the others' parts.
+  void combine(const Event& event) {
+    Sum& sum = sums_[{event.gpu, event.block}];
+    Event& all = sum.event;
+    const std::int64_t value = sum.parts++ == 0 ? 0 : all.value;
+    const Time last = sum.parts == 1 ? event.time : std::max(all.time, event.time);
+    all = event;
+    all.value = value + event.value;
+    all.time = last;
+    if (sum.parts + 1 < size()) return;
+    add(all);
+    sum.parts = 0;
+  }
   void take(const Event& event) {
     now_ = event.time;
     sim::Gpu& gpu = members_[event.gpu]->gpu;
@@ -146,7 +160,12 @@ class GpuRing {
     if (event.kind == Event::Kind::block) gpu.received(event.kernel, event.block, now_);
   }
 
+  struct Sum {
+    std::uint32_t parts = 0;
+    Event event;
+  };
   sim::Rate rate_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Sum> sums_;  // by GPU and block
   std::vector<std::unique_ptr<Member>> members_;
   std::vector<std::unique_ptr<program::Kernel>> kernels_;
   std::priority_queue<Event> events_;

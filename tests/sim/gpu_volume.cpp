@@ -93,6 +93,9 @@ TEST_CASE("the volume of fused GEMMs of whole tiles is exact where the L2 holds 
     CHECK(estimated(spec, {kernel}, 3).transactions == moved(spec, {kernel}, 3).transactions);
     CHECK(estimated(spec, {kernel}, 3).bytes_sent == moved(spec, {kernel}, 3).bytes_sent);
   }
+  program::GemmKernel in_switch = gemm(128 * 6, 256 * 2, 256, "direct-reduce-scatter");
+  in_switch.reduction = program::Reduction::in_switch;
+  CHECK(estimated(spec, {in_switch}, 3).transactions == moved(spec, {in_switch}, 3).transactions);
   // A chunk of 4 of the 12 tiles is stored to the neighbour, another one sent by DMA; eight wavefronts a tile, and
   // eight chunks of k.
   const sim::KernelVolume volume = sim::kernel_volume({gemm(128 * 6, 256 * 2, 256, "ring-reduce-scatter")}, spec, 0, 3);

@@ -206,12 +206,16 @@ TEST_CASE("t3: members of a group run the same kernels") {
 }
 
 TEST_CASE("t3: what adds updates") {
-  for (const auto& [name, reduction] :
-       {std::pair("near-memory", program::Reduction::near_memory), {"atomics", program::Reduction::atomics}}) {
+  for (const auto& [name, reduction] : {std::pair("near-memory", program::Reduction::near_memory),
+                                        {"atomics", program::Reduction::atomics},
+                                        {"switch", program::Reduction::in_switch}}) {
     TestJob one = job();
     const strategy::Plan plan =
-        one.plan(std::string("name = \"t3\"\nreduction = \"") + name + "\"", strategy::t3::kind());
+        one.plan(std::string("name = \"t3\"\ncollective = \"direct-reduce-scatter\"\nreduction = \"") + name + "\"",
+                 strategy::t3::kind());
     REQUIRE(one.diagnostics.ok());
     CHECK(std::get<program::GemmKernel>(plan.program.kernels.at(0).work).reduction == reduction);
   }
+  CHECK(problem("reduction = \"switch\"") ==
+        "strategy.toml:2:13: a switch adds what all devices store to one: collective \"direct-reduce-scatter\"");
 }

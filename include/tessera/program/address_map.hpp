@@ -36,6 +36,9 @@ struct Region {
   /// same tiles (reduce-scatter, all-gather), or it goes to another buffer
   /// (all-to-all).
   bool counted_there = true;
+  /// remote: the switch in front of the destination adds what all other devices
+  /// store there; it comes once (section 7.4).
+  bool combined = false;
 };
 
 /// The output of one device's producer. Tiles without a region are written
@@ -83,6 +86,9 @@ struct AddressMap {
 /// all others.
 [[nodiscard]] AddressMap direct_all_gather_map(std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles,
                                                std::uint32_t writes = 1);
+/// The same map where a switch adds what all other members store to one (section 7.4): it comes there once. All members
+/// begin with the same chunk, so that a switch holds no more sums than they are apart.
+[[nodiscard]] AddressMap combined(AddressMap map);
 /// Everything stays and nobody waits for it.
 [[nodiscard]] AddressMap local_map(std::uint32_t tiles);
 

@@ -40,6 +40,7 @@ struct GemmShape {
 enum class Reduction : std::uint8_t {
   near_memory,  ///< the memory, by op-and-store
   atomics,      ///< units at the L2: they read a block, add, and write it
+  in_switch,    ///< what several devices store to one is added on its way there; the memory adds the rest
 };
 
 /// A GEMM whose output address space may communicate, and whose input may come from others.

@@ -80,7 +80,7 @@ void Device::on_gpu_call(const GpuCall& call) {
 // It may belong to a kernel that is not begun here.
 void Device::on_block(const MessageName& name) {
   ++messages_received_;
-  gpu(memory_of(name.channel)).gpu().received(name.channel, name.sequence, context_->now());
+  gpu(memory_of(name.channel)).gpu().received(name.channel & ~combined_lane, name.sequence, context_->now());
 }
 
 void Device::wake_gpu(std::uint32_t memory, Time at, const GpuWake& wake) {
@@ -89,7 +89,8 @@ void Device::wake_gpu(std::uint32_t memory, Time at, const GpuWake& wake) {
 
 void Device::send_block(const OwnGpu& own, std::uint32_t member, const KernelBlock& block) {
   const program::DeviceId destination = own.group().members[member];
-  OwnMessage message = own_message({self_, own.channel(), block.first}, destination, block.bytes);
+  OwnMessage message =
+      own_message({self_, own.channel() | (block.combined ? combined_lane : 0), block.first}, destination, block.bytes);
   message.stream = no_stream;  // no stream waits for its departure
   message.awaited = block.awaited;
   bytes_sent_ += block.bytes;

@@ -10,7 +10,7 @@ constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b 
 }  // namespace
 
 GemmLayout::GemmLayout(const program::GemmShape& shape, std::int64_t granularity)
-    : shape_(shape), granularity_(granularity) {
+    : shape_(shape), granularity_(granularity), tiles_(shape.tiles()) {
   all_chunks_ = ceil_div(shape.k, shape.tile_k);
   chunks_ = ceil_div(all_chunks_, shape.split_k);
   const auto blocks = [&](std::int64_t elements) {
@@ -58,7 +58,7 @@ std::int64_t GemmLayout::b_bytes(std::int64_t tile, std::int64_t chunk) const {
 }
 
 std::int64_t GemmLayout::wavefront_bytes(std::int64_t tile, std::int64_t wavefront) const {
-  tile %= shape_.tiles();
+  if (tile >= tiles_) tile %= tiles_;
   const std::int64_t rows = shape_.tile_m / shape_.wavefronts;
   const std::int64_t first = row_of(tile) * shape_.tile_m + wavefront * rows;
   const std::int64_t columns = std::min(shape_.tile_n, shape_.n - column_of(tile) * shape_.tile_n);

@@ -59,12 +59,16 @@ void add_stores(const Region& region, const program::GemmKernel& gemm, const Gem
   const bool atomics = gemm.reduction == program::Reduction::atomics;
   const bool adds = region.operation == program::StoreOperation::update;
   const std::int64_t store = atomics && !is_cached && (adds || region.writes > 1) ? 2 : 1;
-  const std::int64_t receipt = atomics && adds ? 2 : 1;
+  const std::int64_t receipt = region.combined ? 0 : atomics && adds ? 2 : 1;
+  // What a switch adds comes to its owner alone, once.
+  const bool gets_sum = gemm.reduction == program::Reduction::in_switch && !is_remote && region.updates > 0;
+  const std::int64_t sums = gets_sum ? region.writes : 0;
   for (std::int64_t tile = region.first_tile; tile < region.first_tile + region.tiles; ++tile) {
     for (std::int64_t wavefront = 0; wavefront < shape.wavefronts; ++wavefront) {
       const std::int64_t bytes = layout.wavefront_bytes(tile, wavefront);
       if (bytes == 0) continue;
-      volume.transactions += ceil_div(bytes, spec.granularity) * (own * store + sent * receipt + (is_dma ? 1 : 0));
+      volume.transactions +=
+          ceil_div(bytes, spec.granularity) * (own * store + sums + sent * receipt + (is_dma ? 1 : 0));
       volume.messages += sent;
       volume.bytes_sent += sent * bytes;
     }

@@ -35,6 +35,7 @@ TilePlace place_of(const program::AddressMap& map, std::uint32_t tile) {
     place.writes = region.writes;
     place.adds = region.operation == program::StoreOperation::update;
     place.counted_there = region.counted_there;
+    place.combined = region.combined;
     if (region.kind == RegionKind::remote) {
       place.stored_to.push_back(region.destination);
       continue;

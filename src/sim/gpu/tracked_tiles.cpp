@@ -79,7 +79,8 @@ void TrackedTiles::expect(const TilePlaces::Run& run, std::int64_t dma_tiles) {
 void TrackedTiles::send(std::uint32_t number, const std::vector<std::uint32_t>& members) {
   const auto bytes = static_cast<std::uint32_t>(bytes_of(number));
   if (bytes == 0) return;
-  for (const std::uint32_t member : members) context_.host->send_block(member, {number, bytes, false});
+  const bool combined = place_of(number).combined;
+  for (const std::uint32_t member : members) context_.host->send_block(member, {number, bytes, false, combined});
 }
 
 void TrackedTiles::received(std::uint32_t number, Time now) {

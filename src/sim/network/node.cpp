@@ -45,6 +45,7 @@ void NetworkNode::handle(pdes::Context& context, const pdes::Event& event) {
     case NetworkProtocol::kind_of<Segment>: {
       const Segment& segment = context.get<Segment>(event);
       if (is_taken_back({segment.name, segment.generation, segment.destination})) return;
+      if (!goes_on(segment)) return;
       ports_[port_towards(segment.destination)].arrive(context.now(), event.source, segment, *this);
       return;
     }
@@ -65,6 +66,15 @@ void NetworkNode::handle(pdes::Context& context, const pdes::Event& event) {
     default:
       throw InternalError("a network component cannot take a message of kind " + std::to_string(event.kind));
   }
+}
+
+// What is combined meets in front of its destination. It is one packet (checked before time zero), so that it is here
+// when its event is handled.
+bool NetworkNode::goes_on(const Segment& segment) {
+  const NetworkTables& tables = *environment_.tables;
+  if (environment_.combinations == nullptr || tables.is_device(self_)) return true;
+  if (tables.link(ports_[0].link()).to != segment.destination) return true;
+  return combiner_.complete(segment.name, environment_.combinations->messages(segment.name));
 }
 
 bool NetworkNode::is_taken_back(const TakenBack& what) {

@@ -84,8 +84,11 @@ const config::Schema<Options>& options_schema() {
         .otherwise("local");
     s.choice<program::Reduction>(
          "reduction", &Options::reduction,
-         {{"near-memory", program::Reduction::near_memory}, {"atomics", program::Reduction::atomics}},
-         "what adds a fused GEMM's updates: the memory itself, or system-wide atomics that read and write it")
+         {{"near-memory", program::Reduction::near_memory},
+          {"atomics", program::Reduction::atomics},
+          {"switch", program::Reduction::in_switch}},
+         "what adds a fused GEMM's updates: the memory itself; system-wide atomics that read and write it; or, for "
+         "direct-reduce-scatter, the switch in front of where they go, and the memory what is here")
         .otherwise("near-memory");
     add_gemm(s);
     s.integer("dma_tiles", &Options::dma_tiles, "wavefronts' tiles of a DMA command").at_least("1").otherwise("1");

@@ -30,6 +30,9 @@ std::optional<KeyProblem> communication_problem(const Work& work, const Options&
   if (configuration(options.configuration).sums && (work.gathers_shards() || !work.communicates()))
     return KeyProblem{"configuration", fmt::format("\"{}\" needs a sum, but \"{}\" has none", options.configuration,
                                                    options.collective)};
+  const bool direct = work.gemm.calls.empty() && options.collective == "direct-reduce-scatter";
+  if (work.gemm.reduction == program::Reduction::in_switch && !direct)
+    return KeyProblem{"reduction", "a switch adds what all devices store to one: collective \"direct-reduce-scatter\""};
   return std::nullopt;
 }
 

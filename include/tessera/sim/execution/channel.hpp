@@ -17,14 +17,19 @@ inline constexpr program::GroupId group_limit = 1U << (31 - lane_bits);
   return first_collective_channel | group << lane_bits | lane;
 }
 /// Blocks of kernels: a channel for each memory and kernel of a group; `number` counts the kernels of the group, modulo
-/// 256, which no member is ahead of another. Collectives have fewer lanes.
+/// 128, which no member is ahead of another. Collectives have fewer lanes.
 inline constexpr std::uint32_t kernel_lane = 1U << (lane_bits - 1);
 [[nodiscard]] constexpr std::uint32_t kernel_channel(program::GroupId group, std::uint32_t memory,
                                                      std::uint32_t number) {
-  return first_collective_channel | group << lane_bits | kernel_lane | memory << 8U | (number & 255U);
+  return first_collective_channel | group << lane_bits | kernel_lane | memory << 8U | (number & 127U);
 }
 [[nodiscard]] constexpr bool is_kernel(std::uint32_t channel) {
   return channel >= first_collective_channel && (channel & kernel_lane) != 0;
+}
+/// The same kernel's blocks that a switch adds to those of the other members.
+inline constexpr std::uint32_t combined_lane = 128;
+[[nodiscard]] constexpr bool is_combined(std::uint32_t channel) {
+  return is_kernel(channel) && (channel & combined_lane) != 0;
 }
 [[nodiscard]] constexpr std::uint32_t memory_of(std::uint32_t channel) { return channel >> 8U & 1U; }
 

@@ -63,6 +63,7 @@ class GemmLayout {
  private:
   program::GemmShape shape_;
   std::int64_t granularity_;
+  std::int64_t tiles_;  // of the result
   std::int64_t chunks_;
   std::int64_t all_chunks_;
   std::uint32_t a_blocks_;

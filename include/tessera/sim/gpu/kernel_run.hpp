@@ -22,7 +22,8 @@ struct GpuWake {
 struct KernelBlock {
   std::uint32_t first = 0;  ///< block, by which the destination knows them
   std::uint32_t bytes = 0;
-  bool awaited = false;  ///< KernelRun::left() is wanted
+  bool awaited = false;   ///< KernelRun::left() is wanted
+  bool combined = false;  ///< the switch in front of the destination adds it to those of the other members
 };
 
 /// What a GPU asks of the device that it belongs to.

@@ -15,6 +15,7 @@ struct TilePlace {
   std::uint32_t writes = 1;              ///< the producer's own
   bool adds = false;                     ///< what comes is added to what is there
   bool counted_there = true;             ///< by the Trackers of those that it goes to
+  bool combined = false;                 ///< on its way there, with what the others store
   std::vector<std::uint32_t> stored_to;  ///< remote_map: members
   std::vector<std::uint32_t> sent_to;    ///< dma_map: members, once it is complete
 

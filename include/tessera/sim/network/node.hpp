@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tessera/pdes/component.hpp"
+#include "tessera/sim/network/combiner.hpp"
 #include "tessera/sim/network/output_port.hpp"
 #include "tessera/sim/network/wiring.hpp"
 
@@ -14,7 +15,8 @@ namespace tessera::sim {
 struct NetworkEnvironment {
   const NetworkTables* tables = nullptr;
   const Wiring* wiring = nullptr;
-  PacketTrace* trace = nullptr;  ///< null: off
+  PacketTrace* trace = nullptr;                ///< null: off
+  const Combinations* combinations = nullptr;  ///< null: none
 };
 
 /// Who a node belongs to: a device is told of its messages, a switch output of nothing.
@@ -66,6 +68,7 @@ class NetworkNode final : public PortSink {
     pdes::OutPort out;
   };
   [[nodiscard]] bool is_taken_back(const TakenBack& what);
+  [[nodiscard]] bool goes_on(const Segment& segment);
   [[nodiscard]] pdes::OutPort way(const OutputPort& port, machine::NodeId destination);
 
   NetworkEnvironment environment_;
@@ -75,6 +78,7 @@ class NetworkNode final : public PortSink {
   std::vector<OutputPort> ports_;
   std::vector<Way> ways_;  // by port
   std::vector<TakenBack> taken_back_;
+  Combiner combiner_;
 };
 
 /// An output link of a switch as a component.
