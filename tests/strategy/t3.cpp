@@ -101,6 +101,8 @@ TEST_CASE("t3: bad tables") {
   CHECK(problem("wavefronts = 3") == "strategy.toml:2:14: 3 wavefronts do not divide a tile of 128 rows");
   CHECK(problem("sublayer = \"op\"\nsplit_k = 5") ==
         "strategy.toml:3:11: 5 work-groups cannot share a depth of 128 in chunks of 32: some would have none");
+  CHECK(problem("configuration = \"sequential\"\ncollective = \"all-to-all\"") ==
+        "strategy.toml:2:17: \"sequential\" has no kernel for \"all-to-all\" by itself; allowed: t3, t3-mca, gemm");
   CHECK(problem("gemm_cus = 81") == "strategy.toml:2:12: 81 of 80 CUs");
   TestJob other = job();
   other.workload.datatype = "bf16";

@@ -12,6 +12,11 @@ bool Work::gathers_input() const { return program::address_map_kinds()[gemm.inpu
 
 bool Work::gathers_shards() const { return gemm.calls.empty() && program::address_map_kinds()[gemm.map].gathers; }
 
+bool Work::exchanges() const {
+  return communicates() && gemm.calls.empty() && !gathers_shards() &&
+         !program::address_map_kinds()[gemm.map].scatters_sums;
+}
+
 // Rows of A are gathered where they are whole; results too, and then there is nothing to reduce.
 std::optional<KeyProblem> communication_problem(const Work& work, const Options& options) {
   const bool own = options.sublayer == "gemm";
@@ -27,12 +32,17 @@ std::optional<KeyProblem> communication_problem(const Work& work, const Options&
                       fmt::format("\"{}\" gathers results, but those of sub-layer \"{}\" are partial sums; "
                                   "\"gemm\" has whole ones",
                                   options.collective, options.sublayer)};
-  if (configuration(options.configuration).sums && (work.gathers_shards() || !work.communicates()))
+  const Configuration& config = configuration(options.configuration);
+  if (config.sums && (work.gathers_shards() || !work.communicates()))
     return KeyProblem{"configuration", fmt::format("\"{}\" needs a sum, but \"{}\" has none", options.configuration,
                                                    options.collective)};
   const bool direct = work.gemm.calls.empty() && options.collective == "direct-reduce-scatter";
   if (work.gemm.reduction == program::Reduction::in_switch && !direct)
     return KeyProblem{"reduction", "a switch adds what all devices store to one: collective \"direct-reduce-scatter\""};
+  if (!config.fused && config.whole && work.exchanges())
+    return KeyProblem{"configuration",
+                      fmt::format("\"{}\" has no kernel for \"{}\" by itself; allowed: t3, t3-mca, gemm",
+                                  options.configuration, options.collective)};
   return std::nullopt;
 }
 

@@ -25,6 +25,8 @@ struct Work {
   [[nodiscard]] bool communicates() const;
   /// ... and is gathered, each device making a shard of it; otherwise what they make is summed.
   [[nodiscard]] bool gathers_shards() const;
+  /// Or each device gets its part of each result (all-to-all).
+  [[nodiscard]] bool exchanges() const;
   [[nodiscard]] std::int64_t input_bytes() const { return gemm.shape.m * gemm.shape.k * gemm.shape.element; }
   /// Of the array that all devices end with.
   [[nodiscard]] std::int64_t result_bytes() const { return gemm.shape.output_bytes() * (gathers_shards() ? ranks : 1); }

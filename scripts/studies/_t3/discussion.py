@@ -1,0 +1,34 @@
+"""Section 7: what the paper discusses without figures, on T-NLG's GEMMs and 8 GPUs."""
+
+from _runs import table
+
+from .bench import IDEAL, Outcome, seconds, speedup, two
+
+TOKENS, HIDDEN, GPUS = 8192, 4256, 8
+CONFIGURATIONS = ("sequential", "t3", "t3-mca", IDEAL)
+
+
+def gemm(m, n, k, **settings):
+    return (("strategy.sublayer", "gemm"), ("strategy.m", m), ("strategy.n", n), ("strategy.k", k),
+            *((f"strategy.{key}", value) for key, value in settings.items()))
+
+
+FC2 = (TOKENS, HIDDEN, 4 * HIDDEN // GPUS)
+CASES = {
+    "FC-2, as elsewhere on this page": gemm(*FC2),
+    "all-gather of what the GEMM makes (7.1)": gemm(TOKENS, HIDDEN // GPUS, HIDDEN, collective="ring-all-gather"),
+    "all-gather of what the GEMM needs (7.2)": gemm(TOKENS, 4 * HIDDEN // GPUS, HIDDEN, collective="local", input="ring-all-gather"),
+    "FC-2, 16 new tokens (7.3)": gemm(16, *FC2[1:]),
+    "FC-2, 256 new tokens (7.3)": gemm(256, *FC2[1:]),
+    "FC-2 with system-wide atomics (7.4)": gemm(*FC2, reduction="atomics"),
+    "FC-2 in FP8, twice the peak (7.5)": (*gemm(*FC2), ("workload.datatype", "fp8"), ("machine.device.peak.fp8", "229.376 TFLOP/s")),
+    "FC-2 with split-K of 2 (7.7)": gemm(*FC2, split_k=2),
+    "FC-2 over links of 25 GB/s and 5 us (7.8)": (*gemm(*FC2), ("machine.topology.bandwidth", "25 GB/s"), ("machine.topology.latency", "5 us")),
+}
+
+
+def study(bench):
+    runs = bench.runs(CASES, CONFIGURATIONS, layer=CASES.get)
+    rows = [(case, f"{1e6 * seconds(runs[case, 'sequential']):.0f}", *[two(speedup(runs, case, name)) for name in CONFIGURATIONS[1:]])
+            for case in CASES]
+    return Outcome(tables={"t3-discussion": table(("GEMM and what it communicates", "sequential us", *CONFIGURATIONS[1:]), rows)})
