@@ -72,10 +72,10 @@ AddressMap direct_reduce_scatter_map(std::uint32_t rank, std::uint32_t ranks, st
   return map;
 }
 
-AddressMap all_to_all_map(std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles) {
-  AddressMap map = direct_reduce_scatter_map(rank, ranks, tiles);
+AddressMap all_to_all_map(std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles, std::uint32_t writes) {
+  AddressMap map = direct_reduce_scatter_map(rank, ranks, tiles, writes);
   for (Region& region : map.regions) {
-    region.operation = StoreOperation::store;
+    region.operation = writes > 1 ? StoreOperation::update : StoreOperation::store;  // split-K: parts of a sum
     region.counted_there = false;
     region.updates = 0;
   }
@@ -150,10 +150,7 @@ const std::vector<AddressMapKind>& address_map_kinds() {
        .help = "stores go to where they are summed",
        .make = direct_reduce_scatter_map,
        .scatters_sums = true},
-      {.name = "all-to-all",
-       .help = "each chunk is stored to the member that it is for",
-       .make = [](std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles,
-                  std::uint32_t) { return all_to_all_map(rank, ranks, tiles); }},
+      {.name = "all-to-all", .help = "each chunk is stored to the member that it is for", .make = all_to_all_map},
       {.name = "ring-all-gather",
        .help = "each member makes a shard, which goes round the ring",
        .make = ring_all_gather_map,

@@ -202,7 +202,8 @@ Table<KernelRow> kernel_table(const RunResults& r) {
       .integer("computed_ps", "ps", "its work-groups had ended; what follows is communication alone",
                [](const Row& k) { return k.computed; })
       .integer("end_ps", "ps", "its end", [](const Row& k) { return k.end; })
-      .integer("held_back", "1", "updates that found no entry in the Tracker, and were counted later",
+      .integer("held_back", "1",
+               "updates that found no entry in the Tracker, and were counted at the memory controller",
                [](const Row& k) { return k.held_back; });
   return table;
 }

@@ -124,4 +124,7 @@ TEST_CASE("attention that is not cut: each rank computes the scores of all heads
   CHECK(flops_of(whole.program, "scores") == 2LL * 2 * 8 * 256 * 256 * 128);
   CHECK(flops_of(split.program, "scores") == flops_of(whole.program, "scores") / 8);
   CHECK(flops_of(split.program, "qkv") == flops_of(whole.program, "qkv"));
+  // And holds the keys and values of all of them.
+  CHECK(strategy::at_peak(whole.program, 0, program::MemoryCategory::kv_cache) ==
+        8 * strategy::at_peak(split.program, 0, program::MemoryCategory::kv_cache));
 }

@@ -103,6 +103,10 @@ TEST_CASE("t3: bad tables") {
         "strategy.toml:3:11: 5 work-groups cannot share a depth of 128 in chunks of 32: some would have none");
   CHECK(problem("configuration = \"sequential\"\ncollective = \"all-to-all\"") ==
         "strategy.toml:2:17: \"sequential\" has no kernel for \"all-to-all\" by itself; allowed: t3, t3-mca, gemm");
+  CHECK(problem("configuration = \"all-gather\"\ncollective = \"local\"") ==
+        "strategy.toml:2:17: \"all-gather\" has nothing to gather: collective and input are \"local\"");
+  CHECK(problem("configuration = \"reduce-scatter\"\ncollective = \"all-to-all\"").find("no kernel") !=
+        std::string::npos);
   CHECK(problem("gemm_cus = 81") == "strategy.toml:2:12: 81 of 80 CUs");
   TestJob other = job();
   other.workload.datatype = "bf16";

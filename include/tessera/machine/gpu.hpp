@@ -15,6 +15,7 @@ struct GpuSpec {
   // Compute units; their number and clock are those of the device
   std::int64_t cus = 80;
   std::int64_t clock = 1'400'000'000;  ///< Hz, of CUs and L2
+  double speed = 1.0;                  ///< of CUs and memory: [[machine.fault]] of one device
   std::int64_t work_groups_per_cu = 1;
   std::int64_t prefetch = 1;        ///< chunks of k that a work-group loads ahead of the one it computes
   Time work_group_time = 0;         ///< ps, fixed for each work-group (fitted)

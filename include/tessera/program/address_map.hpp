@@ -76,7 +76,8 @@ struct AddressMap {
 [[nodiscard]] AddressMap direct_reduce_scatter_map(std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles,
                                                    std::uint32_t writes = 1);
 /// All-to-all (section 7.1): each chunk is stored to the member that it is for.
-[[nodiscard]] AddressMap all_to_all_map(std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles);
+[[nodiscard]] AddressMap all_to_all_map(std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles,
+                                        std::uint32_t writes = 1);
 /// Ring all-gather (section 7.1): like the reduce-scatter, but nothing is added.
 /// `tiles` are those of a shard, which each member makes, keeps and sends to
 /// member r-1 by DMA; what comes there goes on until everybody has it.

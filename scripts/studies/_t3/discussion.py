@@ -18,6 +18,7 @@ CASES = {
     "FC-2, as elsewhere on this page": gemm(*FC2),
     "all-gather of what the GEMM makes (7.1)": gemm(TOKENS, HIDDEN // GPUS, HIDDEN, collective="ring-all-gather"),
     "all-gather of what the GEMM needs (7.2)": gemm(TOKENS, 4 * HIDDEN // GPUS, HIDDEN, collective="local", input="ring-all-gather"),
+    "weight gradient of FC-2, over 8 replicas (7.2)": gemm(4 * HIDDEN // GPUS, HIDDEN, TOKENS),
     "FC-2, 16 new tokens (7.3)": gemm(16, *FC2[1:]),
     "FC-2, 256 new tokens (7.3)": gemm(256, *FC2[1:]),
     "FC-2 with system-wide atomics (7.4)": gemm(*FC2, reduction="atomics"),

@@ -23,8 +23,9 @@ bool Device::begin_kernel(Stream& stream, const program::Instruction& instructio
 OwnGpu& Device::gpu(std::uint32_t memory) {
   if (gpus_[memory] == nullptr) {
     KernelOwner& owner = *this;
-    gpus_[memory] = std::make_unique<OwnGpu>(*environment_->machine->device.transaction, owner, memory,
-                                             environment_->traffic_interval);
+    machine::GpuSpec spec = *environment_->machine->device.transaction;
+    spec.speed = environment_->machine->speed[self_];
+    gpus_[memory] = std::make_unique<OwnGpu>(spec, owner, memory, environment_->traffic_interval);
   }
   return *gpus_[memory];
 }

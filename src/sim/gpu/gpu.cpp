@@ -15,10 +15,10 @@ MemorySystemSpec memory_spec(const machine::GpuSpec& spec) {
   memory.cache.ways = static_cast<std::uint32_t>(spec.l2_ways);
   memory.cache.banks = static_cast<std::uint32_t>(spec.l2_banks);
   memory.cache.granularity = spec.granularity;
-  memory.cache.clock = spec.clock;
+  memory.cache.clock = std::llround(static_cast<double>(spec.clock) * spec.speed);
   memory.cache.hit_latency = spec.l2_latency;
-  memory.channel.clock_period =
-      std::llround(static_cast<double>(second) / (static_cast<double>(spec.memory_clock) * spec.memory_efficiency));
+  memory.channel.clock_period = std::llround(
+      static_cast<double>(second) / (static_cast<double>(spec.memory_clock) * spec.memory_efficiency * spec.speed));
   memory.channel.ccdl = static_cast<std::uint32_t>(spec.ccdl);
   memory.channel.ccdwl = static_cast<std::uint32_t>(spec.ccdwl);
   memory.channel.bank_groups = static_cast<std::uint32_t>(spec.bank_groups);

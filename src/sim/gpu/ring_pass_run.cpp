@@ -79,13 +79,12 @@ void RingPassRun::go_on(Time now) {
 
 // Loads the next unit, if it is here and there is room for it.
 bool RingPassRun::issue(Time now) {
-  const std::uint32_t last = pass_.reduces && !pass_.near_memory ? steps_ + 1 : steps_;
-  if (step_ == last) return false;
+  if (step_ == last_step()) return false;
   const std::uint32_t chunk = chunk_of(step_);
   if (issued_ == units_of(chunk)) {
     ++step_;
     issued_ = 0;
-    return step_ < last;
+    return step_ < last_step();
   }
   const std::uint32_t bytes = unit_bytes(chunk, issued_);
   const std::int64_t come = issued_ * std::int64_t{unit_blocks_} * context_.spec->granularity + bytes;
@@ -131,6 +130,7 @@ void RingPassRun::wake(const GpuWake& wake, Time now) {
 
 // Units leave in order, those of a step once its whole chunk has come.
 void RingPassRun::finish_ready(Time now) {
+  skip_empty();
   while (first_work_ != next_work_ && work_[first_work_ % work_.size()].ready) {
     const std::uint32_t chunk = chunk_of(sending_);
     if (sending_ > 0 && received_[chunk] < chunk_bytes(chunk)) return;
@@ -150,8 +150,14 @@ void RingPassRun::finish_ready(Time now) {
     if (++sent_ < units_of(chunk)) continue;
     ++sending_;
     sent_ = 0;
+    skip_empty();
   }
   end_if_done();
+}
+
+// Chunks without bytes have no units: there are fewer rows of units than members.
+void RingPassRun::skip_empty() {
+  while (sending_ < last_step() && units_of(chunk_of(sending_)) == 0) ++sending_;
 }
 
 void RingPassRun::end_if_done() {

@@ -51,7 +51,7 @@ void TrackedTiles::expect_from(const program::AddressMap& other) {
     if (!sent_here || region.counted_there) continue;
     const std::uint32_t end = (region.first_tile + region.tiles) * wavefronts_;
     for (std::uint32_t number = region.first_tile * wavefronts_; number < end; ++number)
-      awaited_ += bytes_of(number) > 0 ? 1 : 0;
+      awaited_ += bytes_of(number) > 0 ? region.writes : 0;
   }
 }
 
@@ -102,16 +102,25 @@ void TrackedTiles::stored(const MemoryRequest& request, Time now) {
 
 void TrackedTiles::count(std::uint32_t number, std::uint32_t bytes, Time now) {
   const auto threshold = static_cast<std::uint32_t>(bytes_of(number) * place_of(number).updates);
+  if (beside_.count(number) > 0) return count_beside(number, bytes, threshold, now);
   switch (tracker_.update(tile_of(number), wavefront_of(number), bytes, threshold)) {
     case TrackerOutcome::counted:
       return;
     case TrackerOutcome::full:
-      ++held_back_;
-      held_.push_back({number, bytes});
-      return;
+      return count_beside(number, bytes, threshold, now);
     case TrackerOutcome::complete:
       return completed(number, now);
   }
+}
+
+// An update must never wait for others to complete, which may be what it is awaited for.
+void TrackedTiles::count_beside(std::uint32_t number, std::uint32_t bytes, std::uint32_t threshold, Time now) {
+  ++held_back_;
+  std::uint32_t& counted = beside_[number];
+  counted += bytes;
+  if (counted < threshold) return;
+  beside_.erase(number);
+  completed(number, now);
 }
 
 void TrackedTiles::completed(std::uint32_t number, Time now) {
@@ -119,9 +128,6 @@ void TrackedTiles::completed(std::uint32_t number, Time now) {
   const std::uint32_t command = outgoing_[number].command;
   if (!place_of(number).sent_to.empty() && commands_.tile_complete(command)) carry_out(command, now);
   if (is_input(number) && --missing_[row_of(number)] == 0) watcher_->row_complete(row_of(number), now);
-  // An entry is free: updates that were held back have another try, in the order in which they came.
-  std::vector<Held> again = std::exchange(held_, {});
-  for (const Held& held : again) count(held.number, held.bytes, now);
   watcher_->went_on();
 }
 
@@ -165,7 +171,6 @@ std::string TrackedTiles::waits_for() const {
   std::string text = "updates of " + std::to_string(incomplete_) + " wavefront tiles";
   const auto rows = std::count_if(missing_.begin(), missing_.end(), [](std::uint32_t parts) { return parts > 0; });
   if (rows > 0) text += ", " + std::to_string(rows) + " rows of its input";
-  if (!held_.empty()) text += " (" + std::to_string(held_.size()) + " updates are held back by a full Tracker)";
   return text;
 }
 

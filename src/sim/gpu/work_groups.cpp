@@ -1,6 +1,7 @@
 #include "tessera/sim/gpu/work_groups.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <utility>
 
@@ -20,6 +21,11 @@ std::uint32_t pop(std::vector<std::uint32_t>& heap) {
   return least;
 }
 
+/// Multiply-adds a second.
+std::int64_t fma_of_cu(const program::GemmShape& shape, const machine::GpuSpec& spec) {
+  return std::max<std::int64_t>(1, std::llround(static_cast<double>(shape.peak / 2 / spec.cus) * spec.speed));
+}
+
 }  // namespace
 
 WorkGroups::WorkGroups(const KernelContext& context, const program::GemmShape& shape, const GemmLayout& layout,
@@ -30,7 +36,8 @@ WorkGroups::WorkGroups(const KernelContext& context, const program::GemmShape& s
       order_(std::move(order)),
       sink_(&sink),
       depth_(static_cast<std::uint32_t>(context.spec->prefetch) + 1),
-      fma_(std::max<std::int64_t>(1, shape.peak / 2 / context.spec->cus)) {
+      fma_(fma_of_cu(shape, *context.spec)),
+      fixed_time_(std::llround(static_cast<double>(context.spec->work_group_time) / context.spec->speed)) {
   const auto slots = static_cast<std::size_t>(context.cus * context.spec->work_groups_per_cu);
   slots_.resize(std::min(slots, order_.size()));
   buffers_.resize(slots_.size() * depth_);
@@ -139,7 +146,7 @@ void WorkGroups::computed(std::uint32_t index, Time now) {
   if (slot.computing == slot.last) {
     slot.busy = false;
     slot.storing = true;
-    return context_.host->wake_gpu(now + context_.spec->work_group_time, {GpuWake::What::slot_done, index});
+    return context_.host->wake_gpu(now + fixed_time_, {GpuWake::What::slot_done, index});
   }
   load(index, now);  // into the buffer that is free now
   slot.busy = false;

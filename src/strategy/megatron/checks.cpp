@@ -7,7 +7,7 @@
 #include "cut.hpp"
 #include "tessera/base/random.hpp"
 #include "tessera/program/schedule.hpp"
-#include "tessera/strategy/t3/sublayer.hpp"
+#include "tessera/program/sublayer.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
@@ -77,7 +77,7 @@ void Checker::check_tensor() {
   const std::int64_t t = options_.tensor;
   check_heads();
   if (cut_.uses_kernels()) {
-    const std::string problem = t3::inline_problem(job_.machine->device, job_.workload->datatype);
+    const std::string problem = program::sublayer::inline_problem(job_.machine->device, job_.workload->datatype);
     if (!problem.empty()) error("sublayers", "sublayers = \"{}\": {}", options_.sublayers, problem);
   }
   if (model_.ffn_hidden % t != 0) {

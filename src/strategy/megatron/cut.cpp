@@ -59,4 +59,13 @@ workload::LayerShape Cut::layer_shape(bool moe, std::uint32_t expert_rank, std::
   return shape;
 }
 
+workload::LayerShape Cut::core_shape(bool moe, std::uint32_t expert_rank, std::int64_t keys) const {
+  workload::LayerShape shape = layer_shape(moe, expert_rank, keys);
+  if (options.whole_attention) {
+    shape.heads_per_rank = model->heads;
+    shape.kv_heads_per_rank = model->kv_heads;
+  }
+  return shape;
+}
+
 }  // namespace tessera::strategy::megatron

@@ -1,6 +1,6 @@
 #include "tessera/program/schedule.hpp"
+#include "tessera/program/sublayer.hpp"
 #include "tessera/strategy/megatron/megatron.hpp"
-#include "tessera/strategy/t3/sublayer.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
@@ -33,7 +33,7 @@ void add_cuts(config::Schema<Options>& s) {
        "them on each rank")
       .otherwise("cut");
   std::vector<std::string> levels = {"operators"};
-  for (const std::string& name : t3::inline_configurations()) levels.push_back(name);
+  for (const std::string& name : program::sublayer::inline_configurations()) levels.push_back(name);
   s.choice("sublayers", &Options::sublayers, levels,
            "GEMMs whose results are summed over the tensor-parallel ranks: by operators and collectives, or at "
            "transaction level in this configuration of strategy t3 (docs/t3.md)")

@@ -1,6 +1,6 @@
 #include "parallel_linear.hpp"
 
-#include "tessera/strategy/t3/sublayer.hpp"
+#include "tessera/program/sublayer.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
@@ -28,8 +28,8 @@ void run_and_reduce(Writer& writer, const std::vector<workload::Operator>& opera
   }
   for (const workload::Operator& op : operators) {
     if (op.kind == workload::OperatorKind::gemm) {
-      t3::add_sublayer({cut.options.sublayers, activity, tensor_group, !cut.uses_sequence_parallelism()},
-                       *cut.device_spec, op, writer.builder());
+      program::sublayer::add_inline({cut.options.sublayers, activity, tensor_group, !cut.uses_sequence_parallelism()},
+                                    *cut.device_spec, op, writer.builder());
     } else {
       writer.run({op}, activity);
     }

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "tessera/strategy/t3/sublayer.hpp"
-
 namespace tessera::strategy::t3 {
 
 program::GemmKernel gemm_kernel(const Options& options, const Product& product, const machine::DeviceSpec& device,
@@ -28,52 +26,33 @@ program::GemmKernel gemm_kernel(const Options& options, const Product& product, 
   return gemm;
 }
 
-std::optional<KeyProblem> tile_problem(const Options& options, std::int64_t granularity, const std::string& datatype) {
-  const std::int64_t element = workload::bytes_per_element(datatype);
-  if (options.tile_m % options.wavefronts != 0)
-    return KeyProblem{"wavefronts",
-                      fmt::format("{} wavefronts do not divide a tile of {} rows", options.wavefronts, options.tile_m)};
-  const std::pair<const char*, std::int64_t> parts[] = {
-      {"tile_m x tile_k", options.tile_m * options.tile_k * element},
-      {"tile_n x tile_k", options.tile_n * options.tile_k * element},
-      {"a wavefront's share of the tile", options.tile_m / options.wavefronts * options.tile_n * element}};
-  for (const auto& [what, bytes] : parts) {
-    if (bytes % granularity != 0)
-      return KeyProblem{"tile_k",
-                        fmt::format("a granularity of {} does not divide {}, {} ([machine.device.transaction])",
-                                    config::format_quantity(granularity, config::Unit::bytes), what,
-                                    config::format_quantity(bytes, config::Unit::bytes))};
-  }
+// Rows of A are gathered where they are whole; results too, and then there is nothing to reduce.
+std::optional<Problem> communication_problem(const Work& work, const Options& options) {
+  const bool own = options.sublayer == "gemm";
+  if (work.gathers_input() && !own)
+    return Problem{"input", fmt::format("sub-layer \"{}\" has a part of each row on each device, nothing to gather",
+                                        options.sublayer)};
+  const std::int64_t rows = work.gemm.shape.tile_rows();
+  if (work.gathers_input() && rows % work.ranks != 0)
+    return Problem{"input",
+                   fmt::format("{} devices cannot share {} rows of tiles (m / tile_m) evenly", work.ranks, rows)};
+  if (work.gathers_shards() && !own)
+    return Problem{"collective", fmt::format("\"{}\" gathers results, but those of sub-layer \"{}\" are partial sums; "
+                                             "\"gemm\" has whole ones",
+                                             options.collective, options.sublayer)};
+  const Configuration& config = configuration(options.configuration);
+  if (config.sums && (work.gathers_shards() || !work.communicates()))
+    return Problem{"configuration",
+                   fmt::format("\"{}\" needs a sum, but \"{}\" has none", options.configuration, options.collective)};
+  const bool direct = work.gemm.calls.empty() && options.collective == "direct-reduce-scatter";
+  if (work.gemm.reduction == program::Reduction::in_switch && !direct)
+    return Problem{"reduction", "a switch adds what all devices store to one: collective \"direct-reduce-scatter\""};
+  if (options.configuration == "all-gather" && !work.communicates() && !work.gathers_input())
+    return Problem{"configuration", "\"all-gather\" has nothing to gather: collective and input are \"local\""};
+  if (!config.fused && options.configuration != "gemm" && work.exchanges())
+    return Problem{"configuration", fmt::format("\"{}\" has no kernel for \"{}\" by itself; allowed: t3, t3-mca, gemm",
+                                                options.configuration, options.collective)};
   return std::nullopt;
-}
-
-std::vector<std::string> inline_configurations() {
-  std::vector<std::string> names;
-  for (const Configuration& one : configurations()) {
-    if (one.whole && !one.uses_side) names.push_back(one.name);
-  }
-  return names;
-}
-
-std::string inline_problem(const machine::DeviceSpec& device, const std::string& datatype) {
-  if (!device.transaction) return "the device has no table [machine.device.transaction]";
-  if (device.peak.count(datatype) == 0)
-    return "the device has no peak for the workload's datatype \"" + datatype + "\"";
-  const auto problem = tile_problem(Options{}, device.transaction->granularity, datatype);
-  return problem ? problem->text : "";
-}
-
-void add_sublayer(const InlineSublayer& sublayer, const machine::DeviceSpec& device, const workload::Operator& gemm,
-                  program::BlockBuilder& builder) {
-  Work work;
-  work.gemm = gemm_kernel(Options{}, {gemm.m, gemm.n, gemm.k}, device, gemm.datatype);
-  work.gemm.shape.b_transposed = sublayer.activity != program::Activity::backward;  // as weights are stored
-  work.activity = sublayer.activity;
-  work.label = gemm.name;
-  work.group_slot = sublayer.group_slot;
-  work.gathers = sublayer.gathers;
-  Streams streams{builder, builder};
-  configuration(sublayer.configuration).add(work, streams);
 }
 
 }  // namespace tessera::strategy::t3

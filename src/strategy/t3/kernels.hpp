@@ -1,11 +1,18 @@
-// From the options to the kernel of one GEMM.
+// From the options to the kernel of one GEMM, and what cannot be communicated as they say.
 #pragma once
 
 #include <optional>
 
-#include "configurations.hpp"
+#include "tessera/program/sublayer.hpp"
+#include "tessera/strategy/t3/t3.hpp"
 
 namespace tessera::strategy::t3 {
+
+using program::sublayer::Configuration;
+using program::sublayer::configuration;
+using program::sublayer::Problem;
+using program::sublayer::Streams;
+using program::sublayer::Work;
 
 /// m x n x k on one device: a row of the result for each token.
 struct Product {
@@ -15,8 +22,7 @@ struct Product {
 [[nodiscard]] program::GemmKernel gemm_kernel(const Options& options, const Product& product,
                                               const machine::DeviceSpec& device, const std::string& datatype);
 
-/// A work-group's parts are whole transactions, and its wavefronts share its rows evenly.
-[[nodiscard]] std::optional<KeyProblem> tile_problem(const Options& options, std::int64_t granularity,
-                                                     const std::string& datatype);
+/// What cannot be communicated as the options say.
+[[nodiscard]] std::optional<Problem> communication_problem(const Work& work, const Options& options);
 
 }  // namespace tessera::strategy::t3

@@ -1,5 +1,5 @@
-#include "configurations.hpp"
 #include "sublayers.hpp"
+#include "tessera/program/sublayer.hpp"
 #include "tessera/strategy/t3/t3.hpp"
 
 namespace tessera::strategy::t3 {
@@ -20,9 +20,15 @@ void add_gemm(config::Schema<Options>& s) {
       .otherwise("0");
   s.integer("n", &Options::n, "columns of it").at_least("0").at_most("1000000").otherwise("0");
   s.integer("k", &Options::k, "its depth on one device").at_least("0").at_most("1000000").otherwise("0");
-  s.integer("tile_m", &Options::tile_m, "rows of a work-group's tile").at_least("1").otherwise("128");
-  s.integer("tile_n", &Options::tile_n, "columns of a work-group's tile").at_least("1").otherwise("256");
-  s.integer("tile_k", &Options::tile_k, "depth of what it loads at a time").at_least("1").otherwise("32");
+  s.integer("tile_m", &Options::tile_m, "rows of a work-group's tile").at_least("1").at_most("65536").otherwise("128");
+  s.integer("tile_n", &Options::tile_n, "columns of a work-group's tile")
+      .at_least("1")
+      .at_most("65536")
+      .otherwise("256");
+  s.integer("tile_k", &Options::tile_k, "depth of what it loads at a time")
+      .at_least("1")
+      .at_most("65536")
+      .otherwise("32");
   s.integer("wavefronts", &Options::wavefronts, "of a work-group; each writes an equal share of its rows")
       .at_least("1")
       .at_most("8")
@@ -63,12 +69,14 @@ const config::Schema<MapTable>& dma_map_schema() {
 const config::Schema<Options>& options_schema() {
   static const config::Schema<Options> schema = [] {
     config::Schema<Options> s("strategy.t3",
-                              "Tensor-parallel sub-layers with their reduce-scatter fused into the GEMM (T3).");
+                              "Tensor-parallel sub-layers with their collective fused into the GEMM (T3).");
     s.also_accept("name", "\"t3\"");
     s.choice("fidelity", &Options::fidelity, {"transaction", "operator"},
              "by work-groups and memory transactions, or by operators and collectives (configuration sequential alone)")
         .otherwise("transaction");
-    s.choice("configuration", &Options::configuration, configuration_names(), configuration_help()).otherwise("t3-mca");
+    s.choice("configuration", &Options::configuration, program::sublayer::configuration_names(),
+             program::sublayer::configuration_help())
+        .otherwise("t3-mca");
     s.choice("sublayer", &Options::sublayer, sublayer_names(), sublayer_help()).otherwise("fc2");
     std::vector<std::string> maps;
     std::vector<std::string> inputs{"local"};
@@ -91,7 +99,10 @@ const config::Schema<Options>& options_schema() {
          "direct-reduce-scatter, the switch in front of where they go, and the memory what is here")
         .otherwise("near-memory");
     add_gemm(s);
-    s.integer("dma_tiles", &Options::dma_tiles, "wavefronts' tiles of a DMA command").at_least("1").otherwise("1");
+    s.integer("dma_tiles", &Options::dma_tiles, "wavefronts' tiles of a DMA command")
+        .at_least("1")
+        .at_most("1000000")
+        .otherwise("1");
     s.integer("gemm_cus", &Options::gemm_cus, "CUs of the GEMM in cu-split; 0: all").at_least("0").otherwise("0");
     s.integer("collective_cus", &Options::collective_cus, "CUs of the collective in cu-split; 0: all")
         .at_least("0")

@@ -60,10 +60,11 @@ class Planner {
   void add_memory(const Work& work, program::BlockBuilder& main) const {
     using program::MemoryCategory;
     const program::GemmShape& shape = work.gemm.shape;
-    const bool fused = configuration(options_.configuration).fused;
+    const bool receives = !configuration(options_.configuration).fused && options_.configuration != "gemm" &&
+                          work.communicates() && !work.gathers_shards();
     main.allocate(MemoryCategory::weights, shape.k * shape.n * shape.element)
         .allocate(MemoryCategory::activations, shape.m * shape.k * shape.element + work.result_bytes())
-        .allocate(MemoryCategory::buffers, fused || work.gathers_shards() ? 0 : shape.output_bytes());
+        .allocate(MemoryCategory::buffers, receives ? shape.output_bytes() : 0);
   }
 
   /// The same sub-layer as the other strategies have it.
@@ -121,7 +122,8 @@ class Planner {
   }
 
   void check_tile() {
-    const auto problem = tile_problem(options_, job_.machine->device.transaction->granularity, job_.workload->datatype);
+    const program::GemmShape shape = one_sublayer().gemm.shape;
+    const auto problem = program::sublayer::tile_problem(shape, job_.machine->device.transaction->granularity);
     if (problem) error(problem->key, problem->text);
   }
 

@@ -41,6 +41,8 @@ class RingPassRun final : public KernelRun {
   [[nodiscard]] std::uint32_t unit_bytes(std::uint32_t chunk, std::uint32_t unit) const;
   [[nodiscard]] std::uint32_t units_of(std::uint32_t chunk) const;
   [[nodiscard]] std::uint32_t copies(std::uint32_t step) const;
+  /// Behind the steps that send comes the last reduction, if CUs do it.
+  [[nodiscard]] std::uint32_t last_step() const { return steps_ + (pass_.reduces && !pass_.near_memory ? 1 : 0); }
   [[nodiscard]] BlockId first_block(std::uint32_t chunk, std::uint32_t unit) const {
     return (BlockId{chunk} * chunk_units_ + unit) * unit_blocks_;
   }
@@ -52,6 +54,7 @@ class RingPassRun final : public KernelRun {
   [[nodiscard]] bool issue(Time now);
   void load(BlockId first, std::uint32_t bytes, std::uint32_t owner, Time now);
   void finish_ready(Time now);
+  void skip_empty();
   void end_if_done();
 
   KernelContext context_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "tessera/sim/gpu/gemm_layout.hpp"
@@ -70,17 +71,12 @@ class TrackedTiles {
 
   [[nodiscard]] bool done() const { return incomplete_ == 0 && reading_ == 0 && awaited_ == 0; }
   [[nodiscard]] std::int64_t bytes_received() const { return bytes_received_; }
-  /// Updates, by a full Tracker.
+  /// Updates that found their Tracker set full, and were counted beside it, at the memory controller.
   [[nodiscard]] std::int64_t held_back() const { return held_back_; }
   [[nodiscard]] std::string waits_for() const;
 
  private:
   static constexpr std::uint32_t dma_owner = 0x8000'0000U;
-  /// An update that found its Tracker set full.
-  struct Held {
-    std::uint32_t number = 0;
-    std::uint32_t bytes = 0;
-  };
   /// A WF tile on its way out.
   struct Outgoing {
     std::uint32_t command = 0;
@@ -110,6 +106,7 @@ class TrackedTiles {
   }
   void expect(const TilePlaces::Run& run, std::int64_t dma_tiles);
   void count(std::uint32_t number, std::uint32_t bytes, Time now);
+  void count_beside(std::uint32_t number, std::uint32_t bytes, std::uint32_t threshold, Time now);
   void completed(std::uint32_t number, Time now);
   void carry_out(std::uint32_t command, Time now);
   void read_out(std::uint32_t number, Time now);
@@ -122,12 +119,12 @@ class TrackedTiles {
   TilePlaces places_;
   Tracker tracker_;
   DmaTable commands_;
-  std::vector<Outgoing> outgoing_;      // by number
-  std::vector<std::uint32_t> missing_;  // by row of A: parts
-  std::vector<Held> held_;
-  std::int64_t incomplete_ = 0;  // WF tiles that updates are awaited for
-  std::int64_t reading_ = 0;     // WF tiles that DMAs read
-  std::int64_t awaited_ = 0;     // messages for other buffers
+  std::vector<Outgoing> outgoing_;                           // by number
+  std::vector<std::uint32_t> missing_;                       // by row of A: parts
+  std::unordered_map<std::uint32_t, std::uint32_t> beside_;  // B of WF tiles whose Tracker set was full, by number
+  std::int64_t incomplete_ = 0;                              // WF tiles that updates are awaited for
+  std::int64_t reading_ = 0;                                 // WF tiles that DMAs read
+  std::int64_t awaited_ = 0;                                 // messages for other buffers
   std::int64_t bytes_received_ = 0;
   std::int64_t held_back_ = 0;
 };

@@ -82,6 +82,7 @@ class WorkGroups {
   TileSink* sink_;
   std::uint32_t depth_;  // buffers of a slot
   Rate fma_;             // of a CU
+  Time fixed_time_;      // of a work-group
   std::vector<Slot> slots_;
   std::vector<Buffer> buffers_;
   std::vector<Time> cu_free_;

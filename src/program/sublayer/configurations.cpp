@@ -1,23 +1,17 @@
-#include "configurations.hpp"
-
 #include "tessera/base/error.hpp"
+#include "tessera/program/sublayer.hpp"
 
-namespace tessera::strategy::t3 {
+namespace tessera::program::sublayer {
 namespace {
-
-using program::Activity;
-using program::BlockBuilder;
-using program::Kernel;
-using program::RingPass;
 
 constexpr std::uint32_t side_memory = 1;
 
 void add_gemm(const Work& work, BlockBuilder& builder, std::int64_t cus = 0) {
-  program::GemmKernel gemm = work.gemm;
+  GemmKernel gemm = work.gemm;
   gemm.map = gemm.input_map = 0;  // "local"
   gemm.calls.clear();
   gemm.dma_tiles = 1;
-  gemm.reduction = program::Reduction::near_memory;
+  gemm.reduction = Reduction::near_memory;
   builder.activity(work.activity).label(work.label + " gemm").kernel({gemm, work.group_slot, cus, 0});
 }
 
@@ -65,10 +59,10 @@ void sequential(const Work& work, Streams& streams) {
 }
 
 void fused(const Work& work, Streams& streams, const std::string& arbitration) {
-  program::GemmKernel gemm = work.gemm;
+  GemmKernel gemm = work.gemm;
   gemm.arbitration = arbitration;
   streams.main.activity(work.activity).label(work.label + " fused gemm").kernel({gemm, work.group_slot, 0, 0});
-  if (gemm.calls.empty() && program::address_map_kinds()[gemm.map].scatters_sums) add_what_follows(work, streams.main);
+  if (gemm.calls.empty() && address_map_kinds()[gemm.map].scatters_sums) add_what_follows(work, streams.main);
 }
 
 /// The GEMM, and beside it, undisturbed, what `side` adds; the longer of the two counts.
@@ -79,7 +73,9 @@ void overlapped(const Work& work, Streams& streams, std::int64_t gemm_cus, const
   side(streams.side);
   streams.side.signal(side_done);
   add_gemm(work, streams.main, gemm_cus);
-  streams.main.activity(Activity::tensor_communication).label(pass_label(work, unfused(work))).wait(side_done);
+  streams.main.activity(Activity::tensor_communication)
+      .label(work.communicates() ? pass_label(work, unfused(work)) : work.label + " input all-gather")
+      .wait(side_done);
 }
 
 void ideal_overlap(const Work& work, Streams& streams) {
@@ -173,4 +169,4 @@ std::string configuration_help() {
   return text;
 }
 
-}  // namespace tessera::strategy::t3
+}  // namespace tessera::program::sublayer

@@ -1,0 +1,20 @@
+"""Whether the default granularity is fine enough: every speedup of figure 16 with half of it."""
+
+from _runs import table
+
+from .bench import SMALL, Outcome, geomean, speedup, three
+from .sublayers import SPEEDUPS
+
+HALF = (("machine.device.transaction.granularity", "512 B"),)
+
+
+def study(bench):
+    used, half = [bench.runs(SMALL, ("sequential", *SPEEDUPS), settings) for settings in ((), HALF)]
+    rows = []
+    for name in SPEEDUPS:
+        changes = {case: speedup(half, case, name) / speedup(used, case, name) - 1 for case in SMALL}
+        worst = max(changes, key=lambda case: abs(changes[case]))
+        rows.append((name, three(geomean([speedup(used, case, name) for case in SMALL])),
+                     three(geomean([speedup(half, case, name) for case in SMALL])),
+                     f"{100 * changes[worst]:+.1f} %", " ".join(map(str, worst))))
+    return Outcome(tables={"t3-convergence": table(("speedup", "geomean, 1 KiB", "geomean, 512 B", "greatest change", "of"), rows)})

@@ -1,0 +1,65 @@
+// Kernels at the edges of what can be asked for: more GPUs than bytes, Trackers that are too small for what comes, a
+// GPU that is slower than the others.
+#include <catch2/catch.hpp>
+
+#include "gpu_ring.hpp"
+#include "gpu_shapes.hpp"
+#include "tessera/sim/gpu/gemm_layout.hpp"
+
+using namespace tessera;
+using test::gemm;
+using test::gpu;
+using test::kernel;
+
+TEST_CASE("a pass round the ring ends though some chunks are empty") {
+  for (const bool reduces : {true, false}) {
+    for (const std::int64_t bytes : {2, 6, 30}) {
+      CAPTURE(reduces, bytes);
+      test::GpuRing ring(gpu(), 4);
+      ring.begin({program::RingPass{bytes, reduces, false}});
+      CHECK(ring.run() > 0);
+    }
+  }
+}
+
+TEST_CASE("a full Tracker never stops what it waits for") {
+  // 16 x 8 tiles of 8 WFs on 4 CUs, a Tracker of 4 sets: rows of the input, which work-groups wait for, and partial
+  // sums of the neighbour, which come long before the own ones, are too many for it. All are counted, each once.
+  machine::GpuSpec spec = gpu();
+  spec.cus = 4;
+  spec.tracker_sets = 4;
+  spec.tracker_size = 304;
+  const std::uint32_t size = 4;
+  const program::GemmShape shape = gemm(16 * 128, 8 * 256, 64);
+  test::GpuRing ring(spec, size);
+  ring.own = {1, 10, 100, 1000};
+  program::Kernel both = kernel(shape, "ring-reduce-scatter");
+  auto& work = std::get<program::GemmKernel>(both.work);
+  work.input_map = static_cast<std::uint16_t>(program::address_map_index("ring-all-gather"));
+  ring.begin(both);
+  REQUIRE(ring.run() > 0);
+  const sim::GemmLayout layout(shape, spec.granularity);
+  CHECK(ring.check_sums(work, layout, 1111) == shape.output_bytes());
+}
+
+TEST_CASE("all-to-all waits for every part of a sum") {
+  // Of 2 x 4 tiles, cut twice along k, each of four GPUs stores 3/4 to others: two partial sums of each.
+  program::GemmShape shape = gemm(256, 1024, 256);
+  shape.split_k = 2;
+  test::GpuRing ring(gpu(), 4);
+  ring.begin(kernel(shape, "all-to-all"));
+  REQUIRE(ring.run() > 0);
+  for (std::uint32_t rank = 0; rank < 4; ++rank)
+    CHECK(ring.traffic(rank, sim::TrafficClass::other) == 2 * shape.output_bytes() * 3 / 4);
+}
+
+TEST_CASE("a GPU at half speed computes, stores and reads half as fast") {
+  // As one work-group of 128 x 256 x 64 takes at full speed (gpu_kernels.cpp), with twice the time for what CUs, L2 and
+  // DRAM do, and the same latencies: a block of 16 bursts 64 ns, then 300 ns; two chunks of 2 x 1,462,857.14 ps; twice
+  // the fixed time; two blocks at a bank of the L2, 45,715 ps.
+  machine::GpuSpec spec = gpu();
+  spec.speed = 0.5;
+  test::GpuRing one(spec, 1);
+  one.begin(kernel(gemm(128, 256, 64), "local"));
+  CHECK(one.run() == 364 * nanosecond + 2 * 2'925'715 + 10 * microsecond + 45'715);
+}
