@@ -13,6 +13,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -34,7 +35,7 @@ struct SquareSlices {
 struct Range {
   std::int64_t begin = 0, end = 0;
   [[nodiscard]] std::int64_t size() const { return end - begin; }
-  bool operator==(const Range&) const = default;
+  auto operator<=>(const Range&) const = default;
 };
 /// Part of a tensor: a range of each of its dimensions, in the tensor's order.
 using Box = std::vector<Range>;
