@@ -2,6 +2,7 @@
 
 from _runs import table
 
+from . import end_to_end
 from .bench import IDEAL, Outcome, seconds, speedup, two
 
 TOKENS, HIDDEN, GPUS = 8192, 4256, 8
@@ -32,4 +33,16 @@ def study(bench):
     runs = bench.runs(CASES, CONFIGURATIONS, layer=CASES.get)
     rows = [(case, f"{1e6 * seconds(runs[case, 'sequential']):.0f}", *[two(speedup(runs, case, name)) for name in CONFIGURATIONS[1:]])
             for case in CASES]
-    return Outcome(tables={"t3-discussion": table(("GEMM and what it communicates", "sequential us", *CONFIGURATIONS[1:]), rows)})
+    return Outcome(tables={"t3-discussion": table(("GEMM and what it communicates", "sequential us", *CONFIGURATIONS[1:]), rows),
+                           "t3-pairs": pairs(bench)})
+
+
+def pairs(bench):
+    """What has no sequential counterpart: milliseconds of two runs."""
+    exchange = gemm(*FC2, collective="all-to-all")
+    runs = bench.runs([exchange], ("gemm", "t3-mca"), layer=tuple)
+    layer = (*end_to_end.settings_of(bench, end_to_end.SMALL[0], 8, "prompt"), ("model.layers", 1), ("strategy.sublayers", "t3-mca"))
+    whole, cut = [bench.simulator.summary(end_to_end.FILE, (*layer, ("strategy.sequence_parallel", value))) for value in ("false", "true")]
+    rows = [("FC-2 alone; fused with an all-to-all of experts (7.2)", runs[exchange, "gemm"], runs[exchange, "t3-mca"]),
+            ("one layer of Mega-GPT-2; what follows a sum cut along the sequence (7.6)", whole, cut)]
+    return table(("", "first, ms", "second, ms"), [(name, *[f"{1e3 * seconds(one):.3f}" for one in both]) for name, *both in rows])
