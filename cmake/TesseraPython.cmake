@@ -10,6 +10,14 @@ foreach(candidate python3 /usr/bin/python3)
     endif()
   endif()
 endforeach()
+# The test NAME: every test_*.py of its folder, which imports from PATHS (separated by colons); further arguments are
+# environment settings.
+function(tessera_python_tests name paths)
+  add_test(NAME ${name} COMMAND ${analysis_python} -m unittest discover -s ${CMAKE_CURRENT_SOURCE_DIR} -p "test_*.py")
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT
+    "PYTHONPATH=${paths};PYTHONDONTWRITEBYTECODE=1;MPLBACKEND=Agg;MPLCONFIGDIR=${CMAKE_CURRENT_BINARY_DIR}/matplotlib;${ARGN}")
+endfunction()
+
 if(analysis_python)
   message(STATUS "Python of analysis/: ${analysis_python}")
 else()

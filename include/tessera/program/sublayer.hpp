@@ -75,14 +75,22 @@ struct Problem {
 /// Why sub-layers in that datatype cannot be simulated at transaction level on that device; empty when they can.
 [[nodiscard]] std::string inline_problem(const machine::DeviceSpec& device, const std::string& datatype);
 
+/// One product on one device: m x n x k, a row of the result for each token.
+struct Product {
+  std::int64_t m = 0, n = 0, k = 0;
+};
+/// Its kernel, in tiles of GemmShape's own size, tokens first, with a ring reduce-scatter. A datatype that the device
+/// has no peak for (see inline_problem) is a fault of the caller.
+[[nodiscard]] GemmKernel gemm_kernel(const Product& product, const machine::DeviceSpec& device,
+                                     const std::string& datatype);
+
 struct Inline {
   std::string configuration;  ///< one of inline_configurations()
   Activity activity = Activity::forward;
   std::uint32_t group_slot = 0;  ///< the tensor-parallel ranks
   bool gathers = true;           ///< all-reduce; false: the result stays scattered (sequence parallelism)
 };
-/// Appends the product (one, m x n x k of this rank) and the sum over the group, round the ring, in tiles of
-/// GemmShape's own size.
+/// Appends the product (one, of this rank) by gemm_kernel(), and the sum over the group.
 void add_inline(const Inline& sublayer, const machine::DeviceSpec& device, const workload::Operator& gemm,
                 BlockBuilder& builder);
 

@@ -9,6 +9,8 @@ SUBLAYERS = {"op": "OP", "fc2": "FC-2", "fc1": "FC-1", "ip": "IP"}  # as the pap
 SMALL = [(model, sub, tp) for model in ("mega-gpt2", "t-nlg") for tp in (8, 16) for sub in SUBLAYERS]
 TITLES = {"mega-gpt2": "Mega-GPT-2", "t-nlg": "T-NLG"}
 WORK_GROUP, MEMORY = "machine.device.transaction.work_group_time", "machine.device.transaction.memory_efficiency"
+PEAK = 114.688  # TFLOP/s of the machine file in FP16
+TWICE_THE_PEAK = f"{2 * PEAK} TFLOP/s"
 IDEAL = "ideal-gemm-rs-overlap"
 
 

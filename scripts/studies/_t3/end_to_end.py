@@ -8,7 +8,7 @@ from tessera_analysis import t3_figures
 from tessera_analysis.bars import Row
 
 from . import large_models, paper
-from .bench import Outcome, geomean, kernel_seconds, layer_of_model, seconds, three, two
+from .bench import SEQUENCES, TWICE_THE_PEAK, Outcome, geomean, kernel_seconds, layer_of_model, seconds, three, two
 
 FILE = "t3/iteration.toml"
 SPEEDUPS = ("t3", "t3-mca")
@@ -26,8 +26,8 @@ class Model(NamedTuple):
     settings: tuple
 
 
-SMALL = (Model("Mega-GPT-2", "mega-gpt2", 16, 74, (("model.include", "mega-gpt2"),)),
-         Model("T-NLG", "t-nlg", 8, 78, (("model.include", "t-nlg"),)))
+SMALL = (Model("Mega-GPT-2", "mega-gpt2", SEQUENCES["mega-gpt2"], 74, (("model.include", "mega-gpt2"),)),
+         Model("T-NLG", "t-nlg", SEQUENCES["t-nlg"], 78, (("model.include", "t-nlg"),)))
 # PALM as the paper takes it: H = 18K, 118 layers like the others'; 48 heads are the model's own.
 LARGE = (Model("GPT-3", "GPT-3", 2, 96, (("model.include", "gpt3-175b"),)),
          Model("PALM", "PALM", 2, 118, (("model.include", "mt-nlg-530b"), ("model.hidden", 18432), ("model.heads", 48), ("model.layers", 118))),
@@ -35,7 +35,7 @@ LARGE = (Model("GPT-3", "GPT-3", 2, 96, (("model.include", "gpt3-175b"),)),
 # Section 2.4's futuristic models, by operators alone. The paper gives no dimensions: Megatron's 1T, and 12 L H^2 = 10T.
 FUTURE = (Model("1T", "", 2, 128, (("model.include", "megatron-1t"),)),
           Model("10T", "", 2, 194, (("model.include", "megatron-1t"), ("model.hidden", 65536), ("model.heads", 512), ("model.layers", 194))))
-TWICE = ("machine.device.peak.fp16", "229.376 TFLOP/s")  # GEMMs twice as fast
+TWICE = ("machine.device.peak.fp16", TWICE_THE_PEAK)  # GEMMs twice as fast
 ROWS = [(model, tp, phase) for phase in PHASES
         for models, degrees in ((SMALL, (8, 16)), (LARGE, (32,))) for model in models for tp in degrees]
 
@@ -153,7 +153,7 @@ def one_layer(bench, runs):
 
 def place(row):
     model, tp, phase = row
-    return f"{phase}", f"{model.title}\nTP {tp}"
+    return phase, f"{model.title}\nTP {tp}"
 
 
 def speedup_rows(whole, found):

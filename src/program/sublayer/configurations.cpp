@@ -18,12 +18,16 @@ void add_gemm(const Work& work, BlockBuilder& builder, std::int64_t cus = 0) {
 std::string pass_label(const Work& work, const RingPass& pass) {
   return work.label + (pass.reduces ? " reduce-scatter" : " all-gather");
 }
+std::string input_label(const Work& work) { return work.label + " input all-gather"; }
+
+void add_labelled(const std::string& label, const Work& work, BlockBuilder& builder, const RingPass& pass,
+                  std::int64_t cus, std::uint32_t memory) {
+  builder.activity(Activity::tensor_communication).label(label).kernel({pass, work.group_slot, cus, memory});
+}
 
 void add_pass(const Work& work, BlockBuilder& builder, const RingPass& pass, std::int64_t cus = 0,
               std::uint32_t memory = 0) {
-  builder.activity(Activity::tensor_communication)
-      .label(pass_label(work, pass))
-      .kernel({pass, work.group_slot, cus, memory});
+  add_labelled(pass_label(work, pass), work, builder, pass, cus, memory);
 }
 
 RingPass reduce_scatter(const Work& work) { return {work.result_bytes(), true, false}; }
@@ -35,10 +39,8 @@ RingPass unfused(const Work& work) { return work.gathers_shards() ? all_gather(w
 
 /// What a fused GEMM's input comes by.
 void add_input_gather(const Work& work, BlockBuilder& builder, std::int64_t cus = 0, std::uint32_t memory = 0) {
-  if (!work.gathers_input()) return;
-  builder.activity(Activity::tensor_communication)
-      .label(work.label + " input all-gather")
-      .kernel({RingPass{work.input_bytes(), false, false}, work.group_slot, cus, memory});
+  if (work.gathers_input())
+    add_labelled(input_label(work), work, builder, {work.input_bytes(), false, false}, cus, memory);
 }
 
 void add_unfused(const Work& work, BlockBuilder& builder, std::int64_t cus = 0, std::uint32_t memory = 0) {
@@ -74,7 +76,7 @@ void overlapped(const Work& work, Streams& streams, std::int64_t gemm_cus, const
   streams.side.signal(side_done);
   add_gemm(work, streams.main, gemm_cus);
   streams.main.activity(Activity::tensor_communication)
-      .label(work.communicates() ? pass_label(work, unfused(work)) : work.label + " input all-gather")
+      .label(work.communicates() ? pass_label(work, unfused(work)) : input_label(work))
       .wait(side_done);
 }
 

@@ -5,21 +5,18 @@
 #include "tessera/program/sublayer.hpp"
 
 namespace tessera::program::sublayer {
-namespace {
 
-GemmKernel gemm_of(const workload::Operator& op, const machine::DeviceSpec& device) {
+GemmKernel gemm_kernel(const Product& product, const machine::DeviceSpec& device, const std::string& datatype) {
   GemmKernel gemm;
-  gemm.shape.m = op.m;
-  gemm.shape.n = op.n;
-  gemm.shape.k = op.k;
+  gemm.shape.m = product.m;
+  gemm.shape.n = product.n;
+  gemm.shape.k = product.k;
   gemm.shape.order = TileOrder::column_major;
-  gemm.shape.element = workload::bytes_per_element(op.datatype);
-  gemm.shape.peak = device.peak.at(op.datatype);
+  gemm.shape.element = workload::bytes_per_element(datatype);
+  gemm.shape.peak = device.peak.at(datatype);
   gemm.map = address_map_index("ring-reduce-scatter");
   return gemm;
 }
-
-}  // namespace
 
 std::optional<Problem> tile_problem(const GemmShape& shape, std::int64_t granularity) {
   if (shape.tile_m % shape.wavefronts != 0)
@@ -59,7 +56,7 @@ std::string inline_problem(const machine::DeviceSpec& device, const std::string&
 void add_inline(const Inline& sublayer, const machine::DeviceSpec& device, const workload::Operator& gemm,
                 BlockBuilder& builder) {
   Work work;
-  work.gemm = gemm_of(gemm, device);
+  work.gemm = gemm_kernel({gemm.m, gemm.n, gemm.k}, device, gemm.datatype);
   work.gemm.shape.b_transposed = sublayer.activity != Activity::backward;  // as weights are stored
   work.activity = sublayer.activity;
   work.label = gemm.name;

@@ -2,13 +2,9 @@
 
 #include <algorithm>
 
+#include "tessera/base/integers.hpp"
+
 namespace tessera::sim {
-namespace {
-
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-}  // namespace
-
 GemmLayout::GemmLayout(const program::GemmShape& shape, std::int64_t granularity)
     : shape_(shape), granularity_(granularity), tiles_(shape.tiles()) {
   all_chunks_ = ceil_div(shape.k, shape.tile_k);

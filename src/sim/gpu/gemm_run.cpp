@@ -53,6 +53,9 @@ void GemmRun::begin(Time now) {
     channel->begin_observation(now);
   }
   if (gathers_input_) {
+    of_row_.resize(input_.tiles);
+    for (std::uint32_t i = 0; i < order_.size(); ++i)
+      of_row_[static_cast<std::size_t>(layout_.row_of(order_[i]))].push_back(i);
     tiles_.begin(now);
   } else {
     std::vector<std::uint32_t> all(order_.size());
@@ -62,13 +65,7 @@ void GemmRun::begin(Time now) {
   work_groups_.begin(now);
 }
 
-void GemmRun::row_complete(std::uint32_t row, Time now) {
-  std::vector<std::uint32_t> of_row;
-  for (std::uint32_t i = 0; i < order_.size(); ++i) {
-    if (layout_.row_of(order_[i]) == row) of_row.push_back(i);
-  }
-  work_groups_.make_eligible(of_row, now);
-}
+void GemmRun::row_complete(std::uint32_t row, Time now) { work_groups_.make_eligible(of_row_[row], now); }
 
 void GemmRun::wake(const GpuWake& wake, Time now) {
   wake.what == GpuWake::What::block_read ? tiles_.read(wake.index) : work_groups_.wake(wake, now);

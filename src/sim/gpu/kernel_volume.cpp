@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "tessera/base/integers.hpp"
 #include "tessera/sim/gpu/gemm_layout.hpp"
 #include "tessera/sim/gpu/tile_places.hpp"
 
@@ -12,8 +13,6 @@ namespace {
 
 using program::Region;
 using program::RegionKind;
-
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// Blocks of both operands that one stage loads after the other: each stage loads the rows and columns of its tiles.
 std::int64_t loads_by_stage(const program::GemmShape& shape, const GemmLayout& layout, const program::AddressMap& map,

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <bit>
 
+#include "tessera/base/integers.hpp"
+
 namespace tessera::sim {
 namespace {
-
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 TrafficClass reads(const program::RingPass& pass) {
   return pass.reduces ? TrafficClass::reduce_scatter_read : TrafficClass::all_gather_read;

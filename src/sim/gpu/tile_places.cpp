@@ -20,41 +20,39 @@ std::vector<std::uint32_t> cuts(const program::AddressMap& map) {
   return cuts;
 }
 
-bool holds(const Region& region, std::uint32_t tile) {
-  return region.first_tile <= tile && tile < region.first_tile + region.tiles;
-}
-
 /// Regions that share tiles agree in what they expect (checked before time zero).
-TilePlace place_of(const program::AddressMap& map, std::uint32_t tile) {
-  TilePlace place;
-  bool named = false;
-  bool here = false;
-  for (const Region& region : map.regions) {
-    if (!holds(region, tile)) continue;
-    named = true;
-    place.writes = region.writes;
-    place.adds = region.operation == program::StoreOperation::update;
-    place.counted_there = region.counted_there;
-    place.combined = region.combined;
-    if (region.kind == RegionKind::remote) {
-      place.stored_to.push_back(region.destination);
-      continue;
-    }
-    here = true;
-    place.updates = region.updates;
-    if (region.kind == RegionKind::dma) place.sent_to.push_back(region.destination);
+void add(TilePlace& place, const Region& region) {
+  place.writes = region.writes;
+  place.adds = region.operation == program::StoreOperation::update;
+  place.counted_there = region.counted_there;
+  place.combined = region.combined;
+  if (region.kind == RegionKind::remote) {
+    place.stored_to.push_back(region.destination);
+    return;
   }
-  place.here = here || !named;
-  return place;
+  place.here = true;
+  place.updates = region.updates;
+  if (region.kind == RegionKind::dma) place.sent_to.push_back(region.destination);
 }
 
 }  // namespace
 
+// Each region is added to the runs that it covers, which its first tile finds: groups may have thousands of members.
 TilePlaces::TilePlaces(const program::AddressMap& map) : run_of_(map.tiles) {
   const std::vector<std::uint32_t> bounds = cuts(map);
   for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
     std::fill(run_of_.begin() + bounds[i], run_of_.begin() + bounds[i + 1], static_cast<std::uint16_t>(runs_.size()));
-    runs_.push_back({bounds[i], bounds[i + 1] - bounds[i], place_of(map, bounds[i])});
+    runs_.push_back({bounds[i], bounds[i + 1] - bounds[i], {}});
+  }
+  std::vector<bool> named(runs_.size(), false);
+  for (const Region& region : map.regions) {
+    const std::uint32_t end = region.first_tile + region.tiles;
+    for (std::size_t run = region.tiles > 0 ? run_of_[region.first_tile] : runs_.size();
+         run < runs_.size() && runs_[run].first < end; ++run) {
+      if (!named[run]) runs_[run].place.here = false;  // unless a region says so
+      named[run] = true;
+      add(runs_[run].place, region);
+    }
   }
 }
 

@@ -80,7 +80,9 @@ program::BlockId backward_block(program::Program& program, const Cut& cut, const
 LayerBlocks add_layer(program::Program& program, const Cut& cut, bool moe, std::uint32_t expert_rank,
                       std::int64_t keys) {
   LayerOperators layer = workload::transformer_layer(*cut.model, cut.layer_shape(moe, expert_rank, keys));
-  layer.attention_core = workload::transformer_layer(*cut.model, cut.core_shape(moe, expert_rank, keys)).attention_core;
+  if (cut.options.whole_attention)
+    layer.attention_core =
+        workload::transformer_layer(*cut.model, cut.core_shape(moe, expert_rank, keys)).attention_core;
   const std::string name = moe ? "MoE layer" : "layer";
   LayerBlocks blocks;
   Writer writer(program, cut, name + " forward");

@@ -4,26 +4,18 @@
 
 namespace tessera::strategy::t3 {
 
-program::GemmKernel gemm_kernel(const Options& options, const Product& product, const machine::DeviceSpec& device,
-                                const std::string& datatype) {
-  program::GemmKernel gemm;
+void cut(const Options& options, program::GemmKernel& gemm) {
   program::GemmShape& shape = gemm.shape;
-  shape.m = product.m;
-  shape.n = product.n;
-  shape.k = product.k;
   shape.tile_m = options.tile_m;
   shape.tile_n = options.tile_n;
   shape.tile_k = options.tile_k;
   shape.wavefronts = options.wavefronts;
   shape.split_k = options.split_k;
   shape.order = options.tile_order;
-  shape.element = workload::bytes_per_element(datatype);
-  shape.peak = device.peak.at(datatype);
   gemm.map = program::address_map_index(options.collective);
   gemm.input_map = static_cast<std::uint16_t>(program::address_map_index(options.input));
   gemm.dma_tiles = options.dma_tiles;
   gemm.reduction = options.reduction;
-  return gemm;
 }
 
 // Rows of A are gathered where they are whole; results too, and then there is nothing to reduce.

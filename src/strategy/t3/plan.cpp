@@ -197,7 +197,8 @@ class Planner {
                  one->depth(*job_.model) / ranks()};
       work.activity = one->activity;
     }
-    work.gemm = gemm_kernel(options_, product, job_.machine->device, job_.workload->datatype);
+    work.gemm = program::sublayer::gemm_kernel(product, job_.machine->device, job_.workload->datatype);
+    cut(options_, work.gemm);
     // Weights are stored output by input: transposed for the forward pass.
     work.gemm.shape.b_transposed = one != nullptr && one->activity == program::Activity::forward;
     work.label = options_.sublayer;

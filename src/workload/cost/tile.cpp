@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "cost_models.hpp"
+#include "tessera/base/integers.hpp"
 
 namespace tessera::workload {
 namespace {
@@ -75,8 +76,6 @@ constexpr std::array<TileShape, 8> tile_shapes = {
 constexpr std::int64_t k_step = 32;
 /// Slices that the sum over k may be cut into when there are too few tiles.
 constexpr std::array<std::int64_t, 5> k_slices = {1, 2, 4, 8, 16};
-
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 class Tile : public CostModel {
  public:

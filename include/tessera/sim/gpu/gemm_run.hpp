@@ -47,7 +47,8 @@ class GemmRun final : public KernelRun, private TileSink, private TileWatcher {
   program::AddressMap input_;
   bool gathers_input_;
   GemmLayout layout_;
-  std::vector<std::uint32_t> order_;  // work-groups, by tile
+  std::vector<std::uint32_t> order_;                // work-groups, by tile
+  std::vector<std::vector<std::uint32_t>> of_row_;  // with a gathered input: work-groups, by row of tiles
   WorkGroups work_groups_;
   TrackedTiles tiles_;
   bool ended_ = false;
