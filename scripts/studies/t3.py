@@ -10,7 +10,7 @@ import sys
 from _runs import ROOT, Simulator, deviation, max_abs, mean_abs, write_into
 from _t3 import PARTS
 from _t3.bench import Bench, Outcome
-from _t3.fit import fit
+from _t3.fit import fit, held
 from tessera_analysis.plot import save
 
 PAGE = ROOT / "docs" / "validation" / "t3.md"
@@ -37,6 +37,12 @@ def run(bench, names):
             print(f"\n{place}\n{content}", flush=True)
         whole.add(outcome)
     return whole
+
+
+def run_part(simulator, name):
+    outcome = run(Bench(simulator), [name])
+    outcome.add(Outcome(summary={"fitted": held().summary()}))
+    return outcome
 
 
 def run_all(simulator):
@@ -70,7 +76,7 @@ def main():
         print(*PARTS)
         return
     simulator = Simulator(options.tessera, options.seed)
-    outcome = run(Bench(simulator), [options.part]) if options.part else run_all(simulator)
+    outcome = run_part(simulator, options.part) if options.part else run_all(simulator)
     write(outcome, PAGE)
     print("\n" + summary(outcome, options.part))
 

@@ -19,7 +19,8 @@ from tessera_analysis.t3_figures import TRAFFIC
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KEYS = {  # of the summary line, by part
-    "sublayers": ["geomean_ideal", "geomean_t3", "max_t3", "geomean_t3_mca", "max_t3_mca"],
+    "sublayers": ["geomean_ideal", "geomean_t3", "max_t3", "geomean_t3_mca", "max_t3_mca", "rs_reads_tp8",
+                  "rs_reads_tp16", "total_traffic_geomean"],
     "large-models": ["geomean_large", "max_large"],
     "data-movement": ["rs_reads_tp8", "rs_reads_tp16", "total_traffic_geomean"],
     "end-to-end": ["geomean_training_t3", "geomean_training_t3_mca", "geomean_prompt_t3", "geomean_prompt_t3_mca"],
@@ -65,7 +66,7 @@ class Parts(unittest.TestCase):
 
     def test_the_whole_study_has_all_keys(self):
         outcome = quietly(t3.run_all, made_up.Simulator())
-        every = [key for part in KEYS.values() for key in part]
+        every = {key for part in KEYS.values() for key in part}
         self.assertCountEqual(keys(t3.summary(outcome, None)), ["study", "mean_abs_deviation_pct", "max_abs_deviation_pct", *every, "fitted"])
 
     def test_only_the_whole_study_fits(self):
@@ -75,6 +76,11 @@ class Parts(unittest.TestCase):
         fitted = fit.Fitted(12, 0.5)
         quietly(t3.run, Bench(simulator, fitted.settings()), ["future"])
         self.assertEqual((simulator.jobs[-1][WORK_GROUP], simulator.jobs[-1][MEMORY]), ("12 us", 0.5))
+
+    def test_a_part_says_which_fitted_values_it_takes(self):
+        outcome = quietly(t3.run_part, made_up.Simulator(), "future")
+        self.assertRegex(t3.summary(outcome, "future"), r" fitted=work_group_time_us:\d+,memory_efficiency:0\.\d+$")
+        self.assertEqual(fit.held().missing(), [])
 
     def test_values_that_the_machine_file_lacks_are_named(self):
         self.assertEqual(fit.Fitted(99, 0.123).missing(), ['work_group_time = "99 us"', "memory_efficiency = 0.123"])

@@ -11,15 +11,26 @@ CLASSES, FEWER = t3_figures.TRAFFIC, t3_figures.FEWER
 
 
 def study(bench):
+    pairs, totals, fewer = found(bench)
+    return Outcome(
+        tables={"t3-traffic": accesses(pairs, totals), "t3-movement": movement(totals, fewer)},
+        pictures={"figure-18": (t3_figures.data_movement, (access_rows(pairs), fewer_rows(totals, fewer), stated()))},
+        summary=summary(bench))
+
+
+def found(bench):
+    """Traffic of each case, sequential and with T3-MCA; all of it over that of sequential; factors by TP degree."""
     runs = bench.runs(SMALL, ("sequential", "t3-mca"))
     pairs = {case: [runs[case, name]["traffic"] for name in ("sequential", "t3-mca")] for case in SMALL}
     totals = [sum(fused.values()) / sum(base.values()) for base, fused in pairs.values()]
     fewer = {tp: fewer_by([pairs[case] for case in SMALL if tp in ("both", case[2])]) for tp in (8, 16, "both")}
-    return Outcome(
-        tables={"t3-traffic": accesses(pairs, totals), "t3-movement": movement(totals, fewer)},
-        pictures={"figure-18": (t3_figures.data_movement, (access_rows(pairs), fewer_rows(totals, fewer), stated()))},
-        summary={"rs_reads_tp8": three(fewer[8]["RS reads"]), "rs_reads_tp16": three(fewer[16]["RS reads"]),
-                 "total_traffic_geomean": three(geomean(totals))})
+    return pairs, totals, fewer
+
+
+def summary(bench):
+    _, totals, fewer = found(bench)
+    return {"rs_reads_tp8": three(fewer[8]["RS reads"]), "rs_reads_tp16": three(fewer[16]["RS reads"]),
+            "total_traffic_geomean": three(geomean(totals))}
 
 
 def fewer_by(pairs):

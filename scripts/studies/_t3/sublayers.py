@@ -4,7 +4,7 @@ from _runs import table
 from tessera_analysis import t3_figures
 from tessera_analysis.bars import Row
 
-from . import paper
+from . import data_movement, paper
 from .bench import IDEAL, SMALL, Outcome, geomean, kernel_seconds, place, speedup, three, two
 
 SPEEDUPS = (IDEAL, "ideal-rs-nmc", "t3", "t3-mca")
@@ -20,7 +20,7 @@ def study(bench):
         pictures={"figure-15": (t3_figures.sublayer_time, (time_rows(parts),)),
                   "figure-16": (t3_figures.sublayer_speedups, (speedup_rows(found), stated()))},
         summary={"geomean_ideal": three(geomean(ideal)), "geomean_t3": three(geomean(t3)), "max_t3": three(max(t3)),
-                 "geomean_t3_mca": three(geomean(mca)), "max_t3_mca": three(max(mca))},
+                 "geomean_t3_mca": three(geomean(mca)), "max_t3_mca": three(max(mca)), **data_movement.summary(bench)},
         goals=[(paper.GEOMEAN[IDEAL], geomean(ideal)), (paper.GEOMEAN["t3"], geomean(t3)), (paper.MAXIMUM["t3"], max(t3)),
                (paper.MAXIMUM["t3-mca"], max(mca))])
 
