@@ -1,6 +1,7 @@
 // From one resolved table to the typed experiment.
 #include <algorithm>
 
+#include "tessera/base/error.hpp"
 #include "tessera/machine/topology.hpp"
 #include "tessera/sim/memory/arbitration.hpp"
 #include "tessera/sim/simulate.hpp"
@@ -97,6 +98,15 @@ void read_parts(const Table& root, Experiment& experiment, Diagnostics& diagnost
   read_table(root, "simulation", simulation_schema(), experiment.simulation, diagnostics);
 }
 
+/// What the machine cannot do of a plan is a problem of the strategy that made it.
+void check_plan(const Experiment& experiment, const Table& strategy, Diagnostics& diagnostics) {
+  try {
+    sim::refuse_unrepresentable(experiment.machine, experiment.plan.program);
+  } catch (const InputError& error) {
+    diagnostics.error(strategy.where(), error.what());
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics) {
@@ -124,6 +134,7 @@ std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics) {
   job.evaluator = evaluator.get();
   job.seed = static_cast<std::uint64_t>(experiment->simulation.seed);
   experiment->plan = kind->make_plan(*table, job, diagnostics);
+  if (diagnostics.ok()) check_plan(*experiment, *table, diagnostics);
   return experiment;
 }
 

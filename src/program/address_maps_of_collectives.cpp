@@ -82,6 +82,17 @@ AddressMap all_to_all_map(std::uint32_t rank, std::uint32_t ranks, std::uint32_t
   return map;
 }
 
+AddressMap send_map(std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles, std::uint32_t writes) {
+  AddressMap map{rank, ranks, tiles, {}};
+  Region all = chunk(tiles, 0, 1, writes);
+  all.kind = RegionKind::remote;
+  all.destination = (rank + 1) % ranks;
+  all.operation = writes > 1 ? StoreOperation::update : StoreOperation::store;  // split-K: parts of a sum
+  all.counted_there = false;
+  add(map, all);
+  return map;
+}
+
 AddressMap combined(AddressMap map) {
   for (Region& region : map.regions) {
     if (region.kind == RegionKind::remote && region.operation == StoreOperation::update) region.combined = true;
@@ -150,6 +161,7 @@ const std::vector<AddressMapKind>& address_map_kinds() {
        .help = "stores go to where they are summed",
        .make = direct_reduce_scatter_map,
        .scatters_sums = true},
+      {.name = "send", .help = "all of it is stored to the next member", .make = send_map, .sends = true},
       {.name = "all-to-all", .help = "each chunk is stored to the member that it is for", .make = all_to_all_map},
       {.name = "ring-all-gather",
        .help = "each member makes a shard, which goes round the ring",

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "tessera/base/error.hpp"
+#include "tessera/program/kernel.hpp"
 #include "tessera/program/program.hpp"
 
 namespace tessera::program {
@@ -39,6 +40,11 @@ const char* name_of(MemoryCategory category) {
 const char* name_of(CollectiveKind kind) {
   static constexpr std::array<const char*, 5> names{"all-reduce", "reduce-scatter", "all-gather", "all-to-all",
                                                     "broadcast"};
+  return name_in(names, kind);
+}
+
+std::string_view name_of(CopyKind kind) {
+  static constexpr std::array<const char*, 5> names{"reduce-scatter", "all-gather", "all-to-all", "send", "addition"};
   return name_in(names, kind);
 }
 

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "tessera/base/config.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/sim/execution/channel.hpp"
-#include "tessera/sim/gpu/gemm_layout.hpp"
-#include "tessera/sim/gpu/gpu.hpp"
+#include "tessera/sim/simulate.hpp"
 
 namespace tessera::sim {
 namespace {
@@ -51,115 +49,6 @@ void refuse_program(const machine::Machine& machine, const program::Program& pro
   throw InfeasibleError(text);
 }
 
-/// Whether the Tracker can count what a GEMM's map has it count; empty when it can, or has nothing to count.
-std::string tracker_problem(const program::GemmKernel& gemm, const TrackerSpec& tracker, std::int64_t slots,
-                            std::uint32_t ranks) {
-  std::int64_t updates = 0;
-  for (const program::Region& region : gemm.address_map(0, ranks).regions)
-    updates = std::max<std::int64_t>(updates, region.updates);
-  if (updates == 0) return {};
-  const program::GemmShape& shape = gemm.shape;
-  const std::int64_t wgs = std::min(slots, shape.tiles() * shape.split_k);
-  const TrackedStage stage{static_cast<std::uint32_t>(wgs), static_cast<std::uint32_t>(shape.wavefronts)};
-  const std::string text = problem(tracker, stage);
-  const std::int64_t bytes = shape.tile_m / shape.wavefronts * shape.tile_n * shape.element;
-  return text.empty() ? problem(tracker, Expectation{0, 0, bytes, updates, bytes * updates}) : text;
-}
-
-/// The same of its input, which is counted by parts of rows of tiles.
-std::string input_problem(const program::GemmKernel& gemm, const machine::GpuSpec& gpu) {
-  if (!program::address_map_kinds()[gemm.input_map].gathers) return {};
-  const GemmLayout layout(gemm.shape, gpu.granularity);
-  std::int64_t bytes = 0;
-  for (std::int64_t part = 0; part < gemm.shape.wavefronts; ++part)
-    bytes = std::max(bytes, layout.row_part_bytes(0, part));
-  return problem(tracker_spec(gpu), Expectation{0, 0, bytes, 1, bytes});
-}
-
-/// What a kernel asks of the transaction level; empty when all is well.
-std::string kernel_problem(const program::Kernel& kernel, const machine::GpuSpec& gpu, std::uint32_t ranks) {
-  if (kernel.cus > gpu.cus) return "it wants " + std::to_string(kernel.cus) + " of " + std::to_string(gpu.cus) + " CUs";
-  const auto* gemm = std::get_if<program::GemmKernel>(&kernel.work);
-  if (gemm == nullptr) return {};
-  const TrackerSpec tracker = tracker_spec(gpu);
-  for (const std::string& problem : problems(tracker)) return problem;
-  const std::string text = input_problem(*gemm, gpu);
-  return !text.empty()
-             ? text
-             : tracker_problem(*gemm, tracker, (kernel.cus > 0 ? kernel.cus : gpu.cus) * gpu.work_groups_per_cu, ranks);
-}
-
-/// The link over which what `from` sends to `to` arrives.
-machine::LinkId last_link(const machine::Network& network, machine::NodeId from, machine::NodeId to) {
-  machine::LinkId link = network.router->next(from, to);
-  while (link != machine::no_link && network.links[link].to != to)
-    link = network.router->next(network.links[link].to, to);
-  return link;
-}
-
-/// What a switch adds has to meet in one, in front of its destination, and to be a packet; empty when it does.
-std::string combined_problem(const machine::Machine& machine, const program::Group& group,
-                             const program::GemmShape& shape) {
-  const machine::Network& network = machine.network;
-  const std::int64_t bytes = shape.tile_m / shape.wavefronts * shape.tile_n * shape.element;
-  if (bytes > network.packet)
-    return "reduction in switches adds packets, which are " + config::format_quantity(network.packet, Unit::bytes) +
-           ", but a wavefront's part of a tile is " + config::format_quantity(bytes, Unit::bytes);
-  for (const program::DeviceId to : group.members) {
-    machine::LinkId meeting = machine::no_link;
-    for (const program::DeviceId from : group.members) {
-      if (from == to) continue;
-      const machine::LinkId last = last_link(network, from, to);
-      if (last == machine::no_link || network.links[last].from < network.devices ||
-          (meeting != machine::no_link && last != meeting))
-        return "reduction in switches: what the others send to " + machine.node_name(to) +
-               " does not meet in one switch in front of it";
-      meeting = last;
-    }
-  }
-  return {};
-}
-
-void refuse_combined(const machine::Machine& machine, const program::Program& program) {
-  for (const program::Kernel& kernel : program.kernels) {
-    const auto* gemm = std::get_if<program::GemmKernel>(&kernel.work);
-    if (gemm == nullptr || gemm->reduction != program::Reduction::in_switch) continue;
-    std::set<program::GroupId> groups;
-    for (const program::DeviceProgram& device : program.devices) {
-      if (kernel.group_slot < device.groups.size() && device.groups[kernel.group_slot] < program.groups.size())
-        groups.insert(device.groups[kernel.group_slot]);
-    }
-    for (const program::GroupId group : groups) {
-      const std::string problem = combined_problem(machine, program.groups[group], gemm->shape);
-      if (!problem.empty()) throw InputError(problem);
-    }
-  }
-}
-
-/// Members of the largest group that a kernel runs in.
-std::uint32_t largest_group(const program::Program& program, const program::Kernel& kernel) {
-  std::size_t size = 1;
-  for (const program::DeviceProgram& device : program.devices) {
-    if (kernel.group_slot >= device.groups.size() || device.groups[kernel.group_slot] >= program.groups.size())
-      continue;
-    size = std::max(size, program.groups[device.groups[kernel.group_slot]].members.size());
-  }
-  return static_cast<std::uint32_t>(size);
-}
-
-void refuse_kernels(const machine::Machine& machine, const program::Program& program) {
-  if (program.kernels.empty()) return;
-  if (!machine.device.transaction)
-    throw InputError("the program has kernels, but the machine " + machine.name +
-                     " has no table [machine.device.transaction]");
-  for (const program::Kernel& kernel : program.kernels) {
-    const std::string problem = kernel_problem(kernel, *machine.device.transaction, largest_group(program, kernel));
-    if (!problem.empty()) throw InputError(problem);
-  }
-  // Makes no sense of sizes and names: InputError.
-  static_cast<void>(Cache(memory_spec(*machine.device.transaction).cache));
-}
-
 struct Need {
   program::DeviceId device = 0;
   program::MemoryPeak peak;
@@ -192,12 +81,15 @@ std::string breakdown(const program::MemoryPeak& peak) {
 
 }  // namespace
 
-std::vector<std::string> refuse(const machine::Machine& machine, const program::Program& program,
-                                bool allow_oversubscription) {
+void refuse_unrepresentable(const machine::Machine& machine, const program::Program& program) {
   refuse_limits(machine, program);
   refuse_kernels(machine, program);
+}
+
+std::vector<std::string> refuse(const machine::Machine& machine, const program::Program& program,
+                                bool allow_oversubscription) {
+  refuse_unrepresentable(machine, program);
   refuse_program(machine, program);
-  refuse_combined(machine, program);
   const Need need = largest_need(program);
   const std::int64_t capacity = machine.device.memory_capacity;
   if (need.peak.total <= capacity) return {};

@@ -15,4 +15,7 @@ namespace tessera::sim {
 [[nodiscard]] std::vector<std::string> refuse(const machine::Machine& machine, const program::Program& program,
                                               bool allow_oversubscription);
 
+/// The part of refuse_unrepresentable() that is about kernels.
+void refuse_kernels(const machine::Machine& machine, const program::Program& program);
+
 }  // namespace tessera::sim

@@ -72,7 +72,7 @@ TEST_CASE("totals multiply through nested repeats and count what collectives sen
   reduce.bytes = 4000;
   reduce.algorithm = algorithm_index("ring");
   const BlockId layer = BlockBuilder(program, "layer").compute(gemm(1), 2).collective(reduce).done();
-  const Kernel pass{RingPass{4000, true, false}}, other{RingPass{4000, false, false}};
+  const Kernel pass{CopyKernel{4000, CopyKind::reduce_scatter}}, other{CopyKernel{4000, CopyKind::all_gather}};
   const BlockId micro = BlockBuilder(program, "micro-batch").call(layer, 5).send(0, 300).kernel(pass).done();
   const BlockId main = BlockBuilder(program, "main").call(micro, 7).kernel(other).kernel(pass).done();
   const BlockId side = BlockBuilder(program, "side").receive(0, 300).done();

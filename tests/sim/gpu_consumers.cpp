@@ -102,7 +102,7 @@ TEST_CASE("work-groups overlap with the all-gather of their input") {
   fused.begin(consumer(shape, "ring-all-gather"));
   const Time together = fused.run();
   test::GpuRing apart(gpu(), 2);
-  apart.begin({program::RingPass{2 * shape.m * shape.k, false, false}});
+  apart.begin({program::CopyKernel{2 * shape.m * shape.k, program::CopyKind::all_gather}});
   const Time gather = apart.run();
   apart.begin(test::kernel(shape, "local"));
   const Time both = apart.run();

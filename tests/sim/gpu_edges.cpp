@@ -11,13 +11,17 @@ using test::gemm;
 using test::gpu;
 using test::kernel;
 
-TEST_CASE("a pass round the ring ends though some chunks are empty") {
-  for (const bool reduces : {true, false}) {
-    for (const std::int64_t bytes : {2, 6, 30}) {
-      CAPTURE(reduces, bytes);
-      test::GpuRing ring(gpu(), 4);
-      ring.begin({program::RingPass{bytes, reduces, false}});
-      CHECK(ring.run() > 0);
+TEST_CASE("kernels that copy end though some chunks are empty") {
+  using program::CopyKind;
+  for (const CopyKind kind :
+       {CopyKind::reduce_scatter, CopyKind::all_gather, CopyKind::all_to_all, CopyKind::send, CopyKind::add}) {
+    for (const bool near_memory : {false, true}) {
+      for (const std::int64_t bytes : {2, 6, 30}) {
+        CAPTURE(name_of(kind), near_memory, bytes);
+        test::GpuRing ring(gpu(), 4);
+        ring.begin({program::CopyKernel{bytes, kind, near_memory}});
+        CHECK(ring.run() > 0);
+      }
     }
   }
 }

@@ -22,7 +22,7 @@ Time fused(test::GpuRing& ring, const program::GemmShape& shape) {
   return ring.run();
 }
 
-Time pass(test::GpuRing& ring, const program::RingPass& pass, std::int64_t cus) {
+Time pass(test::GpuRing& ring, const program::CopyKernel& pass, std::int64_t cus) {
   ring.begin({pass, 0, cus});
   return ring.run();
 }
@@ -61,7 +61,7 @@ TEST_CASE(
   // L2.
   for (const std::int64_t bytes : {std::int64_t{6} << 20, std::int64_t{24} << 20}) {
     test::GpuRing ring(gpu(), 4);
-    const Time time = pass(ring, {bytes, true, false}, 80);
+    const Time time = pass(ring, {bytes, program::CopyKind::reduce_scatter}, 80);
     const double chunk = static_cast<double>(bytes) / 4;
     const double expected = 3 * (5e5 + chunk / 75e9 * 1e12) + 2 * chunk / 1024e9 * 1e12;
     CHECK(static_cast<double>(time) == Approx(expected).epsilon(0.01));
@@ -74,15 +74,41 @@ TEST_CASE(
 TEST_CASE("near-memory reduction reads one copy a step and has no last one") {
   test::GpuRing ring(gpu(), 4);
   const std::int64_t bytes = std::int64_t{24} << 20;
-  const Time time = pass(ring, {bytes, true, true}, 80);
+  const Time time = pass(ring, {bytes, program::CopyKind::reduce_scatter, true}, 80);
   CHECK(static_cast<double>(time) == Approx(3 * (5e5 + 6.0 * 1048576 / 75e9 * 1e12)).epsilon(0.01));
   CHECK(ring.traffic(0, TrafficClass::reduce_scatter_read) == 3 * bytes / 4);
+}
+
+TEST_CASE("a send and an all-to-all: what leaves over the link, and its latency") {
+  // 12 MiB to the next member; of three chunks of 4 MiB, two leave. Each byte is read once and written once.
+  const std::int64_t bytes = std::int64_t{12} << 20;
+  test::GpuRing sends(gpu(), 3);
+  const Time sent = pass(sends, {bytes, program::CopyKind::send}, 80);
+  CHECK(static_cast<double>(sent) == Approx(5e5 + 12.0 * 1048576 / 75e9 * 1e12).epsilon(0.01));
+  CHECK(sends.traffic(1, TrafficClass::other) == 2 * bytes);
+  test::GpuRing exchanges(gpu(), 3);
+  const Time exchanged = pass(exchanges, {bytes, program::CopyKind::all_to_all}, 80);
+  CHECK(static_cast<double>(exchanged) == Approx(5e5 + 8.0 * 1048576 / 75e9 * 1e12).epsilon(0.01));
+  CHECK(exchanges.traffic(1, TrafficClass::other) == 4 * bytes / 3);
+}
+
+TEST_CASE("an addition near memory moves two thirds of a share of the bytes that CUs do") {
+  // CUs read two arrays of 12 MiB and write one; near memory one chunk is read and added: 8 of 36 MiB.
+  const std::int64_t bytes = std::int64_t{12} << 20;
+  test::GpuRing by_cus(gpu(), 3);
+  const Time slow = pass(by_cus, {bytes, program::CopyKind::add}, 80);
+  CHECK(by_cus.traffic(1, TrafficClass::other) == 3 * bytes);
+  test::GpuRing near_memory(gpu(), 3);
+  const Time fast = pass(near_memory, {bytes, program::CopyKind::add, true}, 80);
+  CHECK(near_memory.traffic(1, TrafficClass::other) == 2 * bytes / 3);
+  // An update takes twice as long as a read where the next one is in its bank group; here at most that.
+  CHECK(4 * fast < slow * 2);
 }
 
 TEST_CASE("an all-gather passes each chunk on") {
   test::GpuRing ring(gpu(), 3);
   const std::int64_t bytes = std::int64_t{12} << 20;
-  const Time time = pass(ring, {bytes, false, false}, 80);
+  const Time time = pass(ring, {bytes, program::CopyKind::all_gather}, 80);
   CHECK(static_cast<double>(time) == Approx(2 * (5e5 + 4.0 * 1048576 / 75e9 * 1e12)).epsilon(0.01));
   CHECK(ring.traffic(2, TrafficClass::all_gather_read) == 2 * bytes / 3);
   CHECK(ring.traffic(2, TrafficClass::all_gather_write) == 2 * bytes / 3);
@@ -93,7 +119,7 @@ TEST_CASE("few CUs cannot keep a link busy") {
   // departure, two CUs are slower than 80.
   test::GpuRing all(gpu(), 4);
   test::GpuRing two(gpu(), 4);
-  const program::RingPass reduce{std::int64_t{6} << 20, true, false};
+  const program::CopyKernel reduce{std::int64_t{6} << 20, program::CopyKind::reduce_scatter};
   const Time quick = pass(all, reduce, 80);
   CHECK(5 * pass(two, reduce, 2) > 6 * quick);
 }

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "ideal_links.hpp"
+#include "tessera/sim/gpu/copy_run.hpp"
 #include "tessera/sim/gpu/gemm_run.hpp"
 #include "tessera/sim/gpu/gpu.hpp"
-#include "tessera/sim/gpu/ring_pass_run.hpp"
 
 namespace tessera::test {
 
@@ -64,7 +64,7 @@ class GpuParts {
         updater.begin(gemm->reduction);
         run = std::make_unique<sim::GemmRun>(context, *gemm);
       } else {
-        run = std::make_unique<sim::RingPassRun>(context, std::get<program::RingPass>(kernel.work));
+        run = std::make_unique<sim::CopyRun>(context, std::get<program::CopyKernel>(kernel.work));
       }
     }
     [[nodiscard]] Time now() const { return owner->calls_.now(); }

@@ -53,17 +53,22 @@ program::GemmKernel gemm(std::int64_t m, std::int64_t n, std::int64_t k, const c
 
 }  // namespace
 
-TEST_CASE("the volume of passes round the ring is exact") {
+TEST_CASE("the volume of kernels that copy is exact") {
+  using program::CopyKind;
   machine::GpuSpec spec;
   spec.copy_block = 8192;
-  for (const program::RingPass& pass :
-       {program::RingPass{1 << 20, true, false}, {1 << 20, true, true}, {1 << 20, false, false}}) {
-    CAPTURE(pass.reduces, pass.near_memory);
-    CHECK(estimated(spec, {pass}, 4).transactions == moved(spec, {pass}, 4).transactions);
-    CHECK(estimated(spec, {pass}, 4).bytes_sent == moved(spec, {pass}, 4).bytes_sent);
+  for (const CopyKind kind :
+       {CopyKind::reduce_scatter, CopyKind::all_gather, CopyKind::all_to_all, CopyKind::send, CopyKind::add}) {
+    for (const bool near_memory : {false, true}) {
+      const program::CopyKernel copy{1 << 20, kind, near_memory};
+      CAPTURE(name_of(kind), near_memory);
+      CHECK(estimated(spec, {copy}, 4).transactions == moved(spec, {copy}, 4).transactions);
+      CHECK(estimated(spec, {copy}, 4).bytes_sent == moved(spec, {copy}, 4).bytes_sent);
+    }
   }
   // Of four chunks of 256 KiB, three are sent by each GPU, in units of 8 KiB.
-  const sim::KernelVolume volume = sim::kernel_volume({program::RingPass{1 << 20, true, false}}, spec, 0, 4);
+  const sim::KernelVolume volume =
+      sim::kernel_volume({program::CopyKernel{1 << 20, CopyKind::reduce_scatter}}, spec, 0, 4);
   CHECK(volume.messages == 3 * 32);
   CHECK(volume.loads == 4 * 32);  // and the last reduction
   // It reads 7 chunks (figure 10: one, then two in each step and at the end) and writes 4, in blocks of 1 KiB.
@@ -72,8 +77,8 @@ TEST_CASE("the volume of passes round the ring is exact") {
 
 TEST_CASE("the volume of fused GEMMs of whole tiles is exact where the L2 holds both operands") {
   const machine::GpuSpec spec;
-  for (const char* map : {"local", "ring-reduce-scatter", "direct-reduce-scatter", "all-to-all", "ring-all-gather",
-                          "direct-all-gather"}) {
+  for (const char* map : {"local", "ring-reduce-scatter", "direct-reduce-scatter", "all-to-all", "send",
+                          "ring-all-gather", "direct-all-gather"}) {
     for (const std::int64_t split_k : {1, 2}) {
       CAPTURE(map, split_k);
       program::GemmKernel kernel = gemm(128 * 6, 256 * 2, 256, map);

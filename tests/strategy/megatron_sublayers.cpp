@@ -35,8 +35,8 @@ Kernels kernels(const program::Program& program) {
       if (const auto* gemm = std::get_if<program::GemmKernel>(&kernel.work)) {
         found.depths.push_back(gemm->shape.k);
       } else {
-        const auto& pass = std::get<program::RingPass>(kernel.work);
-        ++(pass.reduces ? found.reduce_scatters : found.all_gathers);
+        const auto& copy = std::get<program::CopyKernel>(kernel.work);
+        ++(copy.kind == program::CopyKind::reduce_scatter ? found.reduce_scatters : found.all_gathers);
       }
     }
   }

@@ -96,17 +96,69 @@ TEST_CASE("t3: by operators, and what a device holds") {
         "strategy.toml:1:1: fidelity \"operator\" has configuration \"sequential\" alone");
 }
 
+// Of FC-2, 512 x 1024 in FP16 on each device: 1 MiB.
+TEST_CASE("t3: results that go to others without a sum, fused and by a kernel of their own") {
+  using program::CopyKind;
+  for (const auto& [map, kind] : {std::pair("all-to-all", CopyKind::all_to_all), {"send", CopyKind::send}}) {
+    for (const char* configuration : {"sequential", "t3", "t3-mca", "ideal-gemm-rs-overlap", "cu-split", "gemm"}) {
+      CAPTURE(map, configuration);
+      TestJob one = job();
+      const strategy::Plan plan = one.plan(
+          std::string("name = \"t3\"\ncollective = \"") + map + "\"\nconfiguration = \"" + configuration + "\"",
+          strategy::t3::kind());
+      REQUIRE(one.diagnostics.ok());
+      CHECK(program::check_program(plan.program, one.machine).empty());
+      const std::string name = configuration;
+      const bool apart = name == "sequential" || name[0] == 'i' || name[0] == 'c';
+      CHECK(plan.program.kernels.size() == (apart ? 2 : 1));
+      for (const program::Kernel& kernel : plan.program.kernels) {
+        const auto* copy = std::get_if<program::CopyKernel>(&kernel.work);
+        if (copy != nullptr) CHECK(*copy == program::CopyKernel{1 << 20, kind});
+      }
+    }
+  }
+}
+
+TEST_CASE("t3: what is added to a sum, behind the all-gather by CUs, before it near the memory") {
+  using program::CopyKind;
+  for (const char* configuration : {"sequential", "t3", "ideal-rs-nmc"}) {
+    for (const bool near_memory : {false, true}) {
+      CAPTURE(configuration, near_memory);
+      TestJob one = job();
+      const strategy::Plan plan =
+          one.plan(std::string("name = \"t3\"\nfollowing = \"") + (near_memory ? "near-memory" : "cus") +
+                       "\"\nconfiguration = \"" + configuration + "\"",
+                   strategy::t3::kind());
+      REQUIRE(one.diagnostics.ok());
+      std::vector<program::CopyKernel> copies;
+      for (const program::Kernel& kernel : plan.program.kernels) {
+        if (const auto* copy = std::get_if<program::CopyKernel>(&kernel.work)) copies.push_back(*copy);
+      }
+      const auto last = copies.size() - 1;
+      CHECK(copies[last - (near_memory ? 1 : 0)] == program::CopyKernel{1 << 20, CopyKind::add, near_memory});
+      CHECK(copies[last - (near_memory ? 0 : 1)].kind == CopyKind::all_gather);
+    }
+  }
+}
+
 TEST_CASE("t3: bad tables") {
   CHECK(problem("sublayer = \"gemm\"") == "strategy.toml:2:12: sub-layer \"gemm\" needs m, n and k");
   CHECK(problem("wavefronts = 3") == "strategy.toml:2:14: 3 wavefronts do not divide a tile of 128 rows");
   CHECK(problem("sublayer = \"op\"\nsplit_k = 5") ==
         "strategy.toml:3:11: 5 work-groups cannot share a depth of 128 in chunks of 32: some would have none");
-  CHECK(problem("configuration = \"sequential\"\ncollective = \"all-to-all\"") ==
-        "strategy.toml:2:17: \"sequential\" has no kernel for \"all-to-all\" by itself; allowed: t3, t3-mca, gemm");
   CHECK(problem("configuration = \"all-gather\"\ncollective = \"local\"") ==
-        "strategy.toml:2:17: \"all-gather\" has nothing to gather: collective and input are \"local\"");
-  CHECK(problem("configuration = \"reduce-scatter\"\ncollective = \"all-to-all\"").find("no kernel") !=
-        std::string::npos);
+        "strategy.toml:2:17: \"all-gather\" has nothing to gather: collective is \"local\", input \"local\"");
+  for (const char* map : {"all-to-all", "send"}) {
+    CHECK(problem(std::string("configuration = \"reduce-scatter\"\ncollective = \"") + map + "\"") ==
+          std::string("strategy.toml:2:17: \"reduce-scatter\" needs a sum, but \"") + map + "\" has none");
+    CHECK(problem(std::string("configuration = \"all-gather\"\ncollective = \"") + map + "\"")
+              .starts_with("strategy.toml:2:17: \"all-gather\" has nothing to gather"));
+    CHECK(problem(std::string("following = \"cus\"\ncollective = \"") + map + "\"") ==
+          std::string("strategy.toml:2:13: nothing can be added to a sum where there is none: collective \"") + map +
+              "\"");
+  }
+  CHECK(problem("following = \"cus\"\nfidelity = \"operator\"\nconfiguration = \"sequential\"") ==
+        "strategy.toml:2:13: fidelity \"operator\" has following \"none\" alone");
   CHECK(problem("gemm_cus = 81") == "strategy.toml:2:12: 81 of 80 CUs");
   TestJob other = job();
   other.workload.datatype = "bf16";
@@ -136,9 +188,9 @@ TEST_CASE("t3: an all-gather with the GEMM that makes its data") {
       CHECK(program::memory_peak(plan.program, 0).total == (3 << 18) + (8 << 20));
       // No kernel reduces, and none of those that gather moves less than the whole array.
       for (const program::Kernel& kernel : plan.program.kernels) {
-        const auto* pass = std::get_if<program::RingPass>(&kernel.work);
+        const auto* pass = std::get_if<program::CopyKernel>(&kernel.work);
         if (pass == nullptr) continue;
-        CHECK(!pass->reduces);
+        CHECK(pass->kind == program::CopyKind::all_gather);
         CHECK(pass->bytes == 8 << 20);
       }
       const std::string name = configuration;
@@ -173,8 +225,8 @@ TEST_CASE("t3: a GEMM whose input is gathered") {
     const bool two = name == "sequential" || name[0] == 'i' || name[0] == 'c';
     CHECK(plan.program.kernels.size() == (two ? 2 : 1));
     for (const program::Kernel& kernel : plan.program.kernels) {
-      const auto* pass = std::get_if<program::RingPass>(&kernel.work);
-      if (pass != nullptr) CHECK(*pass == program::RingPass{2 << 20, false, false});
+      const auto* pass = std::get_if<program::CopyKernel>(&kernel.work);
+      if (pass != nullptr) CHECK(*pass == program::CopyKernel{2 << 20, program::CopyKind::all_gather});
       if (pass == nullptr) CHECK((std::get<program::GemmKernel>(kernel.work).input_map != 0) == fused);
     }
   }

@@ -90,6 +90,9 @@ struct AddressMap {
 /// The same map where a switch adds what all other members store to one (section 7.4): it comes there once. All members
 /// begin with the same chunk, so that a switch holds no more sums than they are apart.
 [[nodiscard]] AddressMap combined(AddressMap map);
+/// All of it is stored to member r+1 (section 7.2, pipeline parallelism); the same order on all, nothing stays.
+[[nodiscard]] AddressMap send_map(std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles,
+                                  std::uint32_t writes = 1);
 /// Everything stays and nobody waits for it.
 [[nodiscard]] AddressMap local_map(std::uint32_t tiles);
 
@@ -101,6 +104,7 @@ struct AddressMapKind {
   AddressMap (*make)(std::uint32_t rank, std::uint32_t ranks, std::uint32_t tiles, std::uint32_t writes) = nullptr;
   bool scatters_sums = false;  ///< each member ends with a chunk of the sum: an all-gather makes it whole
   bool gathers = false;        ///< each member ends with what all producers have made
+  bool sends = false;          ///< each member ends with what the one before it has made
 };
 [[nodiscard]] const std::vector<AddressMapKind>& address_map_kinds();
 [[nodiscard]] std::uint32_t address_map_index(const std::string& name);  ///< InternalError when there is none

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -60,18 +61,30 @@ struct GemmKernel {
   [[nodiscard]] AddressMap input_address_map(std::uint32_t rank, std::uint32_t ranks) const;
 };
 
-/// A pass round a ring by work-groups that copy: each step reads a chunk, adds what was received where it reduces, and
-/// stores it to the next member. In one direction, to member r-1 as T3's maps do.
-struct RingPass {
-  std::int64_t bytes = 0;    ///< of the whole buffer
-  bool reduces = true;       ///< reduce-scatter; otherwise all-gather
-  bool near_memory = false;  ///< DMAs and op-and-store instead of work-groups: one read a step, no last reduction
-  bool operator==(const RingPass&) const = default;
+/// What a kernel of work-groups that copy does with its array, which is cut into a chunk for each member of its group.
+enum class CopyKind : std::uint8_t {
+  reduce_scatter,  ///< round the ring, to member r-1 as T3's maps do: a step adds what has come and stores it there
+  all_gather,      ///< the same, and adds nothing
+  all_to_all,      ///< chunk c is stored to member c
+  send,            ///< all of it is stored to member r+1, as between stages of a pipeline
+  add,             ///< another array is added to it here: an operation that follows a sum (T3, section 7.6)
+};
+
+/// As in labels: "reduce-scatter".
+[[nodiscard]] std::string_view name_of(CopyKind kind);
+
+struct CopyKernel {
+  std::int64_t bytes = 0;  ///< of the whole array
+  CopyKind kind = CopyKind::reduce_scatter;
+  /// By DMAs and op-and-stores instead of work-groups. reduce_scatter: one read a step, no last reduction; add: only to
+  /// the chunk that a reduce-scatter leaves here, that of member r-1.
+  bool near_memory = false;
+  bool operator==(const CopyKernel&) const = default;
 };
 
 /// What Op::kernel runs. All members of the group run the same kernels of it in the same order.
 struct Kernel {
-  std::variant<GemmKernel, RingPass> work;
+  std::variant<GemmKernel, CopyKernel> work;
   std::uint32_t group_slot = 0;
   std::int64_t cus = 0;  ///< that it gets; 0: all
   /// Kernels of one device run one after the other on one memory; where a study assumes that two do not disturb each

@@ -3,6 +3,7 @@
 // programs. Adding a configuration is a function in src/program/sublayer/configurations.cpp and its line in the list.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,13 @@
 
 namespace tessera::program::sublayer {
 
+/// An addition to the sum, such as that of a residual (section 7.6).
+enum class Following : std::uint8_t {
+  nothing,
+  by_cus,       ///< on all of it on each device, when it is gathered
+  near_memory,  ///< on each device's part of it, before
+};
+
 /// What is to be done, whatever the configuration.
 struct Work {
   GemmKernel gemm;  ///< whose maps communicate
@@ -21,7 +29,8 @@ struct Work {
   std::string label;
   std::uint32_t group_slot = 0;  ///< the devices that share it
   bool gathers = true;           ///< the sum is wanted everywhere
-  std::int64_t gemm_cus = 0;     ///< 0: all
+  Following following = Following::nothing;
+  std::int64_t gemm_cus = 0;  ///< 0: all
   std::int64_t collective_cus = 0;
   std::int64_t ranks = 1;
 
@@ -31,8 +40,9 @@ struct Work {
   [[nodiscard]] bool communicates() const;
   /// ... and is gathered, each device making a shard of it; otherwise what they make is summed.
   [[nodiscard]] bool gathers_shards() const;
-  /// Or each device gets its part of each result (all-to-all).
-  [[nodiscard]] bool exchanges() const;
+  /// Or each device makes partial sums, and ends with a part of what they come to, unless that is gathered then. Maps
+  /// of the user's own count as such.
+  [[nodiscard]] bool sums() const;
   [[nodiscard]] std::int64_t input_bytes() const { return gemm.shape.m * gemm.shape.k * gemm.shape.element; }
   /// Of the array that all devices end with.
   [[nodiscard]] std::int64_t result_bytes() const { return gemm.shape.output_bytes() * (gathers_shards() ? ranks : 1); }

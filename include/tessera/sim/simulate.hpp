@@ -46,6 +46,10 @@ struct SimulationResult {
                                         const workload::CostModel& cost, Communicator& comm,
                                         const SimulationOptions& options);
 
+/// Throws InputError for what the simulator cannot represent, or the machine not do: packets of less than a picosecond,
+/// kernels on a device without [transaction], a Tracker too small for them. simulate and check call it too.
+void refuse_unrepresentable(const machine::Machine& machine, const program::Program& program);
+
 /// Throws what simulate would throw before time zero on that many ranks (check_program, memory, partition, datatypes),
 /// and returns the warnings that it would return; `options.run` plays no part. Serial, no MPI. For `tessera check`.
 [[nodiscard]] std::vector<std::string> check(const machine::Machine& machine, const program::Program& program,

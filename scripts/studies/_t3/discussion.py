@@ -19,11 +19,14 @@ CASES = {
     "FC-2, as elsewhere on this page": gemm(*FC2),
     "all-gather of what the GEMM makes (7.1)": gemm(TOKENS, HIDDEN // GPUS, HIDDEN, collective="ring-all-gather"),
     "all-gather of what the GEMM needs (7.2)": gemm(TOKENS, 4 * HIDDEN // GPUS, HIDDEN, collective="local", input="ring-all-gather"),
+    "FC-2, whose result goes to the experts of others (7.2)": gemm(*FC2, collective="all-to-all"),
+    "FC-2, whose result goes to the next stage of a pipeline (7.2)": gemm(*FC2, collective="send"),
     "weight gradient of FC-2, over 8 replicas (7.2)": gemm(4 * HIDDEN // GPUS, HIDDEN, TOKENS),
     "FC-2, 16 new tokens (7.3)": gemm(16, *FC2[1:]),
     "FC-2, 256 new tokens (7.3)": gemm(256, *FC2[1:]),
     "FC-2 with system-wide atomics (7.4)": gemm(*FC2, reduction="atomics"),
     "FC-2 in FP8, twice the peak (7.5)": (*gemm(*FC2), ("workload.datatype", "fp8"), ("machine.device.peak.fp8", TWICE_THE_PEAK)),
+    "FC-2 and a residual, added by CUs (7.6)": gemm(*FC2, following="cus"),
     "FC-2 with split-K of 2 (7.7)": gemm(*FC2, split_k=2),
     "FC-2 over links of 25 GB/s and 5 us (7.8)": (*gemm(*FC2), ("machine.topology.bandwidth", "25 GB/s"), ("machine.topology.latency", "5 us")),
 }
@@ -38,11 +41,12 @@ def study(bench):
 
 
 def pairs(bench):
-    """What has no sequential counterpart: milliseconds of two runs."""
-    exchange = gemm(*FC2, collective="all-to-all")
-    runs = bench.runs([exchange], ("gemm", "t3-mca"), layer=tuple)
+    """Near-memory additions for what follows (7.6): milliseconds of two runs."""
+    added = [gemm(*FC2, following=by) for by in ("cus", "near-memory")]
+    runs = bench.runs(added, ("t3-mca",), layer=tuple)
     layer = (*end_to_end.settings_of(bench, end_to_end.SMALL[0], 8, "prompt"), ("model.layers", 1), ("strategy.sublayers", "t3-mca"))
     whole, cut = [bench.simulator.summary(end_to_end.FILE, (*layer, ("strategy.sequence_parallel", value))) for value in ("false", "true")]
-    rows = [("FC-2 alone; fused with an all-to-all of experts (7.2)", runs[exchange, "gemm"], runs[exchange, "t3-mca"]),
+    rows = [("FC-2 with T3-MCA; a residual added by CUs behind the all-gather, near memory before it (7.6)",
+             *[runs[one, "t3-mca"] for one in added]),
             ("one layer of Mega-GPT-2; what follows a sum cut along the sequence (7.6)", whole, cut)]
     return table(("", "first, ms", "second, ms"), [(name, *[f"{1e3 * seconds(one):.3f}" for one in both]) for name, *both in rows])

@@ -15,42 +15,52 @@ void add_gemm(const Work& work, BlockBuilder& builder, std::int64_t cus = 0) {
   builder.activity(work.activity).label(work.label + " gemm").kernel({gemm, work.group_slot, cus, 0});
 }
 
-std::string pass_label(const Work& work, const RingPass& pass) {
-  return work.label + (pass.reduces ? " reduce-scatter" : " all-gather");
+std::string copy_label(const Work& work, const CopyKernel& copy) {
+  return work.label + " " + std::string(name_of(copy.kind));
 }
 std::string input_label(const Work& work) { return work.label + " input all-gather"; }
 
-void add_labelled(const std::string& label, const Work& work, BlockBuilder& builder, const RingPass& pass,
+void add_labelled(const std::string& label, const Work& work, BlockBuilder& builder, const CopyKernel& copy,
                   std::int64_t cus, std::uint32_t memory) {
-  builder.activity(Activity::tensor_communication).label(label).kernel({pass, work.group_slot, cus, memory});
+  const Activity activity = copy.kind == CopyKind::add ? work.activity : Activity::tensor_communication;
+  builder.activity(activity).label(label).kernel({copy, work.group_slot, cus, memory});
 }
 
-void add_pass(const Work& work, BlockBuilder& builder, const RingPass& pass, std::int64_t cus = 0,
+void add_copy(const Work& work, BlockBuilder& builder, const CopyKernel& copy, std::int64_t cus = 0,
               std::uint32_t memory = 0) {
-  add_labelled(pass_label(work, pass), work, builder, pass, cus, memory);
+  add_labelled(copy_label(work, copy), work, builder, copy, cus, memory);
 }
 
-RingPass reduce_scatter(const Work& work) { return {work.result_bytes(), true, false}; }
-RingPass near_memory_reduce_scatter(const Work& work) { return {work.result_bytes(), true, true}; }
-RingPass all_gather(const Work& work) { return {work.result_bytes(), false, false}; }
+CopyKernel reduce_scatter(const Work& work) { return {work.result_bytes(), CopyKind::reduce_scatter}; }
+CopyKernel near_memory_reduce_scatter(const Work& work) {
+  return {work.result_bytes(), CopyKind::reduce_scatter, true};
+}
+CopyKernel all_gather(const Work& work) { return {work.result_bytes(), CopyKind::all_gather}; }
 
 /// What a fused GEMM communicates by itself, as a kernel of its own.
-RingPass unfused(const Work& work) { return work.gathers_shards() ? all_gather(work) : reduce_scatter(work); }
+CopyKernel unfused(const Work& work) {
+  if (work.gathers_shards()) return all_gather(work);
+  if (work.sums()) return reduce_scatter(work);
+  const bool sends = address_map_kinds()[work.gemm.map].sends;
+  return {work.result_bytes(), sends ? CopyKind::send : CopyKind::all_to_all};
+}
 
 /// What a fused GEMM's input comes by.
 void add_input_gather(const Work& work, BlockBuilder& builder, std::int64_t cus = 0, std::uint32_t memory = 0) {
   if (work.gathers_input())
-    add_labelled(input_label(work), work, builder, {work.input_bytes(), false, false}, cus, memory);
+    add_labelled(input_label(work), work, builder, {work.input_bytes(), CopyKind::all_gather}, cus, memory);
 }
 
 void add_unfused(const Work& work, BlockBuilder& builder, std::int64_t cus = 0, std::uint32_t memory = 0) {
-  if (work.communicates()) add_pass(work, builder, unfused(work), cus, memory);
+  if (work.communicates()) add_copy(work, builder, unfused(work), cus, memory);
 }
 
-/// A sum that is scattered is gathered then, however it came about.
+/// A sum that is scattered is gathered then, however it came about, and what is added to it is so before or behind.
 void add_what_follows(const Work& work, BlockBuilder& builder, std::int64_t cus = 0, std::uint32_t memory = 0) {
-  if (work.communicates() && work.gathers && !work.gathers_shards())
-    add_pass(work, builder, all_gather(work), cus, memory);
+  if (work.following == Following::near_memory)
+    add_copy(work, builder, {work.result_bytes(), CopyKind::add, true}, cus, memory);
+  if (work.sums() && work.gathers) add_copy(work, builder, all_gather(work), cus, memory);
+  if (work.following == Following::by_cus) add_copy(work, builder, {work.result_bytes(), CopyKind::add}, cus, memory);
 }
 
 void sequential(const Work& work, Streams& streams) {
@@ -64,7 +74,7 @@ void fused(const Work& work, Streams& streams, const std::string& arbitration) {
   GemmKernel gemm = work.gemm;
   gemm.arbitration = arbitration;
   streams.main.activity(work.activity).label(work.label + " fused gemm").kernel({gemm, work.group_slot, 0, 0});
-  if (gemm.calls.empty() && address_map_kinds()[gemm.map].scatters_sums) add_what_follows(work, streams.main);
+  if (gemm.calls.empty()) add_what_follows(work, streams.main);
 }
 
 /// The GEMM, and beside it, undisturbed, what `side` adds; the longer of the two counts.
@@ -76,7 +86,7 @@ void overlapped(const Work& work, Streams& streams, std::int64_t gemm_cus, const
   streams.side.signal(side_done);
   add_gemm(work, streams.main, gemm_cus);
   streams.main.activity(Activity::tensor_communication)
-      .label(work.communicates() ? pass_label(work, unfused(work)) : input_label(work))
+      .label(work.communicates() ? copy_label(work, unfused(work)) : input_label(work))
       .wait(side_done);
 }
 
@@ -91,7 +101,7 @@ void ideal_overlap(const Work& work, Streams& streams) {
 void ideal_near_memory(const Work& work, Streams& streams) {
   overlapped(work, streams, 0, [&](BlockBuilder& side) {
     add_input_gather(work, side, 0, side_memory);
-    add_pass(work, side, near_memory_reduce_scatter(work), 0, side_memory);
+    add_copy(work, side, near_memory_reduce_scatter(work), 0, side_memory);
   });
   add_what_follows(work, streams.main);
 }
@@ -138,14 +148,14 @@ const std::vector<Configuration>& configurations() {
        .help = "the reduce-scatter alone",
        .whole = false,
        .sums = true,
-       .add = [](const Work& work, Streams& streams) { add_pass(work, streams.main, reduce_scatter(work)); }},
+       .add = [](const Work& work, Streams& streams) { add_copy(work, streams.main, reduce_scatter(work)); }},
       {.name = "all-gather",
        .help = "the all-gather alone",
        .whole = false,
        .add =
            [](const Work& work, Streams& streams) {
              add_input_gather(work, streams.main);
-             if (work.communicates()) add_pass(work, streams.main, all_gather(work));
+             if (work.sums() || work.gathers_shards()) add_copy(work, streams.main, all_gather(work));
            }},
   };
   return all;

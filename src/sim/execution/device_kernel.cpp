@@ -1,4 +1,6 @@
 // Kernels at transaction level: a stream waits while one of the device's GPUs runs.
+#include <optional>
+
 #include "tessera/base/error.hpp"
 #include "tessera/sim/execution/channel.hpp"
 #include "tessera/sim/execution/device.hpp"
@@ -6,6 +8,24 @@
 namespace tessera::sim {
 
 using program::Activity;
+
+namespace {
+
+/// Messages and additions are none.
+std::optional<program::CollectiveKind> collective_kind(program::CopyKind kind) {
+  switch (kind) {
+    case program::CopyKind::reduce_scatter:
+      return program::CollectiveKind::reduce_scatter;
+    case program::CopyKind::all_gather:
+      return program::CollectiveKind::all_gather;
+    case program::CopyKind::all_to_all:
+      return program::CollectiveKind::all_to_all;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
 
 bool Device::begin_kernel(Stream& stream, const program::Instruction& instruction) {
   if (!reach_clock(stream)) return false;
@@ -51,19 +71,21 @@ void Device::end_kernel(Stream& stream, const program::Instruction& instruction,
   kernel_rows_.push_back({self_, static_cast<std::uint16_t>(stream.index), instruction.label, stream.since, computed,
                           context_->now(), run.held_back()});
   stream.clock = context_->now();
-  if (gemm == nullptr) count_pass(stream, instruction, std::get<program::RingPass>(kernel.work), own);
+  if (gemm == nullptr) count_copy(stream, instruction, std::get<program::CopyKernel>(kernel.work), own);
 }
 
-// A pass round the ring is a collective like others.
-void Device::count_pass(const Stream& stream, const program::Instruction& instruction, const program::RingPass& pass,
-                        const OwnGpu& own) {
+// A collective of a kernel's is one like others.
+void Device::count_copy(const Stream& stream, const program::Instruction& instruction,
+                        const program::CopyKernel& kernel, const OwnGpu& own) {
+  const auto kind = collective_kind(kernel.kind);
+  if (!kind) return;
   results::CollectiveRow key;
   key.label = instruction.label;
-  key.kind = static_cast<std::uint16_t>(pass.reduces ? program::CollectiveKind::reduce_scatter
-                                                     : program::CollectiveKind::all_gather);
-  key.algorithm = static_cast<std::uint16_t>(program::algorithm_index("ring"));
+  key.kind = static_cast<std::uint16_t>(*kind);
+  const bool exchanges = kernel.kind == program::CopyKind::all_to_all;
+  key.algorithm = static_cast<std::uint16_t>(program::algorithm_index(exchanges ? "direct" : "ring"));
   key.group_size = static_cast<std::uint32_t>(own.group().members.size());
-  environment_->collectives->add(key, pass.bytes, stream.clock - stream.since);
+  environment_->collectives->add(key, kernel.bytes, stream.clock - stream.since);
 }
 
 void Device::kernel_ended(const OwnGpu& own) {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "tessera/sim/gpu/copy_run.hpp"
 #include "tessera/sim/gpu/gemm_run.hpp"
-#include "tessera/sim/gpu/ring_pass_run.hpp"
 
 namespace tessera::sim {
 
@@ -53,7 +53,7 @@ void Gpu::begin(Time now, const program::Kernel& kernel, std::uint32_t rank, std
     updater_.begin(gemm->reduction);
     run_ = std::make_unique<GemmRun>(context, *gemm);
   } else {
-    run_ = std::make_unique<RingPassRun>(context, std::get<program::RingPass>(kernel.work));
+    run_ = std::make_unique<CopyRun>(context, std::get<program::CopyKernel>(kernel.work));
   }
   id_ = id;
   run_->begin(now);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tessera/base/integers.hpp"
+#include "tessera/sim/gpu/copy_steps.hpp"
 #include "tessera/sim/gpu/gemm_layout.hpp"
 #include "tessera/sim/gpu/tile_places.hpp"
 
@@ -101,20 +102,23 @@ KernelVolume volume_of(const program::GemmKernel& gemm, const machine::GpuSpec& 
   return volume;
 }
 
-/// Each step reads what it sends, and what it adds to it where the memory does not; at the end the last chunk is
-/// reduced, or has come.
-KernelVolume volume_of(const program::RingPass& pass, const machine::GpuSpec& spec, std::uint32_t ranks) {
-  const std::int64_t steps = ranks - 1;
-  const bool adds = pass.reduces && !pass.near_memory;
-  const std::int64_t reads = adds ? 2 * steps + 1 : steps;  // the first step has nothing to add
-  const std::int64_t writes = steps + (adds ? 1 : 0);
-  const std::int64_t chunk = ceil_div(pass.bytes, ranks);
+KernelVolume volume_of(const program::CopyKernel& kernel, const machine::GpuSpec& spec, std::uint32_t rank,
+                       std::uint32_t ranks) {
+  const CopySteps plan = copy_steps(kernel, rank, ranks);
   const std::int64_t unit = ceil_div(spec.copy_block, spec.granularity) * spec.granularity;
   KernelVolume volume;
-  volume.transactions = (reads + writes) * ceil_div(chunk, spec.granularity);
-  volume.loads = (steps + (adds ? 1 : 0)) * ceil_div(chunk, unit);
-  volume.messages = steps * ceil_div(chunk, unit);
-  volume.bytes_sent = steps * chunk;
+  for (const CopyStep& step : plan.steps) {
+    const std::int64_t bytes = chunk_bytes(kernel, step.chunk, ranks);
+    const bool is_sent = step.destination != rank;
+    const bool is_stored = !is_sent && !kernel.near_memory;
+    const std::int64_t moved = (step.own ? 1 : 0) + (step.other ? 1 : 0) + (is_stored ? 1 : 0);
+    volume.transactions += moved * ceil_div(bytes, spec.granularity);
+    volume.loads += ceil_div(bytes, unit);
+    if (!is_sent) continue;
+    volume.messages += ceil_div(bytes, unit);
+    volume.bytes_sent += bytes;
+  }
+  for (const std::int64_t bytes : plan.expected) volume.transactions += ceil_div(bytes, spec.granularity);
   return volume;
 }
 
@@ -124,7 +128,7 @@ KernelVolume kernel_volume(const program::Kernel& kernel, const machine::GpuSpec
                            std::uint32_t ranks) {
   if (const auto* gemm = std::get_if<program::GemmKernel>(&kernel.work))
     return volume_of(*gemm, spec, kernel.cus > 0 ? kernel.cus : spec.cus, rank, ranks);
-  return volume_of(std::get<program::RingPass>(kernel.work), spec, ranks);
+  return volume_of(std::get<program::CopyKernel>(kernel.work), spec, rank, ranks);
 }
 
 }  // namespace tessera::sim

@@ -33,17 +33,20 @@ std::optional<Problem> communication_problem(const Work& work, const Options& op
                                              "\"gemm\" has whole ones",
                                              options.collective, options.sublayer)};
   const Configuration& config = configuration(options.configuration);
-  if (config.sums && (work.gathers_shards() || !work.communicates()))
+  if (config.sums && !work.sums())
     return Problem{"configuration",
                    fmt::format("\"{}\" needs a sum, but \"{}\" has none", options.configuration, options.collective)};
   const bool direct = work.gemm.calls.empty() && options.collective == "direct-reduce-scatter";
   if (work.gemm.reduction == program::Reduction::in_switch && !direct)
     return Problem{"reduction", "a switch adds what all devices store to one: collective \"direct-reduce-scatter\""};
-  if (options.configuration == "all-gather" && !work.communicates() && !work.gathers_input())
-    return Problem{"configuration", "\"all-gather\" has nothing to gather: collective and input are \"local\""};
-  if (!config.fused && options.configuration != "gemm" && work.exchanges())
-    return Problem{"configuration", fmt::format("\"{}\" has no kernel for \"{}\" by itself; allowed: t3, t3-mca, gemm",
-                                                options.configuration, options.collective)};
+  if (options.configuration == "all-gather" && !work.sums() && !work.gathers_shards() && !work.gathers_input())
+    return Problem{"configuration", fmt::format("\"all-gather\" has nothing to gather: collective is \"{}\", input "
+                                                "\"local\"",
+                                                options.collective)};
+  if (options.following != Following::nothing && (!work.sums() || !work.gemm.calls.empty()))
+    return Problem{"following",
+                   fmt::format("nothing can be added to a sum where there is none: collective \"{}\"{}",
+                               options.collective, work.gemm.calls.empty() ? "" : " with maps of its own")};
   return std::nullopt;
 }
 

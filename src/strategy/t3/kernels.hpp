@@ -10,6 +10,7 @@ namespace tessera::strategy::t3 {
 
 using program::sublayer::Configuration;
 using program::sublayer::configuration;
+using program::sublayer::Following;
 using program::sublayer::Problem;
 using program::sublayer::Product;
 using program::sublayer::Streams;

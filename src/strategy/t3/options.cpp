@@ -5,6 +5,8 @@
 namespace tessera::strategy::t3 {
 namespace {
 
+using program::sublayer::Following;
+
 void add_map_keys(config::Schema<MapTable>& s) {
   s.integer("chunk", &MapTable::chunk, "of the output, cut into as many as there are devices, counted from the rank")
       .at_least("0");
@@ -98,6 +100,12 @@ const config::Schema<Options>& options_schema() {
          "what adds a fused GEMM's updates: the memory itself; system-wide atomics that read and write it; or, for "
          "direct-reduce-scatter, the switch in front of where they go, and the memory what is here")
         .otherwise("near-memory");
+    s.choice<Following>(
+         "following", &Options::following,
+         {{"none", Following::nothing}, {"cus", Following::by_cus}, {"near-memory", Following::near_memory}},
+         "an addition to the sum (a residual): by CUs, to all of it on each device; or near the memory, "
+         "to each device's part, before they are gathered")
+        .otherwise("none");
     add_gemm(s);
     s.integer("dma_tiles", &Options::dma_tiles, "wavefronts' tiles of a DMA command")
         .at_least("1")

@@ -62,8 +62,9 @@ class Planner {
     const program::GemmShape& shape = work.gemm.shape;
     const bool receives = !configuration(options_.configuration).fused && options_.configuration != "gemm" &&
                           work.communicates() && !work.gathers_shards();
+    const std::int64_t added = work.following == Following::nothing ? 0 : work.result_bytes();
     main.allocate(MemoryCategory::weights, shape.k * shape.n * shape.element)
-        .allocate(MemoryCategory::activations, shape.m * shape.k * shape.element + work.result_bytes())
+        .allocate(MemoryCategory::activations, shape.m * shape.k * shape.element + work.result_bytes() + added)
         .allocate(MemoryCategory::buffers, receives ? shape.output_bytes() : 0);
   }
 
@@ -80,13 +81,18 @@ class Planner {
     main.activity(work.activity)
         .label(work.label + " gemm")
         .compute(workload::gemm(work.label, 1, shape.m, shape.n, shape.k, job_.workload->datatype));
-    if (work.communicates() && !work.gathers_shards()) add(CollectiveKind::reduce_scatter, work.result_bytes(), " ");
-    if (work.communicates()) add(CollectiveKind::all_gather, work.result_bytes(), " ");
+    if (work.sums()) add(CollectiveKind::reduce_scatter, work.result_bytes(), " ");
+    if (work.sums() || work.gathers_shards()) return add(CollectiveKind::all_gather, work.result_bytes(), " ");
+    if (work.communicates()) add(CollectiveKind::all_to_all, work.result_bytes(), " ");
   }
 
   void check() {
     if (by_operators() && options_.configuration != "sequential")
       return error("configuration", "fidelity \"operator\" has configuration \"sequential\" alone");
+    if (by_operators() && options_.collective == "send")
+      return error("collective", "fidelity \"operator\" has no \"send\"");
+    if (by_operators() && options_.following != Following::nothing)
+      return error("following", "fidelity \"operator\" has following \"none\" alone");
     if (!by_operators() && !job_.machine->device.transaction) {
       return error("fidelity", "fidelity \"transaction\" needs a table [machine.device.transaction]; the machine \"" +
                                    job_.machine->name + "\" has none");
@@ -205,6 +211,7 @@ class Planner {
     work.ranks = ranks();
     for (const MapTable& map : options_.remote_maps) work.gemm.calls.push_back(call(map, program::RegionKind::remote));
     for (const MapTable& map : options_.dma_maps) work.gemm.calls.push_back(call(map, program::RegionKind::dma));
+    work.following = options_.following;
     work.gemm_cus = options_.gemm_cus;
     work.collective_cus = options_.collective_cus;
     return work;

@@ -97,7 +97,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   void end_kernel(Stream& stream, const program::Instruction& instruction, const OwnGpu& own);
   [[nodiscard]] OwnGpu& gpu(std::uint32_t memory);
   [[nodiscard]] const OwnGpu& gpu_of(const Stream& stream) const;
-  void count_pass(const Stream& stream, const program::Instruction& instruction, const program::RingPass& pass,
+  void count_copy(const Stream& stream, const program::Instruction& instruction, const program::CopyKernel& kernel,
                   const OwnGpu& own);
   void on_gpu_call(const GpuCall& call);
   void on_block(const MessageName& name);

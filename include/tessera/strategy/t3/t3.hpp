@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "tessera/program/kernel.hpp"
+#include "tessera/program/sublayer.hpp"
 #include "tessera/strategy/strategy.hpp"
 
 namespace tessera::strategy::t3 {
@@ -33,6 +33,7 @@ struct Options {
   std::string collective = "ring-reduce-scatter";
   std::string input = "local";
   program::Reduction reduction = program::Reduction::near_memory;
+  program::sublayer::Following following = program::sublayer::Following::nothing;
   std::int64_t m = 0, n = 0, k = 0;  ///< of sub-layer "gemm", and of one device
   std::int64_t tile_m = 128, tile_n = 256, tile_k = 32;
   std::int64_t wavefronts = 8;
