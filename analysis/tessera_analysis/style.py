@@ -16,6 +16,7 @@ ACTIVITY_COLOURS = {
     "data_communication": "#D55E00",
     "pipeline_communication": "#F0E442",
     "expert_communication": "#8B4513",
+    "redistribution": "#AA4499",
     "other_communication": "#B8A070",
     "bubble": "#B0B0B0",
     "idle": "#E4E4E4",
@@ -28,7 +29,7 @@ CATEGORY_COLOURS = {
     "kv_cache": "#CC79A7",
     "buffers": "#B0B0B0",
 }
-OTHER_COLOURS = ["#332288", "#117733", "#AA4499", "#882255", "#DDCC77", "#44AA99"]
+OTHER_COLOURS = ["#332288", "#117733", "#999933", "#882255", "#DDCC77", "#44AA99"]
 
 
 def colours(names, known):

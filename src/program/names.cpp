@@ -25,6 +25,7 @@ const char* name_of(Activity activity) {
                                                                  "data_communication",
                                                                  "pipeline_communication",
                                                                  "expert_communication",
+                                                                 "redistribution",
                                                                  "other_communication",
                                                                  "bubble",
                                                                  "idle"};

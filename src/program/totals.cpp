@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <vector>
 
 #include "block_order.hpp"
 #include "tessera/base/error.hpp"
@@ -87,6 +89,19 @@ ProgramTotals totals(const Program& program, const machine::Machine& machine, De
     const ProgramTotals once = traffic(program, machine, device, program.collectives[i]);
     add_product(sum.bytes_sent, calls[i], once.bytes_sent);
     add_product(sum.messages, calls[i], once.messages);
+  }
+  return sum;
+}
+
+double executed_flops(const Program& program, const machine::Machine& machine) {
+  std::map<std::vector<BlockId>, double> by_code;
+  double sum = 0;
+  for (DeviceId device = 0; device < program.devices.size(); ++device) {
+    const auto& streams = program.devices[device].streams;
+    if (streams.empty()) continue;
+    const auto [found, added] = by_code.try_emplace(streams, 0.0);
+    if (added) found->second = static_cast<double>(totals(program, machine, device).flops);
+    sum += found->second;
   }
   return sum;
 }

@@ -1,5 +1,6 @@
 // The list of strategies: one line each.
 #include "tessera/strategy/megatron/megatron.hpp"
+#include "tessera/strategy/primepar/primepar.hpp"
 #include "tessera/strategy/script/script.hpp"
 #include "tessera/strategy/strategy.hpp"
 #include "tessera/strategy/t3/t3.hpp"
@@ -9,6 +10,7 @@ namespace tessera::strategy {
 const std::vector<StrategyKind>& strategy_kinds() {
   static const std::vector<StrategyKind> kinds{
       megatron::kind(),
+      primepar::kind(),
       script::kind(),
       t3::kind(),
   };

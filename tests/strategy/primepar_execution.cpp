@@ -111,8 +111,9 @@ void Execution::transfer(const std::vector<Move>& moves, const Moment& before, c
     traffic_.sent += messages.back().size();
   }
   for (const Move& move : moves) {
-    const bool still_needed = slices_.key(before.tensor, move.from, before.phase, before.step) ==
-                              slices_.key(after.tensor, move.from, after.phase, after.step);
+    const bool still_needed =
+        slices_.key(slices_.op().dimensions_of(before.tensor), move.from, before.phase, before.step) ==
+        slices_.key(slices_.op().dimensions_of(after.tensor), move.from, after.phase, after.step);
     if (!still_needed) buffer(move.from).setConstant(poison);
   }
   for (std::size_t i = 0; i < moves.size(); ++i) {
@@ -162,7 +163,7 @@ std::vector<Part> redistributed(const std::vector<Part>& held, const std::vector
     if (elements_of(own) > 0) copy(held[device], own, found.back());
   }
   for (const Piece& piece : pieces) {
-    const Part message = extract(held[static_cast<std::size_t>(piece.from)], piece.box);
+    const Part message = extract(held[static_cast<std::size_t>(piece.from)], box_of(piece.region));
     traffic.sent += message.values.size();
     copy(message, message.box, found[static_cast<std::size_t>(piece.to)]);
     traffic.received += elements_of(message.box);

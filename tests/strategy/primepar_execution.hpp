@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "primepar_torus.hpp"
 #include "strategy/primepar/redistribution.hpp"
 #include "strategy/primepar/transfers.hpp"
 

@@ -39,7 +39,7 @@ TEST_CASE("primepar: redistribution between equal layouts moves nothing") {
   for (const Partition& partition : all_partitions(slices("{N}").op(), 3)) {
     const Slices s{slices("{N}").op(), partition, 3};
     const std::vector<Box> held = boxes(s, Tensor::output, Phase::forward, s.steps() - 1);
-    CHECK(redistribute(held, held).empty());
+    CHECK(redistribute(regions_of(held), regions_of(held)).empty());
   }
 }
 
@@ -51,8 +51,6 @@ TEST_CASE("primepar: redistribution brings the missing elements, once, and from 
   // O is held by two devices each, {0,2} and {1,3}; device 0 takes what 1 and 3 have from 1, device 2 from 3.
   const auto spread = forward_redistribution(slices("{N, K}"), slices("{B, B}"));
   CHECK(pairs(spread) == Pairs{{1, 0}, {0, 1}, {3, 2}, {2, 3}});
-  CHECK_THROWS_WITH(forward_redistribution(slices("{N}"), slices("{N, N}")),
-                    Contains("on 2 devices, and operator fc on 4"));
   const Operator other = linear("other", 32, 32, 16, 32);
   CHECK_THROWS_WITH(forward_redistribution(slices("{N}"), Slices(other, {cut(2)}, 1)),
                     Contains("makes 32 x 32 x 32 elements, and operator other reads 32 x 32 x 16"));

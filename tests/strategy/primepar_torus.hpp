@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "strategy/primepar/slices.hpp"
+#include "strategy/primepar/redistribution.hpp"
 
 namespace tessera::strategy::primepar {
 
@@ -39,6 +39,36 @@ inline Pairs expected(int q, const Source& source) {
     }
   }
   return found;
+}
+
+/// The slice of every device.
+inline std::vector<Box> boxes(const Slices& slices, Tensor tensor, Phase phase, int step) {
+  std::vector<Box> found;
+  for (int device = 0; device < slices.devices(); ++device) found.push_back(slices.box(tensor, device, phase, step));
+  return found;
+}
+
+/// A region that has one range of each axis, and back.
+inline Box box_of(const Region& region) {
+  Box box;
+  for (const Ranges& axis : region) box.push_back(axis.at(0));
+  return box;
+}
+inline std::vector<Region> regions_of(const std::vector<Box>& boxes) {
+  std::vector<Region> found;
+  for (const Box& box : boxes) {
+    found.emplace_back();
+    for (const Range& range : box) found.back().push_back({range});
+  }
+  return found;
+}
+
+/// Of two linears whose O and I are one tensor.
+inline std::vector<Piece> forward_redistribution(const Slices& producer, const Slices& consumer) {
+  return forward_redistribution(plain(producer.op(), consumer.op()), producer, consumer);
+}
+inline std::vector<Piece> backward_redistribution(const Slices& producer, const Slices& consumer) {
+  return backward_redistribution(plain(producer.op(), consumer.op()), producer, consumer);
 }
 
 /// Sender and receiver of each move or piece.

@@ -32,11 +32,12 @@ enum class Activity : std::uint8_t {
   data_communication,      ///< gradient and parameter collectives of data parallelism
   pipeline_communication,  ///< waiting for stage-to-stage data that is under way
   expert_communication,    ///< MoE dispatch and combine
+  redistribution,          ///< waiting for parts of a tensor that the next operator wants elsewhere
   other_communication,
   bubble,  ///< waiting for a peer that has not sent yet
   idle,    ///< after the device's last instruction
 };
-inline constexpr int activity_count = 11;
+inline constexpr int activity_count = 12;
 [[nodiscard]] const char* name_of(Activity activity);
 
 /// What device memory holds (docs/results.md).
@@ -175,5 +176,7 @@ struct ProgramTotals {
   std::vector<std::int64_t> kernels;  ///< runs of each of Program::kernels
 };
 [[nodiscard]] ProgramTotals totals(const Program& program, const machine::Machine& machine, DeviceId device);
+/// FLOP of all devices, whatever they are for (recomputation, padding). double: they may exceed 2^63.
+[[nodiscard]] double executed_flops(const Program& program, const machine::Machine& machine);
 
 }  // namespace tessera::program

@@ -56,20 +56,6 @@ double forward_flops(const Cut& cut) {
   return 0.5 * static_cast<double>(first.total() + last.total()) * static_cast<double>(workload.generated);
 }
 
-/// What the devices execute: recomputation and padded heads included.
-double executed_flops(const program::Program& program, const machine::Machine& machine) {
-  std::map<std::vector<program::BlockId>, double> by_code;
-  double sum = 0;
-  for (program::DeviceId device = 0; device < program.devices.size(); ++device) {
-    const auto& streams = program.devices[device].streams;
-    if (streams.empty()) continue;
-    const auto [found, added] = by_code.try_emplace(streams, 0.0);
-    if (added) found->second = static_cast<double>(program::totals(program, machine, device).flops);
-    sum += found->second;
-  }
-  return sum;
-}
-
 void add_streams(const Cut& cut, program::Program& program) {
   StageBlocks blocks(program, cut);
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<program::BlockId>> streams;
@@ -96,7 +82,7 @@ Plan make_plan(const config::Table& table, const Job& job, config::Diagnostics& 
   describe(cut, plan);
   const auto sequences = static_cast<double>(job.workload->global_batch);
   plan.model_flops = sequences * (cut.training() ? 3 : 1) * forward_flops(cut);
-  plan.hardware_flops = executed_flops(program, *job.machine);
+  plan.hardware_flops = program::executed_flops(program, *job.machine);
   plan.parameters = workload::parameter_count(*job.model);
   plan.tokens = job.workload->global_batch *
                 (job.workload->phase == workload::Phase::generation ? job.workload->generated : job.workload->sequence);

@@ -43,14 +43,18 @@ std::optional<Primitive> parse_square(std::string_view sides) {
 
 Primitive parse_primitive(const Operator& op, std::string_view text, std::string_view item) {
   for (int i = 0; i < op.dimension_count(); ++i) {
-    if (op.dimensions[static_cast<std::size_t>(i)].name == item) return cut(i);
+    const Dimension& dimension = op.dimensions[static_cast<std::size_t>(i)];
+    if (dimension.name == item && !dimension.whole) return cut(i);
   }
-  if (item.starts_with("P(") && item.ends_with(")")) {
+  if (op.has_squares() && item.starts_with("P(") && item.ends_with(")")) {
     if (const auto parsed = parse_square(item.substr(2, item.size() - 3))) return *parsed;
   }
   std::string names;
-  for (const Dimension& dimension : op.dimensions) names += dimension.name + ", ";
-  refuse(op, text, fmt::format("\"{}\" is none of {}P(2x2), P(4x4), P(8x8), ...", item, names));
+  for (const Dimension& dimension : op.dimensions) {
+    if (!dimension.whole) names += (names.empty() ? "" : ", ") + dimension.name;
+  }
+  refuse(op, text,
+         fmt::format("\"{}\" is none of {}{}", item, names, op.has_squares() ? ", P(2x2), P(4x4), P(8x8), ..." : ""));
 }
 
 /// Of the first dimension that has more slices than elements.
@@ -58,6 +62,7 @@ std::optional<std::string> cut_problem(const Operator& op, const Partition& part
   const std::vector<std::int64_t> counts = slice_counts(op, partition);
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const Dimension& dimension = op.dimensions[i];
+    if (dimension.whole && counts[i] > 1) return fmt::format("dimension {} is never cut", dimension.name);
     if (counts[i] > dimension.extent)
       return fmt::format("dimension {} ({} elements) would be cut into {} slices", dimension.name, dimension.extent,
                          counts[i]);
@@ -74,7 +79,7 @@ void extend(const Operator& op, int bits, Partition& prefix, std::vector<Partiti
     prefix.pop_back();
   };
   for (int i = 0; i < op.dimension_count(); ++i) with(cut(i));
-  for (int k = 1; 2 * k <= bits; ++k) with(square(k));
+  for (int k = 1; op.has_squares() && 2 * k <= bits; ++k) with(square(k));
 }
 
 }  // namespace
@@ -114,6 +119,9 @@ Partition parse_partition(const Operator& op, std::string_view text) {
 }
 
 void check_partition(const Operator& op, const Partition& partition, int bits) {
+  const auto is_square = [](const Primitive& primitive) { return primitive.is_square(); };
+  if (!op.has_squares() && std::any_of(partition.begin(), partition.end(), is_square))
+    refuse(op, to_text(op, partition), "P cuts products alone");
   const int used = bits_of(partition);
   if (used != bits)
     refuse(op, to_text(op, partition),

@@ -1,5 +1,5 @@
-// What has to move between two operators whose tensor is the same, or the same up to element-wise operations, but whose
-// partitions hold it in different slices (PrimePar, ASPLOS 2024, slides: inter-operator communication).
+// What has to move between two operators that share a tensor, or parts of one, but hold it in different slices
+// (PrimePar, ASPLOS 2024, slides: inter-operator communication).
 #pragma once
 
 #include <cstdint>
@@ -9,27 +9,53 @@
 
 namespace tessera::strategy::primepar {
 
+/// Where an operator's elements lie along an axis of a shared tensor: at offset + the sum of coordinate x stride. Runs
+/// are outermost first, and an inner one never reaches the stride of an outer one.
+struct AxisView {
+  struct Run {
+    int dimension = 0;  ///< of the operator
+    std::int64_t stride = 1;
+  };
+  std::int64_t offset = 0;
+  std::vector<Run> runs;
+};
+/// A tensor as one operator has it. Both have the same axes.
+using TensorView = std::vector<AxisView>;
+/// What two operators share: `made` is O of the producer, `read` an operand of the consumer.
+struct Shared {
+  TensorView made, read;
+  Tensor operand = Tensor::input;  ///< of the consumer, or Tensor::weight (keys and values)
+};
+
+/// O of the producer as it is, dimension by dimension. Throws InternalError unless the extents are the same.
+[[nodiscard]] Shared plain(const Operator& producer, const Operator& consumer, Tensor operand = Tensor::input);
+
+/// Ranges in order, with gaps between them.
+using Ranges = std::vector<Range>;
+/// Part of a tensor: what it has of each axis. Some axis has nothing: it is empty.
+using Region = std::vector<Ranges>;
+[[nodiscard]] std::int64_t elements_of(const Region& region);
+[[nodiscard]] Region region(const Slices& slices, const TensorView& view, int device, Phase phase, int step);
+
 /// Part of a tensor that a device has not, from one that has it.
 struct Piece {
   int from = 0, to = 0;
-  Box box;  ///< inside the sender's slice and the receiver's
-  [[nodiscard]] std::int64_t elements() const { return elements_of(box); }
+  Region region;  ///< inside of what the sender has and the receiver needs
+  [[nodiscard]] std::int64_t elements() const { return elements_of(region); }
 };
 
-/// The slice of every device.
-[[nodiscard]] std::vector<Box> boxes(const Slices& slices, Tensor tensor, Phase phase, int step);
+/// Brings every device from what it holds to what it needs of all that any device holds: for every slice that is held
+/// and overlaps what a device needs, one piece, unless the device holds that slice itself. Of several holders the one
+/// that shares most leading bits of the id with the receiver sends, then the one whose id differs by least: inside the
+/// node where it can, and spread over the holders. By receiver, then by place in the tensor. Throws InternalError if
+/// some of it is held by no device, or in slices that overlap.
+[[nodiscard]] std::vector<Piece> redistribute(const std::vector<Region>& held, const std::vector<Region>& needed);
 
-/// Brings every device from what it holds to what it needs: for every slice that is held and overlaps what a device
-/// needs, one piece, unless the device holds that slice itself. Of several holders the one that shares most leading
-/// bits of the id with the receiver sends, then the one whose id differs by least: inside the node where it can, and
-/// spread over the holders. By receiver, then by place in the tensor. Throws InternalError if something needed is held
-/// by no device.
-[[nodiscard]] std::vector<Piece> redistribute(const std::vector<Box>& held, const std::vector<Box>& needed);
-
-/// From the producer's O after its forward (and all-reduce) to the consumer's I before its first step, ...
-[[nodiscard]] std::vector<Piece> forward_redistribution(const Slices& producer, const Slices& consumer);
-/// ... and from the consumer's dI after its backward (and all-reduce) to the producer's dO.
-/// Both throw InputError unless O and I have the same extents, and the partitions the same devices.
-[[nodiscard]] std::vector<Piece> backward_redistribution(const Slices& producer, const Slices& consumer);
+/// From the producer's O after its forward (and all-reduce) to the consumer's operand before its first step, ...
+[[nodiscard]] std::vector<Piece> forward_redistribution(const Shared& shared, const Slices& producer,
+                                                        const Slices& consumer);
+/// ... and from that operand's gradient after the phase that makes it (and all-reduce) to the producer's dO.
+[[nodiscard]] std::vector<Piece> backward_redistribution(const Shared& shared, const Slices& producer,
+                                                         const Slices& consumer);
 
 }  // namespace tessera::strategy::primepar

@@ -71,10 +71,10 @@ Position Slices::at(int device, Phase phase, int step) const {
   return index;
 }
 
-std::int64_t Slices::key(Tensor tensor, int device, Phase phase, int step) const {
+std::int64_t Slices::key(const std::vector<int>& dimensions, int device, Phase phase, int step) const {
   const Position index = at(device, phase, step);
   std::int64_t key = 0;
-  for (const int dimension : op_.dimensions_of(tensor)) {
+  for (const int dimension : dimensions) {
     const auto i = static_cast<std::size_t>(dimension);
     key = key * counts_[i] + index[i];
   }
@@ -83,18 +83,25 @@ std::int64_t Slices::key(Tensor tensor, int device, Phase phase, int step) const
 
 std::vector<std::int64_t> Slices::layout(Tensor tensor, Phase phase, int step) const {
   std::vector<std::int64_t> keys;
-  for (int device = 0; device < devices(); ++device) keys.push_back(key(tensor, device, phase, step));
+  for (int device = 0; device < devices(); ++device)
+    keys.push_back(key(op_.dimensions_of(tensor), device, phase, step));
   return keys;
 }
 
-Box Slices::box(Tensor tensor, int device, Phase phase, int step) const {
+std::vector<Range> Slices::ranges(int device, Phase phase, int step) const {
   const Position index = at(device, phase, step);
-  Box box;
-  for (const int dimension : op_.dimensions_of(tensor)) {
-    const auto i = static_cast<std::size_t>(dimension);
+  std::vector<Range> ranges;
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
     const std::int64_t extent = op_.dimensions[i].extent;
-    box.push_back({index[i] * extent / counts_[i], (index[i] + 1) * extent / counts_[i]});
+    ranges.push_back({index[i] * extent / counts_[i], (index[i] + 1) * extent / counts_[i]});
   }
+  return ranges;
+}
+
+Box Slices::box(Tensor tensor, int device, Phase phase, int step) const {
+  const std::vector<Range> all = ranges(device, phase, step);
+  Box box;
+  for (const int dimension : op_.dimensions_of(tensor)) box.push_back(all[static_cast<std::size_t>(dimension)]);
   return box;
 }
 

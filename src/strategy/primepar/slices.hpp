@@ -61,12 +61,15 @@ class Slices {
   /// I_X(device, phase, step) of each dimension X.
   [[nodiscard]] Position at(int device, Phase phase, int step) const;
 
-  /// A number for each slice of a tensor, the same for two devices exactly if they are at the same slice of it.
-  [[nodiscard]] std::int64_t key(Tensor tensor, int device, Phase phase, int step) const;
-  /// The keys of all devices.
+  /// A number for each slice of some dimensions, the same for two devices exactly if they are at the same slice.
+  [[nodiscard]] std::int64_t key(const std::vector<int>& dimensions, int device, Phase phase, int step) const;
+  /// The keys of all devices at a tensor's slices.
   [[nodiscard]] std::vector<std::int64_t> layout(Tensor tensor, Phase phase, int step) const;
 
-  /// The elements of that slice. A dimension that its slices do not divide has slices that differ by one element.
+  /// The elements of each dimension that it works on, in the operator's order. A dimension that its slices do not
+  /// divide has slices that differ by one element.
+  [[nodiscard]] std::vector<Range> ranges(int device, Phase phase, int step) const;
+  /// Those of a tensor's dimensions: its slice.
   [[nodiscard]] Box box(Tensor tensor, int device, Phase phase, int step) const;
 
   /// The device's places in the partition's P, in sequence, ...

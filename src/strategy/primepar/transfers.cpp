@@ -22,6 +22,26 @@ Holders holders(const std::vector<std::int64_t>& layout) {
   return found;
 }
 
+/// Of more than one device each, by their smallest member.
+std::vector<std::vector<int>> sharing(const std::vector<std::int64_t>& layout) {
+  std::vector<std::vector<int>> groups;
+  for (auto& [key, members] : holders(layout)) {
+    if (members.size() > 1) groups.push_back(members);
+  }
+  std::sort(groups.begin(), groups.end());
+  return groups;
+}
+
+/// The devices that add parts of the same sums of a streaming operator, by the dimensions that these have. Those that
+/// differ in R have the same parts.
+std::vector<std::vector<int>> repeated_sums(const Slices& slices, std::vector<int> dimensions) {
+  dimensions.push_back(slices.op().dimension_count() - 1);
+  std::vector<std::int64_t> keys;
+  for (int device = 0; device < slices.devices(); ++device)
+    keys.push_back(slices.key(dimensions, device, Phase::forward, 0));
+  return sharing(keys);
+}
+
 std::vector<std::int64_t> layout(const Slices& slices, const Moment& moment) {
   return slices.layout(moment.tensor, moment.phase, moment.step);
 }
@@ -118,14 +138,18 @@ std::vector<Alignment> alignments(const Slices& slices) {
 
 AllReduce all_reduce(const Slices& slices, Phase phase) {
   const Moment end{product_of(phase).sum, phase, slices.steps() - 1};
-  AllReduce found{end.tensor, {}, {}};
-  for (auto& [key, members] : holders(layout(slices, end))) {
-    if (members.size() > 1) found.groups.push_back(members);
-  }
-  std::sort(found.groups.begin(), found.groups.end());
+  const Operator& op = slices.op();
+  const bool streams = op.kind == Kind::streaming;
+  if (!op.works_in(phase) || (streams && phase != Phase::gradient)) return {end.tensor, {}, {}};
+  AllReduce found{end.tensor, streams ? repeated_sums(slices, op.tensors[1]) : sharing(layout(slices, end)), {}};
   for (const std::vector<int>& group : found.groups)
     found.elements.push_back(elements_of(slices.box(end.tensor, group.front(), phase, end.step)));
   return found;
+}
+
+std::vector<std::vector<int>> statistics_groups(const Slices& slices) {
+  return slices.op().statistics.empty() ? std::vector<std::vector<int>>{}
+                                        : repeated_sums(slices, slices.op().statistics);
 }
 
 int replication(const Slices& slices, const Moment& moment) {

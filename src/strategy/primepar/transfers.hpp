@@ -57,8 +57,11 @@ struct AllReduce {
   std::vector<std::vector<int>> groups;  ///< by their smallest member; each in order; none of a single device
   std::vector<std::int64_t> elements;    ///< of each group's slice
 };
-/// Without groups where every device already has the whole sum.
+/// Without groups where every device already has the whole sum, or the operator has no such phase.
 [[nodiscard]] AllReduce all_reduce(const Slices& slices, Phase phase);
+
+/// The devices that sum a part each of the same statistics; as in AllReduce.
+[[nodiscard]] std::vector<std::vector<int>> statistics_groups(const Slices& slices);
 
 /// How many devices hold each slice of the tensor; all slices are held by as many.
 [[nodiscard]] int replication(const Slices& slices, const Moment& moment);

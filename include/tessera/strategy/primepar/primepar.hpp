@@ -1,0 +1,36 @@
+// Strategy "primepar": operators of a transformer layer cut in space and time over all devices (PrimePar, Wang et al.,
+// ASPLOS 2024; docs/primepar.md). Partitions are given, one an operator.
+//
+//   [strategy]
+//   name = "primepar"
+//   graph = "mlp"
+//   [strategy.partitions]
+//   fc1 = "{K, P(2x2)}"
+//   activation = "{F, M, F}"
+//   fc2 = "{N, P(2x2)}"
+#pragma once
+
+#include <string>
+
+#include "tessera/strategy/strategy.hpp"
+
+namespace tessera::strategy::primepar {
+
+/// [strategy.partitions]: a sequence of primitives for each operator of the graph.
+struct Partitions {
+  std::string attention_norm, qkv, scores, softmax, context, projection, attention_residual;
+  std::string mlp_norm, fc1, activation, fc2, mlp_residual;
+};
+
+/// The keys of its [strategy] table.
+struct Options {
+  std::string graph = "layer";
+  Partitions partitions;
+};
+[[nodiscard]] const config::Schema<Options>& options_schema();
+[[nodiscard]] const config::Schema<Partitions>& partitions_schema();
+
+/// For strategy_kinds().
+[[nodiscard]] StrategyKind kind();
+
+}  // namespace tessera::strategy::primepar

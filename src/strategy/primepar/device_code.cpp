@@ -1,0 +1,289 @@
+#include "device_code.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "tessera/base/integers.hpp"
+
+namespace tessera::strategy::primepar {
+namespace {
+
+using program::Activity;
+using program::BlockId;
+using program::MemoryCategory;
+
+Activity activity_of(Phase phase) { return phase == Phase::forward ? Activity::forward : Activity::backward; }
+
+const char* suffix_of(Phase phase) {
+  constexpr std::array<const char*, 3> suffixes{"", " dgrad", " wgrad"};
+  return suffixes[static_cast<std::size_t>(phase)];
+}
+
+/// The slot of a value in a table that grows.
+template <class T>
+std::uint32_t slot_in(std::vector<T>& table, T value) {
+  const auto found = std::find(table.begin(), table.end(), value);
+  if (found == table.end()) return table.push_back(value), static_cast<std::uint32_t>(table.size() - 1);
+  return static_cast<std::uint32_t>(found - table.begin());
+}
+
+bool contains(const std::vector<int>& dimensions, int dimension) {
+  return std::find(dimensions.begin(), dimensions.end(), dimension) != dimensions.end();
+}
+
+/// The product of a phase on one device in one step: dimensions of both operands and the sum are a batch of products,
+/// those of both operands alone are added over.
+workload::Operator gemm_of(const Operator& op, const Slices& slices, int device, Phase phase, int step,
+                           const std::string& datatype) {
+  const Product product = product_of(phase);
+  const std::vector<Range> ranges = slices.ranges(device, phase, step);
+  std::int64_t batch = 1, m = 1, n = 1, k = 1;
+  for (int i = 0; i < op.dimension_count(); ++i) {
+    const std::int64_t size = ranges[static_cast<std::size_t>(i)].size();
+    const bool left = contains(op.dimensions_of(product.left), i), right = contains(op.dimensions_of(product.right), i);
+    const bool kept = contains(op.dimensions_of(product.sum), i);
+    (left && right ? (kept ? batch : k) : left ? m : n) *= size;
+  }
+  return workload::gemm(op.name + suffix_of(phase), batch, m, n, k, datatype);
+}
+
+}  // namespace
+
+program::GroupId Groups::of(const std::vector<int>& members) {
+  const auto [found, added] = known_.try_emplace(members, static_cast<program::GroupId>(program_->groups.size()));
+  if (added) program_->groups.push_back({{members.begin(), members.end()}});
+  return found->second;
+}
+
+DeviceCode::DeviceCode(program::Program& program, const CutGraph& cut, Groups& groups, std::uint32_t all_reduce,
+                       int device)
+    : program_(program), cut_(cut), groups_(groups), all_reduce_(all_reduce), device_(device) {}
+
+std::uint32_t DeviceCode::peer(int device) { return slot_in(peers_, static_cast<program::DeviceId>(device)); }
+
+std::uint32_t DeviceCode::slot(program::GroupId group) { return slot_in(slots_, group); }
+
+std::int64_t DeviceCode::bytes(std::size_t i, const Moment& moment) const {
+  return cut_.graph->element * elements(cut(i).slices, moment, device_);
+}
+
+std::int64_t DeviceCode::share_of(std::size_t i, std::int64_t whole) const {
+  const Slices& slices = cut(i).slices;
+  double total = 1;
+  for (const int dimension : node(i).op.dimensions_of(Tensor::output))
+    total *= static_cast<double>(node(i).op.dimensions[static_cast<std::size_t>(dimension)].extent);
+  const auto own = static_cast<double>(elements(slices, {Tensor::output, Phase::forward, slices.steps() - 1}, device_));
+  return static_cast<std::int64_t>(static_cast<double>(whole) * (own / total) + 0.5);
+}
+
+/// What stays from a node's forward to its gradient phase.
+std::int64_t DeviceCode::kept(std::size_t i) const {
+  const Node& one = node(i);
+  std::int64_t sum = share_of(i, one.kept);
+  if (one.keeps_input) sum += bytes(i, {Tensor::input, Phase::forward, 0});
+  if (one.op.kind == Kind::matmul) sum += bytes(i, {Tensor::weight, Phase::forward, 0});
+  return sum;
+}
+
+/// What comes during a step is beside what the step works on.
+std::int64_t DeviceCode::second_buffers(std::size_t i, Phase phase) const {
+  std::map<Tensor, std::int64_t> most;
+  for (const StepTransfer& transfer : cut(i).transfers[static_cast<std::size_t>(phase)])
+    most[transfer.tensor] = std::max(most[transfer.tensor], bytes(i, {transfer.tensor, phase, transfer.step}));
+  std::int64_t sum = 0;
+  for (const auto& [tensor, size] : most) sum += size;
+  if (phase == Phase::gradient && !cut(i).weights_home.empty()) sum += bytes(i, {Tensor::weight, Phase::forward, 0});
+  return sum;
+}
+
+void DeviceCode::write(std::int64_t layers) {
+  std::int64_t parameters = 0;
+  for (std::size_t i = 0; i < cut_.nodes.size(); ++i)
+    parameters += node(i).parameter_sets * bytes(i, {Tensor::weight, Phase::forward, 0});
+  const BlockId forward = forward_layer(), backward = backward_layer();
+  const BlockId next_forward = next_layer("next layer forward", true, forward);
+  const BlockId next_backward = next_layer("next layer backward", false, backward);
+  Builder main(program_, "main");
+  main.allocate(MemoryCategory::weights, layers * parameters).allocate(MemoryCategory::gradients, layers * parameters);
+  main.call(forward).call(next_forward, static_cast<std::uint32_t>(layers - 1));
+  main.call(backward).call(next_backward, static_cast<std::uint32_t>(layers - 1));
+  program::DeviceProgram& bound = program_.devices[static_cast<std::size_t>(device_)];
+  bound.streams = {main.done()};
+  bound.peers = peers_;
+  bound.groups = slots_;
+}
+
+BlockId DeviceCode::forward_layer() {
+  Builder builder(program_, "layer forward");
+  for (std::size_t i = 0; i < cut_.nodes.size(); ++i) forward(builder, i);
+  return builder.done();
+}
+
+BlockId DeviceCode::backward_layer() {
+  Builder builder(program_, "layer backward");
+  for (std::size_t i = cut_.nodes.size(); i-- > 0;) backward(builder, i);
+  return builder.done();
+}
+
+BlockId DeviceCode::next_layer(const std::string& name, bool is_forward, BlockId layer) {
+  Builder builder(program_, name);
+  for (std::size_t e = 0; e < cut_.edges.size(); ++e) {
+    const Edge& edge = cut_.graph->edges[e];
+    if (edge.to_next_layer) redistribute(builder, edge, is_forward ? cut_.edges[e].forward : cut_.edges[e].backward);
+  }
+  return builder.call(layer).done();
+}
+
+void DeviceCode::forward(Builder& builder, std::size_t i) {
+  for (std::size_t e = 0; e < cut_.edges.size(); ++e) {
+    const Edge& edge = cut_.graph->edges[e];
+    if (!edge.to_next_layer && edge.to == static_cast<int>(i)) redistribute(builder, edge, cut_.edges[e].forward);
+  }
+  builder.allocate(MemoryCategory::activations, kept(i));
+  sum_statistics(builder, i, Phase::forward);
+  product(builder, i, Phase::forward);
+  sum(builder, i, Phase::forward);
+  streams(builder, i, Phase::forward);
+}
+
+void DeviceCode::backward(Builder& builder, std::size_t i) {
+  for (std::size_t e = 0; e < cut_.edges.size(); ++e) {
+    const Edge& edge = cut_.graph->edges[e];
+    if (!edge.to_next_layer && edge.from == static_cast<int>(i)) redistribute(builder, edge, cut_.edges[e].backward);
+  }
+  sum_statistics(builder, i, Phase::backward);
+  streams(builder, i, Phase::backward);
+  product(builder, i, Phase::backward);
+  sum(builder, i, Phase::backward);
+  product(builder, i, Phase::gradient);
+  streams(builder, i, Phase::gradient);
+  sum(builder, i, Phase::gradient);
+  builder.release(MemoryCategory::activations, kept(i));
+}
+
+void DeviceCode::redistribute(Builder& builder, const Edge& edge, const std::vector<Piece>& pieces) {
+  const auto size = [&](const Piece& piece) { return cut_.graph->element * piece.elements(); };
+  builder.activity(Activity::redistribution)
+      .label(node(static_cast<std::size_t>(edge.from)).op.name + " to " +
+             node(static_cast<std::size_t>(edge.to)).op.name);
+  bool sends = false;
+  for (const Piece& piece : pieces) {
+    if (piece.from != device_) continue;
+    builder.send(peer(piece.to), size(piece), Channel::steps);
+    sends = true;
+  }
+  for (const Piece& piece : pieces) {
+    if (piece.to == device_) builder.receive(peer(piece.from), size(piece), Channel::steps);
+  }
+  if (sends) builder.wait_sends();
+}
+
+void DeviceCode::streams(Builder& builder, std::size_t i, Phase phase) {
+  for (workload::Operator op : node(i).streams[static_cast<std::size_t>(phase)]) {
+    op.bytes_read = share_of(i, op.bytes_read);
+    op.bytes_written = share_of(i, op.bytes_written);
+    builder.activity(activity_of(phase)).label(op.name).compute(op);
+  }
+}
+
+/// What the next step reads travels while this one computes, into second buffers; sums follow their slice, and what
+/// this step computes is added to them.
+void DeviceCode::product(Builder& builder, std::size_t i, Phase phase) {
+  const Operator& op = node(i).op;
+  if (op.kind == Kind::streaming) return;
+  const std::int64_t buffers = second_buffers(i, phase);
+  builder.allocate(MemoryCategory::buffers, buffers);
+  const std::vector<Move> none;
+  const std::vector<Move>& home = phase == Phase::gradient ? cut(i).weights_home : none;
+  const auto ring = [&] {
+    builder.activity(Activity::tensor_communication).label(op.name + suffix_of(phase) + " ring");
+  };
+  ring();
+  for (const Move& move : home) {
+    if (move.from == device_) builder.send(peer(move.to), cut_.graph->element * move.elements, Channel::weights);
+  }
+  for (int step = 0; step < cut(i).slices.steps(); ++step) {
+    ring();
+    post(builder, i, phase, step, true);
+    post(builder, i, phase, step + 1, false);
+    multiply(builder, i, phase, step);
+    ring();
+    take(builder, i, phase, step, true);
+    take(builder, i, phase, step + 1, false);
+  }
+  for (const Move& move : home) {
+    if (move.to == device_) builder.receive(peer(move.from), cut_.graph->element * move.elements, Channel::weights);
+  }
+  if (buffers > 0) builder.wait_sends();
+  builder.release(MemoryCategory::buffers, buffers);
+}
+
+void DeviceCode::post(Builder& builder, std::size_t i, Phase phase, int step, bool sums) {
+  for (const StepTransfer& transfer : cut(i).transfers[static_cast<std::size_t>(phase)]) {
+    if (transfer.step != step || transfer.is_sum != sums) continue;
+    for (const Move& move : transfer.moves) {
+      if (move.from == device_) builder.send(peer(move.to), cut_.graph->element * move.elements, Channel::steps);
+    }
+  }
+}
+
+void DeviceCode::take(Builder& builder, std::size_t i, Phase phase, int step, bool sums) {
+  for (const StepTransfer& transfer : cut(i).transfers[static_cast<std::size_t>(phase)]) {
+    if (transfer.step != step || transfer.is_sum != sums) continue;
+    for (const Move& move : transfer.moves) {
+      if (move.to != device_) continue;
+      const std::int64_t size = cut_.graph->element * move.elements;
+      builder.receive(peer(move.from), size, Channel::steps);
+      if (!sums) continue;
+      builder.activity(activity_of(phase))
+          .compute(workload::streaming(workload::OperatorKind::elementwise, node(i).op.name + " sum", 2 * size, size,
+                                       cut_.graph->datatype))
+          .activity(Activity::tensor_communication);
+    }
+  }
+  // A second buffer is the first one's successor once what it held has left.
+  if (!sums && step < cut(i).slices.steps()) builder.wait_sends();
+}
+
+/// From the second step on, and into the gradient buffer, a product is added to what is there.
+void DeviceCode::multiply(Builder& builder, std::size_t i, Phase phase, int step) {
+  const Node& one = node(i);
+  workload::Operator gemm = gemm_of(one.op, cut(i).slices, device_, phase, step, cut_.graph->datatype);
+  if (step > 0 || (phase == Phase::gradient && one.op.has_parameters())) gemm.bytes_read += gemm.bytes_written;
+  builder.activity(activity_of(phase)).label(gemm.name).compute(gemm);
+}
+
+void DeviceCode::sum(Builder& builder, std::size_t i, Phase phase) {
+  const AllReduce& sum = cut(i).sums[static_cast<std::size_t>(phase)];
+  if (sum.groups.empty()) return;
+  const bool is_gradient = phase == Phase::gradient && node(i).op.has_parameters();
+  const std::int64_t sets = is_gradient ? node(i).parameter_sets : 1;
+  builder.activity(is_gradient ? Activity::data_communication : Activity::tensor_communication)
+      .label(node(i).op.name + " " + name_of(sum.tensor) + " all-reduce");
+  all_reduce(builder, sum.groups, sets * bytes(i, {sum.tensor, phase, cut(i).slices.steps() - 1}), cut_.graph->element);
+}
+
+/// Two FP32 sums a token, of those that the device has a part of.
+void DeviceCode::sum_statistics(Builder& builder, std::size_t i, Phase phase) {
+  constexpr std::int64_t single = 4;
+  std::int64_t rows = 1;
+  const std::vector<Range> ranges = cut(i).slices.ranges(device_, phase, 0);
+  for (const int dimension : node(i).op.statistics) rows *= ranges[static_cast<std::size_t>(dimension)].size();
+  builder.activity(Activity::tensor_communication).label(node(i).op.name + " statistics");
+  all_reduce(builder, cut(i).statistics, 2 * single * rows, single);
+}
+
+void DeviceCode::all_reduce(Builder& builder, const std::vector<std::vector<int>>& groups, std::int64_t bytes,
+                            std::int64_t element) {
+  for (const std::vector<int>& group : groups) {
+    if (!contains(group, device_)) continue;
+    program::Collective collective;
+    collective.group_slot = slot(groups_.of(group));
+    collective.bytes = bytes;
+    collective.element = element;
+    collective.algorithm = all_reduce_;
+    builder.collective(collective);
+  }
+}
+
+}  // namespace tessera::strategy::primepar

@@ -1,0 +1,50 @@
+#include "options.hpp"
+
+#include "graph.hpp"
+
+namespace tessera::strategy::primepar {
+
+const std::vector<PartitionKey>& partition_keys() {
+  static const std::vector<PartitionKey> keys{{"attention_norm", &Partitions::attention_norm},
+                                              {"qkv", &Partitions::qkv},
+                                              {"scores", &Partitions::scores},
+                                              {"softmax", &Partitions::softmax},
+                                              {"context", &Partitions::context},
+                                              {"projection", &Partitions::projection},
+                                              {"attention_residual", &Partitions::attention_residual},
+                                              {"mlp_norm", &Partitions::mlp_norm},
+                                              {"fc1", &Partitions::fc1},
+                                              {"activation", &Partitions::activation},
+                                              {"fc2", &Partitions::fc2},
+                                              {"mlp_residual", &Partitions::mlp_residual}};
+  return keys;
+}
+
+const config::Schema<Partitions>& partitions_schema() {
+  static const config::Schema<Partitions> schema = [] {
+    config::Schema<Partitions> s("strategy.primepar.partitions",
+                                 "How each operator is cut: dimensions and P(2x2), P(4x4), ..., such as {N, P(2x2)}.");
+    for (const auto& [name, member] : partition_keys())
+      s.text(name, member,
+             std::string("of ") + name +
+                 ": a dimension halves it and uses one bit of the device id, "
+                 "P(2^k x 2^k) uses 2k; the most significant bit first")
+          .optional();
+    return s;
+  }();
+  return schema;
+}
+
+const config::Schema<Options>& options_schema() {
+  static const config::Schema<Options> schema = [] {
+    config::Schema<Options> s("strategy.primepar", "Operators cut in space and time over all devices (PrimePar).");
+    s.also_accept("name", "\"primepar\"");
+    s.choice("graph", &Options::graph, graph_names(), "the layers of the model, or the MLP of one").otherwise("layer");
+    s.table("partitions", &Options::partitions, partitions_schema(),
+            "one for each operator of the graph, see strategy.primepar.partitions");
+    return s;
+  }();
+  return schema;
+}
+
+}  // namespace tessera::strategy::primepar

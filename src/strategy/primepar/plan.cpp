@@ -1,0 +1,143 @@
+// From a [strategy] table to the plan.
+#include <fmt/format.h>
+
+#include "../place_of.hpp"
+#include "device_code.hpp"
+#include "options.hpp"
+#include "tessera/base/error.hpp"
+
+namespace tessera::strategy::primepar {
+namespace {
+
+using config::Table;
+
+class Planner {
+ public:
+  Planner(const Table& table, const Job& job, config::Diagnostics& diagnostics)
+      : table_(table), job_(job), diagnostics_(diagnostics), options_(options_schema().read(table, diagnostics)) {}
+
+  Plan make() {
+    Plan plan;
+    check();
+    if (!diagnostics_.ok()) return plan;
+    const Graph graph = make_graph(options_.graph, *job_.model, *job_.workload);
+    const int bits = device_bits(static_cast<std::int64_t>(job_.machine->devices()));
+    const std::vector<Partition> partitions = read_partitions(graph, bits);
+    if (!diagnostics_.ok()) return plan;
+    add_program(cut_graph(graph, partitions, bits), plan.program);
+    describe(graph, partitions, plan);
+    return plan;
+  }
+
+ private:
+  void error(const config::Location& where, const std::string& text) { diagnostics_.error(where, text); }
+
+  void check() {
+    if (!diagnostics_.ok()) return;
+    const config::Location& name = place_of(table_, "name");
+    if (job_.workload->phase != workload::Phase::training)
+      error(name, "strategy \"primepar\" partitions training: workload.phase has to be \"training\"");
+    if (job_.workload->flash_attention)
+      error(name, "strategy \"primepar\" cuts scores, softmax and context: workload.flash_attention has to be false");
+    if (job_.model->experts > 0) error(name, "strategy \"primepar\" cuts dense layers, and the model has experts");
+    if (job_.machine->device.peak.count(job_.workload->datatype) == 0)
+      error(name, "the device has no peak for the workload's datatype \"" + job_.workload->datatype + "\"");
+    try {
+      static_cast<void>(device_bits(static_cast<std::int64_t>(job_.machine->devices())));
+    } catch (const InputError& problem) {
+      error(name, problem.what());
+    }
+    for (program::DeviceId device = 0; device < job_.machine->devices(); ++device) {
+      if (!job_.machine->alive(device))
+        return error(name,
+                     "strategy \"primepar\" needs all devices, and " + job_.machine->node_name(device) + " has failed");
+    }
+  }
+
+  /// One for each operator; those of operators that the graph lacks are errors.
+  std::vector<Partition> read_partitions(const Graph& graph, int bits) {
+    const Table& given = *table_.find("partitions")->table();
+    std::vector<Partition> found;
+    for (const Node& node : graph.nodes) {
+      const std::string& text = options_.partitions.*member(node.op.name);
+      if (text.empty()) {
+        error(given.where(),
+              fmt::format("missing partition of operator {}, such as {{{}}}", node.op.name,
+                          fmt::join(std::vector<std::string>(static_cast<std::size_t>(bits), "B"), ", ")));
+        continue;
+      }
+      try {
+        found.push_back(parse_partition(node.op, text));
+        check_partition(node.op, found.back(), bits);
+      } catch (const InputError& problem) {
+        error(place_of(given, node.op.name.c_str()), problem.what());
+      }
+    }
+    for (const auto& [key, value] : given.entries()) refuse_unused(graph, key, value);
+    return found;
+  }
+
+  void refuse_unused(const Graph& graph, const std::string& key, const config::Value& value) {
+    for (const Node& node : graph.nodes) {
+      if (node.op.name == key) return;
+    }
+    error(value.where(), fmt::format("graph \"{}\" has no operator {}", options_.graph, key));
+  }
+
+  static std::string Partitions::*member(const std::string& name) {
+    for (const auto& [key, found] : partition_keys()) {
+      if (name == key) return found;
+    }
+    throw InternalError("no key for the partition of operator " + name);
+  }
+
+  [[nodiscard]] std::int64_t layers() const { return options_.graph == "layer" ? job_.model->layers : 1; }
+
+  void add_program(const CutGraph& cut, program::Program& program) const {
+    program.labels = {""};
+    program.free_reductions = job_.collectives->reduction == "free";
+    program.devices.resize(job_.machine->devices());
+    Groups groups(program);
+    const std::uint32_t all_reduce = job_.collectives->index_for(program::CollectiveKind::all_reduce);
+    for (int device = 0; device < static_cast<int>(program.devices.size()); ++device)
+      DeviceCode(program, cut, groups, all_reduce, device).write(layers());
+  }
+
+  void describe(const Graph& graph, const std::vector<Partition>& partitions, Plan& plan) const {
+    plan.description = {{"graph", options_.graph}};
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+      plan.description.emplace_back(graph.nodes[i].op.name, to_text(graph.nodes[i].op, partitions[i]));
+    plan.hardware_flops = program::executed_flops(plan.program, *job_.machine);
+    plan.model_flops = plan.hardware_flops;  // nothing is computed twice
+    for (const Node& node : graph.nodes) plan.parameters += layers() * node.parameter_sets * weights(node.op);
+    plan.tokens = job_.workload->global_batch * job_.workload->sequence;
+  }
+
+  static std::int64_t weights(const Operator& op) {
+    std::int64_t product = 1;
+    for (const int dimension : op.dimensions_of(Tensor::weight))
+      product *= op.dimensions[static_cast<std::size_t>(dimension)].extent;
+    return product;
+  }
+
+  const Table& table_;
+  const Job& job_;
+  config::Diagnostics& diagnostics_;
+  Options options_;
+};
+
+}  // namespace
+
+StrategyKind kind() {
+  StrategyKind kind;
+  kind.name = "primepar";
+  kind.help = options_schema().help();
+  kind.schema = []() -> const config::SchemaBase& { return options_schema(); };
+  kind.make_plan = [](const Table& table, const Job& job, config::Diagnostics& diagnostics) {
+    return Planner(table, job, diagnostics).make();
+  };
+  kind.inner_schemas = [] { return std::vector<const config::SchemaBase*>{&partitions_schema()}; };
+  return kind;
+}
+
+}  // namespace tessera::strategy::primepar
