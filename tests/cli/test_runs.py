@@ -44,6 +44,9 @@ class DeterminismOfExperiments(Determinism):
     def test_kernels_among_operators(self):
         self.check("kernels-in-a-layer.toml")
 
+    def test_operators_cut_in_space_and_time(self):
+        self.check("primepar.toml")
+
     def test_a_mixture_of_experts(self):
         self.check("mixture.toml")
 

@@ -1,0 +1,140 @@
+// Strategy primepar: what its tables turn into.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include "jobs.hpp"
+#include "strategy/primepar/graph.hpp"
+#include "tessera/base/random.hpp"
+#include "tessera/strategy/primepar/primepar.hpp"
+
+using namespace tessera;
+using namespace tessera::strategy;
+
+namespace {
+
+TestJob job(std::uint32_t devices = 8) {
+  TestJob job(devices, gpt(3, 128, 8), 8);
+  job.workload.sequence = 64;
+  job.machine.device.peak["fp16"] = 100'000'000'000'000;
+  return job;
+}
+
+std::string mlp(const std::string& fc1, const std::string& activation, const std::string& fc2) {
+  return "name = \"primepar\"\ngraph = \"mlp\"\n[partitions]\nfc1 = \"" + fc1 + "\"\nactivation = \"" + activation +
+         "\"\nfc2 = \"" + fc2 + "\"\n";
+}
+
+std::string problem(const std::string& text, TestJob one = job()) {
+  static_cast<void>(one.plan(text, primepar::kind()));
+  return one.diagnostics.errors().empty() ? "" : one.diagnostics.errors().front();
+}
+
+/// A layer with a partition drawn for each operator.
+std::string drawn_layer(const TestJob& job, int bits, std::uint64_t number) {
+  const KeyedRandom draws(number, random_stream("primepar partitions"));
+  std::string text = "name = \"primepar\"\n[partitions]\n";
+  std::uint64_t index = 0;
+  for (const primepar::Node& node : primepar::make_graph("layer", job.model, job.workload).nodes) {
+    const auto all = primepar::all_partitions(node.op, bits);
+    const auto& chosen = all[static_cast<std::size_t>(draws.below(index++, all.size()))];
+    text += node.op.name + " = \"" + primepar::to_text(node.op, chosen) + "\"\n";
+  }
+  return text;
+}
+
+/// B of a device.
+struct Held {
+  std::int64_t all_reduces = 0;  ///< that enter them, each once
+  std::int64_t weights = 0, activations = 0;
+};
+
+Held held_by(const program::Program& program, program::DeviceId device) {
+  Held sum;
+  std::vector<program::BlockId> open{program.devices[device].streams.at(0)};
+  while (!open.empty()) {
+    const program::Block& block = program.blocks[open.back()];
+    open.pop_back();
+    for (const program::Instruction& instruction : block.code) {
+      if (instruction.op == program::Op::call) open.push_back(instruction.a);
+      if (instruction.op == program::Op::collective) sum.all_reduces += program.collectives[instruction.a].bytes;
+    }
+  }
+  const program::MemoryPeak peak = program::memory_peak(program, device);
+  sum.weights = peak.by_category[static_cast<int>(program::MemoryCategory::weights)];
+  sum.activations = peak.by_category[static_cast<int>(program::MemoryCategory::activations)];
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("primepar: any partitions are a program without problems that does the layer's work once") {
+  TestJob one = job();
+  // A layer's products: 2 x 512 tokens x (128 x 384 + 128 x 128 + 2 x 128 x 512) FLOP forward, scores and context
+  // 2 x 2 x 8 sequences x 64 x 64 x 128; twice that backward; three layers.
+  const double linears = 2.0 * 512 * (128 * 384 + 128 * 128 + 2 * 128 * 512), core = 2.0 * 2 * 8 * 64 * 64 * 128;
+  for (std::uint64_t number = 0; number < 60; ++number) {
+    const std::string text = drawn_layer(one, 3, number);
+    CAPTURE(text);
+    const Plan plan = one.plan(text, primepar::kind());
+    REQUIRE(one.diagnostics.errors() == std::vector<std::string>{});
+    REQUIRE(program::check_program(plan.program, one.machine) == std::vector<std::string>{});
+    REQUIRE(plan.hardware_flops == 3 * 3 * (linears + core));
+    std::int64_t weights = 0;
+    for (program::DeviceId device = 0; device < 8; ++device) weights += held_by(plan.program, device).weights;
+    // Every weight is somewhere, none on more than all devices.
+    REQUIRE(weights >= 2 * plan.parameters);
+    REQUIRE(weights <= 8 * 2 * plan.parameters);
+  }
+}
+
+TEST_CASE("primepar: the slides' MLP sums 604.0 MB a device in the baseline, 201.3 MB with P") {
+  TestJob one(8, gpt(1, 12288, 96), 8);
+  one.workload.sequence = 2048;
+  one.machine.device.peak["fp16"] = 125'000'000'000'000;
+  const auto of = [&](const std::string& text) {
+    const Plan plan = one.plan(text, primepar::kind());
+    REQUIRE(one.diagnostics.ok());
+    return held_by(plan.program, 0);
+  };
+  const Held baseline = of(mlp("{B,K,K}", "{B,F,F}", "{B,N,N}")),
+             primepar = of(mlp("{K,P(2x2)}", "{F,M,F}", "{N,P(2x2)}"));
+  // size(O) = size(I) = 402,653,184 B, size(W) = 1,207,959,552 B: O/2 and I/2 inside the nodes, W/4 twice across; O/4
+  // and I/4 across.
+  CHECK(baseline.all_reduces == 2 * 201'326'592 + 603'979'776);
+  CHECK(primepar.all_reduces == 201'326'592);
+  // P holds each weight once, the baseline on both nodes.
+  CHECK(baseline.weights == 2 * 301'989'888);
+  CHECK(primepar.weights == 301'989'888);
+  // I of fc1, the activation's and fc2's: 1/2, 1/8, 1/8 of 403, 1611, 1611 MB; with P 1/4 of the first one.
+  CHECK(baseline.activations == 201'326'592 + 2 * 201'326'592);
+  CHECK(primepar.activations == 100'663'296 + 2 * 201'326'592);
+}
+
+TEST_CASE("primepar: bad tables") {
+  const std::string good = mlp("{K,P(2x2)}", "{F,M,F}", "{N,P(2x2)}");
+  CHECK(problem(good).empty());
+  CHECK(problem(mlp("{K,P(2x2)}", "{F,P(2x2)}", "{N,N,N}")) ==
+        "strategy.toml:5:14: operator activation: partition \"{F,P(2x2)}\": \"P(2x2)\" is none of B, M, F, R");
+  CHECK(problem(mlp("{K}", "{F,M,F}", "{N,N,N}")) ==
+        "strategy.toml:4:7: operator fc1: partition \"{K}\": uses 1 bits of the device id, and 8 devices have 3");
+  CHECK(problem(good + "qkv = \"{K,K,K}\"\n") == "strategy.toml:7:7: graph \"mlp\" has no operator qkv");
+  CHECK(problem("name = \"primepar\"\ngraph = \"mlp\"\n[partitions]\nfc1 = \"{B,B,B}\"\nfc2 = \"{B,B,B}\"\n") ==
+        "strategy.toml:3:1: missing partition of operator activation, such as {B, B, B}");
+  CHECK(problem(good, job(6)) == "strategy.toml:1:8: 6 devices: a partition needs a power of two of them, up to 2^30");
+  TestJob inference = job();
+  inference.workload.phase = workload::Phase::prompt;
+  CHECK(problem(good, inference).find("workload.phase has to be \"training\"") != std::string::npos);
+  TestJob flash = job();
+  flash.workload.flash_attention = true;
+  CHECK(problem(good, flash).find("workload.flash_attention has to be false") != std::string::npos);
+  TestJob experts = job();
+  experts.model = mixture(2, 4);
+  CHECK(problem(good, experts).find("dense layers") != std::string::npos);
+  TestJob heads = job();
+  heads.model.kv_heads = 2;
+  std::string layer = drawn_layer(job(), 3, 1);
+  layer.replace(layer.find("scores = "), layer.find('\n', layer.find("scores = ")) - layer.find("scores = "),
+                "scores = \"{H,H,H}\"");
+  CHECK(problem(layer, heads).find("dimension H (2 elements) would be cut into 8 slices") != std::string::npos);
+}
