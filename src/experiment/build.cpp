@@ -66,14 +66,21 @@ const strategy::StrategyKind* find_strategy(const Table& table, Diagnostics& dia
   return nullptr;
 }
 
-/// The policies are the simulator's, the key that names one is the machine's.
-void check_arbitration(const Table& table, const machine::Machine& machine, Diagnostics& diagnostics) {
-  if (!machine.device.transaction) return;
+/// What a GPU's values mean is the simulator's, the table that holds them is the machine's.
+void check_transaction(const Table& table, const machine::Machine& machine, Diagnostics& diagnostics) {
+  if (!machine.device.transaction || !diagnostics.ok()) return;
+  const Table& transaction = *table.find("device")->table()->find("transaction")->table();
   const std::vector<std::string> names = sim::arbitration_names();
   const std::string& name = machine.device.transaction->arbitration;
-  if (std::find(names.begin(), names.end(), name) != names.end()) return;
-  const Value* value = table.find("device")->table()->find("transaction")->table()->find("arbitration");
-  diagnostics.error(value == nullptr ? table.where() : value->where(), unknown("arbitration", name, names));
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    const Value* value = transaction.find("arbitration");
+    diagnostics.error(value == nullptr ? table.where() : value->where(), unknown("arbitration", name, names));
+  }
+  try {
+    sim::refuse_gpu(*machine.device.transaction);
+  } catch (const InputError& error) {
+    diagnostics.error(transaction.where(), error.what());
+  }
 }
 
 void read_parts(const Table& root, Experiment& experiment, Diagnostics& diagnostics) {
@@ -83,7 +90,7 @@ void read_parts(const Table& root, Experiment& experiment, Diagnostics& diagnost
   if (complete || root.find("machine") != nullptr) {
     const Table* table = find_table(root, "machine", "the name of a machine or a table [machine]", diagnostics);
     if (table != nullptr) experiment.machine = machine::build_machine(*table, diagnostics);
-    if (table != nullptr) check_arbitration(*table, experiment.machine, diagnostics);
+    if (table != nullptr) check_transaction(*table, experiment.machine, diagnostics);
   }
   if (root.find("model") != nullptr) {
     const Table* table = find_table(root, "model", "", diagnostics);

@@ -134,9 +134,16 @@ void check_updates(const std::vector<AddressMap>& group, std::vector<std::string
       if (course.regions(rank).empty()) continue;
       const Region& region = *course.regions(rank)[0];
       const std::uint64_t came = course.came(rank);
-      if (region.updates == 0 || came == region.updates) continue;
+      const bool is_elsewhere = region.kind == RegionKind::remote;
+      if (is_elsewhere ? came == 0 : region.updates == 0 || came == region.updates) continue;
       if (std::find(named.begin(), named.end(), &region) != named.end()) continue;
       named.push_back(&region);
+      if (is_elsewhere) {
+        texts.push_back(
+            fmt::format("rank {}: {} update(s) of each element come to WG tile {}, which it stores to rank {}", rank,
+                        came, tile, region.destination));
+        continue;
+      }
       texts.push_back(
           fmt::format("rank {}: {} waits for {} update(s) of each element, but {} come(s) "
                       "to WG tile {}: {}",

@@ -44,7 +44,6 @@ std::string kernel_problem(const program::Kernel& kernel, const machine::GpuSpec
   const auto* gemm = std::get_if<program::GemmKernel>(&kernel.work);
   if (gemm == nullptr) return {};
   const TrackerSpec tracker = tracker_spec(gpu);
-  for (const std::string& problem : problems(tracker)) return problem;
   const std::string text = input_problem(*gemm, gpu);
   return !text.empty()
              ? text
@@ -111,17 +110,21 @@ std::uint32_t largest_group(const program::Program& program, const program::Kern
 
 }  // namespace
 
+void refuse_gpu(const machine::GpuSpec& gpu) {
+  for (const std::string& problem : problems(tracker_spec(gpu))) throw InputError(problem);
+  static_cast<void>(Cache(memory_spec(gpu).cache));  // throws InputError for sizes that do not fit together
+}
+
 void refuse_kernels(const machine::Machine& machine, const program::Program& program) {
   if (program.kernels.empty()) return;
   if (!machine.device.transaction)
     throw InputError("the program has kernels, but the machine " + machine.name +
                      " has no table [machine.device.transaction]");
+  refuse_gpu(*machine.device.transaction);
   for (const program::Kernel& kernel : program.kernels) {
     const std::string problem = kernel_problem(kernel, *machine.device.transaction, largest_group(program, kernel));
     if (!problem.empty()) throw InputError(problem);
   }
-  // Makes no sense of sizes and names: InputError.
-  static_cast<void>(Cache(memory_spec(*machine.device.transaction).cache));
   refuse_combined(machine, program);
 }
 

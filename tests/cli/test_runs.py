@@ -40,6 +40,11 @@ class DeterminismOfExperiments(Determinism):
         for configuration in ("sequential", "t3"):
             self.check("t3.toml", "--set", "strategy.input=ring-all-gather", "--set", f"strategy.configuration={configuration}")
         self.check("t3-switch.toml")
+        for collective in ("send", "all-to-all"):
+            for configuration in ("sequential", "t3"):
+                self.check("t3-switch.toml", "--set", "strategy.reduction=near-memory", "--set", f"strategy.collective={collective}",
+                           "--set", f"strategy.configuration={configuration}")
+        self.check("t3.toml", "--set", "strategy.following=near-memory", "--set", "strategy.configuration=t3")
 
     def test_kernels_among_operators(self):
         self.check("kernels-in-a-layer.toml")

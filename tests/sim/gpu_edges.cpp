@@ -2,6 +2,7 @@
 // GPU that is slower than the others.
 #include <catch2/catch.hpp>
 
+#include "gpu_parts.hpp"
 #include "gpu_ring.hpp"
 #include "gpu_shapes.hpp"
 #include "tessera/sim/gpu/gemm_layout.hpp"
@@ -44,6 +45,41 @@ TEST_CASE("a full Tracker never stops what it waits for") {
   REQUIRE(ring.run() > 0);
   const sim::GemmLayout layout(shape, spec.granularity);
   CHECK(ring.check_sums(work, layout, 1111) == shape.output_bytes());
+}
+
+namespace {
+
+/// B that have entered a DRAM queue from others, and how many had when the kernel ended.
+class LateStores final : public test::GpuWatcher {
+ public:
+  explicit LateStores(std::uint32_t ranks) : at_end(ranks, -1), stored_(ranks, 0) {}
+  void stored(std::uint32_t rank, const sim::MemoryRequest& request, Time) override {
+    if (request.stream == sim::MemoryStream::communication) stored_[rank] += request.bytes;
+  }
+  void ended(std::uint32_t rank, Time) override { at_end[rank] = stored_[rank]; }
+  std::vector<std::int64_t> at_end;
+
+ private:
+  std::vector<std::int64_t> stored_;
+};
+
+}  // namespace
+
+TEST_CASE("a fused GEMM ends when what the others send is at its memory controller") {
+  for (const char* map : {"all-to-all", "send", "direct-all-gather"}) {
+    CAPTURE(map);
+    const program::GemmShape shape = gemm(512, 512, 64);
+    LateStores stores(4);
+    machine::GpuSpec spec = gpu();  // with a memory that falls behind
+    spec.channels = 2;
+    spec.memory_clock /= 16;
+    test::GpuParts parts(spec, kernel(shape, map), 4, stores);
+    REQUIRE(parts.run());
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+      CHECK(parts.kernel(rank).bytes_received() > 0);
+      CHECK(stores.at_end[rank] == parts.kernel(rank).bytes_received());
+    }
+  }
 }
 
 TEST_CASE("all-to-all waits for every part of a sum") {

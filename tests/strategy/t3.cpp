@@ -123,6 +123,7 @@ TEST_CASE("t3: what is added to a sum, behind the all-gather by CUs, before it n
   using program::CopyKind;
   for (const char* configuration : {"sequential", "t3", "ideal-rs-nmc"}) {
     for (const bool near_memory : {false, true}) {
+      if (near_memory && configuration[0] == 's') continue;
       CAPTURE(configuration, near_memory);
       TestJob one = job();
       const strategy::Plan plan =
@@ -154,8 +155,7 @@ TEST_CASE("t3: bad tables") {
     CHECK(problem(std::string("configuration = \"all-gather\"\ncollective = \"") + map + "\"")
               .starts_with("strategy.toml:2:17: \"all-gather\" has nothing to gather"));
     CHECK(problem(std::string("following = \"cus\"\ncollective = \"") + map + "\"") ==
-          std::string("strategy.toml:2:13: nothing can be added to a sum where there is none: collective \"") + map +
-              "\"");
+          std::string("strategy.toml:2:13: there is no sum to add to: collective \"") + map + "\"");
   }
   CHECK(problem("following = \"cus\"\nfidelity = \"operator\"\nconfiguration = \"sequential\"") ==
         "strategy.toml:2:13: fidelity \"operator\" has following \"none\" alone");

@@ -40,8 +40,8 @@ struct Work {
   [[nodiscard]] bool communicates() const;
   /// ... and is gathered, each device making a shard of it; otherwise what they make is summed.
   [[nodiscard]] bool gathers_shards() const;
-  /// Or each device makes partial sums, and ends with a part of what they come to, unless that is gathered then. Maps
-  /// of the user's own count as such.
+  /// Or each device makes partial sums, and ends with a part of what they come to, unless that is gathered then. What
+  /// maps of the user's own do is not known.
   [[nodiscard]] bool sums() const;
   [[nodiscard]] std::int64_t input_bytes() const { return gemm.shape.m * gemm.shape.k * gemm.shape.element; }
   /// Of the array that all devices end with.
@@ -60,10 +60,11 @@ inline constexpr std::uint32_t side_done = 1;
 struct Configuration {
   std::string name;
   std::string help;
-  bool uses_side = false;  ///< it writes to the side stream as well
-  bool fused = false;      ///< the collective needs no buffer of its own
-  bool whole = true;       ///< the sub-layer, not a part of it
-  bool sums = false;       ///< it is about a reduce-scatter
+  bool uses_side = false;    ///< it writes to the side stream as well
+  bool fused = false;        ///< the GEMM communicates by itself, by maps of the user's own too
+  bool near_memory = false;  ///< sums are made where they stay: the collective needs no buffer of its own
+  bool whole = true;         ///< the sub-layer, not a part of it
+  bool sums = false;         ///< it is about a reduce-scatter
   void (*add)(const Work& work, Streams& streams) = nullptr;
 };
 [[nodiscard]] const std::vector<Configuration>& configurations();

@@ -46,6 +46,9 @@ struct SimulationResult {
                                         const workload::CostModel& cost, Communicator& comm,
                                         const SimulationOptions& options);
 
+/// Throws InputError for sizes of an L2 or a Tracker that make no sense together.
+void refuse_gpu(const machine::GpuSpec& gpu);
+
 /// Throws InputError for what the simulator cannot represent, or the machine not do: packets of less than a picosecond,
 /// kernels on a device without [transaction], a Tracker too small for them. simulate and check call it too.
 void refuse_unrepresentable(const machine::Machine& machine, const program::Program& program);

@@ -74,7 +74,7 @@ void fused(const Work& work, Streams& streams, const std::string& arbitration) {
   GemmKernel gemm = work.gemm;
   gemm.arbitration = arbitration;
   streams.main.activity(work.activity).label(work.label + " fused gemm").kernel({gemm, work.group_slot, 0, 0});
-  if (gemm.calls.empty()) add_what_follows(work, streams.main);
+  add_what_follows(work, streams.main);
 }
 
 /// The GEMM, and beside it, undisturbed, what `side` adds; the longer of the two counts.
@@ -122,10 +122,12 @@ const std::vector<Configuration>& configurations() {
       {.name = "t3",
        .help = "GEMM fused with the reduce-scatter, with the memory's own arbitration; then all-gather",
        .fused = true,
+       .near_memory = true,
        .add = [](const Work& work, Streams& streams) { fused(work, streams, ""); }},
       {.name = "t3-mca",
        .help = "the same with communication-aware arbitration",
        .fused = true,
+       .near_memory = true,
        .add = [](const Work& work, Streams& streams) { fused(work, streams, "mca"); }},
       {.name = "ideal-gemm-rs-overlap",
        .help = "the longer of GEMM and reduce-scatter, each undisturbed; then all-gather",
@@ -134,6 +136,7 @@ const std::vector<Configuration>& configurations() {
       {.name = "ideal-rs-nmc",
        .help = "the same, the reduce-scatter with near-memory additions",
        .uses_side = true,
+       .near_memory = true,
        .sums = true,
        .add = ideal_near_memory},
       {.name = "cu-split",

@@ -8,6 +8,6 @@ bool Work::gathers_input() const { return address_map_kinds()[gemm.input_map].ga
 
 bool Work::gathers_shards() const { return gemm.calls.empty() && address_map_kinds()[gemm.map].gathers; }
 
-bool Work::sums() const { return !gemm.calls.empty() || address_map_kinds()[gemm.map].scatters_sums; }
+bool Work::sums() const { return gemm.calls.empty() && address_map_kinds()[gemm.map].scatters_sums; }
 
 }  // namespace tessera::program::sublayer

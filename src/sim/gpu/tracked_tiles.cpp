@@ -51,7 +51,7 @@ void TrackedTiles::expect_from(const program::AddressMap& other) {
     if (!sent_here || region.counted_there) continue;
     const std::uint32_t end = (region.first_tile + region.tiles) * wavefronts_;
     for (std::uint32_t number = region.first_tile * wavefronts_; number < end; ++number)
-      awaited_ += bytes_of(number) > 0 ? region.writes : 0;
+      awaited_ += bytes_of(number) * region.writes;
   }
 }
 
@@ -91,13 +91,13 @@ void TrackedTiles::received(std::uint32_t number, Time now) {
     context_.updater->store(
         now, {block, bytes, op, MemoryStream::communication, received_class(place), number, from_neighbour});
   });
-  if (place.tracked()) return;
-  --awaited_;
-  watcher_->went_on();
 }
 
 void TrackedTiles::stored(const MemoryRequest& request, Time now) {
-  if (place_of(request.owner).tracked()) count(request.owner, request.bytes, now);
+  if (place_of(request.owner).tracked()) return count(request.owner, request.bytes, now);
+  if (request.detail != from_neighbour) return;
+  awaited_ -= request.bytes;
+  watcher_->went_on();
 }
 
 void TrackedTiles::count(std::uint32_t number, std::uint32_t bytes, Time now) {

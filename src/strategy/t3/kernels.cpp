@@ -18,6 +18,28 @@ void cut(const Options& options, program::GemmKernel& gemm) {
   gemm.reduction = options.reduction;
 }
 
+namespace {
+
+// What CUs have summed is in the L2 first, and is written back beside the next kernel: the memory cannot add to it yet.
+std::optional<Problem> following_problem(const Work& work, const Options& options) {
+  if (options.following == Following::nothing) return std::nullopt;
+  const Configuration& config = configuration(options.configuration);
+  if (!config.whole)
+    return Problem{"following", fmt::format("nothing follows in configuration \"{}\"", options.configuration)};
+  if (!work.sums())
+    return Problem{"following", work.gemm.calls.empty()
+                                    ? fmt::format("there is no sum to add to: collective \"{}\"", options.collective)
+                                    : "there may be no sum to add to, with maps of your own"};
+  if (options.following == Following::near_memory && !config.near_memory)
+    return Problem{"following",
+                   fmt::format("in configuration \"{}\" CUs make the sum; near memory it can be added to in "
+                               "t3, t3-mca and ideal-rs-nmc",
+                               options.configuration)};
+  return std::nullopt;
+}
+
+}  // namespace
+
 // Rows of A are gathered where they are whole; results too, and then there is nothing to reduce.
 std::optional<Problem> communication_problem(const Work& work, const Options& options) {
   const bool own = options.sublayer == "gemm";
@@ -33,21 +55,24 @@ std::optional<Problem> communication_problem(const Work& work, const Options& op
                                              "\"gemm\" has whole ones",
                                              options.collective, options.sublayer)};
   const Configuration& config = configuration(options.configuration);
+  const bool own_maps = !work.gemm.calls.empty();
+  if (own_maps && !config.fused && options.configuration != "gemm")
+    return Problem{"configuration", fmt::format("\"{}\" has no kernel that does what maps of your own do; allowed: t3, "
+                                                "t3-mca, gemm",
+                                                options.configuration)};
   if (config.sums && !work.sums())
     return Problem{"configuration",
                    fmt::format("\"{}\" needs a sum, but \"{}\" has none", options.configuration, options.collective)};
-  const bool direct = work.gemm.calls.empty() && options.collective == "direct-reduce-scatter";
+  const bool direct = !own_maps && options.collective == "direct-reduce-scatter";
   if (work.gemm.reduction == program::Reduction::in_switch && !direct)
-    return Problem{"reduction", "a switch adds what all devices store to one: collective \"direct-reduce-scatter\""};
+    return Problem{"reduction", fmt::format("a switch adds what all devices store to one: collective "
+                                            "\"direct-reduce-scatter\"{}",
+                                            own_maps ? ", without maps of your own" : "")};
   if (options.configuration == "all-gather" && !work.sums() && !work.gathers_shards() && !work.gathers_input())
     return Problem{"configuration", fmt::format("\"all-gather\" has nothing to gather: collective is \"{}\", input "
                                                 "\"local\"",
                                                 options.collective)};
-  if (options.following != Following::nothing && (!work.sums() || !work.gemm.calls.empty()))
-    return Problem{"following",
-                   fmt::format("nothing can be added to a sum where there is none: collective \"{}\"{}",
-                               options.collective, work.gemm.calls.empty() ? "" : " with maps of its own")};
-  return std::nullopt;
+  return following_problem(work, options);
 }
 
 }  // namespace tessera::strategy::t3

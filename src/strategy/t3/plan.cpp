@@ -60,9 +60,11 @@ class Planner {
   void add_memory(const Work& work, program::BlockBuilder& main) const {
     using program::MemoryCategory;
     const program::GemmShape& shape = work.gemm.shape;
-    const bool receives = !configuration(options_.configuration).fused && options_.configuration != "gemm" &&
+    const bool receives = !configuration(options_.configuration).near_memory && options_.configuration != "gemm" &&
                           work.communicates() && !work.gathers_shards();
-    const std::int64_t added = work.following == Following::nothing ? 0 : work.result_bytes();
+    const std::int64_t added = work.following == Following::nothing  ? 0
+                               : work.following == Following::by_cus ? work.result_bytes()
+                                                                     : work.result_bytes() / ranks();
     main.allocate(MemoryCategory::weights, shape.k * shape.n * shape.element)
         .allocate(MemoryCategory::activations, shape.m * shape.k * shape.element + work.result_bytes() + added)
         .allocate(MemoryCategory::buffers, receives ? shape.output_bytes() : 0);
@@ -177,6 +179,7 @@ class Planner {
                              : fmt::format("{} overlaps a {}: both name chunk {}", call->key, other->key, map.chunk));
     }
     const config::Value* commands = table_.find("dma_map");
+    if (commands == nullptr) commands = table_.find("remote_map");
     if (diagnostics_.ok() && commands != nullptr) check_updates(*commands);
   }
 

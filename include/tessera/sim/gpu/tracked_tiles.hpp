@@ -124,7 +124,7 @@ class TrackedTiles {
   std::unordered_map<std::uint32_t, std::uint32_t> beside_;  // B of WF tiles whose Tracker set was full, by number
   std::int64_t incomplete_ = 0;                              // WF tiles that updates are awaited for
   std::int64_t reading_ = 0;                                 // WF tiles that DMAs read
-  std::int64_t awaited_ = 0;                                 // messages for other buffers
+  std::int64_t awaited_ = 0;                                 // B for other buffers
   std::int64_t bytes_received_ = 0;
   std::int64_t held_back_ = 0;
 };
