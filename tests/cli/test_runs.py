@@ -51,6 +51,7 @@ class DeterminismOfExperiments(Determinism):
 
     def test_operators_cut_in_space_and_time(self):
         self.check("primepar.toml")
+        self.check("primepar-search.toml")
 
     def test_a_mixture_of_experts(self):
         self.check("mixture.toml")
@@ -90,6 +91,32 @@ class Outputs(CliTest):
         self.assertIn("needs 47.7 MB but has 10.0 MB", self.tessera("run", "training.toml", "-o", "out.h5", *small, code=3, ranks=2).stderr)
         done = self.simulate("training.toml", "out.h5", *small, "--allow-oversubscription", ranks=2)
         self.assertIn("warning:", done.stderr)
+
+
+class Searches(CliTest):
+    """Partitions that strategy primepar chooses by itself."""
+
+    def plan(self, *arguments):
+        """Partitions by operator, predicted and simulated seconds."""
+        said = self.simulate("primepar-search.toml", "out.h5", "--force", *arguments).stdout
+        partitions = dict(re.findall(r"(\w+)\s+(\{[^}]*\})", said))
+        predicted, simulated = [float(re.search(name + r"\s+([\d.]+) ms", said)[1]) for name in ("predicted time", "iteration time")]
+        return partitions, predicted, simulated
+
+    def test_what_is_predicted_is_simulated(self):
+        for arguments in ((), ("--set", "strategy.temporal=false"), ("--set", "workload.global_batch=1")):
+            partitions, predicted, simulated = self.plan(*arguments)
+            self.assertEqual(list(partitions), ["fc1", "activation", "fc2"])
+            self.assertAlmostEqual(simulated / predicted, 1, delta=0.05)
+            if "strategy.temporal=false" in arguments:
+                self.assertNotIn("P", str(partitions))
+
+    def test_what_is_found_is_no_worse_than_what_is_given(self):
+        _, best, _ = self.plan()
+        for fc1 in ("{B, B}", "{K, K}", "{B, K}"):
+            partitions, predicted, _ = self.plan("--set", f"strategy.partitions.fc1={fc1}")
+            self.assertEqual(partitions["fc1"], fc1)
+            self.assertGreaterEqual(predicted, best)
 
 
 class Estimates(CliTest):

@@ -119,8 +119,6 @@ TEST_CASE("primepar: bad tables") {
   CHECK(problem(mlp("{K}", "{F,M,F}", "{N,N,N}")) ==
         "strategy.toml:4:7: operator fc1: partition \"{K}\": uses 1 bits of the device id, and 8 devices have 3");
   CHECK(problem(good + "qkv = \"{K,K,K}\"\n") == "strategy.toml:7:7: graph \"mlp\" has no operator qkv");
-  CHECK(problem("name = \"primepar\"\ngraph = \"mlp\"\n[partitions]\nfc1 = \"{B,B,B}\"\nfc2 = \"{B,B,B}\"\n") ==
-        "strategy.toml:3:1: missing partition of operator activation, such as {B, B, B}");
   CHECK(problem(good, job(6)) == "strategy.toml:1:8: 6 devices: a partition needs a power of two of them, up to 2^30");
   TestJob inference = job();
   inference.workload.phase = workload::Phase::prompt;

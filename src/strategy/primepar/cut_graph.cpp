@@ -1,7 +1,6 @@
 #include "cut_graph.hpp"
 
 namespace tessera::strategy::primepar {
-namespace {
 
 CutNode cut_node(const Operator& op, const Partition& partition, int bits) {
   CutNode node{Slices(op, partition, bits), {}, {}, {}, {}};
@@ -18,8 +17,6 @@ CutNode cut_node(const Operator& op, const Partition& partition, int bits) {
   return node;
 }
 
-}  // namespace
-
 CutGraph cut_graph(const Graph& graph, const std::vector<Partition>& partitions, int bits) {
   CutGraph cut;
   cut.graph = &graph;
@@ -32,10 +29,6 @@ CutGraph cut_graph(const Graph& graph, const std::vector<Partition>& partitions,
         {forward_redistribution(edge.shared, from, to), backward_redistribution(edge.shared, from, to)});
   }
   return cut;
-}
-
-std::int64_t elements(const Slices& slices, const Moment& moment, int device) {
-  return elements_of(slices.box(moment.tensor, device, moment.phase, moment.step));
 }
 
 }  // namespace tessera::strategy::primepar

@@ -17,6 +17,8 @@ struct CutNode {
   std::vector<Move> weights_home;            ///< W after backward to where the next forward needs it
 };
 
+[[nodiscard]] CutNode cut_node(const Operator& op, const Partition& partition, int bits);
+
 struct CutEdge {
   std::vector<Piece> forward, backward;
 };
@@ -30,8 +32,5 @@ struct CutGraph {
 
 /// `partitions` by node. Throws InputError as check_partition does.
 [[nodiscard]] CutGraph cut_graph(const Graph& graph, const std::vector<Partition>& partitions, int bits);
-
-/// Elements of a tensor's slice on a device.
-[[nodiscard]] std::int64_t elements(const Slices& slices, const Moment& moment, int device);
 
 }  // namespace tessera::strategy::primepar

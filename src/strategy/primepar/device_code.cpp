@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "tessera/base/integers.hpp"
+#include "work.hpp"
 
 namespace tessera::strategy::primepar {
 namespace {
@@ -13,11 +13,6 @@ using program::BlockId;
 using program::MemoryCategory;
 
 Activity activity_of(Phase phase) { return phase == Phase::forward ? Activity::forward : Activity::backward; }
-
-const char* suffix_of(Phase phase) {
-  constexpr std::array<const char*, 3> suffixes{"", " dgrad", " wgrad"};
-  return suffixes[static_cast<std::size_t>(phase)];
-}
 
 /// The slot of a value in a table that grows.
 template <class T>
@@ -29,22 +24,6 @@ std::uint32_t slot_in(std::vector<T>& table, T value) {
 
 bool contains(const std::vector<int>& dimensions, int dimension) {
   return std::find(dimensions.begin(), dimensions.end(), dimension) != dimensions.end();
-}
-
-/// The product of a phase on one device in one step: dimensions of both operands and the sum are a batch of products,
-/// those of both operands alone are added over.
-workload::Operator gemm_of(const Operator& op, const Slices& slices, int device, Phase phase, int step,
-                           const std::string& datatype) {
-  const Product product = product_of(phase);
-  const std::vector<Range> ranges = slices.ranges(device, phase, step);
-  std::int64_t batch = 1, m = 1, n = 1, k = 1;
-  for (int i = 0; i < op.dimension_count(); ++i) {
-    const std::int64_t size = ranges[static_cast<std::size_t>(i)].size();
-    const bool left = contains(op.dimensions_of(product.left), i), right = contains(op.dimensions_of(product.right), i);
-    const bool kept = contains(op.dimensions_of(product.sum), i);
-    (left && right ? (kept ? batch : k) : left ? m : n) *= size;
-  }
-  return workload::gemm(op.name + suffix_of(phase), batch, m, n, k, datatype);
 }
 
 }  // namespace
@@ -67,19 +46,10 @@ std::int64_t DeviceCode::bytes(std::size_t i, const Moment& moment) const {
   return cut_.graph->element * elements(cut(i).slices, moment, device_);
 }
 
-std::int64_t DeviceCode::share_of(std::size_t i, std::int64_t whole) const {
-  const Slices& slices = cut(i).slices;
-  double total = 1;
-  for (const int dimension : node(i).op.dimensions_of(Tensor::output))
-    total *= static_cast<double>(node(i).op.dimensions[static_cast<std::size_t>(dimension)].extent);
-  const auto own = static_cast<double>(elements(slices, {Tensor::output, Phase::forward, slices.steps() - 1}, device_));
-  return static_cast<std::int64_t>(static_cast<double>(whole) * (own / total) + 0.5);
-}
-
 /// What stays from a node's forward to its gradient phase.
 std::int64_t DeviceCode::kept(std::size_t i) const {
   const Node& one = node(i);
-  std::int64_t sum = share_of(i, one.kept);
+  std::int64_t sum = share_of(cut(i).slices, device_, one.kept);
   if (one.keeps_input) sum += bytes(i, {Tensor::input, Phase::forward, 0});
   if (one.op.kind == Kind::matmul) sum += bytes(i, {Tensor::weight, Phase::forward, 0});
   return sum;
@@ -140,7 +110,7 @@ void DeviceCode::forward(Builder& builder, std::size_t i) {
     if (!edge.to_next_layer && edge.to == static_cast<int>(i)) redistribute(builder, edge, cut_.edges[e].forward);
   }
   builder.allocate(MemoryCategory::activations, kept(i));
-  sum_statistics(builder, i, Phase::forward);
+  sum_statistics(builder, i);
   product(builder, i, Phase::forward);
   sum(builder, i, Phase::forward);
   streams(builder, i, Phase::forward);
@@ -151,7 +121,7 @@ void DeviceCode::backward(Builder& builder, std::size_t i) {
     const Edge& edge = cut_.graph->edges[e];
     if (!edge.to_next_layer && edge.from == static_cast<int>(i)) redistribute(builder, edge, cut_.edges[e].backward);
   }
-  sum_statistics(builder, i, Phase::backward);
+  sum_statistics(builder, i);
   streams(builder, i, Phase::backward);
   product(builder, i, Phase::backward);
   sum(builder, i, Phase::backward);
@@ -179,11 +149,8 @@ void DeviceCode::redistribute(Builder& builder, const Edge& edge, const std::vec
 }
 
 void DeviceCode::streams(Builder& builder, std::size_t i, Phase phase) {
-  for (workload::Operator op : node(i).streams[static_cast<std::size_t>(phase)]) {
-    op.bytes_read = share_of(i, op.bytes_read);
-    op.bytes_written = share_of(i, op.bytes_written);
+  for (const workload::Operator& op : streams_on(node(i), cut(i).slices, device_, phase))
     builder.activity(activity_of(phase)).label(op.name).compute(op);
-  }
 }
 
 /// What the next step reads travels while this one computes, into second buffers; sums follow their slice, and what
@@ -236,8 +203,7 @@ void DeviceCode::take(Builder& builder, std::size_t i, Phase phase, int step, bo
       builder.receive(peer(move.from), size, Channel::steps);
       if (!sums) continue;
       builder.activity(activity_of(phase))
-          .compute(workload::streaming(workload::OperatorKind::elementwise, node(i).op.name + " sum", 2 * size, size,
-                                       cut_.graph->datatype))
+          .compute(addition(node(i).op, size, cut_.graph->datatype))
           .activity(Activity::tensor_communication);
     }
   }
@@ -245,11 +211,8 @@ void DeviceCode::take(Builder& builder, std::size_t i, Phase phase, int step, bo
   if (!sums && step < cut(i).slices.steps()) builder.wait_sends();
 }
 
-/// From the second step on, and into the gradient buffer, a product is added to what is there.
 void DeviceCode::multiply(Builder& builder, std::size_t i, Phase phase, int step) {
-  const Node& one = node(i);
-  workload::Operator gemm = gemm_of(one.op, cut(i).slices, device_, phase, step, cut_.graph->datatype);
-  if (step > 0 || (phase == Phase::gradient && one.op.has_parameters())) gemm.bytes_read += gemm.bytes_written;
+  const workload::Operator gemm = product_on(cut(i).slices, device_, phase, step, cut_.graph->datatype);
   builder.activity(activity_of(phase)).label(gemm.name).compute(gemm);
 }
 
@@ -257,20 +220,15 @@ void DeviceCode::sum(Builder& builder, std::size_t i, Phase phase) {
   const AllReduce& sum = cut(i).sums[static_cast<std::size_t>(phase)];
   if (sum.groups.empty()) return;
   const bool is_gradient = phase == Phase::gradient && node(i).op.has_parameters();
-  const std::int64_t sets = is_gradient ? node(i).parameter_sets : 1;
   builder.activity(is_gradient ? Activity::data_communication : Activity::tensor_communication)
       .label(node(i).op.name + " " + name_of(sum.tensor) + " all-reduce");
-  all_reduce(builder, sum.groups, sets * bytes(i, {sum.tensor, phase, cut(i).slices.steps() - 1}), cut_.graph->element);
+  all_reduce(builder, sum.groups, summed_bytes(node(i), cut(i).slices, device_, phase, cut_.graph->element),
+             cut_.graph->element);
 }
 
-/// Two FP32 sums a token, of those that the device has a part of.
-void DeviceCode::sum_statistics(Builder& builder, std::size_t i, Phase phase) {
-  constexpr std::int64_t single = 4;
-  std::int64_t rows = 1;
-  const std::vector<Range> ranges = cut(i).slices.ranges(device_, phase, 0);
-  for (const int dimension : node(i).op.statistics) rows *= ranges[static_cast<std::size_t>(dimension)].size();
+void DeviceCode::sum_statistics(Builder& builder, std::size_t i) {
   builder.activity(Activity::tensor_communication).label(node(i).op.name + " statistics");
-  all_reduce(builder, cut(i).statistics, 2 * single * rows, single);
+  all_reduce(builder, cut(i).statistics, statistics_bytes(cut(i).slices, device_), statistics_element);
 }
 
 void DeviceCode::all_reduce(Builder& builder, const std::vector<std::vector<int>>& groups, std::int64_t bytes,

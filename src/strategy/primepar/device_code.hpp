@@ -37,7 +37,6 @@ class DeviceCode {
   [[nodiscard]] const CutNode& cut(std::size_t i) const { return cut_.nodes[i]; }
   [[nodiscard]] std::int64_t bytes(std::size_t i, const Moment& moment) const;
   [[nodiscard]] std::int64_t kept(std::size_t i) const;
-  [[nodiscard]] std::int64_t share_of(std::size_t i, std::int64_t whole) const;
   [[nodiscard]] std::uint32_t peer(int device);
   [[nodiscard]] std::uint32_t slot(program::GroupId group);
 
@@ -55,7 +54,7 @@ class DeviceCode {
   void take(Builder& builder, std::size_t i, Phase phase, int step, bool sums);
   void multiply(Builder& builder, std::size_t i, Phase phase, int step);
   void sum(Builder& builder, std::size_t i, Phase phase);
-  void sum_statistics(Builder& builder, std::size_t i, Phase phase);
+  void sum_statistics(Builder& builder, std::size_t i);
   void all_reduce(Builder& builder, const std::vector<std::vector<int>>& groups, std::int64_t bytes,
                   std::int64_t element);
   [[nodiscard]] std::int64_t second_buffers(std::size_t i, Phase phase) const;

@@ -19,6 +19,11 @@ const char* name_of(Tensor tensor) {
   return names[static_cast<std::size_t>(tensor)];
 }
 
+const char* suffix_of(Phase phase) {
+  constexpr std::array<const char*, 3> suffixes{"", " dgrad", " wgrad"};
+  return suffixes[static_cast<std::size_t>(phase)];
+}
+
 Product product_of(Phase phase) {
   switch (phase) {
     case Phase::forward:

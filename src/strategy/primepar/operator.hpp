@@ -28,6 +28,8 @@ inline constexpr std::array<Tensor, 6> all_tensors{Tensor::input,           Tens
 /// "forward", "I", "dW", ...: as the slides write them.
 [[nodiscard]] const char* name_of(Phase phase);
 [[nodiscard]] const char* name_of(Tensor tensor);
+/// Of the names of a phase's kernels, as elsewhere: "", " dgrad", " wgrad".
+[[nodiscard]] const char* suffix_of(Phase phase);
 
 /// What a phase multiplies, and what it adds the products to.
 struct Product {

@@ -40,8 +40,10 @@ const config::Schema<Options>& options_schema() {
     config::Schema<Options> s("strategy.primepar", "Operators cut in space and time over all devices (PrimePar).");
     s.also_accept("name", "\"primepar\"");
     s.choice("graph", &Options::graph, graph_names(), "the layers of the model, or the MLP of one").otherwise("layer");
+    s.boolean("temporal", &Options::temporal, "whether P may be chosen, or dimensions alone").otherwise("true");
     s.table("partitions", &Options::partitions, partitions_schema(),
-            "one for each operator of the graph, see strategy.primepar.partitions");
+            "operators whose partition is not to be chosen, see strategy.primepar.partitions")
+        .optional();
     return s;
   }();
   return schema;

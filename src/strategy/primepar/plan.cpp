@@ -1,9 +1,12 @@
 // From a [strategy] table to the plan.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "../place_of.hpp"
 #include "device_code.hpp"
 #include "options.hpp"
+#include "search.hpp"
 #include "tessera/base/error.hpp"
 
 namespace tessera::strategy::primepar {
@@ -22,8 +25,9 @@ class Planner {
     if (!diagnostics_.ok()) return plan;
     const Graph graph = make_graph(options_.graph, *job_.model, *job_.workload);
     const int bits = device_bits(static_cast<std::int64_t>(job_.machine->devices()));
-    const std::vector<Partition> partitions = read_partitions(graph, bits);
+    const std::vector<std::vector<Partition>> all = choices(graph, bits);
     if (!diagnostics_.ok()) return plan;
+    const std::vector<Partition> partitions = chosen(graph, all, bits);
     add_program(cut_graph(graph, partitions, bits), plan.program);
     describe(graph, partitions, plan);
     return plan;
@@ -54,26 +58,46 @@ class Planner {
     }
   }
 
-  /// One for each operator; those of operators that the graph lacks are errors.
-  std::vector<Partition> read_partitions(const Graph& graph, int bits) {
-    const Table& given = *table_.find("partitions")->table();
-    std::vector<Partition> found;
+  /// For each operator the given partition, or all. Those of operators that the graph lacks are errors.
+  std::vector<std::vector<Partition>> choices(const Graph& graph, int bits) {
+    static const Table none;
+    const config::Value* value = table_.find("partitions");
+    const Table& given = value == nullptr ? none : *value->table();
+    std::vector<std::vector<Partition>> found;
     for (const Node& node : graph.nodes) {
       const std::string& text = options_.partitions.*member(node.op.name);
-      if (text.empty()) {
-        error(given.where(),
-              fmt::format("missing partition of operator {}, such as {{{}}}", node.op.name,
-                          fmt::join(std::vector<std::string>(static_cast<std::size_t>(bits), "B"), ", ")));
-        continue;
-      }
       try {
-        found.push_back(parse_partition(node.op, text));
-        check_partition(node.op, found.back(), bits);
+        found.push_back(text.empty() ? searched(node.op, bits)
+                                     : std::vector<Partition>{parse_partition(node.op, text)});
+        if (!text.empty()) check_partition(node.op, found.back().front(), bits);
       } catch (const InputError& problem) {
         error(place_of(given, node.op.name.c_str()), problem.what());
       }
     }
-    for (const auto& [key, value] : given.entries()) refuse_unused(graph, key, value);
+    for (const auto& [key, one] : given.entries()) refuse_unused(graph, key, one);
+    return found;
+  }
+
+  std::vector<Partition> searched(const Operator& op, int bits) const {
+    std::vector<Partition> found = all_partitions(op, bits);
+    const auto has_square = [](const Partition& partition) {
+      return std::any_of(partition.begin(), partition.end(), [](const Primitive& one) { return one.is_square(); });
+    };
+    if (!options_.temporal) found.erase(std::remove_if(found.begin(), found.end(), has_square), found.end());
+    if (found.empty()) throw InputError(fmt::format("operator {} has too few elements for 2^{} slices", op.name, bits));
+    return found;
+  }
+
+  /// What is not given is searched. Every rank finds the same.
+  std::vector<Partition> chosen(const Graph& graph, const std::vector<std::vector<Partition>>& choices, int bits) {
+    std::vector<Partition> found;
+    const bool all_given =
+        std::all_of(choices.begin(), choices.end(), [](const auto& partitions) { return partitions.size() == 1; });
+    if (!all_given && job_.evaluator == nullptr) throw InternalError("a search measures, and has no evaluator");
+    const Found best = all_given ? Found{std::vector<std::size_t>(choices.size(), 0), 0, 0}
+                                 : segmented_search(cost_tables(job_, graph, choices, bits));
+    if (!all_given) predicted_ = best.cost;
+    for (std::size_t i = 0; i < choices.size(); ++i) found.push_back(choices[i][best.chosen[i]]);
     return found;
   }
 
@@ -105,6 +129,9 @@ class Planner {
 
   void describe(const Graph& graph, const std::vector<Partition>& partitions, Plan& plan) const {
     plan.description = {{"graph", options_.graph}};
+    if (predicted_ > 0)
+      plan.description.emplace_back(options_.graph == "layer" ? "predicted time of a layer" : "predicted time",
+                                    config::format_rounded(predicted_, config::Unit::time));
     for (std::size_t i = 0; i < graph.nodes.size(); ++i)
       plan.description.emplace_back(graph.nodes[i].op.name, to_text(graph.nodes[i].op, partitions[i]));
     plan.hardware_flops = program::executed_flops(plan.program, *job_.machine);
@@ -124,6 +151,7 @@ class Planner {
   const Job& job_;
   config::Diagnostics& diagnostics_;
   Options options_;
+  Time predicted_ = 0;  ///< by the search; 0: nothing was searched
 };
 
 }  // namespace

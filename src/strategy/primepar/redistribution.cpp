@@ -9,6 +9,17 @@
 #include "tessera/base/error.hpp"
 
 namespace tessera::strategy::primepar {
+
+Ranges overlap(const Ranges& a, const Ranges& b) {
+  Ranges common;
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    const Range range{std::max(a[i].begin, b[j].begin), std::min(a[i].end, b[j].end)};
+    if (range.size() > 0) common.push_back(range);
+    a[i].end < b[j].end ? ++i : ++j;
+  }
+  return common;
+}
+
 namespace {
 
 /// Sorted, and those that touch as one.
@@ -24,16 +35,6 @@ Ranges joined(Ranges ranges) {
     }
   }
   return found;
-}
-
-Ranges overlap(const Ranges& a, const Ranges& b) {
-  Ranges common;
-  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    const Range range{std::max(a[i].begin, b[j].begin), std::min(a[i].end, b[j].end)};
-    if (range.size() > 0) common.push_back(range);
-    a[i].end < b[j].end ? ++i : ++j;
-  }
-  return common;
 }
 
 Region overlap(const Region& a, const Region& b) {
@@ -99,13 +100,19 @@ Shared plain(const Operator& producer, const Operator& consumer, Tensor operand)
   return {plain_view(producer, Tensor::output), plain_view(consumer, operand), operand};
 }
 
+Phase gradient_phase(const Shared& shared) {
+  return shared.operand == Tensor::input ? Phase::backward : Phase::gradient;
+}
+
+std::int64_t length_of(const Ranges& ranges) {
+  std::int64_t length = 0;
+  for (const Range& range : ranges) length += range.size();
+  return length;
+}
+
 std::int64_t elements_of(const Region& region) {
   std::int64_t elements = 1;
-  for (const Ranges& axis : region) {
-    std::int64_t length = 0;
-    for (const Range& range : axis) length += range.size();
-    elements *= length;
-  }
+  for (const Ranges& axis : region) elements *= length_of(axis);
   return elements;
 }
 
@@ -146,8 +153,7 @@ std::vector<Piece> forward_redistribution(const Shared& shared, const Slices& pr
 }
 
 std::vector<Piece> backward_redistribution(const Shared& shared, const Slices& producer, const Slices& consumer) {
-  const Phase made_in = shared.operand == Tensor::input ? Phase::backward : Phase::gradient;
-  return redistribute(regions(consumer, shared.read, made_in, consumer.steps() - 1),
+  return redistribute(regions(consumer, shared.read, gradient_phase(shared), consumer.steps() - 1),
                       regions(producer, shared.made, Phase::backward, 0));
 }
 

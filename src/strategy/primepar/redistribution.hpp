@@ -30,8 +30,13 @@ struct Shared {
 /// O of the producer as it is, dimension by dimension. Throws InternalError unless the extents are the same.
 [[nodiscard]] Shared plain(const Operator& producer, const Operator& consumer, Tensor operand = Tensor::input);
 
+/// In which the consumer makes the operand's gradient.
+[[nodiscard]] Phase gradient_phase(const Shared& shared);
+
 /// Ranges in order, with gaps between them.
 using Ranges = std::vector<Range>;
+[[nodiscard]] Ranges overlap(const Ranges& a, const Ranges& b);
+[[nodiscard]] std::int64_t length_of(const Ranges& ranges);
 /// Part of a tensor: what it has of each axis. Some axis has nothing: it is empty.
 using Region = std::vector<Ranges>;
 [[nodiscard]] std::int64_t elements_of(const Region& region);

@@ -1,5 +1,5 @@
 // Strategy "primepar": operators of a transformer layer cut in space and time over all devices (PrimePar, Wang et al.,
-// ASPLOS 2024; docs/primepar.md). Partitions are given, one an operator.
+// ASPLOS 2024; docs/primepar.md). Operators whose partition is not given get the one of least predicted cost.
 //
 //   [strategy]
 //   name = "primepar"
@@ -16,7 +16,7 @@
 
 namespace tessera::strategy::primepar {
 
-/// [strategy.partitions]: a sequence of primitives for each operator of the graph.
+/// [strategy.partitions]: a sequence of primitives for an operator of the graph; empty: to be chosen.
 struct Partitions {
   std::string attention_norm, qkv, scores, softmax, context, projection, attention_residual;
   std::string mlp_norm, fc1, activation, fc2, mlp_residual;
@@ -25,6 +25,7 @@ struct Partitions {
 /// The keys of its [strategy] table.
 struct Options {
   std::string graph = "layer";
+  bool temporal = true;  ///< P may be chosen
   Partitions partitions;
 };
 [[nodiscard]] const config::Schema<Options>& options_schema();

@@ -1,0 +1,75 @@
+// What a search adds up: the latency of each operator under each of its partitions, and that of redistributions between
+// each two (PrimePar, ASPLOS 2024, slides: cost model). Predictions: what is simulated never reads them.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "cut_graph.hpp"
+#include "link_loads.hpp"
+#include "tessera/strategy/strategy.hpp"
+
+namespace tessera::strategy::primepar {
+
+/// Time of all-reduces: alpha bytes + beta. Both are measured by the evaluator for each grouping pattern, all of its
+/// groups active at once, since they may share links.
+class AllReduceCosts {
+ public:
+  explicit AllReduceCosts(const Job& job) : job_(&job) {}
+  [[nodiscard]] Time time(const std::vector<std::vector<int>>& groups, std::int64_t bytes);
+
+ private:
+  struct Line {
+    Time small = 0, large = 0;  ///< at two sizes
+  };
+  [[nodiscard]] Time measure(const std::vector<std::vector<int>>& groups, std::int64_t bytes) const;
+
+  const Job* job_;
+  std::map<std::vector<std::vector<int>>, Line> known_;
+};
+
+/// The time of both directions through one operator: computing, ring transfers as far as they exceed what is computed
+/// beside them, all-reduces.
+class NodeCosts {
+ public:
+  NodeCosts(const Job& job, const Graph& graph)
+      : job_(&job), graph_(&graph), sums_(job), loads_(job.machine->network) {}
+  [[nodiscard]] Time time(std::size_t node, const CutNode& cut);
+
+ private:
+  [[nodiscard]] Time slowest(const workload::Operator& op) const;
+  [[nodiscard]] Time phase(std::size_t node, const CutNode& cut, Phase phase);
+  [[nodiscard]] Time product(const CutNode& cut, Phase phase);
+  [[nodiscard]] Time transfers(const CutNode& cut, Phase phase, int step, Time& additions);
+
+  const Job* job_;
+  const Graph* graph_;
+  AllReduceCosts sums_;
+  LinkLoads loads_;
+};
+
+/// A matrix of times, row by row.
+struct TimeMatrix {
+  std::size_t rows = 0, columns = 0;
+  std::vector<Time> times;
+  [[nodiscard]] Time at(std::size_t row, std::size_t column) const { return times[row * columns + column]; }
+};
+
+/// The costs of all choices. Edges between the same two nodes are one matrix.
+struct CostTables {
+  std::vector<std::vector<Time>> nodes;  ///< by node and choice
+  struct Edge {
+    int from = 0, to = 0;
+    bool to_next_layer = false;
+    TimeMatrix times;  ///< forward and backward; by choice of `from` and of `to`
+  };
+  std::vector<Edge> edges;
+};
+
+/// `choices` by node. At most 64 devices.
+[[nodiscard]] CostTables cost_tables(const Job& job, const Graph& graph,
+                                     const std::vector<std::vector<Partition>>& choices, int bits);
+/// Of one choice for each node.
+[[nodiscard]] Time total_cost(const CostTables& tables, const std::vector<std::size_t>& chosen);
+
+}  // namespace tessera::strategy::primepar

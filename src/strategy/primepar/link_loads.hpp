@@ -1,0 +1,38 @@
+// How long messages take that set out together, from the links that they share.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tessera/machine/machine.hpp"
+
+namespace tessera::strategy::primepar {
+
+/// Device numbers are the machine's.
+class LinkLoads {
+ public:
+  explicit LinkLoads(const machine::Network& network);
+
+  void add(int from, int to, std::int64_t bytes);
+  /// Until the link with the most to do has done it and the farthest message has arrived, in ps; 0 without messages.
+  /// Forgets what was added.
+  [[nodiscard]] Time take();
+
+ private:
+  struct Route {
+    std::vector<machine::LinkId> links;
+    Time latency = 0;
+  };
+  [[nodiscard]] const Route& route(int from, int to) const {
+    return routes_[static_cast<std::size_t>(from * devices_ + to)];
+  }
+
+  const machine::Network* network_;
+  int devices_;
+  std::vector<Route> routes_;
+  std::vector<std::int64_t> bytes_;  // by link
+  std::vector<machine::LinkId> in_use_;
+  Time latency_ = 0;
+};
+
+}  // namespace tessera::strategy::primepar
