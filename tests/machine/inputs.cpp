@@ -23,8 +23,8 @@ std::map<std::string, std::string> files() {
 
 TEST_CASE("every machine file builds under its own name and has routes") {
   const auto all = files();
-  for (const char* name : {"a100-80g-cluster", "h100-cluster", "v100-ring", "v100-cluster", "torus-tpu-v3", "wafer-config1",
-                           "wafer-config2", "wafer-config3", "wafer-config4", "mcm-36"})
+  for (const char* name : {"a100-80g-cluster", "h100-cluster", "v100-ring", "v100-cluster", "torus-tpu-v3",
+                           "wafer-config1", "wafer-config2", "wafer-config3", "wafer-config4", "mcm-36"})
     CHECK(all.count(name) == 1);
   for (const auto& [name, text] : all) {
     INFO(name);

@@ -23,6 +23,7 @@ auto most(const Slices& slices, const Value& value) {
 }  // namespace
 
 Time AllReduceCosts::time(const std::vector<std::vector<int>>& groups, std::int64_t bytes) {
+  if (groups.empty()) return 0;
   const auto [found, added] = known_.try_emplace(groups);
   Line& line = found->second;
   if (added) line = {measure(groups, small_size), measure(groups, large_size)};
@@ -110,19 +111,22 @@ Time NodeCosts::transfers(const CutNode& cut, Phase phase, int step, Time& addit
 
 namespace {
 
+std::vector<const Slices*> slices_of(const std::vector<CutNode>& nodes) {
+  std::vector<const Slices*> found;
+  for (const CutNode& node : nodes) found.push_back(&node.slices);
+  return found;
+}
+
 CostTables::Edge edge_costs(const Edge& edge, const std::vector<CutNode>& from, const std::vector<CutNode>& to,
                             std::int64_t element, LinkLoads& loads) {
-  SharedLayouts layouts(edge.shared);
-  std::vector<SharedLayouts::Side> made, read;
-  for (const CutNode& node : from) made.push_back(layouts.made(node.slices));
-  for (const CutNode& node : to) read.push_back(layouts.read(node.slices));
-  layouts.intersect();
-  CostTables::Edge found{edge.from, edge.to, edge.to_next_layer, {made.size(), read.size(), {}}};
+  const SharedLayouts layouts(edge.shared, slices_of(from), slices_of(to));
+  CostTables::Edge found{edge.from, edge.to, edge.to_next_layer, {from.size(), to.size(), {}}};
+  found.times.times.reserve(from.size() * to.size());
   const auto load = [&](int source, int destination, std::int64_t elements) {
     loads.add(source, destination, element * elements);
   };
-  for (const SharedLayouts::Side& producer : made) {
-    for (const SharedLayouts::Side& consumer : read) {
+  for (std::size_t producer = 0; producer < from.size(); ++producer) {
+    for (std::size_t consumer = 0; consumer < to.size(); ++consumer) {
       layouts.forward(producer, consumer, load);
       Time time = loads.take();
       layouts.backward(producer, consumer, load);

@@ -7,6 +7,8 @@
 namespace tessera::strategy::primepar {
 namespace {
 
+constexpr int most_devices = 64;  // bits of a mask
+
 /// Exclusive-or of the ids grows with the distance, see redistribute().
 std::vector<std::uint64_t> nearest_holders(const std::vector<std::vector<std::uint32_t>>& parts, std::size_t devices) {
   std::vector<std::uint64_t> nearest(devices, 0);
@@ -23,42 +25,64 @@ std::vector<std::uint64_t> nearest_holders(const std::vector<std::vector<std::ui
 
 }  // namespace
 
-std::uint32_t RangesPool::number_of(const Ranges& ranges) {
-  const auto [found, added] = known_.try_emplace(ranges, static_cast<std::uint32_t>(all_.size()));
-  if (added) all_.push_back(ranges);
-  return found->second;
+SharedLayouts::SharedLayouts(const Shared& shared, const std::vector<const Slices*>& producers,
+                             const std::vector<const Slices*>& consumers) {
+  made_.axes.resize(shared.made.size());
+  read_.axes.resize(shared.read.size());
+  for (const Slices* slices : producers) {
+    made_.after_forward.push_back(layout(made_.axes, *slices, shared.made, Phase::forward, slices->steps() - 1));
+    made_.before_backward.push_back(layout(made_.axes, *slices, shared.made, Phase::backward, 0));
+  }
+  for (const Slices* slices : consumers) {
+    read_.before_forward.push_back(layout(read_.axes, *slices, shared.read, Phase::forward, 0));
+    read_.after_backward.push_back(
+        layout(read_.axes, *slices, shared.read, gradient_phase(shared), slices->steps() - 1));
+  }
+  intersect();
+  for (Layout& held : made_.after_forward) complete(held, true);
+  for (Layout& held : read_.after_backward) complete(held, false);
 }
 
-Layout SharedLayouts::layout(std::vector<RangesPool>& pools, const Slices& slices, const TensorView& view, Phase phase,
-                             int step) {
-  const auto devices = static_cast<std::size_t>(slices.devices());
-  if (devices > 64) throw InternalError("layouts of more than 64 devices");
+SharedLayouts::Layout SharedLayouts::layout(std::vector<Axis>& axes, const Slices& slices, const TensorView& view,
+                                            Phase phase, int step) {
+  if (slices.devices() > most_devices) throw InternalError("layouts of more than 64 devices");
   Layout found;
-  found.parts.assign(view.size(), std::vector<std::uint32_t>(devices));
-  for (std::size_t device = 0; device < devices; ++device) {
-    const Region own = region(slices, view, static_cast<int>(device), phase, step);
-    for (std::size_t axis = 0; axis < view.size(); ++axis) found.parts[axis][device] = pools[axis].number_of(own[axis]);
+  found.parts.resize(view.size());
+  for (int device = 0; device < slices.devices(); ++device) {
+    const std::vector<Range> dimensions = slices.ranges(device, phase, step);
+    for (std::size_t i = 0; i < view.size(); ++i) {
+      std::vector<Range> along;
+      for (const AxisView::Run& run : view[i].runs)
+        along.push_back(dimensions[static_cast<std::size_t>(run.dimension)]);
+      const auto [at, added] = axes[i].known.try_emplace(along, static_cast<std::uint32_t>(axes[i].parts.size()));
+      if (added) axes[i].parts.push_back(ranges_of(view[i], dimensions));
+      found.parts[i].push_back(at->second);
+    }
   }
-  found.nearest = nearest_holders(found.parts, devices);
   return found;
 }
 
-SharedLayouts::Side SharedLayouts::made(const Slices& producer) {
-  return {layout(made_, producer, shared_->made, Phase::forward, producer.steps() - 1),
-          layout(made_, producer, shared_->made, Phase::backward, 0)};
-}
-
-SharedLayouts::Side SharedLayouts::read(const Slices& consumer) {
-  return {layout(read_, consumer, shared_->read, Phase::forward, 0),
-          layout(read_, consumer, shared_->read, gradient_phase(*shared_), consumer.steps() - 1)};
-}
-
 void SharedLayouts::intersect() {
-  common_.clear();
-  for (std::size_t axis = 0; axis < made_.size(); ++axis) {
+  for (std::size_t axis = 0; axis < made_.axes.size(); ++axis) {
     common_.emplace_back();
-    for (const Ranges& made : made_[axis].all()) {
-      for (const Ranges& read : read_[axis].all()) common_.back().push_back(length_of(overlap(made, read)));
+    for (const Ranges& made : made_.axes[axis].parts) {
+      for (const Ranges& read : read_.axes[axis].parts) common_.back().push_back(length_of(overlap(made, read)));
+    }
+  }
+}
+
+void SharedLayouts::complete(Layout& held, bool is_made) const {
+  const std::size_t devices = held.parts.front().size();
+  held.nearest = nearest_holders(held.parts, devices);
+  for (std::size_t axis = 0; axis < held.parts.size(); ++axis) {
+    const std::size_t others = (is_made ? read_ : made_).axes[axis].parts.size();
+    held.meets.emplace_back(others, 0);
+    for (std::uint32_t other = 0; other < others; ++other) {
+      for (std::size_t device = 0; device < devices; ++device) {
+        const std::uint32_t own = held.parts[axis][device];
+        if ((is_made ? common(axis, own, other) : common(axis, other, own)) > 0)
+          held.meets[axis][other] |= std::uint64_t{1} << device;
+      }
     }
   }
 }

@@ -1,7 +1,8 @@
-// Redistributions by the million: what redistribution.hpp says of one pair of partitions, in numbers that are made once
-// for each partition.
+// Redistributions by the million: what redistribution.hpp says of one pair of partitions, from numbers that are made
+// once for each partition.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -10,79 +11,72 @@
 
 namespace tessera::strategy::primepar {
 
-/// Different parts of one axis, numbered as they turn up.
-class RangesPool {
- public:
-  [[nodiscard]] std::uint32_t number_of(const Ranges& ranges);
-  [[nodiscard]] const std::vector<Ranges>& all() const { return all_; }
-
- private:
-  std::map<Ranges, std::uint32_t> known_;
-  std::vector<Ranges> all_;
-};
-
-/// Which part of a shared tensor each device has. At most 64 devices.
-struct Layout {
-  std::vector<std::vector<std::uint32_t>> parts;  ///< by axis and device: a number of its pool
-  /// By receiver: a bit for each device that is the nearest one, for that receiver, to hold what it holds.
-  std::vector<std::uint64_t> nearest;
-};
-
-/// The tensor of one edge, as its two sides have it under any partition.
+/// The tensor of one edge, as its two sides have it under any of their partitions. At most 64 devices.
 class SharedLayouts {
  public:
-  explicit SharedLayouts(const Shared& shared)
-      : shared_(&shared), made_(shared.made.size()), read_(shared.made.size()) {}
+  SharedLayouts(const Shared& shared, const std::vector<const Slices*>& producers,
+                const std::vector<const Slices*>& consumers);
 
-  /// O after forward, and dO before backward; ...
-  struct Side {
-    Layout forward, backward;
-  };
-  [[nodiscard]] Side made(const Slices& producer);
-  /// ... the operand before forward, and its gradient after the phase that makes it.
-  [[nodiscard]] Side read(const Slices& consumer);
-  /// Once all sides are known.
-  void intersect();
-
-  /// visit(from, to, elements) for what moves, as redistribute() says.
+  /// visit(from, to, elements) for what moves between producer i and consumer j, as forward_redistribution() says, ...
   template <class Visit>
-  void forward(const Side& made, const Side& read, Visit&& visit) const {
+  void forward(std::size_t producer, std::size_t consumer, Visit&& visit) const {
     moves(
-        made.forward, read.forward,
-        [&](std::size_t axis, std::uint32_t held, std::uint32_t needed) {
-          return common_[axis][held * read_[axis].all().size() + needed];
-        },
-        visit);
+        made_.after_forward[producer], read_.before_forward[consumer],
+        [&](std::size_t axis, std::uint32_t held, std::uint32_t needed) { return common(axis, held, needed); }, visit);
   }
+  /// ... and backward_redistribution().
   template <class Visit>
-  void backward(const Side& made, const Side& read, Visit&& visit) const {
+  void backward(std::size_t producer, std::size_t consumer, Visit&& visit) const {
     moves(
-        read.backward, made.backward,
-        [&](std::size_t axis, std::uint32_t held, std::uint32_t needed) {
-          return common_[axis][needed * read_[axis].all().size() + held];
-        },
-        visit);
+        read_.after_backward[consumer], made_.before_backward[producer],
+        [&](std::size_t axis, std::uint32_t held, std::uint32_t needed) { return common(axis, needed, held); }, visit);
   }
 
  private:
+  /// Different parts of one axis, numbered as they turn up.
+  struct Axis {
+    std::map<std::vector<Range>, std::uint32_t> known;  ///< by the ranges of the dimensions that run along it
+    std::vector<Ranges> parts;
+  };
+  /// Which part each device has.
+  struct Layout {
+    std::vector<std::vector<std::uint32_t>> parts;  ///< by axis and device
+    /// Of what is held. By receiver: a bit for each device that is the nearest one to hold what it holds.
+    std::vector<std::uint64_t> nearest;
+    /// Of what is held. By axis and part of the other side: a bit for each device whose part overlaps that one.
+    std::vector<std::vector<std::uint64_t>> meets;
+  };
+  struct Side {
+    std::vector<Axis> axes;
+    std::vector<Layout> after_forward, before_backward;  ///< of a producer, by partition
+    std::vector<Layout> before_forward, after_backward;  ///< of a consumer
+  };
+
+  [[nodiscard]] std::int64_t common(std::size_t axis, std::uint32_t made, std::uint32_t read) const {
+    return common_[axis][made * read_.axes[axis].parts.size() + read];
+  }
   template <class Common, class Visit>
-  void moves(const Layout& held, const Layout& needed, const Common& common, Visit&& visit) const {
-    const std::size_t devices = held.nearest.size();
-    for (std::size_t to = 0; to < devices; ++to) {
-      for (std::size_t from = 0; from < devices; ++from) {
-        if (from == to || (held.nearest[to] >> from & 1U) == 0) continue;
+  void moves(const Layout& held, const Layout& needed, const Common& common_part, Visit&& visit) const {
+    const std::size_t axes = held.parts.size();
+    for (std::size_t to = 0; to < held.nearest.size(); ++to) {
+      std::uint64_t senders = held.nearest[to] & ~(std::uint64_t{1} << to);
+      for (std::size_t axis = 0; axis < axes; ++axis) senders &= held.meets[axis][needed.parts[axis][to]];
+      for (; senders != 0; senders &= senders - 1) {
+        const auto from = static_cast<std::size_t>(std::countr_zero(senders));
         std::int64_t elements = 1;
-        for (std::size_t axis = 0; axis < held.parts.size() && elements > 0; ++axis)
-          elements *= common(axis, held.parts[axis][from], needed.parts[axis][to]);
-        if (elements > 0) visit(static_cast<int>(from), static_cast<int>(to), elements);
+        for (std::size_t axis = 0; axis < axes; ++axis)
+          elements *= common_part(axis, held.parts[axis][from], needed.parts[axis][to]);
+        visit(static_cast<int>(from), static_cast<int>(to), elements);
       }
     }
   }
-  [[nodiscard]] static Layout layout(std::vector<RangesPool>& pools, const Slices& slices, const TensorView& view,
-                                     Phase phase, int step);
+  [[nodiscard]] static Layout layout(std::vector<Axis>& axes, const Slices& slices, const TensorView& view, Phase phase,
+                                     int step);
+  void intersect();
+  /// For layouts that something is held in.
+  void complete(Layout& held, bool is_made) const;
 
-  const Shared* shared_;
-  std::vector<RangesPool> made_, read_;            // by axis
+  Side made_, read_;
   std::vector<std::vector<std::int64_t>> common_;  // by axis: elements that a made and a read part share
 };
 

@@ -1,11 +1,29 @@
 #include "link_loads.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tessera::strategy::primepar {
+namespace {
+
+std::vector<std::int64_t> all_rates(const machine::Network& network) {
+  std::vector<std::int64_t> rates;
+  for (const machine::Link& link : network.links) rates.push_back(link.bandwidth);
+  std::sort(rates.begin(), rates.end());
+  rates.erase(std::unique(rates.begin(), rates.end()), rates.end());
+  return rates;
+}
+
+}  // namespace
 
 LinkLoads::LinkLoads(const machine::Network& network)
-    : network_(&network), devices_(static_cast<int>(network.devices)), bytes_(network.links.size(), 0) {
+    : devices_(static_cast<int>(network.devices)),
+      rates_(all_rates(network)),
+      bytes_(network.links.size(), 0),
+      most_(rates_.size(), 0) {
+  for (const machine::Link& link : network.links)
+    rate_of_.push_back(
+        static_cast<std::size_t>(std::lower_bound(rates_.begin(), rates_.end(), link.bandwidth) - rates_.begin()));
   routes_.resize(static_cast<std::size_t>(devices_) * static_cast<std::size_t>(devices_));
   for (int from = 0; from < devices_; ++from) {
     for (int to = 0; to < devices_; ++to) {
@@ -32,15 +50,18 @@ void LinkLoads::add(int from, int to, std::int64_t bytes) {
 }
 
 Time LinkLoads::take() {
-  Time longest = 0;
   for (const machine::LinkId link : in_use_) {
-    longest = std::max(longest, duration_at_rate(bytes_[link], network_->links[link].bandwidth));
+    std::int64_t& most = most_[rate_of_[link]];
+    most = std::max(most, bytes_[link]);
     bytes_[link] = 0;
   }
   in_use_.clear();
-  const Time time = longest + latency_;
-  latency_ = 0;
-  return time;
+  Time longest = 0;
+  for (std::size_t i = 0; i < rates_.size(); ++i) {
+    if (most_[i] > 0) longest = std::max(longest, duration_at_rate(most_[i], rates_[i]));
+    most_[i] = 0;
+  }
+  return longest + std::exchange(latency_, 0);
 }
 
 }  // namespace tessera::strategy::primepar

@@ -27,11 +27,13 @@ class LinkLoads {
     return routes_[static_cast<std::size_t>(from * devices_ + to)];
   }
 
-  const machine::Network* network_;
   int devices_;
   std::vector<Route> routes_;
-  std::vector<std::int64_t> bytes_;  // by link
+  std::vector<std::int64_t> rates_;   // B/s, all that links have
+  std::vector<std::size_t> rate_of_;  // by link
+  std::vector<std::int64_t> bytes_;   // by link
   std::vector<machine::LinkId> in_use_;
+  std::vector<std::int64_t> most_;  // B of a link, by rate
   Time latency_ = 0;
 };
 

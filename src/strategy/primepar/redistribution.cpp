@@ -53,24 +53,6 @@ Region hull(const std::vector<Region>& regions) {
   return all;
 }
 
-Ranges ranges_of(const AxisView& axis, const std::vector<Range>& dimensions) {
-  Ranges found{{axis.offset, axis.offset + 1}};  // of one element, so far
-  for (const AxisView::Run& run : axis.runs) {
-    const Range& range = dimensions[static_cast<std::size_t>(run.dimension)];
-    Ranges inside;
-    for (const Range& place : found) {
-      if (run.stride == 1 && &run == &axis.runs.back()) {
-        inside.push_back({place.begin + range.begin, place.begin + range.end});
-        continue;
-      }
-      for (std::int64_t i = range.begin; i < range.end; ++i)
-        inside.push_back({place.begin + i * run.stride, place.begin + i * run.stride + 1});
-    }
-    found = std::move(inside);
-  }
-  return joined(std::move(found));
-}
-
 std::vector<Region> regions(const Slices& slices, const TensorView& view, Phase phase, int step) {
   std::vector<Region> found;
   for (int device = 0; device < slices.devices(); ++device) found.push_back(region(slices, view, device, phase, step));
@@ -114,6 +96,24 @@ std::int64_t elements_of(const Region& region) {
   std::int64_t elements = 1;
   for (const Ranges& axis : region) elements *= length_of(axis);
   return elements;
+}
+
+Ranges ranges_of(const AxisView& axis, const std::vector<Range>& dimensions) {
+  Ranges found{{axis.offset, axis.offset + 1}};  // of one element, so far
+  for (const AxisView::Run& run : axis.runs) {
+    const Range& range = dimensions[static_cast<std::size_t>(run.dimension)];
+    Ranges inside;
+    for (const Range& place : found) {
+      if (run.stride == 1 && &run == &axis.runs.back()) {
+        inside.push_back({place.begin + range.begin, place.begin + range.end});
+        continue;
+      }
+      for (std::int64_t i = range.begin; i < range.end; ++i)
+        inside.push_back({place.begin + i * run.stride, place.begin + i * run.stride + 1});
+    }
+    found = std::move(inside);
+  }
+  return joined(std::move(found));
 }
 
 Region region(const Slices& slices, const TensorView& view, int device, Phase phase, int step) {

@@ -37,6 +37,8 @@ struct Shared {
 using Ranges = std::vector<Range>;
 [[nodiscard]] Ranges overlap(const Ranges& a, const Ranges& b);
 [[nodiscard]] std::int64_t length_of(const Ranges& ranges);
+/// Of an axis, what these ranges of the operator's dimensions are.
+[[nodiscard]] Ranges ranges_of(const AxisView& axis, const std::vector<Range>& dimensions);
 /// Part of a tensor: what it has of each axis. Some axis has nothing: it is empty.
 using Region = std::vector<Ranges>;
 [[nodiscard]] std::int64_t elements_of(const Region& region);
