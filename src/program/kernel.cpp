@@ -2,34 +2,22 @@
 
 #include <algorithm>
 
-#include "tessera/base/error.hpp"
+#include "tessera/program/copy_steps.hpp"
 #include "tessera/program/program.hpp"
 
 namespace tessera::program {
 namespace {
 
-std::vector<std::uint32_t> copied_to(CopyKind kind, std::uint32_t rank, std::uint32_t ranks) {
-  std::vector<std::uint32_t> others;
-  switch (kind) {
-    case CopyKind::reduce_scatter:
-    case CopyKind::all_gather:
-      return {(rank + ranks - 1) % ranks};
-    case CopyKind::send:
-      return {(rank + 1) % ranks};
-    case CopyKind::all_to_all:
-      for (std::uint32_t distance = 1; distance < ranks; ++distance) others.push_back((rank + distance) % ranks);
-      return others;
-    case CopyKind::add:
-      return {};
-  }
-  throw InternalError("a kernel that copies in no known way");
-}
-
 /// Ranks of the group that one member stores to.
 std::vector<std::uint32_t> destinations(const Kernel& kernel, std::uint32_t rank, std::uint32_t ranks) {
   const auto* gemm = std::get_if<GemmKernel>(&kernel.work);
-  if (gemm == nullptr) return copied_to(std::get<CopyKernel>(kernel.work).kind, rank, ranks);
   std::vector<std::uint32_t> to;
+  if (gemm == nullptr) {
+    for (const CopyStep& step : copy_steps(std::get<CopyKernel>(kernel.work), rank, ranks).steps) {
+      if (step.destination != rank) to.push_back(step.destination);
+    }
+    return to;
+  }
   for (const AddressMap& map : {gemm->address_map(rank, ranks), gemm->input_address_map(rank, ranks)}) {
     for (const Region& region : map.regions) {
       if (region.kind != RegionKind::local) to.push_back(region.destination);

@@ -111,6 +111,14 @@ class Searches(CliTest):
             if "strategy.temporal=false" in arguments:
                 self.assertNotIn("P", str(partitions))
 
+    def test_what_is_found_fits(self):
+        roomy, fast, _ = self.plan()
+        tight, slower, _ = self.plan("--set", "machine.device.memory_capacity=400 MB")
+        self.assertNotEqual(roomy, tight)
+        self.assertGreater(slower, fast)
+        refused = self.tessera("run", "primepar-search.toml", "-o", "never.h5", "--set", "machine.device.memory_capacity=100 MB", code=3)
+        self.assertIn("but has 100 MB", refused.stderr)
+
     def test_what_is_found_is_no_worse_than_what_is_given(self):
         _, best, _ = self.plan()
         for fc1 in ("{B, B}", "{K, K}", "{B, K}"):

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <limits>
 #include <map>
 
 #include "jobs.hpp"
@@ -143,6 +144,62 @@ TEST_CASE("primepar: a graph that its segments cannot hold is refused") {
   edges.push_back(edge(1, 4));
   edges.push_back(edge(2, 5));
   CHECK_THROWS_WITH(segmented_search(made_up(edges, 7, 2, 1)), Contains("still read behind them"));
+}
+
+TEST_CASE("primepar: under a capacity, the least price of a byte for which the plan fits") {
+  // One operator: 10 ps and 4 MiB, 13 ps and 2 MiB, 30 ps and 1 MiB. At a price of 1 ps a MiB the first one costs 14,
+  // the second one 15; at 2 they cost 18 and 17. The third one is the least from 17 on: 47 to 47, and comes first
+  // at 18.
+  CostTables tables;
+  tables.nodes = {{10, 13, 30}};
+  tables.bytes = {{4 << 20, 2 << 20, 1 << 20}};
+  const auto within = [&](std::int64_t mebibytes) {
+    return search_that_fits(tables,
+                            [&](const Found& found) { return tables.bytes[0][found.chosen[0]] <= mebibytes << 20; });
+  };
+  CHECK(within(4).chosen == std::vector<std::size_t>{0});
+  CHECK(within(3).chosen == std::vector<std::size_t>{1});
+  CHECK(within(3).cost == 13);
+  CHECK(within(1).chosen == std::vector<std::size_t>{2});
+  CHECK(within(0).chosen == std::vector<std::size_t>{2});  // nothing fits: the least
+}
+
+TEST_CASE("primepar: under a capacity plans fit, and are little slower than the fastest that fits") {
+  double gaps = 0;
+  int cases = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    CostTables tables = made_up(chain(6), 6, 4, seed);
+    const KeyedRandom draws(seed, random_stream("bytes"));
+    std::uint64_t index = 0;
+    for (const auto& node : tables.nodes) {
+      tables.bytes.emplace_back();
+      for (std::size_t i = 0; i < node.size(); ++i)
+        tables.bytes.back().push_back(static_cast<std::int64_t>(draws.below(index++, 64)) << 20);
+    }
+    const auto held = [&](const std::vector<std::size_t>& chosen) {
+      std::int64_t bytes = 0;
+      for (std::size_t i = 0; i < chosen.size(); ++i) bytes += tables.bytes[i][chosen[i]];
+      return bytes;
+    };
+    const std::int64_t capacity = held(segmented_search(tables).chosen) * 3 / 4;
+    const Found found = search_that_fits(tables, [&](const Found& one) { return held(one.chosen) <= capacity; });
+    Time fastest = std::numeric_limits<Time>::max();
+    std::vector<std::size_t> chosen(6, 0);
+    for (std::size_t number = 0; number < 4096; ++number) {
+      for (std::size_t i = 0; i < 6; ++i) chosen[i] = number >> (2 * i) & 3U;
+      if (held(chosen) <= capacity) fastest = std::min(fastest, total_cost(tables, chosen));
+    }
+    CAPTURE(seed);
+    if (fastest == std::numeric_limits<Time>::max()) continue;
+    REQUIRE(held(found.chosen) <= capacity);
+    REQUIRE(found.cost == total_cost(tables, found.chosen));
+    REQUIRE(found.cost >= fastest);
+    gaps += static_cast<double>(found.cost) / static_cast<double>(fastest) - 1;
+    ++cases;
+  }
+  REQUIRE(cases > 30);
+  CHECK(gaps / cases < 0.10);  // a price finds the corners of the convex hull alone
+  INFO(gaps / cases);
 }
 
 TEST_CASE("primepar: all-reduces cost what the evaluator says of two sizes, in a line, each pattern measured once") {

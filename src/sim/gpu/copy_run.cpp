@@ -13,6 +13,7 @@ namespace {
 
 using program::CopyKernel;
 using program::CopyKind;
+using program::CopyStep;
 
 TrafficClass reads(const CopyKernel& kernel) {
   switch (kernel.kind) {

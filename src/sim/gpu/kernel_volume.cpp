@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tessera/base/integers.hpp"
-#include "tessera/sim/gpu/copy_steps.hpp"
+#include "tessera/program/copy_steps.hpp"
 #include "tessera/sim/gpu/gemm_layout.hpp"
 #include "tessera/sim/gpu/tile_places.hpp"
 
@@ -104,10 +104,10 @@ KernelVolume volume_of(const program::GemmKernel& gemm, const machine::GpuSpec& 
 
 KernelVolume volume_of(const program::CopyKernel& kernel, const machine::GpuSpec& spec, std::uint32_t rank,
                        std::uint32_t ranks) {
-  const CopySteps plan = copy_steps(kernel, rank, ranks);
+  const program::CopySteps plan = copy_steps(kernel, rank, ranks);
   const std::int64_t unit = ceil_div(spec.copy_block, spec.granularity) * spec.granularity;
   KernelVolume volume;
-  for (const CopyStep& step : plan.steps) {
+  for (const program::CopyStep& step : plan.steps) {
     const std::int64_t bytes = chunk_bytes(kernel, step.chunk, ranks);
     const bool is_sent = step.destination != rank;
     const bool is_stored = !is_sent && !kernel.near_memory;

@@ -111,6 +111,14 @@ Time NodeCosts::transfers(const CutNode& cut, Phase phase, int step, Time& addit
 
 namespace {
 
+/// Weights, gradients, activations of the fullest device.
+std::int64_t held_bytes(const Graph& graph, std::size_t node, const Slices& slices) {
+  const Node& one = graph.nodes[node];
+  return most(slices, [&](int device) {
+    return 2 * parameter_bytes(one, slices, device, graph.element) + kept_bytes(one, slices, device, graph.element);
+  });
+}
+
 std::vector<const Slices*> slices_of(const std::vector<CutNode>& nodes) {
   std::vector<const Slices*> found;
   for (const CutNode& node : nodes) found.push_back(&node.slices);
@@ -156,9 +164,11 @@ CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std
   std::vector<std::vector<CutNode>> cuts(graph.nodes.size());
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     tables.nodes.emplace_back();
+    tables.bytes.emplace_back();
     for (const Partition& partition : choices[i]) {
       cuts[i].push_back(cut_node(graph.nodes[i].op, partition, bits));
       tables.nodes.back().push_back(costs.time(i, cuts[i].back()));
+      tables.bytes.back().push_back(held_bytes(graph, i, cuts[i].back().slices));
     }
   }
   LinkLoads loads(job.machine->network);

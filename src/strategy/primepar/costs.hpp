@@ -57,7 +57,8 @@ struct TimeMatrix {
 
 /// The costs of all choices. Edges between the same two nodes are one matrix.
 struct CostTables {
-  std::vector<std::vector<Time>> nodes;  ///< by node and choice
+  std::vector<std::vector<Time>> nodes;          ///< by node and choice
+  std::vector<std::vector<std::int64_t>> bytes;  ///< that a layer's node holds between forward and backward, likewise
   struct Edge {
     int from = 0, to = 0;
     bool to_next_layer = false;

@@ -46,13 +46,8 @@ std::int64_t DeviceCode::bytes(std::size_t i, const Moment& moment) const {
   return cut_.graph->element * elements(cut(i).slices, moment, device_);
 }
 
-/// What stays from a node's forward to its gradient phase.
 std::int64_t DeviceCode::kept(std::size_t i) const {
-  const Node& one = node(i);
-  std::int64_t sum = share_of(cut(i).slices, device_, one.kept);
-  if (one.keeps_input) sum += bytes(i, {Tensor::input, Phase::forward, 0});
-  if (one.op.kind == Kind::matmul) sum += bytes(i, {Tensor::weight, Phase::forward, 0});
-  return sum;
+  return kept_bytes(node(i), cut(i).slices, device_, cut_.graph->element);
 }
 
 /// What comes during a step is beside what the step works on.
@@ -69,7 +64,7 @@ std::int64_t DeviceCode::second_buffers(std::size_t i, Phase phase) const {
 void DeviceCode::write(std::int64_t layers) {
   std::int64_t parameters = 0;
   for (std::size_t i = 0; i < cut_.nodes.size(); ++i)
-    parameters += node(i).parameter_sets * bytes(i, {Tensor::weight, Phase::forward, 0});
+    parameters += parameter_bytes(node(i), cut(i).slices, device_, cut_.graph->element);
   const BlockId forward = forward_layer(), backward = backward_layer();
   const BlockId next_forward = next_layer("next layer forward", true, forward);
   const BlockId next_backward = next_layer("next layer backward", false, backward);

@@ -7,8 +7,6 @@
 namespace tessera::strategy::primepar {
 namespace {
 
-constexpr int most_devices = 64;  // bits of a mask
-
 /// Exclusive-or of the ids grows with the distance, see redistribute().
 std::vector<std::uint64_t> nearest_holders(const std::vector<std::vector<std::uint32_t>>& parts, std::size_t devices) {
   std::vector<std::uint64_t> nearest(devices, 0);
@@ -45,7 +43,7 @@ SharedLayouts::SharedLayouts(const Shared& shared, const std::vector<const Slice
 
 SharedLayouts::Layout SharedLayouts::layout(std::vector<Axis>& axes, const Slices& slices, const TensorView& view,
                                             Phase phase, int step) {
-  if (slices.devices() > most_devices) throw InternalError("layouts of more than 64 devices");
+  if (slices.devices() > 1 << most_searched_bits) throw InternalError("layouts of too many devices for a mask");
   Layout found;
   found.parts.resize(view.size());
   for (int device = 0; device < slices.devices(); ++device) {

@@ -11,7 +11,10 @@
 
 namespace tessera::strategy::primepar {
 
-/// The tensor of one edge, as its two sides have it under any of their partitions. At most 64 devices.
+/// Devices are bits of a mask: 64 of them at most.
+inline constexpr int most_searched_bits = 6;
+
+/// The tensor of one edge, as its two sides have it under any of their partitions.
 class SharedLayouts {
  public:
   SharedLayouts(const Shared& shared, const std::vector<const Slices*>& producers,

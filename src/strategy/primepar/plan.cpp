@@ -5,6 +5,7 @@
 
 #include "../place_of.hpp"
 #include "device_code.hpp"
+#include "layouts.hpp"
 #include "options.hpp"
 #include "search.hpp"
 #include "tessera/base/error.hpp"
@@ -28,6 +29,7 @@ class Planner {
     const std::vector<std::vector<Partition>> all = choices(graph, bits);
     if (!diagnostics_.ok()) return plan;
     const std::vector<Partition> partitions = chosen(graph, all, bits);
+    if (!diagnostics_.ok()) return plan;
     add_program(cut_graph(graph, partitions, bits), plan.program);
     describe(graph, partitions, plan);
     return plan;
@@ -78,6 +80,17 @@ class Planner {
     return found;
   }
 
+  /// Whether each device holds what a plan wants of it.
+  [[nodiscard]] bool fits(const Graph& graph, const std::vector<std::vector<Partition>>& choices, const Found& found,
+                          int bits) const {
+    program::Program program;
+    add_program(cut_graph(graph, picked(choices, found), bits), program);
+    for (program::DeviceId device = 0; device < program.devices.size(); ++device) {
+      if (program::memory_peak(program, device).total > job_.machine->device.memory_capacity) return false;
+    }
+    return true;
+  }
+
   std::vector<Partition> searched(const Operator& op, int bits) const {
     std::vector<Partition> found = all_partitions(op, bits);
     const auto has_square = [](const Partition& partition) {
@@ -88,17 +101,28 @@ class Planner {
     return found;
   }
 
-  /// What is not given is searched. Every rank finds the same.
+  /// What is not given is searched, and all of it predicted. Every rank finds the same.
   std::vector<Partition> chosen(const Graph& graph, const std::vector<std::vector<Partition>>& choices, int bits) {
-    std::vector<Partition> found;
     const bool all_given =
         std::all_of(choices.begin(), choices.end(), [](const auto& partitions) { return partitions.size() == 1; });
-    if (!all_given && job_.evaluator == nullptr) throw InternalError("a search measures, and has no evaluator");
-    const Found best = all_given ? Found{std::vector<std::size_t>(choices.size(), 0), 0, 0}
-                                 : segmented_search(cost_tables(job_, graph, choices, bits));
-    if (!all_given) predicted_ = best.cost;
-    for (std::size_t i = 0; i < choices.size(); ++i) found.push_back(choices[i][best.chosen[i]]);
-    return found;
+    Found best{std::vector<std::size_t>(choices.size(), 0), 0, 0};
+    if (!all_given && bits > most_searched_bits) {
+      error(place_of(table_, "name"),
+            fmt::format("the search goes up to {} devices; on more give all partitions", 1 << most_searched_bits));
+    } else if (job_.evaluator != nullptr && bits <= most_searched_bits) {
+      const auto within = [&](const Found& one) { return all_given || fits(graph, choices, one, bits); };
+      best = search_that_fits(cost_tables(job_, graph, choices, bits), within);
+    } else if (!all_given) {
+      throw InternalError("a search measures, and has no evaluator");
+    }
+    predicted_ = best.cost;
+    return picked(choices, best);
+  }
+
+  static std::vector<Partition> picked(const std::vector<std::vector<Partition>>& choices, const Found& found) {
+    std::vector<Partition> partitions;
+    for (std::size_t i = 0; i < choices.size(); ++i) partitions.push_back(choices[i][found.chosen[i]]);
+    return partitions;
   }
 
   void refuse_unused(const Graph& graph, const std::string& key, const config::Value& value) {
@@ -151,7 +175,7 @@ class Planner {
   const Job& job_;
   config::Diagnostics& diagnostics_;
   Options options_;
-  Time predicted_ = 0;  ///< by the search; 0: nothing was searched
+  Time predicted_ = 0;  ///< 0: without an evaluator
 };
 
 }  // namespace

@@ -212,6 +212,59 @@ class Search {
 
 Found segmented_search(const CostTables& tables) { return Search(tables).run(); }
 
+namespace {
+
+/// One search with bytes at that price, in ps a MiB.
+class PricedSearch {
+ public:
+  explicit PricedSearch(CostTables& tables) : tables_(tables), latencies_(tables.nodes) {}
+
+  Found at(std::int64_t price) {
+    constexpr std::int64_t unit = 1 << 20;
+    for (std::size_t i = 0; i < latencies_.size(); ++i) {
+      for (std::size_t choice = 0; choice < latencies_[i].size(); ++choice)
+        tables_.nodes[i][choice] = latencies_[i][choice] + price * (tables_.bytes[i][choice] / unit);
+    }
+    Found found = segmented_search(tables_);
+    tables_.nodes = latencies_;
+    found.cost = total_cost(tables_, found.chosen);
+    relaxations_ += found.relaxations;
+    found.relaxations = relaxations_;
+    return found;
+  }
+
+ private:
+  CostTables& tables_;
+  std::vector<std::vector<Time>> latencies_;
+  std::int64_t relaxations_ = 0;
+};
+
+}  // namespace
+
+Found search_that_fits(CostTables tables, const std::function<bool(const Found&)>& fits) {
+  constexpr std::int64_t highest = std::int64_t{1} << 40;  // ps a MiB: a second
+  PricedSearch search(tables);
+  Found best = search.at(0);
+  if (fits(best)) return best;
+  std::int64_t low = 0, high = 1;
+  for (best = search.at(high); !fits(best); best = search.at(high)) {
+    if (high == highest) return best;
+    low = high;
+    high *= 2;
+  }
+  while (high - low > std::max<std::int64_t>(1, high / 100)) {
+    const std::int64_t middle = low + (high - low) / 2;
+    Found found = search.at(middle);
+    if (fits(found)) {
+      best = std::move(found);
+      high = middle;
+    } else {
+      low = middle;
+    }
+  }
+  return best;
+}
+
 Found exhaustive_search(const CostTables& tables) {
   Found found{std::vector<std::size_t>(tables.nodes.size(), 0), unreachable, 0};
   std::vector<std::size_t> chosen = found.chosen;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "costs.hpp"
@@ -22,6 +23,10 @@ struct Found {
 /// segments are merged over the operator that they share, which counts once. Of equal costs the first choices win.
 /// Throws InternalError for a graph in which an operator in the midst of merged segments is still read behind them.
 [[nodiscard]] Found segmented_search(const CostTables& tables);
+
+/// The segmented search for latency + lambda x bytes, with the least lambda for which what it finds fits: by doubling
+/// and bisection, to 1 %. Where nothing fits, what holds the least. The cost is the latency alone.
+[[nodiscard]] Found search_that_fits(CostTables tables, const std::function<bool(const Found&)>& fits);
 
 /// The same by trying everything: for tests on small tables.
 [[nodiscard]] Found exhaustive_search(const CostTables& tables);

@@ -54,6 +54,17 @@ workload::Operator addition(const Operator& op, std::int64_t bytes, const std::s
   return workload::streaming(workload::OperatorKind::elementwise, op.name + " sum", 2 * bytes, bytes, datatype);
 }
 
+std::int64_t parameter_bytes(const Node& node, const Slices& slices, int device, std::int64_t element) {
+  return node.parameter_sets * element * elements(slices, {Tensor::weight, Phase::forward, 0}, device);
+}
+
+std::int64_t kept_bytes(const Node& node, const Slices& slices, int device, std::int64_t element) {
+  std::int64_t sum = share_of(slices, device, node.kept);
+  if (node.keeps_input) sum += element * elements(slices, {Tensor::input, Phase::forward, 0}, device);
+  if (node.op.kind == Kind::matmul) sum += element * elements(slices, {Tensor::weight, Phase::forward, 0}, device);
+  return sum;
+}
+
 std::int64_t summed_bytes(const Node& node, const Slices& slices, int device, Phase phase, std::int64_t element) {
   const bool is_gradient = phase == Phase::gradient && node.op.has_parameters();
   const Moment end{product_of(phase).sum, phase, slices.steps() - 1};

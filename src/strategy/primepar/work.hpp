@@ -25,6 +25,11 @@ namespace tessera::strategy::primepar {
 /// Adds sums that have come to those that are here.
 [[nodiscard]] workload::Operator addition(const Operator& op, std::int64_t bytes, const std::string& datatype);
 
+/// B of W's slice, with all that stands beside each element (a norm's gain and bias); 0 where W is an activation.
+[[nodiscard]] std::int64_t parameter_bytes(const Node& node, const Slices& slices, int device, std::int64_t element);
+/// B that stay from a node's forward to its gradient phase.
+[[nodiscard]] std::int64_t kept_bytes(const Node& node, const Slices& slices, int device, std::int64_t element);
+
 /// B that enter the all-reduce at the end of a phase, ...
 [[nodiscard]] std::int64_t summed_bytes(const Node& node, const Slices& slices, int device, Phase phase,
                                         std::int64_t element);

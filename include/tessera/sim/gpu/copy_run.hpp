@@ -3,8 +3,7 @@
 
 #include <vector>
 
-#include "tessera/program/kernel.hpp"
-#include "tessera/sim/gpu/copy_steps.hpp"
+#include "tessera/program/copy_steps.hpp"
 #include "tessera/sim/gpu/kernel_run.hpp"
 
 namespace tessera::sim {
@@ -46,7 +45,7 @@ class CopyRun final : public KernelRun {
   [[nodiscard]] bool exists(const Cursor& at) const;
   [[nodiscard]] Cursor next(Cursor at) const;
   /// B of a chunk that a step reads, or of what comes to a slot.
-  [[nodiscard]] std::int64_t read_bytes(const CopyStep& step) const;
+  [[nodiscard]] std::int64_t read_bytes(const program::CopyStep& step) const;
   [[nodiscard]] std::uint32_t units_of(std::int64_t bytes) const;
   /// B of one of the units of so many bytes.
   [[nodiscard]] std::uint32_t unit_bytes(std::int64_t bytes, std::uint32_t unit) const;
@@ -63,13 +62,13 @@ class CopyRun final : public KernelRun {
   [[nodiscard]] bool issue(Time now);
   void load(BlockId first, std::uint32_t bytes, std::uint32_t owner, Time now);
   void finish_ready(Time now);
-  void put(const CopyStep& step, std::uint32_t unit, Time now);
+  void put(const program::CopyStep& step, std::uint32_t unit, Time now);
   void store_uncached(BlockId first, std::uint32_t bytes, std::uint32_t slot, Time now);
   void end_if_done();
 
   KernelContext context_;
   program::CopyKernel kernel_;
-  CopySteps plan_;
+  program::CopySteps plan_;
   std::int64_t limit_;  // B under way
   std::int64_t under_way_ = 0;
   std::uint32_t unit_blocks_;

@@ -1,10 +1,7 @@
-#include "tessera/sim/gpu/copy_steps.hpp"
+#include "tessera/program/copy_steps.hpp"
 
-namespace tessera::sim {
+namespace tessera::program {
 namespace {
-
-using program::CopyKernel;
-using program::CopyKind;
 
 // The first step sends what is here; later ones what has come, added to what is here unless the memory has done that.
 CopySteps round_the_ring(const CopyKernel& kernel, std::uint32_t rank, std::uint32_t size) {
@@ -77,4 +74,4 @@ CopySteps copy_steps(const CopyKernel& kernel, std::uint32_t rank, std::uint32_t
   }
 }
 
-}  // namespace tessera::sim
+}  // namespace tessera::program

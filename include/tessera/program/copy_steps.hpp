@@ -6,7 +6,7 @@
 
 #include "tessera/program/kernel.hpp"
 
-namespace tessera::sim {
+namespace tessera::program {
 
 /// Reads a chunk and puts it somewhere.
 struct CopyStep {
@@ -27,8 +27,8 @@ struct CopySteps {
 };
 
 /// B of one of the chunks, which differ by at most one.
-[[nodiscard]] std::int64_t chunk_bytes(const program::CopyKernel& kernel, std::uint32_t chunk, std::uint32_t size);
+[[nodiscard]] std::int64_t chunk_bytes(const CopyKernel& kernel, std::uint32_t chunk, std::uint32_t size);
 /// Of member `rank` of `size`.
-[[nodiscard]] CopySteps copy_steps(const program::CopyKernel& kernel, std::uint32_t rank, std::uint32_t size);
+[[nodiscard]] CopySteps copy_steps(const CopyKernel& kernel, std::uint32_t rank, std::uint32_t size);
 
-}  // namespace tessera::sim
+}  // namespace tessera::program
