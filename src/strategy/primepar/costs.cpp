@@ -54,7 +54,7 @@ Time AllReduceCosts::measure(const std::vector<std::vector<int>>& groups, std::i
   return evaluation.time;
 }
 
-Time NodeCosts::slowest(const workload::Operator& op) const { return job_->cost->time(op, job_->machine->device); }
+Time NodeCosts::duration(const workload::Operator& op) const { return job_->cost->time(op, job_->machine->device); }
 
 Time NodeCosts::time(std::size_t node, const CutNode& cut) {
   Time sum = 0;
@@ -70,7 +70,7 @@ Time NodeCosts::phase(std::size_t node, const CutNode& cut, Phase phase) {
   Time sum = one.op.kind == Kind::streaming ? 0 : product(cut, phase);
   sum += most(cut.slices, [&](int device) {
     Time streams = 0;
-    for (const workload::Operator& op : streams_on(one, cut.slices, device, phase)) streams += slowest(op);
+    for (const workload::Operator& op : streams_on(one, cut.slices, device, phase)) streams += duration(op);
     return streams;
   });
   if (phase != Phase::gradient && !cut.statistics.empty())
@@ -85,8 +85,9 @@ Time NodeCosts::phase(std::size_t node, const CutNode& cut, Phase phase) {
 Time NodeCosts::product(const CutNode& cut, Phase phase) {
   Time sum = 0;
   for (int step = 0; step < cut.slices.steps(); ++step) {
-    const Time computed = most(
-        cut.slices, [&](int device) { return slowest(product_on(cut.slices, device, phase, step, graph_->datatype)); });
+    const Time computed = most(cut.slices, [&](int device) {
+      return duration(product_on(cut.slices, device, phase, step, graph_->datatype));
+    });
     Time additions = 0;
     sum += std::max(computed, transfers(cut, phase, step, additions)) + additions;
   }
@@ -104,7 +105,7 @@ Time NodeCosts::transfers(const CutNode& cut, Phase phase, int step, Time& addit
       loads_.add(move.from, move.to, graph_->element * move.elements);
       largest = std::max(largest, graph_->element * move.elements);
     }
-    if (transfer.is_sum) additions += slowest(addition(cut.slices.op(), largest, graph_->datatype));
+    if (transfer.is_sum) additions += duration(addition(cut.slices.op(), largest, graph_->datatype));
   }
   return loads_.take();
 }

@@ -37,7 +37,7 @@ class NodeCosts {
   [[nodiscard]] Time time(std::size_t node, const CutNode& cut);
 
  private:
-  [[nodiscard]] Time slowest(const workload::Operator& op) const;
+  [[nodiscard]] Time duration(const workload::Operator& op) const;
   [[nodiscard]] Time phase(std::size_t node, const CutNode& cut, Phase phase);
   [[nodiscard]] Time product(const CutNode& cut, Phase phase);
   [[nodiscard]] Time transfers(const CutNode& cut, Phase phase, int step, Time& additions);

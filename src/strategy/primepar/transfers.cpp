@@ -35,7 +35,7 @@ std::vector<std::vector<int>> sharing(const std::vector<std::int64_t>& layout) {
 /// The devices that add parts of the same sums of a streaming operator, by the dimensions that these have. Those that
 /// differ in R have the same parts.
 std::vector<std::vector<int>> repeated_sums(const Slices& slices, std::vector<int> dimensions) {
-  dimensions.push_back(slices.op().dimension_count() - 1);
+  dimensions.push_back(slices.op().dimension_count() - 1);  // R
   std::vector<std::int64_t> keys;
   for (int device = 0; device < slices.devices(); ++device)
     keys.push_back(slices.key(dimensions, device, Phase::forward, 0));

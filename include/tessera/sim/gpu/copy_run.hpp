@@ -44,7 +44,7 @@ class CopyRun final : public KernelRun {
   [[nodiscard]] bool at_end(const Cursor& at) const { return at.step == plan_.steps.size(); }
   [[nodiscard]] bool exists(const Cursor& at) const;
   [[nodiscard]] Cursor next(Cursor at) const;
-  /// B of a chunk that a step reads, or of what comes to a slot.
+  /// B of the chunk that a step reads.
   [[nodiscard]] std::int64_t read_bytes(const program::CopyStep& step) const;
   [[nodiscard]] std::uint32_t units_of(std::int64_t bytes) const;
   /// B of one of the units of so many bytes.
