@@ -7,6 +7,7 @@ namespace tessera::app {
 
 void ExperimentOptions::add_to(CLI::App& command) {
   command.add_option("EXPERIMENT", path, "the experiment (TOML; docs/experiments.md)")->required();
+  command.add_option("--plan", plan, "a plan file of tessera plan, whose strategy takes the place of the experiment's");
   command.add_option("--set", settings, "KEY=VALUE over the experiment, such as strategy.tensor=4; repeatable")
       ->type_name("KEY=VALUE")
       ->expected(1)
@@ -36,7 +37,8 @@ void print_warnings(const config::Diagnostics& diagnostics) {
 
 experiment::Source load(const ExperimentOptions& options) {
   config::Diagnostics diagnostics;
-  auto source = experiment::load(options.path, options.parsed_settings(), experiment::input_folders(), diagnostics);
+  auto source =
+      experiment::load(options.path, options.parsed_settings(), experiment::input_folders(), diagnostics, options.plan);
   if (!diagnostics.ok()) {
     // What could be read is checked as well, so that all problems come at once.
     if (!source.table->entries().empty()) (void)experiment::build(*source.table, diagnostics);
@@ -46,9 +48,9 @@ experiment::Source load(const ExperimentOptions& options) {
   return source;
 }
 
-std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, bool silent) {
+std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, bool silent, Communicator* comm) {
   config::Diagnostics diagnostics;
-  auto experiment = experiment::build(resolved, diagnostics);
+  auto experiment = experiment::build(resolved, diagnostics, comm);
   if (!silent) print_warnings(diagnostics);
   diagnostics.throw_if_errors();
   return experiment;

@@ -14,6 +14,7 @@ namespace tessera::app {
 
 struct ExperimentOptions {
   std::string path;
+  std::string plan;                   ///< a plan file; empty: none
   std::vector<std::string> settings;  ///< KEY=VALUE
   std::string seed;                   ///< empty: as the experiment says
   bool allow_oversubscription = false;
@@ -27,7 +28,8 @@ struct ExperimentOptions {
 [[nodiscard]] experiment::Source load(const ExperimentOptions& options);
 
 /// The typed experiment from a resolved table; InputError with all error lines. Warnings go to standard error unless
-/// `silent`.
-[[nodiscard]] std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, bool silent);
+/// `silent`. `comm` as in experiment::build().
+[[nodiscard]] std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, bool silent,
+                                                            Communicator* comm = nullptr);
 
 }  // namespace tessera::app

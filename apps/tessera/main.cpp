@@ -27,14 +27,15 @@ int run(Arguments arguments) {
   app.footer(
       "Exit codes: 0 done, 2 bad input, 3 the plan does not fit or deadlocks, 4 a file cannot be read or written, 5 "
       "internal error.");
-  const std::vector<Command> commands{add_run(app, arguments), add_check(app), add_show(app),
-                                      add_timeline(app),       add_help(app),  add_completion(app)};
+  const std::vector<Command> commands{add_run(app, arguments), add_plan(app, arguments), add_check(app),
+                                      add_show(app),           add_timeline(app),        add_help(app),
+                                      add_completion(app)};
   try {
     app.parse(arguments.count, arguments.values);
   } catch (const CLI::Success& asked) {
     return app.exit(asked);  // --help and --version
   } catch (const CLI::ParseError& error) {
-    return refuse(usage_problem(app, error), commands.front().options->parsed(), arguments);
+    return refuse(usage_problem(app, error), commands[0].options->parsed() || commands[1].options->parsed(), arguments);
   }
   for (const Command& command : commands) {
     if (command.options->parsed()) return static_cast<int>(command.run());

@@ -12,12 +12,11 @@
 #include "estimate.hpp"
 #include "experiment_options.hpp"
 #include "interrupts.hpp"
-#include "launch.hpp"
+#include "on_ranks.hpp"
 #include "progress.hpp"
 #include "tessera/base/comm.hpp"
 #include "tessera/results/results.hpp"
 #include "tessera/sim/simulate.hpp"
-#include "together.hpp"
 
 namespace tessera::app {
 namespace {
@@ -27,35 +26,6 @@ struct Options {
   std::string output, synchroniser = "window", progress = "auto";
   bool force = false;
 };
-
-/// What a run works on, the same on every rank but for the texts, which are rank 0's.
-struct Job {
-  std::string given, resolved;
-  std::unique_ptr<experiment::Experiment> experiment;
-};
-
-/// Rank 0 alone reads files; the others build from the one text that they are sent.
-Job prepare(const Options& options, Communicator& comm) {
-  Job job;
-  experiment::Source source;
-  together(comm, [&] {
-    if (comm.rank() != 0) return;
-    results::check_output(options.output, options.force);
-    source = load(options.experiment);
-    job.given = source.given;
-    job.resolved = config::to_toml(*source.table);
-  });
-  job.resolved = comm.broadcast(job.resolved);
-  together(comm, [&] {
-    if (comm.rank() != 0) {
-      config::Diagnostics diagnostics;
-      source.table = config::parse_toml(job.resolved, "resolved experiment", diagnostics);
-      diagnostics.throw_if_errors();
-    }
-    job.experiment = build(*source.table, comm.rank() != 0);
-  });
-  return job;
-}
 
 sim::SimulationResult simulate(const Options& options, const experiment::Experiment& experiment, Communicator& comm) {
   const bool shown = comm.rank() == 0 && options.progress != "off";
@@ -101,7 +71,7 @@ std::string utc_now() {
   return text.data();
 }
 
-results::Provenance provenance(const Options& options, const Job& job, const Arguments& arguments,
+results::Provenance provenance(const Options& options, const Prepared& job, const Arguments& arguments,
                                const std::string& started, const pdes::RunStatistics& own, Communicator& comm) {
   results::Provenance p;
   p.experiment_given = job.given;
@@ -132,7 +102,7 @@ results::Provenance provenance(const Options& options, const Job& job, const Arg
 
 ExitCode run(const Options& options, const Arguments& arguments, Communicator& comm) {
   const std::string started = utc_now();
-  const Job job = prepare(options, comm);
+  const Prepared job = prepare(options.experiment, {options.output, options.force}, comm);
   sim::SimulationResult result = simulate(options, *job.experiment, comm);
   describe(options, *job.experiment, result.results);
   const auto written = provenance(options, job, arguments, started, result.statistics, comm);
@@ -142,32 +112,6 @@ ExitCode run(const Options& options, const Arguments& arguments, Communicator& c
   results::write(options.output, result.results, written, comm);
   if (comm.rank() == 0) std::fputs(results::summary(options.output).c_str(), stdout);
   return ExitCode::done;
-}
-
-/// Errors on purpose are thrown on every rank alike. Anything else may have happened on this rank alone, while the
-/// others wait for it: it ends all of them at once.
-ExitCode run_on_all_ranks(const Options& options, Arguments arguments) {
-  MpiSession session(arguments.count, arguments.values);
-  Communicator& comm = session.world();
-  catch_interrupts();
-  const Launch launch = find_launch();
-  const bool silent = comm.rank() != 0 || (comm.size() == 1 && launch.number != 0);
-  return guarded(silent, [&] {
-    try {
-      check_launch(launch, comm.size());
-      return run(options, arguments, comm);
-    } catch (const Error& error) {
-      if (error.code() != ExitCode::internal) throw;
-      std::fprintf(stderr, "%s\n", internal_message(error.what()).c_str());
-    } catch (const std::bad_alloc&) {
-      std::fprintf(stderr, "rank %d is out of memory: use more ranks, or record less ([record] in the experiment)\n",
-                   comm.rank());
-      session.abort(static_cast<int>(ExitCode::io));
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "%s\n", internal_message(error.what()).c_str());
-    }
-    session.abort(static_cast<int>(ExitCode::internal));
-  });
 }
 
 }  // namespace
@@ -184,7 +128,9 @@ Command add_run(CLI::App& app, Arguments arguments) {
       ->check(CLI::IsMember({"auto", "bar", "plain", "off"}))
       ->capture_default_str();
   options->add_flag("--force", o->force, "replace an existing output");
-  return {options, [o, arguments] { return run_on_all_ranks(*o, arguments); }};
+  return {options, [o, arguments] {
+            return on_all_ranks(arguments, [&](Communicator& comm) { return run(*o, arguments, comm); });
+          }};
 }
 
 }  // namespace tessera::app

@@ -116,7 +116,7 @@ void check_plan(const Experiment& experiment, const Table& strategy, Diagnostics
 
 }  // namespace
 
-std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics) {
+std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics, Communicator* comm) {
   auto experiment = std::make_unique<Experiment>();
   read_parts(root, *experiment, diagnostics);
   const Table* table = find_table(root, "strategy", "a table [strategy]", diagnostics);
@@ -139,6 +139,7 @@ std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics) {
   job.cost = experiment->cost.get();
   job.collectives = &experiment->collectives;
   job.evaluator = evaluator.get();
+  job.comm = comm;
   job.seed = static_cast<std::uint64_t>(experiment->simulation.seed);
   experiment->plan = kind->make_plan(*table, job, diagnostics);
   if (diagnostics.ok()) check_plan(*experiment, *table, diagnostics);

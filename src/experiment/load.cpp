@@ -1,4 +1,5 @@
 // From a file and settings to one resolved table.
+#include "plan_file.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/machine/topology.hpp"
 #include "tree.hpp"
@@ -59,7 +60,8 @@ std::shared_ptr<Table> complete(const Table& root) {
 }
 
 Source load(const std::string& path, const std::vector<Setting>& settings,
-            const std::vector<std::filesystem::path>& folders, config::Diagnostics& diagnostics) {
+            const std::vector<std::filesystem::path>& folders, config::Diagnostics& diagnostics,
+            const std::string& plan_path) {
   const auto text = read_file(path);
   if (!text) throw InputError(path + ": there is no such file");
   Source source;
@@ -71,6 +73,11 @@ Source load(const std::string& path, const std::vector<Setting>& settings,
     source.table = std::make_shared<Table>();  // whatever else is wrong follows from it
     return source;
   }
+  const std::shared_ptr<Table> plan = plan_path.empty() ? nullptr : read_plan(plan_path, diagnostics);
+  if (plan != nullptr) {
+    apply_plan(*source.table, *plan);
+    source.given += "# --plan " + plan_path + "\n";
+  }
   for (const Setting& setting : settings) {
     apply(*source.table, setting, diagnostics);
     source.given += "# " + setting.origin + "=" + setting.value + "\n";
@@ -79,6 +86,7 @@ Source load(const std::string& path, const std::vector<Setting>& settings,
   inline_machine(*source.table, search, diagnostics);
   inline_model(*source.table, search, diagnostics);
   source.table = complete(*source.table);
+  if (plan != nullptr) check_plan_fits(*source.table, *plan, diagnostics);
   return source;
 }
 

@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,8 +12,8 @@
 #include "tables.hpp"
 #include "temporary_file.hpp"
 #include "tessera/base/error.hpp"
+#include "tessera/base/together.hpp"
 #include "tessera/results/results.hpp"
-#include "together.hpp"
 #include "totals.hpp"
 
 namespace tessera::results {
@@ -112,6 +115,16 @@ void write_rows(const BigTable& table, RowSink& sink, const std::string& path, C
 void check_output(const std::string& path, bool replace) {
   const std::string problem = why_not_writable(path, replace);
   if (!problem.empty()) cannot_write(path, problem);
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  check_output(path, true);
+  TemporaryFile temporary(temporary_name(path), true);
+  std::FILE* file = std::fopen(temporary.name().c_str(), "w");
+  if (file == nullptr) cannot_write(path, std::strerror(errno));
+  const bool is_whole = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (std::fclose(file) != 0 || !is_whole) cannot_write(path, std::strerror(errno));
+  temporary.become(path);
 }
 
 void write(const std::string& path, const RunResults& results, const Provenance& provenance, Communicator& comm,

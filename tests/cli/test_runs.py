@@ -127,6 +127,69 @@ class Searches(CliTest):
             self.assertGreaterEqual(predicted, best)
 
 
+class Plans(CliTest):
+    """tessera plan, and run --plan."""
+
+    def plan(self, output, *arguments, ranks=None, code=0):
+        return self.tessera("plan", "primepar-search.toml", "-o", output, *arguments, ranks=ranks, code=code)
+
+    def refused(self, line, *arguments):
+        """By run, in one line."""
+        said = self.tessera("run", "primepar-search.toml", "--plan", "plan.toml", "-o", "never.h5", *arguments, code=2).stderr
+        self.assertEqual(said, line + "\n")
+        self.assertNotIn("never.h5", self.files())
+
+    def test_a_plan_is_the_same_on_any_number_of_ranks_and_runs_as_the_search_does(self):
+        said = self.plan("plan.toml", ranks=1).stdout
+        text = (self.folder / "plan.toml").read_text()
+        self.assertEqual(said, text)
+        self.assertRegex(text, r'fc1 = "\{.*\}"')
+        self.assertRegex(text, r'all = "[\d.]+ ms"')
+        for ranks in (2, 3, 4):
+            self.plan(f"plan-{ranks}.toml", ranks=ranks)
+            self.assertEqual((self.folder / f"plan-{ranks}.toml").read_text(), text)
+        self.simulate("primepar-search.toml", "searched.h5", ranks=2)
+        self.simulate("primepar-search.toml", "planned.h5", "--plan", "plan.toml")
+        self.assert_same_results("searched.h5", "planned.h5")
+
+    def test_settings_come_over_the_plan(self):
+        self.plan("plan.toml")
+        said = self.simulate("primepar-search.toml", "out.h5", "--plan", "plan.toml", "--set", "strategy.partitions.fc1={B, B}").stdout
+        self.assertIn("fc1 {B, B}", said)
+
+    def test_every_strategy_has_a_plan(self):
+        self.tessera("plan", "training.toml", "-o", "plan.toml")
+        self.simulate("training.toml", "as-given.h5")
+        self.simulate("training.toml", "planned.h5", "--plan", "plan.toml")
+        self.assert_same_results("as-given.h5", "planned.h5")
+
+    def test_a_plan_for_something_else_is_refused(self):
+        self.plan("plan.toml")
+        made_for = "plan.toml:{}: the plan was made for another {} than the experiment's: for this one, tessera plan makes a new plan"
+        self.refused(made_for.format("4:11", "machine"), "--set", "machine.topology.nvlink_bandwidth=49 GB/s")
+        self.refused(made_for.format("5:9", "model"), "--set", "model.hidden=2048")
+        self.simulate("primepar-search.toml", "out.h5", "--plan", "plan.toml", "--set", "workload.global_batch=2")
+
+    def test_a_file_that_is_no_plan_is_refused(self):
+        plan = self.folder / "plan.toml"
+        self.refused("plan.toml: there is no such file")
+        self.plan("plan.toml")
+        text = plan.read_text()
+        plan.write_text(text.replace("[plan]\n", "[plans]\n"))
+        self.assertIn("[plan]", self.tessera("run", "primepar-search.toml", "--plan", "plan.toml", "-o", "never.h5", code=2).stderr)
+        plan.write_text(text + "\n[machine]\nname = 'other'\n")
+        self.refused(f'plan.toml:{len(text.splitlines()) + 2}:2: unknown key "machine" in a plan file, allowed: plan, strategy')
+        plan.write_text(text.replace("machine = ", "machines = "))
+        self.assertIn('unknown key "machines"', self.tessera("check", "primepar-search.toml", "--plan", "plan.toml", code=2).stderr)
+
+    def test_what_does_not_fit_is_no_plan(self):
+        self.assertIn("but has 100 MB", self.plan("plan.toml", "--set", "machine.device.memory_capacity=100 MB", code=3).stderr)
+        self.assertNotIn("plan.toml", self.files())
+        self.plan("plan.toml")
+        self.assertIn("plan.toml", self.plan("plan.toml", code=4).stderr)  # exists; --force replaces it
+        self.plan("plan.toml", "--force")
+
+
 class Estimates(CliTest):
     """What check says of a run beforehand: events within a factor of two, messages and bytes as they are sent."""
 

@@ -92,13 +92,21 @@ TEST_CASE("primepar: redistributions in numbers are those in elements") {
       producers.push_back(&from[i]);
       consumers.push_back(&to[i]);
     }
-    const SharedLayouts layouts(one.shared, producers, consumers);
+    Redistributions forth = forward_redistributions(one.shared, producers, consumers);
+    Redistributions back = backward_redistributions(one.shared, producers, consumers);
     for (std::size_t i = 0; i < 40; ++i) {
       CAPTURE(from[i].op().name, to[i].op().name, to_text(from[i].op(), from[i].partition()),
               to_text(to[i].op(), to[i].partition()));
       Moved forward, backward;
-      layouts.forward(i, i, [&](int a, int b, std::int64_t n) { forward[{a, b}] += n; });
-      layouts.backward(i, i, [&](int a, int b, std::int64_t n) { backward[{a, b}] += n; });
+      const auto add = [&](Redistributions& all, Moved& sums) {
+        const auto [senders, elements] = all.messages(i)[i];
+        all.visit(all.senders(senders), i, i, [&](int a, int b, std::int64_t n) {
+          sums[{a, b}] += n;
+          if (elements != 0) REQUIRE(n == elements);  // messages are alike where it says so
+        });
+      };
+      add(forth, forward);
+      add(back, backward);
       REQUIRE(forward == moved(forward_redistribution(one.shared, from[i], to[i])));
       REQUIRE(backward == moved(backward_redistribution(one.shared, from[i], to[i])));
     }
@@ -106,20 +114,28 @@ TEST_CASE("primepar: redistributions in numbers are those in elements") {
 }
 
 TEST_CASE("primepar: the segmented search finds the least of everything") {
-  // A layer: 0 .. 11, the projection read by two, both residuals, and the next layer's two readers.
-  std::vector<CostTables::Edge> layer = chain(12);
+  // A layer: 0 .. 11, the projection read by two, both residuals, and the next layer's two readers. A short one for
+  // more than one layer: 0 .. 4, 1 read by two, 4 by two of the next layer.
+  std::vector<CostTables::Edge> layer = chain(12), brief = chain(5);
   for (const auto& [from, to] : {std::pair(1, 4), {6, 11}}) layer.push_back(edge(from, to));
   layer.push_back(edge(11, 0, true));
   layer.push_back(edge(11, 6, true));
+  brief.push_back(edge(1, 3));
+  brief.push_back(edge(4, 0, true));
+  brief.push_back(edge(4, 3, true));
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    for (const auto& [edges, nodes, choices] :
-         {std::tuple(layer, 12, 2), {chain(1), 1, 5}, {chain(3), 3, 7}, {chain(6), 6, 4}}) {
-      CAPTURE(seed, nodes);
+    for (const auto& [edges, nodes, choices, layers] : {std::tuple(layer, 12, 2, 1),
+                                                        {chain(1), 1, 5, 1},
+                                                        {chain(3), 3, 7, 1},
+                                                        {chain(6), 6, 4, 1},
+                                                        {brief, 5, 3, 2},
+                                                        {brief, 5, 2, 3}}) {
+      CAPTURE(seed, nodes, layers);
       const CostTables tables =
           made_up(edges, static_cast<std::size_t>(nodes), static_cast<std::size_t>(choices), seed);
-      const Found found = segmented_search(tables), best = exhaustive_search(tables);
+      const Found found = segmented_search(tables, layers), best = exhaustive_search(tables, layers);
       CHECK(found.cost == best.cost);
-      CHECK(total_cost(tables, found.chosen) == best.cost);
+      CHECK(total_cost(tables, found.layers) == best.cost);
     }
   }
 }
@@ -132,36 +148,73 @@ TEST_CASE("primepar: three operators by hand") {
   tables.edges[0].times = {2, 2, {0, 2, 50, 50}};
   tables.edges[1].times = {2, 2, {0, 50, 2, 50}};
   tables.edges[2].times = {2, 2, {3, 50, 50, 50}};
-  const Found found = segmented_search(tables);
-  CHECK(found.chosen == std::vector<std::size_t>{0, 1, 0});
+  const Found found = segmented_search(tables, 1);
+  CHECK(found.layers == std::vector<Choice>{{0, 1, 0}});
   CHECK(found.cost == 10);
-  CHECK(found.relaxations == 8);
 }
 
-TEST_CASE("primepar: a graph that its segments cannot hold is refused") {
+TEST_CASE("primepar: layers are cut differently where that is faster") {
+  // One operator a layer, two choices, 1 and 2; from the first to itself 10, from the second to itself nothing, between
+  // them 3. Three layers: 2 + 2 + 2 = 6 beats 1 + 10 + ..., and 1 + 3 + 2 + 0 + 2 = 8. With 0 from the first to the
+  // second, 1 + 0 + 2 + 0 + 2 = 5.
+  CostTables tables;
+  tables.nodes = {{1, 2}};
+  tables.edges = {edge(0, 0, true)};
+  tables.edges[0].times = {2, 2, {10, 3, 3, 0}};
+  CHECK(segmented_search(tables, 3).layers == std::vector<Choice>{{1}, {1}, {1}});
+  CHECK(segmented_search(tables, 3).cost == 6);
+  tables.edges[0].times = {2, 2, {10, 0, 3, 0}};
+  CHECK(segmented_search(tables, 3).layers == std::vector<Choice>{{0}, {1}, {1}});
+  CHECK(segmented_search(tables, 3).cost == 5);
+}
+
+TEST_CASE("primepar: of equal costs the first choices win") {
+  CostTables tables;
+  tables.nodes = {{1, 1}, {2, 2, 2}, {3, 3}};
+  tables.edges = {edge(0, 1), edge(1, 2), edge(2, 0, true)};
+  tables.edges[0].times = {2, 3, {1, 0, 0, 0, 0, 0}};
+  tables.edges[1].times = {3, 2, {0, 0, 0, 0, 0, 0}};
+  tables.edges[2].times = {2, 2, {0, 0, 0, 0}};
+  // {0, 1, 0} and {0, 2, 0} cost as much as {1, 0, 0}; in each minimum the first one is kept.
+  const Found found = segmented_search(tables, 2);
+  CHECK(found.cost == 12);
+  CHECK(found.layers == segmented_search(tables, 2).layers);
+  CHECK(found.layers.back().back() == 0);
+  CHECK(found.layers[0] == std::vector<std::size_t>{1, 0, 0});
+}
+
+TEST_CASE("primepar: an operator that is read behind its segment is carried") {
   // 1 is read by 4, and 2 by 5: neither is at an end when the segments that begin there are merged.
   std::vector<CostTables::Edge> edges = chain(7);
   edges.push_back(edge(1, 4));
   edges.push_back(edge(2, 5));
-  CHECK_THROWS_WITH(segmented_search(made_up(edges, 7, 2, 1)), Contains("still read behind them"));
+  std::vector<CostTables::Edge> layers = chain(4);  // 0 is read by 2, 1 by 3, 3 by the next layer's 0 and 2
+  for (const auto& [from, to] : {std::pair(0, 2), {1, 3}}) layers.push_back(edge(from, to));
+  layers.push_back(edge(3, 0, true));
+  layers.push_back(edge(3, 2, true));
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    CAPTURE(seed);
+    const CostTables one = made_up(edges, 7, 3, seed), several = made_up(layers, 4, 3, seed);
+    CHECK(segmented_search(one, 1).cost == exhaustive_search(one, 1).cost);
+    CHECK(segmented_search(several, 2).cost == exhaustive_search(several, 2).cost);
+  }
 }
 
 TEST_CASE("primepar: under a capacity, the least price of a byte for which the plan fits") {
   // One operator: 10 ps and 4 MiB, 13 ps and 2 MiB, 30 ps and 1 MiB. At a price of 1 ps a MiB the first one costs 14,
-  // the second one 15; at 2 they cost 18 and 17. The third one is the least from 17 on: 47 to 47, and comes first
-  // at 18.
+  // the second one 15; at 2 they cost 18 and 17. The third one is the least from 17 on: 47 to 47.
   CostTables tables;
   tables.nodes = {{10, 13, 30}};
   tables.bytes = {{4 << 20, 2 << 20, 1 << 20}};
   const auto within = [&](std::int64_t mebibytes) {
-    return search_that_fits(tables,
-                            [&](const Found& found) { return tables.bytes[0][found.chosen[0]] <= mebibytes << 20; });
+    return search_that_fits(tables, 1,
+                            [&](const Found& found) { return tables.bytes[0][found.layers[0][0]] <= mebibytes << 20; });
   };
-  CHECK(within(4).chosen == std::vector<std::size_t>{0});
-  CHECK(within(3).chosen == std::vector<std::size_t>{1});
+  CHECK(within(4).layers == std::vector<Choice>{{0}});
+  CHECK(within(3).layers == std::vector<Choice>{{1}});
   CHECK(within(3).cost == 13);
-  CHECK(within(1).chosen == std::vector<std::size_t>{2});
-  CHECK(within(0).chosen == std::vector<std::size_t>{2});  // nothing fits: the least
+  CHECK(within(1).layers == std::vector<Choice>{{2}});
+  CHECK(within(0).layers == std::vector<Choice>{{2}});  // nothing fits: the least
 }
 
 TEST_CASE("primepar: under a capacity plans fit, and are little slower than the fastest that fits") {
@@ -181,18 +234,18 @@ TEST_CASE("primepar: under a capacity plans fit, and are little slower than the 
       for (std::size_t i = 0; i < chosen.size(); ++i) bytes += tables.bytes[i][chosen[i]];
       return bytes;
     };
-    const std::int64_t capacity = held(segmented_search(tables).chosen) * 3 / 4;
-    const Found found = search_that_fits(tables, [&](const Found& one) { return held(one.chosen) <= capacity; });
+    const std::int64_t capacity = held(segmented_search(tables, 1).layers[0]) * 3 / 4;
+    const Found found = search_that_fits(tables, 1, [&](const Found& one) { return held(one.layers[0]) <= capacity; });
     Time fastest = std::numeric_limits<Time>::max();
     std::vector<std::size_t> chosen(6, 0);
     for (std::size_t number = 0; number < 4096; ++number) {
       for (std::size_t i = 0; i < 6; ++i) chosen[i] = number >> (2 * i) & 3U;
-      if (held(chosen) <= capacity) fastest = std::min(fastest, total_cost(tables, chosen));
+      if (held(chosen) <= capacity) fastest = std::min(fastest, total_cost(tables, {chosen}));
     }
     CAPTURE(seed);
     if (fastest == std::numeric_limits<Time>::max()) continue;
-    REQUIRE(held(found.chosen) <= capacity);
-    REQUIRE(found.cost == total_cost(tables, found.chosen));
+    REQUIRE(held(found.layers[0]) <= capacity);
+    REQUIRE(found.cost == total_cost(tables, found.layers));
     REQUIRE(found.cost >= fastest);
     gaps += static_cast<double>(found.cost) / static_cast<double>(fastest) - 1;
     ++cases;

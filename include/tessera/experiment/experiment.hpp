@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "tessera/base/comm.hpp"
 #include "tessera/base/config.hpp"
 #include "tessera/machine/machine.hpp"
 #include "tessera/program/collective.hpp"
@@ -56,10 +57,11 @@ struct Source {
 };
 
 /// Reads the file and what it includes, and applies settings. Problems go to `diagnostics`; the values keep the places
-/// where they stand in the files. IoError when the experiment cannot be read for another reason than that it does not
-/// exist.
+/// where they stand in the files. A plan file's strategy takes the place of the experiment's, and settings come over
+/// that. IoError when a file cannot be read for another reason than that it does not exist.
 [[nodiscard]] Source load(const std::string& path, const std::vector<Setting>& settings,
-                          const std::vector<std::filesystem::path>& folders, config::Diagnostics& diagnostics);
+                          const std::vector<std::filesystem::path>& folders, config::Diagnostics& diagnostics,
+                          const std::string& plan = {});
 
 /// Everything of one experiment, checked.
 struct Experiment {
@@ -76,8 +78,14 @@ struct Experiment {
 };
 
 /// From a resolved table. Problems go to `diagnostics`, all of them at once where that is possible; the result is of no
-/// use then. The same table gives the same experiment on every rank.
-[[nodiscard]] std::unique_ptr<Experiment> build(const config::Table& resolved, config::Diagnostics& diagnostics);
+/// use then. The same table gives the same experiment on every rank. `comm`: all its ranks build it together, so that a
+/// search can be spread over them; null: this one alone.
+[[nodiscard]] std::unique_ptr<Experiment> build(const config::Table& resolved, config::Diagnostics& diagnostics,
+                                                Communicator* comm = nullptr);
+
+/// A plan file (docs/experiments.md): what the strategy found for this machine and model, as TOML that load() takes.
+[[nodiscard]] std::string plan_text(const Experiment& experiment, const config::Table& resolved,
+                                    const std::string& version);
 
 /// A named part that an experiment can choose, for `tessera help`: a strategy, a topology, a collective algorithm, a
 /// cost model.

@@ -156,6 +156,9 @@ void check_output(const std::string& path, bool replace);
 void write(const std::string& path, const RunResults& results, const Provenance& provenance, Communicator& comm,
            Transport transport = Transport::automatic);
 
+/// A text file, written under a temporary name and renamed. IoError as for write().
+void write_text(const std::string& path, const std::string& text);
+
 /// The summary table as text, from a file alone; `tessera show` and the end of `tessera run` print the same. IoError
 /// "cannot read 'path': reason"; InputError when the file is not one of Tessera's.
 [[nodiscard]] std::string summary(const std::string& path);

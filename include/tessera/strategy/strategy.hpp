@@ -2,9 +2,12 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "tessera/base/comm.hpp"
 #include "tessera/base/config.hpp"
 #include "tessera/machine/machine.hpp"
 #include "tessera/program/collective.hpp"
@@ -36,6 +39,7 @@ struct Job {
   const workload::CostModel* cost = nullptr;
   const program::CollectiveChoices* collectives = nullptr;
   program::Evaluator* evaluator = nullptr;  ///< null where only the program is wanted
+  Communicator* comm = nullptr;             ///< ranks that make the plan together, all alike; null: this one alone
   std::uint64_t seed = 1;
 };
 
@@ -48,6 +52,10 @@ struct Plan {
   double hardware_flops = 0;  ///< with recomputation
   std::int64_t parameters = 0;
   std::int64_t tokens = 0;  ///< per iteration
+  /// What a search found, as keys of the [strategy] table that make it come out again without a search; null: nothing
+  /// was left to find.
+  std::shared_ptr<config::Table> found;
+  std::vector<std::pair<std::string, Time>> predicted;  ///< by a search, of parts of the iteration
 };
 
 struct StrategyKind {

@@ -1,10 +1,13 @@
 #include "costs.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 
-#include "layouts.hpp"
+#include "redistribution_times.hpp"
+#include "tessera/base/comm.hpp"
 #include "tessera/base/error.hpp"
+#include "tessera/base/together.hpp"
 #include "work.hpp"
 
 namespace tessera::strategy::primepar {
@@ -120,30 +123,62 @@ std::int64_t held_bytes(const Graph& graph, std::size_t node, const Slices& slic
   });
 }
 
-std::vector<const Slices*> slices_of(const std::vector<CutNode>& nodes) {
-  std::vector<const Slices*> found;
-  for (const CutNode& node : nodes) found.push_back(&node.slices);
+/// The choices of one operator, of which this rank works on a part.
+struct Choices {
+  std::vector<Slices> slices;
+  std::size_t begin = 0, end = 0;
+
+  [[nodiscard]] std::vector<const Slices*> all() const { return pointers(0, slices.size()); }
+  [[nodiscard]] std::vector<const Slices*> own() const { return pointers(begin, end); }
+  [[nodiscard]] std::vector<const Slices*> pointers(std::size_t from, std::size_t to) const {
+    std::vector<const Slices*> found;
+    for (std::size_t i = from; i < to; ++i) found.push_back(&slices[i]);
+    return found;
+  }
+};
+
+Choices make_choices(const Operator& op, const std::vector<Partition>& partitions, int bits, Communicator& comm) {
+  Choices found;
+  for (const Partition& partition : partitions) found.slices.emplace_back(op, partition, bits);
+  const auto rank = static_cast<std::size_t>(comm.rank()), ranks = static_cast<std::size_t>(comm.size());
+  found.begin = partitions.size() * rank / ranks;
+  found.end = partitions.size() * (rank + 1) / ranks;
   return found;
 }
 
-CostTables::Edge edge_costs(const Edge& edge, const std::vector<CutNode>& from, const std::vector<CutNode>& to,
-                            std::int64_t element, LinkLoads& loads) {
-  const SharedLayouts layouts(edge.shared, slices_of(from), slices_of(to));
-  CostTables::Edge found{edge.from, edge.to, edge.to_next_layer, {from.size(), to.size(), {}}};
-  found.times.times.reserve(from.size() * to.size());
-  const auto load = [&](int source, int destination, std::int64_t elements) {
-    loads.add(source, destination, element * elements);
-  };
-  for (std::size_t producer = 0; producer < from.size(); ++producer) {
-    for (std::size_t consumer = 0; consumer < to.size(); ++consumer) {
-      layouts.forward(producer, consumer, load);
-      Time time = loads.take();
-      layouts.backward(producer, consumer, load);
-      time += loads.take();
-      found.times.times.push_back(time);
-    }
+/// Everyone's numbers, by rank, on rank 0.
+std::vector<std::int64_t> gathered(Communicator& comm, std::vector<std::int64_t> own) {
+  if (comm.size() == 1) return own;
+  std::vector<std::byte> bytes(own.size() * sizeof(std::int64_t));
+  if (!own.empty()) std::memcpy(bytes.data(), own.data(), bytes.size());
+  own.clear();
+  for (const std::vector<std::byte>& part : comm.gather(bytes)) {
+    const std::size_t before = own.size();
+    own.resize(before + part.size() / sizeof(std::int64_t));
+    if (!part.empty()) std::memcpy(own.data() + before, part.data(), part.size());
   }
-  return found;
+  return own;
+}
+
+/// Rows of this rank's producers.
+std::vector<Time> redistribution_times(const Edge& edge, const Choices& from, const Choices& to, std::int64_t element,
+                                       LinkLoads& loads) {
+  const std::vector<const Slices*> producers = from.own(), consumers = to.all();
+  if (producers.empty()) return {};
+  RedistributionTimes forward(forward_redistributions(edge.shared, producers, consumers), element, loads);
+  RedistributionTimes backward(backward_redistributions(edge.shared, producers, consumers), element, loads);
+  std::vector<Time> times;
+  times.reserve(producers.size() * consumers.size());
+  for (std::size_t producer = 0; producer < producers.size(); ++producer) {
+    const std::vector<Time> row = forward.times(producer);
+    times.insert(times.end(), row.begin(), row.end());
+  }
+  for (std::size_t consumer = 0; consumer < consumers.size(); ++consumer) {
+    const std::vector<Time> column = backward.times(consumer);
+    for (std::size_t producer = 0; producer < producers.size(); ++producer)
+      times[producer * consumers.size() + consumer] += column[producer];
+  }
+  return times;
 }
 
 void add_edge(CostTables& tables, CostTables::Edge edge) {
@@ -160,30 +195,47 @@ void add_edge(CostTables& tables, CostTables::Edge edge) {
 
 CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std::vector<Partition>>& choices,
                        int bits) {
+  const auto alone = make_serial_communicator();
+  Communicator& comm = job.comm == nullptr ? *alone : *job.comm;
   CostTables tables;
   NodeCosts costs(job, graph);
-  std::vector<std::vector<CutNode>> cuts(graph.nodes.size());
+  std::vector<Choices> all;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    tables.nodes.emplace_back();
-    tables.bytes.emplace_back();
-    for (const Partition& partition : choices[i]) {
-      cuts[i].push_back(cut_node(graph.nodes[i].op, partition, bits));
-      tables.nodes.back().push_back(costs.time(i, cuts[i].back()));
-      tables.bytes.back().push_back(held_bytes(graph, i, cuts[i].back().slices));
-    }
+    std::vector<std::int64_t> times, bytes;
+    together(comm, [&] {
+      all.push_back(make_choices(graph.nodes[i].op, choices[i], bits, comm));
+      for (std::size_t choice = all[i].begin; choice < all[i].end; ++choice) {
+        times.push_back(costs.time(i, cut_node(graph.nodes[i].op, choices[i][choice], bits)));
+        bytes.push_back(held_bytes(graph, i, all[i].slices[choice]));
+      }
+    });
+    tables.nodes.push_back(gathered(comm, std::move(times)));
+    tables.bytes.push_back(gathered(comm, std::move(bytes)));
   }
   LinkLoads loads(job.machine->network);
-  for (const Edge& edge : graph.edges)
-    add_edge(tables, edge_costs(edge, cuts[static_cast<std::size_t>(edge.from)],
-                                cuts[static_cast<std::size_t>(edge.to)], graph.element, loads));
+  for (const Edge& edge : graph.edges) {
+    const Choices &from = all[static_cast<std::size_t>(edge.from)], &to = all[static_cast<std::size_t>(edge.to)];
+    std::vector<Time> rows;
+    together(comm, [&] { rows = redistribution_times(edge, from, to, graph.element, loads); });
+    rows = gathered(comm, std::move(rows));
+    if (comm.rank() == 0)
+      add_edge(tables,
+               {edge.from, edge.to, edge.to_next_layer, {from.slices.size(), to.slices.size(), std::move(rows)}});
+  }
   return tables;
 }
 
-Time total_cost(const CostTables& tables, const std::vector<std::size_t>& chosen) {
+Time total_cost(const CostTables& tables, const std::vector<Choice>& layers) {
   Time sum = 0;
-  for (std::size_t i = 0; i < chosen.size(); ++i) sum += tables.nodes[i][chosen[i]];
-  for (const CostTables::Edge& edge : tables.edges)
-    sum += edge.times.at(chosen[static_cast<std::size_t>(edge.from)], chosen[static_cast<std::size_t>(edge.to)]);
+  for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+    for (std::size_t i = 0; i < layers[layer].size(); ++i) sum += tables.nodes[i][layers[layer][i]];
+    for (const CostTables::Edge& edge : tables.edges) {
+      if (edge.to_next_layer && layer == 0) continue;
+      const Choice& source = edge.to_next_layer ? layers[layer - 1] : layers[layer];
+      sum +=
+          edge.times.at(source[static_cast<std::size_t>(edge.from)], layers[layer][static_cast<std::size_t>(edge.to)]);
+    }
+  }
   return sum;
 }
 

@@ -67,10 +67,13 @@ struct CostTables {
   std::vector<Edge> edges;
 };
 
-/// `choices` by node. At most 64 devices.
+/// `choices` by node. At most 64 devices. All ranks of job.comm take part, each with some of the choices, and rank 0
+/// has the tables; those of the others are of no use.
 [[nodiscard]] CostTables cost_tables(const Job& job, const Graph& graph,
                                      const std::vector<std::vector<Partition>>& choices, int bits);
-/// Of one choice for each node.
-[[nodiscard]] Time total_cost(const CostTables& tables, const std::vector<std::size_t>& chosen);
+/// One for each node of a layer.
+using Choice = std::vector<std::size_t>;
+/// Of all layers, one after the other.
+[[nodiscard]] Time total_cost(const CostTables& tables, const std::vector<Choice>& layers);
 
 }  // namespace tessera::strategy::primepar

@@ -17,16 +17,43 @@ CutNode cut_node(const Operator& op, const Partition& partition, int bits) {
   return node;
 }
 
-CutGraph cut_graph(const Graph& graph, const std::vector<Partition>& partitions, int bits) {
+namespace {
+
+std::vector<CutEdge> cut_edges(const Graph& graph, const CutLayer& from, const CutLayer& to, bool to_next_layer) {
+  std::vector<CutEdge> found;
+  for (const Edge& edge : graph.edges) {
+    if (edge.to_next_layer != to_next_layer) continue;
+    const Slices& producer = from.nodes[static_cast<std::size_t>(edge.from)].slices;
+    const Slices& consumer = to.nodes[static_cast<std::size_t>(edge.to)].slices;
+    found.push_back({&edge, forward_redistribution(edge.shared, producer, consumer),
+                     backward_redistribution(edge.shared, producer, consumer)});
+  }
+  return found;
+}
+
+CutLayer cut_layer(const Graph& graph, const std::vector<Partition>& partitions, int bits) {
+  CutLayer layer;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    layer.nodes.push_back(cut_node(graph.nodes[i].op, partitions[i], bits));
+  layer.edges = cut_edges(graph, layer, layer, false);
+  return layer;
+}
+
+}  // namespace
+
+CutGraph cut_graph(const Graph& graph, const std::vector<std::vector<Partition>>& partitions, int bits) {
   CutGraph cut;
   cut.graph = &graph;
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-    cut.nodes.push_back(cut_node(graph.nodes[i].op, partitions[i], bits));
-  for (const Edge& edge : graph.edges) {
-    const Slices& from = cut.nodes[static_cast<std::size_t>(edge.from)].slices;
-    const Slices& to = cut.nodes[static_cast<std::size_t>(edge.to)].slices;
-    cut.edges.push_back(
-        {forward_redistribution(edge.shared, from, to), backward_redistribution(edge.shared, from, to)});
+  std::map<std::vector<Partition>, std::size_t> known;
+  for (const std::vector<Partition>& layer : partitions) {
+    const auto [kind, added] = known.try_emplace(layer, cut.kinds.size());
+    if (added) cut.kinds.push_back(cut_layer(graph, layer, bits));
+    cut.layers.push_back(kind->second);
+  }
+  for (std::size_t layer = 1; layer < cut.layers.size(); ++layer) {
+    const std::pair both(cut.layers[layer - 1], cut.layers[layer]);
+    if (cut.between.count(both) == 0)
+      cut.between[both] = cut_edges(graph, cut.kinds[both.first], cut.kinds[both.second], true);
   }
   return cut;
 }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "graph.hpp"
@@ -20,17 +22,26 @@ struct CutNode {
 [[nodiscard]] CutNode cut_node(const Operator& op, const Partition& partition, int bits);
 
 struct CutEdge {
+  const Edge* edge = nullptr;
   std::vector<Piece> forward, backward;
 };
 
-/// In the order of the graph, which outlives it.
-struct CutGraph {
-  const Graph* graph = nullptr;
+/// One layer: nodes in the order of the graph, edges but for those to the next layer.
+struct CutLayer {
   std::vector<CutNode> nodes;
   std::vector<CutEdge> edges;
 };
 
-/// `partitions` by node. Throws InputError as check_partition does.
-[[nodiscard]] CutGraph cut_graph(const Graph& graph, const std::vector<Partition>& partitions, int bits);
+/// All layers, one after the other. Equal ones are there once, and so is what they redistribute between them.
+struct CutGraph {
+  const Graph* graph = nullptr;
+  std::vector<CutLayer> kinds;
+  std::vector<std::size_t> layers;                                              ///< their kinds
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<CutEdge>> between;  ///< by the kinds of both layers
+};
+
+/// `partitions` by layer and node; at least one layer. The graph outlives it. Throws InputError as check_partition
+/// does.
+[[nodiscard]] CutGraph cut_graph(const Graph& graph, const std::vector<std::vector<Partition>>& partitions, int bits);
 
 }  // namespace tessera::strategy::primepar

@@ -61,48 +61,69 @@ std::int64_t DeviceCode::second_buffers(std::size_t i, Phase phase) const {
   return sum;
 }
 
-void DeviceCode::write(std::int64_t layers) {
-  std::int64_t parameters = 0;
-  for (std::size_t i = 0; i < cut_.nodes.size(); ++i)
-    parameters += parameter_bytes(node(i), cut(i).slices, device_, cut_.graph->element);
-  const BlockId forward = forward_layer(), backward = backward_layer();
-  const BlockId next_forward = next_layer("next layer forward", true, forward);
-  const BlockId next_backward = next_layer("next layer backward", false, backward);
+void DeviceCode::write() {
+  std::vector<BlockId> forward, backward;
+  std::vector<std::int64_t> held;
+  for (const CutLayer& kind : cut_.kinds) {
+    layer_ = &kind;
+    held.push_back(parameters());
+    forward.push_back(forward_layer());
+    backward.push_back(backward_layer());
+  }
+  std::int64_t sum = 0;
+  for (const std::size_t kind : cut_.layers) sum += held[kind];
   Builder main(program_, "main");
-  main.allocate(MemoryCategory::weights, layers * parameters).allocate(MemoryCategory::gradients, layers * parameters);
-  main.call(forward).call(next_forward, static_cast<std::uint32_t>(layers - 1));
-  main.call(backward).call(next_backward, static_cast<std::uint32_t>(layers - 1));
+  main.allocate(MemoryCategory::weights, sum).allocate(MemoryCategory::gradients, sum);
+  pass(main, "next layer forward", forward, true);
+  pass(main, "next layer backward", backward, false);
   program::DeviceProgram& bound = program_.devices[static_cast<std::size_t>(device_)];
   bound.streams = {main.done()};
   bound.peers = peers_;
   bound.groups = slots_;
 }
 
+std::int64_t DeviceCode::parameters() const {
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < layer_->nodes.size(); ++i)
+    sum += parameter_bytes(node(i), cut(i).slices, device_, cut_.graph->element);
+  return sum;
+}
+
+/// The first layer, then the others, each behind what is redistributed to it. Equal ones in a row are one call.
+void DeviceCode::pass(Builder& main, const std::string& name, const std::vector<BlockId>& kinds, bool is_forward) {
+  std::vector<std::size_t> order = cut_.layers;
+  if (!is_forward) std::reverse(order.begin(), order.end());
+  std::map<std::pair<std::size_t, std::size_t>, BlockId> next;
+  main.call(kinds[order.front()]);
+  for (std::size_t layer = 1, count = 1; layer < order.size(); layer += count) {
+    const std::pair both(order[layer - 1], order[layer]);
+    for (count = 1; layer + count < order.size() && both == std::pair(order[layer + count - 1], order[layer + count]);)
+      ++count;
+    if (next.count(both) == 0) {
+      Builder builder(program_, name);
+      for (const CutEdge& edge : cut_.between.at(is_forward ? both : std::pair(both.second, both.first)))
+        redistribute(builder, edge, is_forward);
+      next[both] = builder.call(kinds[both.second]).done();
+    }
+    main.call(next[both], static_cast<std::uint32_t>(count));
+  }
+}
+
 BlockId DeviceCode::forward_layer() {
   Builder builder(program_, "layer forward");
-  for (std::size_t i = 0; i < cut_.nodes.size(); ++i) forward(builder, i);
+  for (std::size_t i = 0; i < layer_->nodes.size(); ++i) forward(builder, i);
   return builder.done();
 }
 
 BlockId DeviceCode::backward_layer() {
   Builder builder(program_, "layer backward");
-  for (std::size_t i = cut_.nodes.size(); i-- > 0;) backward(builder, i);
+  for (std::size_t i = layer_->nodes.size(); i-- > 0;) backward(builder, i);
   return builder.done();
 }
 
-BlockId DeviceCode::next_layer(const std::string& name, bool is_forward, BlockId layer) {
-  Builder builder(program_, name);
-  for (std::size_t e = 0; e < cut_.edges.size(); ++e) {
-    const Edge& edge = cut_.graph->edges[e];
-    if (edge.to_next_layer) redistribute(builder, edge, is_forward ? cut_.edges[e].forward : cut_.edges[e].backward);
-  }
-  return builder.call(layer).done();
-}
-
 void DeviceCode::forward(Builder& builder, std::size_t i) {
-  for (std::size_t e = 0; e < cut_.edges.size(); ++e) {
-    const Edge& edge = cut_.graph->edges[e];
-    if (!edge.to_next_layer && edge.to == static_cast<int>(i)) redistribute(builder, edge, cut_.edges[e].forward);
+  for (const CutEdge& edge : layer_->edges) {
+    if (edge.edge->to == static_cast<int>(i)) redistribute(builder, edge, true);
   }
   builder.allocate(MemoryCategory::activations, kept(i));
   sum_statistics(builder, i);
@@ -112,9 +133,8 @@ void DeviceCode::forward(Builder& builder, std::size_t i) {
 }
 
 void DeviceCode::backward(Builder& builder, std::size_t i) {
-  for (std::size_t e = 0; e < cut_.edges.size(); ++e) {
-    const Edge& edge = cut_.graph->edges[e];
-    if (!edge.to_next_layer && edge.from == static_cast<int>(i)) redistribute(builder, edge, cut_.edges[e].backward);
+  for (const CutEdge& edge : layer_->edges) {
+    if (edge.edge->from == static_cast<int>(i)) redistribute(builder, edge, false);
   }
   sum_statistics(builder, i);
   streams(builder, i, Phase::backward);
@@ -126,7 +146,9 @@ void DeviceCode::backward(Builder& builder, std::size_t i) {
   builder.release(MemoryCategory::activations, kept(i));
 }
 
-void DeviceCode::redistribute(Builder& builder, const Edge& edge, const std::vector<Piece>& pieces) {
+void DeviceCode::redistribute(Builder& builder, const CutEdge& cut, bool is_forward) {
+  const Edge& edge = *cut.edge;
+  const std::vector<Piece>& pieces = is_forward ? cut.forward : cut.backward;
   const auto size = [&](const Piece& piece) { return cut_.graph->element * piece.elements(); };
   builder.activity(Activity::redistribution)
       .label(node(static_cast<std::size_t>(edge.from)).op.name + " to " +

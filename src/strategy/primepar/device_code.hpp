@@ -26,28 +26,28 @@ class DeviceCode {
   /// All outlive it. `all_reduce`: index of its algorithm. Devices of the cut are those of the machine.
   DeviceCode(program::Program& program, const CutGraph& cut, Groups& groups, std::uint32_t all_reduce, int device);
 
-  /// Forward and backward through so many equal layers; binds the device.
-  void write(std::int64_t layers);
+  /// Forward and backward through all layers; binds the device.
+  void write();
 
  private:
   using Builder = program::BlockBuilder;
   enum Channel : std::uint32_t { steps, weights };  ///< messages of steps and redistributions; W on its way home
 
   [[nodiscard]] const Node& node(std::size_t i) const { return cut_.graph->nodes[i]; }
-  [[nodiscard]] const CutNode& cut(std::size_t i) const { return cut_.nodes[i]; }
+  [[nodiscard]] const CutNode& cut(std::size_t i) const { return layer_->nodes[i]; }
   [[nodiscard]] std::int64_t bytes(std::size_t i, const Moment& moment) const;
   [[nodiscard]] std::int64_t kept(std::size_t i) const;
   [[nodiscard]] std::uint32_t peer(int device);
   [[nodiscard]] std::uint32_t slot(program::GroupId group);
 
+  [[nodiscard]] std::int64_t parameters() const;
   [[nodiscard]] program::BlockId forward_layer();
   [[nodiscard]] program::BlockId backward_layer();
-  /// The part of a pass between two layers, then a layer.
-  [[nodiscard]] program::BlockId next_layer(const std::string& name, bool forward, program::BlockId layer);
+  void pass(Builder& main, const std::string& name, const std::vector<program::BlockId>& kinds, bool is_forward);
 
   void forward(Builder& builder, std::size_t i);
   void backward(Builder& builder, std::size_t i);
-  void redistribute(Builder& builder, const Edge& edge, const std::vector<Piece>& pieces);
+  void redistribute(Builder& builder, const CutEdge& edge, bool is_forward);
   void streams(Builder& builder, std::size_t i, Phase phase);
   void product(Builder& builder, std::size_t i, Phase phase);
   void post(Builder& builder, std::size_t i, Phase phase, int step, bool sums);
@@ -61,6 +61,7 @@ class DeviceCode {
 
   program::Program& program_;
   const CutGraph& cut_;
+  const CutLayer* layer_ = nullptr;  // the kind that is written
   Groups& groups_;
   std::uint32_t all_reduce_;
   int device_;

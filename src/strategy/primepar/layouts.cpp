@@ -1,88 +1,159 @@
 #include "layouts.hpp"
 
-#include <set>
+#include <utility>
 
 #include "tessera/base/error.hpp"
 
 namespace tessera::strategy::primepar {
-namespace {
+
+Layouts::Layouts(const TensorView& view, const std::vector<const Slices*>& partitions, Phase phase, bool at_end)
+    : axes_(view.size()), known_(view.size()) {
+  for (const Slices* slices : partitions) add(*slices, view, phase, at_end ? slices->steps() - 1 : 0);
+}
+
+void Layouts::add(const Slices& slices, const TensorView& view, Phase phase, int step) {
+  if (slices.devices() > 1 << most_searched_bits) throw InternalError("layouts of too many devices for a mask");
+  devices_ = static_cast<std::size_t>(slices.devices());
+  const std::vector<std::int64_t> counts = slice_counts(slices.op(), slices.partition());
+  std::vector<Position> at;
+  for (int device = 0; device < slices.devices(); ++device) at.push_back(slices.at(device, phase, step));
+  cuts_.emplace_back();
+  for (std::size_t axis = 0; axis < view.size(); ++axis) {
+    std::vector<Slice> own(devices_);
+    for (std::size_t device = 0; device < devices_; ++device) {
+      for (const AxisView::Run& run : view[axis].runs) {
+        const auto i = static_cast<std::size_t>(run.dimension);
+        own[device].insert(own[device].end(), {at[device][i], counts[i]});
+      }
+    }
+    Known& known = known_[axis];
+    const auto number = static_cast<std::uint32_t>(known.cuts.size());
+    const auto [found, is_new] = known.cuts.try_emplace(own, number);
+    cuts_.back().push_back(found->second);
+    if (!is_new) continue;
+    axes_[axis].cuts.emplace_back();
+    for (std::size_t device = 0; device < devices_; ++device) {
+      const auto [part, added] =
+          known.parts.try_emplace(own[device], static_cast<std::uint32_t>(axes_[axis].parts.size()));
+      if (added)
+        axes_[axis].parts.push_back(ranges_of(view[axis], slices.ranges(static_cast<int>(device), phase, step)));
+      axes_[axis].cuts.back().push_back(part->second);
+    }
+  }
+}
+
+std::uint32_t SenderSets::number(const Senders& senders) {
+  const auto [found, added] = numbers_.try_emplace(senders, static_cast<std::uint32_t>(senders_.size()));
+  if (added) senders_.push_back(senders);
+  return found->second;
+}
+
+std::uint32_t SenderSets::intersect(std::uint32_t one, std::uint32_t other) {
+  Senders senders = senders_[one];
+  for (std::size_t to = 0; to < senders.size(); ++to) senders[to] &= senders_[other][to];
+  if (both_.size() <= one) both_.resize(one + 1);
+  if (both_[one].size() <= other) both_[one].resize(other + 1, unknown);
+  return both_[one][other] = number(senders);
+}
+
+Redistributions::Redistributions(Layouts held, Layouts needed) : held_(std::move(held)), needed_(std::move(needed)) {
+  axes_.resize(held_.axes().size());
+  for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
+    intersect(axis);
+    for (const auto& from : held_.axes()[axis].cuts) {
+      for (const auto& to : needed_.axes()[axis].cuts) axes_[axis].pairs.push_back(match(axis, from, to));
+    }
+  }
+  for (std::size_t layout = 0; layout < held_.size(); ++layout)
+    nearest_of_.push_back(sets_.number(nearest_holders(layout)));
+  group_needed();
+}
+
+void Redistributions::group_needed() {
+  std::map<std::vector<std::uint32_t>, std::uint32_t> known;
+  for (std::size_t layout = 0; layout < needed_.size(); ++layout) {
+    std::vector<std::uint32_t> cuts;
+    for (std::size_t axis = 0; axis + 1 < axes_.size(); ++axis) cuts.push_back(needed_.cut(layout, axis));
+    const auto [found, added] = known.try_emplace(std::move(cuts), static_cast<std::uint32_t>(groups_.size()));
+    if (added) groups_.push_back(layout);
+    group_of_.push_back(found->second);
+  }
+}
+
+std::vector<Redistributions::Messages> Redistributions::messages(std::size_t held) {
+  const auto also = [&](std::size_t axis, std::size_t needed, const Messages& before) {
+    const std::size_t row = held_.cut(held, axis) * needed_.axes()[axis].cuts.size();
+    const Messages& along = axes_[axis].pairs[row + needed_.cut(needed, axis)];
+    return Messages{sets_.both(before.senders, along.senders), before.elements * along.elements};
+  };
+  std::vector<Messages> groups;
+  for (const std::size_t needed : groups_) {
+    Messages found{nearest_of_[held], 1};
+    for (std::size_t axis = 0; axis + 1 < axes_.size(); ++axis) found = also(axis, needed, found);
+    groups.push_back(found);
+  }
+  std::vector<Messages> all;
+  for (std::size_t needed = 0; needed < needed_.size(); ++needed)
+    all.push_back(also(axes_.size() - 1, needed, groups[group_of_[needed]]));
+  return all;
+}
 
 /// Exclusive-or of the ids grows with the distance, see redistribute().
-std::vector<std::uint64_t> nearest_holders(const std::vector<std::vector<std::uint32_t>>& parts, std::size_t devices) {
-  std::vector<std::uint64_t> nearest(devices, 0);
+Senders Redistributions::nearest_holders(std::size_t held) const {
+  const std::size_t devices = held_.devices();
+  std::map<std::vector<std::uint32_t>, std::uint32_t> numbers;
+  std::vector<std::uint32_t> what;  // by device, a number for all that it holds
+  for (std::size_t device = 0; device < devices; ++device) {
+    std::vector<std::uint32_t> parts;
+    for (std::size_t axis = 0; axis < axes_.size(); ++axis) parts.push_back(held_.part(held, axis, device));
+    what.push_back(numbers.try_emplace(std::move(parts), static_cast<std::uint32_t>(numbers.size())).first->second);
+  }
+  Senders nearest(devices, 0);
   for (std::size_t to = 0; to < devices; ++to) {
-    std::set<std::vector<std::uint32_t>> seen;
+    std::uint64_t seen = 0;
     for (std::size_t distance = 0; distance < devices; ++distance) {
-      std::vector<std::uint32_t> held;
-      for (const auto& axis : parts) held.push_back(axis[to ^ distance]);
-      if (seen.insert(std::move(held)).second) nearest[to] |= std::uint64_t{1} << (to ^ distance);
+      const std::uint64_t one = std::uint64_t{1} << what[to ^ distance];
+      if ((seen & one) == 0) nearest[to] |= std::uint64_t{1} << (to ^ distance);
+      seen |= one;
     }
   }
   return nearest;
 }
 
-}  // namespace
-
-SharedLayouts::SharedLayouts(const Shared& shared, const std::vector<const Slices*>& producers,
-                             const std::vector<const Slices*>& consumers) {
-  made_.axes.resize(shared.made.size());
-  read_.axes.resize(shared.read.size());
-  for (const Slices* slices : producers) {
-    made_.after_forward.push_back(layout(made_.axes, *slices, shared.made, Phase::forward, slices->steps() - 1));
-    made_.before_backward.push_back(layout(made_.axes, *slices, shared.made, Phase::backward, 0));
-  }
-  for (const Slices* slices : consumers) {
-    read_.before_forward.push_back(layout(read_.axes, *slices, shared.read, Phase::forward, 0));
-    read_.after_backward.push_back(
-        layout(read_.axes, *slices, shared.read, gradient_phase(shared), slices->steps() - 1));
-  }
-  intersect();
-  for (Layout& held : made_.after_forward) complete(held, true);
-  for (Layout& held : read_.after_backward) complete(held, false);
-}
-
-SharedLayouts::Layout SharedLayouts::layout(std::vector<Axis>& axes, const Slices& slices, const TensorView& view,
-                                            Phase phase, int step) {
-  if (slices.devices() > 1 << most_searched_bits) throw InternalError("layouts of too many devices for a mask");
-  Layout found;
-  found.parts.resize(view.size());
-  for (int device = 0; device < slices.devices(); ++device) {
-    const std::vector<Range> dimensions = slices.ranges(device, phase, step);
-    for (std::size_t i = 0; i < view.size(); ++i) {
-      std::vector<Range> along;
-      for (const AxisView::Run& run : view[i].runs)
-        along.push_back(dimensions[static_cast<std::size_t>(run.dimension)]);
-      const auto [at, added] = axes[i].known.try_emplace(along, static_cast<std::uint32_t>(axes[i].parts.size()));
-      if (added) axes[i].parts.push_back(ranges_of(view[i], dimensions));
-      found.parts[i].push_back(at->second);
-    }
-  }
-  return found;
-}
-
-void SharedLayouts::intersect() {
-  for (std::size_t axis = 0; axis < made_.axes.size(); ++axis) {
-    common_.emplace_back();
-    for (const Ranges& made : made_.axes[axis].parts) {
-      for (const Ranges& read : read_.axes[axis].parts) common_.back().push_back(length_of(overlap(made, read)));
-    }
+void Redistributions::intersect(std::size_t axis) {
+  for (const Ranges& held : held_.axes()[axis].parts) {
+    for (const Ranges& needed : needed_.axes()[axis].parts)
+      axes_[axis].common.push_back(length_of(overlap(held, needed)));
   }
 }
 
-void SharedLayouts::complete(Layout& held, bool is_made) const {
-  const std::size_t devices = held.parts.front().size();
-  held.nearest = nearest_holders(held.parts, devices);
-  for (std::size_t axis = 0; axis < held.parts.size(); ++axis) {
-    const std::size_t others = (is_made ? read_ : made_).axes[axis].parts.size();
-    held.meets.emplace_back(others, 0);
-    for (std::uint32_t other = 0; other < others; ++other) {
-      for (std::size_t device = 0; device < devices; ++device) {
-        const std::uint32_t own = held.parts[axis][device];
-        if ((is_made ? common(axis, own, other) : common(axis, other, own)) > 0)
-          held.meets[axis][other] |= std::uint64_t{1} << device;
-      }
+Redistributions::Messages Redistributions::match(std::size_t axis, const std::vector<std::uint32_t>& held,
+                                                 const std::vector<std::uint32_t>& needed) {
+  Senders senders(needed.size(), 0);
+  std::int64_t all = 0;
+  bool is_even = true;
+  for (std::size_t to = 0; to < needed.size(); ++to) {
+    for (std::size_t from = 0; from < held.size(); ++from) {
+      const std::int64_t elements = common(axis, held[from], needed[to]);
+      if (elements == 0) continue;
+      senders[to] |= std::uint64_t{1} << from;
+      is_even = is_even && (all == 0 || all == elements);
+      all = elements;
     }
   }
+  return {sets_.number(senders), is_even ? all : 0};
+}
+
+Redistributions forward_redistributions(const Shared& shared, const std::vector<const Slices*>& producers,
+                                        const std::vector<const Slices*>& consumers) {
+  return {Layouts(shared.made, producers, Phase::forward, true),
+          Layouts(shared.read, consumers, Phase::forward, false)};
+}
+
+Redistributions backward_redistributions(const Shared& shared, const std::vector<const Slices*>& producers,
+                                         const std::vector<const Slices*>& consumers) {
+  return {Layouts(shared.read, consumers, gradient_phase(shared), true),
+          Layouts(shared.made, producers, Phase::backward, false)};
 }
 
 }  // namespace tessera::strategy::primepar

@@ -1,5 +1,9 @@
 // Redistributions by the million: what redistribution.hpp says of one pair of partitions, from numbers that are made
 // once for each partition.
+//
+// Along each axis of the shared tensor a device has one part, and what moves follows from how parts overlap axis by
+// axis. Few ways of cutting an axis are different (a partition's other primitives do not touch it), so that how they
+// overlap is worked out once for each two, and a pair of partitions is little more than the numbers of its axes' pairs.
 #pragma once
 
 #include <bit>
@@ -14,73 +18,121 @@ namespace tessera::strategy::primepar {
 /// Devices are bits of a mask: 64 of them at most.
 inline constexpr int most_searched_bits = 6;
 
-/// The tensor of one edge, as its two sides have it under any of their partitions.
-class SharedLayouts {
+/// How a number of partitions of one operator lay a shared tensor out over the devices, at one moment.
+class Layouts {
  public:
-  SharedLayouts(const Shared& shared, const std::vector<const Slices*>& producers,
-                const std::vector<const Slices*>& consumers);
+  Layouts(const TensorView& view, const std::vector<const Slices*>& partitions, Phase phase, bool at_end);
 
-  /// visit(from, to, elements) for what moves between producer i and consumer j, as forward_redistribution() says, ...
-  template <class Visit>
-  void forward(std::size_t producer, std::size_t consumer, Visit&& visit) const {
-    moves(
-        made_.after_forward[producer], read_.before_forward[consumer],
-        [&](std::size_t axis, std::uint32_t held, std::uint32_t needed) { return common(axis, held, needed); }, visit);
+  struct Axis {
+    std::vector<Ranges> parts;                     ///< all that turn up
+    std::vector<std::vector<std::uint32_t>> cuts;  ///< the different ones: by device, its part
+  };
+  [[nodiscard]] const std::vector<Axis>& axes() const { return axes_; }
+  [[nodiscard]] std::size_t size() const { return cuts_.size(); }
+  /// How a partition cuts an axis: an index into its `cuts`.
+  [[nodiscard]] std::uint32_t cut(std::size_t partition, std::size_t axis) const { return cuts_[partition][axis]; }
+  [[nodiscard]] std::uint32_t part(std::size_t partition, std::size_t axis, std::size_t device) const {
+    return axes_[axis].cuts[cut(partition, axis)][device];
   }
-  /// ... and backward_redistribution().
-  template <class Visit>
-  void backward(std::size_t producer, std::size_t consumer, Visit&& visit) const {
-    moves(
-        read_.after_backward[consumer], made_.before_backward[producer],
-        [&](std::size_t axis, std::uint32_t held, std::uint32_t needed) { return common(axis, needed, held); }, visit);
+  [[nodiscard]] std::size_t devices() const { return devices_; }
+
+ private:
+  void add(const Slices& slices, const TensorView& view, Phase phase, int step);
+
+  using Slice = std::vector<std::int64_t>;  // of the dimensions along an axis: index, count of slices
+  struct Known {
+    std::map<Slice, std::uint32_t> parts;
+    std::map<std::vector<Slice>, std::uint32_t> cuts;
+  };
+  std::size_t devices_ = 0;
+  std::vector<Axis> axes_;
+  std::vector<Known> known_;  // by axis
+  std::vector<std::vector<std::uint32_t>> cuts_;
+};
+
+/// By receiver, the devices that send to it: itself among them where it has what it needs.
+using Senders = std::vector<std::uint64_t>;
+
+/// Different ones by number.
+class SenderSets {
+ public:
+  [[nodiscard]] std::uint32_t number(const Senders& senders);
+  [[nodiscard]] const Senders& of(std::uint32_t number) const { return senders_[number]; }
+  [[nodiscard]] std::size_t size() const { return senders_.size(); }
+  /// Those that are in both.
+  [[nodiscard]] std::uint32_t both(std::uint32_t one, std::uint32_t other) {
+    if (one < both_.size() && other < both_[one].size() && both_[one][other] != unknown) return both_[one][other];
+    return intersect(one, other);
   }
 
  private:
-  /// Different parts of one axis, numbered as they turn up.
-  struct Axis {
-    std::map<std::vector<Range>, std::uint32_t> known;  ///< by the ranges of the dimensions that run along it
-    std::vector<Ranges> parts;
-  };
-  /// Which part each device has.
-  struct Layout {
-    std::vector<std::vector<std::uint32_t>> parts;  ///< by axis and device
-    /// Of what is held. By receiver: a bit for each device that is the nearest one to hold what it holds.
-    std::vector<std::uint64_t> nearest;
-    /// Of what is held. By axis and part of the other side: a bit for each device whose part overlaps that one.
-    std::vector<std::vector<std::uint64_t>> meets;
-  };
-  struct Side {
-    std::vector<Axis> axes;
-    std::vector<Layout> after_forward, before_backward;  ///< of a producer, by partition
-    std::vector<Layout> before_forward, after_backward;  ///< of a consumer
-  };
+  static constexpr std::uint32_t unknown = ~std::uint32_t{0};
+  [[nodiscard]] std::uint32_t intersect(std::uint32_t one, std::uint32_t other);
 
-  [[nodiscard]] std::int64_t common(std::size_t axis, std::uint32_t made, std::uint32_t read) const {
-    return common_[axis][made * read_.axes[axis].parts.size() + read];
-  }
-  template <class Common, class Visit>
-  void moves(const Layout& held, const Layout& needed, const Common& common_part, Visit&& visit) const {
-    const std::size_t axes = held.parts.size();
-    for (std::size_t to = 0; to < held.nearest.size(); ++to) {
-      std::uint64_t senders = held.nearest[to] & ~(std::uint64_t{1} << to);
-      for (std::size_t axis = 0; axis < axes; ++axis) senders &= held.meets[axis][needed.parts[axis][to]];
-      for (; senders != 0; senders &= senders - 1) {
-        const auto from = static_cast<std::size_t>(std::countr_zero(senders));
+  std::vector<Senders> senders_;
+  std::map<Senders, std::uint32_t> numbers_;
+  std::vector<std::vector<std::uint32_t>> both_;  // by both numbers, as far as asked for
+};
+
+/// What moves from each of some layouts to each of others.
+class Redistributions {
+ public:
+  Redistributions(Layouts held, Layouts needed);
+
+  [[nodiscard]] std::size_t needed_layouts() const { return needed_.size(); }
+
+  /// The messages of one pair: who sends, and how many elements each message has; 0 where they differ.
+  struct Messages {
+    std::uint32_t senders = 0;
+    std::int64_t elements = 1;
+  };
+  /// Between one layout and all others.
+  [[nodiscard]] std::vector<Messages> messages(std::size_t held);
+  [[nodiscard]] const Senders& senders(std::uint32_t number) const { return sets_.of(number); }
+
+  /// visit(from, to, elements) for every message of a pair.
+  template <class Visit>
+  void visit(const Senders& senders, std::size_t held, std::size_t needed, Visit&& visit) const {
+    for (std::size_t to = 0; to < senders.size(); ++to) {
+      for (std::uint64_t left = senders[to] & ~(std::uint64_t{1} << to); left != 0; left &= left - 1) {
+        const auto from = static_cast<std::size_t>(std::countr_zero(left));
         std::int64_t elements = 1;
-        for (std::size_t axis = 0; axis < axes; ++axis)
-          elements *= common_part(axis, held.parts[axis][from], needed.parts[axis][to]);
+        for (std::size_t axis = 0; axis < axes_.size(); ++axis)
+          elements *= common(axis, held_.part(held, axis, from), needed_.part(needed, axis, to));
         visit(static_cast<int>(from), static_cast<int>(to), elements);
       }
     }
   }
-  [[nodiscard]] static Layout layout(std::vector<Axis>& axes, const Slices& slices, const TensorView& view, Phase phase,
-                                     int step);
-  void intersect();
-  /// For layouts that something is held in.
-  void complete(Layout& held, bool is_made) const;
 
-  Side made_, read_;
-  std::vector<std::vector<std::int64_t>> common_;  // by axis: elements that a made and a read part share
+ private:
+  struct Axis {
+    std::vector<std::int64_t> common;  ///< elements, by held and needed part
+    std::vector<Messages> pairs;       ///< by held and needed cut, of this axis alone
+  };
+  [[nodiscard]] std::int64_t common(std::size_t axis, std::uint32_t held, std::uint32_t needed) const {
+    return axes_[axis].common[held * needed_.axes()[axis].parts.size() + needed];
+  }
+  [[nodiscard]] Senders nearest_holders(std::size_t held) const;
+  void intersect(std::size_t axis);
+  [[nodiscard]] Messages match(std::size_t axis, const std::vector<std::uint32_t>& held,
+                               const std::vector<std::uint32_t>& needed);
+  void group_needed();
+
+  Layouts held_, needed_;
+  std::vector<Axis> axes_;
+  std::vector<std::uint32_t> nearest_of_;  // by held layout: those who are the nearest to hold what they hold
+  SenderSets sets_;
+  // Needed layouts by how they cut all axes but the last one: a layout that has them so, and by layout its group.
+  std::vector<std::size_t> groups_;
+  std::vector<std::uint32_t> group_of_;
 };
+
+/// Both directions of one edge: forward from producer to consumer, as forward_redistribution() says, and backward from
+/// consumer to producer.
+[[nodiscard]] Redistributions forward_redistributions(const Shared& shared, const std::vector<const Slices*>& producers,
+                                                      const std::vector<const Slices*>& consumers);
+[[nodiscard]] Redistributions backward_redistributions(const Shared& shared,
+                                                       const std::vector<const Slices*>& producers,
+                                                       const std::vector<const Slices*>& consumers);
 
 }  // namespace tessera::strategy::primepar

@@ -17,10 +17,7 @@ std::vector<std::int64_t> all_rates(const machine::Network& network) {
 }  // namespace
 
 LinkLoads::LinkLoads(const machine::Network& network)
-    : devices_(static_cast<int>(network.devices)),
-      rates_(all_rates(network)),
-      bytes_(network.links.size(), 0),
-      most_(rates_.size(), 0) {
+    : devices_(static_cast<int>(network.devices)), rates_(all_rates(network)), bytes_(network.links.size(), 0) {
   for (const machine::Link& link : network.links)
     rate_of_.push_back(
         static_cast<std::size_t>(std::lower_bound(rates_.begin(), rates_.end(), link.bandwidth) - rates_.begin()));
@@ -49,19 +46,23 @@ void LinkLoads::add(int from, int to, std::int64_t bytes) {
   latency_ = std::max(latency_, way.latency);
 }
 
-Time LinkLoads::take() {
+LinkLoads::Burden LinkLoads::burden() {
+  Burden found{std::vector<std::int64_t>(rates_.size(), 0), std::exchange(latency_, 0)};
   for (const machine::LinkId link : in_use_) {
-    std::int64_t& most = most_[rate_of_[link]];
+    std::int64_t& most = found.most[rate_of_[link]];
     most = std::max(most, bytes_[link]);
     bytes_[link] = 0;
   }
   in_use_.clear();
+  return found;
+}
+
+Time LinkLoads::time(const Burden& burden, std::int64_t times) const {
   Time longest = 0;
   for (std::size_t i = 0; i < rates_.size(); ++i) {
-    if (most_[i] > 0) longest = std::max(longest, duration_at_rate(most_[i], rates_[i]));
-    most_[i] = 0;
+    if (burden.most[i] > 0) longest = std::max(longest, duration_at_rate(times * burden.most[i], rates_[i]));
   }
-  return longest + std::exchange(latency_, 0);
+  return longest + burden.latency;
 }
 
 }  // namespace tessera::strategy::primepar

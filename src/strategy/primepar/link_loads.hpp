@@ -13,10 +13,19 @@ class LinkLoads {
  public:
   explicit LinkLoads(const machine::Network& network);
 
+  /// What decides how long it takes.
+  struct Burden {
+    std::vector<std::int64_t> most;  ///< B of a link, by rate, from the slowest links on
+    Time latency = 0;                ///< of the longest way
+  };
+
   void add(int from, int to, std::int64_t bytes);
-  /// Until the link with the most to do has done it and the farthest message has arrived, in ps; 0 without messages.
-  /// Forgets what was added.
-  [[nodiscard]] Time take();
+  /// Of what was added, which is forgotten.
+  [[nodiscard]] Burden burden();
+  /// Until the link with the most to do has done so many times that burden, and the farthest message has arrived, in
+  /// ps; 0 without messages.
+  [[nodiscard]] Time time(const Burden& burden, std::int64_t times = 1) const;
+  [[nodiscard]] Time take() { return time(burden()); }
 
  private:
   struct Route {
@@ -33,7 +42,6 @@ class LinkLoads {
   std::vector<std::size_t> rate_of_;  // by link
   std::vector<std::int64_t> bytes_;   // by link
   std::vector<machine::LinkId> in_use_;
-  std::vector<std::int64_t> most_;  // B of a link, by rate
   Time latency_ = 0;
 };
 

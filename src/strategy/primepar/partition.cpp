@@ -118,6 +118,54 @@ Partition parse_partition(const Operator& op, std::string_view text) {
   return partition;
 }
 
+std::string layers_text(const Operator& op, const std::vector<Partition>& layers) {
+  const auto all_alike = std::all_of(layers.begin(), layers.end(), [&](const auto& one) { return one == layers[0]; });
+  if (all_alike) return to_text(op, layers.front());
+  std::string text;
+  for (std::size_t layer = 0, count = 1; layer < layers.size(); layer += count) {
+    for (count = 1; layer + count < layers.size() && layers[layer + count] == layers[layer];) ++count;
+    text += (text.empty() ? "" : ", ") + (count > 1 ? fmt::format("{} x ", count) : "") + to_text(op, layers[layer]);
+  }
+  return text;
+}
+
+namespace {
+
+/// "95x" before a partition, or nothing: 1.
+std::int64_t parse_count(const Operator& op, std::string_view text, std::string_view count, std::int64_t layers) {
+  if (count.empty()) return 1;
+  std::int64_t found = 0;
+  const auto [end, failure] = std::from_chars(count.data(), count.data() + count.size(), found);
+  if (failure != std::errc{} || end + 1 != count.data() + count.size() || *end != 'x' || found < 1 || found > layers)
+    refuse(op, text, fmt::format("\"{}\" is no count of layers, such as \"2 x\", up to {}", count, layers));
+  return found;
+}
+
+}  // namespace
+
+std::vector<Partition> parse_layers(const Operator& op, std::string_view text, std::int64_t layers) {
+  const std::string kept = without_blanks(text);
+  const bool several = std::count(kept.begin(), kept.end(), '{') > 1 || kept.find_first_of("0123456789") == 0;
+  if (!several) return std::vector<Partition>(static_cast<std::size_t>(layers), parse_partition(op, text));
+  std::vector<Partition> found;
+  for (std::string_view left = kept; !left.empty();) {
+    const std::size_t open = left.find('{'), close = left.find('}');
+    if (open == std::string_view::npos || close == std::string_view::npos || close < open)
+      refuse(op, text,
+             "not partitions in braces, each with a count of layers before it, such as 2 x {N, P(2x2)}, {N, N}");
+    const std::int64_t count = parse_count(op, text, left.substr(0, open), layers);
+    found.insert(found.end(), static_cast<std::size_t>(count),
+                 parse_partition(op, left.substr(open, close + 1 - open)));
+    left.remove_prefix(close + 1);
+    if (left.empty()) break;
+    if (left.front() != ',' || left.size() == 1) refuse(op, text, "partitions are separated by commas");
+    left.remove_prefix(1);
+  }
+  if (static_cast<std::int64_t>(found.size()) != layers)
+    refuse(op, text, fmt::format("is for {} layers, and there are {}", found.size(), layers));
+  return found;
+}
+
 void check_partition(const Operator& op, const Partition& partition, int bits) {
   const auto is_square = [](const Primitive& primitive) { return primitive.is_square(); };
   if (!op.has_squares() && std::any_of(partition.begin(), partition.end(), is_square))

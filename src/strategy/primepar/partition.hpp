@@ -52,6 +52,12 @@ using Partition = std::vector<Primitive>;
 /// there.
 [[nodiscard]] Partition parse_partition(const Operator& op, std::string_view text);
 
+/// Those of an operator in all layers: "{N, P(2x2)}", or, in their order, "95 x {N, P(2x2)}, {N, N, N}".
+[[nodiscard]] std::string layers_text(const Operator& op, const std::vector<Partition>& layers);
+/// The inverse; one partition without a count is that of all layers. Throws InputError also where counts do not make so
+/// many layers.
+[[nodiscard]] std::vector<Partition> parse_layers(const Operator& op, std::string_view text, std::int64_t layers);
+
 /// Throws InputError unless the partition consumes exactly these bits, and cuts no dimension below one element.
 void check_partition(const Operator& op, const Partition& partition, int bits);
 

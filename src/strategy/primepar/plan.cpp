@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "../place_of.hpp"
+#include "choose.hpp"
 #include "device_code.hpp"
 #include "layouts.hpp"
 #include "options.hpp"
-#include "search.hpp"
 #include "tessera/base/error.hpp"
 
 namespace tessera::strategy::primepar {
@@ -26,12 +26,12 @@ class Planner {
     if (!diagnostics_.ok()) return plan;
     const Graph graph = make_graph(options_.graph, *job_.model, *job_.workload);
     const int bits = device_bits(static_cast<std::int64_t>(job_.machine->devices()));
-    const std::vector<std::vector<Partition>> all = choices(graph, bits);
+    const Space space = read_space(graph, bits);
     if (!diagnostics_.ok()) return plan;
-    const std::vector<Partition> partitions = chosen(graph, all, bits);
-    if (!diagnostics_.ok()) return plan;
-    add_program(cut_graph(graph, partitions, bits), plan.program);
-    describe(graph, partitions, plan);
+    const Chosen chosen = choose(job_, graph, space, layers(), bits,
+                                 [&](const auto& partitions) { return fits(cut_graph(graph, partitions, bits)); });
+    add_program(cut_graph(graph, chosen.layers, bits), plan.program);
+    describe(graph, chosen, plan);
     return plan;
   }
 
@@ -60,38 +60,75 @@ class Planner {
     }
   }
 
-  /// For each operator the given partition, or all. Those of operators that the graph lacks are errors.
-  std::vector<std::vector<Partition>> choices(const Graph& graph, int bits) {
+  /// For each operator what is given, or all. Those of operators that the graph lacks are errors.
+  Space read_space(const Graph& graph, int bits) {
     static const Table none;
     const config::Value* value = table_.find("partitions");
     const Table& given = value == nullptr ? none : *value->table();
-    std::vector<std::vector<Partition>> found;
+    Space space;
+    bool all_given = true;
+    std::vector<std::vector<std::size_t>> chosen;  // by node and layer
     for (const Node& node : graph.nodes) {
       const std::string& text = options_.partitions.*member(node.op.name);
+      chosen.emplace_back();
+      all_given = all_given && !text.empty();
       try {
-        found.push_back(text.empty() ? searched(node.op, bits)
-                                     : std::vector<Partition>{parse_partition(node.op, text)});
-        if (!text.empty()) check_partition(node.op, found.back().front(), bits);
+        space.choices.push_back(text.empty() ? searched(node.op, bits)
+                                             : read_layers(node.op, text, bits, chosen.back()));
       } catch (const InputError& problem) {
         error(place_of(given, node.op.name.c_str()), problem.what());
       }
     }
     for (const auto& [key, one] : given.entries()) refuse_unused(graph, key, one);
-    return found;
+    if (!diagnostics_.ok()) return space;
+    if (!all_given) {
+      refuse_search(graph, space, given, bits);
+      return space;
+    }
+    for (std::size_t layer = 0; layer < chosen.front().size(); ++layer) {
+      space.given.emplace_back();
+      for (const std::vector<std::size_t>& node : chosen) space.given.back().push_back(node[layer]);
+    }
+    return space;
+  }
+
+  /// The different partitions of an operator, and by layer which one it has.
+  [[nodiscard]] std::vector<Partition> read_layers(const Operator& op, const std::string& text, int bits,
+                                                   std::vector<std::size_t>& chosen) const {
+    std::vector<Partition> different;
+    for (const Partition& partition : parse_layers(op, text, layers())) {
+      check_partition(op, partition, bits);
+      const auto found = std::find(different.begin(), different.end(), partition);
+      chosen.push_back(static_cast<std::size_t>(found - different.begin()));
+      if (found == different.end()) different.push_back(partition);
+    }
+    return different;
+  }
+
+  /// Layers that differ are for plans in which nothing is left to choose.
+  void refuse_search(const Graph& graph, const Space& space, const Table& given, int bits) {
+    if (bits > most_searched_bits)
+      error(place_of(table_, "name"),
+            fmt::format("the search goes up to {} devices; on more give all partitions", 1 << most_searched_bits));
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      const std::string& name = graph.nodes[i].op.name;
+      if (!(options_.partitions.*member(name)).empty() && space.choices[i].size() > 1)
+        error(place_of(given, name.c_str()),
+              "operator " + name + ": layers may differ only where the partitions of all operators are given");
+    }
   }
 
   /// Whether each device holds what a plan wants of it.
-  [[nodiscard]] bool fits(const Graph& graph, const std::vector<std::vector<Partition>>& choices, const Found& found,
-                          int bits) const {
+  [[nodiscard]] bool fits(const CutGraph& cut) const {
     program::Program program;
-    add_program(cut_graph(graph, picked(choices, found), bits), program);
+    add_program(cut, program);
     for (program::DeviceId device = 0; device < program.devices.size(); ++device) {
       if (program::memory_peak(program, device).total > job_.machine->device.memory_capacity) return false;
     }
     return true;
   }
 
-  std::vector<Partition> searched(const Operator& op, int bits) const {
+  [[nodiscard]] std::vector<Partition> searched(const Operator& op, int bits) const {
     std::vector<Partition> found = all_partitions(op, bits);
     const auto has_square = [](const Partition& partition) {
       return std::any_of(partition.begin(), partition.end(), [](const Primitive& one) { return one.is_square(); });
@@ -99,30 +136,6 @@ class Planner {
     if (!options_.temporal) found.erase(std::remove_if(found.begin(), found.end(), has_square), found.end());
     if (found.empty()) throw InputError(fmt::format("operator {} has too few elements for 2^{} slices", op.name, bits));
     return found;
-  }
-
-  /// What is not given is searched, and all of it predicted. Every rank finds the same.
-  std::vector<Partition> chosen(const Graph& graph, const std::vector<std::vector<Partition>>& choices, int bits) {
-    const bool all_given =
-        std::all_of(choices.begin(), choices.end(), [](const auto& partitions) { return partitions.size() == 1; });
-    Found best{std::vector<std::size_t>(choices.size(), 0), 0, 0};
-    if (!all_given && bits > most_searched_bits) {
-      error(place_of(table_, "name"),
-            fmt::format("the search goes up to {} devices; on more give all partitions", 1 << most_searched_bits));
-    } else if (job_.evaluator != nullptr && bits <= most_searched_bits) {
-      const auto within = [&](const Found& one) { return all_given || fits(graph, choices, one, bits); };
-      best = search_that_fits(cost_tables(job_, graph, choices, bits), within);
-    } else if (!all_given) {
-      throw InternalError("a search measures, and has no evaluator");
-    }
-    predicted_ = best.cost;
-    return picked(choices, best);
-  }
-
-  static std::vector<Partition> picked(const std::vector<std::vector<Partition>>& choices, const Found& found) {
-    std::vector<Partition> partitions;
-    for (std::size_t i = 0; i < choices.size(); ++i) partitions.push_back(choices[i][found.chosen[i]]);
-    return partitions;
   }
 
   void refuse_unused(const Graph& graph, const std::string& key, const config::Value& value) {
@@ -148,20 +161,39 @@ class Planner {
     Groups groups(program);
     const std::uint32_t all_reduce = job_.collectives->index_for(program::CollectiveKind::all_reduce);
     for (int device = 0; device < static_cast<int>(program.devices.size()); ++device)
-      DeviceCode(program, cut, groups, all_reduce, device).write(layers());
+      DeviceCode(program, cut, groups, all_reduce, device).write();
   }
 
-  void describe(const Graph& graph, const std::vector<Partition>& partitions, Plan& plan) const {
+  void describe(const Graph& graph, const Chosen& chosen, Plan& plan) const {
     plan.description = {{"graph", options_.graph}};
-    if (predicted_ > 0)
-      plan.description.emplace_back(options_.graph == "layer" ? "predicted time of a layer" : "predicted time",
-                                    config::format_rounded(predicted_, config::Unit::time));
-    for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-      plan.description.emplace_back(graph.nodes[i].op.name, to_text(graph.nodes[i].op, partitions[i]));
+    if (chosen.predicted > 0)
+      plan.description.emplace_back("predicted time", config::format_rounded(chosen.predicted, config::Unit::time));
+    const auto found = std::make_shared<Table>(table_.where());
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      std::vector<Partition> partitions;
+      for (const std::vector<Partition>& layer : chosen.layers) partitions.push_back(layer[i]);
+      const std::string text = layers_text(graph.nodes[i].op, partitions);
+      plan.description.emplace_back(graph.nodes[i].op.name, text);
+      found->set(graph.nodes[i].op.name, {text, table_.where()});
+    }
+    plan.found = std::make_shared<Table>(table_.where());
+    plan.found->set("partitions", {found, table_.where()});
+    predict(graph, chosen, plan);
     plan.hardware_flops = program::executed_flops(plan.program, *job_.machine);
     plan.model_flops = plan.hardware_flops;  // nothing is computed twice
     for (const Node& node : graph.nodes) plan.parameters += layers() * node.parameter_sets * weights(node.op);
     plan.tokens = job_.workload->global_batch * job_.workload->sequence;
+  }
+
+  static void predict(const Graph& graph, const Chosen& chosen, Plan& plan) {
+    if (chosen.predicted == 0) return;
+    Time redistribution = chosen.predicted;
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      plan.predicted.emplace_back(graph.nodes[i].op.name, chosen.operators[i]);
+      redistribution -= chosen.operators[i];
+    }
+    plan.predicted.emplace_back("redistribution", redistribution);
+    plan.predicted.emplace_back("all", chosen.predicted);
   }
 
   static std::int64_t weights(const Operator& op) {
@@ -175,7 +207,6 @@ class Planner {
   const Job& job_;
   config::Diagnostics& diagnostics_;
   Options options_;
-  Time predicted_ = 0;  ///< 0: without an evaluator
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "together.hpp"
+#include "tessera/base/together.hpp"
 
 #include <cstring>
 #include <new>
@@ -7,7 +7,7 @@
 
 #include "tessera/base/error.hpp"
 
-namespace tessera::results {
+namespace tessera {
 namespace {
 
 /// The exit code as the first character, then the message; empty when all is well.
@@ -20,7 +20,7 @@ std::string problem_of(const std::function<void()>& step) {
   } catch (const Error& error) {
     return encode(error.code(), error.what());
   } catch (const std::bad_alloc&) {
-    return encode(ExitCode::io, "not enough memory to write the results: use more ranks, or record less");
+    return encode(ExitCode::io, "not enough memory: use more ranks, or record less");
   } catch (const std::exception& error) {
     return encode(ExitCode::internal, error.what());
   }
@@ -48,4 +48,4 @@ void together(Communicator& comm, const std::function<void()>& step) {
   throw Error(code, problem.substr(1));
 }
 
-}  // namespace tessera::results
+}  // namespace tessera

@@ -5,10 +5,10 @@
 
 #include "tessera/base/comm.hpp"
 
-namespace tessera::results {
+namespace tessera {
 
 /// Runs `step` on every rank; when it throws on any, every rank throws the same Error: that of the lowest rank that
 /// failed.
 void together(Communicator& comm, const std::function<void()>& step);
 
-}  // namespace tessera::results
+}  // namespace tessera

@@ -1,0 +1,58 @@
+#include "on_ranks.hpp"
+
+#include <cstdio>
+
+#include "interrupts.hpp"
+#include "launch.hpp"
+#include "tessera/base/together.hpp"
+#include "tessera/results/results.hpp"
+
+namespace tessera::app {
+
+Prepared prepare(const ExperimentOptions& options, const Output& output, Communicator& comm) {
+  Prepared job;
+  experiment::Source source;
+  together(comm, [&] {
+    if (comm.rank() != 0) return;
+    results::check_output(output.path, output.replace);
+    source = load(options);
+    job.given = source.given;
+    job.resolved = config::to_toml(*source.table);
+  });
+  job.resolved = comm.broadcast(job.resolved);
+  together(comm, [&] {
+    if (comm.rank() != 0) {
+      config::Diagnostics diagnostics;
+      source.table = config::parse_toml(job.resolved, "resolved experiment", diagnostics);
+      diagnostics.throw_if_errors();
+    }
+    job.experiment = build(*source.table, comm.rank() != 0, &comm);
+  });
+  return job;
+}
+
+ExitCode on_all_ranks(Arguments arguments, const std::function<ExitCode(Communicator&)>& action) {
+  MpiSession session(arguments.count, arguments.values);
+  Communicator& comm = session.world();
+  catch_interrupts();
+  const Launch launch = find_launch();
+  const bool silent = comm.rank() != 0 || (comm.size() == 1 && launch.number != 0);
+  return guarded(silent, [&] {
+    try {
+      check_launch(launch, comm.size());
+      return action(comm);
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::internal) throw;
+      std::fprintf(stderr, "%s\n", internal_message(error.what()).c_str());
+    } catch (const std::bad_alloc&) {
+      std::fprintf(stderr, "rank %d is out of memory: use more ranks, or record less ([record] in the experiment)\n",
+                   comm.rank());
+      session.abort(static_cast<int>(ExitCode::io));
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "%s\n", internal_message(error.what()).c_str());
+    }
+    session.abort(static_cast<int>(ExitCode::internal));
+  });
+}
+
+}  // namespace tessera::app

@@ -1,0 +1,33 @@
+// What the subcommands share that work on all ranks of an mpirun.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "command.hpp"
+#include "experiment_options.hpp"
+#include "tessera/base/comm.hpp"
+
+namespace tessera::app {
+
+/// An experiment, the same on every rank but for the texts, which are rank 0's.
+struct Prepared {
+  std::string given, resolved;
+  std::unique_ptr<experiment::Experiment> experiment;
+};
+
+/// What is written at the end, and refused at once where it cannot be.
+struct Output {
+  std::string path;
+  bool replace = false;
+};
+
+/// Rank 0 alone reads files; the others build from the one text that they are sent.
+[[nodiscard]] Prepared prepare(const ExperimentOptions& options, const Output& output, Communicator& comm);
+
+/// Starts MPI. Errors on purpose are thrown on every rank alike. Anything else may have happened on this rank alone,
+/// while the others wait for it: it ends all of them at once.
+ExitCode on_all_ranks(Arguments arguments, const std::function<ExitCode(Communicator&)>& action);
+
+}  // namespace tessera::app

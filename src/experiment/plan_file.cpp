@@ -1,0 +1,118 @@
+#include "plan_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tessera/base/error.hpp"
+#include "tessera/base/random.hpp"
+#include "tree.hpp"
+
+namespace tessera::experiment {
+namespace {
+
+using config::Diagnostics;
+using config::Table;
+using config::Value;
+
+/// Keys in order, so that it does not matter who wrote them first.
+Table sorted(const Table& table) {
+  auto entries = table.entries();
+  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  Table found(table.where());
+  for (const auto& [key, value] : entries) {
+    const Table* inner = value.table();
+    found.set(key, inner == nullptr ? value : Value{std::make_shared<Table>(sorted(*inner)), value.where()});
+  }
+  return found;
+}
+
+/// What a plan says of the machine or model that it was made for. Empty: the experiment has none.
+std::string fingerprint(const Table& resolved, const std::string& key) {
+  const Value* value = resolved.find(key);
+  if (value == nullptr || value->table() == nullptr) return "";
+  return fmt::format("{:016x}", random_stream(config::to_toml(sorted(*value->table()))));
+}
+
+/// [plan] of a plan file.
+struct PlanHead {
+  std::string version, machine, model;
+};
+
+const config::Schema<PlanHead>& plan_head_schema() {
+  static const config::Schema<PlanHead> schema = [] {
+    config::Schema<PlanHead> s("plan", "What a plan was made for.");
+    s.text("version", &PlanHead::version, "of Tessera");
+    s.text("machine", &PlanHead::machine, "fingerprint of the [machine] table");
+    s.text("model", &PlanHead::model, "fingerprint of the [model] table").optional();
+    s.also_accept("predicted", "times that the search predicted");
+    return s;
+  }();
+  return schema;
+}
+
+const Table* table_in(const Table& plan, const std::string& key, Diagnostics& diagnostics) {
+  const Value* value = plan.find(key);
+  if (value != nullptr && value->table() != nullptr) return value->table();
+  diagnostics.error(value == nullptr ? plan.where() : value->where(),
+                    "a plan file needs a table [" + key + "]: tessera plan writes such files");
+  return nullptr;
+}
+
+}  // namespace
+
+std::shared_ptr<Table> read_plan(const std::string& path, Diagnostics& diagnostics) {
+  const auto text = read_file(path);
+  if (!text) throw InputError(path + ": there is no such file");
+  Diagnostics own;
+  auto plan = config::parse_toml(*text, path, own);
+  if (own.ok()) {
+    const Table* head = table_in(*plan, "plan", own);
+    if (head != nullptr) plan_head_schema().check(*head, own);
+    static_cast<void>(table_in(*plan, "strategy", own));
+    for (const auto& [key, value] : plan->entries()) {
+      if (key != "plan" && key != "strategy")
+        own.error(value.key_where(), "unknown key \"" + key + "\" in a plan file, allowed: plan, strategy");
+    }
+  }
+  diagnostics.add(own);
+  return own.ok() ? plan : nullptr;
+}
+
+void apply_plan(Table& root, const Table& plan) { root.set("strategy", *config::clone(plan)->find("strategy")); }
+
+void check_plan_fits(const Table& resolved, const Table& plan, Diagnostics& diagnostics) {
+  const Table& head = *plan.find("plan")->table();
+  for (const char* key : {"machine", "model"}) {
+    const Value* made_for = head.find(key);
+    const std::string of_plan = made_for == nullptr ? "" : *made_for->string();
+    if (of_plan == fingerprint(resolved, key)) continue;
+    diagnostics.error(made_for == nullptr ? head.where() : made_for->where(),
+                      fmt::format("the plan was made for another {0} than the experiment's: for this one, tessera plan "
+                                  "makes a new plan",
+                                  key));
+  }
+}
+
+std::string plan_text(const Experiment& experiment, const Table& resolved, const std::string& version) {
+  Table plan;
+  const auto put = [](Table& table, const std::string& key, const std::string& value) { table.set(key, {value, {}}); };
+  const auto head = std::make_shared<Table>();
+  put(*head, "version", version);
+  put(*head, "machine", fingerprint(resolved, "machine"));
+  if (const std::string model = fingerprint(resolved, "model"); !model.empty()) put(*head, "model", model);
+  const auto predicted = std::make_shared<Table>();
+  for (const auto& [name, time] : experiment.plan.predicted)
+    put(*predicted, name, config::format_rounded(time, config::Unit::time));
+  if (!predicted->entries().empty()) head->set("predicted", {predicted, {}});
+  plan.set("plan", {head, {}});
+  const std::shared_ptr<Table> strategy = config::clone(*resolved.find("strategy")->table());
+  if (experiment.plan.found != nullptr) config::merge(*strategy, *experiment.plan.found);
+  plan.set("strategy", {strategy, {}});
+  std::string text = fmt::format(
+      "# Strategy {} for {}{}. Run it: tessera run EXPERIMENT.toml --plan THIS.toml -o OUT.h5\n", experiment.strategy,
+      experiment.model ? experiment.model->name + " on " : "", experiment.machine.name);
+  return text + config::to_toml(plan);
+}
+
+}  // namespace tessera::experiment

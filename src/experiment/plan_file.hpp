@@ -1,0 +1,18 @@
+// Plan files: a [strategy] table in which nothing is left to search, and what it was made for.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "tessera/base/config.hpp"
+
+namespace tessera::experiment {
+
+/// The file's tables; null after an error.
+[[nodiscard]] std::shared_ptr<config::Table> read_plan(const std::string& path, config::Diagnostics& diagnostics);
+/// Puts its strategy in the place of the experiment's.
+void apply_plan(config::Table& root, const config::Table& plan);
+/// Errors unless the plan was made for the machine and the model of this resolved experiment.
+void check_plan_fits(const config::Table& resolved, const config::Table& plan, config::Diagnostics& diagnostics);
+
+}  // namespace tessera::experiment

@@ -1,0 +1,85 @@
+#include "choose.hpp"
+
+#include <sstream>
+
+#include "layouts.hpp"
+#include "tessera/base/error.hpp"
+#include "tessera/base/together.hpp"
+
+namespace tessera::strategy::primepar {
+namespace {
+
+/// Of all layers, by node.
+std::vector<Time> operator_costs(const CostTables& tables, const std::vector<Choice>& layers) {
+  std::vector<Time> sums(tables.nodes.size(), 0);
+  for (const Choice& layer : layers) {
+    for (std::size_t i = 0; i < layer.size(); ++i) sums[i] += tables.nodes[i][layer[i]];
+  }
+  return sums;
+}
+
+/// What rank 0 tells the others.
+struct Result {
+  Found found;
+  std::vector<Time> operators;
+};
+
+std::string to_text(const Result& result) {
+  std::ostringstream text;
+  text << result.found.cost << ' ' << result.found.relaxations;
+  for (const Choice& layer : result.found.layers) {
+    for (const std::size_t choice : layer) text << ' ' << choice;
+  }
+  for (const Time time : result.operators) text << ' ' << time;
+  return text.str();
+}
+
+Result from_text(const std::string& text, std::size_t layers, std::size_t nodes) {
+  std::istringstream numbers(text);
+  Result result{{std::vector<Choice>(layers, Choice(nodes)), 0, 0}, std::vector<Time>(nodes)};
+  numbers >> result.found.cost >> result.found.relaxations;
+  for (Choice& layer : result.found.layers) {
+    for (std::size_t& choice : layer) numbers >> choice;
+  }
+  for (Time& time : result.operators) numbers >> time;
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::vector<Partition>> partitions_of(const Space& space, const std::vector<Choice>& layers) {
+  std::vector<std::vector<Partition>> found;
+  for (const Choice& layer : layers) {
+    found.emplace_back();
+    for (std::size_t i = 0; i < layer.size(); ++i) found.back().push_back(space.choices[i][layer[i]]);
+  }
+  return found;
+}
+
+Chosen choose(const Job& job, const Graph& graph, const Space& space, std::int64_t layers, int bits,
+              const std::function<bool(const std::vector<std::vector<Partition>>&)>& fits) {
+  const bool is_given = !space.given.empty();
+  if (job.evaluator == nullptr || bits > most_searched_bits) {
+    if (!is_given) throw InternalError("a search measures, and has no evaluator");
+    return {partitions_of(space, space.given), 0, {}, 0};
+  }
+  const auto alone = make_serial_communicator();
+  Communicator& comm = job.comm == nullptr ? *alone : *job.comm;
+  CostTables tables = cost_tables(job, graph, space.choices, bits);
+  Result best{{space.given, 0, 0}, {}};
+  together(comm, [&] {
+    if (comm.rank() != 0) return;
+    if (is_given) {
+      best.found.cost = total_cost(tables, space.given);
+    } else {
+      const auto within = [&](const Found& found) { return fits(partitions_of(space, found.layers)); };
+      best.found = search_that_fits(tables, layers, within);
+    }
+    best.operators = operator_costs(tables, best.found.layers);
+  });
+  best = from_text(comm.broadcast(comm.rank() == 0 ? to_text(best) : ""), static_cast<std::size_t>(layers),
+                   graph.nodes.size());
+  return {partitions_of(space, best.found.layers), best.found.cost, best.operators, best.found.relaxations};
+}
+
+}  // namespace tessera::strategy::primepar
