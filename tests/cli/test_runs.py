@@ -111,6 +111,12 @@ class Searches(CliTest):
             if "strategy.temporal=false" in arguments:
                 self.assertNotIn("P", str(partitions))
 
+    def test_gradients_summed_beside_the_backward_pass_change_the_plan(self):
+        _, alone, _ = self.plan()
+        _, beside, simulated = self.plan("--set", "strategy.overlap_gradient_reduction=true")
+        self.assertLess(beside, alone)
+        self.assertLess(simulated, alone)
+
     def test_what_is_found_fits(self):
         roomy, fast, _ = self.plan()
         tight, slower, _ = self.plan("--set", "machine.device.memory_capacity=400 MB")

@@ -59,6 +59,32 @@ TEST_CASE("primepar: text that is no partition is refused with what could stand 
   CHECK_THAT(problem("{,}", 1), Contains("\"\" is none of"));
 }
 
+TEST_CASE("primepar: the partitions of all layers are read and written in runs") {
+  const Operator op = fc2();
+  const Partition n{cut(2), square(1)}, k{cut(3), cut(3), cut(3)};
+  CHECK(parse_layers(op, "{N, P(2x2)}", 3) == std::vector<Partition>{n, n, n});
+  CHECK(layers_text(op, {n, n, n}) == "{N, P(2x2)}");
+  CHECK(layers_text(op, {n, n, k, n}) == "2 x {N, P(2x2)}, {K, K, K}, {N, P(2x2)}");
+  CHECK(parse_layers(op, " 2x{N,P(2x2)} , {K,K,K},{N,P(2x2)}", 4) == std::vector<Partition>{n, n, k, n});
+  const auto refused = [&](const std::string& text, std::int64_t layers) {
+    try {
+      static_cast<void>(parse_layers(op, text, layers));
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  CHECK_THAT(refused("2 x {N}, {K}", 4), Contains("is for 3 layers, and there are 4"));
+  CHECK_THAT(refused("0 x {N}, {K}", 1), Contains("\"0x\" is no count of layers"));
+  CHECK_THAT(refused("9 x {N}", 4), Contains("\"9x\" is no count of layers, such as \"2 x\", up to 4"));
+  CHECK_THAT(refused("2 {N}, {K}", 3), Contains("\"2\" is no count of layers"));
+  CHECK_THAT(refused("{N} {K}", 2), Contains("separated by commas"));
+  CHECK_THAT(refused("{N}, {K},", 2), Contains("separated by commas"));
+  CHECK_THAT(refused("{N}, }K{", 2), Contains("not partitions in braces"));
+  CHECK_THAT(refused("{N}, {K", 2), Contains("not partitions in braces"));
+  CHECK_THAT(refused("  ", 2), Contains("braces"));
+}
+
 TEST_CASE("primepar: a partition uses all bits of the device id, and cuts nothing below one element") {
   CHECK(problem("{N, P(2x2)}", 3).empty());
   CHECK_THAT(problem("{N, P(2x2)}", 4), Contains("uses 3 bits of the device id, and 16 devices have 4"));

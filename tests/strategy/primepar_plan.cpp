@@ -45,19 +45,20 @@ std::string drawn_layer(const TestJob& job, int bits, std::uint64_t number) {
 
 /// B of a device.
 struct Held {
-  std::int64_t all_reduces = 0;  ///< that enter them, each once
+  std::int64_t all_reduces = 0;  ///< that enter them
   std::int64_t weights = 0, activations = 0;
 };
 
-Held held_by(const program::Program& program, program::DeviceId device) {
+Held held_by(const program::Program& program, program::DeviceId device, std::size_t stream = 0) {
   Held sum;
-  std::vector<program::BlockId> open{program.devices[device].streams.at(0)};
+  std::vector<std::pair<program::BlockId, std::int64_t>> open{{program.devices[device].streams.at(stream), 1}};
   while (!open.empty()) {
-    const program::Block& block = program.blocks[open.back()];
+    const auto [id, times] = open.back();
     open.pop_back();
-    for (const program::Instruction& instruction : block.code) {
-      if (instruction.op == program::Op::call) open.push_back(instruction.a);
-      if (instruction.op == program::Op::collective) sum.all_reduces += program.collectives[instruction.a].bytes;
+    for (const program::Instruction& instruction : program.blocks[id].code) {
+      if (instruction.op == program::Op::call) open.emplace_back(instruction.a, times * instruction.count);
+      if (instruction.op == program::Op::collective)
+        sum.all_reduces += times * program.collectives[instruction.a].bytes;
     }
   }
   const program::MemoryPeak peak = program::memory_peak(program, device);
@@ -85,6 +86,25 @@ TEST_CASE("primepar: any partitions are a program without problems that does the
     // Every weight is somewhere, none on more than all devices.
     REQUIRE(weights >= 2 * plan.parameters);
     REQUIRE(weights <= 8 * 2 * plan.parameters);
+  }
+}
+
+TEST_CASE("primepar: gradients are summed beside the backward pass, the same bytes") {
+  TestJob one = job();
+  for (std::uint64_t number = 0; number < 30; ++number) {
+    const std::string text = drawn_layer(one, 3, number);
+    CAPTURE(text);
+    const Plan alone = one.plan(text, primepar::kind());
+    const Plan beside = one.plan("overlap_gradient_reduction = true\n" + text, primepar::kind());
+    REQUIRE(one.diagnostics.errors() == std::vector<std::string>{});
+    REQUIRE(program::check_program(beside.program, one.machine) == std::vector<std::string>{});
+    REQUIRE(beside.hardware_flops == alone.hardware_flops);
+    for (program::DeviceId device = 0; device < 8; ++device) {
+      std::int64_t sums = 0;
+      for (const std::size_t stream : {0, 1}) sums += held_by(beside.program, device, stream).all_reduces;
+      REQUIRE(sums == held_by(alone.program, device).all_reduces);
+      REQUIRE(held_by(beside.program, device).weights == held_by(alone.program, device).weights);
+    }
   }
 }
 

@@ -56,8 +56,8 @@ std::vector<std::vector<Partition>> partitions_of(const Space& space, const std:
   return found;
 }
 
-Chosen choose(const Job& job, const Graph& graph, const Space& space, std::int64_t layers, int bits,
-              const std::function<bool(const std::vector<std::vector<Partition>>&)>& fits) {
+Chosen choose(const Job& job, const Graph& graph, const Space& space, const Options& options, std::int64_t layers,
+              int bits, const std::function<bool(const std::vector<std::vector<Partition>>&)>& fits) {
   const bool is_given = !space.given.empty();
   if (job.evaluator == nullptr || bits > most_searched_bits) {
     if (!is_given) throw InternalError("a search measures, and has no evaluator");
@@ -65,7 +65,7 @@ Chosen choose(const Job& job, const Graph& graph, const Space& space, std::int64
   }
   const auto alone = make_serial_communicator();
   Communicator& comm = job.comm == nullptr ? *alone : *job.comm;
-  CostTables tables = cost_tables(job, graph, space.choices, bits);
+  CostTables tables = cost_tables(job, graph, space.choices, bits, options.overlap_gradient_reduction);
   Result best{{space.given, 0, 0}, {}};
   together(comm, [&] {
     if (comm.rank() != 0) return;

@@ -60,28 +60,40 @@ Time AllReduceCosts::measure(const std::vector<std::vector<int>>& groups, std::i
 Time NodeCosts::duration(const workload::Operator& op) const { return job_->cost->time(op, job_->machine->device); }
 
 Time NodeCosts::time(std::size_t node, const CutNode& cut) {
-  Time sum = 0;
-  for (const Phase each : all_phases) {
-    if (cut.slices.op().works_in(each)) sum += phase(node, cut, each);
+  Time sum = 0, beside = 0;
+  for (const Phase phase : all_phases) {
+    if (!cut.slices.op().works_in(phase)) continue;
+    const Time own = computed(node, cut, phase);
+    sum += own;
+    if (phase == Phase::gradient && overlap_gradients_ && cut.slices.op().has_parameters())
+      return sum + std::max<Time>(0, summed(node, cut, phase) - beside - own);
+    sum += summed(node, cut, phase);
+    beside = own;
   }
   return sum;
 }
 
-Time NodeCosts::phase(std::size_t node, const CutNode& cut, Phase phase) {
+/// With ring transfers.
+Time NodeCosts::computed(std::size_t node, const CutNode& cut, Phase phase) {
   const Node& one = graph_->nodes[node];
-  const auto i = static_cast<std::size_t>(phase);
   Time sum = one.op.kind == Kind::streaming ? 0 : product(cut, phase);
-  sum += most(cut.slices, [&](int device) {
-    Time streams = 0;
-    for (const workload::Operator& op : streams_on(one, cut.slices, device, phase)) streams += duration(op);
-    return streams;
-  });
+  return sum + most(cut.slices, [&](int device) {
+           Time streams = 0;
+           for (const workload::Operator& op : streams_on(one, cut.slices, device, phase)) streams += duration(op);
+           return streams;
+         });
+}
+
+Time NodeCosts::summed(std::size_t node, const CutNode& cut, Phase phase) {
+  const Node& one = graph_->nodes[node];
+  Time sum = 0;
   if (phase != Phase::gradient && !cut.statistics.empty())
     sum +=
         sums_.time(cut.statistics, most(cut.slices, [&](int device) { return statistics_bytes(cut.slices, device); }));
-  if (cut.sums[i].groups.empty()) return sum;
+  const AllReduce& all_reduce = cut.sums[static_cast<std::size_t>(phase)];
+  if (all_reduce.groups.empty()) return sum;
   const auto bytes = [&](int device) { return summed_bytes(one, cut.slices, device, phase, graph_->element); };
-  return sum + sums_.time(cut.sums[i].groups, most(cut.slices, bytes));
+  return sum + sums_.time(all_reduce.groups, most(cut.slices, bytes));
 }
 
 /// Each step takes as long as the longer of what it computes and what it sends.
@@ -193,12 +205,12 @@ void add_edge(CostTables& tables, CostTables::Edge edge) {
 
 }  // namespace
 
-CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std::vector<Partition>>& choices,
-                       int bits) {
+CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std::vector<Partition>>& choices, int bits,
+                       bool overlap_gradients) {
   const auto alone = make_serial_communicator();
   Communicator& comm = job.comm == nullptr ? *alone : *job.comm;
   CostTables tables;
-  NodeCosts costs(job, graph);
+  NodeCosts costs(job, graph, overlap_gradients);
   std::vector<Choices> all;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     std::vector<std::int64_t> times, bytes;

@@ -29,21 +29,24 @@ class AllReduceCosts {
 };
 
 /// The time of both directions through one operator: computing, ring transfers as far as they exceed what is computed
-/// beside them, all-reduces.
+/// beside them, all-reduces. Overlapped gradients count as far as they take longer than the operator's own backward and
+/// gradient phases compute: in a row of such operators each hides behind the next one's.
 class NodeCosts {
  public:
-  NodeCosts(const Job& job, const Graph& graph)
-      : job_(&job), graph_(&graph), sums_(job), loads_(job.machine->network) {}
+  NodeCosts(const Job& job, const Graph& graph, bool overlap_gradients)
+      : job_(&job), graph_(&graph), overlap_gradients_(overlap_gradients), sums_(job), loads_(job.machine->network) {}
   [[nodiscard]] Time time(std::size_t node, const CutNode& cut);
 
  private:
   [[nodiscard]] Time duration(const workload::Operator& op) const;
-  [[nodiscard]] Time phase(std::size_t node, const CutNode& cut, Phase phase);
+  [[nodiscard]] Time computed(std::size_t node, const CutNode& cut, Phase phase);
+  [[nodiscard]] Time summed(std::size_t node, const CutNode& cut, Phase phase);
   [[nodiscard]] Time product(const CutNode& cut, Phase phase);
   [[nodiscard]] Time transfers(const CutNode& cut, Phase phase, int step, Time& additions);
 
   const Job* job_;
   const Graph* graph_;
+  bool overlap_gradients_;
   AllReduceCosts sums_;
   LinkLoads loads_;
 };
@@ -70,7 +73,8 @@ struct CostTables {
 /// `choices` by node. At most 64 devices. All ranks of job.comm take part, each with some of the choices, and rank 0
 /// has the tables; those of the others are of no use.
 [[nodiscard]] CostTables cost_tables(const Job& job, const Graph& graph,
-                                     const std::vector<std::vector<Partition>>& choices, int bits);
+                                     const std::vector<std::vector<Partition>>& choices, int bits,
+                                     bool overlap_gradients);
 /// One for each node of a layer.
 using Choice = std::vector<std::size_t>;
 /// Of all layers, one after the other.

@@ -34,9 +34,8 @@ program::GroupId Groups::of(const std::vector<int>& members) {
   return found->second;
 }
 
-DeviceCode::DeviceCode(program::Program& program, const CutGraph& cut, Groups& groups, std::uint32_t all_reduce,
-                       int device)
-    : program_(program), cut_(cut), groups_(groups), all_reduce_(all_reduce), device_(device) {}
+DeviceCode::DeviceCode(program::Program& program, const CutGraph& cut, const Reductions& reductions, int device)
+    : program_(program), cut_(cut), reductions_(reductions), device_(device) {}
 
 std::uint32_t DeviceCode::peer(int device) { return slot_in(peers_, static_cast<program::DeviceId>(device)); }
 
@@ -62,13 +61,14 @@ std::int64_t DeviceCode::second_buffers(std::size_t i, Phase phase) const {
 }
 
 void DeviceCode::write() {
-  std::vector<BlockId> forward, backward;
+  std::vector<BlockId> forward, backward, sums;
   std::vector<std::int64_t> held;
   for (const CutLayer& kind : cut_.kinds) {
     layer_ = &kind;
     held.push_back(parameters());
     forward.push_back(forward_layer());
     backward.push_back(backward_layer());
+    if (reductions_.beside != nullptr) sums.push_back(gradient_sums());
   }
   std::int64_t sum = 0;
   for (const std::size_t kind : cut_.layers) sum += held[kind];
@@ -77,7 +77,13 @@ void DeviceCode::write() {
   pass(main, "next layer forward", forward, true);
   pass(main, "next layer backward", backward, false);
   program::DeviceProgram& bound = program_.devices[static_cast<std::size_t>(device_)];
-  bound.streams = {main.done()};
+  if (reductions_.beside != nullptr) {
+    main.activity(Activity::data_communication).label("gradients").wait(is_summed);
+    bound.streams = {main.done(), stream_beside(sums)};
+    bound.events = 2;
+  } else {
+    bound.streams = {main.done()};
+  }
   bound.peers = peers_;
   bound.groups = slots_;
 }
@@ -121,6 +127,26 @@ BlockId DeviceCode::backward_layer() {
   return builder.done();
 }
 
+BlockId DeviceCode::gradient_sums() {
+  Builder builder(program_, "layer gradients");
+  for (std::size_t i = layer_->nodes.size(); i-- > 0;) {
+    if (!sums_beside(i, Phase::gradient)) continue;
+    builder.wait(has_gradient);
+    sum(builder, i, Phase::gradient, *reductions_.beside);
+  }
+  return builder.done();
+}
+
+BlockId DeviceCode::stream_beside(const std::vector<BlockId>& sums) {
+  Builder builder(program_, "gradients");
+  for (std::size_t left = cut_.layers.size(), count = 1; left > 0; left -= count) {
+    const std::size_t kind = cut_.layers[left - 1];
+    for (count = 1; count < left && cut_.layers[left - 1 - count] == kind;) ++count;
+    builder.call(sums[kind], static_cast<std::uint32_t>(count));
+  }
+  return builder.signal(is_summed).done();
+}
+
 void DeviceCode::forward(Builder& builder, std::size_t i) {
   for (const CutEdge& edge : layer_->edges) {
     if (edge.edge->to == static_cast<int>(i)) redistribute(builder, edge, true);
@@ -128,7 +154,7 @@ void DeviceCode::forward(Builder& builder, std::size_t i) {
   builder.allocate(MemoryCategory::activations, kept(i));
   sum_statistics(builder, i);
   product(builder, i, Phase::forward);
-  sum(builder, i, Phase::forward);
+  sum(builder, i, Phase::forward, *reductions_.groups);
   streams(builder, i, Phase::forward);
 }
 
@@ -139,10 +165,14 @@ void DeviceCode::backward(Builder& builder, std::size_t i) {
   sum_statistics(builder, i);
   streams(builder, i, Phase::backward);
   product(builder, i, Phase::backward);
-  sum(builder, i, Phase::backward);
+  sum(builder, i, Phase::backward, *reductions_.groups);
   product(builder, i, Phase::gradient);
   streams(builder, i, Phase::gradient);
-  sum(builder, i, Phase::gradient);
+  if (sums_beside(i, Phase::gradient)) {
+    builder.signal(has_gradient);
+  } else {
+    sum(builder, i, Phase::gradient, *reductions_.groups);
+  }
   builder.release(MemoryCategory::activations, kept(i));
 }
 
@@ -233,30 +263,36 @@ void DeviceCode::multiply(Builder& builder, std::size_t i, Phase phase, int step
   builder.activity(activity_of(phase)).label(gemm.name).compute(gemm);
 }
 
-void DeviceCode::sum(Builder& builder, std::size_t i, Phase phase) {
+bool DeviceCode::sums_beside(std::size_t i, Phase phase) const {
+  return reductions_.beside != nullptr && phase == Phase::gradient && node(i).op.has_parameters() &&
+         !cut(i).sums[static_cast<std::size_t>(phase)].groups.empty();
+}
+
+void DeviceCode::sum(Builder& builder, std::size_t i, Phase phase, Groups& groups) {
   const AllReduce& sum = cut(i).sums[static_cast<std::size_t>(phase)];
   if (sum.groups.empty()) return;
   const bool is_gradient = phase == Phase::gradient && node(i).op.has_parameters();
   builder.activity(is_gradient ? Activity::data_communication : Activity::tensor_communication)
       .label(node(i).op.name + " " + name_of(sum.tensor) + " all-reduce");
-  all_reduce(builder, sum.groups, summed_bytes(node(i), cut(i).slices, device_, phase, cut_.graph->element),
+  all_reduce(builder, groups, sum.groups, summed_bytes(node(i), cut(i).slices, device_, phase, cut_.graph->element),
              cut_.graph->element);
 }
 
 void DeviceCode::sum_statistics(Builder& builder, std::size_t i) {
   builder.activity(Activity::tensor_communication).label(node(i).op.name + " statistics");
-  all_reduce(builder, cut(i).statistics, statistics_bytes(cut(i).slices, device_), statistics_element);
+  all_reduce(builder, *reductions_.groups, cut(i).statistics, statistics_bytes(cut(i).slices, device_),
+             statistics_element);
 }
 
-void DeviceCode::all_reduce(Builder& builder, const std::vector<std::vector<int>>& groups, std::int64_t bytes,
-                            std::int64_t element) {
+void DeviceCode::all_reduce(Builder& builder, Groups& known, const std::vector<std::vector<int>>& groups,
+                            std::int64_t bytes, std::int64_t element) {
   for (const std::vector<int>& group : groups) {
     if (!contains(group, device_)) continue;
     program::Collective collective;
-    collective.group_slot = slot(groups_.of(group));
+    collective.group_slot = slot(known.of(group));
     collective.bytes = bytes;
     collective.element = element;
-    collective.algorithm = all_reduce_;
+    collective.algorithm = reductions_.algorithm;
     builder.collective(collective);
   }
 }

@@ -41,6 +41,9 @@ const config::Schema<Options>& options_schema() {
     s.also_accept("name", "\"primepar\"");
     s.choice("graph", &Options::graph, graph_names(), "the layers of the model, or the MLP of one").otherwise("layer");
     s.boolean("temporal", &Options::temporal, "whether P may be chosen, or dimensions alone").otherwise("true");
+    s.boolean("overlap_gradient_reduction", &Options::overlap_gradient_reduction,
+              "all-reduces of weight gradients run beside what is computed after them")
+        .otherwise("false");
     s.table("partitions", &Options::partitions, partitions_schema(),
             "operators whose partition is not to be chosen, see strategy.primepar.partitions")
         .optional();

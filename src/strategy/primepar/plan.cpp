@@ -28,7 +28,7 @@ class Planner {
     const int bits = device_bits(static_cast<std::int64_t>(job_.machine->devices()));
     const Space space = read_space(graph, bits);
     if (!diagnostics_.ok()) return plan;
-    const Chosen chosen = choose(job_, graph, space, layers(), bits,
+    const Chosen chosen = choose(job_, graph, space, options_, layers(), bits,
                                  [&](const auto& partitions) { return fits(cut_graph(graph, partitions, bits)); });
     add_program(cut_graph(graph, chosen.layers, bits), plan.program);
     describe(graph, chosen, plan);
@@ -158,10 +158,11 @@ class Planner {
     program.labels = {""};
     program.free_reductions = job_.collectives->reduction == "free";
     program.devices.resize(job_.machine->devices());
-    Groups groups(program);
+    Groups groups(program), beside(program);
     const std::uint32_t all_reduce = job_.collectives->index_for(program::CollectiveKind::all_reduce);
     for (int device = 0; device < static_cast<int>(program.devices.size()); ++device)
-      DeviceCode(program, cut, groups, all_reduce, device).write();
+      DeviceCode(program, cut, {&groups, options_.overlap_gradient_reduction ? &beside : nullptr, all_reduce}, device)
+          .write();
   }
 
   void describe(const Graph& graph, const Chosen& chosen, Plan& plan) const {

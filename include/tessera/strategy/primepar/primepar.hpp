@@ -26,6 +26,7 @@ struct Partitions {
 struct Options {
   std::string graph = "layer";
   bool temporal = true;  ///< P may be chosen
+  bool overlap_gradient_reduction = false;
   Partitions partitions;
 };
 [[nodiscard]] const config::Schema<Options>& options_schema();
