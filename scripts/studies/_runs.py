@@ -12,6 +12,13 @@ import h5py
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
+INFEASIBLE = 3  # exit code
+
+
+class Infeasible(SystemExit):
+    """The plan does not fit; whoever does not ask for it ends with that."""
+
+
 class Simulator:
     """Runs experiments, each once: the same experiment with the same settings gives the same result."""
 
@@ -27,13 +34,20 @@ class Simulator:
             self.known[key] = self._run(ROOT / "inputs" / "experiments" / experiment, settings, ranks)
         return self.known[key]
 
+    def attempt(self, experiment, settings=(), ranks=1):
+        """The same; None where the plan does not fit into memory."""
+        try:
+            return self.summary(experiment, settings, ranks)
+        except Infeasible:
+            self.known[str(experiment), tuple(settings)] = None
+            return None
+
     def seconds(self, experiment, settings=(), ranks=1):
         return self.summary(experiment, settings, ranks)["iteration_time_ps"] * 1e-12
 
     def many(self, jobs):
         """Summaries of (experiment, settings) pairs, two at a time."""
-        with ThreadPoolExecutor(2) as pool:
-            return list(pool.map(lambda job: self.summary(*job), jobs))
+        return in_pairs(lambda job: self.summary(*job), jobs)
 
     def _run(self, path, settings, ranks):
         with tempfile.TemporaryDirectory() as folder:
@@ -44,11 +58,14 @@ class Simulator:
             if ranks > 1:
                 command = [shutil.which("mpirun") or "mpirun", "-n", str(ranks)] + command
             done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode == INFEASIBLE:
+                raise Infeasible(f"{' '.join(command)}\n{done.stderr}")
             if done.returncode != 0:
                 raise SystemExit(f"{' '.join(command)}\nexit code {done.returncode}\n{done.stderr}")
             with h5py.File(out) as file:
                 row = file["summary"][0]
                 found = {name: row[name].item() for name in row.dtype.names}
+                found["plan"] = {row["name"].decode(): row["value"].decode() for row in file["plan"][:]} if "plan" in file else {}
                 if "kernels" in file:
                     found["kernels"] = [row for row in file["kernels"][:] if row["device"] == 0]
                     found["traffic"] = mean_traffic(file["memory_traffic"][:])
@@ -58,6 +75,12 @@ class Simulator:
                 if "memory_traffic_timeline" in file:
                     found["traffic_over_time"] = own_traffic(file["memory_traffic_timeline"][:])
                 return found
+
+
+def in_pairs(function, values):
+    """What it makes of each, two at a time."""
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(function, values))
 
 
 def mean_traffic(rows):

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import unittest
 
+import _parts
 import _runs
 import numpy
 import made_up
@@ -62,12 +63,12 @@ class Parts(unittest.TestCase):
         for name in PARTS:
             outcome = quietly(t3.run, Bench(made_up.Simulator()), [name])
             goals = ["mean_abs_deviation_pct", "max_abs_deviation_pct"] if name in ("sublayers", "large-models", "end-to-end") else []
-            self.assertEqual(keys(t3.summary(outcome, name)), ["study", "part", *goals, *KEYS.get(name, [])])
+            self.assertEqual(keys(_parts.summary("t3", outcome, name)), ["study", "part", *goals, *KEYS.get(name, [])])
 
     def test_the_whole_study_has_all_keys(self):
         outcome = quietly(t3.run_all, made_up.Simulator())
         every = {key for part in KEYS.values() for key in part}
-        self.assertCountEqual(keys(t3.summary(outcome, None)), ["study", "mean_abs_deviation_pct", "max_abs_deviation_pct", *every, "fitted"])
+        self.assertCountEqual(keys(_parts.summary("t3", outcome, None)), ["study", "mean_abs_deviation_pct", "max_abs_deviation_pct", *every, "fitted"])
 
     def test_only_the_whole_study_fits(self):
         simulator = made_up.Simulator()
@@ -79,7 +80,7 @@ class Parts(unittest.TestCase):
 
     def test_a_part_says_which_fitted_values_it_takes(self):
         outcome = quietly(t3.run_part, made_up.Simulator(), "future")
-        self.assertRegex(t3.summary(outcome, "future"), r" fitted=work_group_time_us:\d+,memory_efficiency:0\.\d+$")
+        self.assertRegex(_parts.summary("t3", outcome, "future"), r" fitted=work_group_time_us:\d+,memory_efficiency:0\.\d+$")
         self.assertEqual(fit.held().missing(), [])
 
     def test_values_that_the_machine_file_lacks_are_named(self):
@@ -89,7 +90,7 @@ class Parts(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             page = pathlib.Path(folder) / "t3.md"
             page.write_text("<!-- t3-passes -->\nold\n<!-- end t3-passes -->\n")
-            t3.write(quietly(t3.run, Bench(made_up.Simulator()), ["reduce-scatter"]), page)
+            _parts.write(quietly(t3.run, Bench(made_up.Simulator()), ["reduce-scatter"]), page)
             self.assertIn("| 192 MiB |", page.read_text())
             self.assertNotIn("old", page.read_text())
             self.assertIn("<svg", (page.with_suffix("") / "figure-14.svg").read_text())
@@ -148,7 +149,7 @@ class Names(unittest.TestCase):
 
     def test_a_study_without_parts_and_a_wrong_study(self):
         self.assertEqual(self.refused("megatron", "sublayers"), "error: study 'megatron' has no parts\n")
-        self.assertEqual(self.refused("t4"), "error: no study 't4'; allowed: megatron t3\n")
+        self.assertEqual(self.refused("t4"), "error: no study 't4'; allowed: megatron primepar t3\n")
         self.assertIn("usage", self.refused("t3", "sublayers", "more"))
 
     def test_the_program_lists_its_parts(self):

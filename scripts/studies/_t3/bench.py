@@ -1,7 +1,6 @@
-"""What the parts of the study share: the cases, how they run, and what a part hands back."""
+"""What the parts of the study share: the cases, and how they run."""
 
-import math
-from dataclasses import dataclass, field
+from _parts import seconds
 
 FILE = "t3/sublayer.toml"
 SEQUENCES = {"mega-gpt2": 16, "t-nlg": 8}  # of 1,024 tokens (table 2)
@@ -12,22 +11,6 @@ WORK_GROUP, MEMORY = "machine.device.transaction.work_group_time", "machine.devi
 PEAK = 114.688  # TFLOP/s of the machine file in FP16
 TWICE_THE_PEAK = f"{2 * PEAK} TFLOP/s"
 IDEAL = "ideal-gemm-rs-overlap"
-
-
-@dataclass
-class Outcome:
-    """Of one part, or of several."""
-
-    tables: dict = field(default_factory=dict)  # Markdown by its place in docs/validation/t3.md
-    pictures: dict = field(default_factory=dict)  # (drawing function, its arguments) by file name
-    summary: dict = field(default_factory=dict)  # text by key of the summary line
-    goals: list = field(default_factory=list)  # (paper, simulated): what the summary line's deviations are taken over
-
-    def add(self, other):
-        self.tables |= other.tables
-        self.pictures |= other.pictures
-        self.summary |= other.summary
-        self.goals += other.goals
 
 
 def layer_of_model(case):
@@ -54,22 +37,6 @@ class Bench:
     def speedups(self, cases, configuration, settings=()):
         runs = self.runs(cases, ("sequential", configuration), settings)
         return [speedup(runs, case, configuration) for case in cases]
-
-
-def geomean(values):
-    return math.exp(sum(math.log(value) for value in values) / len(values))
-
-
-def two(value):
-    return f"{value:.2f}"
-
-
-def three(value):
-    return f"{value:.3f}"
-
-
-def seconds(result):
-    return result["iteration_time_ps"] * 1e-12
 
 
 def speedup(runs, case, configuration):

@@ -1,8 +1,9 @@
 """Whether the default granularity is fine enough: every speedup of figure 16 with half of it."""
 
+from _parts import Outcome, geomean, three
 from _runs import table
 
-from .bench import SMALL, Outcome, geomean, speedup, three
+from .bench import SMALL, speedup
 from .sublayers import SPEEDUPS
 
 HALF = (("machine.device.transaction.granularity", "512 B"),)

@@ -1,11 +1,12 @@
 """Figure 6: the longer of GEMM and all-reduce, each on its share of 80 CUs."""
 
+from _parts import Outcome, geomean, seconds, two
 from _runs import table
 from tessera_analysis import t3_figures
 from tessera_analysis.bars import Row
 
 from . import paper
-from .bench import SUBLAYERS, TITLES, Outcome, geomean, seconds, two
+from .bench import SUBLAYERS, TITLES
 
 CASES = [(model, sub, 8) for model in ("mega-gpt2", "t-nlg") for sub in ("op", "fc2")]
 SPLITS = {"ideal": (80, 80), "72-8": (72, 8), "64-16": (64, 16)}  # CUs of GEMM and all-reduce

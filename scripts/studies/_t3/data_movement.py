@@ -1,11 +1,12 @@
 """Figure 18: what a GPU reads from its DRAM and writes to it, sequential and with T3-MCA."""
 
+from _parts import Outcome, geomean, three, two
 from _runs import table
 from tessera_analysis import t3_figures
 from tessera_analysis.bars import Row
 
 from . import paper
-from .bench import SMALL, Outcome, geomean, place, three, two
+from .bench import SMALL, place
 
 CLASSES, FEWER = t3_figures.TRAFFIC, t3_figures.FEWER
 

@@ -1,9 +1,10 @@
 """Section 7: what the paper discusses without figures, on T-NLG's GEMMs and 8 GPUs."""
 
+from _parts import Outcome, seconds, two
 from _runs import table
 
 from . import end_to_end
-from .bench import IDEAL, TWICE_THE_PEAK, Outcome, seconds, speedup, two
+from .bench import IDEAL, TWICE_THE_PEAK, speedup
 
 TOKENS, HIDDEN, GPUS = 8192, 4256, 8
 CONFIGURATIONS = ("sequential", "t3", "t3-mca", IDEAL)

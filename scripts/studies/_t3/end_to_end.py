@@ -3,12 +3,13 @@ by operators."""
 
 from typing import NamedTuple
 
+from _parts import Outcome, geomean, seconds, three, two
 from _runs import table
 from tessera_analysis import t3_figures
 from tessera_analysis.bars import Row
 
 from . import large_models, paper
-from .bench import SEQUENCES, TWICE_THE_PEAK, Outcome, geomean, kernel_seconds, layer_of_model, seconds, three, two
+from .bench import SEQUENCES, TWICE_THE_PEAK, kernel_seconds, layer_of_model
 
 FILE = "t3/iteration.toml"
 SPEEDUPS = ("t3", "t3-mca")

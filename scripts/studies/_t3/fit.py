@@ -3,10 +3,11 @@ to one speedup of T3-MCA. What lies between two trials is taken as linear."""
 
 import re
 
+from _parts import geomean
 from _runs import ROOT
 
 from . import paper
-from .bench import IDEAL, MEMORY, SMALL, WORK_GROUP, geomean
+from .bench import IDEAL, MEMORY, SMALL, WORK_GROUP
 
 
 class Fitted:

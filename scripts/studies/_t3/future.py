@@ -1,11 +1,12 @@
 """Figure 20: twice the CUs on the same network."""
 
+from _parts import Outcome, three
 from _runs import table
 from tessera_analysis import t3_figures
 from tessera_analysis.bars import Row
 
 from . import paper
-from .bench import TWICE_THE_PEAK, Outcome, place, three
+from .bench import TWICE_THE_PEAK, place
 
 CASES = [(model, sub, 8) for model in ("mega-gpt2", "t-nlg") for sub in ("op", "fc2")]
 DOUBLE = (("machine.device.cores", 160), ("machine.device.peak.fp16", TWICE_THE_PEAK))

@@ -1,9 +1,10 @@
 """Section 6.4: sub-layers of models of 175 to 540 billion parameters on 32 GPUs."""
 
+from _parts import Outcome, geomean, three, two
 from _runs import table
 
 from . import paper
-from .bench import IDEAL, Outcome, geomean, speedup, three, two
+from .bench import IDEAL, speedup
 
 HIDDEN = {"GPT-3": 12288, "PALM": 18432, "MT-NLG": 20480}  # table 2; all layers as it takes them, whatever the models' own are
 DEPTHS = {"op": 1, "fc2": 4, "fc1": 4, "ip": 3}  # in hidden sizes

@@ -1,9 +1,10 @@
 """Figure 14: the reduce-scatter alone on 4 GPUs, against the closed form."""
 
+from _parts import Outcome, two
 from _runs import table
 from tessera_analysis import t3_figures
 
-from .bench import MEMORY, Outcome, kernel_seconds, two
+from .bench import MEMORY, kernel_seconds
 
 SIZES = (6, 12, 24, 48, 96, 192)  # MiB, as in the figure
 

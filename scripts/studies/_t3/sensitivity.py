@@ -1,8 +1,8 @@
 """What halving and doubling the values that the paper does not give does to T3 and T3-MCA."""
 
+from _parts import Outcome, geomean
 from _runs import table
 
-from .bench import Outcome, geomean
 
 T = "machine.device.transaction."
 # half, as used, double; None where there is no such value

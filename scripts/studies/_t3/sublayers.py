@@ -1,11 +1,12 @@
 """Figures 15 and 16: what the time of the sub-layers consists of, and how much faster they become."""
 
+from _parts import Outcome, geomean, three, two
 from _runs import table
 from tessera_analysis import t3_figures
 from tessera_analysis.bars import Row
 
 from . import data_movement, paper
-from .bench import IDEAL, SMALL, Outcome, geomean, kernel_seconds, place, speedup, three, two
+from .bench import IDEAL, SMALL, kernel_seconds, place, speedup
 
 SPEEDUPS = (IDEAL, "ideal-rs-nmc", "t3", "t3-mca")
 

@@ -1,8 +1,8 @@
 """Figure 17: DRAM traffic over time, of the GEMM alone and of T3; FC-2 of T-NLG on 8 GPUs with 4K tokens."""
 
+from _parts import Outcome, three
 from tessera_analysis import t3_figures
 
-from .bench import Outcome, three
 
 INTERVAL_US = 5
 SETTINGS = (("workload.global_batch", 4), ("record.traffic_interval", f"{INTERVAL_US} us"))

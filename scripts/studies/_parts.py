@@ -1,0 +1,91 @@
+"""What studies share that consist of parts: what a part hands back, the command line, and where results go."""
+
+import argparse
+import math
+from dataclasses import dataclass, field
+
+from _runs import Simulator, deviation, max_abs, mean_abs, write_into
+from tessera_analysis.plot import save
+
+
+@dataclass
+class Outcome:
+    """Of one part, or of several."""
+
+    tables: dict = field(default_factory=dict)  # Markdown by its place in the study's page
+    pictures: dict = field(default_factory=dict)  # (drawing function, its arguments) by file name
+    summary: dict = field(default_factory=dict)  # text by key of the summary line
+    goals: list = field(default_factory=list)  # (paper, simulated): what the summary line's deviations are taken over
+
+    def add(self, other):
+        self.tables |= other.tables
+        self.pictures |= other.pictures
+        self.summary |= other.summary
+        self.goals += other.goals
+
+
+def arguments(help, parts):
+    parser = argparse.ArgumentParser(description=help)
+    parser.add_argument("--tessera", help="the program")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--parts", action="store_true", help="only name the parts")
+    parser.add_argument("part", nargs="?", choices=parts, metavar="PART", help="one of: " + ", ".join(parts))
+    found = parser.parse_args()
+    if not found.parts and not found.tessera:
+        parser.error("--tessera is required")
+    return found
+
+
+def run(parts, bench, names):
+    """What the parts of these names hand back, together; tables are shown as they come."""
+    whole = Outcome()
+    for name in names:
+        outcome = parts[name](bench)
+        for place, content in outcome.tables.items():
+            print(f"\n{place}\n{content}", flush=True)
+        whole.add(outcome)
+    return whole
+
+
+def write(outcome, page):
+    write_into(page, outcome.tables)
+    folder = page.with_suffix("")
+    folder.mkdir(exist_ok=True)
+    for name, (draw, values) in outcome.pictures.items():
+        save(folder / f"{name}.svg", draw, *values)
+
+
+def summary(study, outcome, part):
+    values = {"study": study} | ({"part": part} if part else {})
+    if outcome.goals:
+        deviations = [deviation(ours, paper) for paper, ours in outcome.goals]
+        values |= {"mean_abs_deviation_pct": f"{mean_abs(deviations):.2f}", "max_abs_deviation_pct": f"{max_abs(deviations):.2f}"}
+    return "summary: " + " ".join(f"{key}={value}" for key, value in (values | outcome.summary).items())
+
+
+def main(study, help, parts, page, run_part, run_all):
+    """run_part(simulator, name) and run_all(simulator) make the Outcome."""
+    options = arguments(help, parts)
+    if options.parts:
+        print(*parts)
+        return
+    simulator = Simulator(options.tessera, options.seed)
+    outcome = run_part(simulator, options.part) if options.part else run_all(simulator)
+    write(outcome, page)
+    print("\n" + summary(study, outcome, options.part))
+
+
+def geomean(values):
+    return math.exp(sum(math.log(value) for value in values) / len(values))
+
+
+def two(value):
+    return f"{value:.2f}"
+
+
+def three(value):
+    return f"{value:.3f}"
+
+
+def seconds(result):
+    return result["iteration_time_ps"] * 1e-12

@@ -1,0 +1,13 @@
+"""The parts of the study of PrimePar. A part is a function that takes a Bench and returns an Outcome; adding one is one function in
+one file of this folder and one entry here."""
+
+from . import mlp, prediction, sensitivity, throughput, variants
+
+PARTS = {
+    "throughput": throughput.study,
+    "mlp": mlp.study,
+    "prediction": prediction.study,
+    "algorithms": variants.algorithms,
+    "batches": variants.batches,
+    "sensitivity": sensitivity.study,
+}

@@ -1,0 +1,131 @@
+"""What the parts of the study share: cells, the plans that are compared in them, and how they run."""
+
+from dataclasses import dataclass, replace
+
+from _parts import seconds
+from _runs import in_pairs
+
+from . import paper
+
+FILE = "primepar/layer.toml"
+GPUS_PER_NODE = 4
+BIT_COUNTS = {4: 2, 8: 3, 16: 4, 32: 5}  # of the device id, by GPUs
+MODELS = {"opt-6.7b": ("OPT-6.7B", 32, 32), "llama2-7b": ("Llama2-7B", 32, 32), "bloom-7b1": ("BLOOM-7B1", 30, 32), "opt-175b": ("OPT-175B", 96, 96),
+          "llama2-70b": ("Llama2-70B", 80, 8), "bloom-176b": ("BLOOM-176B", 70, 112)}  # title, layers, heads of keys and values
+
+
+@dataclass(frozen=True)
+class Cell:
+    model: str
+    gpus: int
+    batch: int = 8
+    algorithm: str = "ring"
+    overlap: bool = False
+    more: tuple = ()  # ("key", value) settings over all
+
+    @property
+    def nodes(self):
+        return max(1, self.gpus // GPUS_PER_NODE)
+
+    def settings(self, layers):
+        return (("model.include", self.model), ("model.layers", layers), ("machine.topology.nodes", self.nodes), ("workload.global_batch", self.batch),
+                ("collectives.all_reduce", self.algorithm), ("strategy.overlap_gradient_reduction", str(self.overlap).lower()), *self.more)
+
+
+HEADLINE = [Cell(model, gpus) for model in MODELS for gpus in BIT_COUNTS]
+
+
+def changed(cells, **values):
+    return [replace(cell, **values) for cell in cells]
+
+
+def partitions(replicas, tensor):
+    """Of all operators: so many bits of data parallelism, then so many of tensor parallelism."""
+    cut = {"qkv": "K", "fc1": "K", "projection": "N", "fc2": "N", "scores": "H", "softmax": "H", "context": "H", "activation": "F",
+           "attention_norm": "R", "mlp_norm": "R", "attention_residual": "R", "mlp_residual": "R"}
+    return tuple((f"strategy.partitions.{name}", "{" + ",".join("B" * replicas + each * tensor) + "}") for name, each in cut.items())
+
+
+def log2(value):
+    return value.bit_length() - 1
+
+
+def inside_nodes(cell):
+    """Bits of replicas and of tensor parallelism in baseline (a)."""
+    replicas = min(log2(cell.nodes), log2(cell.batch))
+    return replicas, BIT_COUNTS[cell.gpus] - replicas
+
+
+def all_degrees(cell):
+    """Of baseline (b)."""
+    bits, heads = BIT_COUNTS[cell.gpus], MODELS[cell.model][2]
+    most = log2(heads & -heads)  # halves of the heads
+    return [(replicas, bits - replicas) for replicas in range(bits + 1) if replicas <= log2(cell.batch) and bits - replicas <= most]
+
+
+@dataclass
+class Compared:
+    """One cell's results; None: does not fit."""
+
+    cell: Cell
+    layers: int
+    a: dict  # baseline (a)
+    b: dict
+    degree: tuple  # of (b)
+    c: dict
+    primepar: dict
+
+    def speedup(self, baseline):
+        other = getattr(self, baseline)
+        return seconds(other) / seconds(self.primepar) if other and self.primepar else None
+
+
+class Bench:
+    def __init__(self, simulator):
+        self.simulator, self.known = simulator, {}
+
+    def run(self, cell, layers, settings=()):
+        return self.simulator.attempt(FILE, (*cell.settings(layers), *settings))
+
+    def layers_that_fit(self, cell, given):
+        """As many layers as fit with these partitions, up to the model's own: each takes as much as the other."""
+        roomy = (("simulation.allow_oversubscription", "true"), *given)
+        one, two = (self.run(cell, layers, roomy)["peak_memory"] for layers in (1, 2))
+        capacity = self.run(cell, 1, roomy)["memory_capacity"]
+        return max(0, min(MODELS[cell.model][1], 1 + (capacity - one) // (two - one)))
+
+    def compare(self, cell):
+        if cell not in self.known:
+            self.known[cell] = self._compare(cell)
+        return self.known[cell]
+
+    def compare_all(self, cells):
+        return in_pairs(self.compare, cells)
+
+    def _compare(self, cell):
+        of_a = partitions(*inside_nodes(cell))
+        layers = self.layers_that_fit(cell, of_a)
+        if layers == 0:
+            return Compared(cell, 0, None, None, None, None, None)
+        tried = {degree: self.run(cell, layers, partitions(*degree)) for degree in all_degrees(cell)}
+        fit = {degree: result for degree, result in tried.items() if result}
+        degree = min(fit, key=lambda each: seconds(fit[each]), default=None)
+        return Compared(cell, layers, self.run(cell, layers, of_a), fit.get(degree), degree, self.run(cell, layers, (("strategy.temporal", "false"),)),
+                        self.run(cell, layers))
+
+
+def predicted(result):
+    """Seconds."""
+    return 1e-3 * float(result["plan"]["predicted time"].removesuffix(" ms"))
+
+
+def in_range(values, bounds=paper.THROUGHPUT):
+    """Keys of the summary line for values that should lie between two bounds."""
+    low, high = bounds
+    inside = [low <= round(value, 2) <= high for value in values]
+    return {"cells": len(values), "in_range": sum(inside), "below": sum(round(value, 2) < low for value in values), "above": sum(round(value, 2) > high for value in values)}
+
+
+def nearest(value, bounds=paper.THROUGHPUT):
+    """(bound, value): what the deviation to the nearest bound is taken over."""
+    return (min(max(value, bounds[0]), bounds[1]), value)

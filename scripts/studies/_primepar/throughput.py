@@ -1,0 +1,86 @@
+"""Training throughput and peak memory: six models on 4 to 32 GPUs, against three baselines."""
+
+from _parts import Outcome, three, two
+from _runs import table
+from tessera_analysis import primepar_figures
+from tessera_analysis.bars import Row
+
+from . import paper
+from .bench import HEADLINE, MODELS, in_range, nearest, predicted
+
+BASELINES = ("a", "b", "c")
+
+
+def study(bench):
+    found = bench.compare_all(HEADLINE)
+    return Outcome(
+        tables={"primepar-throughput": table(("model", "GPUs", "layers", "(a) ms", "(b)", "(b) ms", "(c) ms", "PrimePar ms", "over (a)", "over (b)", "over (c)", "in 1.11-1.68"),
+                                             [row(one) for one in found]),
+                "primepar-memory": table(("model", "GPUs", "(a) GB", "PrimePar GB", "of (a)", "in 68-93 %"), [memory_row(one) for one in found if one.primepar]),
+                "primepar-plans": plans(found)},
+        pictures={"throughput": (primepar_figures.throughput, (rows(found),)), "memory": (primepar_figures.memory, (memory_rows(found), paper.MEMORY))},
+        summary=summary(found), goals=[nearest(one.speedup("a")) for one in found if one.primepar])
+
+
+def fits(one):
+    return one.primepar is not None
+
+
+def milliseconds(result):
+    return f"{result['iteration_time_ps'] * 1e-9:,.0f}" if result else "does not fit"
+
+
+def degree(one):
+    return f"DP {2 ** one.degree[0]}, TP {2 ** one.degree[1]}" if one.degree else "-"
+
+
+def row(one):
+    title = MODELS[one.cell.model][0]
+    if not fits(one):
+        return (title, one.cell.gpus, one.layers, *["does not fit"] * 5, "-", "-", "-", "-")
+    speedups = [two(one.speedup(baseline)) if one.speedup(baseline) else "-" for baseline in BASELINES]
+    return (title, one.cell.gpus, one.layers, milliseconds(one.a), degree(one), milliseconds(one.b), milliseconds(one.c), milliseconds(one.primepar), *speedups,
+            place(one.speedup("a"), paper.THROUGHPUT))
+
+
+def place(value, bounds):
+    low, high = bounds
+    return "below" if round(value, 2) < low else "above" if round(value, 2) > high else "yes"
+
+
+def share(one):
+    return one.primepar["peak_memory"] / one.a["peak_memory"]
+
+
+def memory_row(one):
+    return (MODELS[one.cell.model][0], one.cell.gpus, f"{one.a['peak_memory'] * 1e-9:.1f}", f"{one.primepar['peak_memory'] * 1e-9:.1f}", f"{100 * share(one):.0f} %",
+            place(share(one), paper.MEMORY))
+
+
+def plans(found):
+    """What the search found for the products of OPT-175B and Llama2-70B."""
+    names = ("qkv", "scores", "context", "projection", "fc1", "fc2")
+    chosen = [one for one in found if fits(one) and one.cell.model in ("opt-175b", "llama2-70b")]
+    return table(("model", "GPUs", *names), [(MODELS[one.cell.model][0], one.cell.gpus, *[f"`{one.primepar['plan'][name]}`" for name in names]) for one in chosen])
+
+
+def summary(found):
+    found = [one for one in found if fits(one)]
+    speedups = {baseline: [one.speedup(baseline) for one in found if one.speedup(baseline)] for baseline in BASELINES}
+    memory = in_range([share(one) for one in found], paper.MEMORY)
+    keys = in_range(speedups["a"])
+    for baseline in ("b", "c"):
+        keys |= {f"in_range_{baseline}": in_range(speedups[baseline])["in_range"]}
+    keys |= {f"{end.__name__}_{baseline}": two(end(speedups[baseline])) for baseline in BASELINES for end in (min, max)}
+    keys |= {"memory_" + key: value for key, value in memory.items() if key != "cells"}
+    return keys | {"predicted_over_c": three(min(predicted(one.c) / predicted(one.primepar) for one in found if one.c))}
+
+
+def rows(found):
+    """Speedups over (a), by model and GPUs."""
+    return [Row(MODELS[one.cell.model][0], str(one.cell.gpus), {name: one.a["iteration_time_ps"] / (getattr(one, name) or one.a)["iteration_time_ps"] for name in ("a", "b", "c", "primepar")})
+            for one in found if fits(one)]
+
+
+def memory_rows(found):
+    return [Row(MODELS[one.cell.model][0], str(one.cell.gpus), {"primepar": share(one)}) for one in found if fits(one)]
