@@ -65,13 +65,16 @@ class Simulator:
             with h5py.File(out) as file:
                 row = file["summary"][0]
                 found = {name: row[name].item() for name in row.dtype.names}
-                found["plan"] = {row["name"].decode(): row["value"].decode() for row in file["plan"][:]} if "plan" in file else {}
+                found["plan"] = {row["key"].decode(): row["value"].decode() for row in file["plan"][:]} if "plan" in file else {}
+                found["collectives"] = [(row["label"].decode(), int(row["group_size"]), int(row["bytes"])) for row in file["collectives"][:]]
+                found["link_bytes"] = most_bytes(file["links"][:])
                 if "kernels" in file:
                     found["kernels"] = [row for row in file["kernels"][:] if row["device"] == 0]
                     found["traffic"] = mean_traffic(file["memory_traffic"][:])
                 if "timeline" in file:
                     names = [row["name"].decode() for row in file["names/labels"][:]]
                     found["seconds_by_label"] = seconds_by_label(file["timeline"][:], names)
+                    found["intervals"] = intervals(file["timeline"][:], names)
                 if "memory_traffic_timeline" in file:
                     found["traffic_over_time"] = own_traffic(file["memory_traffic_timeline"][:])
                 return found
@@ -81,6 +84,15 @@ def in_pairs(function, values):
     """What it makes of each, two at a time."""
     with ThreadPoolExecutor(2) as pool:
         return list(pool.map(function, values))
+
+
+def most_bytes(rows):
+    """B of the link that carries the most, by class."""
+    found = {}
+    for row in rows:
+        name = row["link_class"].decode()
+        found[name] = max(found.get(name, 0), int(row["bytes"]))
+    return found
 
 
 def mean_traffic(rows):
@@ -100,6 +112,12 @@ def seconds_by_label(rows, names):
         name = names[row["label"]]
         sums[name] = sums.get(name, 0) + int(row["end_ps"] - row["begin_ps"]) * 1e-12
     return sums
+
+
+def intervals(rows, names):
+    """(label, begin, end) in seconds of the first stream of device 0."""
+    own = rows[(rows["device"] == 0) & (rows["stream"] == 0)]
+    return [(names[row["label"]], 1e-12 * int(row["begin_ps"]), 1e-12 * int(row["end_ps"])) for row in own]
 
 
 def own_traffic(rows):

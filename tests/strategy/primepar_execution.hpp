@@ -1,5 +1,5 @@
-// A partitioned linear operator on real matrices of integers: a device computes from its own buffers, and what comes
-// into them is what the derived transfers carry.
+// Partitioned products on real matrices of integers: a device computes from its own buffers, and what comes into them
+// is what the derived transfers carry, in the process or as MPI messages.
 #pragma once
 
 #include <Eigen/Core>
@@ -26,6 +26,31 @@ struct Part {
   Matrix values;
   Box box;
 };
+[[nodiscard]] Part poisoned(const Box& box);
+/// A region that lies in the part.
+[[nodiscard]] Part extract(const Part& from, const Box& region);
+[[nodiscard]] Box whole_box(const Operator& op, Tensor tensor);
+
+struct Message {
+  int from = 0, to = 0;
+  Matrix values;  ///< where this rank has the sender, then where it has the receiver
+};
+
+/// Who has which devices, and what brings messages from one to another.
+class Carrier {
+ public:
+  virtual ~Carrier() = default;
+  [[nodiscard]] virtual bool has(int device) const = 0;
+  /// All at a time: what is sent was there before. The same messages in the same order on every rank.
+  virtual void carry(std::vector<Message>& messages) = 0;
+};
+
+/// All devices in this process.
+class InProcess final : public Carrier {
+ public:
+  [[nodiscard]] bool has(int) const override { return true; }
+  void carry(std::vector<Message>&) override {}
+};
 
 /// Elements in messages.
 struct Traffic {
@@ -42,10 +67,11 @@ class Buffers {
   std::array<Matrix, 6> matrices_;
 };
 
-/// One linear operator on all of its devices.
+/// One product on all of its devices, those that the carrier has.
 class Execution {
  public:
-  explicit Execution(const Slices& slices) : slices_(slices), devices_(static_cast<std::size_t>(slices.devices())) {}
+  Execution(const Slices& slices, Carrier& carrier)
+      : slices_(slices), carrier_(carrier), devices_(static_cast<std::size_t>(slices.devices())) {}
 
   /// Puts slices into the devices' buffers, as a phase begins with them: of a whole tensor, or part by part.
   void load(Tensor tensor, Phase phase, const Matrix& whole);
@@ -59,22 +85,26 @@ class Execution {
   /// Changes every device by itself: change(Buffers&).
   template <class Change>
   void locally(const Change& change) {
-    for (Buffers& device : devices_) change(device);
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      if (has(i)) change(devices_[i]);
+    }
   }
 
-  /// The slices of a tensor that a phase ends with, by device, and ...
+  /// The slices of a tensor that a phase ends with, by device.
   [[nodiscard]] std::vector<Part> parts(Tensor tensor, Phase ended) const;
-  /// ... put together; all devices that hold a slice must have the same.
-  [[nodiscard]] Matrix gathered(Tensor tensor, Phase ended) const;
+  /// Whether they are those of the whole tensor, on every device.
+  [[nodiscard]] bool holds(Tensor tensor, Phase ended, const Matrix& whole) const;
 
   [[nodiscard]] const Traffic& traffic() const { return traffic_; }
 
  private:
-  [[nodiscard]] std::vector<Matrix> products(Phase phase) const;
+  [[nodiscard]] bool has(std::size_t device) const { return carrier_.has(static_cast<int>(device)); }
+  [[nodiscard]] Matrix product(const Buffers& own, Phase phase, int device, int step) const;
   void transfer(const std::vector<Move>& moves, const Moment& before, const Moment& after);
   void reduce(Phase phase);
 
   const Slices& slices_;
+  Carrier& carrier_;
   std::vector<Buffers> devices_;
   Traffic traffic_;
 };
@@ -82,5 +112,29 @@ class Execution {
 /// What the devices need, of what they hold themselves and the pieces that are sent to them.
 [[nodiscard]] std::vector<Part> redistributed(const std::vector<Part>& held, const std::vector<Box>& needed,
                                               const std::vector<Piece>& pieces, Traffic& traffic);
+
+/// The same through the views that both sides have of a shared tensor, by a carrier.
+class SharedTensor {
+ public:
+  /// Which elements of the shared tensor a device has, and their values.
+  struct Known {
+    std::vector<char> has;
+    std::vector<std::int64_t> values;
+  };
+
+  SharedTensor(const Operator& producer, const TensorView& made);
+  /// What a device's part of an operator's tensor is of the shared one, ...
+  [[nodiscard]] Known known(const Operator& op, Tensor tensor, const TensorView& view, const Part& part) const;
+  /// ... and back: into `part`, as far as it is known.
+  void fill(const Known& known, const Operator& op, Tensor tensor, const TensorView& view, Part& part) const;
+  void carry(std::vector<Known>& devices, const std::vector<Piece>& pieces, Carrier& carrier, Traffic& traffic) const;
+
+ private:
+  template <class Visit>
+  void each(const Operator& op, Tensor tensor, const TensorView& view, const Part& part, const Visit& visit) const;
+  [[nodiscard]] std::vector<std::size_t> places(const Region& region) const;
+
+  std::vector<std::int64_t> extents_;
+};
 
 }  // namespace tessera::strategy::primepar

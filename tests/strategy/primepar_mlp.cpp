@@ -69,14 +69,15 @@ void backward(const Slices& first, const Slices& second, Execution& fc1, Executi
 }
 
 void train_mlp(const Slices& first, const Slices& second, const Expected& expected) {
-  Execution fc1(first), fc2(second);
+  InProcess here;
+  Execution fc1(first, here), fc2(second, here);
   Traffic between;
   forward(first, second, fc1, fc2, expected, between);
-  REQUIRE(fc2.gathered(Tensor::output, Phase::forward) == expected.output2);
+  REQUIRE(fc2.holds(Tensor::output, Phase::forward, expected.output2));
   backward(first, second, fc1, fc2, expected, between);
-  REQUIRE(fc1.gathered(Tensor::input_gradient, Phase::backward) == expected.gradient1 * expected.weight1.transpose());
-  REQUIRE(fc1.gathered(Tensor::weight_gradient, Phase::gradient) == expected.input.transpose() * expected.gradient1);
-  REQUIRE(fc2.gathered(Tensor::weight_gradient, Phase::gradient) == expected.hidden.transpose() * expected.gradient2);
+  REQUIRE(fc1.holds(Tensor::input_gradient, Phase::backward, expected.gradient1 * expected.weight1.transpose()));
+  REQUIRE(fc1.holds(Tensor::weight_gradient, Phase::gradient, expected.input.transpose() * expected.gradient1));
+  REQUIRE(fc2.holds(Tensor::weight_gradient, Phase::gradient, expected.hidden.transpose() * expected.gradient2));
   for (const Traffic& traffic : {between, fc1.traffic(), fc2.traffic()}) {
     REQUIRE(traffic.sent == traffic.received);
     REQUIRE(traffic.sent == traffic.derived);

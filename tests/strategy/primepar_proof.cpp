@@ -20,7 +20,8 @@ Matrix local_gradient(const Matrix& output) {
 /// Two iterations: the second one's forward needs W and dW where the first one's backward and gradient left them.
 void train_linear(const Slices& slices) {
   const auto extent = [&](int dimension) { return slices.op().dimensions[static_cast<std::size_t>(dimension)].extent; };
-  Execution run(slices);
+  InProcess here;
+  Execution run(slices, here);
   Matrix weight = small_integers("W", extent(2), extent(3));
   run.load(Tensor::weight, Phase::forward, weight);
   for (const char* stream : {"I", "I of the second iteration"}) {
@@ -28,16 +29,16 @@ void train_linear(const Slices& slices) {
     run.load(Tensor::input, Phase::forward, input);
     run.run(Phase::forward);
     const Matrix output = input * weight, gradient = local_gradient(output);
-    REQUIRE(run.gathered(Tensor::output, Phase::forward) == output);
+    REQUIRE(run.holds(Tensor::output, Phase::forward, output));
 
     run.align(Phase::backward);
     run.locally([](Buffers& own) { own[Tensor::output_gradient] = local_gradient(own[Tensor::output]); });
     run.run(Phase::backward);
-    REQUIRE(run.gathered(Tensor::input_gradient, Phase::backward) == gradient * weight.transpose());
+    REQUIRE(run.holds(Tensor::input_gradient, Phase::backward, gradient * weight.transpose()));
 
     run.align(Phase::gradient);
     run.run(Phase::gradient);
-    REQUIRE(run.gathered(Tensor::weight_gradient, Phase::gradient) == input.transpose() * gradient);
+    REQUIRE(run.holds(Tensor::weight_gradient, Phase::gradient, input.transpose() * gradient));
 
     run.align(Phase::forward);
     run.locally([](Buffers& own) { own[Tensor::weight] -= own[Tensor::weight_gradient]; });

@@ -18,10 +18,26 @@ class Simulator:
 
         kernels = [{"stream": min(i, 1) if configuration == "cu-split" else 0, "begin_ps": 0,
                     "computed_ps": int(1e9 * size(i)), "end_ps": int(1e9 * size(i))} for i in range(3)]
+        if "primepar" in experiment:
+            return primepar(size, dict(settings))
         labels = ["projection", "fc2", "fc1 dgrad", "qkv dgrad", "tensor all-reduce", "softmax"]
         return {"seconds_by_label": {name: 1e-6 * size(name) for name in labels}, "iteration_time_ps": int(1e9 * size("time") * (2 if configuration == "sequential" else 1)), "kernels": kernels,
                 "traffic": {name: 1e8 * size(name) for name in TRAFFIC},
                 "traffic_over_time": [(0, "gemm_read", 5000), (int(5e6), "reduce_scatter_read", 5000)]}
 
+    def attempt(self, experiment, settings=(), ranks=1):
+        return self.summary(experiment, settings, ranks)
+
     def many(self, jobs):
         return [self.summary(*job) for job in jobs]
+
+
+def primepar(size, settings):
+    """A result of strategy primepar; each layer takes 1 GB."""
+    names = ("qkv", "scores", "context", "projection", "fc1", "fc2")
+    parts = ("forward", "backward", "tensor_communication", "data_communication", "redistribution")
+    times = {f"{kind}_{part}_ps": int(1e9 * size((kind, part))) for kind in ("mean", "max") for part in parts}
+    return times | {"iteration_time_ps": int(1e9 * size("time")), "devices": 8, "memory_capacity": 32 * 10**9,
+                    "peak_memory": 10**9 * int(settings.get("model.layers", 1)), "plan": {"predicted time": "1.50 ms"} | {name: "{B,B}" for name in names},
+                    "collectives": [("fc2 O all-reduce", 2, 8000), ("fc1 dI all-reduce", 4, 8000)], "link_bytes": {"nic": 5},
+                    "intervals": [("fc1", 0.0, 1e-3), ("fc1 ring", 1e-3, 2e-3), ("fc1 dW all-reduce", 2e-3, 3e-3), ("fc1 to activation", 3e-3, 4e-3)]}

@@ -168,7 +168,8 @@ class Planner {
   void describe(const Graph& graph, const Chosen& chosen, Plan& plan) const {
     plan.description = {{"graph", options_.graph}};
     if (chosen.predicted > 0)
-      plan.description.emplace_back("predicted time", fmt::format("{:.2f} ms", 1e-9 * static_cast<double>(chosen.predicted)));
+      plan.description.emplace_back("predicted time",
+                                    fmt::format("{:.2f} ms", 1e-9 * static_cast<double>(chosen.predicted)));
     const auto found = std::make_shared<Table>(table_.where());
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
       std::vector<Partition> partitions;

@@ -1,0 +1,84 @@
+"""The figures of Wang et al., "PrimePar" (ASPLOS 2024), in the slides' form. Values come from scripts/studies/_primepar."""
+
+import matplotlib.pyplot as pyplot
+
+from . import style
+from .bars import Chart, handles
+
+LOOKS = {"a": {"facecolor": "#B0B0B0"}, "b": {"facecolor": "#E69F00"}, "c": {"facecolor": "#56B4E9", "hatch": "////"}, "primepar": {"facecolor": "#0072B2"}}
+NAMES = {"a": "(a) tensor parallel in nodes", "b": "(b) best TP x DP", "c": "(c) searched without P", "primepar": "PrimePar"}
+LANES = {"computing": "#0072B2", "ring": "#009E73", "all-reduce inside nodes": "#E69F00", "all-reduce across nodes": "#D55E00", "redistribution": "#CC79A7"}
+
+
+def legend(axes, names):
+    axes.legend(handles=[handle for handle in handles(LOOKS, names)], labels=list(names.values()), loc="lower left", bbox_to_anchor=(0, 1.0), ncol=len(names),
+                handlelength=1.4, columnspacing=1.6, borderaxespad=0.2)
+
+
+def throughput(rows):
+    """Rows of throughput over baseline (a), by model and GPUs."""
+    figure, axes = pyplot.subplots(figsize=(12, 4.2), layout="constrained")
+    style.title(figure, "Training throughput, of baseline (a)")
+    chart = Chart(axes, rows, LOOKS)
+    chart.beside([(name,) for name in NAMES])
+    chart.name_rows()
+    axes.axhline(1, color="#303030", linewidth=0.8)
+    axes.set_ylabel("throughput over (a)")
+    legend(axes, NAMES)
+    return figure
+
+
+def memory(rows, bounds):
+    """Rows of peak memory over baseline (a)'s; between the bounds lies the slides' range."""
+    figure, axes = pyplot.subplots(figsize=(12, 3.4), layout="constrained")
+    style.title(figure, "Peak memory, of baseline (a)")
+    chart = Chart(axes, rows, LOOKS)
+    axes.axhspan(*bounds, color="#F0E442", alpha=0.35, linewidth=0)
+    chart.beside([("primepar",)])
+    chart.name_rows()
+    for x, row in zip(chart.xs, rows):
+        chart.note(x, row.values["primepar"], f"{100 * row.values['primepar']:.0f}")
+    axes.set_ylim(0, 1.15 * max(row.values["primepar"] for row in rows))
+    axes.set_ylabel("peak memory over (a)\n(yellow: the slides' range)")
+    return figure
+
+
+def prediction(pairs):
+    """Predicted and simulated seconds of plans."""
+    figure, axes = pyplot.subplots(figsize=(5, 4.6), layout="constrained")
+    style.title(figure, "Random plans: simulated over predicted")
+    low, high = min(map(min, pairs)), max(map(max, pairs))
+    axes.plot([low, high], [low, high], color="#303030", linewidth=0.8)
+    axes.fill_between([low, high], [0.95 * low, 0.95 * high], [1.05 * low, 1.05 * high], color="#F0E442", alpha=0.5, linewidth=0, label="within 5 %")
+    axes.scatter(*zip(*pairs), s=12, color="#0072B2")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("predicted, s")
+    axes.set_ylabel("simulated, s")
+    axes.legend(loc="upper left")
+    return figure
+
+
+def timelines(plans):
+    """(label, begin, end) of what GPU 0 does in each plan, in lanes as the slides draw them."""
+    figure, panels = pyplot.subplots(len(plans), 1, figsize=(12, 1.9 * len(plans) + 0.6), sharex=True, squeeze=False, layout="constrained")
+    style.title(figure, "The MLP of OPT-175B, GPU 0 of 8: forward and backward")
+    for axes, (name, intervals) in zip(panels[:, 0], plans.items()):
+        lanes = list(LANES)
+        for label, begin, end in intervals:
+            lane = lane_of(label, name)
+            axes.barh(lanes.index(lane), 1e3 * (end - begin), left=1e3 * begin, height=0.72, color=LANES[lane], edgecolor="white", linewidth=0.4)
+            if 1e3 * (end - begin) > 3 * len(label.removesuffix(" all-reduce")):  # has room for it
+                axes.text(500 * (begin + end), lanes.index(lane), label.removesuffix(" all-reduce"), ha="center", va="center", fontsize=7, color="white")
+        axes.set_yticks(range(len(lanes)), lanes)
+        axes.set_ylim(len(lanes) - 0.5, -0.5)
+        axes.set_title(name, loc="left", fontsize=10)
+    panels[-1, 0].set_xlabel("ms")
+    return figure
+
+
+def lane_of(label, name):
+    """Weight gradients are summed across nodes by the baseline, outputs by PrimePar."""
+    if label.endswith(" all-reduce"):
+        return "all-reduce across nodes" if " dW " in label or name == "PrimePar" else "all-reduce inside nodes"
+    return "ring" if label.endswith(" ring") else "redistribution" if " to " in label else "computing"

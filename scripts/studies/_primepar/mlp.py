@@ -1,0 +1,91 @@
+"""The MLP of OPT-175B on two nodes of four GPUs: what the slides' timelines show."""
+
+from _parts import Outcome, seconds, three, two
+from _runs import table
+from tessera_analysis import primepar_figures
+
+from . import paper
+
+FILE = "primepar/mlp.toml"
+OPERATORS = ("fc1", "activation", "fc2")
+PLANS = {  # partitions of fc1, activation and fc2; none: searched
+    "baseline (a), `{B,K,K}`, `{B,N,N}`": ("{B,K,K}", "{B,F,F}", "{B,N,N}"),
+    "PrimePar, `{K,P(2x2)}`, `{N,P(2x2)}`": ("{K,P(2x2)}", "{F,M,F}", "{N,P(2x2)}"),
+    "PrimePar, searched": None,
+    "without P, searched": None,
+    "TP 8, `{K,K,K}`, `{N,N,N}`": ("{K,K,K}", "{F,F,F}", "{N,N,N}"),
+    "TP 8, hierarchical all-reduce": ("{K,K,K}", "{F,F,F}", "{N,N,N}"),
+}
+BASE, OURS, SEARCHED, SPATIAL, FLAT, HIERARCHICAL = PLANS
+EFFICIENCIES = (0.55, 0.65, 0.8, 1.0)
+
+
+def settings(name):
+    if PLANS[name]:
+        given = tuple((f"strategy.partitions.{operator}", text) for operator, text in zip(OPERATORS, PLANS[name]))
+    else:
+        given = (("strategy.partitions", "{}"), ("strategy.temporal", str(name != SPATIAL).lower()))
+    return given + ((("collectives.all_reduce", "hierarchical"),) if name == HIERARCHICAL else ())
+
+
+def study(bench):
+    def run(name, *more):
+        return bench.simulator.summary(FILE, (*settings(name), *more))
+
+    found = {name: run(name) for name in PLANS}
+    tiles = {name: run(name, ("cost.model", "tile")) for name in (BASE, OURS)}
+    speedup, ratio = seconds(found[BASE]) / seconds(found[OURS]), collectives(found[OURS]) / collectives(found[BASE])
+    efficiencies = [(value, *[run(name, ("cost.matrix_efficiency", value)) for name in (BASE, OURS)]) for value in EFFICIENCIES]
+    return Outcome(
+        tables={"primepar-mlp": table(("", "ms", "speedup of PrimePar", "computing", "tensor", "data", "redistribution"), [row(name, found[name], found[OURS]) for name in PLANS]),
+                "primepar-mlp-volumes": volumes(found[BASE], found[OURS]),
+                "primepar-mlp-breakdown": breakdown(tiles[BASE], tiles[OURS]),
+                "primepar-mlp-efficiency": table(("matrix_efficiency", "(a) ms", "PrimePar ms", "speedup", "collectives"),
+                                                 [(value, milliseconds(seconds(a)), milliseconds(seconds(ours)), two(seconds(a) / seconds(ours)), two(collectives(ours) / collectives(a)))
+                                                  for value, a, ours in efficiencies])},
+        pictures={"mlp-timelines": (primepar_figures.timelines, ({"baseline": found[BASE]["intervals"], "PrimePar": found[OURS]["intervals"]},))},
+        summary={"mlp_speedup": three(speedup), "mlp_collectives": three(ratio), "mlp_bytes_baseline": entering(found[BASE], 2), "mlp_bytes_primepar": entering(found[OURS], 2)},
+        goals=[(paper.MLP_SPEEDUP, speedup)])
+
+
+def collectives(result):
+    """Seconds of the worst device in all-reduces and waiting for them."""
+    return 1e-12 * (result["max_tensor_communication_ps"] + result["max_data_communication_ps"])
+
+
+def computing(result):
+    return 1e-12 * (result["mean_forward_ps"] + result["mean_backward_ps"])
+
+
+def entering(result, group):
+    """B that a device puts into all-reduces of groups of that size."""
+    return sum(size for _, members, size in result["collectives"] if members == group) // result["devices"]
+
+
+def milliseconds(value):
+    return f"{1e3 * value:.1f}"
+
+
+def row(name, result, ours):
+    parts = [1e-12 * result[f"max_{part}_ps"] for part in ("tensor_communication", "data_communication", "redistribution")]
+    return (name, milliseconds(seconds(result)), two(seconds(result) / seconds(ours)), milliseconds(computing(result)), *map(milliseconds, parts))
+
+
+def volumes(base, ours):
+    def megabytes(value):
+        return f"{value * 1e-6:,.1f}"
+
+    rows = [("inside a node, into all-reduces of four, MB a device", "2 x 201.3", megabytes(entering(base, 4)), "0", megabytes(entering(ours, 4))),
+            ("across nodes, into all-reduces of two, MB a device", "604.0", megabytes(entering(base, 2)), "201.3", megabytes(entering(ours, 2))),
+            ("through a NIC and direction, MB", "2,416", megabytes(base["link_bytes"]["nic"]), "805", megabytes(ours["link_bytes"]["nic"]))]
+    return table(("", "(a), slides", "(a), simulated", "PrimePar, slides", "PrimePar, simulated"), rows)
+
+
+def breakdown(base, ours):
+    """With the cost model by tiles, so that slices of another shape cost what their tiles do."""
+    rings = {name: sum(end - begin for label, begin, end in result["intervals"] if label.endswith(" ring")) for name, result in ((BASE, base), (OURS, ours))}
+    rows = [("computing, ms", milliseconds(computing(base)), milliseconds(computing(ours)), f"{computing(ours) / computing(base):.3f}"),
+            ("all-reduces, ms", milliseconds(collectives(base) - rings[BASE]), milliseconds(collectives(ours) - rings[OURS]),
+             f"{(collectives(ours) - rings[OURS]) / (collectives(base) - rings[BASE]):.3f}"),
+            ("ring transfers that a step waits for, GPU 0, ms", milliseconds(rings[BASE]), milliseconds(rings[OURS]), "")]
+    return table(("", "(a)", "PrimePar", "ratio"), rows)

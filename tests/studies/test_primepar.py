@@ -1,0 +1,114 @@
+"""The parts of the study of PrimePar on a made-up simulator."""
+
+import contextlib
+import io
+import pathlib
+import tempfile
+import unittest
+
+import _parts
+import made_up
+import primepar
+from _primepar import PARTS, prediction
+from _primepar.bench import BIT_COUNTS, Bench, Cell, all_degrees, in_range, inside_nodes, nearest, partitions
+from tessera_analysis.plot import save
+from tessera_analysis.primepar_figures import lane_of
+
+RANGE = ["cells", "in_range", "below", "above"]
+KEYS = {  # of the summary line, by part
+    "throughput": [*RANGE, "in_range_b", "in_range_c", *[f"{end}_{baseline}" for baseline in "abc" for end in ("min", "max")],
+                   "memory_in_range", "memory_below", "memory_above", "predicted_over_c"],
+    "mlp": ["mlp_speedup", "mlp_collectives", "mlp_bytes_baseline", "mlp_bytes_primepar"],
+    "prediction": ["plans", "correlation", "within_5_pct", "least_pct", "greatest_pct"],
+}
+
+
+def outcome_of(name):
+    with contextlib.redirect_stdout(io.StringIO()):
+        return _parts.run(PARTS, Bench(made_up.Simulator()), [name])
+
+
+class Parts(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.correlation, prediction.correlation = prediction.correlation, lambda pairs: 1.0  # all predictions are equal
+        cls.outcomes = {name: outcome_of(name) for name in PARTS}
+        prediction.correlation = cls.correlation
+
+    def test_every_table_and_picture_has_its_place_in_the_page(self):
+        page = primepar.PAGE.read_text()
+        for name, outcome in self.outcomes.items():
+            self.assertTrue(outcome.tables or outcome.pictures, name)
+            places = [f"<!-- {place} -->" for place in outcome.tables] + [f"(primepar/{picture}.svg)" for picture in outcome.pictures]
+            self.assertEqual([place for place in places if place not in page], [], name)
+
+    def test_every_picture_beside_the_page_has_a_part_that_draws_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for outcome in self.outcomes.values():
+                for name, (draw, values) in outcome.pictures.items():
+                    self.assertTrue(save(pathlib.Path(folder) / f"{name}.svg", draw, *values))
+            drawn = sorted(path.name for path in pathlib.Path(folder).iterdir())
+            self.assertEqual(sorted(path.name for path in primepar.PAGE.with_suffix("").iterdir()), drawn)
+
+    def test_a_part_has_its_own_keys(self):
+        for name, outcome in self.outcomes.items():
+            line = _parts.summary("primepar", outcome, name)
+            keys = [word.partition("=")[0] for word in line.removeprefix("summary: ").split()]
+            goals = ["mean_abs_deviation_pct", "max_abs_deviation_pct"] if name in ("throughput", "mlp") else []
+            self.assertEqual(keys, ["study", "part", *goals, *KEYS.get(name, [])])
+
+
+class Cells(unittest.TestCase):
+    def test_baseline_a_is_tensor_parallel_inside_nodes_and_replicates_across(self):
+        self.assertEqual(inside_nodes(Cell("opt-175b", 32)), (3, 2))
+        self.assertEqual(inside_nodes(Cell("opt-175b", 4)), (0, 2))
+        self.assertEqual(inside_nodes(Cell("opt-175b", 32, batch=2)), (1, 4))  # two sequences: two replicas
+        self.assertIn(("strategy.partitions.fc2", "{B,B,B,N,N}"), partitions(3, 2))
+        self.assertIn(("strategy.partitions.mlp_norm", "{B,B,B,R,R}"), partitions(3, 2))
+
+    def test_baseline_b_is_every_degree_that_sequences_and_heads_allow(self):
+        self.assertEqual(all_degrees(Cell("opt-175b", 32)), [(0, 5), (1, 4), (2, 3), (3, 2)])  # 8 sequences; 96 heads are 32 x 3
+        self.assertEqual(all_degrees(Cell("llama2-70b", 32)), [(2, 3), (3, 2)])  # 8 heads of keys and values
+        self.assertEqual(all_degrees(Cell("opt-6.7b", 4, batch=1)), [(0, 2)])
+
+    def test_layers_are_as_many_as_fit(self):
+        bench = Bench(made_up.Simulator())  # a layer takes 1 GB of 32
+        self.assertEqual(bench.layers_that_fit(Cell("opt-175b", 8), ()), 32)
+        self.assertEqual(bench.layers_that_fit(Cell("bloom-7b1", 8), ()), 30)  # it has no more
+
+    def test_ranges_hold_what_rounds_into_them(self):
+        self.assertEqual(in_range([1.104, 1.106, 1.68, 1.69, 1.0]), {"cells": 5, "in_range": 2, "below": 2, "above": 1})
+        self.assertEqual([nearest(value)[0] for value in (1.0, 1.2, 2.0)], [1.11, 1.2, 1.68])
+
+
+class Draws(unittest.TestCase):
+    def test_a_drawn_plan_uses_all_bits_and_is_the_same_again(self):
+        bits = {"P(2x2)": 2, "P(4x4)": 4}
+        for gpus, count in prediction.SHARES.items():
+            for number in range(count):
+                plan = prediction.draw(gpus, number)
+                self.assertEqual(plan, prediction.draw(gpus, number))
+                for text in plan.values():
+                    self.assertEqual(sum(bits.get(part, 1) for part in text.strip("{}").split(", ")), BIT_COUNTS[gpus])
+
+    def test_there_are_p_4x4_across_nodes_and_reversed_layouts(self):
+        plans = [prediction.draw(16, number) for number in range(prediction.SHARES[16])]
+        self.assertGreaterEqual(sum("{P(4x4)}" in plan.values() for plan in plans), 40)
+        self.assertEqual(sum(prediction.SHARES.values()), prediction.PLANS)
+
+    def test_correlation(self):
+        self.assertAlmostEqual(prediction.correlation([(1, 2), (2, 4), (3, 6)]), 1)
+        self.assertAlmostEqual(prediction.correlation([(1, 1), (2, -1), (3, 1), (4, -1)]), -0.4472, places=4)
+
+
+class Lanes(unittest.TestCase):
+    def test_what_is_drawn_where(self):
+        self.assertEqual(lane_of("fc2 O all-reduce", "baseline"), "all-reduce inside nodes")
+        self.assertEqual(lane_of("fc2 dW all-reduce", "baseline"), "all-reduce across nodes")
+        self.assertEqual(lane_of("fc2 O all-reduce", "PrimePar"), "all-reduce across nodes")
+        self.assertEqual([lane_of(label, "PrimePar") for label in ("fc1 wgrad ring", "fc1 to activation", "fc1 wgrad", "gelu")],
+                         ["ring", "redistribution", "computing", "computing"])
+
+
+if __name__ == "__main__":
+    unittest.main()
