@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
     pairs += choices[static_cast<std::size_t>(edge.from)].size() * choices[static_cast<std::size_t>(edge.to)].size();
 
   auto begin = std::chrono::steady_clock::now();
-  const primepar::CostTables tables = cost_tables(job, graph, choices, bits, false);
+  const primepar::CostTables tables = cost_tables(job, graph, choices, bits, {});
   const double table_seconds = seconds_since(begin);
   if (comm.rank() != 0) return 0;
   begin = std::chrono::steady_clock::now();

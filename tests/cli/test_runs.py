@@ -52,6 +52,8 @@ class DeterminismOfExperiments(Determinism):
     def test_operators_cut_in_space_and_time(self):
         self.check("primepar.toml")
         self.check("primepar-search.toml")
+        stages = ("strategy.graph=layer", "model.layers=4", "strategy.pipeline=2", "strategy.micro_batches=4", "strategy.overlap_gradient_reduction=true")
+        self.check("primepar-search.toml", *[word for stage in stages for word in ("--set", stage)])
 
     def test_a_mixture_of_experts(self):
         self.check("mixture.toml")
@@ -116,6 +118,13 @@ class Searches(CliTest):
         _, beside, simulated = self.plan("--set", "strategy.overlap_gradient_reduction=true")
         self.assertLess(beside, alone)
         self.assertLess(simulated, alone)
+
+    def test_stages_of_a_pipeline_are_predicted_and_simulated(self):
+        layers = ("--set", "strategy.graph=layer", "--set", "model.layers=4", "--set", "strategy.pipeline=2", "--set", "strategy.micro_batches=4")
+        said = self.simulate("primepar-search.toml", "out.h5", *layers).stdout
+        predicted, simulated = [float(re.search(name + r"\s+([\d.]+) ms", said)[1]) for name in ("predicted time", "iteration time")]
+        self.assertAlmostEqual(simulated / predicted, 1, delta=0.15)  # stages wait for each other less than for the slowest
+        self.assertIn("pipeline communication", said)
 
     def test_what_is_found_fits(self):
         roomy, fast, _ = self.plan()

@@ -108,6 +108,50 @@ TEST_CASE("primepar: gradients are summed beside the backward pass, the same byt
   }
 }
 
+TEST_CASE("primepar: pipelines and micro-batches do the same work, in as many layers a stage") {
+  TestJob one = job();
+  one.model.layers = 4;
+  const auto made = [&](const std::string& head, int bits, std::uint64_t number) {
+    const Plan plan = one.plan(head + drawn_layer(one, bits, number), primepar::kind());
+    REQUIRE(one.diagnostics.errors() == std::vector<std::string>{});
+    REQUIRE(program::check_program(plan.program, one.machine) == std::vector<std::string>{});
+    return plan;
+  };
+  for (std::uint64_t number = 0; number < 20; ++number) {
+    CAPTURE(number);
+    const Plan whole = made("", 3, number);
+    for (const auto& [head, bits] : {std::pair("pipeline = 2\n", 2),
+                                     {"pipeline = 2\nschedule = \"gpipe\"\noverlap_gradient_reduction = true\n", 2},
+                                     {"pipeline = 4\n", 1}}) {
+      const Plan staged = made(head, bits, number);
+      REQUIRE(staged.hardware_flops == whole.hardware_flops);
+      REQUIRE(staged.parameters == whole.parameters);
+      REQUIRE(staged.tokens == whole.tokens);
+    }
+  }
+}
+
+TEST_CASE("primepar: what a stage keeps") {
+  // Four micro-batches through two stages: in 1F1B the first holds two of them, the second one, in GPipe all four.
+  TestJob one = job(2);
+  one.model.layers = 2;
+  std::string layer = "pipeline = 2\nmicro_batches = 4\n";
+  std::string given = "[partitions]\n";
+  for (const primepar::Node& node : primepar::make_graph("layer", one.model, one.workload).nodes)
+    given += node.op.name + " = \"{}\"\n";
+  const auto kept = [&](const std::string& schedule, program::DeviceId device) {
+    const Plan plan = one.plan("name = \"primepar\"\n" + layer + schedule + given, primepar::kind());
+    REQUIRE(one.diagnostics.errors() == std::vector<std::string>{});
+    REQUIRE(program::check_program(plan.program, one.machine) == std::vector<std::string>{});
+    return held_by(plan.program, device).activations;
+  };
+  const std::int64_t of_one = kept("", 1);
+  CHECK(of_one > 0);
+  CHECK(kept("", 0) == 2 * of_one);
+  CHECK(kept("schedule = \"gpipe\"\n", 0) == 4 * of_one);
+  CHECK(kept("schedule = \"gpipe\"\n", 1) == 4 * of_one);
+}
+
 TEST_CASE("primepar: the slides' MLP sums 604.0 MB a device in the baseline, 201.3 MB with P") {
   TestJob one(8, gpt(1, 12288, 96), 8);
   one.workload.sequence = 2048;
@@ -139,6 +183,13 @@ TEST_CASE("primepar: bad tables") {
   CHECK(problem(mlp("{K}", "{F,M,F}", "{N,N,N}")) ==
         "strategy.toml:4:7: operator fc1: partition \"{K}\": uses 1 bits of the device id, and 8 devices have 3");
   CHECK(problem(good + "qkv = \"{K,K,K}\"\n") == "strategy.toml:7:7: graph \"mlp\" has no operator qkv");
+  CHECK(problem("pipeline = 3\n" + good) ==
+        "strategy.toml:1:12: 3 stages: a power of two that divides the 8 devices is allowed");
+  CHECK(problem("pipeline = 16\n" + good).find("16 stages: a power of two that divides the 8 devices") !=
+        std::string::npos);
+  CHECK(problem("pipeline = 2\n" + good) == "strategy.toml:1:12: 2 stages of 1 layers: all stages have as many");
+  CHECK(problem("micro_batches = 3\n" + good) ==
+        "strategy.toml:1:17: global_batch = 8 is no multiple of 3 micro-batches");
   CHECK(problem(good, job(6)) == "strategy.toml:1:8: 6 devices: a partition needs a power of two of them, up to 2^30");
   TestJob inference = job();
   inference.workload.phase = workload::Phase::prompt;

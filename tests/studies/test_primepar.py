@@ -9,7 +9,7 @@ import unittest
 import _parts
 import made_up
 import primepar
-from _primepar import PARTS, prediction
+from _primepar import PARTS, prediction, three_d
 from _primepar.bench import BIT_COUNTS, Bench, Cell, all_degrees, in_range, inside_nodes, nearest, partitions
 from tessera_analysis.plot import save
 from tessera_analysis.primepar_figures import lane_of
@@ -19,6 +19,7 @@ KEYS = {  # of the summary line, by part
     "throughput": [*RANGE, "in_range_b", "in_range_c", *[f"{end}_{baseline}" for baseline in "abc" for end in ("min", "max")],
                    "memory_in_range", "memory_below", "memory_above", "predicted_over_c"],
     "mlp": ["mlp_speedup", "mlp_collectives", "mlp_bytes_baseline", "mlp_bytes_primepar"],
+    "3d": [f"speedup_3d_{model}" for model in ("opt-175b", "llama2-70b", "bloom-176b")],
     "prediction": ["plans", "correlation", "within_5_pct", "least_pct", "greatest_pct"],
 }
 
@@ -54,7 +55,7 @@ class Parts(unittest.TestCase):
         for name, outcome in self.outcomes.items():
             line = _parts.summary("primepar", outcome, name)
             keys = [word.partition("=")[0] for word in line.removeprefix("summary: ").split()]
-            goals = ["mean_abs_deviation_pct", "max_abs_deviation_pct"] if name in ("throughput", "mlp") else []
+            goals = ["mean_abs_deviation_pct", "max_abs_deviation_pct"] if name in ("throughput", "mlp", "3d") else []
             self.assertEqual(keys, ["study", "part", *goals, *KEYS.get(name, [])])
 
 
@@ -79,6 +80,15 @@ class Cells(unittest.TestCase):
     def test_ranges_hold_what_rounds_into_them(self):
         self.assertEqual(in_range([1.104, 1.106, 1.68, 1.69, 1.0]), {"cells": 5, "in_range": 2, "below": 2, "above": 1})
         self.assertEqual([nearest(value)[0] for value in (1.0, 1.2, 2.0)], [1.11, 1.2, 1.68])
+
+
+class Ways(unittest.TestCase):
+    def test_a_pipeline_has_every_degree_that_sequences_and_heads_allow(self):
+        ways = three_d.baseline_ways(Cell("llama2-70b", 32, batch=32))
+        self.assertIn(three_d.Way(8, 32, (0, 2)), ways)
+        self.assertIn(three_d.Way(1, 1, (5, 0)), ways)
+        self.assertNotIn(three_d.Way(8, 32, (1, 1)), ways)  # a micro-batch of one sequence
+        self.assertNotIn(three_d.Way(1, 32, (0, 5)), ways)  # eight heads
 
 
 class Draws(unittest.TestCase):

@@ -59,6 +59,19 @@ struct ScheduleLoop {
 };
 /// The same actions in the same order; loops may hold loops.
 [[nodiscard]] ScheduleLoop fold(const std::vector<PipelineAction>& actions);
+/// Writes the actions of a loop; what repeats becomes a block of its own. A writer of a block has
+/// action(PipelineAction, times), body(), a writer of a new block, and call(writer of a block, times).
+template <class Writer>
+void write_schedule(Writer& writer, const ScheduleLoop& loop) {
+  if (loop.action) return writer.action(*loop.action, loop.times);
+  if (loop.times == 1) {
+    for (const ScheduleLoop& inner : loop.body) write_schedule(writer, inner);
+    return;
+  }
+  Writer body = writer.body();
+  for (const ScheduleLoop& inner : loop.body) write_schedule(body, inner);
+  writer.call(body, loop.times);
+}
 /// The inverse of fold.
 [[nodiscard]] std::vector<PipelineAction> unfold(const ScheduleLoop& loop);
 

@@ -1,7 +1,7 @@
 """The parts of the study of PrimePar. A part is a function that takes a Bench and returns an Outcome; adding one is one function in
 one file of this folder and one entry here."""
 
-from . import mlp, prediction, sensitivity, throughput, variants
+from . import mlp, prediction, sensitivity, three_d, throughput, variants
 
 PARTS = {
     "throughput": throughput.study,
@@ -10,4 +10,5 @@ PARTS = {
     "algorithms": variants.algorithms,
     "batches": variants.batches,
     "sensitivity": sensitivity.study,
+    "3d": three_d.study,
 }

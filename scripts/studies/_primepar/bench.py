@@ -56,16 +56,21 @@ def inside_nodes(cell):
     return replicas, BIT_COUNTS[cell.gpus] - replicas
 
 
+def most_tensor_bits(cell):
+    """How often the heads of keys and values can be halved."""
+    heads = MODELS[cell.model][2]
+    return log2(heads & -heads)
+
+
 def all_degrees(cell):
     """Of baseline (b)."""
-    bits, heads = BIT_COUNTS[cell.gpus], MODELS[cell.model][2]
-    most = log2(heads & -heads)  # halves of the heads
+    bits, most = BIT_COUNTS[cell.gpus], most_tensor_bits(cell)
     return [(replicas, bits - replicas) for replicas in range(bits + 1) if replicas <= log2(cell.batch) and bits - replicas <= most]
 
 
 @dataclass
 class Compared:
-    """One cell's results; None: does not fit."""
+    """One cell's results; None: does not fit. No layers: not even one fits, or baseline (a) would cut heads."""
 
     cell: Cell
     layers: int
@@ -103,8 +108,9 @@ class Bench:
         return in_pairs(self.compare, cells)
 
     def _compare(self, cell):
-        of_a = partitions(*inside_nodes(cell))
-        layers = self.layers_that_fit(cell, of_a)
+        replicas, tensor = inside_nodes(cell)
+        of_a = partitions(replicas, tensor)
+        layers = self.layers_that_fit(cell, of_a) if tensor <= most_tensor_bits(cell) else 0
         if layers == 0:
             return Compared(cell, 0, None, None, None, None, None)
         tried = {degree: self.run(cell, layers, partitions(*degree)) for degree in all_degrees(cell)}

@@ -19,6 +19,7 @@ CHANGES = {
     "matrix units at 0.4 of their peak": {"more": (("cost.matrix_efficiency", 0.4),)},
     "matrix units at 0.6 of their peak": {"more": (("cost.matrix_efficiency", 0.6),)},
     "hierarchical all-reduce": {"algorithm": "hierarchical"},
+    "direct all-reduce, over all links of a node": {"algorithm": "direct"},
     "gradients overlapped": {"overlap": True},
     "batch 2": {"batch": 2},
     "batch 32": {"batch": 32},

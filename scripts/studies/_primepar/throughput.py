@@ -37,7 +37,7 @@ def degree(one):
 def row(one):
     title = MODELS[one.cell.model][0]
     if not fits(one):
-        return (title, one.cell.gpus, one.layers, *["does not fit"] * 5, "-", "-", "-", "-")
+        return (title, one.cell.gpus, one.layers, *["-"] * 9)
     speedups = [two(one.speedup(baseline)) if one.speedup(baseline) else "-" for baseline in BASELINES]
     return (title, one.cell.gpus, one.layers, milliseconds(one.a), degree(one), milliseconds(one.b), milliseconds(one.c), milliseconds(one.primepar), *speedups,
             place(one.speedup("a"), paper.THROUGHPUT))

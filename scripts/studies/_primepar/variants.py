@@ -48,7 +48,7 @@ def cells_table(found):
 
     def text(one):
         if one.primepar is None:
-            return "does not fit"
+            return "-"
         return " / ".join(two(one.speedup(baseline)) if one.speedup(baseline) else "-" for baseline in BASELINES) + f" ({one.layers})"
 
     return table(("over (a) / (b) / (c), (layers)", *[f"{gpus} GPUs" for gpus in BIT_COUNTS]),

@@ -1,5 +1,7 @@
 #include "stage_program.hpp"
 
+#include <memory>
+
 #include "parallel_linear.hpp"
 #include "tessera/program/schedule.hpp"
 #include "update.hpp"
@@ -13,36 +15,35 @@ using program::PipelineAction;
 class ScheduleWriter {
  public:
   ScheduleWriter(program::Program& program, const Cut& cut, StageBlocks& blocks, std::uint32_t stage,
-                 std::uint32_t expert_rank)
-      : program_(program), cut_(cut), blocks_(blocks), stage_(stage), expert_rank_(expert_rank) {}
+                 std::uint32_t expert_rank, Writer& writer)
+      : program_(program), cut_(cut), blocks_(blocks), stage_(stage), expert_rank_(expert_rank), writer_(&writer) {}
 
-  void write(Writer& writer, const program::ScheduleLoop& loop) {
-    if (loop.action) return write(writer, *loop.action, loop.times);
-    if (loop.times == 1) {
-      for (const program::ScheduleLoop& inner : loop.body) write(writer, inner);
-      return;
-    }
-    Writer body(program_, cut_, "schedule");
-    for (const program::ScheduleLoop& inner : loop.body) write(body, inner);
-    writer.builder().call(body.builder().done(), loop.times);
-  }
-
- private:
-  void write(Writer& writer, const PipelineAction& action, std::uint32_t times) {
+  // For program::write_schedule.
+  void action(const PipelineAction& action, std::uint32_t times) {
     const ChunkPlace at{stage_, action.chunk, expert_rank_};
     switch (action.kind) {
       case PipelineAction::Kind::forward:
-        writer.builder().call(blocks_.forward(at), times);
+        writer_->builder().call(blocks_.forward(at), times);
         break;
       case PipelineAction::Kind::backward:
-        writer.builder().call(blocks_.backward(at, action.last && has_gradient_stream(cut_)), times);
+        writer_->builder().call(blocks_.backward(at, action.last && has_gradient_stream(cut_)), times);
         break;
       case PipelineAction::Kind::exchange:
-        for (std::uint32_t i = 0; i < times; ++i) write_exchange(writer, action);
+        for (std::uint32_t i = 0; i < times; ++i) write_exchange(*writer_, action);
         break;
     }
   }
+  [[nodiscard]] ScheduleWriter body() const {
+    ScheduleWriter inner(*this);
+    inner.owned_ = std::make_shared<Writer>(program_, cut_, "schedule");
+    inner.writer_ = inner.owned_.get();
+    return inner;
+  }
+  void call(ScheduleWriter& body, std::uint32_t times) {
+    writer_->builder().call(body.writer_->builder().done(), times);
+  }
 
+ private:
   /// Megatron-LM posts all sends and receives at once and waits for all (megatron/p2p_communication.py).
   void write_exchange(Writer& writer, const PipelineAction& action) {
     const std::int64_t bytes = cut_.message_bytes();
@@ -65,6 +66,8 @@ class ScheduleWriter {
   const Cut& cut_;
   StageBlocks& blocks_;
   std::uint32_t stage_, expert_rank_;
+  Writer* writer_;
+  std::shared_ptr<Writer> owned_;  // of a block inside
 };
 
 std::vector<PipelineAction> stage_actions(const Cut& cut, std::uint32_t stage) {
@@ -118,7 +121,8 @@ std::vector<program::BlockId> add_stage(program::Program& program, const Cut& cu
   }
   const std::vector<PipelineAction> actions = stage_actions(cut, stage);
   if (cut.training()) write_zero_gradients(main, state);
-  ScheduleWriter(program, cut, blocks, stage, expert_rank).write(main, program::fold(actions));
+  ScheduleWriter schedule(program, cut, blocks, stage, expert_rank, main);
+  program::write_schedule(schedule, program::fold(actions));
   if (cut.training()) write_update(main, state);
   std::vector<program::BlockId> streams = {main.builder().done()};
   if (has_beside_stream(cut)) streams.push_back(beside_stream(program, cut, blocks, stage));

@@ -56,7 +56,7 @@ std::vector<std::vector<Partition>> partitions_of(const Space& space, const std:
   return found;
 }
 
-Chosen choose(const Job& job, const Graph& graph, const Space& space, const Options& options, std::int64_t layers,
+Chosen choose(const Job& job, const Graph& graph, const Space& space, const Passes& passes, std::int64_t layers,
               int bits, const std::function<bool(const std::vector<std::vector<Partition>>&)>& fits) {
   const bool is_given = !space.given.empty();
   if (job.evaluator == nullptr || bits > most_searched_bits) {
@@ -65,7 +65,7 @@ Chosen choose(const Job& job, const Graph& graph, const Space& space, const Opti
   }
   const auto alone = make_serial_communicator();
   Communicator& comm = job.comm == nullptr ? *alone : *job.comm;
-  CostTables tables = cost_tables(job, graph, space.choices, bits, options.overlap_gradient_reduction);
+  CostTables tables = cost_tables(job, graph, space.choices, bits, passes);
   Result best{{space.given, 0, 0}, {}};
   together(comm, [&] {
     if (comm.rank() != 0) return;
@@ -79,7 +79,9 @@ Chosen choose(const Job& job, const Graph& graph, const Space& space, const Opti
   });
   best = from_text(comm.broadcast(comm.rank() == 0 ? to_text(best) : ""), static_cast<std::size_t>(layers),
                    graph.nodes.size());
-  return {partitions_of(space, best.found.layers), best.found.cost, best.operators, best.found.relaxations};
+  Chosen chosen{partitions_of(space, best.found.layers), best.found.cost, best.operators, best.found.relaxations};
+  chosen.predicted += boundary_cost(job, cut_graph(graph, chosen.layers, bits), passes);
+  return chosen;
 }
 
 }  // namespace tessera::strategy::primepar

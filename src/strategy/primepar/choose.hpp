@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "search.hpp"
-#include "tessera/strategy/primepar/primepar.hpp"
 
 namespace tessera::strategy::primepar {
 
@@ -25,7 +24,7 @@ struct Chosen {
 
 /// The fastest of the space that `fits`, as predicted, or what is given. All ranks of job.comm take part and have the
 /// same; rank 0 searches.
-[[nodiscard]] Chosen choose(const Job& job, const Graph& graph, const Space& space, const Options& options,
+[[nodiscard]] Chosen choose(const Job& job, const Graph& graph, const Space& space, const Passes& passes,
                             std::int64_t layers, int bits,
                             const std::function<bool(const std::vector<std::vector<Partition>>&)>& fits);
 

@@ -63,11 +63,12 @@ Time NodeCosts::time(std::size_t node, const CutNode& cut) {
   Time sum = 0, beside = 0;
   for (const Phase phase : all_phases) {
     if (!cut.slices.op().works_in(phase)) continue;
-    const Time own = computed(node, cut, phase);
-    sum += own;
-    if (phase == Phase::gradient && overlap_gradients_ && cut.slices.op().has_parameters())
-      return sum + std::max<Time>(0, summed(node, cut, phase) - beside - own);
-    sum += summed(node, cut, phase);
+    const Time own = computed(node, cut, phase), sums = summed(node, cut, phase);
+    if (phase == Phase::gradient && cut.slices.op().has_parameters()) {
+      const Time hidden = passes_.overlap_gradients ? beside + own : 0;
+      return sum + passes_.in_a_row() * own + std::max<Time>(0, sums - hidden);
+    }
+    sum += passes_.in_a_row() * (own + sums);
     beside = own;
   }
   return sum;
@@ -128,10 +129,11 @@ Time NodeCosts::transfers(const CutNode& cut, Phase phase, int step, Time& addit
 namespace {
 
 /// Weights, gradients, activations of the fullest device.
-std::int64_t held_bytes(const Graph& graph, std::size_t node, const Slices& slices) {
+std::int64_t held_bytes(const Graph& graph, std::size_t node, const Slices& slices, const Passes& passes) {
   const Node& one = graph.nodes[node];
   return most(slices, [&](int device) {
-    return 2 * parameter_bytes(one, slices, device, graph.element) + kept_bytes(one, slices, device, graph.element);
+    return 2 * parameter_bytes(one, slices, device, graph.element) +
+           passes.held() * kept_bytes(one, slices, device, graph.element);
   });
 }
 
@@ -206,11 +208,11 @@ void add_edge(CostTables& tables, CostTables::Edge edge) {
 }  // namespace
 
 CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std::vector<Partition>>& choices, int bits,
-                       bool overlap_gradients) {
+                       const Passes& passes) {
   const auto alone = make_serial_communicator();
   Communicator& comm = job.comm == nullptr ? *alone : *job.comm;
   CostTables tables;
-  NodeCosts costs(job, graph, overlap_gradients);
+  NodeCosts costs(job, graph, passes);
   std::vector<Choices> all;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     std::vector<std::int64_t> times, bytes;
@@ -218,7 +220,7 @@ CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std
       all.push_back(make_choices(graph.nodes[i].op, choices[i], bits, comm));
       for (std::size_t choice = all[i].begin; choice < all[i].end; ++choice) {
         times.push_back(costs.time(i, cut_node(graph.nodes[i].op, choices[i][choice], bits)));
-        bytes.push_back(held_bytes(graph, i, all[i].slices[choice]));
+        bytes.push_back(held_bytes(graph, i, all[i].slices[choice], passes));
       }
     });
     tables.nodes.push_back(gathered(comm, std::move(times)));
@@ -230,11 +232,28 @@ CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std
     std::vector<Time> rows;
     together(comm, [&] { rows = redistribution_times(edge, from, to, graph.element, loads); });
     rows = gathered(comm, std::move(rows));
+    for (Time& time : rows) time *= passes.in_a_row();
     if (comm.rank() == 0)
       add_edge(tables,
                {edge.from, edge.to, edge.to_next_layer, {from.slices.size(), to.slices.size(), std::move(rows)}});
   }
   return tables;
+}
+
+Time boundary_cost(const Job& job, const CutGraph& cut, const Passes& passes) {
+  if (passes.stages == 1) return 0;
+  LinkLoads loads(job.machine->network);
+  const int next = cut.kinds.front().nodes.front().slices.devices();  // first device of the second stage
+  const auto time = [&](const std::vector<Piece>& pieces, int from, int to) {
+    for (const Piece& piece : pieces)
+      loads.add(from + piece.from, to + piece.to, cut.graph->element * piece.elements());
+    return loads.take();
+  };
+  Time sum = time(cut.boundary.forward, 0, next) + time(cut.boundary.backward, next, 0);
+  for (const auto* inside : {&cut.boundary.spread, &cut.boundary.collect}) {
+    for (const std::vector<Piece>& pieces : *inside) sum += time(pieces, next, next);
+  }
+  return passes.in_a_row() * sum;
 }
 
 Time total_cost(const CostTables& tables, const std::vector<Choice>& layers) {

@@ -2,6 +2,7 @@
 // each two (PrimePar, ASPLOS 2024, slides: cost model). Predictions: what is simulated never reads them.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -10,6 +11,19 @@
 #include "tessera/strategy/strategy.hpp"
 
 namespace tessera::strategy::primepar {
+
+/// How often an iteration goes through a stage's layers, and what of it is summed once.
+struct Passes {
+  bool overlap_gradients = false;
+  std::int64_t stages = 1, micro_batches = 1;
+  bool keeps_all =
+      false;  ///< a schedule that keeps the activations of all micro-batches, not only of as many as stages
+
+  /// Forward and backward passes one after the other: those of one stage, and those during which it waits for others.
+  [[nodiscard]] std::int64_t in_a_row() const { return micro_batches + stages - 1; }
+  /// Micro-batches whose activations the first stage holds.
+  [[nodiscard]] std::int64_t held() const { return keeps_all ? micro_batches : std::min(micro_batches, stages); }
+};
 
 /// Time of all-reduces: alpha bytes + beta. Both are measured by the evaluator for each grouping pattern, all of its
 /// groups active at once, since they may share links.
@@ -28,13 +42,13 @@ class AllReduceCosts {
   std::map<std::vector<std::vector<int>>, Line> known_;
 };
 
-/// The time of both directions through one operator: computing, ring transfers as far as they exceed what is computed
+/// The time of all passes through one operator: computing, ring transfers as far as they exceed what is computed
 /// beside them, all-reduces. Overlapped gradients count as far as they take longer than the operator's own backward and
 /// gradient phases compute: in a row of such operators each hides behind the next one's.
 class NodeCosts {
  public:
-  NodeCosts(const Job& job, const Graph& graph, bool overlap_gradients)
-      : job_(&job), graph_(&graph), overlap_gradients_(overlap_gradients), sums_(job), loads_(job.machine->network) {}
+  NodeCosts(const Job& job, const Graph& graph, const Passes& passes)
+      : job_(&job), graph_(&graph), passes_(passes), sums_(job), loads_(job.machine->network) {}
   [[nodiscard]] Time time(std::size_t node, const CutNode& cut);
 
  private:
@@ -46,7 +60,7 @@ class NodeCosts {
 
   const Job* job_;
   const Graph* graph_;
-  bool overlap_gradients_;
+  Passes passes_;
   AllReduceCosts sums_;
   LinkLoads loads_;
 };
@@ -74,7 +88,9 @@ struct CostTables {
 /// has the tables; those of the others are of no use.
 [[nodiscard]] CostTables cost_tables(const Job& job, const Graph& graph,
                                      const std::vector<std::vector<Partition>>& choices, int bits,
-                                     bool overlap_gradients);
+                                     const Passes& passes);
+/// Of what goes from one pipeline stage to the next, both ways, of all micro-batches.
+[[nodiscard]] Time boundary_cost(const Job& job, const CutGraph& cut, const Passes& passes);
 /// One for each node of a layer.
 using Choice = std::vector<std::size_t>;
 /// Of all layers, one after the other.

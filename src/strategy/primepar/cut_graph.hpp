@@ -32,12 +32,22 @@ struct CutLayer {
   std::vector<CutEdge> edges;
 };
 
-/// All layers, one after the other. Equal ones are there once, and so is what they redistribute between them.
+/// From the last layer of a pipeline stage to the first one of the next, whose devices are others. The tensor goes
+/// once, to the first of those that read it there, and from there to the others; gradients come back the same way.
+struct CutBoundary {
+  std::vector<Piece> forward, backward;  ///< between stages
+  std::vector<std::vector<Piece>> spread,
+      collect;  ///< inside the next stage: forward from, backward to the first reader
+};
+
+/// All layers, one after the other, of every pipeline stage alike. Equal ones are there once, and so is what they
+/// redistribute between them.
 struct CutGraph {
   const Graph* graph = nullptr;
   std::vector<CutLayer> kinds;
   std::vector<std::size_t> layers;                                              ///< their kinds
   std::map<std::pair<std::size_t, std::size_t>, std::vector<CutEdge>> between;  ///< by the kinds of both layers
+  CutBoundary boundary;
 };
 
 /// `partitions` by layer and node; at least one layer. The graph outlives it. Throws InputError as check_partition

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 
 #include "work.hpp"
 
@@ -34,10 +35,13 @@ program::GroupId Groups::of(const std::vector<int>& members) {
   return found->second;
 }
 
-DeviceCode::DeviceCode(program::Program& program, const CutGraph& cut, const Reductions& reductions, int device)
-    : program_(program), cut_(cut), reductions_(reductions), device_(device) {}
+DeviceCode::DeviceCode(program::Program& program, const CutGraph& cut, const Reductions& reductions,
+                       const StagePlace& stage, int device)
+    : program_(program), cut_(cut), reductions_(reductions), stage_(stage), device_(device) {}
 
-std::uint32_t DeviceCode::peer(int device) { return slot_in(peers_, static_cast<program::DeviceId>(device)); }
+std::uint32_t DeviceCode::peer(int device, int stages_on) {
+  return slot_in(peers_, static_cast<program::DeviceId>(stage_.first_device + stages_on * stage_devices() + device));
+}
 
 std::uint32_t DeviceCode::slot(program::GroupId group) { return slot_in(slots_, group); }
 
@@ -60,32 +64,105 @@ std::int64_t DeviceCode::second_buffers(std::size_t i, Phase phase) const {
   return sum;
 }
 
-void DeviceCode::write() {
-  std::vector<BlockId> forward, backward, sums;
-  std::vector<std::int64_t> held;
-  for (const CutLayer& kind : cut_.kinds) {
-    layer_ = &kind;
-    held.push_back(parameters());
-    forward.push_back(forward_layer());
-    backward.push_back(backward_layer());
-    if (reductions_.beside != nullptr) sums.push_back(gradient_sums());
+/// For program::write_schedule.
+class DeviceCode::ScheduleWriter {
+ public:
+  ScheduleWriter(DeviceCode& code, Builder& builder) : code_(code), builder_(&builder) {}
+
+  void action(const program::PipelineAction& action, std::uint32_t times) {
+    using Pass = program::PipelineAction::Kind;
+    if (action.kind == Pass::forward) builder_->call(code_.forward_, times);
+    if (action.kind == Pass::backward) builder_->call(action.last ? code_.last_backward_ : code_.backward_, times);
+    for (std::uint32_t i = 0; action.kind == Pass::exchange && i < times; ++i) code_.exchange(*builder_, action);
   }
-  std::int64_t sum = 0;
-  for (const std::size_t kind : cut_.layers) sum += held[kind];
+  [[nodiscard]] ScheduleWriter body() const {
+    ScheduleWriter inner(*this);
+    inner.owned_ = std::make_shared<Builder>(code_.program_, "schedule");
+    inner.builder_ = inner.owned_.get();
+    return inner;
+  }
+  void call(ScheduleWriter& body, std::uint32_t times) { builder_->call(body.builder_->done(), times); }
+
+ private:
+  DeviceCode& code_;
+  Builder* builder_;
+  std::shared_ptr<Builder> owned_;  // of a block inside
+};
+
+void DeviceCode::write() {
+  make_passes();
+  std::int64_t held = 0;
+  for (const std::size_t kind : cut_.layers) {
+    layer_ = &cut_.kinds[kind];
+    held += parameters();
+  }
   Builder main(program_, "main");
-  main.allocate(MemoryCategory::weights, sum).allocate(MemoryCategory::gradients, sum);
-  pass(main, "next layer forward", forward, true);
-  pass(main, "next layer backward", backward, false);
-  program::DeviceProgram& bound = program_.devices[static_cast<std::size_t>(device_)];
+  main.allocate(MemoryCategory::weights, held).allocate(MemoryCategory::gradients, held);
+  ScheduleWriter schedule(*this, main);
+  program::write_schedule(schedule, *stage_.schedule);
+  program::DeviceProgram& bound = program_.devices[static_cast<std::size_t>(stage_.first_device + device_)];
   if (reductions_.beside != nullptr) {
     main.activity(Activity::data_communication).label("gradients").wait(is_summed);
-    bound.streams = {main.done(), stream_beside(sums)};
+    bound.streams = {main.done(), stream_beside(sums_)};
     bound.events = 2;
   } else {
     bound.streams = {main.done()};
   }
   bound.peers = peers_;
   bound.groups = slots_;
+}
+
+/// What a stage reads comes once and is spread; gradients are collected and go back once.
+void DeviceCode::make_passes() {
+  std::vector<BlockId> forward, backward, last;
+  for (const CutLayer& kind : cut_.kinds) {
+    layer_ = &kind;
+    forward.push_back(forward_layer());
+    backward.push_back(backward_layer(false));
+    last.push_back(backward_layer(true));
+    if (reductions_.beside != nullptr) sums_.push_back(gradient_sums());
+  }
+  Builder onwards(program_, "forward");
+  if (stage_.has_previous) {
+    for (const std::vector<Piece>& pieces : cut_.boundary.spread) redistribute(onwards, "stage input", pieces);
+  }
+  pass(onwards, "next layer forward", forward, true);
+  forward_ = onwards.done();
+  const auto back = [&](const std::string& name, const std::vector<BlockId>& kinds) {
+    Builder builder(program_, name);
+    pass(builder, "next layer backward", kinds, false);
+    if (stage_.has_previous) {
+      for (const std::vector<Piece>& pieces : cut_.boundary.collect) redistribute(builder, "stage input", pieces);
+    }
+    return builder.done();
+  };
+  backward_ = back("backward", backward);
+  last_backward_ = back("last backward", last);
+}
+
+/// Posts all sends and waits for all that is due, as Megatron-LM does (megatron/p2p_communication.py).
+void DeviceCode::exchange(Builder& builder, const program::PipelineAction& action) {
+  const CutBoundary& boundary = cut_.boundary;
+  const auto size = [&](const Piece& piece) { return cut_.graph->element * piece.elements(); };
+  builder.activity(Activity::pipeline_communication).label("pipeline exchange");
+  bool sends = false;
+  const auto send = [&](const std::vector<Piece>& pieces, int stages_on, Channel channel) {
+    for (const Piece& piece : pieces) {
+      if (piece.from != device_) continue;
+      builder.send(peer(piece.to, stages_on), size(piece), channel);
+      sends = true;
+    }
+  };
+  const auto receive = [&](const std::vector<Piece>& pieces, int stages_on, Channel channel) {
+    for (const Piece& piece : pieces) {
+      if (piece.to == device_) builder.receive(peer(piece.from, stages_on), size(piece), channel);
+    }
+  };
+  if (action.send_next) send(boundary.forward, 1, activations);
+  if (action.send_previous) send(boundary.backward, -1, gradients);
+  if (action.receive_previous) receive(boundary.forward, -1, activations);
+  if (action.receive_next) receive(boundary.backward, 1, gradients);
+  if (sends) builder.wait_sends();
 }
 
 std::int64_t DeviceCode::parameters() const {
@@ -96,22 +173,22 @@ std::int64_t DeviceCode::parameters() const {
 }
 
 /// The first layer, then the others, each behind what is redistributed to it. Equal ones in a row are one call.
-void DeviceCode::pass(Builder& main, const std::string& name, const std::vector<BlockId>& kinds, bool is_forward) {
+void DeviceCode::pass(Builder& builder, const std::string& name, const std::vector<BlockId>& kinds, bool is_forward) {
   std::vector<std::size_t> order = cut_.layers;
   if (!is_forward) std::reverse(order.begin(), order.end());
   std::map<std::pair<std::size_t, std::size_t>, BlockId> next;
-  main.call(kinds[order.front()]);
+  builder.call(kinds[order.front()]);
   for (std::size_t layer = 1, count = 1; layer < order.size(); layer += count) {
     const std::pair both(order[layer - 1], order[layer]);
     for (count = 1; layer + count < order.size() && both == std::pair(order[layer + count - 1], order[layer + count]);)
       ++count;
     if (next.count(both) == 0) {
-      Builder builder(program_, name);
+      Builder joined(program_, name);
       for (const CutEdge& edge : cut_.between.at(is_forward ? both : std::pair(both.second, both.first)))
-        redistribute(builder, edge, is_forward);
-      next[both] = builder.call(kinds[both.second]).done();
+        redistribute(joined, edge, is_forward);
+      next[both] = joined.call(kinds[both.second]).done();
     }
-    main.call(next[both], static_cast<std::uint32_t>(count));
+    builder.call(next[both], static_cast<std::uint32_t>(count));
   }
 }
 
@@ -121,9 +198,9 @@ BlockId DeviceCode::forward_layer() {
   return builder.done();
 }
 
-BlockId DeviceCode::backward_layer() {
+BlockId DeviceCode::backward_layer(bool is_last) {
   Builder builder(program_, "layer backward");
-  for (std::size_t i = layer_->nodes.size(); i-- > 0;) backward(builder, i);
+  for (std::size_t i = layer_->nodes.size(); i-- > 0;) backward(builder, i, is_last);
   return builder.done();
 }
 
@@ -158,7 +235,7 @@ void DeviceCode::forward(Builder& builder, std::size_t i) {
   streams(builder, i, Phase::forward);
 }
 
-void DeviceCode::backward(Builder& builder, std::size_t i) {
+void DeviceCode::backward(Builder& builder, std::size_t i, bool is_last) {
   for (const CutEdge& edge : layer_->edges) {
     if (edge.edge->from == static_cast<int>(i)) redistribute(builder, edge, false);
   }
@@ -168,9 +245,10 @@ void DeviceCode::backward(Builder& builder, std::size_t i) {
   sum(builder, i, Phase::backward, *reductions_.groups);
   product(builder, i, Phase::gradient);
   streams(builder, i, Phase::gradient);
-  if (sums_beside(i, Phase::gradient)) {
+  const bool is_ready = is_last || !node(i).op.has_parameters();  // gradients of weights add up over micro-batches
+  if (is_ready && sums_beside(i, Phase::gradient)) {
     builder.signal(has_gradient);
-  } else {
+  } else if (is_ready) {
     sum(builder, i, Phase::gradient, *reductions_.groups);
   }
   builder.release(MemoryCategory::activations, kept(i));
@@ -178,11 +256,15 @@ void DeviceCode::backward(Builder& builder, std::size_t i) {
 
 void DeviceCode::redistribute(Builder& builder, const CutEdge& cut, bool is_forward) {
   const Edge& edge = *cut.edge;
-  const std::vector<Piece>& pieces = is_forward ? cut.forward : cut.backward;
+  redistribute(
+      builder,
+      node(static_cast<std::size_t>(edge.from)).op.name + " to " + node(static_cast<std::size_t>(edge.to)).op.name,
+      is_forward ? cut.forward : cut.backward);
+}
+
+void DeviceCode::redistribute(Builder& builder, const std::string& label, const std::vector<Piece>& pieces) {
   const auto size = [&](const Piece& piece) { return cut_.graph->element * piece.elements(); };
-  builder.activity(Activity::redistribution)
-      .label(node(static_cast<std::size_t>(edge.from)).op.name + " to " +
-             node(static_cast<std::size_t>(edge.to)).op.name);
+  builder.activity(Activity::redistribution).label(label);
   bool sends = false;
   for (const Piece& piece : pieces) {
     if (piece.from != device_) continue;
@@ -289,7 +371,9 @@ void DeviceCode::all_reduce(Builder& builder, Groups& known, const std::vector<s
   for (const std::vector<int>& group : groups) {
     if (!contains(group, device_)) continue;
     program::Collective collective;
-    collective.group_slot = slot(known.of(group));
+    std::vector<int> members;
+    for (const int member : group) members.push_back(stage_.first_device + member);
+    collective.group_slot = slot(known.of(members));
     collective.bytes = bytes;
     collective.element = element;
     collective.algorithm = reductions_.algorithm;

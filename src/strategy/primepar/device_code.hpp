@@ -7,6 +7,7 @@
 
 #include "cut_graph.hpp"
 #include "tessera/program/program.hpp"
+#include "tessera/program/schedule.hpp"
 
 namespace tessera::strategy::primepar {
 
@@ -28,37 +29,53 @@ struct Reductions {
   std::uint32_t algorithm = 0;  ///< of all-reduces
 };
 
+/// Of a pipeline; stages follow each other on the machine's devices, each on as many.
+struct StagePlace {
+  int first_device = 0;       ///< of the machine
+  bool has_previous = false;  ///< stage
+  const program::ScheduleLoop* schedule = nullptr;
+};
+
 class DeviceCode {
  public:
-  /// All outlive it. Devices of the cut are those of the machine.
-  DeviceCode(program::Program& program, const CutGraph& cut, const Reductions& reductions, int device);
+  /// All outlive it. `device`: of the cut, that is, of the stage.
+  DeviceCode(program::Program& program, const CutGraph& cut, const Reductions& reductions, const StagePlace& stage,
+             int device);
 
-  /// Forward and backward through all layers; binds the device.
+  /// All passes of all micro-batches through the stage's layers; binds the device.
   void write();
 
  private:
   using Builder = program::BlockBuilder;
-  enum Channel : std::uint32_t { steps, weights };         ///< messages of steps and redistributions; W on its way home
+  class ScheduleWriter;
+  /// Messages of steps and redistributions; W on its way home; from stage to stage.
+  enum Channel : std::uint32_t { steps, weights, activations, gradients };
   enum Event : std::uint32_t { has_gradient, is_summed };  ///< for the stream beside; from it
 
   [[nodiscard]] const Node& node(std::size_t i) const { return cut_.graph->nodes[i]; }
   [[nodiscard]] const CutNode& cut(std::size_t i) const { return layer_->nodes[i]; }
   [[nodiscard]] std::int64_t bytes(std::size_t i, const Moment& moment) const;
   [[nodiscard]] std::int64_t kept(std::size_t i) const;
-  [[nodiscard]] std::uint32_t peer(int device);
+  [[nodiscard]] int stage_devices() const { return cut_.kinds.front().nodes.front().slices.devices(); }
+  /// `device` of this stage, or of the one so many stages on.
+  [[nodiscard]] std::uint32_t peer(int device, int stages_on = 0);
   [[nodiscard]] std::uint32_t slot(program::GroupId group);
 
   [[nodiscard]] std::int64_t parameters() const;
   [[nodiscard]] program::BlockId forward_layer();
-  [[nodiscard]] program::BlockId backward_layer();
+  /// With the sums of gradients after the last micro-batch.
+  [[nodiscard]] program::BlockId backward_layer(bool is_last);
   /// Of the stream beside: the sums of a layer's gradients, as they come.
   [[nodiscard]] program::BlockId gradient_sums();
   [[nodiscard]] program::BlockId stream_beside(const std::vector<program::BlockId>& sums);
-  void pass(Builder& main, const std::string& name, const std::vector<program::BlockId>& kinds, bool is_forward);
+  void pass(Builder& builder, const std::string& name, const std::vector<program::BlockId>& kinds, bool is_forward);
+  void make_passes();
+  void exchange(Builder& builder, const program::PipelineAction& action);
 
   void forward(Builder& builder, std::size_t i);
-  void backward(Builder& builder, std::size_t i);
+  void backward(Builder& builder, std::size_t i, bool is_last);
   void redistribute(Builder& builder, const CutEdge& edge, bool is_forward);
+  void redistribute(Builder& builder, const std::string& label, const std::vector<Piece>& pieces);
   void streams(Builder& builder, std::size_t i, Phase phase);
   void product(Builder& builder, std::size_t i, Phase phase);
   void post(Builder& builder, std::size_t i, Phase phase, int step, bool sums);
@@ -75,7 +92,10 @@ class DeviceCode {
   const CutGraph& cut_;
   const CutLayer* layer_ = nullptr;  // the kind that is written
   Reductions reductions_;
-  int device_;
+  StagePlace stage_;
+  int device_;                                                       // of the stage
+  program::BlockId forward_ = 0, backward_ = 0, last_backward_ = 0;  // through all layers
+  std::vector<program::BlockId> sums_;                               // by kind, of the stream beside
   std::vector<program::DeviceId> peers_;
   std::vector<program::GroupId> slots_;
 };

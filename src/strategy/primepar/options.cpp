@@ -1,6 +1,7 @@
 #include "options.hpp"
 
 #include "graph.hpp"
+#include "tessera/program/schedule.hpp"
 
 namespace tessera::strategy::primepar {
 
@@ -35,6 +36,19 @@ const config::Schema<Partitions>& partitions_schema() {
   return schema;
 }
 
+namespace {
+
+/// Those of one chunk a stage.
+std::vector<std::string> schedule_names() {
+  std::vector<std::string> names;
+  for (const program::PipelineOrder& order : program::pipeline_orders()) {
+    if (order.check({2, 1, 3, true}).empty()) names.push_back(order.name);
+  }
+  return names;
+}
+
+}  // namespace
+
 const config::Schema<Options>& options_schema() {
   static const config::Schema<Options> schema = [] {
     config::Schema<Options> s("strategy.primepar", "Operators cut in space and time over all devices (PrimePar).");
@@ -44,6 +58,15 @@ const config::Schema<Options>& options_schema() {
     s.boolean("overlap_gradient_reduction", &Options::overlap_gradient_reduction,
               "all-reduces of weight gradients run beside what is computed after them")
         .otherwise("false");
+    s.integer("pipeline", &Options::pipeline, "pipeline stages, a power of two; each on as many devices, all cut alike")
+        .at_least("1")
+        .otherwise("1");
+    s.integer("micro_batches", &Options::micro_batches, "micro-batches that the global batch is split into")
+        .at_least("1")
+        .at_most("1000000")
+        .otherwise("1");
+    s.choice("schedule", &Options::schedule, schedule_names(), "order of the passes of a pipeline's micro-batches")
+        .otherwise("1f1b");
     s.table("partitions", &Options::partitions, partitions_schema(),
             "operators whose partition is not to be chosen, see strategy.primepar.partitions")
         .optional();

@@ -9,6 +9,7 @@
 #include "layouts.hpp"
 #include "options.hpp"
 #include "tessera/base/error.hpp"
+#include "tessera/program/schedule.hpp"
 
 namespace tessera::strategy::primepar {
 namespace {
@@ -24,11 +25,13 @@ class Planner {
     Plan plan;
     check();
     if (!diagnostics_.ok()) return plan;
-    const Graph graph = make_graph(options_.graph, *job_.model, *job_.workload);
-    const int bits = device_bits(static_cast<std::int64_t>(job_.machine->devices()));
+    Workload micro_batch = *job_.workload;
+    micro_batch.global_batch /= options_.micro_batches;
+    const Graph graph = make_graph(options_.graph, *job_.model, micro_batch);
+    const int bits = device_bits(stage_devices());
     const Space space = read_space(graph, bits);
     if (!diagnostics_.ok()) return plan;
-    const Chosen chosen = choose(job_, graph, space, options_, layers(), bits,
+    const Chosen chosen = choose(job_, graph, space, passes(), layers(), bits,
                                  [&](const auto& partitions) { return fits(cut_graph(graph, partitions, bits)); });
     add_program(cut_graph(graph, chosen.layers, bits), plan.program);
     describe(graph, chosen, plan);
@@ -53,11 +56,27 @@ class Planner {
     } catch (const InputError& problem) {
       error(name, problem.what());
     }
+    check_passes();
     for (program::DeviceId device = 0; device < job_.machine->devices(); ++device) {
       if (!job_.machine->alive(device))
         return error(name,
                      "strategy \"primepar\" needs all devices, and " + job_.machine->node_name(device) + " has failed");
     }
+  }
+
+  void check_passes() {
+    const std::int64_t devices = job_.machine->devices(), batch = job_.workload->global_batch;
+    if (devices % options_.pipeline != 0 || (options_.pipeline & (options_.pipeline - 1)) != 0) {
+      error(
+          place_of(table_, "pipeline"),
+          fmt::format("{} stages: a power of two that divides the {} devices is allowed", options_.pipeline, devices));
+    } else if (all_layers() % options_.pipeline != 0) {
+      error(place_of(table_, "pipeline"),
+            fmt::format("{} stages of {} layers: all stages have as many", options_.pipeline, all_layers()));
+    }
+    if (batch % options_.micro_batches != 0)
+      error(place_of(table_, "micro_batches"),
+            fmt::format("global_batch = {} is no multiple of {} micro-batches", batch, options_.micro_batches));
   }
 
   /// For each operator what is given, or all. Those of operators that the graph lacks are errors.
@@ -152,7 +171,14 @@ class Planner {
     throw InternalError("no key for the partition of operator " + name);
   }
 
-  [[nodiscard]] std::int64_t layers() const { return options_.graph == "layer" ? job_.model->layers : 1; }
+  [[nodiscard]] std::int64_t all_layers() const { return options_.graph == "layer" ? job_.model->layers : 1; }
+  /// Of one stage.
+  [[nodiscard]] std::int64_t layers() const { return all_layers() / options_.pipeline; }
+  [[nodiscard]] std::int64_t stage_devices() const { return job_.machine->devices() / options_.pipeline; }
+  [[nodiscard]] Passes passes() const {
+    return {options_.overlap_gradient_reduction, options_.pipeline, options_.micro_batches,
+            options_.schedule == "gpipe"};
+  }
 
   void add_program(const CutGraph& cut, program::Program& program) const {
     program.labels = {""};
@@ -160,13 +186,23 @@ class Planner {
     program.devices.resize(job_.machine->devices());
     Groups groups(program), beside(program);
     const std::uint32_t all_reduce = job_.collectives->index_for(program::CollectiveKind::all_reduce);
-    for (int device = 0; device < static_cast<int>(program.devices.size()); ++device)
-      DeviceCode(program, cut, {&groups, options_.overlap_gradient_reduction ? &beside : nullptr, all_reduce}, device)
-          .write();
+    const Reductions reductions{&groups, options_.overlap_gradient_reduction ? &beside : nullptr, all_reduce};
+    const program::PipelineShape shape{static_cast<std::uint32_t>(options_.pipeline), 1,
+                                       static_cast<std::uint32_t>(options_.micro_batches), true};
+    for (std::uint32_t stage = 0; stage < shape.stages; ++stage) {
+      const program::ScheduleLoop schedule =
+          program::fold(program::find_pipeline_order(options_.schedule)->actions(shape, stage));
+      const auto devices = static_cast<int>(stage_devices());
+      const StagePlace place{static_cast<int>(stage) * devices, stage > 0, &schedule};
+      for (int device = 0; device < devices; ++device) DeviceCode(program, cut, reductions, place, device).write();
+    }
   }
 
   void describe(const Graph& graph, const Chosen& chosen, Plan& plan) const {
     plan.description = {{"graph", options_.graph}};
+    if (options_.pipeline > 1) plan.description.emplace_back("pipeline", std::to_string(options_.pipeline));
+    if (options_.micro_batches > 1)
+      plan.description.emplace_back("micro-batches", std::to_string(options_.micro_batches));
     if (chosen.predicted > 0)
       plan.description.emplace_back("predicted time",
                                     fmt::format("{:.2f} ms", 1e-9 * static_cast<double>(chosen.predicted)));
@@ -183,7 +219,7 @@ class Planner {
     predict(graph, chosen, plan);
     plan.hardware_flops = program::executed_flops(plan.program, *job_.machine);
     plan.model_flops = plan.hardware_flops;  // nothing is computed twice
-    for (const Node& node : graph.nodes) plan.parameters += layers() * node.parameter_sets * weights(node.op);
+    for (const Node& node : graph.nodes) plan.parameters += all_layers() * node.parameter_sets * weights(node.op);
     plan.tokens = job_.workload->global_batch * job_.workload->sequence;
   }
 

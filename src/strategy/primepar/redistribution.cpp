@@ -53,12 +53,6 @@ Region hull(const std::vector<Region>& regions) {
   return all;
 }
 
-std::vector<Region> regions(const Slices& slices, const TensorView& view, Phase phase, int step) {
-  std::vector<Region> found;
-  for (int device = 0; device < slices.devices(); ++device) found.push_back(region(slices, view, device, phase, step));
-  return found;
-}
-
 TensorView plain_view(const Operator& op, Tensor tensor) {
   TensorView view;
   for (const int dimension : op.dimensions_of(tensor)) view.push_back({0, {{dimension, 1}}});
@@ -123,7 +117,13 @@ Region region(const Slices& slices, const TensorView& view, int device, Phase ph
   return found;
 }
 
-std::vector<Piece> redistribute(const std::vector<Region>& held, const std::vector<Region>& needed) {
+std::vector<Region> regions(const Slices& slices, const TensorView& view, Phase phase, int step) {
+  std::vector<Region> found;
+  for (int device = 0; device < slices.devices(); ++device) found.push_back(region(slices, view, device, phase, step));
+  return found;
+}
+
+std::vector<Piece> redistribute(const std::vector<Region>& held, const std::vector<Region>& needed, bool elsewhere) {
   std::map<Region, std::vector<int>> holders;
   for (std::size_t device = 0; device < held.size(); ++device)
     holders[held[device]].push_back(static_cast<int>(device));
@@ -140,7 +140,7 @@ std::vector<Piece> redistribute(const std::vector<Region>& held, const std::vect
       if (elements == 0) continue;
       missing -= elements;
       const int from = *std::min_element(members.begin(), members.end(), nearer);
-      if (from != device) pieces.push_back({from, device, std::move(common)});
+      if (from != device || elsewhere) pieces.push_back({from, device, std::move(common)});
     }
     if (missing != 0) throw InternalError(fmt::format("device {} needs elements that no device holds once", device));
   }

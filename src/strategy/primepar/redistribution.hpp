@@ -43,6 +43,8 @@ using Ranges = std::vector<Range>;
 using Region = std::vector<Ranges>;
 [[nodiscard]] std::int64_t elements_of(const Region& region);
 [[nodiscard]] Region region(const Slices& slices, const TensorView& view, int device, Phase phase, int step);
+/// Of all devices.
+[[nodiscard]] std::vector<Region> regions(const Slices& slices, const TensorView& view, Phase phase, int step);
 
 /// Part of a tensor that a device has not, from one that has it.
 struct Piece {
@@ -56,7 +58,9 @@ struct Piece {
 /// that shares most leading bits of the id with the receiver sends, then the one whose id differs by least: inside the
 /// node where it can, and spread over the holders. By receiver, then by place in the tensor. Throws InternalError if
 /// some of it is held by no device, or in slices that overlap.
-[[nodiscard]] std::vector<Piece> redistribute(const std::vector<Region>& held, const std::vector<Region>& needed);
+/// `elsewhere`: those who need it are other devices, numbered alike, so that all of it moves.
+[[nodiscard]] std::vector<Piece> redistribute(const std::vector<Region>& held, const std::vector<Region>& needed,
+                                              bool elsewhere = false);
 
 /// From the producer's O after its forward (and all-reduce) to the consumer's operand before its first step, ...
 [[nodiscard]] std::vector<Piece> forward_redistribution(const Shared& shared, const Slices& producer,

@@ -27,6 +27,9 @@ struct Options {
   std::string graph = "layer";
   bool temporal = true;  ///< P may be chosen
   bool overlap_gradient_reduction = false;
+  std::int64_t pipeline = 1;       ///< stages, over the top bits of the device id
+  std::int64_t micro_batches = 1;  ///< of the global batch
+  std::string schedule = "1f1b";
   Partitions partitions;
 };
 [[nodiscard]] const config::Schema<Options>& options_schema();
