@@ -20,6 +20,7 @@ KEYS = {  # of the summary line, by part
                    "memory_in_range", "memory_below", "memory_above", "predicted_over_c"],
     "mlp": ["mlp_speedup", "mlp_collectives", "mlp_bytes_baseline", "mlp_bytes_primepar"],
     "3d": [f"speedup_3d_{model}" for model in ("opt-175b", "llama2-70b", "bloom-176b")],
+    "wafer": ["wafer_over_c"],
     "prediction": ["plans", "correlation", "within_5_pct", "least_pct", "greatest_pct"],
 }
 

@@ -1,7 +1,7 @@
 """The parts of the study of PrimePar. A part is a function that takes a Bench and returns an Outcome; adding one is one function in
 one file of this folder and one entry here."""
 
-from . import mlp, prediction, sensitivity, three_d, throughput, variants
+from . import mlp, prediction, sensitivity, three_d, throughput, variants, wafer
 
 PARTS = {
     "throughput": throughput.study,
@@ -11,4 +11,5 @@ PARTS = {
     "batches": variants.batches,
     "sensitivity": sensitivity.study,
     "3d": three_d.study,
+    "wafer": wafer.study,
 }

@@ -45,12 +45,14 @@ Time AllReduceCosts::measure(const std::vector<std::vector<int>>& groups, std::i
   collective.algorithm = job_->collectives->index_for(program::CollectiveKind::all_reduce);
   const program::BlockId block = program::BlockBuilder(program, "all-reduce").collective(collective).done();
   for (const std::vector<int>& group : groups) {
+    std::vector<program::DeviceId> members;
     for (const int member : group) {
-      program::DeviceProgram& device = program.devices[static_cast<std::size_t>(member)];
+      members.push_back(static_cast<program::DeviceId>(order_[static_cast<std::size_t>(member)]));
+      program::DeviceProgram& device = program.devices[members.back()];
       device.streams = {block};
       device.groups = {static_cast<program::GroupId>(program.groups.size())};
     }
-    program.groups.push_back({{group.begin(), group.end()}});
+    program.groups.push_back({std::move(members)});
   }
   const program::Evaluation evaluation = job_->evaluator->evaluate(program);
   if (!evaluation.feasible) throw InternalError("an all-reduce alone cannot run: " + evaluation.reason);
@@ -226,7 +228,7 @@ CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std
     tables.nodes.push_back(gathered(comm, std::move(times)));
     tables.bytes.push_back(gathered(comm, std::move(bytes)));
   }
-  LinkLoads loads(job.machine->network);
+  LinkLoads loads(*job.machine);
   for (const Edge& edge : graph.edges) {
     const Choices &from = all[static_cast<std::size_t>(edge.from)], &to = all[static_cast<std::size_t>(edge.to)];
     std::vector<Time> rows;
@@ -242,7 +244,7 @@ CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std
 
 Time boundary_cost(const Job& job, const CutGraph& cut, const Passes& passes) {
   if (passes.stages == 1) return 0;
-  LinkLoads loads(job.machine->network);
+  LinkLoads loads(*job.machine);
   const int next = cut.kinds.front().nodes.front().slices.devices();  // first device of the second stage
   const auto time = [&](const std::vector<Piece>& pieces, int from, int to) {
     for (const Piece& piece : pieces)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cut_graph.hpp"
+#include "device_order.hpp"
 #include "link_loads.hpp"
 #include "tessera/strategy/strategy.hpp"
 
@@ -29,7 +30,7 @@ struct Passes {
 /// groups active at once, since they may share links.
 class AllReduceCosts {
  public:
-  explicit AllReduceCosts(const Job& job) : job_(&job) {}
+  explicit AllReduceCosts(const Job& job) : job_(&job), order_(device_order(*job.machine)) {}
   [[nodiscard]] Time time(const std::vector<std::vector<int>>& groups, std::int64_t bytes);
 
  private:
@@ -39,6 +40,7 @@ class AllReduceCosts {
   [[nodiscard]] Time measure(const std::vector<std::vector<int>>& groups, std::int64_t bytes) const;
 
   const Job* job_;
+  std::vector<int> order_;
   std::map<std::vector<std::vector<int>>, Line> known_;
 };
 
@@ -48,7 +50,7 @@ class AllReduceCosts {
 class NodeCosts {
  public:
   NodeCosts(const Job& job, const Graph& graph, const Passes& passes)
-      : job_(&job), graph_(&graph), passes_(passes), sums_(job), loads_(job.machine->network) {}
+      : job_(&job), graph_(&graph), passes_(passes), sums_(job), loads_(*job.machine) {}
   [[nodiscard]] Time time(std::size_t node, const CutNode& cut);
 
  private:

@@ -29,9 +29,9 @@ bool contains(const std::vector<int>& dimensions, int dimension) {
 
 }  // namespace
 
-program::GroupId Groups::of(const std::vector<int>& members) {
+program::GroupId Groups::of(const std::vector<program::DeviceId>& members) {
   const auto [found, added] = known_.try_emplace(members, static_cast<program::GroupId>(program_->groups.size()));
-  if (added) program_->groups.push_back({{members.begin(), members.end()}});
+  if (added) program_->groups.push_back({members});
   return found->second;
 }
 
@@ -39,8 +39,12 @@ DeviceCode::DeviceCode(program::Program& program, const CutGraph& cut, const Red
                        const StagePlace& stage, int device)
     : program_(program), cut_(cut), reductions_(reductions), stage_(stage), device_(device) {}
 
+program::DeviceId DeviceCode::of_machine(int device) const {
+  return static_cast<program::DeviceId>((*stage_.order)[static_cast<std::size_t>(stage_.first_device + device)]);
+}
+
 std::uint32_t DeviceCode::peer(int device, int stages_on) {
-  return slot_in(peers_, static_cast<program::DeviceId>(stage_.first_device + stages_on * stage_devices() + device));
+  return slot_in(peers_, of_machine(stages_on * stage_devices() + device));
 }
 
 std::uint32_t DeviceCode::slot(program::GroupId group) { return slot_in(slots_, group); }
@@ -100,7 +104,7 @@ void DeviceCode::write() {
   main.allocate(MemoryCategory::weights, held).allocate(MemoryCategory::gradients, held);
   ScheduleWriter schedule(*this, main);
   program::write_schedule(schedule, *stage_.schedule);
-  program::DeviceProgram& bound = program_.devices[static_cast<std::size_t>(stage_.first_device + device_)];
+  program::DeviceProgram& bound = program_.devices[of_machine(device_)];
   if (reductions_.beside != nullptr) {
     main.activity(Activity::data_communication).label("gradients").wait(is_summed);
     bound.streams = {main.done(), stream_beside(sums_)};
@@ -371,8 +375,8 @@ void DeviceCode::all_reduce(Builder& builder, Groups& known, const std::vector<s
   for (const std::vector<int>& group : groups) {
     if (!contains(group, device_)) continue;
     program::Collective collective;
-    std::vector<int> members;
-    for (const int member : group) members.push_back(stage_.first_device + member);
+    std::vector<program::DeviceId> members;
+    for (const int member : group) members.push_back(of_machine(member));
     collective.group_slot = slot(known.of(members));
     collective.bytes = bytes;
     collective.element = element;

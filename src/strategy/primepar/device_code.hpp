@@ -15,11 +15,11 @@ namespace tessera::strategy::primepar {
 class Groups {
  public:
   explicit Groups(program::Program& program) : program_(&program) {}
-  [[nodiscard]] program::GroupId of(const std::vector<int>& members);
+  [[nodiscard]] program::GroupId of(const std::vector<program::DeviceId>& members);
 
  private:
   program::Program* program_;
-  std::map<std::vector<int>, program::GroupId> known_;
+  std::map<std::vector<program::DeviceId>, program::GroupId> known_;
 };
 
 /// Who sums, and how.
@@ -31,9 +31,10 @@ struct Reductions {
 
 /// Of a pipeline; stages follow each other on the machine's devices, each on as many.
 struct StagePlace {
-  int first_device = 0;       ///< of the machine
+  int first_device = 0;       ///< its number
   bool has_previous = false;  ///< stage
   const program::ScheduleLoop* schedule = nullptr;
+  const std::vector<int>* order = nullptr;  ///< device_order()
 };
 
 class DeviceCode {
@@ -57,6 +58,8 @@ class DeviceCode {
   [[nodiscard]] std::int64_t bytes(std::size_t i, const Moment& moment) const;
   [[nodiscard]] std::int64_t kept(std::size_t i) const;
   [[nodiscard]] int stage_devices() const { return cut_.kinds.front().nodes.front().slices.devices(); }
+  /// The machine's device, from one of this stage.
+  [[nodiscard]] program::DeviceId of_machine(int device) const;
   /// `device` of this stage, or of the one so many stages on.
   [[nodiscard]] std::uint32_t peer(int device, int stages_on = 0);
   [[nodiscard]] std::uint32_t slot(program::GroupId group);

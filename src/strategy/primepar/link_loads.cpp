@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "device_order.hpp"
+
 namespace tessera::strategy::primepar {
 namespace {
 
@@ -16,8 +18,12 @@ std::vector<std::int64_t> all_rates(const machine::Network& network) {
 
 }  // namespace
 
-LinkLoads::LinkLoads(const machine::Network& network)
-    : devices_(static_cast<int>(network.devices)), rates_(all_rates(network)), bytes_(network.links.size(), 0) {
+LinkLoads::LinkLoads(const machine::Machine& machine)
+    : devices_(static_cast<int>(machine.devices())),
+      rates_(all_rates(machine.network)),
+      bytes_(machine.network.links.size(), 0) {
+  const machine::Network& network = machine.network;
+  const std::vector<int> order = device_order(machine);
   for (const machine::Link& link : network.links)
     rate_of_.push_back(
         static_cast<std::size_t>(std::lower_bound(rates_.begin(), rates_.end(), link.bandwidth) - rates_.begin()));
@@ -25,8 +31,8 @@ LinkLoads::LinkLoads(const machine::Network& network)
   for (int from = 0; from < devices_; ++from) {
     for (int to = 0; to < devices_; ++to) {
       Route& found = routes_[static_cast<std::size_t>(from * devices_ + to)];
-      auto at = static_cast<machine::NodeId>(from);
-      const auto end = static_cast<machine::NodeId>(to);
+      auto at = static_cast<machine::NodeId>(order[static_cast<std::size_t>(from)]);
+      const auto end = static_cast<machine::NodeId>(order[static_cast<std::size_t>(to)]);
       while (at != end) {
         const machine::LinkId link = network.router->next(at, end);
         found.links.push_back(link);

@@ -8,10 +8,10 @@
 
 namespace tessera::strategy::primepar {
 
-/// Device numbers are the machine's.
+/// Devices are numbered as by device_order().
 class LinkLoads {
  public:
-  explicit LinkLoads(const machine::Network& network);
+  explicit LinkLoads(const machine::Machine& machine);
 
   /// What decides how long it takes.
   struct Burden {

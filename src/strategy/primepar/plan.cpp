@@ -6,6 +6,7 @@
 #include "../place_of.hpp"
 #include "choose.hpp"
 #include "device_code.hpp"
+#include "device_order.hpp"
 #include "layouts.hpp"
 #include "options.hpp"
 #include "tessera/base/error.hpp"
@@ -189,11 +190,12 @@ class Planner {
     const Reductions reductions{&groups, options_.overlap_gradient_reduction ? &beside : nullptr, all_reduce};
     const program::PipelineShape shape{static_cast<std::uint32_t>(options_.pipeline), 1,
                                        static_cast<std::uint32_t>(options_.micro_batches), true};
+    const std::vector<int> order = device_order(*job_.machine);
     for (std::uint32_t stage = 0; stage < shape.stages; ++stage) {
       const program::ScheduleLoop schedule =
           program::fold(program::find_pipeline_order(options_.schedule)->actions(shape, stage));
       const auto devices = static_cast<int>(stage_devices());
-      const StagePlace place{static_cast<int>(stage) * devices, stage > 0, &schedule};
+      const StagePlace place{static_cast<int>(stage) * devices, stage > 0, &schedule, &order};
       for (int device = 0; device < devices; ++device) DeviceCode(program, cut, reductions, place, device).write();
     }
   }
