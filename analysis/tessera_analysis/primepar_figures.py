@@ -82,3 +82,35 @@ def lane_of(label, name):
     if label.endswith(" all-reduce"):
         return "all-reduce across nodes" if " dW " in label or name == "PrimePar" else "all-reduce inside nodes"
     return "ring" if label.endswith(" ring") else "redistribution" if " to " in label else "computing"
+
+
+PHASES = {"forward": "O{m}{k} += I{m}{n} W{n}{k}", "backward": "dI{m}{n} += dO{m}{k} W{n}{k}", "gradient": "dW{n}{k} += I{m}{n} dO{m}{k}"}
+SUMMED = {"forward": "n", "backward": "k", "gradient": "m"}  # the slice that differs from step to step
+TILE_COLOURS = ("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#CC79A7", "#D55E00", "#0072B2", "#999999")
+
+
+def square_slices(phase, row, column, step, side):
+    """Slices m, n, k that device (row, column) of a P works on (slides: forward, backward and gradient DSIs)."""
+    delta = int(step == side - 1)
+    m, n, k = {"forward": (row, row + column + step, column), "backward": (row, row + column - 1, column + step),
+               "gradient": (row + step, row + column - 1 + delta, column - 1 + delta)}[phase]
+    return {"m": m % side, "n": n % side, "k": k % side}
+
+
+def tiles(side):
+    """What each device of P(side x side) multiplies in each step of each phase."""
+    figure, panels = pyplot.subplots(len(PHASES), side, figsize=(3.1 * side, 3.0 * len(PHASES)), layout="constrained")
+    style.title(figure, f"P({side}x{side}): devices by row and column, colour by the slice that goes from step to step")
+    for (phase, text), row_of_panels in zip(PHASES.items(), panels):
+        for step, axes in enumerate(row_of_panels):
+            for row in range(side):
+                for column in range(side):
+                    slices = square_slices(phase, row, column, step, side)
+                    axes.add_patch(pyplot.Rectangle((column, row), 1, 1, facecolor=TILE_COLOURS[slices[SUMMED[phase]] % len(TILE_COLOURS)], edgecolor="white", alpha=0.6))
+                    axes.text(column + 0.5, row + 0.5, text.format(**slices).replace(" += ", "\n+= "), ha="center", va="center", fontsize=5.8)
+            axes.set_xlim(0, side)
+            axes.set_ylim(side, 0)
+            axes.set_aspect("equal")
+            axes.set_axis_off()
+            axes.set_title(f"{phase}, t = {step}", fontsize=9)
+    return figure

@@ -12,7 +12,7 @@ import primepar
 from _primepar import PARTS, prediction, three_d
 from _primepar.bench import BIT_COUNTS, Bench, Cell, all_degrees, in_range, inside_nodes, nearest, partitions
 from tessera_analysis.plot import save
-from tessera_analysis.primepar_figures import lane_of
+from tessera_analysis.primepar_figures import lane_of, square_slices
 
 RANGE = ["cells", "in_range", "below", "above"]
 KEYS = {  # of the summary line, by part
@@ -110,6 +110,32 @@ class Draws(unittest.TestCase):
     def test_correlation(self):
         self.assertAlmostEqual(prediction.correlation([(1, 2), (2, 4), (3, 6)]), 1)
         self.assertAlmostEqual(prediction.correlation([(1, 1), (2, -1), (3, 1), (4, -1)]), -0.4472, places=4)
+
+
+class Tiles(unittest.TestCase):
+    def products(self, phase, step):
+        names = {"forward": "mnk", "backward": "mkn"}[phase]
+        rows = []
+        for row in range(4):
+            slices = [square_slices(phase, row, column, step, 4) for column in range(4)]
+            rows.append([tuple(each[name] for name in names) for each in slices])
+        return rows
+
+    def test_the_last_step_of_the_forward_pass_is_the_slides(self):
+        # "O00 += I03 x W30, O01 += I00 x W01, ...": the first and the third row
+        found = self.products("forward", 3)
+        self.assertEqual(found[0], [(0, 3, 0), (0, 0, 1), (0, 1, 2), (0, 2, 3)])
+        self.assertEqual(found[2], [(2, 1, 0), (2, 2, 1), (2, 3, 2), (2, 0, 3)])
+
+    def test_every_product_is_computed_once_a_phase(self):
+        for phase in ("forward", "backward", "gradient"):
+            found = {tuple(square_slices(phase, r, c, t, 8).values()) for r in range(8) for c in range(8) for t in range(8)}
+            self.assertEqual(len(found), 8**3)
+
+    def test_the_last_step_of_the_gradient_phase_is_the_slides(self):
+        # dW00 += I03^T dO30, dW11 += I13^T dO31: m = 3, and n, k as in the first step of the forward pass
+        found = [square_slices("gradient", 0, column, 3, 4) for column in range(4)]
+        self.assertEqual([(each["n"], each["k"], each["m"]) for each in found], [(0, 0, 3), (1, 1, 3), (2, 2, 3), (3, 3, 3)])
 
 
 class Lanes(unittest.TestCase):

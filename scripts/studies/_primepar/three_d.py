@@ -9,9 +9,9 @@ from _runs import in_pairs, table
 from . import paper
 from .bench import MODELS, Cell, log2, most_tensor_bits, partitions
 
-GPUS, BATCH = 32, 32
-STAGES, MICRO_BATCHES = (1, 2, 4, 8), (1, 2, 4, 8, 16, 32)
-SPARING = (8, 32, (0, 2))  # stages, micro-batches, (replicas, tensor bits): what takes least memory
+GPUS, BATCH, SMALL_BATCH = 32, 32, 8
+STAGES = (1, 2, 4, 8)
+SPARING = (8, (0, 2))  # stages, (replicas, tensor bits): what takes least memory, with micro-batches of one sequence
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,10 @@ class Way:
 
 def study(bench):
     found = [(model, *compare(bench, Cell(model, GPUS, BATCH))) for model in paper.THREE_D]
-    rows = [row(*one) for one in found]
+    small = [(model, *compare(bench, Cell(model, GPUS, SMALL_BATCH))) for model in paper.THREE_D]
     speedups = {model: seconds(base) / seconds(ours) for model, _, (_, base), (_, ours) in found}
-    return Outcome(tables={"primepar-3d": table(("model", "layers", "baseline", "s", "PrimePar", "s", "speedup", "slides", "fc1"), rows)},
+    header = ("model", "layers", "baseline", "s", "PrimePar", "s", "speedup", "slides", "fc1")
+    return Outcome(tables={"primepar-3d": table(header, [row(*one) for one in found]), "primepar-3d-small": table(header, [row(*one) for one in small])},
                    summary={f"speedup_3d_{model}": two(speedup) for model, speedup in speedups.items()},
                    goals=[(paper.THREE_D[model], speedup) for model, speedup in speedups.items()])
 
@@ -41,16 +42,20 @@ def study(bench):
 def compare(bench, cell):
     """Layers, and (way, result) of the fastest on both sides."""
     layers = layers_that_fit(bench, cell)
-    return (layers, fastest(bench, cell, layers, baseline_ways(cell)), fastest(bench, cell, layers, [Way(p, m) for p in STAGES for m in MICRO_BATCHES]))
+    return (layers, fastest(bench, cell, layers, baseline_ways(cell)), fastest(bench, cell, layers, [Way(p, m) for p in STAGES for m in micro_batches(cell)]))
 
 
 def layers_that_fit(bench, cell):
     """The greatest multiple of the most stages, so that every number of stages has as many layers each."""
-    stages, micro_batches, degree = SPARING
+    stages, degree = SPARING
     layers = stages
-    while layers + stages <= MODELS[cell.model][1] and bench.run(cell, layers + stages, Way(stages, micro_batches, degree).settings()):
+    while layers + stages <= MODELS[cell.model][1] and bench.run(cell, layers + stages, Way(stages, cell.batch, degree).settings()):
         layers += stages
     return layers
+
+
+def micro_batches(cell):
+    return [2**i for i in range(log2(cell.batch) + 1)]
 
 
 def baseline_ways(cell):
@@ -58,10 +63,10 @@ def baseline_ways(cell):
     ways = []
     for stages in STAGES:
         bits = log2(GPUS // stages)
-        for micro_batches in MICRO_BATCHES:
+        for count in micro_batches(cell):
             for replicas in range(bits + 1):
-                if replicas <= log2(BATCH // micro_batches) and bits - replicas <= most_tensor_bits(cell):
-                    ways.append(Way(stages, micro_batches, (replicas, bits - replicas)))
+                if replicas <= log2(cell.batch // count) and bits - replicas <= most_tensor_bits(cell):
+                    ways.append(Way(stages, count, (replicas, bits - replicas)))
     return ways
 
 
