@@ -52,7 +52,8 @@ class DeterminismOfExperiments(Determinism):
     def test_operators_cut_in_space_and_time(self):
         self.check("primepar.toml")
         self.check("primepar-search.toml")
-        stages = ("strategy.graph=layer", "model.layers=4", "strategy.pipeline=2", "strategy.micro_batches=4", "strategy.overlap_gradient_reduction=true")
+        stages = ("strategy.graph=layer", "model.layers=4", "strategy.pipeline=2", "strategy.micro_batches=4", "strategy.overlap_gradient_reduction=true",
+                  "strategy.recomputation=true")
         self.check("primepar-search.toml", *[word for stage in stages for word in ("--set", stage)])
 
     def test_a_mixture_of_experts(self):
@@ -115,7 +116,8 @@ class Searches(CliTest):
 
     def test_gradients_summed_beside_the_backward_pass_change_the_plan(self):
         _, alone, _ = self.plan()
-        _, beside, simulated = self.plan("--set", "strategy.overlap_gradient_reduction=true")
+        _, beside, simulated = self.plan("--set", "strategy.overlap_gradient_reduction=true",
+                  "strategy.recomputation=true")
         self.assertLess(beside, alone)
         self.assertLess(simulated, alone)
 

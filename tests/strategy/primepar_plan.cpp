@@ -152,6 +152,31 @@ TEST_CASE("primepar: what a stage keeps") {
   CHECK(kept("schedule = \"gpipe\"\n", 1) == 4 * of_one);
 }
 
+TEST_CASE("primepar: layers that recompute keep what they read, and run forward twice") {
+  TestJob one = job();
+  for (std::uint64_t number = 0; number < 30; ++number) {
+    const std::string text = drawn_layer(one, 3, number);
+    CAPTURE(text);
+    const Plan keeping = one.plan(text, primepar::kind());
+    const Plan again = one.plan("recomputation = true\n" + text, primepar::kind());
+    REQUIRE(one.diagnostics.errors() == std::vector<std::string>{});
+    REQUIRE(program::check_program(again.program, one.machine) == std::vector<std::string>{});
+    REQUIRE(3 * again.hardware_flops == 4 * keeping.hardware_flops);
+    REQUIRE(again.model_flops == keeping.model_flops);
+    for (program::DeviceId device = 0; device < 8; ++device)
+      REQUIRE(held_by(again.program, device).activations < held_by(keeping.program, device).activations);
+  }
+  // On one device three layers keep 512 tokens x 128 x 2 B each, and at most one of them all of its own beside.
+  TestJob alone = job(1);
+  std::string given = "[partitions]\n";
+  for (const primepar::Node& node : primepar::make_graph("layer", alone.model, alone.workload).nodes)
+    given += node.op.name + " = \"{}\"\n";
+  const Held all = held_by(alone.plan("name = \"primepar\"\n" + given, primepar::kind()).program, 0);
+  const Held some =
+      held_by(alone.plan("name = \"primepar\"\nrecomputation = true\n" + given, primepar::kind()).program, 0);
+  CHECK(some.activations == all.activations / 3 + 2 * 512 * 128 * 2);
+}
+
 TEST_CASE("primepar: the slides' MLP sums 604.0 MB a device in the baseline, 201.3 MB with P") {
   TestJob one(8, gpt(1, 12288, 96), 8);
   one.workload.sequence = 2048;

@@ -6,7 +6,7 @@ from _runs import in_pairs, table
 from .bench import MODELS, Cell, all_degrees, partitions
 
 FILE = "primepar/wafer.toml"
-DIES, LAYERS = 32, 8
+DIES, ROWS, LAYERS = 32, 8, 8
 CHOSEN = ("opt-175b", "llama2-70b", "bloom-176b")
 
 
@@ -19,7 +19,7 @@ def study(bench):
 
 
 def run(bench, model):
-    settings = (("model.include", model), ("model.layers", LAYERS))
+    settings = (("model.include", model), ("model.layers", LAYERS), ("machine.topology.rows", ROWS))
 
     def result(*more):
         return bench.simulator.attempt(FILE, (*settings, *more))

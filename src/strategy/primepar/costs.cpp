@@ -70,7 +70,8 @@ Time NodeCosts::time(std::size_t node, const CutNode& cut) {
       const Time hidden = passes_.overlap_gradients ? beside + own : 0;
       return sum + passes_.in_a_row() * own + std::max<Time>(0, sums - hidden);
     }
-    sum += passes_.in_a_row() * (own + sums);
+    const int times = phase == Phase::forward && passes_.recomputation ? 2 : 1;
+    sum += times * passes_.in_a_row() * (own + sums);
     beside = own;
   }
   return sum;
@@ -134,8 +135,9 @@ namespace {
 std::int64_t held_bytes(const Graph& graph, std::size_t node, const Slices& slices, const Passes& passes) {
   const Node& one = graph.nodes[node];
   return most(slices, [&](int device) {
-    return 2 * parameter_bytes(one, slices, device, graph.element) +
-           passes.held() * kept_bytes(one, slices, device, graph.element);
+    const std::int64_t parameters = 2 * parameter_bytes(one, slices, device, graph.element);
+    if (!passes.recomputation) return parameters + passes.held() * kept_bytes(one, slices, device, graph.element);
+    return parameters + (graph.reads_input(node) ? passes.held() * input_bytes(slices, device, graph.element) : 0);
   });
 }
 
@@ -176,9 +178,9 @@ std::vector<std::int64_t> gathered(Communicator& comm, std::vector<std::int64_t>
   return own;
 }
 
-/// Rows of this rank's producers.
+/// Rows of this rank's producers; so many forward for one backward.
 std::vector<Time> redistribution_times(const Edge& edge, const Choices& from, const Choices& to, std::int64_t element,
-                                       LinkLoads& loads) {
+                                       LinkLoads& loads, int forward_times) {
   const std::vector<const Slices*> producers = from.own(), consumers = to.all();
   if (producers.empty()) return {};
   RedistributionTimes forward(forward_redistributions(edge.shared, producers, consumers), element, loads);
@@ -186,8 +188,7 @@ std::vector<Time> redistribution_times(const Edge& edge, const Choices& from, co
   std::vector<Time> times;
   times.reserve(producers.size() * consumers.size());
   for (std::size_t producer = 0; producer < producers.size(); ++producer) {
-    const std::vector<Time> row = forward.times(producer);
-    times.insert(times.end(), row.begin(), row.end());
+    for (const Time time : forward.times(producer)) times.push_back(forward_times * time);
   }
   for (std::size_t consumer = 0; consumer < consumers.size(); ++consumer) {
     const std::vector<Time> column = backward.times(consumer);
@@ -232,7 +233,8 @@ CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std
   for (const Edge& edge : graph.edges) {
     const Choices &from = all[static_cast<std::size_t>(edge.from)], &to = all[static_cast<std::size_t>(edge.to)];
     std::vector<Time> rows;
-    together(comm, [&] { rows = redistribution_times(edge, from, to, graph.element, loads); });
+    const int forward_times = passes.recomputation && !edge.to_next_layer ? 2 : 1;
+    together(comm, [&] { rows = redistribution_times(edge, from, to, graph.element, loads, forward_times); });
     rows = gathered(comm, std::move(rows));
     for (Time& time : rows) time *= passes.in_a_row();
     if (comm.rank() == 0)

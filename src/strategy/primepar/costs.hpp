@@ -17,8 +17,9 @@ namespace tessera::strategy::primepar {
 struct Passes {
   bool overlap_gradients = false;
   std::int64_t stages = 1, micro_batches = 1;
-  bool keeps_all =
-      false;  ///< a schedule that keeps the activations of all micro-batches, not only of as many as stages
+  bool keeps_all = false;  ///< the activations of all micro-batches, not only of as many as there are stages
+
+  bool recomputation = false;
 
   /// Forward and backward passes one after the other: those of one stage, and those during which it waits for others.
   [[nodiscard]] std::int64_t in_a_row() const { return micro_batches + stages - 1; }

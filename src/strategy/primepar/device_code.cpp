@@ -13,8 +13,6 @@ using program::Activity;
 using program::BlockId;
 using program::MemoryCategory;
 
-Activity activity_of(Phase phase) { return phase == Phase::forward ? Activity::forward : Activity::backward; }
-
 /// The slot of a value in a table that grows.
 template <class T>
 std::uint32_t slot_in(std::vector<T>& table, T value) {
@@ -51,6 +49,10 @@ std::uint32_t DeviceCode::slot(program::GroupId group) { return slot_in(slots_, 
 
 std::int64_t DeviceCode::bytes(std::size_t i, const Moment& moment) const {
   return cut_.graph->element * elements(cut(i).slices, moment, device_);
+}
+
+Activity DeviceCode::activity(Phase phase) const {
+  return phase == Phase::forward ? forward_activity_ : Activity::backward;
 }
 
 std::int64_t DeviceCode::kept(std::size_t i) const {
@@ -198,14 +200,48 @@ void DeviceCode::pass(Builder& builder, const std::string& name, const std::vect
 
 BlockId DeviceCode::forward_layer() {
   Builder builder(program_, "layer forward");
-  for (std::size_t i = 0; i < layer_->nodes.size(); ++i) forward(builder, i);
+  if (stage_.recomputes) builder.allocate(MemoryCategory::activations, checkpoint());
+  for (std::size_t i = 0; i < layer_->nodes.size(); ++i) forward(builder, i, stage_.recomputes ? 0 : kept(i));
+  return builder.done();
+}
+
+BlockId DeviceCode::forward_again() {
+  Builder builder(program_, "layer forward again");
+  forward_activity_ = Activity::recomputation;
+  for (std::size_t i = 0; i < layer_->nodes.size(); ++i) forward(builder, i, kept(i) - own_checkpoint(i));
+  forward_activity_ = Activity::forward;
   return builder.done();
 }
 
 BlockId DeviceCode::backward_layer(bool is_last) {
   Builder builder(program_, "layer backward");
+  std::int64_t left = 0;
+  if (stage_.recomputes) {
+    left = checkpoint();
+    for (std::size_t i = 0; i < layer_->nodes.size(); ++i) left -= own_checkpoint(i);
+    builder.call(forward_again());
+  }
   for (std::size_t i = layer_->nodes.size(); i-- > 0;) backward(builder, i, is_last);
-  return builder.done();
+  return builder.release(MemoryCategory::activations, left).done();
+}
+
+std::int64_t DeviceCode::own_checkpoint(std::size_t i) const {
+  const bool is_own = node(i).keeps_input && cut_.graph->reads_input(i);
+  return is_own ? input_bytes(cut(i).slices, device_, cut_.graph->element) : 0;
+}
+
+std::int64_t DeviceCode::checkpoint() const {
+  const std::vector<const Edge*> edges = cut_.graph->edges_from_before();
+  if (edges.empty()) return own_checkpoint(0);
+  std::map<Region, std::int64_t> layouts;
+  for (const Edge* edge : edges) {
+    const Slices& slices = cut(static_cast<std::size_t>(edge->to)).slices;
+    layouts[region(slices, edge->shared.read, device_, Phase::forward, 0)] =
+        input_bytes(slices, device_, cut_.graph->element);
+  }
+  std::int64_t sum = 0;
+  for (const auto& [layout, bytes] : layouts) sum += bytes;
+  return sum;
 }
 
 BlockId DeviceCode::gradient_sums() {
@@ -228,11 +264,11 @@ BlockId DeviceCode::stream_beside(const std::vector<BlockId>& sums) {
   return builder.signal(is_summed).done();
 }
 
-void DeviceCode::forward(Builder& builder, std::size_t i) {
+void DeviceCode::forward(Builder& builder, std::size_t i, std::int64_t keeps) {
   for (const CutEdge& edge : layer_->edges) {
     if (edge.edge->to == static_cast<int>(i)) redistribute(builder, edge, true);
   }
-  builder.allocate(MemoryCategory::activations, kept(i));
+  builder.allocate(MemoryCategory::activations, keeps);
   sum_statistics(builder, i);
   product(builder, i, Phase::forward);
   sum(builder, i, Phase::forward, *reductions_.groups);
@@ -283,7 +319,7 @@ void DeviceCode::redistribute(Builder& builder, const std::string& label, const 
 
 void DeviceCode::streams(Builder& builder, std::size_t i, Phase phase) {
   for (const workload::Operator& op : streams_on(node(i), cut(i).slices, device_, phase))
-    builder.activity(activity_of(phase)).label(op.name).compute(op);
+    builder.activity(activity(phase)).label(op.name).compute(op);
 }
 
 /// What the next step reads travels while this one computes, into second buffers; sums follow their slice, and what
@@ -335,7 +371,7 @@ void DeviceCode::take(Builder& builder, std::size_t i, Phase phase, int step, bo
       const std::int64_t size = cut_.graph->element * move.elements;
       builder.receive(peer(move.from), size, Channel::steps);
       if (!sums) continue;
-      builder.activity(activity_of(phase))
+      builder.activity(activity(phase))
           .compute(addition(node(i).op, size, cut_.graph->datatype))
           .activity(Activity::tensor_communication);
     }
@@ -346,7 +382,7 @@ void DeviceCode::take(Builder& builder, std::size_t i, Phase phase, int step, bo
 
 void DeviceCode::multiply(Builder& builder, std::size_t i, Phase phase, int step) {
   const workload::Operator gemm = product_on(cut(i).slices, device_, phase, step, cut_.graph->datatype);
-  builder.activity(activity_of(phase)).label(gemm.name).compute(gemm);
+  builder.activity(activity(phase)).label(gemm.name).compute(gemm);
 }
 
 bool DeviceCode::sums_beside(std::size_t i, Phase phase) const {

@@ -35,6 +35,7 @@ struct StagePlace {
   bool has_previous = false;  ///< stage
   const program::ScheduleLoop* schedule = nullptr;
   const std::vector<int>* order = nullptr;  ///< device_order()
+  bool recomputes = false;                  ///< its layers keep what they read alone
 };
 
 class DeviceCode {
@@ -56,6 +57,7 @@ class DeviceCode {
   [[nodiscard]] const Node& node(std::size_t i) const { return cut_.graph->nodes[i]; }
   [[nodiscard]] const CutNode& cut(std::size_t i) const { return layer_->nodes[i]; }
   [[nodiscard]] std::int64_t bytes(std::size_t i, const Moment& moment) const;
+  [[nodiscard]] program::Activity activity(Phase phase) const;
   [[nodiscard]] std::int64_t kept(std::size_t i) const;
   [[nodiscard]] int stage_devices() const { return cut_.kinds.front().nodes.front().slices.devices(); }
   /// The machine's device, from one of this stage.
@@ -65,7 +67,12 @@ class DeviceCode {
   [[nodiscard]] std::uint32_t slot(program::GroupId group);
 
   [[nodiscard]] std::int64_t parameters() const;
+  /// What a layer that recomputes keeps: what it reads, in each layout in which it does.
+  [[nodiscard]] std::int64_t checkpoint() const;
+  /// Of that, what the node keeps for itself.
+  [[nodiscard]] std::int64_t own_checkpoint(std::size_t i) const;
   [[nodiscard]] program::BlockId forward_layer();
+  [[nodiscard]] program::BlockId forward_again();
   /// With the sums of gradients after the last micro-batch.
   [[nodiscard]] program::BlockId backward_layer(bool is_last);
   /// Of the stream beside: the sums of a layer's gradients, as they come.
@@ -75,7 +82,7 @@ class DeviceCode {
   void make_passes();
   void exchange(Builder& builder, const program::PipelineAction& action);
 
-  void forward(Builder& builder, std::size_t i);
+  void forward(Builder& builder, std::size_t i, std::int64_t keeps);
   void backward(Builder& builder, std::size_t i, bool is_last);
   void redistribute(Builder& builder, const CutEdge& edge, bool is_forward);
   void redistribute(Builder& builder, const std::string& label, const std::vector<Piece>& pieces);
@@ -93,7 +100,8 @@ class DeviceCode {
 
   program::Program& program_;
   const CutGraph& cut_;
-  const CutLayer* layer_ = nullptr;  // the kind that is written
+  const CutLayer* layer_ = nullptr;                                  // the kind that is written
+  program::Activity forward_activity_ = program::Activity::forward;  // of what is written
   Reductions reductions_;
   StagePlace stage_;
   int device_;                                                       // of the stage

@@ -181,6 +181,21 @@ class LayerGraph {
 
 }  // namespace
 
+std::vector<const Edge*> Graph::edges_from_before() const {
+  std::vector<const Edge*> found;
+  for (const Edge& edge : edges) {
+    if (edge.to_next_layer) found.push_back(&edge);
+  }
+  return found;
+}
+
+bool Graph::reads_input(std::size_t node) const {
+  const std::vector<const Edge*> before = edges_from_before();
+  if (before.empty()) return node == 0;
+  return std::any_of(before.begin(), before.end(),
+                     [&](const Edge* edge) { return edge->to == static_cast<int>(node); });
+}
+
 Graph make_graph(const std::string& name, const workload::Model& model, const Workload& workload) {
   LayerGraph graph(model, workload);
   return name == "mlp" ? graph.mlp() : graph.layer();

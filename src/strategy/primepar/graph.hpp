@@ -36,6 +36,11 @@ struct Graph {
   std::vector<Edge> edges;
   std::string datatype;
   std::int64_t element = 2;  ///< B
+
+  /// Edges that bring what the layer before left; none in a graph without one.
+  [[nodiscard]] std::vector<const Edge*> edges_from_before() const;
+  /// Whether the node reads what the layer, or the graph alone, is given.
+  [[nodiscard]] bool reads_input(std::size_t node) const;
 };
 
 /// "layer" or "mlp" of a dense model. The operators are those of Megatron-LM's layer (workload/transformer.hpp).

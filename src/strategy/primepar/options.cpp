@@ -67,6 +67,9 @@ const config::Schema<Options>& options_schema() {
         .otherwise("1");
     s.choice("schedule", &Options::schedule, schedule_names(), "order of the passes of a pipeline's micro-batches")
         .otherwise("1f1b");
+    s.boolean("recomputation", &Options::recomputation,
+              "a layer keeps only what it reads, and runs forward again before it runs backward (full recomputation)")
+        .otherwise("false");
     s.table("partitions", &Options::partitions, partitions_schema(),
             "operators whose partition is not to be chosen, see strategy.primepar.partitions")
         .optional();

@@ -178,7 +178,7 @@ class Planner {
   [[nodiscard]] std::int64_t stage_devices() const { return job_.machine->devices() / options_.pipeline; }
   [[nodiscard]] Passes passes() const {
     return {options_.overlap_gradient_reduction, options_.pipeline, options_.micro_batches,
-            options_.schedule == "gpipe"};
+            options_.schedule == "gpipe", options_.recomputation};
   }
 
   void add_program(const CutGraph& cut, program::Program& program) const {
@@ -195,13 +195,14 @@ class Planner {
       const program::ScheduleLoop schedule =
           program::fold(program::find_pipeline_order(options_.schedule)->actions(shape, stage));
       const auto devices = static_cast<int>(stage_devices());
-      const StagePlace place{static_cast<int>(stage) * devices, stage > 0, &schedule, &order};
+      const StagePlace place{static_cast<int>(stage) * devices, stage > 0, &schedule, &order, options_.recomputation};
       for (int device = 0; device < devices; ++device) DeviceCode(program, cut, reductions, place, device).write();
     }
   }
 
   void describe(const Graph& graph, const Chosen& chosen, Plan& plan) const {
     plan.description = {{"graph", options_.graph}};
+    if (options_.recomputation) plan.description.emplace_back("recomputation", "full");
     if (options_.pipeline > 1) plan.description.emplace_back("pipeline", std::to_string(options_.pipeline));
     if (options_.micro_batches > 1)
       plan.description.emplace_back("micro-batches", std::to_string(options_.micro_batches));
@@ -220,7 +221,8 @@ class Planner {
     plan.found->set("partitions", {found, table_.where()});
     predict(graph, chosen, plan);
     plan.hardware_flops = program::executed_flops(plan.program, *job_.machine);
-    plan.model_flops = plan.hardware_flops;  // nothing is computed twice
+    // The three phases of a product multiply as often as each other; with recomputation there are two forward.
+    plan.model_flops = plan.hardware_flops * (options_.recomputation ? 0.75 : 1.0);
     for (const Node& node : graph.nodes) plan.parameters += all_layers() * node.parameter_sets * weights(node.op);
     plan.tokens = job_.workload->global_batch * job_.workload->sequence;
   }

@@ -58,9 +58,13 @@ std::int64_t parameter_bytes(const Node& node, const Slices& slices, int device,
   return node.parameter_sets * element * elements(slices, {Tensor::weight, Phase::forward, 0}, device);
 }
 
+std::int64_t input_bytes(const Slices& slices, int device, std::int64_t element) {
+  return element * elements(slices, {Tensor::input, Phase::forward, 0}, device);
+}
+
 std::int64_t kept_bytes(const Node& node, const Slices& slices, int device, std::int64_t element) {
   std::int64_t sum = share_of(slices, device, node.kept);
-  if (node.keeps_input) sum += element * elements(slices, {Tensor::input, Phase::forward, 0}, device);
+  if (node.keeps_input) sum += input_bytes(slices, device, element);
   if (node.op.kind == Kind::matmul) sum += element * elements(slices, {Tensor::weight, Phase::forward, 0}, device);
   return sum;
 }

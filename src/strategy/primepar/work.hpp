@@ -27,6 +27,8 @@ namespace tessera::strategy::primepar {
 
 /// B of W's slice, with all that stands beside each element (a norm's gain and bias); 0 where W is an activation.
 [[nodiscard]] std::int64_t parameter_bytes(const Node& node, const Slices& slices, int device, std::int64_t element);
+/// B of I's slice as the forward phase begins with it.
+[[nodiscard]] std::int64_t input_bytes(const Slices& slices, int device, std::int64_t element);
 /// B that stay from a node's forward to its gradient phase.
 [[nodiscard]] std::int64_t kept_bytes(const Node& node, const Slices& slices, int device, std::int64_t element);
 

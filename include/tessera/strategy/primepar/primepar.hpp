@@ -30,6 +30,7 @@ struct Options {
   std::int64_t pipeline = 1;       ///< stages, over the top bits of the device id
   std::int64_t micro_batches = 1;  ///< of the global batch
   std::string schedule = "1f1b";
+  bool recomputation = false;  ///< layers keep what they read alone, and run forward again before they run backward
   Partitions partitions;
 };
 [[nodiscard]] const config::Schema<Options>& options_schema();
