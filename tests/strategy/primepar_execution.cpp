@@ -218,24 +218,27 @@ SharedTensor::SharedTensor(const Operator& producer, const TensorView& made) {
   for (const AxisView& axis : made) extents_.push_back(ranges_of(axis, whole).back().end);
 }
 
+/// A place is a sum over the operator's dimensions: each counts as its stride along an axis, and that axis as all
+/// inside.
 template <class Visit>
 void SharedTensor::each(const Operator& op, Tensor tensor, const TensorView& view, const Part& part,
                         const Visit& visit) const {
+  std::vector<std::int64_t> weights(op.dimensions.size(), 0);
+  std::int64_t offset = 0, inside = 1;
+  for (std::size_t axis = view.size(); axis-- > 0; inside *= extents_[axis]) {
+    offset += inside * view[axis].offset;
+    for (const AxisView::Run& run : view[axis].runs)
+      weights[static_cast<std::size_t>(run.dimension)] += inside * run.stride;
+  }
   const std::vector<int>& own = op.dimensions_of(tensor);
-  std::vector<std::int64_t> at(op.dimensions.size(), 0);
-  each_row(part.box, [&](const std::vector<std::int64_t>& row) {
-    for (std::size_t i = 0; i < row.size(); ++i) at[static_cast<std::size_t>(own[i])] = row[i];
-    for (std::int64_t column = part.box.back().begin; column < part.box.back().end; ++column) {
-      at[static_cast<std::size_t>(own.back())] = column;
-      std::int64_t place = 0;
-      for (std::size_t axis = 0; axis < view.size(); ++axis) {
-        std::int64_t coordinate = view[axis].offset;
-        for (const AxisView::Run& run : view[axis].runs)
-          coordinate += at[static_cast<std::size_t>(run.dimension)] * run.stride;
-        place = place * extents_[axis] + coordinate;
-      }
-      visit(static_cast<std::size_t>(place), row_in(part.box, row), column - part.box.back().begin);
-    }
+  const Range& columns = part.box.back();
+  const std::int64_t step = weights[static_cast<std::size_t>(own.back())];
+  each_row(part.box, [&](const std::vector<std::int64_t>& at) {
+    std::int64_t place = offset + columns.begin * step;
+    for (std::size_t i = 0; i < at.size(); ++i) place += at[i] * weights[static_cast<std::size_t>(own[i])];
+    const std::int64_t row = row_in(part.box, at);
+    for (std::int64_t column = 0; column < columns.size(); ++column, place += step)
+      visit(static_cast<std::size_t>(place), row, column);
   });
 }
 
