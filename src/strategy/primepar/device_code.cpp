@@ -106,6 +106,7 @@ void DeviceCode::write() {
   main.allocate(MemoryCategory::weights, held).allocate(MemoryCategory::gradients, held);
   ScheduleWriter schedule(*this, main);
   program::write_schedule(schedule, *stage_.schedule);
+  if (summed() == Summed::at_the_end) call_by_layer(main, sums_);
   program::DeviceProgram& bound = program_.devices[of_machine(device_)];
   if (reductions_.beside != nullptr) {
     main.activity(Activity::data_communication).label("gradients").wait(is_summed);
@@ -126,7 +127,7 @@ void DeviceCode::make_passes() {
     forward.push_back(forward_layer());
     backward.push_back(backward_layer(false));
     last.push_back(backward_layer(true));
-    if (reductions_.beside != nullptr) sums_.push_back(gradient_sums());
+    if (summed() != Summed::at_once) sums_.push_back(gradient_sums());
   }
   Builder onwards(program_, "forward");
   if (stage_.has_previous) {
@@ -247,20 +248,24 @@ std::int64_t DeviceCode::checkpoint() const {
 BlockId DeviceCode::gradient_sums() {
   Builder builder(program_, "layer gradients");
   for (std::size_t i = layer_->nodes.size(); i-- > 0;) {
-    if (!sums_beside(i, Phase::gradient)) continue;
-    builder.wait(has_gradient);
-    sum(builder, i, Phase::gradient, *reductions_.beside);
+    if (!sums_gradients(i)) continue;
+    if (summed() == Summed::beside) builder.wait(has_gradient);
+    sum(builder, i, Phase::gradient, summed() == Summed::beside ? *reductions_.beside : *reductions_.groups);
   }
   return builder.done();
 }
 
-BlockId DeviceCode::stream_beside(const std::vector<BlockId>& sums) {
-  Builder builder(program_, "gradients");
+void DeviceCode::call_by_layer(Builder& builder, const std::vector<BlockId>& kinds) {
   for (std::size_t left = cut_.layers.size(), count = 1; left > 0; left -= count) {
     const std::size_t kind = cut_.layers[left - 1];
     for (count = 1; count < left && cut_.layers[left - 1 - count] == kind;) ++count;
-    builder.call(sums[kind], static_cast<std::uint32_t>(count));
+    builder.call(kinds[kind], static_cast<std::uint32_t>(count));
   }
+}
+
+BlockId DeviceCode::stream_beside(const std::vector<BlockId>& sums) {
+  Builder builder(program_, "gradients");
+  call_by_layer(builder, sums);
   return builder.signal(is_summed).done();
 }
 
@@ -285,12 +290,9 @@ void DeviceCode::backward(Builder& builder, std::size_t i, bool is_last) {
   sum(builder, i, Phase::backward, *reductions_.groups);
   product(builder, i, Phase::gradient);
   streams(builder, i, Phase::gradient);
-  const bool is_ready = is_last || !node(i).op.has_parameters();  // gradients of weights add up over micro-batches
-  if (is_ready && sums_beside(i, Phase::gradient)) {
-    builder.signal(has_gradient);
-  } else if (is_ready) {
-    sum(builder, i, Phase::gradient, *reductions_.groups);
-  }
+  const bool is_weight = node(i).op.has_parameters();  // whose gradients add up over micro-batches
+  if (is_last && sums_gradients(i) && summed() == Summed::beside) builder.signal(has_gradient);
+  if (!is_weight || (is_last && summed() == Summed::at_once)) sum(builder, i, Phase::gradient, *reductions_.groups);
   builder.release(MemoryCategory::activations, kept(i));
 }
 
@@ -385,9 +387,14 @@ void DeviceCode::multiply(Builder& builder, std::size_t i, Phase phase, int step
   builder.activity(activity(phase)).label(gemm.name).compute(gemm);
 }
 
-bool DeviceCode::sums_beside(std::size_t i, Phase phase) const {
-  return reductions_.beside != nullptr && phase == Phase::gradient && node(i).op.has_parameters() &&
-         !cut(i).sums[static_cast<std::size_t>(phase)].groups.empty();
+/// In a pipeline the stage before waits for what this one hands it, and does not have to wait for its sums.
+DeviceCode::Summed DeviceCode::summed() const {
+  if (reductions_.beside != nullptr) return Summed::beside;
+  return stage_.is_one_of_many ? Summed::at_the_end : Summed::at_once;
+}
+
+bool DeviceCode::sums_gradients(std::size_t i) const {
+  return node(i).op.has_parameters() && !cut(i).sums[static_cast<std::size_t>(Phase::gradient)].groups.empty();
 }
 
 void DeviceCode::sum(Builder& builder, std::size_t i, Phase phase, Groups& groups) {

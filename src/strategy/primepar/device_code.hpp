@@ -33,6 +33,7 @@ struct Reductions {
 struct StagePlace {
   int first_device = 0;       ///< its number
   bool has_previous = false;  ///< stage
+  bool is_one_of_many = false;
   const program::ScheduleLoop* schedule = nullptr;
   const std::vector<int>* order = nullptr;  ///< device_order()
   bool recomputes = false;                  ///< its layers keep what they read alone
@@ -75,8 +76,10 @@ class DeviceCode {
   [[nodiscard]] program::BlockId forward_again();
   /// With the sums of gradients after the last micro-batch.
   [[nodiscard]] program::BlockId backward_layer(bool is_last);
-  /// Of the stream beside: the sums of a layer's gradients, as they come.
+  /// The sums of a layer's gradients: of the stream beside, as they come, or all at the end.
   [[nodiscard]] program::BlockId gradient_sums();
+  /// From the last layer to the first.
+  void call_by_layer(Builder& builder, const std::vector<program::BlockId>& kinds);
   [[nodiscard]] program::BlockId stream_beside(const std::vector<program::BlockId>& sums);
   void pass(Builder& builder, const std::string& name, const std::vector<program::BlockId>& kinds, bool is_forward);
   void make_passes();
@@ -91,7 +94,10 @@ class DeviceCode {
   void post(Builder& builder, std::size_t i, Phase phase, int step, bool sums);
   void take(Builder& builder, std::size_t i, Phase phase, int step, bool sums);
   void multiply(Builder& builder, std::size_t i, Phase phase, int step);
-  [[nodiscard]] bool sums_beside(std::size_t i, Phase phase) const;
+  /// When the gradients of a node's weights are summed.
+  enum class Summed { at_once, beside, at_the_end };
+  [[nodiscard]] Summed summed() const;
+  [[nodiscard]] bool sums_gradients(std::size_t i) const;
   void sum(Builder& builder, std::size_t i, Phase phase, Groups& groups);
   void sum_statistics(Builder& builder, std::size_t i);
   void all_reduce(Builder& builder, Groups& known, const std::vector<std::vector<int>>& groups, std::int64_t bytes,

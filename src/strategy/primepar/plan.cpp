@@ -195,7 +195,8 @@ class Planner {
       const program::ScheduleLoop schedule =
           program::fold(program::find_pipeline_order(options_.schedule)->actions(shape, stage));
       const auto devices = static_cast<int>(stage_devices());
-      const StagePlace place{static_cast<int>(stage) * devices, stage > 0, &schedule, &order, options_.recomputation};
+      const StagePlace place{
+          static_cast<int>(stage) * devices, stage > 0, shape.stages > 1, &schedule, &order, options_.recomputation};
       for (int device = 0; device < devices; ++device) DeviceCode(program, cut, reductions, place, device).write();
     }
   }
