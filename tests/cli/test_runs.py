@@ -116,10 +116,15 @@ class Searches(CliTest):
 
     def test_gradients_summed_beside_the_backward_pass_change_the_plan(self):
         _, alone, _ = self.plan()
-        _, beside, simulated = self.plan("--set", "strategy.overlap_gradient_reduction=true",
-                  "strategy.recomputation=true")
+        _, beside, simulated = self.plan("--set", "strategy.overlap_gradient_reduction=true")
         self.assertLess(beside, alone)
         self.assertLess(simulated, alone)
+
+    def test_a_forward_pass_again_is_predicted_and_simulated(self):
+        _, once, _ = self.plan()
+        _, again, simulated = self.plan("--set", "strategy.recomputation=true")
+        self.assertGreater(again, once)
+        self.assertAlmostEqual(simulated / again, 1, delta=0.05)
 
     def test_stages_of_a_pipeline_are_predicted_and_simulated(self):
         layers = ("--set", "strategy.graph=layer", "--set", "model.layers=4", "--set", "strategy.pipeline=2", "--set", "strategy.micro_batches=4")
