@@ -8,7 +8,6 @@
 #include "estimate.hpp"
 #include "experiment_options.hpp"
 #include "tessera/results/results.hpp"
-#include "tessera/sim/simulate.hpp"
 
 namespace tessera::app {
 namespace {
@@ -73,13 +72,7 @@ ExitCode check(const Options& options) {
   if (!options.output.empty()) results::check_output(options.output, options.force);
   const experiment::Source source = load(options.experiment);
   const auto experiment = build(*source.table, false);
-  sim::SimulationOptions simulation;
-  simulation.partition = experiment->simulation.partition;
-  simulation.allow_oversubscription = experiment->simulation.allow_oversubscription;
-  for (const std::string& warning :
-       sim::check(experiment->machine, experiment->plan.program, *experiment->cost, options.ranks, simulation)) {
-    std::fprintf(stderr, "warning: %s\n", warning.c_str());
-  }
+  check_simulation(*experiment, options.ranks);
   std::fputs((config::to_toml(*source.table) + "\n" + figures(*experiment, options.ranks)).c_str(), stdout);
   return ExitCode::done;
 }

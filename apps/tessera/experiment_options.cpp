@@ -56,4 +56,20 @@ std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, boo
   return experiment;
 }
 
+sim::SimulationOptions simulation_options(const experiment::Experiment& experiment) {
+  sim::SimulationOptions options;
+  options.partition = experiment.simulation.partition;
+  options.record_timeline = experiment.record.timeline;
+  options.record_memory = experiment.record.memory_timeline;
+  options.traffic_interval = experiment.record.traffic_interval;
+  options.allow_oversubscription = experiment.simulation.allow_oversubscription;
+  return options;
+}
+
+void check_simulation(const experiment::Experiment& experiment, int ranks) {
+  for (const std::string& warning :
+       sim::check(experiment.machine, experiment.plan.program, *experiment.cost, ranks, simulation_options(experiment)))
+    std::fprintf(stderr, "warning: %s\n", warning.c_str());
+}
+
 }  // namespace tessera::app

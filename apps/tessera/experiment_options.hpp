@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tessera/experiment/experiment.hpp"
+#include "tessera/sim/simulate.hpp"
 
 namespace CLI {
 class App;
@@ -31,5 +32,11 @@ struct ExperimentOptions {
 /// `silent`. `comm` as in experiment::build().
 [[nodiscard]] std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, bool silent,
                                                             Communicator* comm = nullptr);
+
+/// What an experiment says of its simulation.
+[[nodiscard]] sim::SimulationOptions simulation_options(const experiment::Experiment& experiment);
+
+/// Whether it can be simulated on so many ranks, as sim::check() says; warnings go to standard error.
+void check_simulation(const experiment::Experiment& experiment, int ranks);
 
 }  // namespace tessera::app

@@ -11,22 +11,22 @@ namespace tessera::app {
 
 Prepared prepare(const ExperimentOptions& options, const Output& output, Communicator& comm) {
   Prepared job;
-  experiment::Source source;
   together(comm, [&] {
     if (comm.rank() != 0) return;
     results::check_output(output.path, output.replace);
-    source = load(options);
+    const experiment::Source source = load(options);
     job.given = source.given;
-    job.resolved = config::to_toml(*source.table);
+    job.table = source.table;
+    job.resolved = config::to_toml(*job.table);
   });
   job.resolved = comm.broadcast(job.resolved);
   together(comm, [&] {
     if (comm.rank() != 0) {
       config::Diagnostics diagnostics;
-      source.table = config::parse_toml(job.resolved, "resolved experiment", diagnostics);
+      job.table = config::parse_toml(job.resolved, "resolved experiment", diagnostics);
       diagnostics.throw_if_errors();
     }
-    job.experiment = build(*source.table, comm.rank() != 0, &comm);
+    job.experiment = build(*job.table, comm.rank() != 0, &comm);
   });
   return job;
 }

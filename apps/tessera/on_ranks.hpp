@@ -14,6 +14,7 @@ namespace tessera::app {
 /// An experiment, the same on every rank but for the texts, which are rank 0's.
 struct Prepared {
   std::string given, resolved;
+  std::shared_ptr<config::Table> table;  ///< of the resolved text
   std::unique_ptr<experiment::Experiment> experiment;
 };
 

@@ -6,7 +6,6 @@
 #include "on_ranks.hpp"
 #include "tessera/base/together.hpp"
 #include "tessera/results/results.hpp"
-#include "tessera/sim/simulate.hpp"
 
 namespace tessera::app {
 namespace {
@@ -21,17 +20,8 @@ ExitCode plan(const Options& options, Communicator& comm) {
   const Prepared job = prepare(options.experiment, {options.output, options.force}, comm);
   together(comm, [&] {
     if (comm.rank() != 0) return;
-    const experiment::Experiment& experiment = *job.experiment;
-    sim::SimulationOptions simulation;
-    simulation.partition = experiment.simulation.partition;
-    simulation.allow_oversubscription = experiment.simulation.allow_oversubscription;
-    for (const std::string& warning :
-         sim::check(experiment.machine, experiment.plan.program, *experiment.cost, 1, simulation))
-      std::fprintf(stderr, "warning: %s\n", warning.c_str());
-    config::Diagnostics diagnostics;
-    const auto resolved = config::parse_toml(job.resolved, "resolved experiment", diagnostics);
-    diagnostics.throw_if_errors();
-    const std::string text = experiment::plan_text(experiment, *resolved, TESSERA_VERSION);
+    check_simulation(*job.experiment, 1);
+    const std::string text = experiment::plan_text(*job.experiment, *job.table, TESSERA_VERSION);
     results::write_text(options.output, text);
     std::fputs(text.c_str(), stdout);
   });

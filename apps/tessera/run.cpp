@@ -30,12 +30,7 @@ struct Options {
 sim::SimulationResult simulate(const Options& options, const experiment::Experiment& experiment, Communicator& comm) {
   const bool shown = comm.rank() == 0 && options.progress != "off";
   ProgressDisplay progress(shown ? options.progress : "off", stderr, shown ? estimate(experiment) : Estimate{});
-  sim::SimulationOptions simulation;
-  simulation.partition = experiment.simulation.partition;
-  simulation.record_timeline = experiment.record.timeline;
-  simulation.record_memory = experiment.record.memory_timeline;
-  simulation.traffic_interval = experiment.record.traffic_interval;
-  simulation.allow_oversubscription = experiment.simulation.allow_oversubscription;
+  sim::SimulationOptions simulation = simulation_options(experiment);
   simulation.run.synchroniser = options.synchroniser;
   simulation.run.interrupted = interrupted;
   if (shown) {

@@ -27,7 +27,8 @@ Table sorted(const Table& table) {
   return found;
 }
 
-/// What a plan says of the machine or model that it was made for. Empty: the experiment has none.
+/// What a plan says of the machine or model that it was made for: a hash of the table's text (that of names of random
+/// streams, FNV-1a). Empty: the experiment has none.
 std::string fingerprint(const Table& resolved, const std::string& key) {
   const Value* value = resolved.find(key);
   if (value == nullptr || value->table() == nullptr) return "";

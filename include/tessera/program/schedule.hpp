@@ -59,18 +59,16 @@ struct ScheduleLoop {
 };
 /// The same actions in the same order; loops may hold loops.
 [[nodiscard]] ScheduleLoop fold(const std::vector<PipelineAction>& actions);
-/// Writes the actions of a loop; what repeats becomes a block of its own. A writer of a block has
-/// action(PipelineAction, times), body(), a writer of a new block, and call(writer of a block, times).
-template <class Writer>
-void write_schedule(Writer& writer, const ScheduleLoop& loop) {
-  if (loop.action) return writer.action(*loop.action, loop.times);
-  if (loop.times == 1) {
-    for (const ScheduleLoop& inner : loop.body) write_schedule(writer, inner);
-    return;
-  }
-  Writer body = writer.body();
-  for (const ScheduleLoop& inner : loop.body) write_schedule(body, inner);
-  writer.call(body, loop.times);
+/// Writes the actions of a loop into a block. act(block, PipelineAction, times) writes one; repeat(block, times,
+/// write_body) makes a block of what repeats, which write_body(block) fills, and calls it from the given one.
+template <class Block, class Act, class Repeat>
+void write_schedule(Block& block, const ScheduleLoop& loop, const Act& act, const Repeat& repeat) {
+  if (loop.action) return act(block, *loop.action, loop.times);
+  const auto write_body = [&](Block& into) {
+    for (const ScheduleLoop& inner : loop.body) write_schedule(into, inner, act, repeat);
+  };
+  if (loop.times == 1) return write_body(block);
+  repeat(block, loop.times, write_body);
 }
 /// The inverse of fold.
 [[nodiscard]] std::vector<PipelineAction> unfold(const ScheduleLoop& loop);

@@ -1,7 +1,5 @@
 #include "stage_program.hpp"
 
-#include <memory>
-
 #include "parallel_linear.hpp"
 #include "tessera/program/schedule.hpp"
 #include "update.hpp"
@@ -11,64 +9,43 @@ namespace {
 
 using program::PipelineAction;
 
-/// Writes the actions of one stage's schedule.
-class ScheduleWriter {
- public:
-  ScheduleWriter(program::Program& program, const Cut& cut, StageBlocks& blocks, std::uint32_t stage,
-                 std::uint32_t expert_rank, Writer& writer)
-      : program_(program), cut_(cut), blocks_(blocks), stage_(stage), expert_rank_(expert_rank), writer_(&writer) {}
+/// Megatron-LM posts all sends and receives at once and waits for all (megatron/p2p_communication.py).
+void write_exchange(Writer& writer, const PipelineAction& action) {
+  const Cut& cut = writer.cut();
+  const std::int64_t bytes = cut.message_bytes();
+  auto& builder = writer.builder();
+  builder.label("pipeline exchange").activity(Activity::pipeline_communication);
+  if (action.send_next) builder.send(next_stage, bytes, activations_channel);
+  if (action.send_previous) builder.send(previous_stage, bytes, gradients_channel);
+  if (action.receive_previous) builder.receive(previous_stage, bytes, activations_channel);
+  if (action.receive_next) builder.receive(next_stage, bytes, gradients_channel);
+  if (action.send_next || action.send_previous) builder.wait_sends();
+  // Each tensor rank received its part; without sequence parallelism it needs the whole.
+  if (cut.uses_sequence_parallelism()) return;
+  for (int i = 0; i < int{action.receive_previous} + int{action.receive_next}; ++i) {
+    writer.collective(CollectiveKind::all_gather, tensor_group, cut.activation_bytes(), cut.element(),
+                      Activity::pipeline_communication, "pipeline all-gather");
+  }
+}
 
-  // For program::write_schedule.
-  void action(const PipelineAction& action, std::uint32_t times) {
-    const ChunkPlace at{stage_, action.chunk, expert_rank_};
-    switch (action.kind) {
-      case PipelineAction::Kind::forward:
-        writer_->builder().call(blocks_.forward(at), times);
-        break;
-      case PipelineAction::Kind::backward:
-        writer_->builder().call(blocks_.backward(at, action.last && has_gradient_stream(cut_)), times);
-        break;
-      case PipelineAction::Kind::exchange:
-        for (std::uint32_t i = 0; i < times; ++i) write_exchange(*writer_, action);
-        break;
-    }
-  }
-  [[nodiscard]] ScheduleWriter body() const {
-    ScheduleWriter inner(*this);
-    inner.owned_ = std::make_shared<Writer>(program_, cut_, "schedule");
-    inner.writer_ = inner.owned_.get();
-    return inner;
-  }
-  void call(ScheduleWriter& body, std::uint32_t times) {
-    writer_->builder().call(body.writer_->builder().done(), times);
-  }
-
- private:
-  /// Megatron-LM posts all sends and receives at once and waits for all (megatron/p2p_communication.py).
-  void write_exchange(Writer& writer, const PipelineAction& action) {
-    const std::int64_t bytes = cut_.message_bytes();
-    auto& builder = writer.builder();
-    builder.label("pipeline exchange").activity(Activity::pipeline_communication);
-    if (action.send_next) builder.send(next_stage, bytes, activations_channel);
-    if (action.send_previous) builder.send(previous_stage, bytes, gradients_channel);
-    if (action.receive_previous) builder.receive(previous_stage, bytes, activations_channel);
-    if (action.receive_next) builder.receive(next_stage, bytes, gradients_channel);
-    if (action.send_next || action.send_previous) builder.wait_sends();
-    // Each tensor rank received its part; without sequence parallelism it needs the whole.
-    if (cut_.uses_sequence_parallelism()) return;
-    for (int i = 0; i < int{action.receive_previous} + int{action.receive_next}; ++i) {
-      writer.collective(CollectiveKind::all_gather, tensor_group, cut_.activation_bytes(), cut_.element(),
-                        Activity::pipeline_communication, "pipeline all-gather");
-    }
-  }
-
-  program::Program& program_;
-  const Cut& cut_;
-  StageBlocks& blocks_;
-  std::uint32_t stage_, expert_rank_;
-  Writer* writer_;
-  std::shared_ptr<Writer> owned_;  // of a block inside
-};
+void write_passes(program::Program& program, Writer& main, StageBlocks& blocks, const program::ScheduleLoop& schedule,
+                  std::uint32_t stage, std::uint32_t expert_rank) {
+  using Pass = PipelineAction::Kind;
+  const Cut& cut = main.cut();
+  const auto act = [&](Writer& writer, const PipelineAction& action, std::uint32_t times) {
+    const ChunkPlace at{stage, action.chunk, expert_rank};
+    if (action.kind == Pass::forward) writer.builder().call(blocks.forward(at), times);
+    if (action.kind == Pass::backward)
+      writer.builder().call(blocks.backward(at, action.last && has_gradient_stream(cut)), times);
+    for (std::uint32_t i = 0; action.kind == Pass::exchange && i < times; ++i) write_exchange(writer, action);
+  };
+  const auto repeat = [&](Writer& writer, std::uint32_t times, const auto& write_body) {
+    Writer body(program, cut, "schedule");
+    write_body(body);
+    writer.builder().call(body.builder().done(), times);
+  };
+  program::write_schedule(main, schedule, act, repeat);
+}
 
 std::vector<PipelineAction> stage_actions(const Cut& cut, std::uint32_t stage) {
   const program::PipelineShape shape{static_cast<std::uint32_t>(cut.options.pipeline),
@@ -121,8 +98,7 @@ std::vector<program::BlockId> add_stage(program::Program& program, const Cut& cu
   }
   const std::vector<PipelineAction> actions = stage_actions(cut, stage);
   if (cut.training()) write_zero_gradients(main, state);
-  ScheduleWriter schedule(program, cut, blocks, stage, expert_rank, main);
-  program::write_schedule(schedule, program::fold(actions));
+  write_passes(program, main, blocks, program::fold(actions), stage, expert_rank);
   if (cut.training()) write_update(main, state);
   std::vector<program::BlockId> streams = {main.builder().done()};
   if (has_beside_stream(cut)) streams.push_back(beside_stream(program, cut, blocks, stage));

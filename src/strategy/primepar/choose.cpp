@@ -79,9 +79,7 @@ Chosen choose(const Job& job, const Graph& graph, const Space& space, const Pass
   });
   best = from_text(comm.broadcast(comm.rank() == 0 ? to_text(best) : ""), static_cast<std::size_t>(layers),
                    graph.nodes.size());
-  Chosen chosen{partitions_of(space, best.found.layers), best.found.cost, best.operators, best.found.relaxations};
-  chosen.predicted += boundary_cost(job, cut_graph(graph, chosen.layers, bits), passes);
-  return chosen;
+  return {partitions_of(space, best.found.layers), best.found.cost, best.operators, best.found.relaxations};
 }
 
 }  // namespace tessera::strategy::primepar

@@ -32,9 +32,11 @@ class Planner {
     const int bits = device_bits(stage_devices());
     const Space space = read_space(graph, bits);
     if (!diagnostics_.ok()) return plan;
-    const Chosen chosen = choose(job_, graph, space, passes(), layers(), bits,
-                                 [&](const auto& partitions) { return fits(cut_graph(graph, partitions, bits)); });
-    add_program(cut_graph(graph, chosen.layers, bits), plan.program);
+    Chosen chosen = choose(job_, graph, space, passes(), layers(), bits,
+                           [&](const auto& partitions) { return fits(cut_graph(graph, partitions, bits)); });
+    const CutGraph cut = cut_graph(graph, chosen.layers, bits);
+    if (chosen.predicted > 0) chosen.predicted += boundary_cost(job_, cut, passes());
+    add_program(cut, plan.program);
     describe(graph, chosen, plan);
     return plan;
   }

@@ -1,0 +1,240 @@
+#include "operator_code.hpp"
+
+#include <algorithm>
+
+#include "work.hpp"
+
+namespace tessera::strategy::primepar {
+namespace {
+
+using program::Activity;
+using program::MemoryCategory;
+
+/// The slot of a value in a table that grows.
+template <class T>
+std::uint32_t slot_in(std::vector<T>& table, T value) {
+  const auto found = std::find(table.begin(), table.end(), value);
+  if (found == table.end()) return table.push_back(value), static_cast<std::uint32_t>(table.size() - 1);
+  return static_cast<std::uint32_t>(found - table.begin());
+}
+
+bool contains(const std::vector<int>& dimensions, int dimension) {
+  return std::find(dimensions.begin(), dimensions.end(), dimension) != dimensions.end();
+}
+
+}  // namespace
+
+program::GroupId Groups::of(const std::vector<program::DeviceId>& members) {
+  const auto [found, added] = known_.try_emplace(members, static_cast<program::GroupId>(program_->groups.size()));
+  if (added) program_->groups.push_back({members});
+  return found->second;
+}
+
+OperatorCode::OperatorCode(const CutGraph& cut, const Reductions& reductions, const StagePlace& stage, int device)
+    : cut_(cut), reductions_(reductions), stage_(stage), device_(device) {}
+
+void OperatorCode::bind(program::DeviceProgram& device) const {
+  device.peers = peers_;
+  device.groups = slots_;
+}
+
+program::DeviceId OperatorCode::of_machine(int device) const {
+  return static_cast<program::DeviceId>((*stage_.order)[static_cast<std::size_t>(stage_.first_device + device)]);
+}
+
+std::uint32_t OperatorCode::peer(int device, int stages_on) {
+  return slot_in(peers_, of_machine(stages_on * stage_devices() + device));
+}
+
+std::uint32_t OperatorCode::slot(program::GroupId group) { return slot_in(slots_, group); }
+
+std::int64_t OperatorCode::bytes(std::size_t i, const Moment& moment) const {
+  return cut_.graph->element * elements(cut(i).slices, moment, device_);
+}
+
+Activity OperatorCode::activity(Phase phase) const {
+  return phase == Phase::forward ? forward_activity_ : Activity::backward;
+}
+
+std::int64_t OperatorCode::kept(std::size_t i) const {
+  return kept_bytes(node(i), cut(i).slices, device_, cut_.graph->element);
+}
+
+/// What comes during a step is beside what the step works on.
+std::int64_t OperatorCode::second_buffers(std::size_t i, Phase phase) const {
+  std::map<Tensor, std::int64_t> most;
+  for (const StepTransfer& transfer : cut(i).transfers[static_cast<std::size_t>(phase)])
+    most[transfer.tensor] = std::max(most[transfer.tensor], bytes(i, {transfer.tensor, phase, transfer.step}));
+  std::int64_t sum = 0;
+  for (const auto& [tensor, size] : most) sum += size;
+  if (phase == Phase::gradient && !cut(i).weights_home.empty()) sum += bytes(i, {Tensor::weight, Phase::forward, 0});
+  return sum;
+}
+
+void OperatorCode::forward(Builder& builder, std::size_t i, std::int64_t keeps, Activity as) {
+  forward_activity_ = as;
+  for (const CutEdge& edge : layer_->edges) {
+    if (edge.edge->to == static_cast<int>(i)) redistribute(builder, edge, true);
+  }
+  builder.allocate(MemoryCategory::activations, keeps);
+  sum_statistics(builder, i);
+  product(builder, i, Phase::forward);
+  sum(builder, i, Phase::forward, *reductions_.groups);
+  streams(builder, i, Phase::forward);
+}
+
+void OperatorCode::backward(Builder& builder, std::size_t i, bool is_last) {
+  for (const CutEdge& edge : layer_->edges) {
+    if (edge.edge->from == static_cast<int>(i)) redistribute(builder, edge, false);
+  }
+  sum_statistics(builder, i);
+  streams(builder, i, Phase::backward);
+  product(builder, i, Phase::backward);
+  sum(builder, i, Phase::backward, *reductions_.groups);
+  product(builder, i, Phase::gradient);
+  streams(builder, i, Phase::gradient);
+  const bool is_weight = node(i).op.has_parameters();  // whose gradients add up over micro-batches
+  if (is_last && sums_gradients(i) && summed() == Summed::beside) builder.signal(has_gradient);
+  if (!is_weight || (is_last && summed() == Summed::at_once)) sum(builder, i, Phase::gradient, *reductions_.groups);
+  builder.release(MemoryCategory::activations, kept(i));
+}
+
+void OperatorCode::sum_gradient(Builder& builder, std::size_t i) {
+  const bool is_beside = summed() == Summed::beside;
+  if (is_beside) builder.wait(has_gradient);
+  sum(builder, i, Phase::gradient, is_beside ? *reductions_.beside : *reductions_.groups);
+}
+
+void OperatorCode::redistribute(Builder& builder, const CutEdge& cut, bool is_forward) {
+  const Edge& edge = *cut.edge;
+  redistribute(
+      builder,
+      node(static_cast<std::size_t>(edge.from)).op.name + " to " + node(static_cast<std::size_t>(edge.to)).op.name,
+      is_forward ? cut.forward : cut.backward);
+}
+
+void OperatorCode::redistribute(Builder& builder, const std::string& label, const std::vector<Piece>& pieces) {
+  const auto size = [&](const Piece& piece) { return cut_.graph->element * piece.elements(); };
+  builder.activity(Activity::redistribution).label(label);
+  bool sends = false;
+  for (const Piece& piece : pieces) {
+    if (piece.from != device_) continue;
+    builder.send(peer(piece.to), size(piece), Channel::steps);
+    sends = true;
+  }
+  for (const Piece& piece : pieces) {
+    if (piece.to == device_) builder.receive(peer(piece.from), size(piece), Channel::steps);
+  }
+  if (sends) builder.wait_sends();
+}
+
+void OperatorCode::streams(Builder& builder, std::size_t i, Phase phase) {
+  for (const workload::Operator& op : streams_on(node(i), cut(i).slices, device_, phase))
+    builder.activity(activity(phase)).label(op.name).compute(op);
+}
+
+/// What the next step reads travels while this one computes, into second buffers; sums follow their slice, and what
+/// this step computes is added to them.
+void OperatorCode::product(Builder& builder, std::size_t i, Phase phase) {
+  const Operator& op = node(i).op;
+  if (op.kind == Kind::streaming) return;
+  const std::int64_t buffers = second_buffers(i, phase);
+  builder.allocate(MemoryCategory::buffers, buffers);
+  const std::vector<Move> none;
+  const std::vector<Move>& home = phase == Phase::gradient ? cut(i).weights_home : none;
+  const auto ring = [&] {
+    builder.activity(Activity::tensor_communication).label(op.name + suffix_of(phase) + " ring");
+  };
+  ring();
+  for (const Move& move : home) {
+    if (move.from == device_) builder.send(peer(move.to), cut_.graph->element * move.elements, Channel::weights);
+  }
+  for (int step = 0; step < cut(i).slices.steps(); ++step) {
+    ring();
+    post(builder, i, phase, step, true);
+    post(builder, i, phase, step + 1, false);
+    multiply(builder, i, phase, step);
+    ring();
+    take(builder, i, phase, step, true);
+    take(builder, i, phase, step + 1, false);
+  }
+  for (const Move& move : home) {
+    if (move.to == device_) builder.receive(peer(move.from), cut_.graph->element * move.elements, Channel::weights);
+  }
+  if (buffers > 0) builder.wait_sends();
+  builder.release(MemoryCategory::buffers, buffers);
+}
+
+void OperatorCode::post(Builder& builder, std::size_t i, Phase phase, int step, bool sums) {
+  for (const StepTransfer& transfer : cut(i).transfers[static_cast<std::size_t>(phase)]) {
+    if (transfer.step != step || transfer.is_sum != sums) continue;
+    for (const Move& move : transfer.moves) {
+      if (move.from == device_) builder.send(peer(move.to), cut_.graph->element * move.elements, Channel::steps);
+    }
+  }
+}
+
+void OperatorCode::take(Builder& builder, std::size_t i, Phase phase, int step, bool sums) {
+  for (const StepTransfer& transfer : cut(i).transfers[static_cast<std::size_t>(phase)]) {
+    if (transfer.step != step || transfer.is_sum != sums) continue;
+    for (const Move& move : transfer.moves) {
+      if (move.to != device_) continue;
+      const std::int64_t size = cut_.graph->element * move.elements;
+      builder.receive(peer(move.from), size, Channel::steps);
+      if (!sums) continue;
+      builder.activity(activity(phase))
+          .compute(addition(node(i).op, size, cut_.graph->datatype))
+          .activity(Activity::tensor_communication);
+    }
+  }
+  // A second buffer is the first one's successor once what it held has left.
+  if (!sums && step < cut(i).slices.steps()) builder.wait_sends();
+}
+
+void OperatorCode::multiply(Builder& builder, std::size_t i, Phase phase, int step) {
+  const workload::Operator gemm = product_on(cut(i).slices, device_, phase, step, cut_.graph->datatype);
+  builder.activity(activity(phase)).label(gemm.name).compute(gemm);
+}
+
+/// In a pipeline the stage before waits for what this one hands it, and does not have to wait for its sums.
+OperatorCode::Summed OperatorCode::summed() const {
+  if (reductions_.beside != nullptr) return Summed::beside;
+  return stage_.is_one_of_many ? Summed::at_the_end : Summed::at_once;
+}
+
+bool OperatorCode::sums_gradients(std::size_t i) const {
+  return node(i).op.has_parameters() && !cut(i).sums[static_cast<std::size_t>(Phase::gradient)].groups.empty();
+}
+
+void OperatorCode::sum(Builder& builder, std::size_t i, Phase phase, Groups& groups) {
+  const AllReduce& sum = cut(i).sums[static_cast<std::size_t>(phase)];
+  if (sum.groups.empty()) return;
+  const bool is_gradient = phase == Phase::gradient && node(i).op.has_parameters();
+  builder.activity(is_gradient ? Activity::data_communication : Activity::tensor_communication)
+      .label(node(i).op.name + " " + name_of(sum.tensor) + " all-reduce");
+  all_reduce(builder, groups, sum.groups, summed_bytes(node(i), cut(i).slices, device_, phase, cut_.graph->element),
+             cut_.graph->element);
+}
+
+void OperatorCode::sum_statistics(Builder& builder, std::size_t i) {
+  builder.activity(Activity::tensor_communication).label(node(i).op.name + " statistics");
+  all_reduce(builder, *reductions_.groups, cut(i).statistics, statistics_bytes(cut(i).slices, device_),
+             statistics_element);
+}
+
+void OperatorCode::all_reduce(Builder& builder, Groups& known, const std::vector<std::vector<int>>& groups,
+                              std::int64_t bytes, std::int64_t element) {
+  for (const std::vector<int>& group : groups) {
+    if (!contains(group, device_)) continue;
+    program::Collective collective;
+    std::vector<program::DeviceId> members;
+    for (const int member : group) members.push_back(of_machine(member));
+    collective.group_slot = slot(known.of(members));
+    collective.bytes = bytes;
+    collective.element = element;
+    collective.algorithm = reductions_.algorithm;
+    builder.collective(collective);
+  }
+}
+
+}  // namespace tessera::strategy::primepar
