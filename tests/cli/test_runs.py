@@ -56,6 +56,9 @@ class DeterminismOfExperiments(Determinism):
                   "strategy.recomputation=true")
         self.check("primepar-search.toml", *[word for stage in stages for word in ("--set", stage)])
 
+    def test_partitions_whose_sums_are_fused(self):
+        self.check("primepar-fused.toml")
+
     def test_a_mixture_of_experts(self):
         self.check("mixture.toml")
 
@@ -132,6 +135,14 @@ class Searches(CliTest):
         predicted, simulated = [float(re.search(name + r"\s+([\d.]+) ms", said)[1]) for name in ("predicted time", "iteration time")]
         self.assertAlmostEqual(simulated / predicted, 1, delta=0.15)  # stages wait for each other less than for the slowest
         self.assertIn("pipeline communication", said)
+
+    def test_sums_at_transaction_level_are_predicted_and_simulated(self):
+        times = {}
+        for level in ("sequential", "t3", "t3-mca"):
+            said = self.simulate("primepar-fused.toml", "out.h5", "--set", f"strategy.sublayers={level}").stdout
+            times[level], predicted = [float(re.search(name + r"\s+([\d.]+) [mu]s", said)[1]) for name in ("iteration time", "predicted time")]
+            self.assertAlmostEqual(times[level] / 1000 / predicted, 1, delta=0.05)
+        self.assertLess(times["t3"], times["sequential"])
 
     def test_what_is_found_fits(self):
         roomy, fast, _ = self.plan()

@@ -46,6 +46,7 @@ std::string drawn_layer(const TestJob& job, int bits, std::uint64_t number) {
 /// B of a device.
 struct Held {
   std::int64_t all_reduces = 0;  ///< that enter them
+  std::int64_t fused = 0;        ///< results of products at transaction level
   std::int64_t weights = 0, activations = 0;
 };
 
@@ -59,6 +60,9 @@ Held held_by(const program::Program& program, program::DeviceId device, std::siz
       if (instruction.op == program::Op::call) open.emplace_back(instruction.a, times * instruction.count);
       if (instruction.op == program::Op::collective)
         sum.all_reduces += times * program.collectives[instruction.a].bytes;
+      if (instruction.op != program::Op::kernel) continue;
+      if (const auto* gemm = std::get_if<program::GemmKernel>(&program.kernels[instruction.a].work))
+        sum.fused += times * gemm->shape.output_bytes();
     }
   }
   const program::MemoryPeak peak = program::memory_peak(program, device);
@@ -87,6 +91,45 @@ TEST_CASE("primepar: any partitions are a program without problems that does the
     REQUIRE(weights >= 2 * plan.parameters);
     REQUIRE(weights <= 8 * 2 * plan.parameters);
   }
+}
+
+TEST_CASE("primepar: products whose results are summed may be kernels, which sum the same bytes") {
+  TestJob one = job();
+  one.machine.device.transaction = machine::GpuSpec{};
+  std::int64_t fused = 0;
+  for (std::uint64_t number = 0; number < 30; ++number) {
+    const std::string text = drawn_layer(one, 3, number);
+    CAPTURE(text);
+    const Plan operators = one.plan(text, primepar::kind());
+    const Plan kernels = one.plan("sublayers = \"t3-mca\"\n" + text, primepar::kind());
+    REQUIRE(one.diagnostics.errors() == std::vector<std::string>{});
+    REQUIRE(program::check_program(kernels.program, one.machine) == std::vector<std::string>{});
+    REQUIRE(kernels.hardware_flops == operators.hardware_flops);
+    for (program::DeviceId device = 0; device < 8; ++device) {
+      const Held held = held_by(kernels.program, device);
+      REQUIRE(held.all_reduces + held.fused == held_by(operators.program, device).all_reduces);
+      fused += held.fused;
+    }
+  }
+  CHECK(fused > 0);
+}
+
+TEST_CASE("primepar: which products are kernels") {
+  // fc1 cut by columns sums its input's gradient over all devices, fc2 cut by rows its result: 8 x 64 tokens x 128 x
+  // 2 B each. Products that go on in steps, and gradients of weights, stay operators.
+  TestJob one = job();
+  one.machine.device.transaction = machine::GpuSpec{};
+  const auto fused = [&](const std::string& text) {
+    const Plan plan = one.plan("sublayers = \"t3\"\n" + text, primepar::kind());
+    REQUIRE(one.diagnostics.errors() == std::vector<std::string>{});
+    return held_by(plan.program, 0).fused;
+  };
+  CHECK(fused(mlp("{K, K, K}", "{F, F, F}", "{N, N, N}")) == 2 * 8 * 64 * 128 * 2);
+  CHECK(fused(mlp("{B, K, K}", "{B, F, F}", "{B, N, N}")) == 2 * 4 * 64 * 128 * 2);
+  CHECK(fused(mlp("{B, B, B}", "{B, B, B}", "{B, B, B}")) == 0);
+  CHECK(fused(mlp("{K, P(2x2)}", "{F, M, F}", "{N, P(2x2)}")) == 0);
+  CHECK(problem("sublayers = \"t3\"\n" + mlp("{B, B, B}", "{B, B, B}", "{B, B, B}")) ==
+        "strategy.toml:1:13: sublayers = \"t3\": the device has no table [machine.device.transaction]");
 }
 
 TEST_CASE("primepar: gradients are summed beside the backward pass, the same bytes") {

@@ -52,13 +52,18 @@ std::vector<CostTables::Edge> chain(int nodes) {
   return edges;
 }
 
-/// All-reduces of groups of g that take 7 us and g ns for each 1,000 B.
+/// All-reduces of groups of g that take 7 us and g ns for each 1,000 B. Kernels: a product 9 us, gathering 1 ns for
+/// each 1,000 B, scattering 2 ns near memory and 3 ns otherwise.
 class MadeUpEvaluator final : public program::Evaluator {
  public:
   program::Evaluation evaluate(const program::Program& program) override {
     ++runs;
     const auto members = static_cast<std::int64_t>(program.groups.at(0).members.size());
-    return {true, {}, 7'000'000 + members * program.collectives.at(0).bytes, 0};
+    if (!program.collectives.empty()) return {true, {}, 7'000'000 + members * program.collectives.at(0).bytes, 0};
+    const auto* copy = std::get_if<program::CopyKernel>(&program.kernels.at(0).work);
+    if (copy == nullptr) return {true, {}, 9'000'000, 0};
+    const std::int64_t rate = copy->kind == program::CopyKind::all_gather ? 1 : copy->near_memory ? 2 : 3;
+    return {true, {}, rate * copy->bytes, 0};
   }
   int runs = 0;
 };
@@ -262,11 +267,42 @@ TEST_CASE("primepar: all-reduces cost what the evaluator says of two sizes, in a
   job.machine = &test.machine;
   job.collectives = &test.collectives;
   job.evaluator = &evaluator;
-  AllReduceCosts costs(job);
+  GroupCosts costs = all_reduce_costs(job);
   const std::vector<std::vector<int>> pairs{{0, 4}, {1, 5}, {2, 6}, {3, 7}}, quarters{{0, 1, 2, 3}, {4, 5, 6, 7}};
   CHECK(costs.time(pairs, 1'000'000) == 7'000'000 + 2 * 1'000'000);
   CHECK(costs.time(quarters, 1'000'000'000) == 7'000'000 + std::int64_t{4} * 1'000'000'000);
   CHECK(costs.time(pairs, 500) == 7'000'000 + 2 * 500);
   CHECK(costs.time({}, 500) == 0);
   CHECK(evaluator.runs == 4);
+}
+
+TEST_CASE("primepar: products at transaction level cost the product and its sum, beside it near memory") {
+  strategy::TestJob test(8, strategy::gpt(1, 128, 8), 8);
+  test.machine.device.transaction = machine::GpuSpec{};
+  test.machine.device.peak["fp16"] = 100'000'000'000'000;
+  MadeUpEvaluator evaluator;
+  strategy::Job job;
+  job.machine = &test.machine;
+  job.collectives = &test.collectives;
+  job.evaluator = &evaluator;
+  const std::vector<std::vector<int>> halves{{0, 1, 2, 3}, {4, 5, 6, 7}};
+  const auto product = [](std::int64_t m) { return workload::gemm("product", 1, m, 1000, 64, "fp16"); };
+  const auto time = [&](const char* configuration, std::int64_t m) {
+    return SublayerCosts(job, program::sublayer::configuration(configuration))
+        .time(halves, product(m), program::Activity::forward);
+  };
+  // 1,000 x 1,000 x 2 B are summed: 6 us or near memory 4, and gathered: 2. Their 8 x 4 tiles are two waves on 16 CUs:
+  // near memory the sum begins after 4.5 us, and ends before the product does. Of 4,000 rows: 24 or 16 us, and 8; of
+  // their 8 waves the first chunk of 4 takes a quarter of 9 us. One of 500 rows is a single wave, behind which nothing
+  // is computed.
+  test.machine.device.cores = 16;
+  CHECK(time("sequential", 1000) == 9'000'000 + 6'000'000 + 2'000'000);
+  CHECK(time("t3", 1000) == 9'000'000 + 2'000'000);
+  CHECK(time("t3-mca", 4000) == 2'250'000 + 16'000'000 + 8'000'000);
+  CHECK(time("t3", 500) == 9'000'000 + 2'000'000 + 1'000'000);
+  // A product is measured once, and two sizes of each kernel that copies.
+  evaluator.runs = 0;
+  SublayerCosts costs(job, program::sublayer::configuration("t3"));
+  for (int i = 0; i < 3; ++i) static_cast<void>(costs.time(halves, product(1000), program::Activity::forward));
+  CHECK(evaluator.runs == 5);
 }

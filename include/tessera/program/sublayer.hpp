@@ -83,6 +83,8 @@ struct Problem {
 
 /// Configurations that need no second stream, so that a sub-layer can stand anywhere: "sequential", "t3", "t3-mca".
 [[nodiscard]] std::vector<std::string> inline_configurations();
+/// At which a strategy may run its sub-layers: "operators", by operators and collectives, or inline.
+[[nodiscard]] std::vector<std::string> levels();
 /// Why sub-layers in that datatype cannot be simulated at transaction level on that device; empty when they can.
 [[nodiscard]] std::string inline_problem(const machine::DeviceSpec& device, const std::string& datatype);
 
@@ -96,7 +98,7 @@ struct Product {
                                      const std::string& datatype);
 
 struct Inline {
-  std::string configuration;  ///< one of inline_configurations()
+  std::string configuration;  ///< one of inline_configurations(), or a part that needs no second stream
   Activity activity = Activity::forward;
   std::uint32_t group_slot = 0;  ///< the tensor-parallel ranks
   bool gathers = true;           ///< all-reduce; false: the result stays scattered (sequence parallelism)

@@ -43,6 +43,12 @@ std::vector<std::string> inline_configurations() {
   return names;
 }
 
+std::vector<std::string> levels() {
+  std::vector<std::string> names = inline_configurations();
+  names.insert(names.begin(), "operators");
+  return names;
+}
+
 std::string inline_problem(const machine::DeviceSpec& device, const std::string& datatype) {
   if (!device.transaction) return "the device has no table [machine.device.transaction]";
   if (device.peak.count(datatype) == 0)

@@ -32,9 +32,7 @@ void add_cuts(config::Schema<Options>& s) {
        "heads of the attention core (scores, softmax, context): cut over the tensor-parallel ranks, or all of "
        "them on each rank")
       .otherwise("cut");
-  std::vector<std::string> levels = {"operators"};
-  for (const std::string& name : program::sublayer::inline_configurations()) levels.push_back(name);
-  s.choice("sublayers", &Options::sublayers, levels,
+  s.choice("sublayers", &Options::sublayers, program::sublayer::levels(),
            "GEMMs whose results are summed over the tensor-parallel ranks: by operators and collectives, or at "
            "transaction level in this configuration of strategy t3 (docs/t3.md)")
       .otherwise("operators");

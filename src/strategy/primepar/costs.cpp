@@ -13,8 +13,6 @@
 namespace tessera::strategy::primepar {
 namespace {
 
-constexpr std::int64_t small_size = 1 << 20, large_size = 64 << 20;  // B, of measured all-reduces
-
 /// The most of anything that devices have: slices of dimensions that are not divided evenly differ by an element.
 template <class Value>
 auto most(const Slices& slices, const Value& value) {
@@ -25,38 +23,9 @@ auto most(const Slices& slices, const Value& value) {
 
 }  // namespace
 
-Time AllReduceCosts::time(const std::vector<std::vector<int>>& groups, std::int64_t bytes) {
-  if (groups.empty()) return 0;
-  const auto [found, added] = known_.try_emplace(groups);
-  Line& line = found->second;
-  if (added) line = {measure(groups, small_size), measure(groups, large_size)};
-  const double slope = static_cast<double>(line.large - line.small) / (large_size - small_size);
-  const double time = static_cast<double>(line.small) + slope * static_cast<double>(bytes - small_size);
-  return std::max<Time>(0, static_cast<Time>(time));
-}
-
-Time AllReduceCosts::measure(const std::vector<std::vector<int>>& groups, std::int64_t bytes) const {
-  program::Program program;
-  program.labels = {""};
-  program.free_reductions = job_->collectives->reduction == "free";
-  program.devices.resize(job_->machine->devices());
-  program::Collective collective;
-  collective.bytes = bytes;
-  collective.algorithm = job_->collectives->index_for(program::CollectiveKind::all_reduce);
-  const program::BlockId block = program::BlockBuilder(program, "all-reduce").collective(collective).done();
-  for (const std::vector<int>& group : groups) {
-    std::vector<program::DeviceId> members;
-    for (const int member : group) {
-      members.push_back(static_cast<program::DeviceId>(order_[static_cast<std::size_t>(member)]));
-      program::DeviceProgram& device = program.devices[members.back()];
-      device.streams = {block};
-      device.groups = {static_cast<program::GroupId>(program.groups.size())};
-    }
-    program.groups.push_back({std::move(members)});
-  }
-  const program::Evaluation evaluation = job_->evaluator->evaluate(program);
-  if (!evaluation.feasible) throw InternalError("an all-reduce alone cannot run: " + evaluation.reason);
-  return evaluation.time;
+NodeCosts::NodeCosts(const Job& job, const Graph& graph, const Passes& passes)
+    : job_(&job), graph_(&graph), passes_(passes), sums_(all_reduce_costs(job)), loads_(*job.machine) {
+  if (passes.sublayer != nullptr) sublayers_.emplace(job, *passes.sublayer);
 }
 
 Time NodeCosts::duration(const workload::Operator& op) const { return job_->cost->time(op, job_->machine->device); }
@@ -77,10 +46,10 @@ Time NodeCosts::time(std::size_t node, const CutNode& cut) {
   return sum;
 }
 
-/// With ring transfers.
+/// With ring transfers, and with the sum of what is one sub-layer with it.
 Time NodeCosts::computed(std::size_t node, const CutNode& cut, Phase phase) {
   const Node& one = graph_->nodes[node];
-  Time sum = one.op.kind == Kind::streaming ? 0 : product(cut, phase);
+  Time sum = one.op.kind == Kind::streaming ? 0 : is_sublayer(cut, phase) ? sublayer(cut, phase) : product(cut, phase);
   return sum + most(cut.slices, [&](int device) {
            Time streams = 0;
            for (const workload::Operator& op : streams_on(one, cut.slices, device, phase)) streams += duration(op);
@@ -95,9 +64,19 @@ Time NodeCosts::summed(std::size_t node, const CutNode& cut, Phase phase) {
     sum +=
         sums_.time(cut.statistics, most(cut.slices, [&](int device) { return statistics_bytes(cut.slices, device); }));
   const AllReduce& all_reduce = cut.sums[static_cast<std::size_t>(phase)];
-  if (all_reduce.groups.empty()) return sum;
+  if (all_reduce.groups.empty() || is_sublayer(cut, phase)) return sum;
   const auto bytes = [&](int device) { return summed_bytes(one, cut.slices, device, phase, graph_->element); };
   return sum + sums_.time(all_reduce.groups, most(cut.slices, bytes));
+}
+
+bool NodeCosts::is_sublayer(const CutNode& cut, Phase phase) const { return sublayers_ && may_be_sublayer(cut, phase); }
+
+Time NodeCosts::sublayer(const CutNode& cut, Phase phase) {
+  const GroupPattern& groups = cut.sums[static_cast<std::size_t>(phase)].groups;
+  return most(cut.slices, [&](int device) {
+    return sublayers_->time(groups, product_on(cut.slices, device, phase, 0, graph_->datatype),
+                            phase == Phase::backward ? program::Activity::backward : program::Activity::forward);
+  });
 }
 
 /// Each step takes as long as the longer of what it computes and what it sends.

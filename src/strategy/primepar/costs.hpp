@@ -3,12 +3,12 @@
 #pragma once
 
 #include <algorithm>
-#include <map>
+#include <optional>
 #include <vector>
 
 #include "cut_graph.hpp"
-#include "device_order.hpp"
 #include "link_loads.hpp"
+#include "measured_costs.hpp"
 #include "tessera/strategy/strategy.hpp"
 
 namespace tessera::strategy::primepar {
@@ -20,6 +20,8 @@ struct Passes {
   bool keeps_all = false;  ///< the activations of all micro-batches, not only of as many as there are stages
 
   bool recomputation = false;
+  /// Of products whose results are summed; null: operators and collectives.
+  const program::sublayer::Configuration* sublayer = nullptr;
 
   /// Forward and backward passes one after the other: those of one stage, and those during which it waits for others.
   [[nodiscard]] std::int64_t in_a_row() const { return micro_batches + stages - 1; }
@@ -27,44 +29,28 @@ struct Passes {
   [[nodiscard]] std::int64_t held() const { return keeps_all ? micro_batches : std::min(micro_batches, stages); }
 };
 
-/// Time of all-reduces: alpha bytes + beta. Both are measured by the evaluator for each grouping pattern, all of its
-/// groups active at once, since they may share links.
-class AllReduceCosts {
- public:
-  explicit AllReduceCosts(const Job& job) : job_(&job), order_(device_order(*job.machine)) {}
-  [[nodiscard]] Time time(const std::vector<std::vector<int>>& groups, std::int64_t bytes);
-
- private:
-  struct Line {
-    Time small = 0, large = 0;  ///< at two sizes
-  };
-  [[nodiscard]] Time measure(const std::vector<std::vector<int>>& groups, std::int64_t bytes) const;
-
-  const Job* job_;
-  std::vector<int> order_;
-  std::map<std::vector<std::vector<int>>, Line> known_;
-};
-
 /// The time of all passes through one operator: computing, ring transfers as far as they exceed what is computed
 /// beside them, all-reduces. Overlapped gradients count as far as they take longer than the operator's own backward and
 /// gradient phases compute: in a row of such operators each hides behind the next one's.
 class NodeCosts {
  public:
-  NodeCosts(const Job& job, const Graph& graph, const Passes& passes)
-      : job_(&job), graph_(&graph), passes_(passes), sums_(job), loads_(*job.machine) {}
+  NodeCosts(const Job& job, const Graph& graph, const Passes& passes);
   [[nodiscard]] Time time(std::size_t node, const CutNode& cut);
 
  private:
   [[nodiscard]] Time duration(const workload::Operator& op) const;
   [[nodiscard]] Time computed(std::size_t node, const CutNode& cut, Phase phase);
   [[nodiscard]] Time summed(std::size_t node, const CutNode& cut, Phase phase);
+  [[nodiscard]] bool is_sublayer(const CutNode& cut, Phase phase) const;
+  [[nodiscard]] Time sublayer(const CutNode& cut, Phase phase);
   [[nodiscard]] Time product(const CutNode& cut, Phase phase);
   [[nodiscard]] Time transfers(const CutNode& cut, Phase phase, int step, Time& additions);
 
   const Job* job_;
   const Graph* graph_;
   Passes passes_;
-  AllReduceCosts sums_;
+  GroupCosts sums_;
+  std::optional<SublayerCosts> sublayers_;
   LinkLoads loads_;
 };
 

@@ -2,6 +2,11 @@
 
 namespace tessera::strategy::primepar {
 
+bool may_be_sublayer(const CutNode& node, Phase phase) {
+  return node.slices.op().kind == Kind::linear && phase != Phase::gradient && node.slices.steps() == 1 &&
+         !node.sums[static_cast<std::size_t>(phase)].groups.empty();
+}
+
 CutNode cut_node(const Operator& op, const Partition& partition, int bits) {
   CutNode node{Slices(op, partition, bits), {}, {}, {}, {}};
   for (const Phase phase : all_phases) {

@@ -19,6 +19,10 @@ struct CutNode {
   std::vector<Move> weights_home;            ///< W after backward to where the next forward needs it
 };
 
+/// Whether the phase is a product of a weight, in one step, whose result devices sum before it is used: what T3 runs as
+/// one sub-layer (program/sublayer.hpp).
+[[nodiscard]] bool may_be_sublayer(const CutNode& node, Phase phase);
+
 [[nodiscard]] CutNode cut_node(const Operator& op, const Partition& partition, int bits);
 
 struct CutEdge {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tessera/program/sublayer.hpp"
 #include "work.hpp"
 
 namespace tessera::strategy::primepar {
@@ -78,8 +79,7 @@ void OperatorCode::forward(Builder& builder, std::size_t i, std::int64_t keeps, 
   }
   builder.allocate(MemoryCategory::activations, keeps);
   sum_statistics(builder, i);
-  product(builder, i, Phase::forward);
-  sum(builder, i, Phase::forward, *reductions_.groups);
+  summed_product(builder, i, Phase::forward);
   streams(builder, i, Phase::forward);
 }
 
@@ -89,8 +89,7 @@ void OperatorCode::backward(Builder& builder, std::size_t i, bool is_last) {
   }
   sum_statistics(builder, i);
   streams(builder, i, Phase::backward);
-  product(builder, i, Phase::backward);
-  sum(builder, i, Phase::backward, *reductions_.groups);
+  summed_product(builder, i, Phase::backward);
   product(builder, i, Phase::gradient);
   streams(builder, i, Phase::gradient);
   const bool is_weight = node(i).op.has_parameters();  // whose gradients add up over micro-batches
@@ -131,6 +130,17 @@ void OperatorCode::redistribute(Builder& builder, const std::string& label, cons
 void OperatorCode::streams(Builder& builder, std::size_t i, Phase phase) {
   for (const workload::Operator& op : streams_on(node(i), cut(i).slices, device_, phase))
     builder.activity(activity(phase)).label(op.name).compute(op);
+}
+
+void OperatorCode::summed_product(Builder& builder, std::size_t i, Phase phase) {
+  if (reductions_.sublayer.empty() || !may_be_sublayer(cut(i), phase)) {
+    product(builder, i, phase);
+    return sum(builder, i, phase, *reductions_.groups);
+  }
+  const AllReduce& sum = cut(i).sums[static_cast<std::size_t>(phase)];
+  const std::uint32_t group = group_slot(*reductions_.groups, sum.groups).value();
+  program::sublayer::add_inline({reductions_.sublayer, activity(phase), group, true}, *reductions_.device,
+                                product_on(cut(i).slices, device_, phase, 0, cut_.graph->datatype), builder);
 }
 
 /// What the next step reads travels while this one computes, into second buffers; sums follow their slice, and what
@@ -222,19 +232,26 @@ void OperatorCode::sum_statistics(Builder& builder, std::size_t i) {
              statistics_element);
 }
 
-void OperatorCode::all_reduce(Builder& builder, Groups& known, const std::vector<std::vector<int>>& groups,
-                              std::int64_t bytes, std::int64_t element) {
+std::optional<std::uint32_t> OperatorCode::group_slot(Groups& known, const std::vector<std::vector<int>>& groups) {
   for (const std::vector<int>& group : groups) {
     if (!contains(group, device_)) continue;
-    program::Collective collective;
     std::vector<program::DeviceId> members;
     for (const int member : group) members.push_back(of_machine(member));
-    collective.group_slot = slot(known.of(members));
-    collective.bytes = bytes;
-    collective.element = element;
-    collective.algorithm = reductions_.algorithm;
-    builder.collective(collective);
+    return slot(known.of(members));
   }
+  return std::nullopt;
+}
+
+void OperatorCode::all_reduce(Builder& builder, Groups& known, const std::vector<std::vector<int>>& groups,
+                              std::int64_t bytes, std::int64_t element) {
+  const std::optional<std::uint32_t> slot = group_slot(known, groups);
+  if (!slot) return;
+  program::Collective collective;
+  collective.group_slot = *slot;
+  collective.bytes = bytes;
+  collective.element = element;
+  collective.algorithm = reductions_.algorithm;
+  builder.collective(collective);
 }
 
 }  // namespace tessera::strategy::primepar

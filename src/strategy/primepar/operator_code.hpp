@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,10 @@ struct Reductions {
   Groups* groups = nullptr;
   Groups* beside = nullptr;  ///< of a second stream, for gradients that are summed beside the backward pass; null: none
   std::uint32_t algorithm = 0;  ///< of all-reduces
+  /// Configuration of products whose results are summed before they are used, and the device; empty: operators and
+  /// collectives.
+  std::string sublayer;
+  const machine::DeviceSpec* device = nullptr;
 };
 
 /// Of a pipeline; stages follow each other on the machine's devices, each on as many.
@@ -82,12 +87,16 @@ class OperatorCode {
   [[nodiscard]] std::uint32_t slot(program::GroupId group);
 
   void streams(Builder& builder, std::size_t i, Phase phase);
+  /// And its sum: forward or backward.
+  void summed_product(Builder& builder, std::size_t i, Phase phase);
   void product(Builder& builder, std::size_t i, Phase phase);
   void post(Builder& builder, std::size_t i, Phase phase, int step, bool sums);
   void take(Builder& builder, std::size_t i, Phase phase, int step, bool sums);
   void multiply(Builder& builder, std::size_t i, Phase phase, int step);
   void sum(Builder& builder, std::size_t i, Phase phase, Groups& groups);
   void sum_statistics(Builder& builder, std::size_t i);
+  /// The slot of this device's one; none: nothing.
+  [[nodiscard]] std::optional<std::uint32_t> group_slot(Groups& known, const std::vector<std::vector<int>>& groups);
   void all_reduce(Builder& builder, Groups& known, const std::vector<std::vector<int>>& groups, std::int64_t bytes,
                   std::int64_t element);
   [[nodiscard]] std::int64_t second_buffers(std::size_t i, Phase phase) const;

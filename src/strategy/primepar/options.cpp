@@ -2,6 +2,7 @@
 
 #include "graph.hpp"
 #include "tessera/program/schedule.hpp"
+#include "tessera/program/sublayer.hpp"
 
 namespace tessera::strategy::primepar {
 
@@ -70,6 +71,10 @@ const config::Schema<Options>& options_schema() {
     s.boolean("recomputation", &Options::recomputation,
               "a layer keeps only what it reads, and runs forward again before it runs backward (full recomputation)")
         .otherwise("false");
+    s.choice("sublayers", &Options::sublayers, program::sublayer::levels(),
+             "products whose results are summed before they are used: by operators and collectives, or at transaction "
+             "level in this configuration of strategy t3 (docs/t3.md)")
+        .otherwise("operators");
     s.table("partitions", &Options::partitions, partitions_schema(),
             "operators whose partition is not to be chosen, see strategy.primepar.partitions")
         .optional();

@@ -11,6 +11,7 @@
 #include "options.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/program/schedule.hpp"
+#include "tessera/program/sublayer.hpp"
 
 namespace tessera::strategy::primepar {
 namespace {
@@ -60,6 +61,11 @@ class Planner {
       error(name, problem.what());
     }
     check_passes();
+    if (at_transaction_level()) {
+      const std::string problem = program::sublayer::inline_problem(job_.machine->device, job_.workload->datatype);
+      if (!problem.empty())
+        error(place_of(table_, "sublayers"), fmt::format("sublayers = \"{}\": {}", options_.sublayers, problem));
+    }
     for (program::DeviceId device = 0; device < job_.machine->devices(); ++device) {
       if (!job_.machine->alive(device))
         return error(name,
@@ -179,9 +185,15 @@ class Planner {
   [[nodiscard]] std::int64_t layers() const { return all_layers() / options_.pipeline; }
   [[nodiscard]] std::int64_t stage_devices() const { return job_.machine->devices() / options_.pipeline; }
   [[nodiscard]] Passes passes() const {
-    return {options_.overlap_gradient_reduction, options_.pipeline, options_.micro_batches,
-            options_.schedule == "gpipe", options_.recomputation};
+    return {options_.overlap_gradient_reduction,
+            options_.pipeline,
+            options_.micro_batches,
+            options_.schedule == "gpipe",
+            options_.recomputation,
+            at_transaction_level() ? &program::sublayer::configuration(options_.sublayers) : nullptr};
   }
+
+  [[nodiscard]] bool at_transaction_level() const { return options_.sublayers != "operators"; }
 
   void add_program(const CutGraph& cut, program::Program& program) const {
     program.labels = {""};
@@ -189,7 +201,8 @@ class Planner {
     program.devices.resize(job_.machine->devices());
     Groups groups(program), beside(program);
     const std::uint32_t all_reduce = job_.collectives->index_for(program::CollectiveKind::all_reduce);
-    const Reductions reductions{&groups, options_.overlap_gradient_reduction ? &beside : nullptr, all_reduce};
+    const Reductions reductions{&groups, options_.overlap_gradient_reduction ? &beside : nullptr, all_reduce,
+                                at_transaction_level() ? options_.sublayers : "", &job_.machine->device};
     const program::PipelineShape shape{static_cast<std::uint32_t>(options_.pipeline), 1,
                                        static_cast<std::uint32_t>(options_.micro_batches), true};
     const std::vector<int> order = device_order(*job_.machine);

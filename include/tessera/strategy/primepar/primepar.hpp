@@ -31,6 +31,7 @@ struct Options {
   std::int64_t micro_batches = 1;  ///< of the global batch
   std::string schedule = "1f1b";
   bool recomputation = false;  ///< layers keep what they read alone, and run forward again before they run backward
+  std::string sublayers = "operators";  ///< or a configuration, as for strategy megatron
   Partitions partitions;
 };
 [[nodiscard]] const config::Schema<Options>& options_schema();

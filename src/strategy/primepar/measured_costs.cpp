@@ -1,0 +1,112 @@
+#include "measured_costs.hpp"
+
+#include <algorithm>
+
+#include "device_order.hpp"
+#include "tessera/base/error.hpp"
+
+namespace tessera::strategy::primepar {
+namespace {
+
+constexpr std::int64_t small_size = 1 << 20, large_size = 64 << 20;  // B
+
+/// A program in which no device does anything yet.
+program::Program empty_program(const Job& job) {
+  program::Program program;
+  program.labels = {""};
+  program.free_reductions = job.collectives->reduction == "free";
+  program.devices.resize(job.machine->devices());
+  return program;
+}
+
+void add_group(program::Program& program, std::vector<program::DeviceId> members, program::BlockId block) {
+  for (const program::DeviceId member : members) {
+    program.devices[member].streams = {block};
+    program.devices[member].groups = {static_cast<program::GroupId>(program.groups.size())};
+  }
+  program.groups.push_back({std::move(members)});
+}
+
+Time measured(const Job& job, const program::Program& program) {
+  const program::Evaluation evaluation = job.evaluator->evaluate(program);
+  if (!evaluation.feasible) throw InternalError("a part of an operator alone cannot run: " + evaluation.reason);
+  return evaluation.time;
+}
+
+GroupCosts copy_costs(const Job& job, program::CopyKind kind, bool near_memory) {
+  return {job, [=](program::BlockBuilder& builder, std::int64_t bytes) {
+            builder.kernel({program::CopyKernel{bytes, kind, near_memory}, 0, 0, 0});
+          }};
+}
+
+}  // namespace
+
+GroupCosts::GroupCosts(const Job& job, Write write)
+    : job_(&job), write_(std::move(write)), order_(device_order(*job.machine)) {}
+
+Time GroupCosts::time(const GroupPattern& groups, std::int64_t bytes) {
+  if (groups.empty()) return 0;
+  const auto [found, added] = known_.try_emplace(groups);
+  Line& line = found->second;
+  if (added) line = {measure(groups, small_size), measure(groups, large_size)};
+  const double slope = static_cast<double>(line.large - line.small) / (large_size - small_size);
+  const double time = static_cast<double>(line.small) + slope * static_cast<double>(bytes - small_size);
+  return std::max<Time>(0, static_cast<Time>(time));
+}
+
+Time GroupCosts::measure(const GroupPattern& groups, std::int64_t bytes) const {
+  program::Program program = empty_program(*job_);
+  program::BlockBuilder builder(program, "alone");
+  write_(builder, bytes);
+  const program::BlockId block = builder.done();
+  for (const std::vector<int>& group : groups) {
+    std::vector<program::DeviceId> members;
+    for (const int member : group)
+      members.push_back(static_cast<program::DeviceId>(order_[static_cast<std::size_t>(member)]));
+    add_group(program, std::move(members), block);
+  }
+  return measured(*job_, program);
+}
+
+GroupCosts all_reduce_costs(const Job& job) {
+  program::Collective collective;
+  collective.algorithm = job.collectives->index_for(program::CollectiveKind::all_reduce);
+  return {job, [collective](program::BlockBuilder& builder, std::int64_t bytes) mutable {
+            collective.bytes = bytes;
+            builder.collective(collective);
+          }};
+}
+
+SublayerCosts::SublayerCosts(const Job& job, const program::sublayer::Configuration& configuration)
+    : job_(&job),
+      is_fused_(configuration.fused),
+      reduce_scatter_(copy_costs(job, program::CopyKind::reduce_scatter, configuration.near_memory)),
+      all_gather_(copy_costs(job, program::CopyKind::all_gather, false)) {}
+
+Time SublayerCosts::time(const GroupPattern& groups, const workload::Operator& gemm, program::Activity activity) {
+  const std::int64_t bytes = gemm.m * gemm.n * workload::bytes_per_element(gemm.datatype);
+  const Time alone = product(gemm, activity), scatter = reduce_scatter_.time(groups, bytes);
+  const Time first = is_fused_ ? alone / chunks_in_a_row(groups, gemm) : alone;
+  return std::max(alone, first + scatter) + all_gather_.time(groups, bytes);
+}
+
+std::int64_t SublayerCosts::chunks_in_a_row(const GroupPattern& groups, const workload::Operator& gemm) const {
+  const machine::DeviceSpec& device = job_->machine->device;
+  const std::int64_t at_once = device.cores * device.transaction->work_groups_per_cu;
+  const std::int64_t tiles =
+      program::sublayer::gemm_kernel({gemm.m, gemm.n, gemm.k}, device, gemm.datatype).shape.tiles();
+  const auto members = static_cast<std::int64_t>(groups.front().size());
+  return std::clamp((tiles + at_once - 1) / at_once, std::int64_t{1}, members);
+}
+
+Time SublayerCosts::product(const workload::Operator& gemm, program::Activity activity) {
+  const auto [found, added] = products_.try_emplace({gemm.m, gemm.n, gemm.k, activity});
+  if (!added) return found->second;
+  program::Program program = empty_program(*job_);
+  program::BlockBuilder builder(program, "alone");
+  program::sublayer::add_inline({"gemm", activity}, job_->machine->device, gemm, builder);
+  add_group(program, {0}, builder.done());
+  return found->second = measured(*job_, program);
+}
+
+}  // namespace tessera::strategy::primepar
