@@ -71,7 +71,7 @@ std::string figures(const experiment::Experiment& experiment, int ranks) {
 ExitCode check(const Options& options) {
   if (!options.output.empty()) results::check_output(options.output, options.force);
   const experiment::Source source = load(options.experiment);
-  const auto experiment = build(*source.table, false);
+  const auto experiment = build(*source.table, false, options.experiment.cache);
   check_simulation(*experiment, options.ranks);
   std::fputs((config::to_toml(*source.table) + "\n" + figures(*experiment, options.ranks)).c_str(), stdout);
   return ExitCode::done;

@@ -8,6 +8,7 @@ namespace tessera::app {
 void ExperimentOptions::add_to(CLI::App& command) {
   command.add_option("EXPERIMENT", path, "the experiment (TOML; docs/experiments.md)")->required();
   command.add_option("--plan", plan, "a plan file of tessera plan, whose strategy takes the place of the experiment's");
+  command.add_option("--cache", cache, "a folder in which what searches measure is kept for the next ones (docs/commands.md)");
   command.add_option("--set", settings, "KEY=VALUE over the experiment, such as strategy.tensor=4; repeatable")
       ->type_name("KEY=VALUE")
       ->expected(1)
@@ -48,9 +49,10 @@ experiment::Source load(const ExperimentOptions& options) {
   return source;
 }
 
-std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, bool silent, Communicator* comm) {
+std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, bool silent, const std::string& cache,
+                                              Communicator* comm) {
   config::Diagnostics diagnostics;
-  auto experiment = experiment::build(resolved, diagnostics, comm);
+  auto experiment = experiment::build(resolved, diagnostics, comm, {cache, TESSERA_VERSION});
   if (!silent) print_warnings(diagnostics);
   diagnostics.throw_if_errors();
   return experiment;

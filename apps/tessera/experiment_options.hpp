@@ -16,6 +16,7 @@ namespace tessera::app {
 struct ExperimentOptions {
   std::string path;
   std::string plan;                   ///< a plan file; empty: none
+  std::string cache;                  ///< folder of experiment::Cache; empty: none
   std::vector<std::string> settings;  ///< KEY=VALUE
   std::string seed;                   ///< empty: as the experiment says
   bool allow_oversubscription = false;
@@ -29,9 +30,9 @@ struct ExperimentOptions {
 [[nodiscard]] experiment::Source load(const ExperimentOptions& options);
 
 /// The typed experiment from a resolved table; InputError with all error lines. Warnings go to standard error unless
-/// `silent`. `comm` as in experiment::build().
+/// `silent`. `comm` as in experiment::build(), `cache` the folder.
 [[nodiscard]] std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, bool silent,
-                                                            Communicator* comm = nullptr);
+                                                            const std::string& cache, Communicator* comm = nullptr);
 
 /// What an experiment says of its simulation.
 [[nodiscard]] sim::SimulationOptions simulation_options(const experiment::Experiment& experiment);

@@ -26,7 +26,7 @@ Prepared prepare(const ExperimentOptions& options, const Output& output, Communi
       job.table = config::parse_toml(job.resolved, "resolved experiment", diagnostics);
       diagnostics.throw_if_errors();
     }
-    job.experiment = build(*job.table, comm.rank() != 0, &comm);
+    job.experiment = build(*job.table, comm.rank() != 0, options.cache, &comm);
   });
   return job;
 }

@@ -1,6 +1,7 @@
 // From one resolved table to the typed experiment.
 #include <algorithm>
 
+#include "cache.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/machine/topology.hpp"
 #include "tessera/sim/memory/arbitration.hpp"
@@ -116,7 +117,8 @@ void check_plan(const Experiment& experiment, const Table& strategy, Diagnostics
 
 }  // namespace
 
-std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics, Communicator* comm) {
+std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics, Communicator* comm,
+                                  const Cache& cache) {
   auto experiment = std::make_unique<Experiment>();
   read_parts(root, *experiment, diagnostics);
   const Table* table = find_table(root, "strategy", "a table [strategy]", diagnostics);
@@ -132,6 +134,9 @@ std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics, C
     return experiment;
   }
   const auto evaluator = sim::make_evaluator(experiment->machine, *experiment->cost);
+  const auto alone = make_serial_communicator();
+  Communicator& ranks = comm == nullptr ? *alone : *comm;
+  program::Measurements measured = read_cache(cache, root, ranks);
   strategy::Job job;
   job.machine = &experiment->machine;
   job.model = experiment->model ? &*experiment->model : nullptr;
@@ -139,9 +144,11 @@ std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics, C
   job.cost = experiment->cost.get();
   job.collectives = &experiment->collectives;
   job.evaluator = evaluator.get();
+  job.measured = &measured;
   job.comm = comm;
   job.seed = static_cast<std::uint64_t>(experiment->simulation.seed);
   experiment->plan = kind->make_plan(*table, job, diagnostics);
+  write_cache(cache, root, measured, ranks);
   if (diagnostics.ok()) check_plan(*experiment, *table, diagnostics);
   return experiment;
 }

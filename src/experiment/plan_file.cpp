@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "fingerprint.hpp"
 #include "tessera/base/error.hpp"
-#include "tessera/base/random.hpp"
 #include "tree.hpp"
 
 namespace tessera::experiment {
@@ -14,26 +12,6 @@ namespace {
 using config::Diagnostics;
 using config::Table;
 using config::Value;
-
-/// Keys in order, so that it does not matter who wrote them first.
-Table sorted(const Table& table) {
-  auto entries = table.entries();
-  std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  Table found(table.where());
-  for (const auto& [key, value] : entries) {
-    const Table* inner = value.table();
-    found.set(key, inner == nullptr ? value : Value{std::make_shared<Table>(sorted(*inner)), value.where()});
-  }
-  return found;
-}
-
-/// What a plan says of the machine or model that it was made for: a hash of the table's text (that of names of random
-/// streams, FNV-1a). Empty: the experiment has none.
-std::string fingerprint(const Table& resolved, const std::string& key) {
-  const Value* value = resolved.find(key);
-  if (value == nullptr || value->table() == nullptr) return "";
-  return fmt::format("{:016x}", random_stream(config::to_toml(sorted(*value->table()))));
-}
 
 /// [plan] of a plan file.
 struct PlanHead {

@@ -185,6 +185,21 @@ class Plans(CliTest):
         self.simulate("primepar-search.toml", "planned.h5", "--plan", "plan.toml")
         self.assert_same_results("searched.h5", "planned.h5")
 
+    def test_what_was_measured_before_changes_nothing(self):
+        text = self.plan("plan.toml").stdout
+        self.assertEqual(self.plan("kept.toml", "--cache", "new/cache", ranks=2).stdout, text)
+        (kept,) = (self.folder / "new" / "cache").iterdir()
+        lines = kept.read_text()
+        self.assertIn("all-reduce", lines)
+        self.assertEqual(self.plan("again.toml", "--cache", "new/cache", ranks=3).stdout, text)
+        self.assertEqual(kept.read_text(), lines)
+        kept.write_text(lines[:-20])  # is not believed, and replaced
+        self.assertEqual(self.plan("cut.toml", "--cache", "new/cache").stdout, text)
+        self.assertEqual(kept.read_text(), lines)
+        self.plan("other.toml", "--cache", "new/cache", "--set", "machine.topology.nic_bandwidth=1 GB/s")
+        self.assertEqual(len(list(kept.parent.iterdir())), 2)
+        self.assertIn("cannot make this folder", self.plan("never.toml", "--cache", "plan.toml/inside", ranks=2, code=4).stderr)
+
     def test_settings_come_over_the_plan(self):
         self.plan("plan.toml")
         said = self.simulate("primepar-search.toml", "out.h5", "--plan", "plan.toml", "--set", "strategy.partitions.fc1={B, B}").stdout

@@ -21,6 +21,7 @@ KEYS = {  # of the summary line, by part
     "mlp": ["mlp_speedup", "mlp_collectives", "mlp_bytes_baseline", "mlp_bytes_primepar"],
     "3d": [f"speedup_3d_{model}" for model in ("opt-175b", "llama2-70b", "bloom-176b")],
     "wafer": ["wafer_over_c"],
+    "fused": ["over_c_apart", "over_c_fused", "fused_predicted_pct"],
     "prediction": ["plans", "correlation", "within_5_pct", "least_pct", "greatest_pct"],
 }
 

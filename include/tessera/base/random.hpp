@@ -14,16 +14,13 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/base/hash.hpp"
 #include "tessera/base/time.hpp"
 
 namespace tessera {
 
-/// A stream's number from its name (FNV-1a, 64 bits): users of different names never share draws.
-[[nodiscard]] constexpr std::uint64_t random_stream(std::string_view name) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  return hash;
-}
+/// A stream's number from its name: users of different names never share draws.
+[[nodiscard]] constexpr std::uint64_t random_stream(std::string_view name) { return hash_of(name); }
 
 /// All draws of one (seed, stream); a small value without state.
 class KeyedRandom {

@@ -77,11 +77,17 @@ struct Experiment {
   strategy::Plan plan;
 };
 
+/// Where what searches measure is kept for the next ones; nowhere without a folder.
+struct Cache {
+  std::string folder;
+  std::string version;  ///< of Tessera: another one measures anew
+};
+
 /// From a resolved table. Problems go to `diagnostics`, all of them at once where that is possible; the result is of no
 /// use then. The same table gives the same experiment on every rank. `comm`: all its ranks build it together, so that a
 /// search can be spread over them; null: this one alone.
 [[nodiscard]] std::unique_ptr<Experiment> build(const config::Table& resolved, config::Diagnostics& diagnostics,
-                                                Communicator* comm = nullptr);
+                                                Communicator* comm = nullptr, const Cache& cache = {});
 
 /// A plan file (docs/experiments.md): what the strategy found for this machine and model, as TOML that load() takes.
 [[nodiscard]] std::string plan_text(const Experiment& experiment, const config::Table& resolved,

@@ -12,6 +12,7 @@
 #include "tessera/machine/machine.hpp"
 #include "tessera/program/collective.hpp"
 #include "tessera/program/evaluator.hpp"
+#include "tessera/program/measurements.hpp"
 #include "tessera/program/program.hpp"
 #include "tessera/workload/model.hpp"
 #include "tessera/workload/operator.hpp"
@@ -39,6 +40,7 @@ struct Job {
   const workload::CostModel* cost = nullptr;
   const program::CollectiveChoices* collectives = nullptr;
   program::Evaluator* evaluator = nullptr;  ///< null where only the program is wanted
+  program::Measurements* measured = nullptr;  ///< with the evaluator: what it need not do again
   Communicator* comm = nullptr;             ///< ranks that make the plan together, all alike; null: this one alone
   std::uint64_t seed = 1;
 };

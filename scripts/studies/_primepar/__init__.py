@@ -1,7 +1,7 @@
 """The parts of the study of PrimePar. A part is a function that takes a Bench and returns an Outcome; adding one is one function in
 one file of this folder and one entry here."""
 
-from . import mlp, prediction, sensitivity, three_d, throughput, tiles, variants, wafer
+from . import fused, mlp, prediction, sensitivity, three_d, throughput, tiles, variants, wafer
 
 PARTS = {
     "tiles": tiles.study,
@@ -13,4 +13,5 @@ PARTS = {
     "sensitivity": sensitivity.study,
     "3d": three_d.study,
     "wafer": wafer.study,
+    "fused": fused.study,
 }

@@ -1,5 +1,7 @@
 #include "measured_costs.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "device_order.hpp"
@@ -27,22 +29,41 @@ void add_group(program::Program& program, std::vector<program::DeviceId> members
   program.groups.push_back({std::move(members)});
 }
 
-Time measured(const Job& job, const program::Program& program) {
-  const program::Evaluation evaluation = job.evaluator->evaluate(program);
-  if (!evaluation.feasible) throw InternalError("a part of an operator alone cannot run: " + evaluation.reason);
-  return evaluation.time;
+/// `what` says all of the program that the machine does not.
+template <class Write>
+Time measured(const Job& job, const std::string& what, const Write& write) {
+  const auto measure = [&] {
+    program::Program program = empty_program(job);
+    write(program);
+    const program::Evaluation evaluation = job.evaluator->evaluate(program);
+    if (!evaluation.feasible) throw InternalError("a part of an operator alone cannot run: " + evaluation.reason);
+    return evaluation.time;
+  };
+  return job.measured == nullptr ? measure() : job.measured->time(what, measure);
+}
+
+/// "0,1|2,3", as numbered by the machine.
+std::string text_of(const GroupPattern& groups, const std::vector<int>& order) {
+  std::vector<std::string> texts;
+  for (const std::vector<int>& group : groups) {
+    std::vector<int> members;
+    for (const int member : group) members.push_back(order[static_cast<std::size_t>(member)]);
+    texts.push_back(fmt::format("{}", fmt::join(members, ",")));
+  }
+  return fmt::format("{}", fmt::join(texts, "|"));
 }
 
 GroupCosts copy_costs(const Job& job, program::CopyKind kind, bool near_memory) {
-  return {job, [=](program::BlockBuilder& builder, std::int64_t bytes) {
+  const std::string name = std::string(program::name_of(kind)) + (near_memory ? " near memory" : " by a kernel");
+  return {job, name, [=](program::BlockBuilder& builder, std::int64_t bytes) {
             builder.kernel({program::CopyKernel{bytes, kind, near_memory}, 0, 0, 0});
           }};
 }
 
 }  // namespace
 
-GroupCosts::GroupCosts(const Job& job, Write write)
-    : job_(&job), write_(std::move(write)), order_(device_order(*job.machine)) {}
+GroupCosts::GroupCosts(const Job& job, std::string name, Write write)
+    : job_(&job), name_(std::move(name)), write_(std::move(write)), order_(device_order(*job.machine)) {}
 
 Time GroupCosts::time(const GroupPattern& groups, std::int64_t bytes) {
   if (groups.empty()) return 0;
@@ -55,23 +76,25 @@ Time GroupCosts::time(const GroupPattern& groups, std::int64_t bytes) {
 }
 
 Time GroupCosts::measure(const GroupPattern& groups, std::int64_t bytes) const {
-  program::Program program = empty_program(*job_);
-  program::BlockBuilder builder(program, "alone");
-  write_(builder, bytes);
-  const program::BlockId block = builder.done();
-  for (const std::vector<int>& group : groups) {
-    std::vector<program::DeviceId> members;
-    for (const int member : group)
-      members.push_back(static_cast<program::DeviceId>(order_[static_cast<std::size_t>(member)]));
-    add_group(program, std::move(members), block);
-  }
-  return measured(*job_, program);
+  const std::string what = fmt::format("{} of {} B, devices {}", name_, bytes, text_of(groups, order_));
+  return measured(*job_, what, [&](program::Program& program) {
+    program::BlockBuilder builder(program, "alone");
+    write_(builder, bytes);
+    const program::BlockId block = builder.done();
+    for (const std::vector<int>& group : groups) {
+      std::vector<program::DeviceId> members;
+      for (const int member : group)
+        members.push_back(static_cast<program::DeviceId>(order_[static_cast<std::size_t>(member)]));
+      add_group(program, std::move(members), block);
+    }
+  });
 }
 
 GroupCosts all_reduce_costs(const Job& job) {
   program::Collective collective;
   collective.algorithm = job.collectives->index_for(program::CollectiveKind::all_reduce);
-  return {job, [collective](program::BlockBuilder& builder, std::int64_t bytes) mutable {
+  const std::string algorithm = program::collective_algorithms()[collective.algorithm]->name();
+  return {job, algorithm + " all-reduce", [collective](program::BlockBuilder& builder, std::int64_t bytes) mutable {
             collective.bytes = bytes;
             builder.collective(collective);
           }};
@@ -102,11 +125,14 @@ std::int64_t SublayerCosts::chunks_in_a_row(const GroupPattern& groups, const wo
 Time SublayerCosts::product(const workload::Operator& gemm, program::Activity activity) {
   const auto [found, added] = products_.try_emplace({gemm.m, gemm.n, gemm.k, activity});
   if (!added) return found->second;
-  program::Program program = empty_program(*job_);
-  program::BlockBuilder builder(program, "alone");
-  program::sublayer::add_inline({"gemm", activity}, job_->machine->device, gemm, builder);
-  add_group(program, {0}, builder.done());
-  return found->second = measured(*job_, program);
+  const bool is_backward = activity == program::Activity::backward;
+  const std::string what = fmt::format("{} {} x {} x {} by a kernel{}", gemm.datatype, gemm.m, gemm.n, gemm.k,
+                                       is_backward ? ", backward" : "");
+  return found->second = measured(*job_, what, [&](program::Program& program) {
+           program::BlockBuilder builder(program, "alone");
+           program::sublayer::add_inline({"gemm", activity}, job_->machine->device, gemm, builder);
+           add_group(program, {0}, builder.done());
+         });
 }
 
 }  // namespace tessera::strategy::primepar

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -20,7 +21,7 @@ class GroupCosts {
  public:
   /// `write`: what each member does, its group in slot 0.
   using Write = std::function<void(program::BlockBuilder&, std::int64_t bytes)>;
-  GroupCosts(const Job& job, Write write);
+  GroupCosts(const Job& job, std::string name, Write write);
   /// 0 without groups.
   [[nodiscard]] Time time(const GroupPattern& groups, std::int64_t bytes);
 
@@ -31,6 +32,7 @@ class GroupCosts {
   [[nodiscard]] Time measure(const GroupPattern& groups, std::int64_t bytes) const;
 
   const Job* job_;
+  std::string name_;
   Write write_;
   std::vector<int> order_;
   std::map<GroupPattern, Line> known_;

@@ -46,14 +46,13 @@ Costs min_plus(const Costs& a, const std::vector<double>& twice, const Costs& b)
   return found;
 }
 
-std::size_t least_through(const Costs& a, const std::vector<double>& twice, const Costs& b, std::size_t row,
-                          std::size_t column) {
-  std::size_t least = 0;
-  const auto cost = [&](std::size_t k) { return a.at(row, k) - twice[k] + b.at(k, column); };
-  for (std::size_t k = 1; k < b.rows; ++k) {
-    if (cost(k) < cost(least)) least = k;
+std::vector<double> min_plus(const Costs& a, const std::vector<double>& b) {
+  std::vector<double> found(a.rows, std::numeric_limits<double>::infinity());
+  for (std::size_t i = 0; i < a.rows; ++i) {
+    const double* row = &a.values[i * a.columns];
+    for (std::size_t k = 0; k < a.columns; ++k) found[i] = std::min(found[i], row[k] + b[k]);
   }
-  return least;
+  return found;
 }
 
 }  // namespace tessera::strategy::primepar

@@ -20,8 +20,7 @@ struct Costs {
 
 /// c(i, j) = min over k of a(i, k) - twice(k) + b(k, j): a and b both count what `twice` says of k.
 [[nodiscard]] Costs min_plus(const Costs& a, const std::vector<double>& twice, const Costs& b);
-/// The first k with which that is least.
-[[nodiscard]] std::size_t least_through(const Costs& a, const std::vector<double>& twice, const Costs& b,
-                                        std::size_t row, std::size_t column);
+/// The same of a matrix and a column: c(i) = min over k of a(i, k) + b(k).
+[[nodiscard]] std::vector<double> min_plus(const Costs& a, const std::vector<double>& b);
 
 }  // namespace tessera::strategy::primepar

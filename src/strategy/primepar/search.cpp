@@ -1,5 +1,7 @@
 #include "search.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <utility>
@@ -12,11 +14,15 @@ namespace {
 
 constexpr double unreachable = std::numeric_limits<double>::infinity();
 
+/// The first of the least.
+std::size_t least_of(const std::vector<double>& values) {
+  return static_cast<std::size_t>(std::min_element(values.begin(), values.end()) - values.begin());
+}
+
 /// What everything from one place to another costs at the least, by the choices there.
 struct Table {
   std::size_t first = 0, last = 0;  ///< places
   Costs costs;
-  int left = -1, right = -1;  ///< tables that it was merged of; none: places that follow each other
 };
 
 /// One layer, as the first or behind another.
@@ -27,23 +33,33 @@ class LayerSearch {
   /// By the choice of the last operator before (one, of nobody, before the first layer) and of the layer's last one.
   const Costs& layer(bool is_first) {
     int& known = is_first ? first_layer_ : next_layer_;
-    if (known < 0) known = next_.carried_node() ? carry(is_first) : make_layer(chain(is_first));
+    if (known < 0) known = next_.carried_node() ? carry(is_first) : make_layer(is_first ? first_ : next_);
     return table(known).costs;
   }
 
-  /// What is chosen between these.
-  Choice trace(bool is_first, std::size_t before, std::size_t last) {
-    const double cost = layer(is_first).at(before, last);
-    if (const auto node = next_.carried_node()) return trace_carried(*node, cost, is_first, before, last);
-    Choice places(chain(is_first).size(), 0);
-    trace(chain(is_first), is_first ? first_layer_ : next_layer_, before, last, places);
-    return {places.begin() + 1, places.end()};
+  /// Of the choices of one layer that cost the least with what follows, by the choice of its last operator, the first.
+  Choice first_of_least(bool is_first, std::size_t before, const std::vector<double>& after) {
+    static_cast<void>(layer(is_first));
+    if (const auto node = next_.carried_node()) return first_of_carried(*node, is_first, before, after);
+    const Chain& chain = is_first ? first_ : next_;
+    const std::vector<std::size_t>& bounds = chain.bounds();
+    std::vector<std::vector<double>> behind(bounds.size());  // what follows a bound, by the choice there
+    behind.back() = after;
+    for (std::size_t i = bounds.size() - 1; i > 1; --i) {
+      add_edge(chain.edge(0, bounds[i]), before, behind[i]);
+      behind[i - 1] = min_plus(table(segment(bounds[i - 1], bounds[i])).costs, behind[i]);
+      const std::vector<double>& twice = chain.own(bounds[i - 1]);
+      for (std::size_t x = 0; x < twice.size(); ++x) behind[i - 1][x] -= twice[x];
+    }
+    Choice found;
+    for (std::size_t i = 1; i < bounds.size(); ++i)
+      first_of_segment(chain, bounds[i - 1], i == 1 ? before : found.back(), bounds[i], behind[i], found);
+    return found;
   }
 
   [[nodiscard]] std::int64_t relaxations() const { return relaxations_; }
 
  private:
-  [[nodiscard]] const Chain& chain(bool is_first) const { return is_first ? first_ : next_; }
   [[nodiscard]] const Table& table(int index) const { return tables_[static_cast<std::size_t>(index)]; }
 
   int add(Table table) {
@@ -74,16 +90,54 @@ class LayerSearch {
     return add(std::move(found));
   }
 
-  Choice trace_carried(std::size_t node, double cost, bool is_first, std::size_t before, std::size_t last) {
+  Choice first_of_carried(std::size_t node, bool is_first, std::size_t before, const std::vector<double>& after) {
+    Choice first;
+    double least = unreachable;
     for (std::size_t choice = 0; choice < costs_.nodes[node].size(); ++choice) {
       const CostTables tables = with_choice(costs_, node, choice);
       LayerSearch search(tables);
-      if (search.layer(is_first).at(before, last) != cost) continue;
-      Choice found = search.trace(is_first, before, last);
+      const Costs& costs = search.layer(is_first);
+      double cost = unreachable;
+      for (std::size_t last = 0; last < costs.columns; ++last) cost = std::min(cost, costs.at(before, last) + after[last]);
+      if (cost > least) continue;
+      Choice found = search.first_of_least(is_first, before, after);
       found[node] = choice;
-      return found;
+      if (cost < least || found < first) first = std::move(found);
+      least = cost;
     }
-    throw InternalError("no choice of an operator that is carried has the cost that the search found");
+    return first;
+  }
+
+  static void add_edge(const TimeMatrix* edge, std::size_t row, std::vector<double>& costs) {
+    for (std::size_t i = 0; edge != nullptr && i < costs.size(); ++i) costs[i] += static_cast<double>(edge->at(row, i));
+  }
+
+  /// Appends the choices of a segment's places but for the one that it begins with, whose choice is given.
+  static void first_of_segment(const Chain& chain, std::size_t begin, std::size_t chosen, std::size_t end,
+                               const std::vector<double>& behind, Choice& found) {
+    std::vector<std::vector<double>> costs(end + 1);  // by place: its own, its edge from the first one, what follows it
+    for (std::size_t place = end; place > begin; --place) {
+      costs[place] = chain.own(place);
+      add_edge(chain.edge(begin, place), chosen, costs[place]);
+      const std::vector<double> next = place == end ? behind : behind_place(chain, place, costs[place + 1]);
+      std::transform(next.begin(), next.end(), costs[place].begin(), costs[place].begin(), std::plus<>());
+    }
+    for (std::size_t place = begin + 1; place <= end; ++place) {
+      if (place > begin + 1) add_edge(chain.edge(place - 1, place), found.back(), costs[place]);
+      found.push_back(least_of(costs[place]));
+    }
+  }
+
+  /// What follows a place, by its choice, from what follows the next one and that costs itself.
+  static std::vector<double> behind_place(const Chain& chain, std::size_t place, const std::vector<double>& next) {
+    const TimeMatrix* edge = chain.edge(place, place + 1);
+    if (edge == nullptr) return std::vector<double>(chain.choices(place), *std::min_element(next.begin(), next.end()));
+    std::vector<double> found(edge->rows, unreachable);
+    for (std::size_t i = 0; i < edge->rows; ++i) {
+      const Time* row = &edge->times[i * edge->columns];
+      for (std::size_t k = 0; k < edge->columns; ++k) found[i] = std::min(found[i], static_cast<double>(row[k]) + next[k]);
+    }
+    return found;
   }
 
   /// One that begins behind the layer's first operator is the same in all layers.
@@ -117,24 +171,13 @@ class LayerSearch {
   /// Over the place that they share; what goes from the first to the last place joins.
   int merge(const Chain& chain, int left, int right) {
     const Table &a = table(left), &b = table(right);
-    Table found{a.first, b.last, min_plus(a.costs, chain.own(b.first), b.costs), left, right};
+    Table found{a.first, b.last, min_plus(a.costs, chain.own(b.first), b.costs)};
     relaxations_ += static_cast<std::int64_t>(a.costs.rows * b.costs.rows * b.costs.columns);
     if (const TimeMatrix* edge = chain.edge(found.first, found.last)) {
       for (std::size_t i = 0; i < found.costs.values.size(); ++i)
         found.costs.values[i] += static_cast<double>(edge->times[i]);
     }
     return add(std::move(found));
-  }
-
-  void trace(const Chain& chain, int index, std::size_t first, std::size_t last, Choice& places) const {
-    const Table& at = table(index);
-    places[at.first] = first;
-    places[at.last] = last;
-    if (at.left < 0) return;
-    const Table &a = table(at.left), &b = table(at.right);
-    const std::size_t middle = least_through(a.costs, chain.own(b.first), b.costs, first, last);
-    trace(chain, at.left, first, middle, places);
-    trace(chain, at.right, middle, last, places);
   }
 
   const CostTables& costs_;
@@ -145,33 +188,32 @@ class LayerSearch {
   std::int64_t relaxations_ = 0;
 };
 
-std::size_t least_of(const Costs& row) {
-  return static_cast<std::size_t>(std::min_element(row.values.begin(), row.values.end()) - row.values.begin());
+/// All by as much.
+bool differ_by_one(const std::vector<double>& a, const std::vector<double>& b) {
+  const double by = a.front() - b.front();
+  return std::equal(a.begin(), a.end(), b.begin(), [&](double one, double other) { return one - other == by; });
 }
 
 }  // namespace
 
 Found segmented_search(const CostTables& tables, std::int64_t layers) {
   LayerSearch search(tables);
-  // By layer: what it and all before it cost at the least, by the choice of its last operator, which counts in the
-  // next layer no more.
-  std::vector<Costs> sums{search.layer(true)};
-  const std::vector<double> nothing(sums.front().columns, 0.0);
+  const Costs& first = search.layer(true);
+  // By layer: what those behind it cost at the least, by the choice of its last operator.
+  std::vector<std::vector<double>> after(static_cast<std::size_t>(layers), std::vector<double>(first.columns, 0.0));
   Found found;
-  for (std::int64_t layer = 1; layer < layers; ++layer) {
+  for (std::size_t layer = after.size() - 1; layer-- > 0;) {
     const Costs& next = search.layer(false);
-    sums.push_back(min_plus(sums.back(), nothing, next));
+    after[layer] = min_plus(next, after[layer + 1]);
     found.relaxations += static_cast<std::int64_t>(next.values.size());
   }
-  std::size_t last = least_of(sums.back());
-  found.cost = static_cast<Time>(sums.back().at(0, last));
-  found.layers.resize(sums.size());
-  for (std::size_t layer = sums.size(); layer-- > 1;) {
-    const std::size_t before = least_through(sums[layer - 1], nothing, search.layer(false), 0, last);
-    found.layers[layer] = search.trace(false, before, last);
-    last = before;
+  found.cost = static_cast<Time>(min_plus(first, after.front()).front());
+  for (std::size_t layer = 0; layer < after.size(); ++layer) {
+    const std::size_t before = layer == 0 ? 0 : found.layers.back().back();
+    // Where no more follows than in the layer before, but for what all choices share, the same is chosen.
+    const bool is_again = layer > 1 && before == found.layers[layer - 2].back() && differ_by_one(after[layer - 1], after[layer]);
+    found.layers.push_back(is_again ? found.layers.back() : search.first_of_least(layer == 0, before, after[layer]));
   }
-  found.layers[0] = search.trace(true, 0, last);
   found.relaxations += search.relaxations();
   if (total_cost(tables, found.layers) != found.cost)
     throw InternalError("the cost of a plan is not that of its choices");

@@ -22,8 +22,8 @@ struct Found {
 ///
 /// segments are merged over the operator that they share, which counts once. What one layer costs between two choices
 /// of the operators at its ends is added layer by layer to what all layers before it cost at the least. An operator
-/// that is read behind the segment that it begins is carried: everything is done for each of its choices. Of equal
-/// costs the first choices win, in each minimum.
+/// that is read behind the segment that it begins is carried: everything is done for each of its choices. Of all
+/// that cost the least, the first wins: the smallest choice of the first operator, then of the second, and so on.
 [[nodiscard]] Found segmented_search(const CostTables& tables, std::int64_t layers);
 
 /// The segmented search for latency + lambda x bytes, with the least lambda for which what it finds fits. Where nothing
