@@ -85,7 +85,7 @@ Command add_check(CLI::App& app) {
       app.add_subcommand("check", "Say everything that run would refuse, and print the resolved experiment.");
   o->experiment.add_to(*options);
   options->add_option("--ranks", o->ranks, "number of ranks that run would get")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   options->add_option("-o,--output", o->output, "also check that this result file could be written");
   options->add_flag("--force", o->force, "as for run: the output may exist");

@@ -7,8 +7,11 @@ namespace tessera::app {
 
 void ExperimentOptions::add_to(CLI::App& command) {
   command.add_option("EXPERIMENT", path, "the experiment (TOML; docs/experiments.md)")->required();
-  command.add_option("--plan", plan, "a plan file of tessera plan, whose strategy takes the place of the experiment's");
-  command.add_option("--cache", cache, "a folder in which what searches measure is kept for the next ones (docs/commands.md)");
+  const auto has_name = [](const std::string& name) { return name.empty() ? "the name is empty" : ""; };
+  command.add_option("--plan", plan, "a plan file of tessera plan, whose strategy takes the place of the experiment's")
+      ->check(has_name);
+  command.add_option("--cache", cache, "a folder in which what searches measure is kept for the next ones")
+      ->check(has_name);
   command.add_option("--set", settings, "KEY=VALUE over the experiment, such as strategy.tensor=4; repeatable")
       ->type_name("KEY=VALUE")
       ->expected(1)

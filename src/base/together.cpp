@@ -44,6 +44,8 @@ void together(Communicator& comm, const std::function<void()>& step) {
   const std::string problem = comm.broadcast(first_of(comm.gather(bytes)));
   const auto code = static_cast<ExitCode>(problem.front() - '0');
   if (code == ExitCode::io) throw IoError(problem.substr(1));
+  if (code == ExitCode::bad_input) throw InputError(problem.substr(1));
+  if (code == ExitCode::infeasible) throw InfeasibleError(problem.substr(1));
   if (code == ExitCode::internal) throw InternalError(problem.substr(1));
   throw Error(code, problem.substr(1));
 }

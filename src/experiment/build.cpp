@@ -117,8 +117,7 @@ void check_plan(const Experiment& experiment, const Table& strategy, Diagnostics
 
 }  // namespace
 
-std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics, Communicator* comm,
-                                  const Cache& cache) {
+std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics, Communicator* comm, const Cache& cache) {
   auto experiment = std::make_unique<Experiment>();
   read_parts(root, *experiment, diagnostics);
   const Table* table = find_table(root, "strategy", "a table [strategy]", diagnostics);

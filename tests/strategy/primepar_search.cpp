@@ -226,6 +226,7 @@ TEST_CASE("primepar: under a capacity, the least price of a byte for which the p
   CostTables tables;
   tables.nodes = {{10, 13, 30}};
   tables.bytes = {{4 << 20, 2 << 20, 1 << 20}};
+  tables.buffers = {{0, 0, 0}};
   const auto within = [&](std::int64_t mebibytes) {
     return search_that_fits(tables, 1,
                             [&](const Found& found) { return tables.bytes[0][found.layers[0][0]] <= mebibytes << 20; });
@@ -235,6 +236,26 @@ TEST_CASE("primepar: under a capacity, the least price of a byte for which the p
   CHECK(within(3).cost == 13);
   CHECK(within(1).layers == std::vector<Choice>{{2}});
   CHECK(within(0).layers == std::vector<Choice>{{2}});  // nothing fits: the least
+}
+
+TEST_CASE("primepar: under a capacity, second buffers count once, those of the fullest operator") {
+  // Two operators, each 10 ps with 8 MiB of second buffers or 11 ps with none, and 4 MiB held: a plan with buffers
+  // needs 8 + 8 MiB, however many operators use them. At no price is a plan with one of both the best.
+  CostTables tables;
+  tables.nodes = {{10, 11}, {10, 11}};
+  tables.edges = {edge(0, 1)};
+  tables.edges[0].times = {2, 2, {0, 5, 5, 0}};
+  tables.bytes = {{4 << 20, 4 << 20}, {4 << 20, 4 << 20}};
+  tables.buffers = {{8 << 20, 0}, {8 << 20, 0}};
+  const auto within = [&](std::int64_t mebibytes) {
+    return search_that_fits(tables, 1, [&](const Found& found) {
+      const Choice& layer = found.layers[0];
+      return (layer == Choice{1, 1} ? 8 : 16) <= mebibytes;
+    });
+  };
+  CHECK(within(16).layers[0] == Choice{0, 0});
+  CHECK(within(15).layers[0] == Choice{1, 1});
+  CHECK(within(7).layers[0] == Choice{1, 1});  // nothing fits
 }
 
 TEST_CASE("primepar: under a capacity plans fit, and are little slower than the fastest that fits") {
@@ -249,6 +270,7 @@ TEST_CASE("primepar: under a capacity plans fit, and are little slower than the 
       for (std::size_t i = 0; i < node.size(); ++i)
         tables.bytes.back().push_back(static_cast<std::int64_t>(draws.below(index++, 64)) << 20);
     }
+    tables.buffers.assign(6, std::vector<std::int64_t>(4, 0));
     const auto held = [&](const std::vector<std::size_t>& chosen) {
       std::int64_t bytes = 0;
       for (std::size_t i = 0; i < chosen.size(); ++i) bytes += tables.bytes[i][chosen[i]];

@@ -10,8 +10,8 @@
 namespace tessera::program {
 
 /// By a text that says what was measured; the machine, the cost model and everything else that is the same for a whole
-/// search is not in it. What was measured once is the same for ever, so nothing but the time that a search takes depends
-/// on what is known.
+/// search is not in it. What was measured once is the same for ever, so nothing but the time that a search takes
+/// depends on what is known.
 class Measurements {
  public:
   /// The known time, or what `measure` returns, which is known from then on.

@@ -39,9 +39,9 @@ struct Job {
   const Workload* workload = nullptr;
   const workload::CostModel* cost = nullptr;
   const program::CollectiveChoices* collectives = nullptr;
-  program::Evaluator* evaluator = nullptr;  ///< null where only the program is wanted
+  program::Evaluator* evaluator = nullptr;    ///< null where only the program is wanted
   program::Measurements* measured = nullptr;  ///< with the evaluator: what it need not do again
-  Communicator* comm = nullptr;             ///< ranks that make the plan together, all alike; null: this one alone
+  Communicator* comm = nullptr;               ///< ranks that make the plan together, all alike; null: this one alone
   std::uint64_t seed = 1;
 };
 

@@ -1,6 +1,7 @@
 // The parts of check_program (program.hpp), one file a concern, and how they report.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace tessera::program {
 class Problems {
  public:
   void add(std::string text) {
+    if (std::find(texts_.begin(), texts_.end(), text) != texts_.end()) return;
     if (texts_.size() < limit)
       texts_.push_back(std::move(text));
     else

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 
+#include "device_order.hpp"
 #include "redistribution_times.hpp"
 #include "tessera/base/comm.hpp"
 #include "tessera/base/error.hpp"
@@ -26,6 +27,17 @@ auto most(const Slices& slices, const Value& value) {
 NodeCosts::NodeCosts(const Job& job, const Graph& graph, const Passes& passes)
     : job_(&job), graph_(&graph), passes_(passes), sums_(all_reduce_costs(job)), loads_(*job.machine) {
   if (passes.sublayer != nullptr) sublayers_.emplace(job, *passes.sublayer);
+  const std::vector<int> order = device_order(*job.machine);
+  speeds_.assign(order.size() / static_cast<std::size_t>(passes.stages), 1.0);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    double& speed = speeds_[i % speeds_.size()];
+    speed = std::min(speed, job.machine->speed[static_cast<std::size_t>(order[i])]);
+  }
+}
+
+Time NodeCosts::slowed(int device, Time time) const {
+  const double speed = speeds_[static_cast<std::size_t>(device)];
+  return speed == 1.0 ? time : static_cast<Time>(static_cast<double>(time) / speed);
 }
 
 Time NodeCosts::duration(const workload::Operator& op) const { return job_->cost->time(op, job_->machine->device); }
@@ -53,7 +65,7 @@ Time NodeCosts::computed(std::size_t node, const CutNode& cut, Phase phase) {
   return sum + most(cut.slices, [&](int device) {
            Time streams = 0;
            for (const workload::Operator& op : streams_on(one, cut.slices, device, phase)) streams += duration(op);
-           return streams;
+           return slowed(device, streams);
          });
 }
 
@@ -74,8 +86,9 @@ bool NodeCosts::is_sublayer(const CutNode& cut, Phase phase) const { return subl
 Time NodeCosts::sublayer(const CutNode& cut, Phase phase) {
   const GroupPattern& groups = cut.sums[static_cast<std::size_t>(phase)].groups;
   return most(cut.slices, [&](int device) {
-    return sublayers_->time(groups, product_on(cut.slices, device, phase, 0, graph_->datatype),
-                            phase == Phase::backward ? program::Activity::backward : program::Activity::forward);
+    const auto activity = phase == Phase::backward ? program::Activity::backward : program::Activity::forward;
+    const workload::Operator gemm = product_on(cut.slices, device, phase, 0, graph_->datatype);
+    return slowed(device, sublayers_->time(groups, gemm, activity));
   });
 }
 
@@ -84,7 +97,7 @@ Time NodeCosts::product(const CutNode& cut, Phase phase) {
   Time sum = 0;
   for (int step = 0; step < cut.slices.steps(); ++step) {
     const Time computed = most(cut.slices, [&](int device) {
-      return duration(product_on(cut.slices, device, phase, step, graph_->datatype));
+      return slowed(device, duration(product_on(cut.slices, device, phase, step, graph_->datatype)));
     });
     Time additions = 0;
     sum += std::max(computed, transfers(cut, phase, step, additions)) + additions;
@@ -117,6 +130,14 @@ std::int64_t held_bytes(const Graph& graph, std::size_t node, const Slices& slic
     const std::int64_t parameters = 2 * parameter_bytes(one, slices, device, graph.element);
     if (!passes.recomputation) return parameters + passes.held() * kept_bytes(one, slices, device, graph.element);
     return parameters + (graph.reads_input(node) ? passes.held() * input_bytes(slices, device, graph.element) : 0);
+  });
+}
+
+std::int64_t most_buffers(const CutNode& cut, std::int64_t element) {
+  return most(cut.slices, [&](int device) {
+    std::int64_t bytes = 0;
+    for (const Phase phase : all_phases) bytes = std::max(bytes, second_buffer_bytes(cut, phase, device, element));
+    return bytes;
   });
 }
 
@@ -197,16 +218,19 @@ CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std
   NodeCosts costs(job, graph, passes);
   std::vector<Choices> all;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    std::vector<std::int64_t> times, bytes;
+    std::vector<std::int64_t> times, bytes, buffers;
     together(comm, [&] {
       all.push_back(make_choices(graph.nodes[i].op, choices[i], bits, comm));
       for (std::size_t choice = all[i].begin; choice < all[i].end; ++choice) {
-        times.push_back(costs.time(i, cut_node(graph.nodes[i].op, choices[i][choice], bits)));
+        const CutNode cut = cut_node(graph.nodes[i].op, choices[i][choice], bits);
+        times.push_back(costs.time(i, cut));
+        buffers.push_back(most_buffers(cut, graph.element));
         bytes.push_back(held_bytes(graph, i, all[i].slices[choice], passes));
       }
     });
     tables.nodes.push_back(gathered(comm, std::move(times)));
     tables.bytes.push_back(gathered(comm, std::move(bytes)));
+    tables.buffers.push_back(gathered(comm, std::move(buffers)));
   }
   LinkLoads loads(*job.machine);
   for (const Edge& edge : graph.edges) {

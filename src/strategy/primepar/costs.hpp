@@ -39,6 +39,8 @@ class NodeCosts {
 
  private:
   [[nodiscard]] Time duration(const workload::Operator& op) const;
+  /// What takes a healthy device so long, on the slowest of a stage's devices of that number.
+  [[nodiscard]] Time slowed(int device, Time time) const;
   [[nodiscard]] Time computed(std::size_t node, const CutNode& cut, Phase phase);
   [[nodiscard]] Time summed(std::size_t node, const CutNode& cut, Phase phase);
   [[nodiscard]] bool is_sublayer(const CutNode& cut, Phase phase) const;
@@ -52,6 +54,7 @@ class NodeCosts {
   GroupCosts sums_;
   std::optional<SublayerCosts> sublayers_;
   LinkLoads loads_;
+  std::vector<double> speeds_;  // by device of a stage
 };
 
 /// A matrix of times, row by row.
@@ -63,8 +66,9 @@ struct TimeMatrix {
 
 /// The costs of all choices. Edges between the same two nodes are one matrix.
 struct CostTables {
-  std::vector<std::vector<Time>> nodes;          ///< by node and choice
-  std::vector<std::vector<std::int64_t>> bytes;  ///< that a layer's node holds between forward and backward, likewise
+  std::vector<std::vector<Time>> nodes;            ///< by node and choice
+  std::vector<std::vector<std::int64_t>> bytes;    ///< that a layer's node holds between forward and backward, likewise
+  std::vector<std::vector<std::int64_t>> buffers;  ///< second ones, while the node is at work, likewise
   struct Edge {
     int from = 0, to = 0;
     bool to_next_layer = false;

@@ -62,8 +62,12 @@ GroupCosts copy_costs(const Job& job, program::CopyKind kind, bool near_memory) 
 
 }  // namespace
 
-GroupCosts::GroupCosts(const Job& job, std::string name, Write write)
-    : job_(&job), name_(std::move(name)), write_(std::move(write)), order_(device_order(*job.machine)) {}
+GroupCosts::GroupCosts(const Job& job, std::string name, Write write, Check check)
+    : job_(&job),
+      name_(std::move(name)),
+      write_(std::move(write)),
+      check_(std::move(check)),
+      order_(device_order(*job.machine)) {}
 
 Time GroupCosts::time(const GroupPattern& groups, std::int64_t bytes) {
   if (groups.empty()) return 0;
@@ -86,6 +90,7 @@ Time GroupCosts::measure(const GroupPattern& groups, std::int64_t bytes) const {
       for (const int member : group)
         members.push_back(static_cast<program::DeviceId>(order_[static_cast<std::size_t>(member)]));
       add_group(program, std::move(members), block);
+      if (check_) check_(program.groups.back());
     }
   });
 }
@@ -93,11 +98,18 @@ Time GroupCosts::measure(const GroupPattern& groups, std::int64_t bytes) const {
 GroupCosts all_reduce_costs(const Job& job) {
   program::Collective collective;
   collective.algorithm = job.collectives->index_for(program::CollectiveKind::all_reduce);
-  const std::string algorithm = program::collective_algorithms()[collective.algorithm]->name();
-  return {job, algorithm + " all-reduce", [collective](program::BlockBuilder& builder, std::int64_t bytes) mutable {
-            collective.bytes = bytes;
-            builder.collective(collective);
-          }};
+  const program::CollectiveAlgorithm& algorithm = *program::collective_algorithms()[collective.algorithm];
+  const auto write = [collective](program::BlockBuilder& builder, std::int64_t bytes) mutable {
+    collective.bytes = bytes;
+    builder.collective(collective);
+  };
+  const auto check = [&algorithm, &job, collective](const program::Group& group) {
+    const std::string problem = algorithm.check(collective, group, *job.machine);
+    if (problem.empty()) return;
+    throw InputError(fmt::format("collectives.all_reduce = \"{}\" cannot sum over devices {}: {}; \"ring\" can",
+                                 algorithm.name(), fmt::join(group.members, ", "), problem));
+  };
+  return {job, algorithm.name() + " all-reduce", write, check};
 }
 
 SublayerCosts::SublayerCosts(const Job& job, const program::sublayer::Configuration& configuration)

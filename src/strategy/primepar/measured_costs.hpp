@@ -21,7 +21,8 @@ class GroupCosts {
  public:
   /// `write`: what each member does, its group in slot 0.
   using Write = std::function<void(program::BlockBuilder&, std::int64_t bytes)>;
-  GroupCosts(const Job& job, std::string name, Write write);
+  using Check = std::function<void(const program::Group&)>;  ///< throws InputError for a group that cannot do it
+  GroupCosts(const Job& job, std::string name, Write write, Check check = {});
   /// 0 without groups.
   [[nodiscard]] Time time(const GroupPattern& groups, std::int64_t bytes);
 
@@ -34,6 +35,7 @@ class GroupCosts {
   const Job* job_;
   std::string name_;
   Write write_;
+  Check check_;
   std::vector<int> order_;
   std::map<GroupPattern, Line> known_;
 };

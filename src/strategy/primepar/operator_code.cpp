@@ -49,27 +49,12 @@ std::uint32_t OperatorCode::peer(int device, int stages_on) {
 
 std::uint32_t OperatorCode::slot(program::GroupId group) { return slot_in(slots_, group); }
 
-std::int64_t OperatorCode::bytes(std::size_t i, const Moment& moment) const {
-  return cut_.graph->element * elements(cut(i).slices, moment, device_);
-}
-
 Activity OperatorCode::activity(Phase phase) const {
   return phase == Phase::forward ? forward_activity_ : Activity::backward;
 }
 
 std::int64_t OperatorCode::kept(std::size_t i) const {
   return kept_bytes(node(i), cut(i).slices, device_, cut_.graph->element);
-}
-
-/// What comes during a step is beside what the step works on.
-std::int64_t OperatorCode::second_buffers(std::size_t i, Phase phase) const {
-  std::map<Tensor, std::int64_t> most;
-  for (const StepTransfer& transfer : cut(i).transfers[static_cast<std::size_t>(phase)])
-    most[transfer.tensor] = std::max(most[transfer.tensor], bytes(i, {transfer.tensor, phase, transfer.step}));
-  std::int64_t sum = 0;
-  for (const auto& [tensor, size] : most) sum += size;
-  if (phase == Phase::gradient && !cut(i).weights_home.empty()) sum += bytes(i, {Tensor::weight, Phase::forward, 0});
-  return sum;
 }
 
 void OperatorCode::forward(Builder& builder, std::size_t i, std::int64_t keeps, Activity as) {
@@ -148,7 +133,7 @@ void OperatorCode::summed_product(Builder& builder, std::size_t i, Phase phase) 
 void OperatorCode::product(Builder& builder, std::size_t i, Phase phase) {
   const Operator& op = node(i).op;
   if (op.kind == Kind::streaming) return;
-  const std::int64_t buffers = second_buffers(i, phase);
+  const std::int64_t buffers = second_buffer_bytes(cut(i), phase, device_, cut_.graph->element);
   builder.allocate(MemoryCategory::buffers, buffers);
   const std::vector<Move> none;
   const std::vector<Move>& home = phase == Phase::gradient ? cut(i).weights_home : none;

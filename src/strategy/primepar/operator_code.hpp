@@ -81,7 +81,6 @@ class OperatorCode {
  private:
   [[nodiscard]] const Node& node(std::size_t i) const { return cut_.graph->nodes[i]; }
   [[nodiscard]] const CutNode& cut(std::size_t i) const { return layer_->nodes[i]; }
-  [[nodiscard]] std::int64_t bytes(std::size_t i, const Moment& moment) const;
   [[nodiscard]] program::Activity activity(Phase phase) const;
   [[nodiscard]] int stage_devices() const { return cut_.kinds.front().nodes.front().slices.devices(); }
   [[nodiscard]] std::uint32_t slot(program::GroupId group);
@@ -99,7 +98,6 @@ class OperatorCode {
   [[nodiscard]] std::optional<std::uint32_t> group_slot(Groups& known, const std::vector<std::vector<int>>& groups);
   void all_reduce(Builder& builder, Groups& known, const std::vector<std::vector<int>>& groups, std::int64_t bytes,
                   std::int64_t element);
-  [[nodiscard]] std::int64_t second_buffers(std::size_t i, Phase phase) const;
 
   const CutGraph& cut_;
   const CutLayer* layer_ = nullptr;

@@ -24,13 +24,16 @@ const std::vector<PartitionKey>& partition_keys() {
 
 const config::Schema<Partitions>& partitions_schema() {
   static const config::Schema<Partitions> schema = [] {
-    config::Schema<Partitions> s("strategy.primepar.partitions",
-                                 "How each operator is cut: dimensions and P(2x2), P(4x4), ..., such as {N, P(2x2)}.");
+    config::Schema<Partitions> s(
+        "strategy.primepar.partitions",
+        "How each operator is cut, such as {N, P(2x2)}, or by layers, such as 95 x {N, P(2x2)}, {N, N}. Products: "
+        "B, M, N, K, P(2x2), P(4x4), ...; scores, context: H too; norms, residuals: B, M, H, R; softmax: B, H, "
+        "M, R; activation: B, M, F, R (docs/primepar.md).");
     for (const auto& [name, member] : partition_keys())
       s.text(name, member,
              std::string("of ") + name +
-                 ": a dimension halves it and uses one bit of the device id, "
-                 "P(2^k x 2^k) uses 2k; the most significant bit first")
+                 ": a dimension halves it and uses one bit of the device's number, P(2^k x 2^k) uses 2k; the most "
+                 "significant bit first; empty: searched")
           .optional();
     return s;
   }();

@@ -20,14 +20,18 @@ std::string primitive_text(const Operator& op, const Primitive& primitive) {
   return fmt::format("P({0}x{0})", side);
 }
 
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
 std::string without_blanks(std::string_view text) {
   std::string kept;
-  std::copy_if(text.begin(), text.end(), std::back_inserter(kept), [](char c) { return c != ' ' && c != '\t'; });
+  std::copy_if(text.begin(), text.end(), std::back_inserter(kept), [](char c) { return !is_blank(c); });
   return kept;
 }
 
 [[noreturn]] void refuse(const Operator& op, std::string_view text, const std::string& why) {
-  throw InputError(fmt::format("operator {}: partition \"{}\": {}", op.name, text, why));
+  std::string line(text);
+  std::replace_if(line.begin(), line.end(), is_blank, ' ');
+  throw InputError(fmt::format("operator {}: partition \"{}\": {}", op.name, line, why));
 }
 
 /// "2x2" of P(2x2): both sides the same power of two from 2 on.
@@ -137,7 +141,8 @@ std::int64_t parse_count(const Operator& op, std::string_view text, std::string_
   std::int64_t found = 0;
   const auto [end, failure] = std::from_chars(count.data(), count.data() + count.size(), found);
   if (failure != std::errc{} || end + 1 != count.data() + count.size() || *end != 'x' || found < 1 || found > layers)
-    refuse(op, text, fmt::format("\"{}\" is no count of layers, such as \"2 x\", up to {}", count, layers));
+    refuse(op, text,
+           fmt::format("\"{}\" is no count of layers, such as \"2 x\", up to the {} of a stage", count, layers));
   return found;
 }
 

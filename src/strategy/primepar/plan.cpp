@@ -18,6 +18,11 @@ namespace {
 
 using config::Table;
 
+/// At least, of milliseconds.
+std::string four_digits(double value) {
+  return fmt::format("{:.{}f}", value, value < 1 ? 4 : value < 10 ? 3 : value < 100 ? 2 : 1);
+}
+
 class Planner {
  public:
   Planner(const Table& table, const Job& job, config::Diagnostics& diagnostics)
@@ -33,8 +38,14 @@ class Planner {
     const int bits = device_bits(stage_devices());
     const Space space = read_space(graph, bits);
     if (!diagnostics_.ok()) return plan;
-    Chosen chosen = choose(job_, graph, space, passes(), layers(), bits,
-                           [&](const auto& partitions) { return fits(cut_graph(graph, partitions, bits)); });
+    Chosen chosen;
+    try {
+      chosen = choose(job_, graph, space, passes(), layers(), bits,
+                      [&](const auto& partitions) { return fits(cut_graph(graph, partitions, bits)); });
+    } catch (const InputError& problem) {  // on all ranks alike
+      error(place_of(table_, "name"), problem.what());
+      return plan;
+    }
     const CutGraph cut = cut_graph(graph, chosen.layers, bits);
     if (chosen.predicted > 0) chosen.predicted += boundary_cost(job_, cut, passes());
     add_program(cut, plan.program);
@@ -54,7 +65,8 @@ class Planner {
       error(name, "strategy \"primepar\" cuts scores, softmax and context: workload.flash_attention has to be false");
     if (job_.model->experts > 0) error(name, "strategy \"primepar\" cuts dense layers, and the model has experts");
     if (job_.machine->device.peak.count(job_.workload->datatype) == 0)
-      error(name, "the device has no peak for the workload's datatype \"" + job_.workload->datatype + "\"");
+      error(name, fmt::format("the device has no peak for workload.datatype = \"{}\"; it has {}",
+                              job_.workload->datatype, peaks()));
     try {
       static_cast<void>(device_bits(static_cast<std::int64_t>(job_.machine->devices())));
     } catch (const InputError& problem) {
@@ -73,6 +85,13 @@ class Planner {
     }
   }
 
+  /// Datatypes.
+  [[nodiscard]] std::string peaks() const {
+    std::vector<std::string> names;
+    for (const auto& [name, peak] : job_.machine->device.peak) names.push_back(name);
+    return fmt::format("{}", fmt::join(names, ", "));
+  }
+
   void check_passes() {
     const std::int64_t devices = job_.machine->devices(), batch = job_.workload->global_batch;
     if (devices % options_.pipeline != 0 || (options_.pipeline & (options_.pipeline - 1)) != 0) {
@@ -81,11 +100,13 @@ class Planner {
           fmt::format("{} stages: a power of two that divides the {} devices is allowed", options_.pipeline, devices));
     } else if (all_layers() % options_.pipeline != 0) {
       error(place_of(table_, "pipeline"),
-            fmt::format("{} stages of {} layers: all stages have as many", options_.pipeline, all_layers()));
+            options_.graph == "layer"
+                ? fmt::format("{} stages do not divide the {} layers", options_.pipeline, all_layers())
+                : fmt::format("graph \"{}\" is one layer, which no pipeline divides", options_.graph));
     }
     if (batch % options_.micro_batches != 0)
       error(place_of(table_, "micro_batches"),
-            fmt::format("global_batch = {} is no multiple of {} micro-batches", batch, options_.micro_batches));
+            fmt::format("{} micro-batches do not divide workload.global_batch = {}", options_.micro_batches, batch));
   }
 
   /// For each operator what is given, or all. Those of operators that the graph lacks are errors.
@@ -104,7 +125,7 @@ class Planner {
         space.choices.push_back(text.empty() ? searched(node.op, bits)
                                              : read_layers(node.op, text, bits, chosen.back()));
       } catch (const InputError& problem) {
-        error(place_of(given, node.op.name.c_str()), problem.what());
+        error(text.empty() ? place_of(table_, "name") : place_of(given, node.op.name.c_str()), problem.what());
       }
     }
     for (const auto& [key, one] : given.entries()) refuse_unused(graph, key, one);
@@ -162,7 +183,8 @@ class Planner {
       return std::any_of(partition.begin(), partition.end(), [](const Primitive& one) { return one.is_square(); });
     };
     if (!options_.temporal) found.erase(std::remove_if(found.begin(), found.end(), has_square), found.end());
-    if (found.empty()) throw InputError(fmt::format("operator {} has too few elements for 2^{} slices", op.name, bits));
+    if (found.empty())
+      throw InputError(fmt::format("operator {} has too few elements to be cut over {} devices", op.name, 1 << bits));
     return found;
   }
 
@@ -224,7 +246,7 @@ class Planner {
       plan.description.emplace_back("micro-batches", std::to_string(options_.micro_batches));
     if (chosen.predicted > 0)
       plan.description.emplace_back("predicted time",
-                                    fmt::format("{:.2f} ms", 1e-9 * static_cast<double>(chosen.predicted)));
+                                    four_digits(1e-9 * static_cast<double>(chosen.predicted)) + " ms");
     const auto found = std::make_shared<Table>(table_.where());
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
       std::vector<Partition> partitions;

@@ -98,7 +98,8 @@ class LayerSearch {
       LayerSearch search(tables);
       const Costs& costs = search.layer(is_first);
       double cost = unreachable;
-      for (std::size_t last = 0; last < costs.columns; ++last) cost = std::min(cost, costs.at(before, last) + after[last]);
+      for (std::size_t last = 0; last < costs.columns; ++last)
+        cost = std::min(cost, costs.at(before, last) + after[last]);
       if (cost > least) continue;
       Choice found = search.first_of_least(is_first, before, after);
       found[node] = choice;
@@ -135,7 +136,8 @@ class LayerSearch {
     std::vector<double> found(edge->rows, unreachable);
     for (std::size_t i = 0; i < edge->rows; ++i) {
       const Time* row = &edge->times[i * edge->columns];
-      for (std::size_t k = 0; k < edge->columns; ++k) found[i] = std::min(found[i], static_cast<double>(row[k]) + next[k]);
+      for (std::size_t k = 0; k < edge->columns; ++k)
+        found[i] = std::min(found[i], static_cast<double>(row[k]) + next[k]);
     }
     return found;
   }
@@ -211,7 +213,8 @@ Found segmented_search(const CostTables& tables, std::int64_t layers) {
   for (std::size_t layer = 0; layer < after.size(); ++layer) {
     const std::size_t before = layer == 0 ? 0 : found.layers.back().back();
     // Where no more follows than in the layer before, but for what all choices share, the same is chosen.
-    const bool is_again = layer > 1 && before == found.layers[layer - 2].back() && differ_by_one(after[layer - 1], after[layer]);
+    const bool is_again =
+        layer > 1 && before == found.layers[layer - 2].back() && differ_by_one(after[layer - 1], after[layer]);
     found.layers.push_back(is_again ? found.layers.back() : search.first_of_least(layer == 0, before, after[layer]));
   }
   found.relaxations += search.relaxations();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 namespace tessera::strategy::primepar {
 namespace {
@@ -66,6 +67,19 @@ std::int64_t kept_bytes(const Node& node, const Slices& slices, int device, std:
   std::int64_t sum = share_of(slices, device, node.kept);
   if (node.keeps_input) sum += input_bytes(slices, device, element);
   if (node.op.kind == Kind::matmul) sum += element * elements(slices, {Tensor::weight, Phase::forward, 0}, device);
+  return sum;
+}
+
+std::int64_t second_buffer_bytes(const CutNode& cut, Phase phase, int device, std::int64_t element) {
+  std::map<Tensor, std::int64_t> most;
+  for (const StepTransfer& transfer : cut.transfers[static_cast<std::size_t>(phase)]) {
+    const Moment moment{transfer.tensor, phase, transfer.step};
+    most[transfer.tensor] = std::max(most[transfer.tensor], elements(cut.slices, moment, device));
+  }
+  if (phase == Phase::gradient && !cut.weights_home.empty())
+    most[Tensor::weight] += elements(cut.slices, {Tensor::weight, Phase::forward, 0}, device);
+  std::int64_t sum = 0;
+  for (const auto& [tensor, size] : most) sum += element * size;
   return sum;
 }
 

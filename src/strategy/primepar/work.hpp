@@ -5,8 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "graph.hpp"
-#include "transfers.hpp"
+#include "cut_graph.hpp"
 
 namespace tessera::strategy::primepar {
 
@@ -31,6 +30,10 @@ namespace tessera::strategy::primepar {
 [[nodiscard]] std::int64_t input_bytes(const Slices& slices, int device, std::int64_t element);
 /// B that stay from a node's forward to its gradient phase.
 [[nodiscard]] std::int64_t kept_bytes(const Node& node, const Slices& slices, int device, std::int64_t element);
+
+/// B beside what a phase's steps work on: what comes for the next one, or, as W on its way home, for the next
+/// iteration.
+[[nodiscard]] std::int64_t second_buffer_bytes(const CutNode& cut, Phase phase, int device, std::int64_t element);
 
 /// B that enter the all-reduce at the end of a phase, ...
 [[nodiscard]] std::int64_t summed_bytes(const Node& node, const Slices& slices, int device, Phase phase,
