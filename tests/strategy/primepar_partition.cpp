@@ -76,7 +76,7 @@ TEST_CASE("primepar: the partitions of all layers are read and written in runs")
   };
   CHECK_THAT(refused("2 x {N}, {K}", 4), Contains("is for 3 layers, and there are 4"));
   CHECK_THAT(refused("0 x {N}, {K}", 1), Contains("\"0x\" is no count of layers"));
-  CHECK_THAT(refused("9 x {N}", 4), Contains("\"9x\" is no count of layers, such as \"2 x\", up to 4"));
+  CHECK_THAT(refused("9 x {N}", 4), Contains("\"9x\" is no count of layers, such as \"2 x\", up to the 4 of a stage"));
   CHECK_THAT(refused("2 {N}, {K}", 3), Contains("\"2\" is no count of layers"));
   CHECK_THAT(refused("{N} {K}", 2), Contains("separated by commas"));
   CHECK_THAT(refused("{N}, {K},", 2), Contains("separated by commas"));

@@ -255,9 +255,10 @@ TEST_CASE("primepar: bad tables") {
         "strategy.toml:1:12: 3 stages: a power of two that divides the 8 devices is allowed");
   CHECK(problem("pipeline = 16\n" + good).find("16 stages: a power of two that divides the 8 devices") !=
         std::string::npos);
-  CHECK(problem("pipeline = 2\n" + good) == "strategy.toml:1:12: 2 stages of 1 layers: all stages have as many");
+  CHECK(problem("pipeline = 2\n" + good) ==
+        "strategy.toml:1:12: graph \"mlp\" is one layer, which no pipeline divides");
   CHECK(problem("micro_batches = 3\n" + good) ==
-        "strategy.toml:1:17: global_batch = 8 is no multiple of 3 micro-batches");
+        "strategy.toml:1:17: 3 micro-batches do not divide workload.global_batch = 8");
   CHECK(problem(good, job(6)) == "strategy.toml:1:8: 6 devices: a partition needs a power of two of them, up to 2^30");
   TestJob inference = job();
   inference.workload.phase = workload::Phase::prompt;

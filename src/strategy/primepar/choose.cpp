@@ -22,11 +22,12 @@ std::vector<Time> operator_costs(const CostTables& tables, const std::vector<Cho
 struct Result {
   Found found;
   std::vector<Time> operators;
+  Time exposed = 0;
 };
 
 std::string to_text(const Result& result) {
   std::ostringstream text;
-  text << result.found.cost << ' ' << result.found.relaxations;
+  text << result.found.cost << ' ' << result.found.relaxations << ' ' << result.exposed;
   for (const Choice& layer : result.found.layers) {
     for (const std::size_t choice : layer) text << ' ' << choice;
   }
@@ -37,7 +38,7 @@ std::string to_text(const Result& result) {
 Result from_text(const std::string& text, std::size_t layers, std::size_t nodes) {
   std::istringstream numbers(text);
   Result result{{std::vector<Choice>(layers, Choice(nodes)), 0, 0}, std::vector<Time>(nodes)};
-  numbers >> result.found.cost >> result.found.relaxations;
+  numbers >> result.found.cost >> result.found.relaxations >> result.exposed;
   for (Choice& layer : result.found.layers) {
     for (std::size_t& choice : layer) numbers >> choice;
   }
@@ -61,7 +62,7 @@ Chosen choose(const Job& job, const Graph& graph, const Space& space, const Pass
   const bool is_given = !space.given.empty();
   if (job.evaluator == nullptr || bits > most_searched_bits) {
     if (!is_given) throw InternalError("a search measures, and has no evaluator");
-    return {partitions_of(space, space.given), 0, {}, 0};
+    return {partitions_of(space, space.given), 0, {}, 0, 0};
   }
   const auto alone = make_serial_communicator();
   Communicator& comm = job.comm == nullptr ? *alone : *job.comm;
@@ -70,16 +71,18 @@ Chosen choose(const Job& job, const Graph& graph, const Space& space, const Pass
   together(comm, [&] {
     if (comm.rank() != 0) return;
     if (is_given) {
-      best.found.cost = total_cost(tables, space.given);
+      best.found.cost = total_cost(tables, space.given) + exposed_sums(tables, space.given);
     } else {
       const auto within = [&](const Found& found) { return fits(partitions_of(space, found.layers)); };
       best.found = search_that_fits(tables, layers, within);
     }
     best.operators = operator_costs(tables, best.found.layers);
+    best.exposed = exposed_sums(tables, best.found.layers);
   });
   best = from_text(comm.broadcast(comm.rank() == 0 ? to_text(best) : ""), static_cast<std::size_t>(layers),
                    graph.nodes.size());
-  return {partitions_of(space, best.found.layers), best.found.cost, best.operators, best.found.relaxations};
+  return {partitions_of(space, best.found.layers), best.found.cost, best.operators, best.exposed,
+          best.found.relaxations};
 }
 
 }  // namespace tessera::strategy::primepar

@@ -16,7 +16,8 @@ struct Chosen {
   std::vector<std::vector<Partition>> layers;  ///< by layer and node
   /// 0: without an evaluator, or on too many devices. Without boundary_cost(), which the search leaves out.
   Time predicted = 0;
-  std::vector<Time> operators;   ///< of it, by node, all layers together; the rest is redistribution
+  std::vector<Time> operators;   ///< of it, by node, all layers together
+  Time exposed = 0;              ///< of it, exposed_sums(); the rest is redistribution
   std::int64_t relaxations = 0;  ///< of the search
 };
 

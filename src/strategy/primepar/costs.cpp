@@ -32,6 +32,7 @@ NodeCosts::NodeCosts(const Job& job, const Graph& graph, const Passes& passes)
   for (std::size_t i = 0; i < order.size(); ++i) {
     double& speed = speeds_[i % speeds_.size()];
     speed = std::min(speed, job.machine->speed[static_cast<std::size_t>(order[i])]);
+    if (i < speeds_.size()) nodes_.push_back(job.machine->places[static_cast<std::size_t>(order[i])].node);
   }
 }
 
@@ -42,20 +43,38 @@ Time NodeCosts::slowed(int device, Time time) const {
 
 Time NodeCosts::duration(const workload::Operator& op) const { return job_->cost->time(op, job_->machine->device); }
 
-Time NodeCosts::time(std::size_t node, const CutNode& cut) {
-  Time sum = 0, beside = 0;
+NodeTimes NodeCosts::times(std::size_t node, const CutNode& cut) {
+  NodeTimes found;
   for (const Phase phase : all_phases) {
     if (!cut.slices.op().works_in(phase)) continue;
-    const Time own = computed(node, cut, phase), sums = summed(node, cut, phase);
-    if (phase == Phase::gradient && cut.slices.op().has_parameters()) {
-      const Time hidden = passes_.overlap_gradients ? beside + own : 0;
-      return sum + passes_.in_a_row() * own + std::max<Time>(0, sums - hidden);
+    between_nodes_ = 0;
+    const Time own = computed(node, cut, phase);
+    if (phase == Phase::gradient && cut.slices.op().has_parameters()) {  // summed once, not for each micro-batch
+      found.backward += own;
+      found.free += std::max<Time>(0, own - between_nodes_);
+      const Time sums = summed(node, cut, phase);
+      found.all += passes_.in_a_row() * own + (passes_.overlap_gradients ? 0 : sums);
+      (is_across(cut.sums[static_cast<std::size_t>(phase)].groups) ? found.across : found.inside) = sums;
+      continue;
     }
-    const int times = phase == Phase::forward && passes_.recomputation ? 2 : 1;
-    sum += times * passes_.in_a_row() * (own + sums);
-    beside = own;
+    const Time both = own + summed(node, cut, phase);
+    const bool is_again = phase == Phase::forward && passes_.recomputation;
+    found.all += (is_again ? 2 : 1) * passes_.in_a_row() * both;
+    if (phase == Phase::forward && !is_again) continue;
+    found.backward += both;
+    found.free += std::max<Time>(0, both - between_nodes_);
   }
-  return sum;
+  return found;
+}
+
+bool NodeCosts::is_across(int device, int other) const {
+  return nodes_[static_cast<std::size_t>(device)] != nodes_[static_cast<std::size_t>(other)];
+}
+
+bool NodeCosts::is_across(const GroupPattern& groups) const {
+  return std::any_of(groups.begin(), groups.end(), [&](const std::vector<int>& group) {
+    return std::any_of(group.begin(), group.end(), [&](int member) { return is_across(group.front(), member); });
+  });
 }
 
 /// With ring transfers, and with the sum of what is one sub-layer with it.
@@ -78,7 +97,9 @@ Time NodeCosts::summed(std::size_t node, const CutNode& cut, Phase phase) {
   const AllReduce& all_reduce = cut.sums[static_cast<std::size_t>(phase)];
   if (all_reduce.groups.empty() || is_sublayer(cut, phase)) return sum;
   const auto bytes = [&](int device) { return summed_bytes(one, cut.slices, device, phase, graph_->element); };
-  return sum + sums_.time(all_reduce.groups, most(cut.slices, bytes));
+  const Time time = sums_.time(all_reduce.groups, most(cut.slices, bytes));
+  if (is_across(all_reduce.groups)) between_nodes_ += time;
+  return sum + time;
 }
 
 bool NodeCosts::is_sublayer(const CutNode& cut, Phase phase) const { return sublayers_ && may_be_sublayer(cut, phase); }
@@ -106,19 +127,24 @@ Time NodeCosts::product(const CutNode& cut, Phase phase) {
 }
 
 Time NodeCosts::transfers(const CutNode& cut, Phase phase, int step, Time& additions) {
-  if (phase == Phase::gradient && step == 0) {
-    for (const Move& move : cut.weights_home) loads_.add(move.from, move.to, graph_->element * move.elements);
-  }
+  bool across = false;
+  const auto add = [&](const Move& move) {
+    loads_.add(move.from, move.to, graph_->element * move.elements);
+    across = across || is_across(move.from, move.to);
+  };
+  if (phase == Phase::gradient && step == 0) std::for_each(cut.weights_home.begin(), cut.weights_home.end(), add);
   for (const StepTransfer& transfer : cut.transfers[static_cast<std::size_t>(phase)]) {
     if (transfer.step != step + (transfer.is_sum ? 0 : 1)) continue;
     std::int64_t largest = 0;
     for (const Move& move : transfer.moves) {
-      loads_.add(move.from, move.to, graph_->element * move.elements);
+      add(move);
       largest = std::max(largest, graph_->element * move.elements);
     }
     if (transfer.is_sum) additions += duration(addition(cut.slices.op(), largest, graph_->datatype));
   }
-  return loads_.take();
+  const Time time = loads_.take();
+  if (across) between_nodes_ += time;
+  return time;
 }
 
 namespace {
@@ -178,6 +204,14 @@ std::vector<std::int64_t> gathered(Communicator& comm, std::vector<std::int64_t>
   return own;
 }
 
+/// backward, free, inside, across; ...
+std::vector<NodeTimes> in_fours(const std::vector<std::int64_t>& times) {
+  std::vector<NodeTimes> found;
+  for (std::size_t i = 0; i < times.size(); i += 4)
+    found.push_back({0, times[i], times[i + 1], times[i + 2], times[i + 3]});
+  return found;
+}
+
 /// Rows of this rank's producers; so many forward for one backward.
 std::vector<Time> redistribution_times(const Edge& edge, const Choices& from, const Choices& to, std::int64_t element,
                                        LinkLoads& loads, int forward_times) {
@@ -218,17 +252,20 @@ CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std
   NodeCosts costs(job, graph, passes);
   std::vector<Choices> all;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    std::vector<std::int64_t> times, bytes, buffers;
+    std::vector<std::int64_t> times, beside, bytes, buffers;
     together(comm, [&] {
       all.push_back(make_choices(graph.nodes[i].op, choices[i], bits, comm));
       for (std::size_t choice = all[i].begin; choice < all[i].end; ++choice) {
         const CutNode cut = cut_node(graph.nodes[i].op, choices[i][choice], bits);
-        times.push_back(costs.time(i, cut));
+        const NodeTimes own = costs.times(i, cut);
+        times.push_back(own.all);
+        beside.insert(beside.end(), {own.backward, own.free, own.inside, own.across});
         buffers.push_back(most_buffers(cut, graph.element));
         bytes.push_back(held_bytes(graph, i, all[i].slices[choice], passes));
       }
     });
     tables.nodes.push_back(gathered(comm, std::move(times)));
+    if (passes.overlap_gradients) tables.beside.push_back(in_fours(gathered(comm, std::move(beside))));
     tables.bytes.push_back(gathered(comm, std::move(bytes)));
     tables.buffers.push_back(gathered(comm, std::move(buffers)));
   }
@@ -275,6 +312,19 @@ Time total_cost(const CostTables& tables, const std::vector<Choice>& layers) {
     }
   }
   return sum;
+}
+
+Time exposed_sums(const CostTables& tables, const std::vector<Choice>& layers) {
+  Time inside = 0, across = 0;  // what is left of those whose gradients are there
+  for (std::size_t layer = layers.size(); layer-- > 0 && !tables.beside.empty();) {
+    for (std::size_t i = layers[layer].size(); i-- > 0;) {
+      const NodeTimes& node = tables.beside[i][layers[layer][i]];
+      const Time hidden = std::min(across, node.free);
+      across += node.across - hidden;
+      inside = std::max<Time>(0, inside - (node.backward - hidden)) + node.inside;
+    }
+  }
+  return inside + across;
 }
 
 }  // namespace tessera::strategy::primepar

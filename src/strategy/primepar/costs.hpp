@@ -30,17 +30,25 @@ struct Passes {
 };
 
 /// The time of all passes through one operator: computing, ring transfers as far as they exceed what is computed
-/// beside them, all-reduces. Overlapped gradients count as far as they take longer than the operator's own backward and
-/// gradient phases compute: in a row of such operators each hides behind the next one's.
+/// beside them, all-reduces.
+struct NodeTimes {
+  Time all = 0;  ///< but for the sum of its weight's gradient, where that is overlapped
+  /// Where it is: of all, what is in the last backward pass; of that, what leaves the links between nodes alone; the
+  /// sum inside nodes or across them, which only the latter hides.
+  Time backward = 0, free = 0, inside = 0, across = 0;
+};
+
 class NodeCosts {
  public:
   NodeCosts(const Job& job, const Graph& graph, const Passes& passes);
-  [[nodiscard]] Time time(std::size_t node, const CutNode& cut);
+  [[nodiscard]] NodeTimes times(std::size_t node, const CutNode& cut);
 
  private:
   [[nodiscard]] Time duration(const workload::Operator& op) const;
   /// What takes a healthy device so long, on the slowest of a stage's devices of that number.
   [[nodiscard]] Time slowed(int device, Time time) const;
+  [[nodiscard]] bool is_across(int device, int other) const;
+  [[nodiscard]] bool is_across(const GroupPattern& groups) const;
   [[nodiscard]] Time computed(std::size_t node, const CutNode& cut, Phase phase);
   [[nodiscard]] Time summed(std::size_t node, const CutNode& cut, Phase phase);
   [[nodiscard]] bool is_sublayer(const CutNode& cut, Phase phase) const;
@@ -55,6 +63,8 @@ class NodeCosts {
   std::optional<SublayerCosts> sublayers_;
   LinkLoads loads_;
   std::vector<double> speeds_;  // by device of a stage
+  std::vector<int> nodes_;      // of the first stage's devices
+  Time between_nodes_ = 0;      // that links are busy, in what is added up
 };
 
 /// A matrix of times, row by row.
@@ -66,7 +76,8 @@ struct TimeMatrix {
 
 /// The costs of all choices. Edges between the same two nodes are one matrix.
 struct CostTables {
-  std::vector<std::vector<Time>> nodes;            ///< by node and choice
+  std::vector<std::vector<Time>> nodes;            ///< NodeTimes::all, by node and choice
+  std::vector<std::vector<NodeTimes>> beside;      ///< likewise; none where nothing is overlapped
   std::vector<std::vector<std::int64_t>> bytes;    ///< that a layer's node holds between forward and backward, likewise
   std::vector<std::vector<std::int64_t>> buffers;  ///< second ones, while the node is at work, likewise
   struct Edge {
@@ -86,7 +97,10 @@ struct CostTables {
 [[nodiscard]] Time boundary_cost(const Job& job, const CutGraph& cut, const Passes& passes);
 /// One for each node of a layer.
 using Choice = std::vector<std::size_t>;
-/// Of all layers, one after the other.
+/// Of all layers, one after the other, but for what is beside them.
 [[nodiscard]] Time total_cost(const CostTables& tables, const std::vector<Choice>& layers);
+/// What of the sums beside the last backward pass is left when it has ended: those whose gradient is there go on while
+/// it does, but across nodes no two things do.
+[[nodiscard]] Time exposed_sums(const CostTables& tables, const std::vector<Choice>& layers);
 
 }  // namespace tessera::strategy::primepar

@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::int64_t price_unit = 1 << 20;             // B
 constexpr std::int64_t highest = std::int64_t{1} << 28;  // ps a MiB: 268 us, more than any link takes for one
-constexpr Time forbidden = std::int64_t{1} << 48;        // ps: five minutes
 
 using Fits = std::function<bool(const Found&)>;
 
@@ -22,12 +21,12 @@ class PricedSearch {
     for (std::size_t i = 0; i < latencies_.size(); ++i) {
       for (std::size_t choice = 0; choice < latencies_[i].size(); ++choice) {
         tables_.nodes[i][choice] = latencies_[i][choice] + price * (priced(i, choice) / price_unit);
-        if (lean_ && tables_.buffers[i][choice] > least_buffers(i)) tables_.nodes[i][choice] += forbidden;
       }
     }
-    Found found = segmented_search(tables_, layers_);
+    if (lean_) forbid_buffers(tables_);
+    Found found = overlapped_search(tables_, layers_);
     tables_.nodes = latencies_;
-    found.cost = total_cost(tables_, found.layers);
+    found.cost = total_cost(tables_, found.layers) + exposed_sums(tables_, found.layers);
     relaxations_ += found.relaxations;
     found.relaxations = relaxations_;
     return found;
@@ -49,9 +48,6 @@ class PricedSearch {
   /// All layers use the same second buffers, one operator after the other.
   [[nodiscard]] std::int64_t priced(std::size_t node, std::size_t choice) const {
     return tables_.bytes[node][choice] + tables_.buffers[node][choice] / layers_;
-  }
-  [[nodiscard]] std::int64_t least_buffers(std::size_t node) const {
-    return *std::min_element(tables_.buffers[node].begin(), tables_.buffers[node].end());
   }
 
   CostTables& tables_;

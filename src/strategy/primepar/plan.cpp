@@ -265,14 +265,15 @@ class Planner {
     plan.tokens = job_.workload->global_batch * job_.workload->sequence;
   }
 
-  static void predict(const Graph& graph, const Chosen& chosen, Plan& plan) {
+  void predict(const Graph& graph, const Chosen& chosen, Plan& plan) const {
     if (chosen.predicted == 0) return;
-    Time redistribution = chosen.predicted;
+    Time redistribution = chosen.predicted - chosen.exposed;
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
       plan.predicted.emplace_back(graph.nodes[i].op.name, chosen.operators[i]);
       redistribution -= chosen.operators[i];
     }
     plan.predicted.emplace_back("redistribution", redistribution);
+    if (options_.overlap_gradient_reduction) plan.predicted.emplace_back("gradient sums shown", chosen.exposed);
     plan.predicted.emplace_back("all", chosen.predicted);
   }
 

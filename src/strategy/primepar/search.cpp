@@ -223,6 +223,20 @@ Found segmented_search(const CostTables& tables, std::int64_t layers) {
   return found;
 }
 
+bool forbid_buffers(CostTables& tables) {
+  constexpr Time too_much = std::int64_t{1} << 48;  // ps: five minutes
+  bool any = false;
+  for (std::size_t i = 0; i < tables.nodes.size(); ++i) {
+    const std::int64_t least = *std::min_element(tables.buffers[i].begin(), tables.buffers[i].end());
+    for (std::size_t choice = 0; choice < tables.nodes[i].size(); ++choice) {
+      if (tables.buffers[i][choice] <= least) continue;
+      tables.nodes[i][choice] += too_much;
+      any = true;
+    }
+  }
+  return any;
+}
+
 Found exhaustive_search(const CostTables& tables, std::int64_t layers) {
   const Choice first(tables.nodes.size(), 0);
   std::vector<Choice> chosen(static_cast<std::size_t>(layers), first);

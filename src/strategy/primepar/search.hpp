@@ -11,7 +11,7 @@ namespace tessera::strategy::primepar {
 
 struct Found {
   std::vector<Choice> layers;    ///< of each layer
-  Time cost = 0;                 ///< total_cost() of them
+  Time cost = 0;                 ///< total_cost() of them, and exposed_sums() where they were searched with those
   std::int64_t relaxations = 0;  ///< sums that were compared
 };
 
@@ -26,9 +26,17 @@ struct Found {
 /// that cost the least, the first wins: the smallest choice of the first operator, then of the second, and so on.
 [[nodiscard]] Found segmented_search(const CostTables& tables, std::int64_t layers);
 
-/// The segmented search for latency + lambda x bytes, with the least lambda for which what it finds fits. Where nothing
-/// fits, what holds the least. The cost is the latency alone. The tables are changed on the way, and as before at the
-/// end.
+/// The same with exposed_sums(). Those are no sum over operators: what is found is the best of what is found at several
+/// weights between "all sums are hidden" and "they are hidden as far as the backward pass is long", each of which is
+/// one. The tables are as before at the end.
+[[nodiscard]] Found overlapped_search(CostTables& tables, std::int64_t layers);
+
+/// Makes choices with more second buffers than their operator can have at the least too expensive ever to be chosen.
+/// False: there are none.
+bool forbid_buffers(CostTables& tables);
+
+/// The overlapped search for latency + lambda x bytes, with the least lambda for which what it finds fits. Where
+/// nothing fits, what holds the least. The cost is the latency alone. The tables are as before at the end.
 [[nodiscard]] Found search_that_fits(CostTables& tables, std::int64_t layers,
                                      const std::function<bool(const Found&)>& fits);
 
