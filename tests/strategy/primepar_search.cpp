@@ -157,6 +157,28 @@ TEST_CASE("primepar: the segmented search finds the least of everything") {
   }
 }
 
+TEST_CASE("primepar: in a pipeline's stage what is behind the last layer is before the first one") {
+  std::vector<CostTables::Edge> brief = chain(5);
+  brief.push_back(edge(1, 3));
+  brief.push_back(edge(4, 0, true));
+  brief.push_back(edge(4, 3, true));
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    for (const auto& [choices, layers] : {std::pair(3, 1), {3, 2}, {2, 3}}) {
+      CAPTURE(seed, choices, layers);
+      CostTables tables = made_up(brief, 5, static_cast<std::size_t>(choices), seed);
+      for (const bool many_ties : {false, true}) {
+        if (many_ties) round(tables);
+        tables.handover.clear();
+        for (int choice = 0; choice < choices; ++choice)
+          tables.handover.push_back((many_ties ? 1 : 300) * (choice % 2));
+        const Found found = segmented_search(tables, layers), best = exhaustive_search(tables, layers);
+        CHECK(found.cost == best.cost);
+        CHECK(found.layers == best.layers);
+      }
+    }
+  }
+}
+
 TEST_CASE("primepar: three operators by hand") {
   // 0 -> 1 -> 2, and 0 -> 2. Two choices each; choices 0, 1, 0 cost 1 + 1 + 1 + 2 + 2 + 3 = 10, all others more.
   CostTables tables;

@@ -50,6 +50,7 @@ std::optional<std::size_t> Chain::carried_node() const {
 CostTables with_choice(const CostTables& tables, std::size_t node, std::size_t choice) {
   CostTables found;
   found.nodes = tables.nodes;
+  found.handover = tables.handover;
   found.nodes[node] = {tables.nodes[node][choice]};
   for (const CostTables::Edge& edge : tables.edges) {
     const auto from = static_cast<std::size_t>(edge.from), to = static_cast<std::size_t>(edge.to);

@@ -14,11 +14,10 @@ struct Space {
 
 struct Chosen {
   std::vector<std::vector<Partition>> layers;  ///< by layer and node
-  /// 0: without an evaluator, or on too many devices. Without boundary_cost(), which the search leaves out.
-  Time predicted = 0;
-  std::vector<Time> operators;   ///< of it, by node, all layers together
-  Time exposed = 0;              ///< of it, exposed_sums(); the rest is redistribution
-  std::int64_t relaxations = 0;  ///< of the search
+  Time predicted = 0;                          ///< 0: without an evaluator, or on too many devices
+  std::vector<Time> operators;                 ///< of it, by node, all layers together
+  Time exposed = 0;                            ///< of it, exposed_sums(); the rest is redistribution
+  std::int64_t relaxations = 0;                ///< of the search
 };
 
 /// Partitions of each layer's nodes.

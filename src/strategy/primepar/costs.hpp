@@ -2,70 +2,11 @@
 // each two (PrimePar, ASPLOS 2024, slides: cost model). Predictions: what is simulated never reads them.
 #pragma once
 
-#include <algorithm>
-#include <optional>
 #include <vector>
 
-#include "cut_graph.hpp"
-#include "link_loads.hpp"
-#include "measured_costs.hpp"
-#include "tessera/strategy/strategy.hpp"
+#include "node_costs.hpp"
 
 namespace tessera::strategy::primepar {
-
-/// How often an iteration goes through a stage's layers, and what of it is summed once.
-struct Passes {
-  bool overlap_gradients = false;
-  std::int64_t stages = 1, micro_batches = 1;
-  bool keeps_all = false;  ///< the activations of all micro-batches, not only of as many as there are stages
-
-  bool recomputation = false;
-  /// Of products whose results are summed; null: operators and collectives.
-  const program::sublayer::Configuration* sublayer = nullptr;
-
-  /// Forward and backward passes one after the other: those of one stage, and those during which it waits for others.
-  [[nodiscard]] std::int64_t in_a_row() const { return micro_batches + stages - 1; }
-  /// Micro-batches whose activations the first stage holds.
-  [[nodiscard]] std::int64_t held() const { return keeps_all ? micro_batches : std::min(micro_batches, stages); }
-};
-
-/// The time of all passes through one operator: computing, ring transfers as far as they exceed what is computed
-/// beside them, all-reduces.
-struct NodeTimes {
-  Time all = 0;  ///< but for the sum of its weight's gradient, where that is overlapped
-  /// Where it is: of all, what is in the last backward pass; of that, what leaves the links between nodes alone; the
-  /// sum inside nodes or across them, which only the latter hides.
-  Time backward = 0, free = 0, inside = 0, across = 0;
-};
-
-class NodeCosts {
- public:
-  NodeCosts(const Job& job, const Graph& graph, const Passes& passes);
-  [[nodiscard]] NodeTimes times(std::size_t node, const CutNode& cut);
-
- private:
-  [[nodiscard]] Time duration(const workload::Operator& op) const;
-  /// What takes a healthy device so long, on the slowest of a stage's devices of that number.
-  [[nodiscard]] Time slowed(int device, Time time) const;
-  [[nodiscard]] bool is_across(int device, int other) const;
-  [[nodiscard]] bool is_across(const GroupPattern& groups) const;
-  [[nodiscard]] Time computed(std::size_t node, const CutNode& cut, Phase phase);
-  [[nodiscard]] Time summed(std::size_t node, const CutNode& cut, Phase phase);
-  [[nodiscard]] bool is_sublayer(const CutNode& cut, Phase phase) const;
-  [[nodiscard]] Time sublayer(const CutNode& cut, Phase phase);
-  [[nodiscard]] Time product(const CutNode& cut, Phase phase);
-  [[nodiscard]] Time transfers(const CutNode& cut, Phase phase, int step, Time& additions);
-
-  const Job* job_;
-  const Graph* graph_;
-  Passes passes_;
-  GroupCosts sums_;
-  std::optional<SublayerCosts> sublayers_;
-  LinkLoads loads_;
-  std::vector<double> speeds_;  // by device of a stage
-  std::vector<int> nodes_;      // of the first stage's devices
-  Time between_nodes_ = 0;      // that links are busy, in what is added up
-};
 
 /// A matrix of times, row by row.
 struct TimeMatrix {
@@ -86,6 +27,9 @@ struct CostTables {
     TimeMatrix times;  ///< forward and backward; by choice of `from` and of `to`
   };
   std::vector<Edge> edges;
+  /// Of what a pipeline stage hands on, by choice of the last operator, which is cut alike in all stages: the layout in
+  /// which it goes. The first layer then reads it as the next layer would. Empty: one stage.
+  std::vector<Time> handover;
 };
 
 /// `choices` by node. At most 64 devices. All ranks of job.comm take part, each with some of the choices, and rank 0
@@ -93,11 +37,9 @@ struct CostTables {
 [[nodiscard]] CostTables cost_tables(const Job& job, const Graph& graph,
                                      const std::vector<std::vector<Partition>>& choices, int bits,
                                      const Passes& passes);
-/// Of what goes from one pipeline stage to the next, both ways, of all micro-batches.
-[[nodiscard]] Time boundary_cost(const Job& job, const CutGraph& cut, const Passes& passes);
 /// One for each node of a layer.
 using Choice = std::vector<std::size_t>;
-/// Of all layers, one after the other, but for what is beside them.
+/// Of all layers of a stage, one after the other, but for what is beside them.
 [[nodiscard]] Time total_cost(const CostTables& tables, const std::vector<Choice>& layers);
 /// What of the sums beside the last backward pass is left when it has ended: those whose gradient is there go on while
 /// it does, but across nodes no two things do.

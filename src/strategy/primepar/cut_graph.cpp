@@ -44,30 +44,6 @@ CutLayer cut_layer(const Graph& graph, const std::vector<Partition>& partitions,
   return layer;
 }
 
-CutBoundary cut_boundary(const Graph& graph, const CutLayer& last, const CutLayer& first) {
-  CutBoundary found;
-  std::vector<Region> read, made;  // by the first reader: its operand, and the operand's gradient
-  for (const Edge& edge : graph.edges) {
-    if (!edge.to_next_layer) continue;
-    const Slices& producer = last.nodes[static_cast<std::size_t>(edge.from)].slices;
-    const Slices& consumer = first.nodes[static_cast<std::size_t>(edge.to)].slices;
-    std::vector<Region> operand = regions(consumer, edge.shared.read, Phase::forward, 0);
-    std::vector<Region> gradient =
-        regions(consumer, edge.shared.read, gradient_phase(edge.shared), consumer.steps() - 1);
-    if (read.empty()) {
-      found.forward =
-          redistribute(regions(producer, edge.shared.made, Phase::forward, producer.steps() - 1), operand, true);
-      found.backward = redistribute(gradient, regions(producer, edge.shared.made, Phase::backward, 0), true);
-      read = std::move(operand);
-      made = std::move(gradient);
-    } else {
-      found.spread.push_back(redistribute(read, operand));
-      found.collect.push_back(redistribute(gradient, made));
-    }
-  }
-  return found;
-}
-
 }  // namespace
 
 CutGraph cut_graph(const Graph& graph, const std::vector<std::vector<Partition>>& partitions, int bits) {
@@ -79,12 +55,11 @@ CutGraph cut_graph(const Graph& graph, const std::vector<std::vector<Partition>>
     if (added) cut.kinds.push_back(cut_layer(graph, layer, bits));
     cut.layers.push_back(kind->second);
   }
-  for (std::size_t layer = 1; layer < cut.layers.size(); ++layer) {
-    const std::pair both(cut.layers[layer - 1], cut.layers[layer]);
+  for (std::size_t layer = 0; layer < cut.layers.size(); ++layer) {
+    const std::pair both(layer == 0 ? cut.layers.back() : cut.layers[layer - 1], cut.layers[layer]);
     if (cut.between.count(both) == 0)
       cut.between[both] = cut_edges(graph, cut.kinds[both.first], cut.kinds[both.second], true);
   }
-  cut.boundary = cut_boundary(graph, cut.kinds[cut.layers.back()], cut.kinds[cut.layers.front()]);
   return cut;
 }
 

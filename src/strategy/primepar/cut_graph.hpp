@@ -36,22 +36,19 @@ struct CutLayer {
   std::vector<CutEdge> edges;
 };
 
-/// From the last layer of a pipeline stage to the first one of the next, whose devices are others. The tensor goes
-/// once, to the first of those that read it there, and from there to the others; gradients come back the same way.
-struct CutBoundary {
-  std::vector<Piece> forward, backward;  ///< between stages
-  std::vector<std::vector<Piece>> spread,
-      collect;  ///< inside the next stage: forward from, backward to the first reader
-};
+/// What a pipeline stage hands to the next one, slice by slice to the device of the same number, and gets back: its
+/// last operator's O and dO. The next stage then redistributes them as its next layer would.
+[[nodiscard]] inline Moment handed_on(const Slices& last) { return {Tensor::output, Phase::forward, last.steps() - 1}; }
+inline constexpr Moment handed_back{Tensor::output, Phase::backward, 0};
 
 /// All layers, one after the other, of every pipeline stage alike. Equal ones are there once, and so is what they
 /// redistribute between them.
 struct CutGraph {
   const Graph* graph = nullptr;
   std::vector<CutLayer> kinds;
-  std::vector<std::size_t> layers;                                              ///< their kinds
-  std::map<std::pair<std::size_t, std::size_t>, std::vector<CutEdge>> between;  ///< by the kinds of both layers
-  CutBoundary boundary;
+  std::vector<std::size_t> layers;  ///< their kinds
+  /// By the kinds of both layers; the last one's and the first one's are there too, for the next stage.
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<CutEdge>> between;
 };
 
 /// `partitions` by layer and node; at least one layer. The graph outlives it. Throws InputError as check_partition

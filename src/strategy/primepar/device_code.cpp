@@ -78,9 +78,7 @@ void DeviceCode::write_passes(Builder& builder) {
 BlockId DeviceCode::forward_pass() {
   const ByKind layers = each_kind([&] { return forward_layer(); });
   Builder builder(program_, "forward");
-  if (stage_.has_previous) {
-    for (const std::vector<Piece>& pieces : cut_.boundary.spread) code_.redistribute(builder, "stage input", pieces);
-  }
+  if (stage_.has_previous) redistribute_input(builder, true);
   pass(builder, "next layer forward", layers, true);
   return builder.done();
 }
@@ -89,35 +87,26 @@ BlockId DeviceCode::backward_pass(bool is_last) {
   const ByKind layers = each_kind([&] { return backward_layer(is_last); });
   Builder builder(program_, is_last ? "last backward" : "backward");
   pass(builder, "next layer backward", layers, false);
-  if (stage_.has_previous) {
-    for (const std::vector<Piece>& pieces : cut_.boundary.collect) code_.redistribute(builder, "stage input", pieces);
-  }
+  if (stage_.has_previous) redistribute_input(builder, false);
   return builder.done();
+}
+
+void DeviceCode::redistribute_input(Builder& builder, bool is_forward) {
+  for (const CutEdge& edge : cut_.between.at({cut_.layers.back(), cut_.layers.front()}))
+    code_.redistribute(builder, edge, is_forward);
 }
 
 /// Posts all sends and waits for all that is due, as Megatron-LM does (megatron/p2p_communication.py).
 void DeviceCode::exchange(Builder& builder, const program::PipelineAction& action) {
-  const CutBoundary& boundary = cut_.boundary;
-  const auto size = [&](const Piece& piece) { return cut_.graph->element * piece.elements(); };
+  const Slices& last = cut_.kinds[cut_.layers.back()].nodes.back().slices;
+  const std::int64_t on = cut_.graph->element * elements(last, handed_on(last), device_);
+  const std::int64_t back = cut_.graph->element * elements(last, handed_back, device_);
   builder.activity(Activity::pipeline_communication).label("pipeline exchange");
-  bool sends = false;
-  const auto send = [&](const std::vector<Piece>& pieces, int stages_on, OperatorCode::Channel channel) {
-    for (const Piece& piece : pieces) {
-      if (piece.from != device_) continue;
-      builder.send(code_.peer(piece.to, stages_on), size(piece), channel);
-      sends = true;
-    }
-  };
-  const auto receive = [&](const std::vector<Piece>& pieces, int stages_on, OperatorCode::Channel channel) {
-    for (const Piece& piece : pieces) {
-      if (piece.to == device_) builder.receive(code_.peer(piece.from, stages_on), size(piece), channel);
-    }
-  };
-  if (action.send_next) send(boundary.forward, 1, OperatorCode::activations);
-  if (action.send_previous) send(boundary.backward, -1, OperatorCode::gradients);
-  if (action.receive_previous) receive(boundary.forward, -1, OperatorCode::activations);
-  if (action.receive_next) receive(boundary.backward, 1, OperatorCode::gradients);
-  if (sends) builder.wait_sends();
+  if (action.send_next) builder.send(code_.peer(device_, 1), on, OperatorCode::activations);
+  if (action.send_previous) builder.send(code_.peer(device_, -1), back, OperatorCode::gradients);
+  if (action.receive_previous) builder.receive(code_.peer(device_, -1), on, OperatorCode::activations);
+  if (action.receive_next) builder.receive(code_.peer(device_, 1), back, OperatorCode::gradients);
+  if (action.send_next || action.send_previous) builder.wait_sends();
 }
 
 /// The first layer, then the others, each behind what is redistributed to it. Equal ones in a row are one call.

@@ -27,9 +27,11 @@ class DeviceCode {
   template <class Write>
   [[nodiscard]] ByKind each_kind(const Write& write);
 
-  /// Through all layers. What a stage reads comes once and is spread; gradients are collected and go back once.
+  /// Through all layers.
   [[nodiscard]] program::BlockId forward_pass();
   [[nodiscard]] program::BlockId backward_pass(bool is_last);
+  /// As the last layer of the stage before handed it on, and gets its gradient back.
+  void redistribute_input(Builder& builder, bool is_forward);
   void pass(Builder& builder, const std::string& name, const ByKind& kinds, bool is_forward);
   /// By the schedule.
   void write_passes(Builder& builder);

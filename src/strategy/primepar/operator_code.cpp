@@ -90,16 +90,10 @@ void OperatorCode::sum_gradient(Builder& builder, std::size_t i) {
 }
 
 void OperatorCode::redistribute(Builder& builder, const CutEdge& cut, bool is_forward) {
-  const Edge& edge = *cut.edge;
-  redistribute(
-      builder,
-      node(static_cast<std::size_t>(edge.from)).op.name + " to " + node(static_cast<std::size_t>(edge.to)).op.name,
-      is_forward ? cut.forward : cut.backward);
-}
-
-void OperatorCode::redistribute(Builder& builder, const std::string& label, const std::vector<Piece>& pieces) {
+  const auto name = [&](int i) { return node(static_cast<std::size_t>(i)).op.name; };
+  const std::vector<Piece>& pieces = is_forward ? cut.forward : cut.backward;
   const auto size = [&](const Piece& piece) { return cut_.graph->element * piece.elements(); };
-  builder.activity(Activity::redistribution).label(label);
+  builder.activity(Activity::redistribution).label(name(cut.edge->from) + " to " + name(cut.edge->to));
   bool sends = false;
   for (const Piece& piece : pieces) {
     if (piece.from != device_) continue;

@@ -63,7 +63,6 @@ class OperatorCode {
   /// With the sums of gradients after the last micro-batch.
   void backward(Builder& builder, std::size_t i, bool is_last);
   void redistribute(Builder& builder, const CutEdge& edge, bool is_forward);
-  void redistribute(Builder& builder, const std::string& label, const std::vector<Piece>& pieces);
   /// Waits for the node's gradient where it is summed beside.
   void sum_gradient(Builder& builder, std::size_t i);
 

@@ -47,7 +47,6 @@ class Planner {
       return plan;
     }
     const CutGraph cut = cut_graph(graph, chosen.layers, bits);
-    if (chosen.predicted > 0) chosen.predicted += boundary_cost(job_, cut, passes());
     add_program(cut, plan.program);
     describe(graph, chosen, plan);
     return plan;

@@ -123,7 +123,7 @@ std::vector<Region> regions(const Slices& slices, const TensorView& view, Phase 
   return found;
 }
 
-std::vector<Piece> redistribute(const std::vector<Region>& held, const std::vector<Region>& needed, bool elsewhere) {
+std::vector<Piece> redistribute(const std::vector<Region>& held, const std::vector<Region>& needed) {
   std::map<Region, std::vector<int>> holders;
   for (std::size_t device = 0; device < held.size(); ++device)
     holders[held[device]].push_back(static_cast<int>(device));
@@ -140,7 +140,7 @@ std::vector<Piece> redistribute(const std::vector<Region>& held, const std::vect
       if (elements == 0) continue;
       missing -= elements;
       const int from = *std::min_element(members.begin(), members.end(), nearer);
-      if (from != device || elsewhere) pieces.push_back({from, device, std::move(common)});
+      if (from != device) pieces.push_back({from, device, std::move(common)});
     }
     if (missing != 0) throw InternalError(fmt::format("device {} needs elements that no device holds once", device));
   }

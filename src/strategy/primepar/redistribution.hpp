@@ -58,9 +58,7 @@ struct Piece {
 /// that shares most leading bits of the id with the receiver sends, then the one whose id differs by least: inside the
 /// node where it can, and spread over the holders. By receiver, then by place in the tensor. Throws InternalError if
 /// some of it is held by no device, or in slices that overlap.
-/// `elsewhere`: those who need it are other devices, numbered alike, so that all of it moves.
-[[nodiscard]] std::vector<Piece> redistribute(const std::vector<Region>& held, const std::vector<Region>& needed,
-                                              bool elsewhere = false);
+[[nodiscard]] std::vector<Piece> redistribute(const std::vector<Region>& held, const std::vector<Region>& needed);
 
 /// From the producer's O after its forward (and all-reduce) to the consumer's operand before its first step, ...
 [[nodiscard]] std::vector<Piece> forward_redistribution(const Shared& shared, const Slices& producer,

@@ -1,9 +1,11 @@
 #include "search.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "chain.hpp"
@@ -184,7 +186,7 @@ class LayerSearch {
 
   const CostTables& costs_;
   Chain first_, next_;
-  std::vector<Table> tables_;
+  std::deque<Table> tables_;             // which stay where they are
   std::map<std::size_t, int> segments_;  // by first place
   int first_layer_ = -1, next_layer_ = -1;
   std::int64_t relaxations_ = 0;
@@ -198,25 +200,69 @@ bool differ_by_one(const std::vector<double>& a, const std::vector<double>& b) {
 
 }  // namespace
 
-Found segmented_search(const CostTables& tables, std::int64_t layers) {
-  LayerSearch search(tables);
-  const Costs& first = search.layer(true);
+namespace {
+
+/// Of the plans that cost the least, the first. `start`: the choice of the operator before the first layer, none:
+/// nobody is there. `end`: what follows the last layer costs so much, by the choice of its last operator.
+Found first_layers(LayerSearch& search, std::size_t layers, std::optional<std::size_t> start, std::vector<double> end) {
   // By layer: what those behind it cost at the least, by the choice of its last operator.
-  std::vector<std::vector<double>> after(static_cast<std::size_t>(layers), std::vector<double>(first.columns, 0.0));
+  std::vector<std::vector<double>> after(layers);
+  after.back() = std::move(end);
   Found found;
-  for (std::size_t layer = after.size() - 1; layer-- > 0;) {
+  for (std::size_t layer = layers - 1; layer-- > 0;) {
     const Costs& next = search.layer(false);
     after[layer] = min_plus(next, after[layer + 1]);
     found.relaxations += static_cast<std::int64_t>(next.values.size());
   }
-  found.cost = static_cast<Time>(min_plus(first, after.front()).front());
-  for (std::size_t layer = 0; layer < after.size(); ++layer) {
-    const std::size_t before = layer == 0 ? 0 : found.layers.back().back();
+  const Costs& first = search.layer(!start);
+  double least = unreachable;
+  for (std::size_t i = 0; i < first.columns; ++i)
+    least = std::min(least, first.at(start.value_or(0), i) + after.front()[i]);
+  found.cost = static_cast<Time>(least);
+  for (std::size_t layer = 0; layer < layers; ++layer) {
+    const std::size_t before = layer == 0 ? start.value_or(0) : found.layers.back().back();
     // Where no more follows than in the layer before, but for what all choices share, the same is chosen.
     const bool is_again =
         layer > 1 && before == found.layers[layer - 2].back() && differ_by_one(after[layer - 1], after[layer]);
-    found.layers.push_back(is_again ? found.layers.back() : search.first_of_least(layer == 0, before, after[layer]));
+    found.layers.push_back(is_again ? found.layers.back()
+                                    : search.first_of_least(layer == 0 && !start, before, after[layer]));
   }
+  return found;
+}
+
+/// What is chosen for the last operator of a stage is what stands before the next one's first layer.
+Found first_in_stages(LayerSearch& search, std::size_t layers, const std::vector<Time>& handover) {
+  Costs all = search.layer(false);
+  const std::vector<double> nothing(all.columns, 0.0);
+  std::int64_t relaxations = 0;
+  for (std::size_t layer = 1; layer < layers; ++layer) {
+    all = min_plus(all, nothing, search.layer(false));
+    relaxations += static_cast<std::int64_t>(all.rows * all.columns * all.columns);
+  }
+  std::vector<double> closed(all.rows);
+  for (std::size_t i = 0; i < all.rows; ++i) closed[i] = all.at(i, i) + static_cast<double>(handover[i]);
+  const double least = closed[least_of(closed)];
+  Found first;
+  for (std::size_t i = 0; i < closed.size(); ++i) {
+    if (closed[i] != least) continue;
+    std::vector<double> end(all.columns, unreachable);
+    end[i] = static_cast<double>(handover[i]);
+    Found found = first_layers(search, layers, i, std::move(end));
+    relaxations += found.relaxations;
+    if (first.layers.empty() || found.layers < first.layers) first = std::move(found);
+  }
+  first.relaxations = relaxations;
+  return first;
+}
+
+}  // namespace
+
+Found segmented_search(const CostTables& tables, std::int64_t layers) {
+  LayerSearch search(tables);
+  const auto count = static_cast<std::size_t>(layers);
+  const std::vector<double> nothing(tables.nodes.back().size(), 0.0);
+  Found found = tables.handover.empty() ? first_layers(search, count, std::nullopt, nothing)
+                                        : first_in_stages(search, count, tables.handover);
   found.relaxations += search.relaxations();
   if (total_cost(tables, found.layers) != found.cost)
     throw InternalError("the cost of a plan is not that of its choices");

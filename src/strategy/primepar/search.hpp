@@ -15,8 +15,8 @@ struct Found {
   std::int64_t relaxations = 0;  ///< sums that were compared
 };
 
-/// Of so many layers, one after the other, which need not be cut alike. Operators run in order; a segment begins at
-/// each one that others than its successor read, and within a segment
+/// Of so many layers of a stage, one after the other, which need not be cut alike. Operators run in order; a segment
+/// begins at each one that others than its successor read, and within a segment
 ///
 ///   C(a,j+1)(Pa,Pj+1) = min over Pj of C(a,j)(Pa,Pj) + e(j,j+1)(Pj,Pj+1), plus e(a,j+1)(Pa,Pj+1) + n(j+1)(Pj+1);
 ///
