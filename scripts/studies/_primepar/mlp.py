@@ -40,6 +40,7 @@ def study(bench):
         tables={"primepar-mlp": table(("", "ms", "speedup of PrimePar", "computing", "tensor", "data", "redistribution"), [row(name, found[name], found[OURS]) for name in PLANS]),
                 "primepar-mlp-volumes": volumes(found[BASE], found[OURS]),
                 "primepar-mlp-breakdown": breakdown(tiles[BASE], tiles[OURS]),
+                "primepar-mlp-rings": rings(found[OURS]),
                 "primepar-mlp-efficiency": table(("matrix_efficiency", "(a) ms", "PrimePar ms", "speedup", "collectives"),
                                                  [(value, milliseconds(seconds(a)), milliseconds(seconds(ours)), two(seconds(a) / seconds(ours)), two(collectives(ours) / collectives(a)))
                                                   for value, a, ours in efficiencies])},
@@ -89,3 +90,18 @@ def breakdown(base, ours):
              f"{(collectives(ours) - rings[OURS]) / (collectives(base) - rings[BASE]):.3f}"),
             ("ring transfers that a step waits for, GPU 0, ms", milliseconds(rings[BASE]), milliseconds(rings[OURS]), "")]
     return table(("", "(a)", "PrimePar", "ratio"), rows)
+
+
+def rings(result):
+    """What GPU 0 waits for behind each step of a product: what the next step reads, or behind the last one the weights on their way home."""
+    rows = []
+    for name in ("fc1", "fc2"):
+        for phase, suffix in (("forward", ""), ("backward", " dgrad"), ("gradient", " wgrad")):
+            waits = []
+            for label, begin, end in result["intervals"]:
+                if label == name + suffix:
+                    waits.append(0.0)
+                elif label == name + suffix + " ring" and waits:
+                    waits[-1] += end - begin
+            rows.append((f"{name}, {phase}", len(waits), ", ".join(f"{1e3 * wait:.2f}" for wait in waits)))
+    return table(("product", "steps", "waiting behind each, ms"), rows)
