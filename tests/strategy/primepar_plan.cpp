@@ -71,6 +71,20 @@ Held held_by(const program::Program& program, program::DeviceId device, std::siz
   return sum;
 }
 
+/// Plans of drawn layers without and with a key, which changes no work.
+template <class Compare>
+void with_and_without(TestJob& one, const std::string& key, const Compare& compare) {
+  for (std::uint64_t number = 0; number < 30; ++number) {
+    const std::string text = drawn_layer(one, 3, number);
+    CAPTURE(text);
+    const Plan without = one.plan(text, primepar::kind()), with = one.plan(key + text, primepar::kind());
+    REQUIRE(one.diagnostics.errors() == std::vector<std::string>{});
+    REQUIRE(program::check_program(with.program, one.machine) == std::vector<std::string>{});
+    REQUIRE(with.hardware_flops == without.hardware_flops);
+    compare(without, with);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("primepar: any partitions are a program without problems that does the layer's work once") {
@@ -97,20 +111,13 @@ TEST_CASE("primepar: products whose results are summed may be kernels, which sum
   TestJob one = job();
   one.machine.device.transaction = machine::GpuSpec{};
   std::int64_t fused = 0;
-  for (std::uint64_t number = 0; number < 30; ++number) {
-    const std::string text = drawn_layer(one, 3, number);
-    CAPTURE(text);
-    const Plan operators = one.plan(text, primepar::kind());
-    const Plan kernels = one.plan("sublayers = \"t3-mca\"\n" + text, primepar::kind());
-    REQUIRE(one.diagnostics.errors() == std::vector<std::string>{});
-    REQUIRE(program::check_program(kernels.program, one.machine) == std::vector<std::string>{});
-    REQUIRE(kernels.hardware_flops == operators.hardware_flops);
+  with_and_without(one, "sublayers = \"t3-mca\"\n", [&](const Plan& operators, const Plan& kernels) {
     for (program::DeviceId device = 0; device < 8; ++device) {
       const Held held = held_by(kernels.program, device);
       REQUIRE(held.all_reduces + held.fused == held_by(operators.program, device).all_reduces);
       fused += held.fused;
     }
-  }
+  });
   CHECK(fused > 0);
 }
 
@@ -134,21 +141,14 @@ TEST_CASE("primepar: which products are kernels") {
 
 TEST_CASE("primepar: gradients are summed beside the backward pass, the same bytes") {
   TestJob one = job();
-  for (std::uint64_t number = 0; number < 30; ++number) {
-    const std::string text = drawn_layer(one, 3, number);
-    CAPTURE(text);
-    const Plan alone = one.plan(text, primepar::kind());
-    const Plan beside = one.plan("overlap_gradient_reduction = true\n" + text, primepar::kind());
-    REQUIRE(one.diagnostics.errors() == std::vector<std::string>{});
-    REQUIRE(program::check_program(beside.program, one.machine) == std::vector<std::string>{});
-    REQUIRE(beside.hardware_flops == alone.hardware_flops);
+  with_and_without(one, "overlap_gradient_reduction = true\n", [](const Plan& alone, const Plan& beside) {
     for (program::DeviceId device = 0; device < 8; ++device) {
       std::int64_t sums = 0;
       for (const std::size_t stream : {0, 1}) sums += held_by(beside.program, device, stream).all_reduces;
       REQUIRE(sums == held_by(alone.program, device).all_reduces);
       REQUIRE(held_by(beside.program, device).weights == held_by(alone.program, device).weights);
     }
-  }
+  });
 }
 
 TEST_CASE("primepar: pipelines and micro-batches do the same work, in as many layers a stage") {

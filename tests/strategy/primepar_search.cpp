@@ -62,6 +62,28 @@ void round(CostTables& tables) {
   }
 }
 
+/// The first of the cheapest plans, by trying all of them.
+Found exhaustive_search(const CostTables& tables, std::int64_t layers) {
+  const Choice first(tables.nodes.size(), 0);
+  std::vector<Choice> chosen(static_cast<std::size_t>(layers), first);
+  Found found{chosen, std::numeric_limits<Time>::max(), 0};
+  for (bool more = true; more;) {
+    const Time cost = total_cost(tables, chosen);
+    if (cost < found.cost) {
+      found.cost = cost;
+      found.layers = chosen;
+    }
+    more = false;  // the next one, the last node of the last layer fastest
+    for (std::size_t layer = chosen.size(); layer-- > 0 && !more;) {
+      for (std::size_t i = first.size(); i-- > 0 && !more;) {
+        more = ++chosen[layer][i] < tables.nodes[i].size();
+        if (!more) chosen[layer][i] = 0;
+      }
+    }
+  }
+  return found;
+}
+
 /// All-reduces of groups of g that take 7 us and g ns for each 1,000 B. Kernels: a product 9 us, gathering 1 ns for
 /// each 1,000 B, scattering 2 ns near memory and 3 ns otherwise.
 class MadeUpEvaluator final : public program::Evaluator {

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "../empty_program.hpp"
 #include "device_state.hpp"
 #include "layout.hpp"
 #include "stage_program.hpp"
@@ -73,10 +74,8 @@ Plan make_plan(const config::Table& table, const Job& job, config::Diagnostics& 
   const std::size_t before = diagnostics.errors().size();
   const Cut cut = make_cut(table, job, diagnostics);
   if (diagnostics.errors().size() != before) return plan;
+  plan.program = empty_program(job);
   program::Program& program = plan.program;
-  program.labels = {""};
-  program.free_reductions = job.collectives->reduction == "free";
-  program.devices.resize(job.machine->devices());
   add_layout(cut, program);
   add_streams(cut, program);
   describe(cut, plan);

@@ -12,12 +12,7 @@ using program::MemoryCategory;
 
 DeviceCode::DeviceCode(program::Program& program, const CutGraph& cut, const Reductions& reductions,
                        const StagePlace& stage, int device)
-    : program_(program),
-      cut_(cut),
-      has_stream_beside_(reductions.beside != nullptr),
-      stage_(stage),
-      device_(device),
-      code_(cut, reductions, stage, device) {}
+    : program_(program), cut_(cut), stage_(stage), device_(device), code_(cut, reductions, stage, device) {}
 
 template <class Write>
 DeviceCode::ByKind DeviceCode::each_kind(const Write& write) {
@@ -43,7 +38,7 @@ void DeviceCode::write() {
   if (code_.summed() != OperatorCode::Summed::at_once) sums = each_kind([&] { return gradient_sums(); });
   if (code_.summed() == OperatorCode::Summed::at_the_end) call_by_layer(main, sums);
   program::DeviceProgram& bound = program_.devices[code_.of_machine(device_)];
-  if (has_stream_beside_) {
+  if (code_.summed() == OperatorCode::Summed::beside) {
     main.activity(Activity::data_communication).label("gradients").wait(OperatorCode::is_summed);
     bound.streams = {main.done(), stream_beside(sums)};
     bound.events = 2;

@@ -56,7 +56,6 @@ class DeviceCode {
   program::Program& program_;
   const CutGraph& cut_;
   const CutLayer* layer_ = nullptr;  // the kind that is written
-  bool has_stream_beside_;
   StagePlace stage_;
   int device_;  // of the stage
   OperatorCode code_;

@@ -17,7 +17,6 @@ struct Passes {
   bool overlap_gradients = false;
   std::int64_t stages = 1, micro_batches = 1;
   bool keeps_all = false;  ///< the activations of all micro-batches, not only of as many as there are stages
-
   bool recomputation = false;
   /// Of products whose results are summed; null: operators and collectives.
   const program::sublayer::Configuration* sublayer = nullptr;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "tessera/program/sublayer.hpp"
 #include "work.hpp"
 
 namespace tessera::strategy::primepar {
@@ -112,13 +111,13 @@ void OperatorCode::streams(Builder& builder, std::size_t i, Phase phase) {
 }
 
 void OperatorCode::summed_product(Builder& builder, std::size_t i, Phase phase) {
-  if (reductions_.sublayer.empty() || !may_be_sublayer(cut(i), phase)) {
+  if (reductions_.sublayer == nullptr || !may_be_sublayer(cut(i), phase)) {
     product(builder, i, phase);
     return sum(builder, i, phase, *reductions_.groups);
   }
   const AllReduce& sum = cut(i).sums[static_cast<std::size_t>(phase)];
   const std::uint32_t group = group_slot(*reductions_.groups, sum.groups).value();
-  program::sublayer::add_inline({reductions_.sublayer, activity(phase), group, true}, *reductions_.device,
+  program::sublayer::add_inline({reductions_.sublayer->name, activity(phase), group, true}, *reductions_.device,
                                 product_on(cut(i).slices, device_, phase, 0, cut_.graph->datatype), builder);
 }
 

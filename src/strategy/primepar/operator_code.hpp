@@ -9,6 +9,7 @@
 #include "cut_graph.hpp"
 #include "tessera/program/program.hpp"
 #include "tessera/program/schedule.hpp"
+#include "tessera/program/sublayer.hpp"
 
 namespace tessera::strategy::primepar {
 
@@ -28,9 +29,8 @@ struct Reductions {
   Groups* groups = nullptr;
   Groups* beside = nullptr;  ///< of a second stream, for gradients that are summed beside the backward pass; null: none
   std::uint32_t algorithm = 0;  ///< of all-reduces
-  /// Configuration of products whose results are summed before they are used, and the device; empty: operators and
-  /// collectives.
-  std::string sublayer;
+  /// Of products whose results are summed before they are used; null: operators and collectives.
+  const program::sublayer::Configuration* sublayer = nullptr;
   const machine::DeviceSpec* device = nullptr;
 };
 

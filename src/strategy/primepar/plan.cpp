@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "../empty_program.hpp"
 #include "../place_of.hpp"
 #include "choose.hpp"
 #include "device_code.hpp"
@@ -47,7 +48,7 @@ class Planner {
       return plan;
     }
     const CutGraph cut = cut_graph(graph, chosen.layers, bits);
-    add_program(cut, plan.program);
+    plan.program = program_of(cut);
     describe(graph, chosen, plan);
     return plan;
   }
@@ -72,7 +73,7 @@ class Planner {
       error(name, problem.what());
     }
     check_passes();
-    if (at_transaction_level()) {
+    if (sublayer() != nullptr) {
       const std::string problem = program::sublayer::inline_problem(job_.machine->device, job_.workload->datatype);
       if (!problem.empty())
         error(place_of(table_, "sublayers"), fmt::format("sublayers = \"{}\": {}", options_.sublayers, problem));
@@ -168,8 +169,7 @@ class Planner {
 
   /// Whether each device holds what a plan wants of it.
   [[nodiscard]] bool fits(const CutGraph& cut) const {
-    program::Program program;
-    add_program(cut, program);
+    const program::Program program = program_of(cut);
     for (program::DeviceId device = 0; device < program.devices.size(); ++device) {
       if (program::memory_peak(program, device).total > job_.machine->device.memory_capacity) return false;
     }
@@ -206,24 +206,21 @@ class Planner {
   [[nodiscard]] std::int64_t layers() const { return all_layers() / options_.pipeline; }
   [[nodiscard]] std::int64_t stage_devices() const { return job_.machine->devices() / options_.pipeline; }
   [[nodiscard]] Passes passes() const {
-    return {options_.overlap_gradient_reduction,
-            options_.pipeline,
-            options_.micro_batches,
-            options_.schedule == "gpipe",
-            options_.recomputation,
-            at_transaction_level() ? &program::sublayer::configuration(options_.sublayers) : nullptr};
+    return {options_.overlap_gradient_reduction, options_.pipeline,      options_.micro_batches,
+            options_.schedule == "gpipe",        options_.recomputation, sublayer()};
   }
 
-  [[nodiscard]] bool at_transaction_level() const { return options_.sublayers != "operators"; }
+  /// Null: products and their sums are operators and collectives.
+  [[nodiscard]] const program::sublayer::Configuration* sublayer() const {
+    return options_.sublayers == "operators" ? nullptr : &program::sublayer::configuration(options_.sublayers);
+  }
 
-  void add_program(const CutGraph& cut, program::Program& program) const {
-    program.labels = {""};
-    program.free_reductions = job_.collectives->reduction == "free";
-    program.devices.resize(job_.machine->devices());
+  [[nodiscard]] program::Program program_of(const CutGraph& cut) const {
+    program::Program program = empty_program(job_);
     Groups groups(program), beside(program);
     const std::uint32_t all_reduce = job_.collectives->index_for(program::CollectiveKind::all_reduce);
     const Reductions reductions{&groups, options_.overlap_gradient_reduction ? &beside : nullptr, all_reduce,
-                                at_transaction_level() ? options_.sublayers : "", &job_.machine->device};
+                                sublayer(), &job_.machine->device};
     const program::PipelineShape shape{static_cast<std::uint32_t>(options_.pipeline), 1,
                                        static_cast<std::uint32_t>(options_.micro_batches), true};
     const std::vector<int> order = device_order(*job_.machine);
@@ -235,6 +232,7 @@ class Planner {
           static_cast<int>(stage) * devices, stage > 0, shape.stages > 1, &schedule, &order, options_.recomputation};
       for (int device = 0; device < devices; ++device) DeviceCode(program, cut, reductions, place, device).write();
     }
+    return program;
   }
 
   void describe(const Graph& graph, const Chosen& chosen, Plan& plan) const {

@@ -198,10 +198,6 @@ bool differ_by_one(const std::vector<double>& a, const std::vector<double>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), [&](double one, double other) { return one - other == by; });
 }
 
-}  // namespace
-
-namespace {
-
 /// Of the plans that cost the least, the first. `start`: the choice of the operator before the first layer, none:
 /// nobody is there. `end`: what follows the last layer costs so much, by the choice of its last operator.
 Found first_layers(LayerSearch& search, std::size_t layers, std::optional<std::size_t> start, std::vector<double> end) {
@@ -281,28 +277,6 @@ bool forbid_buffers(CostTables& tables) {
     }
   }
   return any;
-}
-
-Found exhaustive_search(const CostTables& tables, std::int64_t layers) {
-  const Choice first(tables.nodes.size(), 0);
-  std::vector<Choice> chosen(static_cast<std::size_t>(layers), first);
-  Found found{chosen, std::numeric_limits<Time>::max(), 0};
-  for (bool more = true; more;) {
-    const Time cost = total_cost(tables, chosen);
-    ++found.relaxations;
-    if (cost < found.cost) {
-      found.cost = cost;
-      found.layers = chosen;
-    }
-    more = false;  // the next one, the last node of the last layer fastest
-    for (std::size_t layer = chosen.size(); layer-- > 0 && !more;) {
-      for (std::size_t i = first.size(); i-- > 0 && !more;) {
-        more = ++chosen[layer][i] < tables.nodes[i].size();
-        if (!more) chosen[layer][i] = 0;
-      }
-    }
-  }
-  return found;
 }
 
 }  // namespace tessera::strategy::primepar

@@ -40,7 +40,4 @@ bool forbid_buffers(CostTables& tables);
 [[nodiscard]] Found search_that_fits(CostTables& tables, std::int64_t layers,
                                      const std::function<bool(const Found&)>& fits);
 
-/// The same by trying everything: for tests on small tables.
-[[nodiscard]] Found exhaustive_search(const CostTables& tables, std::int64_t layers);
-
 }  // namespace tessera::strategy::primepar

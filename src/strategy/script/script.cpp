@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "../empty_program.hpp"
 #include "compile.hpp"
 
 namespace tessera::strategy::script {
@@ -48,10 +49,8 @@ Plan make_plan(const config::Table& table, const Job& job, config::Diagnostics& 
   Plan plan;
   const ScriptTable tables = script_schema().read(table, diagnostics);
   if (!diagnostics.ok()) return plan;
+  plan.program = empty_program(job);
   program::Program& program = plan.program;
-  program.devices.resize(job.machine->devices());
-  program.labels = {""};
-  program.free_reductions = job.collectives != nullptr && job.collectives->reduction == "free";
   const GroupSets groups(tables.groups, table, *job.machine, program, diagnostics);
   StepReader reader(job, program, groups, diagnostics);
   Script script;

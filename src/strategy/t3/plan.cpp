@@ -1,6 +1,7 @@
 // From a [strategy] table to the plan.
 #include <fmt/format.h>
 
+#include "../empty_program.hpp"
 #include "../place_of.hpp"
 #include "kernels.hpp"
 #include "sublayers.hpp"
@@ -25,11 +26,9 @@ class Planner {
     if (!diagnostics_.ok()) return plan;
     check();
     if (!diagnostics_.ok()) return plan;
+    plan.program = empty_program(job_);
     program::Program& program = plan.program;
-    program.labels = {""};
     program.groups.push_back({members_});
-    program.devices.resize(job_.machine->devices());
-    program.free_reductions = job_.collectives != nullptr && job_.collectives->reduction == "free";
     const Configuration& chosen = configuration(options_.configuration);
     program::BlockBuilder main(program, "main");
     program::BlockBuilder side(program, "beside");
