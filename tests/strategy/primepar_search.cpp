@@ -93,11 +93,15 @@ class MadeUpEvaluator final : public program::Evaluator {
     const auto members = static_cast<std::int64_t>(program.groups.at(0).members.size());
     if (!program.collectives.empty()) return {true, {}, 7'000'000 + members * program.collectives.at(0).bytes, 0};
     const auto* copy = std::get_if<program::CopyKernel>(&program.kernels.at(0).work);
-    if (copy == nullptr) return {true, {}, 9'000'000, 0};
+    if (copy == nullptr) {
+      device = program.groups[0].members[0];
+      return {true, {}, 9'000'000, 0};
+    }
     const std::int64_t rate = copy->kind == program::CopyKind::all_gather ? 1 : copy->near_memory ? 2 : 3;
     return {true, {}, rate * copy->bytes, 0};
   }
   int runs = 0;
+  program::DeviceId device = 0;  // that computed the last product
 };
 
 }  // namespace
@@ -429,7 +433,7 @@ TEST_CASE("primepar: products at transaction level cost the product and its sum,
   const auto product = [](std::int64_t m) { return workload::gemm("product", 1, m, 1000, 64, "fp16"); };
   const auto time = [&](const char* configuration, std::int64_t m) {
     return SublayerCosts(job, program::sublayer::configuration(configuration))
-        .time(halves, product(m), program::Activity::forward);
+        .time(halves, product(m), program::Activity::forward, 1.0);
   };
   // 1,000 x 1,000 x 2 B are summed: 6 us or near memory 4, and gathered: 2. Their 8 x 4 tiles are two waves on 16 CUs:
   // near memory the sum begins after 4.5 us, and ends before the product does. Of 4,000 rows: 24 or 16 us, and 8; of
@@ -443,6 +447,11 @@ TEST_CASE("primepar: products at transaction level cost the product and its sum,
   // A product is measured once, and two sizes of each kernel that copies.
   evaluator.runs = 0;
   SublayerCosts costs(job, program::sublayer::configuration("t3"));
-  for (int i = 0; i < 3; ++i) static_cast<void>(costs.time(halves, product(1000), program::Activity::forward));
+  for (int i = 0; i < 3; ++i) static_cast<void>(costs.time(halves, product(1000), program::Activity::forward, 1.0));
   CHECK(evaluator.runs == 5);
+  // Again on a device that is as slow as the slowest of the group.
+  test.machine.speed[2] = 0.5;
+  static_cast<void>(costs.time(halves, product(1000), program::Activity::forward, 0.5));
+  CHECK(evaluator.runs == 6);
+  CHECK(evaluator.device == 2);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "../empty_program.hpp"
 #include "device_order.hpp"
 #include "tessera/base/error.hpp"
 
@@ -11,15 +12,6 @@ namespace tessera::strategy::primepar {
 namespace {
 
 constexpr std::int64_t small_size = 1 << 20, large_size = 64 << 20;  // B
-
-/// A program in which no device does anything yet.
-program::Program empty_program(const Job& job) {
-  program::Program program;
-  program.labels = {""};
-  program.free_reductions = job.collectives->reduction == "free";
-  program.devices.resize(job.machine->devices());
-  return program;
-}
 
 void add_group(program::Program& program, std::vector<program::DeviceId> members, program::BlockId block) {
   for (const program::DeviceId member : members) {
@@ -118,9 +110,10 @@ SublayerCosts::SublayerCosts(const Job& job, const program::sublayer::Configurat
       reduce_scatter_(copy_costs(job, program::CopyKind::reduce_scatter, configuration.near_memory)),
       all_gather_(copy_costs(job, program::CopyKind::all_gather, false)) {}
 
-Time SublayerCosts::time(const GroupPattern& groups, const workload::Operator& gemm, program::Activity activity) {
+Time SublayerCosts::time(const GroupPattern& groups, const workload::Operator& gemm, program::Activity activity,
+                         double speed) {
   const std::int64_t bytes = gemm.m * gemm.n * workload::bytes_per_element(gemm.datatype);
-  const Time alone = product(gemm, activity), scatter = reduce_scatter_.time(groups, bytes);
+  const Time alone = product(gemm, activity, speed), scatter = reduce_scatter_.time(groups, bytes);
   const Time first = is_fused_ ? alone / chunks_in_a_row(groups, gemm) : alone;
   return std::max(alone, first + scatter) + all_gather_.time(groups, bytes);
 }
@@ -134,16 +127,18 @@ std::int64_t SublayerCosts::chunks_in_a_row(const GroupPattern& groups, const wo
   return std::clamp((tiles + at_once - 1) / at_once, std::int64_t{1}, members);
 }
 
-Time SublayerCosts::product(const workload::Operator& gemm, program::Activity activity) {
-  const auto [found, added] = products_.try_emplace({gemm.m, gemm.n, gemm.k, activity});
+Time SublayerCosts::product(const workload::Operator& gemm, program::Activity activity, double speed) {
+  const auto [found, added] = products_.try_emplace({gemm.m, gemm.n, gemm.k, activity, speed});
   if (!added) return found->second;
   const bool is_backward = activity == program::Activity::backward;
-  const std::string what = fmt::format("{} {} x {} x {} by a kernel{}", gemm.datatype, gemm.m, gemm.n, gemm.k,
-                                       is_backward ? ", backward" : "");
+  const std::string what = fmt::format("{} {} x {} x {} by a kernel{}, speed {}", gemm.datatype, gemm.m, gemm.n, gemm.k,
+                                       is_backward ? ", backward" : "", speed);
+  const std::vector<double>& speeds = job_->machine->speed;
+  const auto device = static_cast<program::DeviceId>(std::ranges::find(speeds, speed) - speeds.begin());
   return found->second = measured(*job_, what, [&](program::Program& program) {
            program::BlockBuilder builder(program, "alone");
            program::sublayer::add_inline({"gemm", activity}, job_->machine->device, gemm, builder);
-           add_group(program, {0}, builder.done());
+           add_group(program, {device}, builder.done());
          });
 }
 

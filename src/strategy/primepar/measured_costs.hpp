@@ -50,17 +50,19 @@ class SublayerCosts {
  public:
   /// `configuration`: one of sublayer::inline_configurations().
   SublayerCosts(const Job& job, const program::sublayer::Configuration& configuration);
-  [[nodiscard]] Time time(const GroupPattern& groups, const workload::Operator& gemm, program::Activity activity);
+  /// `speed`: of the devices that compute the product, one that the machine has.
+  [[nodiscard]] Time time(const GroupPattern& groups, const workload::Operator& gemm, program::Activity activity,
+                          double speed);
 
  private:
   /// On a device by itself.
-  [[nodiscard]] Time product(const workload::Operator& gemm, program::Activity activity);
+  [[nodiscard]] Time product(const workload::Operator& gemm, program::Activity activity, double speed);
   [[nodiscard]] std::int64_t chunks_in_a_row(const GroupPattern& groups, const workload::Operator& gemm) const;
 
   const Job* job_;
   bool is_fused_;
   GroupCosts reduce_scatter_, all_gather_;
-  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, program::Activity>, Time> products_;
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, program::Activity, double>, Time> products_;
 };
 
 }  // namespace tessera::strategy::primepar

@@ -90,7 +90,7 @@ Time NodeCosts::sublayer(const CutNode& cut, Phase phase) {
   return most(cut.slices, [&](int device) {
     const auto activity = phase == Phase::backward ? program::Activity::backward : program::Activity::forward;
     const workload::Operator gemm = product_on(cut.slices, device, phase, 0, graph_->datatype);
-    return slowed(device, sublayers_->time(groups, gemm, activity));
+    return sublayers_->time(groups, gemm, activity, speeds_[static_cast<std::size_t>(device)]);
   });
 }
 
