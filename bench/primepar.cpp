@@ -9,6 +9,7 @@
 
 #include "strategy/primepar/search.hpp"
 #include "tessera/base/comm.hpp"
+#include "tessera/base/error.hpp"
 #include "tessera/experiment/experiment.hpp"
 #include "tessera/sim/simulate.hpp"
 
@@ -35,18 +36,7 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  MpiSession session(argc, argv);
-  Communicator& comm = session.world();
-  CLI::App app("PrimePar's search for the partitions of a layer.");
-  std::string file = "inputs/experiments/primepar/layer.toml";
-  int nodes = 8;
-  app.add_option("experiment", file, "an experiment of strategy primepar on a cluster")->capture_default_str();
-  app.add_option("--nodes", nodes, "nodes of the cluster")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-
+void run(const std::string& file, int nodes, Communicator& comm) {
   const auto experiment = build(file, nodes);
   const auto evaluator = sim::make_evaluator(experiment->machine, *experiment->cost);
   Job job;
@@ -68,7 +58,7 @@ int main(int argc, char** argv) {
   auto begin = std::chrono::steady_clock::now();
   const primepar::CostTables tables = cost_tables(job, graph, choices, bits, {});
   const double table_seconds = seconds_since(begin);
-  if (comm.rank() != 0) return 0;
+  if (comm.rank() != 0) return;
   begin = std::chrono::steady_clock::now();
   const primepar::Found found = segmented_search(tables, job.model->layers);
   const double search_seconds = seconds_since(begin);
@@ -81,4 +71,23 @@ int main(int argc, char** argv) {
       "table_seconds={:.3f} search_seconds={:.3f} cost_ps={}\n",
       found.relaxations, table_seconds + search_seconds, static_cast<double>(found.relaxations) / search_seconds,
       states, pairs, table_seconds, search_seconds, found.cost);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("PrimePar's search for the partitions of a layer.");
+  std::string file = "inputs/experiments/primepar/layer.toml";
+  int nodes = 8;
+  app.add_option("experiment", file, "an experiment of strategy primepar on a cluster")->capture_default_str();
+  app.add_option("--nodes", nodes, "nodes of the cluster")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+
+  MpiSession session(argc, argv);
+  try {
+    run(file, nodes, session.world());
+  } catch (const Error& error) {
+    if (session.world().rank() == 0) fmt::print(stderr, "primepar: {}\n", error.what());
+    return static_cast<int>(error.code());
+  }
 }

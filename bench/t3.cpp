@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "tessera/base/comm.hpp"
+#include "tessera/base/error.hpp"
 #include "tessera/experiment/experiment.hpp"
 #include "tessera/sim/simulate.hpp"
 
@@ -51,15 +52,7 @@ std::int64_t peak_megabytes() {
   return 0;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  MpiSession session(argc, argv);
-  Communicator& comm = session.world();
-  CLI::App app("T3's five configurations of one sub-layer.");
-  std::string file = "inputs/experiments/t3/sublayer.toml";
-  app.add_option("experiment", file, "an experiment of strategy t3")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+void run(const std::string& file, Communicator& comm) {
   Figures sum;
   for (const char* name : {"sequential", "t3", "t3-mca", "ideal-gemm-rs-overlap", "ideal-rs-nmc"}) {
     const auto experiment = build(file, name);
@@ -77,5 +70,21 @@ int main(int argc, char** argv) {
     fmt::print("summary: bench=t3 events={} seconds={:.3f} events_per_second={:.0f} ranks={} peak_mb={}\n", sum.events,
                sum.seconds, static_cast<double>(sum.events) / sum.seconds, comm.size(), memory);
   }
-  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("T3's five configurations of one sub-layer.");
+  std::string file = "inputs/experiments/t3/sublayer.toml";
+  app.add_option("experiment", file, "an experiment of strategy t3")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+
+  MpiSession session(argc, argv);
+  try {
+    run(file, session.world());
+  } catch (const Error& error) {
+    if (session.world().rank() == 0) fmt::print(stderr, "t3: {}\n", error.what());
+    return static_cast<int>(error.code());
+  }
 }

@@ -66,10 +66,11 @@ void check_plan_fits(const Table& resolved, const Table& plan, Diagnostics& diag
     const Value* made_for = head.find(key);
     const std::string of_plan = made_for == nullptr ? "" : *made_for->string();
     if (of_plan == fingerprint(resolved, key)) continue;
+    const std::string what = made_for == nullptr
+                                 ? fmt::format("the plan names no {}, and the experiment has one", key)
+                                 : fmt::format("the plan was made for another {} than the experiment's", key);
     diagnostics.error(made_for == nullptr ? head.where() : made_for->where(),
-                      fmt::format("the plan was made for another {0} than the experiment's: for this one, tessera plan "
-                                  "makes a new plan",
-                                  key));
+                      what + ": for this one, tessera plan makes a new plan");
   }
 }
 

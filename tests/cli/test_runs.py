@@ -227,6 +227,8 @@ class Plans(CliTest):
         self.assertIn("[plan]", self.tessera("run", "primepar-search.toml", "--plan", "plan.toml", "-o", "never.h5", code=2).stderr)
         plan.write_text(text + "\n[machine]\nname = 'other'\n")
         self.refused(f'plan.toml:{len(text.splitlines()) + 2}:2: unknown key "machine" in a plan file, allowed: plan, strategy')
+        plan.write_text("".join(line for line in text.splitlines(True) if not line.startswith("model = ")))
+        self.refused("plan.toml:2:1: the plan names no model, and the experiment has one: for this one, tessera plan makes a new plan")
         plan.write_text(text.replace("machine = ", "machines = "))
         self.assertIn('unknown key "machines"', self.tessera("check", "primepar-search.toml", "--plan", "plan.toml", code=2).stderr)
 

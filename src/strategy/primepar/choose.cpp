@@ -74,7 +74,7 @@ Chosen choose(const Job& job, const Graph& graph, const Space& space, const Pass
       best.found.cost = total_cost(tables, space.given) + exposed_sums(tables, space.given);
     } else {
       const auto within = [&](const Found& found) { return fits(partitions_of(space, found.layers)); };
-      best.found = search_that_fits(tables, layers, within);
+      best.found = search_that_fits(tables, layers, {job.machine->device.memory_capacity, within});
     }
     best.operators = operator_costs(tables, best.found.layers);
     best.exposed = exposed_sums(tables, best.found.layers);

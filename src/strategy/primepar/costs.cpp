@@ -13,24 +13,6 @@
 namespace tessera::strategy::primepar {
 namespace {
 
-/// Weights, gradients, activations of the fullest device.
-std::int64_t held_bytes(const Graph& graph, std::size_t node, const Slices& slices, const Passes& passes) {
-  const Node& one = graph.nodes[node];
-  return most(slices, [&](int device) {
-    const std::int64_t parameters = 2 * parameter_bytes(one, slices, device, graph.element);
-    if (!passes.recomputation) return parameters + passes.held() * kept_bytes(one, slices, device, graph.element);
-    return parameters + (graph.reads_input(node) ? passes.held() * input_bytes(slices, device, graph.element) : 0);
-  });
-}
-
-std::int64_t most_buffers(const CutNode& cut, std::int64_t element) {
-  return most(cut.slices, [&](int device) {
-    std::int64_t bytes = 0;
-    for (const Phase phase : all_phases) bytes = std::max(bytes, second_buffer_bytes(cut, phase, device, element));
-    return bytes;
-  });
-}
-
 /// The choices of one operator, of which this rank works on a part.
 struct Choices {
   std::vector<Slices> slices;
@@ -69,10 +51,17 @@ std::vector<std::int64_t> gathered(Communicator& comm, std::vector<std::int64_t>
 }
 
 /// backward, free, inside, across; ...
-std::vector<NodeTimes> in_fours(const std::vector<std::int64_t>& times) {
+std::vector<NodeTimes> times_in_fours(const std::vector<std::int64_t>& times) {
   std::vector<NodeTimes> found;
   for (std::size_t i = 0; i < times.size(); i += 4)
     found.push_back({0, times[i], times[i + 1], times[i + 2], times[i + 3]});
+  return found;
+}
+
+std::vector<NodeBytes> bytes_in_fours(const std::vector<std::int64_t>& bytes) {
+  std::vector<NodeBytes> found;
+  for (std::size_t i = 0; i < bytes.size(); i += 4)
+    found.push_back({bytes[i], bytes[i + 1], bytes[i + 2], bytes[i + 3]});
   return found;
 }
 
@@ -133,7 +122,7 @@ CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std
   NodeCosts costs(job, graph, passes);
   std::vector<Choices> all;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    std::vector<std::int64_t> times, beside, bytes, buffers;
+    std::vector<std::int64_t> times, beside, bytes;
     together(comm, [&] {
       all.push_back(make_choices(graph.nodes[i].op, choices[i], bits, comm));
       for (std::size_t choice = all[i].begin; choice < all[i].end; ++choice) {
@@ -141,14 +130,13 @@ CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std
         const NodeTimes own = costs.times(i, cut);
         times.push_back(own.all);
         beside.insert(beside.end(), {own.backward, own.free, own.inside, own.across});
-        buffers.push_back(most_buffers(cut, graph.element));
-        bytes.push_back(held_bytes(graph, i, all[i].slices[choice], passes));
+        const NodeBytes needs = node_bytes(graph, i, cut, passes);
+        bytes.insert(bytes.end(), {needs.held, needs.freed, needs.again, needs.buffers});
       }
     });
     tables.nodes.push_back(gathered(comm, std::move(times)));
-    if (passes.overlap_gradients) tables.beside.push_back(in_fours(gathered(comm, std::move(beside))));
-    tables.bytes.push_back(gathered(comm, std::move(bytes)));
-    tables.buffers.push_back(gathered(comm, std::move(buffers)));
+    if (passes.overlap_gradients) tables.beside.push_back(times_in_fours(gathered(comm, std::move(beside))));
+    tables.bytes.push_back(bytes_in_fours(gathered(comm, std::move(bytes))));
   }
   LinkLoads loads(*job.machine);
   for (const Edge& edge : graph.edges) {
@@ -197,6 +185,25 @@ Time exposed_sums(const CostTables& tables, const std::vector<Choice>& layers) {
     }
   }
   return inside + across;
+}
+
+std::int64_t peak_bytes(const CostTables& tables, const std::vector<Choice>& layers) {
+  std::int64_t held = 0, most = 0;
+  for (const Choice& layer : layers) {
+    for (std::size_t i = 0; i < layer.size(); ++i) held += tables.bytes[i][layer[i]].held;
+  }
+  for (std::size_t layer = layers.size(); layer-- > 0;) {  // the backward pass
+    const Choice& chosen = layers[layer];
+    std::int64_t again = 0;
+    for (std::size_t i = 0; i < chosen.size(); ++i) again += tables.bytes[i][chosen[i]].again;
+    for (std::size_t i = chosen.size(); i-- > 0;) {
+      const NodeBytes& node = tables.bytes[i][chosen[i]];
+      most = std::max(most, held + again + node.buffers);
+      held -= node.freed;
+      again -= node.again;
+    }
+  }
+  return most;
 }
 
 }  // namespace tessera::strategy::primepar

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "node_bytes.hpp"
 #include "node_costs.hpp"
 
 namespace tessera::strategy::primepar {
@@ -17,10 +18,9 @@ struct TimeMatrix {
 
 /// The costs of all choices. Edges between the same two nodes are one matrix.
 struct CostTables {
-  std::vector<std::vector<Time>> nodes;            ///< NodeTimes::all, by node and choice
-  std::vector<std::vector<NodeTimes>> beside;      ///< likewise; none where nothing is overlapped
-  std::vector<std::vector<std::int64_t>> bytes;    ///< that a layer's node holds between forward and backward, likewise
-  std::vector<std::vector<std::int64_t>> buffers;  ///< second ones, while the node is at work, likewise
+  std::vector<std::vector<Time>> nodes;        ///< NodeTimes::all, by node and choice
+  std::vector<std::vector<NodeTimes>> beside;  ///< likewise; none where nothing is overlapped
+  std::vector<std::vector<NodeBytes>> bytes;   ///< likewise
   struct Edge {
     int from = 0, to = 0;
     bool to_next_layer = false;
@@ -44,5 +44,8 @@ using Choice = std::vector<std::size_t>;
 /// What of the sums beside the last backward pass is left when it has ended: those whose gradient is there go on while
 /// it does, but across nodes no two things do.
 [[nodiscard]] Time exposed_sums(const CostTables& tables, const std::vector<Choice>& layers);
+
+/// What the fullest device of the first stage holds at most, as far as it is what each operator's fullest device holds.
+[[nodiscard]] std::int64_t peak_bytes(const CostTables& tables, const std::vector<Choice>& layers);
 
 }  // namespace tessera::strategy::primepar

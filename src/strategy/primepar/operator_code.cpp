@@ -130,19 +130,16 @@ void OperatorCode::product(Builder& builder, std::size_t i, Phase phase) {
   builder.allocate(MemoryCategory::buffers, buffers);
   const std::vector<Move> none;
   const std::vector<Move>& home = phase == Phase::gradient ? cut(i).weights_home : none;
-  const auto ring = [&] {
-    builder.activity(Activity::tensor_communication).label(op.name + suffix_of(phase) + " ring");
-  };
-  ring();
+  ring(builder, i, phase);
   for (const Move& move : home) {
     if (move.from == device_) builder.send(peer(move.to), cut_.graph->element * move.elements, Channel::weights);
   }
   for (int step = 0; step < cut(i).slices.steps(); ++step) {
-    ring();
+    ring(builder, i, phase);
     post(builder, i, phase, step, true);
     post(builder, i, phase, step + 1, false);
     multiply(builder, i, phase, step);
-    ring();
+    ring(builder, i, phase);
     take(builder, i, phase, step, true);
     take(builder, i, phase, step + 1, false);
   }
@@ -169,14 +166,22 @@ void OperatorCode::take(Builder& builder, std::size_t i, Phase phase, int step, 
       if (move.to != device_) continue;
       const std::int64_t size = cut_.graph->element * move.elements;
       builder.receive(peer(move.from), size, Channel::steps);
-      if (!sums) continue;
-      builder.activity(activity(phase))
-          .compute(addition(node(i).op, size, cut_.graph->datatype))
-          .activity(Activity::tensor_communication);
+      if (sums) add(builder, i, phase, size);
     }
   }
   // A second buffer is the first one's successor once what it held has left.
   if (!sums && step < cut(i).slices.steps()) builder.wait_sends();
+}
+
+/// Between two receptions of a ring.
+void OperatorCode::add(Builder& builder, std::size_t i, Phase phase, std::int64_t bytes) {
+  const workload::Operator sum = addition(node(i).op, bytes, cut_.graph->datatype);
+  builder.activity(activity(phase)).label(sum.name).compute(sum);
+  ring(builder, i, phase);
+}
+
+void OperatorCode::ring(Builder& builder, std::size_t i, Phase phase) const {
+  builder.activity(Activity::tensor_communication).label(node(i).op.name + suffix_of(phase) + " ring");
 }
 
 void OperatorCode::multiply(Builder& builder, std::size_t i, Phase phase, int step) {

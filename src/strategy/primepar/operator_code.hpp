@@ -90,6 +90,8 @@ class OperatorCode {
   void product(Builder& builder, std::size_t i, Phase phase);
   void post(Builder& builder, std::size_t i, Phase phase, int step, bool sums);
   void take(Builder& builder, std::size_t i, Phase phase, int step, bool sums);
+  void ring(Builder& builder, std::size_t i, Phase phase) const;
+  void add(Builder& builder, std::size_t i, Phase phase, std::int64_t bytes);
   void multiply(Builder& builder, std::size_t i, Phase phase, int step);
   void sum(Builder& builder, std::size_t i, Phase phase, Groups& groups);
   void sum_statistics(Builder& builder, std::size_t i);

@@ -266,13 +266,16 @@ Found segmented_search(const CostTables& tables, std::int64_t layers) {
 }
 
 bool forbid_buffers(CostTables& tables) {
-  constexpr Time too_much = std::int64_t{1} << 48;  // ps: five minutes
   bool any = false;
   for (std::size_t i = 0; i < tables.nodes.size(); ++i) {
-    const std::int64_t least = *std::min_element(tables.buffers[i].begin(), tables.buffers[i].end());
-    for (std::size_t choice = 0; choice < tables.nodes[i].size(); ++choice) {
-      if (tables.buffers[i][choice] <= least) continue;
-      tables.nodes[i][choice] += too_much;
+    std::vector<Time>& costs = tables.nodes[i];
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (std::size_t choice = 0; choice < costs.size(); ++choice) {
+      if (costs[choice] < too_much) least = std::min(least, tables.bytes[i][choice].buffers);
+    }
+    for (std::size_t choice = 0; choice < costs.size(); ++choice) {
+      if (costs[choice] >= too_much || tables.bytes[i][choice].buffers <= least) continue;
+      costs[choice] = too_much;
       any = true;
     }
   }

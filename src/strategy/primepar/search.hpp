@@ -31,13 +31,25 @@ struct Found {
 /// one. The tables are as before at the end.
 [[nodiscard]] Found overlapped_search(CostTables& tables, std::int64_t layers);
 
-/// Makes choices with more second buffers than their operator can have at the least too expensive ever to be chosen.
-/// False: there are none.
+/// What a choice costs that is never to be chosen.
+inline constexpr Time too_much = std::int64_t{1} << 48;  // ps: five minutes
+/// Makes choices with more second buffers than their operator can have at the least cost too much. False: there are
+/// none.
 bool forbid_buffers(CostTables& tables);
 
-/// The overlapped search for latency + lambda x bytes, with the least lambda for which what it finds fits. Where
-/// nothing fits, what holds the least. The cost is the latency alone. The tables are as before at the end.
-[[nodiscard]] Found search_that_fits(CostTables& tables, std::int64_t layers,
-                                     const std::function<bool(const Found&)>& fits);
+/// Of each device's memory.
+struct Capacity {
+  std::int64_t bytes = 0;
+  std::function<bool(const Found&)> fits;  ///< whether a plan's program, as simulated, needs no more
+};
+
+/// A plan that fits, no slower than `found`, which does: stretches of operators are cut as in `fast`, which is faster
+/// and does not fit, as long as that saves time.
+[[nodiscard]] Found mixed(const CostTables& tables, Found found, const Found& fast, const Capacity& capacity);
+
+/// The overlapped search for latency + lambda x bytes, with the least lambda for which what it finds fits, mixed with
+/// what is faster and does not. Where nothing fits, what holds the least. The cost is the latency alone. The tables are
+/// as before at the end.
+[[nodiscard]] Found search_that_fits(CostTables& tables, std::int64_t layers, const Capacity& capacity);
 
 }  // namespace tessera::strategy::primepar
