@@ -58,7 +58,7 @@ std::vector<std::vector<Partition>> partitions_of(const Space& space, const std:
 }
 
 Chosen choose(const Job& job, const Graph& graph, const Space& space, const Passes& passes, std::int64_t layers,
-              int bits, const std::function<bool(const std::vector<std::vector<Partition>>&)>& fits) {
+              int bits, const std::function<std::int64_t(const std::vector<std::vector<Partition>>&)>& peak) {
   const bool is_given = !space.given.empty();
   if (job.evaluator == nullptr || bits > most_searched_bits) {
     if (!is_given) throw InternalError("a search measures, and has no evaluator");
@@ -73,8 +73,8 @@ Chosen choose(const Job& job, const Graph& graph, const Space& space, const Pass
     if (is_given) {
       best.found.cost = total_cost(tables, space.given) + exposed_sums(tables, space.given);
     } else {
-      const auto within = [&](const Found& found) { return fits(partitions_of(space, found.layers)); };
-      best.found = search_that_fits(tables, layers, {job.machine->device.memory_capacity, within});
+      const auto needs = [&](const Found& found) { return peak(partitions_of(space, found.layers)); };
+      best.found = search_that_fits(tables, layers, {job.machine->device.memory_capacity, needs});
     }
     best.operators = operator_costs(tables, best.found.layers);
     best.exposed = exposed_sums(tables, best.found.layers);

@@ -23,10 +23,10 @@ struct Chosen {
 /// Partitions of each layer's nodes.
 [[nodiscard]] std::vector<std::vector<Partition>> partitions_of(const Space& space, const std::vector<Choice>& layers);
 
-/// The fastest of the space that `fits`, as predicted, or what is given. All ranks of job.comm take part and have the
-/// same; rank 0 searches.
+/// The fastest of the space whose `peak`, in bytes, fits into a device, as predicted, or what is given. All ranks of
+/// job.comm take part and have the same; rank 0 searches.
 [[nodiscard]] Chosen choose(const Job& job, const Graph& graph, const Space& space, const Passes& passes,
                             std::int64_t layers, int bits,
-                            const std::function<bool(const std::vector<std::vector<Partition>>&)>& fits);
+                            const std::function<std::int64_t(const std::vector<std::vector<Partition>>&)>& peak);
 
 }  // namespace tessera::strategy::primepar

@@ -9,59 +9,17 @@ namespace tessera::strategy::primepar {
 namespace {
 
 constexpr std::int64_t price_unit = 1 << 10;  // B
-constexpr Time close_enough = 256;            // as a part of a plan's time
+constexpr Time close_enough = 1024;           // as a part of a plan's time
+constexpr int most_prices = 16;
 
-/// Searches with bytes at a price, in ps a KiB.
+/// Searches with bytes at a price, in ps a KiB, among what is not forbidden when it begins.
 class PricedSearch {
  public:
-  PricedSearch(CostTables& tables, std::int64_t layers) : tables_(tables), latencies_(tables.nodes), layers_(layers) {
-    find_least();
-  }
-
-  Found at(std::int64_t price) {
-    return search([&](std::size_t node, std::size_t choice) {
-      const std::int64_t bytes = priced(node, choice) - least_[node];
-      return bytes <= 0 ? 0 : std::min(price, too_much / bytes) * bytes;
-    });
-  }
-
-  /// The fastest of those that hold the least.
-  Found least() {
-    return search(
-        [&](std::size_t node, std::size_t choice) { return priced(node, choice) > least_[node] ? too_much : 0; });
-  }
-
-  /// From here on with as few second buffers as an operator can have. False: it is so already.
-  bool be_lean() {
-    const bool any = forbid_buffers(tables_);
-    latencies_ = tables_.nodes;
-    find_least();
-    seen_.clear();
-    return any;
-  }
-
-  /// All that have been found since the last be_lean().
-  [[nodiscard]] const std::vector<Found>& seen() const { return seen_; }
-
-  /// What is priced of a plan, in KiB.
-  [[nodiscard]] std::int64_t held(const Found& found) const {
-    std::int64_t sum = 0;
-    for (const Choice& layer : found.layers) {
-      for (std::size_t i = 0; i < layer.size(); ++i) sum += priced(i, layer[i]);
-    }
-    return sum;
-  }
-
- private:
-  /// All layers use the same second buffers, one operator after the other.
-  [[nodiscard]] std::int64_t priced(std::size_t node, std::size_t choice) const {
-    const NodeBytes& bytes = tables_.bytes[node][choice];
-    return (bytes.held + bytes.again / layers_ + bytes.buffers / layers_) / price_unit;
-  }
-
-  /// Of what may be chosen.
-  void find_least() {
-    least_.assign(latencies_.size(), std::numeric_limits<std::int64_t>::max());
+  PricedSearch(CostTables& tables, std::int64_t layers)
+      : tables_(tables),
+        latencies_(tables.nodes),
+        layers_(layers),
+        least_(latencies_.size(), std::numeric_limits<std::int64_t>::max()) {
     for (std::size_t i = 0; i < latencies_.size(); ++i) {
       for (std::size_t choice = 0; choice < latencies_[i].size(); ++choice) {
         if (latencies_[i][choice] < too_much) least_[i] = std::min(least_[i], priced(i, choice));
@@ -69,19 +27,48 @@ class PricedSearch {
     }
   }
 
-  template <class More>
-  Found search(const More& more) {
+  Found at(std::int64_t price) {
+    return search([&](std::int64_t more_bytes) {
+      const std::int64_t units = more_bytes / price_unit;
+      return units == 0 ? 0 : std::min(price, too_much / units) * units;
+    });
+  }
+
+  /// The fastest of those that hold the least.
+  Found least() {
+    return search([](std::int64_t more_bytes) { return more_bytes > 0 ? too_much : 0; });
+  }
+
+  /// All that have been found.
+  [[nodiscard]] const std::vector<Found>& seen() const { return seen_; }
+
+  /// What is priced of a plan.
+  [[nodiscard]] std::int64_t held(const Found& found) const {
+    std::int64_t sum = 0;
+    for (const Choice& layer : found.layers) {
+      for (std::size_t i = 0; i < layer.size(); ++i) sum += priced(i, layer[i]) / price_unit;
+    }
+    return sum;
+  }
+
+ private:
+  /// What recomputation makes again and second buffers are there once, for one layer after the other.
+  [[nodiscard]] std::int64_t priced(std::size_t node, std::size_t choice) const {
+    const NodeBytes& bytes = tables_.bytes[node][choice];
+    return bytes.held + (bytes.again + bytes.buffers) / layers_;
+  }
+
+  template <class Price>
+  Found search(const Price& price) {
     for (std::size_t i = 0; i < latencies_.size(); ++i) {
       for (std::size_t choice = 0; choice < latencies_[i].size(); ++choice) {
-        Time& cost = tables_.nodes[i][choice];
-        if (latencies_[i][choice] < too_much) cost = latencies_[i][choice] + more(i, choice);
+        const Time latency = latencies_[i][choice];
+        tables_.nodes[i][choice] = latency < too_much ? latency + price(priced(i, choice) - least_[i]) : latency;
       }
     }
     Found found = overlapped_search(tables_, layers_);
     tables_.nodes = latencies_;
     found.cost = total_cost(tables_, found.layers) + exposed_sums(tables_, found.layers);
-    relaxations_ += found.relaxations;
-    found.relaxations = relaxations_;
     seen_.push_back(found);
     return found;
   }
@@ -91,16 +78,20 @@ class PricedSearch {
   std::int64_t layers_;
   std::vector<std::int64_t> least_;  // that is priced, by node
   std::vector<Found> seen_;
-  std::int64_t relaxations_ = 0;
 };
 
+Found mixed_with_all(const CostTables& tables, Found found, const std::vector<Found>& others,
+                     const Capacity& capacity) {
+  for (auto other = others.rbegin(); other != others.rend(); ++other)
+    found = mixed(tables, std::move(found), *other, capacity);
+  return found;
+}
+
 /// Between a plan that fits and a faster one that does not, the price at which both cost the same finds one that beats
-/// both at that price, or none is between them that a price finds: then some operators may still be cut as in the
-/// faster one. Where nothing fits, the fastest of what holds the least.
-Found at_least_price(const CostTables& tables, PricedSearch& search, const Found& fastest, const Capacity& capacity) {
-  Found small = search.least(), fast = fastest;
-  if (!capacity.fits(small)) return small;
-  for (std::int64_t price = 0; small.cost - fast.cost > small.cost / close_enough;) {
+/// both at that price, or none is between them that a price finds: then some operators may still be cut as in others.
+Found between(const CostTables& tables, PricedSearch& search, Found small, Found fast, const Capacity& capacity) {
+  std::int64_t price = 0;
+  for (int tried = 0; tried < most_prices && small.cost - fast.cost > small.cost / close_enough; ++tried) {
     const std::int64_t more = search.held(fast) - search.held(small);
     const std::int64_t next = more <= 0 ? price : (small.cost - fast.cost + more - 1) / more;
     if (next == price) break;
@@ -112,35 +103,40 @@ Found at_least_price(const CostTables& tables, PricedSearch& search, const Found
     if (worth(middle) >= worth(small)) break;
     (capacity.fits(middle) ? small : fast) = std::move(middle);
   }
-  const std::vector<Found>& seen = search.seen();
-  for (auto other = seen.rbegin(); other != seen.rend(); ++other)
-    small = mixed(tables, std::move(small), *other, capacity);
-  return small;
+  return mixed_with_all(tables, std::move(small), search.seen(), capacity);
+}
+
+struct Fitting {
+  Found found;
+  bool fits = false;  ///< false: of what holds the least, the fastest
+};
+
+Fitting fitting(const CostTables& tables, PricedSearch& search, const Capacity& capacity) {
+  Found fastest = search.at(0);
+  if (capacity.fits(fastest)) return {std::move(fastest), true};
+  Found small = search.least();
+  if (!capacity.fits(small)) return {std::move(small), false};
+  return {between(tables, search, std::move(small), std::move(fastest), capacity), true};
 }
 
 }  // namespace
 
 // What is priced is a sum, and second buffers are not: the fullest operator's count. So plans without them are searched
-// as well: P never makes what is found worse.
+// as well, as if P were not there, and are where the search with P ends at the worst.
 Found search_that_fits(CostTables& tables, std::int64_t layers, const Capacity& capacity) {
   PricedSearch search(tables, layers);
-  const Found fastest = search.at(0);
-  if (capacity.fits(fastest)) return fastest;
-  Found found = at_least_price(tables, search, fastest, capacity);
+  Fitting all = fitting(tables, search, capacity);
+  if (search.seen().size() == 1) return all.found;  // nothing is in the way of the fastest
   const std::vector<std::vector<Time>> latencies = tables.nodes;
-  if (!search.be_lean()) return found;
-  Found lean = search.at(0);
-  const bool has_found = capacity.fits(found), is_exact = tables.beside.empty();
-  if (has_found && is_exact && lean.cost >= found.cost) {
-    tables.nodes = latencies;
-    return found;
-  }
-  if (!capacity.fits(lean)) lean = at_least_price(tables, search, lean, capacity);
+  if (!forbid_buffers(tables)) return all.found;
+  PricedSearch lean_search(tables, layers);
+  Fitting lean = fitting(tables, lean_search, capacity);
   tables.nodes = latencies;
-  const bool has_lean = capacity.fits(lean);
-  if (!has_found && !has_lean) return peak_bytes(tables, lean.layers) < peak_bytes(tables, found.layers) ? lean : found;
-  Found& better = has_lean && (!has_found || lean.cost < found.cost) ? lean : found;
-  return mixed(tables, std::move(better), fastest, capacity);
+  if (!all.fits && !lean.fits)
+    return peak_bytes(tables, lean.found.layers) < peak_bytes(tables, all.found.layers) ? lean.found : all.found;
+  if (lean.fits && !all.fits) return between(tables, search, lean.found, search.seen().front(), capacity);
+  if (!lean.fits || all.found.cost <= lean.found.cost) return all.found;
+  return mixed_with_all(tables, lean.found, search.seen(), capacity);
 }
 
 }  // namespace tessera::strategy::primepar

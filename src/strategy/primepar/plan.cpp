@@ -42,7 +42,7 @@ class Planner {
     Chosen chosen;
     try {
       chosen = choose(job_, graph, space, passes(), layers(), bits,
-                      [&](const auto& partitions) { return fits(cut_graph(graph, partitions, bits)); });
+                      [&](const auto& partitions) { return peak(cut_graph(graph, partitions, bits)); });
     } catch (const InputError& problem) {  // on all ranks alike
       error(place_of(table_, "name"), problem.what());
       return plan;
@@ -167,13 +167,13 @@ class Planner {
     }
   }
 
-  /// Whether each device holds what a plan wants of it.
-  [[nodiscard]] bool fits(const CutGraph& cut) const {
+  /// B that the fullest device needs.
+  [[nodiscard]] std::int64_t peak(const CutGraph& cut) const {
     const program::Program program = program_of(cut);
-    for (program::DeviceId device = 0; device < program.devices.size(); ++device) {
-      if (program::memory_peak(program, device).total > job_.machine->device.memory_capacity) return false;
-    }
-    return true;
+    std::int64_t most = 0;
+    for (program::DeviceId device = 0; device < program.devices.size(); ++device)
+      most = std::max(most, program::memory_peak(program, device).total);
+    return most;
   }
 
   [[nodiscard]] std::vector<Partition> searched(const Operator& op, int bits) const {

@@ -260,8 +260,10 @@ Found segmented_search(const CostTables& tables, std::int64_t layers) {
   Found found = tables.handover.empty() ? first_layers(search, count, std::nullopt, nothing)
                                         : first_in_stages(search, count, tables.handover);
   found.relaxations += search.relaxations();
-  if (total_cost(tables, found.layers) != found.cost)
+  const Time cost = total_cost(tables, found.layers);
+  if (std::abs(cost - found.cost) > cost >> 40)  // beyond 2^53 ps sums are rounded
     throw InternalError("the cost of a plan is not that of its choices");
+  found.cost = cost;
   return found;
 }
 
@@ -275,7 +277,7 @@ bool forbid_buffers(CostTables& tables) {
     }
     for (std::size_t choice = 0; choice < costs.size(); ++choice) {
       if (costs[choice] >= too_much || tables.bytes[i][choice].buffers <= least) continue;
-      costs[choice] = too_much;
+      costs[choice] += too_much;
       any = true;
     }
   }

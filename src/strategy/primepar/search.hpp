@@ -31,8 +31,8 @@ struct Found {
 /// one. The tables are as before at the end.
 [[nodiscard]] Found overlapped_search(CostTables& tables, std::int64_t layers);
 
-/// What a choice costs that is never to be chosen.
-inline constexpr Time too_much = std::int64_t{1} << 48;  // ps: five minutes
+/// What a choice costs at the least that is never to be chosen: ps, 13 days. Plans take less than 2^53 ps.
+inline constexpr Time too_much = std::int64_t{1} << 60;
 /// Makes choices with more second buffers than their operator can have at the least cost too much. False: there are
 /// none.
 bool forbid_buffers(CostTables& tables);
@@ -40,16 +40,17 @@ bool forbid_buffers(CostTables& tables);
 /// Of each device's memory.
 struct Capacity {
   std::int64_t bytes = 0;
-  std::function<bool(const Found&)> fits;  ///< whether a plan's program, as simulated, needs no more
+  std::function<std::int64_t(const Found&)> peak;  ///< B that a plan's program, as simulated, needs
+  [[nodiscard]] bool fits(const Found& found) const { return peak(found) <= bytes; }
 };
 
-/// A plan that fits, no slower than `found`, which does: stretches of operators are cut as in `fast`, which is faster
-/// and does not fit, as long as that saves time.
-[[nodiscard]] Found mixed(const CostTables& tables, Found found, const Found& fast, const Capacity& capacity);
+/// A plan that fits, no slower than `found`, which does: stretches of operators are cut as in `other`, any other plan,
+/// as long as that saves time and fits.
+[[nodiscard]] Found mixed(const CostTables& tables, Found found, const Found& other, const Capacity& capacity);
 
-/// The overlapped search for latency + lambda x bytes, with the least lambda for which what it finds fits, mixed with
-/// what is faster and does not. Where nothing fits, what holds the least. The cost is the latency alone. The tables are
-/// as before at the end.
+/// The overlapped search for latency + lambda x bytes, with about the least lambda for which what it finds fits, mixed
+/// with what other lambdas find. Where nothing fits, what holds the least. The cost is the latency alone. The tables
+/// are as before at the end.
 [[nodiscard]] Found search_that_fits(CostTables& tables, std::int64_t layers, const Capacity& capacity);
 
 }  // namespace tessera::strategy::primepar
