@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "support/on_ranks.hpp"
 #include "support/stopwatch.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/machine/topology.hpp"
@@ -197,11 +198,7 @@ int main(int argc, char** argv) {
   app.add_option("--runs", runs, "the median of so many runs is printed")->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
 
-  MpiSession session(argc, argv);
-  try {
-    return run(names, synchroniser, runs, session.world()) ? 0 : static_cast<int>(ExitCode::internal);
-  } catch (const Error& error) {
-    if (session.world().rank() == 0) fmt::print(stderr, "collectives: {}\n", error.what());
-    return static_cast<int>(error.code());
-  }
+  bool equal = true;
+  const int code = on_ranks(argc, argv, [&](Communicator& world) { equal = run(names, synchroniser, runs, world); });
+  return equal ? code : static_cast<int>(ExitCode::internal);
 }

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "support/on_ranks.hpp"
 #include "support/phold_draws.hpp"
 #include "support/stopwatch.hpp"
 #include "tessera/base/error.hpp"
@@ -114,11 +115,5 @@ int main(int argc, char** argv) {
   if (options.end <= 0)
     options.end = std::max(1.0, 8e6 * options.phold.mean / options.phold.lps / options.phold.events_per_lp);
 
-  MpiSession session(argc, argv);
-  try {
-    simulate(options, session.world());
-  } catch (const Error& error) {
-    if (session.world().rank() == 0) fmt::print(stderr, "phold: {}\n", error.what());
-    return static_cast<int>(error.code());
-  }
+  return on_ranks(argc, argv, [&](Communicator& world) { simulate(options, world); });
 }

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "strategy/primepar/search.hpp"
+#include "support/on_ranks.hpp"
 #include "tessera/base/comm.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/experiment/experiment.hpp"
@@ -83,11 +84,5 @@ int main(int argc, char** argv) {
   app.add_option("--nodes", nodes, "nodes of the cluster")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 
-  MpiSession session(argc, argv);
-  try {
-    run(file, nodes, session.world());
-  } catch (const Error& error) {
-    if (session.world().rank() == 0) fmt::print(stderr, "primepar: {}\n", error.what());
-    return static_cast<int>(error.code());
-  }
+  return on_ranks(argc, argv, [&](Communicator& world) { run(file, nodes, world); });
 }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <fstream>
 
+#include "support/on_ranks.hpp"
 #include "tessera/base/comm.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/experiment/experiment.hpp"
@@ -80,11 +81,5 @@ int main(int argc, char** argv) {
   app.add_option("experiment", file, "an experiment of strategy t3")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 
-  MpiSession session(argc, argv);
-  try {
-    run(file, session.world());
-  } catch (const Error& error) {
-    if (session.world().rank() == 0) fmt::print(stderr, "t3: {}\n", error.what());
-    return static_cast<int>(error.code());
-  }
+  return on_ranks(argc, argv, [&](Communicator& world) { run(file, world); });
 }

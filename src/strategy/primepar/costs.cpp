@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <type_traits>
 
 #include "redistribution_times.hpp"
 #include "tessera/base/comm.hpp"
@@ -37,32 +38,19 @@ Choices make_choices(const Operator& op, const std::vector<Partition>& partition
 }
 
 /// Everyone's numbers, by rank, on rank 0.
-std::vector<std::int64_t> gathered(Communicator& comm, std::vector<std::int64_t> own) {
+template <class Part>
+std::vector<Part> gathered(Communicator& comm, std::vector<Part> own) {
+  static_assert(std::is_trivially_copyable_v<Part>);
   if (comm.size() == 1) return own;
-  std::vector<std::byte> bytes(own.size() * sizeof(std::int64_t));
+  std::vector<std::byte> bytes(own.size() * sizeof(Part));
   if (!own.empty()) std::memcpy(bytes.data(), own.data(), bytes.size());
   own.clear();
   for (const std::vector<std::byte>& part : comm.gather(bytes)) {
     const std::size_t before = own.size();
-    own.resize(before + part.size() / sizeof(std::int64_t));
+    own.resize(before + part.size() / sizeof(Part));
     if (!part.empty()) std::memcpy(own.data() + before, part.data(), part.size());
   }
   return own;
-}
-
-/// backward, free, inside, across; ...
-std::vector<NodeTimes> times_in_fours(const std::vector<std::int64_t>& times) {
-  std::vector<NodeTimes> found;
-  for (std::size_t i = 0; i < times.size(); i += 4)
-    found.push_back({0, times[i], times[i + 1], times[i + 2], times[i + 3]});
-  return found;
-}
-
-std::vector<NodeBytes> bytes_in_fours(const std::vector<std::int64_t>& bytes) {
-  std::vector<NodeBytes> found;
-  for (std::size_t i = 0; i < bytes.size(); i += 4)
-    found.push_back({bytes[i], bytes[i + 1], bytes[i + 2], bytes[i + 3]});
-  return found;
 }
 
 /// Rows of this rank's producers; so many forward for one backward.
@@ -122,21 +110,21 @@ CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std
   NodeCosts costs(job, graph, passes);
   std::vector<Choices> all;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    std::vector<std::int64_t> times, beside, bytes;
+    std::vector<Time> times;
+    std::vector<NodeTimes> beside;
+    std::vector<NodeBytes> bytes;
     together(comm, [&] {
       all.push_back(make_choices(graph.nodes[i].op, choices[i], bits, comm));
       for (std::size_t choice = all[i].begin; choice < all[i].end; ++choice) {
         const CutNode cut = cut_node(graph.nodes[i].op, choices[i][choice], bits);
-        const NodeTimes own = costs.times(i, cut);
-        times.push_back(own.all);
-        beside.insert(beside.end(), {own.backward, own.free, own.inside, own.across});
-        const NodeBytes needs = node_bytes(graph, i, cut, passes);
-        bytes.insert(bytes.end(), {needs.held, needs.freed, needs.again, needs.buffers});
+        beside.push_back(costs.times(i, cut));
+        times.push_back(beside.back().all);
+        bytes.push_back(node_bytes(graph, i, cut, passes));
       }
     });
     tables.nodes.push_back(gathered(comm, std::move(times)));
-    if (passes.overlap_gradients) tables.beside.push_back(times_in_fours(gathered(comm, std::move(beside))));
-    tables.bytes.push_back(bytes_in_fours(gathered(comm, std::move(bytes))));
+    if (passes.overlap_gradients) tables.beside.push_back(gathered(comm, std::move(beside)));
+    tables.bytes.push_back(gathered(comm, std::move(bytes)));
   }
   LinkLoads loads(*job.machine);
   for (const Edge& edge : graph.edges) {

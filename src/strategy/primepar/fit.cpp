@@ -42,6 +42,9 @@ class PricedSearch {
   /// All that have been found.
   [[nodiscard]] const std::vector<Found>& seen() const { return seen_; }
 
+  /// Of all searches.
+  [[nodiscard]] std::int64_t relaxations() const { return relaxations_; }
+
   /// What is priced of a plan.
   [[nodiscard]] std::int64_t held(const Found& found) const {
     std::int64_t sum = 0;
@@ -69,6 +72,7 @@ class PricedSearch {
     Found found = overlapped_search(tables_, layers_);
     tables_.nodes = latencies_;
     found.cost = total_cost(tables_, found.layers) + exposed_sums(tables_, found.layers);
+    relaxations_ += found.relaxations;
     seen_.push_back(found);
     return found;
   }
@@ -78,6 +82,7 @@ class PricedSearch {
   std::int64_t layers_;
   std::vector<std::int64_t> least_;  // that is priced, by node
   std::vector<Found> seen_;
+  std::int64_t relaxations_ = 0;
 };
 
 Found mixed_with_all(const CostTables& tables, Found found, const std::vector<Found>& others,
@@ -119,24 +124,34 @@ Fitting fitting(const CostTables& tables, PricedSearch& search, const Capacity& 
   return {between(tables, search, std::move(small), std::move(fastest), capacity), true};
 }
 
-}  // namespace
-
 // What is priced is a sum, and second buffers are not: the fullest operator's count. So plans without them are searched
 // as well, as if P were not there, and are where the search with P ends at the worst.
-Found search_that_fits(CostTables& tables, std::int64_t layers, const Capacity& capacity) {
+Found with_and_without_buffers(CostTables& tables, std::int64_t layers, const Capacity& capacity,
+                               std::int64_t& relaxations) {
   PricedSearch search(tables, layers);
-  Fitting all = fitting(tables, search, capacity);
+  const Fitting all = fitting(tables, search, capacity);
+  relaxations = search.relaxations();
   if (search.seen().size() == 1) return all.found;  // nothing is in the way of the fastest
   const std::vector<std::vector<Time>> latencies = tables.nodes;
   if (!forbid_buffers(tables)) return all.found;
   PricedSearch lean_search(tables, layers);
-  Fitting lean = fitting(tables, lean_search, capacity);
+  const Fitting lean = fitting(tables, lean_search, capacity);
   tables.nodes = latencies;
+  relaxations += lean_search.relaxations();
   if (!all.fits && !lean.fits)
     return peak_bytes(tables, lean.found.layers) < peak_bytes(tables, all.found.layers) ? lean.found : all.found;
   if (lean.fits && !all.fits) return between(tables, search, lean.found, search.seen().front(), capacity);
   if (!lean.fits || all.found.cost <= lean.found.cost) return all.found;
   return mixed_with_all(tables, lean.found, search.seen(), capacity);
+}
+
+}  // namespace
+
+Found search_that_fits(CostTables& tables, std::int64_t layers, const Capacity& capacity) {
+  std::int64_t relaxations = 0;
+  Found found = with_and_without_buffers(tables, layers, capacity, relaxations);
+  found.relaxations = relaxations;
+  return found;
 }
 
 }  // namespace tessera::strategy::primepar
