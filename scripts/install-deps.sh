@@ -8,8 +8,8 @@ set -euo pipefail
 
 required=(g++ cmake ninja-build openmpi-bin libopenmpi-dev libhdf5-openmpi-dev libboost-serialization-dev
   libtomlplusplus-dev libcli11-dev libfmt-dev nlohmann-json3-dev librandom123-dev libmetis-dev libeigen3-dev)
-# For tests, figures and the format check; the program builds and runs without them.
-optional=(catch2 hdf5-tools python3-h5py python3-pandas python3-matplotlib clang-format)
+# For tests, figures, the format check and faster builds; the program builds and runs without them.
+optional=(catch2 hdf5-tools python3-h5py python3-pandas python3-matplotlib clang-format ccache)
 
 install=yes
 while [ $# -gt 0 ]; do
@@ -78,7 +78,7 @@ missing=("${missing_required[@]}" "${missing_optional[@]}")
 if [ ${#missing[@]} -eq 0 ]; then
   echo "All $((${#required[@]} + ${#optional[@]})) packages are installed."
 elif [ $install = no ]; then
-  [ ${#missing_optional[@]} -eq 0 ] || echo "Missing, for tests and figures only: ${missing_optional[*]}"
+  [ ${#missing_optional[@]} -eq 0 ] || echo "Missing, for tests, figures and faster builds only: ${missing_optional[*]}"
   if [ ${#missing_required[@]} -gt 0 ]; then
     echo "Missing: ${missing_required[*]}" >&2
     if [ -z "${LOADEDMODULES:-}${CMAKE_PREFIX_PATH:-}" ]; then

@@ -27,13 +27,13 @@ if [ $sanitize = yes ]; then
   (cd "$root/build-sanitize" && ctest --output-on-failure -j "$jobs" -L unit)
 fi
 
+say "Build (build/)"
+build release
+
 if [ $mpich = yes ]; then
   say "MPI tests with MPICH (build-mpich/)"
   "$root/scripts/test-mpich.sh" "${install[@]}"
 fi
-
-say "Build (build/)"
-build release
 
 say "Tests"
 cd "$root/build" && ctest --output-on-failure -j "$jobs"
