@@ -84,7 +84,7 @@ def lane_of(label, name):
     return "ring" if label.endswith(" ring") else "redistribution" if " to " in label else "computing"
 
 
-PHASES = {"forward": "O{m}{k} += I{m}{n} W{n}{k}", "backward": "dI{m}{n} += dO{m}{k} W{n}{k}", "gradient": "dW{n}{k} += I{m}{n} dO{m}{k}"}
+PHASES = {"forward": "O{m}{k} += I{m}{n} W{n}{k}", "backward": "dI{m}{n} += dO{m}{k} W{n}{k}ᵀ", "gradient": "dW{n}{k} += I{m}{n}ᵀ dO{m}{k}"}
 SUMMED = {"forward": "n", "backward": "k", "gradient": "m"}  # the slice that differs from step to step
 TILE_COLOURS = ("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#CC79A7", "#D55E00", "#0072B2", "#999999")
 
@@ -97,19 +97,56 @@ def square_slices(phase, row, column, step, side):
     return {"m": m % side, "n": n % side, "k": k % side}
 
 
-def tiles(side):
-    """What each device of P(side x side) multiplies in each step of each phase."""
-    figure, panels = pyplot.subplots(len(PHASES), side, figsize=(3.1 * side, 3.0 * len(PHASES)), layout="constrained")
-    style.title(figure, f"P({side}x{side}): devices by row and column, colour by the slice that goes from step to step")
+def slices_of(partition, device, phase, step):
+    """Slices m, n, k of a partition's device, such as [2, "N"] for {P(4x4), N}: a P of 2^k x 2^k is its k. Of several P the last one's steps are the fastest."""
+    bits = sum(2 * part if isinstance(part, int) else 1 for part in partition)
+    steps_behind = steps_of(partition)
+    found = {"m": 0, "n": 0, "k": 0}
+    for part in partition:
+        if isinstance(part, int):
+            bits, side = bits - 2 * part, 2**part
+            steps_behind //= side
+            square = device >> bits & (side * side - 1)
+            for name, slice in square_slices(phase, square // side, square % side, step // steps_behind % side, side).items():
+                found[name] = side * found[name] + slice
+        else:
+            bits -= 1
+            found[part.lower()] = 2 * found[part.lower()] + (device >> bits & 1)
+    return found
+
+
+def steps_of(partition):
+    return 2 ** sum(part for part in partition if isinstance(part, int))
+
+
+def places(partition):
+    """Column and row of each device: squares beside each other, those of the first P as they are."""
+    first = next(i for i, part in enumerate(partition) if isinstance(part, int))
+    side, below = 2 ** partition[first], sum(2 * part if isinstance(part, int) else 1 for part in partition[first + 1:])
+    devices = 2 ** sum(2 * part if isinstance(part, int) else 1 for part in partition)
+    found = []
+    for device in range(devices):
+        square = device >> below & (side * side - 1)
+        group = (device >> below) // (side * side) * 2**below + device % 2**below
+        found.append((group * (side + 0.4) + square % side, square // side))
+    return found
+
+
+def tiles(partition):
+    """What each device multiplies in each step of each phase; `partition` as for slices_of(), with a P in it."""
+    steps, where = steps_of(partition), places(partition)
+    width, height = (1 + max(place[i] for place in where) for i in (0, 1))
+    figure, panels = pyplot.subplots(len(PHASES), steps, figsize=(0.775 * width * steps, 0.75 * height * len(PHASES) + 0.6), layout="constrained")
+    text_of = ", ".join(f"P({2**part}x{2**part})" if isinstance(part, int) else part for part in partition)
+    style.title(figure, f"{{{text_of}}}: devices by row and column, colour by the slice that goes from step to step")
     for (phase, text), row_of_panels in zip(PHASES.items(), panels):
         for step, axes in enumerate(row_of_panels):
-            for row in range(side):
-                for column in range(side):
-                    slices = square_slices(phase, row, column, step, side)
-                    axes.add_patch(pyplot.Rectangle((column, row), 1, 1, facecolor=TILE_COLOURS[slices[SUMMED[phase]] % len(TILE_COLOURS)], edgecolor="white", alpha=0.6))
-                    axes.text(column + 0.5, row + 0.5, text.format(**slices).replace(" += ", "\n+= "), ha="center", va="center", fontsize=5.8)
-            axes.set_xlim(0, side)
-            axes.set_ylim(side, 0)
+            for device, (column, row) in enumerate(where):
+                slices = slices_of(partition, device, phase, step)
+                axes.add_patch(pyplot.Rectangle((column, row), 1, 1, facecolor=TILE_COLOURS[slices[SUMMED[phase]] % len(TILE_COLOURS)], edgecolor="white", alpha=0.6))
+                axes.text(column + 0.5, row + 0.5, text.format(**slices).replace(" += ", "\n+= "), ha="center", va="center", fontsize=5.8)
+            axes.set_xlim(0, width)
+            axes.set_ylim(height, 0)
             axes.set_aspect("equal")
             axes.set_axis_off()
             axes.set_title(f"{phase}, t = {step}", fontsize=9)

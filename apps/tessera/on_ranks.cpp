@@ -2,7 +2,6 @@
 
 #include <cstdio>
 
-#include "interrupts.hpp"
 #include "launch.hpp"
 #include "tessera/base/together.hpp"
 #include "tessera/results/results.hpp"
@@ -34,7 +33,6 @@ Prepared prepare(const ExperimentOptions& options, const Output& output, Communi
 ExitCode on_all_ranks(Arguments arguments, const std::function<ExitCode(Communicator&)>& action) {
   MpiSession session(arguments.count, arguments.values);
   Communicator& comm = session.world();
-  catch_interrupts();
   const Launch launch = find_launch();
   const bool silent = comm.rank() != 0 || (comm.size() == 1 && launch.number != 0);
   return guarded(silent, [&] {

@@ -98,6 +98,7 @@ results::Provenance provenance(const Options& options, const Prepared& job, cons
 ExitCode run(const Options& options, const Arguments& arguments, Communicator& comm) {
   const std::string started = utc_now();
   const Prepared job = prepare(options.experiment, {options.output, options.force}, comm);
+  catch_interrupts();  // not before: nothing is open while a strategy searches, and a signal may end it at once
   sim::SimulationResult result = simulate(options, *job.experiment, comm);
   describe(options, *job.experiment, result.results);
   const auto written = provenance(options, job, arguments, started, result.statistics, comm);

@@ -287,6 +287,22 @@ class Launchers(CliTest):
 
 
 class Signals(CliTest):
+    def test_a_search_ends_at_once_and_leaves_no_file(self):
+        before = self.files()
+        for ranks in (None, 2):
+            process = subprocess.Popen(self.command(["plan", "primepar-search.toml", "-o", "plan.toml", "--set", "machine.topology.nodes=32"], ranks),
+                                       cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self.addCleanup(process.kill)
+            time.sleep(2)
+            self.assertIsNone(process.poll(), "the search is over before it is interrupted")
+            process.send_signal(signal.SIGTERM)
+            start = time.monotonic()
+            process.wait(timeout=60)
+            self.assertLess(time.monotonic() - start, 5)
+            self.assertEqual(self.files(), before)
+            if ranks is None:
+                self.assertEqual(process.returncode, -signal.SIGTERM)
+
     def interrupted(self, ranks, sent):
         """Starts a run of minutes, waits until it simulates, sends the signal to what was started; returns exit code and files."""
         before = self.files()

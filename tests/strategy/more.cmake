@@ -8,5 +8,6 @@ target_link_libraries(test_strategy PRIVATE Eigen3::Eigen)
 # The same under mpirun.
 target_include_directories(test_strategy_mpi PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_sources(test_strategy_mpi PRIVATE ${CMAKE_CURRENT_LIST_DIR}/primepar_execution.cpp
-                                         ${CMAKE_CURRENT_LIST_DIR}/primepar_attention.cpp)
+                                         ${CMAKE_CURRENT_LIST_DIR}/primepar_attention.cpp
+                                         ${CMAKE_CURRENT_LIST_DIR}/primepar_linears.cpp)
 target_link_libraries(test_strategy_mpi PRIVATE Eigen3::Eigen MPI::MPI_C)

@@ -191,23 +191,31 @@ bool Execution::holds(Tensor tensor, Phase ended, const Matrix& whole) const {
 }
 
 std::vector<Part> redistributed(const std::vector<Part>& held, const std::vector<Box>& needed,
-                                const std::vector<Piece>& pieces, Traffic& traffic) {
+                                const std::vector<Piece>& pieces, Carrier& carrier, Traffic& traffic) {
   std::vector<Part> found;
   for (std::size_t device = 0; device < needed.size(); ++device) {
-    found.push_back(poisoned(needed[device]));
+    found.push_back(carrier.has(static_cast<int>(device)) ? poisoned(needed[device]) : Part{{}, needed[device]});
     Box own;
     for (std::size_t i = 0; i < needed[device].size(); ++i) {
       const Range &a = held[device].box[i], &b = needed[device][i];
       own.push_back({std::max(a.begin, b.begin), std::max(std::max(a.begin, b.begin), std::min(a.end, b.end))});
     }
-    if (elements_of(own) > 0) copy(held[device], own, found.back());
+    if (carrier.has(static_cast<int>(device)) && elements_of(own) > 0) copy(held[device], own, found.back());
   }
+  std::vector<Message> messages;
   for (const Piece& piece : pieces) {
-    const Part message = extract(held[static_cast<std::size_t>(piece.from)], box_of(piece.region));
-    traffic.sent += message.values.size();
-    copy(message, message.box, found[static_cast<std::size_t>(piece.to)]);
+    const Part& from = held[static_cast<std::size_t>(piece.from)];
+    messages.push_back(
+        {piece.from, piece.to, carrier.has(piece.from) ? extract(from, box_of(piece.region)).values : Matrix()});
+    traffic.sent += messages.back().values.size();
+  }
+  carrier.carry(messages);
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (!carrier.has(pieces[i].to)) continue;
+    const Part message{std::move(messages[i].values), box_of(pieces[i].region)};
+    copy(message, message.box, found[static_cast<std::size_t>(pieces[i].to)]);
     traffic.received += elements_of(message.box);
-    traffic.derived += piece.elements();
+    traffic.derived += pieces[i].elements();
   }
   return found;
 }

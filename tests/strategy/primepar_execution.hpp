@@ -41,6 +41,7 @@ class Carrier {
  public:
   virtual ~Carrier() = default;
   [[nodiscard]] virtual bool has(int device) const = 0;
+  [[nodiscard]] virtual bool has_all() const = 0;
   /// All at a time: what is sent was there before. The same messages in the same order on every rank.
   virtual void carry(std::vector<Message>& messages) = 0;
 };
@@ -49,6 +50,7 @@ class Carrier {
 class InProcess final : public Carrier {
  public:
   [[nodiscard]] bool has(int) const override { return true; }
+  [[nodiscard]] bool has_all() const override { return true; }
   void carry(std::vector<Message>&) override {}
 };
 
@@ -109,9 +111,9 @@ class Execution {
   Traffic traffic_;
 };
 
-/// What the devices need, of what they hold themselves and the pieces that are sent to them.
+/// What the carrier's devices need, of what they hold themselves and the pieces that are sent to them.
 [[nodiscard]] std::vector<Part> redistributed(const std::vector<Part>& held, const std::vector<Box>& needed,
-                                              const std::vector<Piece>& pieces, Traffic& traffic);
+                                              const std::vector<Piece>& pieces, Carrier& carrier, Traffic& traffic);
 
 /// The same through the views that both sides have of a shared tensor, by a carrier.
 class SharedTensor {

@@ -12,13 +12,22 @@ import primepar
 from _primepar import PARTS, prediction, three_d
 from _primepar.bench import BIT_COUNTS, Bench, Cell, all_degrees, in_range, inside_nodes, nearest, partitions
 from tessera_analysis.plot import save
-from tessera_analysis.primepar_figures import lane_of, square_slices
+from tessera_analysis.primepar_figures import lane_of, places, slices_of, square_slices, steps_of
 
 RANGE = ["cells", "in_range", "below", "above"]
+
+
+def ranges(prefix):
+    """Of a table's speedups over each baseline, and what its search says of itself."""
+    return [*[f"{prefix}{baseline}_{key}" for baseline in "abc" for key in RANGE], f"{prefix}predicted_over_c"]
+
+
 KEYS = {  # of the summary line, by part
-    "throughput": [*RANGE, "in_range_b", "in_range_c", *[f"{end}_{baseline}" for baseline in "abc" for end in ("min", "max")],
-                   "memory_in_range", "memory_below", "memory_above", "predicted_over_c"],
-    "mlp": ["mlp_speedup", "mlp_collectives", "mlp_bytes_baseline", "mlp_bytes_primepar"],
+    "throughput": [*RANGE, *ranges(""), *[f"{end}_{baseline}" for baseline in "abc" for end in ("min", "max")], *[f"memory_{key}" for key in RANGE]],
+    "algorithms": [key for table in ("ring_", "ring_overlapped_", "hierarchical_", "hierarchical_overlapped_") for key in ranges(table)],
+    "batches": [key for batch in (1, 2, 4, 16, 32) for key in ranges(f"batch_{batch}_")],
+    "sensitivity": ranges(""),
+    "mlp": [*RANGE, "mlp_speedup", "mlp_collectives", "mlp_bytes_baseline", "mlp_bytes_primepar"],
     "3d": [f"speedup_3d_{model}" for model in ("opt-175b", "llama2-70b", "bloom-176b")],
     "wafer": ["wafer_over_c"],
     "fused": ["over_c_apart", "over_c_fused", "fused_predicted_pct"],
@@ -132,6 +141,19 @@ class Tiles(unittest.TestCase):
         for phase in ("forward", "backward", "gradient"):
             found = {tuple(square_slices(phase, r, c, t, 8).values()) for r in range(8) for c in range(8) for t in range(8)}
             self.assertEqual(len(found), 8**3)
+
+    def test_every_product_of_a_partition_is_computed_once_a_phase(self):
+        for partition, count in (([2], 4**3), (["N", 1], 2 * 2**3), ([1, "K", "M"], 2 * 2 * 2**3), ([1, 1], 4**3)):
+            devices = len(places(partition))
+            for phase in ("forward", "backward", "gradient"):
+                found = {tuple(slices_of(partition, device, phase, step).values()) for device in range(devices) for step in range(steps_of(partition))}
+                self.assertEqual(len(found), count)
+                self.assertEqual(devices * steps_of(partition), count)
+
+    def test_a_dimension_before_a_square_is_the_upper_half_of_the_slice(self):
+        # {N, P(2x2)}, device 101: N's bit is 1, row 0, column 1; forward at t = 0: n = 2 * 1 + (0 + 1), k = 1
+        self.assertEqual(slices_of(["N", 1], 0b101, "forward", 0), {"m": 0, "n": 3, "k": 1})
+        self.assertEqual(len(set(places(["N", 1]))), 8)
 
     def test_the_last_step_of_the_gradient_phase_is_the_slides(self):
         # dW00 += I03^T dO30, dW11 += I13^T dO31: m = 3, and n, k as in the first step of the forward pass

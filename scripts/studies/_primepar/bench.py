@@ -32,6 +32,7 @@ class Cell:
                 ("collectives.all_reduce", self.algorithm), ("strategy.overlap_gradient_reduction", str(self.overlap).lower()), *self.more)
 
 
+BASELINES = ("a", "b", "c")
 HEADLINE = [Cell(model, gpus) for model in MODELS for gpus in BIT_COUNTS]
 
 
@@ -130,6 +131,23 @@ def in_range(values, bounds=paper.THROUGHPUT):
     low, high = bounds
     inside = [low <= round(value, 2) <= high for value in values]
     return {"cells": len(values), "in_range": sum(inside), "below": sum(round(value, 2) < low for value in values), "above": sum(round(value, 2) > high for value in values)}
+
+
+def range_keys(found, prefix=""):
+    """The same of the speedups over each baseline, and the least that the search gains over (c) by its own prediction."""
+    keys = {f"{prefix}{baseline}_{key}": value for baseline in BASELINES for key, value in in_range(speedups(found, baseline)).items()}
+    return keys | {prefix + "predicted_over_c": f"{min(predicted(one.c) / predicted(one.primepar) for one in found if one.c and one.primepar):.3f}"}
+
+
+def speedups(found, baseline):
+    return [speedup for speedup in (one.speedup(baseline) for one in found) if speedup]
+
+
+def marked(speedup):
+    """As a table shows it: bold in the slides' range."""
+    if not speedup:
+        return "-"
+    return f"**{speedup:.2f}**" if in_range([speedup])["in_range"] else f"{speedup:.2f}"
 
 
 def nearest(value, bounds=paper.THROUGHPUT):

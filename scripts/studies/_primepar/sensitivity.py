@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 
-from _parts import Outcome, two
+from _parts import Outcome
 from _runs import table
 
-from .bench import Cell
-from .throughput import BASELINES
+from .bench import BASELINES, Cell, marked, range_keys
 
 GPUS = (8, 16)
 CHANGES = {
@@ -30,8 +29,8 @@ def study(bench):
     cells = [replace(Cell("opt-175b", gpus), **change) for change in CHANGES.values() for gpus in GPUS]
     found = bench.compare_all(cells)
     rows = [(name, *[text(found[i * len(GPUS) + j]) for j in range(len(GPUS))]) for i, name in enumerate(CHANGES)]
-    return Outcome(tables={"primepar-sensitivity": table(("over (a) / (b) / (c)", *[f"{gpus} GPUs" for gpus in GPUS]), rows)})
+    return Outcome(tables={"primepar-sensitivity": table(("over (a) / (b) / (c)", *[f"{gpus} GPUs" for gpus in GPUS]), rows)}, summary=range_keys(found))
 
 
 def text(one):
-    return " / ".join(two(one.speedup(baseline)) if one.speedup(baseline) else "-" for baseline in BASELINES) if one.primepar else "does not fit"
+    return " / ".join(marked(one.speedup(baseline)) for baseline in BASELINES) if one.primepar else "does not fit"

@@ -1,14 +1,12 @@
 """Training throughput and peak memory: six models on 4 to 32 GPUs, against three baselines."""
 
-from _parts import Outcome, three, two
+from _parts import Outcome, two
 from _runs import table
 from tessera_analysis import primepar_figures
 from tessera_analysis.bars import Row
 
 from . import paper
-from .bench import HEADLINE, MODELS, in_range, nearest, predicted
-
-BASELINES = ("a", "b", "c")
+from .bench import BASELINES, HEADLINE, MODELS, in_range, marked, nearest, range_keys, speedups
 
 
 def study(bench):
@@ -38,8 +36,7 @@ def row(one):
     title = MODELS[one.cell.model][0]
     if not fits(one):
         return (title, one.cell.gpus, one.layers, *["-"] * 9)
-    speedups = [two(one.speedup(baseline)) if one.speedup(baseline) else "-" for baseline in BASELINES]
-    return (title, one.cell.gpus, one.layers, milliseconds(one.a), degree(one), milliseconds(one.b), milliseconds(one.c), milliseconds(one.primepar), *speedups,
+    return (title, one.cell.gpus, one.layers, milliseconds(one.a), degree(one), milliseconds(one.b), milliseconds(one.c), milliseconds(one.primepar), *[marked(one.speedup(baseline)) for baseline in BASELINES],
             place(one.speedup("a"), paper.THROUGHPUT))
 
 
@@ -65,15 +62,11 @@ def plans(found):
 
 
 def summary(found):
+    """The headline's cells= and so on are those over baseline (a)."""
     found = [one for one in found if fits(one)]
-    speedups = {baseline: [one.speedup(baseline) for one in found if one.speedup(baseline)] for baseline in BASELINES}
-    memory = in_range([share(one) for one in found], paper.MEMORY)
-    keys = in_range(speedups["a"])
-    for baseline in ("b", "c"):
-        keys |= {f"in_range_{baseline}": in_range(speedups[baseline])["in_range"]}
-    keys |= {f"{end.__name__}_{baseline}": two(end(speedups[baseline])) for baseline in BASELINES for end in (min, max)}
-    keys |= {"memory_" + key: value for key, value in memory.items() if key != "cells"}
-    return keys | {"predicted_over_c": three(min(predicted(one.c) / predicted(one.primepar) for one in found if one.c))}
+    keys = in_range(speedups(found, "a")) | range_keys(found)
+    keys |= {f"{end.__name__}_{baseline}": two(end(speedups(found, baseline))) for baseline in BASELINES for end in (min, max)}
+    return keys | {"memory_" + key: value for key, value in in_range([share(one) for one in found], paper.MEMORY).items()}
 
 
 def rows(found):

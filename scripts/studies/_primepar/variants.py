@@ -3,43 +3,44 @@
 from _parts import Outcome, two
 from _runs import table
 
-from .bench import BIT_COUNTS, HEADLINE, MODELS, changed, in_range
-from .throughput import BASELINES
+from .bench import BASELINES, BIT_COUNTS, HEADLINE, MODELS, changed, in_range, marked, range_keys, speedups
 
 ALGORITHMS = {(algorithm, overlap): f"{algorithm}{', gradients overlapped' if overlap else ''}" for algorithm in ("ring", "hierarchical") for overlap in (False, True)}
 BATCHES = (1, 2, 4, 16, 32)
 
 
 def algorithms(bench):
-    parts, totals = [], []
+    parts, totals, keys = [], [], {}
     for (algorithm, overlap), title in ALGORITHMS.items():
         found = bench.compare_all(changed(HEADLINE, algorithm=algorithm, overlap=overlap))
         parts.append(f"**{title.capitalize()}:**\n\n{cells_table(found)}")
         totals.append((title, *counts(found)))
-    return Outcome(tables={"primepar-algorithms": "\n\n".join(parts), "primepar-algorithm-totals": totals_table("all-reduce", totals)})
+        keys |= range_keys(found, f"{algorithm}{'_overlapped' if overlap else ''}_")
+    return Outcome(tables={"primepar-algorithms": "\n\n".join(parts), "primepar-algorithm-totals": totals_table("all-reduce", totals)}, summary=keys)
 
 
 def batches(bench):
-    parts, totals = [], []
+    parts, totals, keys = [], [], {}
     for batch in BATCHES:
         found = bench.compare_all(changed(HEADLINE, batch=batch))
         parts.append(f"**Batch {batch}:**\n\n{cells_table(found)}")
         totals.append((f"batch {batch}", *counts(found)))
-    return Outcome(tables={"primepar-batches": "\n\n".join(parts), "primepar-batch-totals": totals_table("", totals)})
+        keys |= range_keys(found, f"batch_{batch}_")
+    return Outcome(tables={"primepar-batches": "\n\n".join(parts), "primepar-batch-totals": totals_table("", totals)}, summary=keys)
 
 
 def counts(found):
-    """By baseline: cells, in range, below, above, and the least and greatest speedup."""
+    """By baseline: cells in range, below and above, and the least and greatest speedup."""
     values = []
     for baseline in BASELINES:
-        speedups = [one.speedup(baseline) for one in found if one.speedup(baseline)]
-        keys = in_range(speedups)
-        values.append(f"{keys['in_range']} of {keys['cells']}; {two(min(speedups))}-{two(max(speedups))}" if speedups else "-")
+        of_baseline = speedups(found, baseline)
+        keys = in_range(of_baseline)
+        values.append(f"{keys['in_range']} of {keys['cells']}, {keys['below']}, {keys['above']}; {two(min(of_baseline))}-{two(max(of_baseline))}" if of_baseline else "-")
     return values
 
 
 def totals_table(name, rows):
-    return table((name, *[f"over ({baseline}): in range; least-greatest" for baseline in BASELINES]), rows)
+    return table((name, *[f"over ({baseline}): in range, below, above; least-greatest" for baseline in BASELINES]), rows)
 
 
 def cells_table(found):
@@ -49,7 +50,7 @@ def cells_table(found):
     def text(one):
         if one.primepar is None:
             return "-"
-        return " / ".join(two(one.speedup(baseline)) if one.speedup(baseline) else "-" for baseline in BASELINES) + f" ({one.layers})"
+        return " / ".join(marked(one.speedup(baseline)) for baseline in BASELINES) + f" ({one.layers})"
 
     return table(("over (a) / (b) / (c), (layers)", *[f"{gpus} GPUs" for gpus in BIT_COUNTS]),
                  [(MODELS[model][0], *[text(by_place[model, gpus]) for gpus in BIT_COUNTS]) for model in MODELS])
