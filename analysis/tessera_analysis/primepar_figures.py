@@ -138,7 +138,7 @@ def tiles(partition):
     width, height = (1 + max(place[i] for place in where) for i in (0, 1))
     figure, panels = pyplot.subplots(len(PHASES), steps, figsize=(0.775 * width * steps, 0.75 * height * len(PHASES) + 0.6), layout="constrained")
     text_of = ", ".join(f"P({2**part}x{2**part})" if isinstance(part, int) else part for part in partition)
-    style.title(figure, f"{{{text_of}}}: devices by row and column, colour by the slice that goes from step to step")
+    style.title(figure, f"{{{text_of}}}: colour by the slice that goes from step to step")
     for (phase, text), row_of_panels in zip(PHASES.items(), panels):
         for step, axes in enumerate(row_of_panels):
             for device, (column, row) in enumerate(where):
