@@ -99,7 +99,7 @@ def square_slices(phase, row, column, step, side):
 
 def slices_of(partition, device, phase, step):
     """Slices m, n, k of a partition's device, such as [2, "N"] for {P(4x4), N}: a P of 2^k x 2^k is its k. Of several P the last one's steps are the fastest."""
-    bits = sum(2 * part if isinstance(part, int) else 1 for part in partition)
+    bits = bits_of(partition)
     steps_behind = steps_of(partition)
     found = {"m": 0, "n": 0, "k": 0}
     for part in partition:
@@ -115,6 +115,11 @@ def slices_of(partition, device, phase, step):
     return found
 
 
+def bits_of(partition):
+    """Of the device's number that it uses up."""
+    return sum(2 * part if isinstance(part, int) else 1 for part in partition)
+
+
 def steps_of(partition):
     return 2 ** sum(part for part in partition if isinstance(part, int))
 
@@ -122,10 +127,9 @@ def steps_of(partition):
 def places(partition):
     """Column and row of each device: squares beside each other, those of the first P as they are."""
     first = next(i for i, part in enumerate(partition) if isinstance(part, int))
-    side, below = 2 ** partition[first], sum(2 * part if isinstance(part, int) else 1 for part in partition[first + 1:])
-    devices = 2 ** sum(2 * part if isinstance(part, int) else 1 for part in partition)
+    side, below = 2 ** partition[first], bits_of(partition[first + 1:])
     found = []
-    for device in range(devices):
+    for device in range(2 ** bits_of(partition)):
         square = device >> below & (side * side - 1)
         group = (device >> below) // (side * side) * 2**below + device % 2**below
         found.append((group * (side + 0.4) + square % side, square // side))

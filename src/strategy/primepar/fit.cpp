@@ -12,13 +12,15 @@ constexpr std::int64_t price_unit = 1 << 10;  // B
 constexpr Time close_enough = 1024;           // as a part of a plan's time
 constexpr int most_prices = 16;
 
-/// Searches with bytes at a price, in ps a KiB, among what is not forbidden when it begins.
+/// Searches with bytes at a price, in ps a KiB, among what is not forbidden when it begins. What they compare is added
+/// to `relaxations`.
 class PricedSearch {
  public:
-  PricedSearch(CostTables& tables, std::int64_t layers)
+  PricedSearch(CostTables& tables, std::int64_t layers, std::int64_t& relaxations)
       : tables_(tables),
         latencies_(tables.nodes),
         layers_(layers),
+        relaxations_(relaxations),
         least_(latencies_.size(), std::numeric_limits<std::int64_t>::max()) {
     for (std::size_t i = 0; i < latencies_.size(); ++i) {
       for (std::size_t choice = 0; choice < latencies_[i].size(); ++choice) {
@@ -41,9 +43,6 @@ class PricedSearch {
 
   /// All that have been found.
   [[nodiscard]] const std::vector<Found>& seen() const { return seen_; }
-
-  /// Of all searches.
-  [[nodiscard]] std::int64_t relaxations() const { return relaxations_; }
 
   /// What is priced of a plan.
   [[nodiscard]] std::int64_t held(const Found& found) const {
@@ -80,9 +79,9 @@ class PricedSearch {
   CostTables& tables_;
   std::vector<std::vector<Time>> latencies_;
   std::int64_t layers_;
+  std::int64_t& relaxations_;
   std::vector<std::int64_t> least_;  // that is priced, by node
   std::vector<Found> seen_;
-  std::int64_t relaxations_ = 0;
 };
 
 Found mixed_with_all(const CostTables& tables, Found found, const std::vector<Found>& others,
@@ -128,16 +127,14 @@ Fitting fitting(const CostTables& tables, PricedSearch& search, const Capacity& 
 // as well, as if P were not there, and are where the search with P ends at the worst.
 Found with_and_without_buffers(CostTables& tables, std::int64_t layers, const Capacity& capacity,
                                std::int64_t& relaxations) {
-  PricedSearch search(tables, layers);
+  PricedSearch search(tables, layers, relaxations);
   const Fitting all = fitting(tables, search, capacity);
-  relaxations = search.relaxations();
   if (search.seen().size() == 1) return all.found;  // nothing is in the way of the fastest
   const std::vector<std::vector<Time>> latencies = tables.nodes;
   if (!forbid_buffers(tables)) return all.found;
-  PricedSearch lean_search(tables, layers);
+  PricedSearch lean_search(tables, layers, relaxations);
   const Fitting lean = fitting(tables, lean_search, capacity);
   tables.nodes = latencies;
-  relaxations += lean_search.relaxations();
   if (!all.fits && !lean.fits)
     return peak_bytes(tables, lean.found.layers) < peak_bytes(tables, all.found.layers) ? lean.found : all.found;
   if (lean.fits && !all.fits) return between(tables, search, lean.found, search.seen().front(), capacity);
