@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "files.hpp"
+#include "support/source_folder.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/experiment/experiment.hpp"
 
@@ -137,7 +138,7 @@ TEST_CASE("no two sections of help share a path") {
 
 TEST_CASE("every experiment that comes along builds, and its resolved text gives the same plan") {
   namespace fs = std::filesystem;
-  const fs::path inputs = fs::path(TESSERA_SOURCE_DIR) / "inputs";
+  const fs::path inputs = fs::path(test::source_folder()) / "inputs";
   int count = 0;
   for (const auto& entry : fs::recursive_directory_iterator(inputs / "experiments")) {
     if (entry.path().extension() != ".toml") continue;

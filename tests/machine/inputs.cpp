@@ -6,13 +6,14 @@
 #include <sstream>
 
 #include "machine_from.hpp"
+#include "support/source_folder.hpp"
 
 namespace tessera::machine {
 namespace {
 
 std::map<std::string, std::string> files() {
   std::map<std::string, std::string> result;
-  for (const auto& entry : std::filesystem::directory_iterator(TESSERA_SOURCE_DIR "/inputs/machines")) {
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() + "/inputs/machines")) {
     std::ifstream file(entry.path());
     std::stringstream text;
     text << file.rdbuf();

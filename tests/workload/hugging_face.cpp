@@ -3,6 +3,7 @@
 #include <set>
 
 #include "models_from.hpp"
+#include "support/source_folder.hpp"
 
 namespace tessera::workload {
 namespace {
@@ -204,8 +205,8 @@ Names quoted_words(const std::string& text) {
 }
 
 TEST_CASE("docs/models.md names every key that the readers know") {
-  const std::string source = std::string(TESSERA_SOURCE_DIR) + "/src/workload/";
-  const std::string page = text_of(std::string(TESSERA_SOURCE_DIR) + "/docs/models.md");
+  const std::string source = test::source_folder() + "/src/workload/";
+  const std::string page = text_of(test::source_folder() + "/docs/models.md");
   std::string readers = text_of(source + "hugging_face.cpp");
   for (const auto& entry : std::filesystem::directory_iterator(source + "families")) {
     readers += text_of(entry.path().string());

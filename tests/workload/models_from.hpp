@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "support/source_folder.hpp"
 #include "tessera/workload/transformer.hpp"
 
 namespace tessera::workload {
@@ -18,7 +19,7 @@ inline std::string text_of(const std::string& path) {
   return text.str();
 }
 
-inline const std::string models_folder = std::string(TESSERA_SOURCE_DIR) + "/inputs/models/";
+inline const std::string models_folder = test::source_folder() + "/inputs/models/";
 
 /// A model of inputs/models, read without error or warning.
 inline Model model_named(const std::string& file) {
