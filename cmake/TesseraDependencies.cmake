@@ -8,6 +8,7 @@ if(NOT HDF5_IS_PARALLEL)
   message(FATAL_ERROR "HDF5 was built without MPI; Tessera needs parallel HDF5 (Debian: libhdf5-openmpi-dev)")
 endif()
 
+find_package(ZLIB REQUIRED)
 find_package(fmt REQUIRED)
 find_package(tomlplusplus REQUIRED)
 find_package(CLI11 REQUIRED)

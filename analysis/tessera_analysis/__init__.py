@@ -9,6 +9,18 @@
 From a shell: python3 -m tessera_analysis plot out.h5 -o figures
 """
 
-from .load import Results, ResultsError, load, readable
+from .packages import MissingPackage, explain_missing
 
-__all__ = ["Results", "ResultsError", "load", "readable"]
+__all__ = ["MissingPackage", "Results", "ResultsError", "load", "readable"]
+
+try:
+    with explain_missing():
+        from .load import Results, ResultsError, load, readable
+except MissingPackage as error:
+    _missing = str(error)
+
+    def __getattr__(name):
+        """What needs a package says so when it is asked for: the command line still answers --help."""
+        if name in __all__:
+            raise MissingPackage(_missing)
+        raise AttributeError(f"module 'tessera_analysis' has no attribute '{name}'")

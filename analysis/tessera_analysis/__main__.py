@@ -3,6 +3,9 @@
 import argparse
 import os
 import sys
+import warnings
+
+from .packages import MissingPackage, explain_missing
 
 FIGURE_NAMES = ("time", "memory", "memory_over_time", "links", "timeline")
 
@@ -27,13 +30,13 @@ def parse(arguments):
 def main(arguments=None):
     options = parse(arguments)
     try:
-        from .load import ResultsError, load
-        from .plot import plot
-    except ImportError as error:
-        print(f"this python3 ({sys.executable}) has no {error.name}; install h5py, pandas and matplotlib, or use the "
-              "interpreter that has them (Debian: /usr/bin/python3, python3-h5py python3-pandas python3-matplotlib)",
-              file=sys.stderr)
+        with explain_missing():
+            from .load import ResultsError, load
+            from .plot import plot
+    except MissingPackage as error:
+        print(error, file=sys.stderr)
         return 2
+    warnings.formatwarning = lambda message, *_: f"warning: {message}\n"
     try:
         folder = options.output or os.path.splitext(options.file)[0] + "-figures"
         paths = plot(load(options.file), folder, options.only, options.format)
@@ -44,8 +47,12 @@ def main(arguments=None):
         print(f"'{options.file}' has nothing to draw" + (" for " + ", ".join(options.only) if options.only else ""),
               file=sys.stderr)
         return 2
-    for path in paths:
-        print(path)
+    try:
+        print("\n".join(paths), flush=True)
+    except OSError as error:
+        print(f"cannot write to standard output: {error.strerror}", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left would fail again at the exit
+        return 4
     return 0
 
 

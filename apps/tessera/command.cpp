@@ -1,6 +1,8 @@
 #include "command.hpp"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <new>
 
 namespace tessera::app {
@@ -15,6 +17,15 @@ std::string Arguments::text() const {
     line += (i == 0 ? "" : " ") + (plain ? word : quoted + "'");
   }
   return line;
+}
+
+void print(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
+  throw IoError(std::string("cannot write to standard output: ") + std::strerror(errno));
+}
+
+void warn(const std::string& text) {
+  if (!text.empty()) std::fprintf(stderr, "warning: %s\n", text.c_str());
 }
 
 std::string internal_message(const std::string& what) {

@@ -36,6 +36,10 @@ Command add_completion(CLI::App& app);
 
 /// Runs `action`; what it throws becomes lines on standard error (unless `silent`) and the exit code.
 ExitCode guarded(bool silent, const std::function<ExitCode()>& action);
+/// Text on standard output; IoError when it cannot be written there.
+void print(const std::string& text);
+/// "warning: text" on standard error; nothing for an empty text.
+void warn(const std::string& text);
 /// A violated invariant: the message with the request for a report.
 [[nodiscard]] std::string internal_message(const std::string& what);
 

@@ -1,6 +1,5 @@
 // tessera show: the summary of a result file.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "command.hpp"
 #include "tessera/results/results.hpp"
@@ -13,7 +12,8 @@ Command add_show(CLI::App& app) {
   options->add_option("RESULT", *path, "a result of tessera run (HDF5)")->required();
   return {options, [path] {
             return guarded(false, [&] {
-              std::fputs(results::summary(*path).c_str(), stdout);
+              print(results::summary(*path));
+              warn(results::unchecked(*path));
               return ExitCode::done;
             });
           }};

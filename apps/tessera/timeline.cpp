@@ -25,6 +25,7 @@ Command add_timeline(CLI::App& app) {
             return guarded(false, [&] {
               results::check_output(o->output, o->force);
               results::export_timeline(o->path, o->output);
+              warn(results::unchecked(o->path));
               return ExitCode::done;
             });
           }};

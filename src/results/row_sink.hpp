@@ -2,20 +2,20 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "layout.hpp"
-#include "table.hpp"
+#include "parallel_file.hpp"
 #include "tessera/base/comm.hpp"
 #include "tessera/results/results.hpp"
 
 namespace tessera::results {
 
-/// Some packed rows of one rank and where they stand in the table.
+/// Some packed rows of one rank and where they stand in the file: extents ascend.
 struct RowBlock {
-  std::vector<Run> runs;
+  std::vector<Extent> extents;
   std::vector<std::byte> rows;
 };
 
@@ -23,9 +23,11 @@ class RowSink {
  public:
   virtual ~RowSink() = default;
   /// Every rank calls it equally often, perhaps with an empty block.
-  virtual void write(const TableSchema& schema, const RowBlock& block) = 0;
+  virtual void write(const RowBlock& block) = 0;
   /// Packed rows that a rank should write at a time, B.
   [[nodiscard]] virtual std::int64_t piece_bytes() const = 0;
+  /// Whether every rank sees the file.
+  [[nodiscard]] virtual bool seen_by_all() const = 0;
   /// Every rank calls it once, after the last write.
   virtual void close() = 0;
 };

@@ -213,8 +213,8 @@ std::string run_facts(const h5::Reader& file) {
 
 }  // namespace
 
-std::string summary(const std::string& path) {
-  const h5::Reader file(path);
+std::string summary(const std::string& path, Checking checking) {
+  const h5::Reader file(path, checking);
   const h5::Rows s = file.read("/summary");
   std::string text;
   for (const std::string& section :
@@ -225,6 +225,16 @@ std::string summary(const std::string& path) {
     text += section;
   }
   return text;
+}
+
+std::string unchecked(const std::string& path) {
+  const h5::Reader::Coverage coverage = h5::Reader(path, Checking::none).coverage();
+  if (coverage.without.empty()) return {};
+  if (coverage.with.empty()) {
+    return "'" + path + "' has no checksums (an earlier Tessera wrote it): damage to it would not be seen";
+  }
+  return fmt::format("'{}' has no checksum of {}: damage there would not be seen", path,
+                     fmt::join(coverage.without, ", "));
 }
 
 }  // namespace tessera::results

@@ -71,13 +71,6 @@ std::string problem_of_parent(const fs::path& path) {
   return "there is no directory " + in_quotes(parent);
 }
 
-void flush_to_disk(const std::string& name) {
-  const int file = ::open(name.c_str(), O_RDONLY);
-  if (file < 0) return;
-  fsync(file);
-  ::close(file);
-}
-
 }  // namespace
 
 std::string why_not_writable(const std::string& path, bool replace) {
@@ -116,7 +109,6 @@ TemporaryFile::~TemporaryFile() {
 bool TemporaryFile::interrupted() { return signal_seen != 0; }
 
 void TemporaryFile::become(const std::string& path) {
-  flush_to_disk(name_);
   if (std::rename(name_.c_str(), path.c_str()) != 0) {
     throw IoError("cannot write " + in_quotes(path) + ": " +
                   (interrupted() ? "interrupted by a signal" : std::strerror(errno)));

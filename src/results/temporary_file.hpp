@@ -26,7 +26,8 @@ class TemporaryFile {
   [[nodiscard]] const std::string& name() const { return name_; }
   /// A signal came: the file is gone, and the writer should give up.
   [[nodiscard]] static bool interrupted();
-  /// Flushes to the disk and renames; IoError text `cannot write 'path': reason`. The destructor then leaves it alone.
+  /// Renames the file, which is complete and on the disk; IoError text `cannot write 'path': reason`. The destructor
+  /// then leaves it alone.
   void become(const std::string& path);
 
  private:

@@ -3,52 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <memory>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "failure.hpp"
 #include "h5/reader.hpp"
 #include "temporary_file.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/results/results.hpp"
+#include "trace_file.hpp"
 
 namespace tessera::results {
 namespace {
 
 constexpr std::int64_t rows_at_once = 1 << 16;
-
-/// A JSON array, one element a line.
-class TraceFile {
- public:
-  TraceFile(const std::string& path, const std::string& name)
-      : path_(path), file_(std::fopen(name.c_str(), "w"), std::fclose) {
-    if (file_ == nullptr) fail();
-    put("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
-  }
-  void event(const std::string& json) {
-    put(first_ ? "\n" : ",\n");
-    put(json);
-    first_ = false;
-  }
-  void finish() {
-    put("\n]}\n");
-    if (std::fclose(file_.release()) != 0) fail();
-  }
-
- private:
-  void put(const std::string& text) {
-    if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size()) fail();
-  }
-  [[noreturn]] void fail() const { throw IoError("cannot write '" + path_ + "': " + std::strerror(errno)); }
-
-  std::string path_;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
-  bool first_ = true;
-};
 
 std::string json_text(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -86,61 +57,172 @@ void name_thread(TraceFile& trace, std::int64_t device, std::int64_t stream, std
                           process_of(device), thread, stream));
 }
 
-void write_intervals(const h5::Reader& file, TraceFile& trace, const std::vector<std::string>& nodes) {
-  const std::vector<std::string> activities = names(file, "/names/activities"), labels = names(file, "/names/labels");
-  std::int64_t device = -1, stream = -1, thread = 0;  // rows come in order of device and stream
-  const std::int64_t total = file.rows("/timeline");
-  for (std::int64_t first = 0; first < total; first += rows_at_once) {
-    const h5::Rows rows = file.read("/timeline", first, std::min(rows_at_once, total - first));
+/// Rows first .. end - 1 of a table.
+struct RowRange {
+  std::int64_t first = 0, end = 0;
+};
+
+/// The first row of a table in order of devices that is of this device or a later one.
+std::int64_t first_row_from(const h5::Reader& file, const std::string& table, std::int64_t device) {
+  std::int64_t low = 0, high = file.rows(table);
+  while (low < high) {
+    const std::int64_t middle = low + (high - low) / 2;
+    if (file.read(table, middle, 1).integer(0, "device") < device) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/// The rows of the chosen devices, in the table's order.
+std::vector<RowRange> chosen_rows(const h5::Reader& file, const std::string& table, const TimelinePart& part) {
+  if (part.devices.empty()) return {{0, file.rows(table)}};
+  std::vector<RowRange> ranges;
+  for (const auto& [first, last] : part.devices) {
+    ranges.push_back({first_row_from(file, table, first), first_row_from(file, table, last + 1)});
+  }
+  std::sort(ranges.begin(), ranges.end(), [](const RowRange& a, const RowRange& b) { return a.first < b.first; });
+  for (std::size_t i = 1; i < ranges.size(); ++i) {  // devices that were named twice
+    ranges[i].first = std::max(ranges[i].first, ranges[i - 1].end);
+    ranges[i].end = std::max(ranges[i].end, ranges[i].first);
+  }
+  return ranges;
+}
+
+/// `action` on the chosen rows, some of them at a time.
+template <class Action>
+void read_chosen(const h5::Reader& file, const std::string& table, const TimelinePart& part, Action action) {
+  for (const RowRange& range : chosen_rows(file, table, part)) {
+    for (std::int64_t first = range.first; first < range.end; first += rows_at_once) {
+      action(file.read(table, first, std::min(rows_at_once, range.end - first)));
+    }
+  }
+}
+
+const std::string& name_of(const h5::Rows& rows, std::int64_t index, const std::vector<std::string>& names) {
+  if (index < 0 || static_cast<std::size_t>(index) >= names.size()) {
+    rows.damaged("it gives the name " + std::to_string(index) + ", of which there are " + std::to_string(names.size()));
+  }
+  return names[static_cast<std::size_t>(index)];
+}
+
+/// Whether an interval, perhaps of no length, has a moment in the span.
+bool overlaps(Time begin, Time end, const TimelinePart& part) {
+  return begin < part.to && (end > part.from || (begin == end && begin == part.from));
+}
+
+/// Returns how many there are.
+std::int64_t write_intervals(const h5::Reader& file, const TimelinePart& part, TraceFile& trace) {
+  const std::vector<std::string> nodes = names(file, "/names/nodes"), activities = names(file, "/names/activities"),
+                                 labels = names(file, "/names/labels");
+  std::int64_t device = -1, stream = -1, thread = 0, written = 0;  // rows come in order of device and stream
+  read_chosen(file, "/timeline", part, [&](const h5::Rows& rows) {
     const std::size_t of_device = rows.column("device"), of_stream = rows.column("stream"),
-                      label = rows.column("label"), activity = rows.column("activity"), begin = rows.column("begin_ps"),
-                      end = rows.column("end_ps");
+                      of_label = rows.column("label"), of_activity = rows.column("activity"),
+                      of_begin = rows.column("begin_ps"), of_end = rows.column("end_ps");
     for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Time begin = rows.integer(i, of_begin), end = rows.integer(i, of_end);
+      if (begin < 0 || end < begin || rows.integer(i, of_device) < 0 || rows.integer(i, of_stream) < 0) {
+        rows.damaged("an interval ends before it begins, or is of no device");
+      }
+      if (!overlaps(begin, end, part)) continue;
       const bool new_device = rows.integer(i, of_device) != device;
       if (new_device) name_process(trace, device = rows.integer(i, of_device), nodes);
       if (new_device || rows.integer(i, of_stream) != stream) {
         name_thread(trace, device, stream = rows.integer(i, of_stream), ++thread);
       }
-      const std::string& category = activities.at(static_cast<std::size_t>(rows.integer(i, activity)));
-      const std::string& name = labels.at(static_cast<std::size_t>(rows.integer(i, label)));
+      const std::string& category = name_of(rows, rows.integer(i, of_activity), activities);
+      const std::string& name = name_of(rows, rows.integer(i, of_label), labels);
       trace.event(fmt::format(R"({{"ph":"X","name":{},"cat":{},"pid":{},"tid":{},"ts":{},"dur":{}}})",
                               json_text(name.empty() ? category : name), json_text(category), process_of(device),
-                              thread, microseconds(rows.integer(i, begin)),
-                              microseconds(rows.integer(i, end) - rows.integer(i, begin))));
+                              thread, microseconds(begin), microseconds(end - begin)));
+      ++written;
     }
-  }
+  });
+  return written;
 }
 
+struct Level {
+  std::int64_t device = 0;
+  std::string category;
+  Time time = 0;
+  std::int64_t bytes = 0;
+};
+
 /// One counter track a device with a value a category; viewers stack them.
-void write_memory(const h5::Reader& file, TraceFile& trace) {
+void write_level(TraceFile& trace, const Level& level) {
+  trace.event(fmt::format(R"({{"ph":"C","name":{},"pid":{},"ts":{},"args":{{"bytes":{}}}}})",
+                          json_text("memory: " + level.category), process_of(level.device), microseconds(level.time),
+                          level.bytes));
+}
+
+/// Levels at the begin of the span are those of the last changes before it.
+void write_memory(const h5::Reader& file, const TimelinePart& part, TraceFile& trace) {
   const std::vector<std::string> categories = names(file, "/names/categories");
-  const std::int64_t total = file.rows("/memory_timeline");
-  for (std::int64_t first = 0; first < total; first += rows_at_once) {
-    const h5::Rows rows = file.read("/memory_timeline", first, std::min(rows_at_once, total - first));
-    const std::size_t device = rows.column("device"), category = rows.column("category"), time = rows.column("time_ps"),
-                      bytes = rows.column("bytes");
+  std::map<std::pair<std::int64_t, std::int64_t>, Level> before;  // by device and category, until its first change
+  const auto write_before = [&](std::int64_t device) {
+    for (auto at = before.lower_bound({device, 0}); at != before.end() && at->first.first == device;) {
+      write_level(trace, at->second);
+      at = before.erase(at);
+    }
+  };
+  read_chosen(file, "/memory_timeline", part, [&](const h5::Rows& rows) {
+    const std::size_t of_device = rows.column("device"), of_category = rows.column("category"),
+                      of_time = rows.column("time_ps"), bytes = rows.column("bytes");
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const std::string& name = categories.at(static_cast<std::size_t>(rows.integer(i, category)));
-      trace.event(fmt::format(R"({{"ph":"C","name":{},"pid":{},"ts":{},"args":{{"bytes":{}}}}})",
-                              json_text("memory: " + name), process_of(rows.integer(i, device)),
-                              microseconds(rows.integer(i, time)), rows.integer(i, bytes)));
+      const std::int64_t device = rows.integer(i, of_device), category = rows.integer(i, of_category);
+      const Level level{device, name_of(rows, category, categories), rows.integer(i, of_time), rows.integer(i, bytes)};
+      if (device < 0 || level.time < 0) rows.damaged("a change of memory is before time zero, or of no device");
+      if (level.time < part.from) {
+        before[{device, category}] = {device, level.category, part.from, level.bytes};
+      } else if (level.time < part.to) {
+        write_before(device);
+        write_level(trace, level);
+      }
+    }
+  });
+  while (!before.empty()) write_before(before.begin()->first.first);
+}
+
+/// Parts of which there is nothing are mistakes.
+void check_part(const h5::Reader& file, const TimelinePart& part) {
+  const std::int64_t total = file.rows("/timeline");
+  const Time end = file.read("/summary").integer(0, "iteration_time_ps");
+  if (part.from > 0 && part.from >= end) {
+    throw InputError(
+        fmt::format("the span begins at {} ps, when all is over: the last device finishes at {} ps", part.from, end));
+  }
+  if (total == 0 || part.devices.empty()) return;
+  const std::int64_t last = file.read("/timeline", total - 1, 1).integer(0, "device");
+  for (const auto& [from, to] : part.devices) {
+    if (to > last || first_row_from(file, "/timeline", from) == first_row_from(file, "/timeline", to + 1)) {
+      throw InputError(fmt::format("there is no timeline of device {}: the devices with one are among {} to {}", to,
+                                   file.read("/timeline", 0, 1).integer(0, "device"), last));
     }
   }
 }
 
 }  // namespace
 
-void export_timeline(const std::string& path, const std::string& json_path) {
+void export_timeline(const std::string& path, const std::string& json_path, const TimelinePart& part) {
   const h5::Reader file(path);
   if (!file.has("/timeline")) {
     throw InputError("'" + path + "' has no timeline; [record] timeline = true in the experiment keeps one");
   }
+  check_part(file, part);
   check_output(json_path, true);
   TemporaryFile temporary(temporary_name(json_path), true);
-  TraceFile trace(json_path, temporary.name());
-  write_intervals(file, trace, names(file, "/names/nodes"));
-  if (file.has("/memory_timeline")) write_memory(file, trace);
-  trace.finish();
+  try {
+    TraceFile trace(temporary.name());
+    const std::int64_t intervals = write_intervals(file, part, trace);
+    if (intervals == 0 && file.rows("/timeline") > 0) throw InputError("these devices do nothing in this span");
+    if (file.has("/memory_timeline")) write_memory(file, part, trace);
+    trace.finish();
+  } catch (const Failure& failure) {
+    throw IoError("cannot write '" + json_path + "': " + failure.what());
+  }
   temporary.become(json_path);
 }
 

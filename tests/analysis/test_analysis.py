@@ -174,6 +174,26 @@ class CommandLine(WithFile):
             self.assertEqual(run.returncode, code, run.stderr)
             self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
 
+    def test_a_missing_package_is_named(self):
+        # A python3 that finds none of the packages, in the words of a program and of a shell.
+        environment = {"PYTHONPATH": os.environ["PYTHONPATH"], "PYTHONDONTWRITEBYTECODE": "1"}
+        def without_packages(*arguments):
+            return subprocess.run([sys.executable, "-S", *arguments], capture_output=True, text=True, env=environment)
+        run = without_packages("-m", "tessera_analysis", "plot", "out.h5")
+        self.assertEqual((run.returncode, len(run.stderr.splitlines())), (2, 1), run.stderr)
+        self.assertRegex(run.stderr, r"has no (h5py|numpy): install it \(Debian: python3-(h5py|numpy);")
+        run = without_packages("-c", "import tessera_analysis; tessera_analysis.load('out.h5')")
+        self.assertRegex(run.stderr.splitlines()[-1], "MissingPackage: this python3 .* has no (h5py|numpy): install it")
+        self.assertEqual(without_packages("-m", "tessera_analysis", "--help").returncode, 0)
+
+    def test_a_full_standard_output_is_noticed(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("there is no /dev/full")
+        with open("/dev/full", "w") as full:
+            run = subprocess.run([sys.executable, "-m", "tessera_analysis", "plot", self.path, "--only", "links", "-o",
+                                  self.folder.name], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual((run.returncode, run.stderr), (4, "cannot write to standard output: No space left on device\n"))
+
     def test_bad_arguments(self):
         self.assertEqual(command_line().returncode, 2)
         self.assertEqual(command_line("plot").returncode, 2)

@@ -192,14 +192,17 @@ TEST_CASE("rows that name what has no name are an internal error") {
 TEST_CASE("reading refuses what is not a result") {
   const sample::Folder folder;
   std::ofstream(folder / "text.h5") << "not HDF5";
-  CHECK_THROWS_WITH(summary(folder / "text.h5"), "'" + folder / "text.h5" + "' is not an HDF5 file, or a damaged one");
+  CHECK_THROWS_WITH(summary(folder / "text.h5"), "'" + folder / "text.h5" + "' is not an HDF5 file");
   CHECK_THROWS_AS(summary(folder / "text.h5"), InputError);
   CHECK_THROWS_WITH(summary(folder / "none.h5"), "cannot read '" + folder / "none.h5" + "': No such file or directory");
   CHECK_THROWS_AS(summary(folder / "none.h5"), IoError);
   CHECK_THROWS_WITH(summary(folder.path), "cannot read '" + folder.path + "': it is a directory");
+  CHECK_THROWS_WITH(summary("/dev/zero"), "cannot read '/dev/zero': it is not a regular file");
   SECTION("a file cut short") {
     write_serial(folder / "out.h5", sample::make());
     fs::resize_file(folder / "out.h5", 3000);
-    CHECK_THROWS_WITH(summary(folder / "out.h5"), "'" + folder / "out.h5" + "' is not an HDF5 file, or a damaged one");
+    CHECK_THROWS_WITH(summary(folder / "out.h5"),
+                      "cannot read '" + folder / "out.h5" + "': the file is damaged or cut short");
+    CHECK_THROWS_AS(summary(folder / "out.h5"), IoError);
   }
 }

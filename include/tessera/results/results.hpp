@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -159,12 +160,27 @@ void write(const std::string& path, const RunResults& results, const Provenance&
 /// A text file, written under a temporary name and renamed. IoError as for write().
 void write_text(const std::string& path, const std::string& text);
 
+/// Whether the checksums of a file that is read are compared with its tables; whoever has just written it need not.
+enum class Checking { all, none };
+
 /// The summary table as text, from a file alone; `tessera show` and the end of `tessera run` print the same. IoError
-/// "cannot read 'path': reason"; InputError when the file is not one of Tessera's.
-[[nodiscard]] std::string summary(const std::string& path);
+/// "cannot read 'path': reason", which names the table that is damaged; InputError when the file is not one of
+/// Tessera's.
+[[nodiscard]] std::string summary(const std::string& path, Checking checking = Checking::all);
+
+/// What of a result file has no checksum, so that damage would not be seen, as a sentence for the user; empty when all
+/// has. Files of earlier versions have none.
+[[nodiscard]] std::string unchecked(const std::string& path);
+
+/// A part of a timeline: intervals that have a moment in [from, to), as long as they are.
+struct TimelinePart {
+  std::vector<std::pair<std::int64_t, std::int64_t>> devices;  ///< first and last number of ranges; none: all devices
+  Time from = 0;
+  Time to = std::numeric_limits<Time>::max();
+};
 
 /// Chrome/Perfetto trace of a recorded timeline: devices as processes, streams as threads. InputError when the file has
-/// no timeline, IoError as for summary and write. Written under a temporary name and renamed.
-void export_timeline(const std::string& path, const std::string& json_path);
+/// no timeline, or nothing of this part; IoError as for summary and write. Written under a temporary name and renamed.
+void export_timeline(const std::string& path, const std::string& json_path, const TimelinePart& part = {});
 
 }  // namespace tessera::results

@@ -7,8 +7,7 @@
 namespace tessera::results::h5 {
 namespace {
 
-/// Space at once, so that ranks which open the file later only fill it in; no fill values, which would be written
-/// twice.
+/// Space at once, into which ranks write rows without HDF5; no fill values, which would be written twice.
 Handle dataset_creation() {
   Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   checked(H5Pset_obj_track_times(creation.get(), false));
@@ -38,6 +37,16 @@ void write_texts(Id object, const std::string& name, const std::vector<const cha
                   values.data());
 }
 
+/// Makes the attribute, or changes its value.
+void write_number(Id object, const std::string& name, Id in_file, Id in_memory, const void* value) {
+  const bool exists = checked(H5Aexists(object, name.c_str())) > 0;
+  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  const Handle attribute(exists ? H5Aopen(object, name.c_str(), H5P_DEFAULT)
+                                : H5Acreate2(object, name.c_str(), in_file, space.get(), H5P_DEFAULT, H5P_DEFAULT),
+                         H5Aclose);
+  checked(H5Awrite(attribute.get(), in_memory, value));
+}
+
 void describe_columns(Id dataset, const TableSchema& schema) {
   std::string units;
   std::vector<const char*> column_units, descriptions;
@@ -52,48 +61,23 @@ void describe_columns(Id dataset, const TableSchema& schema) {
   write_texts(dataset, "column_descriptions", descriptions);
 }
 
-/// More pieces than this are selected row by row: joining pieces to a region costs the square of their number.
-constexpr std::size_t most_joined_runs = 512;
-
-void select_points(Id space, const std::vector<Run>& runs, std::size_t rows) {
-  std::vector<hsize_t> points;
-  points.reserve(rows);
-  for (const Run& run : runs) {
-    for (std::int64_t i = 0; i < run.count; ++i) points.push_back(static_cast<hsize_t>(run.position + i));
-  }
-  checked(H5Sselect_elements(space, H5S_SELECT_SET, points.size(), points.data()));
-}
-
-void select_runs(Id space, const std::vector<Run>& runs, std::size_t rows) {
-  if (runs.empty()) {
-    checked(H5Sselect_none(space));
-    return;
-  }
-  if (runs.size() > most_joined_runs) {
-    select_points(space, runs, rows);
-    return;
-  }
-  H5S_seloper_t how = H5S_SELECT_SET;
-  for (const Run& run : runs) {
-    const auto start = static_cast<hsize_t>(run.position);
-    const auto count = static_cast<hsize_t>(run.count);
-    checked(H5Sselect_hyperslab(space, how, &start, nullptr, &count, nullptr));
-    how = H5S_SELECT_OR;
-  }
-}
-
 }  // namespace
 
-File File::create(const std::string& path) {
-  return File({H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access_without_locks().get()), H5Fclose});
+File File::create(Image& image) {
+  const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  place_in(access.get(), image);
+  checked(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_V18));
+  const Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+  checked(H5Pset_obj_track_times(creation.get(), false));
+  return File({H5Fcreate("image", H5F_ACC_TRUNC, creation.get(), access.get()), H5Fclose});
 }
 
-File File::open(const std::string& path) {
-  return File({H5Fopen(path.c_str(), H5F_ACC_RDWR, access_without_locks().get()), H5Fclose});
-}
+void File::flush() { checked(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL)); }
 
 void File::group(const std::string& path, const std::string& description) {
-  const Handle group(H5Gcreate2(file_.get(), path.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+  const Handle creation(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
+  checked(H5Pset_obj_track_times(creation.get(), false));
+  const Handle group(H5Gcreate2(file_.get(), path.c_str(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), H5Gclose);
   write_text(group.get(), "description", description);
 }
 
@@ -108,14 +92,13 @@ void File::table(const TableSchema& schema, std::int64_t rows) {
 }
 
 void File::text(const std::string& path, const std::string& value, const std::string& description) {
-  const Handle type = fixed_text(value.empty() ? 1 : value.size());
+  const Handle type = fixed_text(value.size());
   const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
   const Handle creation = dataset_creation();
   const Handle dataset(
       H5Dcreate2(file_.get(), path.c_str(), type.get(), space.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT),
       H5Dclose);
-  // An empty text is one byte of padding, which c_str() has.
-  checked(H5Dwrite(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, value.c_str()));
+  checked(H5Dwrite(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, value.data()));
   write_text(dataset.get(), "description", description);
   write_text(dataset.get(), "units", "text");
 }
@@ -127,23 +110,35 @@ void File::attribute(const std::string& object, const std::string& name, const s
 
 void File::attribute(const std::string& object, const std::string& name, std::int64_t value) {
   const Handle target(H5Oopen(file_.get(), object.c_str(), H5P_DEFAULT), H5Oclose);
-  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-  const Handle attribute(H5Acreate2(target.get(), name.c_str(), H5T_STD_I64LE, space.get(), H5P_DEFAULT, H5P_DEFAULT),
-                         H5Aclose);
-  checked(H5Awrite(attribute.get(), H5T_NATIVE_INT64, &value));
+  write_number(target.get(), name, H5T_STD_I64LE, H5T_NATIVE_INT64, &value);
 }
 
-void File::write(const TableSchema& schema, const std::vector<Run>& runs, const std::vector<std::byte>& rows,
-                 Id transfer) {
+void File::attribute(const std::string& object, const std::string& name, const std::vector<std::int64_t>& values,
+                     std::size_t columns) {
+  const Handle target(H5Oopen(file_.get(), object.c_str(), H5P_DEFAULT), H5Oclose);
+  const hsize_t extents[] = {values.size() / columns, columns};
+  const Handle space(H5Screate_simple(2, extents, nullptr), H5Sclose);
+  const Handle attribute(H5Acreate2(target.get(), name.c_str(), H5T_STD_I64LE, space.get(), H5P_DEFAULT, H5P_DEFAULT),
+                         H5Aclose);
+  checked(H5Awrite(attribute.get(), H5T_NATIVE_INT64, values.data()));
+}
+
+void File::checksum(const std::string& dataset, std::uint32_t crc32) {
+  const Handle target(H5Dopen2(file_.get(), dataset.c_str(), H5P_DEFAULT), H5Dclose);
+  write_number(target.get(), checksum_attribute, H5T_STD_U32LE, H5T_NATIVE_UINT32, &crc32);
+}
+
+void File::write(const TableSchema& schema, const std::vector<std::byte>& rows) {
   const Handle dataset(H5Dopen2(file_.get(), schema.path.c_str(), H5P_DEFAULT), H5Dclose);
-  const std::size_t count = rows.size() / schema.row_bytes;
-  const Handle in_file(H5Dget_space(dataset.get()), H5Sclose);
-  select_runs(in_file.get(), runs, count);
-  const Handle in_memory = simple_space(static_cast<std::int64_t>(count));
-  if (count == 0) checked(H5Sselect_none(in_memory.get()));
-  const Handle type = row_type(schema, true);
-  checked(H5Dwrite(dataset.get(), type.get(), in_memory.get(), in_file.get(), transfer == 0 ? H5P_DEFAULT : transfer,
-                   rows.data()));
+  // Packed rows lie in memory as they lie in the file.
+  checked(H5Dwrite(dataset.get(), row_type(schema, true).get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, rows.data()));
+}
+
+std::int64_t File::offset(const std::string& table) const {
+  const Handle dataset(H5Dopen2(file_.get(), table.c_str(), H5P_DEFAULT), H5Dclose);
+  const haddr_t offset = H5Dget_offset(dataset.get());
+  if (offset == HADDR_UNDEF) throw Failure("HDF5 has given " + table + " no room");
+  return static_cast<std::int64_t>(offset);
 }
 
 }  // namespace tessera::results::h5

@@ -2,6 +2,7 @@
 
 #include <hdf5.h>
 
+#include <string>
 #include <type_traits>
 
 namespace tessera::results::h5 {
@@ -55,6 +56,9 @@ void Handle::reset() noexcept {
 }
 
 QuietErrors::QuietErrors() {
+  // All that Tessera opens it closes itself. What a damaged file leaves open inside HDF5 cannot be closed, and HDF5
+  // says so at the end of the process, or crashes. Without effect where HDF5 runs already.
+  H5dont_atexit();
   H5E_auto2_t report = nullptr;
   H5Eget_auto2(H5E_DEFAULT, &report, &data_);
   report_ = reinterpret_cast<void*>(report);

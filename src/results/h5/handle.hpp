@@ -2,18 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 #include <utility>
+
+#include "../failure.hpp"
 
 namespace tessera::results::h5 {
 
 using Id = std::int64_t;  ///< hid_t
-
-/// An HDF5 call failed; what() is the reason for the user ("No space left on device", or HDF5's own words).
-struct Failure : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 /// `id` or `status` as it came from an HDF5 call; negative throws a Failure with the innermost reason HDF5 gives.
 Id checked(Id id);

@@ -1,14 +1,15 @@
 #include "reader.hpp"
 
-#include <fcntl.h>
 #include <hdf5.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <memory>
+#include <limits>
+#include <stdexcept>
 
+#include "../checksum.hpp"
+#include "../disk_file.hpp"
 #include "../tables.hpp"
 #include "tessera/base/error.hpp"
 #include "types.hpp"
@@ -20,119 +21,291 @@ namespace {
   throw IoError("cannot read '" + path + "': " + reason);
 }
 
-/// Reasons of the operating system come before those of HDF5, which are long.
+/// Reasons of the operating system come before those of HDF5, which are long; a pipe would be waited for.
 void check_readable(const std::string& path) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) cannot_read(path, "it is a directory");
-  const int file = ::open(path.c_str(), O_RDONLY);
-  if (file < 0) cannot_read(path, std::strerror(errno));
-  ::close(file);
+  const auto status = std::filesystem::status(path, ignored);
+  if (std::filesystem::is_directory(status)) cannot_read(path, "it is a directory");
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    cannot_read(path, "it is not a regular file");
+  }
+  try {
+    (void)DiskFile::open_to_read(path);
+  } catch (const Failure& failure) {
+    cannot_read(path, failure.what());
+  }
 }
 
 Handle open_file(const std::string& path) {
   check_readable(path);
+  if (H5Fis_hdf5(path.c_str()) <= 0) throw InputError("'" + path + "' is not an HDF5 file");
   const Id file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access_without_locks().get());
-  if (file < 0) throw InputError("'" + path + "' is not an HDF5 file, or a damaged one");
+  if (file < 0) cannot_read(path, "the file is damaged or cut short");
   return {file, H5Fclose};
 }
 
 std::string member_name(Id type, unsigned index) {
   char* name = H5Tget_member_name(type, index);
+  if (name == nullptr) throw Failure("a column without a name");
   std::string copy = name;
   H5free_memory(name);
   return copy;
 }
 
+Column column_of(Id type, unsigned index) {
+  Column column{member_name(type, index), {}, {}, ColumnType::int64, 0, 8};
+  const Handle member(H5Tget_member_type(type, index), H5Tclose);
+  switch (H5Tget_class(member.get())) {
+    case H5T_INTEGER:
+      return column;
+    case H5T_FLOAT:
+      column.type = ColumnType::float64;
+      return column;
+    case H5T_STRING:
+      if (checked(H5Tis_variable_str(member.get())) > 0) break;
+      column.type = ColumnType::text;
+      column.width = H5Tget_size(member.get());
+      return column;
+    default:
+      break;
+  }
+  throw Failure("column '" + column.name + "' has a type that no column has");
+}
+
 /// The columns as Rows holds them: integers as int64, real numbers as double.
 TableSchema schema_of(Id type, const std::string& path) {
   TableSchema schema{path, {}, {}, 0};
+  if (H5Tget_class(type) != H5T_COMPOUND) throw Failure("it has no columns");
   const int members = static_cast<int>(checked(H5Tget_nmembers(type)));
   for (unsigned i = 0; i < static_cast<unsigned>(members); ++i) {
-    Column column{member_name(type, i), {}, {}, ColumnType::int64, schema.row_bytes, 8};
-    const H5T_class_t kind = H5Tget_member_class(type, i);
-    if (kind == H5T_FLOAT) column.type = ColumnType::float64;
-    if (kind == H5T_STRING) {
-      column.type = ColumnType::text;
-      column.width = H5Tget_size(Handle(H5Tget_member_type(type, i), H5Tclose).get());
-    }
+    Column column = column_of(type, i);
+    column.offset = schema.row_bytes;
     schema.row_bytes += column.width;
     schema.columns.push_back(std::move(column));
   }
   return schema;
 }
 
+/// Rows of a table, or the bytes of a text as one row.
+std::int64_t count_rows(Id dataset) {
+  const Handle space(H5Dget_space(dataset), H5Sclose);
+  const auto rows = static_cast<std::int64_t>(checked(H5Sget_simple_extent_npoints(space.get())));
+  if (H5Sget_simple_extent_ndims(space.get()) > 1) throw Failure("it is not a table");
+  // A damaged number of rows must not become an attempt to take that much memory.
+  const auto row_bytes = static_cast<std::int64_t>(H5Tget_size(Handle(H5Dget_type(dataset), H5Tclose).get()));
+  const bool contiguous = H5Pget_layout(Handle(H5Dget_create_plist(dataset), H5Pclose).get()) == H5D_CONTIGUOUS;
+  const auto stored = static_cast<std::int64_t>(H5Dget_storage_size(dataset));
+  if (row_bytes <= 0 || rows > std::numeric_limits<std::int64_t>::max() / row_bytes ||
+      (contiguous && rows * row_bytes != stored)) {
+    throw Failure("its number of rows does not agree with its size");
+  }
+  return rows;
+}
+
+/// Rows first .. first + count - 1 in `type`.
+std::vector<std::byte> read_rows(Id dataset, Id type, std::int64_t first, std::int64_t count) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(count) * H5Tget_size(type));
+  if (count == 0) return bytes;
+  const auto start = static_cast<hsize_t>(first);
+  const auto extent = static_cast<hsize_t>(count);
+  const Handle in_file(H5Dget_space(dataset), H5Sclose);
+  const bool is_table = checked(H5Sget_simple_extent_ndims(in_file.get())) > 0;
+  if (is_table) checked(H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, &start, nullptr, &extent, nullptr));
+  const Handle in_memory(H5Screate_simple(1, &extent, nullptr), H5Sclose);
+  checked(H5Dread(dataset, type, in_memory.get(), in_file.get(), H5P_DEFAULT, bytes.data()));
+  return bytes;
+}
+
+constexpr std::int64_t bytes_at_once = 4 << 20;
+
+/// Of the bytes as they are stored.
+std::uint32_t crc32_of_dataset(Id dataset) {
+  const Handle type(H5Dget_type(dataset), H5Tclose);
+  const std::int64_t rows = count_rows(dataset);
+  const std::int64_t at_once =
+      std::max<std::int64_t>(1, bytes_at_once / static_cast<std::int64_t>(H5Tget_size(type.get())));
+  RunningCrc32 crc;
+  for (std::int64_t first = 0; first < rows; first += at_once) {
+    const auto bytes = read_rows(dataset, type.get(), first, std::min(at_once, rows - first));
+    crc.add(bytes.data(), bytes.size());
+  }
+  return crc.value();
+}
+
+/// Integers of an attribute of `most` at most.
+std::vector<std::int64_t> integers(Id object, const char* name, std::size_t most) {
+  const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
+  const Handle type(H5Aget_type(attribute.get()), H5Tclose);
+  const Handle space(H5Aget_space(attribute.get()), H5Sclose);
+  const auto count = static_cast<std::size_t>(checked(H5Sget_simple_extent_npoints(space.get())));
+  if (H5Tget_class(type.get()) != H5T_INTEGER || count > most) return {};
+  std::vector<std::int64_t> values(count);
+  checked(H5Aread(attribute.get(), H5T_NATIVE_INT64, values.data()));
+  return values;
+}
+
+/// Empty when the attribute is no text.
+std::string text_of(Id object, const char* name) {
+  const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
+  const Handle type(H5Aget_type(attribute.get()), H5Tclose);
+  const Handle space(H5Aget_space(attribute.get()), H5Sclose);
+  if (H5Tget_class(type.get()) != H5T_STRING || H5Sget_simple_extent_npoints(space.get()) != 1) return {};
+  if (H5Tis_variable_str(type.get()) <= 0) {
+    std::string text(H5Tget_size(type.get()), '\0');
+    checked(H5Aread(attribute.get(), type.get(), text.data()));
+    return text.c_str();
+  }
+  char* value = nullptr;
+  checked(H5Aread(attribute.get(), variable_text().get(), &value));
+  std::string text = value == nullptr ? "" : value;
+  H5free_memory(value);
+  return text;
+}
+
+constexpr std::size_t most_text_blocks = 3 << 12;
+
+herr_t keep_name(hid_t, const char* name, const H5L_info_t*, void* names) {
+  static_cast<std::vector<std::string>*>(names)->push_back(std::string("/") + name);
+  return 0;
+}
+
 }  // namespace
+
+void Rows::damaged(const std::string& problem) const {
+  cannot_read(file_, "table " + schema_.path + " is damaged: " + problem);
+}
 
 std::size_t Rows::column(std::string_view name) const {
   for (std::size_t i = 0; i < schema_.columns.size(); ++i) {
     if (schema_.columns[i].name == name) return i;
   }
-  throw InputError("table " + schema_.path + " has no column '" + std::string(name) + "'");
+  damaged("it has no column '" + std::string(name) + "'");
+}
+
+const std::byte* Rows::cell(std::size_t row, std::size_t column, ColumnType type) const {
+  const Column& c = schema_.columns[column];
+  if (c.type != type) damaged("column '" + c.name + "' is of another type");
+  if (row >= size()) damaged("it has only " + std::to_string(size()) + " rows");
+  return bytes_.data() + row * schema_.row_bytes + c.offset;
 }
 
 std::int64_t Rows::integer(std::size_t row, std::size_t column) const {
   std::int64_t value = 0;
-  std::memcpy(&value, bytes_.data() + row * schema_.row_bytes + schema_.columns[column].offset, sizeof value);
+  std::memcpy(&value, cell(row, column, ColumnType::int64), sizeof value);
   return value;
 }
 
 double Rows::number(std::size_t row, std::size_t column) const {
   double value = 0;
-  std::memcpy(&value, bytes_.data() + row * schema_.row_bytes + schema_.columns[column].offset, sizeof value);
+  std::memcpy(&value, cell(row, column, ColumnType::float64), sizeof value);
   return value;
 }
 
 std::string Rows::text(std::size_t row, std::size_t column) const {
-  const Column& c = schema_.columns[column];
-  const char* begin = reinterpret_cast<const char*>(bytes_.data() + row * schema_.row_bytes + c.offset);
-  return {begin, strnlen(begin, c.width)};
+  const char* begin = reinterpret_cast<const char*>(cell(row, column, ColumnType::text));
+  return {begin, strnlen(begin, schema_.columns[column].width)};
 }
 
-Reader::Reader(const std::string& path) : path_(path), file_(open_file(path)) { check_format(); }
+template <class Action>
+auto Reader::guarded(Action action) const -> decltype(action()) {
+  try {
+    return action();
+  } catch (const Failure& failure) {
+    cannot_read(path_, std::string("the file is damaged: ") + failure.what());
+  } catch (const std::length_error&) {
+    cannot_read(path_, "the file is damaged: a size in it is beyond all memory");
+  }
+}
+
+Reader::Reader(const std::string& path, Checking checking) : path_(path), file_(open_file(path)) {
+  guarded([&] {
+    // Texts first: HDF5 believes what stands beside them.
+    check_text_blocks();
+    check_format();
+    if (checking == Checking::none) return;
+    for (const std::string& table : coverage().with) check_table(table);
+  });
+}
 
 void Reader::check_format() const {
-  if (!has("/summary") || H5Aexists(file_.get(), "schema_version") <= 0) {
+  const auto is_there = [&](const char* name) { return checked(H5Aexists(file_.get(), name)) > 0; };
+  if (!has("/summary") || !is_there("schema_version") || !is_there("format") ||
+      text_of(file_.get(), "format") != format_name) {
     throw InputError("'" + path_ + "' is not a result file of tessera run");
   }
-  std::int64_t version = 0;
-  const Handle attribute(H5Aopen(file_.get(), "schema_version", H5P_DEFAULT), H5Aclose);
-  checked(H5Aread(attribute.get(), H5T_NATIVE_INT64, &version));
-  if (version != schema_version) {
-    throw InputError("'" + path_ + "' has schema version " + std::to_string(version) + ", this program reads version " +
-                     std::to_string(schema_version));
+  const std::vector<std::int64_t> version = integers(file_.get(), "schema_version", 1);
+  if (version.size() != 1) throw InputError("'" + path_ + "' has a schema version that is not a number");
+  if (version[0] != schema_version) {
+    throw InputError("'" + path_ + "' has schema version " + std::to_string(version[0]) +
+                     ", this program reads version " + std::to_string(schema_version));
   }
+}
+
+void Reader::check_text_blocks() const {
+  if (!has("/provenance")) return;
+  const Handle group(H5Oopen(file_.get(), "/provenance", H5P_DEFAULT), H5Oclose);
+  for (const char* name : {text_blocks_attribute, file_bytes_attribute}) {
+    if (checked(H5Aexists(group.get(), name)) == 0) return;
+  }
+  const DiskFile file = DiskFile::open_to_read(path_);
+  const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path_));
+  if (integers(group.get(), file_bytes_attribute, 1) != std::vector<std::int64_t>{size}) return;
+  const std::vector<std::int64_t> blocks = integers(group.get(), text_blocks_attribute, most_text_blocks);
+  for (std::size_t i = 0; i + 2 < blocks.size(); i += 3) {
+    const std::int64_t offset = blocks[i], count = blocks[i + 1];
+    const bool inside = offset >= 0 && count >= 0 && offset <= size && count <= size - offset;
+    std::vector<std::byte> bytes(inside ? static_cast<std::size_t>(count) : 0);
+    if (inside) file.read(offset, bytes.data(), bytes.size());
+    if (!inside || crc32_of(bytes.data(), bytes.size()) != blocks[i + 2]) {
+      cannot_read(path_, "the file is damaged: units and descriptions differ from their checksum");
+    }
+  }
+}
+
+void Reader::check_table(const std::string& table) const {
+  const Handle dataset = open(table);
+  const std::vector<std::int64_t> expected = integers(dataset.get(), checksum_attribute, 1);
+  if (expected.size() != 1 || crc32_of_dataset(dataset.get()) != expected[0]) {
+    cannot_read(path_, "table " + table + " is damaged: it differs from its checksum");
+  }
+}
+
+Reader::Coverage Reader::coverage() const {
+  return guarded([&] {
+    std::vector<std::string> names;
+    checked(H5Lvisit(file_.get(), H5_INDEX_NAME, H5_ITER_INC, keep_name, &names));
+    Coverage coverage;
+    for (const std::string& name : names) {
+      const Handle object(H5Oopen(file_.get(), name.c_str(), H5P_DEFAULT), H5Oclose);
+      if (H5Iget_type(object.get()) != H5I_DATASET) continue;
+      const bool has_checksum = checked(H5Aexists(object.get(), checksum_attribute)) > 0;
+      (has_checksum ? coverage.with : coverage.without).push_back(name);
+    }
+    return coverage;
+  });
 }
 
 bool Reader::has(const std::string& table) const { return H5Lexists(file_.get(), table.c_str(), H5P_DEFAULT) > 0; }
 
 Handle Reader::open(const std::string& table) const {
-  const Id dataset = has(table) ? H5Dopen2(file_.get(), table.c_str(), H5P_DEFAULT) : -1;
-  if (dataset < 0) throw InputError("'" + path_ + "' has no table " + table);
+  if (!has(table)) throw InputError("'" + path_ + "' has no table " + table);
+  const Id dataset = H5Dopen2(file_.get(), table.c_str(), H5P_DEFAULT);
+  if (dataset < 0) cannot_read(path_, "table " + table + " is damaged");
   return {dataset, H5Dclose};
 }
 
 std::int64_t Reader::rows(const std::string& table) const {
-  const Handle dataset = open(table);
-  const Handle space(H5Dget_space(dataset.get()), H5Sclose);
-  return checked(H5Sget_simple_extent_npoints(space.get()));
+  return guarded([&] { return count_rows(open(table).get()); });
 }
 
 Rows Reader::read(const std::string& table, std::int64_t first, std::int64_t count) const {
-  const Handle dataset = open(table);
-  TableSchema schema = schema_of(Handle(H5Dget_type(dataset.get()), H5Tclose).get(), table);
-  std::vector<std::byte> bytes(static_cast<std::size_t>(count) * schema.row_bytes);
-  if (count > 0) {
-    const auto start = static_cast<hsize_t>(first);
-    const auto extent = static_cast<hsize_t>(count);
-    const Handle in_file(H5Dget_space(dataset.get()), H5Sclose);
-    checked(H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, &start, nullptr, &extent, nullptr));
-    const Handle in_memory(H5Screate_simple(1, &extent, nullptr), H5Sclose);
+  return guarded([&] {
+    const Handle dataset = open(table);
+    TableSchema schema = schema_of(Handle(H5Dget_type(dataset.get()), H5Tclose).get(), table);
     const Handle type = row_type(schema, true);
-    if (H5Dread(dataset.get(), type.get(), in_memory.get(), in_file.get(), H5P_DEFAULT, bytes.data()) < 0) {
-      cannot_read(path_, "table " + table + " is damaged");
-    }
-  }
-  return {std::move(schema), std::move(bytes)};
+    std::vector<std::byte> bytes = read_rows(dataset.get(), type.get(), first, count);
+    return Rows(path_, std::move(schema), std::move(bytes));
+  });
 }
 
 }  // namespace tessera::results::h5

@@ -9,15 +9,18 @@
 
 #include "../table.hpp"
 #include "handle.hpp"
+#include "tessera/results/results.hpp"
 
 namespace tessera::results::h5 {
 
-/// Some rows of a table in memory. Integers of any size are read as int64.
+/// Some rows of a table in memory. Integers of any size are read as int64. What a damaged file does not have (a column,
+/// a row, a column of that type) is an IoError that names file and table.
 class Rows {
  public:
-  Rows(TableSchema schema, std::vector<std::byte> bytes) : schema_(std::move(schema)), bytes_(std::move(bytes)) {}
+  Rows(std::string file, TableSchema schema, std::vector<std::byte> bytes)
+      : file_(std::move(file)), schema_(std::move(schema)), bytes_(std::move(bytes)) {}
   [[nodiscard]] std::size_t size() const { return bytes_.size() / schema_.row_bytes; }
-  /// Index of a column; InputError when the table has none of that name.
+  /// Index of a column.
   [[nodiscard]] std::size_t column(std::string_view name) const;
   [[nodiscard]] const std::vector<Column>& columns() const { return schema_.columns; }
   [[nodiscard]] std::int64_t integer(std::size_t row, std::size_t column) const;
@@ -29,24 +32,40 @@ class Rows {
   }
   [[nodiscard]] double number(std::size_t row, std::string_view name) const { return number(row, column(name)); }
   [[nodiscard]] std::string text(std::size_t row, std::string_view name) const { return text(row, column(name)); }
+  /// IoError "cannot read 'file': table /name is damaged: `problem`".
+  [[noreturn]] void damaged(const std::string& problem) const;
 
  private:
+  [[nodiscard]] const std::byte* cell(std::size_t row, std::size_t column, ColumnType type) const;
+
+  std::string file_;
   TableSchema schema_;
   std::vector<std::byte> bytes_;
 };
 
 class Reader {
  public:
-  /// IoError "cannot read 'path': reason"; InputError when it is not a result of Tessera, or one of a later schema.
-  explicit Reader(const std::string& path);
+  /// IoError "cannot read 'path': reason", with the name of the table where one is damaged; InputError when it is not a
+  /// result of Tessera, or one of a later schema.
+  explicit Reader(const std::string& path, Checking checking = Checking::all);
   [[nodiscard]] bool has(const std::string& table) const;
   [[nodiscard]] std::int64_t rows(const std::string& table) const;
   [[nodiscard]] Rows read(const std::string& table) const { return read(table, 0, rows(table)); }
   [[nodiscard]] Rows read(const std::string& table, std::int64_t first, std::int64_t count) const;
+  /// Datasets that have a checksum, and those that have none.
+  struct Coverage {
+    std::vector<std::string> with, without;
+  };
+  [[nodiscard]] Coverage coverage() const;
 
  private:
   void check_format() const;
+  void check_text_blocks() const;
+  void check_table(const std::string& table) const;
   [[nodiscard]] Handle open(const std::string& table) const;
+  /// What a damaged file makes HDF5 refuse becomes the user's message.
+  template <class Action>
+  auto guarded(Action action) const -> decltype(action());
 
   QuietErrors quiet_;
   std::string path_;

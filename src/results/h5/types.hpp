@@ -8,6 +8,13 @@
 
 namespace tessera::results::h5 {
 
+/// CRC-32 of a dataset's bytes as they are stored: an unsigned 32-bit attribute.
+inline constexpr const char* checksum_attribute = "crc32";
+/// Of /provenance: offset in the file, bytes and CRC-32 of each block that holds texts of attributes. They hold for a
+/// file of the length that Tessera gave it, file_bytes: h5repack copies attributes, but puts blocks elsewhere.
+inline constexpr const char* text_blocks_attribute = "text_blocks";
+inline constexpr const char* file_bytes_attribute = "file_bytes";
+
 /// Fixed-length, null-padded UTF-8.
 [[nodiscard]] Handle fixed_text(std::size_t width);
 /// The string type of attributes, which h5py gives as str.

@@ -1,0 +1,91 @@
+// CRC-32 against its published check value, of parts in any order against the whole, and of the tables of a file.
+#include <catch2/catch.hpp>
+#include <cstring>
+
+#include "../../src/results/checksum.hpp"
+#include "folder.hpp"
+#include "sample.hpp"
+#include "tessera/base/error.hpp"
+
+using namespace tessera;
+using namespace tessera::results;
+
+namespace {
+
+std::vector<std::byte> bytes_of(const std::string& text) {
+  std::vector<std::byte> bytes(text.size());
+  std::memcpy(bytes.data(), text.data(), text.size());
+  return bytes;
+}
+
+std::string message_of(const std::string& path) {
+  try {
+    (void)summary(path);
+  } catch (const IoError& error) {
+    return error.what();
+  }
+  return "no IoError";
+}
+
+/// Adds 1 to the last byte of `text` where it stands in the file for the first time.
+void damage(const std::string& path, const std::string& text) {
+  std::string bytes = sample::read_text(path);
+  const std::size_t at = bytes.find(text);
+  REQUIRE(at != std::string::npos);
+  ++bytes[at + text.size() - 1];
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+}  // namespace
+
+TEST_CASE("the check value of CRC-32") {
+  // "CRC-32/ISO-HDLC" of the nine digits, in every catalogue of checksums.
+  const auto digits = bytes_of("123456789");
+  CHECK(crc32_of(digits.data(), digits.size()) == 0xCBF43926);
+  CHECK(crc32_of(nullptr, 0) == 0);
+}
+
+TEST_CASE("the checksum of a whole from its parts, in any order") {
+  // "1234" with 5 bytes behind it, "567" with 2, "89" with none.
+  const auto digits = bytes_of("123456789");
+  const std::uint32_t last = crc32_part(digits.data() + 7, 2, 0), first = crc32_part(digits.data(), 4, 5),
+                      middle = crc32_part(digits.data() + 4, 3, 2), none = crc32_part(nullptr, 0, 9);
+  CHECK((last ^ first ^ middle ^ none) == 0xCBF43926);
+}
+
+TEST_CASE("a damaged table is named") {
+  const sample::Folder folder;
+  const auto comm = make_serial_communicator();
+  const std::string path = folder / "out.h5";
+  write(path, sample::make(), sample::provenance(), *comm);
+  REQUIRE(message_of(path) == "no IoError");
+  const auto named = [&](const std::string& table) {
+    return "cannot read '" + path + "': table " + table + " is damaged: it differs from its checksum";
+  };
+  SECTION("a text in the summary") {
+    damage(path, "eight-devices");
+    CHECK(message_of(path) == named("/summary"));
+  }
+  SECTION("a name") {
+    damage(path, "nvswitch 0");
+    CHECK(message_of(path) == named("/names/nodes"));
+  }
+  SECTION("a number of a device: 1.01 s forward of device 1") {
+    const std::int64_t forward = 1'010'000'000'000;
+    damage(path, std::string(reinterpret_cast<const char*>(&forward), sizeof forward));
+    CHECK(message_of(path) == named("/devices"));
+  }
+  SECTION("the experiment") {
+    damage(path, "seed = 7");
+    CHECK(message_of(path) == named("/provenance/experiment_resolved"));
+  }
+  SECTION("a description") {
+    damage(path, "number of the device");
+    CHECK(message_of(path) ==
+          "cannot read '" + path + "': the file is damaged: units and descriptions differ from their checksum");
+  }
+  SECTION("who has just written a file need not check it") {
+    damage(path, "seed = 7");
+    CHECK_NOTHROW(summary(path, Checking::none));
+  }
+}
