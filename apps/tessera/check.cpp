@@ -69,11 +69,13 @@ std::string figures(const experiment::Experiment& experiment, int ranks) {
 }
 
 ExitCode check(const Options& options) {
-  if (!options.output.empty()) results::check_output(options.output, options.force);
+  const bool has_output = !options.output.empty();
+  if (has_output) check_output(options.experiment, options.output, options.force);
   const experiment::Source source = load(options.experiment);
+  if (has_output) results::check_distinct(options.output, files_of(*source.table));
   const auto experiment = build(*source.table, false, options.experiment.cache);
   check_simulation(*experiment, options.ranks);
-  std::fputs((config::to_toml(*source.table) + "\n" + figures(*experiment, options.ranks)).c_str(), stdout);
+  print(config::to_toml(*source.table) + "\n" + figures(*experiment, options.ranks));
   return ExitCode::done;
 }
 

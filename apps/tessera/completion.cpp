@@ -56,8 +56,10 @@ Command add_completion(CLI::App& app) {
       ->required()
       ->check(CLI::IsMember({"bash", "zsh"}));
   return {options, [&app] {
-            std::fputs(bash_script(app).c_str(), stdout);
-            return ExitCode::done;
+            return guarded(false, [&] {
+              print(bash_script(app));
+              return ExitCode::done;
+            });
           }};
 }
 

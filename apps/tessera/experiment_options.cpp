@@ -1,7 +1,10 @@
 #include "experiment_options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+
+#include "tessera/results/results.hpp"
 
 namespace tessera::app {
 
@@ -59,6 +62,23 @@ std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, boo
   if (!silent) print_warnings(diagnostics);
   diagnostics.throw_if_errors();
   return experiment;
+}
+
+void check_output(const ExperimentOptions& options, const std::string& output, bool replace) {
+  results::check_distinct(output, {options.path, options.plan});
+  results::check_output(output, replace);
+}
+
+std::vector<std::string> files_of(const config::Table& resolved) {
+  std::vector<std::string> files{resolved.where().file};
+  for (const auto& [key, value] : resolved.entries()) {
+    files.push_back(value.where().file);
+    if (value.table() == nullptr) continue;
+    for (std::string& file : files_of(*value.table())) files.push_back(std::move(file));
+  }
+  std::sort(files.begin(), files.end());
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+  return files;
 }
 
 sim::SimulationOptions simulation_options(const experiment::Experiment& experiment) {

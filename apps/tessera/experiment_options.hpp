@@ -34,6 +34,11 @@ struct ExperimentOptions {
 [[nodiscard]] std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, bool silent,
                                                             const std::string& cache, Communicator* comm = nullptr);
 
+/// Refuses, before anything is read, an output that could not be written, or that is the experiment or the plan itself.
+void check_output(const ExperimentOptions& options, const std::string& output, bool replace);
+/// The files that values of an experiment stand in: its own, and those of its machine, model and plan.
+[[nodiscard]] std::vector<std::string> files_of(const config::Table& resolved);
+
 /// What an experiment says of its simulation.
 [[nodiscard]] sim::SimulationOptions simulation_options(const experiment::Experiment& experiment);
 

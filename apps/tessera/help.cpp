@@ -115,7 +115,7 @@ Command add_help(CLI::App& app) {
               std::string text = sections->empty() ? overview(schemas) : "";
               for (const std::string& path : *sections)
                 text += (text.empty() ? "" : "\n") + find_section(path, schemas);
-              std::fputs(text.c_str(), stdout);
+              print(text);
               return ExitCode::done;
             });
           }};

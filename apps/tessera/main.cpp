@@ -1,6 +1,8 @@
 // tessera: one subcommand a file; this one parses the command line and turns problems into exit codes.
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
+#include <sstream>
 
 #include "command.hpp"
 #include "tessera/base/comm.hpp"
@@ -33,7 +35,12 @@ int run(Arguments arguments) {
   try {
     app.parse(arguments.count, arguments.values);
   } catch (const CLI::Success& asked) {
-    return app.exit(asked);  // --help and --version
+    std::ostringstream text;  // --help and --version
+    static_cast<void>(app.exit(asked, text, text));
+    return static_cast<int>(guarded(false, [&] {
+      print(text.str());
+      return ExitCode::done;
+    }));
   } catch (const CLI::ParseError& error) {
     return refuse(usage_problem(app, error), commands[0].options->parsed() || commands[1].options->parsed(), arguments);
   }
@@ -46,4 +53,8 @@ int run(Arguments arguments) {
 }  // namespace
 }  // namespace tessera::app
 
-int main(int argc, char** argv) { return tessera::app::run({argc, argv}); }
+int main(int argc, char** argv) {
+  // A limit on the size of files is then an error of the call that meets it, as a full disk is, and not a signal.
+  std::signal(SIGXFSZ, SIG_IGN);
+  return tessera::app::run({argc, argv});
+}

@@ -12,8 +12,9 @@ Prepared prepare(const ExperimentOptions& options, const Output& output, Communi
   Prepared job;
   together(comm, [&] {
     if (comm.rank() != 0) return;
-    results::check_output(output.path, output.replace);
+    check_output(options, output.path, output.replace);
     const experiment::Source source = load(options);
+    results::check_distinct(output.path, files_of(*source.table));
     job.given = source.given;
     job.table = source.table;
     job.resolved = config::to_toml(*job.table);

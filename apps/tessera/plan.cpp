@@ -23,7 +23,7 @@ ExitCode plan(const Options& options, Communicator& comm) {
     check_simulation(*job.experiment, 1);
     const std::string text = experiment::plan_text(*job.experiment, *job.table, TESSERA_VERSION);
     results::write_text(options.output, text);
-    std::fputs(text.c_str(), stdout);
+    print(text);
   });
   return ExitCode::done;
 }

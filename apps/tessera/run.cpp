@@ -15,6 +15,7 @@
 #include "on_ranks.hpp"
 #include "progress.hpp"
 #include "tessera/base/comm.hpp"
+#include "tessera/base/together.hpp"
 #include "tessera/results/results.hpp"
 #include "tessera/sim/simulate.hpp"
 
@@ -106,7 +107,9 @@ ExitCode run(const Options& options, const Arguments& arguments, Communicator& c
     for (const std::string& warning : result.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
   }
   results::write(options.output, result.results, written, comm);
-  if (comm.rank() == 0) std::fputs(results::summary(options.output).c_str(), stdout);
+  together(comm, [&] {
+    if (comm.rank() == 0) print(results::summary(options.output, results::Checking::none));
+  });
   return ExitCode::done;
 }
 

@@ -57,6 +57,14 @@ void restore_handlers() {
   for (std::size_t i = 0; i < ending_signals.size(); ++i) sigaction(ending_signals[i], &previous[i], nullptr);
 }
 
+/// Where a link leads, which stays one when the file is replaced; any other name as it is.
+std::string behind_link(const std::string& path) {
+  std::error_code failed;
+  if (!fs::is_symlink(path, failed)) return path;
+  const fs::path target = fs::canonical(path, failed);
+  return failed ? path : target.string();
+}
+
 std::string in_quotes(const fs::path& path) { return std::string("'").append(path.string()).append("'"); }
 
 /// The nearest ancestor that is in the way, in words; empty when the parent is a directory.
@@ -80,6 +88,9 @@ std::string why_not_writable(const std::string& path, bool replace) {
   if (path.back() == '/') return "a file name cannot end in '/'";
   if (const std::string problem = problem_of_parent(path); !problem.empty()) return problem;
   if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) return "it is not a regular file";
+  if (fs::is_symlink(path, ignored) && !fs::exists(path, ignored)) {
+    return "it is a link to " + in_quotes(fs::read_symlink(path, ignored)) + ", which does not exist";
+  }
   if (!replace && fs::exists(path, ignored)) return "it exists already (--force replaces it)";
   const std::string probe = temporary_name(path);
   const int file = ::open(probe.c_str(), O_CREAT | O_EXCL | O_WRONLY, 0666);
@@ -92,7 +103,7 @@ std::string why_not_writable(const std::string& path, bool replace) {
 std::string temporary_name(const std::string& path) {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
-  return path + ".tmp-" + host.data() + "-" + std::to_string(getpid());
+  return behind_link(path) + ".tmp-" + host.data() + "-" + std::to_string(getpid());
 }
 
 TemporaryFile::TemporaryFile(std::string name, bool owner) : name_(std::move(name)), owner_(owner) {
@@ -109,7 +120,7 @@ TemporaryFile::~TemporaryFile() {
 bool TemporaryFile::interrupted() { return signal_seen != 0; }
 
 void TemporaryFile::become(const std::string& path) {
-  if (std::rename(name_.c_str(), path.c_str()) != 0) {
+  if (std::rename(name_.c_str(), behind_link(path).c_str()) != 0) {
     throw IoError("cannot write " + in_quotes(path) + ": " +
                   (interrupted() ? "interrupted by a signal" : std::strerror(errno)));
   }

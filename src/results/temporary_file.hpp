@@ -10,7 +10,7 @@ namespace tessera::results {
 /// behind.
 [[nodiscard]] std::string why_not_writable(const std::string& path, bool replace);
 
-/// A name beside `path` that no other process uses.
+/// A name beside `path`, or beside the file to which it is a link, that no other process uses.
 [[nodiscard]] std::string temporary_name(const std::string& path);
 
 /// While it lives, SIGTERM, SIGINT and SIGHUP remove the file first and then do what they did before (end the process,
@@ -26,8 +26,8 @@ class TemporaryFile {
   [[nodiscard]] const std::string& name() const { return name_; }
   /// A signal came: the file is gone, and the writer should give up.
   [[nodiscard]] static bool interrupted();
-  /// Renames the file, which is complete and on the disk; IoError text `cannot write 'path': reason`. The destructor
-  /// then leaves it alone.
+  /// Renames the file to `path`, or to the file to which that is a link, which is complete and on the disk; IoError
+  /// text `cannot write 'path': reason`. The destructor then leaves it alone.
   void become(const std::string& path);
 
  private:

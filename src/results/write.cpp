@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -119,6 +120,15 @@ void write_file(const std::string& name, const std::string& path, const std::vec
 void check_output(const std::string& path, bool replace) {
   const std::string problem = why_not_writable(path, replace);
   if (!problem.empty()) cannot_write(path, problem);
+}
+
+void check_distinct(const std::string& path, const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) {
+    std::error_code none_of_them;
+    if (!input.empty() && std::filesystem::equivalent(path, input, none_of_them)) {
+      cannot_write(path, "it is '" + input + "', which is read");
+    }
+  }
 }
 
 void write_text(const std::string& path, const std::string& text) {

@@ -54,6 +54,7 @@ class Help(CliTest):
             ask = f'{script}\nCOMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _tessera; echo "${{COMPREPLY[@]}}"'
             return subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True).stdout.split()
         self.assertEqual(complete("tessera ti"), ["timeline"])
+        self.assertEqual(complete("tessera timeline --dev"), ["--devices"])
         self.assertEqual(complete("tessera run --allow"), ["--allow-oversubscription"])
 
 
@@ -104,6 +105,53 @@ class RoundTrips(CliTest):
                          ["gpu 0", "gpu 1", "gpu 2", "gpu 3"])
         self.tessera("timeline", "out.h5", "-o", "t.json", code=4)
         self.tessera("timeline", "out.h5", "-o", "t.json", "--force")
+
+    def trace(self, *arguments):
+        """Slices, their processes, and counters of a part of out.h5's timeline."""
+        self.tessera("timeline", "out.h5", "-o", "t.json", "--force", *arguments, environment=WITHOUT_MPI)
+        events = json.loads((self.folder / "t.json").read_text())["traceEvents"]
+        slices = [event for event in events if event["ph"] == "X"]
+        return slices, {event["pid"] - 1 for event in slices}, [event for event in events if event["ph"] == "C"]
+
+    def test_a_part_of_the_timeline(self):
+        self.simulate("training.toml", "out.h5", ranks=2)
+        whole, devices, changes = self.trace()
+        self.assertEqual(devices, set(range(8)))
+        strip = lambda events: [{key: value for key, value in event.items() if key != "tid"} for event in events]
+        chosen, devices, counters = self.trace("--devices", "6,1-2,2")
+        self.assertEqual(devices, {1, 2, 6})
+        self.assertEqual(strip(chosen), strip([event for event in whole if event["pid"] - 1 in devices]))
+        self.assertEqual(counters, [event for event in changes if event["pid"] - 1 in devices])
+        # By the whole trace: what has a moment in the second quarter, in microseconds.
+        end = max(event["ts"] + event["dur"] for event in whole)
+        first, last = int(end / 4), int(end / 2)
+        chosen, _, counters = self.trace("--from", f"{first} us", "--to", f"{last} us")
+        self.assertEqual(strip(chosen), strip([event for event in whole if event["ts"] < last and
+                                               (event["ts"] + event["dur"] > first or event["ts"] == first)]))
+        # Each device and category begins with the level that it has then.
+        level = {}
+        for event in changes:
+            if event["ts"] < first:
+                level[event["pid"], event["name"]] = event["args"]["bytes"]
+        begins = {}
+        for event in counters:
+            self.assertTrue(first <= event["ts"] < last)
+            if event["ts"] == first:
+                begins.setdefault((event["pid"], event["name"]), event["args"]["bytes"])
+        self.assertEqual(begins, level)
+
+    def test_a_part_that_is_not_there_is_refused(self):
+        self.simulate("training.toml", "out.h5")
+        for arguments, said in ((("--devices", "0,8-15"), "there is no timeline of device 15"), (("--devices", "x"), 'is no device or range'),
+                                (("--devices", "3-1"), 'is no device or range'), (("--devices", "1,"), 'is no device or range'),
+                                (("--devices", "-1"), 'is no device or range'), (("--from", "2 ms", "--to", "1 ms"), "--to must be later"),
+                                (("--from", "3"), "--from: "), (("--to", "1 GB"), "--to: "), (("--from", "1000 s"), "when all is over")):
+            done = self.tessera("timeline", "out.h5", "-o", "t.json", *arguments, code=2)
+            self.assertIn(said, done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 1)
+            self.assertNotIn("t.json", self.files())
+        said = self.tessera("timeline", "out.h5", "-o", "out.h5", "--force", code=4).stderr
+        self.assertEqual(said, "cannot write 'out.h5': it is 'out.h5', which is read\n")
 
     def test_a_file_without_a_timeline_says_how_to_record_one(self):
         self.simulate("generation.toml", "out.h5")

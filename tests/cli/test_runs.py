@@ -92,6 +92,50 @@ class Outputs(CliTest):
         self.simulate("training.toml", "out.h5", ranks=3)
         self.assertEqual(self.files(), sorted([*before, "out.h5"]))
 
+    def test_a_file_that_is_read_is_no_output_under_whatever_name(self):
+        machine = "name = 'm'\ninclude = 'v100-ring'\n"
+        (self.folder / "m.toml").write_text(machine)
+        text = (self.folder / "training.toml").read_text()
+        experiment = self.folder / "e.toml"
+        experiment.write_text(text)
+        os.link(experiment, self.folder / "hard.toml")
+        os.symlink("e.toml", self.folder / "soft.toml")
+        os.symlink("nowhere.h5", self.folder / "dangling.h5")
+        before = self.files()
+        for name in ("e.toml", "hard.toml", "soft.toml", str(experiment)):
+            for command in ("run", "plan", "check"):
+                said = self.tessera(command, "e.toml", "-o", name, "--force", code=4).stderr
+                self.assertEqual(said, f"cannot write '{name}': it is 'e.toml', which is read\n")
+        said = self.tessera("run", "e.toml", "-o", "dangling.h5", "--force", code=4).stderr
+        self.assertEqual(said, "cannot write 'dangling.h5': it is a link to 'nowhere.h5', which does not exist\n")
+        self.tessera("plan", "e.toml", "-o", "plan.toml")
+        said = self.tessera("run", "e.toml", "--plan", "plan.toml", "-o", "plan.toml", "--force", code=4, ranks=2).stderr
+        self.assertIn("cannot write 'plan.toml': it is 'plan.toml', which is read\n", said)
+        self.assertEqual(experiment.read_text(), text)
+        self.assertEqual(self.files(), sorted([*before, "plan.toml"]))
+
+    def test_a_machine_and_a_model_that_are_included_are_no_outputs(self):
+        shipped = HERE.parents[1] / "inputs"
+        shutil.copy(shipped / "machines" / "v100-ring.toml", self.folder / "m.toml")
+        shutil.copy(shipped / "models" / "gpt2.json", self.folder / "config.json")
+        (self.folder / "e.toml").write_text('machine = "m.toml"\n[model]\nhugging_face = "config.json"\n[workload]\nsequence = 64\n'
+                                            '[strategy]\nname = "megatron"\n')
+        before = {name: (self.folder / name).read_bytes() for name in self.files()}
+        for name in ("m.toml", "config.json"):
+            said = self.tessera("run", "e.toml", "-o", name, "--force", code=4).stderr
+            self.assertRegex(said, rf"^cannot write '{name}': it is '(\./)?{name}', which is read\n$")
+        self.assertEqual({name: (self.folder / name).read_bytes() for name in self.files()}, before)
+
+    def test_a_link_to_an_output_stays_one(self):
+        (self.folder / "scratch").mkdir()
+        (self.folder / "scratch" / "out.h5").write_text("old")
+        os.symlink("scratch/out.h5", self.folder / "out.h5")
+        self.tessera("run", "training.toml", "-o", "out.h5", code=4)
+        self.simulate("training.toml", "out.h5", ranks=2)
+        self.assertTrue((self.folder / "out.h5").is_symlink())
+        self.assertEqual(os.listdir(self.folder / "scratch"), ["out.h5"])
+        self.tessera("show", "scratch/out.h5")
+
     def test_a_job_that_does_not_fit_runs_when_it_may(self):
         small = ("--set", "machine.device.memory_capacity=10 MB")
         self.assertIn("needs 47.7 MB but has 10.0 MB", self.tessera("run", "training.toml", "-o", "out.h5", *small, code=3, ranks=2).stderr)

@@ -2,7 +2,10 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
+#include "../../src/results/big_table.hpp"
 #include "../../src/results/checksum.hpp"
+#include "../../src/results/disk_file.hpp"
+#include "../../src/results/verify.hpp"
 #include "folder.hpp"
 #include "sample.hpp"
 #include "tessera/base/error.hpp"
@@ -51,6 +54,34 @@ TEST_CASE("the checksum of a whole from its parts, in any order") {
   const std::uint32_t last = crc32_part(digits.data() + 7, 2, 0), first = crc32_part(digits.data(), 4, 5),
                       middle = crc32_part(digits.data() + 4, 3, 2), none = crc32_part(nullptr, 0, 9);
   CHECK((last ^ first ^ middle ^ none) == 0xCBF43926);
+}
+
+TEST_CASE("rows that did not reach the disk are found before the file gets its name") {
+  // The tables one behind the other, as a file holds them; then one row of zeros, as a full disk leaves it.
+  const sample::Folder folder;
+  const auto comm = make_serial_communicator();
+  const RunResults results = sample::make();
+  const std::vector<BigTable> tables = big_tables(results, *comm);
+  DiskFile file = DiskFile::create(folder / "rows");
+  std::vector<std::int64_t> offsets;
+  std::vector<std::uint32_t> checksums;
+  std::int64_t end = 0;
+  for (const BigTable& table : tables) {
+    std::vector<std::byte> rows(static_cast<std::size_t>(table.layout.total) * table.schema.row_bytes);
+    table.pack(0, table.layout.total, rows.data());
+    file.write(end, rows.data(), rows.size());
+    offsets.push_back(end);
+    checksums.push_back(crc32_of(rows.data(), rows.size()));
+    end += static_cast<std::int64_t>(rows.size());
+  }
+  const auto verify = [&] { verify_rows(folder / "rows", tables, offsets, checksums, true, *comm); };
+  CHECK_NOTHROW(verify());
+  REQUIRE(tables[1].schema.path == "/links");
+  const std::vector<std::byte> zeros(tables[1].schema.row_bytes);
+  file.write(offsets[1] + static_cast<std::int64_t>(zeros.size()), zeros.data(), zeros.size());
+  CHECK_THROWS_WITH(verify(), "table /links reads back otherwise than it was written (a full or failing disk?)");
+  std::filesystem::resize_file(folder / "rows", static_cast<std::uintmax_t>(end - 1));
+  CHECK_THROWS_WITH(verify(), "the file ends early");
 }
 
 TEST_CASE("a damaged table is named") {

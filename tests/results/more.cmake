@@ -5,3 +5,15 @@ add_test(NAME results.without-mpi-io.3
   COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} 3 $<TARGET_FILE:test_results_mpi>)
 set_tests_properties(results.without-mpi-io.3 PROPERTIES ENVIRONMENT "${environment};OMPI_MCA_io=^ompio,romio321"
   PROCESSORS 2 TIMEOUT 600 LABELS mpi)
+
+# A disk that is full at every twentieth of the file; skipped where nothing may be mounted.
+add_executable(test_full_disk ${CMAKE_CURRENT_LIST_DIR}/full_disk/full_disk.cpp)
+tessera_compile_options(test_full_disk)
+target_link_libraries(test_full_disk PRIVATE tessera_mpi_test_main tessera_results)
+add_dependencies(mpi_tests test_full_disk)
+foreach(ranks 1 2 3 4)
+  add_test(NAME results.full-disk.${ranks} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/support/with-tmpfs.sh
+    ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:test_full_disk>)
+  set_tests_properties(results.full-disk.${ranks} PROPERTIES ENVIRONMENT "${environment}" SKIP_RETURN_CODE 77 PROCESSORS 2
+    TIMEOUT 600 LABELS mpi)
+endforeach()

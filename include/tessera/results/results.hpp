@@ -147,9 +147,12 @@ struct Provenance {
 enum class Transport { automatic, gather };
 
 /// Refuses, before a long run, an output that could not be written at its end. IoError "cannot write 'path': reason": a
-/// directory, a missing directory, no permission, or an existing file unless `replace`. Rank 0's business; leaves no
-/// file behind.
+/// directory, a missing directory, no permission, a link that leads nowhere, or an existing file unless `replace`. Rank
+/// 0's business; leaves no file behind.
 void check_output(const std::string& path, bool replace);
+
+/// Refuses an output that is one of these files, under whatever name; empty and missing ones are passed over. IoError.
+void check_distinct(const std::string& path, const std::vector<std::string>& inputs);
 
 /// Writes the file on all ranks together: to `path` + ".tmp-...", renamed when complete and replacing what was there.
 /// On failure, and on SIGTERM, SIGINT or SIGHUP while it writes, no file is left and every rank throws the same IoError

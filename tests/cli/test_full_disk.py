@@ -1,0 +1,72 @@
+"""Whole runs, plans and traces onto a disk that is too small (support/with-tmpfs.sh), and onto a full standard output."""
+
+import os
+import pathlib
+import subprocess
+import unittest
+
+from harness import LAUNCHER, TESSERA, CliTest
+
+DISK = os.environ.get("TESSERA_TMPFS")
+
+
+@unittest.skipUnless(DISK, "no file system may be mounted here")
+class FullDisk(CliTest):
+    def resize(self, size):
+        subprocess.run(["mount", "-o", f"remount,size={size}", DISK], check=True)
+
+    def refused(self, output, *arguments, ranks=None):
+        """Exit code 4 and one line; the output is as it was, and nothing is beside it."""
+        before = (output.read_bytes() if output.exists() else None, sorted(os.listdir(DISK)))
+        done = subprocess.run(self.command(arguments, ranks), cwd=self.folder, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn(f"cannot write '{output}': No space left on device\n", done.stderr)
+        if ranks is None:
+            self.assertEqual(len(done.stderr.splitlines()), 1)
+        self.assertEqual((output.read_bytes() if output.exists() else None, sorted(os.listdir(DISK))), before)
+
+    def test_a_run_onto_a_small_disk_leaves_the_good_file_alone(self):
+        output = pathlib.Path(DISK) / "out.h5"
+        self.resize("1m")
+        self.simulate("training.toml", output)
+        whole = output.stat().st_size
+        for share, ranks in ((0.1, None), (0.8, None), (0.5, 3), (0.95, 3), (0.97, 4)):
+            self.resize(int(whole * (1 + share)))
+            self.refused(output, "run", "training.toml", "-o", output, "--force", "--progress", "off", ranks=ranks)
+        self.tessera("show", output)
+        os.remove(output)
+
+    def test_a_trace_and_a_plan_that_do_not_fit(self):
+        self.simulate("training.toml", "out.h5")
+        self.resize("64k")
+        self.refused(pathlib.Path(DISK) / "t.json", "timeline", "out.h5", "-o", f"{DISK}/t.json")
+        self.resize("4k")
+        filler = pathlib.Path(DISK) / "filler"
+        filler.write_text("x")  # takes the one page
+        self.refused(pathlib.Path(DISK) / "plan.toml", "plan", "training.toml", "-o", f"{DISK}/plan.toml")
+        filler.unlink()
+        self.resize("1m")
+
+
+@unittest.skipUnless(os.path.exists("/dev/full"), "there is no /dev/full")
+class FullStandardOutput(CliTest):
+    def test_every_command_notices_it(self):
+        self.simulate("generation.toml", "out.h5")
+        for arguments in (["--help"], ["--version"], ["run", "--help"], ["help"], ["help", "machine.gpu"], ["completion", "bash"], ["check", "generation.toml"],
+                          ["show", "out.h5"], ["plan", "generation.toml", "-o", "plan.toml"],
+                          ["run", "generation.toml", "-o", "new.h5", "--progress", "off"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([TESSERA, *arguments], cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True)
+            self.assertEqual((done.returncode, done.stderr), (4, "cannot write to standard output: No space left on device\n"), arguments)
+        self.tessera("show", "new.h5")  # what was written before stays
+
+    def test_on_several_ranks_all_end(self):
+        # mpirun gathers the ranks' outputs, so each gets a full one of its own.
+        command = [*LAUNCHER, "2", "sh", "-c", f"{TESSERA} run generation.toml -o out.h5 --progress off > /dev/full"]
+        done = subprocess.run(command, cwd=self.folder, stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("cannot write to standard output: No space left on device", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
