@@ -134,6 +134,82 @@ TEST_CASE("generation: tokens follow each other through the stages") {
   }
 }
 
+TEST_CASE("generation: the whole batch of a replica decodes together unless a micro-batch is given") {
+  TestJob job(16, gpt(8, 512, 8, 1024), 32);
+  job.workload.phase = workload::Phase::generation;
+  job.workload.sequence = 128;
+  job.workload.generated = 4;
+  const auto said = [&](const std::string& text, const std::string& key) {
+    const Plan plan = job.plan(text);
+    job.diagnostics.throw_if_errors();
+    for (const auto& [name, value] : plan.description) {
+      if (name == key) return value;
+    }
+    return std::string();
+  };
+  // 32 sequences over 16 / 8 = 2 replicas.
+  CHECK(said("tensor = 8", "micro-batch") == "16 sequences of 128 tokens");
+  CHECK(said("tensor = 8", "micro-batches a replica") == "1");
+  CHECK(said("tensor = 8\nmicro_batch = 4", "micro-batches a replica") == "4");
+  CHECK(said("tensor = 8\nmicro_batch = 1", "micro-batches a replica") == "16");
+  // Keys and values are those of 16 sequences either way; each holds 132 tokens of 512 / 8 columns in two bytes.
+  const std::int64_t cache = 8 * 16 * 2 * 132 * 64 * 2;
+  CHECK(at_peak(job.plan("tensor = 8").program, 0, MemoryCategory::kv_cache) == cache);
+  CHECK(at_peak(job.plan("tensor = 8\nmicro_batch = 4").program, 0, MemoryCategory::kv_cache) == cache);
+  // Outside generation it is one sequence.
+  job.workload.phase = workload::Phase::prompt;
+  CHECK(said("tensor = 8", "micro-batches a replica") == "16");
+  job.workload.phase = workload::Phase::generation;
+  job.workload.global_batch = 33;
+  (void)job.plan("tensor = 8");
+  CHECK(job.diagnostics.errors() ==
+        std::vector<std::string>{"strategy.toml:1:1: global_batch = 33 is not a multiple of micro_batch 1 x data 2"});
+}
+
+TEST_CASE("generation: weights are read once for all sequences that decode together") {
+  TestJob job(1, gpt(2, 512, 8, 1024), 32);
+  job.workload.phase = workload::Phase::generation;
+  job.workload.sequence = 128;
+  const auto weight_bytes = [&](const std::string& text) {
+    const program::Program program = job.plan(text).program;
+    std::int64_t bytes = 0;
+    std::vector<std::int64_t> times(program.blocks.size(), 0);
+    times[program.devices[0].streams[0]] = 1;
+    for (std::size_t block = program.blocks.size(); block-- > 0;) {  // callees stand before their callers
+      for (const program::Instruction& instruction : program.blocks[block].code) {
+        if (instruction.op == program::Op::call) times[instruction.a] += times[block] * instruction.count;
+        if (instruction.op == program::Op::compute) {
+          const workload::Operator& op = program.operators[instruction.a];
+          if (op.kind == workload::OperatorKind::gemm && op.batch == 1) bytes += times[block] * 2 * op.k * op.n;
+        }
+      }
+    }
+    return bytes;
+  };
+  CHECK(weight_bytes("micro_batch = 1") == 32 * weight_bytes(""));
+}
+
+TEST_CASE("outside training, keys of the backward pass and of the update warn when they are given") {
+  TestJob job(8, gpt(8, 512, 8, 1024), 16);
+  job.workload.sequence = 128;
+  const std::string keys =
+      "distributed_optimizer = true\noverlap_gradient_reduction = true\noverlap_tensor_communication = false\n"
+      "gradient_precision = \"fp16\"\nfused_gradient_accumulation = false\nschedule = \"gpipe\"";
+  (void)job.plan(keys);
+  CHECK(job.diagnostics.warnings() == std::vector<std::string>{});
+  job.workload.phase = workload::Phase::generation;
+  (void)job.plan(keys);
+  CHECK(job.diagnostics.warnings() ==
+        std::vector<std::string>{"strategy.toml:1:25: distributed_optimizer has no effect outside training",
+                                 "strategy.toml:2:30: overlap_gradient_reduction has no effect outside training",
+                                 "strategy.toml:3:32: overlap_tensor_communication has no effect outside training",
+                                 "strategy.toml:4:22: gradient_precision has no effect outside training",
+                                 "strategy.toml:5:31: fused_gradient_accumulation has no effect outside training",
+                                 "strategy.toml:6:12: schedule has no effect in generation"});
+  (void)job.plan("distributed_optimizer = false\nschedule = \"auto\"\nmicro_batch = 0");
+  CHECK(job.diagnostics.warnings() == std::vector<std::string>{});
+}
+
 TEST_CASE("generation: attention of all tokens adds up to that of their number of keys") {
   TestJob job(1, gpt(1, 512, 8, 1024), 1);
   job.workload.phase = workload::Phase::generation;

@@ -21,6 +21,7 @@ class Checker {
       : table_(table), job_(job), cut_(cut), options_(cut.options), model_(*job.model), diagnostics_(diagnostics) {}
 
   void run() {
+    warn_of_idle_keys();
     check_devices();
     check_tensor();
     check_pipeline();
@@ -47,6 +48,10 @@ class Checker {
   void check_batch();
   void check_experts();
   void check_phase();
+  void warn_of_idle_keys();
+  /// A key that is given, with another value than its default, and changes nothing.
+  template <class T>
+  void warn_if_given(const char* key, T Options::*member, const char* where);
 
   const Table& table_;
   const Job& job_;
@@ -121,6 +126,12 @@ void Checker::check_pipeline() {
 }
 
 void Checker::check_batch() {
+  if (options_.micro_batch == 0) {
+    // Decoding reads the weights once for all sequences that go together: nobody who may choose takes them one by one.
+    const bool together = job_.workload->phase == workload::Phase::generation;
+    const std::int64_t batch = job_.workload->global_batch;
+    options_.micro_batch = together && batch % options_.data == 0 ? batch / options_.data : 1;
+  }
   const std::int64_t step = options_.data * options_.micro_batch;
   if (job_.workload->global_batch % step != 0) {
     error("micro_batch", "global_batch = {} is not a multiple of micro_batch {} x data {}", job_.workload->global_batch,
@@ -175,6 +186,24 @@ void Checker::check_experts() {
     load *= static_cast<double>(parallel) / sum;
     if (options_.capacity_factor > 0) load = std::min(load, options_.capacity_factor);
   }
+}
+
+template <class T>
+void Checker::warn_if_given(const char* key, T Options::*member, const char* where) {
+  static const Options defaults;
+  if (options_.*member != defaults.*member) diagnostics_.warn(at(key), fmt::format("{} has no effect {}", key, where));
+}
+
+void Checker::warn_of_idle_keys() {
+  if (cut_.training()) return;
+  const char* where = "outside training";
+  warn_if_given("distributed_optimizer", &Options::distributed_optimizer, where);
+  warn_if_given("overlap_gradient_reduction", &Options::overlap_gradient_reduction, where);
+  warn_if_given("overlap_tensor_communication", &Options::overlap_tensor_communication, where);
+  warn_if_given("gradient_precision", &Options::gradient_bytes, where);
+  warn_if_given("fused_gradient_accumulation", &Options::fused_gradient_accumulation, where);
+  if (job_.workload->phase == workload::Phase::generation)
+    warn_if_given("schedule", &Options::schedule, "in generation");
 }
 
 void Checker::check_phase() {

@@ -40,7 +40,10 @@ void add_cuts(config::Schema<Options>& s) {
 
 void add_schedule(config::Schema<Options>& s) {
   using workload::Recomputation;
-  s.integer("micro_batch", &Options::micro_batch, "sequences of one micro-batch").at_least("1").otherwise("1");
+  s.integer("micro_batch", &Options::micro_batch,
+            "sequences of one micro-batch; 0: 1, in generation all of a replica, which decode together")
+      .at_least("0")
+      .otherwise("0");
   s.integer("interleave", &Options::interleave, "model chunks of each pipeline stage").at_least("1").otherwise("1");
   s.choice("schedule", &Options::schedule, schedule_names(),
            "order of the passes; auto: interleaved-1f1b where interleave > 1, 1f1b otherwise")

@@ -20,11 +20,11 @@ namespace tessera::strategy::megatron {
 
 /// The keys of its [strategy] table.
 struct Options {
-  std::int64_t tensor = 1;      ///< t
-  std::int64_t pipeline = 1;    ///< p
-  std::int64_t data = 0;        ///< d; 0: devices / (t p)
-  std::int64_t interleave = 1;  ///< v, model chunks of a stage
-  std::int64_t micro_batch = 1;
+  std::int64_t tensor = 1;        ///< t
+  std::int64_t pipeline = 1;      ///< p
+  std::int64_t data = 0;          ///< d; 0: devices / (t p)
+  std::int64_t interleave = 1;    ///< v, model chunks of a stage
+  std::int64_t micro_batch = 0;   ///< b, sequences; 0: 1, in generation all of a replica
   std::string schedule = "auto";  ///< a pipeline order, or "auto": interleaved-1f1b where interleave > 1, else 1f1b
   bool sequence_parallel = false;
   workload::Recomputation recomputation = workload::Recomputation::none;
