@@ -1,4 +1,6 @@
 // From one resolved table to the typed experiment.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "cache.hpp"
@@ -106,6 +108,27 @@ void read_parts(const Table& root, Experiment& experiment, Diagnostics& diagnost
   read_table(root, "simulation", simulation_schema(), experiment.simulation, diagnostics);
 }
 
+/// What [workload] and [model] say of each other, whatever the strategy.
+void check_workload(const Table& root, const Experiment& experiment, Diagnostics& diagnostics) {
+  const strategy::Workload& workload = experiment.workload;
+  const bool generates = workload.phase == workload::Phase::generation;
+  const auto where = [&root](const char* table, const char* key) {
+    const Value* value = root.find(table)->table()->find(key);
+    return value == nullptr ? root.find(table)->where() : value->where();
+  };
+  if (!generates && workload.generated != strategy::Workload{}.generated) {
+    diagnostics.warn(where("workload", "generated"), "generated has no effect outside generation");
+  }
+  if (!experiment.model || experiment.model->sliding_window == 0) return;
+  const std::int64_t window = experiment.model->sliding_window;
+  const std::int64_t keys = workload.sequence + (generates ? workload.generated : 0);
+  if (keys <= window) return;
+  diagnostics.error(where("model", "sliding_window"),
+                    fmt::format("a sliding window of {} tokens changes the computation of sequences of {}{} and is not "
+                                "modelled, allowed: sequences of at most {}",
+                                window, keys, generates ? " (prompt and generated)" : "", window));
+}
+
 /// What the machine cannot do of a plan is a problem of the strategy that made it.
 void check_plan(const Experiment& experiment, const Table& strategy, Diagnostics& diagnostics) {
   try {
@@ -128,6 +151,7 @@ std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics, C
     diagnostics.error(root.where(), "missing key \"model\": strategy \"" + kind->name +
                                         "\" needs one, expected the name of a model or a table [model]");
   }
+  if (diagnostics.ok()) check_workload(root, *experiment, diagnostics);
   if (!diagnostics.ok()) {
     kind->schema().check(*table, diagnostics);  // what can be said without a machine and a model
     return experiment;

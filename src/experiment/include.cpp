@@ -107,11 +107,7 @@ std::shared_ptr<Table> parse_model(const std::string& text, const std::string& f
   config::Diagnostics own;
   std::shared_ptr<Table> table;
   if (fs::path(file).extension() == ".json") {
-    const workload::Model model = workload::read_hugging_face(text, file, own);
-    auto fields = std::make_shared<Table>();
-    if (own.ok()) workload::model_schema().write(model, *fields);
-    const Value placed = config::relocated({std::move(fields), {}}, {file, 1, 1});
-    table = config::clone(*placed.table());
+    table = workload::read_hugging_face_table(text, file, own);
   } else {
     table = config::parse_toml(text, file, own);
   }

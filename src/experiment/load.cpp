@@ -27,6 +27,14 @@ void complete_named(Table& table, const std::string& key, const Kinds& kinds) {
   }
 }
 
+/// An experiment without a title is called after its file, in its resolved text as well: that may lie elsewhere.
+void name_untitled(Table& root, const std::string& path) {
+  const Value* title = root.find("title");
+  if (title != nullptr && (title->string() == nullptr || !title->string()->empty())) return;
+  const config::Location where = title == nullptr ? root.where() : title->where();
+  root.set("title", {std::filesystem::path(path).stem().string(), where});
+}
+
 }  // namespace
 
 std::shared_ptr<Table> complete(const Table& root) {
@@ -85,6 +93,7 @@ Source load(const std::string& path, const std::vector<Setting>& settings,
   const SearchPath search{std::filesystem::path(path).parent_path(), folders};
   inline_machine(*source.table, search, diagnostics);
   inline_model(*source.table, search, diagnostics);
+  name_untitled(*source.table, path);
   source.table = complete(*source.table);
   if (plan != nullptr) check_plan_fits(*source.table, *plan, diagnostics);
   return source;

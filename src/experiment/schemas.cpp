@@ -11,7 +11,7 @@ namespace tessera::experiment {
 const config::Schema<Head>& head_schema() {
   static const config::Schema<Head> schema = [] {
     config::Schema<Head> s("experiment", "An experiment file: one job on one machine.");
-    s.text("title", &Head::title, "one line, shown above the summary").otherwise("");
+    s.text("title", &Head::title, "one line, shown above the summary; empty: the name of the file").otherwise("");
     s.also_accept("machine",
                   "name of a machine, or a table [machine]: include = \"name\" and values of your own over it");
     s.also_accept(

@@ -27,7 +27,7 @@ struct HuggingFaceConfig::State {
     if (found == positions.end()) return {file, 1, 1};
     return {file, found->second.line, found->second.column};
   }
-  void wrong_type(const std::string& key, const nlohmann::json& value, const char* expected) {
+  void wrong_type(const std::string& key, const nlohmann::json& value, const std::string& expected) {
     diagnostics.error(where(key), fmt::format("\"{}\": expected {}, not {}", key, expected, value.dump()));
   }
 
@@ -85,7 +85,7 @@ bool HuggingFaceConfig::has(const std::string& key) const {
 }
 
 std::int64_t HuggingFaceConfig::integer_or(const std::string& field, const std::vector<std::string>& keys,
-                                           std::int64_t fallback) {
+                                           std::int64_t fallback, std::int64_t least) {
   std::int64_t result = fallback;
   bool found = false;
   state_->origins[field] = keys.front();
@@ -94,11 +94,11 @@ std::int64_t HuggingFaceConfig::integer_or(const std::string& field, const std::
     if (value == nullptr || found) continue;
     found = true;
     state_->origins[field] = key;
-    const bool fits = value->is_number_integer() && *value >= 1 && *value <= 1'000'000'000;
+    const bool fits = value->is_number_integer() && *value >= least && *value <= 1'000'000'000;
     if (fits) {
       result = value->get<std::int64_t>();
     } else {
-      state_->wrong_type(key, *value, "a whole number from 1 to 1000000000");
+      state_->wrong_type(key, *value, fmt::format("a whole number from {} to 1000000000", least));
     }
   }
   return result;
@@ -241,12 +241,8 @@ const Family* find_family(HuggingFaceConfig& config, const std::string& file, co
   return nullptr;
 }
 
-}  // namespace
-
-Model read_hugging_face(const std::string& json, const std::string& file, config::Diagnostics& diagnostics) {
+Model read_config(HuggingFaceConfig& config, const std::string& file, config::Diagnostics& diagnostics) {
   const std::size_t before = diagnostics.errors().size();
-  HuggingFaceConfig config(json, file, diagnostics);
-  if (!config.valid()) return {};
   const Family* family = find_family(config, file, diagnostics);
   if (family == nullptr) return {};
   read_common(config);
@@ -260,6 +256,29 @@ Model read_hugging_face(const std::string& json, const std::string& file, config
   settle_model(
       model, [&](const std::string& field) { return config.origin(field); }, diagnostics);
   return model;
+}
+
+}  // namespace
+
+Model read_hugging_face(const std::string& json, const std::string& file, config::Diagnostics& diagnostics) {
+  HuggingFaceConfig config(json, file, diagnostics);
+  return config.valid() ? read_config(config, file, diagnostics) : Model{};
+}
+
+std::shared_ptr<config::Table> read_hugging_face_table(const std::string& json, const std::string& file,
+                                                       config::Diagnostics& diagnostics) {
+  const std::size_t before = diagnostics.errors().size();
+  HuggingFaceConfig config(json, file, diagnostics);
+  if (!config.valid()) return nullptr;
+  const Model model = read_config(config, file, diagnostics);
+  if (diagnostics.errors().size() != before) return nullptr;
+  config::Table fields;
+  model_schema().write(model, fields);
+  auto placed = std::make_shared<config::Table>(config::Location{file, 1, 1});
+  for (const auto& [field, value] : fields.entries()) {
+    placed->set(field, config::relocated(value, config.origin(field).where));
+  }
+  return placed;
 }
 
 }  // namespace tessera::workload

@@ -26,8 +26,9 @@ class HuggingFaceConfig {
   /// The first of `keys` that is present and not null, for `field` of Model. Missing, not an integer or below 1: an
   /// error.
   std::int64_t integer(const std::string& field, const std::vector<std::string>& keys);
-  /// The same, or `fallback` where there is none.
-  std::int64_t integer_or(const std::string& field, const std::vector<std::string>& keys, std::int64_t fallback);
+  /// The same, or `fallback` where there is none; below `least` is an error.
+  std::int64_t integer_or(const std::string& field, const std::vector<std::string>& keys, std::int64_t fallback,
+                          std::int64_t least = 1);
   bool boolean_or(const std::string& key, bool fallback);
   std::string text_or(const std::string& key, const std::string& fallback);
   /// Whether any of these dropout probabilities is not 0. Dropout layers exist all or none; a mixture warns.

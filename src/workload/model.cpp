@@ -92,6 +92,11 @@ config::Schema<Model> make_schema() {
       .at_least("0")
       .at_most("1000000000")
       .otherwise("0");
+  s.integer("sliding_window", &Model::sliding_window,
+            "tokens that a token attends to; longer sequences are refused, 0: no window")
+      .at_least("0")
+      .at_most("1000000000")
+      .optional();
   s.choice("position", &Model::position,
            {{"learned", PositionEmbedding::learned},
             {"rotary", PositionEmbedding::rotary},

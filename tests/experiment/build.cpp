@@ -42,7 +42,7 @@ tensor = 2
 
 struct Built {
   std::unique_ptr<Experiment> experiment;
-  Lines errors;
+  Lines errors, warnings;
 };
 
 std::string read(const std::filesystem::path& path) {
@@ -55,11 +55,13 @@ Built built(const std::string& text) {
   folder.write("x.toml", text);
   config::Diagnostics diagnostics;
   const Source source = load(folder.path("x.toml"), {}, {}, diagnostics);
-  Built result{build(*source.table, diagnostics), diagnostics.errors()};
+  Built result{build(*source.table, diagnostics), diagnostics.errors(), diagnostics.warnings()};
   const std::string prefix = folder.path("");
-  for (std::string& line : result.errors) {
-    for (std::size_t at = line.find(prefix); at != std::string::npos; at = line.find(prefix))
-      line.erase(at, prefix.size());
+  for (Lines* lines : {&result.errors, &result.warnings}) {
+    for (std::string& line : *lines) {
+      for (std::size_t at = line.find(prefix); at != std::string::npos; at = line.find(prefix))
+        line.erase(at, prefix.size());
+    }
   }
   return result;
 }
@@ -112,6 +114,46 @@ TEST_CASE("missing parts are named") {
   CHECK(built(machine_text + model_text + "[strategy]\nname = 3\n").errors.size() == 1);
 }
 
+TEST_CASE("a sliding window that no sequence exceeds changes nothing, one that a sequence exceeds is refused") {
+  const std::string job = machine_text + strategy_text + "[workload]\nglobal_batch = 2\n";
+  const auto model = [](const std::string& window) { return model_text + window; };
+  const Built whole = built(job + "sequence = 32\n" + model(""));
+  const Built equal = built(job + "sequence = 32\n" + model("sliding_window = 32\n"));
+  CHECK(equal.errors == Lines{});
+  CHECK(equal.experiment->plan.hardware_flops == whole.experiment->plan.hardware_flops);
+  CHECK(equal.experiment->plan.program.operators == whole.experiment->plan.program.operators);
+  CHECK(built(job + "sequence = 32\n" + model("sliding_window = 31\n")).errors ==
+        Lines{"x.toml:24:18: a sliding window of 31 tokens changes the computation of sequences of 32 and is not "
+              "modelled, allowed: sequences of at most 31"});
+  // The last of 5 generated tokens sees 20 of the prompt and all 5.
+  const std::string generation = job + "phase = \"generation\"\nsequence = 20\ngenerated = 5\n";
+  CHECK(built(generation + model("sliding_window = 25\n")).errors == Lines{});
+  CHECK(built(generation + model("sliding_window = 24\n")).errors ==
+        Lines{"x.toml:26:18: a sliding window of 24 tokens changes the computation of sequences of 25 (prompt and "
+              "generated) and is not modelled, allowed: sequences of at most 24"});
+}
+
+TEST_CASE("keys that change nothing in a phase warn where they are given, and not in the resolved text") {
+  const std::string job = machine_text + model_text + "[workload]\nsequence = 16\n";
+  CHECK(built(job + "generated = 4\n" + strategy_text).warnings ==
+        Lines{"x.toml:20:13: generated has no effect outside generation"});
+  CHECK(built(job + strategy_text).warnings == Lines{});
+  const Built generation =
+      built(job + "phase = \"generation\"\ngenerated = 4\n" + strategy_text + "distributed_optimizer = true\n");
+  CHECK(generation.warnings == Lines{"x.toml:25:25: distributed_optimizer has no effect outside training"});
+}
+
+TEST_CASE("an experiment without a title is called after its file, in its resolved text too") {
+  CHECK(built(machine_text + model_text + strategy_text).experiment->title == "x");
+  CHECK(built("title = \"\"\n" + machine_text + model_text + strategy_text).experiment->title == "x");
+  Folder folder;
+  folder.write("first.toml", machine_text + model_text + strategy_text);
+  config::Diagnostics diagnostics;
+  const std::string resolved = config::to_toml(*load(folder.path("first.toml"), {}, {}, diagnostics).table);
+  folder.write("second.toml", resolved);
+  CHECK(config::to_toml(*load(folder.path("second.toml"), {}, {}, diagnostics).table) == resolved);
+}
+
 TEST_CASE("every parameter of every layer is documented, and its default passes its own checks") {
   for (const config::SchemaBase* schema : schemas()) {
     INFO(schema->path());
@@ -150,6 +192,7 @@ TEST_CASE("every experiment that comes along builds, and its resolved text gives
     const Source source = load(entry.path().string(), {}, {inputs}, diagnostics);
     const auto first = build(*source.table, diagnostics);
     REQUIRE(diagnostics.errors() == Lines{});
+    CHECK(diagnostics.warnings() == Lines{});
     // This is how the ranks above 0 build.
     const auto table = config::parse_toml(config::to_toml(*source.table), "resolved experiment", diagnostics);
     const auto second = build(*table, diagnostics);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,14 +18,16 @@ struct Model {
   std::string name;
   std::string family;  ///< "gpt2", "opt", "bloom", "llama", "bert", "megatron", ...: for people, not computed with
   std::int64_t layers = 0;
-  std::int64_t hidden = 0;         ///< h
-  std::int64_t heads = 0;          ///< a, query heads
-  std::int64_t kv_heads = 0;       ///< grouped-query attention: < heads; in a file 0 stands for `heads`
-  std::int64_t head_dim = 0;       ///< in a file 0 stands for h/a
-  std::int64_t ffn_hidden = 0;     ///< width of the MLP (of one expert); in a file 0 stands for 4h
-  bool gated_mlp = false;          ///< SwiGLU: three matrices instead of two
-  std::int64_t vocabulary = 0;     ///< v
-  std::int64_t max_positions = 0;  ///< rows of a learned position embedding; the longest sequence otherwise (0: any)
+  std::int64_t hidden = 0;          ///< h
+  std::int64_t heads = 0;           ///< a, query heads
+  std::int64_t kv_heads = 0;        ///< grouped-query attention: < heads; in a file 0 stands for `heads`
+  std::int64_t head_dim = 0;        ///< in a file 0 stands for h/a
+  std::int64_t ffn_hidden = 0;      ///< width of the MLP (of one expert); in a file 0 stands for 4h
+  bool gated_mlp = false;           ///< SwiGLU: three matrices instead of two
+  std::int64_t vocabulary = 0;      ///< v
+  std::int64_t max_positions = 0;   ///< rows of a learned position embedding; the longest sequence otherwise (0: any)
+  std::int64_t sliding_window = 0;  ///< a token sees this many tokens, itself among them; 0: all. Not modelled: longer
+                                    ///< sequences are refused (experiment/build.cpp), shorter ones compute the same
   PositionEmbedding position = PositionEmbedding::learned;
   Norm norm = Norm::layernorm;
   bool causal = true;  ///< a token sees the tokens before it alone
@@ -59,6 +62,9 @@ struct Model {
 /// and are not modelled and unknown model types are errors that name the choices; other unknown keys warn.
 [[nodiscard]] Model read_hugging_face(const std::string& json, const std::string& file,
                                       config::Diagnostics& diagnostics);
+/// The same as a [model] table whose values stand where their keys do; null after an error.
+[[nodiscard]] std::shared_ptr<config::Table> read_hugging_face_table(const std::string& json, const std::string& file,
+                                                                     config::Diagnostics& diagnostics);
 /// Text of a model file: `*.json` is a Hugging Face configuration, anything else the TOML fields of model_schema.
 [[nodiscard]] Model read_model_file(const std::string& text, const std::string& file, config::Diagnostics& diagnostics);
 /// Schemas of this layer, for `tessera help`: the model and every cost model.

@@ -1,4 +1,4 @@
-// LLaMA 1 to 3 and Mistral without its sliding window (transformers, models/llama/modeling_llama.py).
+// LLaMA 1 to 3 and Mistral up to its sliding window (transformers, models/llama/modeling_llama.py).
 #include "families.hpp"
 
 namespace tessera::workload {
@@ -14,6 +14,7 @@ Model read_llama(HuggingFaceConfig& config) {
   model.gated_mlp = true;
   model.vocabulary = config.integer("vocabulary", {"vocab_size"});
   model.max_positions = config.integer_or("max_positions", {"max_position_embeddings"}, 0);
+  model.sliding_window = config.integer_or("sliding_window", {"sliding_window"}, 0, 0);
   model.position = PositionEmbedding::rotary;
   model.norm = Norm::rmsnorm;
   model.tied_embeddings = config.boolean_or("tie_word_embeddings", false);
@@ -24,7 +25,7 @@ Model read_llama(HuggingFaceConfig& config) {
   if (model.bias != model.qkv_bias) config.refuse("attention_bias", "the value of mlp_bias");
   config.ignore({"hidden_act", "max_sequence_length", "pretraining_tp", "rope_interleaved", "rope_parameters",
                  "rope_scaling", "rope_theta"});
-  config.must_be_off({"attention_dropout", "sliding_window"});
+  config.must_be_off({"attention_dropout"});
   return model;
 }
 
