@@ -180,6 +180,40 @@ TEST_CASE("an event that is raised less often than awaited") {
   CHECK(ring.problems() == Texts{"device 1 waits for event 1 4 times, but raises it never"});
 }
 
+TEST_CASE("a stream that waits for what only it raises, later") {
+  Ring ring(2);
+  ring.program.devices[1].events = 2;
+  ring.run(1, ring.block().wait(1).signal(1).done());
+  CHECK(ring.problems() ==
+        Texts{"device 1, stream 0 waits for event 1, which only it raises later: it would wait for ever"});
+  // The other way round it goes on at once, and so it does when another stream raises the event.
+  ring.run(1, ring.block().signal(1).wait(1).done());
+  CHECK(ring.problems() == Texts{});
+  const BlockId early = ring.block().wait(1).signal(1).done();
+  ring.program.devices[1].streams = {early, ring.block().signal(1).done()};
+  CHECK(ring.problems() == Texts{});
+}
+
+TEST_CASE("a stream whose repeats run ahead of its own signals") {
+  Ring ring(2);
+  ring.program.devices[0].events = 1;
+  // Each pass awaits one more than it raises: after 2 passes of wait(3) signal(2) with 4 raised before, the balance is
+  // 4 - 3 = 1, 3, 0, 2; the third pass would need 3 of 2, and the signals behind come too late.
+  const BlockId pass = ring.block("pass").wait(0, 3).signal(0, 2).done();
+  ring.run(0, ring.block().signal(0, 4).call(pass, 2).signal(0, 9).done());
+  CHECK(ring.problems() == Texts{});
+  ring.run(0, ring.block().signal(0, 4).call(pass, 3).signal(0, 9).done());
+  CHECK(ring.problems() ==
+        Texts{"device 0, stream 0 waits for event 0, which only it raises later: it would wait for ever"});
+  // One more from beside is enough for the third pass, not for a fourth.
+  const BlockId beside = ring.block("beside").signal(0).done();
+  ring.program.devices[0].streams.push_back(beside);
+  CHECK(ring.problems() == Texts{});
+  ring.program.devices[0].streams[0] = ring.block().signal(0, 4).call(pass, 4).signal(0, 9).done();
+  CHECK(ring.problems() == Texts{"device 0, stream 0 waits for event 0, which others raise once and only it raises "
+                                 "later: it would wait for ever"});
+}
+
 TEST_CASE("slots and indexes out of range, and slots that are not bound") {
   Ring ring(2);
   ring.run(0, ring.block().send(2, 8).done());
