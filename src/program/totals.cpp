@@ -6,6 +6,7 @@
 #include "block_order.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/program/collective.hpp"
+#include "tessera/program/group_rank.hpp"
 #include "tessera/program/program.hpp"
 
 namespace tessera::program {
@@ -35,10 +36,9 @@ std::vector<std::int64_t> executions(const Program& program, BlockId entry, cons
 ProgramTotals traffic(const Program& program, const machine::Machine& machine, DeviceId device,
                       const Collective& collective) {
   const Group& group = program.groups.at(program.devices[device].groups.at(collective.group_slot));
-  const auto member = std::find(group.members.begin(), group.members.end(), device);
-  if (member == group.members.end()) throw InternalError("a collective of a group without the device");
-  const CollectiveCall call{&collective, static_cast<std::uint32_t>(member - group.members.begin()),
-                            static_cast<std::uint32_t>(group.members.size()), &group, &machine};
+  const auto rank = rank_in(group, device);
+  if (!rank) throw InternalError("a collective of a group without the device");
+  const CollectiveCall call{&collective, *rank, static_cast<std::uint32_t>(group.members.size()), &group, &machine};
   const CollectiveAlgorithm& algorithm = *collective_algorithms().at(collective.algorithm);
   ProgramTotals sent;
   Step step;

@@ -2,9 +2,11 @@
 // and has the size that is expected, nobody waits for ever, whatever the order in which members advance, for any size
 // of group and buffer.
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "abstract_executor.hpp"
 #include "machines.hpp"
+#include "tessera/program/group_rank.hpp"
 
 namespace tessera::program {
 namespace {
@@ -90,6 +92,22 @@ bool is_right(const Case& test, const AbstractExecutor& executor, std::uint32_t 
   return false;
 }
 
+/// Whom a member says that it sends to are those of its steps.
+void check_destinations(const Case& test, std::uint32_t rank) {
+  const CollectiveAlgorithm& algorithm = *collective_algorithms()[test.collective.algorithm];
+  const CollectiveCall call{&test.collective, rank, test.size(), &test.group, &test.machine};
+  std::vector<std::uint32_t> said;
+  algorithm.destinations(call, said);
+  std::set<std::uint32_t> in_steps;
+  Step step;
+  for (std::uint32_t i = 0; i < algorithm.steps(call); ++i) {
+    algorithm.step(call, i, step);
+    for (const Transfer& transfer : step.sends) in_steps.insert(transfer.peer);
+  }
+  CHECK(std::set<std::uint32_t>(said.begin(), said.end()) == in_steps);
+  CHECK(rank_in(test.group, test.group.members[rank]) == rank);
+}
+
 /// Runs the case in two orders; false when this algorithm refuses the group, which has to be said in advance.
 bool passes(const Case& test) {
   if (!check_collective(test.collective, test.group, test.machine).empty()) return false;
@@ -103,6 +121,7 @@ bool passes(const Case& test) {
     CHECK(right);
     if (test.size() == 1) CHECK(executor.messages == 0);
   }
+  for (std::uint32_t member = 0; member < test.size(); ++member) check_destinations(test, member);
   return true;
 }
 

@@ -1,7 +1,6 @@
 // Who sends to whom in a collective.
-#include <algorithm>
-
 #include "tessera/program/collective.hpp"
+#include "tessera/program/group_rank.hpp"
 
 namespace tessera::program {
 
@@ -19,13 +18,12 @@ void append_destinations(const Program& program, const machine::Machine& machine
   const auto& slots = program.devices[device].groups;
   if (collective.group_slot >= slots.size() || slots[collective.group_slot] == no_group) return;
   const Group& group = program.groups[slots[collective.group_slot]];
-  const auto found = std::find(group.members.begin(), group.members.end(), device);
-  if (found == group.members.end()) return;
-  const CollectiveCall call{&collective, static_cast<std::uint32_t>(found - group.members.begin()),
-                            static_cast<std::uint32_t>(group.members.size()), &group, &machine};
+  const auto rank = rank_in(group, device);
+  if (!rank) return;
+  const CollectiveCall call{&collective, *rank, static_cast<std::uint32_t>(group.members.size()), &group, &machine};
   std::vector<std::uint32_t> ranks;
   collective_algorithms()[collective.algorithm]->destinations(call, ranks);
-  for (const std::uint32_t rank : ranks) destinations.push_back(group.members[rank]);
+  for (const std::uint32_t peer : ranks) destinations.push_back(group.members[peer]);
 }
 
 }  // namespace tessera::program

@@ -79,6 +79,14 @@ class Hierarchical final : public CollectiveAlgorithm {
     }
   }
 
+  void destinations(const CollectiveCall& call, std::vector<std::uint32_t>& ranks) const override {
+    if (call.size == 1) return;
+    if (call.collective->kind == CollectiveKind::broadcast) return CollectiveAlgorithm::destinations(call, ranks);
+    const Standing at(call);
+    if (at.locals > 1) ranks.push_back(at.inside().next);
+    if (at.nodes > 1) ranks.push_back(at.across().next);
+  }
+
   void step(const CollectiveCall& call, std::uint32_t index, Step& step) const override {
     step.clear();
     const Standing at(call);

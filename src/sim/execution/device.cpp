@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tessera/base/error.hpp"
+#include "tessera/program/group_rank.hpp"
 #include "tessera/sim/execution/channel.hpp"
 
 namespace tessera::sim {
@@ -17,9 +18,7 @@ std::vector<std::uint32_t> ranks_of(const program::Program& program, program::De
   for (const program::GroupId group : program.devices[self].groups) {
     ranks.push_back(no_rank);
     if (group == program::no_group) continue;
-    const auto& members = program.groups[group].members;
-    const auto found = std::find(members.begin(), members.end(), self);
-    if (found != members.end()) ranks.back() = static_cast<std::uint32_t>(found - members.begin());
+    if (const auto rank = program::rank_in(program.groups[group], self)) ranks.back() = *rank;
   }
   return ranks;
 }
