@@ -129,12 +129,10 @@ void Device::collect_kernels(results::RunResults& results) const {
       results.traffic_rows.push_back({self_, static_cast<std::uint16_t>(own->memory()), i, traffic[i]});
     }
     const TrafficBins& bins = own->gpu().bins();
-    for (std::size_t bin = 0; bin < bins.bins().size(); ++bin) {
-      for (std::uint16_t i = 0; i < traffic.size(); ++i) {
-        if (bins.bins()[bin][i] == 0) continue;
-        results.traffic_bins.push_back({self_, static_cast<std::uint16_t>(own->memory()), i,
-                                        static_cast<Time>(bin) * bins.interval(), bins.bins()[bin][i]});
-      }
+    for (const TrafficBins::Bin& bin : bins.bins()) {
+      if (bin.bytes == 0) continue;
+      results.traffic_bins.push_back(
+          {self_, static_cast<std::uint16_t>(own->memory()), bin.traffic, bin.interval * bins.interval(), bin.bytes});
     }
   }
 }
