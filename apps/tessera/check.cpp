@@ -3,10 +3,12 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <utility>
 
 #include "command.hpp"
 #include "estimate.hpp"
 #include "experiment_options.hpp"
+#include "fits_computer.hpp"
 #include "tessera/results/results.hpp"
 
 namespace tessera::app {
@@ -46,9 +48,21 @@ std::string memory_line(const experiment::Experiment& experiment, const Estimate
   return text;
 }
 
+/// One figure where it is known, what is known of it otherwise.
+std::string memory_text(const Range& bytes) {
+  if (bytes.known()) return rounded((bytes.least + bytes.most) / 2) + "B";
+  return "unknown, at least " + rounded(bytes.least) + "B, at most " + rounded(bytes.most) + "B";
+}
+
+std::string events_text(const Range& events, int ranks) {
+  const std::string least = rounded(events.least / ranks);
+  return events.known()
+             ? least
+             : least + " where no messages share links, up to " + rounded(events.most / ranks) + " where all do";
+}
+
 /// Comments, so that the whole output is an experiment again.
-std::string figures(const experiment::Experiment& experiment, int ranks) {
-  const Estimate e = estimate(experiment);
+std::string figures(const experiment::Experiment& experiment, const Estimate& e, int ranks) {
   const strategy::Plan& plan = experiment.plan;
   std::string text = "# The job\n";
   text += line("devices", std::to_string(e.devices));
@@ -62,9 +76,8 @@ std::string figures(const experiment::Experiment& experiment, int ranks) {
   text += line("bytes sent", rounded(e.bytes_sent) + "B in " + rounded(e.messages) + " messages");
   text += line("memory of the fullest device", memory_line(experiment, e));
   text += fmt::format("# Its simulation, estimated, on {} rank{}\n", ranks, ranks == 1 ? "" : "s");
-  text += line("events per rank", rounded(e.events / ranks) + " where no messages share links, up to " +
-                                      rounded(e.most_events / ranks) + " where all do");
-  text += line("memory per rank", rounded(bytes_of_a_process + e.bytes_of_simulation / ranks) + "B");
+  text += line("events per rank", events_text(e.events, ranks));
+  text += line("memory per rank", memory_text(e.bytes_per_rank(ranks)));
   return text;
 }
 
@@ -74,8 +87,18 @@ ExitCode check(const Options& options) {
   const experiment::Source source = load(options.experiment);
   if (has_output) results::check_distinct(options.output, files_of(*source.table));
   const auto experiment = build(*source.table, false, options.experiment.cache);
-  check_simulation(*experiment, options.ranks);
-  print(config::to_toml(*source.table) + "\n" + figures(*experiment, options.ranks));
+  // What the job is also stands there when it does not fit: that is what one wants to know then.
+  sim::SimulationOptions simulation = simulation_options(*experiment);
+  const bool may_exceed = std::exchange(simulation.allow_oversubscription, true);
+  static_cast<void>(
+      sim::check(experiment->machine, experiment->plan.program, *experiment->cost, options.ranks, simulation));
+  const Estimate expected = estimate(*experiment);
+  print(figures(*experiment, expected, options.ranks) + "\n");
+  print_warnings(sim::refuse_memory(experiment->machine, experiment->plan.program, may_exceed));
+  // Whoever checks on a login node runs elsewhere, and how many ranks a node will have is not known here.
+  if (const std::string problem = does_not_fit(expected.bytes_per_rank(options.ranks), 1); !problem.empty())
+    print_warnings({problem});
+  print(config::to_toml(*source.table));
   return ExitCode::done;
 }
 

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <new>
 
+#include "tessera/base/together.hpp"
+
 namespace tessera::app {
 
 std::string Arguments::text() const {
@@ -45,7 +47,7 @@ ExitCode guarded(bool silent, const std::function<ExitCode()>& action) {
     say(error.code() == ExitCode::internal ? internal_message(error.what()) : error.what());
     return error.code();
   } catch (const std::bad_alloc&) {
-    say("this process is out of memory: use more ranks, or record less ([record] in the experiment)");
+    say(out_of_memory);
     return ExitCode::io;
   } catch (const std::exception& error) {
     say(internal_message(error.what()));

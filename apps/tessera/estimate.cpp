@@ -1,7 +1,9 @@
 #include "estimate.hpp"
 
 #include <algorithm>
+#include <set>
 
+#include "tessera/sim/execution/stream_volume.hpp"
 #include "tessera/sim/gpu/kernel_volume.hpp"
 
 namespace tessera::app {
@@ -9,18 +11,32 @@ namespace {
 
 // Devices do much the same as their neighbours: beyond this number an even sample of them is counted.
 constexpr std::size_t most_sampled = 256;
+constexpr std::size_t least_sampled = 16;
+// Steps of collectives that all of the sample go through; those of groups of thousands are many.
+constexpr double most_steps = 4e6;
 
-// Measured on the experiments that come along. A message that meets no other is one event a link (a train); most
-// computations follow what they wait for without an event of their own.
-constexpr double events_per_instruction = 0.1;
-// A transaction that finds its channel idle needs no event of its own: a GEMM keeps channels busier than a pass round
-// the ring, which waits for its links. What is loaded together begins and ends what it is for.
+// Where messages share links, a packet may be announced, taken back and announced again.
+constexpr double most_events_per_packet = 3;
+
+// Measured on the experiments that come along. A transaction that finds its channel idle needs no event of its own: a
+// GEMM keeps channels busier than a pass round the ring, which waits for its links. What is loaded together begins and
+// ends what it is for.
 constexpr double events_per_gemm_transaction = 0.6;
 constexpr double events_per_pass_transaction = 0.35;
 constexpr double events_per_load = 2;
-constexpr double bytes_per_device = 3e3;       // with its links and the messages under way
-constexpr double bytes_per_destination = 100;  // that it sends to
-constexpr double bytes_per_interval = 40;      // of a recorded timeline
+
+// Measured as the peak of resident memory of runs, in B (docs/commands.md).
+constexpr double bytes_of_a_process = 32e6;  // with MPI and HDF5, before it simulates anything
+constexpr double bytes_per_device = 2.6e3;   // with its links
+constexpr double bytes_per_switch_output = 800;
+constexpr double bytes_per_device_each = 900;         // of the machine and of the program, on every rank
+constexpr double bytes_per_connection = 60;           // on every rank: two components that send to each other
+constexpr double bytes_per_destination = 100;         // that a device sends to
+constexpr double bytes_per_own_message = 110;         // in line at the device
+constexpr double bytes_per_message_on_its_way = 380;  // the same, in the queues of the switches before it
+constexpr double bytes_per_interval = 80;             // recorded, copied and written; so are the others
+constexpr double bytes_per_memory_change = 80;
+constexpr double bytes_per_traffic_bin = 130;
 
 /// Whom a device sends to, each once.
 std::vector<program::DeviceId> destinations_of(const experiment::Experiment& experiment, program::DeviceId device) {
@@ -54,6 +70,7 @@ struct KernelTotals {
   double bytes_sent = 0;
   double events = 0;       ///< without those of messages on their way
   double most_events = 0;  ///< the same
+  double requests = 0;     ///< to the memory
 };
 
 KernelTotals kernel_totals(const experiment::Experiment& experiment, program::DeviceId device,
@@ -77,12 +94,15 @@ KernelTotals kernel_totals(const experiment::Experiment& experiment, program::De
     sum.events +=
         times * ((is_gemm ? events_per_gemm_transaction : events_per_pass_transaction) * transactions + others);
     sum.most_events += times * (transactions + others);
+    sum.requests += times * transactions;
   }
   return sum;
 }
 
 void find_fullest(const program::Program& program, const std::vector<program::DeviceId>& devices, Estimate& result) {
+  std::set<program::BlockId> known;  // memory depends on the code of the main stream alone
   for (const program::DeviceId device : devices) {
+    if (!known.insert(program.devices[device].streams[0]).second) continue;
     const program::MemoryPeak peak = program::memory_peak(program, device);
     if (peak.total <= result.peak.total) continue;
     result.peak = peak;
@@ -90,10 +110,90 @@ void find_fullest(const program::Program& program, const std::vector<program::De
   }
 }
 
+/// Counts one device after the other, each for so many that are like it.
+class Counter {
+ public:
+  Counter(const experiment::Experiment& experiment, Estimate& sum)
+      : experiment_(experiment), program_(experiment.plan.program), facts_(program_), sum_(sum) {}
+
+  void count(program::DeviceId device, double times);
+
+ private:
+  void count_memory(const sim::StreamVolume& streams, const KernelTotals& kernels, std::size_t destinations,
+                    double times);
+
+  const experiment::Experiment& experiment_;
+  const program::Program& program_;
+  sim::ProgramFacts facts_;
+  Estimate& sum_;
+};
+
+void Counter::count(program::DeviceId device, double times) {
+  const machine::Machine& machine = experiment_.machine;
+  const program::ProgramTotals totals = program::totals(program_, machine, device);
+  const KernelTotals kernels = kernel_totals(experiment_, device, totals.kernels);
+  const sim::StreamVolume streams = sim::stream_volume(program_, machine, facts_, device);
+  const double messages = static_cast<double>(totals.messages) + kernels.messages;
+  const double bytes_sent = static_cast<double>(totals.bytes_sent) + kernels.bytes_sent;
+  sum_.messages += times * messages;
+  sum_.bytes_sent += times * bytes_sent;
+  sum_.executed_flops += times * static_cast<double>(totals.flops);
+  const auto destinations = destinations_of(experiment_, device);
+  const double hops = mean_hops(experiment_, device, destinations);
+  // A message that meets no other is one event a link (a train).
+  const double packets = bytes_sent / static_cast<double>(machine.network.packet) + messages;
+  sum_.events.add(times * (streams.wakes + messages * hops + kernels.events),
+                  times * (streams.most_wakes + most_events_per_packet * packets * hops + kernels.most_events));
+  count_memory(streams, kernels, destinations.size(), times);
+}
+
+void Counter::count_memory(const sim::StreamVolume& streams, const KernelTotals& kernels, std::size_t destinations,
+                           double times) {
+  const experiment::Record& record = experiment_.record;
+  const bool switched = experiment_.machine.network.switches > 0;
+  const double to_others = static_cast<double>(destinations);
+  const double fixed = bytes_per_destination * to_others;
+  sum_.bytes_shared.add(times * fixed, times * fixed);
+  if (switched) sum_.bytes_each += times * bytes_per_connection * to_others;
+  const double bytes_per_message = bytes_per_own_message + (switched ? bytes_per_message_on_its_way : 0);
+  sum_.bytes_shared.add(times * bytes_per_message * streams.in_line, times * bytes_per_message * streams.most_in_line);
+  if (record.timeline) {
+    const double intervals = bytes_per_interval * streams.intervals;
+    sum_.bytes_shared.add(times * 0.7 * intervals, times * intervals);
+  }
+  if (record.memory_timeline) {
+    const double changes = bytes_per_memory_change * streams.memory_changes;
+    sum_.bytes_shared.add(times * changes, times * changes);
+  }
+  // In how many intervals something moves depends on how long it takes.
+  if (record.traffic_interval > 0) sum_.bytes_shared.add(0, times * bytes_per_traffic_bin * kernels.requests);
+}
+
+/// An even sample of the devices, smaller where each is much to count.
+std::size_t sample_size(const experiment::Experiment& experiment, const std::vector<program::DeviceId>& devices) {
+  double steps = 1;
+  const program::Program& program = experiment.plan.program;
+  for (const program::Collective& collective : program.collectives) {
+    for (const program::DeviceId device : {devices.front(), devices[devices.size() / 2]}) {
+      const auto& groups = program.devices[device].groups;
+      if (collective.group_slot >= groups.size() || groups[collective.group_slot] == program::no_group) continue;
+      steps += static_cast<double>(program.groups[groups[collective.group_slot]].members.size());
+    }
+  }
+  const double fits = std::clamp(most_steps / steps, double{least_sampled}, double{most_sampled});
+  return std::min(devices.size(), static_cast<std::size_t>(fits));
+}
+
 }  // namespace
+
+Range Estimate::bytes_per_rank(int ranks) const {
+  const double each = bytes_of_a_process + bytes_each;
+  return {each + bytes_shared.least / ranks, each + bytes_shared.most / ranks};
+}
 
 Estimate estimate(const experiment::Experiment& experiment) {
   const program::Program& program = experiment.plan.program;
+  const machine::Network& network = experiment.machine.network;
   Estimate result;
   std::vector<program::DeviceId> taking_part;
   for (program::DeviceId device = 0; device < program.devices.size(); ++device) {
@@ -101,27 +201,15 @@ Estimate estimate(const experiment::Experiment& experiment) {
   }
   result.devices = static_cast<std::int64_t>(taking_part.size());
   find_fullest(program, taking_part, result);
-  const std::size_t stride = std::max<std::size_t>(1, taking_part.size() / most_sampled);
-  const auto sampled = static_cast<double>((taking_part.size() + stride - 1) / stride);
-  const double scale = sampled > 0 ? static_cast<double>(taking_part.size()) / sampled : 0;
-  for (std::size_t i = 0; i < taking_part.size(); i += stride) {
-    const program::ProgramTotals totals = program::totals(program, experiment.machine, taking_part[i]);
-    const KernelTotals kernels = kernel_totals(experiment, taking_part[i], totals.kernels);
-    const double messages = static_cast<double>(totals.messages) + kernels.messages;
-    const double bytes_sent = static_cast<double>(totals.bytes_sent) + kernels.bytes_sent;
-    result.bytes_sent += scale * bytes_sent;
-    result.messages += scale * messages;
-    result.executed_flops += scale * static_cast<double>(totals.flops);
-    const auto destinations = destinations_of(experiment, taking_part[i]);
-    const double hops = mean_hops(experiment, taking_part[i], destinations);
-    result.bytes_of_simulation +=
-        scale * (bytes_per_device + bytes_per_destination * static_cast<double>(destinations.size()));
-    const double packets = bytes_sent / static_cast<double>(experiment.machine.network.packet) + messages;
-    const auto instructions = static_cast<double>(totals.instructions);
-    result.events += scale * (events_per_instruction * instructions + messages * hops + kernels.events);
-    if (experiment.record.timeline) result.bytes_of_simulation += scale * bytes_per_interval * instructions;
-    result.most_events += scale * (instructions + packets * hops + kernels.most_events);
-  }
+  const double outputs = static_cast<double>(network.links.size() - network.first_link[network.devices]);
+  const double devices = bytes_per_device * network.devices + bytes_per_switch_output * outputs;
+  result.bytes_shared.add(devices, devices);
+  result.bytes_each += bytes_per_device_each * network.devices;
+  if (taking_part.empty()) return result;
+  const std::size_t size = sample_size(experiment, taking_part);
+  const double times = static_cast<double>(taking_part.size()) / static_cast<double>(size);
+  Counter counter(experiment, result);
+  for (std::size_t i = 0; i < size; ++i) counter.count(taking_part[i * taking_part.size() / size], times);
   return result;
 }
 

@@ -1,4 +1,5 @@
-// What a run will be like, from the program alone: for `tessera check` and the progress display.
+// What a run will be like, from the program alone: for `tessera check`, the progress display, and to refuse what cannot
+// fit into this computer.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,17 @@
 
 namespace tessera::app {
 
+/// The least and the most. Known: both are within a factor of two of what it will be.
+struct Range {
+  double least = 0, most = 0;
+
+  [[nodiscard]] bool known() const { return most <= 2 * least; }
+  void add(double least_more, double most_more) {
+    least += least_more;
+    most += most_more;
+  }
+};
+
 struct Estimate {
   std::int64_t devices = 0;       ///< that take part
   program::DeviceId fullest = 0;  ///< device with the highest peak
@@ -14,15 +26,15 @@ struct Estimate {
   double bytes_sent = 0;          ///< by all devices
   double messages = 0;
   double executed_flops = 0;
-  double events = 0;       ///< of the simulation, over all ranks: the least, when no flows share a link
-  double most_events = 0;  ///< when every packet on every link is an event
-  double bytes_of_simulation =
-      0;  ///< memory of the simulator itself, over all ranks, without what each process needs anyway
+  /// Of the simulation, over all ranks: when no flows share a link, and when every packet on every link is an event.
+  Range events;
+  Range bytes_shared;     ///< memory of the simulator, B, over all ranks: each holds its own devices'
+  double bytes_each = 0;  ///< B, of every rank: the machine, the program, connections
+
+  /// Memory of one of so many ranks, B, with what a process needs anyway.
+  [[nodiscard]] Range bytes_per_rank(int ranks) const;
 };
 
 [[nodiscard]] Estimate estimate(const experiment::Experiment& experiment);
-
-/// Memory that a process needs before it simulates anything (MPI, libraries, program).
-inline constexpr double bytes_of_a_process = 28e6;
 
 }  // namespace tessera::app

@@ -34,13 +34,9 @@ std::vector<experiment::Setting> ExperimentOptions::parsed_settings() const {
   return parsed;
 }
 
-namespace {
-
-void print_warnings(const config::Diagnostics& diagnostics) {
-  for (const std::string& warning : diagnostics.warnings()) std::fprintf(stderr, "warning: %s\n", warning.c_str());
+void print_warnings(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
 }
-
-}  // namespace
 
 experiment::Source load(const ExperimentOptions& options) {
   config::Diagnostics diagnostics;
@@ -51,7 +47,7 @@ experiment::Source load(const ExperimentOptions& options) {
     if (!source.table->entries().empty()) (void)experiment::build(*source.table, diagnostics);
     diagnostics.throw_if_errors();
   }
-  print_warnings(diagnostics);
+  print_warnings(diagnostics.warnings());
   return source;
 }
 
@@ -59,7 +55,7 @@ std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, boo
                                               Communicator* comm) {
   config::Diagnostics diagnostics;
   auto experiment = experiment::build(resolved, diagnostics, comm, {cache, TESSERA_VERSION});
-  if (!silent) print_warnings(diagnostics);
+  if (!silent) print_warnings(diagnostics.warnings());
   diagnostics.throw_if_errors();
   return experiment;
 }
@@ -92,9 +88,8 @@ sim::SimulationOptions simulation_options(const experiment::Experiment& experime
 }
 
 void check_simulation(const experiment::Experiment& experiment, int ranks) {
-  for (const std::string& warning :
-       sim::check(experiment.machine, experiment.plan.program, *experiment.cost, ranks, simulation_options(experiment)))
-    std::fprintf(stderr, "warning: %s\n", warning.c_str());
+  print_warnings(
+      sim::check(experiment.machine, experiment.plan.program, *experiment.cost, ranks, simulation_options(experiment)));
 }
 
 }  // namespace tessera::app

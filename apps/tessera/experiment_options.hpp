@@ -38,6 +38,8 @@ struct ExperimentOptions {
 void check_output(const ExperimentOptions& options, const std::string& output, bool replace);
 /// The files that values of an experiment stand in: its own, and those of its machine, model and plan.
 [[nodiscard]] std::vector<std::string> files_of(const config::Table& resolved);
+/// "warning: ..." on standard error.
+void print_warnings(const std::vector<std::string>& warnings);
 
 /// What an experiment says of its simulation.
 [[nodiscard]] sim::SimulationOptions simulation_options(const experiment::Experiment& experiment);

@@ -44,8 +44,7 @@ ExitCode on_all_ranks(Arguments arguments, const std::function<ExitCode(Communic
       if (error.code() != ExitCode::internal) throw;
       std::fprintf(stderr, "%s\n", internal_message(error.what()).c_str());
     } catch (const std::bad_alloc&) {
-      std::fprintf(stderr, "rank %d is out of memory: use more ranks, or record less ([record] in the experiment)\n",
-                   comm.rank());
+      std::fprintf(stderr, "rank %d: %s\n", comm.rank(), out_of_memory);
       session.abort(static_cast<int>(ExitCode::io));
     } catch (const std::exception& error) {
       std::fprintf(stderr, "%s\n", internal_message(error.what()).c_str());

@@ -6,11 +6,11 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
-#include <filesystem>
 
 #include "command.hpp"
 #include "estimate.hpp"
 #include "experiment_options.hpp"
+#include "fits_computer.hpp"
 #include "interrupts.hpp"
 #include "on_ranks.hpp"
 #include "progress.hpp"
@@ -28,9 +28,10 @@ struct Options {
   bool force = false;
 };
 
-sim::SimulationResult simulate(const Options& options, const experiment::Experiment& experiment, Communicator& comm) {
+sim::SimulationResult simulate(const Options& options, const experiment::Experiment& experiment,
+                               const Estimate& expected, Communicator& comm) {
   const bool shown = comm.rank() == 0 && options.progress != "off";
-  ProgressDisplay progress(shown ? options.progress : "off", stderr, shown ? estimate(experiment) : Estimate{});
+  ProgressDisplay progress(shown ? options.progress : "off", stderr, expected);
   sim::SimulationOptions simulation = simulation_options(experiment);
   simulation.run.synchroniser = options.synchroniser;
   simulation.run.interrupted = interrupted;
@@ -41,10 +42,9 @@ sim::SimulationResult simulate(const Options& options, const experiment::Experim
 }
 
 /// What the simulation does not know: names, and what the strategy says of its plan.
-void describe(const Options& options, const experiment::Experiment& experiment, results::RunResults& results) {
+void describe(const experiment::Experiment& experiment, results::RunResults& results) {
   const strategy::Plan& plan = experiment.plan;
-  results.title =
-      experiment.title.empty() ? std::filesystem::path(options.experiment.path).stem().string() : experiment.title;
+  results.title = experiment.title;
   results.machine = experiment.machine.name;
   results.model = experiment.model ? experiment.model->name : "";
   results.strategy = experiment.strategy;
@@ -100,8 +100,9 @@ ExitCode run(const Options& options, const Arguments& arguments, Communicator& c
   const std::string started = utc_now();
   const Prepared job = prepare(options.experiment, {options.output, options.force}, comm);
   catch_interrupts();  // not before: nothing is open while a strategy searches, and a signal may end it at once
-  sim::SimulationResult result = simulate(options, *job.experiment, comm);
-  describe(options, *job.experiment, result.results);
+  const Estimate expected = estimate_where_it_can_run(*job.experiment, comm);
+  sim::SimulationResult result = simulate(options, *job.experiment, expected, comm);
+  describe(*job.experiment, result.results);
   const auto written = provenance(options, job, arguments, started, result.statistics, comm);
   if (comm.rank() == 0) {
     for (const std::string& warning : result.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());

@@ -5,6 +5,7 @@
 
 #include "tessera/base/comm.hpp"
 #include "tessera/base/error.hpp"
+#include "tessera/base/memory_limit.hpp"
 
 namespace tessera {
 
@@ -84,6 +85,16 @@ class MpiCommunicator final : public Communicator {
 };
 
 }  // namespace
+
+int ranks_on_computer(Communicator& comm) {
+  if (comm.native() == nullptr) return 1;
+  MPI_Comm here = MPI_COMM_NULL;
+  MPI_Comm_split_type(*static_cast<MPI_Comm*>(comm.native()), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &here);
+  int ranks = 1;
+  MPI_Comm_size(here, &ranks);
+  MPI_Comm_free(&here);
+  return ranks;
+}
 
 MpiSession::MpiSession(int& argc, char**& argv) {
   int initialized = 0;

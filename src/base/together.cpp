@@ -20,7 +20,7 @@ std::string problem_of(const std::function<void()>& step) {
   } catch (const Error& error) {
     return encode(error.code(), error.what());
   } catch (const std::bad_alloc&) {
-    return encode(ExitCode::io, "not enough memory: use more ranks, or record less");
+    return encode(ExitCode::io, out_of_memory);
   } catch (const std::exception& error) {
     return encode(ExitCode::internal, error.what());
   }

@@ -1,7 +1,10 @@
 #include "failure.hpp"
 
 #include <cstring>
+#include <new>
 #include <tuple>
+
+#include "tessera/base/together.hpp"
 
 namespace tessera::pdes {
 
@@ -45,6 +48,8 @@ Failure current_failure(Time time, ComponentId component) {
     throw;
   } catch (const Error& error) {
     return {time, component, error.code(), error.what()};
+  } catch (const std::bad_alloc&) {
+    return {time, component, ExitCode::io, out_of_memory};
   } catch (const std::exception& error) {
     return {time, component, ExitCode::internal, error.what()};
   } catch (...) {

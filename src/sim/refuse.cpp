@@ -90,6 +90,11 @@ std::vector<std::string> refuse(const machine::Machine& machine, const program::
                                 bool allow_oversubscription) {
   refuse_unrepresentable(machine, program);
   refuse_program(machine, program);
+  return refuse_memory(machine, program, allow_oversubscription);
+}
+
+std::vector<std::string> refuse_memory(const machine::Machine& machine, const program::Program& program,
+                                       bool allow_oversubscription) {
   const Need need = largest_need(program);
   const std::int64_t capacity = machine.device.memory_capacity;
   if (need.peak.total <= capacity) return {};

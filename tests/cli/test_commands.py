@@ -2,11 +2,12 @@
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import unittest
 
-from harness import TESSERA, WITHOUT_MPI, CliTest
+from harness import HERE, TESSERA, WITHOUT_MPI, CliTest
 
 COMMANDS = ["run", "check", "show", "timeline", "help", "completion"]
 
@@ -70,6 +71,23 @@ class Check(CliTest):
         for figure in ["parameters", "FLOP per token", "bytes sent", "memory of the fullest device", "events per rank", "memory per rank"]:
             self.assertRegex(text, rf"(?m)^#   {figure}  +\d")
         self.assertIn("on 2 ranks", text)
+
+    def test_the_job_comes_first_and_is_said_of_one_that_does_not_fit(self):
+        self.assertTrue(self.tessera("check", "training.toml").stdout.startswith("# The job\n#   devices "))
+        done = self.tessera("check", "training.toml", "--set", "machine.device.memory_capacity=10 MB", code=3)
+        self.assertRegex(done.stdout, r"(?m)^#   memory of the fullest device +47\.7 MB of 10\.0 MB on gpu 0")
+        self.assertIn("needs 47.7 MB but has 10.0 MB", done.stderr)
+        self.assertTrue(all(line.startswith("#") for line in done.stdout.split("\n") if line))
+        more = self.tessera("check", "training.toml", "--set", "machine.device.memory_capacity=10 MB", "--allow-oversubscription")
+        self.assertIn("needs 47.7 MB but has 10.0 MB", more.stderr)
+        self.assertIn("[machine]", more.stdout)
+
+    def test_the_points_that_the_batch_script_gives_as_examples(self):
+        repository = HERE.parents[1]
+        lines = re.findall(r"(?m)^#   (-o .*)$", (repository / "jobs" / "run.sbatch").read_text())
+        self.assertGreater(len(lines), 1)
+        for line in lines:
+            self.tessera("check", repository / "inputs" / "experiments" / "gpt3-175b.toml", *shlex.split(line))
 
     def test_it_writes_nothing_and_refuses_an_output_that_run_would_refuse(self):
         before = self.files()

@@ -7,6 +7,10 @@
 
 namespace tessera {
 
+/// What a failed allocation is reported as, with ExitCode::io.
+inline constexpr const char* out_of_memory =
+    "not enough memory on this computer: use more ranks on more computers, or record less ([record] in the experiment)";
+
 /// Runs `step` on every rank; when it throws on any, every rank throws the same Error: that of the lowest rank that
 /// failed.
 void together(Communicator& comm, const std::function<void()>& step);

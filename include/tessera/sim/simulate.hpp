@@ -53,6 +53,10 @@ void refuse_gpu(const machine::GpuSpec& gpu);
 /// kernels on a device without [transaction], a Tracker too small for them. simulate and check call it too.
 void refuse_unrepresentable(const machine::Machine& machine, const program::Program& program);
 
+/// Throws InfeasibleError when a device needs more memory than it has; where it may, that is the warning returned.
+[[nodiscard]] std::vector<std::string> refuse_memory(const machine::Machine& machine, const program::Program& program,
+                                                     bool allow_oversubscription);
+
 /// Throws what simulate would throw before time zero on that many ranks (check_program, memory, partition, datatypes),
 /// and returns the warnings that it would return; `options.run` plays no part. Serial, no MPI. For `tessera check`.
 [[nodiscard]] std::vector<std::string> check(const machine::Machine& machine, const program::Program& program,
