@@ -6,6 +6,7 @@
 
 #include "command.hpp"
 #include "tessera/base/comm.hpp"
+#include "tessera/base/text.hpp"
 #include "usage.hpp"
 
 namespace tessera::app {
@@ -30,8 +31,8 @@ int run(Arguments arguments) {
       "Exit codes: 0 done, 2 bad input, 3 the plan does not fit or deadlocks, 4 a file cannot be read or written, 5 "
       "internal error.");
   const std::vector<Command> commands{add_run(app, arguments), add_plan(app, arguments), add_check(app),
-                                      add_show(app),           add_timeline(app),        add_help(app),
-                                      add_completion(app)};
+                                      add_show(app),           add_timeline(app),        add_list(app),
+                                      add_help(app),           add_completion(app)};
   try {
     app.parse(arguments.count, arguments.values);
   } catch (const CLI::Success& asked) {
@@ -42,7 +43,8 @@ int run(Arguments arguments) {
       return ExitCode::done;
     }));
   } catch (const CLI::ParseError& error) {
-    return refuse(usage_problem(app, error), commands[0].options->parsed() || commands[1].options->parsed(), arguments);
+    return refuse(one_line(usage_problem(app, error)), commands[0].options->parsed() || commands[1].options->parsed(),
+                  arguments);
   }
   for (const Command& command : commands) {
     if (command.options->parsed()) return static_cast<int>(command.run());

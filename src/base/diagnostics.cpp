@@ -4,6 +4,7 @@
 
 #include "tessera/base/config.hpp"
 #include "tessera/base/error.hpp"
+#include "tessera/base/text.hpp"
 
 namespace tessera::config {
 
@@ -20,11 +21,15 @@ std::size_t Diagnostics::rank_of(const std::string& file) {
 }
 
 void Diagnostics::Lines::add(std::size_t file, const Location& where, const std::string& what) {
-  insert({file, where.line, where.column}, where.file.empty() ? what : to_string(where) + ": " + what);
+  insert({file, where.line, where.column}, one_line(where.file.empty() ? what : to_string(where) + ": " + what));
 }
 
 void Diagnostics::Lines::insert(const Position& position, std::string line) {
   if (std::find(lines.begin(), lines.end(), line) != lines.end()) return;
+  if (lines.size() == most_lines) {
+    ++left_out;
+    return;
+  }
   const auto after = std::upper_bound(positions.begin(), positions.end(), position);
   lines.insert(lines.begin() + (after - positions.begin()), std::move(line));
   positions.insert(after, position);
@@ -37,6 +42,7 @@ void Diagnostics::add(const Diagnostics& other) {
       position.file = rank_of(other.files_[position.file]);
       mine.insert(position, theirs.lines[i]);
     }
+    mine.left_out += theirs.left_out;
   };
   take(errors_, other.errors_);
   take(warnings_, other.warnings_);
@@ -46,6 +52,7 @@ void Diagnostics::throw_if_errors() const {
   if (ok()) return;
   std::string text;
   for (const std::string& line : errors()) text += (text.empty() ? "" : "\n") + line;
+  if (errors_.left_out > 0) text += "\nand " + std::to_string(errors_.left_out) + " more";
   throw InputError(text);
 }
 
@@ -81,10 +88,13 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   std::size_t best_distance = 0;
   for (const std::string& choice : choices) {
     const std::string candidate = lower_case(choice);
+    const bool prefix = wanted.size() >= 3 && candidate.starts_with(wanted);
     // One slip in a short word, one in three letters of a longer one; a word of two letters has to match but for case.
     const std::size_t allowed = std::max(wanted.size(), candidate.size()) / 3;
+    // Words whose lengths alone differ by more are not compared: a megabyte of nonsense is no typing error.
+    const std::size_t shorter = std::min(wanted.size(), candidate.size());
+    if (!prefix && std::max(wanted.size(), candidate.size()) - shorter > allowed) continue;
     const std::size_t d = distance(wanted, candidate);
-    const bool prefix = wanted.size() >= 3 && candidate.starts_with(wanted);
     if (d > allowed && !prefix) continue;
     if (best.empty() || d < best_distance) {
       best = choice;

@@ -36,9 +36,11 @@ void Table::set(const std::string& key, Value value) {
   if (Value* present = find(key)) {
     *present = std::move(value);
   } else {
-    entries_.emplace_back(key, std::move(value));
+    append(key, std::move(value));
   }
 }
+
+void Table::append(const std::string& key, Value value) { entries_.emplace_back(key, std::move(value)); }
 
 void Table::erase(std::string_view key) {
   std::erase_if(entries_, [key](const auto& entry) { return entry.first == key; });
@@ -77,14 +79,14 @@ bool same_value(const Value& a, const Value& b) {
 
 std::shared_ptr<Table> clone(const Table& table) {
   auto copy = std::make_shared<Table>(table.where());
-  for (const auto& [key, value] : table.entries()) copy->set(key, clone_value(value));
+  for (const auto& [key, value] : table.entries()) copy->append(key, clone_value(value));
   return copy;
 }
 
 Value relocated(const Value& value, const Location& where) {
   if (const Table* table = value.table()) {
     auto copy = std::make_shared<Table>(where);
-    for (const auto& [key, element] : table->entries()) copy->set(key, relocated(element, where));
+    for (const auto& [key, element] : table->entries()) copy->append(key, relocated(element, where));
     return {std::move(copy), where};
   }
   if (const Array* array = value.array()) {

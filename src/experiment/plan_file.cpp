@@ -4,6 +4,7 @@
 
 #include "fingerprint.hpp"
 #include "tessera/base/error.hpp"
+#include "tessera/base/text.hpp"
 #include "tree.hpp"
 
 namespace tessera::experiment {
@@ -42,7 +43,7 @@ const Table* table_in(const Table& plan, const std::string& key, Diagnostics& di
 
 std::shared_ptr<Table> read_plan(const std::string& path, Diagnostics& diagnostics) {
   const auto text = read_file(path);
-  if (!text) throw InputError(path + ": there is no such file");
+  if (!text) throw InputError(one_line(path) + ": there is no such file");
   Diagnostics own;
   auto plan = config::parse_toml(*text, path, own);
   if (own.ok()) {
@@ -91,7 +92,7 @@ std::string plan_text(const Experiment& experiment, const Table& resolved, const
   plan.set("strategy", {strategy, {}});
   std::string text = fmt::format(
       "# Strategy {} for {}{}. Run it: tessera run EXPERIMENT.toml --plan THIS.toml -o OUT.h5\n", experiment.strategy,
-      experiment.model ? experiment.model->name + " on " : "", experiment.machine.name);
+      experiment.model ? one_line(experiment.model->name) + " on " : "", one_line(experiment.machine.name));
   return text + config::to_toml(plan);
 }
 

@@ -11,6 +11,7 @@
 #include "h5/reader.hpp"
 #include "human.hpp"
 #include "tables.hpp"
+#include "tessera/base/text.hpp"
 #include "tessera/results/results.hpp"
 
 namespace tessera::results {
@@ -222,7 +223,7 @@ std::string summary(const std::string& path, Checking checking) {
         traffic_table(file), collective_table_text(file), run_facts(file)}) {
     if (section.empty()) continue;
     if (!text.empty()) text += "\n";
-    text += section;
+    text += printable(section);  // names in a file are whatever somebody wrote
   }
   return text;
 }

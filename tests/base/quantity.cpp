@@ -106,6 +106,7 @@ TEST_CASE("suggestions are near, and nothing is suggested otherwise") {
   CHECK(did_you_mean("pipe", keys) == "pipeline");
   CHECK(did_you_mean("colour", keys).empty());
   CHECK(did_you_mean("x", keys).empty());
+  CHECK(did_you_mean(std::string(10'000'000, 't'), keys).empty());  // at once, without gigabytes
 }
 
 TEST_CASE("durations at a rate round up to a picosecond") {

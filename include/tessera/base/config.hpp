@@ -51,8 +51,8 @@ struct Location {
 [[nodiscard]] std::string to_string(const Location& where);
 
 /// Collects problems so that one run reports all of them. Lines read `file:line:column: what is wrong, what is
-/// allowed`. Both lists are kept sorted by position (files in the order in which they were first named), without
-/// repeats.
+/// allowed`, printable (base/text.hpp). Both lists are kept sorted by position (files in the order in which they were
+/// first named), without repeats; of more than a hundred lines the rest is only counted.
 class Diagnostics {
  public:
   void error(const Location& where, const std::string& what) { errors_.add(rank_of(where.file), where, what); }
@@ -71,9 +71,11 @@ class Diagnostics {
     int line, column;
     auto operator<=>(const Position&) const = default;
   };
+  static constexpr std::size_t most_lines = 100;
   struct Lines {
     std::vector<std::string> lines;
     std::vector<Position> positions;
+    std::size_t left_out = 0;
     void add(std::size_t file, const Location& where, const std::string& what);
     void insert(const Position& position, std::string line);
   };
@@ -117,7 +119,8 @@ class Table {
   [[nodiscard]] const Location& where() const { return where_; }
   [[nodiscard]] const Value* find(std::string_view key) const;
   [[nodiscard]] Value* find(std::string_view key);
-  void set(const std::string& key, Value value);  ///< replaces or appends
+  void set(const std::string& key, Value value);     ///< replaces or appends
+  void append(const std::string& key, Value value);  ///< of a key that is known to be new: does not look for it
   void erase(std::string_view key);
   [[nodiscard]] const std::vector<std::pair<std::string, Value>>& entries() const { return entries_; }
 
@@ -126,7 +129,10 @@ class Table {
   std::vector<std::pair<std::string, Value>> entries_;
 };
 
-/// Parses TOML text; syntax errors go to `diagnostics` with line and column.
+/// Tables and lists within each other, at most: everything that walks over a tree may use recursion.
+inline constexpr int most_levels = 256;
+
+/// Parses TOML text; syntax errors and more than most_levels go to `diagnostics` with line and column.
 [[nodiscard]] std::shared_ptr<Table> parse_toml(const std::string& text, const std::string& file,
                                                 Diagnostics& diagnostics);
 /// The text of a table as TOML; parse_toml(to_toml(t)) equals t.

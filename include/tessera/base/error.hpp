@@ -4,15 +4,17 @@
 #include <stdexcept>
 #include <string>
 
+#include "tessera/base/text.hpp"
+
 namespace tessera {
 
 /// Process exit codes: documented, and never renumbered.
 enum class ExitCode : int { done = 0, bad_input = 2, infeasible = 3, io = 4, internal = 5 };
 
-/// Base of everything that Tessera throws on purpose. what() is the complete message for the user.
+/// Base of everything that Tessera throws on purpose. what() is the complete message for the user, made printable.
 class Error : public std::runtime_error {
  public:
-  Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  Error(ExitCode code, const std::string& message) : std::runtime_error(printable(message)), code_(code) {}
   [[nodiscard]] ExitCode code() const { return code_; }
 
  private:
