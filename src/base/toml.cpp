@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tessera/base/config.hpp"
+#include "toml_levels.hpp"
 
 namespace tessera::config {
 namespace {
@@ -21,7 +22,7 @@ class Converter {
       const auto p = a.first->source().begin, q = b.first->source().begin;
       return std::tie(p.line, p.column) < std::tie(q.line, q.column);
     });
-    for (const auto& [key, node] : entries) result->set(std::string(key->str()), value(*node, at(key->source())));
+    for (const auto& [key, node] : entries) result->append(std::string(key->str()), value(*node, at(key->source())));
     return result;
   }
 
@@ -32,11 +33,14 @@ class Converter {
 
   Value value(const toml::node& node, const Location& key) {
     const Location where = at(node.source());
+    if (level_ == most_levels && (node.is_table() || node.is_array())) {
+      diagnostics_.error(key, too_deep_message());
+      return {false, where, key};
+    }
     switch (node.type()) {
       case toml::node_type::table:
-        return {table(*node.as_table()), where, key};
       case toml::node_type::array:
-        return {array(*node.as_array()), where, key};
+        return nested(node, where, key);
       case toml::node_type::string:
         return {**node.as_string(), where, key};
       case toml::node_type::integer:
@@ -52,6 +56,14 @@ class Converter {
     return {false, where, key};
   }
 
+  Value nested(const toml::node& node, const Location& where, const Location& key) {
+    ++level_;
+    Value result =
+        node.is_table() ? Value(table(*node.as_table()), where, key) : Value(array(*node.as_array()), where, key);
+    --level_;
+    return result;
+  }
+
   Array array(const toml::array& source) {
     Array result;
     for (const toml::node& node : source) result.push_back(value(node, at(node.source())));
@@ -60,11 +72,16 @@ class Converter {
 
   const std::string& file_;
   Diagnostics& diagnostics_;
+  int level_ = 0;
 };
 
 }  // namespace
 
 std::shared_ptr<Table> parse_toml(const std::string& text, const std::string& file, Diagnostics& diagnostics) {
+  if (const auto where = too_deep(text, file)) {
+    diagnostics.error(*where, too_deep_message());
+    return std::make_shared<Table>(Location{file, 1, 1});
+  }
   try {
     const toml::table parsed = toml::parse(text, file);
     return Converter(file, diagnostics).table(parsed);

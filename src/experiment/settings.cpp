@@ -1,5 +1,9 @@
 // Values given on the command line.
+#include <algorithm>
+
 #include "tessera/base/error.hpp"
+#include "tessera/base/text.hpp"
+#include "tessera/base/utf8.hpp"
 #include "tessera/experiment/experiment.hpp"
 
 #include "tree.hpp"
@@ -11,7 +15,12 @@ Setting parse_setting(const std::string& text) {
   const std::string key = text.substr(0, equals);
   const bool holes = key.empty() || key.front() == '.' || key.back() == '.' || key.find("..") != std::string::npos;
   if (equals == std::string::npos || holes) {
-    throw InputError("--set " + text + ": expected KEY=VALUE such as strategy.tensor=8");
+    throw InputError("--set " + one_line(text) + ": expected KEY=VALUE such as strategy.tensor=8");
+  }
+  if (!is_utf8(text)) throw InputError("--set " + one_line(text) + ": not UTF-8");
+  if (std::count(key.begin(), key.end(), '.') >= config::most_levels) {
+    throw InputError("--set " + one_line(key) + ": a key of more than " + std::to_string(config::most_levels) +
+                     " parts, allowed: " + std::to_string(config::most_levels));
   }
   return {key, text.substr(equals + 1), "--set " + key};
 }

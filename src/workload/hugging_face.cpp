@@ -9,6 +9,7 @@
 #include <set>
 
 #include "json_keys.hpp"
+#include "tessera/base/text.hpp"
 
 namespace tessera::workload {
 
@@ -60,6 +61,12 @@ std::string reason(const nlohmann::json::parse_error& error) {
 
 HuggingFaceConfig::HuggingFaceConfig(const std::string& json, std::string file, config::Diagnostics& diagnostics)
     : state_(std::make_unique<State>(std::move(file), diagnostics)) {
+  if (const auto at = too_deep(json, config::most_levels)) {
+    diagnostics.error(
+        {state_->file, at->line, at->column},
+        fmt::format("more than {0} levels of objects and arrays within each other, allowed: {0}", config::most_levels));
+    return;
+  }
   try {
     state_->content = nlohmann::json::parse(json);
   } catch (const nlohmann::json::parse_error& error) {
@@ -73,6 +80,8 @@ HuggingFaceConfig::HuggingFaceConfig(const std::string& json, std::string file, 
     return;
   }
   state_->positions = key_positions(json);
+  for (const auto& [key, again] : repeated_keys(json))
+    diagnostics.error({state_->file, again.line, again.column}, fmt::format("the key \"{}\" is given twice", key));
 }
 
 HuggingFaceConfig::~HuggingFaceConfig() = default;
@@ -248,9 +257,9 @@ Model read_config(HuggingFaceConfig& config, const std::string& file, config::Di
   read_common(config);
   Model model = family->read(config);
   model.family = config.text_or("model_type", "");
-  model.source = "Hugging Face configuration " + std::filesystem::path(file).filename().string();
+  model.source = "Hugging Face configuration " + escaped(std::filesystem::path(file).filename().string());
   model.name = config.text_or("_name_or_path", "");
-  if (model.name.empty()) model.name = std::filesystem::path(file).stem().string();
+  if (model.name.empty()) model.name = escaped(std::filesystem::path(file).stem().string());
   config.warn_of_the_rest();
   if (diagnostics.errors().size() != before) return model;
   settle_model(

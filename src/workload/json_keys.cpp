@@ -1,6 +1,7 @@
 #include "json_keys.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace tessera::workload {
 namespace {
@@ -10,6 +11,29 @@ std::size_t end_of_string(const std::string& text, std::size_t open) {
   std::size_t i = open + 1;
   while (i < text.size() && text[i] != '"') i += text[i] == '\\' ? 2 : 1;
   return std::min(i, text.size());
+}
+
+/// Calls visit(key, position) for each key of the outermost object.
+template <class Visit>
+void for_each_key(const std::string& text, const Visit& visit) {
+  int depth = 0, line = 1;
+  std::size_t line_start = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\n') {
+      ++line;
+      line_start = i + 1;
+    }
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    if (c != '"') continue;
+    const std::size_t close = end_of_string(text, i);
+    const std::size_t next = text.find_first_not_of(" \t\r\n", close + 1);
+    const bool is_key = next != std::string::npos && text[next] == ':';
+    if (depth == 1 && is_key)
+      visit(text.substr(i + 1, close - i - 1), KeyPosition{line, static_cast<int>(i - line_start + 1)});
+    i = close;
+  }
 }
 
 }  // namespace
@@ -25,19 +49,28 @@ KeyPosition position_of(const std::string& text, std::size_t byte) {
 
 std::map<std::string, KeyPosition> key_positions(const std::string& text) {
   std::map<std::string, KeyPosition> positions;
+  for_each_key(text, [&](const std::string& key, const KeyPosition& at) { positions.try_emplace(key, at); });
+  return positions;
+}
+
+std::map<std::string, KeyPosition> repeated_keys(const std::string& text) {
+  std::set<std::string> seen;
+  std::map<std::string, KeyPosition> repeated;
+  for_each_key(text, [&](const std::string& key, const KeyPosition& at) {
+    if (!seen.insert(key).second) repeated[key] = at;
+  });
+  return repeated;
+}
+
+std::optional<KeyPosition> too_deep(const std::string& text, int most_levels) {
   int depth = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (c == '{' || c == '[') ++depth;
+    if (c == '"') i = end_of_string(text, i);
     if (c == '}' || c == ']') --depth;
-    if (c != '"') continue;
-    const std::size_t close = end_of_string(text, i);
-    const std::size_t next = text.find_first_not_of(" \t\r\n", close + 1);
-    const bool is_key = next != std::string::npos && text[next] == ':';
-    if (depth == 1 && is_key) positions.emplace(text.substr(i + 1, close - i - 1), position_of(text, i));
-    i = close;
+    if ((c == '{' || c == '[') && ++depth > most_levels) return position_of(text, i);
   }
-  return positions;
+  return std::nullopt;
 }
 
 }  // namespace tessera::workload

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace tessera::workload {
@@ -16,5 +17,9 @@ struct KeyPosition {
 [[nodiscard]] KeyPosition position_of(const std::string& text, std::size_t byte);
 /// The keys of the outermost object of valid JSON text.
 [[nodiscard]] std::map<std::string, KeyPosition> key_positions(const std::string& text);
+/// Those of them that it has more than once, with the place of the last: the parser takes one of them without a word.
+[[nodiscard]] std::map<std::string, KeyPosition> repeated_keys(const std::string& text);
+/// Where objects and arrays are first within each other more often than `most_levels`.
+[[nodiscard]] std::optional<KeyPosition> too_deep(const std::string& text, int most_levels);
 
 }  // namespace tessera::workload

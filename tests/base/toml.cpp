@@ -116,3 +116,76 @@ TEST_CASE("collected problems can be handed on") {
         std::vector<std::string>{"main.toml:2:1: early", "main.toml:5:1: late", "other.toml:1:1: elsewhere"});
   CHECK(all.warnings() == std::vector<std::string>{"main.toml:1:1: warning"});
 }
+
+namespace {
+
+// const: g++ 12 warns of its own code where a literal is put in front of a temporary (GCC bug 105651).
+const std::string repeated(const std::string& part, int times) {
+  std::string text;
+  for (int i = 0; i < times; ++i) text += part;
+  return text;
+}
+
+/// The one problem of a text, or nothing.
+std::string problem_of(const std::string& text) {
+  Diagnostics diagnostics;
+  const auto table = parse_toml(text, "x.toml", diagnostics);
+  if (diagnostics.ok()) {
+    // What is accepted can be walked over.
+    auto merged = clone(*table);
+    merge(*merged, *table);
+    CHECK(same_content(*merged, *table));
+    const auto again = parse_toml(to_toml(*merged), "x.toml", diagnostics);
+    CHECK((diagnostics.ok() && same_content(*again, *table)));
+    return {};
+  }
+  CHECK(diagnostics.errors().size() == 1);
+  return diagnostics.errors().front();
+}
+
+const std::string too_many = "more than 256 levels of tables and lists within each other, allowed: 256";
+
+}  // namespace
+
+TEST_CASE("tables and lists nest 256 levels deep, however they are written") {
+  // 256 tables within each other, then a value; one more is too many.
+  CHECK(problem_of(repeated("a.", 256) + "b = 1\n").empty());
+  CHECK(problem_of("x = 1\n" + repeated("a.", 257) + "b = 1\n") == "x.toml:2:515: " + too_many);
+  CHECK(problem_of("[" + repeated("a.", 255) + "b]\nc = 1\n").empty());
+  CHECK(problem_of("[" + repeated("a.", 255) + "b]\nc.d = 1\n") == "x.toml:2:1: " + too_many);
+  CHECK(problem_of("[" + repeated("a.", 200) + "b]\n" + repeated("c.", 200) + "d = 1\n").find(too_many) !=
+        std::string::npos);
+  CHECK(problem_of("a = " + repeated("[", 256) + repeated("]", 256) + "\n").empty());
+  CHECK(problem_of("a = " + repeated("[", 257) + repeated("]", 257) + "\n").find(too_many) != std::string::npos);
+  CHECK(problem_of("a = " + repeated("{ a = ", 255) + "1" + repeated(" }", 255) + "\n").empty());
+  CHECK(problem_of("a = " + repeated("{ a = ", 257) + "1" + repeated(" }", 257) + "\n").find(too_many) !=
+        std::string::npos);
+  CHECK(problem_of("a = " + repeated("{ a.b.c = [", 80) + repeated("] }", 80) + "\n").find(too_many) !=
+        std::string::npos);
+}
+
+TEST_CASE("a hundred thousand levels are one line, not a full stack") {
+  for (const int levels : {5'000, 100'000}) {
+    CHECK(problem_of(repeated("a.", levels) + "b = 1\n").find(too_many) != std::string::npos);
+    CHECK(problem_of(repeated("\"a\" . ", levels) + "b = 1\n").find(too_many) != std::string::npos);
+    CHECK(problem_of("[" + repeated("a.", levels) + "b]\n").find(too_many) != std::string::npos);
+    CHECK(problem_of("[[" + repeated("a.", levels) + "b]]\n").find(too_many) != std::string::npos);
+    CHECK(problem_of("a = " + repeated("[", levels)).find(too_many) != std::string::npos);
+    CHECK(problem_of("a = " + repeated("{ a = ", levels)).find(too_many) != std::string::npos);
+    CHECK(problem_of(repeated("a.", 100) + "a = " + repeated("{" + repeated("a.", 100) + "a = ", levels / 100))
+              .find(too_many) != std::string::npos);
+  }
+}
+
+TEST_CASE("points and brackets in texts, comments and numbers are no levels") {
+  const std::string points = repeated("[.a.", 400);
+  CHECK(problem_of("a = \"" + points + "\"\n").empty());
+  CHECK(problem_of("a = '" + points + "'\n").empty());
+  CHECK(problem_of("a = \"\"\"\n\\\"\"" + points + "\n\"\"\"\nb = \"\"\n").empty());
+  CHECK(problem_of("a = '''\n" + points + "\n'''\n").empty());
+  CHECK(problem_of("a = 1 # " + points + "\nb = 2\n").empty());
+  CHECK(problem_of("a = [" + repeated("1.5, ", 1000) + "]\n").empty());
+  CHECK(problem_of("a = [" + repeated("{ b.c = 1.5 }, ", 1000) + "]\n").empty());
+  CHECK(problem_of("a = [" + repeated("\"]\", ", 300) + "]\n").empty());
+  CHECK(problem_of(repeated("[[a.b]]\nc.d = 1\n", 400)).empty());
+}

@@ -209,6 +209,20 @@ Names quoted_words(const std::string& text) {
   return words;
 }
 
+TEST_CASE("a key that is given twice, and what nests too deep, are refused where they stand") {
+  config::Diagnostics twice;
+  (void)read_hugging_face("{\"model_type\": \"gpt2\", \"n_layer\": 2,\n \"n_layer\": 4, \"x\": {\"n_layer\": 1}}",
+                          "c.json", twice);
+  CHECK(twice.errors().front() == "c.json:2:2: the key \"n_layer\" is given twice");
+  config::Diagnostics deep;
+  (void)read_hugging_face("{\"a\": " + std::string(100'000, '[') + "1" + std::string(100'000, ']') + "}", "c.json",
+                          deep);
+  // The outermost object and 255 arrays are allowed.
+  CHECK(deep.errors() ==
+        std::vector<std::string>{"c.json:1:262: more than 256 levels of objects and arrays within each "
+                                 "other, allowed: 256"});
+}
+
 TEST_CASE("docs/models.md names every key that the readers know") {
   const std::string source = test::source_folder() + "/src/workload/";
   const std::string page = text_of(test::source_folder() + "/docs/models.md");
