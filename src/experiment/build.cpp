@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "cache.hpp"
 #include "tessera/base/error.hpp"
@@ -69,6 +70,12 @@ const strategy::StrategyKind* find_strategy(const Table& table, Diagnostics& dia
   return nullptr;
 }
 
+/// An error of several lines is as many problems.
+void report_each_line(const config::Location& where, const std::string& lines, Diagnostics& diagnostics) {
+  std::istringstream text(lines);
+  for (std::string line; std::getline(text, line);) diagnostics.error(where, line);
+}
+
 /// What a GPU's values mean is the simulator's, the table that holds them is the machine's.
 void check_transaction(const Table& table, const machine::Machine& machine, Diagnostics& diagnostics) {
   if (!machine.device.transaction || !diagnostics.ok()) return;
@@ -82,7 +89,7 @@ void check_transaction(const Table& table, const machine::Machine& machine, Diag
   try {
     sim::refuse_gpu(*machine.device.transaction);
   } catch (const InputError& error) {
-    diagnostics.error(transaction.where(), error.what());
+    report_each_line(transaction.where(), error.what(), diagnostics);
   }
 }
 
@@ -134,7 +141,7 @@ void check_plan(const Experiment& experiment, const Table& strategy, Diagnostics
   try {
     sim::refuse_unrepresentable(experiment.machine, experiment.plan.program);
   } catch (const InputError& error) {
-    diagnostics.error(strategy.where(), error.what());
+    report_each_line(strategy.where(), error.what(), diagnostics);
   }
 }
 
@@ -159,7 +166,7 @@ std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics, C
   const auto evaluator = sim::make_evaluator(experiment->machine, *experiment->cost);
   const auto alone = make_serial_communicator();
   Communicator& ranks = comm == nullptr ? *alone : *comm;
-  program::Measurements measured = read_cache(cache, root, ranks);
+  Kept kept = read_cache(cache, root, ranks, diagnostics);
   strategy::Job job;
   job.machine = &experiment->machine;
   job.model = experiment->model ? &*experiment->model : nullptr;
@@ -167,11 +174,11 @@ std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics, C
   job.cost = experiment->cost.get();
   job.collectives = &experiment->collectives;
   job.evaluator = evaluator.get();
-  job.measured = &measured;
+  job.measured = &kept.measurements;
   job.comm = comm;
   job.seed = static_cast<std::uint64_t>(experiment->simulation.seed);
   experiment->plan = kind->make_plan(*table, job, diagnostics);
-  write_cache(cache, root, measured, ranks);
+  write_cache(cache, root, kept, ranks, diagnostics);
   if (diagnostics.ok()) check_plan(*experiment, *table, diagnostics);
   return experiment;
 }

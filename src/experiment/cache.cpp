@@ -21,39 +21,67 @@ std::string path(const Cache& cache, const config::Table& resolved) {
   return (std::filesystem::path(cache.folder) / fmt::format("measured-{:016x}.txt", hash_of(all))).string();
 }
 
+/// Rank 0 says it; the search does without.
+void warn(const Cache& cache, const std::string& what, config::Diagnostics& diagnostics) {
+  diagnostics.warn({"--cache " + cache.folder, 0, 0}, what + "; the search goes on without it");
+}
+
+/// The file's text, empty when there is none.
+std::string read(const Cache& cache, const std::string& file) {
+  std::error_code error;
+  std::filesystem::create_directories(cache.folder, error);
+  if (error) throw IoError("cannot make this folder: " + error.message());
+  return read_file(file).value_or("");
+}
+
+program::Measurements merged(const std::vector<std::vector<std::byte>>& parts) {
+  program::Measurements whole;
+  for (const std::vector<std::byte>& part : parts) {
+    std::string text(part.size(), '\0');
+    std::memcpy(text.data(), part.data(), part.size());
+    static_cast<void>(whole.add(text));
+  }
+  return whole;
+}
+
 }  // namespace
 
-program::Measurements read_cache(const Cache& cache, const config::Table& resolved, Communicator& comm) {
-  program::Measurements known;
-  if (cache.folder.empty()) return known;
+Kept read_cache(const Cache& cache, const config::Table& resolved, Communicator& comm,
+                config::Diagnostics& diagnostics) {
+  Kept kept;
+  if (cache.folder.empty()) return kept;
   std::string text;
   together(comm, [&] {
     if (comm.rank() != 0) return;
-    std::error_code error;
-    std::filesystem::create_directories(cache.folder, error);
-    if (error) throw IoError(fmt::format("{}: cannot make this folder: {}", cache.folder, error.message()));
-    text = read_file(path(cache, resolved)).value_or("");
+    const std::string file = path(cache, resolved);
+    try {
+      text = read(cache, file);
+      if (!text.empty() && !program::Measurements().add(text))
+        diagnostics.warn({file, 0, 0}, "damaged, everything is measured anew");
+      kept.can_be_written = true;
+    } catch (const Error& error) {
+      warn(cache, error.what(), diagnostics);
+    }
   });
-  static_cast<void>(known.add(comm.broadcast(text)));
-  return known;
+  static_cast<void>(kept.measurements.add(comm.broadcast(text)));
+  return kept;
 }
 
-void write_cache(const Cache& cache, const config::Table& resolved, const program::Measurements& measured,
-                 Communicator& comm) {
-  if (cache.folder.empty() || comm.max(measured.is_new() ? 1 : 0) == 0) return;
-  const std::string own = measured.text();
+void write_cache(const Cache& cache, const config::Table& resolved, const Kept& kept, Communicator& comm,
+                 config::Diagnostics& diagnostics) {
+  if (cache.folder.empty() || comm.max(kept.measurements.is_new() ? 1 : 0) == 0) return;
+  const std::string own = kept.measurements.text();
   std::vector<std::byte> bytes(own.size());
   std::memcpy(bytes.data(), own.data(), own.size());
   const std::vector<std::vector<std::byte>> all = comm.gather(bytes);
   together(comm, [&] {
-    if (comm.rank() != 0) return;
-    program::Measurements whole;
-    for (const std::vector<std::byte>& part : all) {
-      std::string text(part.size(), '\0');
-      std::memcpy(text.data(), part.data(), part.size());
-      static_cast<void>(whole.add(text));
+    if (!kept.can_be_written) return;
+    try {
+      results::write_text(path(cache, resolved), merged(all).text());
+    } catch (const Error& error) {
+      diagnostics.warn({"--cache " + cache.folder, 0, 0},
+                       std::string(error.what()) + "; the next search measures all of it again");
     }
-    results::write_text(path(cache, resolved), whole.text());
   });
 }
 

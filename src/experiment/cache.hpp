@@ -6,12 +6,20 @@
 
 namespace tessera::experiment {
 
-/// What the cache's folder, which is made where there is none, knows of this machine, cost model and collectives;
-/// nothing without a folder, or a file that is whole. Rank 0 alone reads. IoError on every rank.
-[[nodiscard]] program::Measurements read_cache(const Cache& cache, const config::Table& resolved, Communicator& comm);
+/// What a search may use and adds to.
+struct Kept {
+  program::Measurements measurements;
+  bool can_be_written = false;  ///< on rank 0: the file was read, or is not there yet
+};
 
-/// Puts what any rank has measured into the folder; another job's file is whole or replaced. IoError on every rank.
-void write_cache(const Cache& cache, const config::Table& resolved, const program::Measurements& measured,
-                 Communicator& comm);
+/// What the cache's folder, which is made where there is none, knows of this machine, cost model and collectives;
+/// nothing without a folder, or a file that is whole. Rank 0 alone reads. No trouble with files ends a search: it is
+/// one line of warning on rank 0.
+[[nodiscard]] Kept read_cache(const Cache& cache, const config::Table& resolved, Communicator& comm,
+                              config::Diagnostics& diagnostics);
+
+/// Puts what any rank has measured into the folder; another job's file is whole or replaced. Trouble as above.
+void write_cache(const Cache& cache, const config::Table& resolved, const Kept& kept, Communicator& comm,
+                 config::Diagnostics& diagnostics);
 
 }  // namespace tessera::experiment

@@ -1,4 +1,7 @@
 // Finding and reading files.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -6,24 +9,90 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include "tessera/base/error.hpp"
+#include "tessera/base/text.hpp"
 #include "tree.hpp"
 
 namespace tessera::experiment {
 namespace fs = std::filesystem;
 
-std::optional<std::string> read_file(const fs::path& path) {
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) return std::nullopt;
-  if (fs::is_directory(path, ignored)) throw InputError(path.string() + ": is a directory, expected a file");
-  std::ifstream file(path, std::ios::binary);
+namespace {
+
+constexpr std::size_t most_bytes = std::size_t{64} << 20;
+/// How long a pipe may say nothing, ms.
+constexpr int patience = 10'000;
+
+/// Closes a file when it goes out of scope.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  [[nodiscard]] int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+[[noreturn]] void refuse(const fs::path& path, const std::string& what) {
+  throw InputError(one_line(path.string()) + ": " + what);
+}
+
+[[noreturn]] void cannot_read(const fs::path& path) {
+  throw IoError("cannot read '" + one_line(path.string()) + "': " + std::strerror(errno));
+}
+
+/// Devices such as /dev/zero never end, and sockets are no files at all. A pipe is one that ends: `<(...)`, /dev/stdin.
+void check_kind(const fs::path& path, mode_t mode) {
+  if (S_ISREG(mode) || S_ISFIFO(mode)) return;
+  const char* kind = S_ISDIR(mode) ? "a directory" : S_ISSOCK(mode) ? "a socket" : "a device";
+  refuse(path, std::string("is ") + kind + ", expected a file");
+}
+
+void wait_for_more(const fs::path& path, int file) {
+  pollfd waiting{file, POLLIN, 0};
+  const int ready = poll(&waiting, 1, patience);
+  if (ready < 0 && errno != EINTR) cannot_read(path);
+  if (ready == 0) refuse(path, "is a pipe from which nothing has come for 10 s, expected a file");
+}
+
+std::string read_all(const fs::path& path, int file) {
   std::string text;
-  if (file) text.assign(std::istreambuf_iterator<char>(file), {});
-  if (!file || file.bad()) throw IoError("cannot read '" + path.string() + "': " + std::strerror(errno));
+  std::vector<char> piece(std::size_t{1} << 16);
+  while (text.size() <= most_bytes) {
+    const ssize_t count = ::read(file, piece.data(), piece.size());
+    if (count == 0) return text;
+    if (count > 0) {
+      text.append(piece.data(), static_cast<std::size_t>(count));
+    } else if (errno == EAGAIN) {
+      wait_for_more(path, file);
+    } else if (errno != EINTR) {
+      cannot_read(path);
+    }
+  }
+  refuse(path, "is longer than 64 MiB, the limit for an input");
+}
+
+}  // namespace
+
+std::optional<std::string> read_file(const fs::path& path) {
+  // Without O_NONBLOCK a pipe that nobody writes into would be waited for, for ever.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  struct stat facts {};
+  if (file.number() < 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+    if (errno == ENXIO && ::stat(path.c_str(), &facts) == 0) check_kind(path, facts.st_mode);
+    cannot_read(path);
+  }
+  if (::fstat(file.number(), &facts) != 0) cannot_read(path);
+  check_kind(path, facts.st_mode);
+  std::string text = read_all(path, file.number());
+  if (text.empty() && S_ISFIFO(facts.st_mode)) refuse(path, "is a pipe into which nobody writes, expected a file");
   return text;
 }
 

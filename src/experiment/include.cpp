@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "tessera/base/error.hpp"
 #include "tessera/machine/topology.hpp"
 #include "tessera/workload/model.hpp"
 #include "tree.hpp"
@@ -30,11 +31,14 @@ bool is_path(const std::string& name, const Family& family) {
 
 /// The file that a name stands for: a path relative to the experiment, or a name beside it or in the input folders.
 std::optional<fs::path> find(const std::string& name, const Family& family, const SearchPath& search) {
+  if (name.find('\0') != std::string::npos) return std::nullopt;  // a file's name would end there
   std::vector<fs::path> candidates;
   if (is_path(name, family)) {
     candidates.push_back(search.own / name);
   } else {
-    for (const std::string& extension : family.extensions) candidates.push_back(search.own / (name + extension));
+    if (search.beside) {
+      for (const std::string& extension : family.extensions) candidates.push_back(search.own / (name + extension));
+    }
     for (const fs::path& folder : search.folders) {
       for (const std::string& extension : family.extensions)
         candidates.push_back(folder / family.folder / (name + extension));
@@ -43,6 +47,8 @@ std::optional<fs::path> find(const std::string& name, const Family& family, cons
   for (const fs::path& candidate : candidates) {
     std::error_code ignored;
     if (fs::is_regular_file(candidate, ignored)) return candidate;
+    // What a path names and is no file, read_file refuses by what it is, or reads as a pipe.
+    if (is_path(name, family) && fs::exists(candidate, ignored)) return candidate;
   }
   return std::nullopt;
 }
@@ -91,7 +97,12 @@ std::optional<std::pair<std::string, std::string>> read_named(const Value& name,
     report_unknown(name, family, search, diagnostics);
     return std::nullopt;
   }
-  return std::make_pair(path->string(), read_file(*path).value_or(""));
+  try {
+    return std::make_pair(path->string(), read_file(*path).value_or(""));
+  } catch (const InputError& error) {
+    diagnostics.error(name.where(), error.what());
+    return std::nullopt;
+  }
 }
 
 std::shared_ptr<Table> parse_machine(const std::string& text, const std::string& file,
@@ -130,7 +141,8 @@ std::shared_ptr<Table> with_include(const Table& table, const std::string& key, 
   const auto read = read_named(*name, family, search, diagnostics);
   if (!read) return nullptr;
   const auto& [file, text] = *read;
-  if (!open.insert(file).second) {
+  std::error_code ignored;
+  if (!open.insert(fs::weakly_canonical(file, ignored).string()).second) {
     diagnostics.error(name->where(), "\"" + file + "\" includes itself");
     return nullptr;
   }
@@ -164,6 +176,10 @@ void replace(Table& root, const std::string& key, const Value& old, std::shared_
 }
 
 }  // namespace
+
+std::vector<std::string> machine_names(const SearchPath& search) { return known_names(machines, search); }
+
+std::vector<std::string> model_names(const SearchPath& search) { return known_names(models, search); }
 
 void inline_machine(Table& root, const SearchPath& search, config::Diagnostics& diagnostics) {
   const Value* found = root.find("machine");

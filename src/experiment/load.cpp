@@ -1,6 +1,7 @@
 // From a file and settings to one resolved table.
 #include "plan_file.hpp"
 #include "tessera/base/error.hpp"
+#include "tessera/base/text.hpp"
 #include "tessera/machine/topology.hpp"
 #include "tree.hpp"
 
@@ -14,6 +15,12 @@ using config::Value;
 Table* child(Table& root, const std::string& key) {
   if (root.find(key) == nullptr) root.set(key, {std::make_shared<Table>(root.where()), root.where()});
   return root.find(key)->table();
+}
+
+/// Where names are looked up first: what comes out of a pipe has no folder of its own.
+std::filesystem::path folder_of(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored) ? std::filesystem::path(path).parent_path() : "";
 }
 
 /// Defaults of the kind that `table` names with `key`.
@@ -71,7 +78,7 @@ Source load(const std::string& path, const std::vector<Setting>& settings,
             const std::vector<std::filesystem::path>& folders, config::Diagnostics& diagnostics,
             const std::string& plan_path) {
   const auto text = read_file(path);
-  if (!text) throw InputError(path + ": there is no such file");
+  if (!text) throw InputError(one_line(path) + ": there is no such file");
   Source source;
   source.given = *text;
   config::Diagnostics syntax;
@@ -84,13 +91,13 @@ Source load(const std::string& path, const std::vector<Setting>& settings,
   const std::shared_ptr<Table> plan = plan_path.empty() ? nullptr : read_plan(plan_path, diagnostics);
   if (plan != nullptr) {
     apply_plan(*source.table, *plan);
-    source.given += "# --plan " + plan_path + "\n";
+    source.given += "# --plan " + escaped(plan_path) + "\n";
   }
   for (const Setting& setting : settings) {
     apply(*source.table, setting, diagnostics);
-    source.given += "# " + setting.origin + "=" + setting.value + "\n";
+    source.given += "# " + escaped(setting.origin + "=" + setting.value) + "\n";
   }
-  const SearchPath search{std::filesystem::path(path).parent_path(), folders};
+  const SearchPath search{folder_of(path), folders};
   inline_machine(*source.table, search, diagnostics);
   inline_model(*source.table, search, diagnostics);
   name_untitled(*source.table, path);

@@ -17,14 +17,20 @@ namespace tessera::experiment {
 /// Puts the value of a setting into the tree of the experiment.
 void apply(config::Table& root, const Setting& setting, config::Diagnostics& diagnostics);
 
-/// A file as text; nothing when there is no such file. IoError when it cannot be read.
+/// A file as text; nothing when there is no such file. Never hangs: InputError for what is neither a file nor a pipe
+/// that somebody writes into, and for more than 64 MiB; IoError when it cannot be read.
 [[nodiscard]] std::optional<std::string> read_file(const std::filesystem::path& path);
 
 /// Where the names in an experiment are looked up.
 struct SearchPath {
   std::filesystem::path own;                   ///< the experiment's folder
   std::vector<std::filesystem::path> folders;  ///< with machines/ and models/ in them
+  bool beside = true;                          ///< whether names are looked up in `own` as well
 };
+
+/// What the folders offer by name, sorted.
+[[nodiscard]] std::vector<std::string> machine_names(const SearchPath& search);
+[[nodiscard]] std::vector<std::string> model_names(const SearchPath& search);
 
 /// Replaces machine = "name" and [machine] include = "name" by what the named file says, with the table's own keys over
 /// it.

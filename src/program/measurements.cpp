@@ -31,15 +31,17 @@ bool Measurements::add(const std::string& text) {
   if (head == std::string::npos) return false;
   std::string_view lines = std::string_view(text).substr(head + 1);
   if (std::string_view(text).substr(0, head) != std::string(title) + std::to_string(hash_of(lines))) return false;
+  std::map<std::string, Time> read;
   while (!lines.empty()) {
     const std::string_view line = lines.substr(0, lines.find('\n'));
     lines.remove_prefix(std::min(line.size() + 1, lines.size()));
     Time time = 0;
-    const std::size_t space = line.find(' ');
-    if (space == std::string_view::npos) return false;
-    std::from_chars(line.data(), line.data() + space, time);
-    known_.emplace(line.substr(space + 1), time);
+    const std::size_t space = std::min(line.find(' '), line.size());
+    const auto [end, error] = std::from_chars(line.data(), line.data() + space, time);
+    if (error != std::errc{} || end != line.data() + space || space == line.size() || time < 0) return false;
+    read.emplace(line.substr(space + 1), time);
   }
+  known_.merge(read);
   return true;
 }
 
