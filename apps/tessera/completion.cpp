@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "command.hpp"
+#include "tessera/experiment/experiment.hpp"
 
 namespace tessera::app {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 // {0}: the commands, {1}: a case for each with its options.
 constexpr const char* bash_template = R"bash(# Completion of tessera: eval "$(tessera completion bash)"
 _tessera() {{
-  local current=${{COMP_WORDS[COMP_CWORD]}} words=
+  local current=${{COMP_WORDS[COMP_CWORD]}} words= arguments=
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "{0} --help --version" -- "$current"))
     return
@@ -21,7 +22,11 @@ _tessera() {{
 {1}  esac
   case $current in
     -*) COMPREPLY=($(compgen -W "$words" -- "$current")) ;;
-    *) COMPREPLY=($(compgen -f -- "$current")) ;;
+    *) if [ -n "$arguments" ]; then
+         COMPREPLY=($(compgen -W "$arguments" -- "$current"))
+       else
+         COMPREPLY=($(compgen -f -- "$current"))
+       fi ;;
   esac
 }}
 complete -o filenames -F _tessera tessera
@@ -36,12 +41,23 @@ std::string options_of(const CLI::App& command) {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
+/// What stands behind a command that takes no file.
+std::string arguments_of(const std::string& command) {
+  if (command == "list") return "machines models experiments";
+  if (command == "completion") return "bash zsh";
+  if (command != "help") return {};
+  std::string sections = "units";
+  for (const config::SchemaBase* schema : experiment::schemas()) sections += ' ' + schema->path();
+  return sections;
+}
+
 /// zsh reads the same script after `autoload bashcompinit && bashcompinit`.
 std::string bash_script(const CLI::App& app) {
   std::string commands, cases;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
     commands += (commands.empty() ? "" : " ") + command->get_name();
-    cases += fmt::format("    {}) words=\"{}\" ;;\n", command->get_name(), options_of(*command));
+    cases += fmt::format("    {}) words=\"{}\" arguments=\"{}\" ;;\n", command->get_name(), options_of(*command),
+                         arguments_of(command->get_name()));
   }
   return fmt::format(bash_template, commands, cases);
 }

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include "command.hpp"
 #include "tessera/experiment/experiment.hpp"
@@ -83,23 +85,54 @@ std::string units() {
   return text;
 }
 
-/// One section; those below a path when it is none itself ("strategy").
-std::string find_section(const std::string& path, const Schemas& schemas) {
-  std::string text;
-  std::vector<std::string> known{"units"};
-  if (path == "units") return units();
+std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
+
+bool is_path(const std::string& path, const Schemas& schemas) {
+  return std::any_of(schemas.begin(), schemas.end(), [&](const auto* schema) { return schema->path() == path; });
+}
+
+/// Paths of the sections that tell of a part by its name alone: of "megatron" strategy.megatron, of a collective
+/// algorithm the section in which it is chosen.
+std::vector<std::string> paths_of(const std::string& name, const Schemas& schemas) {
+  std::set<std::string> paths;
   for (const auto* schema : schemas) {
-    known.push_back(schema->path());
-    if (schema->path() == path) return section(*schema);
+    if (schema->path().ends_with("." + name)) paths.insert(schema->path());
   }
+  for (const auto& choice : experiment::choices()) {
+    if (choice.name != name) continue;
+    std::string path = choice.family + "." + name;
+    while (!is_path(path, schemas) && path.find('.') != std::string::npos) path.resize(path.rfind('.'));
+    if (is_path(path, schemas)) paths.insert(path);
+  }
+  return {paths.begin(), paths.end()};
+}
+
+std::vector<std::string> known_words(const Schemas& schemas) {
+  std::vector<std::string> known{"units"};
+  for (const auto* schema : schemas) known.push_back(schema->path());
+  return known;
+}
+
+/// One section, by its path or by the last part of it; those below a path when it is none itself ("strategy").
+std::string find_section(const std::string& path, const Schemas& schemas) {
+  if (path == "units") return units();
+  std::string text;
   for (const auto* schema : schemas) {
+    if (schema->path() == path) return section(*schema);
     if (schema->path().starts_with(path + ".")) text += (text.empty() ? "" : "\n") + section(*schema);
   }
   if (!text.empty()) return text;
-  const std::string guess = config::did_you_mean(path, known);
+  const std::vector<std::string> paths = paths_of(path, schemas);
+  if (paths.size() == 1) return find_section(paths.front(), schemas);
+  if (paths.size() > 1) {
+    throw InputError("tessera help: \"" + path + "\" is in more than one section, choose one: " + joined(paths));
+  }
+  std::vector<std::string> known = known_words(schemas);
+  std::vector<std::string> guesses = known;
+  for (const auto& choice : experiment::choices()) guesses.push_back(choice.name);
+  const std::string guess = config::did_you_mean(path, guesses);
   throw InputError("tessera help: unknown section \"" + path + "\"" +
-                   (guess.empty() ? "" : " (did you mean \"" + guess + "\"?)") +
-                   ", allowed: " + fmt::format("{}", fmt::join(known, ", ")));
+                   (guess.empty() ? "" : " (did you mean \"" + guess + "\"?)") + ", allowed: " + joined(known));
 }
 
 }  // namespace
@@ -108,7 +141,7 @@ Command add_help(CLI::App& app) {
   auto sections = std::make_shared<std::vector<std::string>>();
   CLI::App* options =
       app.add_subcommand("help", "Print each parameter of an experiment: type, unit, range, default, meaning.");
-  options->add_option("SECTION", *sections, "such as machine.gpu; none: the list of sections");
+  options->add_option("SECTION", *sections, "such as machine.gpu or megatron; none: the list of sections");
   return {options, [sections] {
             return guarded(false, [&] {
               const Schemas schemas = experiment::schemas();

@@ -9,7 +9,7 @@ import unittest
 
 from harness import HERE, TESSERA, WITHOUT_MPI, CliTest
 
-COMMANDS = ["run", "check", "show", "timeline", "help", "completion"]
+COMMANDS = ["run", "check", "show", "timeline", "list", "help", "completion"]
 
 
 class Help(CliTest):
@@ -57,6 +57,10 @@ class Help(CliTest):
         self.assertEqual(complete("tessera ti"), ["timeline"])
         self.assertEqual(complete("tessera timeline --dev"), ["--devices"])
         self.assertEqual(complete("tessera run --allow"), ["--allow-oversubscription"])
+        self.assertEqual(complete("tessera list mo"), ["models"])
+        self.assertEqual(complete("tessera help strategy.m"), ["strategy.megatron"])
+        (self.folder / "somewhere.toml").write_text("")
+        self.assertEqual(complete(f"tessera run {self.folder}/some"), [f"{self.folder}/somewhere.toml"])
 
 
 class Check(CliTest):

@@ -100,6 +100,15 @@ struct Choice {
 };
 [[nodiscard]] std::vector<Choice> choices();
 
+/// What an experiment can name, in a line: a machine's size and figures, a model's dimensions, an experiment's title.
+struct Listed {
+  std::string name, description;
+};
+enum class Listing { machines, models, experiments };
+/// All of them in these input folders, sorted by name within each folder of experiments. A file that could not be used
+/// is listed with the reason.
+[[nodiscard]] std::vector<Listed> list(Listing what, const std::vector<std::filesystem::path>& folders);
+
 /// The schemas of all layers, sorted by path.
 [[nodiscard]] std::vector<const config::SchemaBase*> schemas();
 

@@ -1,0 +1,42 @@
+// tessera list: the machines, models and experiments that come with it, or that TESSERA_INPUTS names. Never starts MPI.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "command.hpp"
+#include "tessera/experiment/experiment.hpp"
+
+namespace tessera::app {
+namespace {
+
+using experiment::Listing;
+
+const std::map<std::string, Listing>& listings() {
+  static const std::map<std::string, Listing> all{
+      {"machines", Listing::machines}, {"models", Listing::models}, {"experiments", Listing::experiments}};
+  return all;
+}
+
+ExitCode list(Listing what) {
+  const std::vector<experiment::Listed> all = experiment::list(what, experiment::input_folders());
+  std::size_t width = 0;
+  for (const experiment::Listed& one : all) width = std::max(width, one.name.size());
+  std::string text;
+  for (const experiment::Listed& one : all) text += fmt::format("{:<{}}  {}\n", one.name, width, one.description);
+  std::fputs(text.c_str(), stdout);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+Command add_list(CLI::App& app) {
+  auto what = std::make_shared<std::string>();
+  CLI::App* options = app.add_subcommand("list", "List the machines or models that an experiment can name.");
+  options->add_option("WHAT", *what, "machines, models or experiments, as found under the input folders")
+      ->required()
+      ->check(CLI::IsMember({"machines", "models", "experiments"}));
+  return {options, [what] { return guarded(false, [&] { return list(listings().at(*what)); }); }};
+}
+
+}  // namespace tessera::app

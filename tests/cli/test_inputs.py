@@ -1,0 +1,176 @@
+"""What is read: odd files, deep files, values that no terminal should see, caches that cannot be used."""
+
+import os
+import re
+import subprocess
+import unittest
+
+from harness import WITHOUT_MPI, CliTest
+
+LONGEST_LINE = 2100
+
+
+class Files(CliTest):
+    def test_what_never_ends_is_refused_at_once(self):
+        os.mkfifo(self.folder / "pipe")
+        for path, what in (("/dev/zero", "is a device"), ("pipe", "is a pipe into which nobody writes"), (".", "is a directory")):
+            self.assertEqual(self.tessera("check", path, code=2, environment=WITHOUT_MPI).stderr, f"{path}: {what}, expected a file\n")
+            self.assertIn(what, self.tessera("run", path, "-o", "out.h5", ranks=2, code=2).stderr)
+            self.assertIn(what, self.tessera("check", "training.toml", "--plan", path, code=2).stderr)
+        for path in ("/dev/zero", "./pipe"):
+            self.assertIn("expected a file", self.tessera("check", "training.toml", "--set", f"machine={path}", code=2).stderr)
+            self.assertIn("expected a file", self.tessera("check", "training.toml", "--set", f"model={path}", code=2).stderr)
+        self.assertNotIn("out.h5", self.files())
+
+    def test_an_experiment_comes_through_a_pipe(self):
+        text = (self.folder / "training.toml").read_text()
+        done = subprocess.run(self.command(["check", "/dev/stdin"]), input=text, cwd=self.folder, capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout, self.tessera("check", "training.toml").stdout)
+        done = subprocess.run(["bash", "-c", f"yes | {self.command(['check', '/dev/stdin'])[0]} check /dev/stdin"], capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (2, "/dev/stdin: is longer than 64 MiB, the limit for an input\n"))
+
+    def test_thousands_of_levels_are_one_line(self):
+        levels = "a." * 5000
+        broken = {"keys.toml": levels + "b = 1\n", "section.toml": "[" + levels + "b]\n", "sections.toml": "[[" + levels + "b]]\n",
+                  "lists.toml": "a = " + "[" * 5000, "tables.toml": "a = " + "{ a = " * 5000}
+        for name, text in broken.items():
+            (self.folder / name).write_text(text)
+            self.assertRegex(self.tessera("check", name, code=2).stderr, rf"^{name}:1:\d+: more than 256 levels[^\n]*allowed: 256\n$")
+        self.assertIn("a key of more than 256 parts", self.tessera("check", "training.toml", "--set", levels + "b=1", code=2).stderr)
+        (self.folder / "config.json").write_text('{"model_type": ' + "[" * 5000 + "]" * 5000 + "}")
+        self.assertRegex(self.tessera("check", "training.toml", "--set", "model=config.json", code=2).stderr, r"config.json:1:\d+: more than 256 levels")
+
+    def test_what_a_value_says_is_not_obeyed_by_a_terminal(self):
+        hostile = "\\u001b[2J\\u001b]0;owned\\u0007\\n\\u009b31m"
+        (self.folder / "x.toml").write_text(f'machine = "{hostile}"\n[strategy]\nname = "{hostile}"\n"{hostile}" = 1\n')
+        said = self.tessera("check", "x.toml", code=2).stderr
+        self.assertNotRegex(said, r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+        self.assertIn(r"\u001B[2J\u001B]0;owned\u0007\n\u009B31m", said)
+        self.assertNotRegex(self.tessera("check", "x\x1b[2J.toml", code=2).stderr, r"\x1b")
+        self.assertNotRegex(self.tessera("check", "training.toml", "--x\x1b[2J", code=2).stderr, r"\x1b")
+        done = subprocess.run([os.fsencode(word) for word in self.command(["check", "training.toml", "--set"])] + [b"strategy.name=\xff\x1b"],
+                              cwd=self.folder, capture_output=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(rb"\xFF\u001B", done.stderr)
+
+    def test_a_title_is_not_obeyed_either(self):
+        printed = self.simulate("primepar-search.toml", "out.h5", "--set", 'title="\\u001b[2Jtitle"').stdout
+        self.assertTrue(printed.startswith("\\u001B[2Jtitle\n"), printed[:50])
+        self.assertEqual(self.tessera("show", "out.h5").stdout, printed)
+
+    def test_a_megabyte_of_value_is_a_line(self):
+        (self.folder / "x.toml").write_text('machine = "v100-ring"\n[strategy]\nname = "' + "m" * 1_000_000 + '"\n')
+        said = self.tessera("check", "x.toml", code=2).stderr
+        self.assertLess(len(said), LONGEST_LINE)
+        self.assertRegex(said, r"characters left out\) .* allowed: megatron, primepar, script, t3\n$")
+        (self.folder / "x.toml").write_text("".join(f"key{i} = 1\n" for i in range(20_000)))
+        self.assertRegex(self.tessera("check", "x.toml", code=2).stderr, r"\nand 19\d{3} more\n$")
+
+    def test_a_plan_file_says_the_name_of_a_model_in_one_line(self):
+        self.tessera("plan", "training.toml", "-o", "plan.toml", "--set", 'model.name="two\\nlines"')
+        self.tessera("check", "training.toml", "--plan", "plan.toml", "--set", 'model.name="two\\nlines"')
+
+
+class Cache(CliTest):
+    """A cache that cannot be used costs the time of a search, never the search."""
+
+    def plan(self, cache, ranks=None):
+        done = self.tessera("plan", "primepar-search.toml", "-o", "plan.toml", "--force", *(["--cache", cache] if cache else []), ranks=ranks)
+        return done.stdout, done.stderr
+
+    def test_places_in_which_nothing_can_be_kept(self):
+        expected, _ = self.plan(None)
+        (self.folder / "a-file").write_text("here\n")
+        for place, why in (("a-file", "cannot make this folder"), ("a-file/below", "cannot make this folder"), ("/proc/nowhere", "cannot make this folder"),
+                           ("/proc/self", "cannot write")):
+            said, warned = self.plan(place, ranks=2 if place == "a-file/below" else None)
+            self.assertEqual(said, expected)
+            self.assertRegex(warned, rf"^warning: --cache {place}: {why}[^\n]*\n$")
+        self.assertEqual((self.folder / "a-file").read_text(), "here\n")
+
+    def test_what_stands_in_the_place_of_its_file(self):
+        expected, warned = self.plan("kept")
+        self.assertEqual(warned, "")
+        (file,) = (self.folder / "kept").iterdir()
+        whole = file.read_text()
+
+        def put_fifo():
+            os.mkfifo(file)
+
+        def put_link():
+            file.symlink_to("/dev/zero")
+
+        for put, why in ((put_fifo, "is a pipe into which nobody writes"), (put_link, "is a device"), (file.mkdir, "is a directory")):
+            put_back = file.rmdir if put == file.mkdir else file.unlink
+            file.unlink()
+            put()
+            said, warned = self.plan("kept")
+            self.assertEqual(said, expected)
+            self.assertRegex(warned, rf"^warning: --cache kept: kept/[^\n]*{why}[^\n]*goes on without it\n$")
+            put_back()
+            file.write_text(whole)
+
+    def test_a_damaged_file_is_said_and_measured_anew(self):
+        expected, _ = self.plan("kept")
+        (file,) = (self.folder / "kept").iterdir()
+        whole = file.read_text()
+        lines = whole.splitlines(keepends=True)
+        for damaged in (whole[:-20], "".join(lines[:-1]), whole.replace("1", "2", 1), "\0" * 4096, "x" * 4096, lines[0], whole + whole):
+            file.write_text(damaged)
+            said, warned = self.plan("kept", ranks=2 if damaged == lines[0] else None)
+            self.assertEqual(said, expected)
+            self.assertRegex(warned, r"^warning: kept/[^\n]*: damaged, everything is measured anew\n$")
+            self.assertEqual(file.read_text(), whole)
+
+    def test_two_searches_at_once(self):
+        command = self.command(["plan", "primepar-search.toml", "--cache", "kept", "-o"])
+        both = [subprocess.Popen([*command, f"{i}.toml"], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for i in range(2)]
+        answers = [process.communicate(timeout=100) for process in both]
+        self.assertEqual([process.returncode for process in both], [0, 0])
+        self.assertEqual(answers[0], answers[1])
+        self.assertEqual(len(list((self.folder / "kept").iterdir())), 1)
+        self.assertEqual(self.plan("kept"), (answers[0][0], ""))
+
+
+class Lists(CliTest):
+    def test_machines_and_models_in_a_line_each(self):
+        machines = self.tessera("list", "machines", environment=WITHOUT_MPI).stdout
+        self.assertRegex(machines, r"(?m)^v100-ring +ring of 8, T3's GPU \(V100-like\), 115 TFLOP/s fp16, 32.0 GB at 1.00 TB/s$")
+        models = self.tessera("list", "models", environment=WITHOUT_MPI).stdout
+        self.assertRegex(models, r"(?m)^gpt3-175b +175 G parameters, 96 layers, hidden 12288, 96 heads, .*$")
+        self.assertRegex(models, r"(?m)^mixtral-8x7b-v0.1 +46.7 G parameters, .* 8 experts, .*$")
+        self.assertNotIn("cannot be used", machines + models)
+        for name in re.findall(r"(?m)^(\S+)", machines):
+            self.assertNotIn("unknown machine", self.tessera_says("check", "training.toml", "--set", f"machine={name}"))
+        self.assertIn("GPT-3 175B on 64 A100s\n", self.tessera("list", "experiments", environment=WITHOUT_MPI).stdout)
+
+    def tessera_says(self, *arguments):
+        return subprocess.run(self.command(arguments), cwd=self.folder, capture_output=True, text=True).stderr
+
+    def test_folders_are_those_of_the_variable(self):
+        (self.folder / "machines").mkdir()
+        (self.folder / "machines" / "broken.toml").write_text("[machine]\nname = 1\n\x1b")
+        said = self.tessera("list", "machines", environment={"TESSERA_INPUTS": str(self.folder)})
+        self.assertRegex(said.stdout, r"^broken  cannot be used: .*broken.toml:\d+:\d+: .*\n$")
+        self.assertEqual(self.tessera("list", "models", environment={"TESSERA_INPUTS": "nowhere"}).stdout, "")
+
+    def test_a_wrong_argument_is_refused(self):
+        self.assertIn("machines", self.tessera("list", "machine", code=2).stderr)
+        self.tessera("list", code=2)
+
+
+class HelpByName(CliTest):
+    def test_the_last_part_of_a_path_is_enough(self):
+        for name, section in (("megatron", "strategy.megatron"), ("tile", "cost.tile"), ("cluster", "machine.topology.cluster"), ("fault", "machine.fault"),
+                              ("mca", "machine.device.transaction"), ("hierarchical", "collectives")):
+            self.assertEqual(self.tessera("help", name, environment=WITHOUT_MPI).stdout, self.tessera("help", section).stdout)
+
+    def test_a_name_in_several_sections_lists_them(self):
+        said = self.tessera("help", "ring", code=2).stderr
+        self.assertEqual(said, 'tessera help: "ring" is in more than one section, choose one: collectives, machine.topology.ring\n')
+        self.assertIn('(did you mean "megatron"?)', self.tessera("help", "megatrno", code=2).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
