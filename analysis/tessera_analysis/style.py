@@ -18,6 +18,7 @@ ACTIVITY_COLOURS = {
     "expert_communication": "#8B4513",
     "redistribution": "#AA4499",
     "other_communication": "#B8A070",
+    "waiting": "#7A7A7A",
     "bubble": "#B0B0B0",
     "idle": "#E4E4E4",
 }

@@ -27,6 +27,7 @@ const char* name_of(Activity activity) {
                                                                  "expert_communication",
                                                                  "redistribution",
                                                                  "other_communication",
+                                                                 "waiting",
                                                                  "bubble",
                                                                  "idle"};
   return name_in(names, activity);

@@ -175,16 +175,19 @@ std::string name_of_collective(const h5::Rows& c, std::size_t row) {
   return label.empty() ? fmt::format("{}, {}", kind, how) : fmt::format("{}: {}, {}", label, kind, how);
 }
 
-constexpr std::string_view collective_columns = "{:<50}{:>6}{:>12}{:>10}{:>10}{:>10}\n";
+constexpr std::string_view collective_columns = "{:<46}{:>6}{:>12}{:>9}{:>9}{:>9}{:>9}\n";
 
 std::string collective_line(const h5::Rows& c, std::size_t row) {
   const std::int64_t calls = std::max<std::int64_t>(1, c.integer(row, "calls"));
   const std::int64_t group = std::max<std::int64_t>(1, c.integer(row, "group_size"));
-  return fmt::format(collective_columns, fmt::format("  {:.47}", name_of_collective(c, row)), group,
+  return fmt::format(collective_columns, fmt::format("  {:.43}", name_of_collective(c, row)), group,
                      short_count(static_cast<double>(calls / group)), short_bytes(c.integer(row, "bytes") / calls),
-                     short_time(c.integer(row, "mean_ps")), short_time(c.integer(row, "longest_ps")));
+                     short_time(c.integer(row, "mean_communication_ps")),
+                     short_time(c.integer(row, "longest_communication_ps")),
+                     short_time(c.integer(row, "waiting_ps") / calls));
 }
 
+/// How long they take once all are there whose data they need, and how long they wait for those, on average.
 std::string collective_table_text(const h5::Reader& file) {
   const h5::Rows c = file.read("/collectives");
   if (c.size() == 0) return {};
@@ -193,7 +196,8 @@ std::string collective_table_text(const h5::Reader& file) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return c.integer(a, total) > c.integer(b, total); });
-  std::string text = fmt::format(collective_columns, "collectives", "group", "operations", "size", "mean", "longest");
+  std::string text =
+      fmt::format(collective_columns, "collectives", "group", "operations", "size", "mean", "longest", "waiting");
   for (std::size_t i = 0; i < std::min(order.size(), most_collectives); ++i) {
     text += collective_line(c, order[i]);
   }

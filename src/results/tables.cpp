@@ -165,7 +165,13 @@ Table<CollectiveRow> collective_table(const RunResults& r) {
       .integer("bytes", "B", "buffer sizes, summed over calls", [](const Row& c) { return c.bytes; })
       .integer("total_ps", "ps", "durations, summed over calls", [](const Row& c) { return c.total; })
       .integer("mean_ps", "ps", "total_ps / calls", [](const Row& c) { return c.calls > 0 ? c.total / c.calls : 0; })
-      .integer("longest_ps", "ps", "longest duration of one call", [](const Row& c) { return c.longest; });
+      .integer("longest_ps", "ps", "longest duration of one call", [](const Row& c) { return c.longest; })
+      .integer("waiting_ps", "ps", "of total_ps: until the last member had joined on whose data a call depends",
+               [](const Row& c) { return c.waiting; })
+      .integer("mean_communication_ps", "ps", "(total_ps - waiting_ps) / calls",
+               [](const Row& c) { return c.calls > 0 ? (c.total - c.waiting) / c.calls : 0; })
+      .integer("longest_communication_ps", "ps", "longest duration of one call without its waiting",
+               [](const Row& c) { return c.longest_communication; });
   return table;
 }
 

@@ -112,7 +112,9 @@ std::vector<CollectiveRow> total_collectives(const std::vector<CollectiveRow>& o
              sum.calls + row.calls,
              sum.bytes + row.bytes,
              sum.total + row.total,
-             std::max(sum.longest, row.longest)};
+             std::max(sum.longest, row.longest),
+             sum.waiting + row.waiting,
+             std::max(sum.longest_communication, row.longest_communication)};
     }
   }
   std::vector<CollectiveRow> rows;

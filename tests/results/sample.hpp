@@ -101,8 +101,9 @@ inline RunResults make(const Size& size, int rank, const Owner& owner) {
   for (std::uint32_t d = 0; d < size.devices; ++d) {
     if (owner(d) != rank) continue;
     add_device(r, d, size);
-    r.collective_rows.push_back({2, 0, 0, 4, 10, 10'000, 10 * microsecond, microsecond + d});
-    if (d % 2 == 1) r.collective_rows.push_back({1, 1, 1, 2, 1, 500, nanosecond, nanosecond});
+    r.collective_rows.push_back(
+        {2, 0, 0, 4, 10, 10'000, 10 * microsecond, microsecond + d, 4 * microsecond, 700 * nanosecond + d});
+    if (d % 2 == 1) r.collective_rows.push_back({1, 1, 1, 2, 1, 500, nanosecond, nanosecond, 0, nanosecond});
   }
   for (std::uint32_t l = 0; l < size.links; ++l) {
     if (owner(l) == rank) r.link_rows.push_back(link(l, size));

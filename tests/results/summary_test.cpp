@@ -25,7 +25,7 @@ TEST_CASE("the summary of the made-up run") {
   //  forward: 1 s + d x 10 ms, so 1.035 s on average and 1.07 s at most; backward: 1.7 s - forward
   //  memory: 40 GB + (d mod 5) GB, so device 4 is the first with 44 GB; a quarter of it is weights
   //  links l = 0..19, odd ones NICs: 1 + 3 + ... + 19 = 100 GB; busy l x 100 ms of 2 s: 50 % on average, 95 % at most
-  //  all-reduce: 10 calls on each of 8 devices in groups of 4 are 20 operations
+  //  all-reduce: 10 calls on each of 8 devices in groups of 4 are 20 operations; of 10 us they wait 4 us
   CHECK(summary_of(sample::make()) ==
         R"(A made-up run
 model none, machine eight-devices, strategy by-hand, tensor parallel 4, pipeline parallel 2
@@ -48,9 +48,9 @@ traffic                      links     carried   use, mean       busiest    peak
   nic                           10      100 GB      50.0 %        95.0 %       77.8 kB
   nvlink                        10     90.0 GB      45.0 %        90.0 %       73.7 kB
 
-collectives                                        group  operations      size      mean   longest
-  tensor: all reduce, ring                             4          20   1.00 kB   1.00 us   1.00 us
-  layer forward: reduce scatter, direct                2           2     500 B   1.00 ns   1.00 ns
+collectives                                    group  operations     size     mean  longest  waiting
+  tensor: all reduce, ring                         4          20  1.00 kB   600 ns   700 ns   400 ns
+  layer forward: reduce scatter, direct            2           2    500 B  1.00 ns  1.00 ns     0 ps
 
 simulated on 2 ranks (window) in 4.25 s: 12.3 M events, 2.90 M/s, 20.0 % waiting for other ranks
 )");

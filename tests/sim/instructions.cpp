@@ -174,7 +174,7 @@ TEST_CASE("communication beside compute costs nothing; what is left of it is exp
   CHECK(time_of(results.device_rows[0], Activity::data_communication) == 141'000);
 }
 
-TEST_CASE("collective: steps of sends, receives and reductions; waiting belongs to its activity") {
+TEST_CASE("collective: steps of sends, receives and reductions; until the last has joined it is waiting") {
   ProgramCase made(2);
   made.group({0, 1});
   const auto reduce = collective(CollectiveKind::all_reduce, 200, "ring");
@@ -194,7 +194,9 @@ TEST_CASE("collective: steps of sends, receives and reductions; waiting belongs 
   // through at 201,500. Device 1 receives device 0's second message, posted at 101,600, at 202,100.
   CHECK(results.device_rows[0].finished == 201'500);
   CHECK(results.device_rows[1].finished == 202'100);
-  CHECK(time_of(results.device_rows[0], Activity::tensor_communication) == 201'500);
+  CHECK(time_of(results.device_rows[0], Activity::waiting) == 1'000);
+  CHECK(time_of(results.device_rows[0], Activity::tensor_communication) == 200'500);
+  CHECK(time_of(results.device_rows[1], Activity::waiting) == 0);
   CHECK(time_of(results.device_rows[1], Activity::tensor_communication) == 201'100);
   REQUIRE(results.collective_rows.size() == 1);
   const auto& row = results.collective_rows[0];
@@ -204,6 +206,8 @@ TEST_CASE("collective: steps of sends, receives and reductions; waiting belongs 
   CHECK(row.bytes == 400);
   CHECK(row.total == 201'500 + 201'100);
   CHECK(row.longest == 201'500);
+  CHECK(row.waiting == 1'000);
+  CHECK(row.longest_communication == 201'100);
 }
 
 TEST_CASE("a collective of one member takes no time") {

@@ -59,6 +59,8 @@ void check_collectives(const results::RunResults& mine, const results::RunResult
     CHECK(comm.sum(part.bytes) == row.bytes);
     CHECK(comm.sum(part.total) == row.total);
     CHECK(comm.max(part.longest) == row.longest);
+    CHECK(comm.sum(part.waiting) == row.waiting);
+    CHECK(comm.max(part.longest_communication) == row.longest_communication);
   }
 }
 

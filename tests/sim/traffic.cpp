@@ -112,7 +112,7 @@ class TrafficDevice final : public pdes::Component {
     own.name = {self_, numbers_->channel(id), 0};
     own.destination = message.to;
     own.bytes = message.bytes;
-    own.sent = own.joined = context.now();
+    own.waited_until = own.joined = context.now();
     own.packets_left = tables_->packets(message.bytes);
     own.last_bytes = message.bytes - (own.packets_left - 1) * tables_->packet();
     node_.post(context, event.source, node_.port_towards(message.to), own);

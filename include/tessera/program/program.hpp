@@ -28,16 +28,17 @@ enum class Activity : std::uint8_t {
   backward,
   recomputation,
   optimizer,
-  tensor_communication,    ///< waiting for tensor/sequence-parallel collectives
+  tensor_communication,    ///< tensor/sequence-parallel collectives
   data_communication,      ///< gradient and parameter collectives of data parallelism
-  pipeline_communication,  ///< waiting for stage-to-stage data that is under way
+  pipeline_communication,  ///< stage-to-stage data that is under way
   expert_communication,    ///< MoE dispatch and combine
-  redistribution,          ///< waiting for parts of a tensor that the next operator wants elsewhere
+  redistribution,          ///< parts of a tensor that the next operator wants elsewhere
   other_communication,
-  bubble,  ///< waiting for a peer that has not sent yet
-  idle,    ///< after the device's last instruction
+  waiting,  ///< in a collective, for members that have not joined yet and whose data it needs
+  bubble,   ///< for a peer that has not sent yet
+  idle,     ///< after the device's last instruction
 };
-inline constexpr int activity_count = 12;
+inline constexpr int activity_count = 13;
 [[nodiscard]] const char* name_of(Activity activity);
 
 /// What device memory holds (docs/results.md).

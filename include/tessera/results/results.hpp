@@ -93,6 +93,8 @@ struct CollectiveRow {
   std::int64_t bytes = 0;  ///< summed buffer sizes
   Time total = 0;          ///< summed durations
   Time longest = 0;
+  Time waiting = 0;                ///< of `total`: for members that had not joined
+  Time longest_communication = 0;  ///< of one call: its duration without waiting
 };
 
 /// One interval of the timeline, when it is recorded.

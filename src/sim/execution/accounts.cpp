@@ -10,7 +10,7 @@ auto key_of(const results::CollectiveRow& row) { return std::tie(row.label, row.
 
 }  // namespace
 
-void CollectiveAccount::add(const results::CollectiveRow& key, std::int64_t bytes, Time duration) {
+void CollectiveAccount::add(const results::CollectiveRow& key, std::int64_t bytes, Time duration, Time waiting) {
   if (latest_ >= rows_.size() || key_of(rows_[latest_]) != key_of(key)) {
     const auto same = [&](const results::CollectiveRow& row) { return key_of(row) == key_of(key); };
     latest_ = static_cast<std::size_t>(std::find_if(rows_.begin(), rows_.end(), same) - rows_.begin());
@@ -21,6 +21,8 @@ void CollectiveAccount::add(const results::CollectiveRow& key, std::int64_t byte
   row.bytes += bytes;
   row.total += duration;
   row.longest = std::max(row.longest, duration);
+  row.waiting += waiting;
+  row.longest_communication = std::max(row.longest_communication, duration - waiting);
 }
 
 std::vector<results::CollectiveRow> CollectiveAccount::rows() const {

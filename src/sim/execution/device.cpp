@@ -60,7 +60,7 @@ void Device::handle(pdes::Context& context, const pdes::Event& event) {
     case NetworkProtocol::kind_of<Delivered>: {
       const auto message = event.as<Delivered>();
       if (!node_.holds(message)) break;
-      is_kernel(message.name.channel) ? on_block(message.name) : on_delivered(message);
+      is_kernel(message.name.channel) ? on_block(message) : on_delivered(message);
       break;
     }
     case NetworkProtocol::kind_of<GpuCall>:
@@ -112,14 +112,17 @@ void Device::on_delivered(const Delivered& message) {
   const MessageName& name = message.name;
   // A device has few boxes in use at a time; the one that its streams looked at last is most likely the one.
   const Mailboxes::Index box = mailboxes_.find(name.sender, name.channel, streams_.empty() ? 0 : streams_[0].in_hint);
-  if (const auto stream = mailboxes_.deliver(box, name.sequence)) notify(*stream, message.sent);
+  if (const auto stream = mailboxes_.deliver(box, name.sequence, message.waited_until))
+    notify(*stream, message.waited_until);
 }
 
-void Device::notify(std::uint32_t index, Time sent) {
+void Device::notify(std::uint32_t index, Time waited_until) {
   Stream& stream = streams_[index];
+  CollectiveRun& collective = stream.collective;
+  collective.waited_until = std::max(collective.waited_until, waited_until);
   // A stream that is still posting looks at what is missing when it has done so.
   if (--stream.missing > 0 || stream.state == StreamState::runs) return;
-  if (stream.state == StreamState::message) received(stream, sent);
+  if (stream.state == StreamState::message) received(stream, waited_until);
   if (stream.clock < context_->now()) stream.clock = context_->now();
   ready_.push_back(index);
 }
@@ -151,12 +154,14 @@ bool Device::reach_clock(Stream& stream) {
 
 void Device::wake_at(Stream& stream, Time at) { context_->schedule(at, StreamWake{stream.index, ++stream.token}); }
 
-OwnMessage Device::own_message(const MessageName& name, program::DeviceId destination, std::int64_t bytes) const {
+OwnMessage Device::own_message(const MessageName& name, program::DeviceId destination, std::int64_t bytes,
+                               Time waited_until) const {
   OwnMessage message;
   message.name = name;
   message.destination = destination;
   message.bytes = bytes;
-  message.sent = message.joined = context_->now();
+  message.waited_until = waited_until;
+  message.joined = context_->now();
   const NetworkTables& tables = *environment_->network.tables;
   message.packets_left = tables.packets(bytes);
   message.last_bytes = bytes - (message.packets_left - 1) * tables.packet();
@@ -164,14 +169,14 @@ OwnMessage Device::own_message(const MessageName& name, program::DeviceId destin
 }
 
 void Device::post(Stream& stream, program::DeviceId destination, std::uint32_t channel, std::int64_t bytes,
-                  std::uint32_t batch) {
+                  std::uint32_t batch, Time waited_until) {
   Outboxes::Box* box = outboxes_.find(destination, channel, stream.out_hint);
   if (box == nullptr)
     box = &outboxes_.add(destination, channel, destination == self_ ? 0 : node_.port_towards(destination));
   const MessageName name{self_, channel, box->next++};
   bytes_sent_ += bytes;
-  if (destination == self_) return on_delivered({name, 0, context_->now()});
-  OwnMessage message = own_message(name, destination, bytes);
+  if (destination == self_) return on_delivered({name, 0, waited_until});
+  OwnMessage message = own_message(name, destination, bytes, waited_until);
   message.stream = stream.index;
   message.batch = batch;
   node_.post(*context_, source_, box->port, message);

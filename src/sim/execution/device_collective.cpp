@@ -8,6 +8,7 @@
 
 namespace tessera::sim {
 
+using program::Activity;
 using Phase = CollectiveRun::Phase;
 
 bool Device::begin_collective(Stream& stream, const program::Instruction& instruction) {
@@ -21,7 +22,7 @@ bool Device::begin_collective(Stream& stream, const program::Instruction& instru
   run.step = 0;
   run.steps = run.algorithm->steps(run.call);
   run.phase = Phase::post;
-  stream.since = stream.clock;
+  stream.since = run.waited_until = stream.clock;
   return go_on_with_collective(stream);
 }
 
@@ -63,17 +64,23 @@ bool Device::post_step(Stream& stream) {
   run.reduce = step.reduce;
   run.wait_sends = step.wait_sends;
   stream.missing = 0;
+  const Time waited_until = run.waited_until;  // what is sent depends on the steps before, not on this one's receives
   for (const program::Transfer& transfer : step.receives) {
     bytes_received_ += transfer.bytes;
     ++messages_received_;
     stream.in_hint =
         mailboxes_.find(group.members[transfer.peer], collective_channel(id, transfer.lane), stream.in_hint);
-    if (!mailboxes_.take(stream.in_hint, stream.index)) ++stream.missing;
+    if (const auto early = mailboxes_.take(stream.in_hint, stream.index)) {
+      run.waited_until = std::max(run.waited_until, *early);
+    } else {
+      ++stream.missing;
+    }
   }
   ++stream.batch;
   stream.batch_left = 0;
   for (const program::Transfer& transfer : step.sends) {
-    post(stream, group.members[transfer.peer], collective_channel(id, transfer.lane), transfer.bytes, stream.batch);
+    post(stream, group.members[transfer.peer], collective_channel(id, transfer.lane), transfer.bytes, stream.batch,
+         waited_until);
   }
   if (stream.missing > 0) stream.state = StreamState::messages;
   return stream.missing == 0;
@@ -99,14 +106,16 @@ void Device::end_collective(Stream& stream) {
   CollectiveRun& run = stream.collective;
   run.phase = Phase::none;
   const program::Instruction& instruction = *present(stream);
-  spend(stream, instruction, instruction.activity, stream.since, stream.clock);
+  const Time waited_until = std::min(run.waited_until, stream.clock);
+  spend(stream, instruction, Activity::waiting, stream.since, waited_until);
+  spend(stream, instruction, instruction.activity, waited_until, stream.clock);
   const program::Collective& collective = *run.call.collective;
   results::CollectiveRow key;
   key.label = instruction.label;
   key.kind = static_cast<std::uint16_t>(collective.kind);
   key.algorithm = static_cast<std::uint16_t>(collective.algorithm);
   key.group_size = run.call.size;
-  environment_->collectives->add(key, collective.bytes, stream.clock - stream.since);
+  environment_->collectives->add(key, collective.bytes, stream.clock - stream.since, waited_until - stream.since);
 }
 
 }  // namespace tessera::sim

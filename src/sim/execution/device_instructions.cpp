@@ -103,7 +103,7 @@ bool Device::compute_in_turn(Stream& stream, const Instruction& instruction) {
 
 bool Device::send(Stream& stream, const Instruction& instruction) {
   if (!reach_clock(stream)) return false;
-  post(stream, own_program().peers[instruction.a], instruction.b, instruction.bytes, 0);
+  post(stream, own_program().peers[instruction.a], instruction.b, instruction.bytes, 0, context_->now());
   return true;
 }
 
@@ -118,11 +118,11 @@ bool Device::receive(Stream& stream, const Instruction& instruction) {
   return false;
 }
 
-// The message of a receive is here: waiting was a bubble until it was sent.
-void Device::received(Stream& stream, Time sent) {
+// The message of a receive is here: waiting was a bubble until it was posted.
+void Device::received(Stream& stream, Time waited_until) {
   const Instruction& instruction = *present(stream);
   const Time end = std::max(stream.clock, context_->now());
-  const Time under_way = std::clamp(sent, stream.since, end);
+  const Time under_way = std::clamp(waited_until, stream.since, end);
   spend(stream, instruction, Activity::bubble, stream.since, under_way);
   spend(stream, instruction, instruction.activity, under_way, end);
   stream.clock = end;
@@ -155,13 +155,39 @@ bool Device::signal(Stream& stream, const Instruction& instruction) {
     if (events_[instruction.a] < waiting.count) break;
     events_[instruction.a] -= waiting.count;
     const Time end = std::max(other->clock, context_->now());
-    spend(*other, waiting, waiting.activity, other->since, end);
+    spend_like(*other, waiting, stream, end);
     other->clock = end;
     other->state = StreamState::runs;
     ++other->frames.back().next;
     ready_.push_back(other->index);
   }
   return true;
+}
+
+// What a stream waits for until `other` signals it: as long as that one waits for other devices, this one does, too.
+void Device::spend_like(Stream& stream, const Instruction& wait, const Stream& other, Time end) {
+  Time begin = stream.since;
+  for (const WaitSpan& span : other.waits) {
+    const Time from = std::clamp(span.begin, begin, end);
+    const Time until = std::clamp(span.end, from, end);
+    spend(stream, wait, wait.activity, begin, from);
+    spend(stream, wait, span.activity, from, until);
+    begin = until;
+  }
+  spend(stream, wait, wait.activity, begin, end);
+}
+
+// Whoever waits for a signal may ask for it. Of that, only what the main stream waits for is counted.
+void Device::keep_wait(Stream& stream, const WaitSpan& wait) const {
+  if (streams_.size() == 1) return;
+  const auto asks = [&](const Stream& other) {
+    return other.state == StreamState::event && (other.index == 0 || environment_->record_timeline);
+  };
+  if (std::any_of(streams_.begin(), streams_.end(), asks)) {
+    stream.waits.push_back(wait);
+  } else {
+    stream.waits.clear();
+  }
 }
 
 Stream* Device::longest_waiting(std::uint32_t event) {
@@ -192,9 +218,10 @@ void Device::change_memory(Stream& stream, const Instruction& instruction, std::
   memory_changes_.push_back({self_, category, stream.clock, memory_.level[category]});
 }
 
-void Device::spend(const Stream& stream, const Instruction& instruction, Activity activity, Time begin, Time end) {
+void Device::spend(Stream& stream, const Instruction& instruction, Activity activity, Time begin, Time end) {
   if (end <= begin) return;
   if (stream.index == 0) time_.add(activity, end - begin);
+  if (activity == Activity::waiting || activity == Activity::bubble) keep_wait(stream, {begin, end, activity});
   if (!environment_->record_timeline) return;
   intervals_.push_back({self_, static_cast<std::uint16_t>(stream.index), instruction.label,
                         static_cast<std::uint16_t>(activity), begin, end});

@@ -57,20 +57,25 @@ const OwnGpu& Device::gpu_of(const Stream& stream) const {
   throw InternalError("a stream waits for a kernel that no memory runs");
 }
 
-// Up to the end of its work-groups a kernel counts as what it is for, then as communication.
+// Up to the end of its work-groups a GEMM counts as what it is for, then as waiting until the latest member has joined
+// of which it has got anything, then as communication. Other kernels communicate from the start.
 void Device::end_kernel(Stream& stream, const program::Instruction& instruction, const OwnGpu& own) {
   const program::Kernel& kernel = environment_->program->kernels[instruction.a];
   const KernelRun& run = own.gpu().run();
   const Time computed = run.computed();
+  const Time now = context_->now();
   const auto* gemm = std::get_if<program::GemmKernel>(&kernel.work);
   bytes_received_ += run.bytes_received();
   if (gemm != nullptr) flops_ += gemm->shape.flops();
-  spend(stream, instruction, instruction.activity, stream.since, computed);
-  spend(stream, instruction, gemm == nullptr ? instruction.activity : Activity::tensor_communication, computed,
-        context_->now());
+  const Time worked = gemm == nullptr ? stream.since : computed;
+  const Time waited_until = std::clamp(own.waited_until(), worked, now);
+  spend(stream, instruction, instruction.activity, stream.since, worked);
+  spend(stream, instruction, Activity::waiting, worked, waited_until);
+  spend(stream, instruction, gemm == nullptr ? instruction.activity : Activity::tensor_communication, waited_until,
+        now);
   kernel_rows_.push_back({self_, static_cast<std::uint16_t>(stream.index), instruction.label, stream.since, computed,
-                          context_->now(), run.held_back()});
-  stream.clock = context_->now();
+                          now, run.held_back()});
+  stream.clock = now;
   if (gemm == nullptr) count_copy(stream, instruction, std::get<program::CopyKernel>(kernel.work), own);
 }
 
@@ -85,7 +90,8 @@ void Device::count_copy(const Stream& stream, const program::Instruction& instru
   const bool exchanges = kernel.kind == program::CopyKind::all_to_all;
   key.algorithm = static_cast<std::uint16_t>(program::algorithm_index(exchanges ? "direct" : "ring"));
   key.group_size = static_cast<std::uint32_t>(own.group().members.size());
-  environment_->collectives->add(key, kernel.bytes, stream.clock - stream.since);
+  environment_->collectives->add(key, kernel.bytes, stream.clock - stream.since,
+                                 std::min(own.waited_until(), stream.clock) - stream.since);
 }
 
 void Device::kernel_ended(const OwnGpu& own) {
@@ -101,9 +107,11 @@ void Device::on_gpu_call(const GpuCall& call) {
 }
 
 // It may belong to a kernel that is not begun here.
-void Device::on_block(const MessageName& name) {
+void Device::on_block(const Delivered& message) {
+  const MessageName& name = message.name;
   ++messages_received_;
-  gpu(memory_of(name.channel)).gpu().received(name.channel & ~combined_lane, name.sequence, context_->now());
+  gpu(memory_of(name.channel))
+      .received(name.channel & ~combined_lane, name.sequence, context_->now(), message.waited_until);
 }
 
 void Device::wake_gpu(std::uint32_t memory, Time at, const GpuWake& wake) {
@@ -112,8 +120,8 @@ void Device::wake_gpu(std::uint32_t memory, Time at, const GpuWake& wake) {
 
 void Device::send_block(const OwnGpu& own, std::uint32_t member, const KernelBlock& block) {
   const program::DeviceId destination = own.group().members[member];
-  OwnMessage message =
-      own_message({self_, own.channel() | (block.combined ? combined_lane : 0), block.first}, destination, block.bytes);
+  OwnMessage message = own_message({self_, own.channel() | (block.combined ? combined_lane : 0), block.first},
+                                   destination, block.bytes, own.waited_until());
   message.stream = no_stream;  // no stream waits for its departure
   message.awaited = block.awaited;
   bytes_sent_ += block.bytes;

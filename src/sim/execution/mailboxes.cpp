@@ -1,7 +1,6 @@
 #include "tessera/sim/execution/mailboxes.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace tessera::sim {
 namespace {
@@ -28,72 +27,70 @@ Mailboxes::Index Mailboxes::find(machine::NodeId sender, std::uint32_t channel, 
   return index;
 }
 
-bool Mailboxes::is_here(const Box& box, std::uint32_t sequence) const {
-  const std::uint32_t ahead = sequence - box.come;
-  if (ahead == 0) return false;
-  if (static_cast<std::int32_t>(ahead) < 0) return true;
-  if (ahead <= 64) return (box.early >> (ahead - 1) & 1U) != 0;
-  return std::any_of(far_.begin(), far_.end(),
-                     [&](const Far& far) { return far.key == box.key && far.sequence == sequence; });
-}
-
-bool Mailboxes::take(Index index, std::uint32_t stream) {
+std::optional<Time> Mailboxes::take(Index index, std::uint32_t stream) {
   Box& box = boxes_[index];
   box.stream = stream;
-  return is_here(box, box.taken++);
-}
-
-bool Mailboxes::pull_near(Box& box) {
-  bool first_missing = false;
-  const auto is_near = [&](const Far& far) {
-    if (far.key != box.key || far.sequence - box.come > 64) return false;
-    if (far.sequence == box.come) {
-      first_missing = true;
-    } else {
-      box.early |= std::uint64_t{1} << (far.sequence - box.come - 1);
-    }
-    --box.far;
-    return true;
-  };
-  far_.erase(std::remove_if(far_.begin(), far_.end(), is_near), far_.end());
-  return first_missing;
-}
-
-void Mailboxes::advance(Box& box) {
-  do {
-    ++box.come;
-    while (true) {
-      const bool next_is_here = (box.early & 1U) != 0;
-      box.early >>= 1U;
-      if (!next_is_here) break;
-      ++box.come;
-    }
-  } while (box.far > 0 && pull_near(box));
-}
-
-std::optional<std::uint32_t> Mailboxes::deliver(Index index, std::uint32_t sequence) {
-  Box& box = boxes_[index];
-  const std::uint32_t ahead = sequence - box.come;
-  if (ahead == 0) [[likely]] {
-    advance(box);
-  } else if (ahead <= 64) {
-    box.early |= std::uint64_t{1} << (ahead - 1);
-  } else {
-    far_.push_back({box.key, sequence});
-    ++box.far;
+  const std::uint32_t sequence = box.taken++;
+  if (box.first == none || early_[box.first].sequence != sequence) {
+    ++box.missing;
+    return std::nullopt;
   }
+  const std::uint32_t place = box.first;
+  Early& message = early_[place];
+  box.first = message.next;
+  if (box.first == none) box.last = none;
+  message.next = unused_;
+  unused_ = place;
+  return message.waited_until;
+}
+
+std::optional<std::uint32_t> Mailboxes::deliver(Index index, std::uint32_t sequence, Time waited_until) {
+  Box& box = boxes_[index];
   const bool is_awaited = static_cast<std::int32_t>(box.taken - sequence) > 0;
-  return is_awaited ? std::optional(box.stream) : std::nullopt;
+  if (is_awaited) [[likely]] {
+    --box.missing;
+    return box.stream;
+  }
+  add_early(box, sequence, waited_until);
+  return std::nullopt;
+}
+
+void Mailboxes::add_early(Box& box, std::uint32_t sequence, Time waited_until) {
+  std::uint32_t place = unused_;
+  if (place == none) {
+    place = static_cast<std::uint32_t>(early_.size());
+    early_.emplace_back();
+  } else {
+    unused_ = early_[place].next;
+  }
+  early_[place] = {waited_until, sequence, none};
+  link(box, place);
+}
+
+// Most come in the order in which they were sent.
+void Mailboxes::link(Box& box, std::uint32_t place) {
+  const auto is_before = [&](std::uint32_t a, std::uint32_t b) {
+    return static_cast<std::int32_t>(early_[a].sequence - early_[b].sequence) < 0;
+  };
+  if (box.first == none) {
+    box.first = box.last = place;
+  } else if (is_before(box.last, place)) {
+    early_[box.last].next = place;
+    box.last = place;
+  } else {
+    std::uint32_t* next = &box.first;
+    while (is_before(*next, place)) next = &early_[*next].next;
+    early_[place].next = *next;
+    *next = place;
+  }
 }
 
 std::vector<Mailboxes::Awaited> Mailboxes::awaited(std::uint32_t stream) const {
   std::vector<Awaited> found;
   for (const Box& box : boxes_) {
     if (box.stream != stream) continue;
-    for (std::uint32_t sequence = box.come; static_cast<std::int32_t>(box.taken - sequence) > 0; ++sequence) {
-      if (is_here(box, sequence)) continue;
-      found.push_back({static_cast<machine::NodeId>(box.key), static_cast<std::uint32_t>(box.key >> 32U)});
-    }
+    found.insert(found.end(), box.missing,
+                 {static_cast<machine::NodeId>(box.key), static_cast<std::uint32_t>(box.key >> 32U)});
   }
   return found;
 }

@@ -45,7 +45,8 @@ void NetworkNode::handle(pdes::Context& context, const pdes::Event& event) {
     case NetworkProtocol::kind_of<Segment>: {
       const Segment& segment = context.get<Segment>(event);
       if (is_taken_back({segment.name, segment.generation, segment.destination})) return;
-      if (!goes_on(segment)) return;
+      const std::uint32_t together = combined(segment);
+      if (together > 1) return combine(segment, together, event.source);
       ports_[port_towards(segment.destination)].arrive(context.now(), event.source, segment, *this);
       return;
     }
@@ -68,13 +69,18 @@ void NetworkNode::handle(pdes::Context& context, const pdes::Event& event) {
   }
 }
 
-// What is combined meets in front of its destination. It is one packet (checked before time zero), so that it is here
-// when its event is handled.
-bool NetworkNode::goes_on(const Segment& segment) {
+// How many messages become one with this one here. What is combined meets in front of its destination.
+std::uint32_t NetworkNode::combined(const Segment& segment) const {
   const NetworkTables& tables = *environment_.tables;
-  if (environment_.combinations == nullptr || tables.is_device(self_)) return true;
-  if (tables.link(ports_[0].link()).to != segment.destination) return true;
-  return combiner_.complete(segment.name, environment_.combinations->messages(segment.name));
+  if (environment_.combinations == nullptr || tables.is_device(self_)) return 1;
+  if (tables.link(ports_[0].link()).to != segment.destination) return 1;
+  return environment_.combinations->messages(segment.name);
+}
+
+// A segment that is combined is one packet (checked before time zero), so that it is here when its event is handled.
+void NetworkNode::combine(Segment segment, std::uint32_t messages, pdes::ComponentId source) {
+  if (combiner_.complete(segment.name, messages, segment.waited_until))
+    ports_[0].arrive(context_->now(), source, segment, *this);
 }
 
 bool NetworkNode::is_taken_back(const TakenBack& what) {

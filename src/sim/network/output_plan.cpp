@@ -38,9 +38,9 @@ void OutputPort::begin_run(Time now, const Injector::Offer& offer, PortSink& sin
   if (run_.takers > 1) {
     announce_turns(sink);
   } else if (run_.own) {
-    announce(offer.message->sent, sink);
+    announce(offer.message->waited_until, sink);
   } else {
-    announce(streams_[run_.stream].segment.sent, sink);
+    announce(streams_[run_.stream].segment.waited_until, sink);
   }
   if (work_left()) call_back(out.last, sink);
 }
@@ -89,15 +89,15 @@ void OutputPort::plan_stream(std::uint32_t index, const Turn* own_turn) {
   run_.to_destination = tables_->link(link_).to == segment.destination;
 }
 
-void OutputPort::announce(Time sent, PortSink& sink) {
+void OutputPort::announce(Time waited_until, PortSink& sink) {
   const Law& out = run_.service.out;
   if (run_.to_destination && !run_.final) return;  // the destination counts whole messages
   run_.generation = next_generation_++;
   if (run_.to_destination) {
-    sink.deliver(*this, out.last + latency(), run_.destination, {run_.name, run_.generation, sent});
+    sink.deliver(*this, out.last + latency(), run_.destination, {run_.name, run_.generation, waited_until});
     return;
   }
-  Segment segment{run_.name, run_.generation, run_.destination, link_, sent, out, run_.final};
+  Segment segment{run_.name, run_.generation, run_.destination, link_, waited_until, out, run_.final};
   segment.law.delay(latency());
   sink.forward(*this, out.at(0, tables_->rate(out.rate)) + latency(), segment);
 }
@@ -119,7 +119,7 @@ void OutputPort::announce_turns(PortSink& sink) {
     const Time first = law.at(0, tables_->rate(out.rate)) + latency();
     law.delay(latency());
     sink.forward(*this, first,
-                 {message.name, run_.generation + taker, message.destination, link_, message.sent, law, false});
+                 {message.name, run_.generation + taker, message.destination, link_, message.waited_until, law, false});
   }
 }
 

@@ -20,7 +20,9 @@ std::vector<std::string> activity_names() {
   std::vector<std::string> names;
   for (int i = 0; i < program::activity_count; ++i) {
     const auto activity = static_cast<program::Activity>(i);
-    if (activity == program::Activity::bubble || activity == program::Activity::idle) continue;  // found by simulation
+    const bool is_found_by_simulation = activity == program::Activity::waiting ||
+                                        activity == program::Activity::bubble || activity == program::Activity::idle;
+    if (is_found_by_simulation) continue;
     names.emplace_back(program::name_of(activity));
   }
   return names;

@@ -40,7 +40,7 @@ struct MemoryAccount {
 /// Collectives of a rank's devices, summed by label, kind, algorithm and group size.
 class CollectiveAccount {
  public:
-  void add(const results::CollectiveRow& key, std::int64_t bytes, Time duration);
+  void add(const results::CollectiveRow& key, std::int64_t bytes, Time duration, Time waiting);
   /// Sorted by their key.
   [[nodiscard]] std::vector<results::CollectiveRow> rows() const;
 

@@ -62,7 +62,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
  private:
   // device.cpp: events
   void on_delivered(const Delivered& message);
-  void notify(std::uint32_t stream, Time sent);
+  void notify(std::uint32_t stream, Time waited_until);
   void run_ready();
   void recheck_departures();
   void message_left(const OwnMessage& message, Time at) override;
@@ -82,7 +82,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] Stream* longest_waiting(std::uint32_t event);
   void change_memory(Stream& stream, const program::Instruction& instruction, std::int64_t bytes);
   void call(Stream& stream, const program::Instruction& instruction);
-  void received(Stream& stream, Time sent);
+  void received(Stream& stream, Time waited_until);
   [[nodiscard]] const program::Instruction* present(Stream& stream) const;
 
   // device_collective.cpp
@@ -100,20 +100,21 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   void count_copy(const Stream& stream, const program::Instruction& instruction, const program::CopyKernel& kernel,
                   const OwnGpu& own);
   void on_gpu_call(const GpuCall& call);
-  void on_block(const MessageName& name);
+  void on_block(const Delivered& message);
   void wake_gpu(std::uint32_t memory, Time at, const GpuWake& wake) override;
   void send_block(const OwnGpu& gpu, std::uint32_t member, const KernelBlock& block) override;
   void kernel_ended(const OwnGpu& gpu) override;
   void collect_kernels(results::RunResults& results) const;
 
   void post(Stream& stream, program::DeviceId destination, std::uint32_t channel, std::int64_t bytes,
-            std::uint32_t batch);
-  [[nodiscard]] OwnMessage own_message(const MessageName& name, program::DeviceId destination,
-                                       std::int64_t bytes) const;
+            std::uint32_t batch, Time waited_until);
+  [[nodiscard]] OwnMessage own_message(const MessageName& name, program::DeviceId destination, std::int64_t bytes,
+                                       Time waited_until) const;
   [[nodiscard]] Time departure(const Stream& stream, std::uint32_t batch) const;
-  /// The time from `begin` to the stream's clock goes to an activity.
-  void spend(const Stream& stream, const program::Instruction& instruction, program::Activity activity, Time begin,
-             Time end);
+  /// The time from `begin` to `end` goes to an activity.
+  void spend(Stream& stream, const program::Instruction& instruction, program::Activity activity, Time begin, Time end);
+  void spend_like(Stream& stream, const program::Instruction& wait, const Stream& other, Time end);
+  void keep_wait(Stream& stream, const WaitSpan& wait) const;
   [[nodiscard]] std::string wait_of(const Stream& stream) const;
   [[nodiscard]] Distance ahead(const Stream& stream, Time from) const;
   static constexpr std::uint32_t no_stream = ~std::uint32_t{0};

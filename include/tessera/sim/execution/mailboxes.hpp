@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "tessera/base/time.hpp"
 #include "tessera/machine/machine.hpp"
 
 namespace tessera::sim {
@@ -17,10 +18,11 @@ class Mailboxes {
   /// The box of a sender and channel, new when it is the first use. Indices change when a box is added; `hint` is tried
   /// first.
   [[nodiscard]] Index find(machine::NodeId sender, std::uint32_t channel, Index hint = 0);
-  /// Takes the next message out of a box, for `stream`. True when it is here; otherwise deliver() will say when it is.
-  [[nodiscard]] bool take(Index box, std::uint32_t stream);
+  /// Takes the next message out of a box, for `stream`: its `waited_until` (network/messages.hpp) when it is here;
+  /// otherwise deliver() will say when it is.
+  [[nodiscard]] std::optional<Time> take(Index box, std::uint32_t stream);
   /// A message has come. The stream that waits for it, if one does.
-  [[nodiscard]] std::optional<std::uint32_t> deliver(Index box, std::uint32_t sequence);
+  [[nodiscard]] std::optional<std::uint32_t> deliver(Index box, std::uint32_t sequence, Time waited_until);
 
   /// A message that was taken before it came.
   struct Awaited {
@@ -31,27 +33,26 @@ class Mailboxes {
   [[nodiscard]] std::vector<Awaited> awaited(std::uint32_t stream) const;
 
  private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct Box {
-    std::uint64_t key = 0;     // channel, sender
-    std::uint64_t early = 0;   // bit i: message come + 1 + i is here
-    std::uint32_t come = 0;    // all messages before this one are here
-    std::uint32_t taken = 0;   // receives so far
-    std::uint32_t stream = 0;  // that takes from it
-    std::uint32_t far = 0;     // number of its messages in far_
+    std::uint64_t key = 0;                    // channel, sender
+    std::uint32_t taken = 0;                  // receives so far
+    std::uint32_t missing = 0;                // messages of them that have not come
+    std::uint32_t stream = 0;                 // that takes from it
+    std::uint32_t first = none, last = none;  // of its early messages
   };
-  [[nodiscard]] bool is_here(const Box& box, std::uint32_t sequence) const;
-  /// The first message that was missing has come, and with it those behind it.
-  void advance(Box& box);
-  /// Moves messages from far_ to `early`, now that it reaches them; true when the first missing one was there.
-  [[nodiscard]] bool pull_near(Box& box);
-
-  /// A message that came more than 64 ahead of its turn.
-  struct Far {
-    std::uint64_t key = 0;
+  /// A message that came before it was taken. Those of a box are linked in order of sequence.
+  struct Early {
+    Time waited_until = 0;
     std::uint32_t sequence = 0;
+    std::uint32_t next = none;
   };
+  void add_early(Box& box, std::uint32_t sequence, Time waited_until);
+  void link(Box& box, std::uint32_t place);
+
   std::vector<Box> boxes_;  // in order of key
-  std::vector<Far> far_;
+  std::vector<Early> early_;
+  std::uint32_t unused_ = none;  // first of the places in early_ that are free, linked
 };
 
 /// Numbers of the messages that a device sends, by destination and channel, and the way they take.

@@ -1,7 +1,9 @@
 // The GPU of a device that runs kernels at transaction level, and what it asks of the device.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 
 #include "tessera/program/program.hpp"
 #include "tessera/sim/gpu/gpu.hpp"
@@ -31,8 +33,18 @@ class OwnGpu final : private GpuHost {
     channel_ = channel;
     stream_ = stream;
     group_ = &group;
+    waited_until_ = std::max(now, take_early(channel));
     gpu_.begin(now, kernel, rank, static_cast<std::uint32_t>(group.members.size()), channel);
   }
+
+  /// Blocks of the kernel that `channel` names have come; it may be one that is not begun here.
+  void received(std::uint32_t channel, std::uint32_t block, Time now, Time waited_until) {
+    Time& known = channel == channel_ ? waited_until_ : early_[channel];
+    known = std::max(known, waited_until);
+    gpu_.received(channel, block, now);
+  }
+  /// The latest join, as far as it is known here, of the members of the kernel that runs.
+  [[nodiscard]] Time waited_until() const { return waited_until_; }
 
   [[nodiscard]] Gpu& gpu() { return gpu_; }
   [[nodiscard]] const Gpu& gpu() const { return gpu_; }
@@ -42,15 +54,21 @@ class OwnGpu final : private GpuHost {
   [[nodiscard]] const program::Group& group() const { return *group_; }
 
  private:
+  [[nodiscard]] Time take_early(std::uint32_t channel) {
+    const auto found = early_.extract(channel);
+    return found.empty() ? 0 : found.mapped();
+  }
   void wake_gpu(Time at, const GpuWake& wake) override { owner_->wake_gpu(memory_, at, wake); }
   void send_block(std::uint32_t member, const KernelBlock& block) override { owner_->send_block(*this, member, block); }
   void kernel_ended() override { owner_->kernel_ended(*this); }
 
   KernelOwner* owner_;
   std::uint32_t memory_;
-  std::uint32_t channel_ = 0;
+  std::uint32_t channel_ = 0;  // none but those of kernels are in use
   std::uint32_t stream_ = 0;
   const program::Group* group_ = nullptr;
+  Time waited_until_ = 0;
+  std::map<std::uint32_t, Time> early_;  // by channel: the same of kernels that are not begun
   Gpu gpu_;
 };
 

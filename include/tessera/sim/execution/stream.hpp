@@ -39,6 +39,15 @@ struct CollectiveRun {
   std::uint32_t step = 0;
   std::uint32_t steps = 0;
   std::int64_t reduce = 0;  ///< B, of the step
+  Time waited_until =
+      0;  ///< the latest join of those members on whom depends what has come so far; the own one at first
+};
+
+/// A stretch of time in which a stream waited for other devices.
+struct WaitSpan {
+  Time begin = 0;
+  Time end = 0;
+  program::Activity activity = program::Activity::waiting;
 };
 
 struct Stream {
@@ -56,6 +65,7 @@ struct Stream {
   std::uint32_t out_hint = 0;
   std::uint32_t launched = 0;  ///< operators of the present instruction, where streams take turns to compute
   CollectiveRun collective;
+  std::vector<WaitSpan> waits;  ///< kept while another stream waits for a signal, perhaps this one's
   std::vector<Frame> frames;
 };
 

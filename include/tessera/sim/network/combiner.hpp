@@ -2,6 +2,7 @@
 // meet, in the switch in front of it, and go on as one.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 
@@ -20,17 +21,21 @@ class Combinations {
 /// What one output of a switch holds: sums that are not complete. Adding takes no time, and there is room for all.
 class Combiner {
  public:
-  /// One of `messages` has come; true with the last one, which goes on for all of them.
-  [[nodiscard]] bool complete(const MessageName& name, std::uint32_t messages) {
-    if (messages <= 1) return true;
-    std::uint32_t& came = came_[std::uint64_t{name.channel} << 32U | name.sequence];
-    if (++came < messages) return false;
-    came_.erase(std::uint64_t{name.channel} << 32U | name.sequence);
+  /// One of `messages` has come; true with the last one, which goes on for all of them with what depends on any.
+  [[nodiscard]] bool complete(const MessageName& name, std::uint32_t messages, Time& waited_until) {
+    Sum& sum = sums_[std::uint64_t{name.channel} << 32U | name.sequence];
+    waited_until = sum.waited_until = std::max(sum.waited_until, waited_until);
+    if (++sum.came < messages) return false;
+    sums_.erase(std::uint64_t{name.channel} << 32U | name.sequence);
     return true;
   }
 
  private:
-  std::unordered_map<std::uint64_t, std::uint32_t> came_;  // by channel and sequence
+  struct Sum {
+    std::uint32_t came = 0;
+    Time waited_until = 0;
+  };
+  std::unordered_map<std::uint64_t, Sum> sums_;  // by channel and sequence
 };
 
 }  // namespace tessera::sim

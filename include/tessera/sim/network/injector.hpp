@@ -13,7 +13,7 @@ struct OwnMessage {
   MessageName name;
   machine::NodeId destination = 0;
   std::int64_t bytes = 0;
-  Time sent = 0;                ///< when it was posted
+  Time waited_until = 0;        ///< see messages.hpp
   std::int64_t last_bytes = 0;  ///< B in its last packet
   std::uint32_t packets_left = 0;
   std::uint32_t stream = 0;  ///< that posted it

@@ -18,6 +18,10 @@ struct MessageName {
   bool operator==(const MessageName&) const = default;
 };
 
+// Messages carry `waited_until`: a receiver that is there earlier waits for others until then, what follows is
+// communication. Of a send it is when it was posted; in collectives and kernels, when the latest of those members
+// joined on whom the sender's data depends.
+
 /// Packets of one message that follow each other on a link: sent to arrive with the first one, at a node that forwards
 /// them.
 struct Segment {
@@ -26,9 +30,9 @@ struct Segment {
   std::uint32_t generation = 0;  ///< with name and destination: unique on this link, so that an Amend can name it
   machine::NodeId destination = 0;
   machine::LinkId link = 0;  ///< they arrive over
-  Time sent = 0;             ///< when the message was posted
-  Law law;                   ///< of the arrivals
-  bool final = false;        ///< ends with the last packet of the message
+  Time waited_until = 0;
+  Law law;             ///< of the arrivals
+  bool final = false;  ///< ends with the last packet of the message
 };
 
 /// The last packet of a message is at its destination. Sent ahead, so an Amend may come before it.
@@ -36,7 +40,7 @@ struct Delivered {
   using protocol = NetworkProtocol;
   MessageName name;
   std::uint32_t generation = 0;
-  Time sent = 0;
+  Time waited_until = 0;
 };
 
 /// Takes back what was sent ahead: of that segment, only the first `packets` arrive as told, the others come as a later

@@ -68,7 +68,8 @@ class NetworkNode final : public PortSink {
     pdes::OutPort out;
   };
   [[nodiscard]] bool is_taken_back(const TakenBack& what);
-  [[nodiscard]] bool goes_on(const Segment& segment);
+  [[nodiscard]] std::uint32_t combined(const Segment& segment) const;
+  void combine(Segment segment, std::uint32_t messages, pdes::ComponentId source);
   [[nodiscard]] pdes::OutPort way(const OutputPort& port, machine::NodeId destination);
 
   NetworkEnvironment environment_;

@@ -118,7 +118,7 @@ class OutputPort {
   void begin_run(Time now, const Injector::Offer& offer, PortSink& sink);
   void plan_own(const Injector::Offer& offer);
   void plan_stream(std::uint32_t stream, const Turn* own_turn);
-  void announce(Time sent, PortSink& sink);
+  void announce(Time waited_until, PortSink& sink);
   void announce_turns(PortSink& sink);
   void take_back_turns(Time now, std::uint32_t packets, PortSink& sink);
   [[nodiscard]] std::uint32_t turns_of(std::uint32_t taker, std::uint32_t packets) const;
