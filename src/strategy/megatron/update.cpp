@@ -61,7 +61,8 @@ void write_update(Writer& writer, const DeviceState& state) {
                       cut.options.gradient_bytes, Activity::pipeline_communication, "tied embedding all-reduce");
   }
   writer.run(optimizer.unscale, Activity::optimizer);
-  writer.scalar_all_reduce("infinity check all-reduce");
+  // Losses are scaled in FP16 alone, and all ranks skip the update together where one has found an infinity.
+  if (cut.workload->datatype == "fp16") writer.scalar_all_reduce("infinity check all-reduce");
   writer.run(optimizer.norm, Activity::optimizer);
   writer.scalar_all_reduce("gradient norm all-reduce");
   writer.run(optimizer.step, Activity::optimizer);
