@@ -81,7 +81,7 @@ TEST_CASE("rows of a recorded timeline are at most as many as said") {
 
 TEST_CASE("traffic over time keeps the intervals in which something moves, however short or many they are") {
   sim::TrafficBins bins(1);
-  const auto serve = [&](Time at, std::int64_t bytes) {
+  const auto serve = [&](Time at, std::uint32_t bytes) {
     sim::MemoryRequest request;
     request.bytes = bytes;
     bins.add(request, at);
