@@ -84,7 +84,7 @@ class Study:
     def shares(self, fitted):
         """Where the time of an average device goes, in percent."""
         names = ["forward", "backward", "recomputation", "optimizer", "tensor_communication", "pipeline_communication",
-                 "bubble", "idle"]
+                 "waiting", "bubble", "idle"]
         lines = []
         for row in ROWS:
             summary = self.simulator.summary(file_of(row), (setting(fitted),))

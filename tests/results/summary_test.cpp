@@ -70,6 +70,17 @@ TEST_CASE("sections without content are left out") {
   }
 }
 
+TEST_CASE("model FLOPs above hardware FLOPs are explained, others are not") {
+  // 6e15 of the model, of which 5e15 were executed: 6e15 / (2 s x 8 x 312e12) = 120.2 %.
+  RunResults r = sample::make();
+  const std::string reason =
+      "\n  model FLOPs count masked scores and dropped tokens, as papers do; kernels leave them out\n";
+  CHECK(summary_of(r).find(reason) == std::string::npos);
+  r.model_flops = 6e15;
+  CHECK(summary_of(r).find("model FLOPs        120.2 % of peak    hardware FLOPs        100.2 % of peak" + reason) !=
+        std::string::npos);
+}
+
 TEST_CASE("a summary stays short and narrow") {
   // 40 collectives and a plan of 30 entries: collectives are cut to the eight that take the most time, the plan is
   // wrapped.
