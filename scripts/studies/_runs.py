@@ -67,6 +67,7 @@ class Simulator:
                 found = {name: row[name].item() for name in row.dtype.names}
                 found["plan"] = {row["key"].decode(): row["value"].decode() for row in file["plan"][:]} if "plan" in file else {}
                 found["collectives"] = [(row["label"].decode(), int(row["group_size"]), int(row["bytes"])) for row in file["collectives"][:]]
+                found["in_collectives_ps"] = longest_in_collectives(file["devices"][:])
                 found["link_bytes"] = most_bytes(file["links"][:])
                 if "kernels" in file:
                     found["kernels"] = [row for row in file["kernels"][:] if row["device"] == 0]
@@ -78,6 +79,12 @@ class Simulator:
                 if "memory_traffic_timeline" in file:
                     found["traffic_over_time"] = own_traffic(file["memory_traffic_timeline"][:])
                 return found
+
+
+def longest_in_collectives(devices):
+    """ps of the device that is longest in tensor and data communication and in waiting for members that come late: what a profile of
+    a real machine shows as collectives, whose waiting it cannot tell apart."""
+    return int(max(row["tensor_communication_ps"] + row["data_communication_ps"] + row["waiting_ps"] for row in devices))
 
 
 def in_pairs(function, values):

@@ -77,7 +77,7 @@ TEST_CASE("model FLOPs above hardware FLOPs are explained, others are not") {
       "\n  model FLOPs count masked scores and dropped tokens, as papers do; kernels leave them out\n";
   CHECK(summary_of(r).find(reason) == std::string::npos);
   r.model_flops = 6e15;
-  CHECK(summary_of(r).find("model FLOPs        120.2 % of peak    hardware FLOPs        100.2 % of peak" + reason) !=
+  CHECK(summary_of(r).find("model FLOPs         120.2 % of peak    hardware FLOPs        100.2 % of peak" + reason) !=
         std::string::npos);
 }
 
