@@ -10,6 +10,9 @@
 namespace tessera {
 namespace {
 
+/// In place of an exit code: behind it come the key, a line's end, and the message.
+constexpr char key_error = 'k';
+
 /// The exit code as the first character, then the message; empty when all is well.
 std::string problem_of(const std::function<void()>& step) {
   const auto encode = [](ExitCode code, const char* what) {
@@ -17,6 +20,8 @@ std::string problem_of(const std::function<void()>& step) {
   };
   try {
     step();
+  } catch (const KeyError& error) {
+    return key_error + error.key + '\n' + error.what();
   } catch (const Error& error) {
     return encode(error.code(), error.what());
   } catch (const std::bad_alloc&) {
@@ -42,6 +47,10 @@ void together(Communicator& comm, const std::function<void()>& step) {
   std::vector<std::byte> bytes(own.size());
   if (!own.empty()) std::memcpy(bytes.data(), own.data(), own.size());
   const std::string problem = comm.broadcast(first_of(comm.gather(bytes)));
+  if (problem.front() == key_error) {
+    const std::size_t end = problem.find('\n');
+    throw KeyError(problem.substr(1, end - 1), problem.substr(end + 1));
+  }
   const auto code = static_cast<ExitCode>(problem.front() - '0');
   if (code == ExitCode::io) throw IoError(problem.substr(1));
   if (code == ExitCode::bad_input) throw InputError(problem.substr(1));

@@ -136,12 +136,22 @@ void check_workload(const Table& root, const Experiment& experiment, Diagnostics
                                 window, keys, generates ? " (prompt and generated)" : "", window));
 }
 
-/// What the machine cannot do of a plan is a problem of the strategy that made it.
-void check_plan(const Experiment& experiment, const Table& strategy, Diagnostics& diagnostics) {
+/// A plan that the machine can carry out. What it cannot is a problem of the strategy that made the plan, where no key
+/// is known that is to blame.
+void make_plan(const strategy::StrategyKind& kind, const Table& root, const Table& table, const strategy::Job& job,
+               Experiment& experiment, Diagnostics& diagnostics) {
   try {
-    sim::refuse_unrepresentable(experiment.machine, experiment.plan.program);
-  } catch (const InputError& error) {
-    report_each_line(strategy.where(), error.what(), diagnostics);
+    experiment.plan = kind.make_plan(table, job, diagnostics);
+    if (!diagnostics.ok()) return;
+    try {
+      sim::refuse_unrepresentable(experiment.machine, experiment.plan.program, *experiment.cost);
+    } catch (const KeyError&) {
+      throw;
+    } catch (const InputError& error) {
+      report_each_line(table.where(), error.what(), diagnostics);
+    }
+  } catch (const KeyError& error) {
+    diagnostics.error(place_of(root, error.key), error.what());
   }
 }
 
@@ -177,9 +187,8 @@ std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics, C
   job.measured = &kept.measurements;
   job.comm = comm;
   job.seed = static_cast<std::uint64_t>(experiment->simulation.seed);
-  experiment->plan = kind->make_plan(*table, job, diagnostics);
+  make_plan(*kind, root, *table, job, *experiment, diagnostics);
   write_cache(cache, root, kept, ranks, diagnostics);
-  if (diagnostics.ok()) check_plan(*experiment, *table, diagnostics);
   return experiment;
 }
 

@@ -24,7 +24,7 @@ std::optional<double> parse_share(const Value& value) {
   } else {
     return std::nullopt;
   }
-  if (!(share > 0 && share <= 1)) return std::nullopt;
+  if (!(share >= least_share && share <= 1)) return std::nullopt;
   return share;
 }
 
@@ -38,7 +38,7 @@ class ShareField final : public detail::FieldBase {
       member_.set(object, *share);
     } else {
       diagnostics.error(value.where(), '"' + key() + "\": expected " + expectation() +
-                                           ", more than 0 and at most 1 (for a part that is gone, dead = true)");
+                                           ", at least 0.000001 and at most 1 (for a part that is gone, dead = true)");
     }
   }
   Value write(const void* object, const void*) const override { return {member_.get(object), {}}; }
@@ -46,7 +46,7 @@ class ShareField final : public detail::FieldBase {
     return !(member_.get(object) < member_.get(initial)) && !(member_.get(initial) < member_.get(object));
   }
   std::string expectation() const override { return "a share such as 0.5 or \"50 %\""; }
-  ParameterHelp describe() const override { return {"", "share", "", "more than 0, at most 1", "", ""}; }
+  ParameterHelp describe() const override { return {"", "share", "", "0.000001 to 1", "", ""}; }
 
  protected:
   Value parse_fallback(const std::string& text) const override { misuse("has no default (" + text + ")"); }

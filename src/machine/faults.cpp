@@ -161,6 +161,9 @@ class Faults {
       note_dead(table);
     } else {
       machine_.speed[*node] *= spec.speed;
+      if (machine_.speed[*node] < least_share && !dead_[*node])
+        error(table.find("speed")->where(), "speed",
+              "the faults of " + machine_.node_name(*node) + " together leave less than 0.000001 of it");
     }
   }
 
@@ -168,8 +171,8 @@ class Faults {
     const auto from = find_end(spec.link[0]);
     const auto to = find_end(spec.link[1]);
     if (!from || !to) return;
-    const bool there = apply_one_way(spec, *from, *to);
-    const bool back = !spec.one_way && apply_one_way(spec, *to, *from);
+    const bool there = apply_one_way(spec, *from, *to, table);
+    const bool back = !spec.one_way && apply_one_way(spec, *to, *from, table);
     if (there || back) {
       if (spec.dead) note_dead(table);
       return;
@@ -183,15 +186,22 @@ class Faults {
               ", its links lead to " + (neighbours.empty() ? "nowhere" : neighbours));
   }
 
-  bool apply_one_way(const FaultSpec& spec, NodeId from, NodeId to) {
+  bool apply_one_way(const FaultSpec& spec, NodeId from, NodeId to, const Table& table) {
     bool found = false;
     for (LinkId index = network_.first_link[from]; index < network_.first_link[from + 1]; ++index) {
       Link& link = network_.links[index];
       if (link.to != to) continue;
       found = true;
       link.dead = link.dead || spec.dead;
+      if (spec.dead) continue;
       const double bandwidth = static_cast<double>(link.bandwidth) * spec.bandwidth;
-      link.bandwidth = std::max<std::int64_t>(1, std::llround(bandwidth));
+      if (bandwidth < 1) {
+        error(table.find("bandwidth")->where(), "bandwidth",
+              "it leaves less than 1 B/s of the link's " +
+                  config::format_quantity(link.bandwidth, config::Unit::bandwidth));
+        return true;
+      }
+      link.bandwidth = std::llround(bandwidth);
     }
     return found;
   }

@@ -13,7 +13,7 @@ const config::Schema<GpuSpec>& gpu_spec_schema() {
       s.integer(key, member, help).at_least(least).at_most("1000000").otherwise(fallback);
     };
     const auto time = [&](const char* key, Time GpuSpec::*member, const char* help, const char* fallback) {
-      s.quantity(key, member, Unit::time, help).otherwise(fallback);
+      s.quantity(key, member, Unit::time, help).at_most("1 s").otherwise(fallback);
     };
     const auto size = [&](const char* key, std::int64_t GpuSpec::*member, const char* help, const char* fallback,
                           const char* least) {
@@ -29,10 +29,12 @@ const config::Schema<GpuSpec>& gpu_spec_schema() {
     count("l2_banks", &GpuSpec::l2_banks, "of the L2, 64 B a clock each", "64");
     time("l2_latency", &GpuSpec::l2_latency, "of a hit", "150 ns");
     count("channels", &GpuSpec::channels, "of the memory", "32");
-    s.quantity("memory_clock", &GpuSpec::memory_clock, Unit::frequency, "of the memory")
+    s.quantity(
+         "memory_clock", &GpuSpec::memory_clock, Unit::frequency,
+         "of the memory; when absent, the clock at which the channels together have the device's memory_bandwidth")
         .at_least("1 MHz")
         .at_most("1 THz")
-        .otherwise("1 GHz");
+        .optional();
     count("ccdl", &GpuSpec::ccdl, "memory clocks from a burst of 64 B to the next of its channel", "2");
     count("ccdwl", &GpuSpec::ccdwl, "memory clocks from an op-and-store to the next burst in its bank group", "4");
     count("bank_groups", &GpuSpec::bank_groups, "of a channel", "4");
@@ -49,8 +51,10 @@ const config::Schema<GpuSpec>& gpu_spec_schema() {
     s.text("arbitration", &GpuSpec::arbitration,
            "which stream fills the DRAM queue, see the list of choices in tessera help")
         .otherwise("round-robin");
-    time("starvation_limit", &GpuSpec::starvation_limit, "for each burst, after which mca lets communication go first",
-         "13.5 ns");
+    s.quantity("starvation_limit", &GpuSpec::starvation_limit, Unit::time,
+               "for each burst, after which mca lets communication go first")
+        .at_most("1 ms")
+        .otherwise("13.5 ns");
     count("tracker_sets", &GpuSpec::tracker_sets, "of the Tracker, a power of two", "256");
     size("tracker_size", &GpuSpec::tracker_size, "of the Tracker, all entries together", "19 KiB", "1 B");
     return s;

@@ -2,6 +2,7 @@
 #include "tessera/machine/topology.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "device.hpp"
 #include "faults.hpp"
@@ -64,6 +65,31 @@ const TopologyKind* find_kind(const config::Table& topology, config::Diagnostics
   return &*std::find_if(kinds.begin(), kinds.end(), [&](const TopologyKind& kind) { return kind.name == read->kind; });
 }
 
+/// There is one memory bandwidth: the clock follows from it, or agrees with it but for rounding.
+void settle_memory_clock(const config::Table& device, const config::Table& transaction, std::int64_t bandwidth,
+                         GpuSpec& spec, config::Diagnostics& diagnostics) {
+  constexpr double rounding = 0.03;
+  constexpr double burst = 64;  // B, of one channel in `ccdl` clocks
+  const double bytes_per_clock = burst * static_cast<double>(spec.channels) / static_cast<double>(spec.ccdl);
+  const config::Location& where = device.find("memory_bandwidth")->where();
+  const std::string stated = config::format_quantity(bandwidth, config::Unit::bandwidth);
+  if (transaction.find("memory_clock") == nullptr) {
+    const double clock = static_cast<double>(bandwidth) / bytes_per_clock;
+    if (clock < 1e6 || clock > 1e12)
+      diagnostics.error(where, "\"memory_bandwidth\": " + stated + " would need a memory_clock of " +
+                                   std::to_string(clock / 1e6) + " MHz, allowed: 1 MHz to 1 THz");
+    spec.memory_clock = std::llround(std::clamp(clock, 1e6, 1e12));
+    return;
+  }
+  const double meant = bytes_per_clock * static_cast<double>(spec.memory_clock);
+  if (std::abs(meant / static_cast<double>(bandwidth) - 1) <= rounding) return;
+  diagnostics.error(where, "\"memory_bandwidth\": " + stated + " contradicts [machine.device.transaction], whose " +
+                               std::to_string(spec.channels) + " channels move " +
+                               config::format_rounded(std::llround(meant), config::Unit::bandwidth) + " at " +
+                               config::format_quantity(spec.memory_clock, config::Unit::frequency) +
+                               ": change one of them, or leave out memory_clock, which then follows");
+}
+
 /// What a device has at transaction level follows from its table and from its own keys.
 void read_transaction(const config::Table& table, const DeviceInput& input, DeviceSpec& device,
                       config::Diagnostics& diagnostics) {
@@ -77,6 +103,8 @@ void read_transaction(const config::Table& table, const DeviceInput& input, Devi
   device.transaction->cus = input.cores;
   device.transaction->clock = input.clock;
   device.transaction->l2_capacity = input.cache;
+  if (value->table() != nullptr && table.find("memory_bandwidth") != nullptr && input.memory_bandwidth > 0)
+    settle_memory_clock(table, *value->table(), input.memory_bandwidth, *device.transaction, diagnostics);
 }
 
 const config::Table* find_topology(const config::Table& machine, config::Diagnostics& diagnostics) {

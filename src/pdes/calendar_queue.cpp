@@ -62,7 +62,7 @@ unsigned CalendarQueue::estimate_shift() {
   const std::size_t next = std::min<std::size_t>(sample.size(), 64);
   std::nth_element(sample.begin(), sample.begin() + static_cast<std::ptrdiff_t>(next - 1), sample.end());
   const auto [low, high] = std::minmax_element(sample.begin(), sample.begin() + static_cast<std::ptrdiff_t>(next));
-  const Time width = 3 * (*high - *low) / static_cast<Time>(next);
+  const Time width = saturating_times(3, *high - *low) / static_cast<Time>(next);
   return width <= 1 ? 0 : static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(width)));
 }
 

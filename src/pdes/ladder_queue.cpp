@@ -90,7 +90,7 @@ bool LadderQueue::refill() {
     }
     detail::KeyBag& bucket = rung.buckets[rung.next];
     const Time start = rung.start + (static_cast<Time>(rung.next) << rung.shift);
-    const Time end = std::min(rung.end, start + (Time{1} << rung.shift));
+    const Time end = std::min(rung.end, saturating_add(start, Time{1} << rung.shift));
     if (rung.shift > 0 && bucket.count() > largest_bottom) {
       // What is beyond the new rung, and what comes later for it, stays in this bucket, which is looked at again after
       // it.
@@ -110,8 +110,11 @@ void LadderQueue::spread(detail::KeyBag& from, Time limit, bool all) {
   from.for_each([&](const PendingKey& key) { keys.add(key.time); });
   const double mean = keys.mean_distance();
   const auto span = static_cast<std::uint64_t>((all ? limit - 1 : keys.high) - keys.low);
-  const auto covered = all ? span : std::min(span, static_cast<std::uint64_t>(4 * mean));
-  const auto width = static_cast<std::uint64_t>(mean * keys_per_bucket / static_cast<double>(keys.count));
+  const auto at_most_span = [&](double time) {  // which may be beyond 64 bits
+    return time < static_cast<double>(span) ? static_cast<std::uint64_t>(time) : span;
+  };
+  const auto covered = all ? span : at_most_span(4 * mean);
+  const auto width = at_most_span(mean * keys_per_bucket / static_cast<double>(keys.count));
   unsigned shift = width == 0 ? 0 : static_cast<unsigned>(std::bit_width(width)) - 1;
   while ((covered >> shift) >= buckets_per_rung) ++shift;
 

@@ -1,6 +1,7 @@
 #include "memory_walk.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "block_order.hpp"
@@ -9,16 +10,24 @@
 namespace tessera::program {
 namespace {
 
-std::int64_t sum(const MemoryWalk::Levels& levels) {
-  return std::accumulate(levels.begin(), levels.end(), std::int64_t{0});
+Int128 sum(const MemoryWalk::Levels& levels) { return std::accumulate(levels.begin(), levels.end(), Int128{0}); }
+
+/// Nested repeats of 2^32 each never leave 128 bits then.
+Int128 limited(Int128 bytes) {
+  constexpr Int128 most = Int128{1} << 80U;
+  return std::clamp<Int128>(bytes, -most, most);
+}
+
+std::int64_t to_bytes(Int128 bytes) {
+  return static_cast<std::int64_t>(std::min<Int128>(bytes, std::numeric_limits<std::int64_t>::max()));
 }
 
 MemoryWalk walk_of(const Instruction& instruction) {
   MemoryWalk walk;
   const std::int64_t bytes = instruction.op == Op::allocate ? instruction.bytes : -instruction.bytes;
   walk.net[instruction.b] = bytes;
-  walk.low[instruction.b] = std::min<std::int64_t>(bytes, 0);
-  walk.peak = std::max<std::int64_t>(bytes, 0);
+  walk.low[instruction.b] = std::min<Int128>(bytes, 0);
+  walk.peak = std::max<Int128>(bytes, 0);
   if (walk.peak > 0) walk.at_peak = walk.net;
   return walk;
 }
@@ -27,17 +36,18 @@ MemoryWalk walk_of(const Instruction& instruction) {
 
 void MemoryWalk::append(const MemoryWalk& next, std::uint32_t times) {
   if (times == 0) return;
-  const std::int64_t last_pass = times - 1;
-  const std::int64_t highest_pass = sum(next.net) > 0 ? last_pass : 0;
-  const std::int64_t candidate = sum(net) + highest_pass * sum(next.net) + next.peak;
+  const Int128 last_pass = times - 1;
+  const Int128 highest_pass = sum(next.net) > 0 ? last_pass : 0;
+  const Int128 candidate = limited(sum(net) + highest_pass * sum(next.net) + next.peak);
   if (candidate > peak) {
     peak = candidate;
-    for (std::size_t i = 0; i < net.size(); ++i) at_peak[i] = net[i] + highest_pass * next.net[i] + next.at_peak[i];
+    for (std::size_t i = 0; i < net.size(); ++i)
+      at_peak[i] = limited(net[i] + highest_pass * next.net[i] + next.at_peak[i]);
   }
   for (std::size_t i = 0; i < net.size(); ++i) {
-    const std::int64_t lowest_pass = next.net[i] < 0 ? last_pass : 0;
-    low[i] = std::min(low[i], net[i] + lowest_pass * next.net[i] + next.low[i]);
-    net[i] += times * next.net[i];
+    const Int128 lowest_pass = next.net[i] < 0 ? last_pass : 0;
+    low[i] = std::min(low[i], limited(net[i] + lowest_pass * next.net[i] + next.low[i]));
+    net[i] = limited(net[i] + times * next.net[i]);
   }
 }
 
@@ -61,8 +71,8 @@ MemoryPeak memory_peak(const Program& program, DeviceId device) {
   const std::vector<BlockId>& streams = program.devices.at(device).streams;
   if (streams.empty()) return peak;
   const MemoryWalk walk = memory_walks(program, streams[0])[streams[0]];
-  peak.total = walk.peak;
-  std::copy(walk.at_peak.begin(), walk.at_peak.end(), std::begin(peak.by_category));
+  peak.total = to_bytes(walk.peak);
+  std::transform(walk.at_peak.begin(), walk.at_peak.end(), std::begin(peak.by_category), to_bytes);
   return peak;
 }
 

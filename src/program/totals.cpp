@@ -19,6 +19,12 @@ void add_product(std::int64_t& sum, std::int64_t a, std::int64_t b) {
     sum = std::numeric_limits<std::int64_t>::max();
   }
 }
+void add_product(Int128& sum, Int128 a, Int128 b) {
+  Int128 product = 0;
+  if (__builtin_mul_overflow(a, b, &product) || __builtin_add_overflow(sum, product, &sum)) {
+    sum = static_cast<Int128>(~Uint128{0} >> 1U);
+  }
+}
 
 /// How often each block runs when `entry` runs once.
 std::vector<std::int64_t> executions(const Program& program, BlockId entry, const std::vector<BlockId>& order) {

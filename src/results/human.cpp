@@ -29,6 +29,11 @@ std::string short_time(Time time) { return config::format_rounded(time, config::
 
 std::string short_bytes(std::int64_t bytes) { return config::format_rounded(bytes, config::Unit::bytes); }
 
+std::string short_bytes(double bytes) {
+  if (bytes < 9e18) return short_bytes(static_cast<std::int64_t>(bytes));
+  return fmt::format("{:.3g} EB", bytes / 1e18);
+}
+
 std::string short_count(double count) {
   if (std::abs(count) < 1e6) {
     std::string digits = fmt::format("{:.0f}", count);

@@ -13,6 +13,7 @@ namespace tessera::results {
 /// "4.12 s", "1.20 TB": three significant digits.
 [[nodiscard]] std::string short_time(Time time);
 [[nodiscard]] std::string short_bytes(std::int64_t bytes);
+[[nodiscard]] std::string short_bytes(double bytes);  ///< of a sum, beyond 2^63 as well
 /// "131,072" below a million, "12.3 M" above.
 [[nodiscard]] std::string short_count(double count);
 /// "51.2 %"; "-" when there is nothing to compare with.

@@ -121,29 +121,28 @@ std::string memory_section(const h5::Reader& file, const h5::Rows& s) {
 std::string memory_traffic(const h5::Reader& file) {
   if (!file.has("/memory_traffic")) return {};
   const h5::Rows rows = file.read("/memory_traffic");
-  std::map<std::string, std::int64_t> sums;
-  std::int64_t all = 0;
+  std::map<std::string, double> sums;
+  double all = 0;
   std::set<std::int64_t> devices;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    sums[rows.text(i, "traffic")] += rows.integer(i, "bytes");
-    all += rows.integer(i, "bytes");
+    sums[rows.text(i, "traffic")] += rows.number(i, "bytes");
+    all += rows.number(i, "bytes");
     devices.insert(rows.integer(i, "device"));
   }
-  const auto count = static_cast<std::int64_t>(devices.size());
-  if (count == 0 || all == 0) return {};
+  const auto count = static_cast<double>(devices.size());
+  if (!(all > 0)) return {};
   std::string text =
       fmt::format("{:<34}{:>12}{:>12}\n", "memory traffic of a device", short_bytes(all / count), "share");
   for (const auto& [name, bytes] : sums) {
-    if (bytes == 0) continue;
-    text += fmt::format("  {:<32}{:>12}{:>12}\n", spaced(name), short_bytes(bytes / count),
-                        percent(static_cast<double>(bytes), static_cast<double>(all)));
+    if (!(bytes > 0)) continue;
+    text += fmt::format("  {:<32}{:>12}{:>12}\n", spaced(name), short_bytes(bytes / count), percent(bytes, all));
   }
   return text;
 }
 
 struct ClassTraffic {
-  std::int64_t links = 0, bytes = 0, peak_queue = 0;
-  double use = 0, most_used = 0;
+  std::int64_t links = 0, peak_queue = 0;
+  double bytes = 0, use = 0, most_used = 0;
 };
 
 std::string traffic_table(const h5::Reader& file) {
@@ -154,7 +153,7 @@ std::string traffic_table(const h5::Reader& file) {
   for (std::size_t i = 0; i < links.size(); ++i) {
     ClassTraffic& c = classes[links.text(i, name)];
     ++c.links;
-    c.bytes += links.integer(i, bytes);
+    c.bytes += links.number(i, bytes);
     c.use += links.number(i, use);
     c.most_used = std::max(c.most_used, links.number(i, use));
     c.peak_queue = std::max(c.peak_queue, links.integer(i, queue));
@@ -183,11 +182,11 @@ constexpr std::string_view collective_columns = "{:<46}{:>6}{:>12}{:>9}{:>9}{:>9
 std::string collective_line(const h5::Rows& c, std::size_t row) {
   const std::int64_t calls = std::max<std::int64_t>(1, c.integer(row, "calls"));
   const std::int64_t group = std::max<std::int64_t>(1, c.integer(row, "group_size"));
-  return fmt::format(collective_columns, fmt::format("  {:.43}", name_of_collective(c, row)), group,
-                     short_count(static_cast<double>(calls / group)), short_bytes(c.integer(row, "bytes") / calls),
-                     short_time(c.integer(row, "mean_communication_ps")),
-                     short_time(c.integer(row, "longest_communication_ps")),
-                     short_time(c.integer(row, "waiting_ps") / calls));
+  return fmt::format(
+      collective_columns, fmt::format("  {:.43}", name_of_collective(c, row)), group,
+      short_count(static_cast<double>(calls / group)), short_bytes(c.number(row, "bytes") / static_cast<double>(calls)),
+      short_time(c.integer(row, "mean_communication_ps")), short_time(c.integer(row, "longest_communication_ps")),
+      short_time(static_cast<Time>(c.number(row, "waiting_ps") / static_cast<double>(calls))));
 }
 
 /// How long they take once all are there whose data they need, and how long they wait for those, on average.
@@ -198,7 +197,7 @@ std::string collective_table_text(const h5::Reader& file) {
   std::vector<std::size_t> order(c.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return c.integer(a, total) > c.integer(b, total); });
+                   [&](std::size_t a, std::size_t b) { return c.number(a, total) > c.number(b, total); });
   std::string text =
       fmt::format(collective_columns, "collectives", "group", "operations", "size", "mean", "longest", "waiting");
   for (std::size_t i = 0; i < std::min(order.size(), most_collectives); ++i) {

@@ -14,6 +14,9 @@ std::size_t longest_member(const std::vector<Pair>& pairs, Member Pair::*member)
   return width;
 }
 
+/// Exact up to 2^53.
+double real(Int128 count) { return static_cast<double>(count); }
+
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0.0; }
 
 double seconds(Time time) { return static_cast<double>(time) / static_cast<double>(second); }
@@ -91,7 +94,7 @@ Table<SummaryRow> summary_table(const RunResults& r) {
       .integer("peak_memory", "B", "of the fullest device", [](const Row& s) { return s.peak_memory; })
       .index("peak_memory_device", "the fullest device; the first of equals",
              [](const Row& s) { return s.peak_memory_device; })
-      .integer("bytes_sent", "B", "by all devices, received by others", [](const Row& s) { return s.bytes_sent; })
+      .number("bytes_sent", "B", "by all devices, received by others", [](const Row& s) { return real(s.bytes_sent); })
       .integer("messages", "1", "received by all devices", [](const Row& s) { return s.messages; });
   return table;
 }
@@ -106,9 +109,9 @@ Table<DeviceRow> device_table(const RunResults& r) {
                   "time of the main stream in " + r.activities[i] + "; all activities add up to the iteration time",
                   [i](const Row& d) { return d.activity[i]; });
   }
-  table.integer("flops", "FLOP", "executed", [](const Row& d) { return d.flops; })
-      .integer("bytes_sent", "B", "sent to other devices", [](const Row& d) { return d.bytes_sent; })
-      .integer("bytes_received", "B", "received from other devices", [](const Row& d) { return d.bytes_received; })
+  table.number("flops", "FLOP", "executed", [](const Row& d) { return real(d.flops); })
+      .number("bytes_sent", "B", "sent to other devices", [](const Row& d) { return real(d.bytes_sent); })
+      .number("bytes_received", "B", "received from other devices", [](const Row& d) { return real(d.bytes_received); })
       .integer("messages", "1", "received", [](const Row& d) { return d.messages; })
       .integer("peak_memory", "B", "most memory held at one time", [](const Row& d) { return d.peak_memory; })
       .integer("peak_memory_time_ps", "ps", "when that was first reached",
@@ -126,7 +129,7 @@ Table<LinkRow> link_table(const RunResults& r) {
       .text("link_class", "kind of link", longest(r.link_classes),
             [&r](const Row& l) -> std::string_view { return r.link_classes[l.link_class]; })
       .integer("bandwidth", "B/s", "of this direction, faults applied", [](const Row& l) { return l.bandwidth; })
-      .integer("bytes", "B", "carried", [](const Row& l) { return l.bytes; })
+      .number("bytes", "B", "carried", [](const Row& l) { return real(l.bytes); })
       .integer("messages", "1", "carried", [](const Row& l) { return l.messages; })
       .integer("busy_ps", "ps", "time in which it was sending", [](const Row& l) { return l.busy; })
       .number("utilisation", "1", "busy_ps / iteration time",
@@ -162,14 +165,15 @@ Table<CollectiveRow> collective_table(const RunResults& r) {
       .index("group_size", "devices of a group", [](const Row& c) { return c.group_size; })
       .integer("calls", "1", "joined, summed over devices: operations x group_size",
                [](const Row& c) { return c.calls; })
-      .integer("bytes", "B", "buffer sizes, summed over calls", [](const Row& c) { return c.bytes; })
-      .integer("total_ps", "ps", "durations, summed over calls", [](const Row& c) { return c.total; })
-      .integer("mean_ps", "ps", "total_ps / calls", [](const Row& c) { return c.calls > 0 ? c.total / c.calls : 0; })
+      .number("bytes", "B", "buffer sizes, summed over calls", [](const Row& c) { return real(c.bytes); })
+      .number("total_ps", "ps", "durations, summed over calls", [](const Row& c) { return real(c.total); })
+      .integer("mean_ps", "ps", "total_ps / calls",
+               [](const Row& c) { return c.calls > 0 ? static_cast<Time>(c.total / c.calls) : 0; })
       .integer("longest_ps", "ps", "longest duration of one call", [](const Row& c) { return c.longest; })
-      .integer("waiting_ps", "ps", "of total_ps: until the last member had joined on whose data a call depends",
-               [](const Row& c) { return c.waiting; })
+      .number("waiting_ps", "ps", "of total_ps: until the last member had joined on whose data a call depends",
+              [](const Row& c) { return real(c.waiting); })
       .integer("mean_communication_ps", "ps", "(total_ps - waiting_ps) / calls",
-               [](const Row& c) { return c.calls > 0 ? (c.total - c.waiting) / c.calls : 0; })
+               [](const Row& c) { return c.calls > 0 ? static_cast<Time>((c.total - c.waiting) / c.calls) : 0; })
       .integer("longest_communication_ps", "ps", "longest duration of one call without its waiting",
                [](const Row& c) { return c.longest_communication; });
   return table;

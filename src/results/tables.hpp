@@ -19,7 +19,8 @@ struct SummaryRow {
   const RunResults* results = nullptr;
   std::uint64_t seed = 0;
   std::vector<Time> mean, longest;  ///< by activity: over the devices taking part
-  std::int64_t bytes_sent = 0, messages = 0;
+  Int128 bytes_sent = 0;
+  std::int64_t messages = 0;
   std::int64_t peak_memory = 0, peak_memory_device = 0;
 };
 

@@ -28,6 +28,16 @@ Time mean_of(const std::vector<DeviceRow>& rows, std::size_t activity, std::int6
   return comm.sum(quotients) + (comm.sum(remainders) + devices / 2) / devices;
 }
 
+/// Over all ranks. In parts of 40 bits, whose sums over any number of ranks fit into 64.
+Int128 sum_of(Int128 value, Communicator& comm) {
+  Int128 sum = 0;
+  for (unsigned part = 0; part < 3; ++part) {
+    constexpr Int128 mask = (Int128{1} << 40U) - 1;
+    sum += static_cast<Int128>(comm.sum(static_cast<std::int64_t>(value >> 40U * part & mask))) << 40U * part;
+  }
+  return sum;
+}
+
 Time longest_of(const std::vector<DeviceRow>& rows, std::size_t activity, Communicator& comm) {
   Time longest = 0;
   for (const DeviceRow& row : rows) longest = std::max(longest, row.activity[activity]);
@@ -87,12 +97,13 @@ SummaryRow total(const RunResults& r, std::uint64_t seed, Communicator& comm) {
     row.mean.push_back(mean_of(r.device_rows, i, devices, comm));
     row.longest.push_back(longest_of(r.device_rows, i, comm));
   }
-  std::int64_t bytes = 0, messages = 0;
+  Int128 bytes = 0;
+  std::int64_t messages = 0;
   for (const DeviceRow& d : r.device_rows) {
     bytes += d.bytes_sent;
     messages += d.messages;
   }
-  row.bytes_sent = comm.sum(bytes);
+  row.bytes_sent = sum_of(bytes, comm);
   row.messages = comm.sum(messages);
   find_fullest(row, comm);
   return row;

@@ -1,11 +1,15 @@
 #include "refuse.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "tessera/base/config.hpp"
 #include "tessera/base/error.hpp"
+#include "tessera/program/collective.hpp"
 #include "tessera/sim/execution/channel.hpp"
+#include "tessera/sim/execution/cost_table.hpp"
+#include "tessera/sim/network/network_tables.hpp"
 #include "tessera/sim/simulate.hpp"
 
 namespace tessera::sim {
@@ -13,6 +17,48 @@ namespace {
 
 using config::format_rounded;
 using config::Unit;
+
+/// Messages are numbered sets of packets, whose number has 31 bits.
+void refuse_packets(const machine::Machine& machine, std::int64_t bytes) {
+  const std::int64_t packet = machine.network.packet;
+  if (bytes / packet < NetworkTables::most_packets) return;
+  throw KeyError("machine.packet", "a message of " + config::format_quantity(bytes, Unit::bytes) + " in packets of " +
+                                       config::format_quantity(packet, Unit::bytes) + " would be more than " +
+                                       std::to_string(NetworkTables::most_packets) + " packets: make packets larger");
+}
+
+/// Of the messages that one device sends in one call, only looked at where the whole buffer were too many packets.
+void refuse_packets(const machine::Machine& machine, const program::Program& program, program::DeviceId device,
+                    const program::Collective& collective) {
+  const program::GroupId id = program.devices[device].groups[collective.group_slot];
+  if (id >= program.groups.size()) return;  // not in one, or reported later
+  const program::Group& group = program.groups[id];
+  const auto member = std::find(group.members.begin(), group.members.end(), device);
+  if (member == group.members.end()) return;
+  const program::CollectiveCall call{&collective, static_cast<std::uint32_t>(member - group.members.begin()),
+                                     static_cast<std::uint32_t>(group.members.size()), &group, &machine};
+  const program::CollectiveAlgorithm& algorithm = *program::collective_algorithms().at(collective.algorithm);
+  program::Step step;
+  for (std::uint32_t i = 0; i < algorithm.steps(call); ++i) {
+    algorithm.step(call, i, step);
+    for (const program::Transfer& transfer : step.sends) refuse_packets(machine, transfer.bytes);
+  }
+}
+
+void refuse_packets(const machine::Machine& machine, const program::Program& program) {
+  for (const program::Block& block : program.blocks) {
+    for (const program::Instruction& instruction : block.code) {
+      if (instruction.op == program::Op::send) refuse_packets(machine, instruction.bytes);
+    }
+  }
+  for (const program::Collective& collective : program.collectives) {
+    if (collective.bytes / machine.network.packet < NetworkTables::most_packets) continue;
+    for (program::DeviceId device = 0; device < program.devices.size(); ++device) {
+      if (collective.group_slot < program.devices[device].groups.size())
+        refuse_packets(machine, program, device, collective);
+    }
+  }
+}
 
 void refuse_limits(const machine::Machine& machine, const program::Program& program) {
   if (program.devices.size() > machine.devices()) {
@@ -32,12 +78,13 @@ void refuse_limits(const machine::Machine& machine, const program::Program& prog
       }
     }
   }
+  refuse_packets(machine, program);
   // A packet that takes less than a picosecond could not be taken back (docs/simulation.md).
   for (machine::LinkId link = 0; link < machine.network.links.size(); ++link) {
     if (duration_at_rate(machine.network.packet, machine.network.links[link].bandwidth) > 1) continue;
-    throw InputError("a packet of " + config::format_quantity(machine.network.packet, Unit::bytes) +
-                     " takes no longer than a picosecond on the link " + machine.link_name(link) +
-                     ", make packets larger");
+    throw KeyError("machine.packet", "a packet of " + config::format_quantity(machine.network.packet, Unit::bytes) +
+                                         " takes no longer than a picosecond on the link " + machine.link_name(link) +
+                                         ", make packets larger");
   }
 }
 
@@ -81,14 +128,16 @@ std::string breakdown(const program::MemoryPeak& peak) {
 
 }  // namespace
 
-void refuse_unrepresentable(const machine::Machine& machine, const program::Program& program) {
+void refuse_unrepresentable(const machine::Machine& machine, const program::Program& program,
+                            const workload::CostModel& cost) {
   refuse_limits(machine, program);
   refuse_kernels(machine, program);
+  static_cast<void>(CostTables(program, machine, cost));
 }
 
 std::vector<std::string> refuse(const machine::Machine& machine, const program::Program& program,
-                                bool allow_oversubscription) {
-  refuse_unrepresentable(machine, program);
+                                const workload::CostModel& cost, bool allow_oversubscription) {
+  refuse_unrepresentable(machine, program, cost);
   refuse_program(machine, program);
   return refuse_memory(machine, program, allow_oversubscription);
 }
@@ -98,6 +147,9 @@ std::vector<std::string> refuse_memory(const machine::Machine& machine, const pr
   const Need need = largest_need(program);
   const std::int64_t capacity = machine.device.memory_capacity;
   if (need.peak.total <= capacity) return {};
+  if (need.peak.total == std::numeric_limits<std::int64_t>::max())
+    throw InfeasibleError("device " + machine.node_name(need.device) +
+                          " needs 9223 PB or more, beyond what is counted");
   const std::string text =
       "device " + machine.node_name(need.device) + " needs " + format_rounded(need.peak.total, Unit::bytes) +
       " but has " + format_rounded(capacity, Unit::bytes) + " (" +

@@ -13,7 +13,7 @@ namespace tessera::sim {
 /// `allow_oversubscription`, does not fit into memory; InputError for what the simulator cannot represent. Returns
 /// warnings.
 [[nodiscard]] std::vector<std::string> refuse(const machine::Machine& machine, const program::Program& program,
-                                              bool allow_oversubscription);
+                                              const workload::CostModel& cost, bool allow_oversubscription);
 
 /// The part of refuse_unrepresentable() that is about kernels.
 void refuse_kernels(const machine::Machine& machine, const program::Program& program);

@@ -113,6 +113,7 @@ std::uint32_t largest_group(const program::Program& program, const program::Kern
 void refuse_gpu(const machine::GpuSpec& gpu) {
   for (const std::string& problem : problems(tracker_spec(gpu))) throw InputError(problem);
   static_cast<void>(Cache(memory_spec(gpu).cache));  // throws InputError for sizes that do not fit together
+  refuse(memory_spec(gpu).channel);
 }
 
 void refuse_kernels(const machine::Machine& machine, const program::Program& program) {
@@ -120,7 +121,11 @@ void refuse_kernels(const machine::Machine& machine, const program::Program& pro
   if (!machine.device.transaction)
     throw InputError("the program has kernels, but the machine " + machine.name +
                      " has no table [machine.device.transaction]");
-  refuse_gpu(*machine.device.transaction);
+  machine::GpuSpec slowest = *machine.device.transaction;
+  for (const double speed : machine.speed) {
+    if (speed > 0) slowest.speed = std::min(slowest.speed, speed);
+  }
+  refuse_gpu(slowest);
   for (const program::Kernel& kernel : program.kernels) {
     const std::string problem = kernel_problem(kernel, *machine.device.transaction, largest_group(program, kernel));
     if (!problem.empty()) throw InputError(problem);

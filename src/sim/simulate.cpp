@@ -27,7 +27,7 @@ class RankSimulation {
     environment_.machine = &machine;
     environment_.program = &program;
     environment_.facts = &facts_;
-    environment_.network = {&network_.tables, &network_.wiring, nullptr, &combined_};
+    environment_.network = {&network_.tables, &network_.wiring, nullptr, &combined_, &machine};
     environment_.costs = &costs_;
     environment_.collectives = &collectives_;
     environment_.step = &step_;
@@ -153,7 +153,7 @@ class RankSimulation {
 SimulationResult simulate(const machine::Machine& machine, const program::Program& program,
                           const workload::CostModel& cost, Communicator& comm, const SimulationOptions& options) {
   SimulationResult result;
-  result.warnings = refuse(machine, program, options.allow_oversubscription);
+  result.warnings = refuse(machine, program, cost, options.allow_oversubscription);
   RankSimulation simulation(machine, program, cost, comm, options);
   pdes::RunOptions run = options.run;
   if (options.progress) {
@@ -166,8 +166,7 @@ SimulationResult simulate(const machine::Machine& machine, const program::Progra
 
 std::vector<std::string> check(const machine::Machine& machine, const program::Program& program,
                                const workload::CostModel& cost, int ranks, const SimulationOptions& options) {
-  std::vector<std::string> warnings = refuse(machine, program, options.allow_oversubscription);
-  static_cast<void>(CostTables(program, machine, cost));
+  std::vector<std::string> warnings = refuse(machine, program, cost, options.allow_oversubscription);
   const NetworkModel network(machine, program);
   const CreateComponent none = [](pdes::ComponentId) { return nullptr; };  // nothing is run
   static_cast<void>(partition_model(machine, program, network, ranks, options.partition, none));

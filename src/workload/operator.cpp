@@ -15,6 +15,15 @@ const std::vector<std::pair<std::string, std::int64_t>>& datatypes() {
   return known;
 }
 
+/// Its FLOP, and its bytes at 4 a number, have to fit into 63 bits.
+void refuse_too_large(const std::string& name, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k) {
+  const auto real = [](std::int64_t count) { return static_cast<double>(count); };
+  const double multiplications = real(batch) * real(m) * real(n) * real(k);
+  const double numbers = real(batch) * (real(m) * real(k) + real(k) * real(n) + real(m) * real(n));
+  if (2 * multiplications < 9e18 && 4 * numbers < 9e18) return;
+  throw KeyError("workload", "operator \"" + name + "\" of more than 9 x 10^18 FLOP or bytes: larger than is counted");
+}
+
 }  // namespace
 
 const char* name_of(OperatorKind kind) {
@@ -64,6 +73,7 @@ std::int64_t bytes_per_element(const std::string& datatype) {
 Operator gemm(const std::string& name, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k,
               const std::string& datatype) {
   const std::int64_t element = bytes_per_element(datatype);
+  refuse_too_large(name, batch, m, n, k);
   Operator op;
   op.kind = OperatorKind::gemm;
   op.name = name;

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "tessera/base/config.hpp"
+#include "tessera/base/error.hpp"
 #include "tessera/base/time.hpp"
 
 using namespace tessera;
@@ -115,4 +116,24 @@ TEST_CASE("durations at a rate round up to a picosecond") {
   CHECK(duration_at_rate(4096, 150'000'000'000) == 27'307);
   CHECK(duration_at_rate(0, 1) == 0);
   CHECK(saturating_add(never - 1, 5) == never);
+}
+
+TEST_CASE("the last picosecond is 2^63 - 2, and what goes beyond it is refused") {
+  STATIC_REQUIRE(latest == 9'223'372'036'854'775'806);
+  CHECK(time_after(latest - 1, 1) == latest);
+  CHECK(time_after(0, latest) == latest);
+  CHECK_THROWS_AS(time_after(latest, 1), BeyondTimeError);
+  CHECK_THROWS_AS(time_after(latest, latest), BeyondTimeError);  // 2^64 - 4 would wrap to -4
+  // 2^63 - 2 = 2 x 4,611,686,018,427,387,903; 2^63 - 1 is divided by 7.
+  CHECK(repeated(2, 4'611'686'018'427'387'903) == latest);
+  CHECK(repeated(0, never) == 0);
+  CHECK_THROWS_AS(repeated(7, 1'317'624'576'693'539'401), BeyondTimeError);
+  CHECK_THROWS_AS(repeated(1'000'000'000, second), BeyondTimeError);
+  CHECK(saturating_times(7, 1'317'624'576'693'539'401) == never);
+  CHECK(saturating_times(3, never) == never);
+  CHECK(saturating_times(0, never) == 0);
+  CHECK(saturating_times(3, 5) == 15);
+  // 9,223,372 s fit, 9,223,373 s do not.
+  CHECK(duration_at_rate(9'223'372, 1) == 9'223'372 * second);
+  CHECK(duration_at_rate(9'223'373, 1) == never);
 }

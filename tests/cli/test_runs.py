@@ -431,10 +431,10 @@ class Signals(CliTest):
             if ranks is None:
                 self.assertEqual(process.returncode, -signal.SIGTERM)
 
-    def interrupted(self, ranks, sent):
+    def interrupted(self, ranks, sent, experiment="long.toml"):
         """Starts a run of minutes, waits until it simulates, sends the signal to what was started; returns exit code and files."""
         before = self.files()
-        command = self.command(["run", "long.toml", "-o", "out.h5", "--progress", "bar"], ranks)
+        command = self.command(["run", experiment, "-o", "out.h5", "--progress", "bar"], ranks)
         process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         self.addCleanup(process.stderr.close)
         self.addCleanup(process.stdout.close)
@@ -462,6 +462,32 @@ class Signals(CliTest):
 
     def test_sigint_without_mpirun(self):
         self.assertNotEqual(self.interrupted(None, signal.SIGINT), 0)
+
+    def test_sigterm_while_one_step_repeats_without_an_event(self):
+        for ranks in (None, 2):
+            start = time.monotonic()
+            self.interrupted(ranks, signal.SIGTERM, "repeats.toml")
+            self.assertLess(time.monotonic() - start, 30)  # all repeats take minutes
+
+
+@unittest.skipUnless(shutil.which("h5diff"), "h5diff is not installed (package hdf5-tools)")
+class Counters(CliTest):
+    """Sums beyond 2^63, which a long run reaches in time."""
+
+    def test_flop_of_eight_hours_and_more(self):
+        # 20 x 10^18 FLOP a device at 100 TFLOP/s and an efficiency of 1 take 55.6 h; 2^63 is 9.2 x 10^18.
+        said = self.simulate("large-sums.toml", "out.h5").stdout
+        self.assertRegex(said, r"iteration time +200000 s")
+        checked = self.tessera("check", "large-sums.toml").stdout
+        self.assertRegex(checked, r"FLOP executed +160 E\n")
+        self.assertRegex(checked, r"bytes sent +24\.0 EB in 24 messages")
+        # Three messages of 1 EB from each of eight devices.
+        self.assertRegex(said, r"ring +16 +24 EB")
+        dump = subprocess.run(["h5dump", "-d", "/devices", "out.h5"], cwd=self.folder, capture_output=True, text=True).stdout
+        self.assertEqual(dump.count("2e+19"), 8)
+        self.assertEqual(dump.count("3e+18"), 16)  # sent and received
+        self.simulate("large-sums.toml", "three.h5", ranks=3)
+        self.assert_same_results("out.h5", "three.h5")
 
 
 if __name__ == "__main__":

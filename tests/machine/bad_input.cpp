@@ -96,10 +96,10 @@ TEST_CASE("faults that contradict themselves") {
         Names{"m.toml:10:1: a fault is dead = true, or speed = \"50 %\", not both"});
   CHECK(errors_of(machine_text(ring6, fault("device = 1\nbandwidth = 0.5"))) ==
         Names{"m.toml:12:13: \"bandwidth\": only links have one"});
-  CHECK(errors_of(machine_text(ring6, fault("device = 1\nspeed = \"0 %\""))) ==
-        Names{"m.toml:12:9: \"speed\": expected a share such as 0.5 or \"50 %\", more than 0 and at most 1 (for a part "
-              "that is "
-              "gone, dead = true)"});
+  CHECK(
+      errors_of(machine_text(ring6, fault("device = 1\nspeed = \"0 %\""))) ==
+      Names{"m.toml:12:9: \"speed\": expected a share such as 0.5 or \"50 %\", at least 0.000001 and at most 1 (for a "
+            "part that is gone, dead = true)"});
   CHECK(errors_of(machine_text(ring6, fault("link = [\"gpu 1\"]\ndead = true"))) ==
         Names{"m.toml:11:8: \"link\": expected two ends such as [\"gpu 0\", \"nvswitch 0\"], or coordinates such as "
               "[[2, 5], [3, "

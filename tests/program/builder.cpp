@@ -90,4 +90,19 @@ TEST_CASE("totals multiply through nested repeats and count what collectives sen
   CHECK(totals(program, machine, 0).instructions == 0);
 }
 
+TEST_CASE("totals beyond 2^63 are counted, not cut off") {
+  const machine::Machine machine = line_of(2);
+  Program program;
+  workload::Operator large = gemm(1);
+  large.flops = 1'000'000'000'000'000'000;
+  const BlockId step = BlockBuilder(program, "step").compute(large, 20).send(0, large.flops).done();
+  const BlockId main = BlockBuilder(program, "main").call(step, 1'000'000).done();
+  program.devices.resize(2);
+  program.devices[0] = {{main}, {1}, {}, 0};
+  // 20 x 10^18 FLOP and 10^18 B a step, a million steps.
+  CHECK(totals(program, machine, 0).flops == Int128{20'000'000} * large.flops);
+  CHECK(totals(program, machine, 0).bytes_sent == Int128{1'000'000} * large.flops);
+  CHECK(executed_flops(program, machine) == 2e25);
+}
+
 }  // namespace tessera::program

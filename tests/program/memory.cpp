@@ -1,6 +1,7 @@
 // Peak memory by hand, and against a walk that unrolls everything.
 #include <catch2/catch.hpp>
 
+#include <limits>
 #include <random>
 
 #include "tessera/program/program.hpp"
@@ -96,6 +97,21 @@ TEST_CASE("random nested programs peak as if they were unrolled") {
     CHECK(peak.total == unrolled.peak.total);
     CHECK(std::equal(std::begin(peak.by_category), std::end(peak.by_category), std::begin(unrolled.peak.by_category)));
   }
+}
+
+TEST_CASE("memory beyond 2^63 B is not counted, and never wraps to less") {
+  Program program;
+  // 2 x 5 x 10^18 B, then nested repeats of 2^32 - 1 each, five deep: 10^48 times.
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  const BlockId twice = BlockBuilder(program, "twice")
+                            .allocate(MemoryCategory::weights, 5'000'000'000'000'000'000)
+                            .allocate(MemoryCategory::buffers, 5'000'000'000'000'000'000)
+                            .done();
+  CHECK(memory_peak(on_one_device(program, twice), 0).total == most);
+  CHECK(memory_peak(on_one_device(program, twice), 0).by_category[0] == 5'000'000'000'000'000'000);
+  BlockId block = twice;
+  for (int depth = 0; depth < 5; ++depth) block = BlockBuilder(program, "nested").call(block, 4'294'967'295).done();
+  CHECK(memory_peak(on_one_device(program, block), 0).total == most);
 }
 
 }  // namespace tessera::program

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "../../src/results/h5/reader.hpp"
 #include "../../src/results/temporary_file.hpp"
 #include "folder.hpp"
 #include "sample.hpp"
@@ -50,6 +51,33 @@ TEST_CASE("a file stands under its name when it is complete, and nothing else is
     CHECK(sample::files_in(folder.path) == std::vector<std::string>{"out.h5"});
     CHECK_THAT(summary(folder / "out.h5"), Catch::Matches(R"([^]*devices +4\n[^]*)"));
   }
+}
+
+TEST_CASE("sums beyond 2^63 are written as the real numbers next to them") {
+  const sample::Folder folder;
+  RunResults results = sample::make({2, 1, 0});
+  const Int128 large = Int128{1} << 63U;  // one more than 64 bits with a sign hold
+  for (DeviceRow& row : results.device_rows) row.flops = row.bytes_sent = row.bytes_received = large;
+  results.link_rows[0].bytes = large;
+  for (CollectiveRow& row : results.collective_rows) {
+    row.bytes = large * row.calls;
+    row.total = Int128{never} * row.calls;  // to the nearest real number the same
+  }
+  write_serial(folder / "out.h5", results);
+  const h5::Reader file(folder / "out.h5");
+  const double expected = 9223372036854775808.0;
+  const h5::Rows devices = file.read("/devices");
+  for (const char* column : {"flops", "bytes_sent", "bytes_received"}) CHECK(devices.number(1, column) == expected);
+  CHECK(file.read("/summary").number(0, "bytes_sent") == 2 * expected);
+  CHECK(file.read("/links").number(0, "bytes") == expected);
+  const h5::Rows collectives = file.read("/collectives");
+  REQUIRE(collectives.size() > 0);
+  for (std::size_t i = 0; i < collectives.size(); ++i) {
+    const auto calls = static_cast<double>(collectives.integer(i, "calls"));
+    CHECK(collectives.number(i, "total_ps") == calls * expected);
+    CHECK(collectives.number(i, "bytes") == calls * expected);
+  }
+  CHECK(summary(folder / "out.h5").find("9.22 EB") != std::string::npos);
 }
 
 TEST_CASE("what a run was started with does not show outside /provenance") {

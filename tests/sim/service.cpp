@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "tessera/base/error.hpp"
 #include "tessera/base/random.hpp"
 #include "tessera/sim/network/service.hpp"
 
@@ -66,6 +67,40 @@ TEST_CASE("a rate is an exact fraction: rounding up, down and back") {
   CHECK(third.longer(100, odd, 100));
   CHECK_FALSE(third.longer(100, odd, 500));
   CHECK_FALSE(third.longer(100, third, 100));
+}
+
+TEST_CASE("a rate at the end of time: what takes longer is refused, bounds stay at the end") {
+  const Rate slow(1);  // a second a byte
+  CHECK(slow.up(9'223'372) == 9'223'372 * second);
+  CHECK_THROWS_AS(slow.up(9'223'373), BeyondTimeError);
+  CHECK(slow.down(20'000'000) == never);
+  const Rate fast(10'000'000'000'000);  // 10 B a picosecond: 9.2e19 B in the time that there is
+  CHECK(fast.within(latest) == std::numeric_limits<std::int64_t>::max());
+  CHECK(fast.up(std::numeric_limits<std::int64_t>::max()) == 922'337'203'685'477'581);
+  // Speeds whose products need more than 128 bits: 1 GiB at 999,999,999,999,999,989 B/s and 1 B more at 1 B/s faster.
+  const Rate first(999'999'999'999'999'989);
+  const Rate second_rate(999'999'999'999'999'990);
+  const std::int64_t large = std::int64_t{1} << 61U;
+  CHECK(first.longer(large, second_rate, large));
+  CHECK_FALSE(second_rate.longer(large, first, large));
+  CHECK(second_rate.longer(large + 3, first, large));  // 2.3e18 / 1e18: one B/s is worth 2.3 B
+}
+
+TEST_CASE("a busy period may carry more than 2^63 B") {
+  const Rate fast(10'000'000'000'000);
+  const ServiceRates rates{fast, 0, fast, 1000};
+  // 10 B a picosecond for 2^61 B, and 7 B beyond whole picoseconds.
+  const BusyPeriod long_busy{5, (std::int64_t{1} << 61U) / 10 * 10 + 7};
+  const Time free = 5 + (std::int64_t{1} << 61U) / 10 + 1;
+  const Service service = serve_own(long_busy, 0, 2, 500, rates);
+  CHECK(service.first_start == free);
+  // 7 + 1,500 B from (free - 1) on take 150.7 ps.
+  CHECK(service.out.last == free - 1 + 151);
+  CHECK(service.after.bytes == 1507);
+  // The same times as without many bytes before it.
+  const Service plain = serve_own({free - 1, 7}, 0, 2, 500, rates);
+  CHECK(plain.out.last == service.out.last);
+  CHECK(plain.out.at(0, fast) == service.out.at(0, fast));
 }
 
 TEST_CASE("a law counts its packets by time as its formula says") {

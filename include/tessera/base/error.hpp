@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "tessera/base/text.hpp"
 
@@ -26,9 +27,26 @@ struct InputError : Error {
   explicit InputError(const std::string& message) : Error(ExitCode::bad_input, message) {}
 };
 
-/// The plan cannot run: out of memory, or a deadlock. Says which device, how much, of what.
+/// The same where one key of the experiment is to blame, by its path: "machine.packet". Whoever has the experiment adds
+/// the place where it stands.
+struct KeyError : InputError {
+  KeyError(std::string path, const std::string& message) : InputError(message), key(std::move(path)) {}
+  std::string key;
+};
+
+/// The plan cannot run: out of memory, a deadlock, or beyond the range of time. Says which device, how much, of what.
 struct InfeasibleError : Error {
   explicit InfeasibleError(const std::string& message) : Error(ExitCode::infeasible, message) {}
+};
+
+/// Simulated time would go beyond what 64 bits of picoseconds hold (time.hpp). Whoever knows what takes so long catches
+/// it and throws an InfeasibleError with the text that names it.
+struct BeyondTimeError : InfeasibleError {
+  BeyondTimeError() : InfeasibleError(text("")) {}
+  /// `what`: "operator \"fc1\" on gpu 3".
+  [[nodiscard]] static std::string text(const std::string& what) {
+    return "simulated time goes beyond 106 days, the longest that can be simulated" + (what.empty() ? "" : ": " + what);
+  }
 };
 
 /// A file could not be read or written.

@@ -8,6 +8,7 @@ namespace tessera {
 
 /// Room for products of two 64-bit counts (GCC and Clang; not ISO C++, hence the marker).
 __extension__ using Uint128 = unsigned __int128;
+__extension__ using Int128 = __int128;
 
 /// Picoseconds since the start of the simulation, or a duration in picoseconds.
 using Time = std::int64_t;
@@ -21,15 +22,43 @@ inline constexpr Time microsecond = 1'000'000;
 inline constexpr Time millisecond = 1'000'000'000;
 inline constexpr Time second = 1'000'000'000'000;
 
-/// a + b, staying at `never` instead of overflowing. Both operands are non-negative.
+/// The latest time that can be simulated, 106 days and 18 hours after the start: the last picosecond before `never`.
+inline constexpr Time latest = never - 1;
+
+/// a + b, staying at `never` instead of overflowing. Both operands are non-negative. For bounds, such as promises.
 constexpr Time saturating_add(Time a, Time b) { return a >= never - b ? never : a + b; }
 
+/// The same of `count` times `duration`.
+constexpr Time saturating_times(std::int64_t count, Time duration) {
+  return duration > 0 && count >= never / duration ? never : count * duration;
+}
+
+/// Throws BeyondTimeError (error.hpp).
+[[noreturn]] void throw_beyond_time();
+
+/// `duration` after `time`, for what takes place: BeyondTimeError where that is after `latest`. Neither is negative.
+[[nodiscard]] inline Time time_after(Time time, Time duration) {
+  Time sum = 0;
+  if (__builtin_add_overflow(time, duration, &sum) || sum == never) [[unlikely]]
+    throw_beyond_time();
+  return sum;
+}
+
+/// `count` times `duration`: BeyondTimeError where that is longer than `latest`. Neither is negative.
+[[nodiscard]] inline Time repeated(std::int64_t count, Time duration) {
+  Time product = 0;
+  if (__builtin_mul_overflow(count, duration, &product) || product == never) [[unlikely]]
+    throw_beyond_time();
+  return product;
+}
+
 /// Time that `amount` takes at `rate` per second (bytes and bytes/s, FLOP and FLOP/s), rounded up to
-/// a whole picosecond. The product is formed in 128 bits, so nothing overflows. rate > 0, amount >= 0.
+/// a whole picosecond, and at most `never`. The product is formed in 128 bits. rate > 0, amount >= 0.
 constexpr Time duration_at_rate(std::int64_t amount, std::int64_t rate) {
   const auto scaled = static_cast<Uint128>(amount) * 1'000'000'000'000U;
   const auto divisor = static_cast<Uint128>(rate);
-  return static_cast<Time>((scaled + divisor - 1) / divisor);
+  const Uint128 duration = (scaled + divisor - 1) / divisor;
+  return duration < static_cast<Uint128>(never) ? static_cast<Time>(duration) : never;
 }
 
 }  // namespace tessera

@@ -77,6 +77,9 @@ struct Experiment {
   strategy::Plan plan;
 };
 
+/// Where the key of a KeyError stands in a resolved table, or else the nearest table above it.
+[[nodiscard]] config::Location place_of(const config::Table& resolved, const std::string& key);
+
 /// Where what searches measure is kept for the next ones; nowhere without a folder.
 struct Cache {
   std::string folder;

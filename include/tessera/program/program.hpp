@@ -163,16 +163,17 @@ void append_kernel_destinations(const Program& program, DeviceId device, std::ve
 /// Peak memory by walking stream 0 of a device without time; a repeated block is walked once and its repeats follow in
 /// closed form.
 struct MemoryPeak {
-  std::int64_t total = 0;
+  std::int64_t total = 0;                                ///< 2^63 - 1: that, or more
   std::int64_t by_category[memory_category_count] = {};  ///< at the moment of the peak
 };
 [[nodiscard]] MemoryPeak memory_peak(const Program& program, DeviceId device);
 
 /// Totals of one device's streams, without unrolling: for `tessera check` and for rates.
+/// 128 bits: more than any time suffices for, and they stay at 2^127 - 1.
 struct ProgramTotals {
   std::int64_t instructions = 0;
-  std::int64_t flops = 0;
-  std::int64_t bytes_sent = 0;        ///< by sends and collectives
+  Int128 flops = 0;
+  Int128 bytes_sent = 0;              ///< by sends and collectives
   std::int64_t messages = 0;          ///< sent by sends and collectives
   std::vector<std::int64_t> kernels;  ///< runs of each of Program::kernels
 };

@@ -13,14 +13,16 @@
 
 namespace tessera::results {
 
+// Sums that can exceed 2^63 within the time that can be simulated have 128 bits here, and become real numbers in files.
+
 /// One device of /devices. Times are of its main stream; together they are the iteration time.
 struct DeviceRow {
   std::uint32_t device = 0;
   std::uint32_t node = 0;
   std::vector<Time> activity;  ///< by program::Activity; names in RunResults::activities
-  std::int64_t flops = 0;      ///< executed
-  std::int64_t bytes_sent = 0;
-  std::int64_t bytes_received = 0;
+  Int128 flops = 0;            ///< executed
+  Int128 bytes_sent = 0;
+  Int128 bytes_received = 0;
   std::int64_t messages = 0;     ///< received
   std::int64_t peak_memory = 0;  ///< B
   Time peak_memory_time = 0;
@@ -33,7 +35,7 @@ struct LinkRow {
   std::uint32_t from = 0, to = 0;  ///< nodes: devices, then switches
   std::uint16_t link_class = 0;
   std::int64_t bandwidth = 0;  ///< B/s
-  std::int64_t bytes = 0;      ///< carried
+  Int128 bytes = 0;            ///< carried
   std::int64_t messages = 0;
   Time busy = 0;
   std::int64_t peak_queue = 0;  ///< B waiting behind the packet in service
@@ -90,10 +92,10 @@ struct CollectiveRow {
   std::uint16_t algorithm = 0;
   std::uint32_t group_size = 0;
   std::int64_t calls = 0;  ///< summed over devices
-  std::int64_t bytes = 0;  ///< summed buffer sizes
-  Time total = 0;          ///< summed durations
+  Int128 bytes = 0;        ///< summed buffer sizes
+  Int128 total = 0;        ///< ps, summed durations
   Time longest = 0;
-  Time waiting = 0;                ///< of `total`: for members that had not joined
+  Int128 waiting = 0;              ///< of `total`: for members that had not joined
   Time longest_communication = 0;  ///< of one call: its duration without waiting
 };
 

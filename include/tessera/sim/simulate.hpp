@@ -50,8 +50,10 @@ struct SimulationResult {
 void refuse_gpu(const machine::GpuSpec& gpu);
 
 /// Throws InputError for what the simulator cannot represent, or the machine not do: packets of less than a picosecond,
-/// kernels on a device without [transaction], a Tracker too small for them. simulate and check call it too.
-void refuse_unrepresentable(const machine::Machine& machine, const program::Program& program);
+/// messages of too many packets, kernels on a device without [transaction], a Tracker too small for them, operators
+/// without a time. KeyError where one key is to blame. simulate and check call it too.
+void refuse_unrepresentable(const machine::Machine& machine, const program::Program& program,
+                            const workload::CostModel& cost);
 
 /// Throws InfeasibleError when a device needs more memory than it has; where it may, that is the warning returned.
 [[nodiscard]] std::vector<std::string> refuse_memory(const machine::Machine& machine, const program::Program& program,

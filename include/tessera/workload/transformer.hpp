@@ -153,10 +153,10 @@ inline constexpr std::int64_t optimizer_state_bytes = 12;
 /// FLOP of one forward pass of one sequence through the whole model, uncut: GEMMs, attention and logits.
 /// Forward and backward take three times that (model FLOPs); recomputation comes on top (hardware FLOPs).
 struct ForwardFlops {
-  std::int64_t attention_core = 0;  ///< scores and context of all layers: what selective recomputation repeats
-  std::int64_t layers = 0;          ///< all layers, attention_core included: what full recomputation repeats
-  std::int64_t logits = 0;
-  [[nodiscard]] std::int64_t total() const { return layers + logits; }
+  Int128 attention_core = 0;  ///< scores and context of all layers: what selective recomputation repeats
+  Int128 layers = 0;          ///< all layers, attention_core included: what full recomputation repeats
+  Int128 logits = 0;
+  [[nodiscard]] Int128 total() const { return layers + logits; }
 };
 [[nodiscard]] ForwardFlops forward_flops(const Model& model, std::int64_t sequence, std::int64_t context, Phase phase);
 

@@ -61,7 +61,7 @@ std::shared_ptr<const config::Schema<GridSpec>> grid_schema(const GridKind& kind
       ->quantity("bandwidth", &GridSpec::bandwidth, config::Unit::bandwidth,
                  "of one link between two neighbours, per direction (not the sum over the edges)")
       .at_least("1 B/s");
-  schema->quantity("latency", &GridSpec::latency, config::Unit::time, "of each link").at_most("1 s");
+  schema->quantity("latency", &GridSpec::latency, config::Unit::time, "of each link").at_least("1 ps").at_most("1 s");
   return schema;
 }
 

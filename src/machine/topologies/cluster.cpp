@@ -44,6 +44,7 @@ void declare_nodes(config::Schema<ClusterSpec>& s) {
       .at_least("1 B/s");
   s.quantity("nvlink_latency", &ClusterSpec::nvlink_latency, Unit::time,
              "from GPU to GPU inside a node; half of it in front of a switch, half behind")
+      .at_least("1 ps")
       .at_most("1 s");
   s.number("nvlink_efficiency", &ClusterSpec::nvlink_efficiency,
            "share of the bandwidth that packet headers leave to payload")
@@ -65,6 +66,7 @@ void declare_fabric(config::Schema<ClusterSpec>& s) {
       .optional();
   s.quantity("nic_latency", &ClusterSpec::nic_latency, Unit::time,
              "from NIC to NIC through one switch, half of it in front of the switch; required with several nodes")
+      .at_least("1 ps")
       .at_most("1 s")
       .optional();
   s.number("nic_efficiency", &ClusterSpec::nic_efficiency,
@@ -77,6 +79,7 @@ void declare_fabric(config::Schema<ClusterSpec>& s) {
       .at_least("1 B/s")
       .optional();
   s.quantity("pcie_latency", &ClusterSpec::pcie_latency, Unit::time, "between a GPU and a NIC that it shares")
+      .at_least("1 ps")
       .at_most("1 s")
       .otherwise("1 us");
   s.choice("fabric", &ClusterSpec::fabric, {"switch", "fat-tree"},
@@ -95,6 +98,7 @@ void declare_fabric(config::Schema<ClusterSpec>& s) {
       .at_most("1000")
       .otherwise("1.0");
   s.quantity("spine_latency", &ClusterSpec::spine_latency, Unit::time, "of each link between a leaf and a spine")
+      .at_least("1 ps")
       .at_most("1 s")
       .otherwise("500 ns");
 }

@@ -21,7 +21,7 @@ const config::Schema<PackageSpec>& package_schema() {
         .at_least("1")
         .at_most(std::to_string(most_devices));
     s.quantity("bandwidth", &PackageSpec::bandwidth, config::Unit::bandwidth, "of each link").at_least("1 B/s");
-    s.quantity("latency", &PackageSpec::latency, config::Unit::time, "of each link").at_most("1 s");
+    s.quantity("latency", &PackageSpec::latency, config::Unit::time, "of each link").at_least("1 ps").at_most("1 s");
     return s;
   }();
   return schema;

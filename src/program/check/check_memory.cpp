@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <limits>
 #include <map>
 
 #include "../memory_walk.hpp"
@@ -18,8 +20,9 @@ Problems check_memory(const Program& program) {
       found = walks.emplace(streams[0], memory_walks(program, streams[0])[streams[0]]).first;
     }
     for (int category = 0; category < memory_category_count; ++category) {
-      const std::int64_t low = found->second.low[static_cast<std::size_t>(category)];
-      if (low >= 0) continue;
+      const Int128 lowest = found->second.low[static_cast<std::size_t>(category)];
+      if (lowest >= 0) continue;
+      const auto low = static_cast<std::int64_t>(std::max<Int128>(lowest, -std::numeric_limits<std::int64_t>::max()));
       problems.add(fmt::format("device {} releases {} of {} more than it has allocated", id, bytes_text(-low),
                                name_of(static_cast<MemoryCategory>(category))));
     }

@@ -196,6 +196,8 @@ std::int64_t Rows::integer(std::size_t row, std::size_t column) const {
 }
 
 double Rows::number(std::size_t row, std::size_t column) const {
+  // Sums were whole numbers in files of earlier versions.
+  if (schema_.columns[column].type == ColumnType::int64) return static_cast<double>(integer(row, column));
   double value = 0;
   std::memcpy(&value, cell(row, column, ColumnType::float64), sizeof value);
   return value;

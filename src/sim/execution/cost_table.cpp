@@ -16,7 +16,9 @@ CostTable::CostTable(const program::Program& program, const machine::DeviceSpec&
 
 Time CostTable::time(const workload::Operator& op) const {
   const Time normal = cost_->time(op, *device_);
-  return speed_ == 1 ? normal : static_cast<Time>(std::ceil(static_cast<double>(normal) / speed_));
+  if (speed_ == 1) return normal;
+  const double slowed = std::ceil(static_cast<double>(normal) / speed_);
+  return slowed < static_cast<double>(latest) ? static_cast<Time>(slowed) : never;
 }
 
 Time CostTable::reduction(std::int64_t bytes) {
@@ -24,8 +26,10 @@ Time CostTable::reduction(std::int64_t bytes) {
   const auto hash = static_cast<std::uint64_t>(bytes) * 0x9E37'79B9'7F4A'7C15U;
   Known& known = known_[hash >> 56U];
   if (known.bytes != bytes) {
-    known.bytes = bytes;
+    known = {};  // where this fails
     known.time = time(workload::streaming(workload::OperatorKind::addition, "reduction", 2 * bytes, bytes, "fp32"));
+    if (known.time == never) throw_beyond_time();
+    known.bytes = bytes;
   }
   return known.time;
 }

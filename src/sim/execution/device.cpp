@@ -56,6 +56,16 @@ void Device::start(pdes::Context& context) {
 void Device::handle(pdes::Context& context, const pdes::Event& event) {
   context_ = &context;
   source_ = event.source;
+  try {
+    act_on(event);
+    run_ready();
+  } catch (const BeyondTimeError&) {
+    if (at_work_ == nullptr) throw;
+    refuse_time(*at_work_);
+  }
+}
+
+void Device::act_on(const pdes::Event& event) {
   switch (event.kind) {
     case NetworkProtocol::kind_of<Delivered>: {
       const auto message = event.as<Delivered>();
@@ -75,9 +85,8 @@ void Device::handle(pdes::Context& context, const pdes::Event& event) {
       break;
     }
     default:
-      node_.handle(context, event);
+      node_.handle(*context_, event);
   }
-  run_ready();
 }
 
 void Device::run_ready() {

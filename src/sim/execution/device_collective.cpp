@@ -40,7 +40,7 @@ bool Device::go_on_with_collective(Stream& stream) {
         if (!post_step(stream)) return false;
         break;
       case Phase::receive:
-        stream.clock = std::max(stream.clock, context_->now()) + costs_->reduction(run.reduce);
+        stream.clock = time_after(std::max(stream.clock, context_->now()), costs_->reduction(run.reduce));
         run.phase = run.wait_sends ? Phase::depart : Phase::post;
         ++run.step;
         break;

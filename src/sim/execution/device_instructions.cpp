@@ -10,6 +10,13 @@ using program::Activity;
 using program::Instruction;
 using program::Op;
 
+namespace {
+
+/// Instructions that a stream carries out in one event, at most: between events the engine looks at signals.
+constexpr int most_at_a_time = 4096;
+
+}  // namespace
+
 // The instruction at which a stream stands; null when it has ended.
 const Instruction* Device::present(Stream& stream) const {
   while (!stream.frames.empty()) {
@@ -25,12 +32,15 @@ const Instruction* Device::present(Stream& stream) const {
 }
 
 void Device::run(Stream& stream) {
+  at_work_ = &stream;
   stream.state = StreamState::runs;
   if (stream.collective.phase != CollectiveRun::Phase::none) {
     if (!go_on_with_collective(stream)) return;
     ++stream.frames.back().next;
   }
+  int left = most_at_a_time;
   while (const Instruction* instruction = present(stream)) {
+    if (left-- == 0) return go_on_later(stream);
     if (instruction->op == Op::call) {
       call(stream, *instruction);
       continue;
@@ -39,6 +49,12 @@ void Device::run(Stream& stream) {
     ++stream.frames.back().next;
   }
   stream.state = StreamState::done;
+}
+
+// In an event at the time that the stream has reached, as if others could see what it does next.
+void Device::go_on_later(Stream& stream) {
+  stream.state = StreamState::until_clock;
+  wake_at(stream, std::max(stream.clock, context_->now()));
 }
 
 bool Device::execute(Stream& stream, const Instruction& instruction) {
@@ -80,8 +96,8 @@ void Device::call(Stream& stream, const Instruction& instruction) {
 
 bool Device::compute(Stream& stream, const Instruction& instruction) {
   const Time begin = stream.clock;
-  stream.clock += instruction.count * costs_->of(instruction.a);
-  flops_ += instruction.count * environment_->program->operators[instruction.a].flops;
+  stream.clock = time_after(stream.clock, repeated(instruction.count, costs_->of(instruction.a)));
+  flops_ += static_cast<Int128>(instruction.count) * environment_->program->operators[instruction.a].flops;
   spend(stream, instruction, instruction.activity, begin, stream.clock);
   return true;
 }
@@ -91,7 +107,7 @@ bool Device::compute_in_turn(Stream& stream, const Instruction& instruction) {
   while (stream.launched < instruction.count) {
     if (!reach_clock(stream)) return false;
     const Time begin = stream.clock = context_->now();
-    engine_free_ = std::max(engine_free_, begin) + costs_->of(instruction.a);
+    engine_free_ = time_after(std::max(engine_free_, begin), costs_->of(instruction.a));
     flops_ += environment_->program->operators[instruction.a].flops;
     stream.clock = engine_free_;
     ++stream.launched;

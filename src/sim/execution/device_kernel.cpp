@@ -103,6 +103,7 @@ void Device::kernel_ended(const OwnGpu& own) {
 }
 
 void Device::on_gpu_call(const GpuCall& call) {
+  at_work_ = &streams_[gpus_[call.memory]->stream()];
   gpus_[call.memory]->gpu().wake({static_cast<GpuWake::What>(call.what), call.index}, context_->now());
 }
 
@@ -110,8 +111,9 @@ void Device::on_gpu_call(const GpuCall& call) {
 void Device::on_block(const Delivered& message) {
   const MessageName& name = message.name;
   ++messages_received_;
-  gpu(memory_of(name.channel))
-      .received(name.channel & ~combined_lane, name.sequence, context_->now(), message.waited_until);
+  OwnGpu& own = gpu(memory_of(name.channel));
+  at_work_ = &streams_[own.stream()];
+  own.received(name.channel & ~combined_lane, name.sequence, context_->now(), message.waited_until);
 }
 
 void Device::wake_gpu(std::uint32_t memory, Time at, const GpuWake& wake) {

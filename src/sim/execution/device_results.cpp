@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tessera/base/config.hpp"
+#include "tessera/base/error.hpp"
 #include "tessera/sim/execution/channel.hpp"
 #include "tessera/sim/execution/device.hpp"
 
@@ -21,6 +22,19 @@ std::string senders_text(const std::vector<Mailboxes::Awaited>& awaited, const m
 }
 
 }  // namespace
+
+void Device::refuse_time(Stream& stream) const {
+  const program::Program& program = *environment_->program;
+  std::string what;
+  if (const program::Instruction* instruction = present(stream)) {
+    const bool computes = instruction->op == program::Op::compute;
+    const std::string& name = computes ? program.operators[instruction->a].name : program.labels[instruction->label];
+    what = (computes ? "operator \"" : "\"") + name + "\" on ";
+  }
+  what += environment_->machine->node_name(self_) + ", begun at " +
+          config::format_rounded(stream.clock, config::Unit::time);
+  throw InfeasibleError(BeyondTimeError::text(what));
+}
 
 Time Device::finished() const {
   Time time = 0;

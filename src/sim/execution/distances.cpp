@@ -27,8 +27,7 @@ Distance chain(const Distance& first, const Distance& then) {
 /// `count` >= 1 times `once`.
 Distance repeat(const Distance& once, std::uint32_t count) {
   Distance all = once;
-  const bool overflows = once.end > 0 && static_cast<Time>(count) > never / once.end;
-  all.end = overflows ? never : once.end * static_cast<Time>(count);
+  all.end = saturating_times(count, once.end);
   return all;
 }
 
@@ -57,7 +56,7 @@ Distance DistanceTable::before(const CostTable& costs, const program::Instructio
   Distance here = behind;
   switch (instruction.op) {
     case Op::compute:
-      return later(behind, instruction.count * costs.of(instruction.a));
+      return later(behind, saturating_times(instruction.count, costs.of(instruction.a)));
     case Op::send:
       if (reach_.peers_cross[instruction.a]) here.crossing = 0;
       if (reach_.peers_share[instruction.a]) here.sharing = 0;

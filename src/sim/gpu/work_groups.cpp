@@ -126,7 +126,7 @@ void WorkGroups::try_compute(std::uint32_t index, Time now) {
   if (held.ready > now) return context_.host->wake_gpu(held.ready, {GpuWake::What::slot_ready, index});
   Time& free = cu_free_[index % cu_free_.size()];
   const std::int64_t fma = shape_->tile_m * shape_->tile_n * layout_->depth(slot.computing);
-  free = std::max(free, now) + fma_.up(fma);
+  free = time_after(std::max(free, now), fma_.up(fma));
   slot.busy = true;
   context_.host->wake_gpu(free, {GpuWake::What::slot_done, index});
 }
@@ -146,7 +146,7 @@ void WorkGroups::computed(std::uint32_t index, Time now) {
   if (slot.computing == slot.last) {
     slot.busy = false;
     slot.storing = true;
-    return context_.host->wake_gpu(now + fixed_time_, {GpuWake::What::slot_done, index});
+    return context_.host->wake_gpu(time_after(now, fixed_time_), {GpuWake::What::slot_done, index});
   }
   load(index, now);  // into the buffer that is free now
   slot.busy = false;

@@ -47,8 +47,9 @@ ArbitrationPointer make_arbitration(const ArbitrationSpec& spec) {
 std::uint32_t threshold_for(const OccupancySum& observed, const IntensityLevels& levels) {
   std::size_t level = 0;
   // Compared as products: a mean is never rounded.
-  while (level < levels.from.size() &&
-         (observed.duration == 0 || observed.burst_time < levels.from[level] * observed.duration)) {
+  while (
+      level < levels.from.size() &&
+      (observed.duration == 0 || observed.burst_time < static_cast<Int128>(levels.from[level]) * observed.duration)) {
     ++level;
   }
   return levels.thresholds[level];

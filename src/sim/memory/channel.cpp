@@ -10,6 +10,14 @@ namespace {
 
 std::size_t direction_of(const MemoryRequest& request) { return request.op == MemoryOp::read ? 0 : 1; }
 
+/// The longest that one transaction can take from its turn to its data: nothing in it is longer.
+double longest_service(const ChannelSpec& spec) {
+  const double bursts = std::max(spec.ccdl, spec.ccdwl) * static_cast<double>(spec.block_bursts + 1);
+  const double rows = static_cast<double>(spec.row_time) * 64 * spec.block_bursts;  // a row is a byte at least
+  const double clocks = 2 * bursts + rows + spec.turnaround;
+  return clocks * static_cast<double>(spec.clock_period) + static_cast<double>(spec.latency);
+}
+
 const ChannelSpec& checked(const ChannelSpec& spec) {
   if (spec.clock_period <= 0) throw InputError("a memory channel needs a clock period of at least 1 ps");
   if (spec.ccdl == 0) throw InputError("a burst of a memory channel takes at least 1 clock (ccdl)");
@@ -18,6 +26,8 @@ const ChannelSpec& checked(const ChannelSpec& spec) {
   if (spec.block_bursts == 0) throw InputError("a block of memory holds at least 1 burst");
   if (spec.queue == 0) throw InputError("the DRAM queue of a memory channel holds at least 1 burst");
   if (spec.latency < 0) throw InputError("the latency of a memory channel is negative");
+  if (longest_service(spec) > static_cast<double>(longest_transaction))
+    throw InputError("a transaction of a memory channel takes longer than an hour");
   return spec;
 }
 
@@ -97,10 +107,13 @@ DramQueue::Taken DramQueue::take() {
   return taken;
 }
 
+void refuse(const ChannelSpec& spec) { static_cast<void>(checked(spec)); }
+
 MemoryChannel::MemoryChannel(const ChannelSpec& spec, ArbitrationPointer policy, ChannelSink& sink)
     : spec_(checked(spec)),
       turnaround_(spec.turnaround * spec.clock_period),
       row_time_(spec.row_time * spec.clock_period),
+      longest_service_(static_cast<Time>(longest_service(spec)) + 1),
       policy_(std::move(policy)),
       sink_(&sink),
       queue_(spec.max_bypass),
@@ -197,6 +210,7 @@ void MemoryChannel::enter(Time now, MemoryStream name) {
 }
 
 void MemoryChannel::serve(Time now) {
+  if (now > latest - longest_service_) throw_beyond_time();  // so that no sum below has to be looked at
   observed_until(now);
   const DramQueue::Taken taken = queue_.take();
   const MemoryRequest& request = taken.request;
@@ -209,7 +223,7 @@ void MemoryChannel::serve(Time now) {
   counts_.bytes[traffic] += request.bytes;
   ++counts_.transactions[traffic];
   counts_.busy += free_at_ - start;
-  counts_.stalled += free_at_ - start - bursts_of(request.bytes) * spec_.ccdl * spec_.clock_period;
+  counts_.stalled += free_at_ - start - bursts_of(request.bytes) * (spec_.ccdl * spec_.clock_period);
   counts_.turnarounds += taken.turned ? 1 : 0;
   sink_->done(request, request.op == MemoryOp::read ? free_at_ + spec_.latency : free_at_);
 }
@@ -235,7 +249,7 @@ OccupancySum MemoryChannel::end_observation(Time now) {
 }
 
 OccupancySum MemoryChannel::observed_until(Time now) {
-  observed_.burst_time += queue_.occupancy() * (now - observed_.duration);
+  observed_.burst_time += static_cast<Int128>(queue_.occupancy()) * (now - observed_.duration);
   observed_.duration = now;
   return observed_;
 }

@@ -45,7 +45,7 @@ void MemorySystem::push(Time now, const MemoryRequest& request) {
 }
 
 Time MemorySystem::read(Time now, BlockId block, std::uint32_t bytes, TrafficClass traffic, std::uint32_t owner) {
-  const Time served = cache_.bank_time(block, bytes, now) + spec_.cache.hit_latency;
+  const Time served = time_after(cache_.bank_time(block, bytes, now), spec_.cache.hit_latency);
   const CacheResult result = cache_.read(block, bytes);
   switch (result.outcome) {
     case CacheOutcome::hit:
@@ -124,7 +124,7 @@ void MemorySystem::done(const MemoryRequest& request, Time at) {
   if (request.op != MemoryOp::read) return;
   if (request.detail == direct_read) return client_->arrived(request.owner, at);
   const std::uint32_t entry = cache_.fill(request.block);
-  const Time there = at + spec_.cache.hit_latency;
+  const Time there = time_after(at, spec_.cache.hit_latency);
   data_at_[entry] = there;
   std::uint32_t index = std::exchange(first_waiter_[entry], none);
   while (index != none) {

@@ -33,10 +33,25 @@ std::uint32_t NetworkNode::port_towards(machine::NodeId destination) const {
   return link - network.first_link[self_];
 }
 
+template <class Act>
+void NetworkNode::at_port(std::uint32_t port, Act&& act) {
+  try {
+    act(ports_[port]);
+  } catch (const BeyondTimeError&) {
+    refuse_time(ports_[port]);
+  }
+}
+
+void NetworkNode::refuse_time(const OutputPort& port) const {
+  const std::string name =
+      environment_.machine == nullptr ? std::to_string(port.link()) : environment_.machine->link_name(port.link());
+  throw InfeasibleError(BeyondTimeError::text("the link from " + name));
+}
+
 void NetworkNode::post(pdes::Context& context, pdes::ComponentId source, std::uint32_t port,
                        const OwnMessage& message) {
   context_ = &context;
-  ports_[port].post(context.now(), source, message, *this);
+  at_port(port, [&](OutputPort& at) { at.post(context.now(), source, message, *this); });
 }
 
 void NetworkNode::handle(pdes::Context& context, const pdes::Event& event) {
@@ -47,7 +62,8 @@ void NetworkNode::handle(pdes::Context& context, const pdes::Event& event) {
       if (is_taken_back({segment.name, segment.generation, segment.destination})) return;
       const std::uint32_t together = combined(segment);
       if (together > 1) return combine(segment, together, event.source);
-      ports_[port_towards(segment.destination)].arrive(context.now(), event.source, segment, *this);
+      at_port(port_towards(segment.destination),
+              [&](OutputPort& at) { at.arrive(context.now(), event.source, segment, *this); });
       return;
     }
     case NetworkProtocol::kind_of<Amend>: {
@@ -55,13 +71,14 @@ void NetworkNode::handle(pdes::Context& context, const pdes::Event& event) {
       if (message.packets == 0 || message.destination == self_) {
         taken_back_.push_back({message.name, message.generation, message.destination});
       } else {
-        ports_[port_towards(message.destination)].amend(context.now(), event.source, message, *this);
+        at_port(port_towards(message.destination),
+                [&](OutputPort& at) { at.amend(context.now(), event.source, message, *this); });
       }
       return;
     }
     case NetworkProtocol::kind_of<PortWake>: {
       const auto message = event.as<PortWake>();
-      ports_[message.port].wake(context.now(), message.token, *this);
+      at_port(message.port, [&](OutputPort& at) { at.wake(context.now(), message.token, *this); });
       return;
     }
     default:
@@ -79,8 +96,8 @@ std::uint32_t NetworkNode::combined(const Segment& segment) const {
 
 // A segment that is combined is one packet (checked before time zero), so that it is here when its event is handled.
 void NetworkNode::combine(Segment segment, std::uint32_t messages, pdes::ComponentId source) {
-  if (combiner_.complete(segment.name, messages, segment.waited_until))
-    ports_[0].arrive(context_->now(), source, segment, *this);
+  if (!combiner_.complete(segment.name, messages, segment.waited_until)) return;
+  at_port(0, [&](OutputPort& at) { at.arrive(context_->now(), source, segment, *this); });
 }
 
 bool NetworkNode::is_taken_back(const TakenBack& what) {

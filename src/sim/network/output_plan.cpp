@@ -94,12 +94,12 @@ void OutputPort::announce(Time waited_until, PortSink& sink) {
   if (run_.to_destination && !run_.final) return;  // the destination counts whole messages
   run_.generation = next_generation_++;
   if (run_.to_destination) {
-    sink.deliver(*this, out.last + latency(), run_.destination, {run_.name, run_.generation, waited_until});
+    sink.deliver(*this, time_after(out.last, latency()), run_.destination, {run_.name, run_.generation, waited_until});
     return;
   }
   Segment segment{run_.name, run_.generation, run_.destination, link_, waited_until, out, run_.final};
   segment.law.delay(latency());
-  sink.forward(*this, out.at(0, tables_->rate(out.rate)) + latency(), segment);
+  sink.forward(*this, time_after(out.at(0, tables_->rate(out.rate)), latency()), segment);
 }
 
 // Every message that takes turns goes on as a segment of its own, whose packets lie a round apart.
@@ -116,7 +116,7 @@ void OutputPort::announce_turns(PortSink& sink) {
     law.stride *= run_.takers;
     law.count = packets;
     law.last = out.at((packets - 1) * run_.takers + taker, tables_->rate(out.rate));
-    const Time first = law.at(0, tables_->rate(out.rate)) + latency();
+    const Time first = time_after(law.at(0, tables_->rate(out.rate)), latency());
     law.delay(latency());
     sink.forward(*this, first,
                  {message.name, run_.generation + taker, message.destination, link_, message.waited_until, law, false});

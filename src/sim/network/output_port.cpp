@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "tessera/base/error.hpp"
+#include "tessera/base/integers.hpp"
 
 namespace tessera::sim {
 namespace {
@@ -134,7 +135,7 @@ void OutputPort::cut(Time now, std::uint32_t packets, PortSink& sink) {
   if (run_.takers > 1) {
     take_back_turns(now, packets, sink);
   } else if (!run_.to_destination || run_.final) {
-    sink.amend(*this, kept_until + latency(), {run_.name, run_.generation, run_.destination, packets});
+    sink.amend(*this, time_after(kept_until, latency()), {run_.name, run_.generation, run_.destination, packets});
   }
   if (packets == 0) {
     run_.active = false;
@@ -158,7 +159,8 @@ void OutputPort::take_back_turns(Time now, std::uint32_t packets, PortSink& sink
     if (kept == turns_of(taker, out.count) || tables_->link(link_).to == message.destination) continue;
     const std::uint32_t last = (kept - 1) * run_.takers + taker;
     const Time kept_until = kept > 0 ? std::max(now, out.at(last, tables_->rate(out.rate))) : now;
-    sink.amend(*this, kept_until + latency(), {message.name, run_.generation + taker, message.destination, kept});
+    sink.amend(*this, time_after(kept_until, latency()),
+               {message.name, run_.generation + taker, message.destination, kept});
   }
 }
 
@@ -236,7 +238,8 @@ void OutputPort::complete_stream_run() {
   const std::int64_t behind =
       out.count - static_cast<std::int64_t>(out.until(last_arrival, tables_->rate(out.rate))) - 1;
   const std::int64_t backlog = rate().within(std::max<Time>(0, service.first_start - last_arrival));
-  counts_.peak_queue = std::max(counts_.peak_queue, std::max<std::int64_t>(0, behind * packet) + backlog);
+  counts_.peak_queue =
+      std::max(counts_.peak_queue, saturating_sum(std::max<std::int64_t>(0, behind * packet), backlog));
   stream.served += out.count;
   law.advance(out.count);
   if (law.count > 0) {
@@ -254,7 +257,7 @@ void OutputPort::count_queue(Time now) {
   std::int64_t bytes = rate().within(std::max<Time>(0, free_at() - now));
   for (const Waiting& waiting : waiting_) {
     const Law& law = streams_[waiting.stream].segment.law;
-    bytes += law.bytes(law.until(now, tables_->rate(law.rate)), packet);
+    bytes = saturating_sum(bytes, law.bytes(law.until(now, tables_->rate(law.rate)), packet));
   }
   counts_.peak_queue = std::max(counts_.peak_queue, bytes - packet);
 }

@@ -16,7 +16,8 @@ struct Flow {
   /// Sufficient for packet `index` to find the server busy with the one before it: no rounding can change it.
   [[nodiscard]] bool finds_busy(std::uint32_t index) const {
     return arrival(index) <=
-           period.start + rates.server.down(period.bytes + static_cast<std::int64_t>(index) * rates.packet);
+           saturating_add(period.start,
+                          rates.server.down(period.bytes + static_cast<std::int64_t>(index) * rates.packet));
   }
 
   /// How many of the first `packets` provably leave back to back. Arrivals and departures are straight lines but for
@@ -56,7 +57,7 @@ void serve_full(const Flow& flow, std::uint32_t packets, Service& service) {
   if (service.paced) {
     covered = packets;
     service.out = flow.arrivals;
-    service.out.base += rates.server.up(rates.packet);
+    service.out.base = time_after(service.out.base, rates.server.up(rates.packet));
     service.after = {flow.arrival(packets - 1), rates.packet};
   } else {
     service.out.base = flow.period.start;
@@ -82,10 +83,21 @@ void serve_last(const Law& arrivals, const Rate& server, Service& service) {
   service.out.last_bytes = arrivals.last_bytes;
 }
 
+/// The same busy period with room for the bytes of any run. Fast links carry more than 2^63 B in the time that can be
+/// simulated; whole multiples of what takes a whole number of picoseconds become time, which changes nothing.
+BusyPeriod with_room(const BusyPeriod& period, const Rate& rate) {
+  constexpr std::int64_t enough = std::int64_t{1} << 61U;  // as much as the packets of a message
+  if (period.bytes < enough) [[likely]]
+    return period;
+  const Rate::Whole whole = rate.whole(period.bytes);
+  return {time_after(period.start, whole.time), period.bytes - whole.bytes};
+}
+
 }  // namespace
 
-Service serve(const BusyPeriod& before, const Law& arrivals, std::uint32_t limit, const ServiceRates& rates) {
+Service serve(const BusyPeriod& given, const Law& arrivals, std::uint32_t limit, const ServiceRates& rates) {
   Service service;
+  const BusyPeriod before = with_room(given, rates.server);
   const Time free = before.end(rates.server);
   const Time first = arrivals.at(0, rates.arrivals);
   service.first_start = std::max(first, free);
@@ -97,9 +109,10 @@ Service serve(const BusyPeriod& before, const Law& arrivals, std::uint32_t limit
   return service;
 }
 
-Service serve_own(const BusyPeriod& before, Time offered, std::uint32_t packets, std::int64_t last_bytes,
+Service serve_own(const BusyPeriod& given, Time offered, std::uint32_t packets, std::int64_t last_bytes,
                   const ServiceRates& rates) {
   Service service;
+  const BusyPeriod before = with_room(given, rates.server);
   const Time free = before.end(rates.server);
   service.first_start = std::max(offered, free);
   const BusyPeriod period = offered > free ? BusyPeriod{offered, 0} : before;

@@ -46,6 +46,20 @@ Result from_text(const std::string& text, std::size_t layers, std::size_t nodes)
   return result;
 }
 
+/// Sums of costs, and what is too much beside them, have to stay within the range of time.
+void refuse_too_long(const CostTables& tables, std::int64_t layers) {
+  double longest = 0;
+  const auto add = [&](const std::vector<Time>& times) {
+    Time most = 0;
+    for (const Time time : times) most = std::max(most, time < too_much ? time : 0);
+    longest += static_cast<double>(most);
+  };
+  for (const std::vector<Time>& node : tables.nodes) add(node);
+  for (const CostTables::Edge& edge : tables.edges) add(edge.times.times);
+  if (longest * static_cast<double>(layers) > static_cast<double>(too_much))
+    throw InfeasibleError(BeyondTimeError::text("the search for partitions, whose slowest would take longer"));
+}
+
 }  // namespace
 
 std::vector<std::vector<Partition>> partitions_of(const Space& space, const std::vector<Choice>& layers) {
@@ -70,6 +84,7 @@ Chosen choose(const Job& job, const Graph& graph, const Space& space, const Pass
   Result best{{space.given, 0, 0}, {}};
   together(comm, [&] {
     if (comm.rank() != 0) return;
+    refuse_too_long(tables, layers);
     if (is_given) {
       best.found.cost = total_cost(tables, space.given) + exposed_sums(tables, space.given);
     } else {

@@ -66,9 +66,10 @@ LinkLoads::Burden LinkLoads::burden() {
 Time LinkLoads::time(const Burden& burden, std::int64_t times) const {
   Time longest = 0;
   for (std::size_t i = 0; i < rates_.size(); ++i) {
-    if (burden.most[i] > 0) longest = std::max(longest, duration_at_rate(times * burden.most[i], rates_[i]));
+    if (burden.most[i] > 0)
+      longest = std::max(longest, duration_at_rate(saturating_times(times, burden.most[i]), rates_[i]));
   }
-  return longest + burden.latency;
+  return saturating_add(longest, burden.latency);
 }
 
 }  // namespace tessera::strategy::primepar

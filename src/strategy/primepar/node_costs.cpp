@@ -19,7 +19,9 @@ NodeCosts::NodeCosts(const Job& job, const Graph& graph, const Passes& passes)
 
 Time NodeCosts::slowed(int device, Time time) const {
   const double speed = speeds_[static_cast<std::size_t>(device)];
-  return speed == 1.0 ? time : static_cast<Time>(static_cast<double>(time) / speed);
+  if (speed == 1.0) return time;
+  const double slow = static_cast<double>(time) / speed;
+  return slow < static_cast<double>(latest) ? static_cast<Time>(slow) : latest;
 }
 
 Time NodeCosts::duration(const workload::Operator& op) const { return job_->cost->time(op, job_->machine->device); }
@@ -31,18 +33,19 @@ NodeTimes NodeCosts::times(std::size_t node, const CutNode& cut) {
     between_nodes_ = 0;
     const Time own = computed(node, cut, phase);
     if (phase == Phase::gradient && cut.slices.op().has_parameters()) {  // summed once, not for each micro-batch
-      found.backward += own;
+      found.backward = time_after(found.backward, own);
       found.free += std::max<Time>(0, own - between_nodes_);
       const Time sums = summed(node, cut, phase);
-      found.all += passes_.in_a_row() * own + (passes_.overlap_gradients ? 0 : sums);
+      found.all = time_after(found.all, repeated(passes_.in_a_row(), own));
+      if (!passes_.overlap_gradients) found.all = time_after(found.all, sums);
       (is_across(cut.sums[static_cast<std::size_t>(phase)].groups) ? found.across : found.inside) = sums;
       continue;
     }
-    const Time both = own + summed(node, cut, phase);
+    const Time both = time_after(own, summed(node, cut, phase));
     const bool is_again = phase == Phase::forward && passes_.recomputation;
-    found.all += (is_again ? 2 : 1) * passes_.in_a_row() * both;
+    found.all = time_after(found.all, repeated((is_again ? 2 : 1) * passes_.in_a_row(), both));
     if (phase == Phase::forward && !is_again) continue;
-    found.backward += both;
+    found.backward = time_after(found.backward, both);
     found.free += std::max<Time>(0, both - between_nodes_);
   }
   return found;

@@ -10,6 +10,8 @@ namespace {
 constexpr std::int64_t whole = 1024;  // weights are whole parts of it
 constexpr int most_weights = 6;       // between the ends; two or three are tried as a rule
 
+Time part(Time time, std::int64_t weight) { return static_cast<Time>(static_cast<Int128>(time) * weight / whole); }
+
 /// A plan takes about as long as the longer of two sums over its operators: what computes, with all sums hidden, or the
 /// sums and what comes before them, with the backward pass hidden.
 struct Weighed {
@@ -24,7 +26,7 @@ class WeighedSearch {
 
   /// The least of (1 - weight) x the first sum + weight x the second one; of whole.
   Weighed at(std::int64_t weight) {
-    return least([&](std::size_t node, std::size_t choice) { return excess(node, choice) * weight / whole; });
+    return least([&](std::size_t node, std::size_t choice) { return part(excess(node, choice), weight); });
   }
   /// The least of what would be if each operator's sum were hidden by its own backward pass alone.
   Weighed each_by_itself() {
@@ -77,7 +79,7 @@ Found best_of_weights(CostTables& tables, std::int64_t layers) {
     const std::int64_t weight = std::clamp(longer / (less / whole + 1), Time{1}, Time{whole - 1});
     Weighed middle = search.at(weight);
     if (middle.found.cost < best.cost) best = middle.found;
-    const auto worth = [&](const Weighed& one) { return one.hidden + one.excess * weight / whole; };
+    const auto worth = [&](const Weighed& one) { return one.hidden + part(one.excess, weight); };
     if (worth(middle) >= std::min(worth(sums), worth(computes))) break;
     (middle.excess > 0 ? sums : computes) = std::move(middle);
   }

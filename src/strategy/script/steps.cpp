@@ -8,6 +8,7 @@
 
 #include "../place_of.hpp"
 #include "ops.hpp"
+#include "tessera/base/error.hpp"
 #include "tessera/program/collective.hpp"
 
 namespace tessera::strategy::script {
@@ -70,6 +71,7 @@ Step StepReader::read_one(const StepTable& keys, const Table& table, const std::
     read_collective(step, table, *kind);
   } else if (keys.op == "gemm" || keys.op == "compute") {
     read_operator(step, table);
+    check_time(step, table);
   } else if (keys.op == "send" || keys.op == "receive") {
     read_peer(step, table, *devices);
   } else if (keys.op == "run") {
@@ -102,6 +104,16 @@ void StepReader::read_operator(Step& step, const Table& table) {
                                   : workload::streaming(workload::OperatorKind::elementwise, name, 0, 0, datatype);
   if (keys.flops == 0 || table.find("read") != nullptr) step.operation.bytes_read = keys.read;
   if (keys.flops == 0 || table.find("write") != nullptr) step.operation.bytes_written = keys.write;
+}
+
+/// Refuses, at its step, an operator that the cost model has no time for.
+void StepReader::check_time(const Step& step, const Table& table) {
+  if (job_.cost == nullptr || step.operation.name.empty()) return;
+  try {
+    static_cast<void>(job_.cost->time(step.operation, job_.machine->device));
+  } catch (const KeyError& error) {
+    diagnostics_.error(table.where(), error.what());
+  }
 }
 
 void StepReader::read_peer(Step& step, const Table& table, const Devices& devices) {

@@ -48,6 +48,7 @@ class StepReader {
   [[nodiscard]] Step read_one(const StepTable& keys, const config::Table& table,
                               const std::vector<std::string>& blocks);
   void read_operator(Step& step, const config::Table& table);
+  void check_time(const Step& step, const config::Table& table);
   void read_peer(Step& step, const config::Table& table, const Devices& devices);
   void read_collective(Step& step, const config::Table& table, program::CollectiveKind kind);
   [[nodiscard]] std::optional<std::uint32_t> read_algorithm(const Step& step, const config::Table& table,

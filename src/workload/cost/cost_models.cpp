@@ -19,8 +19,9 @@ double peak_rate(const Operator& op, const machine::DeviceSpec& device) {
   if (found != device.peak.end()) return static_cast<double>(found->second) / picoseconds_per_second;
   std::string known;
   for (const auto& peak : device.peak) known += (known.empty() ? "" : ", ") + peak.first;
-  throw InputError(fmt::format("device {} states no peak for datatype {} (operator \"{}\"); it has {}", device.name,
-                               op.datatype, op.name, known));
+  throw KeyError("workload.datatype",
+                 fmt::format("device {} states no peak for datatype {} (operator \"{}\"); it has {}", device.name,
+                             op.datatype, op.name, known));
 }
 
 double memory_time(const Operator& op, const machine::DeviceSpec& device, double efficiency) {
@@ -36,8 +37,11 @@ Time round_up(double picoseconds, const Operator& op, const machine::DeviceSpec&
   constexpr double most = 4e18;  // below 2^62
   const double whole = std::ceil(picoseconds);
   if (!(whole < most)) {
-    throw InputError(fmt::format("operator \"{}\" takes more than 46 days on device {}: longer than can be simulated",
-                                 op.name, device.name));
+    const bool by_memory =
+        op.flops == 0 || memory_time(op, device, 1) > static_cast<double>(op.flops) / peak_rate(op, device);
+    throw KeyError(by_memory ? "machine.device.memory_bandwidth" : "machine.device.peak." + op.datatype,
+                   fmt::format("operator \"{}\" takes more than 46 days on device {}: longer than can be simulated",
+                               op.name, device.name));
   }
   return static_cast<Time>(whole);
 }

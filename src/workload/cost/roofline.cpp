@@ -35,9 +35,11 @@ config::Schema<Parameters> make_schema() {
       .otherwise("0.85");
   s.quantity("matrix_ramp", &Parameters::matrix_ramp, config::Unit::time,
              "arithmetic time at which a GEMM reaches half of matrix_efficiency; docs/models.md#cost-models")
+      .at_most("1 s")
       .otherwise("4 us");
   s.quantity("launch_overhead", &Parameters::launch_overhead, config::Unit::time,
              "from the end of one kernel to the start of the next; Gray 2019: 3.8 us a launch of a kernel of 2.9 us")
+      .at_most("1000000 s")
       .otherwise("900 ns");
   return s;
 }

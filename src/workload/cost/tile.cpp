@@ -45,6 +45,7 @@ config::Schema<Parameters> make_schema() {
       .otherwise("47");
   s.quantity("tile_latency", &Parameters::tile_latency, config::Unit::time,
              "to fill a tile's pipeline: one access to device memory; Luo et al. 2024: 466 clocks on A100")
+      .at_most("1 s")
       .otherwise("330 ns");
   s.choice<bool>("stores", &Parameters::exposed_stores, {{"overlapped", false}, {"exposed", true}},
                  "result tiles leave while other tiles compute; or all cores finish a wave at the same time and share "
@@ -52,6 +53,7 @@ config::Schema<Parameters> make_schema() {
       .otherwise("overlapped");
   s.quantity("launch_overhead", &Parameters::launch_overhead, config::Unit::time,
              "from the end of one kernel to the start of the next; Gray 2019: 3.8 us a launch of a kernel of 2.9 us")
+      .at_most("1000000 s")
       .otherwise("900 ns");
   return s;
 }

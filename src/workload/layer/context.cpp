@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tessera/base/error.hpp"
 
 namespace tessera::workload::layer {
@@ -13,6 +15,24 @@ std::int64_t share(std::int64_t whole, std::int64_t parts, const char* what, con
     throw InputError(fmt::format("{} = {} is not a multiple of the {} {} ranks", what, whole, parts, ranks));
   }
   return whole / parts;
+}
+
+/// The largest tensors of a layer, some of which are read and written many times in one kernel, and the FLOP of its
+/// attention, up to ten times those of one product, have to fit into 63 bits.
+void refuse_too_large(const Model& model, const LayerShape& shape) {
+  const auto real = [](std::int64_t count) { return static_cast<double>(count); };
+  const double scores = real(shape.heads_per_rank) * real(shape.context);
+  const double width =
+      std::max({real(model.hidden), 3 * real(model.ffn_hidden),
+                3 * real(model.heads + model.kv_heads) * real(model.head_dim), scores, real(model.vocabulary)});
+  const double experts = real(std::max<std::int64_t>(1, model.experts_per_token + model.shared_experts));
+  const double tokens = real(shape.sequence) * real(shape.micro_batch);
+  if (64 * tokens * experts * width < 9e18 && 20 * tokens * scores * real(model.head_dim) < 9e18) return;
+  throw KeyError(
+      "workload.sequence",
+      fmt::format("a layer over {} x {} tokens of this model is larger than is counted: more than 10^17 numbers, "
+                  "or 10^18 FLOP, in one kernel",
+                  shape.micro_batch, shape.sequence));
 }
 
 LayerShape complete(const Model& model, LayerShape shape) {
@@ -32,6 +52,7 @@ LayerShape complete(const Model& model, LayerShape shape) {
     shape.kv_heads_per_rank =
         model.kv_heads < shape.tensor ? 1 : share(model.kv_heads, shape.tensor, "kv_heads", "tensor-parallel");
   }
+  refuse_too_large(model, shape);
   if (shape.moe && model.experts == 0) {
     throw InputError(fmt::format("model {} has no experts, so none of its layers is a MoE layer", model.name));
   }

@@ -50,8 +50,8 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
 
   [[nodiscard]] NetworkNode& node() { return node_; }
   [[nodiscard]] program::DeviceId id() const { return self_; }
-  [[nodiscard]] std::int64_t flops() const { return flops_; }
-  [[nodiscard]] std::int64_t bytes_sent() const { return bytes_sent_; }
+  [[nodiscard]] Int128 flops() const { return flops_; }
+  [[nodiscard]] Int128 bytes_sent() const { return bytes_sent_; }
   /// When its last stream ended.
   [[nodiscard]] Time finished() const;
   /// What each stream that has not ended waits for, and since when; empty when all have.
@@ -63,14 +63,18 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   // device.cpp: events
   void on_delivered(const Delivered& message);
   void notify(std::uint32_t stream, Time waited_until);
+  void act_on(const pdes::Event& event);
   void run_ready();
   void recheck_departures();
   void message_left(const OwnMessage& message, Time at) override;
   [[nodiscard]] bool reach_clock(Stream& stream);
   void wake_at(Stream& stream, Time at);
+  /// Names what a stream does that goes beyond the range of time.
+  [[noreturn]] void refuse_time(Stream& stream) const;
 
   // device_instructions.cpp: each carries out one instruction, or begins it; false when the stream has to wait
   void run(Stream& stream);
+  void go_on_later(Stream& stream);
   [[nodiscard]] bool execute(Stream& stream, const program::Instruction& instruction);
   [[nodiscard]] bool compute(Stream& stream, const program::Instruction& instruction);
   [[nodiscard]] bool compute_in_turn(Stream& stream, const program::Instruction& instruction);
@@ -129,12 +133,13 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   bool departures_awaited_ = false;
   pdes::Context* context_ = nullptr;  // while an event is handled
   pdes::ComponentId source_ = 0;      // of that event
+  Stream* at_work_ = nullptr;         // in that event, the stream that is carried on with
   NetworkNode node_;
   Mailboxes mailboxes_;
   Outboxes outboxes_;
   std::vector<Stream> streams_;
   std::vector<std::uint32_t> ready_;                                    // streams to run in this event
-  std::vector<std::uint32_t> events_;                                   // raised and not taken
+  std::vector<std::uint64_t> events_;                                   // raised and not taken
   std::vector<std::uint32_t> ranks_;                                    // of this device in its groups, by group slot
   Time engine_free_ = 0;                                                // the compute engine, where streams take turns
   std::array<std::unique_ptr<OwnGpu>, program::kernel_memories> gpus_;  // made at their first kernel
@@ -143,9 +148,9 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
 
   TimeAccount time_;
   MemoryAccount memory_;
-  std::int64_t flops_ = 0;
-  std::int64_t bytes_sent_ = 0;
-  std::int64_t bytes_received_ = 0;
+  Int128 flops_ = 0;
+  Int128 bytes_sent_ = 0;
+  Int128 bytes_received_ = 0;
   std::int64_t messages_received_ = 0;
   std::vector<results::Interval> intervals_;
   std::vector<results::MemoryChange> memory_changes_;

@@ -90,7 +90,7 @@ struct ArbitrationKind {
 /// mean in bursts. Sums of several channels add up to the mean over all of
 /// them.
 struct OccupancySum {
-  std::int64_t burst_time = 0;  ///< bursts times ps
+  Int128 burst_time = 0;  ///< bursts times ps
   Time duration = 0;
   OccupancySum& operator+=(const OccupancySum& other) {
     burst_time += other.burst_time;

@@ -164,7 +164,7 @@ class Cache {
       bank.clocks = 0;
     }
     bank.clocks += by_width_.quotient(bytes + spec_.bank_bytes_per_clock - 1);
-    bank.end = bank.start + clock_.up(bank.clocks);
+    bank.end = time_after(bank.start, clock_.up(bank.clocks));
     return bank.end;
   }
 

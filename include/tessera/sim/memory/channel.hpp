@@ -34,6 +34,12 @@ struct ChannelSpec {
                                     ///< direction have overtaken goes first
 };
 
+/// No transaction may take longer: an hour.
+inline constexpr Time longest_transaction = 3600 * second;
+
+/// Throws InputError where a value makes no sense.
+void refuse(const ChannelSpec& spec);
+
 /// Where a channel's announcements go.
 class ChannelSink {
  public:
@@ -197,6 +203,7 @@ class MemoryChannel {
   ChannelSpec spec_;
   Time turnaround_;  // ps
   Time row_time_;
+  Time longest_service_;  // of one transaction, from its turn to its data, at most
   MatrixRuns runs_;
   ArbitrationPointer policy_;
   ChannelSink* sink_;

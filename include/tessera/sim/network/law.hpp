@@ -20,7 +20,7 @@ struct Law {
   machine::LinkId rate = 0;  ///< the link whose bandwidth the packets keep to
 
   [[nodiscard]] Time at(std::uint32_t index, const Rate& speed) const {
-    return index + 1 == count ? last : base + speed.up(offset + static_cast<std::int64_t>(index) * stride);
+    return index + 1 == count ? last : time_after(base, speed.up(offset + static_cast<std::int64_t>(index) * stride));
   }
 
   /// Number of packets with a time <= `time`.
@@ -50,8 +50,8 @@ struct Law {
   }
 
   void delay(Time time) {
+    last = time_after(last, time);  // the latest of all
     base += time;
-    last += time;
   }
 
   [[nodiscard]] std::int64_t bytes(std::uint32_t packets, std::int64_t packet) const {

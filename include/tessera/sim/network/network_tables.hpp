@@ -15,6 +15,8 @@ class NetworkTables {
  public:
   explicit NetworkTables(const machine::Network& network);
 
+  static constexpr std::int64_t most_packets = 0x7FFF'FFFF;  ///< of a message
+
   [[nodiscard]] const machine::Network& network() const { return *network_; }
   [[nodiscard]] std::int64_t packet() const { return network_->packet; }
   /// Packets of a message; one without bytes is one packet without bytes. More than 2^31 - 1: InputError.
@@ -42,7 +44,6 @@ class NetworkTables {
   [[nodiscard]] pdes::ComponentId behind(machine::LinkId link, machine::NodeId destination) const;
 
  private:
-  static constexpr std::int64_t most_packets = 0x7FFF'FFFF;
   [[noreturn]] void refuse_packets(std::int64_t bytes) const;
 
   const machine::Network* network_;

@@ -17,6 +17,7 @@ struct NetworkEnvironment {
   const Wiring* wiring = nullptr;
   PacketTrace* trace = nullptr;                ///< null: off
   const Combinations* combinations = nullptr;  ///< null: none
+  const machine::Machine* machine = nullptr;   ///< for messages: names of links; null: they have none
 };
 
 /// Who a node belongs to: a device is told of its messages, a switch output of nothing.
@@ -67,6 +68,10 @@ class NetworkNode final : public PortSink {
     machine::NodeId destination = ~machine::NodeId{0};
     pdes::OutPort out;
   };
+  /// act(port); where that goes beyond the range of time, the error names the link.
+  template <class Act>
+  void at_port(std::uint32_t port, Act&& act);
+  [[noreturn]] void refuse_time(const OutputPort& port) const;
   [[nodiscard]] bool is_taken_back(const TakenBack& what);
   [[nodiscard]] std::uint32_t combined(const Segment& segment) const;
   void combine(Segment segment, std::uint32_t messages, pdes::ComponentId source);

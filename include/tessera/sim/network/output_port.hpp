@@ -36,7 +36,7 @@ class PacketTrace {
 
 /// What a link has carried.
 struct LinkCounts {
-  std::int64_t bytes = 0;
+  Int128 bytes = 0;
   std::int64_t messages = 0;
   Time busy = 0;
   std::int64_t peak_queue = 0;  ///< B that wait behind the packet in service

@@ -1,7 +1,9 @@
 // The speed of a link as an exact fraction, so that no division of a time is ever rounded twice.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 
 #include "tessera/base/time.hpp"
@@ -43,37 +45,57 @@ class Rate {
     by_bytes_ = Divisor(bytes_);
   }
 
-  /// Time that `bytes` take, rounded up to a whole picosecond.
+  /// Time that `bytes` take, rounded up to a whole picosecond. BeyondTimeError where that is longer than can be
+  /// simulated.
   [[nodiscard]] Time up(std::int64_t bytes) const {
     std::int64_t product = 0;
     if (!__builtin_mul_overflow(bytes, time_, &product) && product <= never - bytes_) [[likely]] {
       return by_bytes_.quotient(product + bytes_ - 1);
     }
-    return static_cast<Time>((static_cast<Wide>(bytes) * time_ + (bytes_ - 1)) / bytes_);
+    const Wide up = (static_cast<Wide>(bytes) * time_ + (bytes_ - 1)) / bytes_;
+    if (up > latest) throw_beyond_time();
+    return static_cast<Time>(up);
   }
 
-  /// The same, rounded down.
+  /// The same, rounded down, and at most `never`.
   [[nodiscard]] Time down(std::int64_t bytes) const {
     std::int64_t product = 0;
     if (!__builtin_mul_overflow(bytes, time_, &product)) [[likely]]
       return by_bytes_.quotient(product);
-    return static_cast<Time>(static_cast<Wide>(bytes) * time_ / bytes_);
+    return static_cast<Time>(std::min<Wide>(static_cast<Wide>(bytes) * time_ / bytes_, never));
   }
 
-  /// The most bytes that take no longer than `span` >= 0.
+  /// The most bytes that take no longer than `span` >= 0; 2^63 - 1 where it is more.
   [[nodiscard]] std::int64_t within(Time span) const {
     std::int64_t product = 0;
     if (!__builtin_mul_overflow(span, bytes_, &product)) [[likely]]
       return by_time_.quotient(product);
-    return static_cast<std::int64_t>(static_cast<Wide>(span) * bytes_ / time_);
+    const Wide bytes = static_cast<Wide>(span) * bytes_ / time_;
+    return static_cast<std::int64_t>(std::min<Wide>(bytes, std::numeric_limits<std::int64_t>::max()));
   }
 
   [[nodiscard]] bool exact(std::int64_t bytes) const { return static_cast<Wide>(bytes) * time_ % bytes_ == 0; }
   [[nodiscard]] bool operator==(const Rate& other) const { return time_ == other.time_ && bytes_ == other.bytes_; }
-  /// Whether `bytes` take longer than `other_bytes` at another rate, as exact numbers; neither is more than a few
-  /// packets.
+  /// Whether `bytes` take longer than `other_bytes` at another rate, as exact numbers.
   [[nodiscard]] bool longer(std::int64_t bytes, const Rate& other, std::int64_t other_bytes) const {
-    return static_cast<Wide>(bytes) * time_ * other.bytes_ > static_cast<Wide>(other_bytes) * other.time_ * bytes_;
+    const Wide mine = static_cast<Wide>(bytes) * time_;  // below 2^103
+    const Wide others = static_cast<Wide>(other_bytes) * other.time_;
+    if (mine >> 64U == 0 && others >> 64U == 0) [[likely]]
+      return mine * other.bytes_ > others * bytes_;
+    const Wide whole = mine / bytes_;
+    const Wide others_whole = others / other.bytes_;
+    if (whole != others_whole) return whole > others_whole;
+    return mine % bytes_ * other.bytes_ > others % other.bytes_ * bytes_;
+  }
+
+  /// Of `bytes`, the most that take a whole number of picoseconds: how many, and how long.
+  struct Whole {
+    std::int64_t bytes = 0;
+    Time time = 0;
+  };
+  [[nodiscard]] Whole whole(std::int64_t bytes) const {
+    const std::int64_t parts = bytes / bytes_;
+    return {parts * bytes_, repeated(parts, time_)};
   }
 
   /// Whether `a` + time of `bytes_a` <= `b` + time of `bytes_b`, as exact numbers, not rounded.

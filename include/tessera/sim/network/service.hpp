@@ -11,7 +11,7 @@ namespace tessera::sim {
 struct BusyPeriod {
   Time start = 0;
   std::int64_t bytes = 0;
-  [[nodiscard]] Time end(const Rate& rate) const { return start + rate.up(bytes); }
+  [[nodiscard]] Time end(const Rate& rate) const { return time_after(start, rate.up(bytes)); }
 };
 
 /// How the packets of one flow, served one after the other with no other between them, leave.
