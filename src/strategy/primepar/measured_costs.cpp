@@ -28,7 +28,7 @@ Time measured(const Job& job, const std::string& what, const Write& write) {
     program::Program program = empty_program(job);
     write(program);
     const program::Evaluation evaluation = job.evaluator->evaluate(program);
-    if (!evaluation.feasible) throw InternalError("a part of an operator alone cannot run: " + evaluation.reason);
+    if (!evaluation.feasible) throw InfeasibleError("a part of an operator alone cannot run: " + evaluation.reason);
     return evaluation.time;
   };
   return job.measured == nullptr ? measure() : job.measured->time(what, measure);
