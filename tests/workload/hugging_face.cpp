@@ -215,8 +215,9 @@ TEST_CASE("a key that is given twice, and what nests too deep, are refused where
                           "c.json", twice);
   CHECK(twice.errors().front() == "c.json:2:2: the key \"n_layer\" is given twice");
   config::Diagnostics deep;
-  (void)read_hugging_face("{\"a\": " + std::string(100'000, '[') + "1" + std::string(100'000, ']') + "}", "c.json",
-                          deep);
+  std::string levels(100'000, '[');
+  levels.append("1").append(100'000, ']');
+  (void)read_hugging_face("{\"a\": " + levels + "}", "c.json", deep);
   // The outermost object and 255 arrays are allowed.
   CHECK(deep.errors() ==
         std::vector<std::string>{"c.json:1:262: more than 256 levels of objects and arrays within each "
