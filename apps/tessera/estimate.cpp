@@ -159,7 +159,7 @@ void Counter::count_memory(const sim::StreamVolume& streams, const KernelTotals&
   sum_.bytes_shared.add(times * bytes_per_message * streams.in_line, times * bytes_per_message * streams.most_in_line);
   if (record.timeline) {
     const double intervals = bytes_per_interval * streams.intervals;
-    sum_.bytes_shared.add(times * 0.7 * intervals, times * intervals);
+    sum_.bytes_shared.add(times * 0.5 * intervals, times * intervals);
   }
   if (record.memory_timeline) {
     const double changes = bytes_per_memory_change * streams.memory_changes;

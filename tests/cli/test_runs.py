@@ -350,6 +350,14 @@ class Estimates(CliTest):
                             "--set", "machine.topology.nodes=28")
         self.assertGreater(self.range("memory", said)[1], 45e6)
 
+    def test_what_depends_on_how_long_things_take_is_unknown(self):
+        # Each message may have left before the next one is posted, or none.
+        said = self.tessera("check", self.script("""
+            block = [{ name = "pass", step = [{ op = "send", peer = 1, bytes = "1 kB" }, { op = "compute", flops = 1e9 }] }]
+            step = [{ op = "run", devices = "0", block = "pass", repeat = 1000000 },
+                    { op = "receive", devices = "1", peer = 0, bytes = "1 kB", repeat = 1000000 }]""")).stdout
+        self.assertRegex(said, r"memory per rank +unknown, at least 32\.\d MB, at most \d+ MB")
+
     def test_what_cannot_fit_into_this_computer_is_refused_before_it_starts(self):
         # 300 million intervals of at least 32 B each.
         script = self.script("""

@@ -185,7 +185,7 @@ Stretch Walker::of(const Instruction& instruction) {
       return stretch;
     case Op::kernel:
       stretch = reach_clock();
-      stretch.intervals = 2;
+      stretch.intervals = 3;
       stretch.posts = breaks();
       return stretch;
     case Op::allocate:
@@ -201,7 +201,7 @@ Stretch Walker::of(const Instruction& instruction) {
 const Stretch& Walker::collective(std::uint32_t index) {
   if (!collectives_[index]) {
     Stretch stretch = lowered(program_.collectives[index]);
-    stretch.intervals = 1;
+    stretch.intervals = 2;  // waiting for its members, then communication
     collectives_[index] = stretch;
   }
   return *collectives_[index];
