@@ -10,7 +10,7 @@ import h5py
 import numpy
 import pandas
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSIONS = (1, 2)  # 1: waiting was part of communication
 FORMAT = "tessera results"
 
 
@@ -59,9 +59,10 @@ class Results:
             version = file.attrs["schema_version"]
             if not isinstance(version, numpy.integer):
                 raise ResultsError(f"'{self.path}' has a schema version that is not a number")
-            if version != SCHEMA_VERSION:
+            if version not in SCHEMA_VERSIONS:
                 raise ResultsError(
-                    f"'{self.path}' has schema version {version}, this package reads version {SCHEMA_VERSION}")
+                    f"'{self.path}' has schema version {version}, this package reads versions "
+                    f"{SCHEMA_VERSIONS[0]} to {SCHEMA_VERSIONS[-1]}")
             self.tables = set()
             file.visititems(lambda name, item: self.tables.add(name) if isinstance(item, h5py.Dataset) else None)
             if not any("crc32" in file[name].attrs for name in self.tables):

@@ -179,14 +179,15 @@ std::string name_of_collective(const h5::Rows& c, std::size_t row) {
 
 constexpr std::string_view collective_columns = "{:<46}{:>6}{:>12}{:>9}{:>9}{:>9}{:>9}\n";
 
-std::string collective_line(const h5::Rows& c, std::size_t row) {
+std::string collective_line(const h5::Rows& c, std::size_t row, bool knows_waiting) {
   const std::int64_t calls = std::max<std::int64_t>(1, c.integer(row, "calls"));
   const std::int64_t group = std::max<std::int64_t>(1, c.integer(row, "group_size"));
   return fmt::format(
       collective_columns, fmt::format("  {:.43}", name_of_collective(c, row)), group,
       short_count(static_cast<double>(calls / group)), short_bytes(c.number(row, "bytes") / static_cast<double>(calls)),
-      short_time(c.integer(row, "mean_communication_ps")), short_time(c.integer(row, "longest_communication_ps")),
-      short_time(static_cast<Time>(c.number(row, "waiting_ps") / static_cast<double>(calls))));
+      short_time(c.integer(row, knows_waiting ? "mean_communication_ps" : "mean_ps")),
+      short_time(c.integer(row, knows_waiting ? "longest_communication_ps" : "longest_ps")),
+      knows_waiting ? short_time(static_cast<Time>(c.number(row, "waiting_ps") / static_cast<double>(calls))) : "-");
 }
 
 /// How long they take once all are there whose data they need, and how long they wait for those, on average.
@@ -201,7 +202,7 @@ std::string collective_table_text(const h5::Reader& file) {
   std::string text =
       fmt::format(collective_columns, "collectives", "group", "operations", "size", "mean", "longest", "waiting");
   for (std::size_t i = 0; i < std::min(order.size(), most_collectives); ++i) {
-    text += collective_line(c, order[i]);
+    text += collective_line(c, order[i], file.version() > 1);
   }
   if (order.size() > most_collectives)
     text += fmt::format("  and {} more in /collectives\n", order.size() - most_collectives);

@@ -223,13 +223,13 @@ Reader::Reader(const std::string& path, Checking checking) : path_(path), file_(
   guarded([&] {
     // Texts first: HDF5 believes what stands beside them.
     check_text_blocks();
-    check_format();
+    version_ = checked_version();
     if (checking == Checking::none) return;
     for (const std::string& table : coverage().with) check_table(table);
   });
 }
 
-void Reader::check_format() const {
+std::int64_t Reader::checked_version() const {
   const auto is_there = [&](const char* name) { return checked(H5Aexists(file_.get(), name)) > 0; };
   if (!has("/summary") || !is_there("schema_version") || !is_there("format") ||
       text_of(file_.get(), "format") != format_name) {
@@ -237,10 +237,12 @@ void Reader::check_format() const {
   }
   const std::vector<std::int64_t> version = integers(file_.get(), "schema_version", 1);
   if (version.size() != 1) throw InputError("'" + path_ + "' has a schema version that is not a number");
-  if (version[0] != schema_version) {
+  if (version[0] < oldest_schema_version || version[0] > schema_version) {
     throw InputError("'" + path_ + "' has schema version " + std::to_string(version[0]) +
-                     ", this program reads version " + std::to_string(schema_version));
+                     ", this program reads versions " + std::to_string(oldest_schema_version) + " to " +
+                     std::to_string(schema_version));
   }
+  return version[0];
 }
 
 void Reader::check_text_blocks() const {

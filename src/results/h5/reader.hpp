@@ -49,6 +49,8 @@ class Reader {
   /// result of Tessera, or one of a later schema.
   explicit Reader(const std::string& path, Checking checking = Checking::all);
   [[nodiscard]] bool has(const std::string& table) const;
+  /// Of the schema (tables.hpp).
+  [[nodiscard]] std::int64_t version() const { return version_; }
   [[nodiscard]] std::int64_t rows(const std::string& table) const;
   [[nodiscard]] Rows read(const std::string& table) const { return read(table, 0, rows(table)); }
   [[nodiscard]] Rows read(const std::string& table, std::int64_t first, std::int64_t count) const;
@@ -59,7 +61,7 @@ class Reader {
   [[nodiscard]] Coverage coverage() const;
 
  private:
-  void check_format() const;
+  [[nodiscard]] std::int64_t checked_version() const;
   void check_text_blocks() const;
   void check_table(const std::string& table) const;
   [[nodiscard]] Handle open(const std::string& table) const;
@@ -70,6 +72,7 @@ class Reader {
   QuietErrors quiet_;
   std::string path_;
   Handle file_;
+  std::int64_t version_ = 0;
 };
 
 }  // namespace tessera::results::h5
