@@ -128,7 +128,8 @@ Table<LinkRow> link_table(const RunResults& r) {
       .index("to", "node it leads to", [](const Row& l) { return l.to; })
       .text("link_class", "kind of link", longest(r.link_classes),
             [&r](const Row& l) -> std::string_view { return r.link_classes[l.link_class]; })
-      .integer("bandwidth", "B/s", "of this direction, faults applied", [](const Row& l) { return l.bandwidth; })
+      .integer("bandwidth", "B/s", "that messages get in this direction: the machine's efficiency and faults applied",
+               [](const Row& l) { return l.bandwidth; })
       .number("bytes", "B", "carried", [](const Row& l) { return real(l.bytes); })
       .integer("messages", "1", "carried", [](const Row& l) { return l.messages; })
       .integer("busy_ps", "ps", "time in which it was sending", [](const Row& l) { return l.busy; })

@@ -122,7 +122,8 @@ bool TemporaryFile::interrupted() { return signal_seen != 0; }
 void TemporaryFile::become(const std::string& path) {
   if (std::rename(name_.c_str(), behind_link(path).c_str()) != 0) {
     throw IoError("cannot write " + in_quotes(path) + ": " +
-                  (interrupted() ? "interrupted by a signal" : std::strerror(errno)));
+                  (interrupted() || errno == ENOENT ? "interrupted by a signal (the temporary file is gone)"
+                                                    : std::strerror(errno)));
   }
   name_.clear();
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -26,13 +27,21 @@ namespace {
   throw IoError("cannot write '" + path + "': " + reason);
 }
 
+/// What the user is told: a signal to another rank shows here as a temporary file that is gone.
+std::string reason_of(const Failure& failure) {
+  if (TemporaryFile::interrupted() || failure.what() == std::string(std::strerror(ENOENT))) {
+    return "interrupted by a signal (the temporary file is gone)";
+  }
+  return failure.what();
+}
+
 /// `step` on every rank; what the system or HDF5 refuses becomes the user's message, on every rank.
 void write_together(const std::string& path, Communicator& comm, const std::function<void()>& step) {
   together(comm, [&] {
     try {
       step();
     } catch (const Failure& failure) {
-      cannot_write(path, TemporaryFile::interrupted() ? "interrupted by a signal" : failure.what());
+      cannot_write(path, reason_of(failure));
     }
   });
 }
@@ -68,7 +77,7 @@ std::uint32_t write_rows(const BigTable& table, std::int64_t offset, RowSink& si
   for (std::int64_t piece = 0; piece < pieces; ++piece) {
     write_together(path, comm, [&] {
       sink.write(pack_piece(table, offset, piece * rows, rows, checksum));
-      if (TemporaryFile::interrupted()) cannot_write(path, "interrupted by a signal");
+      if (TemporaryFile::interrupted()) throw Failure("interrupted");
     });
   }
   return checksum;

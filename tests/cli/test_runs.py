@@ -439,8 +439,29 @@ class Signals(CliTest):
             if ranks is None:
                 self.assertEqual(process.returncode, -signal.SIGTERM)
 
+<<<<<<< HEAD
     def interrupted(self, ranks, sent, experiment="long.toml"):
         """Starts a run of minutes, waits until it simulates, sends the signal to what was started; returns exit code and files."""
+=======
+    @staticmethod
+    def rank_processes(launcher):
+        """Processes that mpirun has started and that run the program itself, by number."""
+        found = []
+        for entry in os.listdir("/proc"):
+            try:
+                with open(f"/proc/{entry}/stat") as stat:
+                    parent = int(stat.read().rpartition(")")[2].split()[1])
+                with open(f"/proc/{entry}/cmdline") as words:
+                    runs = "run\0long.toml" in words.read()
+            except (OSError, ValueError, IndexError):
+                continue
+            if runs and parent == launcher:
+                found.append(int(entry))
+        return sorted(found)
+
+    def interrupted(self, ranks, sent, of_ranks=None):
+        """Starts a run of minutes, waits until it simulates, sends the signal to what was started, or to some of its ranks; returns the exit code."""
+>>>>>>> c59e53a (Results: what signals leave, documented and tested; the pages of today)
         before = self.files()
         command = self.command(["run", experiment, "-o", "out.h5", "--progress", "bar"], ranks)
         process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
@@ -452,7 +473,10 @@ class Signals(CliTest):
             part = os.read(process.stderr.fileno(), 4096)
             self.assertTrue(part, "the run ended before it was interrupted: " + shown.decode())
             shown += part
-        process.send_signal(sent)
+        targets = [process.pid] if of_ranks is None else self.rank_processes(process.pid)[of_ranks]
+        self.assertTrue(targets)
+        for target in targets:
+            os.kill(target, sent)
         start = time.monotonic()
         process.communicate(timeout=60)
         self.assertLess(time.monotonic() - start, 30)
@@ -464,6 +488,11 @@ class Signals(CliTest):
         # MPICH's launcher reports 0 for a job that it was told to end, whatever the ranks say.
         if "mpich" not in os.environ.get("TESSERA_LAUNCHER", ""):
             self.assertNotEqual(code, 0)
+
+    @unittest.skipIf("mpich" in os.environ.get("TESSERA_LAUNCHER", ""), "ranks are started by a helper of mpiexec's")
+    def test_a_signal_to_one_rank_ends_all_with_the_documented_code(self):
+        self.assertEqual(self.interrupted(2, signal.SIGTERM, slice(1, 2)), 4)
+        self.assertEqual(self.interrupted(2, signal.SIGKILL, slice(0, 1)), 128 + signal.SIGKILL)
 
     def test_sigterm_without_mpirun(self):
         self.assertNotEqual(self.interrupted(None, signal.SIGTERM), 0)
