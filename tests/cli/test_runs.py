@@ -439,10 +439,6 @@ class Signals(CliTest):
             if ranks is None:
                 self.assertEqual(process.returncode, -signal.SIGTERM)
 
-<<<<<<< HEAD
-    def interrupted(self, ranks, sent, experiment="long.toml"):
-        """Starts a run of minutes, waits until it simulates, sends the signal to what was started; returns exit code and files."""
-=======
     @staticmethod
     def rank_processes(launcher):
         """Processes that mpirun has started and that run the program itself, by number."""
@@ -459,9 +455,8 @@ class Signals(CliTest):
                 found.append(int(entry))
         return sorted(found)
 
-    def interrupted(self, ranks, sent, of_ranks=None):
+    def interrupted(self, ranks, sent, experiment="long.toml", of_ranks=None):
         """Starts a run of minutes, waits until it simulates, sends the signal to what was started, or to some of its ranks; returns the exit code."""
->>>>>>> c59e53a (Results: what signals leave, documented and tested; the pages of today)
         before = self.files()
         command = self.command(["run", experiment, "-o", "out.h5", "--progress", "bar"], ranks)
         process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
@@ -491,8 +486,8 @@ class Signals(CliTest):
 
     @unittest.skipIf("mpich" in os.environ.get("TESSERA_LAUNCHER", ""), "ranks are started by a helper of mpiexec's")
     def test_a_signal_to_one_rank_ends_all_with_the_documented_code(self):
-        self.assertEqual(self.interrupted(2, signal.SIGTERM, slice(1, 2)), 4)
-        self.assertEqual(self.interrupted(2, signal.SIGKILL, slice(0, 1)), 128 + signal.SIGKILL)
+        self.assertEqual(self.interrupted(2, signal.SIGTERM, of_ranks=slice(1, 2)), 4)
+        self.assertEqual(self.interrupted(2, signal.SIGKILL, of_ranks=slice(0, 1)), 128 + signal.SIGKILL)
 
     def test_sigterm_without_mpirun(self):
         self.assertNotEqual(self.interrupted(None, signal.SIGTERM), 0)
