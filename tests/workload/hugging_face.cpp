@@ -213,7 +213,7 @@ TEST_CASE("a key that is given twice, and what nests too deep, are refused where
   config::Diagnostics twice;
   (void)read_hugging_face("{\"model_type\": \"gpt2\", \"n_layer\": 2,\n \"n_layer\": 4, \"x\": {\"n_layer\": 1}}",
                           "c.json", twice);
-  CHECK(twice.errors().front() == "c.json:2:2: the key \"n_layer\" is given twice");
+  CHECK(twice.errors().back() == "c.json:2:2: the key \"n_layer\" is given twice");
   config::Diagnostics deep;
   std::string levels(100'000, '[');
   levels.append("1").append(100'000, ']');
