@@ -14,9 +14,9 @@ TEST_CASE("a program with everything in it ends, and every picosecond of every d
     for (const Time time : row.activity) sum += time;
     CHECK(sum == results.iteration_time);
   }
-  std::int64_t bytes = 0;
+  Int128 bytes = 0;
   for (const results::DeviceRow& row : results.device_rows) bytes += row.bytes_received;
-  std::int64_t delivered = 0;
+  Int128 delivered = 0;
   for (const results::LinkRow& row : results.link_rows) delivered += row.to < 12 ? row.bytes : 0;
-  CHECK(delivered == bytes);
+  CHECK(static_cast<std::int64_t>(delivered - bytes) == 0);
 }
