@@ -89,10 +89,10 @@ micro_batch = 2
   // Four sequences a device, forward and backward: three times the FLOP of the layers' forward pass.
   const std::int64_t forward = workload::forward_flops(model, 32, 32, workload::Phase::training).layers;
   REQUIRE(outcome.results.device_rows.size() == 4);
-  for (const auto& row : outcome.results.device_rows) CHECK(row.flops >= 3 * 4 * forward);
+  for (const auto& row : outcome.results.device_rows) CHECK(static_cast<std::int64_t>(row.flops) >= 3 * 4 * forward);
   // 4 B for each of 2 (12 h^2 + 13 h) parameters, from each of three to the first, and back.
   const std::int64_t gradients = 4 * 2 * (12 * 64 * 64 + 13 * 64);
-  CHECK(outcome.results.device_rows[0].bytes_sent == 3 * gradients);
+  CHECK(static_cast<std::int64_t>(outcome.results.device_rows[0].bytes_sent) == 3 * gradients);
   CHECK(outcome.results.device_rows[1].bytes_sent == gradients);
   CHECK(outcome.results.iteration_time > 0);
 }
