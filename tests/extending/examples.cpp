@@ -93,6 +93,6 @@ micro_batch = 2
   // 4 B for each of 2 (12 h^2 + 13 h) parameters, from each of three to the first, and back.
   const std::int64_t gradients = 4 * 2 * (12 * 64 * 64 + 13 * 64);
   CHECK(static_cast<std::int64_t>(outcome.results.device_rows[0].bytes_sent) == 3 * gradients);
-  CHECK(outcome.results.device_rows[1].bytes_sent == gradients);
+  CHECK(static_cast<std::int64_t>(outcome.results.device_rows[1].bytes_sent) == gradients);
   CHECK(outcome.results.iteration_time > 0);
 }
