@@ -87,7 +87,8 @@ micro_batch = 2
 )");
   const workload::Model& model = *outcome.experiment->model;
   // Four sequences a device, forward and backward: three times the FLOP of the layers' forward pass.
-  const std::int64_t forward = workload::forward_flops(model, 32, 32, workload::Phase::training).layers;
+  const auto forward =
+      static_cast<std::int64_t>(workload::forward_flops(model, 32, 32, workload::Phase::training).layers);
   REQUIRE(outcome.results.device_rows.size() == 4);
   for (const auto& row : outcome.results.device_rows) CHECK(static_cast<std::int64_t>(row.flops) >= 3 * 4 * forward);
   // 4 B for each of 2 (12 h^2 + 13 h) parameters, from each of three to the first, and back.
