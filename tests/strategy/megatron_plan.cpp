@@ -1,4 +1,5 @@
 // Plans of the strategy megatron: programs that are sound, and memory, messages and FLOP solved by hand.
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "strategy/jobs.hpp"
@@ -48,6 +49,21 @@ TEST_CASE("activations of a layer are those of Korthikanti et al. 2022, table 2"
   CHECK(kept_a_layer("recomputation = \"selective\"") == Approx(sbh * (10 + 24.0 / t)).epsilon(0.01));
   CHECK(kept_a_layer("sequence_parallel = true\nrecomputation = \"selective\"") == Approx(34 * sbh / t).epsilon(0.01));
   CHECK(kept_a_layer("recomputation = \"full\"") == Approx(2 * sbh).epsilon(0.01));
+}
+
+TEST_CASE("losses are scaled, and checked for infinities, in FP16 alone; the gradients' norm is taken in both") {
+  for (const std::string datatype : {"fp16", "bf16"}) {
+    CAPTURE(datatype);
+    TestJob job(8, gpt(4, h, a), 8);
+    job.workload.datatype = datatype;
+    const Plan plan = job.plan("tensor = 8");
+    job.diagnostics.throw_if_errors();
+    const auto has = [&](const std::string& label) {
+      return std::count(plan.program.labels.begin(), plan.program.labels.end(), label) == 1;
+    };
+    CHECK(has("infinity check all-reduce") == (datatype == "fp16"));
+    CHECK(has("gradient norm all-reduce"));
+  }
 }
 
 TEST_CASE("stages hold the activations of the micro-batches that are in flight") {
