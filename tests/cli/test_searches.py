@@ -1,0 +1,150 @@
+"""Searches of a strategy, and the plans that they leave."""
+
+import re
+import unittest
+
+from harness import CliTest
+
+
+class Searches(CliTest):
+    """Partitions that strategy primepar chooses by itself."""
+
+    def plan(self, *arguments):
+        """Partitions by operator, predicted and simulated seconds."""
+        said = self.simulate("primepar-search.toml", "out.h5", "--force", *arguments).stdout
+        partitions = dict(re.findall(r"(\w+)\s+(\{[^}]*\})", said))
+        predicted, simulated = [float(re.search(name + r"\s+([\d.]+) ms", said)[1]) for name in ("predicted time", "iteration time")]
+        return partitions, predicted, simulated
+
+    def test_what_is_predicted_is_simulated(self):
+        for arguments in ((), ("--set", "strategy.temporal=false"), ("--set", "workload.global_batch=1")):
+            partitions, predicted, simulated = self.plan(*arguments)
+            self.assertEqual(list(partitions), ["fc1", "activation", "fc2"])
+            self.assertAlmostEqual(simulated / predicted, 1, delta=0.05)
+            if "strategy.temporal=false" in arguments:
+                self.assertNotIn("P", str(partitions))
+
+    def test_gradients_summed_beside_the_backward_pass_change_the_plan(self):
+        _, alone, _ = self.plan()
+        _, beside, simulated = self.plan("--set", "strategy.overlap_gradient_reduction=true")
+        self.assertLess(beside, alone)
+        self.assertLess(simulated, alone)
+
+    def test_a_forward_pass_again_is_predicted_and_simulated(self):
+        _, once, _ = self.plan()
+        _, again, simulated = self.plan("--set", "strategy.recomputation=true")
+        self.assertGreater(again, once)
+        self.assertAlmostEqual(simulated / again, 1, delta=0.05)
+
+    def test_stages_of_a_pipeline_are_predicted_and_simulated(self):
+        layers = ("--set", "strategy.graph=layer", "--set", "model.layers=4", "--set", "strategy.pipeline=2", "--set", "strategy.micro_batches=4")
+        said = self.simulate("primepar-search.toml", "out.h5", *layers).stdout
+        predicted, simulated = [float(re.search(name + r"\s+([\d.]+) ms", said)[1]) for name in ("predicted time", "iteration time")]
+        self.assertAlmostEqual(simulated / predicted, 1, delta=0.15)  # stages wait for each other less than for the slowest
+        self.assertIn("pipeline communication", said)
+
+    def test_sums_at_transaction_level_are_predicted_and_simulated(self):
+        times = {}
+        for level in ("sequential", "t3", "t3-mca"):
+            said = self.simulate("primepar-fused.toml", "out.h5", "--set", f"strategy.sublayers={level}").stdout
+            times[level], predicted = [float(re.search(name + r"\s+([\d.]+) [mu]s", said)[1]) for name in ("iteration time", "predicted time")]
+            self.assertAlmostEqual(times[level] / 1000 / predicted, 1, delta=0.05)
+        self.assertLess(times["t3"], times["sequential"])
+
+    def test_what_is_found_fits(self):
+        roomy, fast, _ = self.plan()
+        tight, slower, _ = self.plan("--set", "machine.device.memory_capacity=400 MB")
+        self.assertNotEqual(roomy, tight)
+        self.assertGreater(slower, fast)
+        refused = self.tessera("run", "primepar-search.toml", "-o", "never.h5", "--set", "machine.device.memory_capacity=100 MB", code=3)
+        self.assertIn("but has 100 MB", refused.stderr)
+
+    def test_what_is_found_is_no_worse_than_what_is_given(self):
+        _, best, _ = self.plan()
+        for fc1 in ("{B, B}", "{K, K}", "{B, K}"):
+            partitions, predicted, _ = self.plan("--set", f"strategy.partitions.fc1={fc1}")
+            self.assertEqual(partitions["fc1"], fc1)
+            self.assertGreaterEqual(predicted, best)
+
+
+class Plans(CliTest):
+    """tessera plan, and run --plan."""
+
+    def plan(self, output, *arguments, ranks=None, code=0):
+        return self.tessera("plan", "primepar-search.toml", "-o", output, *arguments, ranks=ranks, code=code)
+
+    def refused(self, line, *arguments):
+        """By run, in one line."""
+        said = self.tessera("run", "primepar-search.toml", "--plan", "plan.toml", "-o", "never.h5", *arguments, code=2).stderr
+        self.assertEqual(said, line + "\n")
+        self.assertNotIn("never.h5", self.files())
+
+    def test_a_plan_is_the_same_on_any_number_of_ranks_and_runs_as_the_search_does(self):
+        said = self.plan("plan.toml", ranks=1).stdout
+        text = (self.folder / "plan.toml").read_text()
+        self.assertEqual(said, text)
+        self.assertRegex(text, r'fc1 = "\{.*\}"')
+        self.assertRegex(text, r'all = "[\d.]+ ms"')
+        for ranks in (2, 3, 4):
+            self.plan(f"plan-{ranks}.toml", ranks=ranks)
+            self.assertEqual((self.folder / f"plan-{ranks}.toml").read_text(), text)
+        self.simulate("primepar-search.toml", "searched.h5", ranks=2)
+        self.simulate("primepar-search.toml", "planned.h5", "--plan", "plan.toml")
+        self.assert_same_results("searched.h5", "planned.h5")
+
+    def test_what_was_measured_before_changes_nothing(self):
+        text = self.plan("plan.toml").stdout
+        self.assertEqual(self.plan("kept.toml", "--cache", "new/cache", ranks=2).stdout, text)
+        (kept,) = (self.folder / "new" / "cache").iterdir()
+        lines = kept.read_text()
+        self.assertIn("all-reduce", lines)
+        self.assertEqual(self.plan("again.toml", "--cache", "new/cache", ranks=3).stdout, text)
+        self.assertEqual(kept.read_text(), lines)
+        kept.write_text(lines[:-20])  # is not believed, and replaced
+        self.assertEqual(self.plan("cut.toml", "--cache", "new/cache").stdout, text)
+        self.assertEqual(kept.read_text(), lines)
+        self.plan("other.toml", "--cache", "new/cache", "--set", "machine.topology.nic_bandwidth=1 GB/s")
+        self.assertEqual(len(list(kept.parent.iterdir())), 2)
+
+    def test_settings_come_over_the_plan(self):
+        self.plan("plan.toml")
+        said = self.simulate("primepar-search.toml", "out.h5", "--plan", "plan.toml", "--set", "strategy.partitions.fc1={B, B}").stdout
+        self.assertIn("fc1 {B, B}", said)
+
+    def test_every_strategy_has_a_plan(self):
+        self.tessera("plan", "training.toml", "-o", "plan.toml")
+        self.simulate("training.toml", "as-given.h5")
+        self.simulate("training.toml", "planned.h5", "--plan", "plan.toml")
+        self.assert_same_results("as-given.h5", "planned.h5")
+
+    def test_a_plan_for_something_else_is_refused(self):
+        self.plan("plan.toml")
+        made_for = "plan.toml:{}: the plan was made for another {} than the experiment's: for this one, tessera plan makes a new plan"
+        self.refused(made_for.format("4:11", "machine"), "--set", "machine.topology.nvlink_bandwidth=49 GB/s")
+        self.refused(made_for.format("5:9", "model"), "--set", "model.hidden=2048")
+        self.simulate("primepar-search.toml", "out.h5", "--plan", "plan.toml", "--set", "workload.global_batch=2")
+
+    def test_a_file_that_is_no_plan_is_refused(self):
+        plan = self.folder / "plan.toml"
+        self.refused("plan.toml: there is no such file")
+        self.plan("plan.toml")
+        text = plan.read_text()
+        plan.write_text(text.replace("[plan]\n", "[plans]\n"))
+        self.assertIn("[plan]", self.tessera("run", "primepar-search.toml", "--plan", "plan.toml", "-o", "never.h5", code=2).stderr)
+        plan.write_text(text + "\n[machine]\nname = 'other'\n")
+        self.refused(f'plan.toml:{len(text.splitlines()) + 2}:2: unknown key "machine" in a plan file, allowed: plan, strategy')
+        plan.write_text("".join(line for line in text.splitlines(True) if not line.startswith("model = ")))
+        self.refused("plan.toml:2:1: the plan names no model, and the experiment has one: for this one, tessera plan makes a new plan")
+        plan.write_text(text.replace("machine = ", "machines = "))
+        self.assertIn('unknown key "machines"', self.tessera("check", "primepar-search.toml", "--plan", "plan.toml", code=2).stderr)
+
+    def test_what_does_not_fit_is_no_plan(self):
+        self.assertIn("but has 100 MB", self.plan("plan.toml", "--set", "machine.device.memory_capacity=100 MB", code=3).stderr)
+        self.assertNotIn("plan.toml", self.files())
+        self.plan("plan.toml")
+        self.assertIn("plan.toml", self.plan("plan.toml", code=4).stderr)  # exists; --force replaces it
+        self.plan("plan.toml", "--force")
+
+
+if __name__ == "__main__":
+    unittest.main()

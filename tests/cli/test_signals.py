@@ -1,0 +1,105 @@
+"""Starts and ends of a run on several ranks: launchers, signals."""
+
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import CliTest
+
+
+class Launchers(CliTest):
+    def test_processes_that_are_alone_in_mpi_are_refused_by_the_first_of_them(self):
+        # As srun leaves them without --mpi=pmix.
+        first = self.tessera("run", "training.toml", "-o", "out.h5", code=2,
+                             environment={"SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "0"})
+        self.assertIn("2 processes were started, but each is alone in MPI", first.stderr)
+        other = self.tessera("run", "training.toml", "-o", "out.h5", code=2,
+                             environment={"SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "1"})
+        self.assertEqual(other.stderr, "")
+        self.assertNotIn("out.h5", self.files())
+
+
+class Signals(CliTest):
+    def test_a_search_ends_at_once_and_leaves_no_file(self):
+        before = self.files()
+        for ranks in (None, 2):
+            process = subprocess.Popen(self.command(["plan", "primepar-search.toml", "-o", "plan.toml", "--set", "machine.topology.nodes=32"], ranks),
+                                       cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self.addCleanup(process.kill)
+            time.sleep(2)
+            self.assertIsNone(process.poll(), "the search is over before it is interrupted")
+            process.send_signal(signal.SIGTERM)
+            start = time.monotonic()
+            process.wait(timeout=60)
+            self.assertLess(time.monotonic() - start, 5)
+            self.assertEqual(self.files(), before)
+            if ranks is None:
+                self.assertEqual(process.returncode, -signal.SIGTERM)
+
+    @staticmethod
+    def rank_processes(launcher):
+        """Processes that mpirun has started and that run the program itself, by number."""
+        found = []
+        for entry in os.listdir("/proc"):
+            try:
+                with open(f"/proc/{entry}/stat") as stat:
+                    parent = int(stat.read().rpartition(")")[2].split()[1])
+                with open(f"/proc/{entry}/cmdline") as words:
+                    runs = "run\0long.toml" in words.read()
+            except (OSError, ValueError, IndexError):
+                continue
+            if runs and parent == launcher:
+                found.append(int(entry))
+        return sorted(found)
+
+    def interrupted(self, ranks, sent, experiment="long.toml", of_ranks=None):
+        """Starts a run of minutes, waits until it simulates, sends the signal to what was started, or to some of its ranks; returns the exit code."""
+        before = self.files()
+        command = self.command(["run", experiment, "-o", "out.h5", "--progress", "bar"], ranks)
+        process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.kill)
+        shown = b""
+        while b"simulated" not in shown:
+            part = os.read(process.stderr.fileno(), 4096)
+            self.assertTrue(part, "the run ended before it was interrupted: " + shown.decode())
+            shown += part
+        targets = [process.pid] if of_ranks is None else self.rank_processes(process.pid)[of_ranks]
+        self.assertTrue(targets)
+        for target in targets:
+            os.kill(target, sent)
+        start = time.monotonic()
+        process.communicate(timeout=60)
+        self.assertLess(time.monotonic() - start, 30)
+        self.assertEqual(self.files(), before)
+        return process.returncode
+
+    def test_sigterm_to_mpirun_ends_all_ranks_and_leaves_no_file(self):
+        code = self.interrupted(2, signal.SIGTERM)
+        # MPICH's launcher reports 0 for a job that it was told to end, whatever the ranks say.
+        if "mpich" not in os.environ.get("TESSERA_LAUNCHER", ""):
+            self.assertNotEqual(code, 0)
+
+    @unittest.skipIf("mpich" in os.environ.get("TESSERA_LAUNCHER", ""), "ranks are started by a helper of mpiexec's")
+    def test_a_signal_to_one_rank_ends_all_with_the_documented_code(self):
+        self.assertEqual(self.interrupted(2, signal.SIGTERM, of_ranks=slice(1, 2)), 4)
+        self.assertEqual(self.interrupted(2, signal.SIGKILL, of_ranks=slice(0, 1)), 128 + signal.SIGKILL)
+
+    def test_sigterm_without_mpirun(self):
+        self.assertNotEqual(self.interrupted(None, signal.SIGTERM), 0)
+
+    def test_sigint_without_mpirun(self):
+        self.assertNotEqual(self.interrupted(None, signal.SIGINT), 0)
+
+    def test_sigterm_while_one_step_repeats_without_an_event(self):
+        for ranks in (None, 2):
+            start = time.monotonic()
+            self.interrupted(ranks, signal.SIGTERM, "repeats.toml")
+            self.assertLess(time.monotonic() - start, 30)  # all repeats take minutes
+
+
+if __name__ == "__main__":
+    unittest.main()
