@@ -1,4 +1,4 @@
-// A folder of its own for each test, gone afterwards.
+// A folder of its own for each test, gone afterwards, and a machine to put into it.
 #pragma once
 
 #include <cstdlib>
@@ -8,6 +8,21 @@
 #include <string>
 
 namespace tessera::test {
+
+/// A machine file: four GPUs.
+inline const std::string ring = R"([machine]
+name = "ring"
+[machine.device]
+name = "gpu"
+peak.fp16 = "100 TFLOP/s"
+memory_bandwidth = "1 TB/s"
+memory_capacity = "40 GB"
+[machine.topology]
+kind = "ring"
+devices = 4
+bandwidth = "100 GB/s"
+latency = "500 ns"
+)";
 
 class Folder {
  public:

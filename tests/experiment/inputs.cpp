@@ -14,23 +14,11 @@
 using namespace tessera;
 using namespace tessera::experiment;
 using tessera::test::Folder;
+using tessera::test::ring;
 
 namespace {
 
 const std::string job = "machine = \"ring\"\n[strategy]\nname = \"script\"\n";
-const std::string ring = R"([machine]
-name = "ring"
-[machine.device]
-name = "gpu"
-peak.fp16 = "100 TFLOP/s"
-memory_bandwidth = "1 TB/s"
-memory_capacity = "40 GB"
-[machine.topology]
-kind = "ring"
-devices = 4
-bandwidth = "100 GB/s"
-latency = "500 ns"
-)";
 
 /// What reading this file as an experiment is refused with.
 std::string refusal(const std::string& path) {

@@ -8,22 +8,9 @@
 using namespace tessera;
 using namespace tessera::experiment;
 using tessera::test::Folder;
+using tessera::test::ring;
 
 namespace {
-
-const std::string ring = R"([machine]
-name = "ring"
-[machine.device]
-name = "gpu"
-peak.fp16 = "100 TFLOP/s"
-memory_bandwidth = "1 TB/s"
-memory_capacity = "40 GB"
-[machine.topology]
-kind = "ring"
-devices = 4
-bandwidth = "100 GB/s"
-latency = "500 ns"
-)";
 
 const std::string tiny = R"(name = "tiny"
 family = "gpt2"
