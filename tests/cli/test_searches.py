@@ -51,6 +51,13 @@ class Searches(CliTest):
             self.assertAlmostEqual(times[level] / 1000 / predicted, 1, delta=0.05)
         self.assertLess(times["t3"], times["sequential"])
 
+    def test_what_would_take_years_is_named(self):
+        for bandwidth, where in (("25 B/s", 'operator "fc1", cut'), ("1 B/s", "the link from nic 0")):
+            said = self.tessera("run", "primepar-search.toml", "-o", "never.h5", "--set", f"machine.topology.nic_bandwidth={bandwidth}", code=3).stderr
+            self.assertIn("beyond 106 days", said)
+            self.assertIn(where, said)
+            self.assertEqual(said.count("\n"), 1)
+
     def test_what_is_found_fits(self):
         roomy, fast, _ = self.plan()
         tight, slower, _ = self.plan("--set", "machine.device.memory_capacity=400 MB")

@@ -1,5 +1,6 @@
 #include "choose.hpp"
 
+#include <algorithm>
 #include <sstream>
 
 #include "layouts.hpp"
@@ -46,18 +47,31 @@ Result from_text(const std::string& text, std::size_t layers, std::size_t nodes)
   return result;
 }
 
-/// Sums of costs, and what is too much beside them, have to stay within the range of time.
-void refuse_too_long(const CostTables& tables, std::int64_t layers) {
-  double longest = 0;
-  const auto add = [&](const std::vector<Time>& times) {
-    Time most = 0;
-    for (const Time time : times) most = std::max(most, time < too_much ? time : 0);
-    longest += static_cast<double>(most);
+/// Sums of costs, and what is too much beside them, have to stay within the range of time: all the slowest choices
+/// together do.
+void refuse_too_long(const CostTables& tables, const Graph& graph, std::int64_t layers) {
+  double sum = 0, longest = 0;
+  std::string where;
+  const auto add = [&](const std::string& what, Time most) {
+    const double time = static_cast<double>(most);
+    sum += time;
+    if (time <= longest) return;
+    longest = time;
+    where = what;
   };
-  for (const std::vector<Time>& node : tables.nodes) add(node);
-  for (const CostTables::Edge& edge : tables.edges) add(edge.times.times);
-  if (longest * static_cast<double>(layers) > static_cast<double>(too_much))
-    throw InfeasibleError(BeyondTimeError::text("the search for partitions, whose slowest would take longer"));
+  const auto name = [&](int node) { return '"' + graph.nodes[static_cast<std::size_t>(node)].op.name + '"'; };
+  for (std::size_t i = 0; i < tables.nodes.size(); ++i) {
+    add("operator " + name(static_cast<int>(i)), std::ranges::max(tables.nodes[i]));
+    if (tables.beside.empty()) continue;
+    for (const Time NodeTimes::*sums : {&NodeTimes::inside, &NodeTimes::across})
+      add("the gradient of " + name(static_cast<int>(i)), std::ranges::max(tables.beside[i], {}, sums).*sums);
+  }
+  for (const CostTables::Edge& edge : tables.edges)
+    add("the redistribution from " + name(edge.from) + " to " + name(edge.to), std::ranges::max(edge.times.times));
+  if (!tables.handover.empty()) add("what one stage hands to the next", std::ranges::max(tables.handover));
+  if (sum * static_cast<double>(layers) > static_cast<double>(too_much))
+    throw InfeasibleError(
+        BeyondTimeError::text(where + ", cut in the slowest way that the search for partitions adds up"));
 }
 
 }  // namespace
@@ -84,7 +98,7 @@ Chosen choose(const Job& job, const Graph& graph, const Space& space, const Pass
   Result best{{space.given, 0, 0}, {}};
   together(comm, [&] {
     if (comm.rank() != 0) return;
-    refuse_too_long(tables, layers);
+    refuse_too_long(tables, graph, layers);
     if (is_given) {
       best.found.cost = total_cost(tables, space.given) + exposed_sums(tables, space.given);
     } else {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <type_traits>
 
 #include "redistribution_times.hpp"
@@ -53,6 +52,8 @@ std::vector<Part> gathered(Communicator& comm, std::vector<Part> own) {
   return own;
 }
 
+void add_to(Time& sum, Time time) { sum = saturating_add(sum, time); }
+
 /// Rows of this rank's producers; so many forward for one backward.
 std::vector<Time> redistribution_times(const Edge& edge, const Choices& from, const Choices& to, std::int64_t element,
                                        LinkLoads& loads, int forward_times) {
@@ -63,12 +64,12 @@ std::vector<Time> redistribution_times(const Edge& edge, const Choices& from, co
   std::vector<Time> times;
   times.reserve(producers.size() * consumers.size());
   for (std::size_t producer = 0; producer < producers.size(); ++producer) {
-    for (const Time time : forward.times(producer)) times.push_back(forward_times * time);
+    for (const Time time : forward.times(producer)) times.push_back(saturating_times(forward_times, time));
   }
   for (std::size_t consumer = 0; consumer < consumers.size(); ++consumer) {
     const std::vector<Time> column = backward.times(consumer);
     for (std::size_t producer = 0; producer < producers.size(); ++producer)
-      times[producer * consumers.size() + consumer] += column[producer];
+      add_to(times[producer * consumers.size() + consumer], column[producer]);
   }
   return times;
 }
@@ -76,8 +77,7 @@ std::vector<Time> redistribution_times(const Edge& edge, const Choices& from, co
 void add_edge(CostTables& tables, CostTables::Edge edge) {
   for (CostTables::Edge& known : tables.edges) {
     if (known.from != edge.from || known.to != edge.to || known.to_next_layer != edge.to_next_layer) continue;
-    std::transform(known.times.times.begin(), known.times.times.end(), edge.times.times.begin(),
-                   known.times.times.begin(), std::plus<>());
+    for (std::size_t i = 0; i < edge.times.times.size(); ++i) add_to(known.times.times[i], edge.times.times[i]);
     return;
   }
   tables.edges.push_back(std::move(edge));
@@ -94,8 +94,8 @@ std::vector<Time> handover_times(const Job& job, const Graph& graph, const Choic
     Time sum = loads.take();
     for (int device = 0; device < devices; ++device)
       loads.add(devices + device, device, graph.element * elements(*slices, handed_back, device));
-    sum += loads.take();
-    found.push_back(passes.in_a_row() * sum);
+    add_to(sum, loads.take());
+    found.push_back(saturating_times(passes.in_a_row(), sum));
   }
   return found;
 }
@@ -133,7 +133,7 @@ CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std
     const int forward_times = passes.recomputation && !edge.to_next_layer ? 2 : 1;
     together(comm, [&] { rows = redistribution_times(edge, from, to, graph.element, loads, forward_times); });
     rows = gathered(comm, std::move(rows));
-    for (Time& time : rows) time *= passes.in_a_row();
+    for (Time& time : rows) time = saturating_times(passes.in_a_row(), time);
     if (comm.rank() == 0)
       add_edge(tables,
                {edge.from, edge.to, edge.to_next_layer, {from.slices.size(), to.slices.size(), std::move(rows)}});

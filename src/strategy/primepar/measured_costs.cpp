@@ -68,7 +68,7 @@ Time GroupCosts::time(const GroupPattern& groups, std::int64_t bytes) {
   if (added) line = {measure(groups, small_size), measure(groups, large_size)};
   const double slope = static_cast<double>(line.large - line.small) / (large_size - small_size);
   const double time = static_cast<double>(line.small) + slope * static_cast<double>(bytes - small_size);
-  return std::max<Time>(0, static_cast<Time>(time));
+  return time < static_cast<double>(latest) ? std::max<Time>(0, static_cast<Time>(time)) : never;
 }
 
 Time GroupCosts::measure(const GroupPattern& groups, std::int64_t bytes) const {
@@ -115,7 +115,7 @@ Time SublayerCosts::time(const GroupPattern& groups, const workload::Operator& g
   const std::int64_t bytes = gemm.m * gemm.n * workload::bytes_per_element(gemm.datatype);
   const Time alone = product(gemm, activity, speed), scatter = reduce_scatter_.time(groups, bytes);
   const Time first = is_fused_ ? alone / chunks_in_a_row(groups, gemm) : alone;
-  return std::max(alone, first + scatter) + all_gather_.time(groups, bytes);
+  return saturating_add(std::max(alone, saturating_add(first, scatter)), all_gather_.time(groups, bytes));
 }
 
 std::int64_t SublayerCosts::chunks_in_a_row(const GroupPattern& groups, const workload::Operator& gemm) const {

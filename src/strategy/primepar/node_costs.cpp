@@ -33,20 +33,20 @@ NodeTimes NodeCosts::times(std::size_t node, const CutNode& cut) {
     between_nodes_ = 0;
     const Time own = computed(node, cut, phase);
     if (phase == Phase::gradient && cut.slices.op().has_parameters()) {  // summed once, not for each micro-batch
-      found.backward = time_after(found.backward, own);
-      found.free += std::max<Time>(0, own - between_nodes_);
+      found.backward = saturating_add(found.backward, own);
+      found.free = saturating_add(found.free, std::max<Time>(0, own - between_nodes_));
       const Time sums = summed(node, cut, phase);
-      found.all = time_after(found.all, repeated(passes_.in_a_row(), own));
-      if (!passes_.overlap_gradients) found.all = time_after(found.all, sums);
+      found.all = saturating_add(found.all, saturating_times(passes_.in_a_row(), own));
+      if (!passes_.overlap_gradients) found.all = saturating_add(found.all, sums);
       (is_across(cut.sums[static_cast<std::size_t>(phase)].groups) ? found.across : found.inside) = sums;
       continue;
     }
-    const Time both = time_after(own, summed(node, cut, phase));
+    const Time both = saturating_add(own, summed(node, cut, phase));
     const bool is_again = phase == Phase::forward && passes_.recomputation;
-    found.all = time_after(found.all, repeated((is_again ? 2 : 1) * passes_.in_a_row(), both));
+    found.all = saturating_add(found.all, saturating_times((is_again ? 2 : 1) * passes_.in_a_row(), both));
     if (phase == Phase::forward && !is_again) continue;
-    found.backward = time_after(found.backward, both);
-    found.free += std::max<Time>(0, both - between_nodes_);
+    found.backward = saturating_add(found.backward, both);
+    found.free = saturating_add(found.free, std::max<Time>(0, both - between_nodes_));
   }
   return found;
 }
@@ -65,25 +65,27 @@ bool NodeCosts::is_across(const GroupPattern& groups) const {
 Time NodeCosts::computed(std::size_t node, const CutNode& cut, Phase phase) {
   const Node& one = graph_->nodes[node];
   Time sum = one.op.kind == Kind::streaming ? 0 : is_sublayer(cut, phase) ? sublayer(cut, phase) : product(cut, phase);
-  return sum + most(cut.slices, [&](int device) {
-           Time streams = 0;
-           for (const workload::Operator& op : streams_on(one, cut.slices, device, phase)) streams += duration(op);
-           return slowed(device, streams);
-         });
+  const Time streamed = most(cut.slices, [&](int device) {
+    Time streams = 0;
+    for (const workload::Operator& op : streams_on(one, cut.slices, device, phase))
+      streams = saturating_add(streams, duration(op));
+    return slowed(device, streams);
+  });
+  return saturating_add(sum, streamed);
 }
 
 Time NodeCosts::summed(std::size_t node, const CutNode& cut, Phase phase) {
   const Node& one = graph_->nodes[node];
   Time sum = 0;
   if (phase != Phase::gradient && !cut.statistics.empty())
-    sum +=
+    sum =
         sums_.time(cut.statistics, most(cut.slices, [&](int device) { return statistics_bytes(cut.slices, device); }));
   const AllReduce& all_reduce = cut.sums[static_cast<std::size_t>(phase)];
   if (all_reduce.groups.empty() || is_sublayer(cut, phase)) return sum;
   const auto bytes = [&](int device) { return summed_bytes(one, cut.slices, device, phase, graph_->element); };
   const Time time = sums_.time(all_reduce.groups, most(cut.slices, bytes));
-  if (is_across(all_reduce.groups)) between_nodes_ += time;
-  return sum + time;
+  if (is_across(all_reduce.groups)) between_nodes_ = saturating_add(between_nodes_, time);
+  return saturating_add(sum, time);
 }
 
 bool NodeCosts::is_sublayer(const CutNode& cut, Phase phase) const { return sublayers_ && may_be_sublayer(cut, phase); }
@@ -105,7 +107,8 @@ Time NodeCosts::product(const CutNode& cut, Phase phase) {
       return slowed(device, duration(product_on(cut.slices, device, phase, step, graph_->datatype)));
     });
     Time additions = 0;
-    sum += std::max(computed, transfers(cut, phase, step, additions)) + additions;
+    const Time longer = std::max(computed, transfers(cut, phase, step, additions));
+    sum = saturating_add(sum, saturating_add(longer, additions));
   }
   return sum;
 }
@@ -124,10 +127,11 @@ Time NodeCosts::transfers(const CutNode& cut, Phase phase, int step, Time& addit
       add(move);
       largest = std::max(largest, graph_->element * move.elements);
     }
-    if (transfer.is_sum) additions += duration(addition(cut.slices.op(), largest, graph_->datatype));
+    if (transfer.is_sum)
+      additions = saturating_add(additions, duration(addition(cut.slices.op(), largest, graph_->datatype)));
   }
   const Time time = loads_.take();
-  if (across) between_nodes_ += time;
+  if (across) between_nodes_ = saturating_add(between_nodes_, time);
   return time;
 }
 

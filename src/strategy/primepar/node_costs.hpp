@@ -28,7 +28,7 @@ struct Passes {
 };
 
 /// The time of all passes through one operator: computing, ring transfers as far as they exceed what is computed
-/// beside them, all-reduces.
+/// beside them, all-reduces. Times that cannot be simulated are `never`.
 struct NodeTimes {
   Time all = 0;  ///< but for the sum of its weight's gradient, where that is overlapped
   /// Where it is: of all, what is in the last backward pass; of that, what leaves the links between nodes alone; the
