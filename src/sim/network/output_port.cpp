@@ -263,15 +263,14 @@ void OutputPort::count_queue(Time now) {
 }
 
 std::uint32_t OutputPort::add_stream(pdes::ComponentId from, const Segment& segment) {
-  std::uint32_t index = 0;
+  const Stream added{segment, 0, from, next_ordinal_++};
   if (unused_streams_.empty()) {
-    index = static_cast<std::uint32_t>(streams_.size());
-    streams_.emplace_back();
-  } else {
-    index = unused_streams_.back();
-    unused_streams_.pop_back();
+    streams_.push_back(added);
+    return static_cast<std::uint32_t>(streams_.size() - 1);
   }
-  streams_[index] = {segment, 0, from, next_ordinal_++};
+  const std::uint32_t index = unused_streams_.back();
+  unused_streams_.pop_back();
+  streams_[index] = added;
   return index;
 }
 

@@ -50,25 +50,23 @@ struct Flow {
   }
 };
 
-void serve_full(const Flow& flow, std::uint32_t packets, Service& service) {
+/// All members are given, so that none is cleared first: these are built for every message and link.
+Service serve_full(const Flow& flow, std::uint32_t packets, Time first_start) {
   const ServiceRates& rates = flow.rates;
   std::uint32_t covered = flow.back_to_back(packets);
-  service.paced = covered < packets && flow.paced();
-  if (service.paced) {
-    covered = packets;
-    service.out = flow.arrivals;
-    service.out.base = time_after(service.out.base, rates.server.up(rates.packet));
-    service.after = {flow.arrival(packets - 1), rates.packet};
-  } else {
-    service.out.base = flow.period.start;
-    service.out.offset = flow.period.bytes + rates.packet;
-    service.out.stride = rates.packet;
-    service.out.rate = rates.server_link;
-    service.after = {flow.period.start, flow.period.bytes + covered * rates.packet};
-  }
-  service.out.count = covered;
-  service.out.last = service.after.end(rates.server);
-  service.out.last_bytes = rates.packet;
+  const bool paced = covered < packets && flow.paced();
+  if (paced) covered = packets;
+  const BusyPeriod after = paced ? BusyPeriod{flow.arrival(packets - 1), rates.packet}
+                                 : BusyPeriod{flow.period.start, flow.period.bytes + covered * rates.packet};
+  const Law& arrivals = flow.arrivals;
+  const Law out{.base = paced ? time_after(arrivals.base, rates.server.up(rates.packet)) : flow.period.start,
+                .offset = paced ? arrivals.offset : flow.period.bytes + rates.packet,
+                .stride = paced ? arrivals.stride : rates.packet,
+                .last = after.end(rates.server),
+                .last_bytes = rates.packet,
+                .count = covered,
+                .rate = paced ? arrivals.rate : rates.server_link};
+  return {paced, false, after, first_start, 0, out};
 }
 
 void serve_last(const Law& arrivals, const Rate& server, Service& service) {
@@ -96,35 +94,31 @@ BusyPeriod with_room(const BusyPeriod& period, const Rate& rate) {
 }  // namespace
 
 Service serve(const BusyPeriod& given, const Law& arrivals, std::uint32_t limit, const ServiceRates& rates) {
-  Service service;
   const BusyPeriod before = with_room(given, rates.server);
   const Time free = before.end(rates.server);
   const Time first = arrivals.at(0, rates.arrivals);
-  service.first_start = std::max(first, free);
   const Flow flow{arrivals, rates, first > free ? BusyPeriod{first, 0} : before};
   const bool with_last = limit >= arrivals.count;
   const std::uint32_t full = with_last ? arrivals.count - 1 : limit;
-  serve_full(flow, full, service);
+  Service service = serve_full(flow, full, std::max(first, free));
   if (with_last && service.out.count == full) serve_last(arrivals, rates.server, service);
   return service;
 }
 
 Service serve_own(const BusyPeriod& given, Time offered, std::uint32_t packets, std::int64_t last_bytes,
                   const ServiceRates& rates) {
-  Service service;
   const BusyPeriod before = with_room(given, rates.server);
   const Time free = before.end(rates.server);
-  service.first_start = std::max(offered, free);
   const BusyPeriod period = offered > free ? BusyPeriod{offered, 0} : before;
-  service.after = {period.start, period.bytes + (packets - 1) * rates.packet + last_bytes};
-  service.out.base = period.start;
-  service.out.offset = period.bytes + rates.packet;
-  service.out.stride = rates.packet;
-  service.out.rate = rates.server_link;
-  service.out.count = packets;
-  service.out.last = service.after.end(rates.server);
-  service.out.last_bytes = last_bytes;
-  return service;
+  const BusyPeriod after{period.start, period.bytes + (packets - 1) * rates.packet + last_bytes};
+  const Law out{.base = period.start,
+                .offset = period.bytes + rates.packet,
+                .stride = rates.packet,
+                .last = after.end(rates.server),
+                .last_bytes = last_bytes,
+                .count = packets,
+                .rate = rates.server_link};
+  return {false, false, after, std::max(offered, free), 0, out};
 }
 
 BusyPeriod Service::behind(std::uint32_t packets, const Law& arrivals, const Rate& arrival_rate,

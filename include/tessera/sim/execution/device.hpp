@@ -124,36 +124,37 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   static constexpr std::uint32_t no_stream = ~std::uint32_t{0};
   [[nodiscard]] const program::DeviceProgram& own_program() const { return environment_->program->devices[self_]; }
 
+  // What most messages touch stands first and together: thousands of devices take turns in the cache.
   ExecutionEnvironment* environment_;
   program::DeviceId self_;
+  pdes::ComponentId source_ = 0;      // of the event that is handled
+  pdes::Context* context_ = nullptr;  // in that event
+  Stream* at_work_ = nullptr;         // in that event, the stream that is carried on with
   CostTable* costs_ = nullptr;
   const DistanceTable* distances_ = nullptr;
   bool shares_compute_ = false;
   bool shares_events_ = false;
   bool departures_awaited_ = false;
-  pdes::Context* context_ = nullptr;  // while an event is handled
-  pdes::ComponentId source_ = 0;      // of that event
-  Stream* at_work_ = nullptr;         // in that event, the stream that is carried on with
-  NetworkNode node_;
+  std::int64_t messages_received_ = 0;
+  Int128 bytes_received_ = 0;
+  Int128 bytes_sent_ = 0;
+  std::vector<Stream> streams_;
+  std::vector<std::uint32_t> ready_;  // streams to run in this event
   Mailboxes mailboxes_;
   Outboxes outboxes_;
-  std::vector<Stream> streams_;
-  std::vector<std::uint32_t> ready_;                                    // streams to run in this event
-  std::vector<std::uint64_t> events_;                                   // raised and not taken
-  std::vector<std::uint32_t> ranks_;                                    // of this device in its groups, by group slot
-  Time engine_free_ = 0;                                                // the compute engine, where streams take turns
-  std::array<std::unique_ptr<OwnGpu>, program::kernel_memories> gpus_;  // made at their first kernel
-  std::map<std::pair<program::GroupId, std::uint32_t>, std::uint32_t> kernels_begun_;  // by group and memory
-  std::vector<results::KernelRow> kernel_rows_;
-
+  NetworkNode node_;
+  std::vector<std::uint32_t> ranks_;   // of this device in its groups, by group slot
+  std::vector<std::uint64_t> events_;  // raised and not taken
+  Time engine_free_ = 0;               // the compute engine, where streams take turns
   TimeAccount time_;
-  MemoryAccount memory_;
   Int128 flops_ = 0;
-  Int128 bytes_sent_ = 0;
-  Int128 bytes_received_ = 0;
-  std::int64_t messages_received_ = 0;
+
+  MemoryAccount memory_;
   std::vector<results::Interval> intervals_;
   std::vector<results::MemoryChange> memory_changes_;
+  std::array<std::unique_ptr<OwnGpu>, program::kernel_memories> gpus_;                 // made at their first kernel
+  std::map<std::pair<program::GroupId, std::uint32_t>, std::uint32_t> kernels_begun_;  // by group and memory
+  std::vector<results::KernelRow> kernel_rows_;
 };
 
 }  // namespace tessera::sim

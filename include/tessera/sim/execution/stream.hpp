@@ -65,8 +65,8 @@ struct Stream {
   std::uint32_t out_hint = 0;
   std::uint32_t launched = 0;  ///< operators of the present instruction, where streams take turns to compute
   CollectiveRun collective;
-  std::vector<WaitSpan> waits;  ///< kept while another stream waits for a signal, perhaps this one's
   std::vector<Frame> frames;
+  std::vector<WaitSpan> waits;  ///< kept while another stream waits for a signal, perhaps this one's
 };
 
 }  // namespace tessera::sim

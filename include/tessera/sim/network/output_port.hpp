@@ -144,16 +144,16 @@ class OutputPort {
   BusyPeriod busy_;  // after the last packet that can no longer change
   Run run_;
   Injector own_;
-  std::vector<Stream> streams_;
-  std::vector<std::uint32_t> unused_streams_;
-  std::vector<Waiting> waiting_;  // heap, the next turn first; without the stream of the run
-  std::uint32_t next_ordinal_ = 0;
   std::uint32_t next_generation_ = 0;
   std::uint32_t token_ = 0;
-  bool call_pending_ = false;
   Time call_at_ = 0;
+  bool call_pending_ = false;
   std::uint32_t uncounted_ = 0;
   LinkCounts counts_;
+  std::vector<Waiting> waiting_;  // heap, the next turn first; without the stream of the run
+  std::vector<Stream> streams_;
+  std::vector<std::uint32_t> unused_streams_;
+  std::uint32_t next_ordinal_ = 0;
 };
 
 }  // namespace tessera::sim
