@@ -47,7 +47,7 @@ class Signals(CliTest):
                 with open(f"/proc/{entry}/stat") as stat:
                     parent = int(stat.read().rpartition(")")[2].split()[1])
                 with open(f"/proc/{entry}/cmdline") as words:
-                    runs = "run\0long.toml" in words.read()
+                    runs = "run\0" in words.read()
             except (OSError, ValueError, IndexError):
                 continue
             if runs and parent == launcher:
@@ -87,6 +87,36 @@ class Signals(CliTest):
     def test_a_signal_to_one_rank_ends_all_with_the_documented_code(self):
         self.assertEqual(self.interrupted(2, signal.SIGTERM, of_ranks=slice(1, 2)), 4)
         self.assertEqual(self.interrupted(2, signal.SIGKILL, of_ranks=slice(0, 1)), 128 + signal.SIGKILL)
+
+    def is_writing(self):
+        """Whether a temporary file has been given its length; the one that only tries the folder never is."""
+        try:
+            return any(file.stat().st_size > 0 for file in self.folder.glob("good.h5.tmp-*"))
+        except FileNotFoundError:
+            return False
+
+    @unittest.skipIf("mpich" in os.environ.get("TESSERA_LAUNCHER", ""), "ranks are started by a helper of mpiexec's")
+    def test_a_signal_to_one_rank_that_writes_leaves_no_file(self):
+        old = b"what stands there is kept, whatever it is"
+        (self.folder / "good.h5").write_bytes(old)
+        text = (self.folder / "long.toml").read_text().replace("10_000_000", "20_000") + "[record]\ntimeline = true\n"
+        (self.folder / "writing.toml").write_text(text)
+        before = self.files()
+        for rank in (0, 1):
+            command = self.command(["run", "writing.toml", "-o", "good.h5", "--force", "--progress", "off"], 2)
+            process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self.addCleanup(process.kill)
+            while not self.is_writing() and (self.folder / "good.h5").read_bytes() == old:
+                self.assertIsNone(process.poll(), "the run is over before it writes")
+                time.sleep(0.001)
+            os.kill(self.rank_processes(process.pid)[rank], signal.SIGTERM)
+            code = process.wait(timeout=120)  # disks may take long to flush
+            self.assertEqual(self.files(), before)
+            is_kept = (self.folder / "good.h5").read_bytes() == old
+            self.assertEqual(code, 4 if is_kept else 0)  # 0: it was there already
+            if not is_kept:
+                self.tessera("show", "good.h5")
+            (self.folder / "good.h5").write_bytes(old)
 
     def test_sigterm_without_mpirun(self):
         self.assertNotEqual(self.interrupted(None, signal.SIGTERM), 0)
