@@ -22,7 +22,7 @@ ExitCode plan(const Options& options, Communicator& comm) {
     if (comm.rank() != 0) return;
     check_simulation(*job.experiment, 1);
     const std::string text = experiment::plan_text(*job.experiment, *job.table, TESSERA_VERSION);
-    results::write_text(options.output, text);
+    results::write_text(options.output, text, options.force);
     print(text);
   });
   return ExitCode::done;

@@ -107,7 +107,7 @@ ExitCode run(const Options& options, const Arguments& arguments, Communicator& c
   if (comm.rank() == 0) {
     for (const std::string& warning : result.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
   }
-  results::write(options.output, result.results, written, comm);
+  results::write(options.output, result.results, written, comm, results::Transport::automatic, options.force);
   together(comm, [&] {
     if (comm.rank() == 0) print(results::summary(options.output, results::Checking::none));
   });

@@ -36,13 +36,14 @@ DiskFile::~DiskFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-void DiskFile::reserve(std::int64_t size) {
+bool DiskFile::reserve(std::int64_t size) {
   if (::ftruncate(descriptor_, size) != 0) fail();
   // Not posix_fallocate: where the file system cannot do it, that writes a byte into every block.
   while (size > 0 && ::fallocate(descriptor_, 0, 0, size) != 0) {
-    if (errno == EOPNOTSUPP || errno == ENOSYS) return;
+    if (errno == EOPNOTSUPP || errno == ENOSYS) return false;
     if (errno != EINTR) fail();
   }
+  return true;
 }
 
 void DiskFile::write(std::int64_t offset, const std::byte* bytes, std::size_t count) {

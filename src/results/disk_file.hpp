@@ -20,8 +20,8 @@ class DiskFile {
   ~DiskFile();
 
   /// Makes the file `size` bytes long and sets the space aside, so that a full disk shows before anything is written.
-  /// Where the file system cannot set space aside, only the length is set.
-  void reserve(std::int64_t size);
+  /// False where the file system cannot set space aside: only the length is set then.
+  [[nodiscard]] bool reserve(std::int64_t size);
   void write(std::int64_t offset, const std::byte* bytes, std::size_t count);
   void read(std::int64_t offset, std::byte* bytes, std::size_t count) const;
   /// To the disk: some file systems find out only then that they are full.

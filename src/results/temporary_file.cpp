@@ -1,6 +1,7 @@
 #include "temporary_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -9,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "tessera/base/error.hpp"
 
@@ -79,6 +81,39 @@ std::string problem_of_parent(const fs::path& path) {
   return "there is no directory " + in_quotes(parent);
 }
 
+/// Why what stands at `path` cannot be replaced although its folder takes new files; empty when it can.
+std::string problem_of_replacing(const std::string& path) {
+  struct stat file {};
+  if (::stat(path.c_str(), &file) != 0) return {};
+  for (const int standard : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat open {};
+    if (::fstat(standard, &open) == 0 && open.st_dev == file.st_dev && open.st_ino == file.st_ino)
+      return standard == STDOUT_FILENO ? "standard output goes there" : "standard error goes there";
+  }
+  // A file that nobody may change is opened for reading only; one that this user may not change can still be replaced.
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0 && (errno == EPERM || errno == EROFS)) return std::strerror(errno);
+  if (descriptor >= 0) ::close(descriptor);
+  struct stat folder {};
+  const std::string parent = fs::path(behind_link(path)).parent_path().string();
+  if (::stat(parent.empty() ? "." : parent.c_str(), &folder) != 0) return {};
+  const uid_t user = geteuid();
+  const bool is_others = user != 0 && user != file.st_uid && user != folder.st_uid;
+  return (folder.st_mode & S_ISVTX) != 0 && is_others ? std::strerror(EPERM) : "";
+}
+
+/// Where there is no file yet. False, with errno, on any problem: EEXIST where there is one.
+bool rename_to_new(const char* from, const char* to) {
+  if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return true;
+  if (errno != EINVAL && errno != ENOSYS) return false;
+  // File systems that cannot: a second name is refused like a new one where there is a file.
+  if (::link(from, to) == 0) {
+    ::unlink(from);
+    return true;
+  }
+  return errno == EPERM || errno == EOPNOTSUPP ? std::rename(from, to) == 0 : false;
+}
+
 }  // namespace
 
 std::string why_not_writable(const std::string& path, bool replace) {
@@ -92,6 +127,7 @@ std::string why_not_writable(const std::string& path, bool replace) {
     return "it is a link to " + in_quotes(fs::read_symlink(path, ignored)) + ", which does not exist";
   }
   if (!replace && fs::exists(path, ignored)) return "it exists already (--force replaces it)";
+  if (const std::string problem = problem_of_replacing(path); !problem.empty()) return problem;
   const std::string probe = temporary_name(path);
   const int file = ::open(probe.c_str(), O_CREAT | O_EXCL | O_WRONLY, 0666);
   if (file < 0) return std::strerror(errno);
@@ -119,8 +155,16 @@ TemporaryFile::~TemporaryFile() {
 
 bool TemporaryFile::interrupted() { return signal_seen != 0; }
 
-void TemporaryFile::become(const std::string& path) {
-  if (std::rename(name_.c_str(), behind_link(path).c_str()) != 0) {
+void TemporaryFile::become(const std::string& path, bool replace) {
+  const std::string target = behind_link(path);
+  const bool renamed =
+      replace ? std::rename(name_.c_str(), target.c_str()) == 0 : rename_to_new(name_.c_str(), target.c_str());
+  if (!renamed && !replace && errno == EEXIST) {
+    throw IoError("cannot write " + in_quotes(path) +
+                  ": somebody else has written it meanwhile; what was to be there is " +
+                  in_quotes(std::exchange(name_, {})));
+  }
+  if (!renamed) {
     throw IoError("cannot write " + in_quotes(path) + ": " +
                   (interrupted() || errno == ENOENT ? "interrupted by a signal (the temporary file is gone)"
                                                     : std::strerror(errno)));

@@ -6,8 +6,8 @@
 namespace tessera::results {
 
 /// Why nothing can be written to `path`: "it is a directory", "'a/b' is not a directory", "there is no directory 'a'",
-/// "Permission denied", or, unless it may be replaced, that there is a file. Empty when all is well; no file is left
-/// behind.
+/// "Permission denied", that it is open as standard output, or, unless it may be replaced, that there is a file. Empty
+/// when all is well; no file is left behind.
 [[nodiscard]] std::string why_not_writable(const std::string& path, bool replace);
 
 /// A name beside `path`, or beside the file to which it is a link, that no other process uses.
@@ -26,9 +26,10 @@ class TemporaryFile {
   [[nodiscard]] const std::string& name() const { return name_; }
   /// A signal came: the file is gone, and the writer should give up.
   [[nodiscard]] static bool interrupted();
-  /// Renames the file to `path`, or to the file to which that is a link, which is complete and on the disk; IoError
-  /// text `cannot write 'path': reason`. The destructor then leaves it alone.
-  void become(const std::string& path);
+  /// Renames the file, which is complete and on the disk, to `path`, or to the file to which that is a link; IoError
+  /// text `cannot write 'path': reason`. The destructor then leaves it alone, also where there is a file at `path` by
+  /// now that must not be replaced: the reason says under which name the new one is.
+  void become(const std::string& path, bool replace);
 
  private:
   std::string name_;

@@ -95,12 +95,16 @@ std::vector<std::int64_t> broadcast(const std::vector<std::int64_t>& numbers, Co
 /// The whole file under its temporary name, written and read again.
 void write_file(const std::string& name, const std::string& path, const std::vector<BigTable>& tables,
                 std::optional<Frame>& frame, Transport transport, Communicator& comm) {
+  bool reserved = true;
   write_together(path, comm, [&] {
     if (!frame) return;
     DiskFile file = DiskFile::create(name);
-    file.reserve(frame->bytes());
+    reserved = file.reserve(frame->bytes());
     file.close();
   });
+  // Where space cannot be reserved, a write may fail on one rank alone, and MPI-IO (Open MPI 4.1's vulcan) then waits
+  // for ever: rank 0 writes for all.
+  if (comm.min(reserved ? 1 : 0) == 0) transport = Transport::gather;
   const std::vector<std::int64_t> offsets = broadcast(frame ? frame->offsets() : std::vector<std::int64_t>(), comm);
   std::unique_ptr<RowSink> sink;
   write_together(path, comm, [&] { sink = make_row_sink(name, transport, comm); });
@@ -140,7 +144,7 @@ void check_distinct(const std::string& path, const std::vector<std::string>& inp
   }
 }
 
-void write_text(const std::string& path, const std::string& text) {
+void write_text(const std::string& path, const std::string& text, bool replace) {
   check_output(path, true);
   TemporaryFile temporary(temporary_name(path), true);
   try {
@@ -151,11 +155,11 @@ void write_text(const std::string& path, const std::string& text) {
   } catch (const Failure& failure) {
     cannot_write(path, failure.what());
   }
-  temporary.become(path);
+  temporary.become(path, replace);
 }
 
 void write(const std::string& path, const RunResults& results, const Provenance& provenance, Communicator& comm,
-           Transport transport) {
+           Transport transport, bool replace) {
   const h5::QuietErrors quiet;
   const bool first = comm.rank() == 0;
   together(comm, [&] {
@@ -173,7 +177,7 @@ void write(const std::string& path, const RunResults& results, const Provenance&
   });
   write_file(temporary.name(), path, tables, frame, transport, comm);
   together(comm, [&] {
-    if (first) temporary.become(path);
+    if (first) temporary.become(path, replace);
   });
 }
 

@@ -17,3 +17,15 @@ foreach(ranks 1 2 3 4)
   set_tests_properties(results.full-disk.${ranks} PROPERTIES ENVIRONMENT "${environment}" SKIP_RETURN_CODE 77 PROCESSORS 2
     TIMEOUT 600 LABELS mpi)
 endforeach()
+
+# The same where no space can be set aside.
+add_executable(test_unreserved_disk ${CMAKE_CURRENT_LIST_DIR}/full_disk/unreserved.cpp)
+tessera_compile_options(test_unreserved_disk)
+target_link_libraries(test_unreserved_disk PRIVATE tessera_mpi_test_main tessera_results)
+add_dependencies(mpi_tests test_unreserved_disk)
+foreach(ranks 1 3)
+  add_test(NAME results.unreserved-disk.${ranks} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/support/with-ext2.sh
+    ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:test_unreserved_disk>)
+  set_tests_properties(results.unreserved-disk.${ranks} PROPERTIES ENVIRONMENT "${environment}" SKIP_RETURN_CODE 77
+    PROCESSORS 2 TIMEOUT 120 LABELS mpi)
+endforeach()

@@ -153,6 +153,40 @@ TEST_CASE("an existing file is refused unless it may be replaced") {
   CHECK(sample::files_in(folder.path) == std::vector<std::string>{"out.h5"});
 }
 
+TEST_CASE("another user's file in a folder for all cannot be replaced") {
+  if (geteuid() != 0) return;  // only root can make a file of another user's
+  const sample::Folder folder;
+  fs::permissions(folder.path, fs::perms::all | fs::perms::sticky_bit);
+  std::ofstream(folder / "out.h5") << "x";
+  const uid_t nobody = 65534;
+  REQUIRE(seteuid(nobody) == 0);
+  const std::string message = message_of([&] { check_output(folder / "out.h5", true); });
+  CHECK_NOTHROW(check_output(folder / "new.h5", true));
+  REQUIRE(seteuid(0) == 0);
+  CHECK(message == "cannot write '" + folder / "out.h5" + "': Operation not permitted");
+}
+
+TEST_CASE("what somebody else has written meanwhile stays, and so does what was to be there") {
+  const sample::Folder folder;
+  const std::string path = folder / "out.h5";
+  std::ofstream(path) << "x";
+  const std::string kept = temporary_name(path);
+  CHECK(message_of([&] { write_text(path, "text", false); }) ==
+        "cannot write '" + path + "': somebody else has written it meanwhile; what was to be there is '" + kept + "'");
+  CHECK(sample::read_text(path) == "x");
+  CHECK(sample::read_text(kept) == "text");
+  fs::remove(kept);
+  const auto comm = make_serial_communicator();
+  const RunResults results = sample::make();
+  CHECK_THROWS_AS(write(path, results, sample::provenance(), *comm, Transport::automatic, false), IoError);
+  CHECK(sample::read_text(path) == "x");
+  CHECK_NOTHROW(summary(kept));
+  fs::remove(kept);
+  fs::remove(path);
+  CHECK_NOTHROW(write(path, results, sample::provenance(), *comm, Transport::automatic, false));
+  CHECK_NOTHROW(summary(path));
+}
+
 TEST_CASE("a full disk is an IoError that says so, and leaves no file") {
   // A limit on the size of files stands for the full disk; the signal that comes with it is ignored, as MPI programs
   // do.

@@ -151,21 +151,22 @@ struct Provenance {
 enum class Transport { automatic, gather };
 
 /// Refuses, before a long run, an output that could not be written at its end. IoError "cannot write 'path': reason": a
-/// directory, a missing directory, no permission, a link that leads nowhere, or an existing file unless `replace`. Rank
-/// 0's business; leaves no file behind.
+/// directory, a missing directory, no permission, a link that leads nowhere, a file to which this process already
+/// writes (standard output), or an existing file unless `replace`. Rank 0's business; leaves no file behind.
 void check_output(const std::string& path, bool replace);
 
 /// Refuses an output that is one of these files, under whatever name; empty and missing ones are passed over. IoError.
 void check_distinct(const std::string& path, const std::vector<std::string>& inputs);
 
-/// Writes the file on all ranks together: to `path` + ".tmp-...", renamed when complete and replacing what was there.
-/// On failure, and on SIGTERM, SIGINT or SIGHUP while it writes, no file is left and every rank throws the same IoError
-/// "cannot write 'path': reason".
+/// Writes the file on all ranks together: to `path` + ".tmp-...", renamed when complete. On failure, and on SIGTERM,
+/// SIGINT or SIGHUP while it writes, no file is left and every rank throws the same IoError "cannot write 'path':
+/// reason". A file that is at `path` by then is replaced; unless `replace`, it stays, the complete file keeps its
+/// temporary name, and the IoError says so.
 void write(const std::string& path, const RunResults& results, const Provenance& provenance, Communicator& comm,
-           Transport transport = Transport::automatic);
+           Transport transport = Transport::automatic, bool replace = true);
 
 /// A text file, written under a temporary name and renamed. IoError as for write().
-void write_text(const std::string& path, const std::string& text);
+void write_text(const std::string& path, const std::string& text, bool replace = true);
 
 /// Whether the checksums of a file that is read are compared with its tables; whoever has just written it need not.
 enum class Checking { all, none };

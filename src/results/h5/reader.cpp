@@ -231,7 +231,9 @@ Reader::Reader(const std::string& path, Checking checking) : path_(path), file_(
 
 std::int64_t Reader::checked_version() const {
   const auto is_there = [&](const char* name) { return checked(H5Aexists(file_.get(), name)) > 0; };
-  if (!has("/summary") || !is_there("schema_version") || !is_there("format") ||
+  // Where the root itself is damaged these fail, which is not the same as being absent.
+  const bool has_summary = checked(H5Lexists(file_.get(), "/summary", H5P_DEFAULT)) > 0;
+  if (!has_summary || !is_there("schema_version") || !is_there("format") ||
       text_of(file_.get(), "format") != format_name) {
     throw InputError("'" + path_ + "' is not a result file of tessera run");
   }
