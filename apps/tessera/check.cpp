@@ -72,8 +72,9 @@ std::string figures(const experiment::Experiment& experiment, const Estimate& e,
     text += line("FLOP per token", rounded(plan.model_flops / static_cast<double>(plan.tokens)));
   }
   if (plan.model_flops > 0) text += line("FLOP of the model", rounded(plan.model_flops));
-  text += line("FLOP executed", rounded(e.executed_flops));
-  text += line("bytes sent", rounded(e.bytes_sent) + "B in " + rounded(e.messages) + " messages");
+  const std::string about = e.is_sampled ? "about " : "";
+  text += line("FLOP executed", about + rounded(e.executed_flops));
+  text += line("bytes sent", about + rounded(e.bytes_sent) + "B in " + rounded(e.messages) + " messages");
   text += line("memory of the fullest device", memory_line(experiment, e));
   text += fmt::format("# Its simulation, estimated, on {} rank{}\n", ranks, ranks == 1 ? "" : "s");
   text += line("events per rank", events_text(e.events, ranks));

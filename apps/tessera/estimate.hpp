@@ -26,6 +26,7 @@ struct Estimate {
   double bytes_sent = 0;          ///< by all devices
   double messages = 0;
   double executed_flops = 0;
+  bool is_sampled = false;  ///< these were counted of some of the devices: exact only where all of a kind do the same
   /// Of the simulation, over all ranks: when no flows share a link, and when every packet on every link is an event.
   Range events;
   Range bytes_shared;     ///< memory of the simulator, B, over all ranks: each holds its own devices'

@@ -76,6 +76,22 @@ class Estimates(CliTest):
                             "--set", "machine.topology.nodes=28")
         self.assertGreater(self.range("memory", said)[1], 45e6)
 
+    def test_large_messages_of_all_to_all_at_once(self):
+        # 126 messages of 254 kB in line at each device, eight NICs a node: queues of hundreds of MB, 5 events a packet and link.
+        said = self.compare(self.script('step = [{ op = "all-to-all", group = "all", bytes = "32 MB" }]', "a100-80g-cluster"),
+                            "--set", "machine.topology.nodes=16")
+        self.assertRegex(said, r"memory per rank +unknown, at least \d+\.\d MB, at most \d+ MB")
+
+    def test_devices_that_do_not_do_what_their_neighbours_do(self):
+        # Even devices of 1024 multiply: 512 x 2 x 4096^3 FLOP. The last one alone sends, ten times.
+        said = self.tessera("check", self.script("""
+            step = [{ op = "gemm", devices = "0-1023/2", m = 4096, n = 4096, k = 4096 },
+                    { op = "send", devices = "1023", peer = 0, bytes = "1 MB", repeat = 10 },
+                    { op = "receive", devices = "0", peer = 1023, bytes = "1 MB", repeat = 10 }]"""), "--set", "machine.topology.devices=1024").stdout
+        self.assertAlmostEqual(self.number("FLOP executed +about NUMBER", said) / (512 * 2 * 4096**3), 1, delta=0.01)
+        self.assertAlmostEqual(self.number("bytes sent +about NUMBERB", said) / 1e7, 1, delta=0.01)
+        self.assertNotIn("about", self.tessera("check", "training.toml").stdout)
+
     def test_what_depends_on_how_long_things_take_is_unknown(self):
         # Each message may have left before the next one is posted, or none.
         said = self.tessera("check", self.script("""
