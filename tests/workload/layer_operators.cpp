@@ -165,6 +165,9 @@ TEST_CASE("a generated token reads the whole cache of keys and values") {
   CHECK(scores.bytes_read == 2LL * 128 * (128 + 1000 * 128));
   CHECK(named(layer.attention_core.forward, "kv cache").bytes_written == 2LL * 2 * 4 * 4096);
   CHECK(kv_cache_bytes(model, shape) == 2LL * 2 * 4 * 1000 * 4096);
+  // 65,536,000 B a layer: 140,737,488,355 of them are the most below 2^63.
+  CHECK(kv_cache_bytes(model, shape, 140'737'488'355) == 65'536'000LL * 140'737'488'355);
+  CHECK_THROWS_AS(kv_cache_bytes(model, shape, 140'737'488'356), KeyError);
   shape.flash_attention = true;
   layer = transformer_layer(model, shape);
   CHECK(named(layer.attention_core.forward, "attention").bytes_read == 2LL * (4 * 4096 + 2 * 4 * 1000 * 4096));

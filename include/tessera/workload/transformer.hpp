@@ -109,8 +109,9 @@ struct HeadOperators {
 };
 [[nodiscard]] HeadOperators head_operators(const Model& model, const LayerShape& shape);
 
-/// Bytes of the keys and values that one layer caches on this rank, for `context` tokens of micro_batch sequences.
-[[nodiscard]] std::int64_t kv_cache_bytes(const Model& model, const LayerShape& shape);
+/// Bytes of the keys and values that so many layers cache on this rank, for `context` tokens of micro_batch sequences.
+/// KeyError where they are more than 2^63.
+[[nodiscard]] std::int64_t kv_cache_bytes(const Model& model, const LayerShape& shape, std::int64_t layers = 1);
 
 /// Parameters on one tensor rank.
 struct ParameterShare {

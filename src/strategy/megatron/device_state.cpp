@@ -61,7 +61,7 @@ DeviceState device_state(const Cut& cut, std::uint32_t stage) {
   if (!cut.training()) {
     const std::int64_t layers = cut.chunk_layers * cut.options.interleave;
     state.kv_cache =
-        layers * cut.micro_batches * workload::kv_cache_bytes(model, cut.core_shape(false, 0, cut.context()));
+        workload::kv_cache_bytes(model, cut.core_shape(false, 0, cut.context()), layers * cut.micro_batches);
   }
   state.buffers = buffer_bytes(cut);
   return state;

@@ -39,9 +39,14 @@ std::int64_t activation_bytes(const LayerOperators& layer, Recomputation recompu
   return bytes;
 }
 
-std::int64_t kv_cache_bytes(const Model& model, const LayerShape& shape) {
+std::int64_t kv_cache_bytes(const Model& model, const LayerShape& shape, std::int64_t layers) {
   const layer::Context context(model, shape);
-  return 2 * context.element * context.shape.micro_batch * context.shape.context * context.kv_width;
+  std::int64_t bytes = 2 * context.element * context.kv_width;
+  for (const std::int64_t factor : {context.shape.micro_batch, context.shape.context, layers}) {
+    if (__builtin_mul_overflow(bytes, factor, &bytes))
+      throw KeyError("workload.sequence", "the keys and values that a device keeps are more than 9.2 EB");
+  }
+  return bytes;
 }
 
 }  // namespace tessera::workload
