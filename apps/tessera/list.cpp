@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "command.hpp"
 #include "tessera/experiment/experiment.hpp"
@@ -20,11 +19,12 @@ const std::map<std::string, Listing>& listings() {
 
 ExitCode list(Listing what) {
   const std::vector<experiment::Listed> all = experiment::list(what, experiment::input_folders());
+  if (all.empty()) warn("there are none: no folder inputs/ is beside the program; TESSERA_INPUTS can name one");
   std::size_t width = 0;
   for (const experiment::Listed& one : all) width = std::max(width, one.name.size());
   std::string text;
   for (const experiment::Listed& one : all) text += fmt::format("{:<{}}  {}\n", one.name, width, one.description);
-  std::fputs(text.c_str(), stdout);
+  print(text);
   return ExitCode::done;
 }
 

@@ -60,7 +60,8 @@ std::vector<std::string> known_names(const Family& family, const SearchPath& sea
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(folder / family.folder, ignored)) {
       const auto& known = family.extensions;
-      if (std::find(known.begin(), known.end(), entry.path().extension().string()) != known.end()) {
+      const bool fits = std::find(known.begin(), known.end(), entry.path().extension().string()) != known.end();
+      if (std::error_code problem; fits && entry.is_regular_file(problem)) {
         names.insert(entry.path().stem().string());
       }
     }

@@ -153,11 +153,21 @@ class Lists(CliTest):
         (self.folder / "machines" / "broken.toml").write_text("[machine]\nname = 1\n\x1b")
         said = self.tessera("list", "machines", environment={"TESSERA_INPUTS": str(self.folder)})
         self.assertRegex(said.stdout, r"^broken  cannot be used: .*broken.toml:\d+:\d+: .*\n$")
-        self.assertEqual(self.tessera("list", "models", environment={"TESSERA_INPUTS": "nowhere"}).stdout, "")
+        none = self.tessera("list", "models", environment={"TESSERA_INPUTS": "nowhere"})
+        self.assertEqual((none.stdout, none.stderr.count("warning: there are none")), ("", 1))
 
     def test_a_wrong_argument_is_refused(self):
         self.assertIn("machines", self.tessera("list", "machine", code=2).stderr)
         self.tessera("list", code=2)
+
+
+class KeysWithoutEffect(CliTest):
+    def test_a_network_of_one_switch_has_no_leaves(self):
+        said = self.tessera("check", "training.toml", "--set", "machine.topology.oversubscription=4", "--set", "machine.topology.spines=2")
+        self.assertRegex(said.stderr, r'oversubscription: oversubscription has no effect with fabric = "switch"')
+        self.assertEqual(said.stderr.count("no effect"), 2)
+        (self.folder / "resolved.toml").write_text(self.tessera("check", "training.toml").stdout)
+        self.assertEqual(self.tessera("check", "resolved.toml").stderr, "")
 
 
 class HelpByName(CliTest):

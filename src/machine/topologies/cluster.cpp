@@ -132,6 +132,11 @@ class Checks {
   void device_count(std::int64_t count) {
     ok_ = check_device_count(count, "nodes x gpus_per_node", table_, diagnostics_) && ok_;
   }
+  /// Warns of a key that is given, with another value than its default, and changes nothing.
+  void without_effect(const char* key, bool is_default, const std::string& because) {
+    if (is_default || table_.find(key) == nullptr) return;
+    diagnostics_.warn(table_.find(key)->where(), std::string(key) + " has no effect " + because);
+  }
   [[nodiscard]] bool ok() const { return ok_; }
 
  private:
@@ -155,6 +160,12 @@ bool check(const ClusterSpec& spec, const config::Table& table, config::Diagnost
       checks.divides("nics_per_node", spec.nics_per_node, spec.gpus_per_node);
       checks.require("pcie_bandwidth", "where GPUs share a NIC");
     }
+  }
+  if (spec.fabric != "fat-tree") {
+    const std::string because = "with fabric = \"switch\"; fabric = \"fat-tree\" has leaves and spines";
+    checks.without_effect("nodes_per_leaf", spec.nodes_per_leaf == 0, because);
+    checks.without_effect("spines", spec.spines == ClusterSpec{}.spines, because);
+    checks.without_effect("oversubscription", spec.oversubscription == ClusterSpec{}.oversubscription, because);
   }
   return checks.ok();
 }
