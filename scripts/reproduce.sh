@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Reproduces published tables: builds, simulates, compares, and rewrites the tables of docs/validation/STUDY.md with what it found.
 #   scripts/reproduce.sh [SEED] [STUDY [PART]]      SEED: 1 unless given; STUDY: one of scripts/studies/*.py, all when none is named;
-#                                                   PART: one of the parts of a study that has some (t3), all when none is named
+#                                                   PART: one of the parts of a study that has some (primepar, t3), all when none is named
 # Each study ends with one line "summary: study=NAME mean_abs_deviation_pct=... key=value ...".
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 

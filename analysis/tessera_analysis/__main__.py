@@ -43,6 +43,9 @@ def main(arguments=None):
     except ResultsError as error:
         print(error, file=sys.stderr)
         return error.exit_code
+    except KeyError as error:
+        print(f"cannot read '{options.file}': the file is damaged: it has no column {error}", file=sys.stderr)
+        return 4
     if not paths:
         print(f"'{options.file}' has nothing to draw" + (" for " + ", ".join(options.only) if options.only else ""),
               file=sys.stderr)

@@ -126,6 +126,20 @@ class Results:
                     frame[column] = frame[column].str.decode("utf-8")
         return frame
 
+    def _column(self, table, column):
+        frame = self.table(table)
+        if column not in frame:
+            raise self._cannot_read(f"table /{table} is damaged: it has no column '{column}'")
+        return list(frame[column])
+
+    def _only_row(self, table):
+        frame = self.table(table)
+        if len(frame) != 1:
+            raise self._cannot_read(f"table /{table} is damaged: it has {len(frame)} rows")
+        row = frame.iloc[0]
+        row.attrs.update(frame.attrs)
+        return row
+
     def _text(self, name):
         with self._open() as file:
             text = file[name][()]
@@ -147,12 +161,7 @@ class Results:
     @cached_property
     def summary(self):
         """The run in one row, as a Series."""
-        frame = self.table("summary")
-        if len(frame) != 1:
-            raise self._cannot_read(f"table /summary is damaged: it has {len(frame)} rows")
-        row = frame.iloc[0]
-        row.attrs.update(frame.attrs)
-        return row
+        return self._only_row("summary")
 
     @cached_property
     def devices(self):
@@ -173,13 +182,12 @@ class Results:
     @cached_property
     def plan(self):
         """What the strategy says of itself, as a dict."""
-        frame = self.table("plan")
-        return dict(zip(frame["key"], frame["value"]))
+        return dict(zip(self._column("plan", "key"), self._column("plan", "value")))
 
     @cached_property
     def provenance(self):
         """How the run was carried out, as a Series."""
-        return self.table("provenance/run").iloc[0]
+        return self._only_row("provenance/run")
 
     @cached_property
     def experiment(self):
@@ -189,17 +197,17 @@ class Results:
     @cached_property
     def activities(self):
         """Names of what a device's time is counted as, in order."""
-        return list(self.table("names/activities")["name"])
+        return self._column("names/activities", "name")
 
     @cached_property
     def categories(self):
         """Names of what memory holds, in order."""
-        return list(self.table("names/categories")["name"])
+        return self._column("names/categories", "name")
 
     @cached_property
     def node_names(self):
         """Names of devices and switches, by number."""
-        return list(self.table("names/nodes")["name"])
+        return self._column("names/nodes", "name")
 
     @cached_property
     def timeline(self):

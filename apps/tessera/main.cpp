@@ -1,4 +1,7 @@
 // tessera: one subcommand a file; this one parses the command line and turns problems into exit codes.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
@@ -28,8 +31,8 @@ int run(Arguments arguments) {
   app.set_version_flag("--version", "tessera " TESSERA_VERSION);
   app.require_subcommand(1);
   app.footer(
-      "Exit codes: 0 done, 2 bad input, 3 the plan does not fit or deadlocks, 4 a file cannot be read or written, 5 "
-      "internal error.");
+      "Exit codes: 0 done, 2 bad input, 3 the plan does not fit, deadlocks or takes too long, 4 a file or this "
+      "computer's memory fails it, or a signal ends it, 5 internal error.");
   const std::vector<Command> commands{add_run(app, arguments), add_plan(app, arguments), add_check(app),
                                       add_show(app),           add_timeline(app),        add_list(app),
                                       add_help(app),           add_completion(app)};
@@ -58,5 +61,9 @@ int run(Arguments arguments) {
 int main(int argc, char** argv) {
   // A limit on the size of files is then an error of the call that meets it, as a full disk is, and not a signal.
   std::signal(SIGXFSZ, SIG_IGN);
+  // The number of a standard stream that is closed would go to the next file that is opened, and text into that file.
+  int descriptor = STDIN_FILENO;
+  while (descriptor >= 0 && descriptor <= STDERR_FILENO) descriptor = open("/dev/null", O_RDONLY);
+  close(descriptor);
   return tessera::app::run({argc, argv});
 }

@@ -52,13 +52,21 @@ class FullDisk(CliTest):
 class FullStandardOutput(CliTest):
     def test_every_command_notices_it(self):
         self.simulate("generation.toml", "out.h5")
-        for arguments in (["--help"], ["--version"], ["run", "--help"], ["help"], ["help", "machine.gpu"], ["completion", "bash"], ["check", "generation.toml"],
+        for arguments in (["--help"], ["--version"], ["run", "--help"], ["help"], ["help", "machine.gpu"], ["completion", "bash"], ["list", "models"], ["check", "generation.toml"],
                           ["show", "out.h5"], ["plan", "generation.toml", "-o", "plan.toml"],
                           ["run", "generation.toml", "-o", "new.h5", "--progress", "off"]):
             with open("/dev/full", "w") as full:
                 done = subprocess.run([TESSERA, *arguments], cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True)
             self.assertEqual((done.returncode, done.stderr), (4, "cannot write to standard output: No space left on device\n"), arguments)
         self.tessera("show", "new.h5")  # what was written before stays
+
+    def test_one_that_is_closed_or_that_the_result_goes_to(self):
+        for closed in (">&-", "<&- >&-"):
+            done = subprocess.run(["sh", "-c", f"{TESSERA} run generation.toml -o closed.h5 --force --progress off {closed}"], cwd=self.folder, stderr=subprocess.PIPE, text=True)
+            self.assertEqual((done.returncode, done.stderr), (4, "cannot write to standard output: Bad file descriptor\n"), closed)
+            self.tessera("show", "closed.h5")
+        done = subprocess.run(["sh", "-c", f"{TESSERA} run generation.toml -o /dev/stdout --force --progress off > said.txt"], cwd=self.folder, stderr=subprocess.PIPE, text=True)
+        self.assertEqual((done.returncode, done.stderr), (4, "cannot write '/dev/stdout': standard output goes there\n"))
 
     def test_on_several_ranks_all_end(self):
         # mpirun gathers the ranks' outputs, so each gets a full one of its own.

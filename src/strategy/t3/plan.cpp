@@ -232,7 +232,7 @@ class Planner {
                         {"tensor parallel", std::to_string(ranks())},
                         {"gemm of a device", fmt::format("{} x {} x {}", shape.m, shape.n, shape.k)},
                         {"work-groups", std::to_string(shape.tiles() * shape.split_k)}};
-    plan.hardware_flops = static_cast<double>(shape.flops()) * static_cast<double>(ranks());
+    plan.hardware_flops = program::executed_flops(plan.program, *job_.machine);
   }
 
   const Table& table_;
