@@ -42,6 +42,19 @@ TEST_CASE("t3: every configuration of every sub-layer is a program without probl
   }
 }
 
+TEST_CASE("t3: FLOP are executed where there is a product") {
+  // Eight GPUs, 2 x 512 x 1024 x 512 FLOP each.
+  for (const auto& [configuration, flops] : {std::pair{"gemm", 8 * 536'870'912.0},
+                                             {"sequential", 8 * 536'870'912.0},
+                                             {"reduce-scatter", 0.0},
+                                             {"all-gather", 0.0}}) {
+    TestJob one = job();
+    const std::string text =
+        std::string("name = \"t3\"\nsublayer = \"fc2\"\nconfiguration = \"") + configuration + "\"";
+    CHECK(one.plan(text, strategy::t3::kind()).hardware_flops == flops);
+  }
+}
+
 TEST_CASE("t3: a sub-layer's GEMM is cut along its depth") {
   // T3, section 2.5 and the shapes of its table 2: OP H/TP, FC-2 and FC-1 4H/TP, IP 3H/TP; tokens by H.
   const std::pair<const char*, std::int64_t> depths[] = {{"op", 128}, {"fc2", 512}, {"fc1", 512}, {"ip", 384}};
