@@ -61,10 +61,10 @@ std::vector<program::DeviceId> destinations_of(const experiment::Experiment& exp
   return to;
 }
 
-/// Mean number of links between a device and those.
+/// Mean number of links between a device and those; what it sends to itself crosses none.
 double mean_hops(const experiment::Experiment& experiment, program::DeviceId device,
                  const std::vector<program::DeviceId>& destinations) {
-  if (destinations.empty()) return 1;
+  if (destinations.empty()) return 0;
   double hops = 0;
   for (const program::DeviceId to : destinations) {
     hops += static_cast<double>(machine::route(experiment.machine.network, device, to).size());
@@ -169,7 +169,8 @@ void Counter::count_memory(const sim::StreamVolume& streams, const KernelTotals&
   const double fixed = bytes_per_destination * to_others;
   sum_.bytes_shared.add(times * fixed, times * fixed);
   if (switched) sum_.bytes_each += times * bytes_per_connection * to_others;
-  const double bytes_per_message = bytes_per_own_message + (switched ? bytes_per_message_on_its_way : 0);
+  const double bytes_per_message =
+      destinations == 0 ? 0 : bytes_per_own_message + (switched ? bytes_per_message_on_its_way : 0);
   sum_.bytes_shared.add(times * bytes_per_message * streams.in_line, times * bytes_per_message * streams.most_in_line);
   if (record.timeline) {
     const double intervals = bytes_per_interval * streams.intervals;

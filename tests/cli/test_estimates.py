@@ -82,6 +82,11 @@ class Estimates(CliTest):
                             "--set", "machine.topology.nodes=16")
         self.assertRegex(said, r"memory per rank +unknown, at least \d+\.\d MB, at most \d+ MB")
 
+    def test_messages_to_itself_and_a_billion_steps_without_an_event(self):
+        self.compare(self.script("""
+            step = [{ op = "send", shift = 0, bytes = "1 kB", repeat = 50000 }, { op = "receive", shift = 0, bytes = "1 kB", repeat = 50000 }]"""))
+        self.compare(self.script('step = [{ op = "allocate", devices = "0", bytes = "1 B", repeat = 100000000 }]'))
+
     def test_devices_that_do_not_do_what_their_neighbours_do(self):
         # Even devices of 1024 multiply: 512 x 2 x 4096^3 FLOP. The last one alone sends, ten times.
         said = self.tessera("check", self.script("""

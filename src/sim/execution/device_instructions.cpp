@@ -10,13 +10,6 @@ using program::Activity;
 using program::Instruction;
 using program::Op;
 
-namespace {
-
-/// Instructions that a stream carries out in one event, at most: between events the engine looks at signals.
-constexpr int most_at_a_time = 4096;
-
-}  // namespace
-
 // The instruction at which a stream stands; null when it has ended.
 const Instruction* Device::present(Stream& stream) const {
   while (!stream.frames.empty()) {
@@ -38,7 +31,7 @@ void Device::run(Stream& stream) {
     if (!go_on_with_collective(stream)) return;
     ++stream.frames.back().next;
   }
-  int left = most_at_a_time;
+  int left = most_instructions_at_a_time;
   while (const Instruction* instruction = present(stream)) {
     if (left-- == 0) return go_on_later(stream);
     if (instruction->op == Op::call) {

@@ -8,6 +8,7 @@
 
 #include "tessera/program/collective.hpp"
 #include "tessera/program/group_rank.hpp"
+#include "tessera/sim/execution/stream.hpp"
 
 namespace tessera::sim {
 namespace {
@@ -41,7 +42,7 @@ struct Stretch {
     bool ahead = false;  ///< behind it
   };
   std::array<Way, 2> from = {Way{0, false}, Way{0, true}};
-  double intervals = 0, memory_changes = 0;
+  double instructions = 0, intervals = 0, memory_changes = 0;
   Posts posts;
 
   void append(const Stretch& next) {
@@ -49,6 +50,7 @@ struct Stretch {
       const Way& then = next.from[way.ahead];
       way = {way.wakes + then.wakes, then.ahead};
     }
+    instructions += next.instructions;
     intervals += next.intervals;
     memory_changes += next.memory_changes;
     posts.append(next.posts);
@@ -70,6 +72,7 @@ Stretch Stretch::repeated(std::uint32_t times) const {
       all.from[begin] = {(times - pairs) * once.wakes + pairs * again.wakes, times % 2 == 1 ? once.ahead : again.ahead};
     }
   }
+  all.instructions = times * instructions;
   all.intervals = times * intervals;
   all.memory_changes = times * memory_changes;
   all.posts = posts.repeated(times);
@@ -95,6 +98,7 @@ class Walker {
     Stretch all;
     for (const Instruction& instruction : program_.blocks[block].code) {
       all.append(instruction.op == Op::call ? of(instruction.a).repeated(instruction.count) : of(instruction));
+      ++all.instructions;
     }
     return blocks_[block].emplace(all);
   }
@@ -241,8 +245,10 @@ StreamVolume stream_volume(const program::Program& program, const machine::Machi
   for (const program::BlockId entry : program.devices[device].streams) {
     const Stretch& expected = late.of(entry);
     const Stretch& highest = most.of(entry);
-    volume.wakes += 1 + expected.from[0].wakes;
-    volume.most_wakes += 1 + highest.from[0].wakes;
+    // A stream that nothing wakes goes on in an event of its own after so many instructions.
+    const double pauses = expected.instructions / most_instructions_at_a_time;
+    volume.wakes += std::max(pauses, 1 + expected.from[0].wakes);
+    volume.most_wakes += std::max(pauses, 1 + highest.from[0].wakes);
     volume.intervals += expected.intervals;
     volume.memory_changes += expected.memory_changes;
     volume.in_line += expected.posts.most;

@@ -29,6 +29,9 @@ enum class StreamState : std::uint8_t {
   done,
 };
 
+/// Instructions that a stream carries out in one event, at most: between events the engine looks at signals.
+inline constexpr int most_instructions_at_a_time = 4096;
+
 /// A collective that is under way.
 struct CollectiveRun {
   enum class Phase : std::uint8_t { none, post, receive, depart };
