@@ -48,6 +48,8 @@ const config::Schema<GpuSpec>& gpu_spec_schema() {
     count("turnaround", &GpuSpec::turnaround, "memory clocks between reading and writing", "10", "0");
     time("dram_latency", &GpuSpec::dram_latency, "from the service of a read to its data", "150 ns");
     count("dram_queue", &GpuSpec::dram_queue, "bursts of 64 B that a channel's DRAM queue holds", "64");
+    count("max_bypass", &GpuSpec::max_bypass,
+          "bursts of the other direction, reads or writes, that may overtake a request in the DRAM queue", "32", "0");
     s.text("arbitration", &GpuSpec::arbitration,
            "which stream fills the DRAM queue, see the list of choices in tessera help")
         .otherwise("round-robin");
@@ -55,6 +57,10 @@ const config::Schema<GpuSpec>& gpu_spec_schema() {
                "for each burst, after which mca lets communication go first")
         .at_most("1 ms")
         .otherwise("13.5 ns");
+    s.integers("intensity_levels", &GpuSpec::intensity_levels,
+               "bursts of mean occupancy of the DRAM queues from which on mca allows communication beside 5, 10 and 30 "
+               "bursts; three, descending")
+        .otherwise("[32, 16, 8]");
     count("tracker_sets", &GpuSpec::tracker_sets, "of the Tracker, a power of two", "256");
     size("tracker_size", &GpuSpec::tracker_size, "of the Tracker, all entries together", "19 KiB", "1 B");
     return s;

@@ -90,6 +90,17 @@ void settle_memory_clock(const config::Table& device, const config::Table& trans
                                ": change one of them, or leave out memory_clock, which then follows");
 }
 
+void check_intensity_levels(const config::Table& transaction, const GpuSpec& spec, config::Diagnostics& diagnostics) {
+  const std::vector<std::int64_t>& levels = spec.intensity_levels;
+  if (levels.size() == 3 && levels[0] >= levels[1] && levels[1] >= levels[2] && levels[2] >= 0 &&
+      levels[0] <= 1'000'000)
+    return;
+  const config::Value* value = transaction.find("intensity_levels");
+  diagnostics.error(
+      value == nullptr ? transaction.where() : value->where(),
+      "\"intensity_levels\": allowed are three numbers of bursts from 1000000 to 0, none above the one before");
+}
+
 /// What a device has at transaction level follows from its table and from its own keys.
 void read_transaction(const config::Table& table, const DeviceInput& input, DeviceSpec& device,
                       config::Diagnostics& diagnostics) {
@@ -103,6 +114,7 @@ void read_transaction(const config::Table& table, const DeviceInput& input, Devi
   device.transaction->cus = input.cores;
   device.transaction->clock = input.clock;
   device.transaction->l2_capacity = input.cache;
+  if (value->table() != nullptr) check_intensity_levels(*value->table(), *device.transaction, diagnostics);
   if (value->table() != nullptr && table.find("memory_bandwidth") != nullptr && input.memory_bandwidth > 0)
     settle_memory_clock(table, *value->table(), input.memory_bandwidth, *device.transaction, diagnostics);
 }

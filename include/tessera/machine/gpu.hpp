@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tessera/base/config.hpp"
 #include "tessera/base/time.hpp"
@@ -38,9 +39,12 @@ struct GpuSpec {
   std::int64_t turnaround = 10;    ///< clocks, between reading and writing
   Time dram_latency = 150 * nanosecond;
   std::int64_t dram_queue = 64;  ///< bursts of a channel
+  std::int64_t max_bypass = 32;  ///< bursts of the other direction that may overtake a request
   // Arbitration
   std::string arbitration = "round-robin";
   Time starvation_limit = 13'500;  ///< for each burst
+  /// Bursts of mean occupancy from which on a kernel is of mca's first, second and third level; descending.
+  std::vector<std::int64_t> intensity_levels = {32, 16, 8};
   // Tracker
   std::int64_t tracker_sets = 256;
   std::int64_t tracker_size = 19 << 10;  ///< B

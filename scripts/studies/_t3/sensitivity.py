@@ -9,6 +9,7 @@ T = "machine.device.transaction."
 VALUES = {T + "granularity": ("512 B", "1 KiB", "2 KiB"), T + "prefetch": (0, 1, 2), T + "l2_latency": ("75 ns", "150 ns", "300 ns"),
           T + "dram_latency": ("75 ns", "150 ns", "300 ns"), T + "turnaround": (5, 10, 20), T + "dram_queue": (32, 64, 128),
           T + "group_run": ("128 B", "256 B", "512 B"), T + "starvation_limit": ("6.75 ns", "13.5 ns", "27 ns"),
+          T + "max_bypass": (16, 32, 64), T + "intensity_levels": ("[16, 8, 4]", "[32, 16, 8]", "[64, 32, 16]"),
           T + "outstanding": ("2 KiB", "4 KiB", "8 KiB"), T + "copy_block": ("1 KiB", "2 KiB", "4 KiB"),
           T + "l2_ways": (8, 16, None), T + "row_time": (None, 0, 3), T + "work_group_time": ("5 us", "10 us", "20 us"),
           T + "memory_efficiency": (0.3, 0.61, None), "strategy.tile_k": (16, 32, 64), "strategy.dma_tiles": (None, 1, 2)}

@@ -123,7 +123,9 @@ void GemmRun::first_stage_ended(Time now) {
   OccupancySum observed;
   const auto channels = context_.memory->channels();
   for (MemoryChannel* channel : channels) observed += channel->end_observation(now);
-  const std::uint32_t threshold = threshold_for(observed, IntensityLevels{});
+  IntensityLevels levels;
+  std::copy_n(context_.spec->intensity_levels.begin(), levels.from.size(), levels.from.begin());
+  const std::uint32_t threshold = threshold_for(observed, levels);
   for (MemoryChannel* channel : channels) channel->set_threshold(now, threshold);
 }
 

@@ -28,6 +28,7 @@ MemorySystemSpec memory_spec(const machine::GpuSpec& spec) {
   memory.channel.row_time = static_cast<std::uint32_t>(spec.row_time);
   memory.channel.latency = spec.dram_latency;
   memory.channel.queue = static_cast<std::uint32_t>(spec.dram_queue);
+  memory.channel.max_bypass = static_cast<std::uint32_t>(spec.max_bypass);
   memory.channels = static_cast<std::uint32_t>(spec.channels);
   memory.arbitration.policy = spec.arbitration;
   memory.arbitration.starvation_limit = spec.starvation_limit;

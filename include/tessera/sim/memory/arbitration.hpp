@@ -105,7 +105,7 @@ struct OccupancySum {
 /// most intensive level first. Where a level begins it does not say: a half, a
 /// quarter and an eighth of a queue of 64 bursts.
 struct IntensityLevels {
-  std::array<std::uint32_t, 3> from{32, 16, 8};  ///< bursts of mean occupancy, descending; less is the last level
+  std::array<std::int64_t, 3> from{32, 16, 8};  ///< bursts of mean occupancy, descending; less is the last level
   std::array<std::uint32_t, 4> thresholds{5, 10, 30, unlimited_occupancy};
 };
 /// The threshold of the first level whose bound is reached. Nothing observed
