@@ -1,8 +1,12 @@
 // Generation: every token of a sequence passes through all stages, and the next one starts when it is known. The
 // micro-batches of a replica take turns, so with enough of them all stages are busy.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <limits>
 
 #include "stage_program.hpp"
+#include "tessera/base/error.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
@@ -37,6 +41,11 @@ class StepWriter {
 
   void write(Writer& writer, program::BlockId step, std::int64_t times, bool receive_token, bool send_token) {
     if (times == 0) return;
+    if (times > std::numeric_limits<std::uint32_t>::max())
+      throw KeyError("workload.generated",
+                     fmt::format("{} rounds, one for each micro-batch and token, allowed: at most "
+                                 "2^32 - 1; larger micro-batches make fewer",
+                                 times));
     Writer body(program_, cut_, "generation round");
     auto& builder = body.builder();
     const std::int64_t tokens = 8 * cut_.options.micro_batch;  // 64-bit indexes

@@ -14,12 +14,15 @@ std::vector<std::string> schedule_names() {
 void add_cuts(config::Schema<Options>& s) {
   s.integer("tensor", &Options::tensor, "tensor-parallel ranks: each layer is cut over them")
       .at_least("1")
+      .at_most("1000000")
       .otherwise("1");
   s.integer("pipeline", &Options::pipeline, "pipeline stages: layers are dealt out to them")
       .at_least("1")
+      .at_most("1000000")
       .otherwise("1");
   s.integer("data", &Options::data, "data-parallel replicas; 0: as many as the machine has room for")
       .at_least("0")
+      .at_most("1000000")
       .otherwise("0");
   s.boolean("sequence_parallel", &Options::sequence_parallel,
             "norms, dropouts and residuals are cut along the sequence over the tensor-parallel ranks")
@@ -43,8 +46,12 @@ void add_schedule(config::Schema<Options>& s) {
   s.integer("micro_batch", &Options::micro_batch,
             "sequences of one micro-batch; 0: 1, in generation all of a replica, which decode together")
       .at_least("0")
+      .at_most("1000000000")
       .otherwise("0");
-  s.integer("interleave", &Options::interleave, "model chunks of each pipeline stage").at_least("1").otherwise("1");
+  s.integer("interleave", &Options::interleave, "model chunks of each pipeline stage")
+      .at_least("1")
+      .at_most("1000000")
+      .otherwise("1");
   s.choice("schedule", &Options::schedule, schedule_names(),
            "order of the passes; auto: interleaved-1f1b where interleave > 1, 1f1b otherwise")
       .otherwise("auto");
@@ -77,6 +84,7 @@ void add_gradients(config::Schema<Options>& s) {
 void add_experts(config::Schema<Options>& s) {
   s.integer("expert_parallel", &Options::expert_parallel, "ranks over which the experts of a MoE model are spread")
       .at_least("1")
+      .at_most("1000000")
       .otherwise("1");
   s.number("capacity_factor", &Options::capacity_factor,
            "MoE: a rank takes at most this many times the mean number of tokens and drops the rest; 0: no limit")

@@ -1,6 +1,11 @@
 #include "stage_program.hpp"
 
+#include <fmt/format.h>
+
+#include <limits>
+
 #include "parallel_linear.hpp"
+#include "tessera/base/error.hpp"
 #include "tessera/program/schedule.hpp"
 #include "update.hpp"
 
@@ -56,13 +61,19 @@ std::vector<PipelineAction> stage_actions(const Cut& cut, std::uint32_t stage) {
 
 /// How often the backward passes of a stage use the stream beside.
 std::uint32_t beside_count(const Cut& cut, const StageBlocks& blocks, std::uint32_t stage) {
-  std::uint32_t uses = 0;
+  std::int64_t uses = 0;
   for (std::uint32_t chunk = 0; chunk < cut.options.interleave; ++chunk) {
     const ChunkPlace at{stage, chunk, 0};
     for (const LayerRun& run : blocks.runs(at)) uses += run.layers * beside_uses(run.moe);
     if (blocks.has_head(at)) ++uses;
   }
-  return uses * static_cast<std::uint32_t>(cut.micro_batches);
+  const std::int64_t times = uses * cut.micro_batches;
+  if (times > std::numeric_limits<std::uint32_t>::max())
+    throw KeyError("workload.global_batch",
+                   fmt::format("{} collectives beside weight gradients on a stage, allowed: at "
+                               "most 2^32 - 1; larger micro-batches make fewer",
+                               times));
+  return static_cast<std::uint32_t>(times);
 }
 
 /// The layers of a stage in the order in which their gradients become complete; true: MoE.

@@ -10,7 +10,10 @@ using program::sublayer::Following;
 void add_map_keys(config::Schema<MapTable>& s) {
   s.integer("chunk", &MapTable::chunk, "of the output, cut into as many as there are devices, counted from the rank")
       .at_least("0");
-  s.integer("shift", &MapTable::shift, "to the device of rank + shift").otherwise("-1");
+  s.integer("shift", &MapTable::shift, "to the device of rank + shift")
+      .at_least("-1000000")
+      .at_most("1000000")
+      .otherwise("-1");
   s.choice("operation", &MapTable::operation, {"update", "store"}, "added to what is there, or written over it")
       .otherwise("update");
 }
@@ -37,6 +40,7 @@ void add_gemm(config::Schema<Options>& s) {
       .otherwise("8");
   s.integer("split_k", &Options::split_k, "work-groups that share a tile, each with a part of k")
       .at_least("1")
+      .at_most("1000000")
       .otherwise("1");
   s.choice<program::TileOrder>(
        "tile_order", &Options::tile_order,
@@ -62,7 +66,10 @@ const config::Schema<MapTable>& dma_map_schema() {
     config::Schema<MapTable> s("strategy.t3.dma_map",
                                "A chunk that is written here, and sent when it is complete (T3, figure 12).");
     add_map_keys(s);
-    s.integer("updates", &MapTable::updates, "of each element, after which it is sent").at_least("1").otherwise("2");
+    s.integer("updates", &MapTable::updates, "of each element, after which it is sent")
+        .at_least("1")
+        .at_most("1000000")
+        .otherwise("2");
     return s;
   }();
   return schema;
