@@ -42,7 +42,8 @@ constexpr double bytes_per_connection = 60;           // on every rank: two comp
 constexpr double bytes_per_destination = 100;         // that a device sends to
 constexpr double bytes_per_own_message = 110;         // in line at the device
 constexpr double bytes_per_message_on_its_way = 380;  // the same, in the queues of the switches before it
-constexpr double bytes_per_interval = 80;             // recorded, copied and written; so are the others
+constexpr double least_bytes_per_tile = 100, most_bytes_per_tile = 800;  // of the largest GEMM at transaction level
+constexpr double bytes_per_interval = 80;  // recorded, copied and written; so are the others
 constexpr double bytes_per_memory_change = 80;
 constexpr double bytes_per_traffic_bin = 130;
 
@@ -79,6 +80,7 @@ struct KernelTotals {
   double events = 0;       ///< without those of messages on their way
   double most_events = 0;  ///< the same
   double requests = 0;     ///< to the memory
+  double most_tiles = 0;   ///< of a GEMM
 };
 
 KernelTotals kernel_totals(const experiment::Experiment& experiment, program::DeviceId device,
@@ -94,6 +96,9 @@ KernelTotals kernel_totals(const experiment::Experiment& experiment, program::De
         sim::kernel_volume(kernel, *experiment.machine.device.transaction, static_cast<std::uint32_t>(rank),
                            static_cast<std::uint32_t>(members.size()));
     const bool is_gemm = std::holds_alternative<program::GemmKernel>(kernel.work);
+    if (is_gemm)
+      sum.most_tiles =
+          std::max(sum.most_tiles, static_cast<double>(std::get<program::GemmKernel>(kernel.work).shape.tiles()));
     const auto times = static_cast<double>(runs[i]);
     const auto transactions = static_cast<double>(volume.transactions);
     const double others = events_per_load * static_cast<double>(volume.loads) + static_cast<double>(volume.messages);
@@ -180,6 +185,8 @@ void Counter::count_memory(const sim::StreamVolume& streams, const KernelTotals&
     const double changes = bytes_per_memory_change * streams.memory_changes;
     sum_.bytes_shared.add(times * changes, times * changes);
   }
+  sum_.bytes_shared.add(times * least_bytes_per_tile * kernels.most_tiles,
+                        times * most_bytes_per_tile * kernels.most_tiles);
   // In how many intervals something moves depends on how long it takes.
   if (record.traffic_interval > 0) sum_.bytes_shared.add(0, times * bytes_per_traffic_bin * kernels.requests);
 }
