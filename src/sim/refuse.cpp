@@ -79,8 +79,14 @@ void refuse_limits(const machine::Machine& machine, const program::Program& prog
     }
   }
   refuse_packets(machine, program);
+  constexpr std::int64_t fastest = 1'000'000'000'000'000'000;  // B/s, so that all rates stay in range
   // A packet that takes less than a picosecond could not be taken back (docs/simulation.md).
   for (machine::LinkId link = 0; link < machine.network.links.size(); ++link) {
+    const std::int64_t bandwidth = machine.network.links[link].bandwidth;
+    if (bandwidth > fastest)
+      throw KeyError("machine.topology", "the link from " + machine.link_name(link) + " has " +
+                                             config::format_rounded(bandwidth, config::Unit::bandwidth) +
+                                             ", allowed: at most 1 EB/s");
     if (duration_at_rate(machine.network.packet, machine.network.links[link].bandwidth) > 1) continue;
     throw KeyError("machine.packet", "a packet of " + config::format_quantity(machine.network.packet, Unit::bytes) +
                                          " takes no longer than a picosecond on the link " + machine.link_name(link) +
@@ -146,10 +152,10 @@ std::vector<std::string> refuse_memory(const machine::Machine& machine, const pr
                                        bool allow_oversubscription) {
   const Need need = largest_need(program);
   const std::int64_t capacity = machine.device.memory_capacity;
-  if (need.peak.total <= capacity) return {};
   if (need.peak.total == std::numeric_limits<std::int64_t>::max())
     throw InfeasibleError("device " + machine.node_name(need.device) +
                           " needs 9223 PB or more, beyond what is counted");
+  if (need.peak.total <= capacity) return {};
   const std::string text =
       "device " + machine.node_name(need.device) + " needs " + format_rounded(need.peak.total, Unit::bytes) +
       " but has " + format_rounded(capacity, Unit::bytes) + " (" +

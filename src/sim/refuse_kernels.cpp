@@ -5,6 +5,7 @@
 #include "refuse.hpp"
 #include "tessera/base/config.hpp"
 #include "tessera/base/error.hpp"
+#include "tessera/base/integers.hpp"
 #include "tessera/sim/gpu/gemm_layout.hpp"
 #include "tessera/sim/gpu/gpu.hpp"
 
@@ -38,11 +39,26 @@ std::string input_problem(const program::GemmKernel& gemm, const machine::GpuSpe
   return problem(tracker_spec(gpu), Expectation{0, 0, bytes, 1, bytes});
 }
 
+/// Blocks and tiles are told apart by 31 bits; empty when they can be.
+std::string size_problem(const program::Kernel& kernel, const machine::GpuSpec& gpu) {
+  constexpr std::int64_t most = std::int64_t{1} << 31U;
+  const auto problem = [](std::int64_t count, const char* what) {
+    return count < most ? "" : std::to_string(count) + " " + what + " in a kernel, allowed: fewer than 2^31";
+  };
+  if (const auto* copy = std::get_if<program::CopyKernel>(&kernel.work))
+    return problem(copy->bytes / gpu.granularity, "blocks");
+  const program::GemmShape& shape = std::get<program::GemmKernel>(kernel.work).shape;
+  const std::int64_t rows = ceil_div(shape.m, shape.tile_m), columns = ceil_div(shape.n, shape.tile_n);
+  if (rows >= most / columns / shape.split_k) return problem(most, "tiles or more");
+  return problem(static_cast<std::int64_t>(GemmLayout(shape, gpu.granularity).blocks()), "blocks");
+}
+
 /// What a kernel asks of the transaction level; empty when all is well.
 std::string kernel_problem(const program::Kernel& kernel, const machine::GpuSpec& gpu, std::uint32_t ranks) {
   if (kernel.cus > gpu.cus) return "it wants " + std::to_string(kernel.cus) + " of " + std::to_string(gpu.cus) + " CUs";
+  const std::string too_large = size_problem(kernel, gpu);
   const auto* gemm = std::get_if<program::GemmKernel>(&kernel.work);
-  if (gemm == nullptr) return {};
+  if (gemm == nullptr || !too_large.empty()) return too_large;
   const TrackerSpec tracker = tracker_spec(gpu);
   const std::string text = input_problem(*gemm, gpu);
   return !text.empty()

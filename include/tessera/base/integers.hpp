@@ -7,7 +7,7 @@
 namespace tessera {
 
 /// The quotient rounded up; a >= 0, b > 0.
-[[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+[[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return a / b + (a % b == 0 ? 0 : 1); }
 
 /// a + b, staying at the largest value instead of overflowing. Neither is negative.
 [[nodiscard]] constexpr std::int64_t saturating_sum(std::int64_t a, std::int64_t b) {
