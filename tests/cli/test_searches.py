@@ -51,6 +51,21 @@ class Searches(CliTest):
             self.assertAlmostEqual(times[level] / 1000 / predicted, 1, delta=0.05)
         self.assertLess(times["t3"], times["sequential"])
 
+    def test_small_sums_over_a_slow_link_are_not_free(self):
+        # Gradients of 2 to 6 kB over eight dies, a link of 1.1 MB/s: 14 steps of 768 B take 9.6 ms, nine such sums most of the iteration.
+        (self.folder / "slow.toml").write_text("""
+            machine.include = "wafer-config1"
+            machine.topology.columns = 8
+            machine.topology.rows = 1
+            machine.fault = [{ link = [[0, 0], [1, 0]], bandwidth = 1e-6 }]
+            model = { name = "m", layers = 3, hidden = 32, heads = 4, ffn_hidden = 33, vocabulary = 1000, position = "rotary", gated_mlp = true }
+            workload = { sequence = 16, global_batch = 64 }
+            strategy = { name = "primepar", graph = "layer", micro_batches = 4, recomputation = true }""")
+        said = self.simulate("slow.toml", "out.h5").stdout
+        predicted, simulated = [float(re.search(name + r"\s+([\d.]+) ms", said)[1]) for name in ("predicted time", "iteration time")]
+        self.assertGreater(simulated, 60)
+        self.assertTrue(1 / 2 < predicted / simulated < 2, (predicted, simulated))
+
     def test_what_would_take_years_is_named(self):
         for bandwidth, where in (("25 B/s", 'operator "fc1", cut'), ("1 B/s", "the link from nic 0")):
             said = self.tessera("run", "primepar-search.toml", "-o", "never.h5", "--set", f"machine.topology.nic_bandwidth={bandwidth}", code=3).stderr

@@ -67,7 +67,10 @@ Time GroupCosts::time(const GroupPattern& groups, std::int64_t bytes) {
   Line& line = found->second;
   if (added) line = {measure(groups, small_size), measure(groups, large_size)};
   const double slope = static_cast<double>(line.large - line.small) / (large_size - small_size);
-  const double time = static_cast<double>(line.small) + slope * static_cast<double>(bytes - small_size);
+  double time = static_cast<double>(line.small) + slope * static_cast<double>(bytes - small_size);
+  // Where steps overlap on a slow link the line passes below zero; what is smaller takes its share at least.
+  if (bytes < small_size)
+    time = std::max(time, static_cast<double>(line.small) * static_cast<double>(bytes) / small_size);
   return time < static_cast<double>(latest) ? std::max<Time>(0, static_cast<Time>(time)) : never;
 }
 
