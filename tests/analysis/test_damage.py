@@ -102,6 +102,32 @@ class Damage(unittest.TestCase):
                 places += [("texts", offset + draw.randrange(int(count))) for _ in range(4)]
         return [(f"{where}, byte {at}", at, draw.randrange(1, 256)) for where, at in places]
 
+    def test_a_damaged_root_is_damage_and_no_foreign_file(self):
+        root = self.whole.index(b"OHDR")  # behind the superblock
+        for place in range(root + 6, root + 40, 3):
+            with open(self.bad, "wb") as file:
+                file.write(self.whole[:place] + bytes([self.whole[place] ^ 0x55]) + self.whole[place + 1:])
+            done = run("show", self.bad)
+            self.assertEqual(done.returncode, 4, (place, done.stderr))
+            self.assertIn(b"damaged", done.stderr)
+
+    def test_a_table_without_its_column_is_named(self):
+        with h5py.File(self.path, "r") as file:
+            plan = file["plan"][:]
+        with open(self.bad, "wb") as file:
+            file.write(self.whole)
+        with h5py.File(self.bad, "r+") as file:
+            attributes = dict(file["plan"].attrs)
+            del file["plan"]
+            file["plan"] = numpy.zeros(len(plan), dtype=[("key", plan.dtype["key"]), ("other", "S4")])
+            for name, value in attributes.items():
+                if name != "crc32":
+                    file["plan"].attrs[name] = value
+        with self.assertRaisesRegex(tessera_analysis.ResultsError, "table /plan is damaged: it has no column 'value'"):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                print(tessera_analysis.load(self.bad).plan)
+
     def test_a_byte_that_has_changed(self):
         unseen, refusals = [], 0
         for where, at, change in self.places():
