@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "tessera/base/random.hpp"
 #include "tessera/sim/execution/stream_volume.hpp"
 #include "tessera/sim/gpu/kernel_volume.hpp"
 
@@ -209,13 +210,14 @@ std::vector<std::vector<program::DeviceId>> by_kind(const program::Program& prog
   return all;
 }
 
-/// Some of these, each from a stretch of its own, at a place in it that keeps step with no pattern.
+/// Some of these, each drawn from a stretch of its own: what repeats itself along the devices is not met in step.
 std::vector<program::DeviceId> sample(const std::vector<program::DeviceId>& devices, std::size_t size) {
   if (size >= devices.size()) return devices;
+  const KeyedRandom random(1, random_stream("devices that an estimate counts"));
   std::vector<program::DeviceId> chosen;
   for (std::size_t i = 0; i < size; ++i) {
     const std::size_t begin = i * devices.size() / size, end = (i + 1) * devices.size() / size;
-    chosen.push_back(devices[begin + (i * 0x9E3779B97F4A7C15U >> 33U) % (end - begin)]);
+    chosen.push_back(devices[begin + static_cast<std::size_t>(random.real(i) * static_cast<double>(end - begin))]);
   }
   return chosen;
 }

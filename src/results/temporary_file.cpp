@@ -90,7 +90,7 @@ std::string problem_of_replacing(const std::string& path) {
     if (::fstat(standard, &open) == 0 && open.st_dev == file.st_dev && open.st_ino == file.st_ino)
       return standard == STDOUT_FILENO ? "standard output goes there" : "standard error goes there";
   }
-  // A file that nobody may change is opened for reading only; one that this user may not change can still be replaced.
+  // One that nobody may change (EPERM) stays; one that this user may not write into (EACCES) can still be replaced.
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor < 0 && (errno == EPERM || errno == EROFS)) return std::strerror(errno);
   if (descriptor >= 0) ::close(descriptor);
