@@ -49,11 +49,11 @@ constexpr double bytes_per_memory_change = 80;
 constexpr double bytes_per_traffic_bin = 130;
 
 /// Whom a device sends to, each once.
-std::vector<program::DeviceId> destinations_of(const experiment::Experiment& experiment, program::DeviceId device) {
-  const program::Program& program = experiment.plan.program;
+std::vector<program::DeviceId> destinations_of(program::Lowerings& lowerings, program::DeviceId device) {
+  const program::Program& program = lowerings.program();
   std::vector<program::DeviceId> to = program.devices[device].peers;
   for (std::uint32_t index = 0; index < program.collectives.size(); ++index) {
-    program::append_destinations(program, experiment.machine, device, index, to);
+    program::append_destinations(lowerings, device, index, to);
   }
   program::append_kernel_destinations(program, device, to);
   std::sort(to.begin(), to.end());
@@ -128,7 +128,11 @@ void find_fullest(const program::Program& program, const std::vector<program::De
 class Counter {
  public:
   Counter(const experiment::Experiment& experiment, Estimate& sum)
-      : experiment_(experiment), program_(experiment.plan.program), facts_(program_), sum_(sum) {}
+      : experiment_(experiment),
+        program_(experiment.plan.program),
+        facts_(program_),
+        lowerings_(program_, experiment.machine),
+        sum_(sum) {}
 
   void count(program::DeviceId device, double times);
 
@@ -139,6 +143,7 @@ class Counter {
   const experiment::Experiment& experiment_;
   const program::Program& program_;
   sim::ProgramFacts facts_;
+  program::Lowerings lowerings_;
   Estimate& sum_;
 };
 
@@ -152,7 +157,7 @@ void Counter::count(program::DeviceId device, double times) {
   sum_.messages += times * messages;
   sum_.bytes_sent += times * bytes_sent;
   sum_.executed_flops += times * static_cast<double>(totals.flops);
-  const auto destinations = destinations_of(experiment_, device);
+  const auto destinations = destinations_of(lowerings_, device);
   const double hops = mean_hops(experiment_, device, destinations);
   // A message that meets no other is one event a link (a train).
   const double packets = bytes_sent / static_cast<double>(machine.network.packet) + messages;

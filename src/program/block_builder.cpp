@@ -10,7 +10,7 @@ namespace {
 
 bool same(const Collective& a, const Collective& b) {
   return a.kind == b.kind && a.group_slot == b.group_slot && a.bytes == b.bytes && a.element == b.element &&
-         a.algorithm == b.algorithm && a.root == b.root && a.shares == b.shares;
+         a.algorithm == b.algorithm && a.root == b.root && a.shares == b.shares && a.rings == b.rings;
 }
 
 /// Index of an equal element, appended when there is none. The newest are the likeliest.

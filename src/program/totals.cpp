@@ -44,15 +44,13 @@ ProgramTotals traffic(const Program& program, const machine::Machine& machine, D
   const Group& group = program.groups.at(program.devices[device].groups.at(collective.group_slot));
   const auto rank = rank_in(group, device);
   if (!rank) throw InternalError("a collective of a group without the device");
-  const CollectiveCall call{&collective, *rank, static_cast<std::uint32_t>(group.members.size()), &group, &machine};
-  const CollectiveAlgorithm& algorithm = *collective_algorithms().at(collective.algorithm);
+  const CollectiveCall call = make_call(collective, group, *rank, machine);
+  const CollectiveAlgorithm& algorithm = algorithm_of(call);
   ProgramTotals sent;
-  Step step;
-  for (std::uint32_t i = 0; i < algorithm.steps(call); ++i) {
-    algorithm.step(call, i, step);
+  for_all_steps(algorithm, call, [&](const CollectiveCall&, const Step& step) {
     sent.messages += static_cast<std::int64_t>(step.sends.size());
     for (const Transfer& transfer : step.sends) sent.bytes_sent += transfer.bytes;
-  }
+  });
   return sent;
 }
 

@@ -3,22 +3,21 @@
 #include <algorithm>
 #include <string>
 
-#include "tessera/program/collective.hpp"
-
 namespace tessera::sim {
 namespace {
 
 using machine::LinkId;
 using machine::NodeId;
 
-Destinations destinations_of(const program::Program& program, const machine::Machine& machine) {
-  return [&program, &machine](NodeId device, std::vector<NodeId>& to) {
+Destinations destinations_of(program::Lowerings& lowerings) {
+  return [&lowerings](NodeId device, std::vector<NodeId>& to) {
+    const program::Program& program = lowerings.program();
     if (device >= program.devices.size() || program.devices[device].streams.empty()) return;
     for (const program::DeviceId peer : program.devices[device].peers) {
       if (peer != program::no_device) to.push_back(peer);
     }
     for (std::uint32_t index = 0; index < program.collectives.size(); ++index) {
-      program::append_destinations(program, machine, device, index, to);
+      program::append_destinations(lowerings, device, index, to);
     }
     program::append_kernel_destinations(program, device, to);
   };
@@ -67,8 +66,8 @@ int count_nodes(const machine::Machine& machine) {
 
 }  // namespace
 
-NetworkModel::NetworkModel(const machine::Machine& machine, const program::Program& program)
-    : tables(machine.network), wiring(tables, destinations_of(program, machine)) {}
+NetworkModel::NetworkModel(const machine::Machine& machine, program::Lowerings& lowerings)
+    : tables(machine.network), wiring(tables, destinations_of(lowerings)) {}
 
 pdes::ModelGraph make_graph(const machine::Machine& machine, const program::Program& program,
                             const NetworkModel& network, bool whole_nodes, const CreateComponent& create) {

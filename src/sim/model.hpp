@@ -6,14 +6,14 @@
 #include <string>
 
 #include "tessera/pdes/engine.hpp"
-#include "tessera/program/program.hpp"
+#include "tessera/program/collective.hpp"
 #include "tessera/sim/network/node.hpp"
 
 namespace tessera::sim {
 
 /// The network of a machine as far as a program uses it. Refers to the machine and the program.
 struct NetworkModel {
-  NetworkModel(const machine::Machine& machine, const program::Program& program);
+  NetworkModel(const machine::Machine& machine, program::Lowerings& lowerings);
   NetworkTables tables;
   Wiring wiring;
 };

@@ -35,14 +35,12 @@ void refuse_packets(const machine::Machine& machine, const program::Program& pro
   const program::Group& group = program.groups[id];
   const auto member = std::find(group.members.begin(), group.members.end(), device);
   if (member == group.members.end()) return;
-  const program::CollectiveCall call{&collective, static_cast<std::uint32_t>(member - group.members.begin()),
-                                     static_cast<std::uint32_t>(group.members.size()), &group, &machine};
-  const program::CollectiveAlgorithm& algorithm = *program::collective_algorithms().at(collective.algorithm);
-  program::Step step;
-  for (std::uint32_t i = 0; i < algorithm.steps(call); ++i) {
-    algorithm.step(call, i, step);
+  const auto rank = static_cast<std::uint32_t>(member - group.members.begin());
+  const program::CollectiveCall call = program::make_call(collective, group, rank, machine);
+  const auto look = [&](const program::CollectiveCall&, const program::Step& step) {
     for (const program::Transfer& transfer : step.sends) refuse_packets(machine, transfer.bytes);
-  }
+  };
+  program::for_all_steps(program::algorithm_of(call), call, look);
 }
 
 void refuse_packets(const machine::Machine& machine, const program::Program& program) {

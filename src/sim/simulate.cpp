@@ -20,7 +20,8 @@ class RankSimulation {
       : machine_(machine),
         program_(program),
         comm_(comm),
-        network_(machine, program),
+        lowerings_(program, machine),
+        network_(machine, lowerings_),
         facts_(program),
         combined_(program),
         costs_(program, machine, cost) {
@@ -29,6 +30,7 @@ class RankSimulation {
     environment_.facts = &facts_;
     environment_.network = {&network_.tables, &network_.wiring, nullptr, &combined_, &machine};
     environment_.costs = &costs_;
+    environment_.lowerings = &lowerings_;
     environment_.collectives = &collectives_;
     environment_.step = &step_;
     environment_.record_timeline = options.record_timeline;
@@ -37,8 +39,7 @@ class RankSimulation {
     model_ = partition_model(machine, program, network_, comm.size(), options.partition,
                              [this](pdes::ComponentId id) { return create(id); });
     if (comm.size() > 1) {
-      distances_ =
-          std::make_unique<Distances>(program, machine, network_.tables, network_.wiring, model_.partition, costs_);
+      distances_ = std::make_unique<Distances>(lowerings_, network_.tables, network_.wiring, model_.partition, costs_);
       environment_.distances = distances_.get();
     }
     simulation_ = std::make_unique<pdes::Simulation>(model_.graph, model_.partition, comm);
@@ -134,6 +135,7 @@ class RankSimulation {
   const machine::Machine& machine_;
   const program::Program& program_;
   Communicator& comm_;
+  program::Lowerings lowerings_;
   NetworkModel network_;
   ProgramFacts facts_;
   CombinedBlocks combined_;
@@ -167,7 +169,8 @@ SimulationResult simulate(const machine::Machine& machine, const program::Progra
 std::vector<std::string> check(const machine::Machine& machine, const program::Program& program,
                                const workload::CostModel& cost, int ranks, const SimulationOptions& options) {
   std::vector<std::string> warnings = refuse(machine, program, cost, options.allow_oversubscription);
-  const NetworkModel network(machine, program);
+  program::Lowerings lowerings(program, machine);
+  const NetworkModel network(machine, lowerings);
   const CreateComponent none = [](pdes::ComponentId) { return nullptr; };  // nothing is run
   static_cast<void>(partition_model(machine, program, network, ranks, options.partition, none));
   return warnings;

@@ -11,11 +11,15 @@ AbstractExecutor::AbstractExecutor(const Collective& collective, const Group& gr
       collective_(collective),
       group_(group),
       machine_(machine),
-      algorithm_(*collective_algorithms().at(collective.algorithm)),
-      members_(group.members.size()) {}
+      algorithm_(*collective_algorithms().at(collective.algorithm)) {
+  for (std::uint32_t rank = 0; rank < group.members.size(); ++rank) add_strands(rank);
+}
 
-CollectiveCall AbstractExecutor::call(std::uint32_t rank) const {
-  return {&collective_, rank, static_cast<std::uint32_t>(group_.members.size()), &group_, &machine_};
+void AbstractExecutor::add_strands(std::uint32_t rank) {
+  CollectiveCall call = make_call(collective_, group_, rank, machine_);
+  const std::uint32_t strands = algorithm_.strands(call);
+  for (call.strand = 0; call.strand < strands; ++call.strand)
+    members_.push_back({call, algorithm_.steps(call), 0, false, {}});
 }
 
 std::vector<std::size_t> AbstractExecutor::elements(const Transfer& transfer) const {
@@ -45,18 +49,17 @@ std::vector<std::size_t> AbstractExecutor::elements(const Transfer& transfer) co
 
 std::string AbstractExecutor::run(std::uint32_t seed) {
   std::string problem;
-  std::vector<std::uint32_t> active;
-  for (std::uint32_t rank = 0; rank < members_.size(); ++rank) {
-    members_[rank].steps = algorithm_.steps(call(rank));
-    if (members_[rank].steps > 0) active.push_back(rank);
+  std::vector<Member*> active;
+  for (Member& member : members_) {
+    if (member.steps > 0) active.push_back(&member);
   }
   std::mt19937 random(seed);
   while (!active.empty() && problem.empty()) {
     std::shuffle(active.begin(), active.end(), random);
     bool moved = false;
-    for (const std::uint32_t rank : active) moved = advance(rank, problem) || moved;
+    for (Member* member : active) moved = advance(*member, problem) || moved;
     if (!moved && problem.empty()) problem = "deadlock";
-    std::erase_if(active, [&](std::uint32_t rank) { return members_[rank].index == members_[rank].steps; });
+    std::erase_if(active, [](const Member* member) { return member->index == member->steps; });
   }
   if (!problem.empty()) return problem;
   for (const auto& [way, queue] : network_) {
@@ -65,28 +68,27 @@ std::string AbstractExecutor::run(std::uint32_t seed) {
   return {};
 }
 
-bool AbstractExecutor::advance(std::uint32_t rank, std::string& problem) {
-  Member& member = members_[rank];
+bool AbstractExecutor::advance(Member& member, std::string& problem) {
   if (!member.posted) {
-    post(rank, problem);
+    post(member, problem);
     return true;
   }
-  if (!all_here(rank)) return false;
-  take(rank, problem);
+  if (!all_here(member)) return false;
+  take(member, problem);
   ++member.index;
   member.posted = false;
   return true;
 }
 
-void AbstractExecutor::post(std::uint32_t rank, std::string& problem) {
-  Member& member = members_[rank];
-  algorithm_.step(call(rank), member.index, member.step);
+void AbstractExecutor::post(Member& member, std::string& problem) {
+  const std::uint32_t rank = member.call.rank;
+  algorithm_.step(member.call, member.index, member.step);
   member.posted = true;
   std::int64_t reduced = 0;
   for (const Transfer& transfer : member.step.receives) reduced += transfer.add ? transfer.bytes : 0;
   if (reduced != member.step.reduce) problem = "the step reduces other bytes than it receives to add";
   for (const Transfer& send : member.step.sends) {
-    if (send.peer >= members_.size() || send.peer == rank) problem = "a message to nobody";
+    if (send.peer >= member.call.size || send.peer == rank) problem = "a message to nobody";
     Message message{send.bytes, {}};
     const std::vector<std::size_t> indexes = elements(send);
     if (static_cast<std::int64_t>(indexes.size()) * collective_.element != send.bytes) problem = "data of another size";
@@ -96,9 +98,9 @@ void AbstractExecutor::post(std::uint32_t rank, std::string& problem) {
   }
 }
 
-bool AbstractExecutor::all_here(std::uint32_t rank) const {
+bool AbstractExecutor::all_here(const Member& member) const {
   std::map<Way, std::size_t> wanted;
-  for (const Transfer& receive : members_[rank].step.receives) ++wanted[{receive.peer, rank, receive.lane}];
+  for (const Transfer& receive : member.step.receives) ++wanted[{receive.peer, member.call.rank, receive.lane}];
   for (const auto& [way, count] : wanted) {
     const auto found = network_.find(way);
     if (found == network_.end() || found->second.size() < count) return false;
@@ -106,10 +108,11 @@ bool AbstractExecutor::all_here(std::uint32_t rank) const {
   return true;
 }
 
-void AbstractExecutor::take(std::uint32_t rank, std::string& problem) {
+void AbstractExecutor::take(Member& member, std::string& problem) {
+  const std::uint32_t rank = member.call.rank;
   const bool separate = collective_.kind == CollectiveKind::all_to_all;
   Buffer& target = separate ? received[rank] : buffers[rank];
-  for (const Transfer& receive : members_[rank].step.receives) {
+  for (const Transfer& receive : member.step.receives) {
     std::deque<Message>& queue = network_[{receive.peer, rank, receive.lane}];
     const Message message = std::move(queue.front());
     queue.pop_front();

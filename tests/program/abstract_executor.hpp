@@ -31,7 +31,9 @@ class AbstractExecutor {
   std::uint64_t messages = 0;
 
  private:
+  /// A strand of a member.
   struct Member {
+    CollectiveCall call;
     std::uint32_t steps = 0;
     std::uint32_t index = 0;
     bool posted = false;
@@ -43,13 +45,13 @@ class AbstractExecutor {
     Buffer data;
   };
 
-  [[nodiscard]] CollectiveCall call(std::uint32_t rank) const;
+  void add_strands(std::uint32_t rank);
   /// Indexes of the elements that a transfer carries.
   [[nodiscard]] std::vector<std::size_t> elements(const Transfer& transfer) const;
-  bool advance(std::uint32_t rank, std::string& problem);
-  void post(std::uint32_t rank, std::string& problem);
-  bool all_here(std::uint32_t rank) const;
-  void take(std::uint32_t rank, std::string& problem);
+  bool advance(Member& member, std::string& problem);
+  void post(Member& member, std::string& problem);
+  bool all_here(const Member& member) const;
+  void take(Member& member, std::string& problem);
 
   const Collective& collective_;
   const Group& group_;

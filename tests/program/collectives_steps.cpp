@@ -1,6 +1,8 @@
 // Single steps against what the algorithms' descriptions say.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 #include "machines.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/program/collective.hpp"
@@ -19,9 +21,7 @@ struct Steps {
     collective.algorithm = algorithm_index(algorithm);
     for (DeviceId i = 0; i < machine.devices(); ++i) group.members.push_back(i);
   }
-  [[nodiscard]] CollectiveCall call(std::uint32_t rank) const {
-    return {&collective, rank, static_cast<std::uint32_t>(group.members.size()), &group, &machine};
-  }
+  [[nodiscard]] CollectiveCall call(std::uint32_t rank) const { return make_call(collective, group, rank, machine); }
   [[nodiscard]] std::uint32_t count(std::uint32_t rank) const {
     return collective_algorithms()[collective.algorithm]->steps(call(rank));
   }
@@ -54,6 +54,80 @@ TEST_CASE("a ring all-reduce sends to the next member only, in 2(N-1) steps of 1
   CHECK(first.receives[0].peer == 2);
   CHECK(first.reduce == 1000);
   CHECK(ring.at(3, 7).reduce == 0);
+}
+
+TEST_CASE("as many rings as NICs: each enters and leaves the nodes at another member, with its part of every chunk") {
+  // Two nodes of four, a NIC each: 8 chunks of 1,000 B in 4 parts. Ring 2 goes 2 3 0 1 | 6 7 4 5: it leaves node 0 at
+  // member 1, whose first message is that chunk's part that the member before last in the ring owns, 2,000 + 500 B into
+  // the buffer: the owner of position p - 1 is member 0, chunk 0.
+  Steps rings("ring", CollectiveKind::all_reduce, 8000, nodes_of(8, 4));
+  CollectiveCall call = rings.call(1);
+  const CollectiveAlgorithm& ring = algorithm_of(call);
+  REQUIRE(ring.strands(call) == 4);
+  call.strand = 2;
+  CHECK(ring.steps(call) == 14);
+  Step step;
+  ring.step(call, 0, step);
+  REQUIRE(step.sends.size() == 1);
+  CHECK(step.sends[0].peer == 6);
+  CHECK(step.sends[0].bytes == 250);
+  CHECK(step.sends[0].offset == 0 * 1000 + 2 * 250);
+  CHECK(step.receives[0].peer == 0);
+  // Over all rings it sends to member 2 of its node, three times, and to the next node once.
+  std::vector<std::uint32_t> to;
+  ring.destinations(call, to);
+  std::sort(to.begin(), to.end());
+  CHECK(to == std::vector<std::uint32_t>{2, 2, 2, 6});
+}
+
+TEST_CASE(
+    "one ring where a node has one member or one NIC, where members are uneven, or where the collective says so") {
+  const auto rings = [](const machine::Machine& machine, const Group& group, std::uint32_t at_most = 0) {
+    Collective collective;
+    collective.bytes = 8000;
+    collective.rings = at_most;
+    return lowering_of(collective, group, machine).rings;
+  };
+  const machine::Machine own_nics = nodes_of(16, 4), shared = nodes_of(16, 4, 2), one = nodes_of(16, 4, 1);
+  const Group all{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}};
+  CHECK(rings(own_nics, all) == 4);
+  CHECK(rings(shared, all) == 2);
+  CHECK(rings(one, all) == 1);
+  CHECK(rings(own_nics, all, 3) == 3);
+  CHECK(rings(own_nics, all, 1) == 1);
+  CHECK(rings(own_nics, all, 64) == 4);
+  CHECK(rings(own_nics, Group{{0, 4, 8, 12}}) == 1);
+  CHECK(rings(own_nics, Group{{0, 1, 2, 3}}) == 1);
+  CHECK(rings(own_nics, Group{{0, 2, 4, 6}}) == 2);
+  CHECK(rings(shared, Group{{0, 1, 4, 5}}) == 1);
+  CHECK(rings(shared, Group{{0, 2, 4, 6}}) == 2);
+  CHECK(rings(shared, Group{{0, 1, 2, 4, 5, 6}}) == 1);  // two of three members share a NIC
+  CHECK(rings(own_nics, Group{{0, 1, 2, 4, 5}}) == 1);
+  CHECK(rings(own_nics, Group{{0, 4, 1, 5}}) == 1);
+  CHECK(rings(mesh_of(4, 4), all) == 1);
+}
+
+TEST_CASE("auto takes the tree for small buffers, then the hierarchy, then the rings") {
+  // 64 devices in nodes of 8, 1 us and 100 GB/s inside, 5 us and 10 GB/s between nodes, in ns. Ring: 126 steps, of
+  // which an eighth crosses nodes: some 1,500 x 126. Hierarchical: 14 x 1,000 inside and 14 x 5,000 across. Tree: 2 x
+  // (3 x 1,000 + 3 x 5,000), but the whole buffer in every one of the 12 messages. Of 1 GB the rings move 2 GB over
+  // eight NICs of 10 GB/s, 25 ms; so does the hierarchy, after 2 x 7/8 GB inside a node at 100 GB/s, 17.5 ms.
+  const machine::Machine machine = nodes_of(64, 8);
+  Group group;
+  for (DeviceId i = 0; i < 64; ++i) group.members.push_back(i);
+  const auto chosen = [&](std::int64_t bytes, CollectiveKind kind = CollectiveKind::all_reduce) {
+    Collective collective;
+    collective.kind = kind;
+    collective.bytes = bytes;
+    collective.algorithm = algorithm_index("auto");
+    return collective_algorithms()[lowering_of(collective, group, machine).algorithm]->name();
+  };
+  CHECK(chosen(1000) == "binomial-tree");
+  CHECK(chosen(1'000'000) == "hierarchical");
+  CHECK(chosen(1'000'000'000) == "ring");
+  CHECK(chosen(1000, CollectiveKind::all_gather) == "hierarchical");
+  CHECK(chosen(1'000'000'000, CollectiveKind::reduce_scatter) == "ring");
+  CHECK(chosen(1'000'000, CollectiveKind::broadcast) == "binomial-tree");
 }
 
 TEST_CASE("a bidirectional ring sends half a chunk each way, on two lanes") {

@@ -23,7 +23,7 @@ machine::Machine switched_machine(machine::NodeId nodes) {
   }
   machine::Machine machine = machine_of(finish_network(builder, 256));
   for (machine::NodeId i = 0; i < machine.devices(); ++i) {
-    machine.places[i] = {static_cast<int>(i / node_size), static_cast<int>(i % node_size), 0};
+    machine.places[i] = {static_cast<int>(i / node_size), static_cast<int>(i % node_size), 0, static_cast<int>(i)};
   }
   machine.devices_per_node = node_size;
   return machine;
@@ -45,6 +45,10 @@ ProgramCase busy_program(machine::NodeId nodes, std::uint32_t rounds) {
     for (machine::NodeId node = 0; node < nodes; ++node) members.push_back(node * node_size + i);
     made.group(members);
   }
+  std::vector<program::DeviceId> everybody;
+  for (program::DeviceId device = 0; device < devices; ++device) everybody.push_back(device);
+  made.group(everybody);
+  const std::uint32_t all = 2 * nodes + node_size;
   for (program::DeviceId device = 0; device < devices; ++device) {
     const std::uint32_t inside = 2 * (device / node_size);
     const std::uint32_t across = 2 * nodes + device % node_size;
@@ -60,6 +64,8 @@ ProgramCase busy_program(machine::NodeId nodes, std::uint32_t rounds) {
                            .activity(Activity::data_communication)
                            .label("across")
                            .collective(collective(CollectiveKind::all_gather, 3001, "direct", across))
+                           .label("over all NICs")
+                           .collective(collective(CollectiveKind::all_reduce, 9001 * 2, "ring", all))
                            .allocate(program::MemoryCategory::activations, 100)
                            .wait(1)
                            .done();

@@ -29,6 +29,7 @@ struct Idle {
   std::uint32_t repeat = 1;
   std::uint32_t root = 0;
   bool free_reductions = true;
+  Time late = 0;  // by how much member 3 comes later than the others; whole microseconds
 
   explicit Idle(const std::string& topology) {
     const std::string text =
@@ -57,6 +58,12 @@ struct Idle {
     const auto once = program::BlockBuilder(program, "once").collective(collective).done();
     const auto main = program::BlockBuilder(program, "main").call(once, repeat).done();
     for (const program::DeviceId device : group.members) program.devices[device] = {{main}, {}, {0}, 0};
+    if (late > 0) {
+      const std::int64_t read = late / microsecond * 1'000'000;  // B, at 1 TB/s
+      const auto before = workload::streaming(workload::OperatorKind::addition, "late", read, 0, "fp16");
+      program.devices[group.members[3]].streams[0] =
+          program::BlockBuilder(program, "late").compute(before).call(main).done();
+    }
     config::Diagnostics diagnostics;
     const auto cost = workload::make_cost_model(
         *config::parse_toml("model = \"roofline\"\nmemory_efficiency = 1\nlaunch_overhead = \"0 s\"", "cost",
@@ -97,11 +104,29 @@ Idle grid(const char* kind, int columns, int rows) {
               "\nrows = " + std::to_string(rows) + "\nbandwidth = \"1000 GB/s\"\nlatency = \"100 ns\"\n");
 }
 
+/// Nodes of four, fully connected inside; each GPU has a NIC of its own to one switch.
+Idle nodes_of(int nodes) {
+  return Idle("kind = \"cluster\"\nnodes = " + std::to_string(nodes) +
+              "\ngpus_per_node = 4\ninside = \"fully-connected\"\nnvlink_bandwidth = \"200 GB/s\"\n"
+              "nvlink_latency = \"600 ns\"\nnic_bandwidth = \"25 GB/s\"\nnic_latency = \"2.7 us\"\n");
+}
+
 }  // namespace
 
 TEST_CASE("ring all-reduce of 24 MB on 8 devices at 150 GB/s and 500 ns: 287 us") {
   // 2 x 7 steps; each sends 24 MB / 8 = 3 MB over one link: 500 ns + 3 MB / 150 GB/s = 20.5 us. 14 x 20.5 us = 287 us.
   CHECK(ring_of(8).all_reduce("ring", 24'000'000) == 287 * microsecond);
+}
+
+TEST_CASE("a ring whose member comes late takes its own time from then on") {
+  // The messages of the steps before it are there when member 3 comes, so it posts seven steps at once. They leave one
+  // after another: its first is through after 20.5 us, and the chain of 14 steps round the ring that begins with it
+  // takes 14 x 20.5 us.
+  Idle ring = ring_of(8);
+  ring.late = 100 * microsecond;
+  CHECK(ring.all_reduce("ring", 24'000'000) == 387 * microsecond);
+  ring.late = 3 * microsecond;
+  CHECK(ring.all_reduce("ring", 24'000'000) == 290 * microsecond);
 }
 
 TEST_CASE("ring all-reduce takes 2(N-1) steps of its largest chunk") {
@@ -220,13 +245,32 @@ TEST_CASE("recursive halving and doubling sends S/2, S/4, S/8 and back") {
         2 * six.message(bytes) + 2 * (six.message(bytes / 2) + six.message(bytes / 4)));
 }
 
+TEST_CASE("a ring over several NICs of a node: all bytes of its part on the NICs, back to back") {
+  // Four rings, each with a quarter of every chunk: x = 16 MB / 16 / 4 = 250 kB, 10 us on a NIC. A NIC carries 30 of
+  // them one after another, for what it sends next comes in time: a chunk needs 2.7 us + 2.6 us (the packet at the
+  // switch) + 3 x (0.6 us + 1.25 us) from the NIC of a node to that of the next one behind its own 10 us, and 30 us are
+  // three steps. The last one is there 2.7 + 2.6 us after it has left.
+  const Idle nodes = nodes_of(4);
+  const auto nic = [](std::int64_t amount) { return duration_at_rate(amount, 25'000'000'000); };
+  const Time last = 2700 * nanosecond + nic(packet);
+  CHECK(nodes.all_reduce("ring", 16'000'000) == nic(30 * 250'000) + last);
+  CHECK(nodes.time("ring", CollectiveKind::all_gather, 16'000'000) == nic(15 * 250'000) + last);
+}
+
+TEST_CASE("auto takes as long as the algorithm that it chooses, whose closed form it knows") {
+  const Idle nodes = nodes_of(4);
+  for (const std::int64_t bytes : {1'024, 262'144, 16'000'000, 64'000'000}) {
+    Time least = never;
+    for (const char* algorithm : {"ring", "hierarchical", "binomial-tree"})
+      least = std::min(least, nodes.all_reduce(algorithm, bytes));
+    CHECK(nodes.all_reduce("auto", bytes) == least);
+  }
+}
+
 TEST_CASE("hierarchical all-reduce: rings inside the nodes, rings across them") {
-  // Four nodes of four, fully connected inside; each GPU has a NIC of its own to one switch. Inside: 3 steps of S/4
-  // over one link to scatter, 3 to gather. Across: 6 steps of S/16 over two links of half the NIC's latency each.
-  const Idle nodes(
-      "kind = \"cluster\"\nnodes = 4\ngpus_per_node = 4\ninside = \"fully-connected\"\nnvlink_bandwidth = \"200 "
-      "GB/s\"\n"
-      "nvlink_latency = \"600 ns\"\nnic_bandwidth = \"25 GB/s\"\nnic_latency = \"2.7 us\"\n");
+  // Inside: 3 steps of S/4 over one link to scatter, 3 to gather. Across: 6 steps of S/16 over two links of half the
+  // NIC's latency each.
+  const Idle nodes = nodes_of(4);
   const std::int64_t bytes = 16'000'000;
   const auto nic = [](std::int64_t amount) { return duration_at_rate(amount, 25'000'000'000); };
   const Time inside = 600 * nanosecond + duration_at_rate(bytes / 4, 200'000'000'000);
@@ -238,10 +282,7 @@ TEST_CASE("hierarchical all-reduce: rings inside the nodes, rings across them") 
 }
 
 TEST_CASE("hierarchical broadcast: a tree across nodes, then trees inside") {
-  const Idle nodes(
-      "kind = \"cluster\"\nnodes = 2\ngpus_per_node = 4\ninside = \"fully-connected\"\nnvlink_bandwidth = \"200 "
-      "GB/s\"\n"
-      "nvlink_latency = \"600 ns\"\nnic_bandwidth = \"25 GB/s\"\nnic_latency = \"2.7 us\"\n");
+  const Idle nodes = nodes_of(2);
   const std::int64_t bytes = 4'000'000;
   const auto nic = [](std::int64_t amount) { return duration_at_rate(amount, 25'000'000'000); };
   const Time inside = 600 * nanosecond + duration_at_rate(bytes, 200'000'000'000);

@@ -86,12 +86,17 @@ TEST_CASE("receive does not wait for what is there, and waits only for the rest 
   CHECK(time_of(results.device_rows[1], Activity::forward) == 200'500);
 }
 
-TEST_CASE("messages of one channel match in order although a short one overtakes a long one") {
+TEST_CASE("messages of one channel leave one after another, those of another channel take turns with them") {
   ProgramCase made(2);
-  // Packets take turns: 0 1 0 0; the short message is whole at 200,500, the long one at 400,500.
+  // The long message is whole at 300,500, the short one behind it at 400,500, while the receiver computes.
   made.bind(0, {made.block().send(1, 300).send(1, 100).done()});
-  made.bind(1, {made.block().receive(0, 300).compute(work(5)).receive(0, 100).done()});
-  CHECK(run(made).iteration_time == 400'505);
+  made.bind(1, {made.block().receive(0, 300).compute(work(150'000)).receive(0, 100).done()});
+  CHECK(run(made).iteration_time == 450'500);
+  // On a channel of its own the short one is the second packet of four, whole at 200,500, and delays the long one.
+  ProgramCase turns(2);
+  turns.bind(0, {turns.block().send(1, 300).send(1, 100, 1).done()});
+  turns.bind(1, {turns.block().receive(0, 300).compute(work(5)).receive(0, 100, 1).done()});
+  CHECK(run(turns).iteration_time == 400'505);
 }
 
 TEST_CASE("wait_sends waits until the last packet has left the device") {

@@ -101,18 +101,38 @@ TEST_CASE("a cut is passed on to links behind, whose plans change too") {
   CHECK(run.result.delivered[0] == 1'300'000 + 3 * latency);
 }
 
-TEST_CASE("messages of one device take turns on a link, a packet each") {
+TEST_CASE("messages of one device on several channels take turns on a link, a packet each") {
   // Packets: 0 1 0 1 0 0. Message 1 is through at 400,000, message 0 at 600,000.
-  const auto run = run_traffic(chain({gigabyte}, latency, packet), {{0, 1, 400, 0}, {0, 1, 200, 0}});
+  const auto run = run_traffic(chain({gigabyte}, latency, packet), {{0, 1, 400, 0}, {0, 1, 200, 0, -1, 1}});
   CHECK(run.result.delivered[0] == 600'000 + latency);
   CHECK(run.result.delivered[1] == 400'000 + latency);
 }
 
 TEST_CASE("a message that becomes active when the next packet is chosen takes part from the following choice on") {
   // At 100,000 message 0 is chosen again; message 1, posted in that very picosecond, has its packet third.
-  const auto run = run_traffic(chain({gigabyte}, latency, packet), {{0, 1, 300, 0}, {0, 1, 100, 100'000}});
+  const auto run = run_traffic(chain({gigabyte}, latency, packet), {{0, 1, 300, 0}, {0, 1, 100, 100'000, -1, 1}});
   CHECK(run.result.delivered[1] == 300'000 + latency);
   CHECK(run.result.delivered[0] == 400'000 + latency);
+}
+
+TEST_CASE("messages of one sender, receiver and channel leave one after another, in the order of posting") {
+  // Packets: 0 0 0 0 1 1. On the two channels of the case before, the short one was through at 400,000.
+  const auto network = chain({gigabyte}, latency, packet);
+  const auto run = run_traffic(network, {{0, 1, 400, 0}, {0, 1, 200, 0}});
+  CHECK(run.result.delivered[0] == 400'000 + latency);
+  CHECK(run.result.delivered[1] == 600'000 + latency);
+  // So does one that is posted later, also in the last picosecond before the first one has left.
+  CHECK(run_traffic(network, {{0, 1, 400, 0}, {0, 1, 200, 399'999}}).result.delivered[1] == 600'000 + latency);
+}
+
+TEST_CASE("a connection keeps its turn from message to message, whoever else is in line") {
+  // Messages 0 and 1 share channel 0, message 2 has channel 1: packets 0 2 0 2 1 2 1. Were message 1 to fall in line
+  // when it is posted, message 2 would have to share with both.
+  const auto run =
+      run_traffic(chain({gigabyte}, latency, packet), {{0, 1, 200, 0}, {0, 1, 200, 0}, {0, 1, 300, 0, -1, 1}});
+  CHECK(run.result.delivered[0] == 300'000 + latency);
+  CHECK(run.result.delivered[1] == 700'000 + latency);
+  CHECK(run.result.delivered[2] == 600'000 + latency);
 }
 
 TEST_CASE("a busy period goes on when a packet comes in the picosecond in which the server becomes free") {
@@ -125,7 +145,7 @@ TEST_CASE("a busy period goes on when a packet comes in the picosecond in which 
 TEST_CASE("a message without bytes takes the latencies of its way, behind what waits before it") {
   CHECK(run_traffic(chain({gigabyte, gigabyte}, latency, packet), {{0, 2, 0, 0}}).result.delivered[0] == 2 * latency);
   // Posted with a message of three packets: its turn comes behind the first one.
-  const auto run = run_traffic(chain({gigabyte}, latency, packet), {{0, 1, 300, 0}, {0, 1, 0, 0}});
+  const auto run = run_traffic(chain({gigabyte}, latency, packet), {{0, 1, 300, 0}, {0, 1, 0, 0, -1, 1}});
   CHECK(run.result.delivered[1] == 100'000 + latency);
   CHECK(run.result.delivered[0] == 300'000 + latency);
 }

@@ -37,10 +37,12 @@ struct Event {
 
 using Turn = std::tuple<Time, std::uint32_t, LinkId, std::uint64_t>;
 
+/// A message that has begun, or will when those before it on its connection have left.
 struct Active {
   std::uint32_t message = 0;
   std::int64_t left = 0;
   Time joined = 0;
+  std::uint64_t number = 0;  // in the order of posting
 };
 
 struct Server {
@@ -51,6 +53,7 @@ struct Server {
   bool offered = false;  // an own packet waits or is in service
   Active sending;        // its message
   std::deque<Active> line;
+  std::map<std::pair<NodeId, std::uint32_t>, std::deque<Active>> behind;  // by destination and channel
 };
 
 class Reference {
@@ -107,10 +110,20 @@ class Reference {
     if (message.from == message.to) return delivered(id, now);
     const LinkId link = network_.router->next(message.from, message.to);
     Server& server = servers_[link];
-    server.line.push_back({id, message.bytes, now});
+    const Active posted{id, message.bytes, now, next_number_++};
+    (is_active(server, message) ? server.behind[{message.to, message.channel}] : server.line).push_back(posted);
     if (!server.offered) offer(link, now);
     touched_.push_back(link);
     leave_at_once(link, now);
+  }
+
+  /// Whether the connection of a message has one in line, or a packet on its way out.
+  [[nodiscard]] bool is_active(const Server& server, const TestMessage& message) const {
+    const auto same = [&](const Active& active) {
+      const TestMessage& other = messages_[active.message];
+      return other.to == message.to && other.channel == message.channel;
+    };
+    return (server.offered && same(server.sending)) || std::any_of(server.line.begin(), server.line.end(), same);
   }
 
   void offer(LinkId link, Time now) {
@@ -129,12 +142,32 @@ class Reference {
     Server& server = servers_[link];
     server.offered = false;
     if (server.sending.left > 0) {
-      server.sending.joined = now;
-      const auto place =
-          std::find_if(server.line.begin(), server.line.end(), [now](const Active& a) { return a.joined >= now; });
-      server.line.insert(place, server.sending);
+      go_on(server, server.sending, now);
+    } else {
+      const TestMessage& message = messages_[server.sending.message];
+      std::deque<Active>& behind = server.behind[{message.to, message.channel}];
+      if (!behind.empty()) {
+        const Active next = behind.front();
+        behind.pop_front();
+        next.joined < now ? go_on(server, next, now) : come(server, next);
+      }
     }
     offer(link, now);
+  }
+
+  /// The connection whose packet left at `now` has more: behind those in line before, ahead of those that come now.
+  static void go_on(Server& server, Active next, Time now) {
+    next.joined = now;
+    const auto place =
+        std::find_if(server.line.begin(), server.line.end(), [now](const Active& a) { return a.joined >= now; });
+    server.line.insert(place, next);
+  }
+  /// What was posted at this very time comes in the order of posting.
+  static void come(Server& server, const Active& next) {
+    const auto place = std::find_if(server.line.begin(), server.line.end(), [&](const Active& a) {
+      return a.joined > next.joined || (a.joined == next.joined && a.number > next.number);
+    });
+    server.line.insert(place, next);
   }
 
   void arrive(const Event& event) {

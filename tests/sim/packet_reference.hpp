@@ -9,13 +9,15 @@
 
 namespace tessera::test {
 
-/// A message posted at `time`, or in answer to the delivery of message `after` at its sender.
+/// A message posted at `time`, or in answer to the delivery of message `after` at its sender. Those between two devices
+/// on one channel leave in the order of posting.
 struct TestMessage {
   machine::NodeId from = 0;
   machine::NodeId to = 0;
   std::int64_t bytes = 0;
   Time time = 0;
   int after = -1;
+  std::uint32_t channel = 0;
 };
 
 /// A packet that left a link.

@@ -110,6 +110,7 @@ class Maker {
     const std::uint64_t count = 2 + below(40);
     const Time spread = 1 + static_cast<Time>(below(2'000'000));
     const bool coincide = below(2) == 0;
+    const std::uint64_t channels = 1 + below(3);
     for (std::uint64_t i = 0; i < count; ++i) {
       TestMessage message;
       message.from = static_cast<NodeId>(below(made.network.devices));
@@ -121,6 +122,7 @@ class Maker {
         message.after = static_cast<int>(below(i));
         message.from = made.messages[static_cast<std::size_t>(message.after)].to;
       }
+      message.channel = static_cast<std::uint32_t>(below(channels));
       made.messages.push_back(message);
     }
   }

@@ -42,32 +42,34 @@ class ShortestWays final : public machine::Router {
   std::vector<LinkId> next_;
 };
 
-/// The messages between two devices have channels 0, 1, ..., whoever else these send to: a name alone is not unique.
-class Numbers {
+/// The names of messages: those of a connection are numbered 0, 1, ... in the order of the list, whenever they are
+/// posted. A name alone, without its destination, is not unique.
+class Names {
  public:
-  explicit Numbers(const std::vector<TestMessage>& messages) {
-    std::map<std::pair<NodeId, NodeId>, std::uint32_t> between;
+  explicit Names(const std::vector<TestMessage>& messages) {
+    std::map<std::tuple<NodeId, NodeId, std::uint32_t>, std::uint32_t> sent;
     for (const TestMessage& message : messages) {
-      channels_.push_back(between[{message.from, message.to}]++);
-      numbers_[{message.from, message.to, channels_.back()}] = static_cast<std::uint32_t>(channels_.size() - 1);
+      names_.push_back({message.from, message.channel, sent[{message.from, message.to, message.channel}]++});
+      numbers_[{message.from, message.to, message.channel, names_.back().sequence}] =
+          static_cast<std::uint32_t>(names_.size() - 1);
     }
   }
-  [[nodiscard]] std::uint32_t channel(std::uint32_t number) const { return channels_[number]; }
+  [[nodiscard]] const sim::MessageName& name(std::uint32_t number) const { return names_[number]; }
   [[nodiscard]] std::uint32_t number(const sim::MessageName& name, NodeId destination) const {
-    return numbers_.at({name.sender, destination, name.channel});
+    return numbers_.at({name.sender, destination, name.channel, name.sequence});
   }
 
  private:
-  std::vector<std::uint32_t> channels_;
-  std::map<std::tuple<NodeId, NodeId, std::uint32_t>, std::uint32_t> numbers_;
+  std::vector<sim::MessageName> names_;
+  std::map<std::tuple<NodeId, NodeId, std::uint32_t, std::uint32_t>, std::uint32_t> numbers_;
 };
 
 struct Recorder final : sim::PacketTrace {
   TrafficResult result;
   const sim::NetworkTables* tables = nullptr;
-  const Numbers* numbers = nullptr;
+  const Names* names = nullptr;
   void packets_left(LinkId link, const sim::MessageName& name, NodeId destination, const sim::Law& times) override {
-    const std::uint32_t number = numbers->number(name, destination);
+    const std::uint32_t number = names->number(name, destination);
     for (std::uint32_t i = 0; i < times.count; ++i) {
       result.departures[link].push_back({number, times.at(i, tables->rate(times.rate))});
     }
@@ -78,12 +80,12 @@ struct Recorder final : sim::PacketTrace {
 class TrafficDevice final : public pdes::Component {
  public:
   TrafficDevice(const sim::NetworkEnvironment& environment, pdes::ComponentId self,
-                const std::vector<TestMessage>& messages, const Numbers& numbers, TrafficResult& result)
+                const std::vector<TestMessage>& messages, const Names& names, TrafficResult& result)
       : node_(environment, self, nullptr),
         tables_(environment.tables),
         self_(self),
         messages_(&messages),
-        numbers_(&numbers),
+        names_(&names),
         result_(&result) {}
 
   void start(pdes::Context& context) override {
@@ -94,33 +96,34 @@ class TrafficDevice final : public pdes::Component {
   }
   void handle(pdes::Context& context, const pdes::Event& event) override {
     if (event.kind == sim::NetworkProtocol::kind_of<sim::StreamWake>) {
-      post(context, event, event.as<sim::StreamWake>().stream);
+      post(context, event.source, event.as<sim::StreamWake>().stream);
     } else if (event.kind == sim::NetworkProtocol::kind_of<sim::Delivered>) {
       const auto message = event.as<sim::Delivered>();
-      if (node_.holds(message)) delivered(context, event, numbers_->number(message.name, self_));
+      if (node_.holds(message)) delivered(context, event.source, names_->number(message.name, self_));
     } else {
       node_.handle(context, event);
     }
+    node_.flush(context, event.source);
   }
   [[nodiscard]] sim::NetworkNode& node() { return node_; }
 
  private:
-  void post(pdes::Context& context, const pdes::Event& event, std::uint32_t id) {
+  void post(pdes::Context& context, pdes::ComponentId source, std::uint32_t id) {
     const TestMessage& message = (*messages_)[id];
-    if (message.to == self_) return delivered(context, event, id);
+    if (message.to == self_) return delivered(context, source, id);
     sim::OwnMessage own;
-    own.name = {self_, numbers_->channel(id), 0};
+    own.name = names_->name(id);
     own.destination = message.to;
-    own.bytes = message.bytes;
     own.waited_until = own.joined = context.now();
     own.packets_left = tables_->packets(message.bytes);
     own.last_bytes = message.bytes - (own.packets_left - 1) * tables_->packet();
-    node_.post(context, event.source, node_.port_towards(message.to), own);
+    auto& latest = latest_.try_emplace({message.to, message.channel}, sim::Injector::no_place).first->second;
+    latest = node_.post(context, source, node_.port_towards(message.to), own, latest);
   }
-  void delivered(pdes::Context& context, const pdes::Event& event, std::uint32_t id) {
+  void delivered(pdes::Context& context, pdes::ComponentId source, std::uint32_t id) {
     result_->delivered[id] = context.now();
     for (std::uint32_t i = 0; i < messages_->size(); ++i) {
-      if ((*messages_)[i].after == static_cast<int>(id)) post(context, event, i);
+      if ((*messages_)[i].after == static_cast<int>(id)) post(context, source, i);
     }
   }
 
@@ -128,7 +131,8 @@ class TrafficDevice final : public pdes::Component {
   const sim::NetworkTables* tables_;
   pdes::ComponentId self_;
   const std::vector<TestMessage>* messages_;
-  const Numbers* numbers_;
+  const Names* names_;
+  std::map<std::pair<NodeId, std::uint32_t>, sim::Injector::Place> latest_;  // by destination and channel
   TrafficResult* result_;
 };
 
@@ -166,10 +170,10 @@ TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMe
     }
   };
   const sim::Wiring wiring(tables, destinations);
-  const Numbers numbers(messages);
+  const Names names(messages);
   Recorder recorder;
   recorder.tables = &tables;
-  recorder.numbers = &numbers;
+  recorder.names = &names;
   recorder.result.delivered.assign(messages.size(), -1);
   recorder.result.departures.resize(network.links.size());
   recorder.result.busy.assign(network.links.size(), 0);
@@ -181,8 +185,7 @@ TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMe
   model.unconnected_allowed = true;
   model.protocols = {pdes::protocol_info<sim::NetworkProtocol>()};
   model.create = [&](pdes::ComponentId id) -> std::unique_ptr<pdes::Component> {
-    if (tables.is_device(id))
-      return std::make_unique<TrafficDevice>(environment, id, messages, numbers, recorder.result);
+    if (tables.is_device(id)) return std::make_unique<TrafficDevice>(environment, id, messages, names, recorder.result);
     return std::make_unique<sim::SwitchOutput>(environment, id);
   };
   pdes::Simulation simulation(model, pdes::make_partition(model, comm.size(), "block"), comm);

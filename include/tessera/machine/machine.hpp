@@ -70,6 +70,7 @@ struct DevicePlace {
   int node = 0;  ///< server, wafer or package
   int x = 0;     ///< column on a mesh, index in the node otherwise
   int y = 0;     ///< row on a mesh, 0 otherwise
+  int nic = -1;  ///< that it reaches other nodes over, numbered over all nodes; -1: none
 };
 
 /// A machine as built: faults applied, routes known.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "tessera/machine/machine.hpp"
@@ -46,6 +47,15 @@ struct Step {
   }
 };
 
+/// How a group carries out a collective on a machine: the same for all members, found once.
+struct Lowering {
+  std::uint32_t algorithm = 0;  ///< index into collective_algorithms(): the one that is named, or what "auto" chose
+  std::uint32_t rings = 1;      ///< of "ring": each has its part of every chunk, and enters and leaves nodes elsewhere
+  std::uint32_t locals = 1;     ///< where rings > 1: members in each node, side by side
+};
+/// Expects a collective that check_collective accepts.
+[[nodiscard]] Lowering lowering_of(const Collective& collective, const Group& group, const machine::Machine& machine);
+
 /// One member's side of one collective: a small value that yields its steps in order. Nothing is unrolled.
 struct CollectiveCall {
   const Collective* collective = nullptr;
@@ -53,6 +63,24 @@ struct CollectiveCall {
   std::uint32_t size = 1;  ///< of the group
   const Group* group = nullptr;
   const machine::Machine* machine = nullptr;  ///< places: hierarchical needs nodes, mesh needs rows and columns
+  Lowering lowering;
+  std::uint32_t strand = 0;  ///< which of the sequences of steps that go on side by side
+};
+[[nodiscard]] CollectiveCall make_call(const Collective& collective, const Group& group, std::uint32_t rank,
+                                       const machine::Machine& machine);
+
+/// The lowerings of a program, each found when it is first asked for. Program and machine outlive it.
+class Lowerings {
+ public:
+  Lowerings(const Program& program, const machine::Machine& machine) : program_(&program), machine_(&machine) {}
+  [[nodiscard]] const Program& program() const { return *program_; }
+  /// What the member of this rank in a group makes of Program::collectives[index].
+  [[nodiscard]] CollectiveCall call(std::uint32_t index, GroupId group, std::uint32_t rank);
+
+ private:
+  const Program* program_;
+  const machine::Machine* machine_;
+  std::unordered_map<std::uint64_t, Lowering> known_;  // by group and collective
 };
 
 class CollectiveAlgorithm {
@@ -63,18 +91,45 @@ class CollectiveAlgorithm {
   [[nodiscard]] virtual bool supports(CollectiveKind kind) const = 0;
   /// A problem with this group on this machine ("needs the same number of members in every node"); empty when it fits.
   [[nodiscard]] virtual std::string check(const Collective&, const Group&, const machine::Machine&) const = 0;
-  /// Number of steps of a member; all members may differ. A group of one has none.
+  /// Number of sequences of steps that go on side by side, each at its own pace. They share no lane.
+  [[nodiscard]] virtual std::uint32_t strands(const CollectiveCall&) const { return 1; }
+  /// Number of steps of a member, of the call's strand; all members may differ. A group of one has none.
   [[nodiscard]] virtual std::uint32_t steps(const CollectiveCall& call) const = 0;
-  /// Fills step `index` of a member. `step` is reused from call to call: no allocation in steady state.
+  /// Fills step `index` of a member, of the call's strand. `step` is reused from call to call: no allocation in steady
+  /// state.
   virtual void step(const CollectiveCall& call, std::uint32_t index, Step& step) const = 0;
   /// Appends the ranks that a member sends to, in any order, perhaps repeated. As it stands it looks through the steps;
   /// an algorithm with as many steps as members had better say it at once.
   virtual void destinations(const CollectiveCall& call, std::vector<std::uint32_t>& ranks) const;
+  /// The algorithm that carries a collective out in this one's place; "auto" chooses, all others are their own.
+  [[nodiscard]] virtual const CollectiveAlgorithm& chosen(const Collective&, const Group&,
+                                                          const machine::Machine&) const {
+    return *this;
+  }
+  /// Closed form of the time on an idle network, in ps, without reductions (docs/collectives.md): what "auto" compares.
+  /// Infinite where there is none.
+  [[nodiscard]] virtual double time(const Collective& collective, const Group& group,
+                                    const machine::Machine& machine) const;
 };
+
+/// act(call, step) for every step of every strand of a member.
+template <class Act>
+void for_all_steps(const CollectiveAlgorithm& algorithm, CollectiveCall call, Act&& act) {
+  Step step;
+  const std::uint32_t strands = algorithm.strands(call);
+  for (call.strand = 0; call.strand < strands; ++call.strand) {
+    const std::uint32_t steps = algorithm.steps(call);
+    for (std::uint32_t index = 0; index < steps; ++index) {
+      algorithm.step(call, index, step);
+      act(call, step);
+    }
+  }
+}
 
 [[nodiscard]] const std::vector<std::unique_ptr<const CollectiveAlgorithm>>& collective_algorithms();
 /// Index into collective_algorithms(); names that do not exist are an InputError with the choices.
 [[nodiscard]] std::uint32_t algorithm_index(const std::string& name);
+[[nodiscard]] const CollectiveAlgorithm& algorithm_of(const CollectiveCall& call);
 
 /// Names of the algorithms that have this kind.
 [[nodiscard]] std::vector<std::string> algorithms_for(CollectiveKind kind);
@@ -84,7 +139,7 @@ class CollectiveAlgorithm {
                                            const machine::Machine& machine);
 
 /// Appends the devices that `device` sends to in collective `index` of the program; none when it is no member.
-void append_destinations(const Program& program, const machine::Machine& machine, DeviceId device, std::uint32_t index,
+void append_destinations(Lowerings& lowerings, DeviceId device, std::uint32_t index,
                          std::vector<DeviceId>& destinations);
 
 /// Chunk `index` of `total` bytes cut into `parts` chunks of whole elements that differ by at most one element.
@@ -98,8 +153,11 @@ struct CollectiveChoices {
   std::string all_gather = "ring";
   std::string all_to_all = "direct";
   std::string broadcast = "binomial-tree";
+  int rings = 0;                     ///< Collective::rings
   std::string reduction = "memory";  ///< "memory": reductions cost memory time; "free"
   [[nodiscard]] std::uint32_t index_for(CollectiveKind kind) const;
+  /// Sets the algorithm of a collective, by its kind, and its rings.
+  void choose_for(Collective& collective) const;
 };
 [[nodiscard]] const config::Schema<CollectiveChoices>& collective_choices_schema();
 

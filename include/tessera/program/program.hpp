@@ -100,6 +100,8 @@ struct Collective {
   std::uint32_t root = 0;       ///< broadcast: rank in the group
   /// all_to_all with uneven load: relative share of each destination rank; empty means even.
   std::vector<double> shares;
+  /// Of algorithm "ring": at most so many rings side by side; 0: as many as NICs that the members of a node can use.
+  std::uint32_t rings = 0;
 };
 
 /// One device's meaning of the shared code.

@@ -153,8 +153,11 @@ void build_cluster(const ClusterShape& shape, Machine& machine) {
   machine.network.router = std::make_shared<ClusterRouter>(shape, machine.network.first_link);
   machine.devices_per_node = static_cast<int>(shape.gpus_per_node);
   for (NodeId device = 0; device < shape.devices(); ++device) {
-    machine.places.push_back(
-        {static_cast<int>(device / shape.gpus_per_node), static_cast<int>(device % shape.gpus_per_node), 0});
+    DevicePlace place;
+    place.node = static_cast<int>(device / shape.gpus_per_node);
+    place.x = static_cast<int>(device % shape.gpus_per_node);
+    if (shape.has_fabric()) place.nic = static_cast<int>(device / shape.gpus_per_nic());
+    machine.places.push_back(place);
   }
 }
 

@@ -94,7 +94,7 @@ void build_grid(const Grid& grid, std::int64_t bandwidth, Time latency, const st
     for (const Direction direction : {east, west, south, north}) {
       if (exists[direction]) builder.add_link(device, neighbour(grid, at, direction), bandwidth, latency, type);
     }
-    machine.places.push_back({0, at.x, at.y});
+    machine.places.push_back({0, at.x, at.y, -1});
   }
   machine.network = builder.finish();
   machine.network.router = std::make_shared<GridRouter>(grid, machine.network.first_link);

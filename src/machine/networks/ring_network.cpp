@@ -22,7 +22,7 @@ void build_ring(NodeId devices, const RingLinks& links, const std::string& link_
   machine.network = builder.finish();
   machine.network.router = std::make_shared<RingRouter>(devices, links.both_ways);
   machine.devices_per_node = static_cast<int>(devices);
-  for (NodeId device = 0; device < devices; ++device) machine.places.push_back({0, static_cast<int>(device), 0});
+  for (NodeId device = 0; device < devices; ++device) machine.places.push_back({0, static_cast<int>(device), 0, -1});
 }
 
 }  // namespace tessera::machine

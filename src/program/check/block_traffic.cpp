@@ -34,6 +34,7 @@ std::uint64_t value_of(const Collective& collective) {
   mix(static_cast<std::uint64_t>(collective.element));
   mix(collective.algorithm);
   mix(collective.root);
+  mix(collective.rings);
   for (const double share : collective.shares) mix(std::bit_cast<std::uint64_t>(share));
   return value;
 }

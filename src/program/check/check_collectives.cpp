@@ -90,6 +90,7 @@ std::pair<std::string, std::string> difference(const Collective& reference, cons
   if (other.bytes != reference.bytes) return {bytes_text(other.bytes), bytes_text(reference.bytes)};
   if (other.algorithm != reference.algorithm) return unlike("algorithm", algorithm(other), algorithm(reference));
   if (other.root != reference.root) return unlike("root", other.root, reference.root);
+  if (other.rings != reference.rings) return unlike("rings", other.rings, reference.rings);
   if (other.element != reference.element) {
     return unlike("elements of", bytes_text(other.element), bytes_text(reference.element));
   }

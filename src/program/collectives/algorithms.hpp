@@ -17,5 +17,6 @@ using AlgorithmPointer = std::unique_ptr<const CollectiveAlgorithm>;
 [[nodiscard]] AlgorithmPointer make_hierarchical();
 [[nodiscard]] AlgorithmPointer make_mesh();
 [[nodiscard]] AlgorithmPointer make_mesh_scatter();
+[[nodiscard]] AlgorithmPointer make_automatic();
 
 }  // namespace tessera::program

@@ -2,6 +2,7 @@
 // down it. Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
 // IJHPCA 19(1), 2005.
 #include "algorithms.hpp"
+#include "message_time.hpp"
 #include "tree_steps.hpp"
 
 namespace tessera::program {
@@ -20,6 +21,15 @@ class BinomialTree final : public CollectiveAlgorithm {
     const TreePlace at = place(call);
     const std::uint32_t down = tree_broadcast_steps(at);
     return call.collective->kind == CollectiveKind::broadcast ? down : at.children() + down;
+  }
+
+  // One round for each distance in the tree, 1, 2, 4, ...
+  double time(const Collective& collective, const Group& group, const machine::Machine& machine) const override {
+    const auto size = static_cast<std::uint32_t>(group.members.size());
+    double time = 0;
+    for (std::uint32_t distance = 1; distance < size; distance *= 2)
+      time += message_time(machine, group.members[0], group.members[distance], collective.bytes);
+    return collective.kind == CollectiveKind::all_reduce ? 2 * time : time;
   }
 
   void step(const CollectiveCall& call, std::uint32_t index, Step& step) const override {

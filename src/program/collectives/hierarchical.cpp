@@ -2,8 +2,10 @@
 // that each member carries only its share over the slower network. Broadcast: a binomial tree across nodes, then one
 // inside each.
 #include <algorithm>
+#include <bit>
 
 #include "algorithms.hpp"
+#include "message_time.hpp"
 #include "ring_steps.hpp"
 #include "tree_steps.hpp"
 
@@ -87,6 +89,23 @@ class Hierarchical final : public CollectiveAlgorithm {
     if (at.nodes > 1) ranks.push_back(at.across().next);
   }
 
+  double time(const Collective& collective, const Group& group, const machine::Machine& machine) const override {
+    if (group.members.size() == 1) return 0;
+    const CollectiveCall call = make_call(collective, group, 0, machine);
+    const Standing at(call);
+    const auto hop = [&](std::uint32_t to, std::int64_t bytes) {
+      return message_time(machine, group.members[0], group.members[to], bytes);
+    };
+    const double inside = at.locals > 1 ? hop(1, part_of(collective.bytes, at.locals)) : 0;
+    const double across = at.nodes > 1 ? hop(at.locals, part_of(collective.bytes, call.size)) : 0;
+    if (collective.kind == CollectiveKind::broadcast) {
+      return std::bit_width(at.nodes - 1) * (at.nodes > 1 ? hop(at.locals, collective.bytes) : 0) +
+             std::bit_width(at.locals - 1) * (at.locals > 1 ? hop(1, collective.bytes) : 0);
+    }
+    const double once = ring_pass(at.locals) * inside + ring_pass(at.nodes) * across;
+    return collective.kind == CollectiveKind::all_reduce ? 2 * once : once;
+  }
+
   void step(const CollectiveCall& call, std::uint32_t index, Step& step) const override {
     step.clear();
     const Standing at(call);
@@ -115,6 +134,8 @@ class Hierarchical final : public CollectiveAlgorithm {
     if (index < 2 * ring_pass(at.nodes)) return ring_all_reduce(at.across(), index, node_part, step);
     ring_all_gather(at.inside(), index - 2 * ring_pass(at.nodes), local_part, step);
   }
+
+  static std::int64_t part_of(std::int64_t bytes, std::uint32_t parts) { return (bytes + parts - 1) / parts; }
 
   static Data own_chunk(const CollectiveCall& call, std::uint32_t rank) {
     return chunk_of({0, call.collective->bytes, 0}, call.collective->element, call.size, rank);

@@ -17,6 +17,7 @@ std::vector<AlgorithmPointer> all_algorithms() {
   all.push_back(make_hierarchical());
   all.push_back(make_mesh());
   all.push_back(make_mesh_scatter());
+  all.push_back(make_automatic());
   return all;
 }
 
@@ -77,6 +78,11 @@ std::uint32_t CollectiveChoices::index_for(CollectiveKind kind) const {
                                joined(algorithms_for(kind))));
 }
 
+void CollectiveChoices::choose_for(Collective& collective) const {
+  collective.algorithm = index_for(collective.kind);
+  collective.rings = static_cast<std::uint32_t>(rings);
+}
+
 const config::Schema<CollectiveChoices>& collective_choices_schema() {
   using Choices = CollectiveChoices;
   using Kind = CollectiveKind;
@@ -93,6 +99,12 @@ const config::Schema<CollectiveChoices>& collective_choices_schema() {
         .otherwise("direct");
     s.choice("broadcast", &Choices::broadcast, algorithms_for(Kind::broadcast), "one member's data on every member")
         .otherwise("binomial-tree");
+    s.integer("rings", &Choices::rings,
+              "of algorithm ring: at most so many rings side by side, each over NICs of its own; as many as NICs that "
+              "the members of a node can use when absent")
+        .at_least("1")
+        .at_most("64")
+        .optional();
     s.choice("reduction", &Choices::reduction, {"memory", "free"},
              "what adding received data costs: reading two operands and writing one at memory bandwidth, or nothing")
         .otherwise("memory");

@@ -1,21 +1,59 @@
 // Ring: every member sends to the next one in the group only. Source: Patarasuk and Yuan, "Bandwidth optimal all-reduce
 // algorithms for clusters of workstations", J. Parallel Distrib. Comput. 69(2), 2009. All-to-all: step i sends to the
 // i-th next member.
+//
+// Where a group has several members in each of several nodes, one ring would leave each node over one NIC. So there are
+// as many rings as NICs, as communication libraries open them: ring r goes round the members of a node from another one
+// on, and carries the r-th part of every chunk.
+#include <algorithm>
+
 #include "algorithms.hpp"
 #include "all_to_all.hpp"
+#include "message_time.hpp"
 #include "ring_steps.hpp"
 
 namespace tessera::program {
 namespace {
 
+/// One of the rings: the group's order, but that every node is entered at its member `entry`.
+struct NodeRing {
+  std::uint32_t entry = 0, locals = 1;
+
+  NodeRing(const Lowering& lowering, std::uint32_t ring)
+      : entry(ring * lowering.locals / lowering.rings), locals(lowering.locals) {}
+  [[nodiscard]] std::uint32_t position_of(std::uint32_t rank) const {
+    const std::uint32_t local = rank % locals;
+    return rank - local + minus_modulo(local, entry, locals);
+  }
+  [[nodiscard]] std::uint32_t rank_at(std::uint32_t position) const {
+    const std::uint32_t local = position % locals;
+    return position - local + plus_modulo(local, entry, locals);
+  }
+  [[nodiscard]] RingPlace place(std::uint32_t rank, std::uint32_t size, std::uint32_t ring) const {
+    const std::uint32_t position = position_of(rank);
+    return {position, size, rank_at(plus_modulo(position, 1, size)), rank_at(minus_modulo(position, 1, size)),
+            static_cast<std::uint16_t>(ring)};
+  }
+};
+
+void step_of_ring(const Collective& collective, const RingPlace& at, std::uint32_t index, const auto& data_of,
+                  Step& step) {
+  if (collective.kind == CollectiveKind::reduce_scatter) return ring_reduce_scatter(at, index, data_of, step);
+  if (collective.kind == CollectiveKind::all_gather) return ring_all_gather(at, index, data_of, step);
+  ring_all_reduce(at, index, data_of, step);
+}
+
 class Ring final : public CollectiveAlgorithm {
  public:
   std::string name() const override { return "ring"; }
   std::string help() const override {
-    return "one direction round the group, size-1 steps a pass; all-to-all: step i to the i-th next member";
+    return "one direction round the group, size-1 steps a pass, a ring for each NIC of a node; all-to-all: step i to "
+           "the i-th next member";
   }
   bool supports(CollectiveKind kind) const override { return kind != CollectiveKind::broadcast; }
   std::string check(const Collective&, const Group&, const machine::Machine&) const override { return {}; }
+
+  std::uint32_t strands(const CollectiveCall& call) const override { return call.lowering.rings; }
 
   std::uint32_t steps(const CollectiveCall& call) const override {
     return (call.collective->kind == CollectiveKind::all_reduce ? 2 : 1) * ring_pass(call.size);
@@ -23,29 +61,56 @@ class Ring final : public CollectiveAlgorithm {
 
   void destinations(const CollectiveCall& call, std::vector<std::uint32_t>& ranks) const override {
     if (call.collective->kind == CollectiveKind::all_to_all) return CollectiveAlgorithm::destinations(call, ranks);
-    if (call.size > 1) ranks.push_back(plus_modulo(call.rank, 1, call.size));
+    if (call.size == 1) return;
+    for (std::uint32_t ring = 0; ring < call.lowering.rings; ++ring)
+      ranks.push_back(NodeRing(call.lowering, ring).place(call.rank, call.size, ring).next);
   }
 
   void step(const CollectiveCall& call, std::uint32_t index, Step& step) const override {
     step.clear();
     const Collective& collective = *call.collective;
-    const RingPlace at{call.rank, call.size, plus_modulo(call.rank, 1, call.size),
-                       minus_modulo(call.rank, 1, call.size), 0};
-    const auto data_of = [&](std::uint32_t chunk) {
-      return chunk_of({0, collective.bytes, 0}, collective.element, call.size, chunk);
+    if (collective.kind == CollectiveKind::all_to_all) return all_to_all_exchange(call, index + 1, step);
+    const auto chunk = [&](std::uint32_t rank) {
+      return chunk_of({0, collective.bytes, 0}, collective.element, call.size, rank);
     };
-    switch (collective.kind) {
-      case CollectiveKind::reduce_scatter:
-        return ring_reduce_scatter(at, index, data_of, step);
-      case CollectiveKind::all_gather:
-        return ring_all_gather(at, index, data_of, step);
-      case CollectiveKind::all_reduce:
-        return ring_all_reduce(at, index, data_of, step);
-      case CollectiveKind::all_to_all:
-        return all_to_all_exchange(call, index + 1, step);
-      case CollectiveKind::broadcast:
-        return;
+    const std::uint32_t rings = call.lowering.rings;
+    if (rings == 1) {
+      const RingPlace at{call.rank, call.size, plus_modulo(call.rank, 1, call.size),
+                         minus_modulo(call.rank, 1, call.size), 0};
+      return step_of_ring(collective, at, index, chunk, step);
     }
+    const NodeRing ring(call.lowering, call.strand);
+    const auto part = [&](std::uint32_t position) {
+      return chunk_of(chunk(ring.rank_at(position)), collective.element, rings, call.strand);
+    };
+    step_of_ring(collective, ring.place(call.rank, call.size, call.strand), index, part, step);
+  }
+
+  // Either the chunks travel from member to member without rest, or they queue up at the slowest link. Inside a node a
+  // member's link carries a message of nearly every ring at a time.
+  double time(const Collective& collective, const Group& group, const machine::Machine& machine) const override {
+    const auto size = static_cast<std::uint32_t>(group.members.size());
+    if (size == 1) return 0;
+    if (collective.kind == CollectiveKind::all_to_all) return CollectiveAlgorithm::time(collective, group, machine);
+    const CollectiveCall call = make_call(collective, group, 0, machine);
+    const std::uint32_t rings = call.lowering.rings;
+    const Data whole{0, collective.bytes, 0};
+    const Data chunk = chunk_of(whole, collective.element, size, 0);
+    const std::int64_t part = chunk_of(chunk, collective.element, rings, 0).bytes;
+    double round = 0, slowest = 0, latency_of_slowest = 0;
+    for (std::uint32_t rank = 0; rank < size; ++rank) {
+      const bool inside = (rank + 1) % call.lowering.locals != 0;
+      const auto hop = [&](std::int64_t bytes) {
+        return message_time(machine, group.members[rank], group.members[plus_modulo(rank, 1, size)], bytes);
+      };
+      const std::int64_t together = inside ? part * rings : part;
+      round += hop(together);
+      const double latency = hop(0);
+      if (hop(together) - latency <= slowest) continue;
+      slowest = hop(together) - latency;
+      latency_of_slowest = latency;
+    }
+    return std::max(steps(call) * round / size, steps(call) * slowest + latency_of_slowest);
   }
 };
 

@@ -78,7 +78,7 @@ void Device::act_on(const pdes::Event& event) {
       break;
     case NetworkProtocol::kind_of<StreamWake>: {
       const auto message = event.as<StreamWake>();
-      Stream& stream = streams_[message.stream];
+      Stream& stream = stream_at(message.stream);
       if (message.token != stream.token) break;
       if (stream.state == StreamState::until_clock || stream.state == StreamState::departures)
         ready_.push_back(message.stream);
@@ -90,30 +90,37 @@ void Device::act_on(const pdes::Event& event) {
 }
 
 void Device::run_ready() {
-  for (std::size_t i = 0; i < ready_.size(); ++i) run(streams_[ready_[i]]);
-  ready_.clear();
+  run_all_ready();
   while (departures_awaited_) {
     recheck_departures();
     if (ready_.empty()) break;
-    for (std::size_t i = 0; i < ready_.size(); ++i) run(streams_[ready_[i]]);
-    ready_.clear();
+    run_all_ready();
   }
+}
+
+void Device::run_all_ready() {
+  for (std::size_t i = 0; i < ready_.size(); ++i) run(stream_at(ready_[i]));
+  ready_.clear();
+  node_.flush(*context_, source_);
 }
 
 // Messages that waited for their turn may have been planned by now.
 void Device::recheck_departures() {
   departures_awaited_ = false;
-  for (Stream& stream : streams_) {
-    if (stream.state != StreamState::departures) continue;
-    const bool in_collective = stream.collective.phase != CollectiveRun::Phase::none;
-    const Time left = departure(stream, in_collective ? stream.batch : any_batch);
-    if (left == never) {
-      departures_awaited_ = true;
-    } else if (left <= context_->now()) {
-      ready_.push_back(stream.index);
-    } else {
-      wake_at(stream, left);
-    }
+  for (Stream& stream : streams_) recheck_departure(stream);
+  for (const auto& strand : strands_) recheck_departure(*strand);
+}
+
+void Device::recheck_departure(Stream& stream) {
+  if (stream.state != StreamState::departures) return;
+  const bool in_collective = stream.collective.phase != CollectiveRun::Phase::none;
+  const Time left = departure(stream, in_collective ? stream.batch : any_batch);
+  if (left == never) {
+    departures_awaited_ = true;
+  } else if (left <= context_->now()) {
+    ready_.push_back(stream.index);
+  } else {
+    wake_at(stream, left);
   }
 }
 
@@ -121,12 +128,11 @@ void Device::on_delivered(const Delivered& message) {
   const MessageName& name = message.name;
   // A device has few boxes in use at a time; the one that its streams looked at last is most likely the one.
   const Mailboxes::Index box = mailboxes_.find(name.sender, name.channel, streams_.empty() ? 0 : streams_[0].in_hint);
-  if (const auto stream = mailboxes_.deliver(box, name.sequence, message.waited_until))
-    notify(*stream, message.waited_until);
+  if (const auto stream = mailboxes_.deliver(box, message.waited_until)) notify(*stream, message.waited_until);
 }
 
 void Device::notify(std::uint32_t index, Time waited_until) {
-  Stream& stream = streams_[index];
+  Stream& stream = stream_at(index);
   CollectiveRun& collective = stream.collective;
   collective.waited_until = std::max(collective.waited_until, waited_until);
   // A stream that is still posting looks at what is missing when it has done so.
@@ -143,14 +149,18 @@ void Device::message_left(const OwnMessage& message, Time at) {
                {GpuWake::What::left, message.name.sequence});
     return;
   }
-  Stream& stream = streams_[message.stream];
+  Stream& stream = stream_at(message.stream);
   stream.left = std::max(stream.left, at);
   if (message.batch == stream.batch) stream.batch_left = std::max(stream.batch_left, at);
 }
 
 Time Device::departure(const Stream& stream, std::uint32_t batch) const {
-  const Time left = batch == any_batch ? stream.left : stream.batch_left;
-  return std::max(left, node_.departure(stream.index, batch));
+  if (batch != any_batch) return std::max(stream.batch_left, node_.departure(stream.index, batch));
+  Time left = std::max(stream.left, node_.departure(stream.index, any_batch));
+  for (const auto& strand : strands_) {
+    if (strand->parent == stream.index) left = std::max(left, departure(*strand, any_batch));
+  }
+  return left;
 }
 
 // What others can see must happen at its time.
@@ -168,7 +178,6 @@ OwnMessage Device::own_message(const MessageName& name, program::DeviceId destin
   OwnMessage message;
   message.name = name;
   message.destination = destination;
-  message.bytes = bytes;
   message.waited_until = waited_until;
   message.joined = context_->now();
   const NetworkTables& tables = *environment_->network.tables;
@@ -177,18 +186,21 @@ OwnMessage Device::own_message(const MessageName& name, program::DeviceId destin
   return message;
 }
 
+Outboxes::Box& Device::outbox(program::DeviceId destination, std::uint32_t channel, std::uint32_t& hint) {
+  if (Outboxes::Box* known = outboxes_.find(destination, channel, hint)) return *known;
+  return outboxes_.add(destination, channel, destination == self_ ? 0 : node_.port_towards(destination));
+}
+
 void Device::post(Stream& stream, program::DeviceId destination, std::uint32_t channel, std::int64_t bytes,
                   std::uint32_t batch, Time waited_until) {
-  Outboxes::Box* box = outboxes_.find(destination, channel, stream.out_hint);
-  if (box == nullptr)
-    box = &outboxes_.add(destination, channel, destination == self_ ? 0 : node_.port_towards(destination));
-  const MessageName name{self_, channel, box->next++};
+  Outboxes::Box& box = outbox(destination, channel, stream.out_hint);
+  const MessageName name{self_, channel, box.next++};
   bytes_sent_ += bytes;
   if (destination == self_) return on_delivered({name, 0, waited_until});
   OwnMessage message = own_message(name, destination, bytes, waited_until);
   message.stream = stream.index;
   message.batch = batch;
-  node_.post(*context_, source_, box->port, message);
+  box.latest = node_.post(*context_, source_, box.port, message, box.latest);
 }
 
 }  // namespace tessera::sim

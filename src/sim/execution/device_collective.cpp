@@ -14,16 +14,57 @@ using Phase = CollectiveRun::Phase;
 bool Device::begin_collective(Stream& stream, const program::Instruction& instruction) {
   const program::Program& program = *environment_->program;
   const program::Collective& collective = program.collectives[instruction.a];
-  const program::Group& group = program.groups[own_program().groups[collective.group_slot]];
+  const std::uint32_t slot = collective.group_slot;
   CollectiveRun& run = stream.collective;
-  run.call = {&collective, ranks_[collective.group_slot], static_cast<std::uint32_t>(group.members.size()), &group,
-              environment_->machine};
-  run.algorithm = program::collective_algorithms()[collective.algorithm].get();
+  run.call = environment_->lowerings->call(instruction.a, own_program().groups[slot], ranks_[slot]);
+  run.algorithm = &program::algorithm_of(run.call);
   run.step = 0;
   run.steps = run.algorithm->steps(run.call);
+  run.strands = run.algorithm->strands(run.call);
   run.phase = Phase::post;
   stream.since = run.waited_until = stream.clock;
-  return go_on_with_collective(stream);
+  return run.strands > 1 ? begin_strands(stream) : go_on_with_collective(stream);
+}
+
+// Each strand goes on by itself; the stream waits for all.
+bool Device::begin_strands(Stream& stream) {
+  CollectiveRun& run = stream.collective;
+  run.strands_left = run.strands;
+  run.ended = stream.clock;
+  for (std::uint32_t i = 0; i < run.strands; ++i) {
+    Stream& strand = unused_strand();
+    strand.parent = stream.index;
+    strand.clock = strand.since = stream.clock;
+    strand.left = 0;
+    strand.collective = run;
+    strand.collective.call.strand = i;
+    strand.collective.steps = run.algorithm->steps(strand.collective.call);
+    run_strand(strand);
+  }
+  run.phase = Phase::strands;
+  if (run.strands_left == 0) return go_on_with_collective(stream);
+  stream.state = StreamState::strands;
+  return false;
+}
+
+Stream& Device::unused_strand() {
+  for (const auto& strand : strands_) {
+    if (strand->state == StreamState::done) return *strand;
+  }
+  const auto& strand = strands_.emplace_back(std::make_unique<Stream>());
+  strand->index = static_cast<std::uint32_t>(streams_.size() + strands_.size() - 1);
+  return *strand;
+}
+
+void Device::run_strand(Stream& strand) {
+  strand.state = StreamState::runs;
+  if (!go_on_with_collective(strand)) return;
+  strand.state = StreamState::done;
+  Stream& parent = streams_[strand.parent];
+  CollectiveRun& run = parent.collective;
+  run.ended = std::max(run.ended, strand.clock);
+  run.waited_until = std::max(run.waited_until, strand.collective.waited_until);
+  if (--run.strands_left == 0 && parent.state == StreamState::strands) ready_.push_back(parent.index);
 }
 
 bool Device::go_on_with_collective(Stream& stream) {
@@ -32,15 +73,15 @@ bool Device::go_on_with_collective(Stream& stream) {
     switch (run.phase) {
       case Phase::post:
         if (run.step == run.steps) {
-          end_collective(stream);
+          stream.parent == no_stream ? end_collective(stream) : static_cast<void>(run.phase = Phase::none);
           return true;
         }
         if (!reach_clock(stream)) return false;
         run.phase = Phase::receive;
         if (!post_step(stream)) return false;
         break;
-      case Phase::receive:
-        stream.clock = time_after(std::max(stream.clock, context_->now()), costs_->reduction(run.reduce));
+      case Phase::receive:  // strands share the memory
+        stream.clock = time_after(std::max(stream.clock, context_->now()), costs_->reduction(run.reduce * run.strands));
         run.phase = run.wait_sends ? Phase::depart : Phase::post;
         ++run.step;
         break;
@@ -48,6 +89,10 @@ bool Device::go_on_with_collective(Stream& stream) {
         if (!step_departed(stream)) return false;
         run.phase = Phase::post;
         break;
+      case Phase::strands:
+        stream.clock = run.ended;
+        end_collective(stream);
+        return true;
       case Phase::none:
         throw InternalError("a collective goes on that has not begun");
     }
@@ -113,7 +158,7 @@ void Device::end_collective(Stream& stream) {
   results::CollectiveRow key;
   key.label = instruction.label;
   key.kind = static_cast<std::uint16_t>(collective.kind);
-  key.algorithm = static_cast<std::uint16_t>(collective.algorithm);
+  key.algorithm = static_cast<std::uint16_t>(run.call.lowering.algorithm);
   key.group_size = run.call.size;
   environment_->collectives->add(key, collective.bytes, stream.clock - stream.since, waited_until - stream.since);
 }

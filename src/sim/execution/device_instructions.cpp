@@ -25,6 +25,10 @@ const Instruction* Device::present(Stream& stream) const {
 }
 
 void Device::run(Stream& stream) {
+  if (stream.parent != no_stream) {
+    at_work_ = &streams_[stream.parent];
+    return run_strand(stream);
+  }
   at_work_ = &stream;
   stream.state = StreamState::runs;
   if (stream.collective.phase != CollectiveRun::Phase::none) {

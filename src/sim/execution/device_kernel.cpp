@@ -122,12 +122,13 @@ void Device::wake_gpu(std::uint32_t memory, Time at, const GpuWake& wake) {
 
 void Device::send_block(const OwnGpu& own, std::uint32_t member, const KernelBlock& block) {
   const program::DeviceId destination = own.group().members[member];
-  OwnMessage message = own_message({self_, own.channel() | (block.combined ? combined_lane : 0), block.first},
-                                   destination, block.bytes, own.waited_until());
+  const std::uint32_t channel = own.channel() | (block.combined ? combined_lane : 0);
+  Outboxes::Box& box = outbox(destination, channel, streams_[own.stream()].out_hint);
+  OwnMessage message = own_message({self_, channel, block.first}, destination, block.bytes, own.waited_until());
   message.stream = no_stream;  // no stream waits for its departure
   message.awaited = block.awaited;
   bytes_sent_ += block.bytes;
-  node_.post(*context_, source_, node_.port_towards(destination), message);
+  box.latest = node_.post(*context_, source_, box.port, message, box.latest);
 }
 
 void Device::collect_kernels(results::RunResults& results) const {

@@ -50,6 +50,14 @@ std::vector<std::string> Device::waits() const {
   return texts;
 }
 
+// The first one that has not ended.
+const Stream& Device::strand_of(const Stream& stream) const {
+  for (const auto& strand : strands_) {
+    if (strand->parent == stream.index && strand->state != StreamState::done) return *strand;
+  }
+  throw InternalError("a stream waits for strands that have ended");
+}
+
 std::string Device::wait_of(const Stream& stream) const {
   const machine::Machine& machine = *environment_->machine;
   std::string text = machine.node_name(self_);
@@ -57,13 +65,14 @@ std::string Device::wait_of(const Stream& stream) const {
   text += " waits since " + config::format_quantity(stream.since, config::Unit::time) + " ";
   const Frame& frame = stream.frames.back();
   const program::Instruction& instruction = frame.code[frame.next];
-  const auto awaited = mailboxes_.awaited(stream.index);
-  switch (stream.state) {
+  const Stream& waiting = stream.state == StreamState::strands ? strand_of(stream) : stream;
+  const auto awaited = mailboxes_.awaited(waiting.index);
+  switch (waiting.state) {
     case StreamState::message:
       return text + "for " + size_text(instruction.bytes) + " from " + senders_text(awaited, machine) + " on channel " +
              std::to_string(instruction.b);
     case StreamState::messages: {
-      const CollectiveRun& run = stream.collective;
+      const CollectiveRun& run = waiting.collective;
       return text + "in the " + program::name_of(run.call.collective->kind) + " of " +
              size_text(run.call.collective->bytes) + " over " + std::to_string(run.call.size) + " devices (step " +
              std::to_string(run.step + 1) + " of " + std::to_string(run.steps) + ") for " +

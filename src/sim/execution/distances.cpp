@@ -89,10 +89,10 @@ Distance DistanceTable::from(const Stream& stream, bool behind_present) const {
   return sum;
 }
 
-Distances::Distances(const program::Program& program, const machine::Machine& machine, const NetworkTables& network,
-                     const Wiring& wiring, const pdes::Partition& partition, CostTables& costs)
-    : program_(&program),
-      machine_(&machine),
+Distances::Distances(program::Lowerings& lowerings, const NetworkTables& network, const Wiring& wiring,
+                     const pdes::Partition& partition, CostTables& costs)
+    : program_(&lowerings.program()),
+      lowerings_(&lowerings),
       network_(&network),
       wiring_(&wiring),
       partition_(&partition),
@@ -136,7 +136,7 @@ Reach Distances::reach_of(program::DeviceId device) const {
   const machine::Network& network = network_->network();
   std::vector<std::vector<program::DeviceId>> sent_to(program_->collectives.size());
   for (std::uint32_t index = 0; index < sent_to.size(); ++index) {
-    program::append_destinations(*program_, *machine_, device, index, sent_to[index]);
+    program::append_destinations(*lowerings_, device, index, sent_to[index]);
   }
   Reach reach;
   reach.ports_cross.assign(network.first_link[device + 1] - network.first_link[device], false);

@@ -30,8 +30,7 @@ Mailboxes::Index Mailboxes::find(machine::NodeId sender, std::uint32_t channel, 
 std::optional<Time> Mailboxes::take(Index index, std::uint32_t stream) {
   Box& box = boxes_[index];
   box.stream = stream;
-  const std::uint32_t sequence = box.taken++;
-  if (box.first == none || early_[box.first].sequence != sequence) {
+  if (box.first == none) {
     ++box.missing;
     return std::nullopt;
   }
@@ -44,18 +43,17 @@ std::optional<Time> Mailboxes::take(Index index, std::uint32_t stream) {
   return message.waited_until;
 }
 
-std::optional<std::uint32_t> Mailboxes::deliver(Index index, std::uint32_t sequence, Time waited_until) {
+std::optional<std::uint32_t> Mailboxes::deliver(Index index, Time waited_until) {
   Box& box = boxes_[index];
-  const bool is_awaited = static_cast<std::int32_t>(box.taken - sequence) > 0;
-  if (is_awaited) [[likely]] {
+  if (box.missing > 0) [[likely]] {
     --box.missing;
     return box.stream;
   }
-  add_early(box, sequence, waited_until);
+  add_early(box, waited_until);
   return std::nullopt;
 }
 
-void Mailboxes::add_early(Box& box, std::uint32_t sequence, Time waited_until) {
+void Mailboxes::add_early(Box& box, Time waited_until) {
   std::uint32_t place = unused_;
   if (place == none) {
     place = static_cast<std::uint32_t>(early_.size());
@@ -63,26 +61,9 @@ void Mailboxes::add_early(Box& box, std::uint32_t sequence, Time waited_until) {
   } else {
     unused_ = early_[place].next;
   }
-  early_[place] = {waited_until, sequence, none};
-  link(box, place);
-}
-
-// Most come in the order in which they were sent.
-void Mailboxes::link(Box& box, std::uint32_t place) {
-  const auto is_before = [&](std::uint32_t a, std::uint32_t b) {
-    return static_cast<std::int32_t>(early_[a].sequence - early_[b].sequence) < 0;
-  };
-  if (box.first == none) {
-    box.first = box.last = place;
-  } else if (is_before(box.last, place)) {
-    early_[box.last].next = place;
-    box.last = place;
-  } else {
-    std::uint32_t* next = &box.first;
-    while (is_before(*next, place)) next = &early_[*next].next;
-    early_[place].next = *next;
-    *next = place;
-  }
+  early_[place] = {waited_until, none};
+  (box.first == none ? box.first : early_[box.last].next) = place;
+  box.last = place;
 }
 
 std::vector<Mailboxes::Awaited> Mailboxes::awaited(std::uint32_t stream) const {
@@ -108,7 +89,7 @@ Outboxes::Box* Outboxes::find(machine::NodeId destination, std::uint32_t channel
 Outboxes::Box& Outboxes::add(machine::NodeId destination, std::uint32_t channel, std::uint32_t port) {
   const std::uint64_t key = key_of(destination, channel);
   const auto place = std::lower_bound(boxes_.begin(), boxes_.end(), key, key_before);
-  return *boxes_.insert(place, {key, 0, port});
+  return *boxes_.insert(place, {key, 0, port, Injector::no_place});
 }
 
 }  // namespace tessera::sim

@@ -216,12 +216,9 @@ Stretch Walker::lowered(const program::Collective& collective) const {
   const program::Group& group = program_.groups[bound_.groups[collective.group_slot]];
   const auto rank = program::rank_in(group, device_);
   if (!rank) return all;
-  const program::CollectiveCall call{&collective, *rank, static_cast<std::uint32_t>(group.members.size()), &group,
-                                     &machine_};
-  const program::CollectiveAlgorithm& algorithm = *program::collective_algorithms()[collective.algorithm];
-  program::Step step;
-  for (std::uint32_t i = 0; i < algorithm.steps(call); ++i) {
-    algorithm.step(call, i, step);
+  const program::CollectiveCall call = program::make_call(collective, group, *rank, machine_);
+  const program::CollectiveAlgorithm& algorithm = program::algorithm_of(call);
+  program::for_all_steps(algorithm, call, [&](const program::CollectiveCall&, const program::Step& step) {
     all.append(reach_clock());
     all.posts.append(Posts::of(static_cast<double>(step.sends.size())));
     if (!step.receives.empty()) {
@@ -231,7 +228,8 @@ Stretch Walker::lowered(const program::Collective& collective) const {
     }
     if (step.reduce > 0 && !program_.free_reductions) all.append(ahead());
     if (step.wait_sends) all.append(departures());
-  }
+  });
+  all.posts.most *= algorithm.strands(call);
   return all;
 }
 

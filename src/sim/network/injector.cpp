@@ -4,27 +4,73 @@
 
 namespace tessera::sim {
 
-bool Injector::turn_passes_on() const {
-  return head_ < line_.size() && (current_.packets_left == 0 || line_[head_].joined < left_);
+bool Injector::follows(const OwnMessage& message, Place before) const {
+  if (before >= places_.size()) return false;
+  // Its place may have gone to another message, or stand empty, with no packets left.
+  const OwnMessage& other = places_[before].message;
+  return other.packets_left > 0 && other.destination == message.destination &&
+         other.name.channel == message.name.channel;
 }
 
-Injector::Offer Injector::offer() {
+// A packet that leaves later than now may have been counted as sent already: its connection is not yet done with it.
+bool Injector::is_last_sent(const OwnMessage& message) const {
+  return current_ == no_place && message.joined < left_ && last_destination_ == message.destination &&
+         last_channel_ == message.name.channel;
+}
+
+Injector::Place Injector::post(const OwnMessage& message, Place before) {
+  const bool behind = follows(message, before);
+  const Place place = add(message);
+  if (behind) {
+    places_[before].next = place;
+  } else if (is_last_sent(message)) {
+    current_ = place;
+  } else if (messages_ == 1 && message.joined >= left_) {
+    make_current(place);  // alone, without a line
+  } else {
+    line_.push_back(place);
+  }
+  return place;
+}
+
+Injector::Place Injector::add(const OwnMessage& message) {
+  ++messages_;
+  if (unused_ == no_place) {
+    places_.push_back({message, no_place, posted_++});
+    return static_cast<Place>(places_.size() - 1);
+  }
+  const Place place = unused_;
+  unused_ = places_[place].next;
+  places_[place] = {message, no_place, posted_++};
+  return place;
+}
+
+bool Injector::turn_passes_on() const {
+  return head_ < line_.size() && (current_ == no_place || joined(head_) < left_);
+}
+
+Injector::Offer Injector::offer() const {
   if (empty()) return {};
-  const std::size_t waiting = line_.size() - head_;
-  if (!turn_passes_on()) return {&current_, left_, waiting == 0};
-  const OwnMessage& next = line_[head_];
-  return {&next, std::max(left_, next.joined), waiting == 1 && current_.packets_left == 0};
+  const bool alone = active() == 1;
+  const OwnMessage& next = places_[turn_passes_on() ? line_[head_] : current_].message;
+  return {&next, std::max(left_, next.joined), alone};
+}
+
+void Injector::make_current(Place place) {
+  current_ = place;
+  last_destination_ = places_[place].message.destination;
+  last_channel_ = places_[place].message.name.channel;
 }
 
 void Injector::pop_into_current() {
-  const OwnMessage next = line_[head_++];
-  if (current_.packets_left > 0) {
-    current_.joined = left_;
-    auto place = line_.end();
-    while (place != line_.begin() + static_cast<std::ptrdiff_t>(head_) && (place - 1)->joined >= left_) --place;
-    line_.insert(place, current_);
+  const Place next = line_[head_++];
+  if (current_ != no_place) {
+    places_[current_].message.joined = left_;
+    std::size_t place = line_.size();
+    while (place > head_ && joined(place - 1) >= left_) --place;
+    line_.insert(line_.begin() + static_cast<std::ptrdiff_t>(place), current_);
   }
-  current_ = next;
+  make_current(next);
   if (head_ == line_.size() || head_ >= 64) {
     line_.erase(line_.begin(), line_.begin() + static_cast<std::ptrdiff_t>(head_));
     head_ = 0;
@@ -33,15 +79,47 @@ void Injector::pop_into_current() {
 
 const OwnMessage& Injector::sent(std::uint32_t packets, Time left) {
   if (turn_passes_on()) pop_into_current();
-  current_.packets_left -= packets;
+  OwnMessage& message = places_[current_].message;
+  message.packets_left -= packets;
   left_ = left;
-  return current_;
+  if (message.packets_left == 0) end_current();
+  return message;
+}
+
+void Injector::end_current() {
+  Held& done = places_[current_];
+  const Place place = current_;
+  const Place behind = done.next;
+  --messages_;
+  done.next = unused_;
+  unused_ = place;
+  current_ = no_place;
+  if (behind == no_place) return;
+  OwnMessage& next = places_[behind].message;
+  if (next.joined < left_) {
+    current_ = behind;
+  } else {
+    fall_in_line(behind);
+  }
+}
+
+// Posted in the picosecond in which a message without bytes before it came and left: in the order of posting.
+void Injector::fall_in_line(Place place) {
+  const Held& held = places_[place];
+  const auto comes_after = [&](Place other) {
+    const Held& that = places_[other];
+    if (that.message.joined != held.message.joined) return that.message.joined > held.message.joined;
+    return static_cast<std::int32_t>(that.number - held.number) > 0;
+  };
+  line_.insert(std::find_if(line_.begin() + static_cast<std::ptrdiff_t>(head_), line_.end(), comes_after), place);
 }
 
 std::uint32_t Injector::whole_rounds() const {
-  if (current_.packets_left == 0 || head_ == line_.size() || line_.back().joined >= left_) return 0;
-  std::uint32_t least = current_.packets_left;
-  for (std::size_t i = head_; i < line_.size(); ++i) least = std::min(least, line_[i].packets_left);
+  if (current_ == no_place || head_ == line_.size() || joined(line_.size() - 1) >= left_) return 0;
+  std::uint32_t least = places_[current_].message.packets_left;
+  for (std::size_t i = head_; i < line_.size() && least > 1; ++i) {
+    least = std::min(least, places_[line_[i]].message.packets_left);
+  }
   return least - 1;
 }
 
@@ -50,25 +128,29 @@ void Injector::sent_in_turns(std::uint32_t packets, std::uint32_t takers, Time l
   const auto first = line_.begin() + static_cast<std::ptrdiff_t>(head_);
   const auto others = first + (takers - 1);
   for (std::uint32_t i = 0; i < takers; ++i) {
-    OwnMessage& message = i + 1 < takers ? *(first + i) : current_;
+    OwnMessage& message = places_[i + 1 < takers ? *(first + i) : current_].message;
     message.packets_left -= packets > i ? (packets - 1 - i) / takers + 1 : 0;
     message.joined = left - 1;  // any time before it
   }
-  for (std::uint32_t turn = 0; turn < packets % takers; ++turn) {
-    const OwnMessage next = *first;
-    std::rotate(first, first + 1, others);
-    *(others - 1) = current_;
-    current_ = next;
+  const std::uint32_t turns = packets % takers;
+  if (turns > 0) {
+    // Whoever sent last stands behind the others: the line is turned by so many, with the current one at its end.
+    line_.insert(others, current_);
+    const auto begin = line_.begin() + static_cast<std::ptrdiff_t>(head_);
+    const auto end = begin + takers;
+    std::rotate(begin, begin + turns, end);
+    make_current(*(end - 1));
+    line_.erase(end - 1);
   }
   left_ = left;
 }
 
 std::uint32_t Injector::held(std::uint32_t stream, std::uint32_t batch) const {
-  const auto counts = [&](const OwnMessage& message) {
-    return message.stream == stream && (batch == any_batch || message.batch == batch);
+  const auto counts = [&](const Held& held) {
+    const OwnMessage& message = held.message;
+    return message.packets_left > 0 && message.stream == stream && (batch == any_batch || message.batch == batch);
   };
-  const auto waiting = std::count_if(line_.begin() + static_cast<std::ptrdiff_t>(head_), line_.end(), counts);
-  return static_cast<std::uint32_t>(waiting) + (current_.packets_left > 0 && counts(current_) ? 1 : 0);
+  return messages_ == 0 ? 0 : static_cast<std::uint32_t>(std::count_if(places_.begin(), places_.end(), counts));
 }
 
 }  // namespace tessera::sim

@@ -48,10 +48,21 @@ void NetworkNode::refuse_time(const OutputPort& port) const {
   throw InfeasibleError(BeyondTimeError::text("the link from " + name));
 }
 
-void NetworkNode::post(pdes::Context& context, pdes::ComponentId source, std::uint32_t port,
-                       const OwnMessage& message) {
+Injector::Place NetworkNode::post(pdes::Context& context, pdes::ComponentId source, std::uint32_t port,
+                                  const OwnMessage& message, Injector::Place before) {
+  if (port != posted_) flush(context, source);
+  posted_ = port;
   context_ = &context;
-  at_port(port, [&](OutputPort& at) { at.post(context.now(), source, message, *this); });
+  Injector::Place place = Injector::no_place;
+  at_port(port, [&](OutputPort& at) { place = at.post(context.now(), message, before, *this); });
+  return place;
+}
+
+void NetworkNode::flush(pdes::Context& context, pdes::ComponentId source) {
+  if (posted_ == no_port) return;
+  context_ = &context;
+  at_port(posted_, [&](OutputPort& at) { at.flush(context.now(), source, *this); });
+  posted_ = no_port;
 }
 
 void NetworkNode::handle(pdes::Context& context, const pdes::Event& event) {

@@ -26,15 +26,17 @@ OutputPort::Turn OutputPort::turn_of(const Stream& stream) const {
   return {law.at(0, tables_->rate(law.rate)), stream.from, stream.segment.link, stream.ordinal};
 }
 
-void OutputPort::post(Time now, pdes::ComponentId source, const OwnMessage& message, PortSink& sink) {
+Injector::Place OutputPort::post(Time now, const OwnMessage& message, Injector::Place before, PortSink& sink) {
   if (run_.active && run_.service.out.last <= now) complete_run(sink);
-  if (run_.active && run_.own) {
-    cut(now, packets_chosen(now), sink);
-  } else if (run_.active && own_.empty()) {
-    cut(now, packets_before({now, self_, link_, 0}), sink);
+  // A message that follows another one changes nothing before that has left.
+  if (run_.active && !own_.follows(message, before)) {
+    if (run_.own) {
+      cut(now, packets_chosen(now), sink);
+    } else if (own_.empty()) {
+      cut(now, packets_before({now, self_, link_, 0}), sink);
+    }
   }
-  own_.post(message);
-  go_on(now, source, sink);
+  return own_.post(message, before);
 }
 
 void OutputPort::arrive(Time now, pdes::ComponentId source, const Segment& segment, PortSink& sink) {
@@ -82,7 +84,7 @@ Time OutputPort::departure(std::uint32_t stream, std::uint32_t batch) const {
   const std::uint32_t held = own_.held(stream, batch);
   if (held == 0) return 0;
   // Alone in line, a message that is planned to its end is the one that is asked for.
-  const bool planned = run_.active && run_.own && run_.final && own_.active() == 1;
+  const bool planned = run_.active && run_.own && run_.final && own_.messages() == 1;
   return planned ? run_.service.out.last : never;
 }
 
@@ -192,7 +194,7 @@ bool OutputPort::work_left() const {
   if (run_.awaited) return true;
   if (!waiting_.empty()) return true;
   if (!run_.own) return !own_.empty() || streams_[run_.stream].segment.law.count > run_.service.out.count;
-  return !run_.final || own_.active() > 1;
+  return !run_.final || own_.messages() > 1;
 }
 
 void OutputPort::complete_run(PortSink& sink) {

@@ -35,7 +35,7 @@ void Writer::collective(CollectiveKind kind, GroupSlot group, std::int64_t bytes
   collective.group_slot = group;
   collective.element = element;
   collective.bytes = (bytes + element - 1) / element * element;
-  collective.algorithm = cut_.collectives->index_for(kind);
+  cut_.collectives->choose_for(collective);
   builder_.label(label).activity(activity).collective(collective);
 }
 
@@ -71,7 +71,7 @@ void Writer::expert_all_to_all(std::int64_t bytes, const std::string& label) {
   const double sent = static_cast<double>(bytes) * sum / static_cast<double>(cut_.expert_load.size());
   const auto elements = static_cast<std::int64_t>(sent) / collective.element;
   collective.bytes = elements * collective.element;
-  collective.algorithm = cut_.collectives->index_for(CollectiveKind::all_to_all);
+  cut_.collectives->choose_for(collective);
   if (!even) collective.shares = cut_.expert_load;
   builder_.label(label).activity(Activity::expert_communication).collective(collective);
 }

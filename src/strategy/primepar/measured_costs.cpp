@@ -92,7 +92,7 @@ Time GroupCosts::measure(const GroupPattern& groups, std::int64_t bytes) const {
 
 GroupCosts all_reduce_costs(const Job& job) {
   program::Collective collective;
-  collective.algorithm = job.collectives->index_for(program::CollectiveKind::all_reduce);
+  job.collectives->choose_for(collective);
   const program::CollectiveAlgorithm& algorithm = *program::collective_algorithms()[collective.algorithm];
   const auto write = [collective](program::BlockBuilder& builder, std::int64_t bytes) mutable {
     collective.bytes = bytes;

@@ -233,7 +233,7 @@ void OperatorCode::all_reduce(Builder& builder, Groups& known, const std::vector
   collective.group_slot = *slot;
   collective.bytes = bytes;
   collective.element = element;
-  collective.algorithm = reductions_.algorithm;
+  reductions_.collectives->choose_for(collective);
   builder.collective(collective);
 }
 

@@ -28,7 +28,7 @@ class Groups {
 struct Reductions {
   Groups* groups = nullptr;
   Groups* beside = nullptr;  ///< of a second stream, for gradients that are summed beside the backward pass; null: none
-  std::uint32_t algorithm = 0;  ///< of all-reduces
+  const program::CollectiveChoices* collectives = nullptr;
   /// Of products whose results are summed before they are used; null: operators and collectives.
   const program::sublayer::Configuration* sublayer = nullptr;
   const machine::DeviceSpec* device = nullptr;

@@ -218,8 +218,7 @@ class Planner {
   [[nodiscard]] program::Program program_of(const CutGraph& cut) const {
     program::Program program = empty_program(job_);
     Groups groups(program), beside(program);
-    const std::uint32_t all_reduce = job_.collectives->index_for(program::CollectiveKind::all_reduce);
-    const Reductions reductions{&groups, options_.overlap_gradient_reduction ? &beside : nullptr, all_reduce,
+    const Reductions reductions{&groups, options_.overlap_gradient_reduction ? &beside : nullptr, job_.collectives,
                                 sublayer(), &job_.machine->device};
     const program::PipelineShape shape{static_cast<std::uint32_t>(options_.pipeline), 1,
                                        static_cast<std::uint32_t>(options_.micro_batches), true};

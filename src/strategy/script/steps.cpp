@@ -157,13 +157,15 @@ void StepReader::read_collective(Step& step, const Table& table, program::Collec
   const auto algorithm = read_algorithm(step, table, kind);
   if (!slot || !algorithm) return;
   step.slot = *slot;
-  step.collective = {kind,
-                     *slot,
-                     step.keys.bytes,
-                     step.keys.element,
-                     *algorithm,
-                     static_cast<std::uint32_t>(std::min<std::int64_t>(step.keys.root, program::no_device)),
-                     {step.keys.shares.begin(), step.keys.shares.end()}};
+  program::Collective& collective = step.collective;
+  collective.kind = kind;
+  collective.group_slot = *slot;
+  collective.bytes = step.keys.bytes;
+  collective.element = step.keys.element;
+  collective.algorithm = *algorithm;
+  collective.root = static_cast<std::uint32_t>(std::min<std::int64_t>(step.keys.root, program::no_device));
+  collective.shares = {step.keys.shares.begin(), step.keys.shares.end()};
+  if (job_.collectives != nullptr) collective.rings = static_cast<std::uint32_t>(job_.collectives->rings);
   check_members(step, table);
 }
 

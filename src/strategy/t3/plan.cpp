@@ -74,9 +74,14 @@ class Planner {
     using program::CollectiveKind;
     const program::GemmShape& shape = work.gemm.shape;
     const auto add = [&](CollectiveKind kind, std::int64_t bytes, const std::string& what) {
+      program::Collective collective;
+      collective.kind = kind;
+      collective.bytes = bytes;
+      collective.element = shape.element;
+      job_.collectives->choose_for(collective);
       main.activity(program::Activity::tensor_communication)
           .label(work.label + what + program::name_of(kind))
-          .collective({kind, 0, bytes, shape.element, job_.collectives->index_for(kind), 0, {}});
+          .collective(collective);
     };
     if (work.gathers_input()) add(CollectiveKind::all_gather, work.input_bytes(), " input ");
     main.activity(work.activity)

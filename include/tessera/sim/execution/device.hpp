@@ -31,6 +31,7 @@ struct ExecutionEnvironment {
   const ProgramFacts* facts = nullptr;
   NetworkEnvironment network;
   CostTables* costs = nullptr;
+  program::Lowerings* lowerings = nullptr;
   Distances* distances = nullptr;  ///< null: nothing is promised (on one rank)
   CollectiveAccount* collectives = nullptr;
   program::Step* step = nullptr;  ///< room for one step of a collective
@@ -65,6 +66,11 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   void notify(std::uint32_t stream, Time waited_until);
   void act_on(const pdes::Event& event);
   void run_ready();
+  void run_all_ready();
+  [[nodiscard]] Stream& stream_at(std::uint32_t index) {
+    return index < streams_.size() ? streams_[index] : *strands_[index - streams_.size()];
+  }
+  void recheck_departure(Stream& stream);
   void recheck_departures();
   void message_left(const OwnMessage& message, Time at) override;
   [[nodiscard]] bool reach_clock(Stream& stream);
@@ -91,6 +97,9 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
 
   // device_collective.cpp
   [[nodiscard]] bool begin_collective(Stream& stream, const program::Instruction& instruction);
+  [[nodiscard]] bool begin_strands(Stream& stream);
+  [[nodiscard]] Stream& unused_strand();
+  void run_strand(Stream& strand);
   [[nodiscard]] bool go_on_with_collective(Stream& stream);
   [[nodiscard]] bool post_step(Stream& stream);
   [[nodiscard]] bool step_departed(Stream& stream);
@@ -112,6 +121,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
 
   void post(Stream& stream, program::DeviceId destination, std::uint32_t channel, std::int64_t bytes,
             std::uint32_t batch, Time waited_until);
+  [[nodiscard]] Outboxes::Box& outbox(program::DeviceId destination, std::uint32_t channel, std::uint32_t& hint);
   [[nodiscard]] OwnMessage own_message(const MessageName& name, program::DeviceId destination, std::int64_t bytes,
                                        Time waited_until) const;
   [[nodiscard]] Time departure(const Stream& stream, std::uint32_t batch) const;
@@ -120,8 +130,8 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   void spend_like(Stream& stream, const program::Instruction& wait, const Stream& other, Time end);
   void keep_wait(Stream& stream, const WaitSpan& wait) const;
   [[nodiscard]] std::string wait_of(const Stream& stream) const;
+  [[nodiscard]] const Stream& strand_of(const Stream& stream) const;
   [[nodiscard]] Distance ahead(const Stream& stream, Time from) const;
-  static constexpr std::uint32_t no_stream = ~std::uint32_t{0};
   [[nodiscard]] const program::DeviceProgram& own_program() const { return environment_->program->devices[self_]; }
 
   // What most messages touch stands first and together: thousands of devices take turns in the cache.
@@ -139,7 +149,8 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   Int128 bytes_received_ = 0;
   Int128 bytes_sent_ = 0;
   std::vector<Stream> streams_;
-  std::vector<std::uint32_t> ready_;  // streams to run in this event
+  std::vector<std::unique_ptr<Stream>> strands_;  // of collectives; indices follow those of the streams
+  std::vector<std::uint32_t> ready_;              // streams to run in this event
   Mailboxes mailboxes_;
   Outboxes outboxes_;
   NetworkNode node_;

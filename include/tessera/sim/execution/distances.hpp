@@ -61,8 +61,8 @@ class DistanceTable {
 class Distances {
  public:
   /// `partition` outlives it, and so do all others.
-  Distances(const program::Program& program, const machine::Machine& machine, const NetworkTables& network,
-            const Wiring& wiring, const pdes::Partition& partition, CostTables& costs);
+  Distances(program::Lowerings& lowerings, const NetworkTables& network, const Wiring& wiring,
+            const pdes::Partition& partition, CostTables& costs);
   /// Null where nothing can be promised: messages of other devices may pass through this one, or the program has
   /// kernels.
   [[nodiscard]] const DistanceTable* of(program::DeviceId device, double speed);
@@ -79,7 +79,7 @@ class Distances {
     auto operator<=>(const Key&) const = default;
   };
   const program::Program* program_;
-  const machine::Machine* machine_;
+  program::Lowerings* lowerings_;
   const NetworkTables* network_;
   const Wiring* wiring_;
   const pdes::Partition* partition_;

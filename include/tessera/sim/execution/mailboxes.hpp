@@ -7,10 +7,12 @@
 
 #include "tessera/base/time.hpp"
 #include "tessera/machine/machine.hpp"
+#include "tessera/sim/network/injector.hpp"
 
 namespace tessera::sim {
 
-/// Messages of one sender on one channel match the receives in order, whatever order they arrive in.
+/// Messages of one sender on one channel match the receives in order. They come in the order in which they were sent:
+/// they leave so (network/injector.hpp), and all take the same way.
 class Mailboxes {
  public:
   using Index = std::uint32_t;
@@ -22,7 +24,7 @@ class Mailboxes {
   /// otherwise deliver() will say when it is.
   [[nodiscard]] std::optional<Time> take(Index box, std::uint32_t stream);
   /// A message has come. The stream that waits for it, if one does.
-  [[nodiscard]] std::optional<std::uint32_t> deliver(Index box, std::uint32_t sequence, Time waited_until);
+  [[nodiscard]] std::optional<std::uint32_t> deliver(Index box, Time waited_until);
 
   /// A message that was taken before it came.
   struct Awaited {
@@ -36,19 +38,16 @@ class Mailboxes {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct Box {
     std::uint64_t key = 0;                    // channel, sender
-    std::uint32_t taken = 0;                  // receives so far
-    std::uint32_t missing = 0;                // messages of them that have not come
+    std::uint32_t missing = 0;                // messages that were taken and have not come
     std::uint32_t stream = 0;                 // that takes from it
     std::uint32_t first = none, last = none;  // of its early messages
   };
-  /// A message that came before it was taken. Those of a box are linked in order of sequence.
+  /// A message that came before it was taken. Those of a box are linked in order.
   struct Early {
     Time waited_until = 0;
-    std::uint32_t sequence = 0;
     std::uint32_t next = none;
   };
-  void add_early(Box& box, std::uint32_t sequence, Time waited_until);
-  void link(Box& box, std::uint32_t place);
+  void add_early(Box& box, Time waited_until);
 
   std::vector<Box> boxes_;  // in order of key
   std::vector<Early> early_;
@@ -59,9 +58,10 @@ class Mailboxes {
 class Outboxes {
  public:
   struct Box {
-    std::uint64_t key = 0;   // channel, destination
-    std::uint32_t next = 0;  // number of the next message
-    std::uint32_t port = 0;  // of the device
+    std::uint64_t key = 0;                        // channel, destination
+    std::uint32_t next = 0;                       // number of the next message
+    std::uint32_t port = 0;                       // of the device
+    Injector::Place latest = Injector::no_place;  // in line there
   };
   /// The box of a destination and channel; null when there is none yet. `hint` is tried first and updated.
   [[nodiscard]] Box* find(machine::NodeId destination, std::uint32_t channel, std::uint32_t& hint);

@@ -23,6 +23,7 @@ enum class StreamState : std::uint8_t {
   until_clock,  ///< waits for the time of its clock
   message,      ///< a receive waits for its message
   messages,     ///< a collective waits for messages of its step
+  strands,      ///< for the strands of its collective
   departures,   ///< waits for messages to leave the device
   event,        ///< waits for a signal
   kernel,       ///< waits for the end of a kernel
@@ -34,7 +35,7 @@ inline constexpr int most_instructions_at_a_time = 4096;
 
 /// A collective that is under way.
 struct CollectiveRun {
-  enum class Phase : std::uint8_t { none, post, receive, depart };
+  enum class Phase : std::uint8_t { none, post, receive, depart, strands };
   Phase phase = Phase::none;
   bool wait_sends = false;  ///< of the step
   program::CollectiveCall call;
@@ -42,8 +43,12 @@ struct CollectiveRun {
   std::uint32_t step = 0;
   std::uint32_t steps = 0;
   std::int64_t reduce = 0;  ///< B, of the step
-  Time waited_until =
-      0;  ///< the latest join of those members on whom depends what has come so far; the own one at first
+  /// The latest join of those members on whom depends what has come so far; the own one at first.
+  Time waited_until = 0;
+  // Where it is carried out by several strands, each with a Stream of its own:
+  std::uint32_t strands = 1;
+  std::uint32_t strands_left = 0;  ///< that have not ended
+  Time ended = 0;                  ///< the latest clock of those that have
 };
 
 /// A stretch of time in which a stream waited for other devices.
@@ -53,8 +58,12 @@ struct WaitSpan {
   program::Activity activity = program::Activity::waiting;
 };
 
+inline constexpr std::uint32_t no_stream = ~std::uint32_t{0};
+
+/// A stream of the program, or a strand of a collective that one of these carries out.
 struct Stream {
   std::uint32_t index = 0;
+  std::uint32_t parent = no_stream;  ///< of a strand: the stream that calls its collective, or called the last one
   StreamState state = StreamState::runs;
   std::uint32_t token = 0;  ///< of the latest StreamWake; older ones are ignored
   /// Everything before is done. Ahead of simulated time while nothing that others can see depends on it.

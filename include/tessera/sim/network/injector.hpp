@@ -1,4 +1,5 @@
-// A device's own messages on one of its links: they take turns, a packet each.
+// A device's own messages on one of its links. Those of one connection (a destination and a channel) leave one after
+// another, in the order of posting; connections take turns, a packet each.
 #pragma once
 
 #include <cstdint>
@@ -12,43 +13,52 @@ namespace tessera::sim {
 struct OwnMessage {
   MessageName name;
   machine::NodeId destination = 0;
-  std::int64_t bytes = 0;
   Time waited_until = 0;        ///< see messages.hpp
   std::int64_t last_bytes = 0;  ///< B in its last packet
   std::uint32_t packets_left = 0;
   std::uint32_t stream = 0;  ///< that posted it
   std::uint32_t batch = 0;   ///< of the stream: messages whose departure is waited for together
-  Time joined = 0;           ///< the line, latest
   bool awaited = false;      ///< its departure is told when it happens, even where nothing else does
+  Time joined = 0;           ///< when its connection fell in line with it, latest
 };
 
 inline constexpr std::uint32_t any_batch = ~std::uint32_t{0};
 
-/// One packet is offered at a time. When it has left, at T, the next message in line offers one: those that were in
-/// line before T, then the one whose packet left if it has more, then those that came at T itself.
+/// One packet is offered at a time. When it has left, at T, the next connection in line offers one: those that were in
+/// line before T, then the one whose packet left if it has more, then those that came at T itself. What is posted at T
+/// itself comes at T, also where its connection has just sent the message before.
 class Injector {
  public:
+  using Place = std::uint32_t;
+  static constexpr Place no_place = ~Place{0};
+
   /// What is offered next.
   struct Offer {
     const OwnMessage* message = nullptr;  ///< null: nothing
     Time time = 0;
-    bool alone = false;  ///< no other message is active
+    bool alone = false;  ///< no other connection is active
   };
 
-  void post(const OwnMessage& message) { line_.push_back(message); }
+  /// Whether a message follows one of its connection that has yet to leave. `before`: the place of the message that was
+  /// posted before it on this connection, or no_place.
+  [[nodiscard]] bool follows(const OwnMessage& message, Place before) const;
+  /// Puts a message in line, or behind `before` if it follows it; the place that it has until it has left.
+  Place post(const OwnMessage& message, Place before);
+  /// Number of connections that have something to send.
+  [[nodiscard]] std::size_t active() const { return line_.size() - head_ + (current_ != no_place ? 1 : 0); }
+  [[nodiscard]] bool empty() const { return messages_ == 0; }
   /// Number of messages that have not been sent whole.
-  [[nodiscard]] std::size_t active() const { return line_.size() - head_ + (current_.packets_left > 0 ? 1 : 0); }
-  [[nodiscard]] bool empty() const { return active() == 0; }
-  [[nodiscard]] Offer offer();
+  [[nodiscard]] std::size_t messages() const { return messages_; }
+  [[nodiscard]] Offer offer() const;
   /// The offered message has sent `packets`, the last of which left at `left`. The message is as before, but for
-  /// packets_left.
+  /// packets_left; it is good until the next one is posted.
   const OwnMessage& sent(std::uint32_t packets, Time left);
-  /// How many rounds of one packet each all active messages can send from now on, as long as nothing new comes, without
-  /// the last packet of any; 0 where messages have yet to fall in line.
+  /// How many rounds of one packet each all active connections can send from now on, as long as nothing new comes,
+  /// without the last packet of any message; 0 where connections have yet to fall in line.
   [[nodiscard]] std::uint32_t whole_rounds() const;
-  /// Of `takers` messages in such rounds, the one whose turn has this index.
+  /// Of `takers` connections in such rounds, the message of the one whose turn has this index.
   [[nodiscard]] const OwnMessage& in_turn(std::uint32_t index, std::uint32_t takers) const {
-    return index + 1 < takers ? line_[head_ + index] : current_;
+    return places_[index + 1 < takers ? line_[head_ + index] : current_].message;
   }
   /// In such rounds, `packets` have been sent, the last of which left at `left`.
   void sent_in_turns(std::uint32_t packets, std::uint32_t takers, Time left);
@@ -57,12 +67,30 @@ class Injector {
   [[nodiscard]] std::uint32_t held(std::uint32_t stream, std::uint32_t batch) const;
 
  private:
+  /// A message, or an unused place.
+  struct Held {
+    OwnMessage message;
+    Place next = no_place;     // the one behind it on its connection; of an unused place, another unused one
+    std::uint32_t number = 0;  // in the order of posting
+  };
+  [[nodiscard]] Time joined(std::size_t index) const { return places_[line_[index]].message.joined; }
   [[nodiscard]] bool turn_passes_on() const;
+  [[nodiscard]] bool is_last_sent(const OwnMessage& message) const;
+  Place add(const OwnMessage& message);
+  void make_current(Place place);
   void pop_into_current();
+  void fall_in_line(Place place);
+  void end_current();
 
-  OwnMessage current_;            // the one that sent last; packets_left 0: none
-  Time left_ = 0;                 // when its last packet left
-  std::vector<OwnMessage> line_;  // from head_ on, in turn
+  std::vector<Held> places_;
+  Place unused_ = no_place;   // the first one
+  std::size_t messages_ = 0;  // in places_
+  std::uint32_t posted_ = 0;
+  Place current_ = no_place;  // at the front of the connection that sent last, or alone; no_place: it has sent all
+  machine::NodeId last_destination_ = 0;  // of that connection
+  std::uint32_t last_channel_ = 0;
+  Time left_ = 0;            // when its last packet left
+  std::vector<Place> line_;  // from head_ on, in turn: the fronts of the other connections
   std::size_t head_ = 0;
 };
 

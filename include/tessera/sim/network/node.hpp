@@ -38,8 +38,11 @@ class NetworkNode final : public PortSink {
 
   /// The port over which messages for a device leave. Throws InternalError when there is no way.
   [[nodiscard]] std::uint32_t port_towards(machine::NodeId destination) const;
-  /// Sends a message, now.
-  void post(pdes::Context& context, pdes::ComponentId source, std::uint32_t port, const OwnMessage& message);
+  /// Sends a message, now; `before` and what is returned: see Injector::post. It gets under way with flush(), which has
+  /// to come before the end of the event, or when another port is used.
+  Injector::Place post(pdes::Context& context, pdes::ComponentId source, std::uint32_t port, const OwnMessage& message,
+                       Injector::Place before);
+  void flush(pdes::Context& context, pdes::ComponentId source);
   /// Takes an event of the network: Segment, Amend or PortWake.
   void handle(pdes::Context& context, const pdes::Event& event);
   /// Whether a Delivered event still holds.
@@ -82,7 +85,9 @@ class NetworkNode final : public PortSink {
   NetworkOwner* owner_;
   pdes::Context* context_ = nullptr;  // while an event is handled
   std::vector<OutputPort> ports_;
-  std::vector<Way> ways_;  // by port
+  static constexpr std::uint32_t no_port = ~std::uint32_t{0};
+  std::uint32_t posted_ = no_port;  // to flush
+  std::vector<Way> ways_;           // by port
   std::vector<TakenBack> taken_back_;
   Combiner combiner_;
 };

@@ -53,7 +53,10 @@ class OutputPort {
 
   /// `now` is the time of the event that is handled, `source` the component that made it: all that becomes known later
   /// has a greater (time, component).
-  void post(Time now, pdes::ComponentId source, const OwnMessage& message, PortSink& sink);
+  /// Puts a message in line; `before` and what is returned: see Injector::post. It is planned by flush(), which has to
+  /// come before anything else happens to the port: all that is posted at once is planned once.
+  Injector::Place post(Time now, const OwnMessage& message, Injector::Place before, PortSink& sink);
+  void flush(Time now, pdes::ComponentId source, PortSink& sink) { go_on(now, source, sink); }
   void arrive(Time now, pdes::ComponentId source, const Segment& segment, PortSink& sink);
   void amend(Time now, pdes::ComponentId source, const Amend& amend, PortSink& sink);
   void wake(Time now, std::uint32_t token, PortSink& sink);

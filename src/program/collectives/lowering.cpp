@@ -1,0 +1,91 @@
+// What a group makes of a collective before its first step.
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "tessera/program/collective.hpp"
+
+namespace tessera::program {
+namespace {
+
+/// How the members of a node share its NICs.
+class NodeMembers {
+ public:
+  NodeMembers(const Group& group, const machine::Machine& machine) : group_(group), machine_(machine) {
+    while (locals_ < size() && place(locals_).node == place(0).node) ++locals_;
+  }
+
+  [[nodiscard]] std::uint32_t locals() const { return locals_; }
+  /// The number of NICs that they use, the same in every node; 1 where they use no NIC, or not evenly.
+  [[nodiscard]] std::uint32_t nics() const {
+    if (locals_ < 2 || locals_ == size() || size() % locals_ != 0) return 1;
+    std::uint32_t nics = 0;
+    for (std::uint32_t i = 0; i < locals_; ++i) nics += i == 0 || place(i).nic != place(i - 1).nic ? 1 : 0;
+    if (locals_ % nics != 0) return 1;
+    for (std::uint32_t first = 0; first < size(); first += locals_) {
+      if (!is_even(first, locals_ / nics)) return 1;
+    }
+    return nics;
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(group_.members.size()); }
+  [[nodiscard]] const machine::DevicePlace& place(std::uint32_t rank) const {
+    return machine_.places[group_.members[rank]];
+  }
+  /// Whether the members from `first` on are those of a node, and so many side by side have a NIC.
+  [[nodiscard]] bool is_even(std::uint32_t first, std::uint32_t members_of_nic) const {
+    if (first > 0 && place(first).node == place(first - 1).node) return false;
+    for (std::uint32_t i = 0; i < locals_; ++i) {
+      const machine::DevicePlace& here = place(first + i);
+      const bool begins = i % members_of_nic == 0;
+      if (here.node != place(first).node || here.nic < 0) return false;
+      if (i > 0 && (here.nic != place(first + i - 1).nic) != begins) return false;
+    }
+    return true;
+  }
+
+  const Group& group_;
+  const machine::Machine& machine_;
+  std::uint32_t locals_ = 0;
+};
+
+}  // namespace
+
+double CollectiveAlgorithm::time(const Collective&, const Group&, const machine::Machine&) const {
+  return std::numeric_limits<double>::infinity();
+}
+
+Lowering lowering_of(const Collective& collective, const Group& group, const machine::Machine& machine) {
+  static const std::uint32_t ring = algorithm_index("ring");
+  const CollectiveAlgorithm& named = *collective_algorithms()[collective.algorithm];
+  const CollectiveAlgorithm& chosen = named.chosen(collective, group, machine);
+  Lowering lowering;
+  lowering.algorithm = &chosen == &named ? collective.algorithm : algorithm_index(chosen.name());
+  if (lowering.algorithm != ring || collective.kind == CollectiveKind::all_to_all) return lowering;
+  const NodeMembers members(group, machine);
+  const std::uint32_t nics = members.nics();
+  lowering.rings = collective.rings == 0 ? nics : std::min(nics, collective.rings);
+  lowering.locals = lowering.rings > 1 ? members.locals() : 1;
+  return lowering;
+}
+
+CollectiveCall make_call(const Collective& collective, const Group& group, std::uint32_t rank,
+                         const machine::Machine& machine) {
+  return {&collective, rank,     static_cast<std::uint32_t>(group.members.size()),
+          &group,      &machine, lowering_of(collective, group, machine)};
+}
+
+CollectiveCall Lowerings::call(std::uint32_t index, GroupId group, std::uint32_t rank) {
+  const Collective& collective = program_->collectives[index];
+  const Group& members = program_->groups[group];
+  const auto [found, added] = known_.try_emplace(std::uint64_t{group} << 32U | index);
+  if (added) found->second = lowering_of(collective, members, *machine_);
+  return {&collective, rank, static_cast<std::uint32_t>(members.members.size()), &members, machine_, found->second};
+}
+
+const CollectiveAlgorithm& algorithm_of(const CollectiveCall& call) {
+  return *collective_algorithms()[call.lowering.algorithm];
+}
+
+}  // namespace tessera::program

@@ -1,0 +1,13 @@
+// The closed form of one message on an idle network.
+#pragma once
+
+#include "tessera/machine/machine.hpp"
+
+namespace tessera::program {
+
+/// ps. A message over h links takes their latencies, its bytes on the slowest link, and a packet on each other one:
+/// nodes store and forward. 0 to the device itself. Expects that there is a way.
+[[nodiscard]] double message_time(const machine::Machine& machine, machine::NodeId from, machine::NodeId to,
+                                  std::int64_t bytes);
+
+}  // namespace tessera::program
