@@ -66,6 +66,7 @@ std::string figures(const experiment::Experiment& experiment, const Estimate& e,
   const strategy::Plan& plan = experiment.plan;
   std::string text = "# The job\n";
   text += line("devices", std::to_string(e.devices));
+  text += line("rates of the machine", experiment.calibration);
   if (plan.parameters > 0) text += line("parameters", rounded(static_cast<double>(plan.parameters)));
   if (plan.tokens > 0) {
     text += line("tokens per iteration", rounded(static_cast<double>(plan.tokens)));

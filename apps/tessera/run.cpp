@@ -46,6 +46,7 @@ void describe(const experiment::Experiment& experiment, results::RunResults& res
   const strategy::Plan& plan = experiment.plan;
   results.title = experiment.title;
   results.machine = experiment.machine.name;
+  results.calibration = experiment.calibration;
   results.model = experiment.model ? experiment.model->name : "";
   results.strategy = experiment.strategy;
   results.plan = plan.description;
@@ -73,6 +74,7 @@ results::Provenance provenance(const Options& options, const Prepared& job, cons
   p.experiment_given = job.given;
   p.experiment_resolved = job.resolved;
   p.command = arguments.text();
+  p.calibration = job.experiment->calibration;
   p.version = TESSERA_VERSION;
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);

@@ -95,6 +95,7 @@ void check_transaction(const Table& table, const machine::Machine& machine, Diag
 
 void read_parts(const Table& root, Experiment& experiment, Diagnostics& diagnostics) {
   experiment.title = head_schema().read(root, diagnostics).title;
+  experiment.calibration = calibration_text(root);
   // An included machine or model that could not be read has been reported, and its key is gone.
   const bool complete = diagnostics.ok();
   if (complete || root.find("machine") != nullptr) {

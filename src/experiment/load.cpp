@@ -1,4 +1,5 @@
 // From a file and settings to one resolved table.
+#include "calibration.hpp"
 #include "plan_file.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/text.hpp"
@@ -49,6 +50,7 @@ std::shared_ptr<Table> complete(const Table& root) {
   head_schema().complete(*all);
   if (Value* machine = all->find("machine"); machine != nullptr && machine->table() != nullptr)
     machine::complete_machine(*machine->table());
+  apply_calibration(*all);
   if (Value* model = all->find("model"); model != nullptr && model->table() != nullptr)
     workload::model_schema().complete(*model->table());
   if (Table* table = child(*all, "workload")) strategy::workload_schema().complete(*table);

@@ -31,6 +31,7 @@ const config::Schema<MachineSpec>& machine_schema() {
     s.table("device", &MachineSpec::device, device_schema(), "the accelerator, see machine.device");
     s.also_accept("topology", "how devices are linked, see machine.topology");
     s.also_accept("fault", "list of faults, see machine.fault");
+    s.also_accept("calibration", "what the machine does beyond its data sheet, see machine.calibration");
     return s;
   }();
   return schema;
@@ -50,6 +51,25 @@ const config::Schema<TopologyHead>& topology_schema() {
       help += (names.size() == 1 ? " " : "; ") + kind.name + ": " + kind.help;
     }
     s.choice("kind", &TopologyHead::kind, names, help);
+    return s;
+  }();
+  return schema;
+}
+
+/// [machine.calibration]: its tables are read as those that they are defaults of.
+struct Calibration {
+  std::string source;
+};
+
+const config::Schema<Calibration>& calibration_schema() {
+  static const config::Schema<Calibration> schema = [] {
+    config::Schema<Calibration> s("machine.calibration",
+                                  "What the machine does and a data sheet does not say: defaults for tables of the "
+                                  "experiment, whose own keys win. Without it a machine is simulated with peak rates.");
+    s.text("source", &Calibration::source, "where its figures come from, and which of them were fitted").otherwise("");
+    s.also_accept("topology", "defaults for [machine.topology]: links as the communication library drives them");
+    s.also_accept("cost", "defaults for [cost], of the cost model that it names: rates of GEMMs and of memory");
+    s.also_accept("collectives", "defaults for [collectives]");
     return s;
   }();
   return schema;
@@ -119,6 +139,29 @@ void read_transaction(const config::Table& table, const DeviceInput& input, Devi
     settle_memory_clock(table, *value->table(), input.memory_bandwidth, *device.transaction, diagnostics);
 }
 
+/// The table under `name` in [machine.calibration]; null where there is none.
+const config::Table* find_calibration(const config::Table& machine, const char* name) {
+  const config::Value* calibration = machine.find("calibration");
+  if (calibration == nullptr || calibration->table() == nullptr) return nullptr;
+  const config::Value* found = calibration->table()->find(name);
+  return found == nullptr ? nullptr : found->table();
+}
+
+void check_calibration(const config::Table& machine, config::Diagnostics& diagnostics) {
+  const config::Value* calibration = machine.find("calibration");
+  if (calibration == nullptr) return;
+  const auto refuse = [&](const std::string& name, const config::Value& value) {
+    diagnostics.error(value.where(),
+                      "\"" + name + "\": " + value.type_name() + " is not allowed here, expected a table");
+  };
+  if (calibration->table() == nullptr) return refuse("calibration", *calibration);
+  calibration_schema().check(*calibration->table(), diagnostics);
+  for (const char* name : {"topology", "cost", "collectives"}) {
+    const config::Value* value = calibration->table()->find(name);
+    if (value != nullptr && value->table() == nullptr) refuse(name, *value);
+  }
+}
+
 const config::Table* find_topology(const config::Table& machine, config::Diagnostics& diagnostics) {
   const config::Value* topology = machine.find("topology");
   if (topology == nullptr) {
@@ -169,8 +212,12 @@ Machine build_machine(const config::Table& table, config::Diagnostics& diagnosti
     diagnostics.error(table.find("device")->where(),
                       "[machine.device] has no peak, expected at least one such as peak.fp16 = \"312 TFLOP/s\"");
 
-  const config::Table* topology = find_topology(table, diagnostics);
-  const TopologyKind* kind = topology == nullptr ? nullptr : find_kind(*topology, diagnostics);
+  check_calibration(table, diagnostics);
+  const config::Table* stated = find_topology(table, diagnostics);
+  if (stated == nullptr) return machine;
+  const auto topology = config::clone(*stated);
+  if (const config::Table* defaults = find_calibration(table, "topology")) add_missing(*topology, *defaults);
+  const TopologyKind* kind = find_kind(*topology, diagnostics);
   if (kind == nullptr) return machine;
   machine.topology = kind->name;
   kind->build(*topology, machine, diagnostics);
@@ -181,18 +228,29 @@ Machine build_machine(const config::Table& table, config::Diagnostics& diagnosti
   return machine;
 }
 
+void add_missing(config::Table& table, const config::Table& defaults) {
+  for (const auto& [key, value] : defaults.entries()) {
+    if (table.find(key) == nullptr) table.set(key, value);
+  }
+}
+
 void complete_machine(config::Table& machine) {
   machine_schema().complete(machine);
+  if (config::Value* calibration = machine.find("calibration"); calibration != nullptr && calibration->table())
+    calibration_schema().complete(*calibration->table());
   config::Value* topology = machine.find("topology");
   if (topology != nullptr && topology->table() != nullptr) {
+    if (const config::Table* defaults = find_calibration(machine, "topology"))
+      add_missing(*topology->table(), *defaults);
     config::Diagnostics ignored;  // build_machine reports
     if (const TopologyKind* kind = find_kind(*topology->table(), ignored)) kind->schema().complete(*topology->table());
   }
 }
 
 std::vector<const config::SchemaBase*> schemas() {
-  std::vector<const config::SchemaBase*> result{&machine_schema(),  &device_schema(), &gpu_schema(),     &peak_schema(),
-                                                &gpu_spec_schema(), &fault_schema(),  &topology_schema()};
+  std::vector<const config::SchemaBase*> result{&machine_schema(),  &device_schema(),     &gpu_schema(),
+                                                &peak_schema(),     &gpu_spec_schema(),   &fault_schema(),
+                                                &topology_schema(), &calibration_schema()};
   for (const TopologyKind& kind : topology_kinds()) result.push_back(&kind.schema());
   return result;
 }

@@ -49,6 +49,8 @@ void add_provenance(h5::File& file, const Provenance& p) {
   file.group("/provenance", "What depends on how the run was carried out, and what it was asked for.");
   add_small_table(file, provenance_table(p), std::vector<Provenance>{p});
   add_text(file, "/provenance/command", p.command, "The command line.");
+  add_text(file, "/provenance/calibration", p.calibration,
+           "What the machine's rates come from: [machine.calibration], the experiment, or the data sheet alone.");
   add_text(file, "/provenance/experiment_given", p.experiment_given,
            "The experiment as given: the file and what --set changed.");
   add_text(file, "/provenance/experiment_resolved", p.experiment_resolved,

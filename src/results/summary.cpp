@@ -48,7 +48,9 @@ std::string heading(const h5::Reader& file, const h5::Rows& s) {
   std::vector<std::string> parts;
   for (const char* what : {"model", "machine", "strategy"}) {
     const std::string name = s.text(0, what);
-    if (!name.empty()) parts.push_back(std::string(what) + " " + name);
+    const bool says_rates = file.version() > 2 && std::string_view(what) == "machine";
+    const std::string rates = says_rates ? " (" + s.text(0, "calibration") + ")" : "";
+    if (!name.empty()) parts.push_back(std::string(what) + " " + name + rates);
   }
   const h5::Rows plan = file.read("/plan");
   for (std::size_t i = 0; i < plan.size(); ++i) parts.push_back(plan.text(i, "key") + " " + plan.text(i, "value"));

@@ -33,6 +33,8 @@ void add_job(Table<SummaryRow>& table, const RunResults& r) {
             [](const Row& s) -> std::string_view { return s.results->title; })
       .text("machine", "name of the machine", r.machine.size(),
             [](const Row& s) -> std::string_view { return s.results->machine; })
+      .text("calibration", "what the machine's rates come from", r.calibration.size(),
+            [](const Row& s) -> std::string_view { return s.results->calibration; })
       .text("model", "name of the model; empty when the experiment has none", r.model.size(),
             [](const Row& s) -> std::string_view { return s.results->model; })
       .text("strategy", "name of the strategy", r.strategy.size(),

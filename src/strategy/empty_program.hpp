@@ -9,7 +9,10 @@ namespace tessera::strategy {
 inline program::Program empty_program(const Job& job) {
   program::Program program;
   program.labels = {""};
-  program.free_reductions = job.collectives != nullptr && job.collectives->reduction == "free";
+  if (job.collectives != nullptr) {
+    program.free_reductions = job.collectives->reduction == "free";
+    program.channels = static_cast<std::uint32_t>(job.collectives->channels);
+  }
   program.devices.resize(job.machine->devices());
   return program;
 }

@@ -27,6 +27,7 @@ inline RunResults names(const Size& size) {
   r.iteration_time = 2 * second;
   r.title = "A made-up run";
   r.machine = "eight-devices";
+  r.calibration = "uncalibrated: peak rates";
   r.model = "none";
   r.strategy = "by-hand";
   r.plan = {{"tensor parallel", "4"}, {"pipeline parallel", "2"}};

@@ -28,7 +28,8 @@ TEST_CASE("the summary of the made-up run") {
   //  all-reduce: 10 calls on each of 8 devices in groups of 4 are 20 operations; of 10 us they wait 4 us
   CHECK(summary_of(sample::make()) ==
         R"(A made-up run
-model none, machine eight-devices, strategy by-hand, tensor parallel 4, pipeline parallel 2
+model none, machine eight-devices (uncalibrated: peak rates), strategy by-hand, tensor parallel 4,
+  pipeline parallel 2
 
   iteration time             2.000 s    devices                            8
   tokens per second           32,768    tokens per iteration          65,536

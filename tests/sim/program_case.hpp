@@ -13,11 +13,12 @@
 
 namespace tessera::test {
 
-/// An operator takes as many picoseconds as it has FLOP; adding received data takes one picosecond a byte.
+/// At 1 TFLOP/s an operator takes as many picoseconds as it has FLOP; at 1 TB/s writing takes one picosecond a byte.
 class PicosecondPerFlop final : public workload::CostModel {
  public:
-  [[nodiscard]] Time time(const workload::Operator& op, const machine::DeviceSpec&) const override {
-    return op.flops + op.bytes_written;
+  [[nodiscard]] Time time(const workload::Operator& op, const machine::DeviceSpec& device) const override {
+    return duration_at_rate(op.flops, device.peak.at("fp16")) +
+           duration_at_rate(op.bytes_written, device.memory_bandwidth);
   }
 };
 

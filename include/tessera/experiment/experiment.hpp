@@ -71,11 +71,16 @@ struct Experiment {
   strategy::Workload workload;
   std::unique_ptr<workload::CostModel> cost;
   program::CollectiveChoices collectives;
-  std::string strategy;  ///< its name
+  std::string strategy;     ///< its name
+  std::string calibration;  ///< calibration_text()
   Record record;
   SimulationSettings simulation;
   strategy::Plan plan;
 };
+
+/// What a resolved experiment's rates come from, for results: "calibrated", "calibrated, the experiment's own
+/// cost.memory_efficiency", "uncalibrated: peak rates".
+[[nodiscard]] std::string calibration_text(const config::Table& resolved);
 
 /// Where the key of a KeyError stands in a resolved table, or else the nearest table above it.
 [[nodiscard]] config::Location place_of(const config::Table& resolved, const std::string& key);

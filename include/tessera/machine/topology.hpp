@@ -28,8 +28,11 @@ struct TopologyKind {
 
 /// A [machine] table, fully resolved (no include left), into a machine with faults applied and routes checked: each
 /// pair of live devices is connected, or it is an error that names a pair. Problems go to `diagnostics`. After an error
-/// the result is of no use.
+/// the result is of no use. [machine.calibration.topology] has defaults for the keys of [machine.topology].
 [[nodiscard]] Machine build_machine(const config::Table& machine, config::Diagnostics& diagnostics);
+
+/// Gives a table the entries of `defaults` that it does not have.
+void add_missing(config::Table& table, const config::Table& defaults);
 
 /// Adds the defaults that a [machine] table leaves out, for the resolved experiment.
 void complete_machine(config::Table& machine);

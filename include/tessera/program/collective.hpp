@@ -52,6 +52,9 @@ struct Lowering {
   std::uint32_t algorithm = 0;  ///< index into collective_algorithms(): the one that is named, or what "auto" chose
   std::uint32_t rings = 1;      ///< of "ring": each has its part of every chunk, and enters and leaves nodes elsewhere
   std::uint32_t locals = 1;     ///< where rings > 1: members in each node, side by side
+  /// B/s that a member's memory moves while it runs undisturbed: what it sends is read, what it receives is written,
+  /// and read before where it is added. By the closed form of its time; 0 where Program::channels is.
+  std::int64_t memory_rate = 0;
 };
 /// Expects a collective that check_collective accepts.
 [[nodiscard]] Lowering lowering_of(const Collective& collective, const Group& group, const machine::Machine& machine);
@@ -107,7 +110,7 @@ class CollectiveAlgorithm {
     return *this;
   }
   /// Closed form of the time on an idle network, in ps, without reductions (docs/collectives.md): what "auto" compares.
-  /// Infinite where there is none.
+  /// As it stands, the steps of the first member one after another.
   [[nodiscard]] virtual double time(const Collective& collective, const Group& group,
                                     const machine::Machine& machine) const;
 };
@@ -154,6 +157,7 @@ struct CollectiveChoices {
   std::string all_to_all = "direct";
   std::string broadcast = "binomial-tree";
   int rings = 0;                     ///< Collective::rings
+  int channels = 0;                  ///< Program::channels
   std::string reduction = "memory";  ///< "memory": reductions cost memory time; "free"
   [[nodiscard]] std::uint32_t index_for(CollectiveKind kind) const;
   /// Sets the algorithm of a collective, by its kind, and its rings.

@@ -122,6 +122,8 @@ struct Program {
   std::vector<DeviceProgram> devices;  ///< by device; no streams: the device takes no part
   std::vector<std::string> labels;     ///< labels[0] is ""
   bool free_reductions = false;        ///< reductions of collectives cost no memory time
+  /// Cores that each collective takes on its devices while it runs, and memory bandwidth with them; 0: neither.
+  std::uint32_t channels = 0;
 };
 
 /// Builds a block: `block.compute(op).collective(c).call(layer, 4)`. Thin helpers for strategies and tests.

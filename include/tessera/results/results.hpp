@@ -115,6 +115,7 @@ struct RunResults {
   Time iteration_time = 0;
   std::vector<std::pair<std::string, std::string>> plan;  ///< strategy's description
   std::string title, machine, model, strategy;
+  std::string calibration;   ///< what the machine's rates come from
   std::int64_t devices = 0;  ///< taking part
   double model_flops = 0,
          hardware_flops = 0;  ///< of the iteration, as strategy::Plan; beyond 2^63 for the largest jobs
@@ -139,6 +140,7 @@ struct Provenance {
   std::string experiment_given;                 ///< text of the file and of --set
   std::string experiment_resolved;              ///< TOML, itself a valid experiment
   std::string command, version, host, started;  ///< started: ISO 8601, UTC
+  std::string calibration;                      ///< RunResults::calibration
   std::uint64_t seed = 1;
   int ranks = 1;
   std::string synchroniser, partition;

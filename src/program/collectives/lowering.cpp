@@ -1,8 +1,9 @@
 // What a group makes of a collective before its first step.
 #include <algorithm>
-#include <limits>
+#include <map>
 #include <vector>
 
+#include "message_time.hpp"
 #include "tessera/program/collective.hpp"
 
 namespace tessera::program {
@@ -52,9 +53,42 @@ class NodeMembers {
 
 }  // namespace
 
-double CollectiveAlgorithm::time(const Collective&, const Group&, const machine::Machine&) const {
-  return std::numeric_limits<double>::infinity();
+// Messages of one step that leave over the same link share it.
+double CollectiveAlgorithm::time(const Collective& collective, const Group& group,
+                                 const machine::Machine& machine) const {
+  const machine::NodeId first = group.members.front();
+  double sum = 0;
+  for_all_steps(*this, make_call(collective, group, 0, machine), [&](const CollectiveCall&, const Step& step) {
+    std::map<machine::LinkId, std::int64_t> bytes;
+    for (const Transfer& send : step.sends)
+      bytes[machine.network.router->next(first, group.members[send.peer])] += send.bytes;
+    double longest = 0;
+    for (const Transfer& send : step.sends) {
+      const DeviceId to = group.members[send.peer];
+      longest = std::max(longest, message_time(machine, first, to, bytes[machine.network.router->next(first, to)]));
+    }
+    sum += longest;
+  });
+  return sum;
 }
+
+namespace {
+
+/// Lowering::memory_rate, from the first member's transfers.
+std::int64_t memory_rate_of(const CollectiveCall& call) {
+  const CollectiveAlgorithm& algorithm = algorithm_of(call);
+  double moved = 0;
+  for_all_steps(algorithm, call, [&](const CollectiveCall&, const Step& step) {
+    for (const Transfer& send : step.sends) moved += static_cast<double>(send.bytes);
+    for (const Transfer& receive : step.receives) moved += static_cast<double>(receive.bytes) * (receive.add ? 2 : 1);
+  });
+  Collective chosen = *call.collective;
+  chosen.algorithm = call.lowering.algorithm;
+  const double time = algorithm.time(chosen, *call.group, *call.machine);
+  return time > 0 ? static_cast<std::int64_t>(moved * static_cast<double>(second) / time) : 0;
+}
+
+}  // namespace
 
 Lowering lowering_of(const Collective& collective, const Group& group, const machine::Machine& machine) {
   static const std::uint32_t ring = algorithm_index("ring");
@@ -80,7 +114,11 @@ CollectiveCall Lowerings::call(std::uint32_t index, GroupId group, std::uint32_t
   const Collective& collective = program_->collectives[index];
   const Group& members = program_->groups[group];
   const auto [found, added] = known_.try_emplace(std::uint64_t{group} << 32U | index);
-  if (added) found->second = lowering_of(collective, members, *machine_);
+  if (added) {
+    found->second = lowering_of(collective, members, *machine_);
+    if (program_->channels > 0)
+      found->second.memory_rate = memory_rate_of(make_call(collective, members, 0, *machine_));
+  }
   return {&collective, rank, static_cast<std::uint32_t>(members.members.size()), &members, machine_, found->second};
 }
 

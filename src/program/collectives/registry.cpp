@@ -105,6 +105,12 @@ const config::Schema<CollectiveChoices>& collective_choices_schema() {
         .at_least("1")
         .at_most("64")
         .optional();
+    s.integer("channels", &Choices::channels,
+              "cores of a device that a collective takes from the operators beside it while it runs, and memory "
+              "bandwidth with them; overlap is free when absent")
+        .at_least("1")
+        .at_most("1024")
+        .optional();
     s.choice("reduction", &Choices::reduction, {"memory", "free"},
              "what adding received data costs: reading two operands and writing one at memory bandwidth, or nothing")
         .otherwise("memory");

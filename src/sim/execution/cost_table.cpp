@@ -9,13 +9,29 @@ namespace tessera::sim {
 
 CostTable::CostTable(const program::Program& program, const machine::DeviceSpec& device,
                      const workload::CostModel& cost, double speed)
-    : device_(&device), cost_(&cost), speed_(speed), free_reductions_(program.free_reductions) {
+    : program_(&program), device_(&device), cost_(&cost), speed_(speed), free_reductions_(program.free_reductions) {
   times_.reserve(program.operators.size());
-  for (const workload::Operator& op : program.operators) times_.push_back(time(op));
+  for (const workload::Operator& op : program.operators) times_.push_back(time(op, device));
 }
 
-Time CostTable::time(const workload::Operator& op) const {
-  const Time normal = cost_->time(op, *device_);
+Time CostTable::beside(program::OperatorId id, const Taken& taken) {
+  if (taken == Taken{}) return times_[id];
+  const auto [found, added] = beside_.try_emplace({id, taken});
+  if (!added) return found->second;
+  machine::DeviceSpec left = *device_;
+  const auto rest = [](std::int64_t all, std::int64_t part) {
+    return std::max({all - part, all / 16, std::int64_t{1}});
+  };
+  left.cores = rest(device_->cores, taken.cores);
+  left.memory_bandwidth = rest(device_->memory_bandwidth, taken.memory_rate);
+  for (auto& [datatype, peak] : left.peak)
+    peak = static_cast<std::int64_t>(static_cast<Int128>(peak) * left.cores / device_->cores);
+  found->second = std::max(times_[id], time(program_->operators[id], left));
+  return found->second;
+}
+
+Time CostTable::time(const workload::Operator& op, const machine::DeviceSpec& device) const {
+  const Time normal = cost_->time(op, device);
   if (speed_ == 1) return normal;
   const double slowed = std::ceil(static_cast<double>(normal) / speed_);
   return slowed < static_cast<double>(latest) ? static_cast<Time>(slowed) : never;
@@ -27,7 +43,8 @@ Time CostTable::reduction(std::int64_t bytes) {
   Known& known = known_[hash >> 56U];
   if (known.bytes != bytes) {
     known = {};  // where this fails
-    known.time = time(workload::streaming(workload::OperatorKind::addition, "reduction", 2 * bytes, bytes, "fp32"));
+    known.time =
+        time(workload::streaming(workload::OperatorKind::addition, "reduction", 2 * bytes, bytes, "fp32"), *device_);
     if (known.time == never) throw_beyond_time();
     known.bytes = bytes;
   }

@@ -32,6 +32,8 @@ Device::Device(ExecutionEnvironment& environment, program::DeviceId self)
   costs_ = &environment.costs->at_speed(environment.machine->speed[self]);
   shares_compute_ = environment.facts->shares_compute(own_program());
   shares_events_ = environment.facts->shares_events(own_program());
+  shares_cores_ = environment.facts->shares_cores(own_program());
+  if (shares_cores_) engine_ = std::make_unique<ComputeEngine>();
   if (environment.distances != nullptr) distances_ = environment.distances->of(self, environment.machine->speed[self]);
   events_.assign(own_program().events, 0);
   ranks_ = ranks_of(program, self);
@@ -80,7 +82,8 @@ void Device::act_on(const pdes::Event& event) {
       const auto message = event.as<StreamWake>();
       Stream& stream = stream_at(message.stream);
       if (message.token != stream.token) break;
-      if (stream.state == StreamState::until_clock || stream.state == StreamState::departures)
+      if (stream.state == StreamState::until_clock || stream.state == StreamState::departures ||
+          stream.state == StreamState::computes)
         ready_.push_back(message.stream);
       break;
     }

@@ -12,6 +12,7 @@ using program::Activity;
 using Phase = CollectiveRun::Phase;
 
 bool Device::begin_collective(Stream& stream, const program::Instruction& instruction) {
+  if (shares_cores_ && !reach_clock(stream)) return false;
   const program::Program& program = *environment_->program;
   const program::Collective& collective = program.collectives[instruction.a];
   const std::uint32_t slot = collective.group_slot;
@@ -23,7 +24,18 @@ bool Device::begin_collective(Stream& stream, const program::Instruction& instru
   run.strands = run.algorithm->strands(run.call);
   run.phase = Phase::post;
   stream.since = run.waited_until = stream.clock;
+  if (shares_cores_) {
+    engine_->take(taken_by(stream), *costs_, context_->now());
+    follow_job();
+  }
   return run.strands > 1 ? begin_strands(stream) : go_on_with_collective(stream);
+}
+
+// Its kernel holds cores and memory bandwidth from its beginning to its end, whether it waits or not.
+Taken Device::taken_by(const Stream& stream) const {
+  const program::CollectiveCall& call = stream.collective.call;
+  if (call.size < 2) return {};
+  return {environment_->program->channels, call.lowering.memory_rate};
 }
 
 // Each strand goes on by itself; the stream waits for all.
@@ -73,7 +85,8 @@ bool Device::go_on_with_collective(Stream& stream) {
     switch (run.phase) {
       case Phase::post:
         if (run.step == run.steps) {
-          stream.parent == no_stream ? end_collective(stream) : static_cast<void>(run.phase = Phase::none);
+          if (stream.parent == no_stream) return end_collective(stream);
+          run.phase = Phase::none;
           return true;
         }
         if (!reach_clock(stream)) return false;
@@ -91,8 +104,7 @@ bool Device::go_on_with_collective(Stream& stream) {
         break;
       case Phase::strands:
         stream.clock = run.ended;
-        end_collective(stream);
-        return true;
+        return end_collective(stream);
       case Phase::none:
         throw InternalError("a collective goes on that has not begun");
     }
@@ -147,8 +159,14 @@ bool Device::step_departed(Stream& stream) {
   return false;
 }
 
-void Device::end_collective(Stream& stream) {
+// False when its last reduction is not over yet, where somebody looks at that.
+bool Device::end_collective(Stream& stream) {
   CollectiveRun& run = stream.collective;
+  if (shares_cores_) {
+    if (!reach_clock(stream)) return false;
+    engine_->give_back(taken_by(stream), *costs_, context_->now());
+    follow_job();
+  }
   run.phase = Phase::none;
   const program::Instruction& instruction = *present(stream);
   const Time waited_until = std::min(run.waited_until, stream.clock);
@@ -161,6 +179,7 @@ void Device::end_collective(Stream& stream) {
   key.algorithm = static_cast<std::uint16_t>(run.call.lowering.algorithm);
   key.group_size = run.call.size;
   environment_->collectives->add(key, collective.bytes, stream.clock - stream.since, waited_until - stream.since);
+  return true;
 }
 
 }  // namespace tessera::sim

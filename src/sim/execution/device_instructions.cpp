@@ -57,6 +57,7 @@ void Device::go_on_later(Stream& stream) {
 bool Device::execute(Stream& stream, const Instruction& instruction) {
   switch (instruction.op) {
     case Op::compute:
+      if (shares_cores_) return compute_beside(stream, instruction);
       return shares_compute_ ? compute_in_turn(stream, instruction) : compute(stream, instruction);
     case Op::send:
       return send(stream, instruction);
@@ -112,6 +113,42 @@ bool Device::compute_in_turn(Stream& stream, const Instruction& instruction) {
   }
   stream.launched = 0;
   return true;
+}
+
+// Collectives that begin or end meanwhile change its end, so the engine does it in events: as one job where no other
+// stream can come between, operator by operator in turn otherwise.
+bool Device::compute_beside(Stream& stream, const Instruction& instruction) {
+  if (engine_->is_busy() && engine_->job().stream == stream.index) {  // it is done
+    const std::uint32_t done = engine_->job().count;
+    engine_->end();
+    flops_ += static_cast<Int128>(done) * environment_->program->operators[instruction.a].flops;
+    stream.clock = context_->now();
+    spend(stream, instruction, instruction.activity, stream.since, stream.clock);
+    stream.launched += done;
+    begin_job();
+  }
+  if (stream.launched == instruction.count) {
+    stream.launched = 0;
+    return true;
+  }
+  if (!reach_clock(stream)) return false;
+  stream.state = StreamState::computes;
+  stream.clock = stream.since = context_->now();
+  engine_->queue({stream.index, instruction.a, shares_compute_ ? 1 : instruction.count});
+  begin_job();
+  return false;
+}
+
+void Device::begin_job() {
+  if (engine_->begin_next(*costs_, context_->now())) follow_job();
+}
+
+// The stream whose job is under way goes on at its end; until then its clock is the least that the end can be.
+void Device::follow_job() {
+  if (!engine_->is_busy()) return;
+  Stream& stream = streams_[engine_->job().stream];
+  stream.clock = engine_->earliest_end();
+  wake_at(stream, engine_->ends());
 }
 
 bool Device::send(Stream& stream, const Instruction& instruction) {

@@ -7,7 +7,7 @@ namespace tessera::sim {
 using program::Op;
 
 ProgramFacts::ProgramFacts(const program::Program& program)
-    : facts_(program.blocks.size()), known_(program.blocks.size()) {
+    : takes_cores_(program.channels > 0), facts_(program.blocks.size()), known_(program.blocks.size()) {
   for (program::BlockId block = 0; block < program.blocks.size(); ++block) compute(program, block);
 }
 
@@ -16,10 +16,12 @@ const BlockFacts& ProgramFacts::compute(const program::Program& program, program
   BlockFacts facts;
   for (const program::Instruction& instruction : program.blocks[block].code) {
     if (instruction.op == Op::compute) facts.computes = true;
+    if (instruction.op == Op::collective) facts.communicates = true;
     if (instruction.op == Op::wait) facts.waited_events.push_back(instruction.a);
     if (instruction.op != Op::call) continue;
     const BlockFacts& callee = compute(program, instruction.a);
     facts.computes = facts.computes || callee.computes;
+    facts.communicates = facts.communicates || callee.communicates;
     facts.depth = std::max(facts.depth, callee.depth + 1);
     facts.waited_events.insert(facts.waited_events.end(), callee.waited_events.begin(), callee.waited_events.end());
   }
@@ -34,6 +36,16 @@ const BlockFacts& ProgramFacts::compute(const program::Program& program, program
 bool ProgramFacts::shares_compute(const program::DeviceProgram& device) const {
   return std::count_if(device.streams.begin(), device.streams.end(),
                        [this](program::BlockId block) { return facts_[block].computes; }) > 1;
+}
+
+bool ProgramFacts::shares_cores(const program::DeviceProgram& device) const {
+  const auto& streams = device.streams;
+  for (std::size_t i = 0; takes_cores_ && i < streams.size(); ++i) {
+    for (std::size_t j = 0; j < streams.size(); ++j) {
+      if (i != j && facts_[streams[i]].communicates && facts_[streams[j]].computes) return true;
+    }
+  }
+  return false;
 }
 
 bool ProgramFacts::shares_events(const program::DeviceProgram& device) const {

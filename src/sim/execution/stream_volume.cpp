@@ -88,6 +88,7 @@ class Walker {
         device_(device),
         bound_(program.devices[device]),
         in_turn_(facts.shares_compute(bound_)),
+        shares_cores_(facts.shares_cores(bound_)),
         shares_events_(facts.shares_events(bound_)),
         most_(most),
         blocks_(program.blocks.size()),
@@ -133,7 +134,7 @@ class Walker {
   const machine::Machine& machine_;
   program::DeviceId device_;
   const program::DeviceProgram& bound_;
-  bool in_turn_, shares_events_, most_;
+  bool in_turn_, shares_cores_, shares_events_, most_;
   std::vector<std::optional<Stretch>> blocks_;
   std::vector<std::optional<Stretch>> collectives_;
 };
@@ -142,6 +143,12 @@ Stretch Walker::compute(const Instruction& instruction) const {
   Stretch stretch = ahead();
   stretch.posts = breaks();
   stretch.intervals = 1;
+  if (!in_turn_ && shares_cores_) {
+    // One job of the compute engine: a wake to begin it where the clock is ahead, one when it is done. (A collective
+    // that begins or ends beside it moves the latter.)
+    stretch.from = {Stretch::Way{1, false}, Stretch::Way{2, false}};
+    return stretch;
+  }
   if (!in_turn_) return stretch;
   // Every operator waits for the one before.
   stretch.intervals = instruction.count;

@@ -18,29 +18,27 @@ config::Schema<Parameters> make_schema() {
   config::Schema<Parameters> s("cost.roofline",
                                "Time is the longer of arithmetic and memory traffic, plus the launch.");
   s.also_accept("model", "roofline");
-  s.number("matrix_efficiency", &Parameters::matrix_efficiency,
-           "fraction of peak that a very large GEMM sustains; docs/models.md#cost-models")
+  s.number("matrix_efficiency", &Parameters::matrix_efficiency, "fraction of peak that a very large GEMM sustains")
       .at_least("0.01")
       .at_most("1")
-      .otherwise("0.8");
-  s.number("attention_efficiency", &Parameters::attention_efficiency,
-           "fraction of peak of fused attention; Dao 2023, figures 4 to 7 (A100)")
+      .otherwise("1");
+  s.number("attention_efficiency", &Parameters::attention_efficiency, "fraction of peak of fused attention")
       .at_least("0.01")
       .at_most("1")
-      .otherwise("0.6");
+      .otherwise("1");
   s.number("memory_efficiency", &Parameters::memory_efficiency,
-           "fraction of the memory bandwidth that a streaming kernel sustains; docs/models.md#cost-models")
+           "fraction of the memory bandwidth that a streaming kernel sustains")
       .at_least("0.01")
       .at_most("1")
-      .otherwise("0.85");
+      .otherwise("1");
   s.quantity("matrix_ramp", &Parameters::matrix_ramp, config::Unit::time,
-             "arithmetic time at which a GEMM reaches half of matrix_efficiency; docs/models.md#cost-models")
+             "arithmetic time at which a GEMM reaches half of matrix_efficiency")
       .at_most("1 s")
-      .otherwise("4 us");
+      .otherwise("0 s");
   s.quantity("launch_overhead", &Parameters::launch_overhead, config::Unit::time,
-             "from the end of one kernel to the start of the next; Gray 2019: 3.8 us a launch of a kernel of 2.9 us")
+             "from the end of one kernel to the start of the next")
       .at_most("1000000 s")
-      .otherwise("900 ns");
+      .otherwise("0 s");
   return s;
 }
 

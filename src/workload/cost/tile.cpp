@@ -24,37 +24,35 @@ config::Schema<Parameters> make_schema() {
   config::Schema<Parameters> s("cost.tile",
                                "GEMMs by tiles and waves on the device's cores; everything else by memory traffic.");
   s.also_accept("model", "tile");
-  s.number("matrix_efficiency", &Parameters::matrix_efficiency,
-           "fraction of a core's peak in the main loop of a tile; docs/models.md#cost-models")
+  s.number("matrix_efficiency", &Parameters::matrix_efficiency, "fraction of a core's peak in the main loop of a tile")
       .at_least("0.01")
       .at_most("1")
-      .otherwise("0.85");
-  s.number("attention_efficiency", &Parameters::attention_efficiency,
-           "fraction of peak of fused attention; Dao 2023, figures 4 to 7 (A100)")
+      .otherwise("1");
+  s.number("attention_efficiency", &Parameters::attention_efficiency, "fraction of peak of fused attention")
       .at_least("0.01")
       .at_most("1")
-      .otherwise("0.6");
+      .otherwise("1");
   s.number("memory_efficiency", &Parameters::memory_efficiency,
-           "fraction of the memory bandwidth that a streaming kernel sustains; docs/models.md#cost-models")
+           "fraction of the memory bandwidth that a streaming kernel sustains")
       .at_least("0.01")
       .at_most("1")
-      .otherwise("0.85");
+      .otherwise("1");
   s.integer("operand_bytes_per_clock", &Parameters::operand_bytes_per_clock,
-            "from the last-level cache to one core; NVIDIA A100 white paper: 5120 B/clock for 108 SMs")
+            "from the last-level cache to one core; as many as it takes when absent")
       .at_least("1")
-      .otherwise("47");
+      .optional();
   s.quantity("tile_latency", &Parameters::tile_latency, config::Unit::time,
-             "to fill a tile's pipeline: one access to device memory; Luo et al. 2024: 466 clocks on A100")
+             "to fill a tile's pipeline: one access to device memory")
       .at_most("1 s")
-      .otherwise("330 ns");
+      .otherwise("0 s");
   s.choice<bool>("stores", &Parameters::exposed_stores, {{"overlapped", false}, {"exposed", true}},
                  "result tiles leave while other tiles compute; or all cores finish a wave at the same time and share "
                  "the memory bandwidth for its results before the next wave starts")
       .otherwise("overlapped");
   s.quantity("launch_overhead", &Parameters::launch_overhead, config::Unit::time,
-             "from the end of one kernel to the start of the next; Gray 2019: 3.8 us a launch of a kernel of 2.9 us")
+             "from the end of one kernel to the start of the next")
       .at_most("1000000 s")
-      .otherwise("900 ns");
+      .otherwise("0 s");
   return s;
 }
 
@@ -99,9 +97,10 @@ class Tile : public CostModel {
     double memory_bytes;   ///< its share of the memory bandwidth
   };
   [[nodiscard]] Core core_of(const Operator& op, const machine::DeviceSpec& device) const {
-    const double bytes = device.clock == 0 ? std::numeric_limits<double>::infinity()
-                                           : static_cast<double>(parameters_.operand_bytes_per_clock) *
-                                                 static_cast<double>(device.clock) / 1e12;
+    const bool unlimited = device.clock == 0 || parameters_.operand_bytes_per_clock == 0;
+    const double bytes =
+        unlimited ? std::numeric_limits<double>::infinity()
+                  : static_cast<double>(parameters_.operand_bytes_per_clock) * static_cast<double>(device.clock) / 1e12;
     const double cores = static_cast<double>(device.cores);
     const double memory = parameters_.memory_efficiency * static_cast<double>(device.memory_bandwidth) / 1e12;
     return {cost::peak_rate(op, device) / cores, bytes, memory / cores};

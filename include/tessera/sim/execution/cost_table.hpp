@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "tessera/machine/machine.hpp"
@@ -11,6 +13,13 @@
 #include "tessera/workload/operator.hpp"
 
 namespace tessera::sim {
+
+/// What collectives take of a device while they run.
+struct Taken {
+  std::int64_t cores = 0;
+  std::int64_t memory_rate = 0;  ///< B/s
+  auto operator<=>(const Taken&) const = default;
+};
 
 /// Times on devices of one speed: those of the cost model divided by it, rounded up.
 class CostTable {
@@ -20,22 +29,27 @@ class CostTable {
             double speed);
 
   [[nodiscard]] Time of(program::OperatorId id) const { return times_[id]; }
+  /// Beside collectives that take so much of the device: on what they leave of its cores and memory bandwidth, of each
+  /// at least a sixteenth.
+  [[nodiscard]] Time beside(program::OperatorId id, const Taken& taken);
   /// Adding `bytes` of received data to local data: two operands read, one written. 0 when the program has free
   /// reductions.
   [[nodiscard]] Time reduction(std::int64_t bytes);
 
  private:
-  [[nodiscard]] Time time(const workload::Operator& op) const;
+  [[nodiscard]] Time time(const workload::Operator& op, const machine::DeviceSpec& device) const;
 
   struct Known {
     std::int64_t bytes = 0;
     Time time = 0;
   };
+  const program::Program* program_;
   const machine::DeviceSpec* device_;
   const workload::CostModel* cost_;
   double speed_;
   bool free_reductions_;
-  std::vector<Time> times_;         // by operator
+  std::vector<Time> times_;  // by operator
+  std::map<std::pair<program::OperatorId, Taken>, Time> beside_;
   std::array<Known, 256> known_{};  // by a hash of the bytes; computed again when another size has taken the place
 };
 

@@ -14,6 +14,7 @@
 #include "tessera/program/program.hpp"
 #include "tessera/results/results.hpp"
 #include "tessera/sim/execution/accounts.hpp"
+#include "tessera/sim/execution/compute_engine.hpp"
 #include "tessera/sim/execution/cost_table.hpp"
 #include "tessera/sim/execution/distances.hpp"
 #include "tessera/sim/execution/mailboxes.hpp"
@@ -84,6 +85,9 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] bool execute(Stream& stream, const program::Instruction& instruction);
   [[nodiscard]] bool compute(Stream& stream, const program::Instruction& instruction);
   [[nodiscard]] bool compute_in_turn(Stream& stream, const program::Instruction& instruction);
+  [[nodiscard]] bool compute_beside(Stream& stream, const program::Instruction& instruction);
+  void begin_job();
+  void follow_job();
   [[nodiscard]] bool send(Stream& stream, const program::Instruction& instruction);
   [[nodiscard]] bool receive(Stream& stream, const program::Instruction& instruction);
   [[nodiscard]] bool wait_sends(Stream& stream, const program::Instruction& instruction);
@@ -97,13 +101,14 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
 
   // device_collective.cpp
   [[nodiscard]] bool begin_collective(Stream& stream, const program::Instruction& instruction);
+  [[nodiscard]] Taken taken_by(const Stream& stream) const;
   [[nodiscard]] bool begin_strands(Stream& stream);
   [[nodiscard]] Stream& unused_strand();
   void run_strand(Stream& strand);
   [[nodiscard]] bool go_on_with_collective(Stream& stream);
   [[nodiscard]] bool post_step(Stream& stream);
   [[nodiscard]] bool step_departed(Stream& stream);
-  void end_collective(Stream& stream);
+  [[nodiscard]] bool end_collective(Stream& stream);
 
   // device_kernel.cpp
   [[nodiscard]] bool begin_kernel(Stream& stream, const program::Instruction& instruction);
@@ -143,6 +148,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   CostTable* costs_ = nullptr;
   const DistanceTable* distances_ = nullptr;
   bool shares_compute_ = false;
+  bool shares_cores_ = false;
   bool shares_events_ = false;
   bool departures_awaited_ = false;
   std::int64_t messages_received_ = 0;
@@ -159,6 +165,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   Time engine_free_ = 0;               // the compute engine, where streams take turns
   TimeAccount time_;
   Int128 flops_ = 0;
+  std::unique_ptr<ComputeEngine> engine_;  // where collectives take cores from operators
 
   MemoryAccount memory_;
   std::vector<results::Interval> intervals_;

@@ -11,6 +11,7 @@ namespace tessera::sim {
 /// Of a block with everything that it calls.
 struct BlockFacts {
   bool computes = false;
+  bool communicates = false;                 ///< joins collectives
   std::uint32_t depth = 1;                   ///< nesting of calls
   std::vector<std::uint32_t> waited_events;  ///< in order, each once
 };
@@ -22,11 +23,14 @@ class ProgramFacts {
   [[nodiscard]] const BlockFacts& of(program::BlockId block) const { return facts_[block]; }
   /// Whether operators of more than one stream of a device take turns on it.
   [[nodiscard]] bool shares_compute(const program::DeviceProgram& device) const;
+  /// Whether operators of one stream of a device run beside collectives of another that take cores.
+  [[nodiscard]] bool shares_cores(const program::DeviceProgram& device) const;
   /// Whether more than one stream of a device waits for an event.
   [[nodiscard]] bool shares_events(const program::DeviceProgram& device) const;
 
  private:
   const BlockFacts& compute(const program::Program& program, program::BlockId block);
+  bool takes_cores_;
   std::vector<BlockFacts> facts_;
   std::vector<bool> known_;
 };

@@ -27,6 +27,7 @@ enum class StreamState : std::uint8_t {
   departures,   ///< waits for messages to leave the device
   event,        ///< waits for a signal
   kernel,       ///< waits for the end of a kernel
+  computes,     ///< waits for the compute engine to do its job
   done,
 };
 
@@ -75,7 +76,7 @@ struct Stream {
   Time batch_left = 0;        ///< the same, of the latest step's sends
   std::uint32_t in_hint = 0;  ///< where it looked last in Mailboxes and Outboxes
   std::uint32_t out_hint = 0;
-  std::uint32_t launched = 0;  ///< operators of the present instruction, where streams take turns to compute
+  std::uint32_t launched = 0;  ///< operators of the present instruction, where the compute engine does them in turn
   CollectiveRun collective;
   std::vector<Frame> frames;
   std::vector<WaitSpan> waits;  ///< kept while another stream waits for a signal, perhaps this one's

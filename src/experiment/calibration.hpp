@@ -1,0 +1,14 @@
+// [machine.calibration]: what a machine does beyond its data sheet, as defaults of the experiment's own tables.
+#pragma once
+
+#include <string>
+
+#include "tessera/base/config.hpp"
+
+namespace tessera::experiment {
+
+/// Gives [cost] and [collectives] the keys of [machine.calibration.cost] and [machine.calibration.collectives] that
+/// they do not have. Another cost model than the calibration's takes none of its keys.
+void apply_calibration(config::Table& root);
+
+}  // namespace tessera::experiment
