@@ -33,6 +33,8 @@ machine::Machine switched_machine(machine::NodeId nodes) {
 
 ProgramCase busy_program(machine::NodeId nodes, std::uint32_t rounds) {
   ProgramCase made(switched_machine(nodes));
+  made.machine.device.cores = 8;
+  made.program.channels = 3;
   const machine::NodeId devices = made.machine.devices();
   for (machine::NodeId node = 0; node < nodes; ++node) {
     std::vector<program::DeviceId> members;
