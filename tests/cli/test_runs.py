@@ -26,6 +26,9 @@ class DeterminismOfExperiments(Determinism):
     def test_a_training_iteration_with_all_records(self):
         self.check("training.toml")
 
+    def test_uneven_stages_on_a_part_of_a_machine_beside_overlap(self):
+        self.check("uneven.toml")
+
     def test_flows_that_share_links_on_a_wafer_with_faults(self):
         self.check("contention.toml")
 

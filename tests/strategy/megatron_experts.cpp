@@ -238,10 +238,13 @@ TEST_CASE("refused jobs, each with its place and a sentence") {
         "strategy.toml:1:10: tensor = 3 does not divide the 8 heads of gpt; uneven_heads = \"pad\" lets every rank "
         "carry 3|"
         "strategy.toml:1:10: tensor = 3 does not divide the MLP's width of 2048|"
-        "strategy.toml:2:12: pipeline 5 x interleave 1 = 5 does not divide the 8 layers of gpt|"
-        "strategy.toml:3:8: tensor 3 x pipeline 5 x data 1 = 15 devices, but machine test machine has 16");
+        "strategy.toml:2:12: pipeline 5 x interleave 1 = 5 does not divide the 8 layers of gpt; uneven_layers = "
+        "\"spread\" gives some stages one more|"
+        "strategy.toml:3:8: tensor 3 x pipeline 5 x data 1 = 15 devices, but machine test machine has 16; "
+        "spare_devices = \"idle\" leaves the others out");
   CHECK(errors("data = 2") ==
-        "strategy.toml:1:8: tensor 1 x pipeline 1 x data 2 = 2 devices, but machine test machine has 16");
+        "strategy.toml:1:8: tensor 1 x pipeline 1 x data 2 = 2 devices, but machine test machine has 16; "
+        "spare_devices = \"idle\" leaves the others out");
   CHECK(errors("micro_batch = 3") ==
         "strategy.toml:1:15: global_batch = 64 is not a multiple of micro_batch 3 x data 16");
   CHECK(errors("interleave = 2") == "strategy.toml:1:14: schedule \"interleaved-1f1b\" needs pipeline > 1");

@@ -3,11 +3,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 
 #include "cut.hpp"
+#include "spare_devices.hpp"
 #include "tessera/base/random.hpp"
 #include "tessera/program/schedule.hpp"
 #include "tessera/program/sublayer.hpp"
+#include "uneven_stages.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
@@ -24,10 +28,10 @@ class Checker {
     warn_of_idle_keys();
     check_devices();
     check_tensor();
-    check_pipeline();
     check_batch();
     check_experts();
     check_phase();
+    check_pipeline();  // at last: layers are spread over the stages by what the rest says
   }
 
  private:
@@ -45,6 +49,8 @@ class Checker {
   void check_tensor();
   void check_heads();
   void check_pipeline();
+  void check_stage_layers(std::int64_t chunks);
+  void begin_chunks(const std::vector<std::int64_t>& layers);
   void check_batch();
   void check_experts();
   void check_phase();
@@ -59,23 +65,41 @@ class Checker {
   Options& options_;
   const workload::Model& model_;
   Diagnostics& diagnostics_;
+  std::size_t errors_before_ = diagnostics_.errors().size();
 };
 
 void Checker::check_devices() {
   const machine::Machine& machine = *job_.machine;
+  std::vector<program::DeviceId> working;
   for (machine::NodeId device = 0; device < machine.devices(); ++device) {
-    if (machine.speed[device] > 0) cut_.devices.push_back(device);
+    if (machine.speed[device] > 0) working.push_back(device);
   }
-  const auto devices = static_cast<std::int64_t>(cut_.devices.size());
   const std::int64_t model_parallel = options_.tensor * options_.pipeline;
-  const char* key = table_.find("data") != nullptr && options_.data > 0 ? "data" : "tensor";
-  if (options_.data == 0) {
-    options_.data = std::max<std::int64_t>(1, devices / model_parallel);
+  const std::vector<program::DeviceId> usable =
+      options_.idle_devices ? tensor_groups(machine, working, options_.tensor) : working;
+  if (options_.data == 0)
+    options_.data = std::max<std::int64_t>(1, static_cast<std::int64_t>(usable.size()) / model_parallel);
+  const std::int64_t needed = options_.data * model_parallel;
+  if (needed == static_cast<std::int64_t>(working.size())) {
+    cut_.devices = std::move(working);
+    return;
   }
-  if (options_.data * model_parallel == devices) return;
-  error(key, "tensor {} x pipeline {} x data {} = {} devices, but machine {} has {}{}", options_.tensor,
-        options_.pipeline, options_.data, options_.data * model_parallel, machine.name, devices,
-        devices == machine.devices() ? "" : " that work");
+  const char* key = table_.find("data") != nullptr && options_.data > 0 ? "data" : "tensor";
+  if (options_.idle_devices && needed < static_cast<std::int64_t>(working.size())) {
+    // Groups inside nodes where there are enough of them, anywhere otherwise.
+    const bool inside = needed <= static_cast<std::int64_t>(usable.size());
+    const std::vector<program::DeviceId>& from = inside ? usable : working;
+    cut_.devices.assign(from.begin(), from.begin() + needed);
+    std::vector<program::DeviceId> taken = cut_.devices;
+    std::ranges::sort(taken);
+    std::ranges::set_difference(working, taken, std::back_inserter(cut_.spare));
+    return;
+  }
+  const bool has_spare = needed < static_cast<std::int64_t>(working.size());
+  error(key, "tensor {} x pipeline {} x data {} = {} devices, but machine {} has {}{}{}", options_.tensor,
+        options_.pipeline, options_.data, needed, machine.name, working.size(),
+        working.size() == machine.devices() ? "" : " that work",
+        has_spare ? "; spare_devices = \"idle\" leaves the others out" : "");
 }
 
 void Checker::check_tensor() {
@@ -116,16 +140,45 @@ void Checker::check_heads() {
 
 void Checker::check_pipeline() {
   const std::int64_t chunks = options_.pipeline * options_.interleave;
-  if (model_.layers % chunks != 0) {
+  if (!options_.stage_layers.empty()) return check_stage_layers(chunks);
+  const bool divides = model_.layers % chunks == 0;
+  std::vector<std::int64_t> layers;
+  if (divides) {
+    layers.assign(static_cast<std::size_t>(chunks), model_.layers / chunks);
+  } else if (options_.spread_layers && model_.layers >= chunks) {
+    // Errors of other keys would only be repeated.
+    if (diagnostics_.errors().size() == errors_before_) layers = spread_layers(cut_, job_.cost);
+  } else {
+    const char* remedy = "; uneven_layers = \"spread\" gives some stages one more";
     error(options_.interleave > 1 ? "interleave" : "pipeline",
-          "pipeline {} x interleave {} = {} does not divide the {} layers of {}", options_.pipeline,
-          options_.interleave, chunks, model_.layers, model_.name);
+          "pipeline {} x interleave {} = {} does not divide the {} layers of {}{}", options_.pipeline,
+          options_.interleave, chunks, model_.layers, model_.name, model_.layers > chunks ? remedy : "");
   }
-  cut_.chunk_layers = std::max<std::int64_t>(1, model_.layers / chunks);
-  if (options_.schedule == "auto") options_.schedule = options_.interleave > 1 ? "interleaved-1f1b" : "1f1b";
+  begin_chunks(layers);
+}
+
+void Checker::check_stage_layers(std::int64_t chunks) {
+  const std::vector<std::int64_t>& layers = options_.stage_layers;
+  const bool positive = std::ranges::all_of(layers, [&](std::int64_t n) { return n >= 1 && n <= model_.layers; });
+  const std::int64_t sum = positive ? std::reduce(layers.begin(), layers.end()) : 0;
+  if (static_cast<std::int64_t>(layers.size()) != chunks) {
+    error("stage_layers", "{} numbers, allowed: pipeline {} x interleave {} = {}", layers.size(), options_.pipeline,
+          options_.interleave, chunks);
+  } else if (!positive || sum != model_.layers) {
+    error("stage_layers", "allowed are numbers of at least 1 that add up to the {} layers of {}{}", model_.layers,
+          model_.name, positive ? fmt::format(", not to {}", sum) : "");
+  } else {
+    begin_chunks(layers);
+  }
+}
+
+void Checker::begin_chunks(const std::vector<std::int64_t>& layers) {
+  cut_.chunk_begin.assign(1, 0);
+  for (const std::int64_t count : layers) cut_.chunk_begin.push_back(cut_.chunk_begin.back() + count);
 }
 
 void Checker::check_batch() {
+  if (options_.schedule == "auto") options_.schedule = options_.interleave > 1 ? "interleaved-1f1b" : "1f1b";
   if (options_.micro_batch == 0) {
     // Decoding reads the weights once for all sequences that go together: nobody who may choose takes them one by one.
     const bool together = job_.workload->phase == workload::Phase::generation;

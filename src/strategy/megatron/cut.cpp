@@ -12,6 +12,13 @@ std::int64_t Cut::tokens() const {
   return sequence * options.micro_batch;
 }
 
+std::int64_t Cut::stage_layers(std::uint32_t stage) const {
+  std::int64_t layers = 0;
+  for (std::uint32_t chunk = 0; chunk < options.interleave; ++chunk)
+    layers += end_layer(stage, chunk) - first_layer(stage, chunk);
+  return layers;
+}
+
 std::int64_t Cut::context() const {
   return workload->phase == Phase::generation ? workload->sequence + workload->generated : workload->sequence;
 }

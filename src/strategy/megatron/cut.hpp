@@ -52,8 +52,10 @@ struct Cut {
   const machine::DeviceSpec* device_spec = nullptr;
   Options options;                         ///< data and schedule resolved
   std::vector<program::DeviceId> devices;  ///< those that take part, in order of rank
+  std::vector<program::DeviceId> spare;    ///< those that work and take no part
   std::int64_t micro_batches = 1;          ///< of one replica
-  std::int64_t chunk_layers = 1;
+  /// First layer of each chunk of each stage, in the model's order, and one number behind them: the model's layers.
+  std::vector<std::int64_t> chunk_begin;
   std::vector<double> expert_load;  ///< by expert-parallel rank, 1: the mean; capacity applied; empty when dense
 
   [[nodiscard]] bool training() const { return workload->phase == workload::Phase::training; }
@@ -77,16 +79,26 @@ struct Cut {
   [[nodiscard]] std::uint32_t expert_rank(std::uint32_t data) const {
     return data % static_cast<std::uint32_t>(options.expert_parallel);
   }
-  /// The model's layers in a chunk of a stage: first one.
+  /// The model's layers in a chunk of a stage: first one, and one behind the last.
   [[nodiscard]] std::int64_t first_layer(std::uint32_t stage, std::uint32_t chunk) const {
-    return (static_cast<std::int64_t>(chunk) * options.pipeline + stage) * chunk_layers;
+    return chunk_begin[chunk_index(stage, chunk)];
   }
+  [[nodiscard]] std::int64_t end_layer(std::uint32_t stage, std::uint32_t chunk) const {
+    return chunk_begin[chunk_index(stage, chunk) + 1];
+  }
+  /// Of all chunks of a stage.
+  [[nodiscard]] std::int64_t stage_layers(std::uint32_t stage) const;
   /// `context` 0: as the phase says. MoE layers need the expert-parallel rank.
   [[nodiscard]] workload::LayerShape layer_shape(bool moe, std::uint32_t expert_rank, std::int64_t keys = 0) const;
   /// The same, with all heads where the attention core is not cut.
   [[nodiscard]] workload::LayerShape core_shape(bool moe, std::uint32_t expert_rank, std::int64_t keys = 0) const;
   /// Tokens that the experts of an expert-parallel rank process for one micro-batch.
   [[nodiscard]] std::int64_t expert_tokens(std::uint32_t expert_rank) const;
+
+ private:
+  [[nodiscard]] std::size_t chunk_index(std::uint32_t stage, std::uint32_t chunk) const {
+    return static_cast<std::size_t>(chunk) * static_cast<std::size_t>(options.pipeline) + stage;
+  }
 };
 
 /// Checks the table against the job; every problem goes to `diagnostics`, and then the result is of no use.

@@ -16,7 +16,7 @@ void add(DeviceState& state, const workload::ParameterShare& share) {
 void add_layers(const Cut& cut, std::uint32_t stage, DeviceState& state) {
   for (std::uint32_t chunk = 0; chunk < cut.options.interleave; ++chunk) {
     const std::int64_t first = cut.first_layer(stage, chunk);
-    for (std::int64_t i = first; i < first + cut.chunk_layers; ++i) {
+    for (std::int64_t i = first; i < cut.end_layer(stage, chunk); ++i) {
       add(state, workload::layer_parameters(*cut.model, cut.layer_shape(workload::is_moe_layer(*cut.model, i), 0)));
     }
   }
@@ -49,6 +49,7 @@ std::int64_t buffer_bytes(const Cut& cut) {
 
 DeviceState device_state(const Cut& cut, std::uint32_t stage) {
   DeviceState state;
+  state.layers = cut.stage_layers(stage);
   add_layers(cut, stage, state);
   add_edges(cut, stage, state);
   const workload::Model& model = *cut.model;
@@ -59,9 +60,8 @@ DeviceState device_state(const Cut& cut, std::uint32_t stage) {
   state.updated_dense = cut_over_replicas(state.dense, cut.options.data, cut);
   state.updated_expert = cut_over_replicas(state.expert, cut.options.data / cut.options.expert_parallel, cut);
   if (!cut.training()) {
-    const std::int64_t layers = cut.chunk_layers * cut.options.interleave;
-    state.kv_cache =
-        workload::kv_cache_bytes(model, cut.core_shape(false, 0, cut.context()), layers * cut.micro_batches);
+    state.kv_cache = workload::kv_cache_bytes(model, cut.core_shape(false, 0, cut.context()),
+                                              cut.stage_layers(stage) * cut.micro_batches);
   }
   state.buffers = buffer_bytes(cut);
   return state;

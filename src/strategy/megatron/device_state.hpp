@@ -8,6 +8,7 @@ namespace tessera::strategy::megatron {
 
 /// Of one device of a stage.
 struct DeviceState {
+  std::int64_t layers = 0;      ///< of the stage
   std::int64_t dense = 0;       ///< parameters apart from those of experts
   std::int64_t expert = 0;      ///< parameters of experts
   std::int64_t replicated = 0;  ///< of the dense ones, those that every tensor rank holds alike

@@ -24,6 +24,18 @@ void add_cuts(config::Schema<Options>& s) {
       .at_least("0")
       .at_most("1000000")
       .otherwise("0");
+  s.choice<bool>("spare_devices", &Options::idle_devices, {{"error", false}, {"idle", true}},
+                 "devices beyond tensor x pipeline x data: refuse, or leave them out, those of nodes that have too few "
+                 "for a tensor-parallel group first")
+      .otherwise("error");
+  s.choice<bool>("uneven_layers", &Options::spread_layers, {{"error", false}, {"spread", true}},
+                 "layers that pipeline x interleave does not divide: refuse, or spread them by the stages' time, with "
+                 "embedding and logits")
+      .otherwise("error");
+  s.integers("stage_layers", &Options::stage_layers,
+             "layers of each stage, in the model's order, one number for each of pipeline x interleave chunks; evenly "
+             "when absent")
+      .optional();
   s.boolean("sequence_parallel", &Options::sequence_parallel,
             "norms, dropouts and residuals are cut along the sequence over the tensor-parallel ranks")
       .otherwise("false");

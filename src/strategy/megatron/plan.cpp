@@ -24,7 +24,35 @@ const char* name_of(workload::Recomputation recomputation) {
 
 const char* yes_or_no(bool value) { return value ? "yes" : "no"; }
 
-void describe(const Cut& cut, Plan& plan) {
+/// "12", or where stages differ "11 x 1, 12 x 6, 11 x 1": so many stages with so many layers.
+std::string stage_layers_text(const Cut& cut) {
+  std::vector<std::pair<std::int64_t, int>> runs;
+  for (std::uint32_t stage = 0; stage < cut.options.pipeline; ++stage) {
+    const std::int64_t layers = cut.stage_layers(stage);
+    if (runs.empty() || runs.back().first != layers) runs.emplace_back(layers, 0);
+    ++runs.back().second;
+  }
+  if (runs.size() == 1) return std::to_string(runs[0].first);
+  std::string text;
+  for (const auto& [layers, stages] : runs)
+    text += (text.empty() ? "" : ", ") + std::to_string(layers) + " x " + std::to_string(stages);
+  return text;
+}
+
+/// "gpu 8 to gpu 15, gpu 130"
+std::string devices_text(const std::vector<program::DeviceId>& devices, const machine::Machine& machine) {
+  std::string text;
+  for (std::size_t i = 0; i < devices.size();) {
+    std::size_t end = i + 1;
+    while (end < devices.size() && devices[end] == devices[end - 1] + 1) ++end;
+    text += (text.empty() ? "" : ", ") + machine.node_name(devices[i]);
+    if (end > i + 1) text += " to " + machine.node_name(devices[end - 1]);
+    i = end;
+  }
+  return text;
+}
+
+void describe(const Cut& cut, const machine::Machine& machine, Plan& plan) {
   const Options& options = cut.options;
   auto& lines = plan.description;
   const auto add = [&](const char* key, std::string value) { lines.emplace_back(key, std::move(value)); };
@@ -32,7 +60,8 @@ void describe(const Cut& cut, Plan& plan) {
   add("pipeline parallel", std::to_string(options.pipeline));
   add("data parallel", std::to_string(options.data));
   if (cut.model->experts > 0) add("expert parallel", std::to_string(options.expert_parallel));
-  add("layers a stage", std::to_string(cut.chunk_layers * options.interleave));
+  if (!cut.spare.empty()) add("left out", devices_text(cut.spare, machine));
+  add("layers a stage", stage_layers_text(cut));
   add("micro-batch", fmt::format("{} sequences of {} tokens", options.micro_batch, cut.workload->sequence));
   add("micro-batches a replica", std::to_string(cut.micro_batches));
   if (options.pipeline > 1 && cut.workload->phase != workload::Phase::generation) {
@@ -78,7 +107,7 @@ Plan make_plan(const config::Table& table, const Job& job, config::Diagnostics& 
   program::Program& program = plan.program;
   add_layout(cut, program);
   add_streams(cut, program);
-  describe(cut, plan);
+  describe(cut, *job.machine, plan);
   const auto sequences = static_cast<double>(job.workload->global_batch);
   plan.model_flops = sequences * (cut.training() ? 3 : 1) * forward_flops(cut);
   plan.hardware_flops = program::executed_flops(program, *job.machine);

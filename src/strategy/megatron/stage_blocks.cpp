@@ -13,7 +13,7 @@ std::uint32_t StageBlocks::load_class(std::uint32_t expert_rank) const {
 std::vector<LayerRun> StageBlocks::runs(const ChunkPlace& at) const {
   std::vector<LayerRun> runs;
   const std::int64_t first = cut_.first_layer(at.stage, at.chunk);
-  for (std::int64_t i = first; i < first + cut_.chunk_layers; ++i) {
+  for (std::int64_t i = first; i < cut_.end_layer(at.stage, at.chunk); ++i) {
     const bool moe = workload::is_moe_layer(*cut_.model, i);
     if (runs.empty() || runs.back().moe != moe) runs.push_back({moe, 0});
     ++runs.back().layers;

@@ -29,8 +29,6 @@ void reduce_over_replicas(Writer& writer, const DeviceState& state, std::int64_t
   reduce(writer, expert_data_group, expert);
 }
 
-std::int64_t layer_count(const Cut& cut) { return cut.chunk_layers * cut.options.interleave; }
-
 }  // namespace
 
 bool has_gradient_stream(const Cut& cut) {
@@ -51,7 +49,7 @@ void write_update(Writer& writer, const DeviceState& state) {
   }
   if (has_gradient_stream(cut)) {
     writer.builder().label("gradient reduction").activity(Activity::data_communication);
-    writer.builder().wait(gradients_reduced, static_cast<std::uint32_t>(layer_count(cut)));
+    writer.builder().wait(gradients_reduced, static_cast<std::uint32_t>(state.layers));
     reduce_over_replicas(writer, state, state.edge, 0);
   } else {
     reduce_over_replicas(writer, state, state.dense, state.expert);

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tessera/strategy/strategy.hpp"
 #include "tessera/workload/transformer.hpp"
@@ -20,11 +21,14 @@ namespace tessera::strategy::megatron {
 
 /// The keys of its [strategy] table.
 struct Options {
-  std::int64_t tensor = 1;        ///< t
-  std::int64_t pipeline = 1;      ///< p
-  std::int64_t data = 0;          ///< d; 0: devices / (t p)
-  std::int64_t interleave = 1;    ///< v, model chunks of a stage
-  std::int64_t micro_batch = 0;   ///< b, sequences; 0: 1, in generation all of a replica
+  std::int64_t tensor = 1;       ///< t
+  std::int64_t pipeline = 1;     ///< p
+  std::int64_t data = 0;         ///< d; 0: devices / (t p)
+  std::int64_t interleave = 1;   ///< v, model chunks of a stage
+  std::int64_t micro_batch = 0;  ///< b, sequences; 0: 1, in generation all of a replica
+  bool spread_layers = false;    ///< uneven_layers = "spread": by time, where stages x chunks do not divide the layers
+  std::vector<std::int64_t> stage_layers;  ///< layers of each chunk of each stage, in the model's order; empty: evenly
+  bool idle_devices = false;               ///< spare_devices = "idle": others than those of the cut do nothing
   std::string schedule = "auto";  ///< a pipeline order, or "auto": interleaved-1f1b where interleave > 1, else 1f1b
   bool sequence_parallel = false;
   workload::Recomputation recomputation = workload::Recomputation::none;

@@ -1,0 +1,90 @@
+#include "uneven_stages.hpp"
+
+#include <algorithm>
+
+namespace tessera::strategy::megatron {
+namespace {
+
+using workload::OperatorSet;
+
+class Times {
+ public:
+  Times(const Cut& cut, const workload::CostModel* cost) : cut_(cut), cost_(cost) {}
+
+  /// The mean of the model's layers.
+  [[nodiscard]] double layer() const {
+    double sum = 0;
+    for (const bool moe : {false, true}) {
+      const auto count = std::ranges::count_if(layers(), [&](std::int64_t i) { return is_moe(i) == moe; });
+      if (count > 0) sum += static_cast<double>(count) * layer(moe);
+    }
+    return sum / static_cast<double>(cut_.model->layers);
+  }
+  [[nodiscard]] double embedding() const {
+    const auto embedding = workload::embedding_operators(*cut_.model, cut_.layer_shape(false, 0));
+    return both(embedding.lookup) + both(embedding.combine);
+  }
+  [[nodiscard]] double head() const {
+    const auto head = workload::head_operators(*cut_.model, cut_.layer_shape(false, 0));
+    double sum = both(head.norm) + both(head.logits);
+    for (const OperatorSet& set : head.loss) sum += cut_.training() ? both(set) : 0;
+    return sum;
+  }
+
+ private:
+  [[nodiscard]] std::vector<std::int64_t> layers() const {
+    std::vector<std::int64_t> all;
+    for (std::int64_t i = 0; i < cut_.model->layers; ++i) all.push_back(i);
+    return all;
+  }
+  [[nodiscard]] bool is_moe(std::int64_t layer) const { return workload::is_moe_layer(*cut_.model, layer); }
+  [[nodiscard]] double layer(bool moe) const {
+    const auto layer = workload::transformer_layer(*cut_.model, cut_.layer_shape(moe, 0));
+    const bool repeats = cut_.options.recomputation == workload::Recomputation::full;
+    double sum = 0;
+    for (const OperatorSet* set : layer.in_order()) sum += both(*set) + (repeats ? of(set->forward) : 0);
+    if (cut_.options.recomputation == workload::Recomputation::selective) sum += of(layer.attention_core.forward);
+    return sum;
+  }
+  [[nodiscard]] double both(const OperatorSet& set) const {
+    return of(set.forward) + (cut_.training() ? of(set.input_gradient) + of(set.weight_gradient) : 0);
+  }
+  [[nodiscard]] double of(const std::vector<workload::Operator>& operators) const {
+    double sum = 0;
+    for (const workload::Operator& op : operators)
+      sum += static_cast<double>(cost_ == nullptr ? op.flops : cost_->time(op, *cut_.device_spec));
+    return sum;
+  }
+
+  const Cut& cut_;
+  const workload::CostModel* cost_;
+};
+
+}  // namespace
+
+// One layer after the other goes to the stage that is the first to be done with it. In a stage, earlier chunks take the
+// layers that are left over.
+std::vector<std::int64_t> spread_layers(const Cut& cut, const workload::CostModel* cost) {
+  const Times times(cut, cost);
+  const auto stages = static_cast<std::size_t>(cut.options.pipeline);
+  const auto chunks = static_cast<std::size_t>(cut.options.interleave);
+  const double layer = times.layer();
+  std::vector<double> time(stages, static_cast<double>(chunks) * layer);
+  std::vector<std::size_t> of_stage(stages, chunks);
+  time.front() += times.embedding();
+  time.back() += times.head();
+  for (std::int64_t left = cut.model->layers - cut.options.pipeline * cut.options.interleave; left > 0; --left) {
+    const auto least = static_cast<std::size_t>(std::ranges::min_element(time) - time.begin());
+    time[least] += layer;
+    ++of_stage[least];
+  }
+  std::vector<std::int64_t> layers;
+  for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+    for (std::size_t stage = 0; stage < stages; ++stage)
+      layers.push_back(
+          static_cast<std::int64_t>(of_stage[stage] / chunks + (chunk < of_stage[stage] % chunks ? 1 : 0)));
+  }
+  return layers;
+}
+
+}  // namespace tessera::strategy::megatron

@@ -1,0 +1,116 @@
+// Layers that stages do not divide, and machines of which a part is used.
+#include <catch2/catch.hpp>
+
+#include "jobs.hpp"
+
+namespace tessera::strategy {
+namespace {
+
+std::string described(const Plan& plan, const std::string& key) {
+  for (const auto& [name, value] : plan.description) {
+    if (name == key) return value;
+  }
+  return "";
+}
+
+/// Per token a layer of width 512 has 24 h + 4 s = 20,480 h FLOP forward, the logits 2 v = 102,400 h: five layers. The
+/// embedding has none.
+TestJob job_of(std::int64_t layers, std::uint32_t devices) {
+  TestJob job(devices, gpt(layers, 512, 8), 16);
+  job.workload.sequence = 2048;
+  return job;
+}
+
+std::string stages(std::int64_t layers, const std::string& keys) {
+  TestJob job = job_of(layers, 4);
+  const Plan plan = job.plan("pipeline = 4\n" + keys);
+  return job.diagnostics.ok() ? described(plan, "layers a stage") : job.diagnostics.errors()[0];
+}
+
+std::vector<program::DeviceId> taking_part(const Plan& plan) {
+  std::vector<program::DeviceId> devices;
+  for (program::DeviceId i = 0; i < plan.program.devices.size(); ++i) {
+    if (!plan.program.devices[i].streams.empty()) devices.push_back(i);
+  }
+  return devices;
+}
+
+}  // namespace
+
+TEST_CASE("layers are spread by time: the logits of the last stage count") {
+  // One layer each, the last stage is at 1 + 5: the six others go to the first three, which are at 3 then.
+  CHECK(stages(10, "uneven_layers = \"spread\"") == "3 x 3, 1 x 1");
+  CHECK(stages(14, "uneven_layers = \"spread\"") == "5 x 1, 4 x 2, 1 x 1");
+  // 26: [7, 7, 7, 1 + 5] leaves four; the last stage, at 6, takes one, then all are at 7.
+  CHECK(stages(26, "uneven_layers = \"spread\"") == "8 x 3, 2 x 1");
+  // What the stages divide stays even.
+  CHECK(stages(12, "uneven_layers = \"spread\"") == "3");
+}
+
+TEST_CASE("layers of each stage may be given, also of each chunk") {
+  CHECK(stages(10, "stage_layers = [3, 4, 2, 1]") == "3 x 1, 4 x 1, 2 x 1, 1 x 1");
+  // Two chunks: stages hold 1 + 1, 2 + 1, 1 + 1 and 1 + 2 layers.
+  CHECK(stages(10, "interleave = 2\nstage_layers = [1, 2, 1, 1, 1, 1, 1, 2]") == "2 x 1, 3 x 1, 2 x 1, 3 x 1");
+}
+
+TEST_CASE("a stage holds the weights and activations of its own layers") {
+  TestJob job = job_of(10, 4);
+  const Plan plan = job.plan("pipeline = 4\nmicro_batch = 1\nstage_layers = [3, 4, 2, 1]");
+  REQUIRE(job.diagnostics.errors().empty());
+  const auto weights = [&](program::DeviceId device) {
+    return at_peak(plan.program, device, program::MemoryCategory::weights);
+  };
+  // 12 h^2 + 13 h parameters a layer, 2 B each; stages 1 and 2 hold nothing else.
+  const std::int64_t layer = 2 * (12 * 512 * 512 + 13 * 512);
+  CHECK(weights(1) == 4 * layer);
+  CHECK(weights(2) == 2 * layer);
+  // 1F1B: stage 1 keeps three micro-batches, stage 2 two.
+  const auto activations = [&](program::DeviceId device) {
+    return at_peak(plan.program, device, program::MemoryCategory::activations);
+  };
+  CHECK(activations(1) == 3 * activations(2));
+}
+
+TEST_CASE("what does not fit is refused with the key that helps") {
+  CHECK(stages(10, "") ==
+        "strategy.toml:1:12: pipeline 4 x interleave 1 = 4 does not divide the 10 layers of gpt; uneven_layers = "
+        "\"spread\" gives some stages one more");
+  CHECK(stages(3, "uneven_layers = \"spread\"") ==
+        "strategy.toml:1:12: pipeline 4 x interleave 1 = 4 does not divide the 3 layers of gpt");
+  CHECK(stages(10, "stage_layers = [3, 4, 2]") ==
+        "strategy.toml:2:16: 3 numbers, allowed: pipeline 4 x interleave 1 = 4");
+  CHECK(stages(10, "stage_layers = [3, 4, 2, 2]") ==
+        "strategy.toml:2:16: allowed are numbers of at least 1 that add up to the 10 layers of gpt, not to 11");
+  CHECK(stages(10, "stage_layers = [3, 7, 0, 0]") ==
+        "strategy.toml:2:16: allowed are numbers of at least 1 that add up to the 10 layers of gpt");
+}
+
+TEST_CASE("devices beyond the cut stay idle when that is asked for") {
+  TestJob job = job_of(8, 16);
+  const Plan plan = job.plan("tensor = 4\npipeline = 2\ndata = 1\nspare_devices = \"idle\"");
+  REQUIRE(job.diagnostics.errors().empty());
+  CHECK(taking_part(plan) == std::vector<program::DeviceId>{0, 1, 2, 3, 4, 5, 6, 7});
+  CHECK(described(plan, "left out") == "gpu 8 to gpu 15");
+}
+
+TEST_CASE("a node with a dead device gives as many as make whole tensor-parallel groups") {
+  TestJob job = job_of(8, 16);
+  job.machine.speed[3] = 0;
+  // All eight of a node are needed: node 0 is left out.
+  const Plan whole = job.plan("tensor = 8\nspare_devices = \"idle\"");
+  REQUIRE(job.diagnostics.errors().empty());
+  CHECK(taking_part(whole) == std::vector<program::DeviceId>{8, 9, 10, 11, 12, 13, 14, 15});
+  CHECK(described(whole, "left out") == "gpu 0 to gpu 2, gpu 4 to gpu 7");
+  // Groups of four: one of node 0, two of node 1, so three replicas.
+  job.workload.global_batch = 24;
+  const Plan fours = job.plan("tensor = 4\nspare_devices = \"idle\"");
+  REQUIRE(job.diagnostics.errors().empty());
+  CHECK(described(fours, "data parallel") == "3");
+  CHECK(taking_part(fours) == std::vector<program::DeviceId>{0, 1, 2, 4, 8, 9, 10, 11, 12, 13, 14, 15});
+  CHECK(described(fours, "left out") == "gpu 5 to gpu 7");
+  // Groups that no node can hold may stand anywhere: 15 devices, 12 in one group.
+  const Plan anywhere = job.plan("tensor = 1\npipeline = 4\ndata = 3\nspare_devices = \"idle\"");
+  CHECK(described(anywhere, "left out") == "gpu 13 to gpu 15");
+}
+
+}  // namespace tessera::strategy
