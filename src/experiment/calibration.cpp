@@ -1,10 +1,11 @@
 #include "calibration.hpp"
 
-#include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "tessera/experiment/experiment.hpp"
 #include "tessera/machine/topology.hpp"
+#include "tessera/workload/operator.hpp"
 
 namespace tessera::experiment {
 namespace {
@@ -44,6 +45,23 @@ std::vector<std::string> overridden(const Table& calibration, const Table* own, 
   return keys;
 }
 
+/// The defaults of the cost model that a [cost] table names.
+std::shared_ptr<Table> default_cost(const Table& cost) {
+  auto defaults = std::make_shared<Table>(cost.where());
+  const std::string* model = text_in(cost, "model");
+  for (const auto& kind : workload::cost_model_kinds()) {
+    if (model == nullptr || kind.name != *model) continue;
+    defaults->set("model", *cost.find("model"));
+    kind.schema().complete(*defaults);
+  }
+  return defaults;
+}
+
+std::string with_own_keys(std::string text, const std::vector<std::string>& keys) {
+  for (std::size_t i = 0; i < keys.size(); ++i) text += (i == 0 ? ", the experiment's own " : ", ") + keys[i];
+  return text;
+}
+
 }  // namespace
 
 void apply_calibration(Table& root) {
@@ -60,8 +78,12 @@ void apply_calibration(Table& root) {
 
 std::string calibration_text(const Table& resolved) {
   const Table* calibration = calibration_of(resolved);
-  if (calibration == nullptr) return "uncalibrated: peak rates";
   std::vector<std::string> keys;
+  if (calibration == nullptr) {
+    const Table* cost = table_in(&resolved, "cost");
+    if (cost != nullptr) keys = overridden(*default_cost(*cost), cost, "cost");
+    return keys.empty() ? "uncalibrated: peak rates" : with_own_keys("uncalibrated", keys);
+  }
   for (const char* name : {"topology", "cost", "collectives"}) {
     const Table* own = table_in(std::string(name) == "topology" ? table_in(&resolved, "machine") : &resolved, name);
     const Table* defaults = table_in(calibration, name);
@@ -71,9 +93,7 @@ std::string calibration_text(const Table& resolved) {
     const std::vector<std::string> found = overridden(*defaults, own, name);
     keys.insert(keys.end(), found.begin(), found.end());
   }
-  std::string text = "calibrated";
-  for (std::size_t i = 0; i < keys.size(); ++i) text += (i == 0 ? ", the experiment's own " : ", ") + keys[i];
-  return text;
+  return with_own_keys("calibrated", keys);
 }
 
 }  // namespace tessera::experiment

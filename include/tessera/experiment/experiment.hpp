@@ -79,7 +79,7 @@ struct Experiment {
 };
 
 /// What a resolved experiment's rates come from, for results: "calibrated", "calibrated, the experiment's own
-/// cost.memory_efficiency", "uncalibrated: peak rates".
+/// cost.memory_efficiency", "uncalibrated: peak rates", "uncalibrated, the experiment's own cost.launch_overhead".
 [[nodiscard]] std::string calibration_text(const config::Table& resolved);
 
 /// Where the key of a KeyError stands in a resolved table, or else the nearest table above it.
