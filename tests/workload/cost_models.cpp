@@ -84,6 +84,37 @@ TEST_CASE("tile: a product that adds to FP32 gradients stores more") {
   CHECK(10 * model->time(added, a100()) < 11 * model->time(plain, a100()));
 }
 
+TEST_CASE("tile: a measured GEMM takes its measured time, its neighbours deviate as it does, far ones do not") {
+  // Twice the modelled time at 1024 x 1024 x 1024. One octave away in one dimension: weight 1 beside 1/27 for the model
+  // alone, 2^(27/28); a factor of 2^30 away: 1.
+  const std::string one = "gemm_deviations = [{ m = 1024, n = 1024, k = 1024, ratio = 2.0 }]\n";
+  const auto plain = cost_model(ideal_tiles), measured = cost_model(ideal_tiles + one);
+  const auto ratio = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+    const Operator op = gemm("gemm", 1, m, n, k, "fp16");
+    return static_cast<double>(measured->time(op, round_device())) /
+           static_cast<double>(plain->time(op, round_device()));
+  };
+  CHECK(ratio(1024, 1024, 1024) == Approx(2).epsilon(1e-6));
+  CHECK(ratio(2048, 1024, 1024) == Approx(std::pow(2, 27.0 / 28)).epsilon(1e-6));
+  CHECK(ratio(1024, 1024, 512) == Approx(std::pow(2, 27.0 / 28)).epsilon(1e-6));
+  CHECK(ratio(1 << 20, 1 << 20, 1 << 5) == Approx(1).epsilon(0.02));
+  // A batch of products has as many rows as they have together.
+  const Operator batch = gemm("batch", 4, 256, 1024, 1024, "fp16");
+  CHECK(static_cast<double>(measured->time(batch, round_device())) ==
+        Approx(2.0 * static_cast<double>(plain->time(batch, round_device()))).epsilon(1e-6));
+  // What is no GEMM has none.
+  const Operator norm = streaming(OperatorKind::norm, "norm", 1'000'000, 0, "fp16");
+  CHECK(measured->time(norm, round_device()) == plain->time(norm, round_device()));
+}
+
+TEST_CASE("tile: GEMMs may have a share of the memory bandwidth of their own") {
+  // 128 x 128 x 32: operands and result are 2 x (2 x 128 x 32 + 128 x 128) B = 49,152 B; at 0.1 of 1 TB/s 491,520 ps.
+  const auto slow = cost_model(ideal_tiles + "gemm_memory_efficiency = 0.1\n");
+  CHECK(slow->time(gemm("small", 1, 128, 128, 32, "fp16"), round_device()) == 491'520);
+  const Operator norm = streaming(OperatorKind::norm, "norm", 1'000'000, 0, "fp16");
+  CHECK(slow->time(norm, round_device()) == 1'000'000);
+}
+
 TEST_CASE("tile: exposed stores share the memory bandwidth after the arithmetic") {
   // The product of the first test: 2,147,483,648 ps of arithmetic on all cores; its 512 x 256 x 2 B = 262,144 B leave
   // at 1 TB/s after that, whatever the tiles: 262,144 ps.

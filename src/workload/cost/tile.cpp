@@ -2,7 +2,9 @@
 // cores idle, and a tile that is too small waits for its operands.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
+#include <vector>
 
 #include "cost_models.hpp"
 #include "tessera/base/integers.hpp"
@@ -10,14 +12,39 @@
 namespace tessera::workload {
 namespace {
 
+/// A GEMM that was measured.
+struct Deviation {
+  std::int64_t m = 0, n = 0, k = 0;
+  double ratio = 0;  ///< measured over modelled time
+};
+
+const config::Schema<Deviation>& deviation_schema() {
+  static const config::Schema<Deviation> schema = [] {
+    config::Schema<Deviation> s("cost.tile.gemm_deviations", "A GEMM that was measured, (m x k) by (k x n).");
+    const auto dimension = [&](const char* key, std::int64_t Deviation::*member, const char* help) {
+      s.integer(key, member, help).at_least("1").at_most("1000000000");
+    };
+    dimension("m", &Deviation::m, "rows of the result");
+    dimension("n", &Deviation::n, "columns of the result");
+    dimension("k", &Deviation::k, "length of the sums");
+    s.number("ratio", &Deviation::ratio, "measured time over that of the model without these deviations")
+        .at_least("0.1")
+        .at_most("10");
+    return s;
+  }();
+  return schema;
+}
+
 struct Parameters {
   double matrix_efficiency = 0;
   double attention_efficiency = 0;
   double memory_efficiency = 0;
+  double gemm_memory_efficiency = 0;  ///< 0: memory_efficiency
   std::int64_t operand_bytes_per_clock = 0;
   Time tile_latency = 0;
   bool exposed_stores = false;
   Time launch_overhead = 0;
+  std::vector<Deviation> deviations;
 };
 
 config::Schema<Parameters> make_schema() {
@@ -37,6 +64,11 @@ config::Schema<Parameters> make_schema() {
       .at_least("0.01")
       .at_most("1")
       .otherwise("1");
+  s.number("gemm_memory_efficiency", &Parameters::gemm_memory_efficiency,
+           "the same of a GEMM's operands and results; memory_efficiency when absent")
+      .at_least("0.01")
+      .at_most("1")
+      .optional();
   s.integer("operand_bytes_per_clock", &Parameters::operand_bytes_per_clock,
             "from the last-level cache to one core; as many as it takes when absent")
       .at_least("1")
@@ -53,6 +85,10 @@ config::Schema<Parameters> make_schema() {
              "from the end of one kernel to the start of the next")
       .at_most("1000000 s")
       .otherwise("0 s");
+  s.tables(
+       "gemm_deviations", &Parameters::deviations, deviation_schema(),
+       "GEMMs that were measured; the model returns their times, and those of others deviate as their neighbours do")
+      .optional();
   return s;
 }
 
@@ -83,13 +119,39 @@ class Tile : public CostModel {
 
   [[nodiscard]] Time time(const Operator& op, const machine::DeviceSpec& device) const override {
     if (cost::is_empty(op)) return 0;
-    double longest = cost::memory_time(op, device, parameters_.memory_efficiency);
-    if (op.kind == OperatorKind::gemm) longest = gemm_time(op, device, longest);
+    const bool is_gemm = op.kind == OperatorKind::gemm;
+    double longest = cost::memory_time(op, device, is_gemm ? gemm_memory() : parameters_.memory_efficiency);
+    if (is_gemm) longest = gemm_time(op, device, longest);
     if (op.kind == OperatorKind::attention) longest = std::max(longest, attention_time(op, device));
-    return cost::round_up(longest + cost::launch(op, parameters_.launch_overhead), op, device);
+    const double total = longest + cost::launch(op, parameters_.launch_overhead);
+    return cost::round_up(is_gemm ? total * deviation(op) : total, op, device);
   }
 
  private:
+  [[nodiscard]] double gemm_memory() const {
+    return parameters_.gemm_memory_efficiency > 0 ? parameters_.gemm_memory_efficiency : parameters_.memory_efficiency;
+  }
+
+  /// Mean of the measured neighbours' deviations, by the inverse cube of their distance; a distance of 1 is a factor of
+  /// two in one dimension. Far from all of them the model stands alone.
+  [[nodiscard]] double deviation(const Operator& op) const {
+    constexpr double far = 3;
+    double weights = 1 / (far * far * far), sum = 0;
+    for (const Deviation& measured : parameters_.deviations) {
+      const double rows = octaves(op.batch * op.m, measured.m), columns = octaves(op.n, measured.n);
+      const double depth = octaves(op.k, measured.k);
+      const double distance = std::sqrt(rows * rows + columns * columns + depth * depth);
+      if (distance == 0) return measured.ratio;
+      const double weight = 1 / (distance * distance * distance);
+      weights += weight;
+      sum += weight * std::log(measured.ratio);
+    }
+    return std::exp(sum / weights);
+  }
+  [[nodiscard]] static double octaves(std::int64_t a, std::int64_t b) {
+    return std::log2(static_cast<double>(a) / static_cast<double>(b));
+  }
+
   /// What a core can do, per picosecond.
   struct Core {
     double flops;
@@ -102,7 +164,7 @@ class Tile : public CostModel {
         unlimited ? std::numeric_limits<double>::infinity()
                   : static_cast<double>(parameters_.operand_bytes_per_clock) * static_cast<double>(device.clock) / 1e12;
     const double cores = static_cast<double>(device.cores);
-    const double memory = parameters_.memory_efficiency * static_cast<double>(device.memory_bandwidth) / 1e12;
+    const double memory = gemm_memory() * static_cast<double>(device.memory_bandwidth) / 1e12;
     return {cost::peak_rate(op, device) / cores, bytes, memory / cores};
   }
 
@@ -160,8 +222,7 @@ class Tile : public CostModel {
     if (slices == 1) return 0;
     const std::int64_t partial = 4 * slices * op.batch * op.m * op.n;
     const Operator sum = streaming(OperatorKind::reduction, op.name, partial, partial, op.datatype);
-    return cost::memory_time(sum, device, parameters_.memory_efficiency) +
-           static_cast<double>(parameters_.launch_overhead);
+    return cost::memory_time(sum, device, gemm_memory()) + static_cast<double>(parameters_.launch_overhead);
   }
 
   /// A core takes 128 queries of one head with all their keys.
