@@ -127,7 +127,8 @@ def main():
     print(f"# points: {100 * mean(corrected):.1f} % with the deviations of their neighbours")
     for key, value in cost(best, options.memory_efficiency).items():
         if key != "gemm_deviations":
-            print(f"{key} = " + (f'"{value}"' if isinstance(value, str) else f"{value}"))
+            text = f"{key} = " + (f'"{value}"' if isinstance(value, str) else f"{value}")
+            print(f"{text:<38} # " + (f"fitted to {pathlib.Path(options.table).name}" if key in START else "given"))
     print("gemm_deviations = [")
     for (m, n, k), ratio in deviations.items():
         print(f"  {{ m = {m}, n = {n}, k = {k}, ratio = {ratio} }},")
