@@ -10,7 +10,7 @@ import h5py
 import numpy
 import pandas
 
-SCHEMA_VERSIONS = (1, 2, 3)  # 1: waiting was part of communication; 2: says nothing of the calibration
+SCHEMA_VERSIONS = (1, 2)  # 1: waiting was part of communication
 FORMAT = "tessera results"
 
 

@@ -46,10 +46,13 @@ std::string wrapped(const std::vector<std::string>& parts) {
 
 std::string heading(const h5::Reader& file, const h5::Rows& s) {
   std::vector<std::string> parts;
+  // Files of earlier versions of Tessera do not.
+  const bool says_rates =
+      std::ranges::any_of(s.columns(), [](const auto& column) { return column.name == "calibration"; });
   for (const char* what : {"model", "machine", "strategy"}) {
     const std::string name = s.text(0, what);
-    const bool says_rates = file.version() > 2 && std::string_view(what) == "machine";
-    const std::string rates = says_rates ? " (" + s.text(0, "calibration") + ")" : "";
+    const std::string rates =
+        says_rates && std::string_view(what) == "machine" ? " (" + s.text(0, "calibration") + ")" : "";
     if (!name.empty()) parts.push_back(std::string(what) + " " + name + rates);
   }
   const h5::Rows plan = file.read("/plan");

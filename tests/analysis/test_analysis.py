@@ -115,7 +115,7 @@ class Loading(WithFile):
         make(later, 1, 1, 1)
         with h5py.File(later, "a") as file:
             file.attrs["schema_version"] = 99
-        with self.assertRaisesRegex(tessera_analysis.ResultsError, "schema version 99, this package reads versions 1 to 3"):
+        with self.assertRaisesRegex(tessera_analysis.ResultsError, "schema version 99, this package reads versions 1 to 2"):
             tessera_analysis.load(later)
 
 

@@ -211,7 +211,7 @@ class Unchecked(Damage):
                 file.attrs[name] = value
             return edit
         for name, value in (("format", "something else"), ("format", 7), ("schema_version", "one"),
-                            ("schema_version", [1, 2]), ("schema_version", 4)):
+                            ("schema_version", [1, 2]), ("schema_version", 3)):
             self.edited(attribute(name, value))
             self.assertEqual(self.codes(), [2, 2, 2], (name, value))
 
