@@ -45,9 +45,9 @@ class Pricer:
         text = f'[machine]\ninclude = "{options.machine}"\n[record]\ntimeline = true\n[strategy]\nname = "script"\n'
         self.experiment.write_text(text + "".join(step.format(*shape, options.datatype) for shape in self.shapes), encoding="utf-8")
 
-    def microseconds(self, constants):
+    def microseconds(self, constants, deviations=None):
         command = [self.tessera, "run", str(self.experiment), "-o", str(self.out), "--force", "--progress", "off"]
-        for key, value in cost(constants, self.copies).items():
+        for key, value in cost(constants, self.copies, deviations or {}).items():
             command += ["--set", f"cost.{key}={value}"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
@@ -58,10 +58,10 @@ class Pricer:
         return dict(zip(self.shapes, (rows["end_ps"] - rows["begin_ps"]) * 1e-6))
 
 
-def cost(constants, copies):
+def cost(constants, copies, deviations):
     """As [cost] has them."""
-    return {"model": "tile", "stores": "exposed", "launch_overhead": LAUNCH, "gemm_memory_efficiency": copies, "gemm_deviations": "[]", **constants,
-            "tile_latency": f"{constants['tile_latency']} ns"}
+    return {"model": "tile", "stores": "exposed", "launch_overhead": LAUNCH, "gemm_memory_efficiency": copies, **constants,
+            "tile_latency": f"{constants['tile_latency']} ns", "gemm_deviations": f"[{', '.join(as_toml(deviations))}]"}
 
 
 def mean(values):
@@ -93,16 +93,9 @@ def fit(pricer, measured):
     return best
 
 
-def neighbours_deviation(shape, deviations):
-    """As cost model "tile" has it (docs/models.md)."""
-    weights, total = 1 / 27, 0.0
-    for point, ratio in deviations.items():
-        distance = math.sqrt(sum(math.log2(a / b) ** 2 for a, b in zip(shape, point)))
-        if distance == 0:
-            return ratio
-        weights += distance ** -3
-        total += distance ** -3 * math.log(ratio)
-    return math.exp(total / weights)
+def as_toml(deviations):
+    """The list gemm_deviations."""
+    return [f"{{ m = {m}, n = {n}, k = {k}, ratio = {ratio} }}" for (m, n, k), ratio in deviations.items()]
 
 
 def main():
@@ -118,20 +111,23 @@ def main():
         pricer = Pricer(options, measured, pathlib.Path(folder))
         best = fit(pricer, measured)
         modelled = pricer.microseconds(best)
-    deviations = {point: round(measured[point] / modelled[point], 4) for point in sorted(points)}
-    plain = [abs(math.log(modelled[shape] / measured[shape])) for shape in measured]
+        deviations = {point: round(measured[point] / modelled[point], 4) for point in sorted(points)}
+        corrected = pricer.microseconds(best, deviations)
     others = [shape for shape in measured if shape not in points]
-    corrected = [abs(math.log(modelled[shape] * neighbours_deviation(shape, deviations) / measured[shape])) for shape in others]
-    print(f"# {len(measured)} GEMMs of {pathlib.Path(options.table).name}: {100 * mean(plain):.1f} % mean deviation by the constants alone; "
+
+    def off(times, shapes):
+        return 100 * mean([abs(math.log(times[shape] / measured[shape])) for shape in shapes])
+
+    print(f"# {len(measured)} GEMMs of {pathlib.Path(options.table).name}: {off(modelled, measured):.1f} % mean deviation by the constants alone; "
           f"the {len(others)} that are no")
-    print(f"# points: {100 * mean(corrected):.1f} % with the deviations of their neighbours")
-    for key, value in cost(best, options.memory_efficiency).items():
+    print(f"# points: {off(corrected, others):.1f} % with the deviations of their neighbours")
+    for key, value in cost(best, options.memory_efficiency, {}).items():
         if key != "gemm_deviations":
             text = f"{key} = " + (f'"{value}"' if isinstance(value, str) else f"{value}")
             print(f"{text:<38} # " + (f"fitted to {pathlib.Path(options.table).name}" if key in START else "given"))
     print("gemm_deviations = [")
-    for (m, n, k), ratio in deviations.items():
-        print(f"  {{ m = {m}, n = {n}, k = {k}, ratio = {ratio} }},")
+    for deviation in as_toml(deviations):
+        print(f"  {deviation},")
     print("]")
 
 

@@ -173,7 +173,7 @@ def main():
     tables = {
         "fitted": f"{fitted:.4f}", "rows": rows, "shares": study.shares(fitted), "layers": layers,
         "replicas": study.replicas(fitted), "sensitivity": study.sensitivity(fitted), "variants": study.variants(),
-        "mean in short": f"{mean_abs(deviations):.2f}", "mean": f"{mean_abs(deviations):.2f}", "max": f"{max_abs(deviations):.2f}",
+        "mean in short": f"{mean_abs(deviations):.2f}", "max in short": f"{max_abs(deviations):.2f}", "mean": f"{mean_abs(deviations):.2f}", "max": f"{max_abs(deviations):.2f}",
         "predicted mean": f"{mean_abs(predicted):.2f}", "predicted max": f"{max_abs(predicted):.2f}",
         "layer mean": f"{mean_abs(layer_deviations):.1f}",
     }

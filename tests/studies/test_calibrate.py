@@ -39,13 +39,6 @@ class Calibrate(unittest.TestCase):
         self.assertLessEqual(best["matrix_efficiency"], 1)
         self.assertTrue(all(value > 0 for value in best.values()))
 
-    def test_neighbours_deviate_as_the_model_has_it(self):
-        points = {(1024, 1024, 1024): 2.0}
-        self.assertEqual(calibrate.neighbours_deviation((1024, 1024, 1024), points), 2.0)
-        # One octave away: weight 1 beside 1/27 for the model alone.
-        self.assertAlmostEqual(calibrate.neighbours_deviation((2048, 1024, 1024), points), 2 ** (27 / 28))
-        self.assertAlmostEqual(calibrate.neighbours_deviation((1, 1, 1), points), 1, delta=0.01)
-
     def test_a_table_has_comments_and_says_what_its_shapes_are_for(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "gemms.csv"
@@ -55,10 +48,11 @@ class Calibrate(unittest.TestCase):
         self.assertEqual(points, {(1, 2, 3)})
 
     def test_what_is_printed_is_what_the_cost_model_takes(self):
-        keys = calibrate.cost(calibrate.START, 0.85)
+        keys = calibrate.cost(calibrate.START, 0.85, {(1, 2, 3): 1.5})
         self.assertEqual(keys["tile_latency"], f"{calibrate.START['tile_latency']} ns")
         self.assertEqual(keys["gemm_memory_efficiency"], 0.85)
         self.assertEqual(keys["model"], "tile")
+        self.assertEqual(keys["gemm_deviations"], "[{ m = 1, n = 2, k = 3, ratio = 1.5 }]")
 
 
 if __name__ == "__main__":

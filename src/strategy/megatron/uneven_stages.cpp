@@ -13,12 +13,13 @@ class Times {
 
   /// The mean of the model's layers.
   [[nodiscard]] double layer() const {
-    double sum = 0;
-    for (const bool moe : {false, true}) {
-      const auto count = std::ranges::count_if(layers(), [&](std::int64_t i) { return is_moe(i) == moe; });
-      if (count > 0) sum += static_cast<double>(count) * layer(moe);
-    }
-    return sum / static_cast<double>(cut_.model->layers);
+    const std::int64_t layers = cut_.model->layers;
+    std::int64_t moe = 0;
+    for (std::int64_t i = 0; i < layers; ++i) moe += workload::is_moe_layer(*cut_.model, i) ? 1 : 0;
+    const auto sum = [&](std::int64_t count, bool is_moe) {
+      return count == 0 ? 0 : static_cast<double>(count) * layer(is_moe);
+    };
+    return (sum(layers - moe, false) + sum(moe, true)) / static_cast<double>(layers);
   }
   [[nodiscard]] double embedding() const {
     const auto embedding = workload::embedding_operators(*cut_.model, cut_.layer_shape(false, 0));
@@ -32,12 +33,6 @@ class Times {
   }
 
  private:
-  [[nodiscard]] std::vector<std::int64_t> layers() const {
-    std::vector<std::int64_t> all;
-    for (std::int64_t i = 0; i < cut_.model->layers; ++i) all.push_back(i);
-    return all;
-  }
-  [[nodiscard]] bool is_moe(std::int64_t layer) const { return workload::is_moe_layer(*cut_.model, layer); }
   [[nodiscard]] double layer(bool moe) const {
     const auto layer = workload::transformer_layer(*cut_.model, cut_.layer_shape(moe, 0));
     const bool repeats = cut_.options.recomputation == workload::Recomputation::full;
