@@ -1,4 +1,5 @@
-// tessera list: the machines, models and experiments that come with it, or that TESSERA_INPUTS names. Never starts MPI.
+// tessera list: the machines, models, recipes and experiments that come with it, or that TESSERA_INPUTS names. Never
+// starts MPI.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -12,8 +13,10 @@ namespace {
 using experiment::Listing;
 
 const std::map<std::string, Listing>& listings() {
-  static const std::map<std::string, Listing> all{
-      {"machines", Listing::machines}, {"models", Listing::models}, {"experiments", Listing::experiments}};
+  static const std::map<std::string, Listing> all{{"machines", Listing::machines},
+                                                  {"models", Listing::models},
+                                                  {"recipes", Listing::recipes},
+                                                  {"experiments", Listing::experiments}};
   return all;
 }
 
@@ -32,10 +35,10 @@ ExitCode list(Listing what) {
 
 Command add_list(CLI::App& app) {
   auto what = std::make_shared<std::string>();
-  CLI::App* options = app.add_subcommand("list", "List the machines or models that an experiment can name.");
-  options->add_option("WHAT", *what, "machines, models or experiments, as found under the input folders")
+  CLI::App* options = app.add_subcommand("list", "List the machines, models or recipes that an experiment can name.");
+  options->add_option("WHAT", *what, "machines, models, recipes or experiments, as found under the input folders")
       ->required()
-      ->check(CLI::IsMember({"machines", "models", "experiments"}));
+      ->check(CLI::IsMember({"machines", "models", "recipes", "experiments"}));
   return {options, [what] { return guarded(false, [&] { return list(listings().at(*what)); }); }};
 }
 

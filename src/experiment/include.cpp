@@ -1,4 +1,4 @@
-// Machines and models by name: found, read, and put under the keys that the experiment gives itself.
+// Machines, models and recipes by name: found, read, and put under the keys that the experiment gives itself.
 #include <algorithm>
 #include <set>
 
@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 using config::Table;
 using config::Value;
 
-/// What machines and models differ in.
+/// What machines, models and recipes differ in.
 struct Family {
   std::string noun;                     ///< "machine": also the key
   std::string folder;                   ///< below the input folders
@@ -22,6 +22,7 @@ struct Family {
 };
 const Family machines{"machine", "machines", {".toml"}};
 const Family models{"model", "models", {".toml", ".json"}};
+const Family recipes{"recipe", "recipes", {".toml"}};
 
 bool is_path(const std::string& name, const Family& family) {
   const std::string extension = fs::path(name).extension().string();
@@ -114,6 +115,17 @@ std::shared_ptr<Table> parse_machine(const std::string& text, const std::string&
   return table;
 }
 
+std::shared_ptr<Table> parse_recipe(const std::string& text, const std::string& file,
+                                    config::Diagnostics& diagnostics) {
+  config::Diagnostics own;
+  auto table = config::parse_toml(text, file, own);
+  const std::size_t before = own.errors().size();
+  if (own.ok()) (void)recipe_schema().read(*table, own);
+  const bool usable = own.errors().size() == before && own.ok();
+  diagnostics.add(own);
+  return usable ? table : nullptr;
+}
+
 /// TOML keeps its positions; a Hugging Face configuration becomes the fields that it stands for.
 std::shared_ptr<Table> parse_model(const std::string& text, const std::string& file, config::Diagnostics& diagnostics) {
   config::Diagnostics own;
@@ -168,6 +180,25 @@ std::shared_ptr<Table> as_table(const Value& value, const Family& family, config
   return table;
 }
 
+/// The tables of a recipe below those of the experiment; a recipe's strategy has to be the experiment's.
+void add_recipe(Table& root, const Value& name, const Table& recipe, config::Diagnostics& diagnostics) {
+  for (const auto& [key, value] : recipe.entries()) {
+    if (value.table() == nullptr) continue;  // "source"
+    if (root.find(key) == nullptr) root.set(key, {std::make_shared<Table>(name.where()), name.where()});
+    Table* own = root.find(key)->table();
+    if (own == nullptr) continue;  // whoever reads that table says so
+    const Value* theirs = value.table()->find("name");
+    const Value* ours = own->find("name");
+    if (key == "strategy" && theirs != nullptr && ours != nullptr && ours->string() != nullptr &&
+        *ours->string() != *theirs->string()) {
+      diagnostics.error(name.where(), "recipe \"" + *name.string() + "\" is for strategy \"" + *theirs->string() +
+                                          "\", not for \"" + *ours->string() + "\"");
+      return;
+    }
+    machine::add_missing(*own, *value.table());
+  }
+}
+
 void replace(Table& root, const std::string& key, const Value& old, std::shared_ptr<Table> table) {
   if (table == nullptr) {
     root.erase(key);
@@ -181,6 +212,8 @@ void replace(Table& root, const std::string& key, const Value& old, std::shared_
 std::vector<std::string> machine_names(const SearchPath& search) { return known_names(machines, search); }
 
 std::vector<std::string> model_names(const SearchPath& search) { return known_names(models, search); }
+
+std::vector<std::string> recipe_names(const SearchPath& search) { return known_names(recipes, search); }
 
 void inline_machine(Table& root, const SearchPath& search, config::Diagnostics& diagnostics) {
   const Value* found = root.find("machine");
@@ -208,6 +241,22 @@ void inline_model(Table& root, const SearchPath& search, config::Diagnostics& di
     table = with_include(*table, key, models, parse_model, search, open, diagnostics);
   }
   replace(root, "model", value, std::move(table));
+}
+
+std::shared_ptr<Table> read_recipe(const Value& name, const SearchPath& search, config::Diagnostics& diagnostics) {
+  std::set<std::string> open;
+  Table including(name.where());
+  including.set("include", name);
+  return with_include(including, "include", recipes, parse_recipe, search, open, diagnostics);
+}
+
+void inline_recipe(Table& root, const SearchPath& search, config::Diagnostics& diagnostics) {
+  const Value* found = root.find("recipe");
+  if (found == nullptr) return;
+  const Value name = *found;
+  const auto recipe = read_recipe(name, search, diagnostics);
+  root.erase("recipe");
+  if (recipe != nullptr) add_recipe(root, name, *recipe, diagnostics);
 }
 
 }  // namespace tessera::experiment

@@ -51,6 +51,13 @@ std::string of_model(const Table& table, Diagnostics& diagnostics) {
   return text + ", " + model.name;
 }
 
+Listed describe_recipe(const std::string& name, const SearchPath& search) {
+  Diagnostics diagnostics;
+  const auto recipe = read_recipe({name, {}}, search, diagnostics);
+  if (recipe == nullptr) return {name, one_line("cannot be used: " + diagnostics.errors().front())};
+  return {name, one_line(recipe_schema().read(*recipe, diagnostics).source)};
+}
+
 using Describe = std::string (*)(const Table&, Diagnostics&);
 using Inline = void (*)(Table&, const SearchPath&, Diagnostics&);
 
@@ -107,6 +114,10 @@ std::vector<Listed> list(Listing what, const std::vector<fs::path>& folders) {
   const SearchPath search{"", folders, false};
   const bool machines = what == Listing::machines;
   std::vector<Listed> all;
+  if (what == Listing::recipes) {
+    for (const std::string& name : recipe_names(search)) all.push_back(describe_recipe(name, search));
+    return all;
+  }
   for (const std::string& name : machines ? machine_names(search) : model_names(search)) {
     all.push_back(machines ? describe("machine", name, search, inline_machine, of_machine)
                            : describe("model", name, search, inline_model, of_model));

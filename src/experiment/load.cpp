@@ -102,6 +102,7 @@ Source load(const std::string& path, const std::vector<Setting>& settings,
   const SearchPath search{folder_of(path), folders};
   inline_machine(*source.table, search, diagnostics);
   inline_model(*source.table, search, diagnostics);
+  inline_recipe(*source.table, search, diagnostics);
   name_untitled(*source.table, path);
   source.table = complete(*source.table);
   if (plan != nullptr) check_plan_fits(*source.table, *plan, diagnostics);

@@ -17,12 +17,28 @@ const config::Schema<Head>& head_schema() {
     s.also_accept(
         "model",
         "name of a model, or a table [model]: include = \"name\", hugging_face = \"config.json\" or all fields");
+    s.also_accept("recipe", "name of a recipe: what a software stack does, as defaults of the tables below");
     s.also_accept("workload", "what is run, see workload");
     s.also_accept("strategy", "how it is cut and scheduled: name and that strategy's own keys, see strategy.NAME");
     s.also_accept("cost", "how long an operator takes: model and that cost model's own keys, see cost.NAME");
     s.also_accept("collectives", "which algorithm each kind of collective uses, see collectives");
     s.also_accept("record", "what is kept beside the summary, see record");
     s.also_accept("simulation", "how the simulation runs, see simulation");
+    return s;
+  }();
+  return schema;
+}
+
+const config::Schema<Recipe>& recipe_schema() {
+  static const config::Schema<Recipe> schema = [] {
+    config::Schema<Recipe> s("recipe",
+                             "A recipe file: what a software stack does, as defaults of an experiment's tables.");
+    s.text("source", &Recipe::source, "which stack, of which year, and where that is written").otherwise("");
+    s.also_accept("include", "another recipe, whose keys these win over");
+    s.also_accept("workload", "defaults of the experiment's [workload]");
+    s.also_accept("strategy", "defaults of the experiment's [strategy]; with a name, for that strategy alone");
+    s.also_accept("cost", "defaults of the experiment's [cost]");
+    s.also_accept("collectives", "defaults of the experiment's [collectives]");
     return s;
   }();
   return schema;
@@ -58,8 +74,12 @@ const config::Schema<SimulationSettings>& simulation_schema() {
 }
 
 std::vector<const config::SchemaBase*> schemas() {
-  std::vector<const config::SchemaBase*> all{&head_schema(), &record_schema(), &simulation_schema(),
-                                             &strategy::workload_schema(), &program::collective_choices_schema()};
+  std::vector<const config::SchemaBase*> all{&head_schema(),
+                                             &recipe_schema(),
+                                             &record_schema(),
+                                             &simulation_schema(),
+                                             &strategy::workload_schema(),
+                                             &program::collective_choices_schema()};
   for (const auto* schema : machine::schemas()) all.push_back(schema);
   for (const auto* schema : workload::schemas()) all.push_back(schema);
   for (const auto& kind : strategy::strategy_kinds()) {

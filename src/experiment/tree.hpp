@@ -24,19 +24,25 @@ void apply(config::Table& root, const Setting& setting, config::Diagnostics& dia
 /// Where the names in an experiment are looked up.
 struct SearchPath {
   std::filesystem::path own;                   ///< the experiment's folder
-  std::vector<std::filesystem::path> folders;  ///< with machines/ and models/ in them
+  std::vector<std::filesystem::path> folders;  ///< with machines/, models/ and recipes/ in them
   bool beside = true;                          ///< whether names are looked up in `own` as well
 };
 
 /// What the folders offer by name, sorted.
 [[nodiscard]] std::vector<std::string> machine_names(const SearchPath& search);
 [[nodiscard]] std::vector<std::string> model_names(const SearchPath& search);
+[[nodiscard]] std::vector<std::string> recipe_names(const SearchPath& search);
 
 /// Replaces machine = "name" and [machine] include = "name" by what the named file says, with the table's own keys over
 /// it.
 void inline_machine(config::Table& root, const SearchPath& search, config::Diagnostics& diagnostics);
 /// The same for the model, whose files may also be Hugging Face configurations.
 void inline_model(config::Table& root, const SearchPath& search, config::Diagnostics& diagnostics);
+/// The recipe of that name, with those that it includes; null after an error.
+[[nodiscard]] std::shared_ptr<config::Table> read_recipe(const config::Value& name, const SearchPath& search,
+                                                         config::Diagnostics& diagnostics);
+/// Replaces recipe = "name" by the tables of the named file, each key of which is a default: the experiment's own win.
+void inline_recipe(config::Table& root, const SearchPath& search, config::Diagnostics& diagnostics);
 
 /// Fills in the defaults of all layers, and brings the tables into the order of docs/experiments.md.
 [[nodiscard]] std::shared_ptr<config::Table> complete(const config::Table& root);
@@ -46,6 +52,11 @@ struct Head {
   std::string title;
 };
 [[nodiscard]] const config::Schema<Head>& head_schema();
+/// Of a file in recipes/: what a software stack does, whatever the job.
+struct Recipe {
+  std::string source;
+};
+[[nodiscard]] const config::Schema<Recipe>& recipe_schema();
 [[nodiscard]] const config::Schema<Record>& record_schema();
 [[nodiscard]] const config::Schema<SimulationSettings>& simulation_schema();
 

@@ -134,7 +134,10 @@ TEST_CASE("bad [cost] tables") {
             "c.toml:4:19: \"launch_overhead\": \"-1 us\" is out of range, allowed: 0 ps to 1000000 s"});
   CHECK(cost_errors("model = \"roofline\"\ntile_latency = \"1 us\"\n") ==
         Names{"c.toml:2:1: unknown key \"tile_latency\" in [cost.roofline], allowed: model, matrix_efficiency, "
-              "attention_efficiency, memory_efficiency, matrix_ramp, launch_overhead"});
+              "attention_efficiency, memory_efficiency, gemm_memory_efficiency, norm_memory_efficiency, "
+              "softmax_memory_efficiency, elementwise_memory_efficiency, reduction_memory_efficiency, "
+              "copy_memory_efficiency, embedding_memory_efficiency, optimizer_memory_efficiency, matrix_ramp, "
+              "launch_overhead"});
 }
 
 }  // namespace

@@ -115,6 +115,40 @@ TEST_CASE("tile: GEMMs may have a share of the memory bandwidth of their own") {
   CHECK(slow->time(norm, round_device()) == 1'000'000);
 }
 
+TEST_CASE("a kind of kernel may have a share of the memory bandwidth of its own, in each cost model") {
+  // 1 MB at 1 TB/s is 1 us at peak; norms have half of it, all others a quarter.
+  for (const std::string model : {"roofline", "tile"}) {
+    const auto shares =
+        cost_model("model = \"" + model + "\"\nmemory_efficiency = 0.25\nnorm_memory_efficiency = 0.5\n");
+    const auto time = [&](OperatorKind kind) {
+      return shares->time(streaming(kind, "kernel", 500'000, 500'000, "fp16"), round_device());
+    };
+    CHECK(time(OperatorKind::norm) == 2 * microsecond);
+    for (const OperatorKind kind :
+         {OperatorKind::softmax, OperatorKind::elementwise, OperatorKind::copy, OperatorKind::reduction,
+          OperatorKind::embedding, OperatorKind::optimizer, OperatorKind::addition}) {
+      CHECK(time(kind) == 4 * microsecond);
+    }
+  }
+}
+
+TEST_CASE("each kind's key sets the share of that kind alone") {
+  const std::vector<std::pair<std::string, OperatorKind>> kinds = {{"norm", OperatorKind::norm},
+                                                                   {"softmax", OperatorKind::softmax},
+                                                                   {"elementwise", OperatorKind::elementwise},
+                                                                   {"reduction", OperatorKind::reduction},
+                                                                   {"copy", OperatorKind::copy},
+                                                                   {"embedding", OperatorKind::embedding},
+                                                                   {"optimizer", OperatorKind::optimizer}};
+  for (const auto& [key, own] : kinds) {
+    const auto model = cost_model("model = \"tile\"\n" + key + "_memory_efficiency = 0.5\n");
+    for (const auto& [name, kind] : kinds) {
+      const Operator op = streaming(kind, name, 500'000, 500'000, "fp16");
+      CHECK(model->time(op, round_device()) == (kind == own ? 2 : 1) * microsecond);
+    }
+  }
+}
+
 TEST_CASE("tile: exposed stores share the memory bandwidth after the arithmetic") {
   // The product of the first test: 2,147,483,648 ps of arithmetic on all cores; its 512 x 256 x 2 B = 262,144 B leave
   // at 1 TB/s after that, whatever the tiles: 262,144 ps.

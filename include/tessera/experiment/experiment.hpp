@@ -112,7 +112,7 @@ struct Choice {
 struct Listed {
   std::string name, description;
 };
-enum class Listing { machines, models, experiments };
+enum class Listing { machines, models, recipes, experiments };
 /// All of them in these input folders, sorted by name within each folder of experiments. A file that could not be used
 /// is listed with the reason.
 [[nodiscard]] std::vector<Listed> list(Listing what, const std::vector<std::filesystem::path>& folders);

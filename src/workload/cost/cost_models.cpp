@@ -24,9 +24,37 @@ double peak_rate(const Operator& op, const machine::DeviceSpec& device) {
                              op.datatype, op.name, known));
 }
 
-double memory_time(const Operator& op, const machine::DeviceSpec& device, double efficiency) {
+double MemoryShares::of(OperatorKind kind) const {
+  const double own = [&] {
+    switch (kind) {
+      case OperatorKind::gemm:
+        return gemm;
+      case OperatorKind::norm:
+        return norm;
+      case OperatorKind::softmax:
+        return softmax;
+      case OperatorKind::elementwise:
+        return elementwise;
+      case OperatorKind::reduction:
+        return reduction;
+      case OperatorKind::copy:
+        return copy;
+      case OperatorKind::embedding:
+        return embedding;
+      case OperatorKind::optimizer:
+        return optimizer;
+      case OperatorKind::attention:
+      case OperatorKind::addition:
+        return 0.0;
+    }
+    return 0.0;
+  }();
+  return own > 0 ? own : all;
+}
+
+double memory_time(const Operator& op, const machine::DeviceSpec& device, double share) {
   const double bytes = static_cast<double>(op.bytes_read) + static_cast<double>(op.bytes_written);
-  return bytes * picoseconds_per_second / (static_cast<double>(device.memory_bandwidth) * efficiency);
+  return bytes * picoseconds_per_second / (static_cast<double>(device.memory_bandwidth) * share);
 }
 
 double launch(const Operator& op, Time launch_overhead) {

@@ -12,10 +12,44 @@ namespace tessera::workload {
 
 namespace cost {
 
+/// Shares of the memory bandwidth that streaming kernels sustain. Each cost model has these keys.
+struct MemoryShares {
+  double all = 0;  ///< memory_efficiency: of kinds without a share of their own
+  double gemm = 0, norm = 0, softmax = 0, elementwise = 0, reduction = 0, copy = 0, embedding = 0, optimizer = 0;
+
+  /// Of an operator of that kind. A collective's additions are `all`.
+  [[nodiscard]] double of(OperatorKind kind) const;
+};
+
+/// The keys of the shares, for a cost model whose parameters derive from them.
+template <class Parameters>
+void add_memory_shares(config::Schema<Parameters>& schema) {
+  const auto share = [&](const char* key, double Parameters::*member, const std::string& help) {
+    return schema.number(key, member, help).at_least("0.01").at_most("1");
+  };
+  share("memory_efficiency", &Parameters::all, "fraction of the memory bandwidth that a streaming kernel sustains")
+      .otherwise("1");
+  const std::string default_is = "; memory_efficiency when absent";
+  share("gemm_memory_efficiency", &Parameters::gemm, "the same of a GEMM's operands and results" + default_is)
+      .optional();
+  share("norm_memory_efficiency", &Parameters::norm, "the same of norms" + default_is).optional();
+  share("softmax_memory_efficiency", &Parameters::softmax, "the same of softmax" + default_is).optional();
+  share("elementwise_memory_efficiency", &Parameters::elementwise,
+        "the same of biases, dropout, residuals and activation functions" + default_is)
+      .optional();
+  share("reduction_memory_efficiency", &Parameters::reduction, "the same of sums over rows or columns" + default_is)
+      .optional();
+  share("copy_memory_efficiency", &Parameters::copy, "the same of copies and changes of layout" + default_is)
+      .optional();
+  share("embedding_memory_efficiency", &Parameters::embedding, "the same of looked-up rows" + default_is).optional();
+  share("optimizer_memory_efficiency", &Parameters::optimizer, "the same of the optimizer's kernels" + default_is)
+      .optional();
+}
+
 /// The device's peak for the operator's datatype in FLOP/ps; none: KeyError that names those it has.
 [[nodiscard]] double peak_rate(const Operator& op, const machine::DeviceSpec& device);
-/// Time in ps that the operator's traffic takes at that fraction of the memory's bandwidth.
-[[nodiscard]] double memory_time(const Operator& op, const machine::DeviceSpec& device, double efficiency);
+/// Time in ps that the operator's traffic takes at that share of the memory's bandwidth.
+[[nodiscard]] double memory_time(const Operator& op, const machine::DeviceSpec& device, double share);
 /// Time in ps to get the operator going: none for the additions of a collective, which run inside its kernel.
 [[nodiscard]] double launch(const Operator& op, Time launch_overhead);
 /// Rounds up to whole picoseconds. More than simulated time can hold: KeyError.

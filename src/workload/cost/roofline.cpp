@@ -6,10 +6,9 @@
 namespace tessera::workload {
 namespace {
 
-struct Parameters {
+struct Parameters : cost::MemoryShares {
   double matrix_efficiency = 0;
   double attention_efficiency = 0;
-  double memory_efficiency = 0;
   Time matrix_ramp = 0;
   Time launch_overhead = 0;
 };
@@ -26,11 +25,7 @@ config::Schema<Parameters> make_schema() {
       .at_least("0.01")
       .at_most("1")
       .otherwise("1");
-  s.number("memory_efficiency", &Parameters::memory_efficiency,
-           "fraction of the memory bandwidth that a streaming kernel sustains")
-      .at_least("0.01")
-      .at_most("1")
-      .otherwise("1");
+  cost::add_memory_shares(s);
   s.quantity("matrix_ramp", &Parameters::matrix_ramp, config::Unit::time,
              "arithmetic time at which a GEMM reaches half of matrix_efficiency")
       .at_most("1 s")
@@ -53,7 +48,7 @@ class Roofline : public CostModel {
 
   [[nodiscard]] Time time(const Operator& op, const machine::DeviceSpec& device) const override {
     if (cost::is_empty(op)) return 0;
-    const double memory = cost::memory_time(op, device, parameters_.memory_efficiency);
+    const double memory = cost::memory_time(op, device, parameters_.of(op.kind));
     const double longest = std::max(memory, arithmetic_time(op, device));
     return cost::round_up(longest + cost::launch(op, parameters_.launch_overhead), op, device);
   }

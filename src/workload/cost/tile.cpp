@@ -35,11 +35,9 @@ const config::Schema<Deviation>& deviation_schema() {
   return schema;
 }
 
-struct Parameters {
+struct Parameters : cost::MemoryShares {
   double matrix_efficiency = 0;
   double attention_efficiency = 0;
-  double memory_efficiency = 0;
-  double gemm_memory_efficiency = 0;  ///< 0: memory_efficiency
   std::int64_t operand_bytes_per_clock = 0;
   Time tile_latency = 0;
   bool exposed_stores = false;
@@ -59,16 +57,7 @@ config::Schema<Parameters> make_schema() {
       .at_least("0.01")
       .at_most("1")
       .otherwise("1");
-  s.number("memory_efficiency", &Parameters::memory_efficiency,
-           "fraction of the memory bandwidth that a streaming kernel sustains")
-      .at_least("0.01")
-      .at_most("1")
-      .otherwise("1");
-  s.number("gemm_memory_efficiency", &Parameters::gemm_memory_efficiency,
-           "the same of a GEMM's operands and results; memory_efficiency when absent")
-      .at_least("0.01")
-      .at_most("1")
-      .optional();
+  cost::add_memory_shares(s);
   s.integer("operand_bytes_per_clock", &Parameters::operand_bytes_per_clock,
             "from the last-level cache to one core; as many as it takes when absent")
       .at_least("1")
@@ -120,7 +109,7 @@ class Tile : public CostModel {
   [[nodiscard]] Time time(const Operator& op, const machine::DeviceSpec& device) const override {
     if (cost::is_empty(op)) return 0;
     const bool is_gemm = op.kind == OperatorKind::gemm;
-    double longest = cost::memory_time(op, device, is_gemm ? gemm_memory() : parameters_.memory_efficiency);
+    double longest = cost::memory_time(op, device, parameters_.of(op.kind));
     if (is_gemm) longest = gemm_time(op, device, longest);
     if (op.kind == OperatorKind::attention) longest = std::max(longest, attention_time(op, device));
     const double total = longest + cost::launch(op, parameters_.launch_overhead);
@@ -128,9 +117,7 @@ class Tile : public CostModel {
   }
 
  private:
-  [[nodiscard]] double gemm_memory() const {
-    return parameters_.gemm_memory_efficiency > 0 ? parameters_.gemm_memory_efficiency : parameters_.memory_efficiency;
-  }
+  [[nodiscard]] double gemm_memory() const { return parameters_.of(OperatorKind::gemm); }
 
   /// Mean of the measured neighbours' deviations, by the inverse cube of their distance; a distance of 1 is a factor of
   /// two in one dimension. Far from all of them the model stands alone.
