@@ -71,9 +71,10 @@ OperatorSet embedding_combine_section(const Context& context) {
   }
   if (context.dropout) {
     const std::int64_t cut = context.tokens_cut * model.hidden;
-    set.forward.push_back(context.stream_masked("embedding dropout", cut, cut, 0, cut));
-    set.input_gradient.insert(set.input_gradient.begin(),
-                              context.stream_masked("embedding dropout dgrad", cut, cut, cut, 0));
+    set.forward.push_back(context.stream_masked(OperatorKind::dropout, "embedding dropout", cut, cut, 0, cut));
+    set.input_gradient.insert(
+        set.input_gradient.begin(),
+        context.stream_masked(OperatorKind::dropout, "embedding dropout dgrad", cut, cut, cut, 0));
     set.kept_inside += cut;
   }
   return set;
@@ -85,13 +86,13 @@ void add_masked_lm_transform(const Context& context, std::int64_t tokens, Operat
   const std::int64_t elements = tokens * h;
   OperatorSet transform;
   layer::add_linear(context, {"lm head", 1, tokens, h, h}, transform);
-  transform.forward.push_back(context.stream(OperatorKind::elementwise, "lm head activation", elements + h, elements));
+  transform.forward.push_back(context.stream(OperatorKind::fused, "lm head activation", elements + h, elements));
   const OperatorSet norm = layer::norm_section(context, "lm head norm", tokens, false);
   transform.forward.insert(transform.forward.end(), norm.forward.begin(), norm.forward.end());
   set.forward.insert(set.forward.end(), transform.forward.begin(), transform.forward.end());
   if (!context.training) return;
   std::vector<Operator> backward = norm.input_gradient;
-  backward.push_back(context.stream(OperatorKind::elementwise, "lm head activation dgrad", 2 * elements + h, elements));
+  backward.push_back(context.stream(OperatorKind::fused, "lm head activation dgrad", 2 * elements + h, elements));
   backward.insert(backward.end(), transform.input_gradient.begin(), transform.input_gradient.end());
   set.input_gradient.insert(set.input_gradient.begin(), backward.begin(), backward.end());
   std::vector<Operator> weights = norm.weight_gradient;

@@ -36,6 +36,10 @@ const char* name_of(OperatorKind kind) {
       return "norm";
     case OperatorKind::elementwise:
       return "elementwise";
+    case OperatorKind::fused:
+      return "fused";
+    case OperatorKind::dropout:
+      return "dropout";
     case OperatorKind::softmax:
       return "softmax";
     case OperatorKind::embedding:

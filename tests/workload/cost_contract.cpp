@@ -27,8 +27,9 @@ std::vector<Operator> samples() {
                                attention(32, 2048, 2048),
                                attention(32, 1, 4096)};
   for (const OperatorKind kind :
-       {OperatorKind::norm, OperatorKind::elementwise, OperatorKind::softmax, OperatorKind::embedding,
-        OperatorKind::optimizer, OperatorKind::reduction, OperatorKind::addition, OperatorKind::copy}) {
+       {OperatorKind::norm, OperatorKind::elementwise, OperatorKind::fused, OperatorKind::dropout,
+        OperatorKind::softmax, OperatorKind::embedding, OperatorKind::optimizer, OperatorKind::reduction,
+        OperatorKind::addition, OperatorKind::copy}) {
     all.push_back(streaming(kind, name_of(kind), 1, 0, "fp16"));
     all.push_back(streaming(kind, name_of(kind), 1'000'000, 500'000, "fp32"));
     all.push_back(streaming(kind, name_of(kind), 2'000'000'000'000, 7, "fp16"));
@@ -132,12 +133,14 @@ TEST_CASE("bad [cost] tables") {
       Names{"c.toml:2:21: \"matrix_efficiency\": 1.5 is out of range, allowed: 0.01 to 1",
             "c.toml:3:21: \"memory_efficiency\": 0 is out of range, allowed: 0.01 to 1",
             "c.toml:4:19: \"launch_overhead\": \"-1 us\" is out of range, allowed: 0 ps to 1000000 s"});
-  CHECK(cost_errors("model = \"roofline\"\ntile_latency = \"1 us\"\n") ==
-        Names{"c.toml:2:1: unknown key \"tile_latency\" in [cost.roofline], allowed: model, matrix_efficiency, "
-              "attention_efficiency, memory_efficiency, gemm_memory_efficiency, norm_memory_efficiency, "
-              "softmax_memory_efficiency, elementwise_memory_efficiency, reduction_memory_efficiency, "
-              "copy_memory_efficiency, embedding_memory_efficiency, optimizer_memory_efficiency, matrix_ramp, "
-              "launch_overhead"});
+  CHECK(
+      cost_errors("model = \"roofline\"\ntile_latency = \"1 us\"\n") ==
+      Names{"c.toml:2:1: unknown key \"tile_latency\" in [cost.roofline], allowed: model, matrix_efficiency, "
+            "attention_efficiency, attention_ramp, memory_efficiency, gemm_memory_efficiency, norm_memory_efficiency, "
+            "softmax_memory_efficiency, elementwise_memory_efficiency, fused_memory_efficiency, "
+            "dropout_memory_efficiency, reduction_memory_efficiency, copy_memory_efficiency, "
+            "embedding_memory_efficiency, optimizer_memory_efficiency, matrix_ramp, "
+            "launch_overhead"});
 }
 
 }  // namespace

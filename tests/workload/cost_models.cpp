@@ -124,9 +124,9 @@ TEST_CASE("a kind of kernel may have a share of the memory bandwidth of its own,
       return shares->time(streaming(kind, "kernel", 500'000, 500'000, "fp16"), round_device());
     };
     CHECK(time(OperatorKind::norm) == 2 * microsecond);
-    for (const OperatorKind kind :
-         {OperatorKind::softmax, OperatorKind::elementwise, OperatorKind::copy, OperatorKind::reduction,
-          OperatorKind::embedding, OperatorKind::optimizer, OperatorKind::addition}) {
+    for (const OperatorKind kind : {OperatorKind::softmax, OperatorKind::elementwise, OperatorKind::fused,
+                                    OperatorKind::dropout, OperatorKind::copy, OperatorKind::reduction,
+                                    OperatorKind::embedding, OperatorKind::optimizer, OperatorKind::addition}) {
       CHECK(time(kind) == 4 * microsecond);
     }
   }
@@ -136,6 +136,8 @@ TEST_CASE("each kind's key sets the share of that kind alone") {
   const std::vector<std::pair<std::string, OperatorKind>> kinds = {{"norm", OperatorKind::norm},
                                                                    {"softmax", OperatorKind::softmax},
                                                                    {"elementwise", OperatorKind::elementwise},
+                                                                   {"fused", OperatorKind::fused},
+                                                                   {"dropout", OperatorKind::dropout},
                                                                    {"reduction", OperatorKind::reduction},
                                                                    {"copy", OperatorKind::copy},
                                                                    {"embedding", OperatorKind::embedding},
@@ -167,6 +169,21 @@ TEST_CASE("tile: fused attention by blocks of 128 queries") {
   op.k = 64;
   op.flops = 5 * 4LL * 128 * 128 * 64;
   CHECK(model->time(op, round_device()) == 2 * 4'194'304);
+}
+
+TEST_CASE("fused attention is slower over few keys, in each cost model") {
+  // One head of 128 queries, causal: 128 x 129 / 2 = 8,256 pairs, 64.5 keys a query; 4 x 8,256 x 64 = 2,113,536 FLOP
+  // at 8 TFLOP/s and half of that: 528,384 ps. A ramp of 129 keys makes that three times as long. The tile model has
+  // one block of 128 queries, which takes one of the four cores: four times as long.
+  Operator op = streaming(OperatorKind::attention, "attention", 1, 1, "fp16");
+  op.batch = 1;
+  op.m = op.n = 128;
+  op.k = 64;
+  op.visible = 8256;
+  op.flops = 2'113'536;
+  const std::string keys = "attention_efficiency = 0.5\nattention_ramp = 129\n";
+  CHECK(cost_model("model = \"roofline\"\n" + keys)->time(op, round_device()) == 3 * 528'384);
+  CHECK(cost_model("model = \"tile\"\n" + keys)->time(op, round_device()) == 4 * 3 * 528'384);
 }
 
 TEST_CASE("tile: GEMMs of the 22B model on an A100 are where libraries are") {

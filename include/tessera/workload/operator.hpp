@@ -17,7 +17,9 @@ enum class OperatorKind : std::uint8_t {
   gemm,         ///< batch x (m x k) (k x n), on the matrix units
   attention,    ///< fused attention (FlashAttention): matrix units, scores stay on chip
   norm,         ///< layer norm, RMS norm
-  elementwise,  ///< bias, dropout, residual, activation function, scale, mask
+  elementwise,  ///< one element-wise operation of a library: sum, scale, mask, conversion
+  fused,    ///< several of them that a compiler put into one kernel: bias and activation; bias, dropout and residual
+  dropout,  ///< on its own
   softmax,
   embedding,  ///< gather or scatter of rows
   optimizer,  ///< unscale, norm, Adam step, conversion of weights
@@ -40,6 +42,7 @@ struct Operator {
   std::int64_t batch = 1;
   /// gemm: dimensions of one product. attention: m queries, n keys of one head, k = head dimension.
   std::int64_t m = 0, n = 0, k = 0;
+  std::int64_t visible = 0;  ///< attention: pairs of a query and a key that no mask hides, of all products
   /// On the matrix units, multiply-add = 2. The arithmetic of streaming kernels is not counted: at a few operations
   /// per byte it hides behind their memory traffic on every device described here.
   std::int64_t flops = 0;

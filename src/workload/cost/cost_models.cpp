@@ -35,6 +35,10 @@ double MemoryShares::of(OperatorKind kind) const {
         return softmax;
       case OperatorKind::elementwise:
         return elementwise;
+      case OperatorKind::fused:
+        return fused;
+      case OperatorKind::dropout:
+        return dropout;
       case OperatorKind::reduction:
         return reduction;
       case OperatorKind::copy:
@@ -50,6 +54,13 @@ double MemoryShares::of(OperatorKind kind) const {
     return 0.0;
   }();
   return own > 0 ? own : all;
+}
+
+double AttentionRate::flops_at_peak(const Operator& op) const {
+  const double queries = static_cast<double>(op.batch) * static_cast<double>(op.m);
+  const double keys = static_cast<double>(op.visible) / queries;
+  const double ramp = keys > 0 ? static_cast<double>(attention_ramp) / keys : 0;
+  return static_cast<double>(op.flops) * (1 + ramp) / attention_efficiency;
 }
 
 double memory_time(const Operator& op, const machine::DeviceSpec& device, double share) {

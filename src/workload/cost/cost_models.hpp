@@ -15,7 +15,8 @@ namespace cost {
 /// Shares of the memory bandwidth that streaming kernels sustain. Each cost model has these keys.
 struct MemoryShares {
   double all = 0;  ///< memory_efficiency: of kinds without a share of their own
-  double gemm = 0, norm = 0, softmax = 0, elementwise = 0, reduction = 0, copy = 0, embedding = 0, optimizer = 0;
+  double gemm = 0, norm = 0, softmax = 0, elementwise = 0, fused = 0, dropout = 0, reduction = 0, copy = 0,
+         embedding = 0, optimizer = 0;
 
   /// Of an operator of that kind. A collective's additions are `all`.
   [[nodiscard]] double of(OperatorKind kind) const;
@@ -35,8 +36,12 @@ void add_memory_shares(config::Schema<Parameters>& schema) {
   share("norm_memory_efficiency", &Parameters::norm, "the same of norms" + default_is).optional();
   share("softmax_memory_efficiency", &Parameters::softmax, "the same of softmax" + default_is).optional();
   share("elementwise_memory_efficiency", &Parameters::elementwise,
-        "the same of biases, dropout, residuals and activation functions" + default_is)
+        "the same of single element-wise operations" + default_is)
       .optional();
+  share("fused_memory_efficiency", &Parameters::fused,
+        "the same of several in one kernel: bias and activation; bias, dropout and residual" + default_is)
+      .optional();
+  share("dropout_memory_efficiency", &Parameters::dropout, "the same of dropout on its own" + default_is).optional();
   share("reduction_memory_efficiency", &Parameters::reduction, "the same of sums over rows or columns" + default_is)
       .optional();
   share("copy_memory_efficiency", &Parameters::copy, "the same of copies and changes of layout" + default_is)
@@ -44,6 +49,32 @@ void add_memory_shares(config::Schema<Parameters>& schema) {
   share("embedding_memory_efficiency", &Parameters::embedding, "the same of looked-up rows" + default_is).optional();
   share("optimizer_memory_efficiency", &Parameters::optimizer, "the same of the optimizer's kernels" + default_is)
       .optional();
+}
+
+/// Fused attention, for a cost model whose parameters derive from it.
+struct AttentionRate {
+  double attention_efficiency = 0;
+  std::int64_t attention_ramp = 0;
+
+  /// FLOP at peak that an attention operator takes as long as: each query is charged attention_ramp keys beside those
+  /// that it sees, for what a row of blocks costs before, between and behind its products.
+  [[nodiscard]] double flops_at_peak(const Operator& op) const;
+};
+
+template <class Parameters>
+void add_attention(config::Schema<Parameters>& schema) {
+  schema
+      .number("attention_efficiency", &Parameters::attention_efficiency,
+              "fraction of peak of fused attention over many keys")
+      .at_least("0.01")
+      .at_most("1")
+      .otherwise("1");
+  schema
+      .integer("attention_ramp", &Parameters::attention_ramp,
+               "keys a query for which fused attention reaches half of attention_efficiency")
+      .at_least("0")
+      .at_most("1000000")
+      .otherwise("0");
 }
 
 /// The device's peak for the operator's datatype in FLOP/ps; none: KeyError that names those it has.

@@ -6,9 +6,8 @@
 namespace tessera::workload {
 namespace {
 
-struct Parameters : cost::MemoryShares {
+struct Parameters : cost::MemoryShares, cost::AttentionRate {
   double matrix_efficiency = 0;
-  double attention_efficiency = 0;
   Time matrix_ramp = 0;
   Time launch_overhead = 0;
 };
@@ -21,10 +20,7 @@ config::Schema<Parameters> make_schema() {
       .at_least("0.01")
       .at_most("1")
       .otherwise("1");
-  s.number("attention_efficiency", &Parameters::attention_efficiency, "fraction of peak of fused attention")
-      .at_least("0.01")
-      .at_most("1")
-      .otherwise("1");
+  cost::add_attention(s);
   cost::add_memory_shares(s);
   s.quantity("matrix_ramp", &Parameters::matrix_ramp, config::Unit::time,
              "arithmetic time at which a GEMM reaches half of matrix_efficiency")
@@ -57,8 +53,9 @@ class Roofline : public CostModel {
   /// w / (peak e(w)) with e(w) = e w / (w + w0): half the efficiency at w0, the work that peak does in matrix_ramp.
   [[nodiscard]] double arithmetic_time(const Operator& op, const machine::DeviceSpec& device) const {
     if (!uses_matrix_units(op.kind)) return 0;
-    const double peak_time = static_cast<double>(op.flops) / cost::peak_rate(op, device);
-    if (op.kind == OperatorKind::attention) return peak_time / parameters_.attention_efficiency;
+    const double rate = cost::peak_rate(op, device);
+    if (op.kind == OperatorKind::attention) return parameters_.flops_at_peak(op) / rate;
+    const double peak_time = static_cast<double>(op.flops) / rate;
     return (peak_time + static_cast<double>(parameters_.matrix_ramp)) / parameters_.matrix_efficiency;
   }
 

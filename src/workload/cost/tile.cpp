@@ -35,9 +35,8 @@ const config::Schema<Deviation>& deviation_schema() {
   return schema;
 }
 
-struct Parameters : cost::MemoryShares {
+struct Parameters : cost::MemoryShares, cost::AttentionRate {
   double matrix_efficiency = 0;
-  double attention_efficiency = 0;
   std::int64_t operand_bytes_per_clock = 0;
   Time tile_latency = 0;
   bool exposed_stores = false;
@@ -53,10 +52,7 @@ config::Schema<Parameters> make_schema() {
       .at_least("0.01")
       .at_most("1")
       .otherwise("1");
-  s.number("attention_efficiency", &Parameters::attention_efficiency, "fraction of peak of fused attention")
-      .at_least("0.01")
-      .at_most("1")
-      .otherwise("1");
+  cost::add_attention(s);
   cost::add_memory_shares(s);
   s.integer("operand_bytes_per_clock", &Parameters::operand_bytes_per_clock,
             "from the last-level cache to one core; as many as it takes when absent")
@@ -215,10 +211,10 @@ class Tile : public CostModel {
   /// A core takes 128 queries of one head with all their keys.
   [[nodiscard]] double attention_time(const Operator& op, const machine::DeviceSpec& device) const {
     const std::int64_t blocks = op.batch * ceil_div(op.m, 128);
-    const double per_block = static_cast<double>(op.flops) / static_cast<double>(blocks);
+    const double per_block = parameters_.flops_at_peak(op) / static_cast<double>(blocks);
     const double rounds = static_cast<double>(ceil_div(blocks, device.cores));
     const double core_peak = cost::peak_rate(op, device) / static_cast<double>(device.cores);
-    return rounds * per_block / (core_peak * parameters_.attention_efficiency);
+    return rounds * per_block / core_peak;
   }
 
   Parameters parameters_;

@@ -48,6 +48,7 @@ void add_fused(const Context& context, const Core& core, OperatorSet& set) {
   forward.m = context.shape.sequence;
   forward.n = core.context_length;
   forward.k = core.head_dim;
+  forward.visible = core.visible;
   forward.flops = 4 * core.visible * core.head_dim;
   forward.bytes_read = e * (queries + keys_values);
   forward.bytes_written = e * queries + (context.training ? statistics : 0);
@@ -71,7 +72,8 @@ void add_unfused_forward(const Context& context, const Core& core, OperatorSet& 
   Operator softmax = context.stream(OperatorKind::softmax, "softmax", visible, scores);
   softmax.bytes_read += mask;
   set.forward.push_back(softmax);
-  if (context.dropout) set.forward.push_back(context.stream_masked("attention dropout", scores, scores, 0, scores));
+  if (context.dropout)
+    set.forward.push_back(context.stream_masked(OperatorKind::dropout, "attention dropout", scores, scores, 0, scores));
   set.forward.push_back(context.gemm("context", groups, rows, d, length));
   const std::int64_t output = context.tokens * context.query_width;
   set.forward.push_back(context.stream(OperatorKind::copy, "context layout", output, output));
@@ -83,7 +85,8 @@ void add_unfused_backward(const Context& context, const Core& core, OperatorSet&
   backward.push_back(context.gemm("context dgrad scores", groups, rows, length, d));
   backward.push_back(context.gemm("context dgrad values", groups, length, d, rows));
   if (context.dropout) {
-    backward.push_back(context.stream_masked("attention dropout dgrad", scores, scores, scores, 0));
+    backward.push_back(
+        context.stream_masked(OperatorKind::dropout, "attention dropout dgrad", scores, scores, scores, 0));
   }
   backward.push_back(context.stream(OperatorKind::softmax, "softmax dgrad", 2 * visible, scores));
   backward.push_back(context.gemm("scores dgrad queries", groups, rows, d, length));

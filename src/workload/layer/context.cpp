@@ -93,9 +93,10 @@ Operator Context::stream(OperatorKind kind, const std::string& name, std::int64_
   return streaming(kind, name, element * elements_read, element * elements_written, shape.datatype);
 }
 
-Operator Context::stream_masked(const std::string& name, std::int64_t elements_read, std::int64_t elements_written,
-                                std::int64_t mask_read, std::int64_t mask_written) const {
-  Operator op = stream(OperatorKind::elementwise, name, elements_read, elements_written);
+Operator Context::stream_masked(OperatorKind kind, const std::string& name, std::int64_t elements_read,
+                                std::int64_t elements_written, std::int64_t mask_read,
+                                std::int64_t mask_written) const {
+  Operator op = stream(kind, name, elements_read, elements_written);
   op.bytes_read += mask_read;
   op.bytes_written += mask_written;
   return op;

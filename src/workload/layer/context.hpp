@@ -31,7 +31,7 @@ struct Context {
   [[nodiscard]] Operator stream(OperatorKind kind, const std::string& name, std::int64_t elements_read,
                                 std::int64_t elements_written) const;
   /// The same with masks of one byte per element beside.
-  [[nodiscard]] Operator stream_masked(const std::string& name, std::int64_t elements_read,
+  [[nodiscard]] Operator stream_masked(OperatorKind kind, const std::string& name, std::int64_t elements_read,
                                        std::int64_t elements_written, std::int64_t mask_read,
                                        std::int64_t mask_written) const;
   /// What stands behind a gradient of `parameters` elements: sum over tokens of `elements` gradient elements.

@@ -20,9 +20,9 @@ void add_activation(const Context& context, const Mlp& mlp, OperatorSet& set) {
   const std::int64_t in = (context.model.gated_mlp ? 2 : 1) * out;
   const std::int64_t columns = context.model.bias ? mlp.batch * (context.model.gated_mlp ? 2 : 1) * mlp.width : 0;
   const std::string name = mlp.prefix + (context.model.gated_mlp ? "gate" : "activation");
-  set.forward.push_back(context.stream(OperatorKind::elementwise, name, in + columns, out));
+  set.forward.push_back(context.stream(OperatorKind::fused, name, in + columns, out));
   if (!context.training) return;
-  set.input_gradient.push_back(context.stream(OperatorKind::elementwise, name + " dgrad", out + in + columns, in));
+  set.input_gradient.push_back(context.stream(OperatorKind::fused, name + " dgrad", out + in + columns, in));
   if (columns > 0) set.weight_gradient.push_back(context.bias_gradient(name + " bias wgrad", in, columns));
   set.kept_input += context.element * in;
 }

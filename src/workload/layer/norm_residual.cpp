@@ -26,11 +26,12 @@ OperatorSet residual_section(const Context& context, const std::string& name) {
   const std::int64_t elements = context.tokens_cut * h;
   const std::int64_t bias = context.model.bias ? h : 0;
   const std::int64_t mask = context.dropout ? elements : 0;
+  const auto kind = bias > 0 || context.dropout ? OperatorKind::fused : OperatorKind::elementwise;
   OperatorSet set;
-  set.forward = {context.stream_masked(name, 2 * elements + bias, elements, 0, mask)};
+  set.forward = {context.stream_masked(kind, name, 2 * elements + bias, elements, 0, mask)};
   if (!context.training) return set;
   if (context.dropout) {
-    set.input_gradient = {context.stream_masked(name + " dgrad", elements, elements, mask, 0)};
+    set.input_gradient = {context.stream_masked(kind, name + " dgrad", elements, elements, mask, 0)};
   }
   if (context.model.bias) set.weight_gradient = {context.bias_gradient(name + " wgrad", elements, h)};
   set.kept_inside = mask;
