@@ -102,6 +102,26 @@ TEST_CASE("weights, gradients and optimizer state: 18 bytes a parameter, less wi
   CHECK(at_peak(cut.program, 0, MemoryCategory::optimizer_state) == 12 * ((parameters + 7) / 8));
 }
 
+TEST_CASE("gradients may be reduced whole and in another precision than they are added up in") {
+  TestJob job(8, gpt(4, h, a), 8);
+  const std::string cut = "data = 8\ndistributed_optimizer = true\ngradient_precision = \"fp16\"\n";
+  const auto sent = [&](const std::string& keys) {
+    return program::totals(job.plan(cut + keys).program, job.machine, 0).bytes_sent;
+  };
+  // P parameters over 8 replicas: a ring sends 7/8 of the buffer to reduce-scatter it, as much again for an all-reduce;
+  // twice of all that in FP32. P is a multiple of 8, so that all parts are alike.
+  const std::int64_t parameters = 4 * (12 * h * h + 13 * h) + (51200 + s) * h + 2 * h;
+  REQUIRE(parameters % 8 == 0);
+  const std::int64_t scatter = 2 * parameters / 8 * 7;
+  CHECK(sent("gradient_reduction = \"all-reduce\"") - sent("") == scatter);
+  CHECK(sent("reduction_precision = \"fp32\"") - sent("") == scatter);
+  CHECK(sent("gradient_reduction = \"all-reduce\"\nreduction_precision = \"fp32\"") - sent("") == 3 * scatter);
+  CHECK(sent("reduction_precision = \"fp16\"") == sent(""));
+  (void)job.plan(cut + "overlap_gradient_reduction = true\nreduction_precision = \"fp32\"");
+  REQUIRE(job.diagnostics.errors().size() == 1);
+  CHECK(job.diagnostics.errors()[0].find("strategy.toml:5:23: overlap_gradient_reduction reduces") == 0);
+}
+
 TEST_CASE("the tied embedding is held, and counted, on the first and on the last stage") {
   TestJob job(2, gpt(2, h, a), 2);
   const Plan plan = job.plan("pipeline = 2");

@@ -254,6 +254,8 @@ void Checker::warn_of_idle_keys() {
   warn_if_given("overlap_gradient_reduction", &Options::overlap_gradient_reduction, where);
   warn_if_given("overlap_tensor_communication", &Options::overlap_tensor_communication, where);
   warn_if_given("gradient_precision", &Options::gradient_bytes, where);
+  warn_if_given("reduction_precision", &Options::reduction_bytes, where);
+  warn_if_given("gradient_reduction", &Options::all_reduce_gradients, where);
   warn_if_given("fused_gradient_accumulation", &Options::fused_gradient_accumulation, where);
   if (job_.workload->phase == workload::Phase::generation)
     warn_if_given("schedule", &Options::schedule, "in generation");
@@ -268,6 +270,11 @@ void Checker::check_phase() {
   }
   if (!cut_.training() && options_.recomputation != workload::Recomputation::none) {
     error("recomputation", "there is no backward pass to recompute for: recomputation = \"none\" outside training");
+  }
+  if (cut_.training() && options_.overlap_gradient_reduction && options_.bytes_to_reduce() != options_.gradient_bytes) {
+    error("reduction_precision",
+          "overlap_gradient_reduction reduces each layer where it stands in the buffer: reduction_precision has to be "
+          "\"auto\" or that of gradient_precision");
   }
   const std::int64_t positions = model_.position == workload::PositionEmbedding::learned ? model_.max_positions : 0;
   if (positions > 0 && cut_.context() > positions) {

@@ -88,6 +88,12 @@ void add_gradients(config::Schema<Options>& s) {
   s.choice<std::int64_t>("gradient_precision", &Options::gradient_bytes, {{"fp32", 4}, {"fp16", 2}},
                          "of the buffer that gradients are added up in")
       .otherwise("fp32");
+  s.choice<std::int64_t>("reduction_precision", &Options::reduction_bytes, {{"auto", 0}, {"fp32", 4}, {"fp16", 2}},
+                         "of gradients while they are summed over the replicas; auto: gradient_precision")
+      .otherwise("auto");
+  s.choice<bool>("gradient_reduction", &Options::all_reduce_gradients, {{"auto", false}, {"all-reduce", true}},
+                 "over the replicas; auto: reduce-scatter with the distributed optimizer, all-reduce without")
+      .otherwise("auto");
   s.boolean("fused_gradient_accumulation", &Options::fused_gradient_accumulation,
             "the weight-gradient GEMM adds to that buffer itself")
       .otherwise("true");

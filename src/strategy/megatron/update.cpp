@@ -14,19 +14,30 @@ workload::OptimizerOperators operators(const Cut& cut, const DeviceState& state)
 
 /// Sum over the replicas: of the whole buffer, or of each replica's part of it with the distributed optimizer.
 void reduce(Writer& writer, GroupSlot group, std::int64_t parameters) {
-  const Cut& cut = writer.cut();
-  const bool scatter = cut.options.distributed_optimizer;
-  writer.collective(scatter ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce, group,
-                    cut.options.gradient_bytes * parameters, cut.options.gradient_bytes, Activity::data_communication,
-                    scatter ? "gradient reduce-scatter" : "gradient all-reduce");
+  const bool scatter = writer.cut().options.scatters_gradients();
+  const std::int64_t bytes = writer.cut().options.bytes_to_reduce();
+  writer.collective(scatter ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce, group, bytes * parameters,
+                    bytes, Activity::data_communication, scatter ? "gradient reduce-scatter" : "gradient all-reduce");
+}
+
+/// From one precision to another.
+void convert(Writer& writer, const char* name, std::int64_t parameters, std::int64_t from, std::int64_t to) {
+  if (from == to || writer.cut().options.data == 1) return;
+  const auto op = workload::streaming(workload::OperatorKind::elementwise, name, from * parameters, to * parameters,
+                                      writer.cut().workload->datatype);
+  writer.run({op}, Activity::optimizer);
 }
 
 /// The layers' parameters of a device are reduced beside the backward pass; the rest is what its edges hold.
 void reduce_over_replicas(Writer& writer, const DeviceState& state, std::int64_t dense, std::int64_t expert) {
   const Cut& cut = writer.cut();
+  const std::int64_t buffer = cut.options.gradient_bytes, reduced = cut.options.bytes_to_reduce();
   if (cut.options.data > 1) writer.run(operators(cut, state).average, Activity::optimizer);
+  convert(writer, "gradients to be reduced", dense + expert, buffer, reduced);
   reduce(writer, data_group, dense);
   reduce(writer, expert_data_group, expert);
+  convert(writer, "reduced gradients", cut.options.distributed_optimizer ? state.updated() : dense + expert, reduced,
+          buffer);
 }
 
 }  // namespace
@@ -75,11 +86,11 @@ void write_update(Writer& writer, const DeviceState& state) {
 
 program::BlockId gradient_stream(program::Program& program, const Cut& cut, const std::vector<bool>& layers) {
   Writer writer(program, cut, "gradient reduction beside backward");
-  const bool scatter = cut.options.distributed_optimizer;
+  const bool scatter = cut.options.scatters_gradients();
   const CollectiveKind kind = scatter ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
   for (const bool moe : layers) {
     const auto share = workload::layer_parameters(*cut.model, cut.layer_shape(moe, 0));
-    const std::int64_t bytes = cut.options.gradient_bytes;
+    const std::int64_t bytes = cut.options.bytes_to_reduce();
     writer.builder().label("").activity(Activity::data_communication).wait(gradients_ready);
     const char* label = scatter ? "gradient reduce-scatter" : "gradient all-reduce";
     writer.collective(kind, data_beside_group, bytes * (share.sharded + share.replicated), bytes,

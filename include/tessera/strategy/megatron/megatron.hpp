@@ -37,6 +37,12 @@ struct Options {
   bool overlap_tensor_communication = true;  ///< of the backward pass, beside the weight gradient
   bool fused_gradient_accumulation = true;   ///< the weight-gradient GEMM adds to the gradient buffer
   std::int64_t gradient_bytes = 4;           ///< per element of the gradient buffer
+  std::int64_t reduction_bytes = 0;          ///< per element of what is summed over the replicas; 0: gradient_bytes
+  bool all_reduce_gradients = false;         ///< even where the distributed optimizer wants a part of the sums alone
+
+  /// Gradients are summed over the replicas by reduce-scatter.
+  [[nodiscard]] bool scatters_gradients() const { return distributed_optimizer && !all_reduce_gradients; }
+  [[nodiscard]] std::int64_t bytes_to_reduce() const { return reduction_bytes > 0 ? reduction_bytes : gradient_bytes; }
   std::int64_t expert_parallel = 1;
   double capacity_factor = 0.0;   ///< MoE: most tokens of an expert-parallel rank, over the mean; 0: no limit
   double expert_imbalance = 0.0;  ///< MoE: largest deviation of a rank's load from the mean, as a share of the mean
