@@ -14,12 +14,14 @@ class Outcome:
 
     tables: dict = field(default_factory=dict)  # Markdown by its place in the study's page
     pictures: dict = field(default_factory=dict)  # (drawing function, its arguments) by file name
+    files: dict = field(default_factory=dict)  # text by file name
     summary: dict = field(default_factory=dict)  # text by key of the summary line
     goals: list = field(default_factory=list)  # (paper, simulated): what the summary line's deviations are taken over
 
     def add(self, other):
         self.tables |= other.tables
         self.pictures |= other.pictures
+        self.files |= other.files
         self.summary |= other.summary
         self.goals += other.goals
 
@@ -53,6 +55,8 @@ def write(outcome, page):
     folder.mkdir(exist_ok=True)
     for name, (draw, values) in outcome.pictures.items():
         save(folder / f"{name}.svg", draw, *values)
+    for name, text in outcome.files.items():
+        (folder / name).write_text(text)
 
 
 def summary(study, outcome, part):

@@ -1,0 +1,45 @@
+"""The parts of the study of measured iterations, one for each source; rows that none of them takes are not compared, and the page says why."""
+
+from _runs import table
+
+from . import compare
+from .rows import read
+
+HEADER = ("source", "rows", "GPUs", "mean deviation %", "signed mean %", "greatest %", "cuts in order", "all in order")
+
+
+def every_row(row):
+    return True
+
+
+def has_norm_kernel(row):
+    """Without one the norms are chains of element-wise kernels, which is not modelled."""
+    return "RMS kernel" in row["flash_attention"]
+
+
+SOURCES = {"narayanan21-t1": every_row, "bloom-final": every_row, "zerobubble-t4": every_row, "vocabpar-t5": every_row, "hagemann23": has_norm_kernel,
+           "dgxc-24.11": every_row, "dgxc-25.02": every_row}
+
+
+def rows_of(source):
+    return [row for row in read() if row.source == source and SOURCES[source](row)]
+
+
+def part(source):
+    def study(simulator):
+        rows = rows_of(source)
+        return compare.outcome(source, rows, compare.compare(simulator, rows))
+
+    return study
+
+
+PARTS = {source: part(source) for source in SOURCES}
+
+
+def overview(simulator):
+    """All sources in a line each, after their parts."""
+    lines = []
+    for source in SOURCES:
+        rows = rows_of(source)
+        lines.append((source, *compare.in_a_line(rows, compare.compare(simulator, rows))))
+    return {"measured-sources": table(HEADER, lines)}
