@@ -71,6 +71,20 @@ TEST_CASE("a stage holds the weights and activations of its own layers") {
   CHECK(activations(1) == 3 * activations(2));
 }
 
+TEST_CASE("the ends of a pipeline may hold the embedding and the logits alone") {
+  TestJob job = job_of(10, 4);
+  const Plan plan = job.plan("pipeline = 4\nstage_layers = [0, 5, 5, 0]");
+  REQUIRE(job.diagnostics.errors().empty());
+  const auto weights = [&](program::DeviceId device) {
+    return at_peak(plan.program, device, program::MemoryCategory::weights);
+  };
+  // 2 B a parameter: words and positions (h each) on the first stage; words, tied, and the final norm on the last.
+  const std::int64_t words = 51200 * 512;
+  CHECK(weights(1) == 5 * 2 * (12 * 512 * 512 + 13 * 512));
+  CHECK(weights(0) - weights(3) == 2 * (512 * job.model.max_positions - 2 * 512));
+  CHECK(weights(3) == 2 * (words + 2 * 512));
+}
+
 TEST_CASE("what does not fit is refused with the key that helps") {
   CHECK(stages(10, "") ==
         "strategy.toml:1:12: pipeline 4 x interleave 1 = 4 does not divide the 10 layers of gpt; uneven_layers = "
@@ -80,9 +94,13 @@ TEST_CASE("what does not fit is refused with the key that helps") {
   CHECK(stages(10, "stage_layers = [3, 4, 2]") ==
         "strategy.toml:2:16: 3 numbers, allowed: pipeline 4 x interleave 1 = 4");
   CHECK(stages(10, "stage_layers = [3, 4, 2, 2]") ==
-        "strategy.toml:2:16: allowed are numbers of at least 1 that add up to the 10 layers of gpt, not to 11");
+        "strategy.toml:2:16: allowed are numbers of at least 1, or 0 in the first and the last place, that add up to "
+        "the 10 "
+        "layers of gpt, not to 11");
   CHECK(stages(10, "stage_layers = [3, 7, 0, 0]") ==
-        "strategy.toml:2:16: allowed are numbers of at least 1 that add up to the 10 layers of gpt");
+        "strategy.toml:2:16: allowed are numbers of at least 1, or 0 in the first and the last place, that add up to "
+        "the 10 "
+        "layers of gpt");
 }
 
 TEST_CASE("devices beyond the cut stay idle when that is asked for") {

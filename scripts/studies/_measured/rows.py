@@ -79,4 +79,4 @@ def layers_of_stages(row):
         return None
     count = row.number("pp") * chunks(row)
     each = (row.number("layers") + 2) // count
-    return [each - (chunk in (0, count - 1)) for chunk in range(count)]
+    return str([each - (chunk in (0, count - 1)) for chunk in range(count)])

@@ -159,14 +159,21 @@ void Checker::check_pipeline() {
 
 void Checker::check_stage_layers(std::int64_t chunks) {
   const std::vector<std::int64_t>& layers = options_.stage_layers;
-  const bool positive = std::ranges::all_of(layers, [&](std::int64_t n) { return n >= 1 && n <= model_.layers; });
+  const auto usable = [&](const std::int64_t& n) {
+    // The ends hold the embedding and the logits.
+    const bool end = chunks > 1 && (&n == &layers.front() || &n == &layers.back());
+    return n >= (end ? 0 : 1) && n <= model_.layers;
+  };
+  const bool positive = std::ranges::all_of(layers, usable);
   const std::int64_t sum = positive ? std::reduce(layers.begin(), layers.end()) : 0;
   if (static_cast<std::int64_t>(layers.size()) != chunks) {
     error("stage_layers", "{} numbers, allowed: pipeline {} x interleave {} = {}", layers.size(), options_.pipeline,
           options_.interleave, chunks);
   } else if (!positive || sum != model_.layers) {
-    error("stage_layers", "allowed are numbers of at least 1 that add up to the {} layers of {}{}", model_.layers,
-          model_.name, positive ? fmt::format(", not to {}", sum) : "");
+    error(
+        "stage_layers",
+        "allowed are numbers of at least 1, or 0 in the first and the last place, that add up to the {} layers of {}{}",
+        model_.layers, model_.name, positive ? fmt::format(", not to {}", sum) : "");
   } else {
     begin_chunks(layers);
   }

@@ -33,7 +33,8 @@ void add_cuts(config::Schema<Options>& s) {
                  "embedding and logits")
       .otherwise("error");
   s.integers("stage_layers", &Options::stage_layers,
-             "layers of each stage, in the model's order, one number for each of pipeline x interleave chunks; evenly "
+             "layers of each stage, in the model's order, one number for each of pipeline x interleave chunks, 0 at "
+             "the ends: embedding or logits alone; evenly "
              "when absent")
       .optional();
   s.boolean("sequence_parallel", &Options::sequence_parallel,
