@@ -1,5 +1,6 @@
 """Clocks while kernels run, for the table's comments: a rate means little without the clock that it was reached at."""
 
+import os
 import pathlib
 import re
 import subprocess
@@ -9,7 +10,8 @@ class Clocks:
     """Samples in MHz, by name. Where none can be read the table says so."""
 
     def __init__(self, device):
-        self.read = nvidia if device.type == "cuda" else processor if device.type == "cpu" else dict
+        readers = {"cuda": lambda: nvidia(device.index or 0), "cpu": processor}
+        self.read = readers.get(device.type, dict)
         self.samples = {}
 
     def sample(self):
@@ -26,10 +28,11 @@ class Clocks:
         return f"clocks while kernels ran, not locked: {', '.join(parts)}"
 
 
-def nvidia():
-    """Of the first visible GPU."""
-    command = ["nvidia-smi", "--query-gpu=clocks.sm,clocks.mem", "--format=csv,noheader,nounits"]
+def nvidia(index):
+    """Of the GPU that PyTorch gives this number; nvidia-smi counts all of them."""
+    visible = [name for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if name]
     try:
+        command = ["nvidia-smi", "-i", visible[index] if visible else str(index), "--query-gpu=clocks.sm,clocks.mem", "--format=csv,noheader,nounits"]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)
         sm, memory = done.stdout.splitlines()[0].split(",")
         return {"SM": float(sm), "memory": float(memory)}

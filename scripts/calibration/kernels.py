@@ -73,7 +73,12 @@ def attention_backward(maker, row):
     with maker.torch.enable_grad():
         result = forward()
     gradient = maker.torch.randn_like(result)
-    return lambda i: maker.torch.autograd.grad(result, inputs, gradient, retain_graph=True)
+
+    def call(i):
+        return maker.torch.autograd.grad(result, inputs, gradient, retain_graph=True)
+
+    call.needs_host = True  # autograd launches into the stream of the forward pass, which no CUDA graph would see
+    return call
 
 
 def layer_norm(maker, row):

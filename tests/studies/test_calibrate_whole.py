@@ -12,10 +12,10 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import types
 import unittest
+from unittest import mock
 
-from calibration import attention_fit, gemm_fit, memory_fit, table
+from calibration import attention_fit, gemm_fit, kernels, memory_fit, shapes, table
 from calibration.simulator import Simulator
 from calibration.table import Row
 
@@ -56,6 +56,31 @@ def tessera(*arguments):
     return subprocess.run([TESSERA, *map(str, arguments)], capture_output=True, text=True, check=False)
 
 
+TORCH = importlib.util.find_spec("torch")
+
+
+@unittest.skipUnless(TORCH, "this Python has no PyTorch (package python3-torch): no kernel is run")
+class Kernels(unittest.TestCase):
+    def test_all_of_them_run_on_a_cpu_or_say_why_not(self):
+        import torch
+        maker = kernels.Maker(torch, torch.device("cpu"), "fp32")
+        tiny = [dataclasses.replace(row, m=min(row.m, 64), n=min(row.n, 64), k=min(row.k, 64), batch=min(row.batch, 4))
+                for row in shapes.shapes(shapes.QUICK, "fp32")]
+        self.assertLessEqual({(row.kind, row.operation) for row in tiny} | {("optimizer", "cast")}, set(kernels.MAKERS))
+        for row in tiny:
+            # Versions before 2.0 have no fused attention; the formula in its place shows that operands and gradients fit.
+            with mock.patch.object(torch.nn.functional, "scaled_dot_product_attention", attention, create=True), torch.no_grad():
+                try:
+                    maker.make(row)(0)
+                except kernels.Unavailable as reason:
+                    self.assertEqual((row.kind, row.operation), ("optimizer", "adam"), reason)
+
+
+def attention(queries, keys, values, is_causal):
+    """As PyTorch defines it, but for the mask."""
+    return (queries @ keys.transpose(-1, -2)).softmax(-1) @ values
+
+
 @unittest.skipUnless(pathlib.Path(TESSERA).exists(), f"no simulator {TESSERA}")
 class Whole(unittest.TestCase):
     def setUp(self):
@@ -88,7 +113,7 @@ class Whole(unittest.TestCase):
             self.assertLess(abs(us / row.us - 1), 1e-3, row)  # ratios have four decimals, and may be as small as 0.1
         return calibration
 
-    @unittest.skipUnless(importlib.util.find_spec("torch"), "this Python has no PyTorch (package python3-torch): the stored table is fitted alone")
+    @unittest.skipUnless(TORCH, "this Python has no PyTorch (package python3-torch): the stored table is fitted alone")
     def test_measured_on_this_cpu(self):
         kernels = self.folder / "kernels.csv"
         command = [sys.executable, ROOT / "scripts" / "calibrate.py", "measure", "--quick", "--device", "cpu", "-o", kernels]
