@@ -43,8 +43,10 @@ def fit_table(simulator, rows, options, name):
     launch_ns = measured_launch if measured_launch is not None else options.launch_overhead
     result.take("launch_overhead", f"{launch_ns} ns", "given" if measured_launch is None else f"median of the smallest kernels of {name}")
     shares = memory_fit.Shares(simulator, of(rows, *STREAMING), launch_ns)
-    copies = shares.found.pop(memory_fit.PLAIN, None)
-    result.take("gemm_memory_efficiency", copies or options.memory_efficiency, f"that of copies of {name}" if copies else "given")
+    copies = f"that of copies of {name}"
+    result.take("gemm_memory_efficiency", *((shares.copies, copies) if shares.copies else (options.memory_efficiency, "given")))
+    if shares.all:
+        result.take("memory_efficiency", *((shares.copies, copies) if shares.copies else (shares.all, f"{fitted}, all kinds together")))
     add_shares(result, shares, fitted)
     add_gemms(result, simulator, of(products, "gemm"), datatype, fitted, name)
     add_attention(result, Attention(simulator, of(products, "attention"), datatype, launch_ns), launch_ns, shares, fitted)
@@ -54,11 +56,8 @@ def fit_table(simulator, rows, options, name):
 
 def add_shares(result, shares, fitted):
     for kind, share in shares.found.items():
-        if kind == "all":
-            result.take("memory_efficiency", share, f"{fitted}, all kinds together")
-        else:
-            result.take(f"{kind}_memory_efficiency", share, fitted)
-        result.remarks += beyond(f"{kind} kernels move", shares.unlimited[kind], "memory_bandwidth")
+        result.take(f"{kind}_memory_efficiency", share, fitted)
+        result.remarks += beyond(f"{kind} kernels move", shares.rates[kind], "memory_bandwidth")
     modelled = shares.modelled()
     result.compared += [(kind, {row: us for row, us in modelled.items() if row.kind == kind}) for kind in STREAMING]
     if shares.in_cache:
@@ -110,8 +109,8 @@ def add_attention(result, attention, launch_ns, shares, fitted):
     if attention.efficiency is None:
         return
     result.take("attention_efficiency", attention.efficiency, fitted)
-    result.remarks += beyond("fused attention does", attention.unlimited, "peak")
-    modelled = attention.modelled(launch_ns, shares.found.get("all", 1))
+    result.remarks += beyond("fused attention does", attention.rate, "peak")
+    modelled = attention.modelled(launch_ns, result.constants.get("memory_efficiency", (1, ""))[0])
     for way in ("forward", "backward"):
         result.compared.append((f"attention {way}", {row: us for row, us in modelled.items() if row.operation.endswith(way)}))
 

@@ -1,22 +1,16 @@
 """The launch overhead, and the share of the memory bandwidth that each kind of streaming kernel sustains.
 
-time = launch overhead + bytes / (share x bandwidth), of kernels beyond the cache. Robust: an outlier pulls no more than any other row.
+time = launch overhead + bytes / (share x bandwidth), of kernels beyond the cache.
 """
 
-import math
 import statistics
 
+from calibration.rates import grouped, limited, together
 from calibration.table import STREAMING
 
 # A kernel that is measured over and over finds in the cache what the last call left there. A cache that replaces at random keeps a fifth of
 # what is twice its size and 2 % of what is four times its size (h = exp(-(1 - h) size / cache)).
 CACHES = 4
-LEAST = 0.01  # share that the simulator takes
-PLAIN = "plain copy"  # what memory gives to a kernel with nothing else to do, as the operands of a GEMM come
-
-
-def is_plain_copy(row):
-    return row.kind == "copy" and row.operation in ("", "copy")
 
 
 def launch_overhead(rows):
@@ -29,41 +23,43 @@ def beyond_cache(rows, cache):
     return [row for row in rows if cache is None or row.bytes >= CACHES * cache]
 
 
-def robust(pure, measured, overhead):
-    """The rate r for which the mean of |log((overhead + pure / r) / measured)| is least, times in us; among those that a row has exactly, where that
-    minimum lies but for rounding. None where no row takes longer than the overhead."""
-    rates = [least / (us - overhead) for least, us in zip(pure, measured) if us > overhead]
-
-    def error(rate):
-        return sum(abs(math.log((overhead + least / rate) / us)) for least, us in zip(pure, measured))
-
-    return min(rates, key=error, default=None)
-
-
-def limited(rate):
-    """As the simulator takes it, with three digits."""
-    return min(1.0, max(LEAST, float(f"{rate:.3g}")))
+def is_plain_copy(row):
+    """What the memory gives to a kernel with nothing else to do: so come the operands of GEMMs, and collectives add."""
+    return row.kind == "copy" and row.operation in ("", "copy")
 
 
 class Shares:
-    """Shares by kind, and of all kinds together, as far as the table has them."""
+    """Shares by kind, of plain copies, and of all kinds together, as far as the table has them."""
 
     def __init__(self, simulator, rows, launch_ns):
-        """`rows`: streaming kernels, in the cache or not; a simulator without any of them has nothing to price."""
-        cache = simulator.cache() if rows else None
-        self.cache, self.launch = cache, launch_ns
-        self.rows = beyond_cache(rows, cache)
+        """`rows`: streaming kernels, in the cache or not."""
+        self.simulator, self.launch = simulator, launch_ns
+        self.cache = simulator.cache() if rows else None
+        self.rows = beyond_cache(rows, self.cache)
         self.in_cache = [row for row in rows if row not in self.rows]
-        self.simulator = simulator
-        self.found, self.unlimited = {}, {}
-        if not self.rows:
-            return
-        pure = dict(zip(self.rows, self.price(self.rows, 1, 0)))
-        for kind in ("all", *STREAMING, PLAIN):
-            chosen = [row for row in self.rows if kind in ("all", row.kind) or (kind == PLAIN and is_plain_copy(row))]
-            rate = robust([pure[row] for row in chosen], [row.us for row in chosen], launch_ns / 1000)
-            if rate is not None:
-                self.found[kind], self.unlimited[kind] = limited(rate), rate
+        self.rates = {}  # by kind, as measured: above 1 where the machine file's bandwidth is too low
+        pure = dict(zip(self.rows, self.price(self.rows, 1, 0))) if self.rows else {}
+        for kind in STREAMING:
+            self.add(kind, [row for row in self.rows if row.kind == kind], pure)
+        self.copies = self.share_of([row for row in self.rows if is_plain_copy(row)], pure)
+        self.all = self.share_of(self.rows, pure)
+
+    def add(self, kind, rows, pure):
+        rate = self.rate_of(rows, pure)
+        if rate is not None:
+            self.rates[kind] = rate
+
+    def rate_of(self, rows, pure):
+        found = together(grouped(rows, pure, lambda row: (row.kind, row.operation)), self.launch / 1000)
+        return found and found[0]
+
+    def share_of(self, rows, pure):
+        rate = self.rate_of(rows, pure)
+        return None if rate is None else limited(rate)
+
+    @property
+    def found(self):
+        return {kind: limited(rate) for kind, rate in self.rates.items()}
 
     def price(self, rows, share, launch_ns):
         """Microseconds of the rows."""
@@ -73,8 +69,7 @@ class Shares:
     def modelled(self):
         """Microseconds by row, of rows beyond the cache."""
         times = {}
-        for kind in STREAMING:
+        for kind, share in self.found.items():
             rows = [row for row in self.rows if row.kind == kind]
-            if rows and kind in self.found:
-                times.update(zip(rows, self.price(rows, self.found[kind], self.launch)))
+            times.update(zip(rows, self.price(rows, share, self.launch)))
         return times

@@ -12,7 +12,7 @@ import unittest
 from unittest import mock
 
 import made_up_device as made_up
-from calibration import Refused, fitting, gemm_fit, measure, memory_fit, output, shapes, table
+from calibration import Refused, fitting, gemm_fit, measure, output, rates, shapes, table
 from calibration.table import STREAMING, Row
 
 import calibrate
@@ -37,8 +37,10 @@ class Constants(unittest.TestCase):
         for kind, share in made_up.SHARES.items():
             self.assertEqual(found[f"{kind}_memory_efficiency"], share)
         self.assertEqual(found["gemm_memory_efficiency"], made_up.SHARES["copy"])
+        self.assertEqual(found["memory_efficiency"], made_up.SHARES["copy"])
         self.assertEqual(found["attention_efficiency"], made_up.ATTENTION)
-        self.assertTrue(min(made_up.SHARES.values()) <= found["memory_efficiency"] <= max(made_up.SHARES.values()))
+        without_copies = constants([row for row in made_up.table() if row.kind != "copy"])
+        self.assertTrue(min(made_up.SHARES.values()) <= without_copies["memory_efficiency"] <= max(made_up.SHARES.values()))
 
     def test_of_gemms_give_the_times_again(self):
         gemms = [row for row in made_up.table() if row.kind in ("gemm", "launch")]
@@ -111,11 +113,18 @@ class Memory(unittest.TestCase):
         self.assertIn("left out: 1 streaming kernels that move less than 4 times the cache of 40 MB", "\n".join(with_it.remarks))
 
     def test_an_outlier_moves_nothing(self):
-        rows = made_up.table() + [Row("norm", "busy", read=10**8, written=10**9, us=1e6)]
+        rows = made_up.table() + [Row("norm", "some", read=10**8, written=10**9, us=1e6)]
         self.assertEqual(constants(rows)["norm_memory_efficiency"], made_up.SHARES["norm"])
 
+    def test_operations_of_a_kind_count_for_what_they_move(self):
+        """At half of the bandwidth 2 bytes take 4, at a quarter 3 take 12: 5 bytes in 16 are 0.3125."""
+        rows = [Row("norm", name, read=moved * 10**9, us=moved * 1000 / share) for name, moved, share in (("forward", 2, 0.5), ("backward", 3, 0.25))]
+        found = fit(rows, types.SimpleNamespace(**vars(OPTIONS) | {"launch_overhead": 0}))
+        self.assertEqual(found.constants["norm_memory_efficiency"][0], 0.312)  # three digits
+
     def test_rows_faster_than_a_launch_give_no_rate(self):
-        self.assertIsNone(memory_fit.robust([1.0], [2.0], 3.0))
+        self.assertIsNone(rates.robust([1.0], [2.0], 3.0))
+        self.assertIsNone(rates.together([([1.0], [2.0])], 3.0))
 
 
 class Tables(unittest.TestCase):
