@@ -109,6 +109,7 @@ def add_attention(result, attention, launch_ns, shares, fitted):
     if attention.efficiency is None:
         return
     result.take("attention_efficiency", attention.efficiency, fitted)
+    result.take("attention_ramp", attention.ramp, fitted)
     result.remarks += beyond("fused attention does", attention.rate, "peak")
     modelled = attention.modelled(launch_ns, result.constants.get("memory_efficiency", (1, ""))[0])
     for way in ("forward", "backward"):
@@ -124,7 +125,7 @@ def missing(rows, shares):
     elif absent:
         remarks.append("no streaming kernels: memory_efficiency is missing, so they run at the full memory bandwidth")
     if not of(rows, "attention"):
-        remarks.append("no fused attention: attention_efficiency is missing, so it runs at the peak")
+        remarks.append("no fused attention: attention_efficiency and attention_ramp are missing, so it runs at the peak")
     if not of(rows, "gemm"):
         remarks.append("no GEMMs: their constants are missing, so they run at the peak")
     return remarks

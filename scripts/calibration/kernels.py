@@ -114,9 +114,42 @@ def gelu_dgrad(maker, row):
     return lambda i: maker.torch.ops.aten.gelu_backward(gradient, x)
 
 
+def compiled(maker, function, *operands):
+    """Several operations in one kernel, as PyTorch's compiler makes it. The first call compiles."""
+    if not hasattr(maker.torch, "compile"):
+        raise Unavailable(f"PyTorch {maker.torch.__version__} has no compile (2.0 or later)")
+    one = maker.torch.compile(function, dynamic=False)
+    one(*operands)
+    return lambda i: one(*operands)
+
+
+def bias_gelu(maker, row):
+    gelu_of = maker.torch.nn.functional.gelu
+    return compiled(maker, lambda x, bias: gelu_of(x + bias, approximate="tanh"), maker.random(row.m, row.n), maker.random(row.n))
+
+
+def bias_gelu_dgrad(maker, row):
+    backward = maker.torch.ops.aten.gelu_backward
+    return compiled(maker, lambda gradient, x, bias: backward(gradient, x + bias, approximate="tanh"), maker.random(row.m, row.n),
+                    maker.random(row.m, row.n), maker.random(row.n))
+
+
+def bias_dropout_residual(maker, row):
+    dropped = maker.torch.nn.functional.dropout
+    return compiled(maker, lambda x, bias, residual: residual + dropped(x + bias, 0.1, True), maker.random(row.m, row.n), maker.random(row.n),
+                    maker.random(row.m, row.n))
+
+
 def dropout(maker, row):
     x = maker.random(row.m, row.n)
     return lambda i: maker.torch.native_dropout(x, 0.1, True)
+
+
+def dropout_dgrad(maker, row):
+    gradient = maker.random(row.m, row.n)
+    mask = maker.torch.rand(row.m, row.n, device=maker.device) > 0.1
+    backward = maker.torch.ops.aten.native_dropout_backward
+    return lambda i: backward(gradient, mask, 1 / 0.9)
 
 
 def sum_over(dimension):
@@ -191,7 +224,9 @@ MAKERS = {
     ("launch", "add"): launch, ("gemm", "linear"): linear, ("gemm", "batched"): batched, ("attention", "causal forward"): attention_forward,
     ("attention", "causal backward"): attention_backward, ("norm", "layer norm"): layer_norm, ("norm", "layer norm dgrad"): layer_norm_dgrad,
     ("softmax", "softmax"): softmax, ("softmax", "softmax dgrad"): softmax_dgrad, ("elementwise", "gelu"): gelu, ("elementwise", "gelu dgrad"): gelu_dgrad,
-    ("elementwise", "add"): add, ("elementwise", "dropout"): dropout, ("reduction", "sum over rows"): sum_over(0),
+    ("elementwise", "add"): add, ("fused", "bias gelu"): bias_gelu,
+    ("fused", "bias gelu dgrad"): bias_gelu_dgrad, ("fused", "bias dropout residual"): bias_dropout_residual,
+    ("dropout", "dropout"): dropout, ("dropout", "dropout dgrad"): dropout_dgrad, ("reduction", "sum over rows"): sum_over(0),
     ("reduction", "sum over columns"): sum_over(1), ("copy", "copy"): copy, ("copy", "transpose"): transpose, ("embedding", "lookup"): lookup,
     ("embedding", "scatter"): scatter, ("optimizer", "zero"): zero, ("optimizer", "scale"): scale, ("optimizer", "norm"): norm,
     ("optimizer", "cast"): cast, ("optimizer", "adam"): adam,

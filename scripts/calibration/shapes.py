@@ -29,7 +29,7 @@ FULL = Sizes(points=((512, 2048, 8192), (512, 1536, 4096, 12288)), between=((102
              wide=((4096, 4096), (4096, 12288), (12288, 4096)),
              batches=tuple((b, s, n, k) for b in (16, 64) for s in (1024, 2048) for n, k in ((s, 128), (128, s))),
              sequences=(1024, 2048, 4096, 8192, 16384), heads=(64, 128), elements=tuple(MEGA * size for size in (64, 128, 256, 512)),
-             columns=(2048, 5120, 12288), launches=(256, 1024, 4096, 16384))
+             columns=(2048, 12288), launches=(256, 1024, 4096, 16384))
 QUICK = Sizes(points=((128, 512), (128, 512)), between=((256,), (256, 1024)), skinny=(16,), wide=((512, 512),), batches=((4, 128, 128, 64),),
               sequences=(256, 512), heads=(64,), elements=(4 * MEGA, 32 * MEGA), columns=(4096,), launches=(256, 1024, 4096))
 
@@ -63,7 +63,8 @@ def attention(sizes, datatype):
 STREAMED = (("norm", "layer norm", 1, 1, 0, 0), ("norm", "layer norm dgrad", 2, 1, 0, 0),
             ("softmax", "softmax", 1, 1, 0, 0), ("softmax", "softmax dgrad", 2, 1, 0, 0),
             ("elementwise", "gelu", 1, 1, 0, 0), ("elementwise", "gelu dgrad", 2, 1, 0, 0), ("elementwise", "add", 2, 1, 0, 0),
-            ("elementwise", "dropout", 1, 1, 0, 1),  # its mask has a byte an element
+            ("fused", "bias gelu", 1, 1, 0, 0), ("fused", "bias gelu dgrad", 2, 1, 0, 0), ("fused", "bias dropout residual", 2, 1, 0, 0),
+            ("dropout", "dropout", 1, 1, 0, 1), ("dropout", "dropout dgrad", 1, 1, 1, 0),  # its mask has a byte an element
             ("reduction", "sum over rows", 1, 0, 0, 0), ("reduction", "sum over columns", 1, 0, 0, 0),
             ("copy", "copy", 1, 1, 0, 0), ("copy", "transpose", 1, 1, 0, 0),
             ("embedding", "lookup", 1, 1, 0, 0), ("embedding", "scatter", 2, 1, 0, 0))

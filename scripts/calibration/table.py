@@ -17,7 +17,7 @@ import math
 
 from calibration import Refused
 
-STREAMING = ("norm", "softmax", "elementwise", "reduction", "copy", "embedding", "optimizer")
+STREAMING = ("norm", "softmax", "elementwise", "fused", "dropout", "reduction", "copy", "embedding", "optimizer")
 KINDS = ("gemm", "attention", "launch") + STREAMING
 USES = ("fit", "point", "return")
 ATTENTION = ("forward", "backward", "causal forward", "causal backward")

@@ -4,9 +4,9 @@ import re
 
 from calibration.table import STREAMING, Row
 
-SHARES = {"norm": 0.52, "softmax": 0.47, "elementwise": 0.71, "reduction": 0.66, "copy": 0.88, "embedding": 0.35, "optimizer": 0.81}
+SHARES = {"norm": 0.52, "softmax": 0.47, "elementwise": 0.71, "fused": 0.58, "dropout": 0.42, "reduction": 0.66, "copy": 0.88, "embedding": 0.35, "optimizer": 0.81}
 CONSTANTS = {"matrix_efficiency": 0.8, "operand_bytes_per_clock": 44, "tile_latency": 1800}
-ATTENTION, LAUNCH = 0.43, 3100  # share of the peak, ns
+ATTENTION, RAMP, LAUNCH = 0.43, 250, 3100  # share of the peak, keys, ns
 CACHE = 40e6
 GEMMS = [(m, n, k) for m in (512, 2048, 8192) for n in (512, 4096) for k in (512, 4096)]
 
@@ -28,7 +28,8 @@ class Simulator:
 
     def layer(self, row, datatype):
         def kernels(cost):
-            flops = 4 * row.batch * row.m * row.n * row.k / (2 if row.operation.startswith("causal") else 1)
+            keys = (row.n + 1) / 2 if row.operation.startswith("causal") else row.n
+            flops = 4 * row.batch * row.m * row.k * (keys + cost["attention_ramp"])
             launch = number(cost["launch_overhead"]) / 1000
             memory = 8 * row.batch * row.m * row.k / 1e6 / cost["memory_efficiency"]
             return [(name, launch + max(memory, products * flops / 1e8 / cost["attention_efficiency"]))
@@ -64,7 +65,7 @@ def measured(row, **cost):
     elif row.kind == "gemm":
         us = gemm(row, launch | CONSTANTS | {"tile_latency": f"{CONSTANTS['tile_latency']} ns"})
     elif row.kind == "attention":
-        found = dict(simulator.layer(row, "").kernels(launch | {"attention_efficiency": ATTENTION, "memory_efficiency": 1}))
+        found = dict(simulator.layer(row, "").kernels(launch | {"attention_efficiency": ATTENTION, "attention_ramp": RAMP, "memory_efficiency": 1}))
         us = found["attention dgrad" if row.operation.endswith("backward") else "attention"]
     else:
         us = simulator.streaming([row]).kernels(launch | {"memory_efficiency": SHARES[row.kind]})[0][1]

@@ -38,7 +38,7 @@ class Constants(unittest.TestCase):
             self.assertEqual(found[f"{kind}_memory_efficiency"], share)
         self.assertEqual(found["gemm_memory_efficiency"], made_up.SHARES["copy"])
         self.assertEqual(found["memory_efficiency"], made_up.SHARES["copy"])
-        self.assertEqual(found["attention_efficiency"], made_up.ATTENTION)
+        self.assertEqual((found["attention_efficiency"], found["attention_ramp"]), (made_up.ATTENTION, made_up.RAMP))
         without_copies = constants([row for row in made_up.table() if row.kind != "copy"])
         self.assertTrue(min(made_up.SHARES.values()) <= without_copies["memory_efficiency"] <= max(made_up.SHARES.values()))
 
@@ -100,7 +100,7 @@ class Constants(unittest.TestCase):
         self.assertEqual(found.constants["launch_overhead"], ("900 ns", "given"))
         self.assertNotIn("matrix_efficiency", found.constants)
         text = "\n".join(found.remarks)
-        for words in ("no GEMMs", "no fused attention", "softmax, elementwise"):
+        for words in ("no GEMMs", "no fused attention", "softmax, elementwise, fused"):
             self.assertIn(words, text)
 
 

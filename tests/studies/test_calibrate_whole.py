@@ -73,7 +73,7 @@ class Kernels(unittest.TestCase):
                 try:
                     maker.make(row)(0)
                 except kernels.Unavailable as reason:
-                    self.assertEqual((row.kind, row.operation), ("optimizer", "adam"), reason)
+                    self.assertIn(row.kind if row.kind == "fused" else row.operation, ("fused", "adam"), reason)
 
 
 def attention(queries, keys, values, is_causal):
@@ -121,11 +121,12 @@ class Whole(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("random operands", done.stdout)
         rows = table.read(kernels)
-        self.assertLessEqual(set(table.KINDS) - {"attention"}, {row.kind for row in rows})
+        self.assertLessEqual(set(table.KINDS) - {"attention", "fused"}, {row.kind for row in rows})
         calibration = self.calibrated_from(kernels)
         for key in ("launch_overhead", "matrix_efficiency", "memory_efficiency", "norm_memory_efficiency", "optimizer_memory_efficiency"):
             self.assertIn(f"\n{key} = ", calibration)
 
+    @unittest.skipIf(TORCH, "a table is measured on this CPU instead")
     def test_a_stored_table(self):
         calibration = self.calibrated_from(ROOT / "tests" / "studies" / "cpu-kernels.csv")
         self.assertIn("memory_efficiency = ", calibration)
@@ -133,9 +134,9 @@ class Whole(unittest.TestCase):
     def test_attention_that_the_simulator_timed_is_found_again(self):
         rows = [Row("attention", operation, length, length, 64, 16, "fp32") for length in (512, 2048) for operation in table.ATTENTION]
         made = attention_fit.Attention(self.simulator(), rows, "fp32", 0)
-        times = made.price(0.37, 2400, 0.6)
+        times = made.price(0.37, 2400, 0.6, 150)
         again = attention_fit.Attention(self.simulator(), [dataclasses.replace(row, us=us) for row, us in zip(rows, times)], "fp32", 2400)
-        self.assertEqual(again.efficiency, 0.37)
+        self.assertEqual((again.efficiency, again.ramp), (0.37, 150))
         for row, us in again.modelled(2400, 0.6).items():
             self.assertAlmostEqual(us, row.us, places=6)
 
