@@ -129,7 +129,7 @@ def free_memory(torch, device):
     if device.type == "cuda":
         torch.cuda.empty_cache()  # PyTorch keeps what earlier rows needed
         return torch.cuda.mem_get_info(device)[0]
-    if device.type == "cpu":
+    if device.type == "cpu" and "SC_AVPHYS_PAGES" in os.sysconf_names:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return None
 

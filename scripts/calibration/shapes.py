@@ -31,7 +31,7 @@ FULL = Sizes(points=((512, 2048, 8192), (512, 1536, 4096, 12288)), between=((102
              sequences=(1024, 2048, 4096, 8192, 16384), heads=(64, 128), elements=tuple(MEGA * size for size in (64, 128, 256, 512)),
              columns=(2048, 12288), launches=(256, 1024, 4096, 16384))
 QUICK = Sizes(points=((128, 512), (128, 512)), between=((256,), (256, 1024)), skinny=(16,), wide=((512, 512),), batches=((4, 128, 128, 64),),
-              sequences=(256, 512), heads=(64,), elements=(4 * MEGA, 32 * MEGA), columns=(4096,), launches=(256, 1024, 4096))
+              sequences=(256, 512), heads=(64,), elements=(4 * MEGA, 16 * MEGA), columns=(4096,), launches=(256, 1024, 4096))
 
 
 def shapes(sizes, datatype):
