@@ -1,140 +1,94 @@
 #!/usr/bin/env python3
-"""Fits the constants of cost model "tile" to measured GEMMs, and prints the [machine.calibration.cost] that they make.
+"""Calibrates a machine of your own on its kernels: measures them with PyTorch, and fits the [machine.calibration] of its machine file.
 
-  scripts/calibrate.py inputs/measured/a100-gemms.csv --machine a100-80g-cluster --datatype bf16 --memory-efficiency 0.85
+  scripts/calibrate.py measure -o kernels.csv                                       # some 300 shapes; --quick: a few small ones
+  scripts/calibrate.py fit kernels.csv --machine my-machine.toml -o calibration.toml
+  scripts/calibrate.py fit inputs/measured/a100-gemms.csv --machine a100-80g-cluster --datatype bf16
 
-The table has columns m, n, k, us and use; lines with # are comments. The simulator itself prices the shapes, so there is one model.
-Fitted, by the mean of |log(modelled / measured)|: matrix_efficiency, operand_bytes_per_clock and tile_latency.
-Shapes of use "point" become gemm_deviations as well; those of use "return" do without taking part in the fit.
-What is printed goes into a machine file as it stands.
+measure needs PyTorch, fit needs h5py and the simulator, which prices all kernels itself, so there is one model. scripts/calibration/table.py
+says what a table has; those that other programs measured can be fitted as well. docs/machines.md#calibration has the recipe.
 """
 
 import argparse
-import csv
-import math
 import pathlib
-import subprocess
+import re
 import sys
 import tempfile
 
-import h5py
+from calibration import Refused, measure, output, table
+from calibration.fitting import fit_table
+from calibration.simulator import Simulator
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LAUNCH = "900 ns"  # from the end of one kernel to the start of the next: Gray 2019, "Getting started with CUDA graphs"
-START = {"matrix_efficiency": 0.88, "operand_bytes_per_clock": 40, "tile_latency": 1000}
-STEPS = ({"matrix_efficiency": 0.02, "operand_bytes_per_clock": 4, "tile_latency": 400},
-         {"matrix_efficiency": 0.01, "operand_bytes_per_clock": 2, "tile_latency": 200},
-         {"matrix_efficiency": 0.005, "operand_bytes_per_clock": 1, "tile_latency": 100})
-SHARES = ("matrix_efficiency",)  # at most 1
 
 
-def read(path):
-    """{(m, n, k): us}, the set of those that are to be returned exactly, and of those that constants are fitted to."""
-    with open(path, encoding="utf-8") as file:
-        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    shapes = {tuple(int(row[key]) for key in "mnk"): float(row["us"]) for row in rows}
-
-    def of_use(*uses):
-        return {tuple(int(row[key]) for key in "mnk") for row in rows if row["use"] in uses}
-
-    return shapes, of_use("point", "return"), of_use("point", "fit")
+def nanoseconds(text):
+    found = re.fullmatch(r"([0-9.]+) ?(ns|us)", text)
+    try:
+        return round(float(found[1]) * {"ns": 1, "us": 1000}[found[2]])
+    except (TypeError, ValueError):
+        raise argparse.ArgumentTypeError(f'expected a time such as "{LAUNCH}" or "3.8 us", not "{text}"') from None
 
 
-class Pricer:
-    """What the simulator says of all shapes, one after the other on one device."""
-
-    def __init__(self, options, shapes, folder):
-        self.tessera, self.copies, self.shapes = options.tessera, options.memory_efficiency, list(shapes)
-        self.experiment, self.out = folder / "gemms.toml", folder / "gemms.h5"
-        step = '[[strategy.step]]\nop = "gemm"\ndevices = "0"\nm = {}\nn = {}\nk = {}\ndatatype = "{}"\n'
-        text = f'[machine]\ninclude = "{options.machine}"\n[record]\ntimeline = true\n[strategy]\nname = "script"\n'
-        self.experiment.write_text(text + "".join(step.format(*shape, options.datatype) for shape in self.shapes), encoding="utf-8")
-
-    def microseconds(self, constants, deviations=None):
-        command = [self.tessera, "run", str(self.experiment), "-o", str(self.out), "--force", "--progress", "off"]
-        for key, value in cost(constants, self.copies, deviations or {}).items():
-            command += ["--set", f"cost.{key}={value}"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise SystemExit(done.stderr)
-        with h5py.File(self.out) as file:
-            rows = file["timeline"][:]
-        rows = rows[rows["device"] == 0]
-        return dict(zip(self.shapes, (rows["end_ps"] - rows["begin_ps"]) * 1e-6))
+def share(text):
+    try:
+        if 0.01 <= float(text) <= 1:
+            return float(text)
+    except ValueError:
+        pass
+    raise argparse.ArgumentTypeError(f'expected 0.01 to 1, not "{text}"')
 
 
-def cost(constants, copies, deviations):
-    """As [cost] has them."""
-    return {"model": "tile", "stores": "exposed", "launch_overhead": LAUNCH, "gemm_memory_efficiency": copies, **constants,
-            "tile_latency": f"{constants['tile_latency']} ns", "gemm_deviations": f"[{', '.join(as_toml(deviations))}]"}
-
-
-def mean(values):
-    return sum(values) / len(values)
-
-
-def fit(pricer, measured, fitted):
-    """Each constant in turn, one step up or down as long as that helps; then with smaller steps."""
-
-    def error(constants):
-        modelled = pricer.microseconds(constants)
-        return mean([abs(math.log(modelled[shape] / measured[shape])) for shape in sorted(fitted)])
-
-    best, least = dict(START), error(START)
-    for steps in STEPS:
-        improved = True
-        while improved:
-            improved = False
-            for key, step in steps.items():
-                for change in (step, -step):
-                    tried = {**best, key: round(best[key] + change, 4)}
-                    if tried[key] <= 0 or (key in SHARES and tried[key] > 1):
-                        continue
-                    found = error(tried)
-                    if found < least - 1e-5:
-                        best, least, improved = tried, found, True
-                        break
-        print(f"mean deviation {100 * least:.2f} % with {best}", file=sys.stderr, flush=True)
-    return best
-
-
-def as_toml(deviations):
-    """The list gemm_deviations."""
-    return [f"{{ m = {m}, n = {n}, k = {k}, ratio = {ratio} }}" for (m, n, k), ratio in deviations.items()]
-
-
-def main():
+def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", help="measured GEMMs, CSV")
-    parser.add_argument("--machine", required=True, help="whose peak, memory bandwidth, clock and cores count")
-    parser.add_argument("--datatype", default="fp16", help="of the operands (default fp16)")
-    parser.add_argument("--memory-efficiency", type=float, default=0.85, help="share of the memory bandwidth that a copy reaches (default 0.85)")
-    parser.add_argument("--tessera", default=str(ROOT / "build" / "bin" / "tessera"))
-    options = parser.parse_args()
-    measured, points, fitted = read(options.table)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="measure|fit")
+    measuring = commands.add_parser("measure", help="times kernels on a device of this computer and writes the table")
+    measuring.add_argument("-o", "--output", required=True, help="the table, CSV")
+    measuring.add_argument("--device", help="as PyTorch calls it: cuda, cuda:1, xpu, mps, cpu (default: the first accelerator, or the CPU)")
+    measuring.add_argument("--datatype", choices=("fp16", "bf16", "fp32", "tf32"), help="of the operands (default bf16, on a CPU fp32)")
+    measuring.add_argument("--quick", action="store_true", help="a few small shapes with fewer samples: shows that it works, calibrates nothing")
+    measuring.add_argument("--force", action="store_true", help="replaces a table that is there")
+    fitting = commands.add_parser("fit", help="fits the cost model's constants to a table and prints [machine.calibration]")
+    fitting.add_argument("table", help="measured kernels, CSV")
+    fitting.add_argument("--machine", required=True, help="name or file of the machine whose peak, memory bandwidth, cache, clock and cores count")
+    fitting.add_argument("-o", "--output", help="for the [machine.calibration]; standard output gets its comments alone then")
+    fitting.add_argument("--datatype", help="of the products to fit (default: the table's, or fp16)")
+    fitting.add_argument("--memory-efficiency", type=share, default=0.85, help="of GEMMs, where the table has no copies (default 0.85)")
+    fitting.add_argument("--launch-overhead", type=nanoseconds, default=LAUNCH, help=f'where the table has no kernels of kind launch (default "{LAUNCH}")')
+    fitting.add_argument("--tessera", default=str(ROOT / "build" / "bin" / "tessera"))
+    return parser.parse_args(arguments)
+
+
+def run_measure(options):
+    rows, remarks = measure.run(options, lambda line: print(line, file=sys.stderr, flush=True))
+    print(*remarks, f"{len(rows)} kernels are in {options.output}", sep="\n")
+
+
+def run_fit(options):
+    rows, name = table.read(options.table), pathlib.Path(options.table).name
     with tempfile.TemporaryDirectory() as folder:
-        pricer = Pricer(options, measured, pathlib.Path(folder))
-        best = fit(pricer, measured, fitted)
-        modelled = pricer.microseconds(best)
-        deviations = {point: round(measured[point] / modelled[point], 4) for point in sorted(points)}
-        corrected = pricer.microseconds(best, deviations)
-    others = [shape for shape in measured if shape not in points]
+        fit = fit_table(Simulator(options.tessera, options.machine, folder), rows, options, name)
+    lines = output.toml(fit, name)
+    if options.output is None:
+        print(*lines, sep="\n")
+        return
+    try:
+        pathlib.Path(options.output).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise Refused(f"{options.output}: {error.strerror}") from None
+    print(*(line for line in lines if line.startswith("#")), sep="\n")
 
-    def off(times, shapes):
-        return 100 * mean([abs(math.log(times[shape] / measured[shape])) for shape in shapes])
 
-    print(f"# {len(measured)} GEMMs of {pathlib.Path(options.table).name}: {off(modelled, fitted):.1f} % mean deviation by the constants alone "
-          f"over the {len(fitted)} that they are fitted to; the {len(others)} that are no")
-    print(f"# points: {off(corrected, others):.1f} % with the deviations of their neighbours")
-    for key, value in cost(best, options.memory_efficiency, {}).items():
-        if key != "gemm_deviations":
-            text = f"{key} = " + (f'"{value}"' if isinstance(value, str) else f"{value}")
-            print(f"{text:<38} # " + (f"fitted to {pathlib.Path(options.table).name}" if key in START else "given"))
-    print("gemm_deviations = [")
-    for deviation in as_toml(deviations):
-        print(f"  {deviation},")
-    print("]")
+def main(arguments=None):
+    options = parse(arguments)
+    try:
+        {"measure": run_measure, "fit": run_fit}[options.command](options)
+    except Refused as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
