@@ -132,24 +132,6 @@ def own_traffic(rows):
     return [(int(row["begin_ps"]), row["traffic"].decode(), int(row["bytes"])) for row in rows if row["device"] == row["memory"] == 0]
 
 
-def minimum(function, low, high, steps):
-    """Where a function with one minimum between low and high has it (golden section)."""
-    ratio = (5**0.5 - 1) / 2
-    a, b = low, high
-    c, d = b - ratio * (b - a), a + ratio * (b - a)
-    at_c, at_d = function(c), function(d)
-    for _ in range(steps):
-        if at_c < at_d:
-            b, d, at_d = d, c, at_c
-            c = b - ratio * (b - a)
-            at_c = function(c)
-        else:
-            a, c, at_c = c, d, at_d
-            d = a + ratio * (b - a)
-            at_d = function(d)
-    return (a + b) / 2
-
-
 def deviation(simulated, measured):
     """In percent."""
     return 100 * (simulated / measured - 1)

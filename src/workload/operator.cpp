@@ -52,6 +52,8 @@ const char* name_of(OperatorKind kind) {
       return "addition";
     case OperatorKind::copy:
       return "copy";
+    case OperatorKind::host:
+      return "host";
   }
   throw InternalError("operator kind out of range");
 }
@@ -100,6 +102,14 @@ Operator streaming(OperatorKind kind, const std::string& name, std::int64_t byte
   op.datatype = datatype;
   op.bytes_read = bytes_read;
   op.bytes_written = bytes_written;
+  return op;
+}
+
+Operator host_pause(const std::string& name, Time duration) {
+  Operator op;
+  op.kind = OperatorKind::host;
+  op.name = name;
+  op.host_time = duration;
   return op;
 }
 

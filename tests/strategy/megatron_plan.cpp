@@ -102,6 +102,20 @@ TEST_CASE("weights, gradients and optimizer state: 18 bytes a parameter, less wi
   CHECK(at_peak(cut.program, 0, MemoryCategory::optimizer_state) == 12 * ((parameters + 7) / 8));
 }
 
+TEST_CASE("exchanges between stages may cost the host some time") {
+  TestJob job(2, gpt(4, h, a), 8);
+  const auto pauses = [&](const std::string& keys) {
+    const Plan plan = job.plan("pipeline = 2\n" + keys);
+    std::int64_t found = 0;
+    for (const auto& operation : plan.program.operators)
+      found += operation.kind == workload::OperatorKind::host ? operation.host_time : 0;
+    return found;
+  };
+  // Equal operators are stored once.
+  CHECK(pauses("exchange_overhead = \"380 us\"") == 380'000'000);
+  CHECK(pauses("") == 0);
+}
+
 TEST_CASE("gradients may be reduced whole and in another precision than they are added up in") {
   TestJob job(8, gpt(4, h, a), 8);
   const std::string cut = "data = 8\ndistributed_optimizer = true\ngradient_precision = \"fp16\"\n";

@@ -186,6 +186,23 @@ TEST_CASE("fused attention is slower over few keys, in each cost model") {
   CHECK(cost_model("model = \"tile\"\n" + keys)->time(op, round_device()) == 4 * 3 * 528'384);
 }
 
+TEST_CASE("a pause of the host takes what it says, in each cost model") {
+  for (const std::string model : {"roofline", "tile"}) {
+    const auto found = cost_model("model = \"" + model + "\"\nlaunch_overhead = \"2 us\"\n");
+    CHECK(found->time(host_pause("waits", 7 * microsecond), round_device()) == 7 * microsecond);
+  }
+}
+
+TEST_CASE("tile: no GEMM is faster than the limit") {
+  // 2 x 512 x 256 x 65,536 FLOP at 8 TFLOP/s: 2,147,483,648 ps, and twice that at half of the peak. A launch of 1 us
+  // is part of that time.
+  const Operator product = gemm("full", 1, 512, 256, 65536, "fp16");
+  CHECK(cost_model(ideal_tiles + "matrix_limit = 0.5\n")->time(product, round_device()) == 2 * 2'147'483'648);
+  const std::string slow = "model = \"tile\"\nmatrix_efficiency = 0.25\noperand_bytes_per_clock = 1000000\n";
+  CHECK(cost_model(slow + "matrix_limit = 0.5\n")->time(product, round_device()) ==
+        cost_model(slow)->time(product, round_device()));
+}
+
 TEST_CASE("tile: GEMMs of the 22B model on an A100 are where libraries are") {
   // NVIDIA's own figure for large GEMMs on this chip is 250 to 290 TFLOP/s, 80 to 93 % of peak; with the efficiency at
   // 1 only waves, operands and fills remain, which must not cost more than 15 % in these products (or tiles would be

@@ -26,6 +26,7 @@ enum class OperatorKind : std::uint8_t {
   reduction,  ///< sums over rows or columns: bias gradients, loss
   addition,   ///< a step of a collective adds what it received: inside the collective's kernel, nothing is launched
   copy,       ///< memory to memory
+  host,       ///< nothing runs on the device until the host has got going again
 };
 [[nodiscard]] const char* name_of(OperatorKind kind);
 /// Work of gemm and attention is done on the matrix units; everything else streams through memory.
@@ -48,6 +49,7 @@ struct Operator {
   std::int64_t flops = 0;
   std::int64_t bytes_read = 0;  ///< from device memory, each operand once
   std::int64_t bytes_written = 0;
+  Time host_time = 0;  ///< host: how long, whatever the cost model
 
   friend bool operator==(const Operator&, const Operator&) = default;
 };
@@ -63,6 +65,9 @@ struct Operator {
 /// A kernel that reads and writes that many bytes of device memory.
 [[nodiscard]] Operator streaming(OperatorKind kind, const std::string& name, std::int64_t bytes_read,
                                  std::int64_t bytes_written, const std::string& datatype);
+
+/// The device waits for the host.
+[[nodiscard]] Operator host_pause(const std::string& name, Time duration);
 
 /// Sum of the FLOPs of operators.
 [[nodiscard]] std::int64_t total_flops(const std::vector<Operator>& operators);

@@ -2,7 +2,7 @@
 
 from _runs import table
 
-from . import compare
+from . import compare, stages
 from .rows import read
 
 HEADER = ("source", "rows", "GPUs", "mean deviation %", "signed mean %", "greatest %", "cuts in order", "all in order")
@@ -33,7 +33,7 @@ def part(source):
     return study
 
 
-PARTS = {source: part(source) for source in SOURCES}
+PARTS = {**{source: part(source) for source in SOURCES}, "stages": stages.study}
 
 
 def overview(simulator):

@@ -68,6 +68,10 @@ void add_schedule(config::Schema<Options>& s) {
   s.choice("schedule", &Options::schedule, schedule_names(),
            "order of the passes; auto: interleaved-1f1b where interleave > 1, 1f1b otherwise")
       .otherwise("auto");
+  s.quantity("exchange_overhead", &Options::exchange_overhead, config::Unit::time,
+             "from the end of an exchange between stages, for which the host waits, to the next kernel")
+      .at_most("1 s")
+      .otherwise("0 s");
   s.choice<Recomputation>(
        "recomputation", &Options::recomputation,
        {{"none", Recomputation::none}, {"selective", Recomputation::selective}, {"full", Recomputation::full}},

@@ -25,6 +25,8 @@ void write_exchange(Writer& writer, const PipelineAction& action) {
   if (action.receive_previous) builder.receive(previous_stage, bytes, activations_channel);
   if (action.receive_next) builder.receive(next_stage, bytes, gradients_channel);
   if (action.send_next || action.send_previous) builder.wait_sends();
+  if (cut.options.exchange_overhead > 0)
+    builder.compute(workload::host_pause("pipeline exchange", cut.options.exchange_overhead));
   // Each tensor rank received its part; without sequence parallelism it needs the whole.
   if (cut.uses_sequence_parallelism()) return;
   for (int i = 0; i < int{action.receive_previous} + int{action.receive_next}; ++i) {

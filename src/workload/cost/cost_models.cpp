@@ -49,6 +49,7 @@ double MemoryShares::of(OperatorKind kind) const {
         return optimizer;
       case OperatorKind::attention:
       case OperatorKind::addition:
+      case OperatorKind::host:
         return 0.0;
     }
     return 0.0;

@@ -43,6 +43,7 @@ class Roofline : public CostModel {
   explicit Roofline(const Parameters& parameters) : parameters_(parameters) {}
 
   [[nodiscard]] Time time(const Operator& op, const machine::DeviceSpec& device) const override {
+    if (op.kind == OperatorKind::host) return op.host_time;
     if (cost::is_empty(op)) return 0;
     const double memory = cost::memory_time(op, device, parameters_.of(op.kind));
     const double longest = std::max(memory, arithmetic_time(op, device));

@@ -37,6 +37,7 @@ const config::Schema<Deviation>& deviation_schema() {
 
 struct Parameters : cost::MemoryShares, cost::AttentionRate {
   double matrix_efficiency = 0;
+  double matrix_limit = 0;
   std::int64_t operand_bytes_per_clock = 0;
   Time tile_latency = 0;
   bool exposed_stores = false;
@@ -49,6 +50,11 @@ config::Schema<Parameters> make_schema() {
                                "GEMMs by tiles and waves on the device's cores; everything else by memory traffic.");
   s.also_accept("model", "tile");
   s.number("matrix_efficiency", &Parameters::matrix_efficiency, "fraction of a core's peak in the main loop of a tile")
+      .at_least("0.01")
+      .at_most("1")
+      .otherwise("1");
+  s.number("matrix_limit", &Parameters::matrix_limit,
+           "fraction of peak that no GEMM exceeds from start to end, whatever its shape: what power leaves")
       .at_least("0.01")
       .at_most("1")
       .otherwise("1");
@@ -103,13 +109,16 @@ class Tile : public CostModel {
   explicit Tile(const Parameters& parameters) : parameters_(parameters) {}
 
   [[nodiscard]] Time time(const Operator& op, const machine::DeviceSpec& device) const override {
+    if (op.kind == OperatorKind::host) return op.host_time;
     if (cost::is_empty(op)) return 0;
     const bool is_gemm = op.kind == OperatorKind::gemm;
     double longest = cost::memory_time(op, device, parameters_.of(op.kind));
     if (is_gemm) longest = gemm_time(op, device, longest);
     if (op.kind == OperatorKind::attention) longest = std::max(longest, attention_time(op, device));
     const double total = longest + cost::launch(op, parameters_.launch_overhead);
-    return cost::round_up(is_gemm ? total * deviation(op) : total, op, device);
+    if (!is_gemm) return cost::round_up(total, op, device);
+    const double fastest = static_cast<double>(op.flops) / (cost::peak_rate(op, device) * parameters_.matrix_limit);
+    return cost::round_up(std::max(total * deviation(op), fastest), op, device);
   }
 
  private:

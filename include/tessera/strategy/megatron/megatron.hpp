@@ -31,6 +31,7 @@ struct Options {
   bool idle_devices = false;               ///< spare_devices = "idle": others than those of the cut do nothing
   std::string schedule = "auto";  ///< a pipeline order, or "auto": interleaved-1f1b where interleave > 1, else 1f1b
   bool sequence_parallel = false;
+  Time exchange_overhead = 0;  ///< of the host, at each exchange between stages
   workload::Recomputation recomputation = workload::Recomputation::none;
   bool distributed_optimizer = false;
   bool overlap_gradient_reduction = false;   ///< beside the backward pass of the last micro-batch

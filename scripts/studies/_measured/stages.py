@@ -1,0 +1,34 @@
+"""One micro-batch on one stage, as two of the sources profiled it: what the iterations' deviations are made of."""
+
+from _parts import Outcome
+from _runs import deviation, table
+
+from .rows import read, settings
+
+# Milliseconds of a forward and a backward pass (input and weight gradients) of a stage in the middle, layers of it, and a row of that model.
+# zerobubble-t4: arXiv 2401.10241, table 6; vocabpar-t5: artifact/exp_one_host.csv of sail-sg/VocabularyParallelism, means of the stages between.
+PROFILED = (("zerobubble-t4", "GPT 1.5B", "1024", 3, 18.52, 27.42), ("zerobubble-t4", "GPT 6.2B", "1024", 4, 29.72, 49.37),
+            ("zerobubble-t4", "GPT 14.6B", "1024", 3, 11.35, 19.38), ("zerobubble-t4", "GPT 28.3B", "1024", 2, 10.42, 17.92),
+            ("vocabpar-t5", "GPT ~4B V=32k", "2048", 4, 10.6, 21.1), ("vocabpar-t5", "GPT ~4B V=32k", "4096", 4, 23.8, 45.8))
+HEADER = ("source", "model", "sequence", "layers", "forward ms", "simulated", "deviation %", "backward ms", "simulated", "deviation %")
+
+
+def passes(simulator, row, layers):
+    """Milliseconds of both: a device with twice the layers less one with them."""
+    alone = {"strategy.pipeline": 1, "strategy.interleave": 1, "strategy.data": 8, "workload.global_batch": 8 * row.number("mbs"), "machine.topology.nodes": 1,
+             "simulation.allow_oversubscription": "true"}
+    both = []
+    for count in (2 * layers, layers):
+        job = {**dict(settings(row)), **alone, "model.layers": count, "strategy.stage_layers": str([count])}
+        both.append(simulator.summary(row.file, tuple(job.items())))
+    return [(both[0][name] - both[1][name]) * 1e-9 for name in ("mean_forward_ps", "mean_backward_ps")]
+
+
+def study(simulator):
+    lines = []
+    for source, model, sequence, layers, forward, backward in PROFILED:
+        row = next(row for row in read() if row.source == source and row["model"] == model and row["seq"] == sequence)
+        ours = passes(simulator, row, layers)
+        lines.append((source, model, sequence, layers, f"{forward:.1f}", f"{ours[0]:.1f}", f"{deviation(ours[0], forward):+.1f}",
+                      f"{backward:.1f}", f"{ours[1]:.1f}", f"{deviation(ours[1], backward):+.1f}"))
+    return Outcome(tables={"stages": table(HEADER, lines)})
