@@ -1,0 +1,69 @@
+"""Rows of inputs/measured/iterations.csv as settings, and their order; scripts/studies/_measured without a simulator."""
+
+import unittest
+
+from _measured import SOURCES, compare, rows_of
+from _measured.rows import read, settings
+from _runs import ROOT
+
+
+def row_like(**values):
+    """The first row, with other values."""
+    first = read()[0]
+    return type(first)(values.pop("source", first.source), tuple({**dict(first.values), **values}.items()))
+
+
+def settings_of(**values):
+    return dict(settings(row_like(**values)))
+
+
+class Rows(unittest.TestCase):
+    def test_every_row_belongs_to_a_source_with_an_experiment(self):
+        for row in read():
+            self.assertIn(row.source, SOURCES)
+            self.assertTrue((ROOT / "inputs" / "experiments" / row.file).exists(), row.file)
+
+    def test_the_cut_covers_the_gpus(self):
+        for source in SOURCES:
+            for row in rows_of(source):
+                job = dict(settings(row))
+                degrees = [int(job[f"strategy.{key}"]) for key in ("tensor", "pipeline", "data")]
+                self.assertEqual(degrees[0] * degrees[1] * degrees[2], row.number("gpus"), row.values)
+                self.assertEqual(8 * job["machine.topology.nodes"], row.number("gpus"))
+
+    def test_stages_whose_ends_have_one_layer_less(self):
+        # 22 layers and two places for embedding and logits over 8 stages: 3 each, the ends 2; over 24 chunks 1 each, the ends none.
+        flags = {"flags": "first and last stage have one layer less", "layers": "22", "pp": "8"}
+        self.assertEqual(settings_of(**flags, vp="1")["strategy.stage_layers"], str([2, 3, 3, 3, 3, 3, 3, 2]))
+        self.assertEqual(settings_of(**flags, vp="3")["strategy.stage_layers"], str([0] + 22 * [1] + [0]))
+        self.assertNotIn("strategy.stage_layers", settings_of(flags=""))
+
+    def test_what_a_row_says_of_the_software(self):
+        self.assertEqual(settings_of(flash_attention="flash-attn by TE default (NVTE_FUSED_ATTN=0)")["recipe"], "nemo-2024-flash-attention-2")
+        self.assertNotIn("recipe", settings_of(flash_attention="yes (cuDNN fused)"))
+        self.assertEqual(settings_of(grad_precision="fp32 (reduced in bf16)")["strategy.gradient_precision"], "fp32")
+        self.assertEqual(settings_of(recompute="full (every_layer)")["strategy.recomputation"], "full")
+
+    def test_gpus_that_are_no_whole_nodes_are_refused(self):
+        with self.assertRaises(SystemExit):
+            settings_of(gpus="12")
+
+
+class Order(unittest.TestCase):
+    def test_pairs_closer_than_one_percent_have_no_order(self):
+        # 1.0 and 1.005 are a tie; 2.0 is above both, and comes out above one of them.
+        self.assertEqual(compare.kept([1.0, 1.005, 2.0], [5.0, 1.0, 4.0]), (1, 2))
+
+    def test_only_cuts_of_one_job_are_compared(self):
+        rows = [row_like(iter_time_s="1.0", tp="1"), row_like(iter_time_s="2.0", tp="2"), row_like(iter_time_s="9.0", model="another")]
+        self.assertEqual(compare.order_of_cuts(rows, [1.0, 1.5, 0.1]), (1, 1))
+        self.assertEqual(compare.order_of_cuts(rows, [1.5, 1.0, 0.1]), (0, 1))
+
+    def test_a_line_for_a_source(self):
+        rows = [row_like(iter_time_s="1.0"), row_like(iter_time_s="2.0", gpus="64")]
+        # 10 % too slow and 20 % too fast.
+        self.assertEqual(compare.in_a_line(rows, [1.1, 1.6])[:5], (2, "32 to 64", "15.0", "-5.0", "20.0"))
+
+
+if __name__ == "__main__":
+    unittest.main()
