@@ -24,6 +24,10 @@ TILES = (("cost.model", "tile"), ("cost.matrix_efficiency", 0.85), ("cost.memory
          ("cost.tile_latency", "330 ns"), ("cost.launch_overhead", "900 ns"), ("cost.attention_efficiency", 0.6))
 
 
+# Computing that takes next to no time: what a step then waits for is how long its ring transfers take.
+FREE = (("machine.device.peak.fp16", "1000000 TFLOP/s"), ("machine.device.memory_bandwidth", "10000 TB/s"), ("cost.matrix_ramp", "1 ns"), ("cost.launch_overhead", "1 ns"))
+
+
 def settings(name):
     if PLANS[name]:
         given = tuple((f"strategy.partitions.{operator}", text) for operator, text in zip(OPERATORS, PLANS[name]))
@@ -48,7 +52,7 @@ def study(bench):
                 "primepar-mlp-efficiency": table(("matrix_efficiency", "(a) ms", "PrimePar ms", "speedup", "collectives"),
                                                  [(value, milliseconds(seconds(a)), milliseconds(seconds(ours)), two(seconds(a) / seconds(ours)), two(collectives(ours) / collectives(a)))
                                                   for value, a, ours in efficiencies])},
-        pictures={"mlp-timelines": (primepar_figures.timelines, ({"baseline": found[BASE]["intervals"], "PrimePar": found[OURS]["intervals"]},))},
+        pictures={"mlp-timelines": (primepar_figures.timelines, ({"baseline": found[BASE]["intervals"], "PrimePar": found[OURS]["intervals"]}, {"PrimePar": transfers(found[OURS], run(OURS, *FREE))}))},
         summary=in_range([ratio, collectives(tiles[OURS]) / collectives(tiles[BASE])], paper.COLLECTIVES) | {
             "mlp_speedup": three(speedup), "mlp_collectives": three(ratio), "mlp_bytes_baseline": entering(found[BASE], 2), "mlp_bytes_primepar": entering(found[OURS], 2)},
         goals=[(paper.MLP_SPEEDUP, speedup), (paper.MLP_COLLECTIVES, ratio)])
@@ -101,10 +105,23 @@ def rings(roofline, tiles):
     """What GPU 0 waits for behind each step of a product, by both cost models."""
     rows = []
     for name in ("fc1", "fc2"):
-        for phase, suffix in (("forward", ""), ("backward", " dgrad"), ("gradient", " wgrad")):
+        for phase, suffix in PHASES:
             waits = [behind_steps(result, name + suffix) for result in (roofline, tiles)]
             rows.append((f"{name}, {phase}", len(waits[0]), *[", ".join(f"{1e3 * wait:.2f}" for wait in each) for each in waits]))
     return table(("product", "steps", "waiting behind each, ms", "by tiles, ms"), rows)
+
+
+PHASES = (("forward", ""), ("backward", " dgrad"), ("gradient", " wgrad"))
+
+
+def transfers(result, free):
+    """(begin, end) in seconds of what comes to GPU 0 beside each step of a product: from the step's begin on, as long as it takes when
+    there is nothing to hide it."""
+    found = []
+    for product in (name + suffix for name in ("fc1", "fc2") for _, suffix in PHASES):
+        begins = [begin for label, begin, _ in result["intervals"] if label == product]
+        found += [(begin, begin + wait) for begin, wait in zip(begins, behind_steps(free, product)) if wait > 0]
+    return found
 
 
 def behind_steps(result, product):

@@ -14,9 +14,9 @@ def study(bench):
     return Outcome(
         tables={"primepar-throughput": table(("model", "GPUs", "layers", "(a) ms", "(b)", "(b) ms", "(c) ms", "PrimePar ms", "over (a)", "over (b)", "over (c)", "in 1.11-1.68"),
                                              [row(one) for one in found]),
-                "primepar-memory": table(("model", "GPUs", "(a) GB", "PrimePar GB", "of (a)", "in 68-93 %"), [memory_row(one) for one in found if one.primepar]),
+                "primepar-memory": table(("model", "GPUs", "(a) GB", "(b) GB", "PrimePar GB", "of (a)", "of (b)", "of (a) in 68-93 %"), [memory_row(one) for one in found if one.primepar]),
                 "primepar-plans": plans(found)},
-        pictures={"throughput": (primepar_figures.throughput, (rows(found),)), "memory": (primepar_figures.memory, (memory_rows(found), paper.MEMORY))},
+        pictures={"throughput": (primepar_figures.throughput, (rows(found), paper.THROUGHPUT)), "memory": (primepar_figures.memory, (memory_rows(found), paper.MEMORY))},
         summary=summary(found), goals=[nearest(one.speedup("a")) for one in found if one.primepar])
 
 
@@ -50,8 +50,9 @@ def share(one):
 
 
 def memory_row(one):
-    return (MODELS[one.cell.model][0], one.cell.gpus, f"{one.a['peak_memory'] * 1e-9:.1f}", f"{one.primepar['peak_memory'] * 1e-9:.1f}", f"{100 * share(one):.0f} %",
-            place(share(one), paper.MEMORY))
+    gigabytes = [f"{side['peak_memory'] * 1e-9:.1f}" if side else "-" for side in (one.a, one.b, one.primepar)]
+    of_b = f"{100 * one.primepar['peak_memory'] / one.b['peak_memory']:.0f} %" if one.b else "-"
+    return (MODELS[one.cell.model][0], one.cell.gpus, *gigabytes, f"{100 * share(one):.0f} %", of_b, place(share(one), paper.MEMORY))
 
 
 def plans(found):
