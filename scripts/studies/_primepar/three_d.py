@@ -14,6 +14,7 @@ STAGES = (1, 2, 4, 8)
 LAYERS = max(STAGES)  # one a stage in the longest pipeline, the same work in all
 IN_FLIGHT = (1, 2, 4)  # micro-batches, as multiples of the stages
 CANDIDATES = 4  # plans of a search that are simulated
+SHORT = 8  # GPUs a stage: seconds; on 32 a minute
 
 
 @dataclass(frozen=True)
@@ -71,9 +72,9 @@ def compare(bench, cell, stages):
     results = dict(zip(ways, in_pairs(lambda way: bench.run(cell, LAYERS, way.settings()), ways)))
     in_node = [way for way in ways if way.degree[1] == log2(GPUS_PER_NODE)]
     a, b = fastest(results, in_node), fastest(results, ways)
-    # The micro-batches that (a) and (b) are best with, and half as many as (b)'s: larger ones are what P gains by.
-    counts = sorted({each[0].micro_batches for each in (a, b) if each} | {max(stages, b[0].micro_batches // 2)})
-    searches = [Way(stages, count, temporal=temporal) for temporal in (False, True) for count in counts]
+    # The micro-batches that (b) is best with; in short searches half as many too: larger ones are what P gains by.
+    counts = {b[0].micro_batches} | ({max(stages, b[0].micro_batches // 2)} if GPUS // stages <= SHORT else set())
+    searches = [Way(stages, count, temporal=temporal) for temporal in (False, True) for count in sorted(counts)]
     results |= dict(zip(searches, in_pairs(lambda way: bench.run(cell, LAYERS, way.settings()), searches)))
     c, ours = (fastest(results, [way for way in searches if way.temporal == temporal]) for temporal in (False, True))
     return Compared(cell.model, stages, a, b, c, ours, sum(result is None for result in results.values()))

@@ -56,8 +56,8 @@ def memory_row(one):
 
 
 def plans(found):
-    """What the search found for the products of OPT-175B and Llama2-70B."""
-    names = ("qkv", "scores", "context", "projection", "fc1", "fc2")
+    """What the search took for some products of OPT-175B and Llama2-70B."""
+    names = ("qkv", "fc1", "fc2")
     chosen = [one for one in found if fits(one) and one.cell.model in ("opt-175b", "llama2-70b")]
     return table(("model", "GPUs", *names), [(MODELS[one.cell.model][0], one.cell.gpus, *[f"`{one.primepar['plan'][name]}`" for name in names]) for one in chosen])
 
