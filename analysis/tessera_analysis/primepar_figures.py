@@ -1,6 +1,7 @@
 """The figures of Wang et al., "PrimePar" (ASPLOS 2024), in the slides' form. Values come from scripts/studies/_primepar."""
 
 import matplotlib.pyplot as pyplot
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from . import style
 from .bars import Chart, handles
@@ -8,6 +9,7 @@ from .bars import Chart, handles
 LOOKS = {"a": {"facecolor": "#B0B0B0"}, "b": {"facecolor": "#E69F00"}, "c": {"facecolor": "#56B4E9", "hatch": "////"}, "primepar": {"facecolor": "#0072B2"}}
 NAMES = {"a": "(a) tensor parallel in nodes", "b": "(b) best TP x DP", "c": "(c) searched without P", "primepar": "PrimePar"}
 LANES = {"computing": "#0072B2", "ring": "#009E73", "all-reduce inside nodes": "#E69F00", "all-reduce across nodes": "#D55E00", "redistribution": "#CC79A7"}
+LANE_NAMES = {"ring": "ring transfers"}
 
 
 def legend(axes, names):
@@ -15,15 +17,19 @@ def legend(axes, names):
                 handlelength=1.4, columnspacing=1.6, borderaxespad=0.2)
 
 
-def throughput(rows):
-    """Rows of throughput over baseline (a), by model and GPUs."""
+BAND = {"color": "#F0E442", "alpha": 0.35, "linewidth": 0}  # the slides' range
+
+
+def throughput(rows, bounds):
+    """Rows of throughput over baseline (a), by model and GPUs; between the bounds lies the slides' range."""
     figure, axes = pyplot.subplots(figsize=(12, 4.2), layout="constrained")
     style.title(figure, "Training throughput, of baseline (a)")
     chart = Chart(axes, rows, LOOKS)
+    axes.axhspan(*bounds, **BAND)
     chart.beside([(name,) for name in NAMES])
     chart.name_rows()
     axes.axhline(1, color="#303030", linewidth=0.8)
-    axes.set_ylabel("throughput over (a)")
+    axes.set_ylabel("throughput over (a)\n(yellow: the slides' range)")
     legend(axes, NAMES)
     return figure
 
@@ -33,7 +39,7 @@ def memory(rows, bounds):
     figure, axes = pyplot.subplots(figsize=(12, 3.4), layout="constrained")
     style.title(figure, "Peak memory, of baseline (a)")
     chart = Chart(axes, rows, LOOKS)
-    axes.axhspan(*bounds, color="#F0E442", alpha=0.35, linewidth=0)
+    axes.axhspan(*bounds, **BAND)
     chart.beside([("primepar",)])
     chart.name_rows()
     for x, row in zip(chart.xs, rows):
@@ -45,36 +51,54 @@ def memory(rows, bounds):
 
 def prediction(pairs):
     """Predicted and simulated seconds of plans."""
-    figure, axes = pyplot.subplots(figsize=(5, 4.6), layout="constrained")
-    style.title(figure, "Random plans: simulated over predicted")
+    figure, axes = pyplot.subplots(figsize=(6.6, 5.4), layout="constrained")
+    style.title(figure, f"Iteration time of {len(pairs)} random plans,\npredicted by the search's costs and simulated")
     low, high = min(map(min, pairs)), max(map(max, pairs))
     axes.plot([low, high], [low, high], color="#303030", linewidth=0.8)
-    axes.fill_between([low, high], [0.95 * low, 0.95 * high], [1.05 * low, 1.05 * high], color="#F0E442", alpha=0.5, linewidth=0, label="within 5 %")
-    axes.scatter(*zip(*pairs), s=12, color="#0072B2")
+    axes.fill_between([low, high], [0.95 * low, 0.95 * high], [1.05 * low, 1.05 * high], color="#F0E442", alpha=0.5, linewidth=0, label="within 5 % of each other")
+    axes.scatter(*zip(*pairs), s=12, color="#0072B2", label="a plan")
     axes.set_xscale("log")
     axes.set_yscale("log")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("predicted, s")
     axes.set_ylabel("simulated, s")
     axes.legend(loc="upper left")
     return figure
 
 
-def timelines(plans):
-    """(label, begin, end) of what GPU 0 does in each plan, in lanes as the slides draw them."""
-    figure, panels = pyplot.subplots(len(plans), 1, figsize=(12, 1.9 * len(plans) + 0.6), sharex=True, squeeze=False, layout="constrained")
+def timelines(plans, transfers):
+    """(label, begin, end) of what GPU 0 does in each plan, in lanes as the slides draw them; of some plans (begin, end) of the ring
+    transfers that come to it meanwhile."""
+    figure, panels = pyplot.subplots(len(plans), 1, figsize=(12, 2.7 * len(plans) + 0.6), sharex=True, squeeze=False, layout="constrained")
     style.title(figure, "The MLP of OPT-175B, GPU 0 of 8: forward and backward")
+    lanes = list(LANES)
     for axes, (name, intervals) in zip(panels[:, 0], plans.items()):
-        lanes = list(LANES)
+        for begin, end in transfers.get(name, ()):
+            lane_bar(axes, "ring", begin, end)
         for label, begin, end in intervals:
             lane = lane_of(label, name)
-            axes.barh(lanes.index(lane), 1e3 * (end - begin), left=1e3 * begin, height=0.72, color=LANES[lane], edgecolor="white", linewidth=0.4)
-            if 1e3 * (end - begin) > 3 * len(label.removesuffix(" all-reduce")):  # has room for it
-                axes.text(500 * (begin + end), lanes.index(lane), label.removesuffix(" all-reduce"), ha="center", va="center", fontsize=7, color="white")
-        axes.set_yticks(range(len(lanes)), lanes)
+            lane_bar(axes, lane, begin, end, "" if lane == "ring" else brief(label))
+        axes.set_yticks(range(len(lanes)), [LANE_NAMES.get(lane, lane) for lane in lanes], fontsize=10)
         axes.set_ylim(len(lanes) - 0.5, -0.5)
-        axes.set_title(name, loc="left", fontsize=10)
+        axes.set_title(name, loc="left", fontsize=11)
     panels[-1, 0].set_xlabel("ms")
     return figure
+
+
+def brief(label):
+    """"fc2 wgrad" as the slides have it, below each other."""
+    return label.removesuffix(" all-reduce").replace("dgrad", "dI").replace("wgrad", "dW").replace(" ", "\n")
+
+
+def lane_bar(axes, lane, begin, end, text=""):
+    """Seconds; the text where it has room."""
+    place = list(LANES).index(lane)
+    axes.barh(place, 1e3 * (end - begin), left=1e3 * begin, height=0.72, color=LANES[lane], edgecolor="white", linewidth=0.4)
+    if 1e3 * (end - begin) > 3.4 * max(map(len, text.split("\n"))):
+        axes.text(500 * (begin + end), place, text, ha="center", va="center", fontsize=9, linespacing=1, color="white")
 
 
 def lane_of(label, name):
@@ -136,11 +160,16 @@ def places(partition):
     return found
 
 
+def below_each_other(product):
+    """"dW00 += I00ᵀ dO00" in three lines."""
+    return product.replace(" += ", "\n+= ").replace("ᵀ ", "ᵀ\n").replace(" W", "\nW")
+
+
 def tiles(partition):
     """What each device multiplies in each step of each phase; `partition` as for slices_of(), with a P in it."""
     steps, where = steps_of(partition), places(partition)
     width, height = (1 + max(place[i] for place in where) for i in (0, 1))
-    figure, panels = pyplot.subplots(len(PHASES), steps, figsize=(0.775 * width * steps, 0.75 * height * len(PHASES) + 0.6), layout="constrained")
+    figure, panels = pyplot.subplots(len(PHASES), steps, figsize=(1.05 * width * steps, 1.0 * height * len(PHASES) + 0.6), layout="constrained")
     text_of = ", ".join(f"P({2**part}x{2**part})" if isinstance(part, int) else part for part in partition)
     style.title(figure, f"{{{text_of}}}: colour by the slice that goes from step to step")
     for (phase, text), row_of_panels in zip(PHASES.items(), panels):
@@ -148,10 +177,10 @@ def tiles(partition):
             for device, (column, row) in enumerate(where):
                 slices = slices_of(partition, device, phase, step)
                 axes.add_patch(pyplot.Rectangle((column, row), 1, 1, facecolor=TILE_COLOURS[slices[SUMMED[phase]] % len(TILE_COLOURS)], edgecolor="white", alpha=0.6))
-                axes.text(column + 0.5, row + 0.5, text.format(**slices).replace(" += ", "\n+= "), ha="center", va="center", fontsize=5.8)
+                axes.text(column + 0.5, row + 0.5, below_each_other(text.format(**slices)), ha="center", va="center", fontsize=11)
             axes.set_xlim(0, width)
             axes.set_ylim(height, 0)
             axes.set_aspect("equal")
             axes.set_axis_off()
-            axes.set_title(f"{phase}, t = {step}", fontsize=9)
+            axes.set_title(f"{phase}, t = {step}", fontsize=12)
     return figure

@@ -61,6 +61,19 @@ std::string events_text(const Range& events, int ranks) {
              : least + " where no messages share links, up to " + rounded(events.most / ranks) + " where all do";
 }
 
+/// What the search simulated, in its order.
+std::string candidates_text(const strategy::Plan& plan) {
+  if (plan.candidates.empty()) return {};
+  std::string text = "# Plans of the search: predicted, simulated\n";
+  for (const strategy::Candidate& one : plan.candidates) {
+    const std::string simulated =
+        one.reason.empty() ? config::format_rounded(one.simulated, config::Unit::time) : "cannot run";
+    text += line(one.origin + (one.taken ? " (taken)" : ""),
+                 config::format_rounded(one.predicted, config::Unit::time) + ", " + simulated);
+  }
+  return text;
+}
+
 /// Comments, so that the whole output is an experiment again.
 std::string figures(const experiment::Experiment& experiment, const Estimate& e, int ranks) {
   const strategy::Plan& plan = experiment.plan;
@@ -77,6 +90,7 @@ std::string figures(const experiment::Experiment& experiment, const Estimate& e,
   text += line("FLOP executed", about + rounded(e.executed_flops));
   text += line("bytes sent", about + rounded(e.bytes_sent) + "B in " + rounded(e.messages) + " messages");
   text += line("memory of the fullest device", memory_line(experiment, e));
+  text += candidates_text(plan);
   text += fmt::format("# Its simulation, estimated, on {} rank{}\n", ranks, ranks == 1 ? "" : "s");
   text += line("events per rank", events_text(e.events, ranks));
   text += line("memory per rank", memory_text(e.bytes_per_rank(ranks)));

@@ -50,6 +50,8 @@ void describe(const experiment::Experiment& experiment, results::RunResults& res
   results.model = experiment.model ? experiment.model->name : "";
   results.strategy = experiment.strategy;
   results.plan = plan.description;
+  for (const strategy::Candidate& one : plan.candidates)
+    results.search.push_back({one.origin, one.plan, one.predicted, one.simulated, one.taken, one.reason});
   results.model_flops = plan.model_flops;
   results.hardware_flops = plan.hardware_flops;
   results.parameters = plan.parameters;

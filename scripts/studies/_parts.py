@@ -49,8 +49,17 @@ def run(parts, bench, names):
     return whole
 
 
+def notebook_of(page):
+    """The page behind it with what only few readers want, where there is one."""
+    return page.with_name(f"{page.stem}-notebook.md")
+
+
 def write(outcome, page):
-    write_into(page, outcome.tables)
+    notebook = notebook_of(page)
+    behind = [name for name in outcome.tables if notebook.exists() and f"<!-- {name} -->" in notebook.read_text()]
+    write_into(page, {name: text for name, text in outcome.tables.items() if name not in behind})
+    if behind:
+        write_into(notebook, {name: outcome.tables[name] for name in behind})
     folder = page.with_suffix("")
     folder.mkdir(exist_ok=True)
     for name, (draw, values) in outcome.pictures.items():

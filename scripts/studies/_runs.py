@@ -27,8 +27,8 @@ class Simulator:
         self.known = {}
 
     def summary(self, experiment, settings=(), ranks=1):
-        """The row of /summary as a dict, with the kernels of device 0, the traffic of memories and the same over time where there
-        are any; `settings` are ("key", value) pairs over the file."""
+        """The row of /summary as a dict, with the kernels of device 0, the traffic of memories and the same over time, and what
+        a search simulated, where there are any; `settings` are ("key", value) pairs over the file."""
         key = (str(experiment), tuple(settings))
         if key not in self.known:
             self.known[key] = self._run(ROOT / "inputs" / "experiments" / experiment, settings, ranks)
@@ -69,6 +69,8 @@ class Simulator:
                 found["collectives"] = [(row["label"].decode(), int(row["group_size"]), int(row["bytes"])) for row in file["collectives"][:]]
                 found["in_collectives_ps"] = longest_in_collectives(file["devices"][:])
                 found["link_bytes"] = most_bytes(file["links"][:])
+                if "search" in file:
+                    found["search"] = [(row["origin"].decode(), int(row["predicted_ps"]), int(row["simulated_ps"])) for row in file["search"][:]]
                 if "kernels" in file:
                     found["kernels"] = [row for row in file["kernels"][:] if row["device"] == 0]
                     found["traffic"] = mean_traffic(file["memory_traffic"][:])

@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::size_t text_width = 100;      ///< longer lines are wrapped
 constexpr std::size_t most_collectives = 8;  ///< the others are counted
+constexpr std::size_t most_plans = 6;        // shown
 
 std::string spaced(std::string name) {
   std::replace(name.begin(), name.end(), '_', ' ');
@@ -214,6 +215,30 @@ std::string collective_table_text(const h5::Reader& file) {
   return text;
 }
 
+/// The fastest of the plans that the search simulated, and what it predicted of them.
+std::string search_text(const h5::Reader& file) {
+  if (!file.has("/search")) return {};
+  const h5::Rows plans = file.read("/search");
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    if (plans.text(i, "reason").empty()) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return plans.integer(a, "simulated_ps") < plans.integer(b, "simulated_ps");
+  });
+  std::string text =
+      fmt::format("{:<46}{:>12}{:>14}\n", "plans of the search, by simulated time", "predicted", "simulated");
+  for (std::size_t i = 0; i < std::min(order.size(), most_plans); ++i) {
+    const std::string mark = plans.integer(order[i], "taken") != 0 ? " (taken)" : "";
+    text += fmt::format("  {:<44}{:>12}{:>14}\n", plans.text(order[i], "origin") + mark,
+                        short_time(plans.integer(order[i], "predicted_ps")),
+                        short_time(plans.integer(order[i], "simulated_ps")));
+  }
+  if (plans.size() > std::min(order.size(), most_plans))
+    text += fmt::format("  and {} more in /search\n", plans.size() - std::min(order.size(), most_plans));
+  return text;
+}
+
 std::string run_facts(const h5::Reader& file) {
   const h5::Rows p = file.read("/provenance/run");
   const std::int64_t ranks = p.integer(0, "ranks");
@@ -232,7 +257,7 @@ std::string summary(const std::string& path, Checking checking) {
   std::string text;
   for (const std::string& section :
        {heading(file, s), rates(s), time_table(file, s), memory_section(file, s), memory_traffic(file),
-        traffic_table(file), collective_table_text(file), run_facts(file)}) {
+        traffic_table(file), collective_table_text(file), search_text(file), run_facts(file)}) {
     if (section.empty()) continue;
     if (!text.empty()) text += "\n";
     text += printable(section);  // names in a file are whatever somebody wrote

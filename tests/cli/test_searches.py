@@ -24,6 +24,41 @@ class Searches(CliTest):
             if "strategy.temporal=false" in arguments:
                 self.assertNotIn("P", str(partitions))
 
+    def test_the_plan_that_is_taken_is_no_slower_than_those_that_are_given_and_those_without_p(self):
+        linears = {"baseline": ("{B,K}", "{B,F}", "{B,N}"), "all tensor parallel": ("{K,K}", "{F,F}", "{N,N}"), "P": ("{P(2x2)}", "{M,F}", "{P(2x2)}")}
+        for more in ((), ("--set", "collectives.all_reduce=hierarchical"), ("--set", "strategy.overlap_gradient_reduction=true")):
+            _, _, best = self.plan(*more)
+            _, _, spatial = self.plan("--set", "strategy.temporal=false", *more)
+            self.assertLessEqual(best, spatial)
+            for name, texts in linears.items():
+                given = [word for key, text in zip(("fc1", "activation", "fc2"), texts) for word in ("--set", f"strategy.partitions.{key}={text}")]
+                _, _, simulated = self.plan(*given, *more)
+                self.assertLessEqual(best, simulated, f"{name} {more}")
+                if name != "P":
+                    self.assertLessEqual(spatial, simulated, f"{name} {more}")
+
+    def test_a_search_simulates_the_same_plans_on_any_number_of_ranks(self):
+        self.simulate("primepar-search.toml", "one.h5")
+        for ranks, synchroniser in ((1, "null-message"), (2, "window"), (3, "null-message"), (4, "window")):
+            self.simulate("primepar-search.toml", "more.h5", "--sync", synchroniser, ranks=ranks)
+            self.assert_same_results("one.h5", "more.h5")
+        said = self.tessera("show", "one.h5").stdout
+        self.assertIn("plans of the search, by simulated time", said)
+        self.assertRegex(said, r"search.*\(taken\)")
+        self.assertIn("# Plans of the search: predicted, simulated", self.tessera("check", "primepar-search.toml").stdout)
+
+    def test_no_plan_is_simulated_where_none_is_asked_for(self):
+        said = self.simulate("primepar-search.toml", "out.h5", "--set", "strategy.simulated=0").stdout
+        self.assertNotIn("plans of the search", said)
+        _, predicted, _ = self.plan("--set", "strategy.simulated=0")
+        candidates = self.tessera("check", "primepar-search.toml").stdout.split("# Plans of the search")[1]
+        self.assertAlmostEqual(float(re.search(r"([\d.]+) ms", candidates)[1]), predicted, delta=0.01 * predicted)
+
+    def test_a_plan_to_compare_with_is_simulated(self):
+        compared = [word for key, text in (("fc1", "{P(2x2)}"), ("activation", "{M,F}"), ("fc2", "{P(2x2)}")) for word in ("--set", f"strategy.compared.{key}={text}")]
+        self.plan_file = self.tessera("plan", "primepar-search.toml", "-o", "compared.toml", *compared).stdout
+        self.assertRegex(self.plan_file, r"compared: fc1 \{P\(2x2\)\}; activation \{M, F\}")
+
     def test_gradients_summed_beside_the_backward_pass_change_the_plan(self):
         _, alone, _ = self.plan()
         _, beside, simulated = self.plan("--set", "strategy.overlap_gradient_reduction=true")
@@ -112,7 +147,7 @@ class Plans(CliTest):
             self.assertEqual((self.folder / f"plan-{ranks}.toml").read_text(), text)
         self.simulate("primepar-search.toml", "searched.h5", ranks=2)
         self.simulate("primepar-search.toml", "planned.h5", "--plan", "plan.toml")
-        self.assert_same_results("searched.h5", "planned.h5")
+        self.assert_same_results("searched.h5", "planned.h5", but=["/search"])  # which is of the search
 
     def test_what_was_measured_before_changes_nothing(self):
         text = self.plan("plan.toml").stdout

@@ -82,6 +82,20 @@ TEST_CASE("model FLOPs above hardware FLOPs are explained, others are not") {
         std::string::npos);
 }
 
+TEST_CASE("plans that a search simulated are shown by their time, those that cannot run are counted") {
+  RunResults r = sample::make();
+  r.search = {{"search", "{M}", 200 * millisecond, 220 * millisecond, false, ""},
+              {"search", "{N}", 210 * millisecond, 190 * millisecond, true, ""},
+              {"search without P", "{K}", 230 * millisecond, 0, false, "does not fit"}};
+  CHECK(summary_of(r).find(R"(
+plans of the search, by simulated time           predicted     simulated
+  search (taken)                                    210 ms        190 ms
+  search                                            200 ms        220 ms
+  and 1 more in /search
+)") != std::string::npos);
+  CHECK(summary_of(sample::make()).find("plans of the search") == std::string::npos);
+}
+
 TEST_CASE("a summary stays short and narrow") {
   // 40 collectives and a plan of 30 entries: collectives are cut to the eight that take the most time, the plan is
   // wrapped.

@@ -9,10 +9,10 @@ import unittest
 import _parts
 import made_up
 import primepar
-from _primepar import PARTS, prediction, three_d
+from _primepar import PARTS, bench, mlp, optimum, prediction, three_d
 from _primepar.bench import BIT_COUNTS, Bench, Cell, all_degrees, in_range, inside_nodes, nearest, partitions
 from tessera_analysis.plot import save
-from tessera_analysis.primepar_figures import lane_of, places, slices_of, square_slices, steps_of
+from tessera_analysis.primepar_figures import brief, lane_of, places, slices_of, square_slices, steps_of
 
 RANGE = ["cells", "in_range", "below", "above"]
 
@@ -28,9 +28,10 @@ KEYS = {  # of the summary line, by part
     "batches": [key for batch in (1, 2, 4, 16, 32) for key in ranges(f"batch_{batch}_")],
     "sensitivity": ranges(""),
     "mlp": [*RANGE, "mlp_speedup", "mlp_collectives", "mlp_bytes_baseline", "mlp_bytes_primepar"],
-    "3d": [f"speedup_3d_{model}" for model in ("opt-175b", "llama2-70b", "bloom-176b")],
+    "3d": [*[f"speedup_3d_{model}" for model in ("opt-175b", "llama2-70b", "bloom-176b")], "too_large_3d"],
     "wafer": ["wafer_over_c"],
     "fused": ["over_c_apart", "over_c_fused", "fused_predicted_pct"],
+    "optimum": ["optimum_plans", "optimum_least_pct", "optimum_greatest_pct", "optimum_gain_pct"],
     "prediction": ["plans", "correlation", "within_5_pct", "least_pct", "greatest_pct"],
 }
 
@@ -48,7 +49,7 @@ class Parts(unittest.TestCase):
         prediction.correlation = cls.correlation
 
     def test_every_table_and_picture_has_its_place_in_the_page(self):
-        page = primepar.PAGE.read_text()
+        page = primepar.PAGE.read_text() + _parts.notebook_of(primepar.PAGE).read_text()
         for name, outcome in self.outcomes.items():
             self.assertTrue(outcome.tables or outcome.pictures, name)
             places = [f"<!-- {place} -->" for place in outcome.tables] + [f"(primepar/{picture}.svg)" for picture in outcome.pictures]
@@ -68,6 +69,27 @@ class Parts(unittest.TestCase):
             keys = [word.partition("=")[0] for word in line.removeprefix("summary: ").split()]
             goals = ["mean_abs_deviation_pct", "max_abs_deviation_pct"] if name in ("throughput", "mlp", "3d") else []
             self.assertEqual(keys, ["study", "part", *goals, *KEYS.get(name, [])])
+
+
+class Pages(unittest.TestCase):
+    def test_they_are_short_and_so_are_their_lines(self):
+        for page in (primepar.PAGE, _parts.notebook_of(primepar.PAGE)):
+            lines = page.read_text().splitlines()
+            self.assertLess(len(lines), 250, page.name)
+            self.assertEqual([line for line in lines if len(line) > 200], [], page.name)
+
+
+class Writing(unittest.TestCase):
+    def test_a_table_goes_to_the_page_that_has_its_place(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder) / "study.md"
+            page.write_text("<!-- one -->old<!-- end one -->")
+            _parts.notebook_of(page).write_text("<!-- two -->old<!-- end two -->")
+            _parts.write(_parts.Outcome(tables={"one": "new", "two": "newer"}), page)
+            self.assertEqual(page.read_text(), "<!-- one -->new<!-- end one -->")
+            self.assertEqual(_parts.notebook_of(page).read_text(), "<!-- two -->newer<!-- end two -->")
+            with self.assertRaises(SystemExit):
+                _parts.write(_parts.Outcome(tables={"three": "new"}), page)
 
 
 class Cells(unittest.TestCase):
@@ -95,11 +117,20 @@ class Cells(unittest.TestCase):
 
 class Ways(unittest.TestCase):
     def test_a_pipeline_has_every_degree_that_sequences_and_heads_allow(self):
-        ways = three_d.baseline_ways(Cell("llama2-70b", 32, batch=32))
-        self.assertIn(three_d.Way(8, 32, (0, 2)), ways)
-        self.assertIn(three_d.Way(1, 1, (5, 0)), ways)
-        self.assertNotIn(three_d.Way(8, 32, (1, 1)), ways)  # a micro-batch of one sequence
-        self.assertNotIn(three_d.Way(1, 32, (0, 5)), ways)  # eight heads
+        ways = {stages: three_d.given_ways(Cell("llama2-70b", 32, batch=32), stages) for stages in three_d.STAGES}
+        self.assertIn(three_d.Way(8, 32, (0, 2)), ways[8])
+        self.assertIn(three_d.Way(1, 1, (5, 0)), ways[1])
+        self.assertNotIn(three_d.Way(8, 32, (1, 1)), ways[8])  # a micro-batch of one sequence
+        self.assertNotIn(three_d.Way(1, 4, (0, 5)), ways[1])  # eight heads
+
+    def test_a_row_has_the_fastest_of_each_side_and_searches_what_the_given_ones_are_best_with(self):
+        simulator = made_up.Simulator()
+        one = three_d.compare(Bench(simulator), Cell("opt-175b", 32, batch=32), 4)
+        self.assertLessEqual(one.b[1]["iteration_time_ps"], one.a[1]["iteration_time_ps"])
+        self.assertEqual(one.a[0].degree[1], 2)  # four-way, in the node
+        searched = {job["strategy.micro_batches"] for job in simulator.jobs if "strategy.temporal" in job}
+        self.assertEqual(searched, {one.b[0].micro_batches, max(4, one.b[0].micro_batches // 2)})
+        self.assertEqual({job["model.layers"] for job in simulator.jobs}, {three_d.LAYERS})
 
 
 class Draws(unittest.TestCase):
@@ -118,8 +149,25 @@ class Draws(unittest.TestCase):
         self.assertEqual(sum(prediction.SHARES.values()), prediction.PLANS)
 
     def test_correlation(self):
-        self.assertAlmostEqual(prediction.correlation([(1, 2), (2, 4), (3, 6)]), 1)
-        self.assertAlmostEqual(prediction.correlation([(1, 1), (2, -1), (3, 1), (4, -1)]), -0.4472, places=4)
+        self.assertAlmostEqual(bench.correlation([(1, 2), (2, 4), (3, 6)]), 1)
+        self.assertAlmostEqual(bench.correlation([(1, 1), (2, -1), (3, 1), (4, -1)]), -0.4472, places=4)
+
+    def test_near_the_optimum_are_plans_within_5_percent_that_can_run(self):
+        result = {"iteration_time_ps": 980, "plan": {}, "search": [("search", 1000, 1000), ("search", 1050, 980), ("search", 1051, 900), ("tensor parallel", 1000, 0)]}
+        self.assertEqual(optimum.near(result), [(1000, 1000), (1050, 980)])
+        self.assertAlmostEqual(optimum.gain(result), 1000 / 980)
+
+    def test_ranks_are_shared_by_equals(self):
+        self.assertEqual(optimum.ranks([5, 3, 5, 1]), [2.5, 1, 2.5, 0])
+        self.assertEqual(optimum.rank_correlation([(1, 4), (2, 3), (3, 1)]), "-1.00")
+        self.assertEqual(optimum.rank_correlation([(1, 4), (2, 4), (3, 4)]), "-")
+
+
+class Transfers(unittest.TestCase):
+    def test_they_begin_with_their_step_and_take_as_long_as_with_nothing_beside_them(self):
+        result = {"intervals": [("fc1", 0.0, 5.0), ("fc1", 5.0, 9.0), ("fc1 ring", 9.0, 9.5), ("fc2 dgrad", 20.0, 30.0)]}
+        free = {"intervals": [("fc1", 0.0, 0.0), ("fc1 ring", 0.0, 2.0), ("fc1", 2.0, 2.0), ("fc1 ring", 2.0, 3.0), ("fc2 dgrad", 3.0, 3.0), ("fc2 dgrad ring", 3.0, 7.0)]}
+        self.assertEqual(mlp.transfers(result, free), [(0.0, 2.0), (5.0, 6.0), (20.0, 24.0)])
 
 
 class Tiles(unittest.TestCase):
@@ -166,6 +214,7 @@ class Lanes(unittest.TestCase):
         self.assertEqual(lane_of("fc2 O all-reduce", "baseline"), "all-reduce inside nodes")
         self.assertEqual(lane_of("fc2 dW all-reduce", "baseline"), "all-reduce across nodes")
         self.assertEqual(lane_of("fc2 O all-reduce", "PrimePar"), "all-reduce across nodes")
+        self.assertEqual(brief("fc2 wgrad"), "fc2\ndW")
         self.assertEqual([lane_of(label, "PrimePar") for label in ("fc1 wgrad ring", "fc1 to activation", "fc1 wgrad", "gelu")],
                          ["ring", "redistribution", "computing", "computing"])
 

@@ -109,11 +109,20 @@ struct Interval {
   Time end = 0;
 };
 
+/// One of the plans that the strategy's search simulated, as strategy::Candidate.
+struct SearchRow {
+  std::string origin, plan;
+  Time predicted = 0, simulated = 0;
+  bool taken = false;
+  std::string reason;
+};
+
 /// What one rank knows after a run. Names and totals are the same on all ranks; rows are of its own devices and links,
 /// sorted by id.
 struct RunResults {
   Time iteration_time = 0;
   std::vector<std::pair<std::string, std::string>> plan;  ///< strategy's description
+  std::vector<SearchRow> search;                          ///< in the order of the search
   std::string title, machine, model, strategy;
   std::string calibration;   ///< what the machine's rates come from
   std::int64_t devices = 0;  ///< taking part

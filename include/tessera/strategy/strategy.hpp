@@ -45,6 +45,15 @@ struct Job {
   std::uint64_t seed = 1;
 };
 
+/// One of the plans that a search simulated.
+struct Candidate {
+  std::string origin;                 ///< which search or rule it is from
+  std::string plan;                   ///< in the strategy's own words
+  Time predicted = 0, simulated = 0;  ///< of the iteration
+  bool taken = false;
+  std::string reason;  ///< why it cannot run; empty: it can
+};
+
 /// A program and what the summary says about it.
 struct Plan {
   program::Program program;
@@ -58,6 +67,7 @@ struct Plan {
   /// was left to find.
   std::shared_ptr<config::Table> found;
   std::vector<std::pair<std::string, Time>> predicted;  ///< by a search, of parts of the iteration
+  std::vector<Candidate> candidates;                    ///< in the order of the search; none: it simulated none
 };
 
 struct StrategyKind {

@@ -126,6 +126,11 @@ def predicted(result):
     return 1e-3 * float(result["plan"]["predicted time"].removesuffix(" ms"))
 
 
+def best_predicted(result):
+    """Seconds of the plan that the search alone would have taken, which is the first that it simulates."""
+    return 1e-12 * result["search"][0][1] if "search" in result else predicted(result)
+
+
 def in_range(values, bounds=paper.THROUGHPUT):
     """Keys of the summary line for values that should lie between two bounds."""
     low, high = bounds
@@ -136,7 +141,7 @@ def in_range(values, bounds=paper.THROUGHPUT):
 def range_keys(found, prefix=""):
     """The same of the speedups over each baseline, and the least that the search gains over (c) by its own prediction."""
     keys = {f"{prefix}{baseline}_{key}": value for baseline in BASELINES for key, value in in_range(speedups(found, baseline)).items()}
-    return keys | {prefix + "predicted_over_c": f"{min(predicted(one.c) / predicted(one.primepar) for one in found if one.c and one.primepar):.3f}"}
+    return keys | {prefix + "predicted_over_c": f"{min(best_predicted(one.c) / best_predicted(one.primepar) for one in found if one.c and one.primepar):.3f}"}
 
 
 def speedups(found, baseline):
@@ -153,3 +158,11 @@ def marked(speedup):
 def nearest(value, bounds=paper.THROUGHPUT):
     """(bound, value): what the deviation to the nearest bound is taken over."""
     return (min(max(value, bounds[0]), bounds[1]), value)
+
+
+def correlation(pairs):
+    count = len(pairs)
+    means = [sum(pair[i] for pair in pairs) / count for i in (0, 1)]
+    across = sum((a - means[0]) * (b - means[1]) for a, b in pairs)
+    spreads = [sum((pair[i] - means[i]) ** 2 for pair in pairs) ** 0.5 for i in (0, 1)]
+    return across / (spreads[0] * spreads[1])

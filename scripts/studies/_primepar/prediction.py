@@ -6,7 +6,7 @@ from _parts import Outcome, seconds, three
 from _runs import in_pairs, table
 from tessera_analysis import primepar_figures
 
-from .bench import BIT_COUNTS, Cell, predicted
+from .bench import BIT_COUNTS, Cell, correlation, predicted
 
 PLANS = 200
 SHARES = {8: 80, 16: 120}  # by GPUs
@@ -64,11 +64,3 @@ def sequence(draws, dimensions, bits):
         parts.append(part)
         bits -= {"P(2x2)": 2, "P(4x4)": 4}.get(part, 1)
     return parts
-
-
-def correlation(pairs):
-    count = len(pairs)
-    means = [sum(pair[i] for pair in pairs) / count for i in (0, 1)]
-    across = sum((a - means[0]) * (b - means[1]) for a, b in pairs)
-    spreads = [sum((pair[i] - means[i]) ** 2 for pair in pairs) ** 0.5 for i in (0, 1)]
-    return across / (spreads[0] * spreads[1])

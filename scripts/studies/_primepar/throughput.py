@@ -12,11 +12,9 @@ from .bench import BASELINES, HEADLINE, MODELS, in_range, marked, nearest, range
 def study(bench):
     found = bench.compare_all(HEADLINE)
     return Outcome(
-        tables={"primepar-throughput": table(("model", "GPUs", "layers", "(a) ms", "(b)", "(b) ms", "(c) ms", "PrimePar ms", "over (a)", "over (b)", "over (c)", "in 1.11-1.68"),
-                                             [row(one) for one in found]),
-                "primepar-memory": table(("model", "GPUs", "(a) GB", "PrimePar GB", "of (a)", "in 68-93 %"), [memory_row(one) for one in found if one.primepar]),
-                "primepar-plans": plans(found)},
-        pictures={"throughput": (primepar_figures.throughput, (rows(found),)), "memory": (primepar_figures.memory, (memory_rows(found), paper.MEMORY))},
+        tables={"primepar-throughput": table(("model", "GPUs", "layers", "(a) ms", "(b)", "(b) ms", "(c) ms", "PrimePar ms", "over (a)", "over (b)", "over (c)", "memory of (a)", "of (b)", "fc1"),
+                                             [row(one) for one in found])},
+        pictures={"throughput": (primepar_figures.throughput, (rows(found), paper.THROUGHPUT)), "memory": (primepar_figures.memory, (memory_rows(found), paper.MEMORY))},
         summary=summary(found), goals=[nearest(one.speedup("a")) for one in found if one.primepar])
 
 
@@ -35,30 +33,21 @@ def degree(one):
 def row(one):
     title = MODELS[one.cell.model][0]
     if not fits(one):
-        return (title, one.cell.gpus, one.layers, *["-"] * 9)
+        return (title, one.cell.gpus, one.layers, *["-"] * 11)
+    of_b = f"{100 * one.primepar['peak_memory'] / one.b['peak_memory']:.0f} %" if one.b else "-"
     return (title, one.cell.gpus, one.layers, milliseconds(one.a), degree(one), milliseconds(one.b), milliseconds(one.c), milliseconds(one.primepar), *[marked(one.speedup(baseline)) for baseline in BASELINES],
-            place(one.speedup("a"), paper.THROUGHPUT))
+            percent(share(one)), of_b, f"`{one.primepar['plan']['fc1']}`")
 
 
-def place(value, bounds):
-    low, high = bounds
-    return "below" if round(value, 2) < low else "above" if round(value, 2) > high else "yes"
+def percent(value):
+    """Bold in the slides' range, as speedups are."""
+    low, high = paper.MEMORY
+    text = f"{100 * value:.0f} %"
+    return f"**{text}**" if low <= round(value, 2) <= high else text
 
 
 def share(one):
     return one.primepar["peak_memory"] / one.a["peak_memory"]
-
-
-def memory_row(one):
-    return (MODELS[one.cell.model][0], one.cell.gpus, f"{one.a['peak_memory'] * 1e-9:.1f}", f"{one.primepar['peak_memory'] * 1e-9:.1f}", f"{100 * share(one):.0f} %",
-            place(share(one), paper.MEMORY))
-
-
-def plans(found):
-    """What the search found for the products of OPT-175B and Llama2-70B."""
-    names = ("qkv", "scores", "context", "projection", "fc1", "fc2")
-    chosen = [one for one in found if fits(one) and one.cell.model in ("opt-175b", "llama2-70b")]
-    return table(("model", "GPUs", *names), [(MODELS[one.cell.model][0], one.cell.gpus, *[f"`{one.primepar['plan'][name]}`" for name in names]) for one in chosen])
 
 
 def summary(found):

@@ -10,23 +10,23 @@ BATCHES = (1, 2, 4, 16, 32)
 
 
 def algorithms(bench):
-    parts, totals, keys = [], [], {}
+    rows, totals, keys = [], [], {}
     for (algorithm, overlap), title in ALGORITHMS.items():
         found = bench.compare_all(changed(HEADLINE, algorithm=algorithm, overlap=overlap))
-        parts.append(f"**{title.capitalize()}:**\n\n{cells_table(found)}")
+        rows += cell_rows(title, found)
         totals.append((title, *counts(found)))
         keys |= range_keys(found, f"{algorithm}{'_overlapped' if overlap else ''}_")
-    return Outcome(tables={"primepar-algorithms": "\n\n".join(parts), "primepar-algorithm-totals": totals_table("all-reduce", totals)}, summary=keys)
+    return Outcome(tables={"primepar-algorithms": cells_table("all-reduce", rows), "primepar-algorithm-totals": totals_table("all-reduce", totals)}, summary=keys)
 
 
 def batches(bench):
-    parts, totals, keys = [], [], {}
+    rows, totals, keys = [], [], {}
     for batch in BATCHES:
         found = bench.compare_all(changed(HEADLINE, batch=batch))
-        parts.append(f"**Batch {batch}:**\n\n{cells_table(found)}")
+        rows += cell_rows(batch, found)
         totals.append((f"batch {batch}", *counts(found)))
         keys |= range_keys(found, f"batch_{batch}_")
-    return Outcome(tables={"primepar-batches": "\n\n".join(parts), "primepar-batch-totals": totals_table("", totals)}, summary=keys)
+    return Outcome(tables={"primepar-batches": cells_table("batch", rows), "primepar-batch-totals": totals_table("", totals)}, summary=keys)
 
 
 def counts(found):
@@ -43,7 +43,7 @@ def totals_table(name, rows):
     return table((name, *[f"over ({baseline}): in range, below, above; least-greatest" for baseline in BASELINES]), rows)
 
 
-def cells_table(found):
+def cell_rows(title, found):
     """Speedups over (a), (b) and (c) by model and GPUs; behind them the layers."""
     by_place = {(one.cell.model, one.cell.gpus): one for one in found}
 
@@ -52,5 +52,8 @@ def cells_table(found):
             return "-"
         return " / ".join(marked(one.speedup(baseline)) for baseline in BASELINES) + f" ({one.layers})"
 
-    return table(("over (a) / (b) / (c), (layers)", *[f"{gpus} GPUs" for gpus in BIT_COUNTS]),
-                 [(MODELS[model][0], *[text(by_place[model, gpus]) for gpus in BIT_COUNTS]) for model in MODELS])
+    return [(title, MODELS[model][0], *[text(by_place[model, gpus]) for gpus in BIT_COUNTS]) for model in MODELS]
+
+
+def cells_table(name, rows):
+    return table((name, "over (a) / (b) / (c), (layers)", *[f"{gpus} GPUs" for gpus in BIT_COUNTS]), rows)

@@ -6,7 +6,7 @@ from _runs import in_pairs, table
 from .bench import MODELS, Cell, all_degrees, partitions
 
 FILE = "primepar/wafer.toml"
-DIES, ROWS, LAYERS = 32, 8, 8
+DIES, ROWS, LAYERS = 32, 8, 2
 CHOSEN = ("opt-175b", "llama2-70b", "bloom-176b")
 
 

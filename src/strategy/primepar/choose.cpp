@@ -6,6 +6,7 @@
 #include "layouts.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/together.hpp"
+#include "tessera/program/evaluate_all.hpp"
 
 namespace tessera::strategy::primepar {
 namespace {
@@ -19,31 +20,52 @@ std::vector<Time> operator_costs(const CostTables& tables, const std::vector<Cho
   return sums;
 }
 
-/// What rank 0 tells the others.
+/// B that the fullest device needs.
+std::int64_t peak(const program::Program& program) {
+  std::int64_t most = 0;
+  for (program::DeviceId device = 0; device < program.devices.size(); ++device)
+    most = std::max(most, program::memory_peak(program, device).total);
+  return most;
+}
+
+/// What rank 0 tells the others: plans, and what is known of each.
 struct Result {
-  Found found;
-  std::vector<Time> operators;
-  Time exposed = 0;
+  std::vector<Proposal> candidates;
+  std::vector<std::vector<Time>> operators;  ///< operator_costs()
+  std::vector<Time> exposed;                 ///< exposed_sums()
 };
 
 std::string to_text(const Result& result) {
   std::ostringstream text;
-  text << result.found.cost << ' ' << result.found.relaxations << ' ' << result.exposed;
-  for (const Choice& layer : result.found.layers) {
-    for (const std::size_t choice : layer) text << ' ' << choice;
+  text << result.candidates.size() << '\n';
+  for (std::size_t i = 0; i < result.candidates.size(); ++i) {
+    const Proposal& one = result.candidates[i];
+    text << one.origin << '\n' << one.predicted << ' ' << result.exposed[i];
+    for (const Time time : result.operators[i]) text << ' ' << time;
+    for (const Choice& layer : one.layers) {
+      for (const std::size_t choice : layer) text << ' ' << choice;
+    }
+    text << '\n';
   }
-  for (const Time time : result.operators) text << ' ' << time;
   return text.str();
 }
 
 Result from_text(const std::string& text, std::size_t layers, std::size_t nodes) {
-  std::istringstream numbers(text);
-  Result result{{std::vector<Choice>(layers, Choice(nodes)), 0, 0}, std::vector<Time>(nodes)};
-  numbers >> result.found.cost >> result.found.relaxations >> result.exposed;
-  for (Choice& layer : result.found.layers) {
-    for (std::size_t& choice : layer) numbers >> choice;
+  std::istringstream lines(text);
+  std::size_t count = 0;
+  lines >> count;
+  Result result{std::vector<Proposal>(count), std::vector(count, std::vector<Time>(nodes)), std::vector<Time>(count)};
+  for (std::size_t i = 0; i < count; ++i) {
+    Proposal& one = result.candidates[i];
+    lines >> std::ws;
+    std::getline(lines, one.origin);
+    lines >> one.predicted >> result.exposed[i];
+    for (Time& time : result.operators[i]) lines >> time;
+    one.layers.assign(layers, Choice(nodes));
+    for (Choice& layer : one.layers) {
+      for (std::size_t& choice : layer) lines >> choice;
+    }
   }
-  for (Time& time : result.operators) numbers >> time;
   return result;
 }
 
@@ -74,44 +96,67 @@ void refuse_too_long(const CostTables& tables, const Graph& graph, std::int64_t 
         BeyondTimeError::text(where + ", cut in the slowest way that the search for partitions adds up"));
 }
 
-}  // namespace
-
-std::vector<std::vector<Partition>> partitions_of(const Space& space, const std::vector<Choice>& layers) {
-  std::vector<std::vector<Partition>> found;
-  for (const Choice& layer : layers) {
-    found.emplace_back();
-    for (std::size_t i = 0; i < layer.size(); ++i) found.back().push_back(space.choices[i][layer[i]]);
+/// Rank 0's business.
+Result find(const Search& search, CostTables tables) {
+  const Space& space = *search.space;
+  refuse_too_long(tables, *search.graph, search.layers);
+  Result result;
+  if (!space.given.empty()) {
+    result.candidates = {{"given", space.given, total_cost(tables, space.given) + exposed_sums(tables, space.given)}};
+  } else {
+    const auto needs = [&](const Found& found) { return peak(search.program(partitions_of(space, found.layers))); };
+    result.candidates = find_candidates(tables, *search.graph, space, search.layers, search.bits, search.simulated,
+                                        {search.job->machine->device.memory_capacity, needs});
   }
-  return found;
+  for (const Proposal& one : result.candidates) {
+    result.operators.push_back(operator_costs(tables, one.layers));
+    result.exposed.push_back(exposed_sums(tables, one.layers));
+  }
+  return result;
 }
 
-Chosen choose(const Job& job, const Graph& graph, const Space& space, const Passes& passes, std::int64_t layers,
-              int bits, const std::function<std::int64_t(const std::vector<std::vector<Partition>>&)>& peak) {
-  const bool is_given = !space.given.empty();
-  if (job.evaluator == nullptr || bits > most_searched_bits) {
-    if (!is_given) throw InternalError("a search measures, and has no evaluator");
-    return {partitions_of(space, space.given), 0, {}, 0, 0};
+/// Of those that can run the fastest, the first of equals; where none can, the first.
+std::size_t fastest_of(const std::vector<program::Evaluation>& evaluations) {
+  std::size_t fastest = 0;
+  for (std::size_t i = 1; i < evaluations.size(); ++i) {
+    const program::Evaluation &one = evaluations[i], &best = evaluations[fastest];
+    if (one.feasible && (!best.feasible || one.time < best.time)) fastest = i;
+  }
+  return fastest;
+}
+
+}  // namespace
+
+Chosen choose(const Search& search) {
+  const Job& job = *search.job;
+  const Space& space = *search.space;
+  if (job.evaluator == nullptr || search.bits > most_searched_bits) {
+    if (space.given.empty()) throw InternalError("a search measures, and has no evaluator");
+    return {partitions_of(space, space.given), 0, {}, 0, {}, {}, 0};
   }
   const auto alone = make_serial_communicator();
   Communicator& comm = job.comm == nullptr ? *alone : *job.comm;
-  CostTables tables = cost_tables(job, graph, space.choices, bits, passes);
-  Result best{{space.given, 0, 0}, {}};
+  Result result;
+  CostTables tables = cost_tables(job, *search.graph, space.choices, search.bits, *search.passes);
   together(comm, [&] {
-    if (comm.rank() != 0) return;
-    refuse_too_long(tables, graph, layers);
-    if (is_given) {
-      best.found.cost = total_cost(tables, space.given) + exposed_sums(tables, space.given);
-    } else {
-      const auto needs = [&](const Found& found) { return peak(partitions_of(space, found.layers)); };
-      best.found = search_that_fits(tables, layers, {job.machine->device.memory_capacity, needs});
-    }
-    best.operators = operator_costs(tables, best.found.layers);
-    best.exposed = exposed_sums(tables, best.found.layers);
+    if (comm.rank() == 0) result = find(search, std::move(tables));
   });
-  best = from_text(comm.broadcast(comm.rank() == 0 ? to_text(best) : ""), static_cast<std::size_t>(layers),
-                   graph.nodes.size());
-  return {partitions_of(space, best.found.layers), best.found.cost, best.operators, best.exposed,
-          best.found.relaxations};
+  result = from_text(comm.broadcast(comm.rank() == 0 ? to_text(result) : ""), static_cast<std::size_t>(search.layers),
+                     search.graph->nodes.size());
+  Chosen chosen;
+  if (result.candidates.size() > 1) {
+    chosen.evaluations = program::evaluate_all(*job.evaluator, comm, result.candidates.size(), [&](std::size_t i) {
+      return search.program(partitions_of(space, result.candidates[i].layers));
+    });
+    chosen.taken = fastest_of(chosen.evaluations);
+  }
+  const Proposal& taken = result.candidates[chosen.taken];
+  chosen.layers = partitions_of(space, taken.layers);
+  chosen.predicted = taken.predicted;
+  chosen.operators = result.operators[chosen.taken];
+  chosen.exposed = result.exposed[chosen.taken];
+  chosen.candidates = std::move(result.candidates);
+  return chosen;
 }
 
 }  // namespace tessera::strategy::primepar

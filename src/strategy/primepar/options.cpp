@@ -78,8 +78,20 @@ const config::Schema<Options>& options_schema() {
              "products whose results are summed before they are used: by operators and collectives, or at transaction "
              "level in this configuration of strategy t3 (docs/t3.md)")
         .otherwise("operators");
+    s.integer("simulated", &Options::simulated,
+              "plans of a search that are simulated, each the best predicted for other partitions of the linears, and "
+              "as many "
+              "without P; the fastest is taken; below 2: the best predicted is taken")
+        .at_least("0")
+        .at_most("1000")
+        .otherwise("8");
     s.table("partitions", &Options::partitions, partitions_schema(),
             "operators whose partition is not to be chosen, see strategy.primepar.partitions")
+        .optional();
+    s.table("compared", &Options::compared, partitions_schema(),
+            "a plan, with a partition of every operator, that is simulated beside those of a search, and taken where "
+            "it is "
+            "faster")
         .optional();
     return s;
   }();

@@ -88,6 +88,8 @@ void extend(const Operator& op, int bits, Partition& prefix, std::vector<Partiti
 
 }  // namespace
 
+bool has_square(const Partition& partition) { return std::ranges::any_of(partition, &Primitive::is_square); }
+
 int bits_of(const Partition& partition) {
   int bits = 0;
   for (const Primitive& primitive : partition) bits += primitive.bits();

@@ -41,6 +41,8 @@ using Partition = std::vector<Primitive>;
 
 /// Bits of a device id that it consumes.
 [[nodiscard]] int bits_of(const Partition& partition);
+/// Whether it has a P.
+[[nodiscard]] bool has_square(const Partition& partition);
 
 /// n of 2^n devices. Throws InputError on another number.
 [[nodiscard]] int device_bits(std::int64_t devices);

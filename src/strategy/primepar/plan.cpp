@@ -19,9 +19,10 @@ namespace {
 
 using config::Table;
 
-/// At least, of milliseconds.
-std::string four_digits(double value) {
-  return fmt::format("{:.{}f}", value, value < 1 ? 4 : value < 10 ? 3 : value < 100 ? 2 : 1);
+/// Of at least four digits.
+std::string milliseconds(Time time) {
+  const double value = 1e-9 * static_cast<double>(time);
+  return fmt::format("{:.{}f} ms", value, value < 1 ? 4 : value < 10 ? 3 : value < 100 ? 2 : 1);
 }
 
 class Planner {
@@ -37,19 +38,21 @@ class Planner {
     micro_batch.global_batch /= options_.micro_batches;
     const Graph graph = make_graph(options_.graph, *job_.model, micro_batch);
     const int bits = device_bits(stage_devices());
-    const Space space = read_space(graph, bits);
+    const Space space = read_space(table_, options_, graph, layers(), bits, diagnostics_);
     if (!diagnostics_.ok()) return plan;
+    const Passes how = passes();
+    const auto program = [&](const auto& partitions) { return program_of(cut_graph(graph, partitions, bits)); };
+    const Search search{&job_, &graph, &space, &how, layers(), bits, options_.simulated, program};
     Chosen chosen;
     try {
-      chosen = choose(job_, graph, space, passes(), layers(), bits,
-                      [&](const auto& partitions) { return peak(cut_graph(graph, partitions, bits)); });
+      chosen = choose(search);
     } catch (const InputError& problem) {  // on all ranks alike
       error(place_of(table_, "name"), problem.what());
       return plan;
     }
-    const CutGraph cut = cut_graph(graph, chosen.layers, bits);
-    plan.program = program_of(cut);
+    plan.program = program(chosen.layers);
     describe(graph, chosen, plan);
+    report(search, chosen, plan);
     return plan;
   }
 
@@ -109,98 +112,6 @@ class Planner {
             fmt::format("{} micro-batches do not divide workload.global_batch = {}", options_.micro_batches, batch));
   }
 
-  /// For each operator what is given, or all. Those of operators that the graph lacks are errors.
-  Space read_space(const Graph& graph, int bits) {
-    static const Table none;
-    const config::Value* value = table_.find("partitions");
-    const Table& given = value == nullptr ? none : *value->table();
-    Space space;
-    bool all_given = true;
-    std::vector<std::vector<std::size_t>> chosen;  // by node and layer
-    for (const Node& node : graph.nodes) {
-      const std::string& text = options_.partitions.*member(node.op.name);
-      chosen.emplace_back();
-      all_given = all_given && !text.empty();
-      try {
-        space.choices.push_back(text.empty() ? searched(node.op, bits)
-                                             : read_layers(node.op, text, bits, chosen.back()));
-      } catch (const InputError& problem) {
-        error(text.empty() ? place_of(table_, "name") : place_of(given, node.op.name.c_str()), problem.what());
-      }
-    }
-    for (const auto& [key, one] : given.entries()) refuse_unused(graph, key, one);
-    if (!diagnostics_.ok()) return space;
-    if (!all_given) {
-      refuse_search(graph, space, given, bits);
-      return space;
-    }
-    for (std::size_t layer = 0; layer < chosen.front().size(); ++layer) {
-      space.given.emplace_back();
-      for (const std::vector<std::size_t>& node : chosen) space.given.back().push_back(node[layer]);
-    }
-    return space;
-  }
-
-  /// The different partitions of an operator, and by layer which one it has.
-  [[nodiscard]] std::vector<Partition> read_layers(const Operator& op, const std::string& text, int bits,
-                                                   std::vector<std::size_t>& chosen) const {
-    std::vector<Partition> different;
-    for (const Partition& partition : parse_layers(op, text, layers())) {
-      check_partition(op, partition, bits);
-      const auto found = std::find(different.begin(), different.end(), partition);
-      chosen.push_back(static_cast<std::size_t>(found - different.begin()));
-      if (found == different.end()) different.push_back(partition);
-    }
-    return different;
-  }
-
-  /// Layers that differ are for plans in which nothing is left to choose.
-  void refuse_search(const Graph& graph, const Space& space, const Table& given, int bits) {
-    if (bits > most_searched_bits)
-      error(place_of(table_, "name"),
-            fmt::format("the search goes up to {} devices; on more give all partitions", 1 << most_searched_bits));
-    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-      const std::string& name = graph.nodes[i].op.name;
-      if (!(options_.partitions.*member(name)).empty() && space.choices[i].size() > 1)
-        error(place_of(given, name.c_str()),
-              "operator " + name + ": layers may differ only where the partitions of all operators are given");
-    }
-  }
-
-  /// B that the fullest device needs.
-  [[nodiscard]] std::int64_t peak(const CutGraph& cut) const {
-    const program::Program program = program_of(cut);
-    std::int64_t most = 0;
-    for (program::DeviceId device = 0; device < program.devices.size(); ++device)
-      most = std::max(most, program::memory_peak(program, device).total);
-    return most;
-  }
-
-  [[nodiscard]] std::vector<Partition> searched(const Operator& op, int bits) const {
-    std::vector<Partition> found = all_partitions(op, bits);
-    const auto has_square = [](const Partition& partition) {
-      return std::any_of(partition.begin(), partition.end(), [](const Primitive& one) { return one.is_square(); });
-    };
-    if (!options_.temporal) found.erase(std::remove_if(found.begin(), found.end(), has_square), found.end());
-    if (found.empty())
-      throw InputError(fmt::format("operator {} has too few elements to be cut over {} devices", op.name, 1 << bits));
-    return found;
-  }
-
-  void refuse_unused(const Graph& graph, const std::string& key, const config::Value& value) {
-    for (const Node& node : graph.nodes) {
-      if (node.op.name == key) return;
-    }
-    error(value.where(), fmt::format("graph \"{}\" has no operator {}", options_.graph, key));
-  }
-
-  static std::string Partitions::*member(const std::string& name) {
-    for (const auto& [key, found] : partition_keys()) {
-      if (name == key) return found;
-    }
-    throw InternalError("no key for the partition of operator " + name);
-  }
-
   [[nodiscard]] std::int64_t all_layers() const { return options_.graph == "layer" ? job_.model->layers : 1; }
   /// Of one stage.
   [[nodiscard]] std::int64_t layers() const { return all_layers() / options_.pipeline; }
@@ -240,9 +151,7 @@ class Planner {
     if (options_.pipeline > 1) plan.description.emplace_back("pipeline", std::to_string(options_.pipeline));
     if (options_.micro_batches > 1)
       plan.description.emplace_back("micro-batches", std::to_string(options_.micro_batches));
-    if (chosen.predicted > 0)
-      plan.description.emplace_back("predicted time",
-                                    four_digits(1e-9 * static_cast<double>(chosen.predicted)) + " ms");
+    if (chosen.predicted > 0) plan.description.emplace_back("predicted time", milliseconds(chosen.predicted));
     const auto found = std::make_shared<Table>(table_.where());
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
       std::vector<Partition> partitions;
@@ -271,6 +180,27 @@ class Planner {
     plan.predicted.emplace_back("redistribution", redistribution);
     if (options_.overlap_gradient_reduction) plan.predicted.emplace_back("gradient sums shown", chosen.exposed);
     plan.predicted.emplace_back("all", chosen.predicted);
+  }
+
+  /// The plans that were simulated.
+  static void report(const Search& search, const Chosen& chosen, Plan& plan) {
+    for (std::size_t i = 0; i < chosen.evaluations.size(); ++i) {
+      const Proposal& one = chosen.candidates[i];
+      const program::Evaluation& run = chosen.evaluations[i];
+      plan.candidates.push_back({one.origin, plan_text(*search.graph, partitions_of(*search.space, one.layers)),
+                                 one.predicted, run.time, i == chosen.taken, run.reason});
+    }
+  }
+
+  /// "fc1 {K, P(2x2)}; activation {F, M, F}; fc2 {N, P(2x2)}"
+  static std::string plan_text(const Graph& graph, const std::vector<std::vector<Partition>>& layers) {
+    std::string text;
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      std::vector<Partition> partitions;
+      for (const std::vector<Partition>& layer : layers) partitions.push_back(layer[i]);
+      text += (i == 0 ? "" : "; ") + graph.nodes[i].op.name + ' ' + layers_text(graph.nodes[i].op, partitions);
+    }
+    return text;
   }
 
   static std::int64_t weights(const Operator& op) {

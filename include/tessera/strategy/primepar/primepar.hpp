@@ -32,7 +32,9 @@ struct Options {
   std::string schedule = "1f1b";
   bool recomputation = false;  ///< layers keep what they read alone, and run forward again before they run backward
   std::string sublayers = "operators";  ///< or a configuration, as for strategy megatron
+  std::int64_t simulated = 8;  ///< plans of a search, for different partitions of the linears; the fastest is taken
   Partitions partitions;
+  Partitions compared;  ///< a plan to simulate beside them; all of it, or none
 };
 [[nodiscard]] const config::Schema<Options>& options_schema();
 [[nodiscard]] const config::Schema<Partitions>& partitions_schema();

@@ -1,0 +1,34 @@
+// /search: what a strategy's search simulated.
+#include <algorithm>
+
+#include "tables.hpp"
+
+namespace tessera::results {
+namespace {
+
+std::size_t longest_of(const std::vector<SearchRow>& rows, std::string SearchRow::*member) {
+  std::size_t width = 1;
+  for (const SearchRow& row : rows) width = std::max(width, (row.*member).size());
+  return width;
+}
+
+}  // namespace
+
+Table<SearchRow> search_table(const RunResults& r) {
+  using Row = SearchRow;
+  Table<Row> table("/search", "Plans that the strategy's search simulated, in its order; the fastest was taken.");
+  table
+      .text("origin", "which search or rule it is from", longest_of(r.search, &Row::origin),
+            [](const Row& s) -> std::string_view { return s.origin; })
+      .integer("predicted_ps", "ps", "iteration time, as the search adds it up",
+               [](const Row& s) { return s.predicted; })
+      .integer("simulated_ps", "ps", "iteration time; 0: it cannot run", [](const Row& s) { return s.simulated; })
+      .index("taken", "1: this run's plan", [](const Row& s) { return s.taken ? 1 : 0; })
+      .text("reason", "why it cannot run", longest_of(r.search, &Row::reason),
+            [](const Row& s) -> std::string_view { return s.reason; })
+      .text("plan", "in the strategy's own words", longest_of(r.search, &Row::plan),
+            [](const Row& s) -> std::string_view { return s.plan; });
+  return table;
+}
+
+}  // namespace tessera::results

@@ -1,0 +1,174 @@
+// The plans that a search simulates, and which one it takes.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <map>
+
+#include "jobs.hpp"
+#include "strategy/primepar/rules.hpp"
+#include "strategy/primepar/space.hpp"
+#include "tessera/strategy/primepar/primepar.hpp"
+
+using namespace tessera;
+using namespace tessera::strategy;
+
+namespace {
+
+/// Times by how many bytes each device sums, which are no times of any machine: what counts is that a search takes the
+/// fastest, whatever it predicts.
+class ByBytes final : public program::Evaluator {
+ public:
+  program::Evaluation evaluate(const program::Program& program) override {
+    ++evaluations;
+    Time time = 1'000'000'000;
+    for (const program::Collective& collective : program.collectives) time += collective.bytes * 7919 % 1'000'003;
+    const bool runs = program.operators.empty() || time % 5 != refused;  // what is measured always runs
+    return {runs, runs ? "" : "made up", time, 0};
+  }
+  int evaluations = 0;
+  Time refused = 5;  ///< of five times; 5: none
+};
+
+TestJob job(std::uint32_t devices = 4) {
+  TestJob job(devices, gpt(2, 128, 8), 8);
+  job.workload.sequence = 64;
+  job.machine.device.peak["fp16"] = 100'000'000'000'000;
+  job.machine.device.memory_bandwidth = 1'000'000'000'000;
+  job.machine.device.memory_capacity = 16'000'000'000;
+  return job;
+}
+
+struct Planned {
+  Plan plan;
+  std::vector<std::string> problems;
+  int evaluations = 0;
+};
+
+Planned plan(const std::string& text, Time refused = 5) {
+  TestJob one = job();
+  config::Diagnostics diagnostics;
+  const auto table = config::parse_toml("name = \"primepar\"\ngraph = \"mlp\"\n" + text, "strategy.toml", diagnostics);
+  const auto cost_table = config::parse_toml("model = \"roofline\"", "cost.toml", diagnostics);
+  const auto cost = workload::make_cost_model(*cost_table, diagnostics);
+  ByBytes evaluator;
+  evaluator.refused = refused;
+  Job job;
+  job.machine = &one.machine;
+  job.model = &one.model;
+  job.workload = &one.workload;
+  job.cost = cost.get();
+  job.collectives = &one.collectives;
+  job.evaluator = &evaluator;
+  Planned found;
+  found.plan = primepar::kind().make_plan(*table, job, diagnostics);
+  found.problems = diagnostics.errors();
+  if (found.problems.empty() && found.plan.found == nullptr) found.problems = {"no plan"};
+  found.evaluations = evaluator.evaluations;
+  return found;
+}
+
+std::map<std::string, Time> times_by_plan(const Plan& plan) {
+  std::map<std::string, Time> found;
+  for (const Candidate& one : plan.candidates) {
+    REQUIRE(found.count(one.plan) == 0);  // none twice
+    found[one.plan] = one.simulated;
+  }
+  return found;
+}
+
+const Candidate& taken(const Plan& plan) {
+  const auto is_taken = [](const Candidate& one) { return one.taken; };
+  REQUIRE(std::ranges::count_if(plan.candidates, is_taken) == 1);
+  return *std::ranges::find_if(plan.candidates, is_taken);
+}
+
+}  // namespace
+
+TEST_CASE("primepar: of the plans that are simulated the fastest is taken, the first of equals") {
+  const Planned found = plan("");
+  REQUIRE(found.problems == std::vector<std::string>{});
+  const Candidate& best = taken(found.plan);
+  for (const Candidate& one : found.plan.candidates) {
+    CHECK(best.simulated <= one.simulated);
+    if (&one < &best) CHECK(best.simulated < one.simulated);
+  }
+  CHECK(found.plan.candidates.front().origin == "search");
+  CHECK(best.plan.find("fc1 " + *found.plan.found->find("partitions")->table()->find("fc1")->string()) == 0);
+}
+
+TEST_CASE("primepar: what cannot run is not taken, unless nothing can") {
+  for (const Time refused : {0, 1, 2, 3, 4}) {
+    const Planned found = plan("", refused);
+    const auto runs = [](const Candidate& one) { return one.reason.empty(); };
+    if (std::ranges::any_of(found.plan.candidates, runs))
+      CHECK(runs(taken(found.plan)));
+    else
+      CHECK(found.plan.candidates.front().taken);
+  }
+}
+
+TEST_CASE("primepar: all plans of the search without P are among those of the search with P") {
+  const std::map<std::string, Time> with = times_by_plan(plan("").plan),
+                                    without = times_by_plan(plan("temporal = false").plan);
+  for (const auto& [text, time] : without) {
+    CAPTURE(text);
+    REQUIRE(with.count(text) == 1);
+    CHECK(text.find('P') == std::string::npos);
+  }
+  CHECK(with.size() > without.size());
+}
+
+TEST_CASE("primepar: tensor parallelism of every degree is among the plans") {
+  const std::map<std::string, Time> found = times_by_plan(plan("").plan);
+  for (const char* text : {"fc1 {B, B}; activation {B, B}; fc2 {B, B}", "fc1 {B, K}; activation {B, F}; fc2 {B, N}",
+                           "fc1 {K, K}; activation {F, F}; fc2 {N, N}"})
+    CHECK(found.count(text) == 1);
+}
+
+TEST_CASE("primepar: a plan to compare with is among the plans, and is all of one") {
+  const std::string text = "[compared]\nfc1 = \"{M, N}\"\nactivation = \"{R, R}\"\nfc2 = \"{K, M}\"";
+  const Planned found = plan(text);
+  REQUIRE(found.problems == std::vector<std::string>{});
+  CHECK(times_by_plan(found.plan).count("fc1 {M, N}; activation {R, R}; fc2 {K, M}") == 1);
+  CHECK(found.plan.candidates.back().origin == "compared");
+  const auto problem = [](const std::string& more) { return plan(more).problems.at(0); };
+  using Catch::Contains;
+  CHECK_THAT(problem("[compared]\nfc1 = \"{M, N}\"\nfc2 = \"{K, M}\""), Contains("none of activation"));
+  CHECK_THAT(problem("[compared]\nqkv = \"{M, N}\""), Contains("has no operator qkv"));
+  CHECK_THAT(problem("temporal = false\n[compared]\nfc1 = \"{P(2x2)}\"\nactivation = \"{R, R}\"\nfc2 = \"{K, M}\""),
+             Contains("{P(2x2)} is not among what the search may choose"));
+}
+
+TEST_CASE("primepar: how many plans are simulated, and when none is") {
+  for (const char* off : {"simulated = 0", "simulated = 1"}) {
+    const Planned found = plan(off);
+    CHECK(found.plan.candidates.empty());
+    CHECK(found.plan.predicted.size() > 0);
+  }
+  const auto searched = [](const Plan& plan) {
+    return std::ranges::count_if(plan.candidates, [](const Candidate& one) { return one.origin == "search"; });
+  };
+  CHECK(searched(plan("simulated = 3").plan) == 3);
+  CHECK(searched(plan("simulated = 5").plan) == 5);
+  CHECK(plan("[partitions]\nfc1 = \"{M, N}\"\nactivation = \"{R, R}\"\nfc2 = \"{K, M}\"").plan.candidates.empty());
+  CHECK_THAT(plan("simulated = -1").problems.at(0), Catch::Contains("simulated"));
+}
+
+TEST_CASE("primepar: what streams is cut as the product before it leaves its result") {
+  // After its forward pass device (d1, r, c) of {K, P(2x2)} has rows r and columns d1, c: {F, M, F}. {B, N, K} leaves
+  // the same on both devices that N tells apart: {B, R, F}. The slides' own, and no partition of the space otherwise.
+  TestJob one = job(8);
+  const primepar::Graph graph = primepar::make_graph("mlp", one.model, one.workload);
+  primepar::Space space;
+  for (const primepar::Node& node : graph.nodes) space.choices.push_back(primepar::all_partitions(node.op, 3));
+  const auto text = [&](const std::string& fc1) {
+    const auto first = primepar::find_choice(space, 0, primepar::parse_partition(graph.nodes[0].op, fc1));
+    const auto layers = primepar::AsLeft(graph, space).layers({{*first, 0, 0}});
+    return primepar::to_text(graph.nodes[1].op, space.choices[1][layers[0][1]]);
+  };
+  CHECK(text("{K, P(2x2)}") == "{F, M, F}");
+  CHECK(text("{B, N, K}") == "{B, R, F}");
+  CHECK(text("{P(2x2), M}") == "{M, F, M}");
+  std::erase(space.choices[1], primepar::parse_partition(graph.nodes[1].op, "{B, R, F}"));
+  CHECK(text("{B, N, K}") == primepar::to_text(graph.nodes[1].op, space.choices[1][0]));
+}
