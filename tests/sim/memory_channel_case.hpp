@@ -64,6 +64,7 @@ inline MemoryRequest request(MemoryOp op, BlockId block, std::uint32_t bytes,
                              MemoryStream stream = MemoryStream::compute) {
   MemoryRequest made;
   made.block = block;
+  made.place = static_cast<std::uint32_t>(block);
   made.bytes = bytes;
   made.op = op;
   made.stream = stream;

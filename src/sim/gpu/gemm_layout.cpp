@@ -20,15 +20,30 @@ GemmLayout::GemmLayout(const program::GemmShape& shape, std::int64_t granularity
   c_total_ = static_cast<BlockId>(shape.tiles() * c_blocks_);
 }
 
-MatrixRuns GemmLayout::runs() const {
-  const auto bytes = [&](std::int64_t elements) {
-    return static_cast<std::uint32_t>(std::min(elements * shape_.element, granularity_));
-  };
-  MatrixRuns runs;
-  runs.ends = {a_total_, a_total_ + b_total_};
-  runs.run = {bytes(shape_.a_transposed ? shape_.tile_m : shape_.tile_k),
-              bytes(shape_.b_transposed ? shape_.tile_k : shape_.tile_n), bytes(shape_.tile_n)};
-  return runs;
+MatrixPlace GemmLayout::place(Extent along, Extent across, bool along_first) const {
+  const std::int64_t piece = along.elements * shape_.element;  // B of a line in a part
+  MatrixPlace place;
+  place.part_blocks = static_cast<std::uint32_t>(ceil_div(piece * across.elements, granularity_));
+  place.parts = static_cast<std::uint32_t>(along.parts * across.parts);
+  place.minors = static_cast<std::uint32_t>(along_first ? along.parts : across.parts);
+  place.along_first = along_first;
+  place.run = static_cast<std::uint32_t>(std::min<std::int64_t>(ceil_div(piece, granularity_), place.part_blocks));
+  place.shared = static_cast<std::uint32_t>(std::max<std::int64_t>(granularity_ / piece, 1));
+  place.lines = static_cast<std::uint32_t>(std::max<std::int64_t>(across.elements, place.part_blocks * place.shared));
+  place.line = static_cast<std::uint32_t>(ceil_div(along.parts, place.shared)) * place.run;
+  place.matrix = place.line * place.lines * static_cast<std::uint32_t>(across.parts);
+  return place;
+}
+
+MemoryLayout GemmLayout::in_memory() const {
+  const Extent m{shape_.tile_rows(), shape_.tile_m};
+  const Extent n{shape_.tile_columns(), shape_.tile_n};
+  const Extent k{all_chunks_, shape_.tile_k};
+  MemoryLayout layout;
+  layout.add(a_total_, shape_.a_transposed ? place(m, k, false) : place(k, m, true));
+  layout.add(b_total_, shape_.b_transposed ? place(k, n, true) : place(n, k, false));
+  layout.add(c_total_, place(n, m, shape_.order == program::TileOrder::row_major));
+  return layout;
 }
 
 std::int64_t GemmLayout::row_of(std::int64_t tile) const {

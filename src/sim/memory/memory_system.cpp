@@ -13,6 +13,8 @@ MemorySystem::MemorySystem(const MemorySystemSpec& spec, MemoryClient& client)
       client_(&client),
       cache_(spec.cache),
       spread_(spec.channels),
+      banks_of_channel_(std::max(spec.cache.banks / spec.channels, 1U)),
+      banks_(spec.cache.banks),
       data_at_(cache_.entries(), 0),
       first_waiter_(cache_.entries(), none) {
   for (std::uint32_t index = 0; index < spec.channels; ++index) channels_.emplace_back(spec, *this, index);
@@ -30,53 +32,154 @@ std::vector<const MemoryChannel*> MemorySystem::channels() const {
   return all;
 }
 
-void MemorySystem::lay_out(const MatrixRuns& runs) {
-  for (Channel& channel : channels_) channel.channel.set_runs(runs);
-}
-
 void MemorySystem::arbitrate(Time now, const std::string& policy) {
   if (policy == spec_.arbitration.policy) return;
   spec_.arbitration.policy = policy;
   for (Channel& channel : channels_) channel.channel.set_policy(now, make_arbitration(spec_.arbitration));
 }
 
-void MemorySystem::push(Time now, const MemoryRequest& request) {
-  channels_[spread_.place(request.block).index].channel.push(now, request);
+MemorySystem::Where MemorySystem::where(BlockId block) const {
+  const BlockSpread::Place place = spread_.place(layout_.address(block));
+  const std::uint32_t bank = place.index * banks_of_channel_ + place.run % banks_of_channel_;
+  return {place.index, place.run, bank < banks_.size() ? bank : bank % static_cast<std::uint32_t>(banks_.size())};
+}
+
+void MemorySystem::push(Time now, MemoryRequest request) { push_to(where(request.block), now, request); }
+
+void MemorySystem::push_to(const Where& where, Time now, MemoryRequest request) {
+  request.place = where.place;
+  channels_[where.channel].channel.push(now, request);
+}
+
+void MemorySystem::wake(Time now, std::uint32_t channel) {
+  channels_[channel].channel.wake(now);
+  const std::uint32_t first = channel * banks_of_channel_ % static_cast<std::uint32_t>(banks_.size());
+  for (std::uint32_t i = 0; i < banks_of_channel_; ++i) {
+    if (!banks_[first + i].waiting.empty()) go_on(first + i, now);
+  }
+}
+
+MemorySystem::Answer MemorySystem::come(const L2Access& access, const Where& where, Time now) {
+  L2Bank& bank = banks_[where.bank];
+  if (bank.serving || !bank.waiting.empty() || held_up(access, where, now)) {
+    bank.waiting.push(access);
+    return std::nullopt;
+  }
+  bank.serving = true;
+  const Time at = carry_out(access, where, now);
+  bank.serving = false;
+  if (!bank.waiting.empty()) go_on(where.bank, now);
+  return at;
+}
+
+/// Serves what waits in a bank, as far as it can.
+void MemorySystem::go_on(std::uint32_t number, Time now) {
+  L2Bank& bank = banks_[number];
+  if (bank.serving) return;
+  bank.serving = true;
+  while (!bank.waiting.empty()) {
+    const Where place = where(bank.waiting.front().request.block);
+    if (held_up(bank.waiting.front(), place, now)) break;
+    const L2Access access = bank.waiting.pop();
+    answer(access, carry_out(access, place, now), now);
+  }
+  bank.serving = false;
+}
+
+/// Hits never wait for the DRAM. Which stores push a dirty block out is not
+/// known before: all that are no hits wait.
+bool MemorySystem::held_up(const L2Access& access, const Where& where, Time now) {
+  L2Bank& bank = banks_[where.bank];
+  const bool full =
+      channels_[where.channel].channel.waiting_bursts(MemoryStream::compute) >= spec_.limits.waiting_bursts;
+  if (access.kind == L2Access::Kind::past) return full;
+  bool no_register = false;
+  if (access.kind == L2Access::Kind::load && bank.fetches >= spec_.limits.fetches) {
+    while (!bank.freed.empty() && bank.freed.front() <= now) {
+      bank.freed.pop();
+      --bank.fetches;
+    }
+    no_register = bank.fetches >= spec_.limits.fetches;
+  }
+  if ((!full && !no_register) || cache_.holds(access.request.block)) return false;
+  if (!full && !bank.freed.empty() && bank.woken_at != bank.freed.front()) {
+    bank.woken_at = bank.freed.front();
+    client_->wake_channel(where.channel, bank.woken_at);
+  }
+  return true;
+}
+
+Time MemorySystem::carry_out(const L2Access& access, const Where& where, Time now) {
+  switch (access.kind) {
+    case L2Access::Kind::load:
+      return load(access.request, where, now);
+    case L2Access::Kind::store: {
+      const Stored stored = store(access.request, where, now);
+      return stored.waits ? never : stored.served;
+    }
+    case L2Access::Kind::past:
+      break;
+  }
+  push_to(where, now, access.request);
+  return never;
+}
+
+/// Of an access that had to wait for its turn.
+void MemorySystem::answer(const L2Access& access, Time at, Time now) {
+  if (at == never || access.request.owner == nobody) return;
+  const std::uint32_t owner = access.request.owner;
+  access.kind == L2Access::Kind::load ? client_->arrived(owner, at) : client_->room_made(owner, now);
 }
 
 Time MemorySystem::read(Time now, BlockId block, std::uint32_t bytes, TrafficClass traffic, std::uint32_t owner) {
-  const Time served = time_after(cache_.bank_time(block, bytes, now), spec_.cache.hit_latency);
-  const CacheResult result = cache_.read(block, bytes);
+  const MemoryRequest wanted{block, bytes, MemoryOp::read, MemoryStream::compute, traffic, owner, 0};
+  return come({wanted, L2Access::Kind::load}, where(block), now).value_or(never);
+}
+
+Time MemorySystem::load(const MemoryRequest& wanted, const Where& where, Time now) {
+  const Time served = time_after(cache_.bank_time(where.bank, wanted.bytes, now), spec_.cache.hit_latency);
+  const CacheResult result = cache_.read(wanted.block, wanted.bytes);
+  MemoryRequest fetched = wanted;
   switch (result.outcome) {
     case CacheOutcome::hit:
       // A block counts as held from the moment when its fetch is certain; its
       // data may be on their way.
       return std::max(served, data_at_[result.entry]);
     case CacheOutcome::pending:
-      wait(result.entry, owner);
+      wait(result.entry, wanted.owner);
       return never;
     case CacheOutcome::miss:
-      wait(result.entry, owner);
-      write_victim_back(now, result, traffic);
-      push(now, {block, bytes, MemoryOp::read, MemoryStream::compute, traffic, result.entry, fetch});
-      return never;
+      wait(result.entry, wanted.owner);
+      write_victim_back(now, result, wanted.traffic);
+      ++banks_[where.bank].fetches;
+      fetched.owner = result.entry;
+      fetched.detail = fetch;
+      break;
     case CacheOutcome::no_room:
+      fetched.detail = direct_read;
       break;
   }
-  read_uncached(now, block, bytes, MemoryStream::compute, traffic, owner);
+  push_to(where, now, fetched);
   return never;
 }
 
 void MemorySystem::read_uncached(Time now, BlockId block, std::uint32_t bytes, MemoryStream stream,
                                  TrafficClass traffic, std::uint32_t owner) {
-  push(now, {block, bytes, MemoryOp::read, stream, traffic, owner, direct_read});
+  store_uncached(now, {block, bytes, MemoryOp::read, stream, traffic, owner, direct_read});
 }
 
 MemorySystem::Stored MemorySystem::write(Time now, BlockId block, std::uint32_t bytes, TrafficClass traffic,
                                          std::uint32_t owner) {
-  Stored stored{cache_.bank_time(block, bytes, now), false};
-  const CacheResult result = cache_.write(block, bytes);
-  MemoryRequest leaving{block, bytes, MemoryOp::write, MemoryStream::compute, traffic, owner, room};
+  const MemoryRequest wanted{block, bytes, MemoryOp::write, MemoryStream::compute, traffic, owner, room};
+  const Answer at = come({wanted, L2Access::Kind::store}, where(block), now);
+  const bool waits = !at || *at == never;
+  return {waits ? now : *at, waits};
+}
+
+MemorySystem::Stored MemorySystem::store(const MemoryRequest& wanted, const Where& where, Time now) {
+  Stored stored{cache_.bank_time(where.bank, wanted.bytes, now), false};
+  const CacheResult result = cache_.write(wanted.block, wanted.bytes);
+  MemoryRequest leaving = wanted;
   if (result.outcome != CacheOutcome::no_room) {
     data_at_[result.entry] = stored.served;
     leaving.block = result.victim;
@@ -87,9 +190,22 @@ MemorySystem::Stored MemorySystem::write(Time now, BlockId block, std::uint32_t 
   return stored;
 }
 
-void MemorySystem::store_uncached(Time now, const MemoryRequest& request) { push(now, request); }
+void MemorySystem::store_uncached(Time now, const MemoryRequest& request) {
+  if (request.stream == MemoryStream::communication) return push(now, request);
+  static_cast<void>(come({request, L2Access::Kind::past}, where(request.block), now));
+}
 
+// What still waits for its turn is carried out first: the next kernel has
+// blocks of its own.
 void MemorySystem::flush(Time now, TrafficClass traffic) {
+  for (L2Bank& bank : banks_) {
+    bank.serving = true;
+    while (!bank.waiting.empty()) {
+      const L2Access access = bank.waiting.pop();
+      answer(access, carry_out(access, where(access.request.block), now), now);
+    }
+    bank.serving = false;
+  }
   cache_.flush([&](BlockId block, std::uint32_t bytes) {
     push(now, {block, bytes, MemoryOp::write, MemoryStream::compute, traffic, 0, write_back});
   });
@@ -116,6 +232,7 @@ void MemorySystem::wait(std::uint32_t entry, std::uint32_t owner) {
 
 void MemorySystem::enqueued(const MemoryRequest& request, Time now) {
   if (request.op == MemoryOp::read || request.detail == write_back) return;
+  if (request.detail == room && request.owner == nobody) return;
   request.detail == room ? client_->room_made(request.owner, now) : client_->stored(request, now);
 }
 
@@ -124,7 +241,11 @@ void MemorySystem::done(const MemoryRequest& request, Time at) {
   if (request.op != MemoryOp::read) return;
   if (request.detail == direct_read) return client_->arrived(request.owner, at);
   const std::uint32_t entry = cache_.fill(request.block);
-  const Time there = time_after(at, spec_.cache.hit_latency);
+  banks_[where(request.block).bank].freed.push(at);
+  tell_waiters(entry, time_after(at, spec_.cache.hit_latency));
+}
+
+void MemorySystem::tell_waiters(std::uint32_t entry, Time there) {
   data_at_[entry] = there;
   std::uint32_t index = std::exchange(first_waiter_[entry], none);
   while (index != none) {

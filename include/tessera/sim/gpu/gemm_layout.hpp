@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "tessera/program/kernel.hpp"
-#include "tessera/sim/memory/request.hpp"
+#include "tessera/sim/memory/memory_layout.hpp"
 
 namespace tessera::sim {
 
@@ -23,8 +23,9 @@ class GemmLayout {
   [[nodiscard]] std::uint32_t c_blocks() const { return c_blocks_; }  ///< of a tile
   [[nodiscard]] BlockId blocks() const { return a_total_ + b_total_ + c_total_; }
 
-  /// Runs of consecutive addresses within the parts of a tile.
-  [[nodiscard]] MatrixRuns runs() const;
+  /// Where they lie in memory: A row by row, B and the result too, unless they are transposed. What BLAS calls a
+  /// column-major result of n x m is such a one.
+  [[nodiscard]] MemoryLayout in_memory() const;
   [[nodiscard]] std::int64_t row_of(std::int64_t tile) const;
   [[nodiscard]] std::int64_t column_of(std::int64_t tile) const;
   [[nodiscard]] BlockId a_block(std::int64_t tile, std::int64_t chunk) const { return row_block(row_of(tile), chunk); }
@@ -61,6 +62,12 @@ class GemmLayout {
   }
 
  private:
+  struct Extent {
+    std::int64_t parts = 0;
+    std::int64_t elements = 0;  // of a part
+  };
+  [[nodiscard]] MatrixPlace place(Extent along, Extent across, bool along_first) const;
+
   program::GemmShape shape_;
   std::int64_t granularity_;
   std::int64_t tiles_;  // of the result
