@@ -31,8 +31,9 @@ const config::Schema<GpuSpec>& gpu_spec_schema() {
     count("l2_queue", &GpuSpec::l2_queue,
           "bursts of 32 B that a channel's banks of the L2 may have waiting for its DRAM queue, before they stall",
           "128");
-    count("l2_misses", &GpuSpec::l2_misses, "lines of 128 B that a bank of the L2 may be fetching, before it stalls",
-          "192");
+    size("l2_line", &GpuSpec::l2_line, "of consecutive addresses that a fetch of an operand takes at least", "128 B",
+         "32 B");
+    count("l2_misses", &GpuSpec::l2_misses, "lines that a bank of the L2 may be fetching, before it stalls", "192");
     count("channels", &GpuSpec::channels, "of the memory", "32");
     s.quantity(
          "memory_clock", &GpuSpec::memory_clock, Unit::frequency,

@@ -1,5 +1,5 @@
-// Each arbitration policy on a scripted queue. Reads of 256 B, 4 bursts, take
-// 8,000 ps each, back to back.
+// Each arbitration policy on a scripted queue. Reads of 256 B, 8 bursts, take
+// 8,000 ps each, back to back: rows open at once.
 #include <catch2/catch.hpp>
 
 #include "memory_channel_case.hpp"
@@ -16,19 +16,19 @@ using Stamps = std::vector<Stamp>;
 
 /// Room for two waiting requests, so that the streams fill up behind them.
 ChannelSpec short_queue() {
-  ChannelSpec spec;
+  ChannelSpec spec = bus_alone();
   spec.latency = 0;
-  spec.queue = 8;
+  spec.queue = 16;
   return spec;
 }
 
 ChannelSpec long_queue() {
-  ChannelSpec spec;
+  ChannelSpec spec = bus_alone();
   spec.latency = 0;
   return spec;
 }
 
-/// The limit is that of a burst; requests here have four.
+/// The limit is that of a burst; requests here have eight.
 ArbitrationSpec mca(std::uint32_t threshold, Time starvation_limit = 1 * millisecond) {
   return {"mca", threshold, starvation_limit};
 }
@@ -95,7 +95,7 @@ TEST_CASE(
 TEST_CASE(
     "arbitration: mca holds communication back while the queue holds its "
     "threshold or more") {
-  ChannelCase test(long_queue(), mca(5));
+  ChannelCase test(long_queue(), mca(10));
   push(test, 0, compute, 3);  // one in service, two in the queue: 8 bursts
   push(test, 1'000,
        communication);                // 8 >= 5; at 8,000 a request is taken: 4 < 5
@@ -131,7 +131,7 @@ TEST_CASE("arbitration: mca's thresholds of 5, 10, 30 and none") {
 TEST_CASE(
     "arbitration: mca lets communication in that has starved, to the "
     "picosecond") {
-  ChannelCase test(long_queue(), mca(5, 20'500 / 4));
+  ChannelCase test(long_queue(), mca(10, 20'500 / 8));
   push(test, 0, compute,
        10);  // the queue holds 36 bursts, and falls below 5 at 64,000 only
   push(test, 1'000, communication,
@@ -146,7 +146,7 @@ TEST_CASE(
 }
 
 TEST_CASE("arbitration: mca prefers starved communication to compute that waits") {
-  ChannelCase test(short_queue(), mca(5, 20'000 / 4));
+  ChannelCase test(short_queue(), mca(10, 20'000 / 8));
   push(test, 0, compute, 8);         // two in the queue, five wait
   push(test, 1'000, communication);  // starves at 21,000; the next place in the
                                      // queue is free at 24,000
@@ -157,7 +157,7 @@ TEST_CASE("arbitration: mca prefers starved communication to compute that waits"
 }
 
 TEST_CASE("arbitration: a stream that was empty has not starved") {
-  ChannelCase test(long_queue(), mca(5, 20'000 / 4));
+  ChannelCase test(long_queue(), mca(10, 20'000 / 8));
   push(test, 100'000, compute, 5);  // nothing came for 100,000
   push(test, 100'000,
        communication);  // starves at 120,000; the queue falls below 5 at 124,000
@@ -166,7 +166,7 @@ TEST_CASE("arbitration: a stream that was empty has not starved") {
 }
 
 TEST_CASE("arbitration: mca drains communication when the producer has ended") {
-  ChannelCase test(long_queue(), mca(5));
+  ChannelCase test(long_queue(), mca(10));
   push(test, 0, compute, 5);
   push(test, 1'000, communication, 3);
   test.run_until(5'000);
@@ -176,7 +176,7 @@ TEST_CASE("arbitration: mca drains communication when the producer has ended") {
   test.channel().producer_began(6'000);
   push(test, 6'000, communication);  // held back again
   CHECK(test.channel().waiting(communication) == 1);
-  test.channel().set_threshold(7'000, 30);  // 16 + 12 < 30
+  test.channel().set_threshold(7'000, 60);  // 32 + 24 < 60
   CHECK(test.channel().waiting(communication) == 0);
   test.run();
   CHECK(test.entered[5] == Stamp{100, 5'000});

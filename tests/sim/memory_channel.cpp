@@ -150,10 +150,10 @@ TEST_CASE("memory channel: a request that was overtaken by too many bursts goes 
 
 TEST_CASE("memory channel: between reading and writing the bus turns round") {
   ChannelCase test(without_latency());
-  test.push(0, request(MemoryOp::read, 0, 256));       // bursts from 14 to 28
-  test.push(0, request(MemoryOp::write, 1, 256));      // tRTW: from 28 + 15 to 57
-  test.push(61 * ns, request(MemoryOp::read, 2, 256));  // tCWL, the burst, tWTR: from 57 + 2 + 1 + 3 on
-  test.push(200 * ns, request(MemoryOp::write, 3, 256));   // long after
+  test.push(0, request(MemoryOp::read, 0, 256));            // bursts from 14 to 28
+  test.push(0, request(MemoryOp::write, 1, 256));           // tRTW: from 28 + 15 to 57
+  test.push(61 * ns, request(MemoryOp::read, 2, 256));      // tCWL, the burst, tWTR: from 57 + 2 + 1 + 3 on
+  test.push(200 * ns, request(MemoryOp::write, 3, 256));    // long after
   test.push(200 * ns, request(MemoryOp::update, 17, 256));  // writes as well: opened, no turning
   test.run();
   CHECK(test.served == Stamps{{0, 43 * ns}, {1, 60 * ns}, {2, 92 * ns}, {3, 217 * ns}, {17, 245 * ns}});

@@ -4,6 +4,7 @@
 #include <queue>
 #include <vector>
 
+#include "memory_channel_case.hpp"
 #include "tessera/sim/memory/memory_system.hpp"
 
 using namespace tessera;
@@ -63,7 +64,10 @@ class Walk final : public MemoryClient {
     spec.cache.banks = 1;
     spec.cache.clock = 1'000'000'000;
     spec.cache.hit_latency = 50 * nanosecond;
-    spec.channel.block_bursts = 16;
+    spec.channel = bus_alone();
+    spec.channel.block_bursts = 32;
+    spec.channel.row_blocks = 2;
+    spec.channel.max_bypass = 64;
     spec.channels = 1;
     return spec;
   }
@@ -136,7 +140,7 @@ TEST_CASE("a memory whose L2 has no way free loads past it") {
   CHECK(walk.read(1'003 * ns, 4, 5) == never);  // both ways are being fetched
   CHECK(walk.cache().counts().no_room == 1);
   walk.run_until(2'000 * ns);
-  // The bus reads on, until the write-back has been overtaken by 32 bursts, those of 2 and 3; then it turns twice.
+  // The bus reads on, until the write-back has been overtaken by 64 bursts, those of 2 and 3; then it turns twice.
   CHECK(walk.reads ==
         Tolds{{0, 1'132 * ns}, {2, 1'164 * ns}, {3, 1'196 * ns}, {4, (1'096 + 10 + 32 + 10 + 32 + 100) * ns}});
   CHECK(walk.writes == Tolds{{1, 1'138 * ns}});

@@ -20,7 +20,7 @@ GemmLayout::GemmLayout(const program::GemmShape& shape, std::int64_t granularity
   c_total_ = static_cast<BlockId>(shape.tiles() * c_blocks_);
 }
 
-MatrixPlace GemmLayout::place(Extent along, Extent across, bool along_first) const {
+MatrixPlace GemmLayout::place(Extent along, Extent across, bool along_first, std::int64_t access) const {
   const std::int64_t piece = along.elements * shape_.element;  // B of a line in a part
   MatrixPlace place;
   place.part_blocks = static_cast<std::uint32_t>(ceil_div(piece * across.elements, granularity_));
@@ -28,21 +28,24 @@ MatrixPlace GemmLayout::place(Extent along, Extent across, bool along_first) con
   place.minors = static_cast<std::uint32_t>(along_first ? along.parts : across.parts);
   place.along_first = along_first;
   place.run = static_cast<std::uint32_t>(std::min<std::int64_t>(ceil_div(piece, granularity_), place.part_blocks));
-  place.shared = static_cast<std::uint32_t>(std::max<std::int64_t>(granularity_ / piece, 1));
-  place.lines = static_cast<std::uint32_t>(std::max<std::int64_t>(across.elements, place.part_blocks * place.shared));
-  place.line = static_cast<std::uint32_t>(ceil_div(along.parts, place.shared)) * place.run;
+  place.per_block = static_cast<std::uint32_t>(std::max<std::int64_t>(granularity_ / piece, 1));
+  place.shared = std::min(place.per_block, static_cast<std::uint32_t>(std::max<std::int64_t>(access / piece, 1)));
+  place.accesses = place.per_block / place.shared;
+  const std::uint32_t needed = place.part_blocks / place.run * place.accesses * place.shared;
+  place.lines = std::max(static_cast<std::uint32_t>(across.elements), needed);
+  place.line = static_cast<std::uint32_t>(ceil_div(along.parts, place.per_block)) * place.run;
   place.matrix = place.line * place.lines * static_cast<std::uint32_t>(across.parts);
   return place;
 }
 
-MemoryLayout GemmLayout::in_memory() const {
+MemoryLayout GemmLayout::in_memory(std::int64_t access) const {
   const Extent m{shape_.tile_rows(), shape_.tile_m};
   const Extent n{shape_.tile_columns(), shape_.tile_n};
   const Extent k{all_chunks_, shape_.tile_k};
   MemoryLayout layout;
-  layout.add(a_total_, shape_.a_transposed ? place(m, k, false) : place(k, m, true));
-  layout.add(b_total_, shape_.b_transposed ? place(k, n, true) : place(n, k, false));
-  layout.add(c_total_, place(n, m, shape_.order == program::TileOrder::row_major));
+  layout.add(a_total_, shape_.a_transposed ? place(m, k, false, access) : place(k, m, true, access));
+  layout.add(b_total_, shape_.b_transposed ? place(k, n, true, access) : place(n, k, false, access));
+  layout.add(c_total_, place(n, m, shape_.order == program::TileOrder::row_major, granularity_));
   return layout;
 }
 

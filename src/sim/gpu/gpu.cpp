@@ -50,9 +50,8 @@ MemorySystemSpec memory_spec(const machine::GpuSpec& spec) {
   memory.cache.clock = std::llround(static_cast<double>(spec.clock) * spec.speed);
   memory.cache.hit_latency = spec.l2_latency;
   memory.channel = channel_spec(spec);
-  constexpr std::int64_t line = 128;  // B that a miss register stands for
   memory.limits.waiting_bursts = spec.l2_queue;
-  memory.limits.fetches = std::max<std::int64_t>(spec.l2_misses * line / spec.granularity, 1);
+  memory.limits.fetches = std::max<std::int64_t>(spec.l2_misses * spec.l2_line / spec.granularity, 1);
   memory.channels = static_cast<std::uint32_t>(spec.channels);
   memory.arbitration.policy = spec.arbitration;
   memory.arbitration.starvation_limit = spec.starvation_limit;

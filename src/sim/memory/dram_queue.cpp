@@ -8,6 +8,7 @@ namespace tessera::sim {
 DramQueue::DramQueue(const ChannelSpec& spec) : spec_(spec), banks_(spec.banks) {}
 
 void DramQueue::push(const MemoryRequest& request, Time now, Banks& banks) {
+  plan_.start = never;
   const DramPlace place = dram_place(spec_, request.place);
   Bank& bank = banks_[place.bank];
   bank.waiting.push_back({request, entered_++, taken_ + occupancy_, place.row});
@@ -45,7 +46,7 @@ std::uint32_t DramQueue::oldest() const {
 
 // Nothing overtakes a younger request without overtaking the oldest one: no
 // other can have been overtaken by more.
-DramQueue::Next DramQueue::next(Time now, Banks& banks) {
+DramQueue::Next DramQueue::plan(Time now, Banks& banks) {
   const std::uint32_t first = oldest();
   Bank& waits = banks_[first];
   if (taken_ >= waits.waiting.front().goal + spec_.max_bypass) {
@@ -70,6 +71,7 @@ DramQueue::Next DramQueue::next(Time now, Banks& banks) {
 }
 
 DramQueue::Taken DramQueue::take(const Next& next, Time now, Banks& banks) {
+  plan_.start = never;
   Bank& bank = banks_[next.bank];
   Taken taken{bank.waiting[bank.chosen].request, {}};
   bank.waiting.erase(bank.waiting.begin() + static_cast<std::ptrdiff_t>(bank.chosen));

@@ -16,6 +16,7 @@ MemorySystem::MemorySystem(const MemorySystemSpec& spec, MemoryClient& client)
       banks_of_channel_(std::max(spec.cache.banks / spec.channels, 1U)),
       banks_(spec.cache.banks),
       data_at_(cache_.entries(), 0),
+      missing_(cache_.entries(), 0),
       first_waiter_(cache_.entries(), none) {
   for (std::uint32_t index = 0; index < spec.channels; ++index) channels_.emplace_back(spec, *this, index);
 }
@@ -38,17 +39,27 @@ void MemorySystem::arbitrate(Time now, const std::string& policy) {
   for (Channel& channel : channels_) channel.channel.set_policy(now, make_arbitration(spec_.arbitration));
 }
 
-MemorySystem::Where MemorySystem::where(BlockId block) const {
-  const BlockSpread::Place place = spread_.place(layout_.address(block));
-  const std::uint32_t bank = place.index * banks_of_channel_ + place.run % banks_of_channel_;
-  return {place.index, place.run, bank < banks_.size() ? bank : bank % static_cast<std::uint32_t>(banks_.size())};
+L2Access MemorySystem::access(L2Access::Kind kind, const MemoryRequest& request) const {
+  const MemoryBlocks blocks = layout_.find(request.block);
+  return {kind, request, blocks, spread_.place(blocks.first)};
 }
 
-void MemorySystem::push(Time now, MemoryRequest request) { push_to(where(request.block), now, request); }
+void MemorySystem::push(Time now, const MemoryRequest& request) {
+  push_to(spread_.place(layout_.find(request.block).first), now, request);
+}
 
-void MemorySystem::push_to(const Where& where, Time now, MemoryRequest request) {
-  request.place = where.place;
-  channels_[where.channel].channel.push(now, request);
+void MemorySystem::push_to(BlockSpread::Place place, Time now, MemoryRequest request) {
+  request.place = place.run;
+  channels_[place.index].channel.push(now, request);
+}
+
+/// A fetch of pieces of several lines: an access each.
+void MemorySystem::push_pieces(const MemoryBlocks& blocks, Time now, MemoryRequest request) {
+  const std::uint32_t all = request.bytes;
+  for (std::uint32_t i = 0; i < blocks.count; ++i) {
+    request.bytes = all * (i + 1) / blocks.count - all * i / blocks.count;
+    push_to(spread_.place(blocks.first + i * blocks.apart), now, request);
+  }
 }
 
 void MemorySystem::wake(Time now, std::uint32_t channel) {
@@ -59,16 +70,17 @@ void MemorySystem::wake(Time now, std::uint32_t channel) {
   }
 }
 
-MemorySystem::Answer MemorySystem::come(const L2Access& access, const Where& where, Time now) {
-  L2Bank& bank = banks_[where.bank];
-  if (bank.serving || !bank.waiting.empty() || held_up(access, where, now)) {
+MemorySystem::Answer MemorySystem::come(const L2Access& access, Time now) {
+  const std::uint32_t number = bank_of(access.place);
+  L2Bank& bank = banks_[number];
+  if (bank.serving || !bank.waiting.empty() || held_up(access, now)) {
     bank.waiting.push(access);
     return std::nullopt;
   }
   bank.serving = true;
-  const Time at = carry_out(access, where, now);
+  const Time at = carry_out(access, now);
   bank.serving = false;
-  if (!bank.waiting.empty()) go_on(where.bank, now);
+  if (!bank.waiting.empty()) go_on(number, now);
   return at;
 }
 
@@ -77,21 +89,19 @@ void MemorySystem::go_on(std::uint32_t number, Time now) {
   L2Bank& bank = banks_[number];
   if (bank.serving) return;
   bank.serving = true;
-  while (!bank.waiting.empty()) {
-    const Where place = where(bank.waiting.front().request.block);
-    if (held_up(bank.waiting.front(), place, now)) break;
+  while (!bank.waiting.empty() && !held_up(bank.waiting.front(), now)) {
     const L2Access access = bank.waiting.pop();
-    answer(access, carry_out(access, place, now), now);
+    answer(access, carry_out(access, now), now);
   }
   bank.serving = false;
 }
 
 /// Hits never wait for the DRAM. Which stores push a dirty block out is not
 /// known before: all that are no hits wait.
-bool MemorySystem::held_up(const L2Access& access, const Where& where, Time now) {
-  L2Bank& bank = banks_[where.bank];
+bool MemorySystem::held_up(const L2Access& access, Time now) {
+  L2Bank& bank = banks_[bank_of(access.place)];
   const bool full =
-      channels_[where.channel].channel.waiting_bursts(MemoryStream::compute) >= spec_.limits.waiting_bursts;
+      channels_[access.place.index].channel.waiting_bursts(MemoryStream::compute) >= spec_.limits.waiting_bursts;
   if (access.kind == L2Access::Kind::past) return full;
   bool no_register = false;
   if (access.kind == L2Access::Kind::load && bank.fetches >= spec_.limits.fetches) {
@@ -104,23 +114,23 @@ bool MemorySystem::held_up(const L2Access& access, const Where& where, Time now)
   if ((!full && !no_register) || cache_.holds(access.request.block)) return false;
   if (!full && !bank.freed.empty() && bank.woken_at != bank.freed.front()) {
     bank.woken_at = bank.freed.front();
-    client_->wake_channel(where.channel, bank.woken_at);
+    client_->wake_channel(access.place.index, bank.woken_at);
   }
   return true;
 }
 
-Time MemorySystem::carry_out(const L2Access& access, const Where& where, Time now) {
+Time MemorySystem::carry_out(const L2Access& access, Time now) {
   switch (access.kind) {
     case L2Access::Kind::load:
-      return load(access.request, where, now);
+      return load(access, now);
     case L2Access::Kind::store: {
-      const Stored stored = store(access.request, where, now);
+      const Stored stored = store(access, now);
       return stored.waits ? never : stored.served;
     }
     case L2Access::Kind::past:
       break;
   }
-  push_to(where, now, access.request);
+  push_to(access.place, now, access.request);
   return never;
 }
 
@@ -133,11 +143,13 @@ void MemorySystem::answer(const L2Access& access, Time at, Time now) {
 
 Time MemorySystem::read(Time now, BlockId block, std::uint32_t bytes, TrafficClass traffic, std::uint32_t owner) {
   const MemoryRequest wanted{block, bytes, MemoryOp::read, MemoryStream::compute, traffic, owner, 0};
-  return come({wanted, L2Access::Kind::load}, where(block), now).value_or(never);
+  return come(access(L2Access::Kind::load, wanted), now).value_or(never);
 }
 
-Time MemorySystem::load(const MemoryRequest& wanted, const Where& where, Time now) {
-  const Time served = time_after(cache_.bank_time(where.bank, wanted.bytes, now), spec_.cache.hit_latency);
+Time MemorySystem::load(const L2Access& access, Time now) {
+  const MemoryRequest& wanted = access.request;
+  const std::uint32_t bank = bank_of(access.place);
+  const Time served = time_after(cache_.bank_time(bank, wanted.bytes, now), spec_.cache.hit_latency);
   const CacheResult result = cache_.read(wanted.block, wanted.bytes);
   MemoryRequest fetched = wanted;
   switch (result.outcome) {
@@ -151,15 +163,18 @@ Time MemorySystem::load(const MemoryRequest& wanted, const Where& where, Time no
     case CacheOutcome::miss:
       wait(result.entry, wanted.owner);
       write_victim_back(now, result, wanted.traffic);
-      ++banks_[where.bank].fetches;
+      ++banks_[bank].fetches;
       fetched.owner = result.entry;
-      fetched.detail = fetch;
-      break;
+      fetched.detail = fetch + bank;
+      missing_[result.entry] = static_cast<std::uint8_t>(access.blocks.count);
+      data_at_[result.entry] = 0;
+      push_pieces(access.blocks, now, fetched);
+      return never;
     case CacheOutcome::no_room:
-      fetched.detail = direct_read;
       break;
   }
-  push_to(where, now, fetched);
+  fetched.detail = direct_read;
+  push_to(access.place, now, fetched);
   return never;
 }
 
@@ -171,13 +186,14 @@ void MemorySystem::read_uncached(Time now, BlockId block, std::uint32_t bytes, M
 MemorySystem::Stored MemorySystem::write(Time now, BlockId block, std::uint32_t bytes, TrafficClass traffic,
                                          std::uint32_t owner) {
   const MemoryRequest wanted{block, bytes, MemoryOp::write, MemoryStream::compute, traffic, owner, room};
-  const Answer at = come({wanted, L2Access::Kind::store}, where(block), now);
+  const Answer at = come(access(L2Access::Kind::store, wanted), now);
   const bool waits = !at || *at == never;
   return {waits ? now : *at, waits};
 }
 
-MemorySystem::Stored MemorySystem::store(const MemoryRequest& wanted, const Where& where, Time now) {
-  Stored stored{cache_.bank_time(where.bank, wanted.bytes, now), false};
+MemorySystem::Stored MemorySystem::store(const L2Access& access, Time now) {
+  const MemoryRequest& wanted = access.request;
+  Stored stored{cache_.bank_time(bank_of(access.place), wanted.bytes, now), false};
   const CacheResult result = cache_.write(wanted.block, wanted.bytes);
   MemoryRequest leaving = wanted;
   if (result.outcome != CacheOutcome::no_room) {
@@ -192,7 +208,7 @@ MemorySystem::Stored MemorySystem::store(const MemoryRequest& wanted, const Wher
 
 void MemorySystem::store_uncached(Time now, const MemoryRequest& request) {
   if (request.stream == MemoryStream::communication) return push(now, request);
-  static_cast<void>(come({request, L2Access::Kind::past}, where(request.block), now));
+  static_cast<void>(come(access(L2Access::Kind::past, request), now));
 }
 
 // What still waits for its turn is carried out first: the next kernel has
@@ -202,7 +218,7 @@ void MemorySystem::flush(Time now, TrafficClass traffic) {
     bank.serving = true;
     while (!bank.waiting.empty()) {
       const L2Access access = bank.waiting.pop();
-      answer(access, carry_out(access, where(access.request.block), now), now);
+      answer(access, carry_out(access, now), now);
     }
     bank.serving = false;
   }
@@ -240,13 +256,15 @@ void MemorySystem::done(const MemoryRequest& request, Time at) {
   client_->served(request, at);
   if (request.op != MemoryOp::read) return;
   if (request.detail == direct_read) return client_->arrived(request.owner, at);
-  const std::uint32_t entry = cache_.fill(request.block);
-  banks_[where(request.block).bank].freed.push(at);
-  tell_waiters(entry, time_after(at, spec_.cache.hit_latency));
+  const std::uint32_t entry = request.owner;
+  data_at_[entry] = std::max(data_at_[entry], time_after(at, spec_.cache.hit_latency));
+  if (--missing_[entry] > 0) return;
+  static_cast<void>(cache_.fill(request.block));
+  banks_[request.detail - fetch].freed.push(at);
+  tell_waiters(entry, data_at_[entry]);
 }
 
 void MemorySystem::tell_waiters(std::uint32_t entry, Time there) {
-  data_at_[entry] = there;
   std::uint32_t index = std::exchange(first_waiter_[entry], none);
   while (index != none) {
     const Waiter waiter = waiters_[index];

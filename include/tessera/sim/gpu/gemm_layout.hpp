@@ -25,7 +25,8 @@ class GemmLayout {
 
   /// Where they lie in memory: A row by row, B and the result too, unless they are transposed. What BLAS calls a
   /// column-major result of n x m is such a one.
-  [[nodiscard]] MemoryLayout in_memory() const;
+  /// Of operands, a fetch takes `access` B of a line at least.
+  [[nodiscard]] MemoryLayout in_memory(std::int64_t access) const;
   [[nodiscard]] std::int64_t row_of(std::int64_t tile) const;
   [[nodiscard]] std::int64_t column_of(std::int64_t tile) const;
   [[nodiscard]] BlockId a_block(std::int64_t tile, std::int64_t chunk) const { return row_block(row_of(tile), chunk); }
@@ -66,7 +67,7 @@ class GemmLayout {
     std::int64_t parts = 0;
     std::int64_t elements = 0;  // of a part
   };
-  [[nodiscard]] MatrixPlace place(Extent along, Extent across, bool along_first) const;
+  [[nodiscard]] MatrixPlace place(Extent along, Extent across, bool along_first, std::int64_t access) const;
 
   program::GemmShape shape_;
   std::int64_t granularity_;

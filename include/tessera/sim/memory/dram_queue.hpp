@@ -26,7 +26,10 @@ class DramQueue {
     Time start = never;  ///< of its first burst, may be in the past
   };
   /// What is served next, if nothing comes before that. Must not be empty.
-  [[nodiscard]] Next next(Time now, Banks& banks);
+  [[nodiscard]] Next next(Time now, Banks& banks) {
+    if (plan_.start == never) plan_ = plan(now, banks);
+    return plan_;
+  }
   struct Taken {
     MemoryRequest request;
     Banks::Served served;
@@ -46,11 +49,13 @@ class DramQueue {
     std::vector<Entry> waiting;  // oldest first
     std::size_t chosen = 0;      // whose row is open, or being opened
   };
+  [[nodiscard]] Next plan(Time now, Banks& banks);
   void choose(std::uint32_t number, Time now, Banks& banks);
   [[nodiscard]] std::uint32_t oldest() const;
 
   ChannelSpec spec_;
   std::vector<Bank> banks_;
+  Next plan_;               // holds until a request comes or goes
   std::uint64_t used_ = 0;  // bits: banks with requests
   std::uint32_t occupancy_ = 0;
   std::uint64_t entered_ = 0;  // requests

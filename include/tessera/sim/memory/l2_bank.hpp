@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "tessera/sim/memory/cache.hpp"
+#include "tessera/sim/memory/memory_layout.hpp"
 #include "tessera/sim/memory/request.hpp"
 #include "tessera/sim/memory/ring_buffer.hpp"
 
@@ -22,8 +24,10 @@ struct L2Access {
     store,
     past,  ///< not through the cache, but in turn
   };
-  MemoryRequest request;
   Kind kind = Kind::load;
+  MemoryRequest request;
+  MemoryBlocks blocks;       // where its block is
+  BlockSpread::Place place;  // of the first of them
 };
 
 /// What comes is served in order. Its head may have to wait: for room in the

@@ -9,20 +9,29 @@
 namespace tessera::sim {
 
 /// A matrix that kernels number by parts of tiles, and that lies in memory by
-/// lines, one behind the other: columns, or rows. A part holds the same pieces
+/// lines, one behind the other: columns, or rows. A part holds the same piece
 /// of so many lines. Parts are numbered along the lines first or across them.
 /// Several such matrices may follow each other.
 struct MatrixPlace {
   std::uint32_t part_blocks = 1;
-  std::uint32_t parts = 1;   ///< of a matrix
-  std::uint32_t minors = 1;  ///< parts along the side that is numbered first
-  bool along_first = true;   ///< ... which is that of the lines
-  std::uint32_t run = 1;     ///< blocks of a line's piece; consecutive in memory
-  std::uint32_t shared = 1;  ///< parts whose pieces of a line are in one block: each part has the blocks of its share
-                             ///< of the lines, whole
-  std::uint32_t lines = 1;   ///< of a part
-  std::uint32_t line = 1;    ///< blocks of a whole line
-  std::uint32_t matrix = 1;  ///< blocks of a whole matrix in memory
+  std::uint32_t parts = 1;      ///< of a matrix
+  std::uint32_t minors = 1;     ///< parts along the side that is numbered first
+  bool along_first = true;      ///< ... which is that of the lines
+  std::uint32_t run = 1;        ///< blocks of a line's piece, consecutive in memory
+  std::uint32_t per_block = 1;  ///< or pieces, of neighbouring parts, that a block of memory holds
+  std::uint32_t shared = 1;    ///< of them, pieces that are accessed as one; each of their parts has those of its share
+                               ///< of the lines
+  std::uint32_t accesses = 1;  ///< to different lines, of a block of a part
+  std::uint32_t lines = 1;     ///< of a part
+  std::uint32_t line = 1;      ///< blocks of a whole line
+  std::uint32_t matrix = 1;    ///< blocks of a whole matrix in memory
+};
+
+/// What a block of a kernel is in memory: equal parts of so many blocks.
+struct MemoryBlocks {
+  std::uint32_t first = 0;
+  std::uint32_t apart = 0;
+  std::uint32_t count = 1;
 };
 
 class MemoryLayout {
@@ -32,13 +41,15 @@ class MemoryLayout {
   /// `blocks` more blocks, behind those so far: a matrix, or several.
   void add(BlockId blocks, const MatrixPlace& place);
 
-  /// In blocks, from the start of memory. Two blocks never have the same.
-  [[nodiscard]] std::uint32_t address(BlockId block) const {
+  /// In blocks, from the start of memory.
+  [[nodiscard]] MemoryBlocks find(BlockId block) const {
     for (const Piece& piece : pieces_) {
-      if (block < piece.end)
-        return piece.first_address + within(piece.place, static_cast<std::uint32_t>(block - piece.first));
+      if (block >= piece.end) continue;
+      const std::uint32_t first =
+          piece.first_address + within(piece.place, static_cast<std::uint32_t>(block - piece.first));
+      return {first, piece.place.line, piece.place.accesses};
     }
-    return next_address_ + static_cast<std::uint32_t>(block - end_);
+    return {next_address_ + static_cast<std::uint32_t>(block - end_), 0, 1};
   }
 
  private:
@@ -57,10 +68,10 @@ class MemoryLayout {
     const std::uint32_t minor = part - major * place.minors;
     const std::uint32_t along = place.along_first ? minor : major;
     const std::uint32_t across = place.along_first ? major : minor;
-    const std::uint32_t group = along / place.shared;
     const std::uint32_t of_line = of_part / place.run;
-    const std::uint32_t share = (along - group * place.shared) * (place.part_blocks / place.run);
-    return copy * place.matrix + (across * place.lines + share + of_line) * place.line + group * place.run + of_part -
+    const std::uint32_t share = along % place.shared * (place.lines / place.shared);
+    const std::uint32_t line = across * place.lines + share + of_line * place.accesses;
+    return copy * place.matrix + line * place.line + along / place.per_block * place.run + of_part -
            of_line * place.run;
   }
 

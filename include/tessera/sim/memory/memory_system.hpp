@@ -79,13 +79,12 @@ class MemorySystem {
 
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
-  /// Requests of the memory system itself, by `detail`: fetches of the L2 name
-  /// their entry in `owner`.
+  /// Requests of the memory system itself, by `detail`.
   enum Detail : std::uint32_t {
-    fetch = ~std::uint32_t{0},
-    direct_read = fetch - 1,
-    write_back = fetch - 2,
-    room = fetch - 3,  ///< a write-back that a store of `owner` waits for
+    direct_read = ~std::uint32_t{0},
+    write_back = direct_read - 1,
+    room = direct_read - 2,  ///< a write-back that a store of `owner` waits for
+    fetch = 0xE000'0000U,    ///< plus the bank of the L2 that fetches; `owner` is the entry
   };
 
   /// A channel announces for itself.
@@ -103,27 +102,26 @@ class MemorySystem {
     std::uint32_t next = none;
   };
 
-  /// Where a block is.
-  struct Where {
-    std::uint32_t channel = 0;
-    std::uint32_t place = 0;  // among those of the channel
-    std::uint32_t bank = 0;   // of the L2
-  };
-  [[nodiscard]] Where where(BlockId block) const;
+  [[nodiscard]] L2Access access(L2Access::Kind kind, const MemoryRequest& request) const;
+  [[nodiscard]] std::uint32_t bank_of(BlockSpread::Place place) const {
+    const std::uint32_t bank = place.index * banks_of_channel_ + place.run % banks_of_channel_;
+    return bank < banks_.size() ? bank : bank % static_cast<std::uint32_t>(banks_.size());
+  }
 
   void enqueued(const MemoryRequest& request, Time now);
   void done(const MemoryRequest& request, Time at);
-  void push(Time now, MemoryRequest request);
-  void push_to(const Where& where, Time now, MemoryRequest request);
+  void push(Time now, const MemoryRequest& request);
+  void push_to(BlockSpread::Place place, Time now, MemoryRequest request);
+  void push_pieces(const MemoryBlocks& blocks, Time now, MemoryRequest request);
 
   // What comes to a bank of the L2, in turn.
   using Answer = std::optional<Time>;  // of a read: when it is there; none: it has to wait for its turn
-  [[nodiscard]] Answer come(const L2Access& access, const Where& where, Time now);
+  [[nodiscard]] Answer come(const L2Access& access, Time now);
   void go_on(std::uint32_t bank, Time now);
-  [[nodiscard]] bool held_up(const L2Access& access, const Where& where, Time now);
-  [[nodiscard]] Time carry_out(const L2Access& access, const Where& where, Time now);
-  [[nodiscard]] Time load(const MemoryRequest& wanted, const Where& where, Time now);
-  [[nodiscard]] Stored store(const MemoryRequest& wanted, const Where& where, Time now);
+  [[nodiscard]] bool held_up(const L2Access& access, Time now);
+  [[nodiscard]] Time carry_out(const L2Access& access, Time now);
+  [[nodiscard]] Time load(const L2Access& access, Time now);
+  [[nodiscard]] Stored store(const L2Access& access, Time now);
   void answer(const L2Access& access, Time at, Time now);
 
   void wait(std::uint32_t entry, std::uint32_t owner);
@@ -139,6 +137,7 @@ class MemorySystem {
   std::vector<L2Bank> banks_;                // of the L2
   std::deque<Channel> channels_;             // they announce to themselves, so they must not move
   std::vector<Time> data_at_;                // by entry of the L2: when its latest fetch arrives
+  std::vector<std::uint8_t> missing_;        // by entry: pieces that DRAM has yet to read
   std::vector<std::uint32_t> first_waiter_;  // by entry
   std::vector<Waiter> waiters_;
   std::uint32_t free_waiter_ = none;
