@@ -47,8 +47,19 @@ def run(parts, bench, names):
     return whole
 
 
+def by_page(tables, page):
+    """The tables that have their place in the notebook behind the page, and the others."""
+    notebook = page.with_name(f"{page.stem}-notebook.md")
+    text = notebook.read_text() if notebook.exists() else ""
+    found = {page: {}, notebook: {}}
+    for name, content in tables.items():
+        found[notebook if f"<!-- {name} -->" in text else page][name] = content
+    return {one: inside for one, inside in found.items() if inside}
+
+
 def write(outcome, page):
-    write_into(page, outcome.tables)
+    for one, tables in by_page(outcome.tables, page).items():
+        write_into(one, tables)
     folder = page.with_suffix("")
     folder.mkdir(exist_ok=True)
     for name, (draw, values) in outcome.pictures.items():

@@ -6,8 +6,17 @@
 #include "tessera/base/error.hpp"
 
 namespace tessera::sim {
+namespace {
+
+const ChannelSpec& checked(const ChannelSpec& spec) {
+  refuse(spec);
+  return spec;
+}
+
+}  // namespace
+
 MemoryChannel::MemoryChannel(const ChannelSpec& spec, ArbitrationPointer policy, ChannelSink& sink)
-    : spec_((refuse(spec), spec)),
+    : spec_(checked(spec)),
       longest_service_(static_cast<Time>(longest_service(spec)) + 1),
       policy_(std::move(policy)),
       sink_(&sink),
@@ -91,6 +100,7 @@ Time MemoryChannel::fill(Time now) {
 }
 
 void MemoryChannel::enter(Time now, MemoryStream name) {
+  refuse_the_end_of_time(now);
   Stream& stream = at(name);
   observed_until(now);
   const MemoryRequest request = stream.requests.pop();
@@ -101,10 +111,15 @@ void MemoryChannel::enter(Time now, MemoryStream name) {
   sink_->enqueued(request, now);
 }
 
+/// So that no sum of times has to be looked at.
+void MemoryChannel::refuse_the_end_of_time(Time now) const {
+  if (now > latest - longest_service_) throw_beyond_time();
+}
+
 /// Serves a request whose first burst can start now, if there is one.
 bool MemoryChannel::serve(Time now) {
   if (bus_free_ > now || queue_.empty()) return false;
-  if (now > latest - longest_service_) throw_beyond_time();  // so that no sum below has to be looked at
+  refuse_the_end_of_time(now);
   const DramQueue::Next next = queue_.next(now, banks_);
   if (next.start > now) return false;
   observed_until(now);

@@ -78,10 +78,10 @@ MemorySystem::Answer MemorySystem::come(const L2Access& access, Time now) {
     return std::nullopt;
   }
   bank.serving = true;
-  const Time at = carry_out(access, now);
+  const Stored result = carry_out(access, now);
   bank.serving = false;
   if (!bank.waiting.empty()) go_on(number, now);
-  return at;
+  return result;
 }
 
 /// Serves what waits in a bank, as far as it can.
@@ -119,31 +119,29 @@ bool MemorySystem::held_up(const L2Access& access, Time now) {
   return true;
 }
 
-Time MemorySystem::carry_out(const L2Access& access, Time now) {
+MemorySystem::Stored MemorySystem::carry_out(const L2Access& access, Time now) {
   switch (access.kind) {
     case L2Access::Kind::load:
-      return load(access, now);
-    case L2Access::Kind::store: {
-      const Stored stored = store(access, now);
-      return stored.waits ? never : stored.served;
-    }
+      return {load(access, now), false};
+    case L2Access::Kind::store:
+      return store(access, now);
     case L2Access::Kind::past:
       break;
   }
   push_to(access.place, now, access.request);
-  return never;
+  return {never, false};
 }
 
 /// Of an access that had to wait for its turn.
-void MemorySystem::answer(const L2Access& access, Time at, Time now) {
-  if (at == never || access.request.owner == nobody) return;
+void MemorySystem::answer(const L2Access& access, const Stored& result, Time now) {
+  if (result.served == never || result.waits || access.request.owner == nobody) return;
   const std::uint32_t owner = access.request.owner;
-  access.kind == L2Access::Kind::load ? client_->arrived(owner, at) : client_->room_made(owner, now);
+  access.kind == L2Access::Kind::load ? client_->arrived(owner, result.served) : client_->room_made(owner, now);
 }
 
 Time MemorySystem::read(Time now, BlockId block, std::uint32_t bytes, TrafficClass traffic, std::uint32_t owner) {
   const MemoryRequest wanted{block, bytes, MemoryOp::read, MemoryStream::compute, traffic, owner, 0};
-  return come(access(L2Access::Kind::load, wanted), now).value_or(never);
+  return come(access(L2Access::Kind::load, wanted), now).value_or(Stored{never, false}).served;
 }
 
 Time MemorySystem::load(const L2Access& access, Time now) {
@@ -186,9 +184,7 @@ void MemorySystem::read_uncached(Time now, BlockId block, std::uint32_t bytes, M
 MemorySystem::Stored MemorySystem::write(Time now, BlockId block, std::uint32_t bytes, TrafficClass traffic,
                                          std::uint32_t owner) {
   const MemoryRequest wanted{block, bytes, MemoryOp::write, MemoryStream::compute, traffic, owner, room};
-  const Answer at = come(access(L2Access::Kind::store, wanted), now);
-  const bool waits = !at || *at == never;
-  return {waits ? now : *at, waits};
+  return come(access(L2Access::Kind::store, wanted), now).value_or(Stored{now, true});
 }
 
 MemorySystem::Stored MemorySystem::store(const L2Access& access, Time now) {

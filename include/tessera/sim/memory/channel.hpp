@@ -82,6 +82,7 @@ class MemoryChannel {
   void step(Time now);
   Time fill(Time now);
   void enter(Time now, MemoryStream stream);
+  void refuse_the_end_of_time(Time now) const;
   [[nodiscard]] bool serve(Time now);
   void count_waiting();
   void ask(Time now, Time look_again);

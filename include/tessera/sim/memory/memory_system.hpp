@@ -115,14 +115,14 @@ class MemorySystem {
   void push_pieces(const MemoryBlocks& blocks, Time now, MemoryRequest request);
 
   // What comes to a bank of the L2, in turn.
-  using Answer = std::optional<Time>;  // of a read: when it is there; none: it has to wait for its turn
+  using Answer = std::optional<Stored>;  // of a read: when it is there; none: it has to wait for its turn
   [[nodiscard]] Answer come(const L2Access& access, Time now);
   void go_on(std::uint32_t bank, Time now);
   [[nodiscard]] bool held_up(const L2Access& access, Time now);
-  [[nodiscard]] Time carry_out(const L2Access& access, Time now);
+  [[nodiscard]] Stored carry_out(const L2Access& access, Time now);
   [[nodiscard]] Time load(const L2Access& access, Time now);
   [[nodiscard]] Stored store(const L2Access& access, Time now);
-  void answer(const L2Access& access, Time at, Time now);
+  void answer(const L2Access& access, const Stored& result, Time now);
 
   void wait(std::uint32_t entry, std::uint32_t owner);
   void write_victim_back(Time now, const CacheResult& result, TrafficClass traffic);
