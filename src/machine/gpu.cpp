@@ -41,7 +41,7 @@ const config::Schema<GpuSpec>& gpu_spec_schema() {
         .at_least("1 MHz")
         .at_most("1 THz")
         .optional();
-    count("banks", &GpuSpec::banks, "of a channel, at most 64", "16");
+    s.integer("banks", &GpuSpec::banks, "of a channel").at_least("1").at_most("64").otherwise("16");
     count("bank_groups", &GpuSpec::bank_groups, "of a channel", "4");
     size("dram_row", &GpuSpec::dram_row, "of a bank; it holds whole transactions", "2 KiB", "32 B");
     const auto clocks = [&](const char* key, std::int64_t GpuSpec::*member, const char* help, const char* fallback,

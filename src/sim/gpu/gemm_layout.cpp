@@ -38,13 +38,24 @@ MatrixPlace GemmLayout::place(Extent along, Extent across, bool along_first, std
   return place;
 }
 
+MatrixPlace GemmLayout::a_place(std::int64_t access) const {
+  const Extent m{shape_.tile_rows(), shape_.tile_m};
+  const Extent k{all_chunks_, shape_.tile_k};
+  return shape_.a_transposed ? place(m, k, false, access) : place(k, m, true, access);
+}
+
+MatrixPlace GemmLayout::b_place(std::int64_t access) const {
+  const Extent n{shape_.tile_columns(), shape_.tile_n};
+  const Extent k{all_chunks_, shape_.tile_k};
+  return shape_.b_transposed ? place(k, n, true, access) : place(n, k, false, access);
+}
+
 MemoryLayout GemmLayout::in_memory(std::int64_t access) const {
   const Extent m{shape_.tile_rows(), shape_.tile_m};
   const Extent n{shape_.tile_columns(), shape_.tile_n};
-  const Extent k{all_chunks_, shape_.tile_k};
   MemoryLayout layout;
-  layout.add(a_total_, shape_.a_transposed ? place(m, k, false, access) : place(k, m, true, access));
-  layout.add(b_total_, shape_.b_transposed ? place(k, n, true, access) : place(n, k, false, access));
+  layout.add(a_total_, a_place(access));
+  layout.add(b_total_, b_place(access));
   layout.add(c_total_, place(n, m, shape_.order == program::TileOrder::row_major, granularity_));
   return layout;
 }

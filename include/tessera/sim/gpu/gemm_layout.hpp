@@ -27,6 +27,9 @@ class GemmLayout {
   /// column-major result of n x m is such a one.
   /// Of operands, a fetch takes `access` B of a line at least.
   [[nodiscard]] MemoryLayout in_memory(std::int64_t access) const;
+  /// Accesses of a fetch of one of their blocks.
+  [[nodiscard]] std::uint32_t a_accesses(std::int64_t access) const { return a_place(access).accesses; }
+  [[nodiscard]] std::uint32_t b_accesses(std::int64_t access) const { return b_place(access).accesses; }
   [[nodiscard]] std::int64_t row_of(std::int64_t tile) const;
   [[nodiscard]] std::int64_t column_of(std::int64_t tile) const;
   [[nodiscard]] BlockId a_block(std::int64_t tile, std::int64_t chunk) const { return row_block(row_of(tile), chunk); }
@@ -68,6 +71,9 @@ class GemmLayout {
     std::int64_t elements = 0;  // of a part
   };
   [[nodiscard]] MatrixPlace place(Extent along, Extent across, bool along_first, std::int64_t access) const;
+
+  [[nodiscard]] MatrixPlace a_place(std::int64_t access) const;
+  [[nodiscard]] MatrixPlace b_place(std::int64_t access) const;
 
   program::GemmShape shape_;
   std::int64_t granularity_;
