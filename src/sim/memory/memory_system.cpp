@@ -53,11 +53,14 @@ void MemorySystem::push_to(BlockSpread::Place place, Time now, MemoryRequest req
   channels_[place.index].channel.push(now, request);
 }
 
-/// A fetch of pieces of several lines: an access each.
+/// A fetch of pieces of several lines: an access each, but none without bytes
+/// at the edge of a matrix.
 void MemorySystem::push_pieces(const MemoryBlocks& blocks, Time now, MemoryRequest request) {
   const std::uint32_t all = request.bytes;
-  for (std::uint32_t i = 0; i < blocks.count; ++i) {
-    request.bytes = all * (i + 1) / blocks.count - all * i / blocks.count;
+  const std::uint32_t count = std::min(blocks.count, all);
+  missing_[request.owner] = count;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    request.bytes = all * (i + 1) / count - all * i / count;
     push_to(spread_.place(blocks.first + i * blocks.apart), now, request);
   }
 }
@@ -164,7 +167,6 @@ Time MemorySystem::load(const L2Access& access, Time now) {
       ++banks_[bank].fetches;
       fetched.owner = result.entry;
       fetched.detail = fetch + bank;
-      missing_[result.entry] = static_cast<std::uint8_t>(access.blocks.count);
       data_at_[result.entry] = 0;
       push_pieces(access.blocks, now, fetched);
       return never;
@@ -256,8 +258,18 @@ void MemorySystem::done(const MemoryRequest& request, Time at) {
   data_at_[entry] = std::max(data_at_[entry], time_after(at, spec_.cache.hit_latency));
   if (--missing_[entry] > 0) return;
   static_cast<void>(cache_.fill(request.block));
-  banks_[request.detail - fetch].freed.push(at);
+  free_register(request.detail - fetch, at);
   tell_waiters(entry, data_at_[entry]);
+}
+
+/// Some pieces of a block are in other channels than the one that its bank is
+/// in front of: the bank has to be told.
+void MemorySystem::free_register(std::uint32_t number, Time at) {
+  L2Bank& bank = banks_[number];
+  bank.freed.push(at);
+  if (bank.waiting.empty() || bank.woken_at == at) return;
+  bank.woken_at = at;
+  client_->wake_channel(number / banks_of_channel_, at);
 }
 
 void MemorySystem::tell_waiters(std::uint32_t entry, Time there) {

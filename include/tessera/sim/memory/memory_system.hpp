@@ -126,6 +126,7 @@ class MemorySystem {
 
   void wait(std::uint32_t entry, std::uint32_t owner);
   void write_victim_back(Time now, const CacheResult& result, TrafficClass traffic);
+  void free_register(std::uint32_t bank, Time at);
   void tell_waiters(std::uint32_t entry, Time there);
 
   MemorySystemSpec spec_;
@@ -137,7 +138,7 @@ class MemorySystem {
   std::vector<L2Bank> banks_;                // of the L2
   std::deque<Channel> channels_;             // they announce to themselves, so they must not move
   std::vector<Time> data_at_;                // by entry of the L2: when its latest fetch arrives
-  std::vector<std::uint8_t> missing_;        // by entry: pieces that DRAM has yet to read
+  std::vector<std::uint32_t> missing_;       // by entry: pieces that DRAM has yet to read
   std::vector<std::uint32_t> first_waiter_;  // by entry
   std::vector<Waiter> waiters_;
   std::uint32_t free_waiter_ = none;
