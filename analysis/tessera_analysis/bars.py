@@ -66,6 +66,11 @@ class Chart:
                     self._line(centre, WIDTH / len(bars), theirs[name])
                     self.note(centre, top, f"{row.values[name]:.2f} ({theirs[name]:.2f})", rotation)
 
+    def mark(self, x, value, text):
+        """A line across a row of single bars, and what it says above it."""
+        self._line(x, WIDTH, value)
+        self.note(x, value, text)
+
     def note(self, x, y, text, rotation=0):
         self.axes.annotate(text, (x, y), xytext=(0, 4), textcoords="offset points", ha="center", va="bottom", rotation=rotation, fontsize=8)
 
@@ -93,8 +98,9 @@ def offset(number, count):
 
 
 def handles(looks, names, stated=False):
-    """For a legend: names by series, and the mark of what the paper states."""
+    """For a legend: names by series, and the mark of what the paper states; `stated` may say what it is."""
     found = [pyplot.Rectangle((0, 0), 1, 1, edgecolor="white", label=text, **looks[name]) for name, text in names.items()]
     if stated:
-        found.append(Line2D([], [], color="black", linewidth=2, label="stated in the paper (in brackets)"))
+        text = stated if isinstance(stated, str) else "stated in the paper (in brackets)"
+        found.append(Line2D([], [], color="black", linewidth=2, label=text))
     return found

@@ -32,7 +32,7 @@ def traffic_name(name):
 
 
 def legend(axes, names, stated=False):
-    axes.legend(handles=handles(LOOKS, names, stated), loc="lower left", bbox_to_anchor=(0, 1.0), ncol=len(names) + stated,
+    axes.legend(handles=handles(LOOKS, names, stated), loc="lower left", bbox_to_anchor=(0, 1.0), ncol=len(names) + bool(stated),
                 handlelength=1.4, columnspacing=1.6, borderaxespad=0.2)
 
 
@@ -53,6 +53,7 @@ def _shares(axes, rows, parts, size=9):
     axes.set_ylabel("share of the runtime")
     style.percent_axis(axes.yaxis)
     legend(axes, parts)
+    return chart
 
 
 def sublayer_speedups(rows, stated):
@@ -160,9 +161,10 @@ def reduce_scatter(points):
 
 
 def traffic_over_time(runs, ends, interval):
-    """Figure 17: (begin_ps, class, B) of the GEMM alone and of T3, where each GEMM ends, and the interval, both in us."""
+    """Figure 17, and a panel more: (begin_ps, class, B) of the GEMM alone, of T3 and of T3-MCA, where each GEMM ends, and the
+    interval, both in us."""
     edges = interval * numpy.arange(int(1.02 * max(ends) / interval) + 1)
-    figure, panels = pyplot.subplots(2, 1, figsize=(10, 6), sharex=True, sharey=True, layout="constrained")
+    figure, panels = pyplot.subplots(3, 1, figsize=(10, 8), sharex=True, sharey=True, layout="constrained")
     style.title(figure, "DRAM traffic of a GPU: FC-2 of T-NLG, TP 8, 4K tokens")
     for axes, run, end in zip(panels, runs, ends):
         _traffic(axes, run, edges, interval)
@@ -171,8 +173,9 @@ def traffic_over_time(runs, ends, interval):
     panels[0].set_xlim(0, edges[-1])
     panels[0].set_ylim(bottom=0)
     panels[0].set_title(f"(a) GEMM alone: ends at {ends[0]:.0f} us", pad=26)
-    panels[1].set_title(f"(b) T3: GEMM ends at {ends[1]:.0f} us ({100 * (ends[1] / ends[0] - 1):+.0f} %)")
-    panels[1].set_xlabel("time in us")
+    for axes, name, end in zip(panels[1:], ("(b) T3", "T3-MCA (not in the paper's figure)"), ends[1:]):
+        axes.set_title(f"{name}: GEMM ends at {end:.0f} us ({100 * (end / ends[0] - 1):+.0f} %)")
+    panels[-1].set_xlabel("time in us")
     legend(panels[0], {name: traffic_name(name) for name in DURING_GEMM})
     return figure
 
@@ -189,11 +192,19 @@ def _traffic(axes, run, edges, interval):
         base = base + rates[name]
 
 
-def iteration_time(rows):
-    """Figure 4: rows of seconds by kernel, and of "other" operations."""
+def iteration_time(rows, stated):
+    """Figure 4: rows of seconds by kernel, and of "other" operations; the greatest share of communication that the paper states, by
+    (group, label) of a row."""
     figure, axes = pyplot.subplots(figsize=(13, 3.6), layout="constrained")
     style.title(figure, "Iterations, sequential: runtime by kernel")
-    _shares(axes, rows, {**KERNELS, "other": "other operations"}, size=7.5)
+    parts = {**KERNELS, "other": "other operations"}
+    chart = _shares(axes, rows, parts, size=7.5)
+    for x, row in zip(chart.xs, rows):
+        if (row.group, row.label) not in stated:
+            continue
+        share = stated[row.group, row.label]
+        chart.mark(x, 100 * (row.values["gemm"] / sum(row.values.values()) + share), f"{100 * share:.0f} %")
+    legend(axes, parts, stated="where communication would end with the paper's greatest share (as marked)")
     return figure
 
 

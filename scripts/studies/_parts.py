@@ -54,12 +54,19 @@ def notebook_of(page):
     return page.with_name(f"{page.stem}-notebook.md")
 
 
-def write(outcome, page):
+def by_page(tables, page):
+    """The tables that have their place in the notebook behind the page, and the others."""
     notebook = notebook_of(page)
-    behind = [name for name in outcome.tables if notebook.exists() and f"<!-- {name} -->" in notebook.read_text()]
-    write_into(page, {name: text for name, text in outcome.tables.items() if name not in behind})
-    if behind:
-        write_into(notebook, {name: outcome.tables[name] for name in behind})
+    text = notebook.read_text() if notebook.exists() else ""
+    found = {page: {}, notebook: {}}
+    for name, content in tables.items():
+        found[notebook if f"<!-- {name} -->" in text else page][name] = content
+    return {one: inside for one, inside in found.items() if inside}
+
+
+def write(outcome, page):
+    for one, tables in by_page(outcome.tables, page).items():
+        write_into(one, tables)
     folder = page.with_suffix("")
     folder.mkdir(exist_ok=True)
     for name, (draw, values) in outcome.pictures.items():

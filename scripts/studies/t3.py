@@ -1,7 +1,7 @@
 """Pati et al. 2024 (T3): sub-layers of Transformers with their reduce-scatter fused into the GEMM, beside the paper's figures.
 
-Fits the fixed time of a work-group to two ideal speedups and the memory's efficiency to one speedup of T3-MCA, simulates everything
-with both, and writes the tables of docs/validation/t3.md and the pictures beside it. One part alone takes both values from the machine file.
+Fits the fixed time of a work-group to two ideal speedups, simulates everything with it, and writes the tables of
+docs/validation/t3.md and t3-notebook.md and the pictures beside them. One part alone takes the value from the machine file.
 """
 
 import sys

@@ -19,7 +19,7 @@ const config::Schema<GpuSpec>& gpu_spec_schema() {
                           const char* least) {
       s.quantity(key, member, Unit::bytes, help).at_least(least).at_most("1 GiB").otherwise(fallback);
     };
-    size("granularity", &GpuSpec::granularity, "of a memory transaction, and of a block of the L2", "1 KiB", "64 B");
+    size("granularity", &GpuSpec::granularity, "of a memory transaction, and of a block of the L2", "256 B", "32 B");
     count("work_groups_per_cu", &GpuSpec::work_groups_per_cu, "of a GEMM, at a time", "1");
     count("prefetch", &GpuSpec::prefetch, "chunks of k that a work-group loads ahead of the one it computes", "1", "0");
     time("work_group_time", &GpuSpec::work_group_time, "fixed, of each work-group: prologue and epilogue", "0 ns");
@@ -28,6 +28,12 @@ const config::Schema<GpuSpec>& gpu_spec_schema() {
     count("l2_ways", &GpuSpec::l2_ways, "of a set of the L2, at most 16", "16");
     count("l2_banks", &GpuSpec::l2_banks, "of the L2, 64 B a clock each", "64");
     time("l2_latency", &GpuSpec::l2_latency, "of a hit", "150 ns");
+    count("l2_queue", &GpuSpec::l2_queue,
+          "bursts of 32 B that a channel's banks of the L2 may have waiting for its DRAM queue, before they stall",
+          "128");
+    size("l2_line", &GpuSpec::l2_line, "of consecutive addresses that a fetch of an operand takes at least", "128 B",
+         "32 B");
+    count("l2_misses", &GpuSpec::l2_misses, "lines that a bank of the L2 may be fetching, before it stalls", "192");
     count("channels", &GpuSpec::channels, "of the memory", "32");
     s.quantity(
          "memory_clock", &GpuSpec::memory_clock, Unit::frequency,
@@ -35,28 +41,41 @@ const config::Schema<GpuSpec>& gpu_spec_schema() {
         .at_least("1 MHz")
         .at_most("1 THz")
         .optional();
-    count("ccdl", &GpuSpec::ccdl, "memory clocks from a burst of 64 B to the next of its channel", "2");
-    count("ccdwl", &GpuSpec::ccdwl, "memory clocks from an op-and-store to the next burst in its bank group", "4");
+    s.integer("banks", &GpuSpec::banks, "of a channel").at_least("1").at_most("64").otherwise("16");
     count("bank_groups", &GpuSpec::bank_groups, "of a channel", "4");
-    size("group_run", &GpuSpec::group_run, "of consecutive addresses in one bank group", "256 B", "64 B");
-    count("row_time", &GpuSpec::row_time, "memory clocks from the opening of a channel's row to that of the next", "0",
-          "0");
-    s.number("memory_efficiency", &GpuSpec::memory_efficiency, "share of its clock that the memory keeps up")
-        .at_least("0.01")
-        .at_most("1")
-        .otherwise("1");
-    count("turnaround", &GpuSpec::turnaround, "memory clocks between reading and writing", "10", "0");
-    time("dram_latency", &GpuSpec::dram_latency, "from the service of a read to its data", "150 ns");
-    count("dram_queue", &GpuSpec::dram_queue, "bursts of 64 B that a channel's DRAM queue holds", "64");
-    count("max_bypass", &GpuSpec::max_bypass,
-          "bursts of the other direction, reads or writes, that may overtake a request in the DRAM queue", "32", "0");
+    size("dram_row", &GpuSpec::dram_row, "of a bank; it holds whole transactions", "2 KiB", "32 B");
+    const auto clocks = [&](const char* key, std::int64_t GpuSpec::*member, const char* help, const char* fallback,
+                            const char* least = "0") {
+      s.integer(key, member, std::string("memory clocks from ") + help)
+          .at_least(least)
+          .at_most("1000000")
+          .otherwise(fallback);
+    };
+    clocks("ccds", &GpuSpec::ccds, "a burst of 32 B to the next, of another bank group", "1", "1");
+    clocks("ccdl", &GpuSpec::ccdl, "a burst to the next one of its bank group", "2");
+    clocks("ccdwl", &GpuSpec::ccdwl, "an op-and-store's burst to the next one of its bank group", "4");
+    clocks("rcd", &GpuSpec::rcd, "opening a row to its first burst", "14");
+    clocks("rp", &GpuSpec::rp, "closing a row to opening the next", "14");
+    clocks("ras", &GpuSpec::ras, "opening a row to closing it", "33");
+    clocks("rc", &GpuSpec::rc, "opening a row to opening the next of its bank", "47");
+    clocks("rrd", &GpuSpec::rrd, "opening a row to opening one of another bank", "4");
+    clocks("rtp", &GpuSpec::rtp, "reading to closing the row", "4");
+    clocks("wr", &GpuSpec::wr, "the end of written data to closing the row", "12");
+    clocks("wtr", &GpuSpec::wtr, "the end of written data to reading", "3");
+    clocks("rtw", &GpuSpec::rtw, "reading to writing", "15");
+    clocks("cl", &GpuSpec::cl, "reading to its data", "14");
+    clocks("cwl", &GpuSpec::cwl, "writing to its data", "2");
+    time("dram_latency", &GpuSpec::dram_latency, "from a read's data to the L2", "100 ns");
+    count("dram_queue", &GpuSpec::dram_queue, "bursts of 32 B that a channel's DRAM queue holds", "64");
+    count("max_bypass", &GpuSpec::max_bypass, "bursts of younger requests that may overtake one in the DRAM queue",
+          "32", "0");
     s.text("arbitration", &GpuSpec::arbitration,
            "which stream fills the DRAM queue, see the list of choices in tessera help")
         .otherwise("round-robin");
     s.quantity("starvation_limit", &GpuSpec::starvation_limit, Unit::time,
                "for each burst, after which mca lets communication go first")
         .at_most("1 ms")
-        .otherwise("13.5 ns");
+        .otherwise("6.75 ns");
     s.integers("intensity_levels", &GpuSpec::intensity_levels,
                "bursts of mean occupancy of the DRAM queues from which on mca allows communication beside 5, 10 and 30 "
                "bursts; three, descending")

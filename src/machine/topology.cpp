@@ -89,8 +89,8 @@ const TopologyKind* find_kind(const config::Table& topology, config::Diagnostics
 void settle_memory_clock(const config::Table& device, const config::Table& transaction, std::int64_t bandwidth,
                          GpuSpec& spec, config::Diagnostics& diagnostics) {
   constexpr double rounding = 0.03;
-  constexpr double burst = 64;  // B, of one channel in `ccdl` clocks
-  const double bytes_per_clock = burst * static_cast<double>(spec.channels) / static_cast<double>(spec.ccdl);
+  constexpr double burst = 32;  // B, of one channel in `ccds` clocks
+  const double bytes_per_clock = burst * static_cast<double>(spec.channels) / static_cast<double>(spec.ccds);
   const config::Location& where = device.find("memory_bandwidth")->where();
   const std::string stated = config::format_quantity(bandwidth, config::Unit::bandwidth);
   if (transaction.find("memory_clock") == nullptr) {

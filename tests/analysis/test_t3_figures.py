@@ -52,8 +52,11 @@ class SubLayers(Figures):
         self.assertEqual(self.heights(figure.axes[0]), [25, 50, 25])
 
     def test_iterations_have_other_operations_as_well(self):
-        figure = t3_figures.iteration_time([Row("training", "T-NLG, TP 8", {"gemm": 1.0, "reduce-scatter": 1.0, "all-gather": 1.0, "other": 5.0})])
+        figure = t3_figures.iteration_time([Row("training", "T-NLG, TP 8", {"gemm": 1.0, "reduce-scatter": 1.0, "all-gather": 1.0, "other": 5.0})],
+                                           {("training", "T-NLG, TP 8"): 0.43})
         self.assertEqual(self.heights(figure.axes[0]), [12.5, 12.5, 12.5, 62.5])
+        self.assertEqual(self.marks(figure.axes[0]), [55.5])  # the GEMM's 12.5, and 43
+        self.assertIn("43 %", self.notes(figure.axes[0]))
 
     def test_speedups_begin_at_one_and_near_memory_stands_out_over_the_ideal(self):
         values = {"t3": 1.2, "t3-mca": 1.3, "ideal-gemm-rs-overlap": 1.4, "ideal-rs-nmc": 1.45}
@@ -90,11 +93,12 @@ class Traffic(Figures):
         # 5 us each: 1 MB of reads are 200 GB/s, 0.5 MB of reads with 0.5 MB of the reduce-scatter on top the same in all
         alone = [(0, "gemm_read", 10**6), (5 * 10**6, "gemm_write", 10**6)]
         fused = [(0, "gemm_read", 5 * 10**5), (0, "reduce_scatter_write", 5 * 10**5), (0, "all_gather_read", 10**9)]
-        figure = t3_figures.traffic_over_time([alone, fused], [100.0, 117.0], 5)
+        figure = t3_figures.traffic_over_time([alone, fused, fused], [100.0, 117.0, 110.0], 5)
         tops = [[area.get_paths()[0].vertices[:, 1].max() for area in axes.collections] for axes in figure.axes]
-        self.assertEqual(tops, [[200, 200, 200, 200], [100, 100, 100, 200]])
+        self.assertEqual(tops, [[200, 200, 200, 200], [100, 100, 100, 200], [100, 100, 100, 200]])
         self.assertIn("(+17 %)", figure.axes[1].get_title(loc="left"))
-        self.assertEqual([axes.lines[0].get_xdata()[0] for axes in figure.axes], [100, 117])
+        self.assertIn("(+10 %)", figure.axes[2].get_title(loc="left"))
+        self.assertEqual([axes.lines[0].get_xdata()[0] for axes in figure.axes], [100, 117, 110])
 
 
 class Machine(Figures):

@@ -47,14 +47,14 @@ TEST_CASE("a switch adds what two GPUs store to the third: it crosses the last l
       CHECK(row.bytes_sent == 2 * 65'536);
       CHECK(row.bytes_received == (added ? 1 : 2) * 65'536);
     }
-    // The first work-groups store 332 to 364 ns + 1,462,858 ps + 5 us after the start. From then on 16 parts of 8 KiB
-    // leave each GPU over 75 GB/s, 1,747,627 ps; the last two of one sum meet 250 ns later, and go on over the last
-    // link in 109,227 ps, and 250 ns. Without a switch that adds, both cross it, and the last of them waits for the
-    // other.
+    // The first work-groups have their blocks of 256 B within 332 to 432 ns: those of a channel are a few, one row
+    // each. They store 1,462,858 ps + 5 us after that. From then on 16 parts of 8 KiB leave each GPU over 75 GB/s,
+    // 1,747,627 ps; the last two of one sum meet 250 ns later, and go on over the last link in 109,227 ps, and 250 ns.
+    // Without a switch that adds, both cross it, and the last of them waits for the other.
     const Time stored = 332 * nanosecond + 1'462'858 + 5 * microsecond;
     const Time alone = stored + 1'747'627 + 250 * nanosecond + 109'227 + 250 * nanosecond;
     CHECK(run.results.iteration_time >= alone);
-    CHECK(run.results.iteration_time <= alone + 32 * nanosecond + (added ? 0 : 8 * 109'227));
+    CHECK(run.results.iteration_time <= alone + 100 * nanosecond + (added ? 0 : 8 * 109'227));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gpu_parts.hpp"
+#include "gpu_shapes.hpp"
 
 using namespace tessera;
 using sim::MemoryOp;
@@ -13,15 +14,15 @@ using sim::TrafficClass;
 
 namespace {
 
-/// One CU, one channel, one bank of the L2. Blocks are 1 KiB, 16 bursts; all clocks are 1 GHz, so that
+/// One CU, one channel, one bank of the L2. Blocks are 1 KiB, 32 bursts; rows open at once; all clocks are 1 GHz, so
+/// that
 ///   a bank of the L2 takes                 16 ns  a block (64 B a clock)
-///   DRAM reads or writes                   32 ns  a block (2 clocks a burst)
-///   DRAM updates                           56 ns  a block: its four bank groups take four bursts each, 4 clocks apart,
-///                                                 and the last one of a group lasts 2: 4 x (3 x 4 + 2)
+///   DRAM reads or writes                   32 ns  a block (a clock a burst)
+///   DRAM updates                           63 ns  a block: 2 clocks from burst to burst, and the last one's own
 ///   the bus turns round in                 10 ns
 ///   data of a read are at the L2 after    100 ns, at the CU after 50 ns more; so are those of a hit after the bank
 machine::GpuSpec small_gpu() {
-  machine::GpuSpec spec;
+  machine::GpuSpec spec = test::without_rows({});
   spec.cus = 1;
   spec.clock = 1'000'000'000;
   spec.work_group_time = 1 * microsecond;
@@ -163,17 +164,17 @@ void check(const Tracer& tracer, const Trace& expected) {
 //   work-group                    1. (tile 0)      2. (tile 1)       3. (tile 2)            4. (tile 3)
 //   begins, when the last ends    0                1,314             2,596                  3,878
 //   A: of DRAM | bank + 50        0..32 + 150      1,380             2,662                  3,944
-//   B: DRAM begins                32 (after A)     1,314             2,596                  3,944 (update to 3,934,
-//   turn) B: data are there (+ 132)     164              1,446             2,728                  4,076 chunk is here
-//   (+ 50)          214              1,496             2,778                  4,126 computed (+ 100)              314
-//   1,596             2,878                  4,226 stores its tile (+ 1,000)     1,314            2,596 3,878 5,226
+//   B: DRAM begins                32 (after A)     1,314             2,596                  3,951 (update to 3,941,
+//   turn) B: data are there (+ 132)     164              1,446             2,728                  4,083 chunk is here
+//   (+ 50)          214              1,496             2,778                  4,133 computed (+ 100)              314
+//   1,596             2,878                  4,233 stores its tile (+ 1,000)     1,314            2,596 3,878 5,233
 //     message leaves              1,327.654        2,609.654         -                      -
-//     update is in memory (+ 56)  -                -                 3,934                  5,282
+//     update is in memory (+ 63)  -                -                 3,941                  5,296
 //
 //   the neighbour's tile          2                3
 //   arrives, enters the queue     1,827.654        3,109.654         its channel is idle, and has turned long since
-//   is in memory (+ 56)           1,883.654        3,165.654
-//   complete, with the own one    3,878            5,226             the kernel's end: all work-groups have ended
+//   is in memory (+ 63)           1,890.654        3,172.654
+//   complete, with the own one    3,878            5,233             the kernel's end: all work-groups have ended
 TEST_CASE("two GPUs, four work-groups, ring reduce-scatter: event by event") {
   program::GemmKernel gemm = small_gemm();
   gemm.map = program::address_map_index("ring-reduce-scatter");
@@ -181,17 +182,17 @@ TEST_CASE("two GPUs, four work-groups, ring reduce-scatter: event by event") {
   Tracer tracer(2);
   REQUIRE(test::GpuParts(spec, {gemm}, 2, tracer).run());
   Trace expected;
-  expected.loaded = {{0, 132'000}, {1, 164'000}, {2, 1'446'000}, {3, 2'728'000}, {4, 4'076'000}};
-  expected.ready = {{0, 214'000}, {1, 1'496'000}, {2, 2'778'000}, {3, 4'126'000}};
-  expected.computed = {{0, 314'000}, {1, 1'596'000}, {2, 2'878'000}, {3, 4'226'000}};
+  expected.loaded = {{0, 132'000}, {1, 164'000}, {2, 1'446'000}, {3, 2'728'000}, {4, 4'083'000}};
+  expected.ready = {{0, 214'000}, {1, 1'496'000}, {2, 2'778'000}, {3, 4'133'000}};
+  expected.computed = {{0, 314'000}, {1, 1'596'000}, {2, 2'878'000}, {3, 4'233'000}};
   expected.left = {{0, 1'327'654}, {1, 2'609'654}};
   expected.arrived = {{2, 1'827'654}, {3, 3'109'654}};
   expected.received = expected.arrived;
-  expected.reduced = {{2, 1'883'654}, {3, 3'165'654}};
-  expected.entered = {{2, 3'878'000}, {3, 5'226'000}};
-  expected.updated = {{2, 3'934'000}, {3, 5'282'000}};
-  expected.completed = {{1, 3'878'000}, {0, 5'226'000}};
-  expected.ended = 5'226'000;
+  expected.reduced = {{2, 1'890'654}, {3, 3'172'654}};
+  expected.entered = {{2, 3'878'000}, {3, 5'233'000}};
+  expected.updated = {{2, 3'941'000}, {3, 5'296'000}};
+  expected.completed = {{1, 3'878'000}, {0, 5'233'000}};
+  expected.ended = 5'233'000;
   check(tracer, expected);
 }
 
@@ -200,21 +201,21 @@ TEST_CASE("two GPUs, four work-groups, ring reduce-scatter: event by event") {
 // order at the same time; the update goes first, since the DMA reads what it leaves, and the bus turns for both reads.
 //
 //   work-group                    1. (tile 0)      2. (tile 1)       3. (tile 2)            4. (tile 3)
-//   begins, when the last ends    0                1,314             2,694                  4,074
-//   A: of DRAM | bank + 50        0..32 + 150      1,380             2,760                  4,140
-//   B: DRAM begins                32 (after A)     1,412 (DMA)       2,792 (DMA)            4,140 (update to 4,130,
-//   turn) B: data are there (+ 132)     164              1,544             2,924                  4,272 chunk is here
-//   (+ 50)          214              1,594             2,974                  4,322 computed (+ 100)              314
-//   1,694             3,074                  4,422 stores its tile (+ 1,000)     1,314            2,694 4,074 5,422
+//   begins, when the last ends    0                1,314             2,701                  4,088
+//   A: of DRAM | bank + 50        0..32 + 150      1,380             2,767                  4,154
+//   B: DRAM begins                32 (after A)     1,419 (DMA)       2,806 (DMA)            4,161 (update to 4,151,
+//   turn) B: data are there (+ 132)     164              1,551             2,938                  4,293 chunk is here
+//   (+ 50)          214              1,601             2,988                  4,343 computed (+ 100)              314
+//   1,701             3,088                  4,443 stores its tile (+ 1,000)     1,314            2,701 4,088 5,443
 //     complete after updates      1                1                 2                      2: the end
-//     update is in memory (+ 56)  1,370            2,750             4,130                  5,478
-//     DRAM begins the DMA's read  1,380 (turn)     2,760 (turn)
-//     its data are there (+ 132)  1,512            2,892             and go to the link at once
-//     message leaves              1,525.654        2,905.654
+//     update is in memory (+ 63)  1,377            2,764             4,151                  5,506
+//     DRAM begins the DMA's read  1,387 (turn)     2,774 (turn)
+//     its data are there (+ 132)  1,519            2,906             and go to the link at once
+//     message leaves              1,532.654        2,919.654
 //
 //   the neighbour's tile          2                3
-//   arrives, enters the queue     2,025.654        3,405.654         its channel is idle, and has turned long since
-//   is in memory (+ 56)           2,081.654        3,461.654
+//   arrives, enters the queue     2,032.654        3,419.654         its channel is idle, and has turned long since
+//   is in memory (+ 63)           2,095.654        3,482.654
 TEST_CASE("two GPUs, four work-groups, a DMA for each tile that is sent: event by event") {
   program::GemmKernel gemm = small_gemm();
   gemm.calls = {{program::RegionKind::dma, 0, -1, program::StoreOperation::update, 1}};
@@ -222,18 +223,18 @@ TEST_CASE("two GPUs, four work-groups, a DMA for each tile that is sent: event b
   Tracer tracer(4);
   REQUIRE(test::GpuParts(spec, {gemm}, 2, tracer).run());
   Trace expected;
-  expected.loaded = {{0, 132'000}, {1, 164'000}, {2, 1'544'000}, {3, 2'924'000}, {4, 4'272'000}};
-  expected.ready = {{0, 214'000}, {1, 1'594'000}, {2, 2'974'000}, {3, 4'322'000}};
-  expected.computed = {{0, 314'000}, {1, 1'694'000}, {2, 3'074'000}, {3, 4'422'000}};
-  expected.entered = {{0, 1'314'000}, {1, 2'694'000}, {2, 4'074'000}, {3, 5'422'000}};
-  expected.updated = {{0, 1'370'000}, {1, 2'750'000}, {2, 4'130'000}, {3, 5'478'000}};
-  expected.read = {{0, 1'512'000}, {1, 2'892'000}};
+  expected.loaded = {{0, 132'000}, {1, 164'000}, {2, 1'551'000}, {3, 2'938'000}, {4, 4'293'000}};
+  expected.ready = {{0, 214'000}, {1, 1'601'000}, {2, 2'988'000}, {3, 4'343'000}};
+  expected.computed = {{0, 314'000}, {1, 1'701'000}, {2, 3'088'000}, {3, 4'443'000}};
+  expected.entered = {{0, 1'314'000}, {1, 2'701'000}, {2, 4'088'000}, {3, 5'443'000}};
+  expected.updated = {{0, 1'377'000}, {1, 2'764'000}, {2, 4'151'000}, {3, 5'506'000}};
+  expected.read = {{0, 1'519'000}, {1, 2'906'000}};
   expected.fetched = expected.read;
-  expected.left = {{0, 1'525'654}, {1, 2'905'654}};
-  expected.arrived = {{2, 2'025'654}, {3, 3'405'654}};
+  expected.left = {{0, 1'532'654}, {1, 2'919'654}};
+  expected.arrived = {{2, 2'032'654}, {3, 3'419'654}};
   expected.received = expected.arrived;
-  expected.reduced = {{2, 2'081'654}, {3, 3'461'654}};
-  expected.completed = {{3, 1'314'000}, {2, 2'694'000}, {1, 4'074'000}, {0, 5'422'000}};
-  expected.ended = 5'422'000;
+  expected.reduced = {{2, 2'095'654}, {3, 3'482'654}};
+  expected.completed = {{3, 1'314'000}, {2, 2'701'000}, {1, 4'088'000}, {0, 5'443'000}};
+  expected.ended = 5'443'000;
   check(tracer, expected);
 }

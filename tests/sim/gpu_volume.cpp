@@ -71,8 +71,8 @@ TEST_CASE("the volume of kernels that copy is exact") {
       sim::kernel_volume({program::CopyKernel{1 << 20, CopyKind::reduce_scatter}}, spec, 0, 4);
   CHECK(volume.messages == 3 * 32);
   CHECK(volume.loads == 4 * 32);  // and the last reduction
-  // It reads 7 chunks (figure 10: one, then two in each step and at the end) and writes 4, in blocks of 1 KiB.
-  CHECK(volume.transactions == 11 * 256);
+  // It reads 7 chunks (figure 10: one, then two in each step and at the end) and writes 4, in blocks of 256 B.
+  CHECK(volume.transactions == 11 * 1024);
 }
 
 TEST_CASE("the volume of fused GEMMs of whole tiles is exact where the L2 holds both operands") {

@@ -1,5 +1,5 @@
-// Each arbitration policy on a scripted queue. Reads of 256 B, 4 bursts, take
-// 8,000 ps each, back to back.
+// Each arbitration policy on a scripted queue. Reads of 256 B, 8 bursts, take
+// 8,000 ps each, back to back: rows open at once.
 #include <catch2/catch.hpp>
 
 #include "memory_channel_case.hpp"
@@ -16,19 +16,19 @@ using Stamps = std::vector<Stamp>;
 
 /// Room for two waiting requests, so that the streams fill up behind them.
 ChannelSpec short_queue() {
-  ChannelSpec spec;
+  ChannelSpec spec = bus_alone();
   spec.latency = 0;
-  spec.queue = 8;
+  spec.queue = 16;
   return spec;
 }
 
 ChannelSpec long_queue() {
-  ChannelSpec spec;
+  ChannelSpec spec = bus_alone();
   spec.latency = 0;
   return spec;
 }
 
-/// The limit is that of a burst; requests here have four.
+/// The limit is that of a burst; requests here have eight.
 ArbitrationSpec mca(std::uint32_t threshold, Time starvation_limit = 1 * millisecond) {
   return {"mca", threshold, starvation_limit};
 }
@@ -95,12 +95,12 @@ TEST_CASE(
 TEST_CASE(
     "arbitration: mca holds communication back while the queue holds its "
     "threshold or more") {
-  ChannelCase test(long_queue(), mca(5));
-  push(test, 0, compute, 3);  // one in service, two in the queue: 8 bursts
+  ChannelCase test(long_queue(), mca(10));
+  push(test, 0, compute, 3);  // one in service, two in the queue: 16 bursts
   push(test, 1'000,
-       communication);                // 8 >= 5; at 8,000 a request is taken: 4 < 5
-  push(test, 9'000, communication);   // 4 and 4 of the first: 8; at 16,000: 4
-  push(test, 17'000, communication);  // 4 + 4 again until 24,000
+       communication);                // 16 >= 10; at 8,000 a request is taken: 8 < 10
+  push(test, 9'000, communication);   // 8 and 8 of the first: 16; at 16,000: 8
+  push(test, 17'000, communication);  // 8 + 8 again until 24,000
   push(test, 17'500, compute);        // compute never waits for the threshold
   test.run();
   // At 24,000 the queue gives 100 away and holds 101 and the compute request;
@@ -111,8 +111,8 @@ TEST_CASE(
 
 TEST_CASE("arbitration: mca's thresholds of 5, 10, 30 and none") {
   // 16 requests of communication at time 0: the first is served at once, and
-  // requests enter while the queue holds less than the threshold: 4 + 4 >= 5; 4
-  // + 4 + 4 >= 10; 8 times 4 >= 30; all of it, 60 bursts.
+  // requests of 8 bursts enter while the queue holds less than the threshold: 8
+  // >= 5; 16 >= 10; 32 >= 30; the whole queue, 64 bursts.
   const auto occupied = [](std::uint32_t threshold) {
     ChannelCase test(long_queue(), mca(threshold));
     push(test, 0, communication, 16);
@@ -123,30 +123,29 @@ TEST_CASE("arbitration: mca's thresholds of 5, 10, 30 and none") {
     return at_first;
   };
   CHECK(occupied(5) == 8);
-  CHECK(occupied(10) == 12);
+  CHECK(occupied(10) == 16);
   CHECK(occupied(30) == 32);
-  CHECK(occupied(unlimited_occupancy) == 60);
+  CHECK(occupied(unlimited_occupancy) == 64);
 }
 
 TEST_CASE(
     "arbitration: mca lets communication in that has starved, to the "
     "picosecond") {
-  ChannelCase test(long_queue(), mca(5, 20'500 / 4));
-  push(test, 0, compute,
-       10);  // the queue holds 36 bursts, and falls below 5 at 64,000 only
+  ChannelCase test(long_queue(), mca(10, 20'800 / 8));
+  push(test, 0, compute, 8);  // the queue holds 56 bursts, and with what starves falls below 10 at 64,000 only
   push(test, 1'000, communication,
-       3);  // waits since 1,000: in at 21,500, between two services; the next at
-            // 42,000
+       3);  // waits since 1,000: in at 21,800, between two services; the next at
+            // 42,600
   test.run();
-  CHECK(test.entered[10] == Stamp{100, 21'500});
-  CHECK(test.entered[11] == Stamp{101, 42'000});
-  CHECK(test.entered[12] == Stamp{102, 62'500});
-  CHECK(test.served[10] == Stamp{100, 88'000});
-  CHECK(test.asked.size() == 12 + 3);  // one call more for each of these
+  CHECK(test.entered[8] == Stamp{100, 21'800});
+  CHECK(test.entered[9] == Stamp{101, 42'600});
+  CHECK(test.entered[10] == Stamp{102, 63'400});
+  CHECK(test.served[8] == Stamp{100, 72'000});
+  CHECK(test.asked.size() == 10 + 3);  // one call more for each of these
 }
 
 TEST_CASE("arbitration: mca prefers starved communication to compute that waits") {
-  ChannelCase test(short_queue(), mca(5, 20'000 / 4));
+  ChannelCase test(short_queue(), mca(10, 20'000 / 8));
   push(test, 0, compute, 8);         // two in the queue, five wait
   push(test, 1'000, communication);  // starves at 21,000; the next place in the
                                      // queue is free at 24,000
@@ -157,16 +156,16 @@ TEST_CASE("arbitration: mca prefers starved communication to compute that waits"
 }
 
 TEST_CASE("arbitration: a stream that was empty has not starved") {
-  ChannelCase test(long_queue(), mca(5, 20'000 / 4));
+  ChannelCase test(long_queue(), mca(10, 20'000 / 8));
   push(test, 100'000, compute, 5);  // nothing came for 100,000
   push(test, 100'000,
-       communication);  // starves at 120,000; the queue falls below 5 at 124,000
+       communication);  // starves at 120,000; the queue falls below 10 at 124,000
   test.run();
   CHECK(test.entered.back() == Stamp{100, 120'000});
 }
 
 TEST_CASE("arbitration: mca drains communication when the producer has ended") {
-  ChannelCase test(long_queue(), mca(5));
+  ChannelCase test(long_queue(), mca(10));
   push(test, 0, compute, 5);
   push(test, 1'000, communication, 3);
   test.run_until(5'000);
@@ -176,7 +175,7 @@ TEST_CASE("arbitration: mca drains communication when the producer has ended") {
   test.channel().producer_began(6'000);
   push(test, 6'000, communication);  // held back again
   CHECK(test.channel().waiting(communication) == 1);
-  test.channel().set_threshold(7'000, 30);  // 16 + 12 < 30
+  test.channel().set_threshold(7'000, 60);  // 32 + 24 < 60
   CHECK(test.channel().waiting(communication) == 0);
   test.run();
   CHECK(test.entered[5] == Stamp{100, 5'000});
@@ -189,7 +188,7 @@ TEST_CASE("arbitration: a policy without thresholds ignores them") {
   test.channel().set_threshold(0, 1);
   test.channel().producer_ended(0);
   push(test, 0, communication, 3);
-  CHECK(test.channel().occupancy() == 8);
+  CHECK(test.channel().occupancy() == 16);
 }
 
 TEST_CASE("arbitration: the time to look again may come nearer or move away") {

@@ -18,6 +18,17 @@ struct Stamp {
   bool operator==(const Stamp&) const = default;
 };
 
+/// A channel whose rows open at once: 1 ns a burst, and 10 ns between reading and writing.
+inline ChannelSpec bus_alone() {
+  ChannelSpec spec;
+  spec.ccdl = 1;
+  spec.ccdwl = 2;
+  spec.rcd = spec.rp = spec.ras = spec.rc = spec.rrd = spec.rtp = spec.wr = spec.cl = spec.cwl = 0;
+  spec.rtw = 11;
+  spec.wtr = 10;
+  return spec;
+}
+
 /// Calls back at the times that it was asked to: before a push at the same
 /// time.
 class ChannelCase final : public ChannelSink {
@@ -64,6 +75,7 @@ inline MemoryRequest request(MemoryOp op, BlockId block, std::uint32_t bytes,
                              MemoryStream stream = MemoryStream::compute) {
   MemoryRequest made;
   made.block = block;
+  made.place = static_cast<std::uint32_t>(block);
   made.bytes = bytes;
   made.op = op;
   made.stream = stream;

@@ -4,6 +4,7 @@
 #include <queue>
 #include <vector>
 
+#include "memory_channel_case.hpp"
 #include "tessera/sim/memory/memory_system.hpp"
 
 using namespace tessera;
@@ -21,7 +22,8 @@ struct Told {
 /// DRAM 32 ns, and 10 ns to turn round; data are at the L2 100 ns later, at whoever asked 50 ns after that.
 class Walk final : public MemoryClient {
  public:
-  Walk() : memory_(spec(), *this) {}
+  using Change = void (*)(MemorySystemSpec&);
+  explicit Walk(Change change = [](MemorySystemSpec&) {}) : memory_(spec(change), *this) {}
 
   [[nodiscard]] Time read(Time now, BlockId block, std::uint32_t owner) {
     run_until(now);
@@ -56,15 +58,18 @@ class Walk final : public MemoryClient {
   std::vector<Told> reads, writes;  // of DRAM, by block
 
  private:
-  static MemorySystemSpec spec() {
+  static MemorySystemSpec spec(Change change) {
     MemorySystemSpec spec;
     spec.cache.capacity = 2048;
     spec.cache.ways = 2;
     spec.cache.banks = 1;
     spec.cache.clock = 1'000'000'000;
     spec.cache.hit_latency = 50 * nanosecond;
-    spec.channel.block_bursts = 16;
+    spec.channel = bus_alone();
+    spec.channel.block_bursts = 32;
+    spec.channel.row_blocks = 2;
     spec.channels = 1;
+    change(spec);
     return spec;
   }
 
@@ -136,11 +141,47 @@ TEST_CASE("a memory whose L2 has no way free loads past it") {
   CHECK(walk.read(1'003 * ns, 4, 5) == never);  // both ways are being fetched
   CHECK(walk.cache().counts().no_room == 1);
   walk.run_until(2'000 * ns);
-  // The bus reads on, until the write-back has been overtaken by 32 bursts, those of 2 and 3; then it turns twice.
-  CHECK(walk.reads ==
-        Tolds{{0, 1'132 * ns}, {2, 1'164 * ns}, {3, 1'196 * ns}, {4, (1'096 + 10 + 32 + 10 + 32 + 100) * ns}});
-  CHECK(walk.writes == Tolds{{1, 1'138 * ns}});
+  // The DRAM queue holds the write-back and 2, then the write-back and 3, which is behind it in its row: the bus turns
+  // for the one and again for the other. 4 comes last.
+  const Time turned = (1'064 + 10 + 32 + 10 + 32) * ns;
+  CHECK(walk.reads == Tolds{{0, 1'132 * ns}, {2, 1'164 * ns}, {3, turned + 100 * ns}, {4, turned + 132 * ns}});
+  CHECK(walk.writes == Tolds{{1, 1'106 * ns}});
   // Past the L2 means without its 50 ns.
-  CHECK(walk.came == Tolds{{2, 1'182 * ns}, {3, 1'214 * ns}, {4, 1'246 * ns}, {5, 1'280 * ns}});
+  CHECK(walk.came == Tolds{{2, 1'182 * ns}, {3, 1'214 * ns}, {4, turned + 150 * ns}, {5, turned + 132 * ns}});
   CHECK_FALSE(walk.cache().holds(4));
+}
+
+TEST_CASE("a memory's banks of the L2 stop while the queue behind them is full, hits too") {
+  // One channel, one bank of the L2. 16 bursts may wait for the DRAM queue, which holds 32: a block of 1 KiB.
+  Walk walk([](MemorySystemSpec& spec) {
+    spec.cache.capacity = 8192;
+    spec.cache.ways = 8;
+    spec.channel.queue = 32;
+    spec.limits.waiting_bursts = 16;
+  });
+  CHECK(walk.read(0, 0, 1) == never);          // served from 0 to 32
+  CHECK(walk.read(0, 1, 2) == never);          // in the DRAM queue until 32
+  CHECK(walk.read(0, 2, 3) == never);          // waits for it: 32 bursts, more than 16
+  CHECK(walk.read(1 * ns, 0, 4) == 182 * ns);  // a hit passes: nothing is ahead of it
+  CHECK(walk.read(2 * ns, 3, 5) == never);     // needs the DRAM: it stops the bank ...
+  CHECK(walk.read(3 * ns, 0, 6) == never);     // ... and the hit behind it
+  CHECK(walk.came == Tolds{{1, 182 * ns}});
+  // At 32, 1 is taken, 2 enters, and the bank goes on: 3 waits for the queue in its turn, and the hit is answered.
+  walk.run_until(32 * ns);
+  CHECK(walk.came == Tolds{{1, 182 * ns}, {2, 214 * ns}, {6, 182 * ns}});
+  walk.run_until(1'000 * ns);
+  CHECK(walk.reads == Tolds{{0, 132 * ns}, {1, 164 * ns}, {2, 196 * ns}, {3, 228 * ns}});
+}
+
+TEST_CASE("a memory's bank of the L2 stops while no miss register is free") {
+  Walk walk([](MemorySystemSpec& spec) {
+    spec.cache.capacity = 8192;
+    spec.cache.ways = 8;
+    spec.limits.fetches = 2;
+  });
+  CHECK(walk.read(0, 0, 1) == never);  // data at the L2 at 132
+  CHECK(walk.read(0, 1, 2) == never);  // at 164
+  CHECK(walk.read(0, 2, 3) == never);  // waits until the first register is free, at 132: 132 + 32 + 150
+  walk.run_until(1'000 * ns);
+  CHECK(walk.came == Tolds{{1, 182 * ns}, {2, 214 * ns}, {3, 314 * ns}});
 }

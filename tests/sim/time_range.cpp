@@ -104,8 +104,9 @@ TEST_CASE("a memory channel serves no transaction that could end after the last 
   const MemoryRequest request{0, 256, MemoryOp::read, MemoryStream::compute, TrafficClass::gemm_read, 0, 0};
   ChannelCase in_time;
   in_time.push(latest - microsecond, request);
+  in_time.run();
   REQUIRE(in_time.served.size() == 1);
-  CHECK(in_time.served[0].time == latest - microsecond + 8'000 + 100'000);
+  CHECK(in_time.served[0].time == latest - microsecond + 43'000 + 100'000);
   ChannelCase too_late;
   CHECK_THROWS_AS(too_late.push(latest - nanosecond, request), BeyondTimeError);
   ChannelSpec slow;

@@ -14,7 +14,7 @@ import numpy
 import made_up
 import t3
 from _t3 import PARTS, cu_sharing, data_movement, end_to_end, fit, reduce_scatter
-from _t3.bench import MEMORY, WORK_GROUP, Bench
+from _t3.bench import WORK_GROUP, Bench
 from tessera_analysis.plot import save
 from tessera_analysis.t3_figures import TRAFFIC
 
@@ -45,7 +45,7 @@ def keys(line):
 
 class Parts(unittest.TestCase):
     def test_every_table_and_picture_has_its_place_in_the_page(self):
-        page = t3.PAGE.read_text()
+        page = t3.PAGE.read_text() + t3.PAGE.with_name("t3-notebook.md").read_text()
         for name, part in PARTS.items():
             outcome = part(Bench(made_up.Simulator()))
             self.assertTrue(outcome.tables or outcome.pictures, name)
@@ -73,18 +73,18 @@ class Parts(unittest.TestCase):
     def test_only_the_whole_study_fits(self):
         simulator = made_up.Simulator()
         quietly(t3.run, Bench(simulator), ["sublayers"])
-        self.assertFalse([job for job in simulator.jobs if WORK_GROUP in job or MEMORY in job])
-        fitted = fit.Fitted(12, 0.5)
+        self.assertFalse([job for job in simulator.jobs if WORK_GROUP in job])
+        fitted = fit.Fitted(12)
         quietly(t3.run, Bench(simulator, fitted.settings()), ["future"])
-        self.assertEqual((simulator.jobs[-1][WORK_GROUP], simulator.jobs[-1][MEMORY]), ("12 us", 0.5))
+        self.assertEqual(simulator.jobs[-1][WORK_GROUP], "12 us")
 
-    def test_a_part_says_which_fitted_values_it_takes(self):
+    def test_a_part_says_which_fitted_value_it_takes(self):
         outcome = quietly(t3.run_part, made_up.Simulator(), "future")
-        self.assertRegex(_parts.summary("t3", outcome, "future"), r" fitted=work_group_time_us:\d+,memory_efficiency:0\.\d+$")
+        self.assertRegex(_parts.summary("t3", outcome, "future"), r" fitted=work_group_time_us:\d+$")
         self.assertEqual(fit.held().missing(), [])
 
     def test_values_that_the_machine_file_lacks_are_named(self):
-        self.assertEqual(fit.Fitted(99, 0.123).missing(), ['work_group_time = "99 us"', "memory_efficiency = 0.123"])
+        self.assertEqual(fit.Fitted(99).missing(), ['work_group_time = "99 us"'])
 
     def test_tables_and_pictures_are_written(self):
         with tempfile.TemporaryDirectory() as folder:

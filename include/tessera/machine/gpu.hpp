@@ -12,7 +12,7 @@
 namespace tessera::machine {
 
 struct GpuSpec {
-  std::int64_t granularity = 1024;  ///< B of a memory transaction
+  std::int64_t granularity = 256;  ///< B of a memory transaction
   // Compute units; their number and clock are those of the device
   std::int64_t cus = 80;
   std::int64_t clock = 1'400'000'000;  ///< Hz, of CUs and L2
@@ -27,22 +27,36 @@ struct GpuSpec {
   std::int64_t l2_ways = 16;
   std::int64_t l2_banks = 64;
   Time l2_latency = 150 * nanosecond;
+  std::int64_t l2_queue = 128;   ///< bursts that a channel's banks of the L2 may have waiting for its DRAM queue
+  std::int64_t l2_line = 128;    ///< B of consecutive addresses that a fetch takes at least
+  std::int64_t l2_misses = 192;  ///< lines that a bank of the L2 may be fetching
   // HBM
   std::int64_t channels = 32;
   std::int64_t memory_clock = 1'000'000'000;  ///< Hz
-  std::int64_t ccdl = 2;                      ///< clocks, from a burst to the next
-  std::int64_t ccdwl = 4;                     ///< clocks, from an op-and-store to the next burst in its bank group
+  std::int64_t banks = 16;                    ///< of a channel
   std::int64_t bank_groups = 4;
-  std::int64_t group_run = 256;    ///< B of consecutive addresses in one bank group
-  double memory_efficiency = 1.0;  ///< share of its clock that the memory keeps up (fitted)
-  std::int64_t row_time = 0;       ///< clocks, from the opening of a row to that of the next
-  std::int64_t turnaround = 10;    ///< clocks, between reading and writing
-  Time dram_latency = 150 * nanosecond;
+  std::int64_t dram_row = 2048;  ///< B
+  // Clocks between commands (JEDEC's names, without their t)
+  std::int64_t ccds = 1;
+  std::int64_t ccdl = 2;
+  std::int64_t ccdwl = 4;  ///< behind an op-and-store (T3)
+  std::int64_t rcd = 14;
+  std::int64_t rp = 14;
+  std::int64_t ras = 33;
+  std::int64_t rc = 47;
+  std::int64_t rrd = 4;
+  std::int64_t rtp = 4;
+  std::int64_t wr = 12;
+  std::int64_t wtr = 3;
+  std::int64_t rtw = 15;
+  std::int64_t cl = 14;
+  std::int64_t cwl = 2;
+  Time dram_latency = 100 * nanosecond;
   std::int64_t dram_queue = 64;  ///< bursts of a channel
-  std::int64_t max_bypass = 32;  ///< bursts of the other direction that may overtake a request
+  std::int64_t max_bypass = 32;  ///< bursts of younger requests that may overtake one
   // Arbitration
   std::string arbitration = "round-robin";
-  Time starvation_limit = 13'500;  ///< for each burst
+  Time starvation_limit = 6'750;  ///< for each burst
   /// Bursts of mean occupancy from which on a kernel is of mca's first, second and third level; descending.
   std::vector<std::int64_t> intensity_levels = {32, 16, 8};
   // Tracker

@@ -1,7 +1,7 @@
 """The parts of the study of T3. A part is a function that takes a Bench and returns an Outcome; adding one is one function in one
 file of this folder and one entry here."""
 
-from . import convergence, cu_sharing, data_movement, discussion, end_to_end, future, large_models, reduce_scatter, sensitivity, sublayers, traffic
+from . import convergence, cu_sharing, data_movement, discussion, end_to_end, future, large_models, reduce_scatter, sensitivity, sublayers, sweeps, traffic
 
 PARTS = {
     "sublayers": sublayers.study,
@@ -15,4 +15,5 @@ PARTS = {
     "convergence": convergence.study,
     "discussion": discussion.study,
     "sensitivity": sensitivity.study,
+    "sweeps": sweeps.study,
 }

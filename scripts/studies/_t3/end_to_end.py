@@ -51,7 +51,7 @@ def study(bench):
     summary = {f"geomean_{phase}_{name.replace('-', '_')}": three(geomean(values)) for (phase, name), values in found.items()}
     goals = [goal for key, values in found.items()
              for goal in ((paper.ITERATION_GEOMEAN[key], geomean(values)), (paper.ITERATION_MAXIMUM[key], max(values)))]
-    pictures = {"figure-4": (t3_figures.iteration_time, ([Row(*place(row), one.parts) for row, one in whole.items()],)),
+    pictures = {"figure-4": (t3_figures.iteration_time, ([Row(*place(row), one.parts) for row, one in whole.items()], greatest_shares(whole))),
                 "figure-19": (t3_figures.iteration_speedups, (speedup_rows(whole, found), stated()))}
     return Outcome(tables=tables, pictures=pictures, summary=summary, goals=goals)
 
@@ -103,6 +103,15 @@ def attention_seconds(result):
 
 def percent(share):
     return f"{100 * share:.0f} %"
+
+
+def greatest_shares(whole):
+    """What the paper states, at the rows of each model that have the most."""
+    found = {}
+    for title, share in paper.COMMUNICATION_AT_MOST.items():
+        rows = [row for row in whole if row[0].title == title]
+        found[place(max(rows, key=lambda row: whole[row].communication()))] = share
+    return found
 
 
 def shares(whole):

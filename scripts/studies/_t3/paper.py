@@ -9,6 +9,7 @@ TRAFFIC_GEOMEAN, TRAFFIC_GREATEST = 0.78, 0.64  # of sequential, 6.2
 # Sequential over T3-MCA, by TP degree (6.2). "14%", "7%" and "10%" fewer writes are read as factors: N/(N-1) is 1.14 and 1.07.
 FEWER = {"GEMM reads": {8: 1.2, 16: 2.0, "both": 1.56}, "RS reads": {8: 2.5, 16: 2.2, "both": 2.4},
          "GEMM and RS writes": {8: 1.14, 16: 1.07, "both": 1.10}}
+COMMUNICATION_AT_MOST = {"Mega-GPT-2": 0.34, "T-NLG": 0.43}  # of training and prompt, 2.4: which phase and TP degree it does not say
 OVERLAP_SPEEDUP = {"ideal": 1.67, "72-8": 1.18, "64-16": 1.49}  # geomeans, 3.2.1
 AR_SLOWDOWN = {"72-8": 1.41, "64-16": 1.07}
 GEMM_SLOWDOWN = {"64-16": 1.21}

@@ -4,7 +4,7 @@ from _parts import Outcome, two
 from _runs import table
 from tessera_analysis import t3_figures
 
-from .bench import MEMORY, kernel_seconds
+from .bench import kernel_seconds
 
 SIZES = (6, 12, 24, 48, 96, 192)  # MiB, as in the figure
 
@@ -22,7 +22,7 @@ def study(bench):
 def simulated(bench, megabytes):
     return kernel_seconds(bench.result(
         (("strategy.sublayer", "gemm"), ("strategy.m", 1024 * megabytes), ("strategy.n", 512), ("strategy.k", 32),
-         ("strategy.configuration", "reduce-scatter"), ("machine.topology.devices", 4), (MEMORY, 1))))[0]
+         ("strategy.configuration", "reduce-scatter"), ("machine.topology.devices", 4))))[0]
 
 
 def closed_form(megabytes):

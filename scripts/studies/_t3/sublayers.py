@@ -37,7 +37,7 @@ def totals(ideal, t3, mca):
     values = [("ideal overlap, geomean", paper.GEOMEAN[IDEAL], geomean(ideal), ""),
               ("ideal overlap, maximum", paper.MAXIMUM[IDEAL], max(ideal), "fitted"),
               ("T3, geomean", paper.GEOMEAN["t3"], geomean(t3), ""), ("T3, maximum", paper.MAXIMUM["t3"], max(t3), ""),
-              ("T3-MCA, geomean", paper.GEOMEAN["t3-mca"], geomean(mca), "fitted"),
+              ("T3-MCA, geomean", paper.GEOMEAN["t3-mca"], geomean(mca), ""),
               ("T3-MCA, maximum", paper.MAXIMUM["t3-mca"], max(mca), ""),
               ("T3-MCA over T3, maximum", paper.MCA_OVER_T3_MAXIMUM, max(b / a for a, b in zip(t3, mca)), ""),
               ("T3-MCA over ideal overlap, geomean", paper.MCA_OVER_IDEAL, geomean(mca) / geomean(ideal), "")]

@@ -178,7 +178,7 @@ void CopyRun::put(const CopyStep& step, std::uint32_t unit, Time now) {
   const BlockId first = first_block(step.chunk, unit);
   if (updates()) return store_uncached(first, bytes, step.slot, now);
   for_each_block(first, bytes, [&](BlockId block, std::uint32_t size) {
-    static_cast<void>(context_.memory->write(now, block, size, writes(kernel_), 0));
+    static_cast<void>(context_.memory->write(now, block, size, writes(kernel_), MemorySystem::nobody));
   });
 }
 

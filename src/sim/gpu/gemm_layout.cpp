@@ -20,15 +20,44 @@ GemmLayout::GemmLayout(const program::GemmShape& shape, std::int64_t granularity
   c_total_ = static_cast<BlockId>(shape.tiles() * c_blocks_);
 }
 
-MatrixRuns GemmLayout::runs() const {
-  const auto bytes = [&](std::int64_t elements) {
-    return static_cast<std::uint32_t>(std::min(elements * shape_.element, granularity_));
-  };
-  MatrixRuns runs;
-  runs.ends = {a_total_, a_total_ + b_total_};
-  runs.run = {bytes(shape_.a_transposed ? shape_.tile_m : shape_.tile_k),
-              bytes(shape_.b_transposed ? shape_.tile_k : shape_.tile_n), bytes(shape_.tile_n)};
-  return runs;
+MatrixPlace GemmLayout::place(Extent along, Extent across, bool along_first, std::int64_t access) const {
+  const std::int64_t piece = along.elements * shape_.element;  // B of a line in a part
+  MatrixPlace place;
+  place.part_blocks = static_cast<std::uint32_t>(ceil_div(piece * across.elements, granularity_));
+  place.parts = static_cast<std::uint32_t>(along.parts * across.parts);
+  place.minors = static_cast<std::uint32_t>(along_first ? along.parts : across.parts);
+  place.along_first = along_first;
+  place.run = static_cast<std::uint32_t>(std::min<std::int64_t>(ceil_div(piece, granularity_), place.part_blocks));
+  place.per_block = static_cast<std::uint32_t>(std::max<std::int64_t>(granularity_ / piece, 1));
+  place.shared = std::min(place.per_block, static_cast<std::uint32_t>(std::max<std::int64_t>(access / piece, 1)));
+  place.accesses = place.per_block / place.shared;
+  const std::uint32_t needed = place.part_blocks / place.run * place.accesses * place.shared;
+  place.lines = std::max(static_cast<std::uint32_t>(across.elements), needed);
+  place.line = static_cast<std::uint32_t>(ceil_div(along.parts, place.per_block)) * place.run;
+  place.matrix = place.line * place.lines * static_cast<std::uint32_t>(across.parts);
+  return place;
+}
+
+MatrixPlace GemmLayout::a_place(std::int64_t access) const {
+  const Extent m{shape_.tile_rows(), shape_.tile_m};
+  const Extent k{all_chunks_, shape_.tile_k};
+  return shape_.a_transposed ? place(m, k, false, access) : place(k, m, true, access);
+}
+
+MatrixPlace GemmLayout::b_place(std::int64_t access) const {
+  const Extent n{shape_.tile_columns(), shape_.tile_n};
+  const Extent k{all_chunks_, shape_.tile_k};
+  return shape_.b_transposed ? place(k, n, true, access) : place(n, k, false, access);
+}
+
+MemoryLayout GemmLayout::in_memory(std::int64_t access) const {
+  const Extent m{shape_.tile_rows(), shape_.tile_m};
+  const Extent n{shape_.tile_columns(), shape_.tile_n};
+  MemoryLayout layout;
+  layout.add(a_total_, a_place(access));
+  layout.add(b_total_, b_place(access));
+  layout.add(c_total_, place(n, m, shape_.order == program::TileOrder::row_major, granularity_));
+  return layout;
 }
 
 std::int64_t GemmLayout::row_of(std::int64_t tile) const {

@@ -47,7 +47,7 @@ GemmRun::GemmRun(const KernelContext& context, const program::GemmKernel& kernel
 }
 
 void GemmRun::begin(Time now) {
-  context_.memory->lay_out(layout_.runs());
+  context_.memory->lay_out(layout_.in_memory(context_.spec->l2_line));
   for (MemoryChannel* channel : context_.memory->channels()) {
     channel->producer_began(now);
     channel->begin_observation(now);

@@ -8,6 +8,38 @@
 #include "tessera/sim/gpu/gemm_run.hpp"
 
 namespace tessera::sim {
+namespace {
+
+ChannelSpec channel_spec(const machine::GpuSpec& spec) {
+  const auto number = [](std::int64_t value) { return static_cast<std::uint32_t>(value); };
+  ChannelSpec channel;
+  channel.clock_period =
+      std::llround(static_cast<double>(second) / (static_cast<double>(spec.memory_clock) * spec.speed));
+  channel.banks = number(spec.banks);
+  channel.bank_groups = number(spec.bank_groups);
+  channel.row_blocks = number(std::max<std::int64_t>(spec.dram_row / spec.granularity, 1));
+  channel.block_bursts = bursts_of(number(spec.granularity));
+  channel.ccds = number(spec.ccds);
+  channel.ccdl = number(spec.ccdl);
+  channel.ccdwl = number(spec.ccdwl);
+  channel.rcd = number(spec.rcd);
+  channel.rp = number(spec.rp);
+  channel.ras = number(spec.ras);
+  channel.rc = number(spec.rc);
+  channel.rrd = number(spec.rrd);
+  channel.rtp = number(spec.rtp);
+  channel.wr = number(spec.wr);
+  channel.wtr = number(spec.wtr);
+  channel.rtw = number(spec.rtw);
+  channel.cl = number(spec.cl);
+  channel.cwl = number(spec.cwl);
+  channel.latency = spec.dram_latency;
+  channel.queue = number(spec.dram_queue);
+  channel.max_bypass = number(spec.max_bypass);
+  return channel;
+}
+
+}  // namespace
 
 MemorySystemSpec memory_spec(const machine::GpuSpec& spec) {
   MemorySystemSpec memory;
@@ -17,18 +49,9 @@ MemorySystemSpec memory_spec(const machine::GpuSpec& spec) {
   memory.cache.granularity = spec.granularity;
   memory.cache.clock = std::llround(static_cast<double>(spec.clock) * spec.speed);
   memory.cache.hit_latency = spec.l2_latency;
-  memory.channel.clock_period = std::llround(
-      static_cast<double>(second) / (static_cast<double>(spec.memory_clock) * spec.memory_efficiency * spec.speed));
-  memory.channel.ccdl = static_cast<std::uint32_t>(spec.ccdl);
-  memory.channel.ccdwl = static_cast<std::uint32_t>(spec.ccdwl);
-  memory.channel.bank_groups = static_cast<std::uint32_t>(spec.bank_groups);
-  memory.channel.group_bursts = bursts_of(static_cast<std::uint32_t>(spec.group_run));
-  memory.channel.block_bursts = bursts_of(static_cast<std::uint32_t>(spec.granularity));
-  memory.channel.turnaround = static_cast<std::uint32_t>(spec.turnaround);
-  memory.channel.row_time = static_cast<std::uint32_t>(spec.row_time);
-  memory.channel.latency = spec.dram_latency;
-  memory.channel.queue = static_cast<std::uint32_t>(spec.dram_queue);
-  memory.channel.max_bypass = static_cast<std::uint32_t>(spec.max_bypass);
+  memory.channel = channel_spec(spec);
+  memory.limits.waiting_bursts = spec.l2_queue;
+  memory.limits.fetches = std::max<std::int64_t>(spec.l2_misses * spec.l2_line / spec.granularity, 1);
   memory.channels = static_cast<std::uint32_t>(spec.channels);
   memory.arbitration.policy = spec.arbitration;
   memory.arbitration.starvation_limit = spec.starvation_limit;

@@ -15,15 +15,17 @@ namespace {
 using program::Region;
 using program::RegionKind;
 
-/// Blocks of both operands that one stage loads after the other: each stage loads the rows and columns of its tiles.
+/// Accesses of both operands that one stage makes after the other: each stage loads the rows and columns of its tiles.
 std::int64_t loads_by_stage(const program::GemmShape& shape, const GemmLayout& layout, const program::AddressMap& map,
-                            std::int64_t stage) {
+                            const machine::GpuSpec& spec, std::int64_t stage) {
+  const std::int64_t of_row = std::int64_t{layout.a_blocks()} * layout.a_accesses(spec.l2_line);
+  const std::int64_t of_column = std::int64_t{layout.b_blocks()} * layout.b_accesses(spec.l2_line);
   std::int64_t blocks = 0;
   std::int64_t running = 0;
   std::set<std::int64_t> rows, columns;  // each with the part of k
   const auto end_stage = [&] {
-    blocks += layout.chunks() * (static_cast<std::int64_t>(rows.size()) * layout.a_blocks() +
-                                 static_cast<std::int64_t>(columns.size()) * layout.b_blocks());
+    blocks += layout.chunks() *
+              (static_cast<std::int64_t>(rows.size()) * of_row + static_cast<std::int64_t>(columns.size()) * of_column);
     rows.clear();
     columns.clear();
     running = 0;
@@ -39,11 +41,13 @@ std::int64_t loads_by_stage(const program::GemmShape& shape, const GemmLayout& l
   return blocks;
 }
 
-std::int64_t loaded_blocks(const program::GemmShape& shape, const GemmLayout& layout, const program::AddressMap& map,
-                           const machine::GpuSpec& spec, std::int64_t cus) {
+std::int64_t loads(const program::GemmShape& shape, const GemmLayout& layout, const program::AddressMap& map,
+                   const machine::GpuSpec& spec, std::int64_t cus) {
   const auto operands = static_cast<std::int64_t>(layout.c_block(0));
-  if (operands * spec.granularity <= spec.l2_capacity) return operands;
-  return loads_by_stage(shape, layout, map, cus * spec.work_groups_per_cu);
+  const auto of_a = static_cast<std::int64_t>(layout.b_block(0, 0));
+  if (operands * spec.granularity <= spec.l2_capacity)
+    return of_a * layout.a_accesses(spec.l2_line) + (operands - of_a) * layout.b_accesses(spec.l2_line);
+  return loads_by_stage(shape, layout, map, spec, cus * spec.work_groups_per_cu);
 }
 
 /// What the stores of a tile become: transactions here, messages, and what as many messages bring from others.
@@ -95,7 +99,7 @@ KernelVolume volume_of(const program::GemmKernel& gemm, const machine::GpuSpec& 
   const program::AddressMap map = gemm.address_map(rank, ranks);
   KernelVolume volume;
   volume.loads = gemm.shape.tiles() * ceil_div(gemm.shape.k, gemm.shape.tile_k);
-  volume.transactions = loaded_blocks(gemm.shape, layout, map, spec, cus);
+  volume.transactions = loads(gemm.shape, layout, map, spec, cus);
   for (const Region& region : map.regions) add_stores(region, gemm, layout, spec, volume);
   for (const Region& region : gemm.input_address_map(rank, ranks).regions)
     add_input(region, gemm.shape, layout, spec, volume);

@@ -45,7 +45,6 @@ std::vector<std::string> problems(const CacheSpec& spec) {
 Cache::Cache(const CacheSpec& spec)
     : spec_(checked(spec)),
       set_spread_(static_cast<std::uint32_t>(spec.sets())),
-      bank_spread_(spec.banks),
       tags_(static_cast<std::size_t>(spec.sets())),
       sets_(static_cast<std::size_t>(spec.sets())),
       bytes_(static_cast<std::size_t>(spec.sets()) * most_ways),

@@ -13,7 +13,10 @@ MemorySystem::MemorySystem(const MemorySystemSpec& spec, MemoryClient& client)
       client_(&client),
       cache_(spec.cache),
       spread_(spec.channels),
+      banks_of_channel_(std::max(spec.cache.banks / spec.channels, 1U)),
+      banks_(spec.cache.banks),
       data_at_(cache_.entries(), 0),
+      missing_(cache_.entries(), 0),
       first_waiter_(cache_.entries(), none) {
   for (std::uint32_t index = 0; index < spec.channels; ++index) channels_.emplace_back(spec, *this, index);
 }
@@ -30,53 +33,167 @@ std::vector<const MemoryChannel*> MemorySystem::channels() const {
   return all;
 }
 
-void MemorySystem::lay_out(const MatrixRuns& runs) {
-  for (Channel& channel : channels_) channel.channel.set_runs(runs);
-}
-
 void MemorySystem::arbitrate(Time now, const std::string& policy) {
   if (policy == spec_.arbitration.policy) return;
   spec_.arbitration.policy = policy;
   for (Channel& channel : channels_) channel.channel.set_policy(now, make_arbitration(spec_.arbitration));
 }
 
+L2Access MemorySystem::access(L2Access::Kind kind, const MemoryRequest& request) const {
+  const MemoryBlocks blocks = layout_.find(request.block);
+  return {kind, request, blocks, spread_.place(blocks.first)};
+}
+
 void MemorySystem::push(Time now, const MemoryRequest& request) {
-  channels_[spread_.place(request.block).index].channel.push(now, request);
+  push_to(spread_.place(layout_.find(request.block).first), now, request);
+}
+
+void MemorySystem::push_to(BlockSpread::Place place, Time now, MemoryRequest request) {
+  request.place = place.run;
+  channels_[place.index].channel.push(now, request);
+}
+
+/// A fetch of pieces of several lines: an access each, but none without bytes
+/// at the edge of a matrix.
+void MemorySystem::push_pieces(const MemoryBlocks& blocks, Time now, MemoryRequest request) {
+  const std::uint32_t all = request.bytes;
+  const std::uint32_t count = std::min(blocks.count, all);
+  missing_[request.owner] = count;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    request.bytes = all * (i + 1) / count - all * i / count;
+    push_to(spread_.place(blocks.first + i * blocks.apart), now, request);
+  }
+}
+
+void MemorySystem::wake(Time now, std::uint32_t channel) {
+  channels_[channel].channel.wake(now);
+  const std::uint32_t first = channel * banks_of_channel_ % static_cast<std::uint32_t>(banks_.size());
+  for (std::uint32_t i = 0; i < banks_of_channel_; ++i) {
+    if (!banks_[first + i].waiting.empty()) go_on(first + i, now);
+  }
+}
+
+MemorySystem::Answer MemorySystem::come(const L2Access& access, Time now) {
+  const std::uint32_t number = bank_of(access.place);
+  L2Bank& bank = banks_[number];
+  if (bank.serving || !bank.waiting.empty() || held_up(access, now)) {
+    bank.waiting.push(access);
+    return std::nullopt;
+  }
+  bank.serving = true;
+  const Stored result = carry_out(access, now);
+  bank.serving = false;
+  if (!bank.waiting.empty()) go_on(number, now);
+  return result;
+}
+
+/// Serves what waits in a bank, as far as it can.
+void MemorySystem::go_on(std::uint32_t number, Time now) {
+  L2Bank& bank = banks_[number];
+  if (bank.serving) return;
+  bank.serving = true;
+  while (!bank.waiting.empty() && !held_up(bank.waiting.front(), now)) {
+    const L2Access access = bank.waiting.pop();
+    answer(access, carry_out(access, now), now);
+  }
+  bank.serving = false;
+}
+
+/// Hits never wait for the DRAM. Which stores push a dirty block out is not
+/// known before: all that are no hits wait.
+bool MemorySystem::held_up(const L2Access& access, Time now) {
+  L2Bank& bank = banks_[bank_of(access.place)];
+  const bool full =
+      channels_[access.place.index].channel.waiting_bursts(MemoryStream::compute) >= spec_.limits.waiting_bursts;
+  if (access.kind == L2Access::Kind::past) return full;
+  bool no_register = false;
+  if (access.kind == L2Access::Kind::load && bank.fetches >= spec_.limits.fetches) {
+    while (!bank.freed.empty() && bank.freed.front() <= now) {
+      bank.freed.pop();
+      --bank.fetches;
+    }
+    no_register = bank.fetches >= spec_.limits.fetches;
+  }
+  if ((!full && !no_register) || cache_.holds(access.request.block)) return false;
+  if (!full && !bank.freed.empty() && bank.woken_at != bank.freed.front()) {
+    bank.woken_at = bank.freed.front();
+    client_->wake_channel(access.place.index, bank.woken_at);
+  }
+  return true;
+}
+
+MemorySystem::Stored MemorySystem::carry_out(const L2Access& access, Time now) {
+  switch (access.kind) {
+    case L2Access::Kind::load:
+      return {load(access, now), false};
+    case L2Access::Kind::store:
+      return store(access, now);
+    case L2Access::Kind::past:
+      break;
+  }
+  push_to(access.place, now, access.request);
+  return {never, false};
+}
+
+/// Of an access that had to wait for its turn.
+void MemorySystem::answer(const L2Access& access, const Stored& result, Time now) {
+  if (result.served == never || result.waits || access.request.owner == nobody) return;
+  const std::uint32_t owner = access.request.owner;
+  access.kind == L2Access::Kind::load ? client_->arrived(owner, result.served) : client_->room_made(owner, now);
 }
 
 Time MemorySystem::read(Time now, BlockId block, std::uint32_t bytes, TrafficClass traffic, std::uint32_t owner) {
-  const Time served = time_after(cache_.bank_time(block, bytes, now), spec_.cache.hit_latency);
-  const CacheResult result = cache_.read(block, bytes);
+  const MemoryRequest wanted{block, bytes, MemoryOp::read, MemoryStream::compute, traffic, owner, 0};
+  return come(access(L2Access::Kind::load, wanted), now).value_or(Stored{never, false}).served;
+}
+
+Time MemorySystem::load(const L2Access& access, Time now) {
+  const MemoryRequest& wanted = access.request;
+  const std::uint32_t bank = bank_of(access.place);
+  const Time served = time_after(cache_.bank_time(bank, wanted.bytes, now), spec_.cache.hit_latency);
+  const CacheResult result = cache_.read(wanted.block, wanted.bytes);
+  MemoryRequest fetched = wanted;
   switch (result.outcome) {
     case CacheOutcome::hit:
       // A block counts as held from the moment when its fetch is certain; its
       // data may be on their way.
       return std::max(served, data_at_[result.entry]);
     case CacheOutcome::pending:
-      wait(result.entry, owner);
+      wait(result.entry, wanted.owner);
       return never;
     case CacheOutcome::miss:
-      wait(result.entry, owner);
-      write_victim_back(now, result, traffic);
-      push(now, {block, bytes, MemoryOp::read, MemoryStream::compute, traffic, result.entry, fetch});
+      wait(result.entry, wanted.owner);
+      write_victim_back(now, result, wanted.traffic);
+      ++banks_[bank].fetches;
+      fetched.owner = result.entry;
+      fetched.detail = fetch + bank;
+      data_at_[result.entry] = 0;
+      push_pieces(access.blocks, now, fetched);
       return never;
     case CacheOutcome::no_room:
       break;
   }
-  read_uncached(now, block, bytes, MemoryStream::compute, traffic, owner);
+  fetched.detail = direct_read;
+  push_to(access.place, now, fetched);
   return never;
 }
 
 void MemorySystem::read_uncached(Time now, BlockId block, std::uint32_t bytes, MemoryStream stream,
                                  TrafficClass traffic, std::uint32_t owner) {
-  push(now, {block, bytes, MemoryOp::read, stream, traffic, owner, direct_read});
+  store_uncached(now, {block, bytes, MemoryOp::read, stream, traffic, owner, direct_read});
 }
 
 MemorySystem::Stored MemorySystem::write(Time now, BlockId block, std::uint32_t bytes, TrafficClass traffic,
                                          std::uint32_t owner) {
-  Stored stored{cache_.bank_time(block, bytes, now), false};
-  const CacheResult result = cache_.write(block, bytes);
-  MemoryRequest leaving{block, bytes, MemoryOp::write, MemoryStream::compute, traffic, owner, room};
+  const MemoryRequest wanted{block, bytes, MemoryOp::write, MemoryStream::compute, traffic, owner, room};
+  return come(access(L2Access::Kind::store, wanted), now).value_or(Stored{now, true});
+}
+
+MemorySystem::Stored MemorySystem::store(const L2Access& access, Time now) {
+  const MemoryRequest& wanted = access.request;
+  Stored stored{cache_.bank_time(bank_of(access.place), wanted.bytes, now), false};
+  const CacheResult result = cache_.write(wanted.block, wanted.bytes);
+  MemoryRequest leaving = wanted;
   if (result.outcome != CacheOutcome::no_room) {
     data_at_[result.entry] = stored.served;
     leaving.block = result.victim;
@@ -87,9 +204,22 @@ MemorySystem::Stored MemorySystem::write(Time now, BlockId block, std::uint32_t 
   return stored;
 }
 
-void MemorySystem::store_uncached(Time now, const MemoryRequest& request) { push(now, request); }
+void MemorySystem::store_uncached(Time now, const MemoryRequest& request) {
+  if (request.stream == MemoryStream::communication) return push(now, request);
+  static_cast<void>(come(access(L2Access::Kind::past, request), now));
+}
 
+// What still waits for its turn is carried out first: the next kernel has
+// blocks of its own.
 void MemorySystem::flush(Time now, TrafficClass traffic) {
+  for (L2Bank& bank : banks_) {
+    bank.serving = true;
+    while (!bank.waiting.empty()) {
+      const L2Access access = bank.waiting.pop();
+      answer(access, carry_out(access, now), now);
+    }
+    bank.serving = false;
+  }
   cache_.flush([&](BlockId block, std::uint32_t bytes) {
     push(now, {block, bytes, MemoryOp::write, MemoryStream::compute, traffic, 0, write_back});
   });
@@ -116,6 +246,7 @@ void MemorySystem::wait(std::uint32_t entry, std::uint32_t owner) {
 
 void MemorySystem::enqueued(const MemoryRequest& request, Time now) {
   if (request.op == MemoryOp::read || request.detail == write_back) return;
+  if (request.detail == room && request.owner == nobody) return;
   request.detail == room ? client_->room_made(request.owner, now) : client_->stored(request, now);
 }
 
@@ -123,9 +254,25 @@ void MemorySystem::done(const MemoryRequest& request, Time at) {
   client_->served(request, at);
   if (request.op != MemoryOp::read) return;
   if (request.detail == direct_read) return client_->arrived(request.owner, at);
-  const std::uint32_t entry = cache_.fill(request.block);
-  const Time there = time_after(at, spec_.cache.hit_latency);
-  data_at_[entry] = there;
+  const std::uint32_t entry = request.owner;
+  data_at_[entry] = std::max(data_at_[entry], time_after(at, spec_.cache.hit_latency));
+  if (--missing_[entry] > 0) return;
+  static_cast<void>(cache_.fill(request.block));
+  free_register(request.detail - fetch, at);
+  tell_waiters(entry, data_at_[entry]);
+}
+
+/// Some pieces of a block are in other channels than the one that its bank is
+/// in front of: the bank has to be told.
+void MemorySystem::free_register(std::uint32_t number, Time at) {
+  L2Bank& bank = banks_[number];
+  bank.freed.push(at);
+  if (bank.waiting.empty() || bank.woken_at == at) return;
+  bank.woken_at = at;
+  client_->wake_channel(number / banks_of_channel_, at);
+}
+
+void MemorySystem::tell_waiters(std::uint32_t entry, Time there) {
   std::uint32_t index = std::exchange(first_waiter_[entry], none);
   while (index != none) {
     const Waiter waiter = waiters_[index];

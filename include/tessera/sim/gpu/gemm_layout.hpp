@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "tessera/program/kernel.hpp"
-#include "tessera/sim/memory/request.hpp"
+#include "tessera/sim/memory/memory_layout.hpp"
 
 namespace tessera::sim {
 
@@ -23,8 +23,13 @@ class GemmLayout {
   [[nodiscard]] std::uint32_t c_blocks() const { return c_blocks_; }  ///< of a tile
   [[nodiscard]] BlockId blocks() const { return a_total_ + b_total_ + c_total_; }
 
-  /// Runs of consecutive addresses within the parts of a tile.
-  [[nodiscard]] MatrixRuns runs() const;
+  /// Where they lie in memory: A row by row, B and the result too, unless they are transposed. What BLAS calls a
+  /// column-major result of n x m is such a one.
+  /// Of operands, a fetch takes `access` B of a line at least.
+  [[nodiscard]] MemoryLayout in_memory(std::int64_t access) const;
+  /// Accesses of a fetch of one of their blocks.
+  [[nodiscard]] std::uint32_t a_accesses(std::int64_t access) const { return a_place(access).accesses; }
+  [[nodiscard]] std::uint32_t b_accesses(std::int64_t access) const { return b_place(access).accesses; }
   [[nodiscard]] std::int64_t row_of(std::int64_t tile) const;
   [[nodiscard]] std::int64_t column_of(std::int64_t tile) const;
   [[nodiscard]] BlockId a_block(std::int64_t tile, std::int64_t chunk) const { return row_block(row_of(tile), chunk); }
@@ -61,6 +66,15 @@ class GemmLayout {
   }
 
  private:
+  struct Extent {
+    std::int64_t parts = 0;
+    std::int64_t elements = 0;  // of a part
+  };
+  [[nodiscard]] MatrixPlace place(Extent along, Extent across, bool along_first, std::int64_t access) const;
+
+  [[nodiscard]] MatrixPlace a_place(std::int64_t access) const;
+  [[nodiscard]] MatrixPlace b_place(std::int64_t access) const;
+
   program::GemmShape shape_;
   std::int64_t granularity_;
   std::int64_t tiles_;  // of the result

@@ -28,7 +28,7 @@ struct ArbitrationSpec {
   std::uint32_t threshold = unlimited_occupancy;
   /// mca: communication that has waited for so long, times its bursts, goes first. The paper gives no value; ours lets
   /// it have what two links of 75 GB/s bring and fetch.
-  Time starvation_limit = 13'500;  // ps
+  Time starvation_limit = 6'750;  // ps
 };
 
 /// A stream as its policy sees it.

@@ -116,7 +116,6 @@ class Cache {
   [[nodiscard]] const CacheCounts& counts() const { return counts_; }
   [[nodiscard]] std::uint32_t entries() const { return static_cast<std::uint32_t>(sets_.size()) * most_ways; }
   [[nodiscard]] std::uint32_t set_of(BlockId block) const { return set_spread_.place(block).index; }
-  [[nodiscard]] std::uint32_t bank_of(BlockId block) const { return bank_spread_.place(block).index; }
   /// Whether it is held or being fetched.
   [[nodiscard]] bool holds(BlockId block) const;
   /// Number of blocks that are being fetched.
@@ -155,10 +154,10 @@ class Cache {
     }
   }
 
-  /// When a bank has served an access that comes at `now`: first in, first out;
+  /// When bank `number` has served an access that comes at `now`: first in, first out;
   /// each access takes whole clocks. Accesses come in order of time.
-  [[nodiscard]] Time bank_time(BlockId block, std::uint32_t bytes, Time now) {
-    Bank& bank = banks_[bank_of(block)];
+  [[nodiscard]] Time bank_time(std::uint32_t number, std::uint32_t bytes, Time now) {
+    Bank& bank = banks_[number];
     if (now > bank.end) {
       bank.start = now;
       bank.clocks = 0;
@@ -224,7 +223,7 @@ class Cache {
   void empty(std::uint32_t index);
 
   CacheSpec spec_;
-  BlockSpread set_spread_, bank_spread_;
+  BlockSpread set_spread_;
   std::vector<Tags> tags_;            // by set
   std::vector<Set> sets_;             // by set
   std::vector<std::uint32_t> bytes_;  // by entry: of dirty blocks

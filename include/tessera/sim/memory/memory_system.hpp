@@ -5,10 +5,13 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "tessera/sim/memory/cache.hpp"
 #include "tessera/sim/memory/channel.hpp"
+#include "tessera/sim/memory/l2_bank.hpp"
+#include "tessera/sim/memory/memory_layout.hpp"
 
 namespace tessera::sim {
 
@@ -17,9 +20,10 @@ struct MemorySystemSpec {
   ChannelSpec channel;
   std::uint32_t channels = 32;
   ArbitrationSpec arbitration;
+  L2Limits limits;
 };
 
-/// Whose memory it is.
+/// Whose memory it is. What it is told from within a call may call back.
 class MemoryClient {
  public:
   virtual ~MemoryClient() = default;
@@ -42,15 +46,20 @@ class MemorySystem {
   MemorySystem(const MemorySystemSpec& spec, MemoryClient& client);
 
   /// Reads a block through the L2 for the compute stream: when it is there, or
-  /// `never` where that is not known yet; then the client is told.
+  /// `never` where that is not known yet; then the client is told. What needs the
+  /// DRAM while the channel's queue or the bank's miss registers are full holds
+  /// up its bank of the L2, and all that comes to that bank behind it.
   [[nodiscard]] Time read(Time now, BlockId block, std::uint32_t bytes, TrafficClass traffic, std::uint32_t owner);
-  /// Past the L2; the client is always told.
+  /// Past the L2; the client is always told. What the compute stream asks for
+  /// takes its turn in its bank all the same, as stores do.
   void read_uncached(Time now, BlockId block, std::uint32_t bytes, MemoryStream stream, TrafficClass traffic,
                      std::uint32_t owner);
   struct Stored {
     Time served = 0;     ///< when its bank has taken it
-    bool waits = false;  ///< a dirty block has to leave first: the client is told (MemoryClient::room_made)
+    bool waits = false;  ///< its bank is held up, or a dirty block has to leave: the client is told (room_made)
   };
+  /// As `owner` of a store: it is not told.
+  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
   /// Stores a whole block into the L2. It waits until a dirty block whose place it takes has entered its DRAM queue,
   /// which may be told before this returns.
   [[nodiscard]] Stored write(Time now, BlockId block, std::uint32_t bytes, TrafficClass traffic, std::uint32_t owner);
@@ -60,8 +69,8 @@ class MemorySystem {
   /// Writes dirty blocks back and empties the L2: what happens between kernels.
   void flush(Time now, TrafficClass traffic);
 
-  void wake(Time now, std::uint32_t channel) { channels_[channel].channel.wake(now); }
-  void lay_out(const MatrixRuns& runs);
+  void wake(Time now, std::uint32_t channel);
+  void lay_out(const MemoryLayout& layout) { layout_ = layout; }
   /// All channels follow the policy of this name from now on.
   void arbitrate(Time now, const std::string& policy);
   [[nodiscard]] std::vector<MemoryChannel*> channels();
@@ -70,13 +79,12 @@ class MemorySystem {
 
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
-  /// Requests of the memory system itself, by `detail`: fetches of the L2 name
-  /// their entry in `owner`.
+  /// Requests of the memory system itself, by `detail`.
   enum Detail : std::uint32_t {
-    fetch = ~std::uint32_t{0},
-    direct_read = fetch - 1,
-    write_back = fetch - 2,
-    room = fetch - 3,  ///< a write-back that a store of `owner` waits for
+    direct_read = ~std::uint32_t{0},
+    write_back = direct_read - 1,
+    room = direct_read - 2,  ///< a write-back that a store of `owner` waits for
+    fetch = 0xE000'0000U,    ///< plus the bank of the L2 that fetches; `owner` is the entry
   };
 
   /// A channel announces for itself.
@@ -94,18 +102,43 @@ class MemorySystem {
     std::uint32_t next = none;
   };
 
+  [[nodiscard]] L2Access access(L2Access::Kind kind, const MemoryRequest& request) const;
+  [[nodiscard]] std::uint32_t bank_of(BlockSpread::Place place) const {
+    const std::uint32_t bank = place.index * banks_of_channel_ + place.run % banks_of_channel_;
+    return bank < banks_.size() ? bank : bank % static_cast<std::uint32_t>(banks_.size());
+  }
+
   void enqueued(const MemoryRequest& request, Time now);
   void done(const MemoryRequest& request, Time at);
   void push(Time now, const MemoryRequest& request);
+  void push_to(BlockSpread::Place place, Time now, MemoryRequest request);
+  void push_pieces(const MemoryBlocks& blocks, Time now, MemoryRequest request);
+
+  // What comes to a bank of the L2, in turn.
+  using Answer = std::optional<Stored>;  // of a read: when it is there; none: it has to wait for its turn
+  [[nodiscard]] Answer come(const L2Access& access, Time now);
+  void go_on(std::uint32_t bank, Time now);
+  [[nodiscard]] bool held_up(const L2Access& access, Time now);
+  [[nodiscard]] Stored carry_out(const L2Access& access, Time now);
+  [[nodiscard]] Time load(const L2Access& access, Time now);
+  [[nodiscard]] Stored store(const L2Access& access, Time now);
+  void answer(const L2Access& access, const Stored& result, Time now);
+
   void wait(std::uint32_t entry, std::uint32_t owner);
   void write_victim_back(Time now, const CacheResult& result, TrafficClass traffic);
+  void free_register(std::uint32_t bank, Time at);
+  void tell_waiters(std::uint32_t entry, Time there);
 
   MemorySystemSpec spec_;
   MemoryClient* client_;
   Cache cache_;
   BlockSpread spread_;
+  MemoryLayout layout_;
+  std::uint32_t banks_of_channel_;           // of the L2; 1 where several channels share one
+  std::vector<L2Bank> banks_;                // of the L2
   std::deque<Channel> channels_;             // they announce to themselves, so they must not move
   std::vector<Time> data_at_;                // by entry of the L2: when its latest fetch arrives
+  std::vector<std::uint32_t> missing_;       // by entry: pieces that DRAM has yet to read
   std::vector<std::uint32_t> first_waiter_;  // by entry
   std::vector<Waiter> waiters_;
   std::uint32_t free_waiter_ = none;

@@ -1,7 +1,6 @@
 // Transactions of a GPU's memory system.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include "tessera/base/time.hpp"
@@ -13,26 +12,12 @@ namespace tessera::sim {
 /// are consecutive.
 using BlockId = std::uint64_t;
 
-/// DRAM moves bursts of so many bytes; queues and thresholds count them.
-inline constexpr std::int64_t burst_bytes = 64;
+/// What a column command of HBM2 moves: 128 bits at both edges of a clock.
+/// Queues and thresholds count such bursts.
+inline constexpr std::int64_t burst_bytes = 32;
 [[nodiscard]] constexpr std::uint32_t bursts_of(std::uint32_t bytes) {
   return static_cast<std::uint32_t>((bytes + burst_bytes - 1) / burst_bytes);
 }
-
-/// B of a DRAM row: HBM2's page.
-inline constexpr std::uint32_t dram_row_bytes = 1024;
-
-/// Where matrices lie in memory: blocks below `ends[0]` belong to the first one, those below `ends[1]` to the second,
-/// the others to the third. A transaction opens a DRAM row for each run of consecutive addresses that it touches.
-struct MatrixRuns {
-  std::array<BlockId, 2> ends{};
-  std::array<std::uint32_t, 3> run{dram_row_bytes, dram_row_bytes, dram_row_bytes};  ///< B, of each matrix
-
-  [[nodiscard]] std::uint32_t rows(BlockId block, std::uint32_t bytes) const {
-    const std::uint32_t length = run[block < ends[0] ? 0 : block < ends[1] ? 1 : 2];
-    return (bytes + length - 1) / length;
-  }
-};
 
 /// What queues apart at the memory controller (T3, section 4.5).
 enum class MemoryStream : std::uint8_t { compute, communication };
@@ -78,7 +63,10 @@ struct MemoryRequest {
   /// Whose it is, for the owner of the channel alone.
   std::uint32_t owner = 0;
   std::uint32_t detail = 0;
+  /// Among the blocks of its channel, in order of addresses; the memory system
+  /// fills it in.
+  std::uint32_t place = 0;
 };
-static_assert(sizeof(MemoryRequest) == 24);
+static_assert(sizeof(MemoryRequest) == 32);
 
 }  // namespace tessera::sim
