@@ -57,7 +57,7 @@ config::Schema<Parameters> make_schema() {
            "fraction of peak that no GEMM exceeds from start to end, whatever its shape: what power leaves")
       .at_least("0.01")
       .at_most("1")
-      .otherwise("1");
+      .optional();
   cost::add_attention(s);
   cost::add_memory_shares(s);
   s.integer("operand_bytes_per_clock", &Parameters::operand_bytes_per_clock,
@@ -117,11 +117,16 @@ class Tile : public CostModel {
     if (op.kind == OperatorKind::attention) longest = std::max(longest, attention_time(op, device));
     const double total = longest + cost::launch(op, parameters_.launch_overhead);
     if (!is_gemm) return cost::round_up(total, op, device);
-    const double fastest = static_cast<double>(op.flops) / (cost::peak_rate(op, device) * parameters_.matrix_limit);
-    return cost::round_up(std::max(total * deviation(op), fastest), op, device);
+    return cost::round_up(std::max(total * deviation(op), fastest(op, device)), op, device);
   }
 
  private:
+  /// What matrix_limit leaves; without one a measured GEMM may even exceed the peak that the machine file states.
+  [[nodiscard]] double fastest(const Operator& op, const machine::DeviceSpec& device) const {
+    if (parameters_.matrix_limit == 0) return 0;
+    return static_cast<double>(op.flops) / (cost::peak_rate(op, device) * parameters_.matrix_limit);
+  }
+
   [[nodiscard]] double gemm_memory() const { return parameters_.of(OperatorKind::gemm); }
 
   /// Mean of the measured neighbours' deviations, by the inverse cube of their distance; a distance of 1 is a factor of
