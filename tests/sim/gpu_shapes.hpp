@@ -1,6 +1,7 @@
 // The GPU and the GEMMs that the tests of kernels share.
 #pragma once
 
+#include "open_rows.hpp"
 #include "tessera/machine/gpu.hpp"
 #include "tessera/program/kernel.hpp"
 
@@ -19,11 +20,7 @@ inline machine::GpuSpec gpu() {
 /// 63 ns: 32 bursts, 2 ns apart.
 inline machine::GpuSpec without_rows(machine::GpuSpec spec) {
   spec.granularity = spec.l2_line = 1024;
-  spec.ccdl = 1;
-  spec.ccdwl = 2;
-  spec.rcd = spec.rp = spec.ras = spec.rc = spec.rrd = spec.rtp = spec.wr = spec.cl = spec.cwl = 0;
-  spec.rtw = 11;
-  spec.wtr = 10;
+  sim::open_rows_at_once(spec);
   return spec;
 }
 

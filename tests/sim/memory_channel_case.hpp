@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "open_rows.hpp"
 #include "tessera/sim/memory/channel.hpp"
 
 namespace tessera::sim {
@@ -21,11 +22,7 @@ struct Stamp {
 /// A channel whose rows open at once: 1 ns a burst, and 10 ns between reading and writing.
 inline ChannelSpec bus_alone() {
   ChannelSpec spec;
-  spec.ccdl = 1;
-  spec.ccdwl = 2;
-  spec.rcd = spec.rp = spec.ras = spec.rc = spec.rrd = spec.rtp = spec.wr = spec.cl = spec.cwl = 0;
-  spec.rtw = 11;
-  spec.wtr = 10;
+  open_rows_at_once(spec);
   return spec;
 }
 

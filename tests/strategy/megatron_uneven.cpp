@@ -27,6 +27,11 @@ std::string stages(std::int64_t layers, const std::string& keys) {
   return job.diagnostics.ok() ? described(plan, "layers a stage") : job.diagnostics.errors()[0];
 }
 
+/// Bytes by device.
+auto weights_of(const Plan& plan) {
+  return [&plan](program::DeviceId device) { return at_peak(plan.program, device, program::MemoryCategory::weights); };
+}
+
 std::vector<program::DeviceId> taking_part(const Plan& plan) {
   std::vector<program::DeviceId> devices;
   for (program::DeviceId i = 0; i < plan.program.devices.size(); ++i) {
@@ -57,9 +62,7 @@ TEST_CASE("a stage holds the weights and activations of its own layers") {
   TestJob job = job_of(10, 4);
   const Plan plan = job.plan("pipeline = 4\nmicro_batch = 1\nstage_layers = [3, 4, 2, 1]");
   REQUIRE(job.diagnostics.errors().empty());
-  const auto weights = [&](program::DeviceId device) {
-    return at_peak(plan.program, device, program::MemoryCategory::weights);
-  };
+  const auto weights = weights_of(plan);
   // 12 h^2 + 13 h parameters a layer, 2 B each; stages 1 and 2 hold nothing else.
   const std::int64_t layer = 2 * (12 * 512 * 512 + 13 * 512);
   CHECK(weights(1) == 4 * layer);
@@ -75,9 +78,7 @@ TEST_CASE("the ends of a pipeline may hold the embedding and the logits alone") 
   TestJob job = job_of(10, 4);
   const Plan plan = job.plan("pipeline = 4\nstage_layers = [0, 5, 5, 0]");
   REQUIRE(job.diagnostics.errors().empty());
-  const auto weights = [&](program::DeviceId device) {
-    return at_peak(plan.program, device, program::MemoryCategory::weights);
-  };
+  const auto weights = weights_of(plan);
   // 2 B a parameter: words and positions (h each) on the first stage; words, tied, and the final norm on the last.
   const std::int64_t words = 51200 * 512;
   CHECK(weights(1) == 5 * 2 * (12 * 512 * 512 + 13 * 512));

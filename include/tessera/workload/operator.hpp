@@ -29,7 +29,7 @@ enum class OperatorKind : std::uint8_t {
   host,       ///< nothing runs on the device until the host has got going again
 };
 [[nodiscard]] const char* name_of(OperatorKind kind);
-/// Work of gemm and attention is done on the matrix units; everything else streams through memory.
+/// Work of gemm and attention is done on the matrix units; all else but `host` streams through memory.
 [[nodiscard]] constexpr bool uses_matrix_units(OperatorKind kind) {
   return kind == OperatorKind::gemm || kind == OperatorKind::attention;
 }

@@ -40,10 +40,6 @@ struct Options {
   std::int64_t gradient_bytes = 4;           ///< per element of the gradient buffer
   std::int64_t reduction_bytes = 0;          ///< per element of what is summed over the replicas; 0: gradient_bytes
   bool all_reduce_gradients = false;         ///< even where the distributed optimizer wants a part of the sums alone
-
-  /// Gradients are summed over the replicas by reduce-scatter.
-  [[nodiscard]] bool scatters_gradients() const { return distributed_optimizer && !all_reduce_gradients; }
-  [[nodiscard]] std::int64_t bytes_to_reduce() const { return reduction_bytes > 0 ? reduction_bytes : gradient_bytes; }
   std::int64_t expert_parallel = 1;
   double capacity_factor = 0.0;   ///< MoE: most tokens of an expert-parallel rank, over the mean; 0: no limit
   double expert_imbalance = 0.0;  ///< MoE: largest deviation of a rank's load from the mean, as a share of the mean
@@ -51,6 +47,10 @@ struct Options {
   bool whole_attention = false;   ///< attention = "whole": each tensor rank computes the attention core of all heads
   std::string sublayers = "operators";  ///< or a configuration of strategy "t3": GEMMs that are summed over the tensor
                                         ///< ranks, with their collectives, at transaction level
+
+  /// Gradients are summed over the replicas by reduce-scatter.
+  [[nodiscard]] bool scatters_gradients() const { return distributed_optimizer && !all_reduce_gradients; }
+  [[nodiscard]] std::int64_t bytes_to_reduce() const { return reduction_bytes > 0 ? reduction_bytes : gradient_bytes; }
 };
 [[nodiscard]] const config::Schema<Options>& options_schema();
 
