@@ -19,7 +19,7 @@ def has_norm_kernel(row):
 
 
 SOURCES = {"narayanan21-t1": of_a_size_to_run, "bloom-final": of_a_size_to_run, "zerobubble-t4": of_a_size_to_run, "vocabpar-t5": of_a_size_to_run,
-           "hagemann23": has_norm_kernel, "dgxc-25.02": of_a_size_to_run}
+           "hagemann23": has_norm_kernel, "dgxc-24.11": of_a_size_to_run, "dgxc-25.02": of_a_size_to_run}
 
 
 def rows_of(source):
