@@ -3,6 +3,11 @@
 
 namespace tessera::workload {
 
+std::int64_t OptimizerShape::master_bytes() const {
+  if (master_weights == MasterWeights::fp32) return datatype == "fp32" ? 0 : 4;
+  return master_weights == MasterWeights::remainder ? 2 : 0;
+}
+
 OptimizerOperators optimizer_operators(const OptimizerShape& shape) {
   const std::int64_t element = bytes_per_element(shape.datatype);
   const std::int64_t buffer = shape.gradient_bytes * shape.parameters;
@@ -19,9 +24,10 @@ OptimizerOperators optimizer_operators(const OptimizerShape& shape) {
   // Losses are scaled in FP16 alone: the other formats reach FP32's smallest numbers, or nearly.
   if (shape.datatype == "fp16") operators.unscale.push_back(kernel("unscale gradients", state, state));
   operators.norm = {kernel("gradient norm", state, 0)};
-  operators.step = {
-      kernel("adam", 4 * state, 3 * state)};  // gradient, weight and two moments; all but the gradient change
-  if (element != 4) operators.step.push_back(kernel("weights from fp32", state, element * shape.updated));
+  const bool copied = shape.master_bytes() == 4;  // Adam works on the copy, and a kernel of its own brings it back
+  const std::int64_t kept = (shape.state_bytes() + (copied ? 0 : element)) * shape.updated;
+  operators.step = {kernel("adam", state + kept, kept)};  // gradient, weight and two moments; all but the first change
+  if (copied) operators.step.push_back(kernel("weights from fp32", state, element * shape.updated));
   return operators;
 }
 

@@ -100,6 +100,16 @@ TEST_CASE("weights, gradients and optimizer state: 18 bytes a parameter, less wi
   const Plan cut = job.plan("data = 8\ndistributed_optimizer = true\ngradient_precision = \"fp16\"");
   CHECK(at_peak(cut.program, 0, MemoryCategory::gradients) == 2 * parameters);
   CHECK(at_peak(cut.program, 0, MemoryCategory::optimizer_state) == 12 * ((parameters + 7) / 8));
+  // Moments of two bytes, and FP32 weights: 2 x 2 + 4.
+  const Plan lean = job.plan("data = 8\nmoment_precision = \"fp16\"");
+  CHECK(at_peak(lean.program, 0, MemoryCategory::optimizer_state) == 8 * parameters);
+  // No copy of the weights: two FP32 moments.
+  const Plan bare = job.plan("data = 8\nmaster_weights = \"none\"");
+  CHECK(at_peak(bare.program, 0, MemoryCategory::optimizer_state) == 8 * parameters);
+  (void)job.plan("data = 8\nmaster_weights = \"remainder\"");
+  REQUIRE(job.diagnostics.errors().size() == 1);
+  CHECK(job.diagnostics.errors()[0].find("\"remainder\" makes FP32 of BF16: workload.datatype is \"fp16\"") !=
+        std::string::npos);
 }
 
 TEST_CASE("exchanges between stages may cost the host some time") {

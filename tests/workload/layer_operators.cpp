@@ -252,7 +252,9 @@ TEST_CASE("embedding: rows of other ranks are masked, the gradient of the table 
 
 TEST_CASE("mixed-precision Adam moves these bytes for each parameter") {
   // FP16 weights, FP32 gradient buffer, 1000 weights of which this device updates 250 (distributed optimizer).
-  const OptimizerOperators ops = optimizer_operators({1000, 250, "fp16", 4});
+  const OptimizerShape shape = {1000, 250, "fp16", 4};
+  CHECK(shape.state_bytes() == 12);  // FP32 weight, two moments
+  const OptimizerOperators ops = optimizer_operators(shape);
   REQUIRE(ops.zero.size() == 1);
   CHECK(ops.zero[0].bytes_written == 4000);
   CHECK(ops.average[0].bytes_read == 4000);
@@ -267,7 +269,33 @@ TEST_CASE("mixed-precision Adam moves these bytes for each parameter") {
   CHECK(names_of(optimizer_operators({1000, 1000, "fp16", 2}).unscale) ==
         Names{"gradients to fp32", "unscale gradients"});
   CHECK(optimizer_operators({1000, 1000, "bf16", 4}).unscale.empty());
-  CHECK(names_of(optimizer_operators({1000, 1000, "fp32", 4}).step) == Names{"adam"});
+}
+
+TEST_CASE("what Adam keeps of a weight, and in which precision its moments are, decides what it moves") {
+  const auto step = [](const OptimizerShape& shape) { return optimizer_operators(shape).step; };
+  // FP32 weights are their own: 4 + 4 + 8 bytes read a parameter, 4 + 8 written, 8 of state, nothing to copy back.
+  const OptimizerShape whole = {1000, 1000, "fp32", 4};
+  CHECK(whole.state_bytes() == 8);
+  CHECK(names_of(step(whole)) == Names{"adam"});
+  CHECK(step(whole)[0].bytes_read == 16000);
+  CHECK(step(whole)[0].bytes_written == 12000);
+  // The other half of each BF16 weight: the same bytes, 2 + 8 of them state.
+  const OptimizerShape remainder = {1000, 1000, "bf16", 4, 4, MasterWeights::remainder};
+  CHECK(remainder.state_bytes() == 10);
+  CHECK(names_of(step(remainder)) == Names{"adam"});
+  CHECK(step(remainder)[0].bytes_read == 16000);
+  CHECK(step(remainder)[0].bytes_written == 12000);
+  // BF16 throughout: gradient 4, weight 2, moments 2 x 2.
+  const OptimizerShape lean = {1000, 1000, "bf16", 4, 2, MasterWeights::none};
+  CHECK(lean.state_bytes() == 4);
+  CHECK(step(lean)[0].bytes_read == 10000);
+  CHECK(step(lean)[0].bytes_written == 6000);
+  // FP8 moments beside FP32 weights: 4 + 4 + 2 read, 4 + 2 written, and the weights copied back.
+  const OptimizerShape small = {1000, 1000, "bf16", 4, 1};
+  CHECK(small.state_bytes() == 6);
+  CHECK(names_of(step(small)) == Names{"adam", "weights from fp32"});
+  CHECK(step(small)[0].bytes_read == 10000);
+  CHECK(step(small)[0].bytes_written == 6000);
 }
 
 void check_refused(const Model& model, const LayerShape& shape, const std::string& message) {

@@ -131,12 +131,25 @@ struct ParameterShare {
 /// The vocabulary padded to a multiple of 128 t, as Megatron-LM pads it.
 [[nodiscard]] std::int64_t padded_vocabulary(const Model& model, std::int64_t tensor);
 
+/// What an update keeps of a weight beside the one that layers use.
+enum class MasterWeights {
+  fp32,       ///< a copy in FP32; none of weights that are FP32 themselves
+  remainder,  ///< the 16 bits that make FP32 of a BF16 weight
+  none,       ///< nothing: weights are updated in their own datatype
+};
+
 /// Weight updates of one device.
 struct OptimizerShape {
   std::int64_t parameters = 0;      ///< weights that the device holds
   std::int64_t updated = 0;         ///< those whose optimizer state it holds (fewer with a distributed optimizer)
   std::string datatype = "fp16";    ///< of the weights
   std::int64_t gradient_bytes = 4;  ///< per element of the gradient buffer
+  std::int64_t moment_bytes = 4;    ///< per element of each of the two moments
+  MasterWeights master_weights = MasterWeights::fp32;
+
+  /// Per parameter that is updated: what is kept of the weight, and two moments.
+  [[nodiscard]] std::int64_t state_bytes() const { return master_bytes() + 2 * moment_bytes; }
+  [[nodiscard]] std::int64_t master_bytes() const;
 };
 
 /// Mixed-precision Adam (Kingma and Ba 2014; Micikevicius et al. 2017) as Megatron-LM runs it.
@@ -145,11 +158,9 @@ struct OptimizerOperators {
   std::vector<Operator> average;  ///< divides the gradient buffer by the data-parallel size, before its all-reduce
   std::vector<Operator> unscale;  ///< undoes the loss scale, looks for infinities; an all-reduce of one number follows
   std::vector<Operator> norm;     ///< of all gradients, for clipping; an all-reduce of one number follows
-  std::vector<Operator> step;     ///< Adam on FP32 weights and moments, weights copied back in their datatype
+  std::vector<Operator> step;     ///< Adam; FP32 weights copied back in the datatype of those that layers use
 };
 [[nodiscard]] OptimizerOperators optimizer_operators(const OptimizerShape& shape);
-/// Bytes of optimizer state per parameter that is updated: FP32 weight and two FP32 moments.
-inline constexpr std::int64_t optimizer_state_bytes = 12;
 
 /// FLOP of one forward pass of one sequence through the whole model, uncut: GEMMs, attention and logits.
 /// Forward and backward take three times that (model FLOPs); recomputation comes on top (hardware FLOPs).

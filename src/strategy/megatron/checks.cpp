@@ -263,6 +263,8 @@ void Checker::warn_of_idle_keys() {
   warn_if_given("gradient_precision", &Options::gradient_bytes, where);
   warn_if_given("reduction_precision", &Options::reduction_bytes, where);
   warn_if_given("gradient_reduction", &Options::all_reduce_gradients, where);
+  warn_if_given("moment_precision", &Options::moment_bytes, where);
+  warn_if_given("master_weights", &Options::master_weights, where);
   warn_if_given("fused_gradient_accumulation", &Options::fused_gradient_accumulation, where);
   if (job_.workload->phase == workload::Phase::generation)
     warn_if_given("schedule", &Options::schedule, "in generation");
@@ -282,6 +284,11 @@ void Checker::check_phase() {
     error("reduction_precision",
           "overlap_gradient_reduction reduces each layer where it stands in the buffer: reduction_precision has to be "
           "\"auto\" or that of gradient_precision");
+  }
+  if (options_.master_weights == workload::MasterWeights::remainder && workload.datatype != "bf16") {
+    error("master_weights",
+          "\"remainder\" makes FP32 of BF16: workload.datatype is \"{}\", allowed: \"fp32\", \"none\"",
+          workload.datatype);
   }
   const std::int64_t positions = model_.position == workload::PositionEmbedding::learned ? model_.max_positions : 0;
   if (positions > 0 && cut_.context() > positions) {

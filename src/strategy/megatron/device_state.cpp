@@ -67,13 +67,24 @@ DeviceState device_state(const Cut& cut, std::uint32_t stage) {
   return state;
 }
 
+workload::OptimizerShape optimizer_shape(const Cut& cut, const DeviceState& state) {
+  workload::OptimizerShape shape;
+  shape.parameters = state.parameters();
+  shape.updated = state.updated();
+  shape.datatype = cut.workload->datatype;
+  shape.gradient_bytes = cut.options.gradient_bytes;
+  shape.moment_bytes = cut.options.moment_bytes;
+  shape.master_weights = cut.options.master_weights;
+  return shape;
+}
+
 void allocate_state(Writer& writer, const DeviceState& state) {
   const Cut& cut = writer.cut();
   auto& builder = writer.builder();
   builder.allocate(MemoryCategory::weights, cut.element() * state.parameters());
   if (cut.training()) {
     builder.allocate(MemoryCategory::gradients, cut.options.gradient_bytes * state.parameters());
-    builder.allocate(MemoryCategory::optimizer_state, workload::optimizer_state_bytes * state.updated());
+    builder.allocate(MemoryCategory::optimizer_state, optimizer_shape(cut, state).state_bytes() * state.updated());
   }
   builder.allocate(MemoryCategory::kv_cache, state.kv_cache);
   builder.allocate(MemoryCategory::buffers, state.buffers);

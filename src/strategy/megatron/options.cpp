@@ -99,6 +99,16 @@ void add_gradients(config::Schema<Options>& s) {
   s.choice<bool>("gradient_reduction", &Options::all_reduce_gradients, {{"auto", false}, {"all-reduce", true}},
                  "over the replicas; auto: reduce-scatter with the distributed optimizer, all-reduce without")
       .otherwise("auto");
+  s.choice<std::int64_t>("moment_precision", &Options::moment_bytes, {{"fp32", 4}, {"fp16", 2}, {"fp8", 1}},
+                         "of Adam's two moments")
+      .otherwise("fp32");
+  s.choice<workload::MasterWeights>(
+       "master_weights", &Options::master_weights,
+       {{"fp32", workload::MasterWeights::fp32},
+        {"remainder", workload::MasterWeights::remainder},
+        {"none", workload::MasterWeights::none}},
+       "what the update keeps of a weight beside it: a copy in FP32, the 16 bits that make FP32 of BF16, or nothing")
+      .otherwise("fp32");
   s.boolean("fused_gradient_accumulation", &Options::fused_gradient_accumulation,
             "the weight-gradient GEMM adds to that buffer itself")
       .otherwise("true");

@@ -4,12 +4,7 @@ namespace tessera::strategy::megatron {
 namespace {
 
 workload::OptimizerOperators operators(const Cut& cut, const DeviceState& state) {
-  workload::OptimizerShape shape;
-  shape.parameters = state.parameters();
-  shape.updated = state.updated();
-  shape.datatype = cut.workload->datatype;
-  shape.gradient_bytes = cut.options.gradient_bytes;
-  return workload::optimizer_operators(shape);
+  return workload::optimizer_operators(optimizer_shape(cut, state));
 }
 
 /// Sum over the replicas: of the whole buffer, or of each replica's part of it with the distributed optimizer.

@@ -40,6 +40,8 @@ struct Options {
   std::int64_t gradient_bytes = 4;           ///< per element of the gradient buffer
   std::int64_t reduction_bytes = 0;          ///< per element of what is summed over the replicas; 0: gradient_bytes
   bool all_reduce_gradients = false;         ///< even where the distributed optimizer wants a part of the sums alone
+  std::int64_t moment_bytes = 4;             ///< per element of each of Adam's two moments
+  workload::MasterWeights master_weights = workload::MasterWeights::fp32;
   std::int64_t expert_parallel = 1;
   double capacity_factor = 0.0;   ///< MoE: most tokens of an expert-parallel rank, over the mean; 0: no limit
   double expert_imbalance = 0.0;  ///< MoE: largest deviation of a rank's load from the mean, as a share of the mean
