@@ -7,6 +7,7 @@ from _runs import ROOT
 
 TABLE = ROOT / "inputs" / "measured" / "iterations.csv"
 GPUS_PER_NODE = 8  # of all sources
+DGXC = {"GPT-3 175B": "gpt3", "Nemotron-4 15B": "nemotron", "Nemotron-4 340B": "nemotron-340b"}  # a file for each of its models
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Row:
     @property
     def file(self):
         if self.source.startswith("dgxc"):
-            return f"measured/dgxc-{'nemotron' if self['model'].startswith('Nemotron') else 'gpt3'}.toml"
+            return f"measured/dgxc-{DGXC[self['model']]}.toml"
         return f"measured/{self.source}.toml"
 
 
