@@ -33,7 +33,8 @@ const config::Schema<GpuSpec>& gpu_spec_schema() {
           "128");
     size("l2_line", &GpuSpec::l2_line, "of consecutive addresses that a fetch of an operand takes at least", "128 B",
          "32 B");
-    count("l2_misses", &GpuSpec::l2_misses, "lines that a bank of the L2 may be fetching, before it stalls", "192");
+    count("l2_misses", &GpuSpec::l2_misses, "bursts of 32 B that a bank of the L2 may be fetching, before it stalls",
+          "192");
     count("channels", &GpuSpec::channels, "of the memory", "32");
     s.quantity(
          "memory_clock", &GpuSpec::memory_clock, Unit::frequency,
@@ -55,6 +56,7 @@ const config::Schema<GpuSpec>& gpu_spec_schema() {
     clocks("ccdl", &GpuSpec::ccdl, "a burst to the next one of its bank group", "2");
     clocks("ccdwl", &GpuSpec::ccdwl, "an op-and-store's burst to the next one of its bank group", "4");
     clocks("rcd", &GpuSpec::rcd, "opening a row to its first burst", "14");
+    clocks("rcdwr", &GpuSpec::rcdwr, "the same, to a burst that only writes", "11");
     clocks("rp", &GpuSpec::rp, "closing a row to opening the next", "14");
     clocks("ras", &GpuSpec::ras, "opening a row to closing it", "33");
     clocks("rc", &GpuSpec::rc, "opening a row to opening the next of its bank", "47");

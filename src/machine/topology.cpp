@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "device.hpp"
 #include "faults.hpp"
 #include "reading.hpp"
@@ -110,15 +112,35 @@ void settle_memory_clock(const config::Table& device, const config::Table& trans
                                ": change one of them, or leave out memory_clock, which then follows");
 }
 
+void refuse(const config::Table& transaction, const char* key, const std::string& problem,
+            config::Diagnostics& diagnostics) {
+  const config::Value* value = transaction.find(key);
+  diagnostics.error(value == nullptr ? transaction.where() : value->where(), fmt::format("\"{}\": {}", key, problem));
+}
+
 void check_intensity_levels(const config::Table& transaction, const GpuSpec& spec, config::Diagnostics& diagnostics) {
   const std::vector<std::int64_t>& levels = spec.intensity_levels;
   if (levels.size() == 3 && levels[0] >= levels[1] && levels[1] >= levels[2] && levels[2] >= 0 &&
       levels[0] <= 1'000'000)
     return;
-  const config::Value* value = transaction.find("intensity_levels");
-  diagnostics.error(
-      value == nullptr ? transaction.where() : value->where(),
-      "\"intensity_levels\": allowed are three numbers of bursts from 1000000 to 0, none above the one before");
+  refuse(transaction, "intensity_levels",
+         "allowed are three numbers of bursts from 1000000 to 0, none above the one before", diagnostics);
+}
+
+/// What the keys say together, each of which is allowed alone.
+void check_memory(const config::Table& transaction, const GpuSpec& spec, config::Diagnostics& diagnostics) {
+  check_intensity_levels(transaction, spec, diagnostics);
+  if (spec.l2_banks % spec.channels != 0 && spec.channels % spec.l2_banks != 0) {
+    refuse(transaction, "l2_banks",
+           fmt::format("{} banks of the L2 and {} channels, allowed: one number is a multiple of the other",
+                       spec.l2_banks, spec.channels),
+           diagnostics);
+  }
+  if (spec.dram_row % spec.granularity != 0) {
+    refuse(transaction, "dram_row",
+           fmt::format("{} B, allowed: whole transactions of {} B (granularity)", spec.dram_row, spec.granularity),
+           diagnostics);
+  }
 }
 
 /// What a device has at transaction level follows from its table and from its own keys.
@@ -134,7 +156,7 @@ void read_transaction(const config::Table& table, const DeviceInput& input, Devi
   device.transaction->cus = input.cores;
   device.transaction->clock = input.clock;
   device.transaction->l2_capacity = input.cache;
-  if (value->table() != nullptr) check_intensity_levels(*value->table(), *device.transaction, diagnostics);
+  if (value->table() != nullptr) check_memory(*value->table(), *device.transaction, diagnostics);
   if (value->table() != nullptr && table.find("memory_bandwidth") != nullptr && input.memory_bandwidth > 0)
     settle_memory_clock(table, *value->table(), input.memory_bandwidth, *device.transaction, diagnostics);
 }

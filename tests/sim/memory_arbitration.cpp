@@ -183,6 +183,20 @@ TEST_CASE("arbitration: mca drains communication when the producer has ended") {
   CHECK(test.served.back() == Stamp{103, 72'000});
 }
 
+TEST_CASE("arbitration: a producer's threshold holds for no other producer") {
+  // None until the first one is known: 64 bursts enter. With 5, only one of 8. The next producer begins without one.
+  const auto entered = [](bool begins_again) {
+    ChannelCase test(long_queue(), mca(unlimited_occupancy));
+    test.channel().producer_began(0);
+    test.channel().set_threshold(0, 5);
+    if (begins_again) test.channel().producer_began(0);
+    push(test, 0, communication, 16);
+    return test.channel().occupancy();
+  };
+  CHECK(entered(false) == 8);
+  CHECK(entered(true) == 64);
+}
+
 TEST_CASE("arbitration: a policy without thresholds ignores them") {
   ChannelCase test(short_queue(), {"compute-first", 1, 1});
   test.channel().set_threshold(0, 1);

@@ -114,7 +114,7 @@ TEST_CASE("a tile walk through a small L2: hits, misses, merged loads, victims")
   for (const BlockId block : {0, 1}) CHECK(read(cache, block) == CacheOutcome::pending);
   for (const BlockId block : {6, 7}) CHECK(read(cache, block) == CacheOutcome::miss);
   CHECK(cache.pending() == 6);
-  for (const BlockId block : {5, 4, 0, 1, 7, 6}) cache.fill(block);
+  for (const BlockId block : {5, 4, 0, 1, 7, 6}) cache.fill(cache.entry_of(block));
   CHECK(cache.pending() == 0);
 
   // They store C00 and C01, which hold 40 and 64 B. C00 has room beside 6; C01
@@ -141,7 +141,7 @@ TEST_CASE("a tile walk through a small L2: hits, misses, merged loads, victims")
   CHECK(b10.victim == 8);
   CHECK(b10.victim_bytes == 40);
   CHECK(read(cache, 7) == CacheOutcome::hit);
-  for (const BlockId block : {2, 3, 6}) cache.fill(block);
+  for (const BlockId block : {2, 3, 6}) cache.fill(cache.entry_of(block));
   // C10 replaces 1, which was used before 4; C11 replaces 5, which was used
   // before WG 11 waited for 2.
   CHECK(cache.write(10, 64).victim_bytes == 0);
@@ -179,7 +179,7 @@ TEST_CASE("the least recently used block goes, whatever used it") {
   Cache cache(small(1, 4));
   for (const BlockId block : {1, 2, 3, 4}) {
     CHECK(read(cache, block) == CacheOutcome::miss);
-    cache.fill(block);
+    cache.fill(cache.entry_of(block));
   }
   // 1 is read, 2 is stored: the order of use is 3, 4, 1, 2.
   CHECK(read(cache, 1) == CacheOutcome::hit);
@@ -218,10 +218,11 @@ TEST_CASE("blocks that are being fetched stay, and a set full of them has no roo
   CHECK(waits.outcome == CacheOutcome::pending);
   CHECK(waits.entry == entry_of_7);
   // 8 is here, and the only one that can go. 7 keeps its entry all the while.
-  cache.fill(8);
+  cache.fill(cache.entry_of(8));
   CHECK(read(cache, 10) == CacheOutcome::miss);
   CHECK_FALSE(cache.holds(8));
-  CHECK(cache.fill(7) == entry_of_7);
+  CHECK(cache.entry_of(7) == entry_of_7);
+  cache.fill(entry_of_7);
   // 9 and 10 are still under way, so 7 goes, with what was stored.
   const CacheResult last = cache.read(11, 64);
   CHECK(last.victim == 7);
@@ -242,7 +243,7 @@ TEST_CASE("flush leaves what is being fetched") {
   // until they are here, and are clean then.
   CHECK(read(cache, 4) == CacheOutcome::miss);
   CHECK(read(cache, 5) == CacheOutcome::no_room);
-  for (const BlockId block : {3, 1, 4}) cache.fill(block);
+  for (const BlockId block : {3, 1, 4}) cache.fill(cache.entry_of(block));
   for (const BlockId block : {5, 6, 7}) CHECK(cache.write(block, 64).victim_bytes == 0);
 }
 
@@ -311,7 +312,8 @@ TEST_CASE("a random run equals a plain model of the cache") {
       // with fetches.
       if (what < (step / 1000 % 2 == 0 ? 400U : 100U) && !fetched.empty()) {
         const auto next = std::next(fetched.begin(), static_cast<std::ptrdiff_t>(below(fetched.size())));
-        REQUIRE(cache.fill(next->first) == next->second);
+        REQUIRE(cache.entry_of(next->first) == next->second);
+        cache.fill(next->second);
         plain.fill(next->first);
         fetched.erase(next);
       } else if (what == 999) {
@@ -368,10 +370,11 @@ TEST_CASE("bad caches, blocks and fills are refused") {
   CHECK(odd.sets() == 3);
 
   Cache cache(small(2, 2));
-  CHECK_THROWS_AS(cache.fill(1), InternalError);
+  CHECK_THROWS_AS(cache.fill(Cache::no_entry), InternalError);
+  CHECK_THROWS_AS(cache.fill(0), InternalError);
   CHECK(read(cache, 1) == CacheOutcome::miss);
-  cache.fill(1);
-  CHECK_THROWS_AS(cache.fill(1), InternalError);
+  cache.fill(cache.entry_of(1));
+  CHECK_THROWS_AS(cache.fill(cache.entry_of(1)), InternalError);
   CHECK(read(cache, 0xFFFF'FFFEU) == CacheOutcome::miss);
   CHECK_THROWS_AS(cache.read(0xFFFF'FFFFU, 64), InternalError);
   CHECK_THROWS_AS(cache.write(BlockId{1} << 40U, 64), InternalError);

@@ -24,7 +24,7 @@ ChannelSpec without_latency() {
 }  // namespace
 
 TEST_CASE("memory channel: a closed bank opens its row, then come the bursts, then the data") {
-  // tRCD 14, tCL 14, and the burst's 1; a write's data come after tCWL 2.
+  // tRCD 14, tCL 14, and the burst's 1; a write begins after 11, and its data come after tCWL 2.
   ChannelCase read(without_latency());
   read.push(5 * ns, request(MemoryOp::read, 0, 32));
   read.run();
@@ -33,7 +33,12 @@ TEST_CASE("memory channel: a closed bank opens its row, then come the bursts, th
   ChannelCase write(without_latency());
   write.push(0, request(MemoryOp::write, 0, 32));
   write.run();
-  CHECK(write.served == Stamps{{0, (14 + 2 + 1) * ns}});
+  CHECK(write.served == Stamps{{0, (11 + 2 + 1) * ns}});
+  // An update reads its row first.
+  ChannelCase update(without_latency());
+  update.push(0, request(MemoryOp::update, 0, 32));
+  update.run();
+  CHECK(update.served == Stamps{{0, (14 + 2 + 1) * ns}});
   // The last of 8 bursts is 14 ns behind the first one. A read's data are at who asked after the latency, too.
   ChannelCase block;
   block.push(0, request(MemoryOp::read, 0, 256));
@@ -74,8 +79,8 @@ TEST_CASE("memory channel: rows of a bank are opened tRC apart, and closed tRAS,
   // Eight bursts end at 28, closed at 33 again; 16 at 44, closed 4 later.
   CHECK(second(MemoryOp::read, 256, 47) == 76 * ns);
   CHECK(second(MemoryOp::read, 512, 47) == (44 + 4 + 14 + 14 + 15) * ns);
-  // Written at 28, data until 31, closed 12 later.
-  CHECK(second(MemoryOp::write, 256, 47) == (31 + 12 + 14 + 14 + 15) * ns);
+  // Written at 11 to 25, data until 28, closed 12 later.
+  CHECK(second(MemoryOp::write, 256, 47) == (28 + 12 + 14 + 14 + 15) * ns);
 }
 
 TEST_CASE("memory channel: banks are opened tRRD apart; two groups fill the bus") {
@@ -126,11 +131,11 @@ TEST_CASE("memory channel: two streams in one bank cost more than their bursts")
     test.run();
     return test.served;
   };
-  // Reads from 14 and 30 on; closed at 48, opened at 62; writes from 76 and 92 on.
-  CHECK(served(32) == Stamps{{0, 43 * ns}, {2, 59 * ns}, {128, 93 * ns}, {130, 109 * ns}});
-  // In order each opens a row: read from 14 on; closed at 33, written from 61 to 75; closed at 90, opened at 104, read
-  // from 118 to 132; closed at 137, opened at 151, written from 165 on.
-  CHECK(served(0) == Stamps{{0, 43 * ns}, {128, 78 * ns}, {2, 147 * ns}, {130, 182 * ns}});
+  // Reads from 14 and 30 on; closed at 48, opened at 62; writes from 73 and 89 on.
+  CHECK(served(32) == Stamps{{0, 43 * ns}, {2, 59 * ns}, {128, 90 * ns}, {130, 106 * ns}});
+  // In order each opens a row: read from 14 on; closed at 33, opened at 47, written from 58 to 72; closed at 87, opened
+  // at 101, read from 115 to 129; closed at 134, opened at 148, written from 159 on.
+  CHECK(served(0) == Stamps{{0, 43 * ns}, {128, 75 * ns}, {2, 144 * ns}, {130, 176 * ns}});
 }
 
 TEST_CASE("memory channel: a request that was overtaken by too many bursts goes next") {

@@ -45,6 +45,18 @@ TEST_CASE("memory layout: fetches of less than a block take several rows") {
   CHECK((four.count == 4 && four.first == 124 * 2 && four.apart == 2));
 }
 
+TEST_CASE("memory layout: all results of an array lie like the first") {
+  // 2 x 2 tiles; three results behind each other: each as far from the one before it as the result is large.
+  const GemmLayout layout(gemm(256, 512, 256), 256);
+  const sim::MemoryLayout memory = layout.in_memory(128, 3);
+  const sim::BlockId of_result = 4 * layout.c_blocks();
+  const auto at = [&](sim::BlockId block) { return memory.find(layout.c_block(0) + block).first; };
+  for (sim::BlockId block = 0; block < of_result; ++block) {
+    CHECK(at(of_result + block) - at(block) == of_result);
+    CHECK(at(2 * of_result + block) - at(block) == 2 * of_result);
+  }
+}
+
 TEST_CASE("memory layout: no two blocks are in the same place") {
   for (const bool transposed : {false, true}) {
     for (const auto order : {program::TileOrder::row_major, program::TileOrder::column_major}) {

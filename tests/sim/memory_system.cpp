@@ -45,9 +45,10 @@ class Walk final : public MemoryClient {
     }
   }
   [[nodiscard]] const Cache& cache() const { return memory_.cache(); }
+  [[nodiscard]] MemorySystem& memory() { return memory_; }
 
   void arrived(std::uint32_t owner, Time at) override { came.push_back({owner, at}); }
-  void stored(const MemoryRequest&, Time) override { FAIL("nothing is stored past the L2"); }
+  void stored(const MemoryRequest& request, Time now) override { stores.push_back({request.bytes, now}); }
   void room_made(std::uint32_t owner, Time now) override { rooms.push_back({owner, now}); }
   void served(const MemoryRequest& request, Time at) override {
     (request.op == MemoryOp::read ? reads : writes).push_back({static_cast<std::uint32_t>(request.block), at});
@@ -56,6 +57,7 @@ class Walk final : public MemoryClient {
 
   std::vector<Told> came, rooms;    // by owner
   std::vector<Told> reads, writes;  // of DRAM, by block
+  std::vector<Told> stores;         // past the L2, by bytes
 
  private:
   static MemorySystemSpec spec(Change change) {
@@ -171,6 +173,44 @@ TEST_CASE("a memory's banks of the L2 stop while the queue behind them is full, 
   CHECK(walk.came == Tolds{{1, 182 * ns}, {2, 214 * ns}, {6, 182 * ns}});
   walk.run_until(1'000 * ns);
   CHECK(walk.reads == Tolds{{0, 132 * ns}, {1, 164 * ns}, {2, 196 * ns}, {3, 228 * ns}});
+}
+
+TEST_CASE("a memory's banks of the L2 take turns while the queue behind them is full") {
+  // One channel, even blocks in bank 0, odd ones in bank 1. As above: one block in the queue, one waits for it.
+  Walk walk([](MemorySystemSpec& spec) {
+    spec.cache.capacity = 16'384;
+    spec.cache.ways = 16;
+    spec.cache.banks = 2;
+    spec.channel.queue = 32;
+    spec.limits.waiting_bursts = 16;
+  });
+  for (const BlockId block : {0, 2, 4, 6, 8, 1, 3}) CHECK(walk.read(0, block, 1) == never);
+  walk.run_until(1'000 * ns);
+  // 0, 2 and 4 find room; then there is room for one block each 32 ns: of bank 0, of bank 1, and so on.
+  std::vector<std::uint32_t> order;
+  for (const Told& read : walk.reads) order.push_back(read.owner);
+  CHECK(order == std::vector<std::uint32_t>{0, 2, 4, 6, 1, 8, 3});
+}
+
+TEST_CASE("a memory's accesses past the L2 go where their pieces are; a read is told once, a store of each") {
+  Walk walk;
+  // Two blocks, four lines of half a block each, one behind the other: 16 ns each.
+  MatrixPlace place;
+  place.part_blocks = 2;
+  place.per_block = place.accesses = 2;
+  place.lines = place.matrix = 4;
+  MemoryLayout layout;
+  layout.add(2, place);
+  walk.memory().lay_out(layout);
+  walk.memory().read_uncached(0, 1, 1024, MemoryStream::communication, TrafficClass::gemm_read, 7);
+  walk.run_until(1'000 * ns);
+  CHECK(walk.reads == Tolds{{1, 116 * ns}, {1, 132 * ns}});
+  CHECK(walk.came == Tolds{{7, 132 * ns}});
+  const MemoryRequest store{0, 1000, MemoryOp::write, MemoryStream::communication, TrafficClass::gemm_write, 8, 9};
+  walk.memory().push_uncached(2'000 * ns, store);
+  walk.run_until(3'000 * ns);
+  CHECK(walk.stores == Tolds{{500, 2'000 * ns}, {500, 2'000 * ns}});
+  CHECK(walk.writes == Tolds{{0, 2'016 * ns}, {0, 2'032 * ns}});
 }
 
 TEST_CASE("a memory's bank of the L2 stops while no miss register is free") {

@@ -8,7 +8,7 @@ template <class Spec>
 void open_rows_at_once(Spec& spec) {
   spec.ccdl = 1;
   spec.ccdwl = 2;
-  spec.rcd = spec.rp = spec.ras = spec.rc = spec.rrd = spec.rtp = spec.wr = spec.cl = spec.cwl = 0;
+  spec.rcd = spec.rcdwr = spec.rp = spec.ras = spec.rc = spec.rrd = spec.rtp = spec.wr = spec.cl = spec.cwl = 0;
   spec.rtw = 11;
   spec.wtr = 10;
 }

@@ -29,7 +29,7 @@ struct GpuSpec {
   Time l2_latency = 150 * nanosecond;
   std::int64_t l2_queue = 128;   ///< bursts that a channel's banks of the L2 may have waiting for its DRAM queue
   std::int64_t l2_line = 128;    ///< B of consecutive addresses that a fetch takes at least
-  std::int64_t l2_misses = 192;  ///< lines that a bank of the L2 may be fetching
+  std::int64_t l2_misses = 192;  ///< bursts that a bank of the L2 may be fetching
   // HBM
   std::int64_t channels = 32;
   std::int64_t memory_clock = 1'000'000'000;  ///< Hz
@@ -41,6 +41,7 @@ struct GpuSpec {
   std::int64_t ccdl = 2;
   std::int64_t ccdwl = 4;  ///< behind an op-and-store (T3)
   std::int64_t rcd = 14;
+  std::int64_t rcdwr = 11;
   std::int64_t rp = 14;
   std::int64_t ras = 33;
   std::int64_t rc = 47;

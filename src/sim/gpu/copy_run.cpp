@@ -210,7 +210,7 @@ void CopyRun::received(std::uint32_t unit, Time now) {
 void CopyRun::store_uncached(BlockId first, std::uint32_t bytes, std::uint32_t slot, Time now) {
   const MemoryOp op = updates() ? MemoryOp::update : MemoryOp::write;
   for_each_block(first, bytes, [&](BlockId block, std::uint32_t size) {
-    context_.memory->store_uncached(now, {block, size, op, MemoryStream::communication, writes(kernel_), slot, 0});
+    context_.memory->push_uncached(now, {block, size, op, MemoryStream::communication, writes(kernel_), slot, 0});
   });
 }
 

@@ -50,13 +50,14 @@ MatrixPlace GemmLayout::b_place(std::int64_t access) const {
   return shape_.b_transposed ? place(k, n, true, access) : place(n, k, false, access);
 }
 
-MemoryLayout GemmLayout::in_memory(std::int64_t access) const {
+MemoryLayout GemmLayout::in_memory(std::int64_t access, std::int64_t results) const {
   const Extent m{shape_.tile_rows(), shape_.tile_m};
   const Extent n{shape_.tile_columns(), shape_.tile_n};
   MemoryLayout layout;
   layout.add(a_total_, a_place(access));
   layout.add(b_total_, b_place(access));
-  layout.add(c_total_, place(n, m, shape_.order == program::TileOrder::row_major, granularity_));
+  layout.add(c_total_ * static_cast<BlockId>(results),
+             place(n, m, shape_.order == program::TileOrder::row_major, granularity_));
   return layout;
 }
 

@@ -47,7 +47,8 @@ GemmRun::GemmRun(const KernelContext& context, const program::GemmKernel& kernel
 }
 
 void GemmRun::begin(Time now) {
-  context_.memory->lay_out(layout_.in_memory(context_.spec->l2_line));
+  const std::int64_t results = std::max<std::int64_t>(map_.tiles / shape_.tiles(), 1);  // a gathered array holds all
+  context_.memory->lay_out(layout_.in_memory(context_.spec->l2_line, results));
   for (MemoryChannel* channel : context_.memory->channels()) {
     channel->producer_began(now);
     channel->begin_observation(now);

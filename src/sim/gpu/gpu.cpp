@@ -23,6 +23,7 @@ ChannelSpec channel_spec(const machine::GpuSpec& spec) {
   channel.ccdl = number(spec.ccdl);
   channel.ccdwl = number(spec.ccdwl);
   channel.rcd = number(spec.rcd);
+  channel.rcdwr = number(spec.rcdwr);
   channel.rp = number(spec.rp);
   channel.ras = number(spec.ras);
   channel.rc = number(spec.rc);
@@ -51,7 +52,7 @@ MemorySystemSpec memory_spec(const machine::GpuSpec& spec) {
   memory.cache.hit_latency = spec.l2_latency;
   memory.channel = channel_spec(spec);
   memory.limits.waiting_bursts = spec.l2_queue;
-  memory.limits.fetches = std::max<std::int64_t>(spec.l2_misses * spec.l2_line / spec.granularity, 1);
+  memory.limits.fetches = std::max<std::int64_t>(spec.l2_misses * burst_bytes / spec.granularity, 1);
   memory.channels = static_cast<std::uint32_t>(spec.channels);
   memory.arbitration.policy = spec.arbitration;
   memory.arbitration.starvation_limit = spec.starvation_limit;

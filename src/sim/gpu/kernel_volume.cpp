@@ -83,12 +83,13 @@ void add_stores(const Region& region, const program::GemmKernel& gemm, const Gem
 void add_input(const Region& region, const program::GemmShape& shape, const GemmLayout& layout,
                const machine::GpuSpec& spec, KernelVolume& volume) {
   if (region.kind != RegionKind::dma) return;
+  const std::int64_t accesses = layout.a_accesses(spec.l2_line);
   for (std::int64_t row = region.first_tile; row < region.first_tile + region.tiles; ++row) {
     for (std::int64_t part = 0; part < shape.wavefronts; ++part) {
       volume.bytes_sent += layout.row_part_bytes(row, part);
       volume.messages += layout.row_part_bytes(row, part) > 0 ? 1 : 0;
       for (std::int64_t chunk = layout.row_part(part); chunk < layout.row_part(part + 1); ++chunk)
-        volume.transactions += 2 * ceil_div(layout.row_bytes(row, chunk), spec.granularity);
+        volume.transactions += 2 * accesses * ceil_div(layout.row_bytes(row, chunk), spec.granularity);
     }
   }
 }

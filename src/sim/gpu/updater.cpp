@@ -3,18 +3,10 @@
 #include <utility>
 
 namespace tessera::sim {
-namespace {
-
-/// What an atomic reads, by what it writes.
-TrafficClass read_class(TrafficClass writes) {
-  return writes == TrafficClass::other ? writes : static_cast<TrafficClass>(static_cast<int>(writes) & ~1);
-}
-
-}  // namespace
 
 void Updater::store(Time now, const MemoryRequest& request) {
   if (request.op != MemoryOp::update || reduction_ != program::Reduction::atomics)
-    return memory_->store_uncached(now, request);
+    return memory_->push_uncached(now, request);
   std::uint32_t index = free_;
   if (index == none) {
     index = static_cast<std::uint32_t>(atomics_.size());
@@ -42,7 +34,7 @@ void Updater::arrived(std::uint32_t owner, Time at) { host_->wake_gpu(at, {GpuWa
 void Updater::read(std::uint32_t index, Time now) {
   MemoryRequest request = atomics_[index].request;
   request.op = MemoryOp::atomic;
-  memory_->store_uncached(now, request);
+  memory_->push_uncached(now, request);
 }
 
 void Updater::stored(const MemoryRequest& request, Time now) {

@@ -7,7 +7,7 @@ namespace {
 class CommunicationAware final : public ArbitrationPolicy {
  public:
   explicit CommunicationAware(const ArbitrationSpec& spec)
-      : threshold_(spec.threshold), starvation_limit_(spec.starvation_limit) {}
+      : first_threshold_(spec.threshold), threshold_(spec.threshold), starvation_limit_(spec.starvation_limit) {}
 
   [[nodiscard]] ArbitrationChoice choose(const ArbitrationView& view) const override {
     const bool compute = view.has(MemoryStream::compute);
@@ -25,10 +25,14 @@ class CommunicationAware final : public ArbitrationPolicy {
   }
 
   void set_threshold(std::uint32_t bursts) override { threshold_ = bursts; }
-  void producer_began() override { draining_ = false; }
+  void producer_began() override {
+    draining_ = false;
+    threshold_ = first_threshold_;  // the last producer's says nothing of this one
+  }
   void producer_ended() override { draining_ = true; }
 
  private:
+  std::uint32_t first_threshold_;
   std::uint32_t threshold_;
   Time starvation_limit_;
   bool draining_ = false;

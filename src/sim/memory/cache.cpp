@@ -58,7 +58,11 @@ void Cache::refuse(BlockId block) {
   throw InternalError("block " + std::to_string(block) + " is beyond what the tags of the L2 can tell apart");
 }
 
-bool Cache::holds(BlockId block) const { return find(locate(block)) != none; }
+std::uint32_t Cache::entry_of(BlockId block) const {
+  const BlockSpread::Place place = locate(block);
+  const std::uint32_t way = find(place);
+  return way == none ? no_entry : place.index * most_ways + way;
+}
 
 CacheResult Cache::read_miss(BlockSpread::Place place, std::uint32_t bytes) {
   const CacheResult result = allocate(place);
@@ -104,7 +108,7 @@ CacheResult Cache::allocate(BlockSpread::Place place) {
       set.dirty &= static_cast<std::uint16_t>(~(1U << way));
       ++counts_.write_backs;
     }
-    tags_[place.index].tag[way] = static_cast<std::uint32_t>(place.run);
+    tags_[place.index].tag[way] = place.run;
     set.order = to_front(set.order, way);
     return result;
   }
@@ -112,14 +116,12 @@ CacheResult Cache::allocate(BlockSpread::Place place) {
   return {};
 }
 
-std::uint32_t Cache::fill(BlockId block) {
-  const BlockSpread::Place place = locate(block);
-  const std::uint32_t way = find(place);
-  if (way == none || (sets_[place.index].pending >> way & 1U) == 0)
-    throw InternalError("block " + std::to_string(block) + " came to the L2, which did not fetch it");
-  sets_[place.index].pending &= static_cast<std::uint16_t>(~(1U << way));
+void Cache::fill(std::uint32_t entry) {
+  const auto bit = static_cast<std::uint16_t>(1U << entry % most_ways);
+  if (entry >= entries() || (sets_[entry / most_ways].pending & bit) == 0)
+    throw InternalError("a block came to entry " + std::to_string(entry) + " of the L2, which did not fetch it");
+  sets_[entry / most_ways].pending &= static_cast<std::uint16_t>(~bit);
   --pending_;
-  return place.index * most_ways + way;
 }
 
 void Cache::empty(std::uint32_t index) {

@@ -8,13 +8,14 @@ namespace tessera::sim {
 DramQueue::DramQueue(const ChannelSpec& spec) : spec_(spec), banks_(spec.banks) {}
 
 void DramQueue::push(const MemoryRequest& request, Time now, Banks& banks) {
-  plan_.start = never;
   const DramPlace place = dram_place(spec_, request.place);
   Bank& bank = banks_[place.bank];
   bank.waiting.push_back({request, entered_++, taken_ + occupancy_, place.row});
   occupancy_ += bursts_of(request.bytes);
   used_ |= std::uint64_t{1} << place.bank;
-  if (bank.waiting.size() == 1) choose(place.bank, now, banks);
+  if (bank.waiting.size() > 1) return;  // the plan holds: its bank has chosen, and others are older
+  plan_.start = never;
+  choose(place.bank, now, banks);
 }
 
 /// The bank turns to its oldest request to the open row, or opens the row of
@@ -25,10 +26,15 @@ void DramQueue::choose(std::uint32_t number, Time now, Banks& banks) {
   const auto hit = std::find_if(bank.waiting.begin(), bank.waiting.end(), open);
   if (hit != bank.waiting.end()) {
     bank.chosen = static_cast<std::size_t>(hit - bank.waiting.begin());
-    ++row_hits_;
     return;
   }
+  open_oldest(number, now, banks);
+}
+
+void DramQueue::open_oldest(std::uint32_t number, Time now, Banks& banks) {
+  Bank& bank = banks_[number];
   bank.chosen = 0;
+  bank.opened = true;
   banks.open({number, bank.waiting.front().row}, now);
 }
 
@@ -49,20 +55,16 @@ std::uint32_t DramQueue::oldest() const {
 DramQueue::Next DramQueue::plan(Time now, Banks& banks) {
   const std::uint32_t first = oldest();
   Bank& waits = banks_[first];
-  if (taken_ >= waits.waiting.front().goal + spec_.max_bypass) {
-    if (waits.chosen != 0) {
-      waits.chosen = 0;
-      const DramPlace place{first, waits.waiting.front().row};
-      if (!banks.is_open(place)) banks.open(place, now);
-    }
-    return {first, banks.earliest(first, waits.waiting.front().request.op == MemoryOp::read)};
+  if (taken_ >= waits.waiting.front().due + spec_.max_bypass) {
+    if (waits.chosen != 0) open_oldest(first, now, banks);
+    return {first, banks.earliest(first, waits.waiting.front().request.op)};
   }
   Next best;
   std::uint64_t age = 0;
   for (std::uint64_t left = used_; left != 0; left &= left - 1) {
     const auto number = static_cast<std::uint32_t>(std::countr_zero(left));
     const Entry& entry = banks_[number].waiting[banks_[number].chosen];
-    const Time start = std::max(now, banks.earliest(number, entry.request.op == MemoryOp::read));
+    const Time start = std::max(now, banks.earliest(number, entry.request.op));
     if (start > best.start || (start == best.start && entry.age > age)) continue;
     best = {number, start};
     age = entry.age;
@@ -79,6 +81,8 @@ DramQueue::Taken DramQueue::take(const Next& next, Time now, Banks& banks) {
   taken.served = banks.serve(next.bank, taken.request.op, bursts, next.start);
   occupancy_ -= bursts;
   taken_ += bursts;
+  row_hits_ += bank.opened ? 0 : 1;
+  bank.opened = false;
   if (bank.waiting.empty()) {
     used_ &= ~(std::uint64_t{1} << next.bank);
   } else {

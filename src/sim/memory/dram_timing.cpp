@@ -10,8 +10,8 @@ double longest_service(const ChannelSpec& spec) {
   const double bursts = static_cast<double>(std::max({spec.ccds, spec.ccdl, spec.ccdwl})) * spec.block_bursts;
   // A burst may wait for its group, the bus to turn, and a row to be closed and
   // opened behind those of all other banks.
-  const double row = static_cast<double>(spec.ras) + spec.rc + spec.rp + spec.rcd + spec.wr + spec.rtp +
-                     static_cast<double>(spec.rrd) * spec.banks;
+  const double row = static_cast<double>(spec.ras) + spec.rc + spec.rp + std::max(spec.rcd, spec.rcdwr) + spec.wr +
+                     spec.rtp + static_cast<double>(spec.rrd) * spec.banks;
   const double bus = static_cast<double>(spec.wtr) + spec.rtw + spec.cl + spec.cwl;
   return (2 * bursts + row + 2 * bus) * static_cast<double>(spec.clock_period) + static_cast<double>(spec.latency);
 }

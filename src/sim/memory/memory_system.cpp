@@ -15,9 +15,7 @@ MemorySystem::MemorySystem(const MemorySystemSpec& spec, MemoryClient& client)
       spread_(spec.channels),
       banks_of_channel_(std::max(spec.cache.banks / spec.channels, 1U)),
       banks_(spec.cache.banks),
-      data_at_(cache_.entries(), 0),
-      missing_(cache_.entries(), 0),
-      first_waiter_(cache_.entries(), none) {
+      fetches_(cache_.entries()) {
   for (std::uint32_t index = 0; index < spec.channels; ++index) channels_.emplace_back(spec, *this, index);
 }
 
@@ -44,32 +42,33 @@ L2Access MemorySystem::access(L2Access::Kind kind, const MemoryRequest& request)
   return {kind, request, blocks, spread_.place(blocks.first)};
 }
 
-void MemorySystem::push(Time now, const MemoryRequest& request) {
-  push_to(spread_.place(layout_.find(request.block).first), now, request);
-}
-
 void MemorySystem::push_to(BlockSpread::Place place, Time now, MemoryRequest request) {
   request.place = place.run;
   channels_[place.index].channel.push(now, request);
 }
 
-/// A fetch of pieces of several lines: an access each, but none without bytes
-/// at the edge of a matrix.
-void MemorySystem::push_pieces(const MemoryBlocks& blocks, Time now, MemoryRequest request) {
-  const std::uint32_t all = request.bytes;
-  const std::uint32_t count = std::min(blocks.count, all);
-  missing_[request.owner] = count;
+/// Pieces of several lines: an access each. What is told once is told of the last.
+void MemorySystem::push_all(const MemoryBlocks& blocks, Time now, MemoryRequest request) {
+  const std::uint32_t count = accesses(blocks, request.bytes);
+  const std::uint64_t all = request.bytes;
+  const std::uint32_t detail = request.detail;
+  if (detail == direct_read || detail == room) request.detail = silent;
   for (std::uint32_t i = 0; i < count; ++i) {
-    request.bytes = all * (i + 1) / count - all * i / count;
+    if (i + 1 == count) request.detail = detail;
+    request.bytes = static_cast<std::uint32_t>(all * (i + 1) / count - all * i / count);
     push_to(spread_.place(blocks.first + i * blocks.apart), now, request);
   }
 }
 
-void MemorySystem::wake(Time now, std::uint32_t channel) {
-  channels_[channel].channel.wake(now);
-  const std::uint32_t first = channel * banks_of_channel_ % static_cast<std::uint32_t>(banks_.size());
-  for (std::uint32_t i = 0; i < banks_of_channel_; ++i) {
-    if (!banks_[first + i].waiting.empty()) go_on(first + i, now);
+void MemorySystem::wake(Time now, std::uint32_t number) {
+  Channel& channel = channels_[number];
+  channel.channel.wake(now);
+  // The banks take turns, an access each, until all that still wait are held up.
+  const std::uint32_t first = number * banks_of_channel_ % static_cast<std::uint32_t>(banks_.size());
+  for (std::uint32_t idle = 0; idle < banks_of_channel_;) {
+    const std::uint32_t bank = first + channel.turn;
+    channel.turn = channel.turn + 1 < banks_of_channel_ ? channel.turn + 1 : 0;
+    idle = serve_one(bank, now) ? 0 : idle + 1;
   }
 }
 
@@ -83,20 +82,20 @@ MemorySystem::Answer MemorySystem::come(const L2Access& access, Time now) {
   bank.serving = true;
   const Stored result = carry_out(access, now);
   bank.serving = false;
-  if (!bank.waiting.empty()) go_on(number, now);
+  while (serve_one(number, now)) {
+  }
   return result;
 }
 
-/// Serves what waits in a bank, as far as it can.
-void MemorySystem::go_on(std::uint32_t number, Time now) {
+/// Serves what has waited longest in a bank, if it can.
+bool MemorySystem::serve_one(std::uint32_t number, Time now) {
   L2Bank& bank = banks_[number];
-  if (bank.serving) return;
+  if (bank.serving || bank.waiting.empty() || held_up(bank.waiting.front(), now)) return false;
   bank.serving = true;
-  while (!bank.waiting.empty() && !held_up(bank.waiting.front(), now)) {
-    const L2Access access = bank.waiting.pop();
-    answer(access, carry_out(access, now), now);
-  }
+  const L2Access access = bank.waiting.pop();
+  answer(access, carry_out(access, now), now);
   bank.serving = false;
+  return true;
 }
 
 /// Hits never wait for the DRAM. Which stores push a dirty block out is not
@@ -105,7 +104,7 @@ bool MemorySystem::held_up(const L2Access& access, Time now) {
   L2Bank& bank = banks_[bank_of(access.place)];
   const bool full =
       channels_[access.place.index].channel.waiting_bursts(MemoryStream::compute) >= spec_.limits.waiting_bursts;
-  if (access.kind == L2Access::Kind::past) return full;
+  if (access.kind == L2Access::Kind::uncached) return full;
   bool no_register = false;
   if (access.kind == L2Access::Kind::load && bank.fetches >= spec_.limits.fetches) {
     while (!bank.freed.empty() && bank.freed.front() <= now) {
@@ -128,10 +127,10 @@ MemorySystem::Stored MemorySystem::carry_out(const L2Access& access, Time now) {
       return {load(access, now), false};
     case L2Access::Kind::store:
       return store(access, now);
-    case L2Access::Kind::past:
+    case L2Access::Kind::uncached:
       break;
   }
-  push_to(access.place, now, access.request);
+  push_all(access.blocks, now, access.request);
   return {never, false};
 }
 
@@ -157,7 +156,7 @@ Time MemorySystem::load(const L2Access& access, Time now) {
     case CacheOutcome::hit:
       // A block counts as held from the moment when its fetch is certain; its
       // data may be on their way.
-      return std::max(served, data_at_[result.entry]);
+      return std::max(served, fetches_[result.entry].data_at);
     case CacheOutcome::pending:
       wait(result.entry, wanted.owner);
       return never;
@@ -167,20 +166,20 @@ Time MemorySystem::load(const L2Access& access, Time now) {
       ++banks_[bank].fetches;
       fetched.owner = result.entry;
       fetched.detail = fetch + bank;
-      data_at_[result.entry] = 0;
-      push_pieces(access.blocks, now, fetched);
+      fetches_[result.entry].missing = accesses(access.blocks, wanted.bytes);
+      push_all(access.blocks, now, fetched);
       return never;
     case CacheOutcome::no_room:
       break;
   }
   fetched.detail = direct_read;
-  push_to(access.place, now, fetched);
+  push_all(access.blocks, now, fetched);
   return never;
 }
 
 void MemorySystem::read_uncached(Time now, BlockId block, std::uint32_t bytes, MemoryStream stream,
                                  TrafficClass traffic, std::uint32_t owner) {
-  store_uncached(now, {block, bytes, MemoryOp::read, stream, traffic, owner, direct_read});
+  push_uncached(now, {block, bytes, MemoryOp::read, stream, traffic, owner, direct_read});
 }
 
 MemorySystem::Stored MemorySystem::write(Time now, BlockId block, std::uint32_t bytes, TrafficClass traffic,
@@ -195,7 +194,7 @@ MemorySystem::Stored MemorySystem::store(const L2Access& access, Time now) {
   const CacheResult result = cache_.write(wanted.block, wanted.bytes);
   MemoryRequest leaving = wanted;
   if (result.outcome != CacheOutcome::no_room) {
-    data_at_[result.entry] = stored.served;
+    fetches_[result.entry].data_at = stored.served;
     leaving.block = result.victim;
     leaving.bytes = result.victim_bytes;
   }
@@ -204,9 +203,9 @@ MemorySystem::Stored MemorySystem::store(const L2Access& access, Time now) {
   return stored;
 }
 
-void MemorySystem::store_uncached(Time now, const MemoryRequest& request) {
+void MemorySystem::push_uncached(Time now, const MemoryRequest& request) {
   if (request.stream == MemoryStream::communication) return push(now, request);
-  static_cast<void>(come(access(L2Access::Kind::past, request), now));
+  static_cast<void>(come(access(L2Access::Kind::uncached, request), now));
 }
 
 // What still waits for its turn is carried out first: the next kernel has
@@ -240,26 +239,27 @@ void MemorySystem::wait(std::uint32_t entry, std::uint32_t owner) {
   } else {
     free_waiter_ = waiters_[index].next;
   }
-  waiters_[index] = {owner, first_waiter_[entry]};
-  first_waiter_[entry] = index;
+  waiters_[index] = {owner, fetches_[entry].first_waiter};
+  fetches_[entry].first_waiter = index;
 }
 
 void MemorySystem::enqueued(const MemoryRequest& request, Time now) {
-  if (request.op == MemoryOp::read || request.detail == write_back) return;
+  if (request.op == MemoryOp::read || request.detail == write_back || request.detail == silent) return;
   if (request.detail == room && request.owner == nobody) return;
   request.detail == room ? client_->room_made(request.owner, now) : client_->stored(request, now);
 }
 
 void MemorySystem::done(const MemoryRequest& request, Time at) {
   client_->served(request, at);
-  if (request.op != MemoryOp::read) return;
+  if (request.op != MemoryOp::read || request.detail == silent) return;
   if (request.detail == direct_read) return client_->arrived(request.owner, at);
   const std::uint32_t entry = request.owner;
-  data_at_[entry] = std::max(data_at_[entry], time_after(at, spec_.cache.hit_latency));
-  if (--missing_[entry] > 0) return;
-  static_cast<void>(cache_.fill(request.block));
+  Fetch& fetched = fetches_[entry];
+  fetched.data_at = std::max(fetched.data_at, time_after(at, spec_.cache.hit_latency));
+  if (--fetched.missing > 0) return;
+  cache_.fill(entry);
   free_register(request.detail - fetch, at);
-  tell_waiters(entry, data_at_[entry]);
+  tell_waiters(entry, fetched.data_at);
 }
 
 /// Some pieces of a block are in other channels than the one that its bank is
@@ -273,7 +273,7 @@ void MemorySystem::free_register(std::uint32_t number, Time at) {
 }
 
 void MemorySystem::tell_waiters(std::uint32_t entry, Time there) {
-  std::uint32_t index = std::exchange(first_waiter_[entry], none);
+  std::uint32_t index = std::exchange(fetches_[entry].first_waiter, none);
   while (index != none) {
     const Waiter waiter = waiters_[index];
     waiters_[index].next = free_waiter_;

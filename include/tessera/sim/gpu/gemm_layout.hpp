@@ -25,8 +25,9 @@ class GemmLayout {
 
   /// Where they lie in memory: A row by row, B and the result too, unless they are transposed. What BLAS calls a
   /// column-major result of n x m is such a one.
-  /// Of operands, a fetch takes `access` B of a line at least.
-  [[nodiscard]] MemoryLayout in_memory(std::int64_t access) const;
+  /// Of operands, a fetch takes `access` B of a line at least. The array that the result belongs to may hold several
+  /// GEMMs' `results`, one behind the other.
+  [[nodiscard]] MemoryLayout in_memory(std::int64_t access, std::int64_t results = 1) const;
   /// Accesses of a fetch of one of their blocks.
   [[nodiscard]] std::uint32_t a_accesses(std::int64_t access) const { return a_place(access).accesses; }
   [[nodiscard]] std::uint32_t b_accesses(std::int64_t access) const { return b_place(access).accesses; }

@@ -116,8 +116,10 @@ class Cache {
   [[nodiscard]] const CacheCounts& counts() const { return counts_; }
   [[nodiscard]] std::uint32_t entries() const { return static_cast<std::uint32_t>(sets_.size()) * most_ways; }
   [[nodiscard]] std::uint32_t set_of(BlockId block) const { return set_spread_.place(block).index; }
-  /// Whether it is held or being fetched.
-  [[nodiscard]] bool holds(BlockId block) const;
+  /// Of a block that is held or being fetched; else `no_entry`.
+  static constexpr std::uint32_t no_entry = ~std::uint32_t{0};
+  [[nodiscard]] std::uint32_t entry_of(BlockId block) const;
+  [[nodiscard]] bool holds(BlockId block) const { return entry_of(block) != no_entry; }
   /// Number of blocks that are being fetched.
   [[nodiscard]] std::uint32_t pending() const { return pending_; }
 
@@ -136,9 +138,9 @@ class Cache {
   /// A store of a whole block, `bytes` > 0. Hit (whether or not the block is
   /// being fetched), miss or no_room.
   [[nodiscard]] CacheResult write(BlockId block, std::uint32_t bytes);
-  /// The block that was fetched is here; returns its entry. Throws
-  /// InternalError when it was not being fetched.
-  std::uint32_t fill(BlockId block);
+  /// The block that was fetched is here. Throws InternalError when none was
+  /// being fetched.
+  void fill(std::uint32_t entry);
 
   /// Empties it: visit(block, bytes) for each dirty block, in a fixed order.
   /// Blocks that are being fetched stay, clean. `visit` must not use the cache.

@@ -41,21 +41,23 @@ class DramQueue {
  private:
   struct Entry {
     MemoryRequest request;
-    std::uint64_t age = 0;   // requests that entered before it
-    std::uint64_t goal = 0;  // bursts that will have been taken when all older ones have, if it is not overtaken
+    std::uint64_t age = 0;  // requests that entered before it
+    std::uint64_t due = 0;  // bursts that will have been taken when all older ones have, if it is not overtaken
     std::uint32_t row = 0;
   };
   struct Bank {
     std::vector<Entry> waiting;  // oldest first
     std::size_t chosen = 0;      // whose row is open, or being opened
+    bool opened = false;         // for it
   };
   [[nodiscard]] Next plan(Time now, Banks& banks);
   void choose(std::uint32_t number, Time now, Banks& banks);
+  void open_oldest(std::uint32_t number, Time now, Banks& banks);
   [[nodiscard]] std::uint32_t oldest() const;
 
   ChannelSpec spec_;
   std::vector<Bank> banks_;
-  Next plan_;               // holds until a request comes or goes
+  Next plan_;               // holds until one goes, or one comes to a bank without any
   std::uint64_t used_ = 0;  // bits: banks with requests
   std::uint32_t occupancy_ = 0;
   std::uint64_t entered_ = 0;  // requests

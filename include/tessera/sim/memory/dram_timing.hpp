@@ -20,6 +20,7 @@ struct ChannelSpec {
   std::uint32_t ccdl = 2;           ///< bursts of one bank group
   std::uint32_t ccdwl = 4;          ///< an op-and-store to the next burst of its bank group
   std::uint32_t rcd = 14;           ///< activation to burst
+  std::uint32_t rcdwr = 11;         ///< activation to a burst that only writes
   std::uint32_t rp = 14;            ///< precharge to activation
   std::uint32_t ras = 33;           ///< activation to precharge
   std::uint32_t rc = 47;            ///< activation to activation, of one bank

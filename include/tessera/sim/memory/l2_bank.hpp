@@ -22,7 +22,7 @@ struct L2Access {
   enum class Kind : std::uint8_t {
     load,
     store,
-    past,  ///< not through the cache, but in turn
+    uncached,  ///< in turn all the same
   };
   Kind kind = Kind::load;
   MemoryRequest request;

@@ -2,6 +2,7 @@
 // docs/t3.md).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -30,7 +31,7 @@ class MemoryClient {
   /// What `owner` has read is there at `at`, which may be later than now. One
   /// call for each read that was not known.
   virtual void arrived(std::uint32_t owner, Time at) = 0;
-  /// An uncached store or update has entered a DRAM queue.
+  /// An uncached store or update has entered a DRAM queue: a call for each access, with its bytes.
   virtual void stored(const MemoryRequest& request, Time now) = 0;
   /// A store of `owner` that had to wait for its place in the L2 has it. One call for each.
   virtual void room_made(std::uint32_t owner, Time now) = 0;
@@ -65,7 +66,7 @@ class MemorySystem {
   [[nodiscard]] Stored write(Time now, BlockId block, std::uint32_t bytes, TrafficClass traffic, std::uint32_t owner);
   /// A store or update past the L2. `owner` and `detail` come back in
   /// MemoryClient::stored.
-  void store_uncached(Time now, const MemoryRequest& request);
+  void push_uncached(Time now, const MemoryRequest& request);
   /// Writes dirty blocks back and empties the L2: what happens between kernels.
   void flush(Time now, TrafficClass traffic);
 
@@ -83,8 +84,9 @@ class MemorySystem {
   enum Detail : std::uint32_t {
     direct_read = ~std::uint32_t{0},
     write_back = direct_read - 1,
-    room = direct_read - 2,  ///< a write-back that a store of `owner` waits for
-    fetch = 0xE000'0000U,    ///< plus the bank of the L2 that fetches; `owner` is the entry
+    room = direct_read - 2,    ///< a write-back that a store of `owner` waits for
+    silent = direct_read - 3,  ///< all but the last access of what is told once
+    fetch = 0xE000'0000U,      ///< plus the bank of the L2 that fetches; `owner` is the entry
   };
 
   /// A channel announces for itself.
@@ -95,7 +97,13 @@ class MemorySystem {
     void wake(Time at) override { system->client_->wake_channel(number, at); }
     MemorySystem* system;
     std::uint32_t number;
+    std::uint32_t turn = 0;  // the bank of the L2 in front of it that goes next when several wait
     MemoryChannel channel;
+  };
+  struct Fetch {
+    Time data_at = 0;           // when the latest one arrives
+    std::uint32_t missing = 0;  // accesses that DRAM has yet to serve
+    std::uint32_t first_waiter = none;
   };
   struct Waiter {
     std::uint32_t owner = 0;
@@ -110,14 +118,18 @@ class MemorySystem {
 
   void enqueued(const MemoryRequest& request, Time now);
   void done(const MemoryRequest& request, Time at);
-  void push(Time now, const MemoryRequest& request);
+  void push(Time now, const MemoryRequest& request) { push_all(layout_.find(request.block), now, request); }
+  void push_all(const MemoryBlocks& blocks, Time now, MemoryRequest request);
+  /// None is without bytes, at the edge of a matrix.
+  static std::uint32_t accesses(const MemoryBlocks& blocks, std::uint32_t bytes) {
+    return std::min(blocks.count, bytes);
+  }
   void push_to(BlockSpread::Place place, Time now, MemoryRequest request);
-  void push_pieces(const MemoryBlocks& blocks, Time now, MemoryRequest request);
 
   // What comes to a bank of the L2, in turn.
   using Answer = std::optional<Stored>;  // of a read: when it is there; none: it has to wait for its turn
   [[nodiscard]] Answer come(const L2Access& access, Time now);
-  void go_on(std::uint32_t bank, Time now);
+  [[nodiscard]] bool serve_one(std::uint32_t bank, Time now);
   [[nodiscard]] bool held_up(const L2Access& access, Time now);
   [[nodiscard]] Stored carry_out(const L2Access& access, Time now);
   [[nodiscard]] Time load(const L2Access& access, Time now);
@@ -134,12 +146,10 @@ class MemorySystem {
   Cache cache_;
   BlockSpread spread_;
   MemoryLayout layout_;
-  std::uint32_t banks_of_channel_;           // of the L2; 1 where several channels share one
-  std::vector<L2Bank> banks_;                // of the L2
-  std::deque<Channel> channels_;             // they announce to themselves, so they must not move
-  std::vector<Time> data_at_;                // by entry of the L2: when its latest fetch arrives
-  std::vector<std::uint32_t> missing_;       // by entry: pieces that DRAM has yet to read
-  std::vector<std::uint32_t> first_waiter_;  // by entry
+  std::uint32_t banks_of_channel_;  // of the L2; 1 where several channels share one
+  std::vector<L2Bank> banks_;       // of the L2
+  std::deque<Channel> channels_;    // they announce to themselves, so they must not move
+  std::vector<Fetch> fetches_;      // by entry of the L2
   std::vector<Waiter> waiters_;
   std::uint32_t free_waiter_ = none;
 };

@@ -47,6 +47,10 @@ inline constexpr int traffic_class_count = 7;
 [[nodiscard]] constexpr TrafficClass written_class(TrafficClass traffic) {
   return traffic == TrafficClass::other ? traffic : static_cast<TrafficClass>(static_cast<int>(traffic) | 1);
 }
+/// What an atomic reads, by what it writes.
+[[nodiscard]] constexpr TrafficClass read_class(TrafficClass traffic) {
+  return traffic == TrafficClass::other ? traffic : static_cast<TrafficClass>(static_cast<int>(traffic) & ~1);
+}
 [[nodiscard]] constexpr const char* name_of(TrafficClass traffic) {
   constexpr const char* names[traffic_class_count] = {
       "gemm_read",        "gemm_write", "reduce_scatter_read", "reduce_scatter_write", "all_gather_read",
