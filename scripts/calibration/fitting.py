@@ -82,6 +82,10 @@ def add_gemms(result, simulator, rows, datatype, fitted, name):
     best = gemm_fit.fit(pricer, taking_part)
     modelled = pricer.microseconds(best)
     result.deviations, too_far = gemm_fit.deviations(rows, modelled)
+    limit = gemm_fit.limit(rows, simulator.peak(datatype))
+    if limit is not None:
+        result.take("matrix_limit", limit, f"the fastest GEMM of {name}, launch included: no shape between them is faster")
+        pricer.given["matrix_limit"] = limit
     corrected = pricer.microseconds(best, result.deviations)
     for key in gemm_fit.START:
         result.take(key, f"{best[key]} ns" if key == "tile_latency" else best[key], fitted)

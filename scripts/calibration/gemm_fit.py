@@ -31,8 +31,8 @@ class Pricer:
 
 
 def cost(constants, given, deviations):
-    """As [cost] has them."""
-    return {"model": "tile", "stores": "exposed", **given, **constants, "tile_latency": f"{constants['tile_latency']} ns",
+    """As [cost] has them; a limit of the machine file does not count."""
+    return {"model": "tile", "stores": "exposed", "matrix_limit": 1, **given, **constants, "tile_latency": f"{constants['tile_latency']} ns",
             "gemm_deviations": f"[{', '.join(as_toml(deviations))}]"}
 
 
@@ -95,6 +95,12 @@ def scaled(key, value, by):
 
 def tell(best, least):
     print(f"mean deviation {100 * least:.2f} % with {best}", file=sys.stderr, flush=True)
+
+
+def limit(rows, peak):
+    """The share of the peak that the fastest of them reaches from start to end, rounded up; None where they exceed it."""
+    share = math.ceil(max(2 * row.batch * row.m * row.n * row.k / (row.us * 1e-6) for row in rows) / peak * 1000) / 1000
+    return share if share <= 1 else None
 
 
 def deviations(rows, modelled):

@@ -9,6 +9,7 @@ import subprocess
 from calibration import Refused
 
 SIZES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+RATES = {f"{prefix}FLOP/s": scale for prefix, scale in (("", 1), ("k", 10**3), ("M", 10**6), ("G", 10**9), ("T", 10**12), ("P", 10**15))}
 
 SCRIPT = '[machine]\ninclude = "{}"\n[record]\ntimeline = true\n[strategy]\nname = "script"\n'
 GEMM = '[[strategy.step]]\nop = "gemm"\ndevices = "0"\nbatch = {}\nm = {}\nn = {}\nk = {}\ndatatype = "{}"\n'
@@ -70,12 +71,20 @@ class Simulator:
 
     def cache(self):
         """Bytes of the device's last-level cache; None where the machine file does not say."""
+        return self.stated("machine.device", "cache", SIZES)
+
+    def peak(self, datatype):
+        """FLOP/s."""
+        return self.stated("machine.device.peak", datatype, RATES)
+
+    def stated(self, table, key, units):
+        """A quantity of the machine file; None where it does not say."""
         path = self.folder / "any.toml"
         path.write_text(SCRIPT.format(self.machine) + STREAMING.format('read = "1 B"\n'), encoding="utf-8")
         resolved = self.run(["check", str(path)])
-        device = re.search(r"^\[machine\.device\]$(.*?)^\[", resolved, re.MULTILINE | re.DOTALL)
-        found = device and re.search(r'^cache = "([0-9.]+) ?(\w+)"$', device[1], re.MULTILINE)
-        return float(found[1]) * SIZES[found[2]] if found else None
+        inside = re.search(rf"^\[{re.escape(table)}\]$(.*?)^\[", resolved, re.MULTILINE | re.DOTALL)
+        found = inside and re.search(rf'^{key} = "([0-9.]+) ?([\w/]+)"$', inside[1], re.MULTILINE)
+        return float(found[1]) * units[found[2]] if found else None
 
     def run(self, arguments):
         done = subprocess.run([self.tessera, *arguments], capture_output=True, text=True, check=False)

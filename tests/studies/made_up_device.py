@@ -20,6 +20,9 @@ class Simulator:
     def cache(self):
         return CACHE
 
+    def peak(self, datatype):
+        return 100e12
+
     def gemms(self, rows, datatype):
         return Job(self, lambda cost: [("gemm", gemm(row, cost)) for row in rows])
 

@@ -9,6 +9,7 @@ import importlib.util
 import io
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -130,6 +131,26 @@ class Whole(unittest.TestCase):
     def test_a_stored_table(self):
         calibration = self.calibrated_from(ROOT / "tests" / "studies" / "cpu-kernels.csv")
         self.assertIn("memory_efficiency = ", calibration)
+
+    def test_a_stock_file_takes_what_was_fitted_as_the_recipe_says(self):
+        stock = (ROOT / "inputs" / "machines" / "a100-80g-cluster.toml").read_text(encoding="utf-8")
+        tables = re.split(r"(?m)^(?=\[)", stock)
+        kept = [text for text in tables if not text.startswith(("[machine.calibration]", "[machine.calibration.cost]"))]
+        self.assertEqual(len(kept), len(tables) - 2)
+        (self.folder / "machine.toml").write_text("".join(kept), encoding="utf-8")
+        kernels = self.folder / "kernels.csv"
+        times = ((1024, 20), (4096, 560), (8192, 4200))
+        kernels.write_text("m,n,k,datatype,us,use\n" + "".join(f"{n},{n},{n},bf16,{us},point\n" for n, us in times), encoding="utf-8")
+        command = ["fit", kernels, "--machine", self.folder / "machine.toml", "--tessera", TESSERA, "-o", self.folder / "calibration.toml"]
+        done = subprocess.run([sys.executable, ROOT / "scripts" / "calibrate.py", *command], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        calibration = (self.folder / "calibration.toml").read_text(encoding="utf-8")
+        self.assertIn("\nmatrix_limit = 0.84 ", calibration)  # 2 x 8192^3 FLOP in 4,200 us are 261.8 of 312 TFLOP/s
+        (self.folder / "calibrated.toml").write_text("".join(kept) + calibration, encoding="utf-8")
+        job = self.folder / "job.toml"
+        job.write_text(JOB.format(1024, 1024, 1024).replace("fp32", "bf16"), encoding="utf-8")
+        checked = tessera("check", job)
+        self.assertIn("rates of the machine          calibrated\n", checked.stdout, checked.stderr)
 
     def test_attention_that_the_simulator_timed_is_found_again(self):
         rows = [Row("attention", operation, length, length, 64, 16, "fp32") for length in (512, 2048) for operation in table.ATTENTION]
