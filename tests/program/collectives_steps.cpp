@@ -104,7 +104,12 @@ TEST_CASE(
   CHECK(rings(shared, Group{{0, 1, 2, 4, 5, 6}}) == 1);  // two of three members share a NIC
   CHECK(rings(own_nics, Group{{0, 1, 2, 4, 5}}) == 1);
   CHECK(rings(own_nics, Group{{0, 4, 1, 5}}) == 1);
+  CHECK(rings(shared, Group{{0, 2, 1, 3, 4, 6, 5, 7}}) == 1);  // two NICs, but not side by side
   CHECK(rings(mesh_of(4, 4), all) == 1);
+  // Each ring has a lane, of which there are 64.
+  Group large;
+  for (DeviceId i = 0; i < 256; ++i) large.members.push_back(i);
+  CHECK(rings(nodes_of(256, 128), large) == 64);
 }
 
 TEST_CASE("auto takes the tree for small buffers, then the hierarchy, then the rings") {

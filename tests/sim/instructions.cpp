@@ -236,6 +236,16 @@ TEST_CASE("a slow device computes and reduces at its speed") {
   CHECK(results.device_rows[1].finished == 1001 + 100'500 + 200);
 }
 
+TEST_CASE("what the host of a slow device takes is not longer") {
+  ProgramCase made(1);
+  made.machine.speed[0] = 0.5;
+  workload::Operator pause;
+  pause.kind = workload::OperatorKind::host;
+  pause.flops = 700;  // what this model prices
+  made.bind(0, {made.block().compute(work(1000)).compute(pause).done()});
+  CHECK(run(made).iteration_time == 2000 + 700);
+}
+
 TEST_CASE("a pipeline of two stages: the bubble is the fill and the drain") {
   // Four micro-batches, forward 1,000,000 a stage, messages of 100 bytes: 100,500 on the way.
   ProgramCase made(2);

@@ -47,11 +47,15 @@ struct Step {
   }
 };
 
+/// Each ring has a lane of its own in its group's channels.
+inline constexpr std::uint32_t most_rings = 64;
+
 /// How a group carries out a collective on a machine: the same for all members, found once.
 struct Lowering {
   std::uint32_t algorithm = 0;  ///< index into collective_algorithms(): the one that is named, or what "auto" chose
-  std::uint32_t rings = 1;      ///< of "ring": each has its part of every chunk, and enters and leaves nodes elsewhere
-  std::uint32_t locals = 1;     ///< where rings > 1: members in each node, side by side
+  std::uint32_t rings =
+      1;  ///< up to most_rings, of "ring": each has its part of every chunk, and enters and leaves nodes elsewhere
+  std::uint32_t locals = 1;  ///< where rings > 1: members in each node, side by side
   /// B/s that a member's memory moves while it runs undisturbed: what it sends is read, what it receives is written,
   /// and read before where it is added. By the closed form of its time; 0 where Program::channels is.
   std::int64_t memory_rate = 0;

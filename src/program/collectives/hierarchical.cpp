@@ -43,6 +43,14 @@ struct Standing {
   }
 };
 
+/// Members of the first one's node that reach other nodes over the same NIC: all of them do at the same time.
+std::int64_t sharing_the_nic(const Group& group, const machine::Machine& machine, std::uint32_t locals) {
+  const int nic = machine.places[group.members[0]].nic;
+  if (nic < 0) return 1;
+  const auto first = group.members.begin();
+  return std::count_if(first, first + locals, [&](DeviceId member) { return machine.places[member].nic == nic; });
+}
+
 class Hierarchical final : public CollectiveAlgorithm {
  public:
   std::string name() const override { return "hierarchical"; }
@@ -93,11 +101,13 @@ class Hierarchical final : public CollectiveAlgorithm {
     if (group.members.size() == 1) return 0;
     const CollectiveCall call = make_call(collective, group, 0, machine);
     const Standing at(call);
-    const auto hop = [&](std::uint32_t to, std::int64_t bytes) {
-      return message_time(machine, group.members[0], group.members[to], bytes);
+    const auto hop = [&](std::uint32_t to, std::int64_t bytes, std::int64_t ahead = 0) {
+      return message_time(machine, group.members[0], group.members[to], bytes, ahead);
     };
     const double inside = at.locals > 1 ? hop(1, part_of(collective.bytes, at.locals)) : 0;
-    const double across = at.nodes > 1 ? hop(at.locals, part_of(collective.bytes, call.size)) : 0;
+    const std::int64_t part = part_of(collective.bytes, call.size);
+    const std::int64_t ahead = (sharing_the_nic(group, machine, at.locals) - 1) * part;
+    const double across = at.nodes > 1 ? hop(at.locals, part, ahead) : 0;
     if (collective.kind == CollectiveKind::broadcast) {
       return std::bit_width(at.nodes - 1) * (at.nodes > 1 ? hop(at.locals, collective.bytes) : 0) +
              std::bit_width(at.locals - 1) * (at.locals > 1 ? hop(1, collective.bytes) : 0);

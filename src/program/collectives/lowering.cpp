@@ -1,6 +1,7 @@
 // What a group makes of a collective before its first step.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "message_time.hpp"
@@ -17,11 +18,13 @@ class NodeMembers {
   }
 
   [[nodiscard]] std::uint32_t locals() const { return locals_; }
-  /// The number of NICs that they use, the same in every node; 1 where they use no NIC, or not evenly.
+  /// The number of NICs that they use, the same in every node; 1 where they use no NIC, not evenly, or not side by
+  /// side.
   [[nodiscard]] std::uint32_t nics() const {
     if (locals_ < 2 || locals_ == size() || size() % locals_ != 0) return 1;
-    std::uint32_t nics = 0;
-    for (std::uint32_t i = 0; i < locals_; ++i) nics += i == 0 || place(i).nic != place(i - 1).nic ? 1 : 0;
+    std::set<int> used;
+    for (std::uint32_t i = 0; i < locals_; ++i) used.insert(place(i).nic);
+    const auto nics = static_cast<std::uint32_t>(used.size());
     if (locals_ % nics != 0) return 1;
     for (std::uint32_t first = 0; first < size(); first += locals_) {
       if (!is_even(first, locals_ / nics)) return 1;
@@ -99,7 +102,7 @@ Lowering lowering_of(const Collective& collective, const Group& group, const mac
   if (lowering.algorithm != ring || collective.kind == CollectiveKind::all_to_all) return lowering;
   const NodeMembers members(group, machine);
   const std::uint32_t nics = members.nics();
-  lowering.rings = collective.rings == 0 ? nics : std::min(nics, collective.rings);
+  lowering.rings = std::min(nics, collective.rings == 0 ? most_rings : collective.rings);
   lowering.locals = lowering.rings > 1 ? members.locals() : 1;
   return lowering;
 }

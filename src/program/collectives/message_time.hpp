@@ -6,8 +6,9 @@
 namespace tessera::program {
 
 /// ps. A message over h links takes their latencies, its bytes on the slowest link, and a packet on each other one:
-/// nodes store and forward. 0 to the device itself. Expects that there is a way.
+/// nodes store and forward. 0 to the device itself. Expects that there is a way. `ahead` bytes of other messages leave
+/// the slowest link before it.
 [[nodiscard]] double message_time(const machine::Machine& machine, machine::NodeId from, machine::NodeId to,
-                                  std::int64_t bytes);
+                                  std::int64_t bytes, std::int64_t ahead = 0);
 
 }  // namespace tessera::program

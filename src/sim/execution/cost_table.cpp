@@ -32,7 +32,7 @@ Time CostTable::beside(program::OperatorId id, const Taken& taken) {
 
 Time CostTable::time(const workload::Operator& op, const machine::DeviceSpec& device) const {
   const Time normal = cost_->time(op, device);
-  if (speed_ == 1) return normal;
+  if (speed_ == 1 || op.kind == workload::OperatorKind::host) return normal;  // the host is not the device
   const double slowed = std::ceil(static_cast<double>(normal) / speed_);
   return slowed < static_cast<double>(latest) ? static_cast<Time>(slowed) : never;
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "tessera/program/collective.hpp"
 #include "tessera/program/program.hpp"
 
 namespace tessera::sim {
@@ -19,6 +20,7 @@ inline constexpr program::GroupId group_limit = 1U << (31 - lane_bits);
 /// Blocks of kernels: a channel for each memory and kernel of a group; `number` counts the kernels of the group, modulo
 /// 128, which no member is ahead of another. Collectives have fewer lanes.
 inline constexpr std::uint32_t kernel_lane = 1U << (lane_bits - 1);
+static_assert(program::most_rings <= kernel_lane);
 [[nodiscard]] constexpr std::uint32_t kernel_channel(program::GroupId group, std::uint32_t memory,
                                                      std::uint32_t number) {
   return first_collective_channel | group << lane_bits | kernel_lane | memory << 8U | (number & 127U);
