@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "cache.hpp"
+#include "calibration.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/machine/topology.hpp"
 #include "tessera/sim/memory/arbitration.hpp"
@@ -95,6 +96,7 @@ void check_transaction(const Table& table, const machine::Machine& machine, Diag
 
 void read_parts(const Table& root, Experiment& experiment, Diagnostics& diagnostics) {
   experiment.title = head_schema().read(root, diagnostics).title;
+  check_calibration(root, diagnostics);
   experiment.calibration = calibration_text(root);
   // An included machine or model that could not be read has been reported, and its key is gone.
   const bool complete = diagnostics.ok();

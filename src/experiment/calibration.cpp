@@ -1,5 +1,6 @@
 #include "calibration.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -57,6 +58,13 @@ std::shared_ptr<Table> default_cost(const Table& cost) {
   return defaults;
 }
 
+/// All keys of the model, also those that the calibration leaves at their defaults.
+std::shared_ptr<Table> calibrated_cost(const Table& calibration, const Table& cost) {
+  std::shared_ptr<Table> all = default_cost(cost);
+  for (const auto& [key, value] : calibration.entries()) all->set(key, value);
+  return all;
+}
+
 std::string with_own_keys(std::string text, const std::vector<std::string>& keys) {
   for (std::size_t i = 0; i < keys.size(); ++i) text += (i == 0 ? ", the experiment's own " : ", ") + keys[i];
   return text;
@@ -76,10 +84,29 @@ void apply_calibration(Table& root) {
   }
 }
 
+void check_calibration(const Table& root, config::Diagnostics& diagnostics) {
+  const Table* calibrated = table_in(calibration_of(root), "cost");
+  if (calibrated == nullptr) return;
+  const std::string* model = text_in(*calibrated, "model");
+  const auto& kinds = workload::cost_model_kinds();
+  const auto kind =
+      std::ranges::find_if(kinds, [&](const auto& one) { return model != nullptr && one.name == *model; });
+  if (kind == kinds.end()) {
+    std::string names;
+    for (const auto& one : kinds) names += (names.empty() ? "\"" : ", \"") + one.name + "\"";
+    const Value* value = calibrated->find("model");
+    diagnostics.error(value == nullptr ? calibrated->where() : value->where(),
+                      "a calibration's costs are those of one cost model: \"model\" has to be one of " + names);
+    return;
+  }
+  const Table* own = table_in(&root, "cost");
+  if (own != nullptr && !is_for_model(*calibrated, *own)) kind->schema().check(*calibrated, diagnostics);
+}
+
 std::string calibration_text(const Table& resolved) {
   const Table* calibration = calibration_of(resolved);
   std::vector<std::string> keys;
-  if (calibration == nullptr) {
+  if (table_in(calibration, "cost") == nullptr) {
     const Table* cost = table_in(&resolved, "cost");
     if (cost != nullptr) keys = overridden(*default_cost(*cost), cost, "cost");
     return keys.empty() ? "uncalibrated: peak rates" : with_own_keys("uncalibrated", keys);
@@ -90,7 +117,9 @@ std::string calibration_text(const Table& resolved) {
     if (defaults == nullptr) continue;
     if (std::string(name) == "cost" && own != nullptr && !is_for_model(*defaults, *own))
       return "uncalibrated: the machine's calibration is for another cost model";
-    const std::vector<std::string> found = overridden(*defaults, own, name);
+    const std::vector<std::string> found = own != nullptr && std::string(name) == "cost"
+                                               ? overridden(*calibrated_cost(*defaults, *own), own, name)
+                                               : overridden(*defaults, own, name);
     keys.insert(keys.end(), found.begin(), found.end());
   }
   return with_own_keys("calibrated", keys);

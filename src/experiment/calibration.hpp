@@ -10,5 +10,7 @@ namespace tessera::experiment {
 /// Gives [cost] and [collectives] the keys of [machine.calibration.cost] and [machine.calibration.collectives] that
 /// they do not have. Another cost model than the calibration's takes none of its keys.
 void apply_calibration(config::Table& root);
+/// What nobody reads because it is for another cost model is checked all the same.
+void check_calibration(const config::Table& root, config::Diagnostics& diagnostics);
 
 }  // namespace tessera::experiment

@@ -4,7 +4,7 @@
 namespace tessera::workload {
 
 std::int64_t OptimizerShape::master_bytes() const {
-  if (master_weights == MasterWeights::fp32) return datatype == "fp32" ? 0 : 4;
+  if (master_weights == MasterWeights::fp32) return bytes_per_element(datatype) == 4 ? 0 : 4;
   return master_weights == MasterWeights::remainder ? 2 : 0;
 }
 

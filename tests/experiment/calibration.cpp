@@ -121,6 +121,23 @@ TEST_CASE("a calibration for another cost model is left aside") {
   REQUIRE(other.error() == "");
   CHECK(other.gemm() == duration_at_rate(2LL * 10240 * 10240 * 10240, 100'000'000'000'000));
   CHECK(other.experiment->calibration == "uncalibrated: the machine's calibration is for another cost model");
+  std::string typed = std::string(machine_text) + calibration + job;
+  typed.replace(typed.find("matrix_efficiency"), 17, "matrix_eficiency");
+  CHECK(Loaded(typed, {"cost.model=roofline"}).error().find("unknown key \"matrix_eficiency\"") != std::string::npos);
+}
+
+TEST_CASE("a calibration without costs calibrates nothing that computes") {
+  std::string text = std::string(machine_text) + calibration + job;
+  const std::size_t from = text.find("[machine.calibration.cost]"), to = text.find("[machine.calibration.collectives]");
+  text.erase(from, to - from);
+  CHECK(Loaded(text).experiment->calibration == "uncalibrated: peak rates");
+}
+
+TEST_CASE("keys of the experiment that the calibration does not have are named too") {
+  const Loaded own(std::string(machine_text) + calibration + job,
+                   {"cost.attention_ramp=100", "cost.memory_efficiency=0.5"});
+  REQUIRE(own.error() == "");
+  CHECK(own.experiment->calibration == "calibrated, the experiment's own cost.attention_ramp");
 }
 
 TEST_CASE("mistakes in a calibration are reported where they stand") {
@@ -133,6 +150,8 @@ TEST_CASE("mistakes in a calibration are reported where they stand") {
   CHECK(
       error("matrix_efficiency = 0.75", "matrix_eficiency = 0.75").rfind("25:1: unknown key \"matrix_eficiency\"", 0) ==
       0);
+  CHECK(error("model = \"tile\"\n", "").rfind("23:1: a calibration's costs are those of one cost model", 0) == 0);
+  CHECK(error("\"tile\"", "\"tiel\"").rfind("24:9: a calibration's costs are those of one cost model", 0) == 0);
   CHECK(error("channels = 8", "channels = 0").rfind("29:12: \"channels\": 0 is out of range", 0) == 0);
   CHECK(error("nvlink_efficiency = 0.5", "nvlink_efficiency = 5").rfind("20:21: \"nvlink_efficiency\": 5", 0) == 0);
   CHECK(error("source = \"made up\"", "sources = \"made up\"").find("unknown key \"sources\"") != std::string::npos);

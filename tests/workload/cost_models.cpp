@@ -102,6 +102,15 @@ TEST_CASE("tile: a measured GEMM takes its measured time, its neighbours deviate
   const Operator batch = gemm("batch", 4, 256, 1024, 1024, "fp16");
   CHECK(static_cast<double>(measured->time(batch, round_device())) ==
         Approx(2.0 * static_cast<double>(plain->time(batch, round_device()))).epsilon(1e-6));
+  // A GEMM has one time.
+  config::Diagnostics diagnostics;
+  (void)make_cost_model(*config::parse_toml(ideal_tiles + "gemm_deviations = [{ m = 8, n = 8, k = 8, ratio = 2.0 }, "
+                                                          "{ m = 8, n = 8, k = 8, ratio = 3.0 }]\n",
+                                            "cost.toml", diagnostics),
+                        diagnostics);
+  REQUIRE(diagnostics.errors().size() == 1);
+  CHECK(diagnostics.errors()[0].find("\"gemm_deviations\": m = 8, n = 8, k = 8 stands there twice, allowed: once") !=
+        std::string::npos);
   // What is no GEMM has none.
   const Operator norm = streaming(OperatorKind::norm, "norm", 1'000'000, 0, "fp16");
   CHECK(measured->time(norm, round_device()) == plain->time(norm, round_device()));

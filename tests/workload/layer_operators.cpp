@@ -279,6 +279,7 @@ TEST_CASE("what Adam keeps of a weight, and in which precision its moments are, 
   CHECK(names_of(step(whole)) == Names{"adam"});
   CHECK(step(whole)[0].bytes_read == 16000);
   CHECK(step(whole)[0].bytes_written == 12000);
+  CHECK(OptimizerShape{1000, 1000, "tf32", 4}.state_bytes() == 8);  // stored as FP32
   // The other half of each BF16 weight: the same bytes, 2 + 8 of them state.
   const OptimizerShape remainder = {1000, 1000, "bf16", 4, 4, MasterWeights::remainder};
   CHECK(remainder.state_bytes() == 10);

@@ -133,7 +133,7 @@ struct ParameterShare {
 
 /// What an update keeps of a weight beside the one that layers use.
 enum class MasterWeights {
-  fp32,       ///< a copy in FP32; none of weights that are FP32 themselves
+  fp32,       ///< a copy in FP32; none of weights that are stored so anyway
   remainder,  ///< the 16 bits that make FP32 of a BF16 weight
   none,       ///< nothing: weights are updated in their own datatype
 };

@@ -4,7 +4,10 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "cost_models.hpp"
 #include "tessera/base/integers.hpp"
@@ -234,6 +237,19 @@ class Tile : public CostModel {
   Parameters parameters_;
 };
 
+/// A GEMM has one measured time.
+void refuse_twice(const std::vector<Deviation>& deviations, const config::Table& table,
+                  config::Diagnostics& diagnostics) {
+  std::set<std::array<std::int64_t, 3>> known;
+  for (const Deviation& one : deviations) {
+    if (known.insert({one.m, one.n, one.k}).second) continue;
+    diagnostics.error(table.find("gemm_deviations")->where(),
+                      fmt::format("\"gemm_deviations\": m = {}, n = {}, k = {} stands there twice, allowed: once",
+                                  one.m, one.n, one.k));
+    return;
+  }
+}
+
 }  // namespace
 
 CostModelKind tile_kind() {
@@ -241,6 +257,7 @@ CostModelKind tile_kind() {
           [](const config::Table& table, config::Diagnostics& diagnostics) -> std::unique_ptr<CostModel> {
             const std::size_t before = diagnostics.errors().size();
             const Parameters parameters = schema().read(table, diagnostics);
+            refuse_twice(parameters.deviations, table, diagnostics);
             if (diagnostics.errors().size() != before) return nullptr;
             return std::make_unique<Tile>(parameters);
           }};
