@@ -194,7 +194,8 @@ TEST_CASE("outside training, keys of the backward pass and of the update warn wh
   job.workload.sequence = 128;
   const std::string keys =
       "distributed_optimizer = true\noverlap_gradient_reduction = true\noverlap_tensor_communication = false\n"
-      "gradient_precision = \"fp16\"\nfused_gradient_accumulation = false\nschedule = \"gpipe\"";
+      "gradient_precision = \"fp16\"\nfused_gradient_accumulation = false\nschedule = \"gpipe\"\n"
+      "exchange_overhead = \"1 us\"\nmoment_precision = \"fp16\"\nmaster_weights = \"none\"";
   (void)job.plan(keys);
   CHECK(job.diagnostics.warnings() == std::vector<std::string>{});
   job.workload.phase = workload::Phase::generation;
@@ -205,7 +206,10 @@ TEST_CASE("outside training, keys of the backward pass and of the update warn wh
                                  "strategy.toml:3:32: overlap_tensor_communication has no effect outside training",
                                  "strategy.toml:4:22: gradient_precision has no effect outside training",
                                  "strategy.toml:5:31: fused_gradient_accumulation has no effect outside training",
-                                 "strategy.toml:6:12: schedule has no effect in generation"});
+                                 "strategy.toml:6:12: schedule has no effect in generation",
+                                 "strategy.toml:7:21: exchange_overhead has no effect in generation",
+                                 "strategy.toml:8:20: moment_precision has no effect outside training",
+                                 "strategy.toml:9:18: master_weights has no effect outside training"});
   (void)job.plan("distributed_optimizer = false\nschedule = \"auto\"\nmicro_batch = 0");
   CHECK(job.diagnostics.warnings() == std::vector<std::string>{});
 }

@@ -48,6 +48,15 @@ TEST_CASE("layers are spread by time: the logits of the last stage count") {
   CHECK(stages(14, "uneven_layers = \"spread\"") == "5 x 1, 4 x 2, 1 x 1");
   // 26: [7, 7, 7, 1 + 5] leaves four; the last stage, at 6, takes one, then all are at 7.
   CHECK(stages(26, "uneven_layers = \"spread\"") == "8 x 3, 2 x 1");
+  // The core of all heads on each rank: 12 h + 4 s = 14,336 h a layer, the logits 51,200 h, three layers and a half.
+  const auto cut_in_two = [](const char* attention) {
+    TestJob job = job_of(26, 8);
+    const Plan plan = job.plan("pipeline = 4\ntensor = 2\nuneven_layers = \"spread\"\nattention = \"" +
+                               std::string(attention) + "\"");
+    return described(plan, "layers a stage");
+  };
+  CHECK(cut_in_two("cut") == "8 x 3, 2 x 1");
+  CHECK(cut_in_two("whole") == "8 x 1, 7 x 2, 4 x 1");
   // What the stages divide stays even.
   CHECK(stages(12, "uneven_layers = \"spread\"") == "3");
 }
@@ -55,6 +64,7 @@ TEST_CASE("layers are spread by time: the logits of the last stage count") {
 TEST_CASE("layers of each stage may be given, also of each chunk") {
   CHECK(stages(10, "stage_layers = [3, 4, 2, 1]") == "3 x 1, 4 x 1, 2 x 1, 1 x 1");
   // Two chunks: stages hold 1 + 1, 2 + 1, 1 + 1 and 1 + 2 layers.
+  CHECK(stages(10, "uneven_layers = \"spread\"\nstage_layers = [3, 4, 2, 1]") == "3 x 1, 4 x 1, 2 x 1, 1 x 1");
   CHECK(stages(10, "interleave = 2\nstage_layers = [1, 2, 1, 1, 1, 1, 1, 2]") == "2 x 1, 3 x 1, 2 x 1, 3 x 1");
 }
 
@@ -127,9 +137,12 @@ TEST_CASE("a node with a dead device gives as many as make whole tensor-parallel
   CHECK(described(fours, "data parallel") == "3");
   CHECK(taking_part(fours) == std::vector<program::DeviceId>{0, 1, 2, 4, 8, 9, 10, 11, 12, 13, 14, 15});
   CHECK(described(fours, "left out") == "gpu 5 to gpu 7");
-  // Groups that no node can hold may stand anywhere: 15 devices, 12 in one group.
-  const Plan anywhere = job.plan("tensor = 1\npipeline = 4\ndata = 3\nspare_devices = \"idle\"");
-  CHECK(described(anywhere, "left out") == "gpu 13 to gpu 15");
+  // With one dead in each node no group of eight is inside one: it takes the first eight that work.
+  job.machine.speed[9] = 0;
+  const Plan anywhere = job.plan("tensor = 8\ndata = 1\nspare_devices = \"idle\"");
+  REQUIRE(job.diagnostics.errors().empty());
+  CHECK(taking_part(anywhere) == std::vector<program::DeviceId>{0, 1, 2, 4, 5, 6, 7, 8});
+  CHECK(described(anywhere, "left out") == "gpu 10 to gpu 15");
 }
 
 }  // namespace tessera::strategy

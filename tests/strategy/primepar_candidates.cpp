@@ -40,7 +40,7 @@ TestJob job(std::uint32_t devices = 4) {
 
 struct Planned {
   Plan plan;
-  std::vector<std::string> problems;
+  std::vector<std::string> problems, warnings;
   int evaluations = 0;
 };
 
@@ -62,6 +62,7 @@ Planned plan(const std::string& text, Time refused = 5) {
   Planned found;
   found.plan = primepar::kind().make_plan(*table, job, diagnostics);
   found.problems = diagnostics.errors();
+  found.warnings = diagnostics.warnings();
   if (found.problems.empty() && found.plan.found == nullptr) found.problems = {"no plan"};
   found.evaluations = evaluator.evaluations;
   return found;
@@ -150,7 +151,14 @@ TEST_CASE("primepar: how many plans are simulated, and when none is") {
   };
   CHECK(searched(plan("simulated = 3").plan) == 3);
   CHECK(searched(plan("simulated = 5").plan) == 5);
-  CHECK(plan("[partitions]\nfc1 = \"{M, N}\"\nactivation = \"{R, R}\"\nfc2 = \"{K, M}\"").plan.candidates.empty());
+  const std::string given = "[partitions]\nfc1 = \"{M, N}\"\nactivation = \"{R, R}\"\nfc2 = \"{K, M}\"\n";
+  CHECK(plan(given).plan.candidates.empty());
+  CHECK(plan(given).warnings.empty());
+  // A plan to compare with is read even where nothing is compared, and it is said.
+  const std::string same = "[compared]\nfc1 = \"{M, N}\"\nactivation = \"{R, R}\"\nfc2 = \"{K, M}\"\n";
+  CHECK_THAT(plan(given + same).warnings.at(0), Catch::Contains("where all partitions are given"));
+  CHECK_THAT(plan("simulated = 1\n" + same).warnings.at(0), Catch::Contains("where simulated is below 2"));
+  CHECK_FALSE(plan(given + "[compared]\nfc1 = \"nonsense\"").problems.empty());
   CHECK_THAT(plan("simulated = -1").problems.at(0), Catch::Contains("simulated"));
 }
 

@@ -21,7 +21,7 @@ def compare(simulator, rows):
 def kept(measured, simulated):
     """(pairs whose order the simulation keeps, pairs that have an order)."""
     pairs = [(a, b) for a in range(len(measured)) for b in range(a) if abs(math.log(measured[a] / measured[b])) > TIE]
-    same = sum((measured[a] > measured[b]) == (simulated[a] > simulated[b]) for a, b in pairs)
+    same = sum((measured[a] - measured[b]) * (simulated[a] - simulated[b]) > 0 for a, b in pairs)
     return same, len(pairs)
 
 

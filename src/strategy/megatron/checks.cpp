@@ -140,7 +140,10 @@ void Checker::check_heads() {
 
 void Checker::check_pipeline() {
   const std::int64_t chunks = options_.pipeline * options_.interleave;
-  if (!options_.stage_layers.empty()) return check_stage_layers(chunks);
+  if (!options_.stage_layers.empty()) {
+    warn_if_given("uneven_layers", &Options::spread_layers, "beside stage_layers");
+    return check_stage_layers(chunks);
+  }
   const bool divides = model_.layers % chunks == 0;
   std::vector<std::int64_t> layers;
   if (divides) {
@@ -266,8 +269,9 @@ void Checker::warn_of_idle_keys() {
   warn_if_given("moment_precision", &Options::moment_bytes, where);
   warn_if_given("master_weights", &Options::master_weights, where);
   warn_if_given("fused_gradient_accumulation", &Options::fused_gradient_accumulation, where);
-  if (job_.workload->phase == workload::Phase::generation)
-    warn_if_given("schedule", &Options::schedule, "in generation");
+  if (job_.workload->phase != workload::Phase::generation) return;
+  warn_if_given("schedule", &Options::schedule, "in generation");
+  warn_if_given("exchange_overhead", &Options::exchange_overhead, "in generation");
 }
 
 void Checker::check_phase() {
@@ -285,7 +289,7 @@ void Checker::check_phase() {
           "overlap_gradient_reduction reduces each layer where it stands in the buffer: reduction_precision has to be "
           "\"auto\" or that of gradient_precision");
   }
-  if (options_.master_weights == workload::MasterWeights::remainder && workload.datatype != "bf16") {
+  if (cut_.training() && options_.master_weights == workload::MasterWeights::remainder && workload.datatype != "bf16") {
     error("master_weights",
           "\"remainder\" makes FP32 of BF16: workload.datatype is \"{}\", allowed: \"fp32\", \"none\"",
           workload.datatype);

@@ -66,6 +66,13 @@ workload::LayerShape Cut::layer_shape(bool moe, std::uint32_t expert_rank, std::
   return shape;
 }
 
+workload::LayerOperators Cut::layer(bool moe, std::uint32_t expert_rank, std::int64_t keys) const {
+  workload::LayerOperators operators = workload::transformer_layer(*model, layer_shape(moe, expert_rank, keys));
+  if (options.whole_attention)
+    operators.attention_core = workload::transformer_layer(*model, core_shape(moe, expert_rank, keys)).attention_core;
+  return operators;
+}
+
 workload::LayerShape Cut::core_shape(bool moe, std::uint32_t expert_rank, std::int64_t keys) const {
   workload::LayerShape shape = layer_shape(moe, expert_rank, keys);
   if (options.whole_attention) {

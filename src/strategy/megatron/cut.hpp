@@ -92,6 +92,7 @@ struct Cut {
   [[nodiscard]] workload::LayerShape layer_shape(bool moe, std::uint32_t expert_rank, std::int64_t keys = 0) const;
   /// The same, with all heads where the attention core is not cut.
   [[nodiscard]] workload::LayerShape core_shape(bool moe, std::uint32_t expert_rank, std::int64_t keys = 0) const;
+  [[nodiscard]] workload::LayerOperators layer(bool moe, std::uint32_t expert_rank, std::int64_t keys = 0) const;
   /// Tokens that the experts of an expert-parallel rank process for one micro-batch.
   [[nodiscard]] std::int64_t expert_tokens(std::uint32_t expert_rank) const;
 

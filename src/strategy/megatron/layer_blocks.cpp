@@ -79,10 +79,7 @@ program::BlockId backward_block(program::Program& program, const Cut& cut, const
 
 LayerBlocks add_layer(program::Program& program, const Cut& cut, bool moe, std::uint32_t expert_rank,
                       std::int64_t keys) {
-  LayerOperators layer = workload::transformer_layer(*cut.model, cut.layer_shape(moe, expert_rank, keys));
-  if (cut.options.whole_attention)
-    layer.attention_core =
-        workload::transformer_layer(*cut.model, cut.core_shape(moe, expert_rank, keys)).attention_core;
+  const LayerOperators layer = cut.layer(moe, expert_rank, keys);
   const std::string name = moe ? "MoE layer" : "layer";
   LayerBlocks blocks;
   Writer writer(program, cut, name + " forward");

@@ -34,7 +34,7 @@ class Times {
 
  private:
   [[nodiscard]] double layer(bool moe) const {
-    const auto layer = workload::transformer_layer(*cut_.model, cut_.layer_shape(moe, 0));
+    const auto layer = cut_.layer(moe, 0);
     const bool repeats = cut_.options.recomputation == workload::Recomputation::full;
     double sum = 0;
     for (const OperatorSet* set : layer.in_order()) sum += both(*set) + (repeats ? of(set->forward) : 0);

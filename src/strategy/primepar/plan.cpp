@@ -46,6 +46,8 @@ class Planner {
     Chosen chosen;
     try {
       chosen = choose(search);
+    } catch (const KeyError&) {
+      throw;                               // of another table than this one's
     } catch (const InputError& problem) {  // on all ranks alike
       error(place_of(table_, "name"), problem.what());
       return plan;

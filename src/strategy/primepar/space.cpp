@@ -44,12 +44,12 @@ class SpaceReader {
     }
     refuse_unused(given);
     if (!diagnostics_.ok()) return space;
-    if (!all_given) {
+    if (all_given) {
+      space.given = by_layer(chosen);
+    } else {
       refuse_search(space, given);
-      read_compared(space);
-      return space;
     }
-    space.given = by_layer(chosen);
+    read_compared(space);
     return space;
   }
 
@@ -83,7 +83,7 @@ class SpaceReader {
     return different;
   }
 
-  /// A whole plan, of partitions that the search may choose too.
+  /// A whole plan, of partitions that the search may choose too, where there is one.
   void read_compared(Space& space) {
     const Table& table = inner("compared");
     refuse_unused(table);
@@ -98,13 +98,20 @@ class SpaceReader {
           throw InputError("a plan to compare with has a partition of every operator, and none of " + op.name);
         for (const Partition& partition : parse_layers(op, text, layers_)) {
           check_partition(op, partition, bits_);
-          chosen.back().push_back(allowed(space, i, partition));
+          if (space.given.empty()) chosen.back().push_back(allowed(space, i, partition));
         }
       } catch (const InputError& problem) {
         error(place_of(table, op.name.c_str()), problem.what());
       }
     }
-    if (diagnostics_.ok()) space.compared = by_layer(chosen);
+    if (!diagnostics_.ok()) return;
+    if (!space.given.empty()) {
+      diagnostics_.warn(table.where(), "a plan to compare with has no effect where all partitions are given");
+    } else if (options_.simulated < 2) {
+      diagnostics_.warn(table.where(), "a plan to compare with has no effect where simulated is below 2");
+    } else {
+      space.compared = by_layer(chosen);
+    }
   }
 
   [[nodiscard]] std::size_t allowed(const Space& space, std::size_t node, const Partition& partition) const {
