@@ -7,10 +7,10 @@ from _runs import table
 T = "machine.device.transaction."
 # half, as used, double; None where there is no such value
 VALUES = {T + "prefetch": (0, 1, 2), T + "l2_latency": ("75 ns", "150 ns", "300 ns"), T + "dram_latency": ("50 ns", "100 ns", "200 ns"),
-          T + "rcd": (7, 14, 28), T + "rp": (7, 14, 28), T + "rtw": (8, 15, 30), T + "wtr": (2, 3, 6), T + "ccdwl": (2, 4, 8),
+          T + "rcd": (7, 14, 28), T + "rcdwr": (5, 11, 22), T + "rp": (7, 14, 28), T + "rtw": (8, 15, 30), T + "wtr": (2, 3, 6), T + "ccdwl": (2, 4, 8),
           T + "banks": (8, 16, 32), T + "dram_queue": (32, 64, 128), T + "l2_queue": (64, 128, 256), T + "l2_misses": (96, 192, 384),
           T + "outstanding": ("2 KiB", "4 KiB", "8 KiB"), T + "copy_block": ("1 KiB", "2 KiB", "4 KiB"),
-          T + "l2_ways": (8, 16, None), T + "work_group_time": ("5 us", "10 us", "20 us"),
+          T + "l2_ways": (8, 16, None), T + "work_group_time": ("4 us", "8 us", "16 us"),
           "strategy.tile_k": (16, 32, 64), "strategy.dma_tiles": (None, 1, 2)}
 CASES = [("t-nlg", "fc2", 8), ("mega-gpt2", "fc2", 16)]
 
