@@ -7,7 +7,7 @@ using namespace tessera;
 
 namespace {
 
-/// 16 tiles of 64 x 64 on two GPUs of four CUs and one channel. Wavefronts write 1 KiB: one block, 16 bursts.
+/// 16 tiles of 64 x 64 on two GPUs of four CUs and one channel. Wavefronts write 1 KiB: four blocks of 8 bursts.
 program::GemmKernel kernel(std::int64_t peak) {
   program::GemmKernel gemm;
   gemm.shape.m = gemm.shape.n = gemm.shape.k = 256;
@@ -56,13 +56,13 @@ Entries entries(std::int64_t peak) {
 }  // namespace
 
 TEST_CASE("a first stage that fills the DRAM queue leaves room for less than 5 bursts of communication") {
-  // Computing takes no time to speak of: four work-groups have up to 32 blocks, 512 bursts, under way, so that the
-  // queue of 64 is full nearly all of the stage. The threshold is 5: an update enters a queue of at most 4 bursts.
+  // Computing takes no time to speak of: what four work-groups load ahead, 16 blocks of 8 bursts a chunk each, keeps
+  // the queue of 64 full nearly all of the stage. The threshold is 5: an update enters a queue of at most 4 bursts.
   CHECK(entries(std::int64_t{1} << 60).most < 5);
 }
 
 TEST_CASE("a first stage that hardly uses the memory lets communication in") {
-  // A chunk of 65,536 FMA takes 13 us on its CU; its blocks are loaded in 0.2 us. The threshold is none: messages come
-  // every 14 ns and an update takes 56 ns, so that they find others in the queue.
+  // A chunk of 65,536 FMA takes 13 us on its CU; its blocks are loaded in 0.2 us. The threshold is none: messages of
+  // 32 bursts come every 14 ns and an update of that size takes longer, so that they find others in the queue.
   CHECK(entries(4 * 2 * std::int64_t{5'000'000'000}).most > 30);
 }

@@ -115,7 +115,7 @@ TEST_CASE("an all-gather passes each chunk on") {
 }
 
 TEST_CASE("few CUs cannot keep a link busy") {
-  // A CU has 8 KiB under way: with 300 ns to memory and back, and the wait for
+  // A CU has 4 KiB under way: with 300 ns to memory and back, and the wait for
   // departure, two CUs are slower than 80.
   test::GpuRing all(gpu(), 4);
   test::GpuRing two(gpu(), 4);

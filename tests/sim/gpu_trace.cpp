@@ -157,6 +157,7 @@ void check(const Tracer& tracer, const Trace& expected) {
 
 }  // namespace
 
+// clang-format off
 // GPU 0 in ns (GPU 1 does the same with tiles 2 and 3 for 0 and 1). It stores tiles 0 and 1 to GPU 1, which updates its
 // own with them, and keeps 2 and 3, for which GPU 1's come. A message of 1,024 B leaves in 13.654 ns (75 GB/s, rounded
 // up) and arrives 500 ns later.
@@ -164,10 +165,11 @@ void check(const Tracer& tracer, const Trace& expected) {
 //   work-group                    1. (tile 0)      2. (tile 1)       3. (tile 2)            4. (tile 3)
 //   begins, when the last ends    0                1,314             2,596                  3,878
 //   A: of DRAM | bank + 50        0..32 + 150      1,380             2,662                  3,944
-//   B: DRAM begins                32 (after A)     1,314             2,596                  3,951 (update to 3,941,
-//   turn) B: data are there (+ 132)     164              1,446             2,728                  4,083 chunk is here
-//   (+ 50)          214              1,496             2,778                  4,133 computed (+ 100)              314
-//   1,596             2,878                  4,233 stores its tile (+ 1,000)     1,314            2,596 3,878 5,233
+//   B: DRAM begins                32 (after A)     1,314             2,596                  3,951 (update to 3,941, turn)
+//   B: data are there (+ 132)     164              1,446             2,728                  4,083
+//   chunk is here (+ 50)          214              1,496             2,778                  4,133
+//   computed (+ 100)              314              1,596             2,878                  4,233
+//   stores its tile (+ 1,000)     1,314            2,596             3,878                  5,233
 //     message leaves              1,327.654        2,609.654         -                      -
 //     update is in memory (+ 63)  -                -                 3,941                  5,296
 //
@@ -175,6 +177,7 @@ void check(const Tracer& tracer, const Trace& expected) {
 //   arrives, enters the queue     1,827.654        3,109.654         its channel is idle, and has turned long since
 //   is in memory (+ 63)           1,890.654        3,172.654
 //   complete, with the own one    3,878            5,233             the kernel's end: all work-groups have ended
+// clang-format on
 TEST_CASE("two GPUs, four work-groups, ring reduce-scatter: event by event") {
   program::GemmKernel gemm = small_gemm();
   gemm.map = program::address_map_index("ring-reduce-scatter");
@@ -196,6 +199,7 @@ TEST_CASE("two GPUs, four work-groups, ring reduce-scatter: event by event") {
   check(tracer, expected);
 }
 
+// clang-format off
 // The same with DMAs: each GPU keeps its own chunk until it is complete, after one update, and a DMA sends it
 // (dma_map). A tile's store, the DMA that it triggers and the next work-group's load of B come to the channel in this
 // order at the same time; the update goes first, since the DMA reads what it leaves, and the bus turns for both reads.
@@ -203,10 +207,11 @@ TEST_CASE("two GPUs, four work-groups, ring reduce-scatter: event by event") {
 //   work-group                    1. (tile 0)      2. (tile 1)       3. (tile 2)            4. (tile 3)
 //   begins, when the last ends    0                1,314             2,701                  4,088
 //   A: of DRAM | bank + 50        0..32 + 150      1,380             2,767                  4,154
-//   B: DRAM begins                32 (after A)     1,419 (DMA)       2,806 (DMA)            4,161 (update to 4,151,
-//   turn) B: data are there (+ 132)     164              1,551             2,938                  4,293 chunk is here
-//   (+ 50)          214              1,601             2,988                  4,343 computed (+ 100)              314
-//   1,701             3,088                  4,443 stores its tile (+ 1,000)     1,314            2,701 4,088 5,443
+//   B: DRAM begins                32 (after A)     1,419 (DMA)       2,806 (DMA)            4,161 (update to 4,151, turn)
+//   B: data are there (+ 132)     164              1,551             2,938                  4,293
+//   chunk is here (+ 50)          214              1,601             2,988                  4,343
+//   computed (+ 100)              314              1,701             3,088                  4,443
+//   stores its tile (+ 1,000)     1,314            2,701             4,088                  5,443
 //     complete after updates      1                1                 2                      2: the end
 //     update is in memory (+ 63)  1,377            2,764             4,151                  5,506
 //     DRAM begins the DMA's read  1,387 (turn)     2,774 (turn)
@@ -216,6 +221,7 @@ TEST_CASE("two GPUs, four work-groups, ring reduce-scatter: event by event") {
 //   the neighbour's tile          2                3
 //   arrives, enters the queue     2,032.654        3,419.654         its channel is idle, and has turned long since
 //   is in memory (+ 63)           2,095.654        3,482.654
+// clang-format on
 TEST_CASE("two GPUs, four work-groups, a DMA for each tile that is sent: event by event") {
   program::GemmKernel gemm = small_gemm();
   gemm.calls = {{program::RegionKind::dma, 0, -1, program::StoreOperation::update, 1}};

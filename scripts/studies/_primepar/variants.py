@@ -3,16 +3,19 @@
 from _parts import Outcome, two
 from _runs import table
 
-from .bench import BASELINES, BIT_COUNTS, HEADLINE, MODELS, changed, in_range, marked, range_keys, speedups
+from .bench import BASELINES, MODELS, Cell, changed, in_range, marked, range_keys, speedups
 
 ALGORITHMS = {(algorithm, overlap): f"{algorithm}{', gradients overlapped' if overlap else ''}" for algorithm in ("ring", "hierarchical") for overlap in (False, True)}
 BATCHES = (1, 2, 4, 16, 32)
+# One small and two large models, one of them with few heads of keys and values, on two and four nodes.
+VARIED, GPUS = ("opt-6.7b", "opt-175b", "llama2-70b"), (8, 16)
+CELLS = [Cell(model, gpus) for model in VARIED for gpus in GPUS]
 
 
 def algorithms(bench):
     rows, totals, keys = [], [], {}
     for (algorithm, overlap), title in ALGORITHMS.items():
-        found = bench.compare_all(changed(HEADLINE, algorithm=algorithm, overlap=overlap))
+        found = bench.compare_all(changed(CELLS, algorithm=algorithm, overlap=overlap))
         rows += cell_rows(title, found)
         totals.append((title, *counts(found)))
         keys |= range_keys(found, f"{algorithm}{'_overlapped' if overlap else ''}_")
@@ -22,7 +25,7 @@ def algorithms(bench):
 def batches(bench):
     rows, totals, keys = [], [], {}
     for batch in BATCHES:
-        found = bench.compare_all(changed(HEADLINE, batch=batch))
+        found = bench.compare_all(changed(CELLS, batch=batch))
         rows += cell_rows(batch, found)
         totals.append((f"batch {batch}", *counts(found)))
         keys |= range_keys(found, f"batch_{batch}_")
@@ -52,8 +55,8 @@ def cell_rows(title, found):
             return "-"
         return " / ".join(marked(one.speedup(baseline)) for baseline in BASELINES) + f" ({one.layers})"
 
-    return [(title, MODELS[model][0], *[text(by_place[model, gpus]) for gpus in BIT_COUNTS]) for model in MODELS]
+    return [(title, MODELS[model][0], *[text(by_place[model, gpus]) for gpus in GPUS]) for model in VARIED]
 
 
 def cells_table(name, rows):
-    return table((name, "over (a) / (b) / (c), (layers)", *[f"{gpus} GPUs" for gpus in BIT_COUNTS]), rows)
+    return table((name, "over (a) / (b) / (c), (layers)", *[f"{gpus} GPUs" for gpus in GPUS]), rows)
