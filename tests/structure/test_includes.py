@@ -1,0 +1,74 @@
+"""Walls: what each layer may include (docs/architecture.md). A folder that is not listed here fails."""
+
+import os
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+STRATEGY = {"base", "machine", "workload", "program", "strategy"}
+MAY = {
+    "base": set(),
+    "pdes": {"base"},
+    "machine": {"base"},
+    "workload": {"base", "machine"},
+    "program": {"base", "machine", "workload"},
+    "strategy": STRATEGY,
+    "results": {"base", "pdes"},
+    "sim": {"base", "pdes", "machine", "workload", "program", "results"},
+    "experiment": {"base", "pdes", "machine", "workload", "program", "strategy", "results", "sim"},
+}
+REGISTRY = "src/strategy/strategy_kinds.cpp"  # the one file that knows all strategies
+
+
+def layer_of(path):
+    """"sim"; of what is in a strategy's own folder "strategy/NAME"."""
+    inside = path.parts[2:] if path.parts[0] == "include" else path.parts[1:]
+    return "/".join(inside[:2]) if inside[0] == "strategy" and len(inside) > 2 else inside[0]
+
+
+def includes(path):
+    """Files of the project that it includes."""
+    for text in re.findall(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', (ROOT / path).read_text(), re.MULTILINE):
+        for found in (pathlib.Path("include", text), pathlib.Path(os.path.normpath(path.parent / text))):
+            if (ROOT / found).exists() and found.parts[0] in ("include", "src"):
+                yield found
+
+
+def allowed(layer, other):
+    outer, inner = layer.split("/")[0], other.split("/")[0]
+    if outer == inner == "strategy":
+        return other in ("strategy", layer)
+    return outer == inner or inner in MAY[outer]
+
+
+def broken():
+    files = [path.relative_to(ROOT) for folder in ("src", "include") for path in sorted((ROOT / folder).rglob("*.[ch]pp"))]
+    return [f"{path} includes {other}" for path in files for other in includes(path)
+            if str(path) != REGISTRY and not allowed(layer_of(path), layer_of(other))]
+
+
+class Walls(unittest.TestCase):
+    def test_no_layer_includes_what_it_may_not(self):
+        self.assertEqual(broken(), [])
+
+    def test_a_broken_wall_is_seen(self):
+        for layer, other in (("base", "pdes"), ("program", "sim"), ("strategy/t3", "sim"), ("strategy/t3", "strategy/megatron"), ("sim", "strategy"),
+                             ("strategy", "strategy/t3"), ("results", "sim"), ("sim", "experiment")):
+            self.assertFalse(allowed(layer, other), (layer, other))
+        self.assertTrue(allowed("strategy/t3", "strategy"))
+        self.assertEqual(layer_of(pathlib.Path("include/tessera/strategy/t3/t3.hpp")), "strategy/t3")
+        self.assertEqual(layer_of(pathlib.Path("src/strategy/strategy.cpp")), "strategy")
+        self.assertIn(pathlib.Path("include/tessera/strategy/t3/t3.hpp"), includes(pathlib.Path(REGISTRY)))
+
+    def test_the_page_says_the_same(self):
+        page = (ROOT / "docs" / "architecture.md").read_text()
+        for layer, others in MAY.items():
+            text = re.search(rf"^\| `{layer}/` \|.*\| (.*?) \|$", page, re.MULTILINE)[1]
+            said = {"nothing above": set(), "all": set(MAY) - {layer}, "all but strategy": set(MAY) - {layer, "strategy", "experiment"},
+                    "all of the above but pdes": STRATEGY - {"strategy"}}.get(text, set(text.split(", ")))
+            self.assertEqual(said, others - {layer}, layer)
+
+
+if __name__ == "__main__":
+    unittest.main()
