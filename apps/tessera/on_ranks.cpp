@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "launch.hpp"
+#include "tessera/base/messages.hpp"
 #include "tessera/base/together.hpp"
 #include "tessera/results/results.hpp"
 
@@ -19,7 +20,7 @@ Prepared prepare(const ExperimentOptions& options, const Output& output, Communi
     job.table = source.table;
     job.resolved = config::to_toml(*job.table);
   });
-  job.resolved = comm.broadcast(job.resolved);
+  job.resolved = broadcast(comm, job.resolved);
   together(comm, [&] {
     if (comm.rank() != 0) {
       config::Diagnostics diagnostics;

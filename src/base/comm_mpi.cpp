@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "rounds.hpp"
 #include "tessera/base/comm.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/memory_limit.hpp"
@@ -11,9 +12,8 @@ namespace tessera {
 
 namespace {
 
-/// MPI counts are ints: longer buffers travel in pieces of this many bytes.
-constexpr std::size_t piece = std::size_t{1} << 30;
-constexpr int gather_tag = 1;
+/// MPI counts and displacements are ints: what is longer travels in rounds of this many bytes, all ranks together.
+constexpr std::size_t most = std::size_t{1} << 30;
 
 class MpiCommunicator final : public Communicator {
  public:
@@ -33,37 +33,25 @@ class MpiCommunicator final : public Communicator {
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return size_; }
 
-  [[nodiscard]] std::string broadcast(std::string text) override {
-    std::uint64_t length = text.size();
+  [[nodiscard]] Bytes broadcast(Bytes bytes) override {
+    std::uint64_t length = bytes.size();
     MPI_Bcast(&length, 1, MPI_UINT64_T, 0, comm_);
-    text.resize(length);
-    for (std::size_t at = 0; at < length; at += piece) {
-      MPI_Bcast(text.data() + at, static_cast<int>(std::min(piece, length - at)), MPI_BYTE, 0, comm_);
-    }
-    return text;
+    bytes.resize(length);
+    for (std::size_t at = 0; at < length; at += most)
+      MPI_Bcast(bytes.data() + at, static_cast<int>(std::min(most, length - at)), MPI_BYTE, 0, comm_);
+    return bytes;
   }
 
-  [[nodiscard]] std::vector<std::vector<std::byte>> gather(const std::vector<std::byte>& bytes) override {
-    std::vector<std::uint64_t> lengths(rank_ == 0 ? static_cast<std::size_t>(size_) : 0);
-    const std::uint64_t length = bytes.size();
-    MPI_Gather(&length, 1, MPI_UINT64_T, lengths.data(), 1, MPI_UINT64_T, 0, comm_);
-    if (rank_ != 0) {
-      for (std::size_t at = 0; at < length; at += piece) {
-        MPI_Send(bytes.data() + at, static_cast<int>(std::min(piece, length - at)), MPI_BYTE, 0, gather_tag, comm_);
-      }
-      return {};
-    }
-    std::vector<std::vector<std::byte>> all(lengths.size());
-    all[0] = bytes;
-    for (int from = 1; from < size_; ++from) {
-      auto& part = all[static_cast<std::size_t>(from)];
-      part.resize(lengths[static_cast<std::size_t>(from)]);
-      for (std::size_t at = 0; at < part.size(); at += piece) {
-        const int count = static_cast<int>(std::min(piece, part.size() - at));
-        MPI_Recv(part.data() + at, count, MPI_BYTE, from, gather_tag, comm_, MPI_STATUS_IGNORE);
-      }
-    }
-    return all;
+  [[nodiscard]] std::vector<Bytes> gather(const Bytes& bytes) override {
+    return collect(bytes, rank_ == 0, [&](const void* own, int count, const Share& share, Bytes& round) {
+      MPI_Gatherv(own, count, MPI_BYTE, round.data(), share.counts.data(), share.begins.data(), MPI_BYTE, 0, comm_);
+    });
+  }
+
+  [[nodiscard]] std::vector<Bytes> all_gather(const Bytes& bytes) override {
+    return collect(bytes, true, [&](const void* own, int count, const Share& share, Bytes& round) {
+      MPI_Allgatherv(own, count, MPI_BYTE, round.data(), share.counts.data(), share.begins.data(), MPI_BYTE, comm_);
+    });
   }
 
   [[nodiscard]] std::int64_t min(std::int64_t value) override { return reduce(value, MPI_MIN); }
@@ -73,6 +61,16 @@ class MpiCommunicator final : public Communicator {
   [[nodiscard]] void* native() override { return &comm_; }
 
  private:
+  template <class Call>
+  [[nodiscard]] std::vector<Bytes> collect(const Bytes& own, bool wanted, const Call& call) {
+    const std::uint64_t length = own.size();
+    std::vector<std::uint64_t> lengths(static_cast<std::size_t>(size_));
+    MPI_Allgather(&length, 1, MPI_UINT64_T, lengths.data(), 1, MPI_UINT64_T, comm_);
+    return in_rounds(lengths, most / lengths.size(), wanted, [&](std::uint64_t at, const Share& share, Bytes& round) {
+      call(own.data() + std::min(at, length), share.counts[static_cast<std::size_t>(rank_)], share, round);
+    });
+  }
+
   std::int64_t reduce(std::int64_t value, MPI_Op operation) {
     std::int64_t result = 0;
     MPI_Allreduce(&value, &result, 1, MPI_INT64_T, operation, comm_);

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <filesystem>
 
 #include "fingerprint.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/hash.hpp"
+#include "tessera/base/messages.hpp"
 #include "tessera/base/together.hpp"
 #include "tessera/results/results.hpp"
 #include "tree.hpp"
@@ -34,13 +34,9 @@ std::string read(const Cache& cache, const std::string& file) {
   return read_file(file).value_or("");
 }
 
-program::Measurements merged(const std::vector<std::vector<std::byte>>& parts) {
+program::Measurements merged(const std::vector<std::string>& parts) {
   program::Measurements whole;
-  for (const std::vector<std::byte>& part : parts) {
-    std::string text(part.size(), '\0');
-    std::memcpy(text.data(), part.data(), part.size());
-    static_cast<void>(whole.add(text));
-  }
+  for (const std::string& part : parts) static_cast<void>(whole.add(part));
   return whole;
 }
 
@@ -63,17 +59,14 @@ Kept read_cache(const Cache& cache, const config::Table& resolved, Communicator&
       warn(cache, error.what(), diagnostics);
     }
   });
-  static_cast<void>(kept.measurements.add(comm.broadcast(text)));
+  static_cast<void>(kept.measurements.add(broadcast(comm, text)));
   return kept;
 }
 
 void write_cache(const Cache& cache, const config::Table& resolved, const Kept& kept, Communicator& comm,
                  config::Diagnostics& diagnostics) {
   if (cache.folder.empty() || comm.max(kept.measurements.is_new() ? 1 : 0) == 0) return;
-  const std::string own = kept.measurements.text();
-  std::vector<std::byte> bytes(own.size());
-  std::memcpy(bytes.data(), own.data(), own.size());
-  const std::vector<std::vector<std::byte>> all = comm.gather(bytes);
+  const std::vector<std::string> all = gather(comm, kept.measurements.text());
   together(comm, [&] {
     if (!kept.can_be_written) return;
     try {

@@ -15,6 +15,11 @@ struct Failure {
   ComponentId component = 0;
   ExitCode code = ExitCode::internal;
   std::string message;
+
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& time& component& code& message;
+  }
 };
 
 /// The exception being handled, as a failure; to be called in a catch block.

@@ -1,37 +1,18 @@
 #include "layout.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 
 #include "tessera/base/error.hpp"
+#include "tessera/base/messages.hpp"
 
 namespace tessera::results {
 namespace {
 
-std::vector<std::byte> to_bytes(const std::vector<RowsOfId>& rows) {
-  std::vector<std::byte> bytes(rows.size() * sizeof(RowsOfId));
-  if (!rows.empty()) std::memcpy(bytes.data(), rows.data(), bytes.size());
-  return bytes;
-}
-
-/// Rank 0: the table's rows by id, of all ranks.
-std::vector<RowsOfId> merge(const std::vector<std::vector<std::byte>>& parts) {
-  std::vector<RowsOfId> all;
-  for (const auto& part : parts) {
-    const std::size_t old = all.size();
-    all.resize(old + part.size() / sizeof(RowsOfId));
-    if (!part.empty()) std::memcpy(all.data() + old, part.data(), part.size());
-  }
-  std::sort(all.begin(), all.end(), [](const RowsOfId& a, const RowsOfId& b) { return a.id < b.id; });
-  return all;
-}
-
+/// The table's rows by id, of all ranks.
 std::vector<RowsOfId> ids_of_all_ranks(const std::vector<RowsOfId>& own, Communicator& comm) {
-  const std::vector<std::byte> merged = to_bytes(merge(comm.gather(to_bytes(own))));
-  const std::string text = comm.broadcast(std::string(reinterpret_cast<const char*>(merged.data()), merged.size()));
-  std::vector<RowsOfId> all(text.size() / sizeof(RowsOfId));
-  if (!all.empty()) std::memcpy(all.data(), text.data(), text.size());
+  std::vector<RowsOfId> all = joined(all_gather(comm, own));
+  std::sort(all.begin(), all.end(), [](const RowsOfId& a, const RowsOfId& b) { return a.id < b.id; });
   return all;
 }
 

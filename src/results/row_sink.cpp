@@ -1,11 +1,11 @@
 #include "row_sink.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <utility>
 
 #include "disk_file.hpp"
+#include "tessera/base/messages.hpp"
 
 namespace tessera::results {
 namespace {
@@ -23,27 +23,6 @@ class CollectiveSink : public RowSink {
   std::unique_ptr<ParallelFile> file_;
 };
 
-/// Number of extents, extents, rows.
-std::vector<std::byte> encode(const RowBlock& block) {
-  const std::size_t count = block.extents.size();
-  const std::size_t extent_bytes = count * sizeof(Extent);
-  std::vector<std::byte> bytes(sizeof count + extent_bytes);
-  std::memcpy(bytes.data(), &count, sizeof count);
-  if (count > 0) std::memcpy(bytes.data() + sizeof count, block.extents.data(), extent_bytes);
-  bytes.insert(bytes.end(), block.rows.begin(), block.rows.end());
-  return bytes;
-}
-
-RowBlock decode(const std::vector<std::byte>& bytes) {
-  std::size_t count = 0;
-  std::memcpy(&count, bytes.data(), sizeof count);
-  RowBlock block;
-  block.extents.resize(count);
-  if (count > 0) std::memcpy(block.extents.data(), bytes.data() + sizeof count, count * sizeof(Extent));
-  block.rows.assign(bytes.begin() + static_cast<std::ptrdiff_t>(sizeof count + count * sizeof(Extent)), bytes.end());
-  return block;
-}
-
 /// Rank 0 writes what the others hand it; the file is open on rank 0 alone.
 class GatheringSink : public RowSink {
  public:
@@ -52,11 +31,13 @@ class GatheringSink : public RowSink {
   }
   void write(const RowBlock& block) override {
     if (comm_->size() == 1) {
-      put(block);
+      put(block.extents, block.rows);
       return;
     }
-    // On rank 0 every rank's bytes, elsewhere none.
-    for (const std::vector<std::byte>& bytes : comm_->gather(encode(block))) put(decode(bytes));
+    // On rank 0 every rank's, elsewhere none.
+    const std::vector<std::vector<Extent>> extents = gather(*comm_, block.extents);
+    const std::vector<Bytes> rows = gather(*comm_, block.rows);
+    for (std::size_t rank = 0; rank < extents.size(); ++rank) put(extents[rank], rows[rank]);
   }
   /// All ranks' pieces meet on rank 0, which has room for 256 MiB of them.
   [[nodiscard]] std::int64_t piece_bytes() const override {
@@ -68,9 +49,9 @@ class GatheringSink : public RowSink {
   }
 
  private:
-  void put(const RowBlock& block) {
-    const std::byte* rows = block.rows.data();
-    for (const Extent& extent : block.extents) {
+  void put(const std::vector<Extent>& extents, const Bytes& packed) {
+    const std::byte* rows = packed.data();
+    for (const Extent& extent : extents) {
       file_->write(extent.offset, rows, static_cast<std::size_t>(extent.count));
       rows += extent.count;
     }

@@ -1,12 +1,11 @@
 #include "totals.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <tuple>
-#include <type_traits>
 
 #include "tessera/base/error.hpp"
+#include "tessera/base/messages.hpp"
 
 namespace tessera::results {
 namespace {
@@ -58,14 +57,6 @@ void find_fullest(SummaryRow& row, Communicator& comm) {
   row.peak_memory_device = fullest == none ? 0 : fullest;
 }
 
-static_assert(std::is_trivially_copyable_v<CollectiveRow>);
-
-std::vector<std::byte> to_bytes(const std::vector<CollectiveRow>& rows) {
-  std::vector<std::byte> bytes(rows.size() * sizeof(CollectiveRow));
-  if (!rows.empty()) std::memcpy(bytes.data(), rows.data(), bytes.size());
-  return bytes;
-}
-
 }  // namespace
 
 void check_rows(const RunResults& r) {
@@ -111,22 +102,18 @@ SummaryRow total(const RunResults& r, std::uint64_t seed, Communicator& comm) {
 
 std::vector<CollectiveRow> total_collectives(const std::vector<CollectiveRow>& own, Communicator& comm) {
   std::map<std::tuple<std::uint16_t, std::uint16_t, std::uint16_t, std::uint32_t>, CollectiveRow> sums;
-  for (const std::vector<std::byte>& part : comm.gather(to_bytes(own))) {
-    for (std::size_t at = 0; at < part.size(); at += sizeof(CollectiveRow)) {
-      CollectiveRow row;
-      std::memcpy(&row, part.data() + at, sizeof row);
-      CollectiveRow& sum = sums[{row.label, row.kind, row.algorithm, row.group_size}];
-      sum = {row.label,
-             row.kind,
-             row.algorithm,
-             row.group_size,
-             sum.calls + row.calls,
-             sum.bytes + row.bytes,
-             sum.total + row.total,
-             std::max(sum.longest, row.longest),
-             sum.waiting + row.waiting,
-             std::max(sum.longest_communication, row.longest_communication)};
-    }
+  for (const CollectiveRow& row : joined(gather(comm, own))) {
+    CollectiveRow& sum = sums[{row.label, row.kind, row.algorithm, row.group_size}];
+    sum = {row.label,
+           row.kind,
+           row.algorithm,
+           row.group_size,
+           sum.calls + row.calls,
+           sum.bytes + row.bytes,
+           sum.total + row.total,
+           std::max(sum.longest, row.longest),
+           sum.waiting + row.waiting,
+           std::max(sum.longest_communication, row.longest_communication)};
   }
   std::vector<CollectiveRow> rows;
   for (const auto& [key, row] : sums) rows.push_back(row);

@@ -1,12 +1,12 @@
 #include "verify.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 
 #include "checksum.hpp"
 #include "disk_file.hpp"
 #include "failure.hpp"
+#include "tessera/base/messages.hpp"
 
 namespace tessera::results {
 namespace {
@@ -43,20 +43,11 @@ std::vector<std::uint32_t> read_share(const DiskFile& file, const std::vector<Bi
 }  // namespace
 
 std::vector<std::uint32_t> join(const std::vector<std::uint32_t>& own, Communicator& comm) {
-  std::vector<std::uint32_t> joined(own.size());
-  const std::size_t count = own.size() * sizeof(std::uint32_t);
-  std::vector<std::byte> bytes(count);
-  if (count > 0) std::memcpy(bytes.data(), own.data(), count);
-  for (const std::vector<std::byte>& of_rank : comm.gather(bytes)) {
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      std::uint32_t value = 0;
-      std::memcpy(&value, of_rank.data() + i * sizeof value, sizeof value);
-      joined[i] ^= value;
-    }
+  std::vector<std::uint32_t> sums(own.size());
+  for (const std::vector<std::uint32_t>& of_rank : all_gather(comm, own)) {
+    for (std::size_t i = 0; i < own.size(); ++i) sums[i] ^= of_rank[i];
   }
-  const std::string text = comm.broadcast(std::string(reinterpret_cast<const char*>(joined.data()), count));
-  if (count > 0) std::memcpy(joined.data(), text.data(), count);
-  return joined;
+  return sums;
 }
 
 void verify_rows(const std::string& name, const std::vector<BigTable>& tables, const std::vector<std::int64_t>& offsets,

@@ -15,6 +15,7 @@
 #include "tables.hpp"
 #include "temporary_file.hpp"
 #include "tessera/base/error.hpp"
+#include "tessera/base/messages.hpp"
 #include "tessera/base/together.hpp"
 #include "tessera/results/results.hpp"
 #include "totals.hpp"
@@ -83,15 +84,6 @@ std::uint32_t write_rows(const BigTable& table, std::int64_t offset, RowSink& si
   return checksum;
 }
 
-/// Rank 0's numbers, on every rank.
-std::vector<std::int64_t> broadcast(const std::vector<std::int64_t>& numbers, Communicator& comm) {
-  const std::string text =
-      comm.broadcast(std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(std::int64_t)));
-  std::vector<std::int64_t> copy(text.size() / sizeof(std::int64_t));
-  if (!copy.empty()) std::memcpy(copy.data(), text.data(), text.size());
-  return copy;
-}
-
 /// The whole file under its temporary name, written and read again.
 void write_file(const std::string& name, const std::string& path, const std::vector<BigTable>& tables,
                 std::optional<Frame>& frame, Transport transport, Communicator& comm) {
@@ -105,7 +97,7 @@ void write_file(const std::string& name, const std::string& path, const std::vec
   // Where space cannot be reserved, a write may fail on one rank alone, and MPI-IO (Open MPI 4.1's vulcan) then waits
   // for ever: rank 0 writes for all.
   if (comm.min(reserved ? 1 : 0) == 0) transport = Transport::gather;
-  const std::vector<std::int64_t> offsets = broadcast(frame ? frame->offsets() : std::vector<std::int64_t>(), comm);
+  const std::vector<std::int64_t> offsets = broadcast(comm, frame ? frame->offsets() : std::vector<std::int64_t>());
   std::unique_ptr<RowSink> sink;
   write_together(path, comm, [&] { sink = make_row_sink(name, transport, comm); });
   std::vector<std::uint32_t> checksums;
@@ -166,7 +158,7 @@ void write(const std::string& path, const RunResults& results, const Provenance&
     check_rows(results);
     if (first) check_output(path, true);
   });
-  TemporaryFile temporary(comm.broadcast(first ? temporary_name(path) : ""), first);
+  TemporaryFile temporary(broadcast(comm, first ? temporary_name(path) : std::string()), first);
 
   const std::vector<BigTable> tables = big_tables(results, comm);
   const SummaryRow summary = total(results, provenance.seed, comm);

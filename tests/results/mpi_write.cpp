@@ -7,6 +7,7 @@
 
 #include "sample.hpp"
 #include "tessera/base/error.hpp"
+#include "tessera/base/messages.hpp"
 
 using namespace tessera;
 using namespace tessera::results;
@@ -18,7 +19,7 @@ struct Fixture {
   Fixture() {
     std::string name = (fs::temp_directory_path() / "tessera-results-mpi-XXXXXX").string();
     if (comm.rank() == 0) name = mkdtemp(name.data());
-    folder = comm.broadcast(name);
+    folder = broadcast(comm, name);
   }
   ~Fixture() {
     comm.barrier();

@@ -4,10 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace tessera {
+
+using Bytes = std::vector<std::byte>;
 
 /// A group of ranks. Every member calls each operation, in the same order.
 class Communicator {
@@ -15,10 +16,13 @@ class Communicator {
   virtual ~Communicator() = default;
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
-  /// Rank 0's text, on every rank.
-  [[nodiscard]] virtual std::string broadcast(std::string text) = 0;
-  /// Every rank's bytes in rank order on rank 0; empty elsewhere.
-  [[nodiscard]] virtual std::vector<std::vector<std::byte>> gather(const std::vector<std::byte>& bytes) = 0;
+  // Bytes; values of any type travel by base/messages.hpp.
+  /// Rank 0's, on every rank.
+  [[nodiscard]] virtual Bytes broadcast(Bytes bytes) = 0;
+  /// Every rank's in rank order on rank 0; empty elsewhere.
+  [[nodiscard]] virtual std::vector<Bytes> gather(const Bytes& bytes) = 0;
+  /// The same on every rank.
+  [[nodiscard]] virtual std::vector<Bytes> all_gather(const Bytes& bytes) = 0;
   [[nodiscard]] virtual std::int64_t min(std::int64_t value) = 0;
   [[nodiscard]] virtual std::int64_t max(std::int64_t value) = 0;
   [[nodiscard]] virtual std::int64_t sum(std::int64_t value) = 0;

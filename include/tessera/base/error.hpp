@@ -59,4 +59,20 @@ struct InternalError : Error {
   explicit InternalError(const std::string& message) : Error(ExitCode::internal, message) {}
 };
 
+/// The exception of this code.
+[[noreturn]] inline void throw_error(ExitCode code, const std::string& message) {
+  switch (code) {
+    case ExitCode::bad_input:
+      throw InputError(message);
+    case ExitCode::infeasible:
+      throw InfeasibleError(message);
+    case ExitCode::io:
+      throw IoError(message);
+    case ExitCode::done:
+    case ExitCode::internal:
+      break;
+  }
+  throw InternalError(message);
+}
+
 }  // namespace tessera

@@ -15,6 +15,11 @@ struct Evaluation {
   std::string reason;            ///< why not, naming device, amount and cause
   Time time = 0;                 ///< of the iteration
   std::int64_t peak_memory = 0;  ///< of the fullest device
+
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& feasible& reason& time& peak_memory;
+  }
 };
 
 class Evaluator {

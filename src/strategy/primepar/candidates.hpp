@@ -14,6 +14,11 @@ struct Proposal {
   std::string origin;  ///< which search or rule it is from
   std::vector<Choice> layers;
   Time predicted = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& origin& layers& predicted;
+  }
 };
 
 /// The first is what the search finds; where nothing fits, or `simulated` is below 2, it is the only one. Behind it, no

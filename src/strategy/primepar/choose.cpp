@@ -1,10 +1,10 @@
 #include "choose.hpp"
 
 #include <algorithm>
-#include <sstream>
 
 #include "layouts.hpp"
 #include "tessera/base/error.hpp"
+#include "tessera/base/messages.hpp"
 #include "tessera/base/together.hpp"
 #include "tessera/program/evaluate_all.hpp"
 
@@ -33,41 +33,12 @@ struct Result {
   std::vector<Proposal> candidates;
   std::vector<std::vector<Time>> operators;  ///< operator_costs()
   std::vector<Time> exposed;                 ///< exposed_sums()
+
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& candidates& operators& exposed;
+  }
 };
-
-std::string to_text(const Result& result) {
-  std::ostringstream text;
-  text << result.candidates.size() << '\n';
-  for (std::size_t i = 0; i < result.candidates.size(); ++i) {
-    const Proposal& one = result.candidates[i];
-    text << one.origin << '\n' << one.predicted << ' ' << result.exposed[i];
-    for (const Time time : result.operators[i]) text << ' ' << time;
-    for (const Choice& layer : one.layers) {
-      for (const std::size_t choice : layer) text << ' ' << choice;
-    }
-    text << '\n';
-  }
-  return text.str();
-}
-
-Result from_text(const std::string& text, std::size_t layers, std::size_t nodes) {
-  std::istringstream lines(text);
-  std::size_t count = 0;
-  lines >> count;
-  Result result{std::vector<Proposal>(count), std::vector(count, std::vector<Time>(nodes)), std::vector<Time>(count)};
-  for (std::size_t i = 0; i < count; ++i) {
-    Proposal& one = result.candidates[i];
-    lines >> std::ws;
-    std::getline(lines, one.origin);
-    lines >> one.predicted >> result.exposed[i];
-    for (Time& time : result.operators[i]) lines >> time;
-    one.layers.assign(layers, Choice(nodes));
-    for (Choice& layer : one.layers) {
-      for (std::size_t& choice : layer) lines >> choice;
-    }
-  }
-  return result;
-}
 
 /// Sums of costs, and what is too much beside them, have to stay within the range of time: all the slowest choices
 /// together do.
@@ -141,8 +112,7 @@ Chosen choose(const Search& search) {
   together(comm, [&] {
     if (comm.rank() == 0) result = find(search, std::move(tables));
   });
-  result = from_text(comm.broadcast(comm.rank() == 0 ? to_text(result) : ""), static_cast<std::size_t>(search.layers),
-                     search.graph->nodes.size());
+  result = broadcast(comm, std::move(result));
   Chosen chosen;
   if (result.candidates.size() > 1) {
     chosen.evaluations = program::evaluate_all(*job.evaluator, comm, result.candidates.size(), [&](std::size_t i) {

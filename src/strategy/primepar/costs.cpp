@@ -1,12 +1,10 @@
 #include "costs.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <type_traits>
 
 #include "redistribution_times.hpp"
-#include "tessera/base/comm.hpp"
 #include "tessera/base/error.hpp"
+#include "tessera/base/messages.hpp"
 #include "tessera/base/together.hpp"
 #include "work.hpp"
 
@@ -34,22 +32,6 @@ Choices make_choices(const Operator& op, const std::vector<Partition>& partition
   found.begin = partitions.size() * rank / ranks;
   found.end = partitions.size() * (rank + 1) / ranks;
   return found;
-}
-
-/// Everyone's numbers, by rank, on rank 0.
-template <class Part>
-std::vector<Part> gathered(Communicator& comm, std::vector<Part> own) {
-  static_assert(std::is_trivially_copyable_v<Part>);
-  if (comm.size() == 1) return own;
-  std::vector<std::byte> bytes(own.size() * sizeof(Part));
-  if (!own.empty()) std::memcpy(bytes.data(), own.data(), bytes.size());
-  own.clear();
-  for (const std::vector<std::byte>& part : comm.gather(bytes)) {
-    const std::size_t before = own.size();
-    own.resize(before + part.size() / sizeof(Part));
-    if (!part.empty()) std::memcpy(own.data() + before, part.data(), part.size());
-  }
-  return own;
 }
 
 void add_to(Time& sum, Time time) { sum = saturating_add(sum, time); }
@@ -122,9 +104,9 @@ CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std
         bytes.push_back(node_bytes(graph, i, cut, passes));
       }
     });
-    tables.nodes.push_back(gathered(comm, std::move(times)));
-    if (passes.overlap_gradients) tables.beside.push_back(gathered(comm, std::move(beside)));
-    tables.bytes.push_back(gathered(comm, std::move(bytes)));
+    tables.nodes.push_back(joined(gather(comm, std::move(times))));
+    if (passes.overlap_gradients) tables.beside.push_back(joined(gather(comm, std::move(beside))));
+    tables.bytes.push_back(joined(gather(comm, std::move(bytes))));
   }
   LinkLoads loads(*job.machine);
   for (const Edge& edge : graph.edges) {
@@ -132,7 +114,7 @@ CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std
     std::vector<Time> rows;
     const int forward_times = passes.recomputation && !edge.to_next_layer ? 2 : 1;
     together(comm, [&] { rows = redistribution_times(edge, from, to, graph.element, loads, forward_times); });
-    rows = gathered(comm, std::move(rows));
+    rows = joined(gather(comm, std::move(rows)));
     for (Time& time : rows) time = saturating_times(passes.in_a_row(), time);
     if (comm.rank() == 0)
       add_edge(tables,
@@ -141,7 +123,7 @@ CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std
   if (passes.stages > 1) {
     std::vector<Time> times;
     together(comm, [&] { times = handover_times(job, graph, all.back(), passes); });
-    tables.handover = gathered(comm, std::move(times));
+    tables.handover = joined(gather(comm, std::move(times)));
   }
   return tables;
 }
