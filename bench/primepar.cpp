@@ -19,14 +19,11 @@ using namespace tessera::strategy;
 
 namespace {
 
-/// The search is called here; the experiment itself only partitions the MLP.
 std::unique_ptr<experiment::Experiment> build(const std::string& file, int nodes) {
   config::Diagnostics diagnostics;
-  const auto source = experiment::load(
-      file,
-      {experiment::parse_setting("strategy.graph=mlp"), experiment::parse_setting("strategy.temporal=false"),
-       experiment::parse_setting(fmt::format("machine.topology.nodes={}", nodes))},
-      experiment::input_folders(), diagnostics);
+  const auto source =
+      experiment::load(file, {experiment::parse_setting(fmt::format("machine.topology.nodes={}", nodes))},
+                       experiment::input_folders(), diagnostics);
   diagnostics.throw_if_errors();
   auto built = experiment::build(*source.table, diagnostics);
   diagnostics.throw_if_errors();
@@ -40,16 +37,12 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 void run(const std::string& file, int nodes, Communicator& comm) {
   const auto experiment = build(file, nodes);
   const auto evaluator = sim::make_evaluator(experiment->machine, *experiment->cost);
-  Job job;
-  job.machine = &experiment->machine;
-  job.model = &*experiment->model;
-  job.workload = &experiment->workload;
-  job.cost = experiment->cost.get();
-  job.collectives = &experiment->collectives;
-  job.evaluator = evaluator.get();
-  job.comm = &comm;
-  const primepar::Graph graph = primepar::make_graph("layer", *job.model, *job.workload);
-  const int bits = primepar::device_bits(static_cast<std::int64_t>(job.machine->devices()));
+  program::Measurements measured;
+  const Job job{
+      experiment->machine, experiment->workload, *experiment->cost, experiment->collectives, *evaluator, measured, comm,
+      &*experiment->model};
+  const primepar::Graph graph = primepar::make_graph("layer", *job.model, job.workload);
+  const int bits = primepar::device_bits(static_cast<std::int64_t>(job.machine.devices()));
   std::vector<std::vector<primepar::Partition>> choices;
   std::size_t states = 0, pairs = 0;
   for (const primepar::Node& node : graph.nodes) states += choices.emplace_back(all_partitions(node.op, bits)).size();
@@ -63,7 +56,7 @@ void run(const std::string& file, int nodes, Communicator& comm) {
   begin = std::chrono::steady_clock::now();
   const primepar::Found found = segmented_search(tables, job.model->layers);
   const double search_seconds = seconds_since(begin);
-  fmt::print("{} devices, {} layers, {} partitions, {} pairs of them along edges\n", job.machine->devices(),
+  fmt::print("{} devices, {} layers, {} partitions, {} pairs of them along edges\n", job.machine.devices(),
              job.model->layers, states, pairs);
   fmt::print("{:<24}{:>10.2f} s\n{:<24}{:>10.2f} s{:>12.3g} relaxations\n", "tables", table_seconds, "search",
              search_seconds, static_cast<double>(found.relaxations));

@@ -61,19 +61,6 @@ std::string events_text(const Range& events, int ranks) {
              : least + " where no messages share links, up to " + rounded(events.most / ranks) + " where all do";
 }
 
-/// What the search simulated, in its order.
-std::string candidates_text(const strategy::Plan& plan) {
-  if (plan.candidates.empty()) return {};
-  std::string text = "# Plans of the search: predicted, simulated\n";
-  for (const strategy::Candidate& one : plan.candidates) {
-    const std::string simulated =
-        one.reason.empty() ? config::format_rounded(one.simulated, config::Unit::time) : "cannot run";
-    text += line(one.origin + (one.taken ? " (taken)" : ""),
-                 config::format_rounded(one.predicted, config::Unit::time) + ", " + simulated);
-  }
-  return text;
-}
-
 /// Comments, so that the whole output is an experiment again.
 std::string figures(const experiment::Experiment& experiment, const Estimate& e, int ranks) {
   const strategy::Plan& plan = experiment.plan;
@@ -90,10 +77,21 @@ std::string figures(const experiment::Experiment& experiment, const Estimate& e,
   text += line("FLOP executed", about + rounded(e.executed_flops));
   text += line("bytes sent", about + rounded(e.bytes_sent) + "B in " + rounded(e.messages) + " messages");
   text += line("memory of the fullest device", memory_line(experiment, e));
-  text += candidates_text(plan);
   text += fmt::format("# Its simulation, estimated, on {} rank{}\n", ranks, ranks == 1 ? "" : "s");
   text += line("events per rank", events_text(e.events, ranks));
   text += line("memory per rank", memory_text(e.bytes_per_rank(ranks)));
+  return text;
+}
+
+/// Of a job whose plan is to be searched, what is known before.
+std::string figures_before_search(const experiment::Experiment& experiment) {
+  std::string text = "# The job\n";
+  text += line("devices", std::to_string(experiment.machine.devices()));
+  text += line("rates of the machine", experiment.calibration);
+  if (experiment.model)
+    text += line("parameters", rounded(static_cast<double>(workload::parameter_count(*experiment.model))));
+  text += line("to be searched", experiment.open);
+  text += "# The search is part of run and plan, which refuse more: plans that do not fit into memory\n";
   return text;
 }
 
@@ -102,7 +100,12 @@ ExitCode check(const Options& options) {
   if (has_output) check_output(options.experiment, options.output, options.force);
   const experiment::Source source = load(options.experiment);
   if (has_output) results::check_distinct(options.output, files_of(*source.table));
-  const auto experiment = build(*source.table, false, options.experiment.cache);
+  const auto experiment = build(*source.table, false);
+  if (!experiment->open.empty()) {
+    sim::refuse_ranks(experiment->machine, options.ranks, experiment->simulation.partition);
+    print(figures_before_search(*experiment) + "\n" + config::to_toml(*source.table));
+    return ExitCode::done;
+  }
   // What the job is also stands there when it does not fit: that is what one wants to know then.
   sim::SimulationOptions simulation = simulation_options(*experiment);
   const bool may_exceed = std::exchange(simulation.allow_oversubscription, true);

@@ -13,7 +13,9 @@ void ExperimentOptions::add_to(CLI::App& command) {
   const auto has_name = [](const std::string& name) { return name.empty() ? "the name is empty" : ""; };
   command.add_option("--plan", plan, "a plan file of tessera plan, whose strategy takes the place of the experiment's")
       ->check(has_name);
-  command.add_option("--cache", cache, "a folder in which what searches measure is kept for the next ones")
+  command
+      .add_option("--cache", cache,
+                  "a folder in which what searches measure is kept for the next ones; check never searches")
       ->check(has_name);
   command.add_option("--set", settings, "KEY=VALUE over the experiment, such as strategy.tensor=4; repeatable")
       ->type_name("KEY=VALUE")
@@ -51,10 +53,9 @@ experiment::Source load(const ExperimentOptions& options) {
   return source;
 }
 
-std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, bool silent, const std::string& cache,
-                                              Communicator* comm) {
+std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, bool silent) {
   config::Diagnostics diagnostics;
-  auto experiment = experiment::build(resolved, diagnostics, comm, {cache, TESSERA_VERSION});
+  auto experiment = experiment::build(resolved, diagnostics);
   if (!silent) print_warnings(diagnostics.warnings());
   diagnostics.throw_if_errors();
   return experiment;

@@ -30,9 +30,8 @@ struct ExperimentOptions {
 [[nodiscard]] experiment::Source load(const ExperimentOptions& options);
 
 /// The typed experiment from a resolved table; InputError with all error lines. Warnings go to standard error unless
-/// `silent`. `comm` as in experiment::build(), `cache` the folder.
-[[nodiscard]] std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, bool silent,
-                                                            const std::string& cache, Communicator* comm = nullptr);
+/// `silent`.
+[[nodiscard]] std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, bool silent);
 
 /// Refuses, before anything is read, an output that could not be written, or that is the experiment or the plan itself.
 void check_output(const ExperimentOptions& options, const std::string& output, bool replace);

@@ -2,12 +2,24 @@
 
 #include <cstdio>
 
+#include "interrupts.hpp"
 #include "launch.hpp"
 #include "tessera/base/messages.hpp"
 #include "tessera/base/together.hpp"
 #include "tessera/results/results.hpp"
 
 namespace tessera::app {
+
+namespace {
+
+void search(const Prepared& job, const std::string& cache, Communicator& comm) {
+  config::Diagnostics diagnostics;
+  experiment::search(*job.table, *job.experiment, comm, {{cache, TESSERA_VERSION}, interrupted}, diagnostics);
+  if (comm.rank() == 0) print_warnings(diagnostics.warnings());
+  diagnostics.throw_if_errors();
+}
+
+}  // namespace
 
 Prepared prepare(const ExperimentOptions& options, const Output& output, Communicator& comm) {
   Prepared job;
@@ -27,8 +39,11 @@ Prepared prepare(const ExperimentOptions& options, const Output& output, Communi
       job.table = config::parse_toml(job.resolved, "resolved experiment", diagnostics);
       diagnostics.throw_if_errors();
     }
-    job.experiment = build(*job.table, comm.rank() != 0, options.cache, &comm);
+    job.experiment = build(*job.table, comm.rank() != 0);
+    sim::refuse_ranks(job.experiment->machine, comm.size(), job.experiment->simulation.partition);
   });
+  catch_interrupts();
+  search(job, options.cache, comm);
   return job;
 }
 

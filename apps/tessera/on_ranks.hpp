@@ -24,7 +24,8 @@ struct Output {
   bool replace = false;
 };
 
-/// Rank 0 alone reads files; the others build from the one text that they are sent.
+/// Rank 0 alone reads files; the others build from the one text that they are sent. What can be refused is refused
+/// before a strategy searches. From the search on signals are noted (interrupts.hpp).
 [[nodiscard]] Prepared prepare(const ExperimentOptions& options, const Output& output, Communicator& comm);
 
 /// Starts MPI. Errors on purpose are thrown on every rank alike. Anything else may have happened on this rank alone,

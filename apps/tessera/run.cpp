@@ -48,9 +48,10 @@ void describe(const experiment::Experiment& experiment, results::RunResults& res
   results.machine = experiment.machine.name;
   results.calibration = experiment.calibration;
   results.model = experiment.model ? experiment.model->name : "";
-  results.strategy = experiment.strategy;
+  results.strategy = experiment.strategy.name;
   results.plan = plan.description;
-  for (const strategy::Candidate& one : plan.candidates)
+  for (const auto& [what, time] : experiment.searched.predicted) results.predicted.push_back({what, time});
+  for (const strategy::Candidate& one : experiment.searched.candidates)
     results.search.push_back({one.origin, one.plan, one.predicted, one.simulated, one.taken, one.reason});
   results.model_flops = plan.model_flops;
   results.hardware_flops = plan.hardware_flops;
@@ -103,7 +104,6 @@ results::Provenance provenance(const Options& options, const Prepared& job, cons
 ExitCode run(const Options& options, const Arguments& arguments, Communicator& comm) {
   const std::string started = utc_now();
   const Prepared job = prepare(options.experiment, {options.output, options.force}, comm);
-  catch_interrupts();  // not before: nothing is open while a strategy searches, and a signal may end it at once
   const Estimate expected = estimate_where_it_can_run(*job.experiment, comm);
   sim::SimulationResult result = simulate(options, *job.experiment, expected, comm);
   describe(*job.experiment, result.results);

@@ -71,6 +71,8 @@ class Simulator:
                 found["link_bytes"] = most_bytes(file["links"][:])
                 if "search" in file:
                     found["search"] = [(row["origin"].decode(), int(row["predicted_ps"]), int(row["simulated_ps"])) for row in file["search"][:]]
+                if "predicted" in file:
+                    found["predicted"] = {row["what"].decode(): int(row["time_ps"]) for row in file["predicted"][:]}
                 if "kernels" in file:
                     found["kernels"] = [row for row in file["kernels"][:] if row["device"] == 0]
                     found["traffic"] = mean_traffic(file["memory_traffic"][:])

@@ -2,10 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
 
-#include "cache.hpp"
 #include "calibration.hpp"
+#include "planning.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/machine/topology.hpp"
 #include "tessera/sim/memory/arbitration.hpp"
@@ -55,26 +54,21 @@ std::string unknown(const std::string& what, const std::string& name, const std:
 }
 
 /// The strategy that the table names; null after an error.
-const strategy::StrategyKind* find_strategy(const Table& table, Diagnostics& diagnostics) {
+const strategy::StrategyKind* find_strategy(const Table& table, const strategy::Strategies& strategies,
+                                            Diagnostics& diagnostics) {
   std::vector<std::string> names;
-  for (const auto& kind : strategy::strategy_kinds()) names.push_back(kind.name);
+  for (const auto& kind : strategies) names.push_back(kind.name);
   const Value* name = table.find("name");
   if (name == nullptr || name->string() == nullptr) {
     diagnostics.error(name == nullptr ? table.where() : name->where(),
                       "[strategy] needs a name, one of " + joined(names));
     return nullptr;
   }
-  for (const auto& kind : strategy::strategy_kinds()) {
+  for (const auto& kind : strategies) {
     if (kind.name == *name->string()) return &kind;
   }
   diagnostics.error(name->where(), unknown("strategy", *name->string(), names));
   return nullptr;
-}
-
-/// An error of several lines is as many problems.
-void report_each_line(const config::Location& where, const std::string& lines, Diagnostics& diagnostics) {
-  std::istringstream text(lines);
-  for (std::string line; std::getline(text, line);) diagnostics.error(where, line);
 }
 
 /// What a GPU's values mean is the simulator's, the table that holds them is the machine's.
@@ -139,34 +133,15 @@ void check_workload(const Table& root, const Experiment& experiment, Diagnostics
                                 window, keys, generates ? " (prompt and generated)" : "", window));
 }
 
-/// A plan that the machine can carry out. What it cannot is a problem of the strategy that made the plan, where no key
-/// is known that is to blame.
-void make_plan(const strategy::StrategyKind& kind, const Table& root, const Table& table, const strategy::Job& job,
-               Experiment& experiment, Diagnostics& diagnostics) {
-  try {
-    experiment.plan = kind.make_plan(table, job, diagnostics);
-    if (!diagnostics.ok()) return;
-    try {
-      sim::refuse_unrepresentable(experiment.machine, experiment.plan.program, *experiment.cost);
-    } catch (const KeyError&) {
-      throw;
-    } catch (const InputError& error) {
-      report_each_line(table.where(), error.what(), diagnostics);
-    }
-  } catch (const KeyError& error) {
-    diagnostics.error(place_of(root, error.key), error.what());
-  }
-}
-
 }  // namespace
 
-std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics, Communicator* comm, const Cache& cache) {
+std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics, const strategy::Strategies& strategies) {
   auto experiment = std::make_unique<Experiment>();
   read_parts(root, *experiment, diagnostics);
   const Table* table = find_table(root, "strategy", "a table [strategy]", diagnostics);
-  const strategy::StrategyKind* kind = table == nullptr ? nullptr : find_strategy(*table, diagnostics);
+  const strategy::StrategyKind* kind = table == nullptr ? nullptr : find_strategy(*table, strategies, diagnostics);
   if (kind == nullptr) return experiment;
-  experiment->strategy = kind->name;
+  experiment->strategy = *kind;
   if (kind->needs_model && root.find("model") == nullptr && diagnostics.ok()) {
     diagnostics.error(root.where(), "missing key \"model\": strategy \"" + kind->name +
                                         "\" needs one, expected the name of a model or a table [model]");
@@ -176,22 +151,7 @@ std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics, C
     kind->schema().check(*table, diagnostics);  // what can be said without a machine and a model
     return experiment;
   }
-  const auto evaluator = sim::make_evaluator(experiment->machine, *experiment->cost);
-  const auto alone = make_serial_communicator();
-  Communicator& ranks = comm == nullptr ? *alone : *comm;
-  Kept kept = read_cache(cache, root, ranks, diagnostics);
-  strategy::Job job;
-  job.machine = &experiment->machine;
-  job.model = experiment->model ? &*experiment->model : nullptr;
-  job.workload = &experiment->workload;
-  job.cost = experiment->cost.get();
-  job.collectives = &experiment->collectives;
-  job.evaluator = evaluator.get();
-  job.measured = &kept.measurements;
-  job.comm = comm;
-  job.seed = static_cast<std::uint64_t>(experiment->simulation.seed);
-  make_plan(*kind, root, *table, job, *experiment, diagnostics);
-  write_cache(cache, root, kept, ranks, diagnostics);
+  check_strategy(root, *experiment, diagnostics);
   return experiment;
 }
 

@@ -72,7 +72,7 @@ Listed describe(const std::string& key, const std::string& name, const SearchPat
     put_in(root, search, diagnostics);
     const config::Value* value = root.find(key);
     if (diagnostics.ok() && value != nullptr)
-      listed.description = in_words(*complete(root)->find(key)->table(), diagnostics);
+      listed.description = in_words(*complete(root, {})->find(key)->table(), diagnostics);
     if (!diagnostics.ok()) listed.description = "cannot be used: " + diagnostics.errors().front();
   } catch (const Error& error) {
     listed.description = std::string("cannot be used: ") + error.what();

@@ -45,7 +45,7 @@ void name_untitled(Table& root, const std::string& path) {
 
 }  // namespace
 
-std::shared_ptr<Table> complete(const Table& root) {
+std::shared_ptr<Table> complete(const Table& root, const strategy::Strategies& strategies) {
   auto all = config::clone(root);
   head_schema().complete(*all);
   if (Value* machine = all->find("machine"); machine != nullptr && machine->table() != nullptr)
@@ -55,7 +55,7 @@ std::shared_ptr<Table> complete(const Table& root) {
     workload::model_schema().complete(*model->table());
   if (Table* table = child(*all, "workload")) strategy::workload_schema().complete(*table);
   if (Value* table = all->find("strategy"); table != nullptr && table->table() != nullptr) {
-    complete_named(*table->table(), "name", strategy::strategy_kinds());
+    complete_named(*table->table(), "name", strategies);
   }
   if (Table* cost = child(*all, "cost")) {
     if (cost->find("model") == nullptr) cost->set("model", {std::string("roofline"), cost->where()});
@@ -78,7 +78,7 @@ std::shared_ptr<Table> complete(const Table& root) {
 
 Source load(const std::string& path, const std::vector<Setting>& settings,
             const std::vector<std::filesystem::path>& folders, config::Diagnostics& diagnostics,
-            const std::string& plan_path) {
+            const std::string& plan_path, const strategy::Strategies& strategies) {
   const auto text = read_file(path);
   if (!text) throw InputError(one_line(path) + ": there is no such file");
   Source source;
@@ -104,7 +104,7 @@ Source load(const std::string& path, const std::vector<Setting>& settings,
   inline_model(*source.table, search, diagnostics);
   inline_recipe(*source.table, search, diagnostics);
   name_untitled(*source.table, path);
-  source.table = complete(*source.table);
+  source.table = complete(*source.table, strategies);
   if (plan != nullptr) check_plan_fits(*source.table, *plan, diagnostics);
   return source;
 }

@@ -92,20 +92,21 @@ std::string plan_text(const Experiment& experiment, const Table& resolved, const
   put(*head, "machine", fingerprint(resolved, "machine"));
   if (const std::string model = fingerprint(resolved, "model"); !model.empty()) put(*head, "model", model);
   const auto predicted = std::make_shared<Table>();
-  for (const auto& [name, time] : experiment.plan.predicted)
+  for (const auto& [name, time] : experiment.searched.predicted)
     put(*predicted, name, config::format_rounded(time, config::Unit::time));
   if (!predicted->entries().empty()) head->set("predicted", {predicted, {}});
   const auto candidates = std::make_shared<Table>();
-  for (std::size_t i = 0; i < experiment.plan.candidates.size(); ++i)
-    put(*candidates, fmt::format("{:03}", i + 1), candidate_text(experiment.plan.candidates[i]));
+  for (std::size_t i = 0; i < experiment.searched.candidates.size(); ++i)
+    put(*candidates, fmt::format("{:03}", i + 1), candidate_text(experiment.searched.candidates[i]));
   if (!candidates->entries().empty()) head->set("candidates", {candidates, {}});
   plan.set("plan", {head, {}});
   const std::shared_ptr<Table> strategy = config::clone(*resolved.find("strategy")->table());
-  if (experiment.plan.found != nullptr) config::merge(*strategy, *experiment.plan.found);
+  if (experiment.searched.found != nullptr) config::merge(*strategy, *experiment.searched.found);
   plan.set("strategy", {strategy, {}});
-  std::string text = fmt::format(
-      "# Strategy {} for {}{}. Run it: tessera run EXPERIMENT.toml --plan THIS.toml -o OUT.h5\n", experiment.strategy,
-      experiment.model ? one_line(experiment.model->name) + " on " : "", one_line(experiment.machine.name));
+  std::string text =
+      fmt::format("# Strategy {} for {}{}. Run it: tessera run EXPERIMENT.toml --plan THIS.toml -o OUT.h5\n",
+                  experiment.strategy.name, experiment.model ? one_line(experiment.model->name) + " on " : "",
+                  one_line(experiment.machine.name));
   return text + config::to_toml(plan);
 }
 

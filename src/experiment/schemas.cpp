@@ -73,7 +73,7 @@ const config::Schema<SimulationSettings>& simulation_schema() {
   return schema;
 }
 
-std::vector<const config::SchemaBase*> schemas() {
+std::vector<const config::SchemaBase*> schemas(const strategy::Strategies& strategies) {
   std::vector<const config::SchemaBase*> all{&head_schema(),
                                              &recipe_schema(),
                                              &record_schema(),
@@ -82,7 +82,7 @@ std::vector<const config::SchemaBase*> schemas() {
                                              &program::collective_choices_schema()};
   for (const auto* schema : machine::schemas()) all.push_back(schema);
   for (const auto* schema : workload::schemas()) all.push_back(schema);
-  for (const auto& kind : strategy::strategy_kinds()) {
+  for (const auto& kind : strategies) {
     all.push_back(&kind.schema());
     if (!kind.inner_schemas) continue;
     for (const auto* schema : kind.inner_schemas()) all.push_back(schema);
@@ -92,9 +92,9 @@ std::vector<const config::SchemaBase*> schemas() {
   return all;
 }
 
-std::vector<Choice> choices() {
+std::vector<Choice> choices(const strategy::Strategies& strategies) {
   std::vector<Choice> all;
-  for (const auto& kind : strategy::strategy_kinds()) all.push_back({"strategy", kind.name, kind.help});
+  for (const auto& kind : strategies) all.push_back({"strategy", kind.name, kind.help});
   for (const auto& kind : machine::topology_kinds()) all.push_back({"machine.topology", kind.name, kind.help});
   for (const auto& kind : workload::cost_model_kinds()) all.push_back({"cost", kind.name, kind.help});
   for (const auto& kind : sim::arbitration_kinds())

@@ -45,7 +45,8 @@ void inline_model(config::Table& root, const SearchPath& search, config::Diagnos
 void inline_recipe(config::Table& root, const SearchPath& search, config::Diagnostics& diagnostics);
 
 /// Fills in the defaults of all layers, and brings the tables into the order of docs/experiments.md.
-[[nodiscard]] std::shared_ptr<config::Table> complete(const config::Table& root);
+[[nodiscard]] std::shared_ptr<config::Table> complete(const config::Table& root,
+                                                      const strategy::Strategies& strategies);
 
 // The tables that this layer owns.
 struct Head {

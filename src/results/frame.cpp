@@ -75,6 +75,7 @@ Frame::Frame(const std::vector<BigTable>& big, const SummaryRow& summary, const 
   add_small_table(file_, collective_table(r), collectives);
   add_small_table(file_, plan_table(r), r.plan);
   if (!r.search.empty()) add_small_table(file_, search_table(r), r.search);
+  if (!r.predicted.empty()) add_small_table(file_, predicted_table(r), r.predicted);
   add_names(file_, r);
   for (const BigTable& table : big) {
     file_.table(table.schema, table.layout.total);

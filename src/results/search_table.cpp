@@ -1,4 +1,4 @@
-// /search: what a strategy's search simulated.
+// /search and /predicted: what a strategy's search simulated, and what it foretold.
 #include <algorithm>
 
 #include "tables.hpp"
@@ -6,9 +6,10 @@
 namespace tessera::results {
 namespace {
 
-std::size_t longest_of(const std::vector<SearchRow>& rows, std::string SearchRow::*member) {
+template <class Row>
+std::size_t longest_of(const std::vector<Row>& rows, std::string Row::*member) {
   std::size_t width = 1;
-  for (const SearchRow& row : rows) width = std::max(width, (row.*member).size());
+  for (const Row& row : rows) width = std::max(width, (row.*member).size());
   return width;
 }
 
@@ -28,6 +29,16 @@ Table<SearchRow> search_table(const RunResults& r) {
             [](const Row& s) -> std::string_view { return s.reason; })
       .text("plan", "in the strategy's own words", longest_of(r.search, &Row::plan),
             [](const Row& s) -> std::string_view { return s.plan; });
+  return table;
+}
+
+Table<PredictedRow> predicted_table(const RunResults& r) {
+  using Row = PredictedRow;
+  Table<Row> table("/predicted", "Times that the strategy foretold, of the iteration and of parts of it.");
+  table
+      .text("what", "an operator or a part, over all layers; all: the iteration", longest_of(r.predicted, &Row::what),
+            [](const Row& p) -> std::string_view { return p.what; })
+      .integer("time_ps", "ps", "of the iteration, as the search adds it up", [](const Row& p) { return p.time; });
   return table;
 }
 

@@ -66,10 +66,22 @@ std::string pair_line(const std::string& left, const std::string& left_value, co
   return fmt::format("  {:<20}{:>14}    {:<22}{:>14}\n", left, left_value, right, right_value);
 }
 
-std::string rates(const h5::Rows& s) {
+/// What the strategy foretold of the iteration; 0: nothing.
+Time predicted_time(const h5::Reader& file) {
+  if (!file.has("/predicted")) return 0;
+  const h5::Rows rows = file.read("/predicted");
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows.text(i, "what") == "all") return rows.integer(i, "time_ps");
+  }
+  return 0;
+}
+
+std::string rates(const h5::Reader& file, const h5::Rows& s) {
   const auto count = [&](const char* column) { return short_count(static_cast<double>(s.integer(0, column))); };
   std::string text =
       pair_line("iteration time", precise_time(s.integer(0, "iteration_time_ps")), "devices", count("devices"));
+  if (const Time predicted = predicted_time(file); predicted > 0)
+    text += fmt::format("  {:<20}{:>14}\n", "predicted time", precise_time(predicted));
   if (s.integer(0, "tokens") > 0) {
     text += pair_line("tokens per second", short_count(s.number(0, "tokens_per_second")), "tokens per iteration",
                       count("tokens"));
@@ -256,7 +268,7 @@ std::string summary(const std::string& path, Checking checking) {
   const h5::Rows s = file.read("/summary");
   std::string text;
   for (const std::string& section :
-       {heading(file, s), rates(s), time_table(file, s), memory_section(file, s), memory_traffic(file),
+       {heading(file, s), rates(file, s), time_table(file, s), memory_section(file, s), memory_traffic(file),
         traffic_table(file), collective_table_text(file), search_text(file), run_facts(file)}) {
     if (section.empty()) continue;
     if (!text.empty()) text += "\n";

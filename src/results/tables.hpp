@@ -44,6 +44,7 @@ struct NameRow {
 [[nodiscard]] Table<TrafficBin> traffic_timeline_table(const RunResults& results);
 [[nodiscard]] Table<std::pair<std::string, std::string>> plan_table(const RunResults& results);
 [[nodiscard]] Table<SearchRow> search_table(const RunResults& results);
+[[nodiscard]] Table<PredictedRow> predicted_table(const RunResults& results);
 [[nodiscard]] Table<NameRow> names_table(const std::string& path, const std::string& index,
                                          const std::string& description, const std::vector<std::string>& names);
 [[nodiscard]] Table<Provenance> provenance_table(const Provenance& provenance);

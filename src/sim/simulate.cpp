@@ -166,6 +166,15 @@ SimulationResult simulate(const machine::Machine& machine, const program::Progra
   return result;
 }
 
+void refuse_ranks(const machine::Machine& machine, int ranks, const std::string& partition) {
+  program::Program nothing;
+  nothing.devices.resize(machine.devices());
+  program::Lowerings lowerings(nothing, machine);
+  const NetworkModel network(machine, lowerings);
+  const CreateComponent none = [](pdes::ComponentId) { return nullptr; };  // nothing is run
+  static_cast<void>(partition_model(machine, nothing, network, ranks, partition, none));
+}
+
 std::vector<std::string> check(const machine::Machine& machine, const program::Program& program,
                                const workload::CostModel& cost, int ranks, const SimulationOptions& options) {
   std::vector<std::string> warnings = refuse(machine, program, cost, options.allow_oversubscription);

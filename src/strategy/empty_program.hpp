@@ -9,11 +9,9 @@ namespace tessera::strategy {
 inline program::Program empty_program(const Job& job) {
   program::Program program;
   program.labels = {""};
-  if (job.collectives != nullptr) {
-    program.free_reductions = job.collectives->reduction == "free";
-    program.channels = static_cast<std::uint32_t>(job.collectives->channels);
-  }
-  program.devices.resize(job.machine->devices());
+  program.free_reductions = job.collectives.reduction == "free";
+  program.channels = static_cast<std::uint32_t>(job.collectives.channels);
+  program.devices.resize(job.machine.devices());
   return program;
 }
 

@@ -81,7 +81,7 @@ TEST_CASE("an experiment becomes typed parts") {
   CHECK(e.model->layers == 2);
   CHECK(e.model->kv_heads == 4);
   CHECK(e.workload.sequence == 16);
-  CHECK(e.strategy == "megatron");
+  CHECK(e.strategy.name == "megatron");
   CHECK(e.simulation.seed == 3);
   CHECK(e.simulation.partition == "block");
   CHECK(e.record.timeline);

@@ -6,6 +6,7 @@
 
 #include "program/machines.hpp"
 #include "tessera/base/config.hpp"
+#include "tessera/base/error.hpp"
 #include "tessera/strategy/megatron/megatron.hpp"
 #include "tessera/strategy/strategy.hpp"
 
@@ -37,32 +38,50 @@ inline workload::Model mixture(std::int64_t layers, std::int64_t experts) {
   return model;
 }
 
+/// For jobs that leave nothing to be measured.
+class NoEvaluator final : public program::Evaluator {
+ public:
+  program::Evaluation evaluate(const program::Program&) override { throw InternalError("nothing is evaluated here"); }
+};
+
+inline std::shared_ptr<const workload::CostModel> roofline() {
+  config::Diagnostics diagnostics;
+  return workload::make_cost_model(*config::parse_toml("model = \"roofline\"", "cost.toml", diagnostics), diagnostics);
+}
+
 struct TestJob {
   machine::Machine machine;
   workload::Model model;
   Workload workload;
   program::CollectiveChoices collectives;
+  std::shared_ptr<const workload::CostModel> cost = roofline();
+  std::shared_ptr<Communicator> comm = make_serial_communicator();
+  std::shared_ptr<program::Evaluator> evaluator = std::make_shared<NoEvaluator>();
+  program::Measurements measured;
   std::uint64_t seed = 1;
   config::Diagnostics diagnostics;
 
   TestJob(std::uint32_t devices, workload::Model model_in, std::int64_t global_batch)
       : machine(program::nodes_of(devices, 8)), model(std::move(model_in)) {
     machine.name = "test machine";
+    machine.device.memory_bandwidth = 1'000'000'000'000;
     workload.global_batch = global_batch;
   }
 
   /// The plan of that strategy; what is wrong stands in `diagnostics`.
   Plan plan(const std::string& text, const StrategyKind& kind = megatron::kind()) {
     diagnostics = {};
-    const auto table = config::parse_toml(text, "strategy.toml", diagnostics);
-    Job job;
-    job.machine = &machine;
-    job.model = &model;
-    job.workload = &workload;
-    job.collectives = &collectives;
-    job.seed = seed;
-    return kind.make_plan(*table, job, diagnostics);
+    return planned(*config::parse_toml(text, "strategy.toml", diagnostics), kind);
   }
+  Plan planned(const config::Table& table, const StrategyKind& kind) {
+    const std::string open = kind.check(table, job(), diagnostics);
+    if (!diagnostics.ok()) return {};
+    if (open.empty()) return kind.program(table, job());
+    const auto whole = config::clone(table);
+    config::merge(*whole, *kind.search(table, job()).found);
+    return kind.program(*whole, job());
+  }
+  [[nodiscard]] Job job() { return {machine, workload, *cost, collectives, *evaluator, measured, *comm, &model, seed}; }
 };
 
 /// Bytes of a category at the peak of a device.

@@ -13,11 +13,18 @@ std::string described(const Plan& plan, const std::string& key) {
   return "";
 }
 
+/// 1 ps a FLOP.
+class ByFlops final : public workload::CostModel {
+ public:
+  Time time(const workload::Operator& op, const machine::DeviceSpec&) const override { return op.flops; }
+};
+
 /// Per token a layer of width 512 has 24 h + 4 s = 20,480 h FLOP forward, the logits 2 v = 102,400 h: five layers. The
 /// embedding has none.
 TestJob job_of(std::int64_t layers, std::uint32_t devices) {
   TestJob job(devices, gpt(layers, 512, 8), 16);
   job.workload.sequence = 2048;
+  job.cost = std::make_shared<ByFlops>();
   return job;
 }
 

@@ -39,36 +39,36 @@ TestJob job(std::uint32_t devices = 4) {
 }
 
 struct Planned {
-  Plan plan;
+  Searched plan;
   std::vector<std::string> problems, warnings;
   int evaluations = 0;
 };
 
 Planned plan(const std::string& text, Time refused = 5) {
   TestJob one = job();
+  const auto evaluator = std::make_shared<ByBytes>();
+  evaluator->refused = refused;
+  one.evaluator = evaluator;
   config::Diagnostics diagnostics;
   const auto table = config::parse_toml("name = \"primepar\"\ngraph = \"mlp\"\n" + text, "strategy.toml", diagnostics);
-  const auto cost_table = config::parse_toml("model = \"roofline\"", "cost.toml", diagnostics);
-  const auto cost = workload::make_cost_model(*cost_table, diagnostics);
-  ByBytes evaluator;
-  evaluator.refused = refused;
-  Job job;
-  job.machine = &one.machine;
-  job.model = &one.model;
-  job.workload = &one.workload;
-  job.cost = cost.get();
-  job.collectives = &one.collectives;
-  job.evaluator = &evaluator;
   Planned found;
-  found.plan = primepar::kind().make_plan(*table, job, diagnostics);
+  const std::string open = primepar::kind().check(*table, one.job(), diagnostics);
+  CHECK(evaluator->evaluations == 0);  // checking is no search
+  if (diagnostics.ok()) {
+    found.plan = primepar::kind().search(*table, one.job());
+    const auto whole = config::clone(*table);
+    config::merge(*whole, *found.plan.found);
+    config::Diagnostics again;
+    CHECK(primepar::kind().check(*whole, one.job(), again).empty());  // nothing is open any more
+    CHECK(open.empty() == (text.find("[partitions]") != std::string::npos));
+  }
   found.problems = diagnostics.errors();
   found.warnings = diagnostics.warnings();
-  if (found.problems.empty() && found.plan.found == nullptr) found.problems = {"no plan"};
-  found.evaluations = evaluator.evaluations;
+  found.evaluations = evaluator->evaluations;
   return found;
 }
 
-std::map<std::string, Time> times_by_plan(const Plan& plan) {
+std::map<std::string, Time> times_by_plan(const Searched& plan) {
   std::map<std::string, Time> found;
   for (const Candidate& one : plan.candidates) {
     REQUIRE(found.count(one.plan) == 0);  // none twice
@@ -77,7 +77,7 @@ std::map<std::string, Time> times_by_plan(const Plan& plan) {
   return found;
 }
 
-const Candidate& taken(const Plan& plan) {
+const Candidate& taken(const Searched& plan) {
   const auto is_taken = [](const Candidate& one) { return one.taken; };
   REQUIRE(std::ranges::count_if(plan.candidates, is_taken) == 1);
   return *std::ranges::find_if(plan.candidates, is_taken);
@@ -146,7 +146,7 @@ TEST_CASE("primepar: how many plans are simulated, and when none is") {
     CHECK(found.plan.candidates.empty());
     CHECK(found.plan.predicted.size() > 0);
   }
-  const auto searched = [](const Plan& plan) {
+  const auto searched = [](const Searched& plan) {
     return std::ranges::count_if(plan.candidates, [](const Candidate& one) { return one.origin == "search"; });
   };
   CHECK(searched(plan("simulated = 3").plan) == 3);

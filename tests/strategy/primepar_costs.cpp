@@ -94,11 +94,10 @@ TEST_CASE("primepar: redistributions in numbers are those in elements") {
 
 TEST_CASE("primepar: all-reduces cost what the evaluator says of two sizes, in a line, each pattern measured once") {
   strategy::TestJob test(8, strategy::gpt(1, 128, 8), 8);
-  MadeUpEvaluator evaluator;
-  strategy::Job job;
-  job.machine = &test.machine;
-  job.collectives = &test.collectives;
-  job.evaluator = &evaluator;
+  const auto own = std::make_shared<MadeUpEvaluator>();
+  MadeUpEvaluator& evaluator = *own;
+  test.evaluator = own;
+  const strategy::Job job = test.job();
   GroupCosts costs = all_reduce_costs(job);
   const std::vector<std::vector<int>> pairs{{0, 4}, {1, 5}, {2, 6}, {3, 7}}, quarters{{0, 1, 2, 3}, {4, 5, 6, 7}};
   CHECK(costs.time(pairs, 1'000'000) == 7'000'000 + 2 * 1'000'000);
@@ -112,11 +111,10 @@ TEST_CASE("primepar: products at transaction level cost the product and its sum,
   strategy::TestJob test(8, strategy::gpt(1, 128, 8), 8);
   test.machine.device.transaction = machine::GpuSpec{};
   test.machine.device.peak["fp16"] = 100'000'000'000'000;
-  MadeUpEvaluator evaluator;
-  strategy::Job job;
-  job.machine = &test.machine;
-  job.collectives = &test.collectives;
-  job.evaluator = &evaluator;
+  const auto own = std::make_shared<MadeUpEvaluator>();
+  MadeUpEvaluator& evaluator = *own;
+  test.evaluator = own;
+  const strategy::Job job = test.job();
   const std::vector<std::vector<int>> halves{{0, 1, 2, 3}, {4, 5, 6, 7}};
   const auto product = [](std::int64_t m) { return workload::gemm("product", 1, m, 1000, 64, "fp16"); };
   const auto time = [&](const char* configuration, std::int64_t m) {
@@ -134,6 +132,7 @@ TEST_CASE("primepar: products at transaction level cost the product and its sum,
   CHECK(time("t3", 500) == 9'000'000 + 2'000'000 + 1'000'000);
   // A product is measured once, and two sizes of each kernel that copies.
   evaluator.runs = 0;
+  test.measured = {};
   SublayerCosts costs(job, program::sublayer::configuration("t3"));
   for (int i = 0; i < 3; ++i) static_cast<void>(costs.time(halves, product(1000), program::Activity::forward, 1.0));
   CHECK(evaluator.runs == 5);

@@ -1,9 +1,10 @@
 // Scripts: what they turn into, and what is refused where.
 #include <catch2/catch.hpp>
 
+#include "jobs.hpp"
 #include "program/machines.hpp"
 #include "tessera/program/collective.hpp"
-#include "tessera/strategy/strategy.hpp"
+#include "tessera/strategy/script/script.hpp"
 
 namespace tessera::strategy {
 namespace {
@@ -21,14 +22,13 @@ struct Scripted {
 
   explicit Scripted(const std::string& text, machine::Machine on = program::nodes_of(8, 4)) : machine(std::move(on)) {
     machine.device.name = "test gpu";
+    machine.device.memory_bandwidth = 1'000'000'000'000;
     machine.device.peak["fp16"] = 1'000'000'000'000;
     const auto table = config::parse_toml(text, "s.toml", diagnostics);
-    Job job;
-    job.machine = &machine;
-    job.workload = &workload;
-    for (const StrategyKind& kind : strategy_kinds()) {
-      if (kind.name == "script") plan = kind.make_plan(*table, job, diagnostics);
-    }
+    TestJob job(8, {}, 1);
+    const Job own{machine, workload, *job.cost, job.collectives, *job.evaluator, job.measured, *job.comm};
+    static_cast<void>(script::kind().check(*table, own, diagnostics));
+    if (diagnostics.ok()) plan = script::kind().program(*table, own);
   }
   [[nodiscard]] const program::Program& program() const { return plan.program; }
   [[nodiscard]] const std::vector<program::Instruction>& code(DeviceId device, std::size_t stream = 0) const {

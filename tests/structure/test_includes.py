@@ -18,7 +18,7 @@ MAY = {
     "sim": {"base", "pdes", "machine", "workload", "program", "results"},
     "experiment": {"base", "pdes", "machine", "workload", "program", "strategy", "results", "sim"},
 }
-REGISTRY = "src/strategy/strategy_kinds.cpp"  # the one file that knows all strategies
+REGISTRY = "src/strategy/built_in.cpp"  # the one file that knows all strategies
 
 
 def layer_of(path):

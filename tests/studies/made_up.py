@@ -39,7 +39,7 @@ def primepar(size, settings):
     times = {f"{kind}_{part}_ps": int(1e9 * size((kind, part))) for kind in ("mean", "max") for part in parts}
     return times | {"iteration_time_ps": int(1e9 * size("time")), "devices": 8, "memory_capacity": 32 * 10**9,
                     "in_collectives_ps": times["max_tensor_communication_ps"] + times["max_data_communication_ps"],
-                    "peak_memory": 10**9 * int(settings.get("model.layers", 1)), "plan": {"predicted time": "1.50 ms"} | {name: "{B,B}" for name in names},
+                    "peak_memory": 10**9 * int(settings.get("model.layers", 1)), "predicted": {"all": 1_500_000_000}, "plan": {name: "{B,B}" for name in names},
                     "collectives": [("fc2 O all-reduce", 2, 8000), ("fc1 dI all-reduce", 4, 8000)], "link_bytes": {"nic": 5},
                     "search": [("search", int(1.5e9), int(1.5e9)), ("search", int(1.55e9), int(1.52e9)), ("tensor parallel", int(1.6e9), 0)],
                     "intervals": [("fc1", 0.0, 1e-3), ("fc1 ring", 1e-3, 2e-3), ("fc1 dW all-reduce", 2e-3, 3e-3), ("fc1 to activation", 3e-3, 4e-3)]}

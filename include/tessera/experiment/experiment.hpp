@@ -7,6 +7,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -61,7 +62,8 @@ struct Source {
 /// that. IoError when a file cannot be read for another reason than that it does not exist.
 [[nodiscard]] Source load(const std::string& path, const std::vector<Setting>& settings,
                           const std::vector<std::filesystem::path>& folders, config::Diagnostics& diagnostics,
-                          const std::string& plan = {});
+                          const std::string& plan = {},
+                          const strategy::Strategies& strategies = strategy::built_in_strategies());
 
 /// Everything of one experiment, checked.
 struct Experiment {
@@ -71,11 +73,13 @@ struct Experiment {
   strategy::Workload workload;
   std::unique_ptr<workload::CostModel> cost;
   program::CollectiveChoices collectives;
-  std::string strategy;     ///< its name
   std::string calibration;  ///< calibration_text()
   Record record;
   SimulationSettings simulation;
-  strategy::Plan plan;
+  strategy::StrategyKind strategy;
+  std::string open;             ///< what of the plan is to be searched, and what that takes; empty: nothing
+  strategy::Searched searched;  ///< by search()
+  strategy::Plan plan;          ///< by build() where nothing is open, by search() otherwise
 };
 
 /// What a resolved experiment's rates come from, for results: "calibrated", "calibrated, the experiment's own
@@ -92,10 +96,21 @@ struct Cache {
 };
 
 /// From a resolved table. Problems go to `diagnostics`, all of them at once where that is possible; the result is of no
-/// use then. The same table gives the same experiment on every rank. `comm`: all its ranks build it together, so that a
-/// search can be spread over them; null: this one alone.
-[[nodiscard]] std::unique_ptr<Experiment> build(const config::Table& resolved, config::Diagnostics& diagnostics,
-                                                Communicator* comm = nullptr, const Cache& cache = {});
+/// use then. The same table gives the same experiment on every rank. Never searches: where something is open there is
+/// no program yet.
+[[nodiscard]] std::unique_ptr<Experiment> build(
+    const config::Table& resolved, config::Diagnostics& diagnostics,
+    const strategy::Strategies& strategies = strategy::built_in_strategies());
+
+struct SearchOptions {
+  Cache cache;
+  std::function<bool()> interrupted = [] { return false; };  ///< polled on every rank; true ends the search (IoError)
+};
+
+/// What the strategy leaves open is searched, on all ranks of `comm` together, and the program written; a plan that is
+/// given is predicted, where the strategy can. What was measured is kept in the cache however the search ends.
+void search(const config::Table& resolved, Experiment& experiment, Communicator& comm, const SearchOptions& options,
+            config::Diagnostics& diagnostics);
 
 /// A plan file (docs/experiments.md): what the strategy found for this machine and model, as TOML that load() takes.
 [[nodiscard]] std::string plan_text(const Experiment& experiment, const config::Table& resolved,
@@ -106,7 +121,7 @@ struct Cache {
 struct Choice {
   std::string family, name, help;
 };
-[[nodiscard]] std::vector<Choice> choices();
+[[nodiscard]] std::vector<Choice> choices(const strategy::Strategies& strategies = strategy::built_in_strategies());
 
 /// What an experiment can name, in a line: a machine's size and figures, a model's dimensions, an experiment's title.
 struct Listed {
@@ -118,6 +133,7 @@ enum class Listing { machines, models, recipes, experiments };
 [[nodiscard]] std::vector<Listed> list(Listing what, const std::vector<std::filesystem::path>& folders);
 
 /// The schemas of all layers, sorted by path.
-[[nodiscard]] std::vector<const config::SchemaBase*> schemas();
+[[nodiscard]] std::vector<const config::SchemaBase*> schemas(
+    const strategy::Strategies& strategies = strategy::built_in_strategies());
 
 }  // namespace tessera::experiment

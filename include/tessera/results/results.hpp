@@ -117,12 +117,19 @@ struct SearchRow {
   std::string reason;
 };
 
+/// What the strategy foretold of the iteration, or a part of it, as strategy::Searched.
+struct PredictedRow {
+  std::string what;  ///< "all": of the iteration
+  Time time = 0;
+};
+
 /// What one rank knows after a run. Names and totals are the same on all ranks; rows are of its own devices and links,
 /// sorted by id.
 struct RunResults {
   Time iteration_time = 0;
   std::vector<std::pair<std::string, std::string>> plan;  ///< strategy's description
   std::vector<SearchRow> search;                          ///< in the order of the search
+  std::vector<PredictedRow> predicted;
   std::string title, machine, model, strategy;
   std::string calibration;   ///< what the machine's rates come from
   std::int64_t devices = 0;  ///< taking part

@@ -59,14 +59,19 @@ void refuse_unrepresentable(const machine::Machine& machine, const program::Prog
 [[nodiscard]] std::vector<std::string> refuse_memory(const machine::Machine& machine, const program::Program& program,
                                                      bool allow_oversubscription);
 
+/// Throws InputError for more ranks than the machine can be spread over, or a link of zero latency that would be split,
+/// whatever is run on it.
+void refuse_ranks(const machine::Machine& machine, int ranks, const std::string& partition);
+
 /// Throws what simulate would throw before time zero on that many ranks (check_program, memory, partition, datatypes),
 /// and returns the warnings that it would return; `options.run` plays no part. Serial, no MPI. For `tessera check`.
 [[nodiscard]] std::vector<std::string> check(const machine::Machine& machine, const program::Program& program,
                                              const workload::CostModel& cost, int ranks,
                                              const SimulationOptions& options);
 
-/// The evaluator behind program::Evaluator: serial, no recording.
+/// The evaluator behind program::Evaluator: serial, no recording. `interrupted` as in pdes::RunOptions; may be empty.
 [[nodiscard]] std::unique_ptr<program::Evaluator> make_evaluator(const machine::Machine& machine,
-                                                                 const workload::CostModel& cost);
+                                                                 const workload::CostModel& cost,
+                                                                 std::function<bool()> interrupted = {});
 
 }  // namespace tessera::sim

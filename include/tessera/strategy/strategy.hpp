@@ -9,6 +9,7 @@
 
 #include "tessera/base/comm.hpp"
 #include "tessera/base/config.hpp"
+#include "tessera/base/error.hpp"
 #include "tessera/machine/machine.hpp"
 #include "tessera/program/collective.hpp"
 #include "tessera/program/evaluator.hpp"
@@ -32,17 +33,24 @@ struct Workload {
 };
 [[nodiscard]] const config::Schema<Workload>& workload_schema();
 
-/// What a strategy turns into a program.
+/// What a strategy turns into a program. All of it outlives the job.
 struct Job {
-  const machine::Machine* machine = nullptr;
-  const workload::Model* model = nullptr;  ///< null when the experiment has none (strategy `script`)
-  const Workload* workload = nullptr;
-  const workload::CostModel* cost = nullptr;
-  const program::CollectiveChoices* collectives = nullptr;
-  program::Evaluator* evaluator = nullptr;    ///< null where only the program is wanted
-  program::Measurements* measured = nullptr;  ///< with the evaluator: what it need not do again
-  Communicator* comm = nullptr;               ///< ranks that make the plan together, all alike; null: this one alone
+  const machine::Machine& machine;
+  const Workload& workload;
+  const workload::CostModel& cost;
+  const program::CollectiveChoices& collectives;
+  program::Evaluator& evaluator;           ///< for search() alone
+  program::Measurements& measured;         ///< what the evaluator need not do again
+  Communicator& comm;                      ///< ranks that search together, all alike
+  const workload::Model* model = nullptr;  ///< null when the experiment has none
   std::uint64_t seed = 1;
+  /// Polled by searches on every rank; true ends them.
+  std::function<bool()> interrupted = [] { return false; };
+
+  /// IoError when the search is to end. Inside together(), for ranks learn of it one by one.
+  void go_on() const {
+    if (interrupted()) throw IoError("the search was interrupted");
+  }
 };
 
 /// One of the plans that a search simulated.
@@ -54,6 +62,14 @@ struct Candidate {
   std::string reason;  ///< why it cannot run; empty: it can
 };
 
+/// What a search leaves behind.
+struct Searched {
+  /// Keys of the [strategy] table that make what was found come out again without a search; null: nothing was open.
+  std::shared_ptr<config::Table> found;
+  std::vector<std::pair<std::string, Time>> predicted;  ///< of the iteration ("all") and of parts of it
+  std::vector<Candidate> candidates;                    ///< in the order of the search; none: it simulated none
+};
+
 /// A program and what the summary says about it.
 struct Plan {
   program::Program program;
@@ -63,24 +79,28 @@ struct Plan {
   double hardware_flops = 0;  ///< with recomputation
   std::int64_t parameters = 0;
   std::int64_t tokens = 0;  ///< per iteration
-  /// What a search found, as keys of the [strategy] table that make it come out again without a search; null: nothing
-  /// was left to find.
-  std::shared_ptr<config::Table> found;
-  std::vector<std::pair<std::string, Time>> predicted;  ///< by a search, of parts of the iteration
-  std::vector<Candidate> candidates;                    ///< in the order of the search; none: it simulated none
 };
 
+/// A strategy: its own [strategy] table is checked, what it leaves open is searched, and the program is written.
 struct StrategyKind {
   std::string name;
   std::string help;
   bool needs_model = true;
   std::function<const config::SchemaBase&()> schema;
-  /// Reads its own [strategy] table, checks it against the job (to `diagnostics`, with the table's locations), builds
-  /// the plan.
-  std::function<Plan(const config::Table& strategy, const Job& job, config::Diagnostics& diagnostics)> make_plan;
+  /// All that can be refused without a search, to `diagnostics` with the table's locations. Returns what is left open
+  /// and what it takes to search it, in a few words; empty: nothing is. Never evaluates.
+  std::function<std::string(const config::Table& strategy, const Job& job, config::Diagnostics& diagnostics)> check;
+  /// Of a table that was checked. On all ranks of the job, each with the same; what one of them throws all throw. Also
+  /// where nothing is open: what is predicted of it. Empty: the strategy neither searches nor predicts.
+  std::function<Searched(const config::Table& strategy, const Job& job)> search = {};
+  /// Of a table that was checked and in which nothing is open. Quick; neither searches nor evaluates.
+  std::function<Plan(const config::Table& strategy, const Job& job)> program;
   /// The schemas of tables inside the strategy's own, for `tessera help`; may be empty.
   std::function<std::vector<const config::SchemaBase*>()> inner_schemas = {};
 };
-[[nodiscard]] const std::vector<StrategyKind>& strategy_kinds();
+
+/// What experiments can name. Programs may add strategies of their own to the built-in ones.
+using Strategies = std::vector<StrategyKind>;
+[[nodiscard]] Strategies built_in_strategies();
 
 }  // namespace tessera::strategy

@@ -69,7 +69,7 @@ class Checker {
 };
 
 void Checker::check_devices() {
-  const machine::Machine& machine = *job_.machine;
+  const machine::Machine& machine = job_.machine;
   std::vector<program::DeviceId> working;
   for (machine::NodeId device = 0; device < machine.devices(); ++device) {
     if (machine.speed[device] > 0) working.push_back(device);
@@ -106,7 +106,7 @@ void Checker::check_tensor() {
   const std::int64_t t = options_.tensor;
   check_heads();
   if (cut_.uses_kernels()) {
-    const std::string problem = program::sublayer::inline_problem(job_.machine->device, job_.workload->datatype);
+    const std::string problem = program::sublayer::inline_problem(job_.machine.device, job_.workload.datatype);
     if (!problem.empty()) error("sublayers", "sublayers = \"{}\": {}", options_.sublayers, problem);
   }
   if (model_.ffn_hidden % t != 0) {
@@ -114,12 +114,12 @@ void Checker::check_tensor() {
   }
   if (!options_.sequence_parallel) return;
   if (t == 1) diagnostics_.warn(at("sequence_parallel"), "sequence_parallel has no effect with tensor = 1");
-  if (job_.workload->phase == workload::Phase::generation) {
+  if (job_.workload.phase == workload::Phase::generation) {
     error("sequence_parallel",
           "generation makes one token at a time, which cannot be cut along the sequence: "
           "sequence_parallel = false");
-  } else if (job_.workload->sequence % t != 0) {
-    error("sequence_parallel", "tensor = {} does not divide the sequence of {} tokens", t, job_.workload->sequence);
+  } else if (job_.workload.sequence % t != 0) {
+    error("sequence_parallel", "tensor = {} does not divide the sequence of {} tokens", t, job_.workload.sequence);
   }
 }
 
@@ -191,17 +191,17 @@ void Checker::check_batch() {
   if (options_.schedule == "auto") options_.schedule = options_.interleave > 1 ? "interleaved-1f1b" : "1f1b";
   if (options_.micro_batch == 0) {
     // Decoding reads the weights once for all sequences that go together: nobody who may choose takes them one by one.
-    const bool together = job_.workload->phase == workload::Phase::generation;
-    const std::int64_t batch = job_.workload->global_batch;
+    const bool together = job_.workload.phase == workload::Phase::generation;
+    const std::int64_t batch = job_.workload.global_batch;
     options_.micro_batch = together && batch % options_.data == 0 ? batch / options_.data : 1;
   }
   const std::int64_t step = options_.data * options_.micro_batch;
-  if (job_.workload->global_batch % step != 0) {
-    error("micro_batch", "global_batch = {} is not a multiple of micro_batch {} x data {}", job_.workload->global_batch,
+  if (job_.workload.global_batch % step != 0) {
+    error("micro_batch", "global_batch = {} is not a multiple of micro_batch {} x data {}", job_.workload.global_batch,
           options_.micro_batch, options_.data);
     return;
   }
-  cut_.micro_batches = job_.workload->global_batch / step;
+  cut_.micro_batches = job_.workload.global_batch / step;
   if (cut_.micro_batches > 1'000'000) {
     error("micro_batch", "{} micro-batches a replica, at most 1000000 are allowed", cut_.micro_batches);
     return;
@@ -269,13 +269,13 @@ void Checker::warn_of_idle_keys() {
   warn_if_given("moment_precision", &Options::moment_bytes, where);
   warn_if_given("master_weights", &Options::master_weights, where);
   warn_if_given("fused_gradient_accumulation", &Options::fused_gradient_accumulation, where);
-  if (job_.workload->phase != workload::Phase::generation) return;
+  if (job_.workload.phase != workload::Phase::generation) return;
   warn_if_given("schedule", &Options::schedule, "in generation");
   warn_if_given("exchange_overhead", &Options::exchange_overhead, "in generation");
 }
 
 void Checker::check_phase() {
-  const Workload& workload = *job_.workload;
+  const Workload& workload = job_.workload;
   if (workload.phase == workload::Phase::generation) {
     if (!model_.causal)
       diagnostics_.error(table_.where(), fmt::format("model {} is not causal: it cannot generate", model_.name));
@@ -306,9 +306,9 @@ void Checker::check_phase() {
 Cut make_cut(const Table& table, const Job& job, Diagnostics& diagnostics) {
   Cut cut;
   cut.model = job.model;
-  cut.workload = job.workload;
-  cut.collectives = job.collectives;
-  cut.device_spec = &job.machine->device;
+  cut.workload = &job.workload;
+  cut.collectives = &job.collectives;
+  cut.device_spec = &job.machine.device;
   config::Diagnostics reading;
   cut.options = options_schema().read(table, reading);
   const bool readable = reading.ok();

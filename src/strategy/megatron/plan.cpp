@@ -98,22 +98,21 @@ void add_streams(const Cut& cut, program::Program& program) {
   }
 }
 
-Plan make_plan(const config::Table& table, const Job& job, config::Diagnostics& diagnostics) {
+Plan plan_of(const config::Table& table, const Job& job) {
+  config::Diagnostics checked;
+  const Cut cut = make_cut(table, job, checked);
   Plan plan;
-  const std::size_t before = diagnostics.errors().size();
-  const Cut cut = make_cut(table, job, diagnostics);
-  if (diagnostics.errors().size() != before) return plan;
   plan.program = empty_program(job);
   program::Program& program = plan.program;
   add_layout(cut, program);
   add_streams(cut, program);
-  describe(cut, *job.machine, plan);
-  const auto sequences = static_cast<double>(job.workload->global_batch);
+  describe(cut, job.machine, plan);
+  const auto sequences = static_cast<double>(job.workload.global_batch);
   plan.model_flops = sequences * (cut.training() ? 3 : 1) * forward_flops(cut);
-  plan.hardware_flops = program::executed_flops(program, *job.machine);
+  plan.hardware_flops = program::executed_flops(program, job.machine);
   plan.parameters = workload::parameter_count(*job.model);
-  plan.tokens = job.workload->global_batch *
-                (job.workload->phase == workload::Phase::generation ? job.workload->generated : job.workload->sequence);
+  plan.tokens = job.workload.global_batch *
+                (job.workload.phase == workload::Phase::generation ? job.workload.generated : job.workload.sequence);
   return plan;
 }
 
@@ -124,7 +123,11 @@ StrategyKind kind() {
   kind.name = "megatron";
   kind.help = options_schema().help();
   kind.schema = []() -> const config::SchemaBase& { return options_schema(); };
-  kind.make_plan = make_plan;
+  kind.check = [](const config::Table& table, const Job& job, config::Diagnostics& diagnostics) {
+    static_cast<void>(make_cut(table, job, diagnostics));
+    return std::string();
+  };
+  kind.program = plan_of;
   return kind;
 }
 

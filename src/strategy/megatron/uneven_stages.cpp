@@ -9,7 +9,7 @@ using workload::OperatorSet;
 
 class Times {
  public:
-  Times(const Cut& cut, const workload::CostModel* cost) : cut_(cut), cost_(cost) {}
+  Times(const Cut& cut, const workload::CostModel& cost) : cut_(cut), cost_(cost) {}
 
   /// The mean of the model's layers.
   [[nodiscard]] double layer() const {
@@ -46,20 +46,19 @@ class Times {
   }
   [[nodiscard]] double of(const std::vector<workload::Operator>& operators) const {
     double sum = 0;
-    for (const workload::Operator& op : operators)
-      sum += static_cast<double>(cost_ == nullptr ? op.flops : cost_->time(op, *cut_.device_spec));
+    for (const workload::Operator& op : operators) sum += static_cast<double>(cost_.time(op, *cut_.device_spec));
     return sum;
   }
 
   const Cut& cut_;
-  const workload::CostModel* cost_;
+  const workload::CostModel& cost_;
 };
 
 }  // namespace
 
 // One layer after the other goes to the stage that is the first to be done with it. In a stage, earlier chunks take the
 // layers that are left over.
-std::vector<std::int64_t> spread_layers(const Cut& cut, const workload::CostModel* cost) {
+std::vector<std::int64_t> spread_layers(const Cut& cut, const workload::CostModel& cost) {
   const Times times(cut, cost);
   const auto stages = static_cast<std::size_t>(cut.options.pipeline);
   const auto chunks = static_cast<std::size_t>(cut.options.interleave);

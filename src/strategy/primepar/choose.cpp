@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "candidates.hpp"
 #include "layouts.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/messages.hpp"
@@ -68,16 +69,19 @@ void refuse_too_long(const CostTables& tables, const Graph& graph, std::int64_t 
 }
 
 /// Rank 0's business.
-Result find(const Search& search, CostTables tables) {
-  const Space& space = *search.space;
-  refuse_too_long(tables, *search.graph, search.layers);
+Result find(const Setup& setup, const Job& job, CostTables tables) {
+  const Space& space = setup.space;
+  refuse_too_long(tables, setup.graph, setup.layers);
   Result result;
   if (!space.given.empty()) {
     result.candidates = {{"given", space.given, total_cost(tables, space.given) + exposed_sums(tables, space.given)}};
   } else {
-    const auto needs = [&](const Found& found) { return peak(search.program(partitions_of(space, found.layers))); };
-    result.candidates = find_candidates(tables, *search.graph, space, search.layers, search.bits, search.simulated,
-                                        {search.job->machine->device.memory_capacity, needs});
+    const auto needs = [&](const Found& found) {
+      job.go_on();
+      return peak(write_program(setup, job, partitions_of(space, found.layers)));
+    };
+    result.candidates = find_candidates(tables, setup.graph, space, setup.layers, setup.bits, setup.options.simulated,
+                                        {job.machine.device.memory_capacity, needs});
   }
   for (const Proposal& one : result.candidates) {
     result.operators.push_back(operator_costs(tables, one.layers));
@@ -96,37 +100,69 @@ std::size_t fastest_of(const std::vector<program::Evaluation>& evaluations) {
   return fastest;
 }
 
+/// Keys of the [strategy] table.
+std::shared_ptr<config::Table> table_of(const Graph& graph, const LayerPartitions& layers) {
+  const auto partitions = std::make_shared<config::Table>();
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    partitions->set(graph.nodes[i].op.name, {node_text(graph, i, layers), {}});
+  auto table = std::make_shared<config::Table>();
+  table->set("partitions", {partitions, {}});
+  return table;
+}
+
+/// "fc1 {K, P(2x2)}; activation {F, M, F}; fc2 {N, P(2x2)}"
+std::string plan_text(const Graph& graph, const LayerPartitions& layers) {
+  std::string text;
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    text += (i == 0 ? "" : "; ") + graph.nodes[i].op.name + ' ' + node_text(graph, i, layers);
+  return text;
+}
+
+/// Of one of the candidates, in parts.
+std::vector<std::pair<std::string, Time>> predictions(const Setup& setup, const Result& result, std::size_t taken) {
+  std::vector<std::pair<std::string, Time>> found;
+  const Time all = result.candidates[taken].predicted, exposed = result.exposed[taken];
+  Time redistribution = all - exposed;
+  for (std::size_t i = 0; i < setup.graph.nodes.size(); ++i) {
+    found.emplace_back(setup.graph.nodes[i].op.name, result.operators[taken][i]);
+    redistribution -= result.operators[taken][i];
+  }
+  found.emplace_back("redistribution", redistribution);
+  if (setup.options.overlap_gradient_reduction) found.emplace_back("gradient sums shown", exposed);
+  found.emplace_back("all", all);
+  return found;
+}
+
 }  // namespace
 
-Chosen choose(const Search& search) {
-  const Job& job = *search.job;
-  const Space& space = *search.space;
-  if (job.evaluator == nullptr || search.bits > most_searched_bits) {
-    if (space.given.empty()) throw InternalError("a search measures, and has no evaluator");
-    return {partitions_of(space, space.given), 0, {}, 0, {}, {}, 0};
-  }
-  const auto alone = make_serial_communicator();
-  Communicator& comm = job.comm == nullptr ? *alone : *job.comm;
+Searched search_plan(const Setup& setup, const Job& job) {
+  const Space& space = setup.space;
+  Searched searched;
+  if (setup.bits > most_searched_bits) return searched;  // given, and more than costs are known of
   Result result;
-  CostTables tables = cost_tables(job, *search.graph, space.choices, search.bits, *search.passes);
-  together(comm, [&] {
-    if (comm.rank() == 0) result = find(search, std::move(tables));
+  CostTables tables = cost_tables(job, setup.graph, space.choices, setup.bits, setup.passes);
+  together(job.comm, [&] {
+    if (job.comm.rank() == 0) result = find(setup, job, std::move(tables));
   });
-  result = broadcast(comm, std::move(result));
-  Chosen chosen;
+  result = broadcast(job.comm, std::move(result));
+  const auto layers_of = [&](std::size_t i) { return partitions_of(space, result.candidates[i].layers); };
+  std::size_t taken = 0;
+  std::vector<program::Evaluation> runs;
   if (result.candidates.size() > 1) {
-    chosen.evaluations = program::evaluate_all(*job.evaluator, comm, result.candidates.size(), [&](std::size_t i) {
-      return search.program(partitions_of(space, result.candidates[i].layers));
+    runs = program::evaluate_all(job.evaluator, job.comm, result.candidates.size(), [&](std::size_t i) {
+      job.go_on();
+      return write_program(setup, job, layers_of(i));
     });
-    chosen.taken = fastest_of(chosen.evaluations);
+    taken = fastest_of(runs);
   }
-  const Proposal& taken = result.candidates[chosen.taken];
-  chosen.layers = partitions_of(space, taken.layers);
-  chosen.predicted = taken.predicted;
-  chosen.operators = result.operators[chosen.taken];
-  chosen.exposed = result.exposed[chosen.taken];
-  chosen.candidates = std::move(result.candidates);
-  return chosen;
+  searched.found = table_of(setup.graph, layers_of(taken));
+  searched.predicted = predictions(setup, result, taken);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const Proposal& one = result.candidates[i];
+    searched.candidates.push_back(
+        {one.origin, plan_text(setup.graph, layers_of(i)), one.predicted, runs[i].time, i == taken, runs[i].reason});
+  }
+  return searched;
 }
 
 }  // namespace tessera::strategy::primepar

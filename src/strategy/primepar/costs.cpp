@@ -37,8 +37,8 @@ Choices make_choices(const Operator& op, const std::vector<Partition>& partition
 void add_to(Time& sum, Time time) { sum = saturating_add(sum, time); }
 
 /// Rows of this rank's producers; so many forward for one backward.
-std::vector<Time> redistribution_times(const Edge& edge, const Choices& from, const Choices& to, std::int64_t element,
-                                       LinkLoads& loads, int forward_times) {
+std::vector<Time> redistribution_times(const Job& job, const Edge& edge, const Choices& from, const Choices& to,
+                                       std::int64_t element, LinkLoads& loads, int forward_times) {
   const std::vector<const Slices*> producers = from.own(), consumers = to.all();
   if (producers.empty()) return {};
   RedistributionTimes forward(forward_redistributions(edge.shared, producers, consumers), element, loads);
@@ -46,9 +46,11 @@ std::vector<Time> redistribution_times(const Edge& edge, const Choices& from, co
   std::vector<Time> times;
   times.reserve(producers.size() * consumers.size());
   for (std::size_t producer = 0; producer < producers.size(); ++producer) {
+    job.go_on();
     for (const Time time : forward.times(producer)) times.push_back(saturating_times(forward_times, time));
   }
   for (std::size_t consumer = 0; consumer < consumers.size(); ++consumer) {
+    job.go_on();
     const std::vector<Time> column = backward.times(consumer);
     for (std::size_t producer = 0; producer < producers.size(); ++producer)
       add_to(times[producer * consumers.size() + consumer], column[producer]);
@@ -67,7 +69,7 @@ void add_edge(CostTables& tables, CostTables::Edge edge) {
 
 /// O to the next stage and dO back, each slice to the device of the same number.
 std::vector<Time> handover_times(const Job& job, const Graph& graph, const Choices& last, const Passes& passes) {
-  LinkLoads loads(*job.machine);
+  LinkLoads loads(job.machine);
   std::vector<Time> found;
   for (const Slices* slices : last.own()) {
     const int devices = slices->devices();  // so many on is the next stage
@@ -86,8 +88,7 @@ std::vector<Time> handover_times(const Job& job, const Graph& graph, const Choic
 
 CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std::vector<Partition>>& choices, int bits,
                        const Passes& passes) {
-  const auto alone = make_serial_communicator();
-  Communicator& comm = job.comm == nullptr ? *alone : *job.comm;
+  Communicator& comm = job.comm;
   CostTables tables;
   NodeCosts costs(job, graph, passes);
   std::vector<Choices> all;
@@ -98,6 +99,7 @@ CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std
     together(comm, [&] {
       all.push_back(make_choices(graph.nodes[i].op, choices[i], bits, comm));
       for (std::size_t choice = all[i].begin; choice < all[i].end; ++choice) {
+        job.go_on();
         const CutNode cut = cut_node(graph.nodes[i].op, choices[i][choice], bits);
         beside.push_back(costs.times(i, cut));
         times.push_back(beside.back().all);
@@ -108,12 +110,12 @@ CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std
     if (passes.overlap_gradients) tables.beside.push_back(joined(gather(comm, std::move(beside))));
     tables.bytes.push_back(joined(gather(comm, std::move(bytes))));
   }
-  LinkLoads loads(*job.machine);
+  LinkLoads loads(job.machine);
   for (const Edge& edge : graph.edges) {
     const Choices &from = all[static_cast<std::size_t>(edge.from)], &to = all[static_cast<std::size_t>(edge.to)];
     std::vector<Time> rows;
     const int forward_times = passes.recomputation && !edge.to_next_layer ? 2 : 1;
-    together(comm, [&] { rows = redistribution_times(edge, from, to, graph.element, loads, forward_times); });
+    together(comm, [&] { rows = redistribution_times(job, edge, from, to, graph.element, loads, forward_times); });
     rows = joined(gather(comm, std::move(rows)));
     for (Time& time : rows) time = saturating_times(passes.in_a_row(), time);
     if (comm.rank() == 0)

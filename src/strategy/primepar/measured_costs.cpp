@@ -25,13 +25,14 @@ void add_group(program::Program& program, std::vector<program::DeviceId> members
 template <class Write>
 Time measured(const Job& job, const std::string& what, const Write& write) {
   const auto measure = [&] {
+    job.go_on();
     program::Program program = empty_program(job);
     write(program);
-    const program::Evaluation evaluation = job.evaluator->evaluate(program);
+    const program::Evaluation evaluation = job.evaluator.evaluate(program);
     if (!evaluation.feasible) throw InfeasibleError("a part of an operator alone cannot run: " + evaluation.reason);
     return evaluation.time;
   };
-  return job.measured == nullptr ? measure() : job.measured->time(what, measure);
+  return job.measured.time(what, measure);
 }
 
 /// "0,1|2,3", as numbered by the machine.
@@ -59,7 +60,7 @@ GroupCosts::GroupCosts(const Job& job, std::string name, Write write, Check chec
       name_(std::move(name)),
       write_(std::move(write)),
       check_(std::move(check)),
-      order_(device_order(*job.machine)) {}
+      order_(device_order(job.machine)) {}
 
 Time GroupCosts::time(const GroupPattern& groups, std::int64_t bytes) {
   if (groups.empty()) return 0;
@@ -92,14 +93,14 @@ Time GroupCosts::measure(const GroupPattern& groups, std::int64_t bytes) const {
 
 GroupCosts all_reduce_costs(const Job& job) {
   program::Collective collective;
-  job.collectives->choose_for(collective);
+  job.collectives.choose_for(collective);
   const program::CollectiveAlgorithm& algorithm = *program::collective_algorithms()[collective.algorithm];
   const auto write = [collective](program::BlockBuilder& builder, std::int64_t bytes) mutable {
     collective.bytes = bytes;
     builder.collective(collective);
   };
   const auto check = [&algorithm, &job, collective](const program::Group& group) {
-    const std::string problem = algorithm.check(collective, group, *job.machine);
+    const std::string problem = algorithm.check(collective, group, job.machine);
     if (problem.empty()) return;
     throw InputError(fmt::format("collectives.all_reduce = \"{}\" cannot sum over devices {}: {}; \"ring\" can",
                                  algorithm.name(), fmt::join(group.members, ", "), problem));
@@ -122,7 +123,7 @@ Time SublayerCosts::time(const GroupPattern& groups, const workload::Operator& g
 }
 
 std::int64_t SublayerCosts::chunks_in_a_row(const GroupPattern& groups, const workload::Operator& gemm) const {
-  const machine::DeviceSpec& device = job_->machine->device;
+  const machine::DeviceSpec& device = job_->machine.device;
   const std::int64_t at_once = device.cores * device.transaction->work_groups_per_cu;
   const std::int64_t tiles =
       program::sublayer::gemm_kernel({gemm.m, gemm.n, gemm.k}, device, gemm.datatype).shape.tiles();
@@ -136,11 +137,11 @@ Time SublayerCosts::product(const workload::Operator& gemm, program::Activity ac
   const bool is_backward = activity == program::Activity::backward;
   const std::string what = fmt::format("{} {} x {} x {} by a kernel{}, speed {}", gemm.datatype, gemm.m, gemm.n, gemm.k,
                                        is_backward ? ", backward" : "", speed);
-  const std::vector<double>& speeds = job_->machine->speed;
+  const std::vector<double>& speeds = job_->machine.speed;
   const auto device = static_cast<program::DeviceId>(std::ranges::find(speeds, speed) - speeds.begin());
   return found->second = measured(*job_, what, [&](program::Program& program) {
            program::BlockBuilder builder(program, "alone");
-           program::sublayer::add_inline({"gemm", activity}, job_->machine->device, gemm, builder);
+           program::sublayer::add_inline({"gemm", activity}, job_->machine.device, gemm, builder);
            add_group(program, {device}, builder.done());
          });
 }

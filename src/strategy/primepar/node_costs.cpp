@@ -6,14 +6,14 @@
 namespace tessera::strategy::primepar {
 
 NodeCosts::NodeCosts(const Job& job, const Graph& graph, const Passes& passes)
-    : job_(&job), graph_(&graph), passes_(passes), sums_(all_reduce_costs(job)), loads_(*job.machine) {
+    : job_(&job), graph_(&graph), passes_(passes), sums_(all_reduce_costs(job)), loads_(job.machine) {
   if (passes.sublayer != nullptr) sublayers_.emplace(job, *passes.sublayer);
-  const std::vector<int> order = device_order(*job.machine);
+  const std::vector<int> order = device_order(job.machine);
   speeds_.assign(order.size() / static_cast<std::size_t>(passes.stages), 1.0);
   for (std::size_t i = 0; i < order.size(); ++i) {
     double& speed = speeds_[i % speeds_.size()];
-    speed = std::min(speed, job.machine->speed[static_cast<std::size_t>(order[i])]);
-    if (i < speeds_.size()) nodes_.push_back(job.machine->places[static_cast<std::size_t>(order[i])].node);
+    speed = std::min(speed, job.machine.speed[static_cast<std::size_t>(order[i])]);
+    if (i < speeds_.size()) nodes_.push_back(job.machine.places[static_cast<std::size_t>(order[i])].node);
   }
 }
 
@@ -24,7 +24,7 @@ Time NodeCosts::slowed(int device, Time time) const {
   return slow < static_cast<double>(latest) ? static_cast<Time>(slow) : latest;
 }
 
-Time NodeCosts::duration(const workload::Operator& op) const { return job_->cost->time(op, job_->machine->device); }
+Time NodeCosts::duration(const workload::Operator& op) const { return job_->cost.time(op, job_->machine.device); }
 
 NodeTimes NodeCosts::times(std::size_t node, const CutNode& cut) {
   NodeTimes found;

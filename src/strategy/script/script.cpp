@@ -45,13 +45,14 @@ double flops_of(const program::Program& program, const machine::Machine& machine
   return sum;
 }
 
-Plan make_plan(const config::Table& table, const Job& job, config::Diagnostics& diagnostics) {
+/// Steps are checked as they are read: the program is of use where nothing was wrong.
+Plan read(const config::Table& table, const Job& job, config::Diagnostics& diagnostics) {
   Plan plan;
   const ScriptTable tables = script_schema().read(table, diagnostics);
   if (!diagnostics.ok()) return plan;
   plan.program = empty_program(job);
   program::Program& program = plan.program;
-  const GroupSets groups(tables.groups, table, *job.machine, program, diagnostics);
+  const GroupSets groups(tables.groups, table, job.machine, program, diagnostics);
   StepReader reader(job, program, groups, diagnostics);
   Script script;
   read_blocks(tables, table, reader, script, diagnostics);
@@ -59,7 +60,7 @@ Plan make_plan(const config::Table& table, const Job& job, config::Diagnostics& 
   if (!diagnostics.ok()) return plan;
   compile(script, groups, reader.peers(), program);
   plan.description = {{"steps", std::to_string(script.steps.size())}};
-  plan.hardware_flops = flops_of(program, *job.machine);
+  plan.hardware_flops = flops_of(program, job.machine);
   return plan;
 }
 
@@ -71,7 +72,14 @@ StrategyKind kind() {
   script.help = "a program written out step by step: computation, messages, collectives";
   script.needs_model = false;
   script.schema = []() -> const config::SchemaBase& { return script_schema(); };
-  script.make_plan = make_plan;
+  script.check = [](const config::Table& table, const Job& job, config::Diagnostics& diagnostics) {
+    static_cast<void>(read(table, job, diagnostics));
+    return std::string();
+  };
+  script.program = [](const config::Table& table, const Job& job) {
+    config::Diagnostics checked;
+    return read(table, job, checked);
+  };
   script.inner_schemas = [] {
     return std::vector<const config::SchemaBase*>{&group_schema(), &block_schema(), &step_schema()};
   };

@@ -63,8 +63,8 @@ Step StepReader::read_one(const StepTable& keys, const Table& table, const std::
   step.activity = activity_of(keys);
   check_keys(table, keys.op, diagnostics_);
   const Value* list = table.find("devices");
-  const auto devices = list == nullptr ? live_devices(*job_.machine) : read_devices(*list, *job_.machine, diagnostics_);
-  step.does.assign(job_.machine->devices(), false);
+  const auto devices = list == nullptr ? live_devices(job_.machine) : read_devices(*list, job_.machine, diagnostics_);
+  step.does.assign(job_.machine.devices(), false);
   if (!devices) return step;
   for (const program::DeviceId device : *devices) step.does[device] = true;
   if (const auto kind = collective_kind(keys.op)) {
@@ -82,14 +82,14 @@ Step StepReader::read_one(const StepTable& keys, const Table& table, const std::
 
 void StepReader::read_operator(Step& step, const Table& table) {
   const StepTable& keys = step.keys;
-  const std::string datatype = keys.datatype.empty() ? job_.workload->datatype : keys.datatype;
+  const std::string datatype = keys.datatype.empty() ? job_.workload.datatype : keys.datatype;
   const std::string name = keys.label.empty() ? keys.op : keys.label;
   const bool has_flops = keys.op == "gemm" || keys.flops > 0;
-  if (has_flops && job_.machine->device.peak.count(datatype) == 0) {
+  if (has_flops && job_.machine.device.peak.count(datatype) == 0) {
     std::vector<std::string> known;
-    for (const auto& peak : job_.machine->device.peak) known.push_back(peak.first);
+    for (const auto& peak : job_.machine.device.peak) known.push_back(peak.first);
     diagnostics_.error(place_of(table, "datatype"),
-                       fmt::format("{} has no peak for \"{}\", it has {}", job_.machine->device.name, datatype,
+                       fmt::format("{} has no peak for \"{}\", it has {}", job_.machine.device.name, datatype,
                                    fmt::join(known, ", ")));
     return;
   }
@@ -108,9 +108,9 @@ void StepReader::read_operator(Step& step, const Table& table) {
 
 /// Refuses, at its step, an operator that the cost model has no time for.
 void StepReader::check_time(const Step& step, const Table& table) {
-  if (job_.cost == nullptr || step.operation.name.empty()) return;
+  if (step.operation.name.empty()) return;
   try {
-    static_cast<void>(job_.cost->time(step.operation, job_.machine->device));
+    static_cast<void>(job_.cost.time(step.operation, job_.machine.device));
   } catch (const KeyError& error) {
     diagnostics_.error(table.where(), error.what());
   }
@@ -120,12 +120,12 @@ void StepReader::read_peer(Step& step, const Table& table, const Devices& device
   PeerSlot slot;
   if (table.find("shift") != nullptr) {
     slot = {false, 0, step.keys.shift, devices};
-  } else if (step.keys.peer >= job_.machine->devices()) {
+  } else if (step.keys.peer >= job_.machine.devices()) {
     return diagnostics_.error(place_of(table, "peer"), fmt::format("device {} does not exist, the machine has 0 to {}",
-                                                                   step.keys.peer, job_.machine->devices() - 1));
+                                                                   step.keys.peer, job_.machine.devices() - 1));
   } else {
     slot = {true, static_cast<program::DeviceId>(step.keys.peer), 0, {}};
-    if (!job_.machine->alive(slot.device)) {
+    if (!job_.machine.alive(slot.device)) {
       return diagnostics_.error(place_of(table, "peer"), fmt::format("device {} is dead", slot.device));
     }
   }
@@ -136,10 +136,7 @@ void StepReader::read_peer(Step& step, const Table& table, const Devices& device
 
 std::optional<std::uint32_t> StepReader::read_algorithm(const Step& step, const Table& table,
                                                         program::CollectiveKind kind) {
-  const program::CollectiveChoices defaults;
-  if (step.keys.algorithm.empty()) {
-    return (job_.collectives == nullptr ? defaults : *job_.collectives).index_for(kind);
-  }
+  if (step.keys.algorithm.empty()) return job_.collectives.index_for(kind);
   const std::vector<std::string> allowed = program::algorithms_for(kind);
   if (std::find(allowed.begin(), allowed.end(), step.keys.algorithm) != allowed.end()) {
     return program::algorithm_index(step.keys.algorithm);
@@ -165,7 +162,7 @@ void StepReader::read_collective(Step& step, const Table& table, program::Collec
   collective.algorithm = *algorithm;
   collective.root = static_cast<std::uint32_t>(std::min<std::int64_t>(step.keys.root, program::no_device));
   collective.shares = {step.keys.shares.begin(), step.keys.shares.end()};
-  if (job_.collectives != nullptr) collective.rings = static_cast<std::uint32_t>(job_.collectives->rings);
+  collective.rings = static_cast<std::uint32_t>(job_.collectives.rings);
   check_members(step, table);
 }
 
@@ -183,7 +180,7 @@ void StepReader::check_members(Step& step, const Table& table) {
                                 fmt::format("device {} is in no group \"{}\"", device, set.name));
     }
     if (!joined.insert(group).second) continue;
-    const std::string problem = program::check_collective(step.collective, program_.groups[group], *job_.machine);
+    const std::string problem = program::check_collective(step.collective, program_.groups[group], job_.machine);
     if (!problem.empty()) {
       return diagnostics_.error(table.where(), fmt::format("{} of group \"{}\": {}", step.keys.op, set.name, problem));
     }

@@ -16,16 +16,17 @@ class Planner {
  public:
   Planner(const Table& table, const Job& job, config::Diagnostics& diagnostics)
       : table_(table), job_(job), diagnostics_(diagnostics), options_(options_schema().read(table, diagnostics)) {
-    for (program::DeviceId device = 0; device < job.machine->devices(); ++device) {
-      if (job.machine->alive(device)) members_.push_back(device);
+    for (program::DeviceId device = 0; device < job.machine.devices(); ++device) {
+      if (job.machine.alive(device)) members_.push_back(device);
     }
+  }
+
+  void check() {
+    if (diagnostics_.ok()) check_keys();
   }
 
   Plan make() {
     Plan plan;
-    if (!diagnostics_.ok()) return plan;
-    check();
-    if (!diagnostics_.ok()) return plan;
     plan.program = empty_program(job_);
     program::Program& program = plan.program;
     program.groups.push_back({members_});
@@ -78,7 +79,7 @@ class Planner {
       collective.kind = kind;
       collective.bytes = bytes;
       collective.element = shape.element;
-      job_.collectives->choose_for(collective);
+      job_.collectives.choose_for(collective);
       main.activity(program::Activity::tensor_communication)
           .label(work.label + what + program::name_of(kind))
           .collective(collective);
@@ -86,22 +87,22 @@ class Planner {
     if (work.gathers_input()) add(CollectiveKind::all_gather, work.input_bytes(), " input ");
     main.activity(work.activity)
         .label(work.label + " gemm")
-        .compute(workload::gemm(work.label, 1, shape.m, shape.n, shape.k, job_.workload->datatype));
+        .compute(workload::gemm(work.label, 1, shape.m, shape.n, shape.k, job_.workload.datatype));
     if (work.sums()) add(CollectiveKind::reduce_scatter, work.result_bytes(), " ");
     if (work.sums() || work.gathers_shards()) return add(CollectiveKind::all_gather, work.result_bytes(), " ");
     if (work.communicates()) add(CollectiveKind::all_to_all, work.result_bytes(), " ");
   }
 
-  void check() {
+  void check_keys() {
     if (by_operators() && options_.configuration != "sequential")
       return error("configuration", "fidelity \"operator\" has configuration \"sequential\" alone");
     if (by_operators() && options_.collective == "send")
       return error("collective", "fidelity \"operator\" has no \"send\"");
     if (by_operators() && options_.following != Following::nothing)
       return error("following", "fidelity \"operator\" has following \"none\" alone");
-    if (!by_operators() && !job_.machine->device.transaction) {
+    if (!by_operators() && !job_.machine.device.transaction) {
       return error("fidelity", "fidelity \"transaction\" needs a table [machine.device.transaction]; the machine \"" +
-                                   job_.machine->name + "\" has none");
+                                   job_.machine.name + "\" has none");
     }
     if (options_.sublayer == "gemm") {
       if (options_.m == 0 || options_.n == 0 || options_.k == 0)
@@ -112,8 +113,8 @@ class Planner {
       error("sublayer", fmt::format("a depth of {} is not a multiple of {} devices",
                                     sublayer(options_.sublayer).depth(*job_.model), ranks()));
     }
-    if (job_.machine->device.peak.count(job_.workload->datatype) == 0)
-      error("name", "the device has no peak for the workload's datatype \"" + job_.workload->datatype + "\"");
+    if (job_.machine.device.peak.count(job_.workload.datatype) == 0)
+      error("name", "the device has no peak for the workload's datatype \"" + job_.workload.datatype + "\"");
     if (ranks() < 2) error("name", "strategy \"t3\" needs at least 2 live devices");
     if (!diagnostics_.ok()) return;
     if (const auto problem = communication_problem(one_sublayer(), options_)) error(problem->key, problem->text);
@@ -126,7 +127,7 @@ class Planner {
   }
 
   void check_cus() {
-    const std::int64_t cus = job_.machine->device.transaction->cus;
+    const std::int64_t cus = job_.machine.device.transaction->cus;
     for (const auto& [key, value] :
          {std::pair("gemm_cus", options_.gemm_cus), {"collective_cus", options_.collective_cus}}) {
       if (value > cus) error(key, fmt::format("{} of {} CUs", value, cus));
@@ -135,7 +136,7 @@ class Planner {
 
   void check_tile() {
     const program::GemmShape shape = one_sublayer().gemm.shape;
-    const auto problem = program::sublayer::tile_problem(shape, job_.machine->device.transaction->granularity);
+    const auto problem = program::sublayer::tile_problem(shape, job_.machine.device.transaction->granularity);
     if (problem) error(problem->key, problem->text);
   }
 
@@ -206,11 +207,11 @@ class Planner {
     Product product{options_.m, options_.n, options_.k};
     const Sublayer* one = options_.sublayer == "gemm" ? nullptr : &sublayer(options_.sublayer);
     if (one != nullptr) {
-      product = {job_.workload->sequence * job_.workload->global_batch, job_.model->hidden,
+      product = {job_.workload.sequence * job_.workload.global_batch, job_.model->hidden,
                  one->depth(*job_.model) / ranks()};
       work.activity = one->activity;
     }
-    work.gemm = program::sublayer::gemm_kernel(product, job_.machine->device, job_.workload->datatype);
+    work.gemm = program::sublayer::gemm_kernel(product, job_.machine.device, job_.workload.datatype);
     cut(options_, work.gemm);
     // Weights are stored output by input: transposed for the forward pass.
     work.gemm.shape.b_transposed = one != nullptr && one->activity == program::Activity::forward;
@@ -237,7 +238,7 @@ class Planner {
                         {"tensor parallel", std::to_string(ranks())},
                         {"gemm of a device", fmt::format("{} x {} x {}", shape.m, shape.n, shape.k)},
                         {"work-groups", std::to_string(shape.tiles() * shape.split_k)}};
-    plan.hardware_flops = program::executed_flops(plan.program, *job_.machine);
+    plan.hardware_flops = program::executed_flops(plan.program, job_.machine);
   }
 
   const Table& table_;
@@ -255,8 +256,13 @@ StrategyKind kind() {
   kind.help = options_schema().help();
   kind.needs_model = false;
   kind.schema = []() -> const config::SchemaBase& { return options_schema(); };
-  kind.make_plan = [](const Table& table, const Job& job, config::Diagnostics& diagnostics) {
-    return Planner(table, job, diagnostics).make();
+  kind.check = [](const Table& table, const Job& job, config::Diagnostics& diagnostics) {
+    Planner(table, job, diagnostics).check();
+    return std::string();
+  };
+  kind.program = [](const Table& table, const Job& job) {
+    config::Diagnostics checked;
+    return Planner(table, job, checked).make();
   };
   kind.inner_schemas = [] { return std::vector<const config::SchemaBase*>{&remote_map_schema(), &dma_map_schema()}; };
   return kind;

@@ -56,7 +56,7 @@ struct Options {
 };
 [[nodiscard]] const config::Schema<Options>& options_schema();
 
-/// For strategy_kinds().
+/// For built_in_strategies().
 [[nodiscard]] StrategyKind kind();
 
 }  // namespace tessera::strategy::megatron

@@ -39,7 +39,7 @@ struct Options {
 [[nodiscard]] const config::Schema<Options>& options_schema();
 [[nodiscard]] const config::Schema<Partitions>& partitions_schema();
 
-/// For strategy_kinds().
+/// For built_in_strategies().
 [[nodiscard]] StrategyKind kind();
 
 }  // namespace tessera::strategy::primepar

@@ -19,9 +19,10 @@
 
 namespace tessera::strategy::script {
 
-/// For strategy_kinds(). Mistakes of a script are reported where they stand in the file: devices that do not exist,
-/// groups of one name that share a device, names that are not defined, keys that an op does not take, collectives that
-/// do not fit their group. What devices do to each other (a receive without a send) is left to program::check_program.
+/// For built_in_strategies(). Mistakes of a script are reported where they stand in the file: devices that do not
+/// exist, groups of one name that share a device, names that are not defined, keys that an op does not take,
+/// collectives that do not fit their group. What devices do to each other (a receive without a send) is left to
+/// program::check_program.
 [[nodiscard]] StrategyKind kind();
 
 }  // namespace tessera::strategy::script

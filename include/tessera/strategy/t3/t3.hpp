@@ -47,7 +47,7 @@ struct Options {
 [[nodiscard]] const config::Schema<MapTable>& remote_map_schema();
 [[nodiscard]] const config::Schema<MapTable>& dma_map_schema();
 
-/// For strategy_kinds().
+/// For built_in_strategies().
 [[nodiscard]] StrategyKind kind();
 
 }  // namespace tessera::strategy::t3

@@ -7,14 +7,13 @@
 
 namespace tessera::strategy {
 
-const std::vector<StrategyKind>& strategy_kinds() {
-  static const std::vector<StrategyKind> kinds{
+Strategies built_in_strategies() {
+  return {
       megatron::kind(),
       primepar::kind(),
       script::kind(),
       t3::kind(),
   };
-  return kinds;
 }
 
 }  // namespace tessera::strategy

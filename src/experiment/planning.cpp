@@ -1,0 +1,114 @@
+// From a checked [strategy] table to a program that the machine can carry out.
+#include "planning.hpp"
+
+#include <functional>
+#include <sstream>
+
+#include "cache.hpp"
+#include "tessera/base/error.hpp"
+#include "tessera/sim/simulate.hpp"
+
+namespace tessera::experiment {
+namespace {
+
+using config::Diagnostics;
+using config::Table;
+
+/// What a strategy's functions are handed, and what of it nobody else has.
+class JobOf {
+ public:
+  JobOf(const Experiment& experiment, Communicator& comm, program::Measurements& measured,
+        const std::function<bool()>& interrupted)
+      : evaluator_(sim::make_evaluator(experiment.machine, *experiment.cost, interrupted)),
+        job_{experiment.machine,
+             experiment.workload,
+             *experiment.cost,
+             experiment.collectives,
+             *evaluator_,
+             measured,
+             comm,
+             experiment.model ? &*experiment.model : nullptr,
+             static_cast<std::uint64_t>(experiment.simulation.seed),
+             interrupted} {}
+  [[nodiscard]] const strategy::Job& job() const { return job_; }
+
+ private:
+  std::unique_ptr<program::Evaluator> evaluator_;
+  strategy::Job job_;
+};
+
+/// What this rank does by itself.
+template <class Step>
+void alone(const Experiment& experiment, const Step& step) {
+  const auto comm = make_serial_communicator();
+  program::Measurements measured;
+  const JobOf job(experiment, *comm, measured, [] { return false; });
+  step(job.job());
+}
+
+/// A problem of the strategy, where no key is known that is to blame.
+void reported(const Table& resolved, const config::Location& otherwise, Diagnostics& diagnostics,
+              const std::function<void()>& step) {
+  try {
+    step();
+  } catch (const KeyError& error) {
+    diagnostics.error(place_of(resolved, error.key), error.what());
+  } catch (const InputError& error) {
+    report_each_line(otherwise, error.what(), diagnostics);
+  }
+}
+
+/// A program that the machine can carry out.
+void write_program(const Table& resolved, const Table& strategy, Experiment& experiment, Diagnostics& diagnostics) {
+  reported(resolved, strategy.where(), diagnostics, [&] {
+    alone(experiment, [&](const strategy::Job& job) { experiment.plan = experiment.strategy.program(strategy, job); });
+    sim::refuse_unrepresentable(experiment.machine, experiment.plan.program, *experiment.cost);
+  });
+}
+
+const Table& strategy_of(const Table& resolved) { return *resolved.find("strategy")->table(); }
+
+/// The search itself, and what it measured kept, also when it does not come to its end.
+void search_keeping(const Table& resolved, Experiment& experiment, Communicator& comm, const SearchOptions& options,
+                    Diagnostics& diagnostics) {
+  Kept kept = read_cache(options.cache, resolved, comm, diagnostics);
+  const JobOf job(experiment, comm, kept.measurements, options.interrupted);
+  try {
+    experiment.searched = experiment.strategy.search(strategy_of(resolved), job.job());
+  } catch (const Error&) {  // on all ranks alike
+    write_cache(options.cache, resolved, kept, comm, diagnostics);
+    throw;
+  }
+  write_cache(options.cache, resolved, kept, comm, diagnostics);
+}
+
+}  // namespace
+
+void report_each_line(const config::Location& where, const std::string& lines, Diagnostics& diagnostics) {
+  std::istringstream text(lines);
+  for (std::string line; std::getline(text, line);) diagnostics.error(where, line);
+}
+
+void check_strategy(const Table& resolved, Experiment& experiment, Diagnostics& diagnostics) {
+  const Table& table = strategy_of(resolved);
+  reported(resolved, table.where(), diagnostics, [&] {
+    alone(experiment,
+          [&](const strategy::Job& job) { experiment.open = experiment.strategy.check(table, job, diagnostics); });
+  });
+  if (diagnostics.ok() && experiment.open.empty()) write_program(resolved, table, experiment, diagnostics);
+}
+
+void search(const Table& resolved, Experiment& experiment, Communicator& comm, const SearchOptions& options,
+            Diagnostics& diagnostics) {
+  if (!experiment.strategy.search) return;
+  const Table& table = strategy_of(resolved);
+  const config::Value* name = table.find("name");
+  reported(resolved, name == nullptr ? table.where() : name->where(), diagnostics,
+           [&] { search_keeping(resolved, experiment, comm, options, diagnostics); });
+  if (!diagnostics.ok() || experiment.open.empty()) return;
+  const auto whole = config::clone(table);
+  if (experiment.searched.found != nullptr) config::merge(*whole, *experiment.searched.found);
+  write_program(resolved, *whole, experiment, diagnostics);
+}
+
+}  // namespace tessera::experiment
