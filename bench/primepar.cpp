@@ -37,10 +37,10 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 void run(const std::string& file, int nodes, Communicator& comm) {
   const auto experiment = build(file, nodes);
   const auto evaluator = sim::make_evaluator(experiment->machine, *experiment->cost);
-  program::Measurements measured;
-  const Job job{
-      experiment->machine, experiment->workload, *experiment->cost, experiment->collectives, *evaluator, measured, comm,
-      &*experiment->model};
+  program::search::Memo memo;
+  const program::search::Evaluations evaluations(*evaluator, comm, memo);
+  const Job job{experiment->machine,     experiment->workload, *experiment->cost,
+                experiment->collectives, evaluations,          &*experiment->model};
   const primepar::Graph graph = primepar::make_graph("layer", *job.model, job.workload);
   const int bits = primepar::device_bits(static_cast<std::int64_t>(job.machine.devices()));
   std::vector<std::vector<primepar::Partition>> choices;

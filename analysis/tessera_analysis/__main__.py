@@ -7,7 +7,7 @@ import warnings
 
 from .packages import MissingPackage, explain_missing
 
-FIGURE_NAMES = ("time", "memory", "memory_over_time", "links", "timeline")
+FIGURE_NAMES = ("time", "memory", "memory_over_time", "links", "timeline", "search")
 
 
 def parse(arguments):
@@ -17,7 +17,8 @@ def parse(arguments):
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     plot = commands.add_parser("plot", help="draw what fits a result file",
                                description="Draws what fits a result file: where the time goes, memory, links, and, "
-                                           "when they were recorded, memory over time and a timeline of the devices.")
+                                           "where there are any, memory over time, a timeline of the devices and what a "
+                                           "search tried.")
     plot.add_argument("file", metavar="OUT.h5", help="a result file of tessera run")
     plot.add_argument("-o", "--output", metavar="DIR",
                       help="folder of the figures (default: beside the file, named after it)")

@@ -185,6 +185,21 @@ class Results:
         return dict(zip(self._column("plan", "key"), self._column("plan", "value")))
 
     @cached_property
+    def search(self):
+        """What the strategy's search tried; None when it searched nothing."""
+        for name in ("search", "provenance/search"):
+            if name in self.tables:
+                return self.table(name)
+        return None
+
+    @cached_property
+    def predicted(self):
+        """Times that the strategy foretold, in ps, as a dict; "all": of the iteration."""
+        if "predicted" not in self.tables:
+            return {}
+        return dict(zip(self._column("predicted", "what"), self._column("predicted", "time_ps")))
+
+    @cached_property
     def provenance(self):
         """How the run was carried out, as a Series."""
         return self._only_row("provenance/run")

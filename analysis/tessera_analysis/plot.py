@@ -8,7 +8,7 @@ matplotlib.use("Agg")  # no display on a cluster's nodes
 
 import matplotlib.pyplot as pyplot  # noqa: E402
 
-from . import links_figure, memory_figure, style, time_figure, timeline_figure  # noqa: E402
+from . import links_figure, memory_figure, search_figure, style, time_figure, timeline_figure  # noqa: E402
 from .load import ResultsError  # noqa: E402
 
 FIGURES = {
@@ -17,6 +17,7 @@ FIGURES = {
     "memory_over_time": memory_figure.draw_over_time,
     "links": links_figure.draw,
     "timeline": timeline_figure.draw,
+    "search": search_figure.draw,
 }
 
 

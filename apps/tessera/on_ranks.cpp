@@ -4,6 +4,7 @@
 
 #include "interrupts.hpp"
 #include "launch.hpp"
+#include "progress.hpp"
 #include "tessera/base/messages.hpp"
 #include "tessera/base/together.hpp"
 #include "tessera/results/results.hpp"
@@ -12,16 +13,20 @@ namespace tessera::app {
 
 namespace {
 
-void search(const Prepared& job, const std::string& cache, Communicator& comm) {
+void search(const Prepared& job, const std::string& cache, const std::string& mode, Communicator& comm) {
   config::Diagnostics diagnostics;
-  experiment::search(*job.table, *job.experiment, comm, {{cache, TESSERA_VERSION}, interrupted}, diagnostics);
+  SearchDisplay display(comm.rank() == 0 ? mode : "off", stderr);
+  const auto progress = [&display](const program::search::Progress& now) { display.report(now); };
+  experiment::search(*job.table, *job.experiment, comm, {{cache, TESSERA_VERSION}, {interrupted, progress}},
+                     diagnostics);
   if (comm.rank() == 0) print_warnings(diagnostics.warnings());
   diagnostics.throw_if_errors();
 }
 
 }  // namespace
 
-Prepared prepare(const ExperimentOptions& options, const Output& output, Communicator& comm) {
+Prepared prepare(const ExperimentOptions& options, const Output& output, const std::string& progress,
+                 Communicator& comm) {
   Prepared job;
   together(comm, [&] {
     if (comm.rank() != 0) return;
@@ -43,7 +48,7 @@ Prepared prepare(const ExperimentOptions& options, const Output& output, Communi
     sim::refuse_ranks(job.experiment->machine, comm.size(), job.experiment->simulation.partition);
   });
   catch_interrupts();
-  search(job, options.cache, comm);
+  search(job, options.cache, progress, comm);
   return job;
 }
 

@@ -4,6 +4,7 @@
 
 #include "command.hpp"
 #include "on_ranks.hpp"
+#include "progress.hpp"
 #include "tessera/base/together.hpp"
 #include "tessera/results/results.hpp"
 
@@ -12,12 +13,12 @@ namespace {
 
 struct Options {
   ExperimentOptions experiment;
-  std::string output;
+  std::string output, progress = "auto";
   bool force = false;
 };
 
 ExitCode plan(const Options& options, Communicator& comm) {
-  const Prepared job = prepare(options.experiment, {options.output, options.force}, comm);
+  const Prepared job = prepare(options.experiment, {options.output, options.force}, options.progress, comm);
   together(comm, [&] {
     if (comm.rank() != 0) return;
     check_simulation(*job.experiment, 1);
@@ -35,6 +36,7 @@ Command add_plan(CLI::App& app, Arguments arguments) {
   CLI::App* options = app.add_subcommand("plan", "Find the best plan of an experiment's strategy; under mpirun too.");
   o->experiment.add_to(*options);
   options->add_option("-o,--output", o->output, "the plan file to write (TOML), which run --plan takes")->required();
+  add_progress(*options, o->progress);
   options->add_flag("--force", o->force, "replace an existing output");
   return {options,
           [o, arguments] { return on_all_ranks(arguments, [&](Communicator& comm) { return plan(*o, comm); }); }};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "tessera/base/config.hpp"
@@ -33,15 +34,31 @@ std::string span(double seconds) {
 
 }  // namespace
 
-ProgressDisplay::ProgressDisplay(const std::string& mode, std::FILE* out, const Estimate& whole)
-    : out_(out), whole_(whole) {
+ProgressLine::ProgressLine(const std::string& mode, std::FILE* out) : out_(out) {
   const bool terminal = isatty(fileno(out)) != 0;
   if (mode == "bar" || (mode == "auto" && terminal)) style_ = Style::bar;
   if (mode == "plain" || (mode == "auto" && !terminal)) style_ = Style::plain;
 }
 
-ProgressDisplay::~ProgressDisplay() {
+ProgressLine::~ProgressLine() {
   if (drawn_) std::fputs("\r\033[K", out_);
+}
+
+bool ProgressLine::is_due(double seconds) {
+  const double interval = style_ == Style::bar ? bar_interval : plain_interval;
+  if (style_ == Style::off || seconds < last_ + interval) return false;
+  last_ = seconds;
+  return true;
+}
+
+void ProgressLine::show(const std::string& text) {
+  if (style_ == Style::bar) {
+    std::fprintf(out_, "\r%s\033[K", text.c_str());
+    drawn_ = true;
+  } else {
+    std::fprintf(out_, "%s\n", text.c_str());
+  }
+  std::fflush(out_);
 }
 
 /// Of this rank's devices, as if every device had the same to do: computation and communication advance together.
@@ -60,17 +77,7 @@ double ProgressDisplay::share_of(const sim::WorkDone& done) const {
 }
 
 void ProgressDisplay::report(const pdes::ProgressReport& report, const sim::WorkDone& done) {
-  const double interval = style_ == Style::bar ? bar_interval : plain_interval;
-  if (style_ == Style::off || report.wall_seconds < last_ + interval) return;
-  last_ = report.wall_seconds;
-  const std::string line = text(report, share_of(done));
-  if (style_ == Style::bar) {
-    std::fprintf(out_, "\r%s\033[K", line.c_str());
-    drawn_ = true;
-  } else {
-    std::fprintf(out_, "%s\n", line.c_str());
-  }
-  std::fflush(out_);
+  if (line_.is_due(report.wall_seconds)) line_.show(text(report, share_of(done)));
 }
 
 std::string ProgressDisplay::text(const pdes::ProgressReport& report, double share) const {
@@ -80,7 +87,21 @@ std::string ProgressDisplay::text(const pdes::ProgressReport& report, double sha
                                  100 * share, config::format_rounded(report.now, config::Unit::time), count(events),
                                  count(events / wall), 100.0 * (1.0 - report.waiting_seconds / wall));
   if (share > 0.005) line += fmt::format(", {} left", span(wall / share - wall));
-  return style_ == Style::bar ? bar(share) + ' ' + line : line;
+  return line_.is_bar() ? bar(share) + ' ' + line : line;
+}
+
+void SearchDisplay::report(const program::search::Progress& progress) {
+  const std::chrono::duration<double> since = std::chrono::steady_clock::now() - begin_;
+  if (!line_.is_due(since.count())) return;
+  std::string text = fmt::format("search: {} of {} programs on rank 0", progress.done, progress.of);
+  if (progress.best > 0) text += ", the fastest " + config::format_rounded(progress.best, config::Unit::time);
+  line_.show(text);
+}
+
+void add_progress(CLI::App& command, std::string& mode) {
+  command.add_option("--progress", mode, "what is shown on the way: a bar on a terminal, lines elsewhere")
+      ->check(CLI::IsMember({"auto", "bar", "plain", "off"}))
+      ->capture_default_str();
 }
 
 }  // namespace tessera::app

@@ -1,38 +1,70 @@
 // How far a run is, on standard error: a line that is rewritten on a terminal, plain lines in a batch job.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <string>
 
+#include "command.hpp"
 #include "estimate.hpp"
+#include "tessera/program/search/evaluations.hpp"
 #include "tessera/sim/simulate.hpp"
 
 namespace tessera::app {
 
-class ProgressDisplay {
+/// A line on `out` that says how far something is: redrawn, or line by line.
+class ProgressLine {
  public:
-  /// `mode` is auto, bar, plain or off; auto draws a bar when `out` is a terminal. `whole` is the work that there is.
-  ProgressDisplay(const std::string& mode, std::FILE* out, const Estimate& whole);
-  ~ProgressDisplay();
-  ProgressDisplay(const ProgressDisplay&) = delete;
-  ProgressDisplay& operator=(const ProgressDisplay&) = delete;
+  /// `mode` is auto, bar, plain or off; auto redraws when `out` is a terminal.
+  ProgressLine(const std::string& mode, std::FILE* out);
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
 
-  void report(const pdes::ProgressReport& report, const sim::WorkDone& done);
+  /// Whether it is time for another one, so many seconds after the beginning; then that counts as shown.
+  [[nodiscard]] bool is_due(double seconds);
+  [[nodiscard]] bool is_bar() const { return style_ == Style::bar; }
+  void show(const std::string& text);
 
   static constexpr double plain_interval = 10;  ///< seconds between plain lines
   static constexpr double bar_interval = 0.2;   ///< seconds between redrawings
 
  private:
   enum class Style { off, plain, bar };
-  [[nodiscard]] std::string text(const pdes::ProgressReport& report, double share) const;
-  [[nodiscard]] double share_of(const sim::WorkDone& done) const;
-
   Style style_ = Style::off;
   std::FILE* out_;
-  Estimate whole_;
   double last_ = 0;
   bool drawn_ = false;
 };
+
+/// Of a simulation.
+class ProgressDisplay {
+ public:
+  /// `mode` as for ProgressLine. `whole` is the work that there is.
+  ProgressDisplay(const std::string& mode, std::FILE* out, const Estimate& whole) : line_(mode, out), whole_(whole) {}
+  void report(const pdes::ProgressReport& report, const sim::WorkDone& done);
+
+ private:
+  [[nodiscard]] std::string text(const pdes::ProgressReport& report, double share) const;
+  [[nodiscard]] double share_of(const sim::WorkDone& done) const;
+
+  ProgressLine line_;
+  Estimate whole_;
+};
+
+/// Of a search.
+class SearchDisplay {
+ public:
+  SearchDisplay(const std::string& mode, std::FILE* out) : line_(mode, out) {}
+  void report(const program::search::Progress& progress);
+
+ private:
+  ProgressLine line_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+/// The option --progress.
+void add_progress(CLI::App& command, std::string& mode);
 
 }  // namespace tessera::app

@@ -51,8 +51,10 @@ void describe(const experiment::Experiment& experiment, results::RunResults& res
   results.strategy = experiment.strategy.name;
   results.plan = plan.description;
   for (const auto& [what, time] : experiment.searched.predicted) results.predicted.push_back({what, time});
-  for (const strategy::Candidate& one : experiment.searched.candidates)
-    results.search.push_back({one.origin, one.plan, one.predicted, one.simulated, one.taken, one.reason});
+  for (const program::search::Tried& one : experiment.searched.table)
+    results.search.push_back({one.step, one.candidate, program::name_of(one.fidelity), one.cost, one.accepted,
+                              one.reason, one.best, one.origin, one.predicted});
+  results.search_is_timed = experiment.searched.is_timed;
   results.model_flops = plan.model_flops;
   results.hardware_flops = plan.hardware_flops;
   results.parameters = plan.parameters;
@@ -103,7 +105,7 @@ results::Provenance provenance(const Options& options, const Prepared& job, cons
 
 ExitCode run(const Options& options, const Arguments& arguments, Communicator& comm) {
   const std::string started = utc_now();
-  const Prepared job = prepare(options.experiment, {options.output, options.force}, comm);
+  const Prepared job = prepare(options.experiment, {options.output, options.force}, options.progress, comm);
   const Estimate expected = estimate_where_it_can_run(*job.experiment, comm);
   sim::SimulationResult result = simulate(options, *job.experiment, expected, comm);
   describe(*job.experiment, result.results);
@@ -128,9 +130,7 @@ Command add_run(CLI::App& app, Arguments arguments) {
   options->add_option("--sync", o->synchroniser, "how ranks stay in step; no result depends on it")
       ->check(CLI::IsMember(pdes::synchroniser_kinds()))
       ->capture_default_str();
-  options->add_option("--progress", o->progress, "what is shown on the way: a bar on a terminal, lines elsewhere")
-      ->check(CLI::IsMember({"auto", "bar", "plain", "off"}))
-      ->capture_default_str();
+  add_progress(*options, o->progress);
   options->add_flag("--force", o->force, "replace an existing output");
   return {options, [o, arguments] {
             return on_all_ranks(arguments, [&](Communicator& comm) { return run(*o, arguments, comm); });

@@ -70,7 +70,7 @@ class Simulator:
                 found["in_collectives_ps"] = longest_in_collectives(file["devices"][:])
                 found["link_bytes"] = most_bytes(file["links"][:])
                 if "search" in file:
-                    found["search"] = [(row["origin"].decode(), int(row["predicted_ps"]), int(row["simulated_ps"])) for row in file["search"][:]]
+                    found["search"] = [(row["origin"].decode(), int(row["predicted_ps"]), int(row["cost_ps"])) for row in file["search"][:]]
                 if "predicted" in file:
                     found["predicted"] = {row["what"].decode(): int(row["time_ps"]) for row in file["predicted"][:]}
                 if "kernels" in file:

@@ -17,8 +17,8 @@ constexpr std::size_t most = std::size_t{1} << 30;
 
 class MpiCommunicator final : public Communicator {
  public:
-  explicit MpiCommunicator(MPI_Comm parent) {
-    MPI_Comm_dup(parent, &comm_);
+  /// Frees it in the end.
+  explicit MpiCommunicator(MPI_Comm own) : comm_(own) {
     MPI_Comm_rank(comm_, &rank_);
     MPI_Comm_size(comm_, &size_);
   }
@@ -58,6 +58,11 @@ class MpiCommunicator final : public Communicator {
   [[nodiscard]] std::int64_t max(std::int64_t value) override { return reduce(value, MPI_MAX); }
   [[nodiscard]] std::int64_t sum(std::int64_t value) override { return reduce(value, MPI_SUM); }
   void barrier() override { MPI_Barrier(comm_); }
+  [[nodiscard]] std::unique_ptr<Communicator> split(int colour) override {
+    MPI_Comm part = MPI_COMM_NULL;
+    MPI_Comm_split(comm_, colour, rank_, &part);
+    return std::make_unique<MpiCommunicator>(part);
+  }
   [[nodiscard]] void* native() override { return &comm_; }
 
  private:
@@ -101,7 +106,9 @@ MpiSession::MpiSession(int& argc, char**& argv) {
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS) throw IoError("MPI could not be initialised");
     owns_mpi_ = true;
   }
-  world_ = std::make_unique<MpiCommunicator>(MPI_COMM_WORLD);
+  MPI_Comm world = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &world);
+  world_ = std::make_unique<MpiCommunicator>(world);
 }
 
 MpiSession::~MpiSession() {

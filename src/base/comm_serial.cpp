@@ -15,6 +15,7 @@ class SerialCommunicator final : public Communicator {
   [[nodiscard]] std::int64_t max(std::int64_t value) override { return value; }
   [[nodiscard]] std::int64_t sum(std::int64_t value) override { return value; }
   void barrier() override {}
+  [[nodiscard]] std::unique_ptr<Communicator> split(int) override { return make_serial_communicator(); }
 };
 
 }  // namespace

@@ -41,11 +41,11 @@ const Table* table_in(const Table& plan, const std::string& key, Diagnostics& di
 }
 
 /// "223.9 ms predicted, 211.7 ms simulated, taken, search, layouts kept: fc1 {K, P(2x2)}; ..."
-std::string candidate_text(const strategy::Candidate& one) {
+std::string candidate_text(const program::search::Tried& one) {
   const std::string simulated =
-      one.reason.empty() ? config::format_rounded(one.simulated, config::Unit::time) + " simulated" : "cannot run";
+      one.cost > 0 ? config::format_rounded(one.cost, config::Unit::time) + " simulated" : "cannot run";
   return fmt::format("{} predicted, {}{}, {}: {}", config::format_rounded(one.predicted, config::Unit::time), simulated,
-                     one.taken ? ", taken" : "", one.origin, one.plan);
+                     one.accepted ? ", taken" : "", one.origin, one.candidate);
 }
 
 }  // namespace
@@ -96,8 +96,8 @@ std::string plan_text(const Experiment& experiment, const Table& resolved, const
     put(*predicted, name, config::format_rounded(time, config::Unit::time));
   if (!predicted->entries().empty()) head->set("predicted", {predicted, {}});
   const auto candidates = std::make_shared<Table>();
-  for (std::size_t i = 0; i < experiment.searched.candidates.size(); ++i)
-    put(*candidates, fmt::format("{:03}", i + 1), candidate_text(experiment.searched.candidates[i]));
+  for (std::size_t i = 0; i < experiment.searched.table.size(); ++i)
+    put(*candidates, fmt::format("{:03}", i + 1), candidate_text(experiment.searched.table[i]));
   if (!candidates->entries().empty()) head->set("candidates", {candidates, {}});
   plan.set("plan", {head, {}});
   const std::shared_ptr<Table> strategy = config::clone(*resolved.find("strategy")->table());

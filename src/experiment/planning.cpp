@@ -17,23 +17,22 @@ using config::Table;
 /// What a strategy's functions are handed, and what of it nobody else has.
 class JobOf {
  public:
-  JobOf(const Experiment& experiment, Communicator& comm, program::Measurements& measured,
-        const std::function<bool()>& interrupted)
-      : evaluator_(sim::make_evaluator(experiment.machine, *experiment.cost, interrupted)),
+  JobOf(const Experiment& experiment, Communicator& comm, program::search::Memo& memo,
+        const program::search::Hooks& hooks)
+      : evaluator_(sim::make_evaluator(experiment.machine, *experiment.cost, hooks.interrupted)),
+        evaluations_(*evaluator_, comm, memo, hooks),
         job_{experiment.machine,
              experiment.workload,
              *experiment.cost,
              experiment.collectives,
-             *evaluator_,
-             measured,
-             comm,
+             evaluations_,
              experiment.model ? &*experiment.model : nullptr,
-             static_cast<std::uint64_t>(experiment.simulation.seed),
-             interrupted} {}
+             static_cast<std::uint64_t>(experiment.simulation.seed)} {}
   [[nodiscard]] const strategy::Job& job() const { return job_; }
 
  private:
   std::unique_ptr<program::Evaluator> evaluator_;
+  program::search::Evaluations evaluations_;
   strategy::Job job_;
 };
 
@@ -41,8 +40,8 @@ class JobOf {
 template <class Step>
 void alone(const Experiment& experiment, const Step& step) {
   const auto comm = make_serial_communicator();
-  program::Measurements measured;
-  const JobOf job(experiment, *comm, measured, [] { return false; });
+  program::search::Memo memo;
+  const JobOf job(experiment, *comm, memo, {});
   step(job.job());
 }
 
@@ -72,7 +71,7 @@ const Table& strategy_of(const Table& resolved) { return *resolved.find("strateg
 void search_keeping(const Table& resolved, Experiment& experiment, Communicator& comm, const SearchOptions& options,
                     Diagnostics& diagnostics) {
   Kept kept = read_cache(options.cache, resolved, comm, diagnostics);
-  const JobOf job(experiment, comm, kept.measurements, options.interrupted);
+  const JobOf job(experiment, comm, kept.memo, options.hooks);
   try {
     experiment.searched = experiment.strategy.search(strategy_of(resolved), job.job());
   } catch (const Error&) {  // on all ranks alike

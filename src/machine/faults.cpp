@@ -107,7 +107,7 @@ class Faults {
   }
 
   std::optional<NodeId> find_place(const std::vector<std::int64_t>& place, const char* key, const Location& where) {
-    if (machine_.columns == 0) {
+    if (machine_.grid.columns == 0) {
       error(where, key,
             "a " + machine_.topology + " has no columns and rows, use device = 0 to " +
                 std::to_string(network_.devices - 1));
@@ -117,12 +117,12 @@ class Faults {
       error(where, key, "expected two coordinates such as [2, 5]");
       return std::nullopt;
     }
-    if (place[0] >= 0 && place[0] < machine_.columns && place[1] >= 0 && place[1] < machine_.rows)
-      return static_cast<NodeId>(place[1] * machine_.columns + place[0]);
+    if (place[0] >= 0 && place[0] < machine_.grid.columns && place[1] >= 0 && place[1] < machine_.grid.rows)
+      return static_cast<NodeId>(place[1] * machine_.grid.columns + place[0]);
     error(where, key,
           machine_.device_noun + " (" + std::to_string(place[0]) + "," + std::to_string(place[1]) + ") is off the " +
               (machine_.topology == "mesh" ? "wafer" : machine_.topology) + ", allowed: (0,0) to (" +
-              std::to_string(machine_.columns - 1) + "," + std::to_string(machine_.rows - 1) + ")");
+              std::to_string(machine_.grid.columns - 1) + "," + std::to_string(machine_.grid.rows - 1) + ")");
     return std::nullopt;
   }
 

@@ -6,7 +6,7 @@ namespace tessera::machine {
 
 std::string Machine::node_name(NodeId node) const {
   if (node >= network.devices) return network.switch_names.at(node - network.devices);
-  if (columns > 0) {
+  if (grid.columns > 0) {
     const DevicePlace& place = places.at(node);
     return device_noun + " (" + std::to_string(place.x) + "," + std::to_string(place.y) + ")";
   }

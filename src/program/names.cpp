@@ -1,6 +1,7 @@
 #include <array>
 
 #include "tessera/base/error.hpp"
+#include "tessera/program/evaluator.hpp"
 #include "tessera/program/kernel.hpp"
 #include "tessera/program/program.hpp"
 
@@ -37,6 +38,11 @@ const char* name_of(MemoryCategory category) {
   static constexpr std::array<const char*, memory_category_count> names{"weights",     "gradients", "optimizer_state",
                                                                         "activations", "kv_cache",  "buffers"};
   return name_in(names, category);
+}
+
+const char* name_of(Fidelity fidelity) {
+  static constexpr std::array<const char*, 3> names{"lower-bound", "estimate", "simulated"};
+  return name_in(names, fidelity);
 }
 
 const char* name_of(CollectiveKind kind) {

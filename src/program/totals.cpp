@@ -75,17 +75,22 @@ void add_instruction(const Program& program, const Instruction& instruction, std
 
 }  // namespace
 
+std::vector<BlockRuns> block_runs(const Program& program, BlockId entry) {
+  const std::vector<BlockId> order = callers_first(program, entry);
+  const std::vector<std::int64_t> times = executions(program, entry, order);
+  std::vector<BlockRuns> runs;
+  for (const BlockId block : order) runs.push_back({block, times[block]});
+  return runs;
+}
+
 ProgramTotals totals(const Program& program, const machine::Machine& machine, DeviceId device) {
   ProgramTotals sum;
   sum.kernels.assign(program.kernels.size(), 0);
   std::vector<std::int64_t> calls(program.collectives.size(), 0);
   for (const BlockId entry : program.devices.at(device).streams) {
-    const std::vector<BlockId> order = callers_first(program, entry);
-    const std::vector<std::int64_t> times = executions(program, entry, order);
-    for (const BlockId block : order) {
-      for (const Instruction& instruction : program.blocks[block].code) {
-        add_instruction(program, instruction, times[block], sum, calls);
-      }
+    for (const auto& [block, times] : block_runs(program, entry)) {
+      for (const Instruction& instruction : program.blocks[block].code)
+        add_instruction(program, instruction, times, sum, calls);
     }
   }
   for (std::size_t i = 0; i < calls.size(); ++i) {

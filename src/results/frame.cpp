@@ -74,7 +74,6 @@ Frame::Frame(const std::vector<BigTable>& big, const SummaryRow& summary, const 
   add_small_table(file_, summary_table(r), std::vector<SummaryRow>{summary});
   add_small_table(file_, collective_table(r), collectives);
   add_small_table(file_, plan_table(r), r.plan);
-  if (!r.search.empty()) add_small_table(file_, search_table(r), r.search);
   if (!r.predicted.empty()) add_small_table(file_, predicted_table(r), r.predicted);
   add_names(file_, r);
   for (const BigTable& table : big) {
@@ -83,6 +82,7 @@ Frame::Frame(const std::vector<BigTable>& big, const SummaryRow& summary, const 
     offsets_.push_back(table.layout.total > 0 ? file_.offset(table.schema.path) : 0);
   }
   add_provenance(file_, provenance);
+  if (!r.search.empty()) add_small_table(file_, search_table(r), r.search);
   note_text_blocks();
   bytes_ = bytes();
 }

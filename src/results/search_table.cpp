@@ -17,18 +17,22 @@ std::size_t longest_of(const std::vector<Row>& rows, std::string Row::*member) {
 
 Table<SearchRow> search_table(const RunResults& r) {
   using Row = SearchRow;
-  Table<Row> table("/search", "Plans that the strategy's search simulated, in its order; the fastest was taken.");
-  table
-      .text("origin", "which search or rule it is from", longest_of(r.search, &Row::origin),
+  Table<Row> table(r.search_is_timed ? "/provenance/search" : "/search",
+                   "What the strategy's search tried, in its order.");
+  table.integer("step", "1", "of the search", [](const Row& s) { return s.step; })
+      .text("origin", "which part of the search, or which rule, it is from", longest_of(r.search, &Row::origin),
             [](const Row& s) -> std::string_view { return s.origin; })
-      .integer("predicted_ps", "ps", "iteration time, as the search adds it up",
+      .text("fidelity", "lower-bound, estimate or simulated", longest_of(r.search, &Row::fidelity),
+            [](const Row& s) -> std::string_view { return s.fidelity; })
+      .integer("predicted_ps", "ps", "what the search's own model foretold; 0: nothing",
                [](const Row& s) { return s.predicted; })
-      .integer("simulated_ps", "ps", "iteration time; 0: it cannot run", [](const Row& s) { return s.simulated; })
-      .index("taken", "1: this run's plan", [](const Row& s) { return s.taken ? 1 : 0; })
-      .text("reason", "why it cannot run", longest_of(r.search, &Row::reason),
+      .integer("cost_ps", "ps", "iteration time; 0: it cannot run", [](const Row& s) { return s.cost; })
+      .integer("best_ps", "ps", "the least cost up to here; 0: none can run", [](const Row& s) { return s.best; })
+      .index("accepted", "1: the search took it, or went on from it", [](const Row& s) { return s.accepted ? 1 : 0; })
+      .text("reason", "why it cannot run, or was not accepted", longest_of(r.search, &Row::reason),
             [](const Row& s) -> std::string_view { return s.reason; })
-      .text("plan", "in the strategy's own words", longest_of(r.search, &Row::plan),
-            [](const Row& s) -> std::string_view { return s.plan; });
+      .text("candidate", "in the strategy's own words", longest_of(r.search, &Row::candidate),
+            [](const Row& s) -> std::string_view { return s.candidate; });
   return table;
 }
 

@@ -227,27 +227,29 @@ std::string collective_table_text(const h5::Reader& file) {
   return text;
 }
 
-/// The fastest of the plans that the search simulated, and what it predicted of them.
+/// The fastest of the plans that the search simulated, and what it foretold of them.
 std::string search_text(const h5::Reader& file) {
-  if (!file.has("/search")) return {};
-  const h5::Rows plans = file.read("/search");
+  const std::string path = file.has("/search") ? "/search" : "/provenance/search";
+  if (!file.has(path)) return {};
+  const h5::Rows plans = file.read(path);
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < plans.size(); ++i) {
-    if (plans.text(i, "reason").empty()) order.push_back(i);
+    if (plans.integer(i, "cost_ps") > 0 && plans.text(i, "fidelity") == "simulated") order.push_back(i);
   }
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return plans.integer(a, "simulated_ps") < plans.integer(b, "simulated_ps");
+    return plans.integer(a, "cost_ps") < plans.integer(b, "cost_ps");
   });
   std::string text =
       fmt::format("{:<46}{:>12}{:>14}\n", "plans of the search, by simulated time", "predicted", "simulated");
   for (std::size_t i = 0; i < std::min(order.size(), most_plans); ++i) {
-    const std::string mark = plans.integer(order[i], "taken") != 0 ? " (taken)" : "";
-    text += fmt::format("  {:<44}{:>12}{:>14}\n", plans.text(order[i], "origin") + mark,
-                        short_time(plans.integer(order[i], "predicted_ps")),
-                        short_time(plans.integer(order[i], "simulated_ps")));
+    const std::string mark = i == 0 && plans.integer(order[i], "accepted") != 0 ? " (taken)" : "";
+    const std::string origin = plans.text(order[i], "origin");
+    const Time predicted = plans.integer(order[i], "predicted_ps");
+    text += fmt::format("  {:<44}{:>12}{:>14}\n", (origin.empty() ? plans.text(order[i], "candidate") : origin) + mark,
+                        predicted > 0 ? short_time(predicted) : "", short_time(plans.integer(order[i], "cost_ps")));
   }
   if (plans.size() > std::min(order.size(), most_plans))
-    text += fmt::format("  and {} more in /search\n", plans.size() - std::min(order.size(), most_plans));
+    text += fmt::format("  and {} more in {}\n", plans.size() - std::min(order.size(), most_plans), path);
   return text;
 }
 

@@ -86,7 +86,7 @@ pdes::ModelGraph make_graph(const machine::Machine& machine, const program::Prog
     const float weight = !takes_part(program, device) ? idle_weight : is_device ? 1.0F : switch_weight;
     graph.weights.push_back(weight);
     graph.groups.push_back(whole_nodes ? static_cast<pdes::ComponentId>(machine.places[device].node) : device);
-    if (machine.columns > 0) graph.positions.emplace_back(machine.places[device].x, machine.places[device].y);
+    if (machine.grid.columns > 0) graph.positions.emplace_back(machine.places[device].x, machine.places[device].y);
   }
   graph.name = [&machine, &network](pdes::ComponentId id) {
     return network.tables.is_device(id) ? machine.node_name(id) : machine.link_name(network.tables.switch_link(id));
@@ -106,7 +106,7 @@ PartitionedModel partition_model(const machine::Machine& machine, const program:
     static_cast<void>(pdes::make_partition(model.graph, 1, "block"));
     model.graph = make_graph(machine, program, network, true, create);
   }
-  const bool blocks = kind == "auto" && machine.columns == 0 && numbered_by_node(machine);
+  const bool blocks = kind == "auto" && machine.grid.columns == 0 && numbered_by_node(machine);
   model.partition = pdes::make_partition(model.graph, ranks, blocks ? "block" : kind);
   return model;
 }

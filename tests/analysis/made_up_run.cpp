@@ -164,6 +164,23 @@ void add_link(RunResults& r, std::uint32_t from, std::uint32_t to, std::uint16_t
                          busy, percent * 65'536});
 }
 
+/// A search of twelve steps that ends at this run, every fifth of which cannot run.
+void add_search(RunResults& r) {
+  r.predicted = {{"layers", r.iteration_time / 2}, {"all", r.iteration_time / 100 * 98}};
+  Time best = 0;
+  for (std::int64_t step = 0; step < 12; ++step) {
+    const bool runs = step % 5 != 4;
+    const Time cost = runs ? r.iteration_time + (11 - step) * (step % 3 + 1) * r.iteration_time / 100 : 0;
+    const bool accepted = runs && (best == 0 || cost < best);
+    if (accepted) best = cost;
+    r.search.push_back({step, "plan " + std::to_string(step), step % 2 == 0 ? "estimate" : "simulated", cost, accepted,
+                        !runs      ? "does not fit"
+                        : accepted ? ""
+                                   : "slower",
+                        best, "made up", cost / 100 * 99});
+  }
+}
+
 RunResults make(const Shape& shape) {
   RunResults r;
   r.title = "A made-up pipeline";
@@ -197,6 +214,7 @@ RunResults make(const Shape& shape) {
   for (Recorder& d : devices) d.finish(r.iteration_time);
   r.model_flops = 0.45 * static_cast<double>(r.iteration_time) / 1e12 * static_cast<double>(r.peak_flops * r.devices);
   r.hardware_flops = 1.2 * r.model_flops;
+  add_search(r);
   const auto switches = static_cast<std::uint32_t>(r.devices);
   for (std::uint32_t d = 0; d < switches; ++d) {
     r.node_names.push_back("gpu " + std::to_string(d));

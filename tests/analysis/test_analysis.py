@@ -129,23 +129,28 @@ class Figures(WithFile):
 
     def test_all_figures_of_a_full_file(self):
         self.assertEqual(self.plot(self.path),
-                         ["links.png", "memory.png", "memory_over_time.png", "time.png", "timeline.png"])
+                         ["links.png", "memory.png", "memory_over_time.png", "search.png", "time.png", "timeline.png"])
 
     def test_figures_that_fit_a_file_without_recordings(self):
         bare = os.path.join(self.folder.name, "bare.h5")
         make(bare, 3, 2, 5)
         with h5py.File(bare, "a") as file:
-            del file["timeline"], file["memory_timeline"]
+            del file["timeline"], file["memory_timeline"], file["search"]
         self.assertEqual(self.plot(bare), ["links.png", "memory.png", "time.png"])
 
     def test_a_machine_of_many_devices_and_of_one(self):
         for shape in ((1, 1, 1), (40, 16, 4)):
             path = os.path.join(self.folder.name, "shape.h5")
             make(path, *shape)
-            self.assertEqual(len(self.plot(path)), 5)
+            self.assertEqual(len(self.plot(path)), 6)
 
     def test_a_choice_of_figures_and_of_formats(self):
         self.assertEqual(self.plot(self.path, "--only", "links", "time", "--format", "svg"), ["links.svg", "time.svg"])
+
+    def test_what_a_search_tried_and_foretold(self):
+        self.assertEqual(len(self.results.search), 12)
+        self.assertEqual(self.results.search["best_ps"].iloc[-1], self.results.search["cost_ps"][self.results.search["cost_ps"] > 0].min())
+        self.assertEqual(list(self.results.predicted), ["layers", "all"])
 
     def test_the_longest_activity_of_a_pixel_wins_and_peaks_stay(self):
         from tessera_analysis import memory_figure, timeline_figure

@@ -62,6 +62,17 @@ inline void check_communicator(Communicator& comm) {
   check_messages<std::vector<Named>>(comm, [](int rank) { return std::vector<Named>(2, named(rank)); });
   // Behind each other: 1 + 2 + .. of them.
   const auto ranks = static_cast<std::size_t>(comm.size());
+  // Two teams of neighbours: a team's ranks are those of its half of the world, in order.
+  if (comm.size() > 1) {
+    const int half = comm.size() / 2, team = comm.rank() < half ? 0 : 1;
+    const std::unique_ptr<Communicator> part = comm.split(team);
+    CHECK(part->size() == (team == 0 ? half : comm.size() - half));
+    CHECK(part->rank() == comm.rank() - team * half);
+    CHECK(part->sum(comm.rank()) ==
+          (team == 0 ? half * (half - 1) / 2 : comm.size() * (comm.size() - 1) / 2 - half * (half - 1) / 2));
+  } else {
+    CHECK(comm.split(3)->size() == 1);
+  }
   CHECK(joined(all_gather(comm, std::vector<int>(static_cast<std::size_t>(comm.rank()) + 1, 7))).size() ==
         ranks * (ranks + 1) / 2);
 }

@@ -120,8 +120,17 @@ class Cache(CliTest):
             file.write_text(damaged)
             said, warned = self.plan("kept", ranks=2 if damaged == lines[0] else None)
             self.assertEqual(said, expected)
-            self.assertRegex(warned, r"^warning: kept/[^\n]*: damaged, everything is measured anew\n$")
+            self.assertRegex(warned, r"^warning: kept/[^\n]*: damaged, everything is evaluated anew\n$")
             self.assertEqual(file.read_text(), whole)
+
+    def test_files_of_an_earlier_version_are_passed_over(self):
+        expected, _ = self.plan(None)
+        (self.folder / "kept").mkdir()
+        (self.folder / "kept" / "measured-0123456789abcdef.txt").write_text("# What searches measured, in ps. Hash of the lines below: 1\n")
+        said, warned = self.plan("kept", ranks=2)
+        self.assertEqual(said, expected)
+        self.assertEqual(warned, "warning: --cache kept: measured-*.txt are of an earlier version of Tessera and are passed over\n")
+        self.assertEqual(self.plan("kept"), (expected, ""))  # it has a file of its own now
 
     def test_two_searches_at_once(self):
         command = self.command(["plan", "primepar-search.toml", "--cache", "kept", "-o"])

@@ -103,8 +103,8 @@ TEST_CASE("wafer links share the die's D2D bandwidth over four edges") {
   for (const Row& row : rows) {
     INFO(row.name);
     const Machine it = machine_from(all.at(row.name));
-    CHECK(it.columns == row.columns);
-    CHECK(it.rows == row.rows);
+    CHECK(it.grid.columns == row.columns);
+    CHECK(it.grid.rows == row.rows);
     CHECK(it.network.links[0].bandwidth * 4 == row.d2d_total);
     CHECK(it.device.memory_bandwidth == row.dram);
   }

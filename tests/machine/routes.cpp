@@ -45,8 +45,8 @@ TEST_CASE("mesh routes go along the row first") {
   CHECK(way(mesh, 11, 1) == Names{"die (3,2)", "die (2,2)", "die (1,2)", "die (1,1)", "die (1,0)"});
   // Links: 3 rows x 3 pairs + 4 columns x 2 pairs, both ways: 2 x (9 + 8) = 34.
   CHECK(mesh.network.links.size() == 34);
-  CHECK(mesh.columns == 4);
-  CHECK(mesh.rows == 3);
+  CHECK(mesh.grid.columns == 4);
+  CHECK(mesh.grid.rows == 3);
   CHECK(mesh.places[11].x == 3);
   CHECK(mesh.places[11].y == 2);
 }

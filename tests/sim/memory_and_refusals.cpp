@@ -140,12 +140,15 @@ TEST_CASE("the evaluator tells time and memory, or why not") {
   made.bind(0, {made.block().allocate(MemoryCategory::weights, 10).compute(work(33)).done()});
   const PicosecondPerFlop cost;
   const auto evaluator = sim::make_evaluator(made.machine, cost);
-  const auto evaluation = evaluator->evaluate(made.program);
+  const auto alone = make_serial_communicator();
+  const auto evaluation = evaluator->evaluate(made.program, program::Fidelity::simulated, *alone);
   CHECK(evaluation.feasible);
   CHECK(evaluation.time == 33);
-  CHECK(evaluation.peak_memory == 10);
+  CHECK(evaluation.most_memory() == 10);
+  CHECK(evaluation.busy_of(0, program::Activity::forward) == 33);
   const ProgramCase large = hungry();
-  const auto refused = sim::make_evaluator(large.machine, cost)->evaluate(large.program);
+  const auto refused =
+      sim::make_evaluator(large.machine, cost)->evaluate(large.program, program::Fidelity::lower_bound, *alone);
   CHECK_FALSE(refused.feasible);
   CHECK(refused.reason.find("gpu 1 needs 1.20 MB") != std::string::npos);
 }

@@ -41,7 +41,10 @@ inline workload::Model mixture(std::int64_t layers, std::int64_t experts) {
 /// For jobs that leave nothing to be measured.
 class NoEvaluator final : public program::Evaluator {
  public:
-  program::Evaluation evaluate(const program::Program&) override { throw InternalError("nothing is evaluated here"); }
+  program::Evaluation evaluate(const program::Program&, program::Fidelity, Communicator&) override {
+    throw InternalError("nothing is evaluated here");
+  }
+  [[nodiscard]] int most_ranks() const override { return 1; }
 };
 
 inline std::shared_ptr<const workload::CostModel> roofline() {
@@ -57,7 +60,7 @@ struct TestJob {
   std::shared_ptr<const workload::CostModel> cost = roofline();
   std::shared_ptr<Communicator> comm = make_serial_communicator();
   std::shared_ptr<program::Evaluator> evaluator = std::make_shared<NoEvaluator>();
-  program::Measurements measured;
+  std::shared_ptr<program::search::Memo> memo = std::make_shared<program::search::Memo>();
   std::uint64_t seed = 1;
   config::Diagnostics diagnostics;
 
@@ -74,14 +77,19 @@ struct TestJob {
     return planned(*config::parse_toml(text, "strategy.toml", diagnostics), kind);
   }
   Plan planned(const config::Table& table, const StrategyKind& kind) {
-    const std::string open = kind.check(table, job(), diagnostics);
+    const program::search::Evaluations own = evaluations();
+    const Job job = job_with(own);
+    const std::string open = kind.check(table, job, diagnostics);
     if (!diagnostics.ok()) return {};
-    if (open.empty()) return kind.program(table, job());
+    if (open.empty()) return kind.program(table, job);
     const auto whole = config::clone(table);
-    config::merge(*whole, *kind.search(table, job()).found);
-    return kind.program(*whole, job());
+    config::merge(*whole, *kind.search(table, job).found);
+    return kind.program(*whole, job);
   }
-  [[nodiscard]] Job job() { return {machine, workload, *cost, collectives, *evaluator, measured, *comm, &model, seed}; }
+  [[nodiscard]] program::search::Evaluations evaluations() const { return {*evaluator, *comm, *memo}; }
+  [[nodiscard]] Job job_with(const program::search::Evaluations& own) const {
+    return {machine, workload, *cost, collectives, own, &model, seed};
+  }
 };
 
 /// Bytes of a category at the peak of a device.

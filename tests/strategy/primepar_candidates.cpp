@@ -11,6 +11,7 @@
 
 using namespace tessera;
 using namespace tessera::strategy;
+using program::search::Tried;
 
 namespace {
 
@@ -18,13 +19,14 @@ namespace {
 /// fastest, whatever it predicts.
 class ByBytes final : public program::Evaluator {
  public:
-  program::Evaluation evaluate(const program::Program& program) override {
+  program::Evaluation evaluate(const program::Program& program, program::Fidelity, Communicator&) override {
     ++evaluations;
     Time time = 1'000'000'000;
     for (const program::Collective& collective : program.collectives) time += collective.bytes * 7919 % 1'000'003;
     const bool runs = program.operators.empty() || time % 5 != refused;  // what is measured always runs
-    return {runs, runs ? "" : "made up", time, 0};
+    return {runs, runs ? "" : "made up", time};
   }
+  [[nodiscard]] int most_ranks() const override { return 1; }
   int evaluations = 0;
   Time refused = 5;  ///< of five times; 5: none
 };
@@ -49,17 +51,19 @@ Planned plan(const std::string& text, Time refused = 5) {
   const auto evaluator = std::make_shared<ByBytes>();
   evaluator->refused = refused;
   one.evaluator = evaluator;
+  const program::search::Evaluations evaluations = one.evaluations();
+  const Job job = one.job_with(evaluations);
   config::Diagnostics diagnostics;
   const auto table = config::parse_toml("name = \"primepar\"\ngraph = \"mlp\"\n" + text, "strategy.toml", diagnostics);
   Planned found;
-  const std::string open = primepar::kind().check(*table, one.job(), diagnostics);
+  const std::string open = primepar::kind().check(*table, job, diagnostics);
   CHECK(evaluator->evaluations == 0);  // checking is no search
   if (diagnostics.ok()) {
-    found.plan = primepar::kind().search(*table, one.job());
+    found.plan = primepar::kind().search(*table, job);
     const auto whole = config::clone(*table);
     config::merge(*whole, *found.plan.found);
     config::Diagnostics again;
-    CHECK(primepar::kind().check(*whole, one.job(), again).empty());  // nothing is open any more
+    CHECK(primepar::kind().check(*whole, job, again).empty());  // nothing is open any more
     CHECK(open.empty() == (text.find("[partitions]") != std::string::npos));
   }
   found.problems = diagnostics.errors();
@@ -70,17 +74,17 @@ Planned plan(const std::string& text, Time refused = 5) {
 
 std::map<std::string, Time> times_by_plan(const Searched& plan) {
   std::map<std::string, Time> found;
-  for (const Candidate& one : plan.candidates) {
-    REQUIRE(found.count(one.plan) == 0);  // none twice
-    found[one.plan] = one.simulated;
+  for (const Tried& one : plan.table) {
+    REQUIRE(found.count(one.candidate) == 0);  // none twice
+    found[one.candidate] = one.cost;
   }
   return found;
 }
 
-const Candidate& taken(const Searched& plan) {
-  const auto is_taken = [](const Candidate& one) { return one.taken; };
-  REQUIRE(std::ranges::count_if(plan.candidates, is_taken) == 1);
-  return *std::ranges::find_if(plan.candidates, is_taken);
+const Tried& taken(const Searched& plan) {
+  const auto is_taken = [](const Tried& one) { return one.accepted; };
+  REQUIRE(std::ranges::count_if(plan.table, is_taken) == 1);
+  return *std::ranges::find_if(plan.table, is_taken);
 }
 
 }  // namespace
@@ -88,23 +92,23 @@ const Candidate& taken(const Searched& plan) {
 TEST_CASE("primepar: of the plans that are simulated the fastest is taken, the first of equals") {
   const Planned found = plan("");
   REQUIRE(found.problems == std::vector<std::string>{});
-  const Candidate& best = taken(found.plan);
-  for (const Candidate& one : found.plan.candidates) {
-    CHECK(best.simulated <= one.simulated);
-    if (&one < &best) CHECK(best.simulated < one.simulated);
+  const Tried& best = taken(found.plan);
+  for (const Tried& one : found.plan.table) {
+    CHECK(best.cost <= one.cost);
+    if (&one < &best) CHECK(best.cost < one.cost);
   }
-  CHECK(found.plan.candidates.front().origin == "search");
-  CHECK(best.plan.find("fc1 " + *found.plan.found->find("partitions")->table()->find("fc1")->string()) == 0);
+  CHECK(found.plan.table.front().origin == "search");
+  CHECK(best.candidate.find("fc1 " + *found.plan.found->find("partitions")->table()->find("fc1")->string()) == 0);
 }
 
 TEST_CASE("primepar: what cannot run is not taken, unless nothing can") {
   for (const Time refused : {0, 1, 2, 3, 4}) {
     const Planned found = plan("", refused);
-    const auto runs = [](const Candidate& one) { return one.reason.empty(); };
-    if (std::ranges::any_of(found.plan.candidates, runs))
+    const auto runs = [](const Tried& one) { return one.cost > 0; };
+    if (std::ranges::any_of(found.plan.table, runs))
       CHECK(runs(taken(found.plan)));
     else
-      CHECK(found.plan.candidates.front().taken);
+      CHECK(found.plan.table.front().accepted);
   }
 }
 
@@ -131,7 +135,7 @@ TEST_CASE("primepar: a plan to compare with is among the plans, and is all of on
   const Planned found = plan(text);
   REQUIRE(found.problems == std::vector<std::string>{});
   CHECK(times_by_plan(found.plan).count("fc1 {M, N}; activation {R, R}; fc2 {K, M}") == 1);
-  CHECK(found.plan.candidates.back().origin == "compared");
+  CHECK(found.plan.table.back().origin == "compared");
   const auto problem = [](const std::string& more) { return plan(more).problems.at(0); };
   using Catch::Contains;
   CHECK_THAT(problem("[compared]\nfc1 = \"{M, N}\"\nfc2 = \"{K, M}\""), Contains("none of activation"));
@@ -143,16 +147,16 @@ TEST_CASE("primepar: a plan to compare with is among the plans, and is all of on
 TEST_CASE("primepar: how many plans are simulated, and when none is") {
   for (const char* off : {"simulated = 0", "simulated = 1"}) {
     const Planned found = plan(off);
-    CHECK(found.plan.candidates.empty());
+    CHECK(found.plan.table.empty());
     CHECK(found.plan.predicted.size() > 0);
   }
   const auto searched = [](const Searched& plan) {
-    return std::ranges::count_if(plan.candidates, [](const Candidate& one) { return one.origin == "search"; });
+    return std::ranges::count_if(plan.table, [](const Tried& one) { return one.origin == "search"; });
   };
   CHECK(searched(plan("simulated = 3").plan) == 3);
   CHECK(searched(plan("simulated = 5").plan) == 5);
   const std::string given = "[partitions]\nfc1 = \"{M, N}\"\nactivation = \"{R, R}\"\nfc2 = \"{K, M}\"\n";
-  CHECK(plan(given).plan.candidates.empty());
+  CHECK(plan(given).plan.table.empty());
   CHECK(plan(given).warnings.empty());
   // A plan to compare with is read even where nothing is compared, and it is said.
   const std::string same = "[compared]\nfc1 = \"{M, N}\"\nactivation = \"{R, R}\"\nfc2 = \"{K, M}\"\n";

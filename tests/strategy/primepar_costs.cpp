@@ -26,18 +26,19 @@ Moved moved(const std::vector<Piece>& pieces) {
 /// each 1,000 B, scattering 2 ns near memory and 3 ns otherwise.
 class MadeUpEvaluator final : public program::Evaluator {
  public:
-  program::Evaluation evaluate(const program::Program& program) override {
+  program::Evaluation evaluate(const program::Program& program, program::Fidelity, Communicator&) override {
     ++runs;
     const auto members = static_cast<std::int64_t>(program.groups.at(0).members.size());
-    if (!program.collectives.empty()) return {true, {}, 7'000'000 + members * program.collectives.at(0).bytes, 0};
+    if (!program.collectives.empty()) return {true, {}, 7'000'000 + members * program.collectives.at(0).bytes};
     const auto* copy = std::get_if<program::CopyKernel>(&program.kernels.at(0).work);
     if (copy == nullptr) {
       device = program.groups[0].members[0];
-      return {true, {}, 9'000'000, 0};
+      return {true, {}, 9'000'000};
     }
     const std::int64_t rate = copy->kind == program::CopyKind::all_gather ? 1 : copy->near_memory ? 2 : 3;
-    return {true, {}, rate * copy->bytes, 0};
+    return {true, {}, rate * copy->bytes};
   }
+  [[nodiscard]] int most_ranks() const override { return 1; }
   int runs = 0;
   program::DeviceId device = 0;  // that computed the last product
 };
@@ -97,8 +98,9 @@ TEST_CASE("primepar: all-reduces cost what the evaluator says of two sizes, in a
   const auto own = std::make_shared<MadeUpEvaluator>();
   MadeUpEvaluator& evaluator = *own;
   test.evaluator = own;
-  const strategy::Job job = test.job();
-  GroupCosts costs = all_reduce_costs(job);
+  const program::search::Evaluations evaluations = test.evaluations();
+  const strategy::Job job = test.job_with(evaluations);
+  program::search::GroupCosts costs = all_reduce_costs(job);
   const std::vector<std::vector<int>> pairs{{0, 4}, {1, 5}, {2, 6}, {3, 7}}, quarters{{0, 1, 2, 3}, {4, 5, 6, 7}};
   CHECK(costs.time(pairs, 1'000'000) == 7'000'000 + 2 * 1'000'000);
   CHECK(costs.time(quarters, 1'000'000'000) == 7'000'000 + std::int64_t{4} * 1'000'000'000);
@@ -114,7 +116,8 @@ TEST_CASE("primepar: products at transaction level cost the product and its sum,
   const auto own = std::make_shared<MadeUpEvaluator>();
   MadeUpEvaluator& evaluator = *own;
   test.evaluator = own;
-  const strategy::Job job = test.job();
+  const program::search::Evaluations evaluations = test.evaluations();
+  const strategy::Job job = test.job_with(evaluations);
   const std::vector<std::vector<int>> halves{{0, 1, 2, 3}, {4, 5, 6, 7}};
   const auto product = [](std::int64_t m) { return workload::gemm("product", 1, m, 1000, 64, "fp16"); };
   const auto time = [&](const char* configuration, std::int64_t m) {
@@ -132,7 +135,7 @@ TEST_CASE("primepar: products at transaction level cost the product and its sum,
   CHECK(time("t3", 500) == 9'000'000 + 2'000'000 + 1'000'000);
   // A product is measured once, and two sizes of each kernel that copies.
   evaluator.runs = 0;
-  test.measured = {};
+  *test.memo = {};
   SublayerCosts costs(job, program::sublayer::configuration("t3"));
   for (int i = 0; i < 3; ++i) static_cast<void>(costs.time(halves, product(1000), program::Activity::forward, 1.0));
   CHECK(evaluator.runs == 5);

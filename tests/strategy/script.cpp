@@ -26,7 +26,8 @@ struct Scripted {
     machine.device.peak["fp16"] = 1'000'000'000'000;
     const auto table = config::parse_toml(text, "s.toml", diagnostics);
     TestJob job(8, {}, 1);
-    const Job own{machine, workload, *job.cost, job.collectives, *job.evaluator, job.measured, *job.comm};
+    const program::search::Evaluations evaluations = job.evaluations();
+    const Job own{machine, workload, *job.cost, job.collectives, evaluations};
     static_cast<void>(script::kind().check(*table, own, diagnostics));
     if (diagnostics.ok()) plan = script::kind().program(*table, own);
   }

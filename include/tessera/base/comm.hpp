@@ -27,9 +27,21 @@ class Communicator {
   [[nodiscard]] virtual std::int64_t max(std::int64_t value) = 0;
   [[nodiscard]] virtual std::int64_t sum(std::int64_t value) = 0;
   virtual void barrier() = 0;
+  /// The ranks that give the same colour as a communicator of their own, in this one's order. `colour` >= 0.
+  [[nodiscard]] virtual std::unique_ptr<Communicator> split(int colour) = 0;
   /// The MPI_Comm behind it, for the few places that include mpi.h (DESIGN section 2); null: one process without MPI.
   [[nodiscard]] virtual void* native() { return nullptr; }
 };
+
+/// Items begin .. end-1.
+struct WorkRange {
+  std::size_t begin = 0, end = 0;
+};
+/// Which of `count` items a rank of so many works on: the ranks' ranges follow each other.
+[[nodiscard]] inline WorkRange work_of(std::size_t count, int rank, int ranks) {
+  const auto at = static_cast<std::size_t>(rank), all = static_cast<std::size_t>(ranks);
+  return {count * at / all, count * (at + 1) / all};
+}
 
 /// One rank, no MPI: `check`, `show`, tests, and builds of a single process.
 [[nodiscard]] std::unique_ptr<Communicator> make_serial_communicator();

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -104,7 +103,7 @@ struct Cache {
 
 struct SearchOptions {
   Cache cache;
-  std::function<bool()> interrupted = [] { return false; };  ///< polled on every rank; true ends the search (IoError)
+  program::search::Hooks hooks;
 };
 
 /// What the strategy leaves open is searched, on all ranks of `comm` together, and the program written; a plan that is

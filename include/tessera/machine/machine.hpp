@@ -73,6 +73,13 @@ struct DevicePlace {
   int nic = -1;  ///< that it reaches other nodes over, numbered over all nodes; -1: none
 };
 
+/// Devices in columns and rows: device y * columns + x stands at (x, y).
+struct Grid {
+  int columns = 0;  ///< 0: the devices are on no grid
+  int rows = 0;
+  bool wrap = false;  ///< torus: the edges are joined
+};
+
 /// A machine as built: faults applied, routes known.
 struct Machine {
   std::string name;
@@ -82,8 +89,7 @@ struct Machine {
   std::string device_noun = "gpu";  ///< what a device is called: "gpu", "die", "chip", "chiplet"
   std::vector<double> speed;        ///< by device: 1 normal, 0.5 half speed (compute and memory), 0 dead
   int devices_per_node = 1;
-  int columns = 0;  ///< of a mesh or torus, 0 otherwise
-  int rows = 0;
+  Grid grid;
   Network network;
   std::string source;  ///< where the figures come from (data sheet, paper)
 

@@ -2,30 +2,60 @@
 // (DESIGN section 2).
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
+#include "tessera/base/comm.hpp"
 #include "tessera/base/time.hpp"
 #include "tessera/program/program.hpp"
 
 namespace tessera::program {
 
+/// How a program's time is found, from the quickest to the truest.
+enum class Fidelity : std::uint8_t {
+  lower_bound,  ///< never above the simulated time: what each device computes and each link carries, and who waits for
+                ///< whom
+  estimate,     ///< messages and collectives by their closed forms on an idle network
+  simulated,
+};
+/// "lower-bound", "estimate", "simulated"
+[[nodiscard]] const char* name_of(Fidelity fidelity);
+
 /// What a search needs to know of one run.
 struct Evaluation {
   bool feasible = false;
-  std::string reason;            ///< why not, naming device, amount and cause
-  Time time = 0;                 ///< of the iteration
-  std::int64_t peak_memory = 0;  ///< of the fullest device
+  std::string reason;                          ///< why not, naming device, amount and cause; nothing else is known then
+  Time time = 0;                               ///< of the iteration
+  std::vector<std::int64_t> peak_memory = {};  ///< B, by device
+  std::vector<Time> busy = {};  ///< by device, and for each by Activity; below `simulated` computing alone
+  std::vector<std::int64_t> link_bytes = {};  ///< by link; of messages of kernels when simulated alone
+
+  /// B of the fullest device.
+  [[nodiscard]] std::int64_t most_memory() const {
+    return peak_memory.empty() ? 0 : *std::max_element(peak_memory.begin(), peak_memory.end());
+  }
+  [[nodiscard]] Time busy_of(DeviceId device, Activity activity) const {
+    return busy[std::size_t{device} * activity_count + static_cast<std::size_t>(activity)];
+  }
+  /// Iterations a second.
+  [[nodiscard]] double throughput() const {
+    return time > 0 ? static_cast<double>(second) / static_cast<double>(time) : 0;
+  }
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive& feasible& reason& time& peak_memory;
+    archive& feasible& reason& time& peak_memory& busy& link_bytes;
   }
 };
 
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
-  [[nodiscard]] virtual Evaluation evaluate(const Program& program) = 0;
+  /// `team`: the ranks that evaluate it together; all of them have the same result. At most most_ranks().
+  [[nodiscard]] virtual Evaluation evaluate(const Program& program, Fidelity fidelity, Communicator& team) = 0;
+  /// That one simulation can be spread over.
+  [[nodiscard]] virtual int most_ranks() const = 0;
 };
 
 }  // namespace tessera::program

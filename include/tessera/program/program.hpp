@@ -172,6 +172,13 @@ struct MemoryPeak {
 };
 [[nodiscard]] MemoryPeak memory_peak(const Program& program, DeviceId device);
 
+/// The blocks that a stream runs, and how often each; at most 2^63 - 1 times.
+struct BlockRuns {
+  BlockId block = 0;
+  std::int64_t times = 0;
+};
+[[nodiscard]] std::vector<BlockRuns> block_runs(const Program& program, BlockId entry);
+
 /// Totals of one device's streams, without unrolling: for `tessera check` and for rates.
 /// 128 bits: more than any time suffices for, and they stay at 2^127 - 1.
 struct ProgramTotals {

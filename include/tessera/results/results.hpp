@@ -109,12 +109,16 @@ struct Interval {
   Time end = 0;
 };
 
-/// One of the plans that the strategy's search simulated, as strategy::Candidate.
+/// One of the plans that the strategy's search tried, as program::search::Tried.
 struct SearchRow {
-  std::string origin, plan;
-  Time predicted = 0, simulated = 0;
-  bool taken = false;
+  std::int64_t step = 0;
+  std::string candidate, fidelity;
+  Time cost = 0;
+  bool accepted = false;
   std::string reason;
+  Time best = 0;
+  std::string origin;
+  Time predicted = 0;
 };
 
 /// What the strategy foretold of the iteration, or a part of it, as strategy::Searched.
@@ -129,6 +133,7 @@ struct RunResults {
   Time iteration_time = 0;
   std::vector<std::pair<std::string, std::string>> plan;  ///< strategy's description
   std::vector<SearchRow> search;                          ///< in the order of the search
+  bool search_is_timed = false;                           ///< it depends on the computer: kept under /provenance
   std::vector<PredictedRow> predicted;
   std::string title, machine, model, strategy;
   std::string calibration;   ///< what the machine's rates come from

@@ -69,7 +69,7 @@ void refuse_ranks(const machine::Machine& machine, int ranks, const std::string&
                                              const workload::CostModel& cost, int ranks,
                                              const SimulationOptions& options);
 
-/// The evaluator behind program::Evaluator: serial, no recording. `interrupted` as in pdes::RunOptions; may be empty.
+/// The evaluator behind program::Evaluator, without recording. `interrupted` as in pdes::RunOptions; may be empty.
 [[nodiscard]] std::unique_ptr<program::Evaluator> make_evaluator(const machine::Machine& machine,
                                                                  const workload::CostModel& cost,
                                                                  std::function<bool()> interrupted = {});

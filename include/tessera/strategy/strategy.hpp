@@ -7,14 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/base/comm.hpp"
 #include "tessera/base/config.hpp"
-#include "tessera/base/error.hpp"
 #include "tessera/machine/machine.hpp"
 #include "tessera/program/collective.hpp"
-#include "tessera/program/evaluator.hpp"
-#include "tessera/program/measurements.hpp"
 #include "tessera/program/program.hpp"
+#include "tessera/program/search/evaluations.hpp"
+#include "tessera/program/search/tried.hpp"
 #include "tessera/workload/model.hpp"
 #include "tessera/workload/operator.hpp"
 #include "tessera/workload/transformer.hpp"
@@ -39,27 +37,9 @@ struct Job {
   const Workload& workload;
   const workload::CostModel& cost;
   const program::CollectiveChoices& collectives;
-  program::Evaluator& evaluator;           ///< for search() alone
-  program::Measurements& measured;         ///< what the evaluator need not do again
-  Communicator& comm;                      ///< ranks that search together, all alike
-  const workload::Model* model = nullptr;  ///< null when the experiment has none
+  const program::search::Evaluations& evaluations;  ///< for search() alone
+  const workload::Model* model = nullptr;           ///< null when the experiment has none
   std::uint64_t seed = 1;
-  /// Polled by searches on every rank; true ends them.
-  std::function<bool()> interrupted = [] { return false; };
-
-  /// IoError when the search is to end. Inside together(), for ranks learn of it one by one.
-  void go_on() const {
-    if (interrupted()) throw IoError("the search was interrupted");
-  }
-};
-
-/// One of the plans that a search simulated.
-struct Candidate {
-  std::string origin;                 ///< which search or rule it is from
-  std::string plan;                   ///< in the strategy's own words
-  Time predicted = 0, simulated = 0;  ///< of the iteration
-  bool taken = false;
-  std::string reason;  ///< why it cannot run; empty: it can
 };
 
 /// What a search leaves behind.
@@ -67,7 +47,8 @@ struct Searched {
   /// Keys of the [strategy] table that make what was found come out again without a search; null: nothing was open.
   std::shared_ptr<config::Table> found;
   std::vector<std::pair<std::string, Time>> predicted;  ///< of the iteration ("all") and of parts of it
-  std::vector<Candidate> candidates;                    ///< in the order of the search; none: it simulated none
+  std::vector<program::search::Tried> table;            ///< what it tried, in its order
+  bool is_timed = false;                                ///< it went on for a time: what it tried is not repeatable
 };
 
 /// A program and what the summary says about it.

@@ -99,8 +99,7 @@ void build_grid(const Grid& grid, std::int64_t bandwidth, Time latency, const st
   machine.network = builder.finish();
   machine.network.router = std::make_shared<GridRouter>(grid, machine.network.first_link);
   machine.devices_per_node = static_cast<int>(devices);
-  machine.columns = grid.columns;
-  machine.rows = grid.rows;
+  machine.grid = grid;
 }
 
 TopologyKind grid_topology(const GridKind& kind) {

@@ -8,15 +8,8 @@
 
 namespace tessera::machine {
 
-struct Grid {
-  int columns = 1;
-  int rows = 1;
-  bool wrap = false;  ///< torus
-};
-
-/// Network, places, columns and rows: device y * columns + x stands at (x, y). The links of a device lead east (x + 1),
-/// west, south (y + 1) and north, those that exist, in this order; around a torus dimension of two there is one link,
-/// not two.
+/// Network, places and grid. The links of a device lead east (x + 1), west, south (y + 1) and north, those that exist,
+/// in this order; around a torus dimension of two there is one link, not two.
 void build_grid(const Grid& grid, std::int64_t bandwidth, Time latency, const std::string& link_class,
                 Machine& machine);
 

@@ -2,7 +2,7 @@
 // down it. Source: Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
 // IJHPCA 19(1), 2005.
 #include "algorithms.hpp"
-#include "message_time.hpp"
+#include "tessera/program/message_time.hpp"
 #include "tree_steps.hpp"
 
 namespace tessera::program {

@@ -5,8 +5,8 @@
 #include <bit>
 
 #include "algorithms.hpp"
-#include "message_time.hpp"
 #include "ring_steps.hpp"
+#include "tessera/program/message_time.hpp"
 #include "tree_steps.hpp"
 
 namespace tessera::program {

@@ -4,8 +4,8 @@
 #include <set>
 #include <vector>
 
-#include "message_time.hpp"
 #include "tessera/program/collective.hpp"
+#include "tessera/program/message_time.hpp"
 
 namespace tessera::program {
 namespace {

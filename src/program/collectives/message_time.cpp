@@ -1,4 +1,4 @@
-#include "message_time.hpp"
+#include "tessera/program/message_time.hpp"
 
 #include <algorithm>
 

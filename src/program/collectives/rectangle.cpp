@@ -20,7 +20,7 @@ const machine::DevicePlace& place_of(const Group& group, const machine::Machine&
 }  // namespace
 
 std::string check_rectangle(const std::string& algorithm, const Group& group, const machine::Machine& machine) {
-  if (machine.columns == 0) return algorithm + " needs a mesh or a torus";
+  if (machine.grid.columns == 0) return algorithm + " needs a mesh or a torus";
   const machine::DevicePlace& first = place_of(group, machine, 0);
   const machine::DevicePlace& last = place_of(group, machine, group.members.size() - 1);
   const int columns = last.x - first.x + 1;
@@ -46,9 +46,8 @@ RectanglePlace::RectanglePlace(const CollectiveCall& call) {
   rows = static_cast<std::uint32_t>(last.y - first.y + 1);
   column = call.rank % columns;
   row = call.rank / columns;
-  const bool torus = machine.topology == "torus";
-  row_closes = torus && static_cast<int>(columns) == machine.columns;
-  column_closes = torus && static_cast<int>(rows) == machine.rows;
+  row_closes = machine.grid.wrap && static_cast<int>(columns) == machine.grid.columns;
+  column_closes = machine.grid.wrap && static_cast<int>(rows) == machine.grid.rows;
 }
 
 RingPlace RectanglePlace::row_ring() const {

@@ -9,8 +9,8 @@
 
 #include "algorithms.hpp"
 #include "all_to_all.hpp"
-#include "message_time.hpp"
 #include "ring_steps.hpp"
+#include "tessera/program/message_time.hpp"
 
 namespace tessera::program {
 namespace {

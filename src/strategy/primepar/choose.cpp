@@ -7,7 +7,6 @@
 #include "tessera/base/error.hpp"
 #include "tessera/base/messages.hpp"
 #include "tessera/base/together.hpp"
-#include "tessera/program/evaluate_all.hpp"
 
 namespace tessera::strategy::primepar {
 namespace {
@@ -77,7 +76,7 @@ Result find(const Setup& setup, const Job& job, CostTables tables) {
     result.candidates = {{"given", space.given, total_cost(tables, space.given) + exposed_sums(tables, space.given)}};
   } else {
     const auto needs = [&](const Found& found) {
-      job.go_on();
+      job.evaluations.go_on();
       return peak(write_program(setup, job, partitions_of(space, found.layers)));
     };
     result.candidates = find_candidates(tables, setup.graph, space, setup.layers, setup.bits, setup.options.simulated,
@@ -141,26 +140,28 @@ Searched search_plan(const Setup& setup, const Job& job) {
   if (setup.bits > most_searched_bits) return searched;  // given, and more than costs are known of
   Result result;
   CostTables tables = cost_tables(job, setup.graph, space.choices, setup.bits, setup.passes);
-  together(job.comm, [&] {
-    if (job.comm.rank() == 0) result = find(setup, job, std::move(tables));
+  together(job.evaluations.comm(), [&] {
+    if (job.evaluations.comm().rank() == 0) result = find(setup, job, std::move(tables));
   });
-  result = broadcast(job.comm, std::move(result));
+  result = broadcast(job.evaluations.comm(), std::move(result));
   const auto layers_of = [&](std::size_t i) { return partitions_of(space, result.candidates[i].layers); };
   std::size_t taken = 0;
   std::vector<program::Evaluation> runs;
   if (result.candidates.size() > 1) {
-    runs = program::evaluate_all(job.evaluator, job.comm, result.candidates.size(), [&](std::size_t i) {
-      job.go_on();
-      return write_program(setup, job, layers_of(i));
-    });
+    runs = job.evaluations.all(result.candidates.size(),
+                               [&](std::size_t i) { return write_program(setup, job, layers_of(i)); });
     taken = fastest_of(runs);
   }
   searched.found = table_of(setup.graph, layers_of(taken));
   searched.predicted = predictions(setup, result, taken);
+  Time best = 0;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const Proposal& one = result.candidates[i];
-    searched.candidates.push_back(
-        {one.origin, plan_text(setup.graph, layers_of(i)), one.predicted, runs[i].time, i == taken, runs[i].reason});
+    if (runs[i].feasible) best = best == 0 ? runs[i].time : std::min(best, runs[i].time);
+    const std::string reason = !runs[i].feasible ? runs[i].reason : i == taken ? "" : "not the fastest";
+    searched.table.push_back({static_cast<std::int64_t>(i), plan_text(setup.graph, layers_of(i)),
+                              program::Fidelity::simulated, runs[i].time, i == taken, reason, best, one.origin,
+                              one.predicted});
   }
   return searched;
 }

@@ -14,10 +14,10 @@ namespace {
 /// The choices of one operator, of which this rank works on a part.
 struct Choices {
   std::vector<Slices> slices;
-  std::size_t begin = 0, end = 0;
+  WorkRange work;
 
   [[nodiscard]] std::vector<const Slices*> all() const { return pointers(0, slices.size()); }
-  [[nodiscard]] std::vector<const Slices*> own() const { return pointers(begin, end); }
+  [[nodiscard]] std::vector<const Slices*> own() const { return pointers(work.begin, work.end); }
   [[nodiscard]] std::vector<const Slices*> pointers(std::size_t from, std::size_t to) const {
     std::vector<const Slices*> found;
     for (std::size_t i = from; i < to; ++i) found.push_back(&slices[i]);
@@ -28,9 +28,7 @@ struct Choices {
 Choices make_choices(const Operator& op, const std::vector<Partition>& partitions, int bits, Communicator& comm) {
   Choices found;
   for (const Partition& partition : partitions) found.slices.emplace_back(op, partition, bits);
-  const auto rank = static_cast<std::size_t>(comm.rank()), ranks = static_cast<std::size_t>(comm.size());
-  found.begin = partitions.size() * rank / ranks;
-  found.end = partitions.size() * (rank + 1) / ranks;
+  found.work = work_of(partitions.size(), comm.rank(), comm.size());
   return found;
 }
 
@@ -38,7 +36,7 @@ void add_to(Time& sum, Time time) { sum = saturating_add(sum, time); }
 
 /// Rows of this rank's producers; so many forward for one backward.
 std::vector<Time> redistribution_times(const Job& job, const Edge& edge, const Choices& from, const Choices& to,
-                                       std::int64_t element, LinkLoads& loads, int forward_times) {
+                                       std::int64_t element, machine::LinkLoads& loads, int forward_times) {
   const std::vector<const Slices*> producers = from.own(), consumers = to.all();
   if (producers.empty()) return {};
   RedistributionTimes forward(forward_redistributions(edge.shared, producers, consumers), element, loads);
@@ -46,11 +44,11 @@ std::vector<Time> redistribution_times(const Job& job, const Edge& edge, const C
   std::vector<Time> times;
   times.reserve(producers.size() * consumers.size());
   for (std::size_t producer = 0; producer < producers.size(); ++producer) {
-    job.go_on();
+    job.evaluations.go_on();
     for (const Time time : forward.times(producer)) times.push_back(saturating_times(forward_times, time));
   }
   for (std::size_t consumer = 0; consumer < consumers.size(); ++consumer) {
-    job.go_on();
+    job.evaluations.go_on();
     const std::vector<Time> column = backward.times(consumer);
     for (std::size_t producer = 0; producer < producers.size(); ++producer)
       add_to(times[producer * consumers.size() + consumer], column[producer]);
@@ -69,7 +67,7 @@ void add_edge(CostTables& tables, CostTables::Edge edge) {
 
 /// O to the next stage and dO back, each slice to the device of the same number.
 std::vector<Time> handover_times(const Job& job, const Graph& graph, const Choices& last, const Passes& passes) {
-  LinkLoads loads(job.machine);
+  machine::LinkLoads loads(job.machine);
   std::vector<Time> found;
   for (const Slices* slices : last.own()) {
     const int devices = slices->devices();  // so many on is the next stage
@@ -88,7 +86,7 @@ std::vector<Time> handover_times(const Job& job, const Graph& graph, const Choic
 
 CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std::vector<Partition>>& choices, int bits,
                        const Passes& passes) {
-  Communicator& comm = job.comm;
+  Communicator& comm = job.evaluations.comm();
   CostTables tables;
   NodeCosts costs(job, graph, passes);
   std::vector<Choices> all;
@@ -98,8 +96,8 @@ CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std
     std::vector<NodeBytes> bytes;
     together(comm, [&] {
       all.push_back(make_choices(graph.nodes[i].op, choices[i], bits, comm));
-      for (std::size_t choice = all[i].begin; choice < all[i].end; ++choice) {
-        job.go_on();
+      for (std::size_t choice = all[i].work.begin; choice < all[i].work.end; ++choice) {
+        job.evaluations.go_on();
         const CutNode cut = cut_node(graph.nodes[i].op, choices[i][choice], bits);
         beside.push_back(costs.times(i, cut));
         times.push_back(beside.back().all);
@@ -110,7 +108,7 @@ CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std
     if (passes.overlap_gradients) tables.beside.push_back(joined(gather(comm, std::move(beside))));
     tables.bytes.push_back(joined(gather(comm, std::move(bytes))));
   }
-  LinkLoads loads(job.machine);
+  machine::LinkLoads loads(job.machine);
   for (const Edge& edge : graph.edges) {
     const Choices &from = all[static_cast<std::size_t>(edge.from)], &to = all[static_cast<std::size_t>(edge.to)];
     std::vector<Time> rows;

@@ -32,8 +32,8 @@ struct CostTables {
   std::vector<Time> handover;
 };
 
-/// `choices` by node. At most 64 devices. All ranks of job.comm take part, each with some of the choices, and rank 0
-/// has the tables; those of the others are of no use.
+/// `choices` by node. At most 64 devices. All ranks of the job's evaluations take part, each with some of the choices,
+/// and rank 0 has the tables; those of the others are of no use.
 [[nodiscard]] CostTables cost_tables(const Job& job, const Graph& graph,
                                      const std::vector<std::vector<Partition>>& choices, int bits,
                                      const Passes& passes);

@@ -4,13 +4,12 @@
 #include <utility>
 
 #include "search.hpp"
+#include "tessera/program/search/priced.hpp"
 
 namespace tessera::strategy::primepar {
 namespace {
 
 constexpr std::int64_t price_unit = 1 << 10;  // B
-constexpr Time close_enough = 1024;           // as a part of a plan's time
-constexpr int most_prices = 16;
 
 /// Searches with bytes at a price, in ps a KiB, among what is not forbidden when it begins. What they compare is added
 /// to `relaxations`.
@@ -91,23 +90,13 @@ Found mixed_with_all(const CostTables& tables, Found found, const std::vector<Fo
   return found;
 }
 
-/// Between a plan that fits and a faster one that does not, the price at which both cost the same finds one that beats
-/// both at that price, or none is between them that a price finds: then some operators may still be cut as in others.
+/// Between a plan that fits and a faster one that does not; some operators may still be cut as in others.
 Found between(const CostTables& tables, PricedSearch& search, Found small, Found fast, const Capacity& capacity) {
-  std::int64_t price = 0;
-  for (int tried = 0; tried < most_prices && small.cost - fast.cost > small.cost / close_enough; ++tried) {
-    const std::int64_t more = search.held(fast) - search.held(small);
-    const std::int64_t next = more <= 0 ? price : (small.cost - fast.cost + more - 1) / more;
-    if (next == price) break;
-    price = next;
-    Found middle = search.at(price);
-    const auto worth = [&](const Found& found) {
-      return static_cast<double>(found.cost) + static_cast<double>(price) * static_cast<double>(search.held(found));
-    };
-    if (worth(middle) >= worth(small)) break;
-    (capacity.fits(middle) ? small : fast) = std::move(middle);
-  }
-  return mixed_with_all(tables, std::move(small), search.seen(), capacity);
+  const program::search::PricedPlans<Found> plans{
+      [&](std::int64_t price) { return search.at(price); }, [](const Found& found) { return found.cost; },
+      [&](const Found& found) { return search.held(found); }, [&](const Found& found) { return capacity.fits(found); }};
+  Found found = program::search::fastest_between(plans, std::move(small), std::move(fast));
+  return mixed_with_all(tables, std::move(found), search.seen(), capacity);
 }
 
 struct Fitting {

@@ -1,47 +1,20 @@
 // What a search measures by simulating it: what groups of devices do together, and products at transaction level.
 #pragma once
 
-#include <functional>
 #include <map>
-#include <string>
 #include <tuple>
 #include <vector>
 
+#include "tessera/program/search/group_costs.hpp"
 #include "tessera/program/sublayer.hpp"
 #include "tessera/strategy/strategy.hpp"
 
 namespace tessera::strategy::primepar {
 
-/// Groups that are active at a time, of devices of the cut.
-using GroupPattern = std::vector<std::vector<int>>;
-
-/// Time of an operation of groups of devices: alpha bytes + beta. Both are measured by the evaluator for each grouping
-/// pattern, all of its groups active at once, since they may share links.
-class GroupCosts {
- public:
-  /// `write`: what each member does, its group in slot 0.
-  using Write = std::function<void(program::BlockBuilder&, std::int64_t bytes)>;
-  using Check = std::function<void(const program::Group&)>;  ///< throws InputError for a group that cannot do it
-  GroupCosts(const Job& job, std::string name, Write write, Check check = {});
-  /// 0 without groups.
-  [[nodiscard]] Time time(const GroupPattern& groups, std::int64_t bytes);
-
- private:
-  struct Line {
-    Time small = 0, large = 0;  ///< at two sizes
-  };
-  [[nodiscard]] Time measure(const GroupPattern& groups, std::int64_t bytes) const;
-
-  const Job* job_;
-  std::string name_;
-  Write write_;
-  Check check_;
-  std::vector<int> order_;
-  std::map<GroupPattern, Line> known_;
-};
+using program::search::GroupPattern;
 
 /// All-reduces, by the experiment's algorithm.
-[[nodiscard]] GroupCosts all_reduce_costs(const Job& job);
+[[nodiscard]] program::search::GroupCosts all_reduce_costs(const Job& job);
 
 /// Time of a product whose result is summed over groups, at transaction level (program/sublayer.hpp): the product
 /// alone, the reduce-scatter, the all-gather. Fused, the reduce-scatter begins when the first chunk has been computed:
@@ -61,7 +34,7 @@ class SublayerCosts {
 
   const Job* job_;
   bool is_fused_;
-  GroupCosts reduce_scatter_, all_gather_;
+  program::search::GroupCosts reduce_scatter_, all_gather_;
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t, program::Activity, double>, Time> products_;
 };
 

@@ -1,6 +1,6 @@
 #include "node_costs.hpp"
 
-#include "device_order.hpp"
+#include "tessera/machine/device_order.hpp"
 #include "work.hpp"
 
 namespace tessera::strategy::primepar {
@@ -8,7 +8,7 @@ namespace tessera::strategy::primepar {
 NodeCosts::NodeCosts(const Job& job, const Graph& graph, const Passes& passes)
     : job_(&job), graph_(&graph), passes_(passes), sums_(all_reduce_costs(job)), loads_(job.machine) {
   if (passes.sublayer != nullptr) sublayers_.emplace(job, *passes.sublayer);
-  const std::vector<int> order = device_order(job.machine);
+  const std::vector<int> order = machine::device_order(job.machine);
   speeds_.assign(order.size() / static_cast<std::size_t>(passes.stages), 1.0);
   for (std::size_t i = 0; i < order.size(); ++i) {
     double& speed = speeds_[i % speeds_.size()];

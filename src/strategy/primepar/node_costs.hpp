@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "cut_graph.hpp"
-#include "link_loads.hpp"
 #include "measured_costs.hpp"
+#include "tessera/machine/link_loads.hpp"
 #include "tessera/strategy/strategy.hpp"
 
 namespace tessera::strategy::primepar {
@@ -57,9 +57,9 @@ class NodeCosts {
   const Job* job_;
   const Graph* graph_;
   Passes passes_;
-  GroupCosts sums_;
+  program::search::GroupCosts sums_;
   std::optional<SublayerCosts> sublayers_;
-  LinkLoads loads_;
+  machine::LinkLoads loads_;
   std::vector<double> speeds_;  // by device of a stage
   std::vector<int> nodes_;      // of the first stage's devices
   Time between_nodes_ = 0;      // that links are busy, in what is added up

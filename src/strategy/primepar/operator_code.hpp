@@ -40,7 +40,7 @@ struct StagePlace {
   bool has_previous = false;  ///< stage
   bool is_one_of_many = false;
   const program::ScheduleLoop* schedule = nullptr;
-  const std::vector<int>* order = nullptr;  ///< device_order()
+  const std::vector<int>* order = nullptr;  ///< machine::device_order()
   bool recomputes = false;                  ///< its layers keep what they read alone
 };
 

@@ -4,10 +4,10 @@
 #include "../empty_program.hpp"
 #include "choose.hpp"
 #include "device_code.hpp"
-#include "device_order.hpp"
 #include "layouts.hpp"
 #include "options.hpp"
 #include "tessera/base/error.hpp"
+#include "tessera/machine/device_order.hpp"
 #include "tessera/program/schedule.hpp"
 
 namespace tessera::strategy::primepar {
@@ -71,7 +71,7 @@ program::Program write_program(const Setup& setup, const Job& job, const LayerPa
                               sublayer_of(options), &job.machine.device};
   const program::PipelineShape shape{static_cast<std::uint32_t>(options.pipeline), 1,
                                      static_cast<std::uint32_t>(options.micro_batches), true};
-  const std::vector<int> order = device_order(job.machine);
+  const std::vector<int> order = machine::device_order(job.machine);
   for (std::uint32_t stage = 0; stage < shape.stages; ++stage) {
     const program::ScheduleLoop schedule =
         program::fold(program::find_pipeline_order(options.schedule)->actions(shape, stage));

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "layouts.hpp"
-#include "link_loads.hpp"
+#include "tessera/machine/link_loads.hpp"
 
 namespace tessera::strategy::primepar {
 
@@ -14,7 +14,7 @@ namespace tessera::strategy::primepar {
 class RedistributionTimes {
  public:
   /// `element` in B. `loads` outlives it.
-  RedistributionTimes(Redistributions redistributions, std::int64_t element, LinkLoads& loads)
+  RedistributionTimes(Redistributions redistributions, std::int64_t element, machine::LinkLoads& loads)
       : redistributions_(std::move(redistributions)), element_(element), loads_(&loads) {}
 
   /// From one held layout to all needed ones.
@@ -22,7 +22,7 @@ class RedistributionTimes {
 
  private:
   struct Known {
-    LinkLoads::Burden of_one_byte;
+    machine::LinkLoads::Burden of_one_byte;
     std::vector<std::pair<std::int64_t, Time>> times;  ///< by bytes of a message
   };
   [[nodiscard]] Time uneven(std::size_t held, std::size_t needed, const Senders& senders);
@@ -30,7 +30,7 @@ class RedistributionTimes {
 
   Redistributions redistributions_;
   std::int64_t element_;
-  LinkLoads* loads_;
+  machine::LinkLoads* loads_;
   std::vector<Known> known_;  // by number of senders
 };
 

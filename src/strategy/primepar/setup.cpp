@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "../place_of.hpp"
-#include "device_order.hpp"
 #include "options.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/program/schedule.hpp"

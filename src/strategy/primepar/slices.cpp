@@ -21,12 +21,6 @@ SquareSlices square_slices(Phase phase, int row, int column, int step, int log_s
   throw InternalError("a phase that is none");
 }
 
-std::int64_t elements_of(const Box& box) {
-  std::int64_t elements = 1;
-  for (const Range& range : box) elements *= range.size();
-  return elements;
-}
-
 Slices::Slices(Operator op, Partition partition, int bits)
     : op_(std::move(op)), partition_(std::move(partition)), bits_(bits) {
   check_partition(op_, partition_, bits_);

@@ -19,8 +19,12 @@
 
 #include "operator.hpp"
 #include "partition.hpp"
+#include "tessera/program/redistribution.hpp"
 
 namespace tessera::strategy::primepar {
+
+using program::Box;
+using program::Range;
 
 /// The slice of each dimension, in the operator's order.
 using Position = std::array<std::int32_t, max_dimensions>;
@@ -30,16 +34,6 @@ struct SquareSlices {
   int rows = 0, contracted = 0, columns = 0;
 };
 [[nodiscard]] SquareSlices square_slices(Phase phase, int row, int column, int step, int log_side);
-
-/// Elements begin .. end-1 of a dimension.
-struct Range {
-  std::int64_t begin = 0, end = 0;
-  [[nodiscard]] std::int64_t size() const { return end - begin; }
-  auto operator<=>(const Range&) const = default;
-};
-/// Part of a tensor: a range of each of its dimensions, in the tensor's order.
-using Box = std::vector<Range>;
-[[nodiscard]] std::int64_t elements_of(const Box& box);
 
 /// A device's place in one P.
 struct Place {

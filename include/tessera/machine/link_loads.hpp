@@ -6,12 +6,12 @@
 
 #include "tessera/machine/machine.hpp"
 
-namespace tessera::strategy::primepar {
+namespace tessera::machine {
 
 /// Devices are numbered as by device_order().
 class LinkLoads {
  public:
-  explicit LinkLoads(const machine::Machine& machine);
+  explicit LinkLoads(const Machine& machine);
 
   /// What decides how long it takes.
   struct Burden {
@@ -29,7 +29,7 @@ class LinkLoads {
 
  private:
   struct Route {
-    std::vector<machine::LinkId> links;
+    std::vector<LinkId> links;
     Time latency = 0;
   };
   [[nodiscard]] const Route& route(int from, int to) const {
@@ -41,8 +41,8 @@ class LinkLoads {
   std::vector<std::int64_t> rates_;   // B/s, all that links have
   std::vector<std::size_t> rate_of_;  // by link
   std::vector<std::int64_t> bytes_;   // by link
-  std::vector<machine::LinkId> in_use_;
+  std::vector<LinkId> in_use_;
   Time latency_ = 0;
 };
 
-}  // namespace tessera::strategy::primepar
+}  // namespace tessera::machine

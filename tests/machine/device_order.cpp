@@ -1,5 +1,5 @@
 // Where the devices of a partition are on the machine.
-#include "strategy/primepar/device_order.hpp"
+#include "tessera/machine/device_order.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -9,34 +9,33 @@
 #include "program/machines.hpp"
 
 using namespace tessera;
-using namespace tessera::strategy::primepar;
+using namespace tessera::machine;
 
 namespace {
 
 machine::Machine mesh(int columns, int rows) {
   machine::Machine machine;
   machine.topology = "mesh";
-  machine.columns = columns;
-  machine.rows = rows;
-  machine.network.devices = static_cast<machine::NodeId>(columns * rows);
+  machine.grid = {columns, rows, false};
+  machine.network.devices = static_cast<NodeId>(columns * rows);
   return machine;
 }
 
-int hops(const machine::Machine& machine, int a, int b, bool along_row) {
-  return along_row ? std::abs(a % machine.columns - b % machine.columns)
-                   : std::abs(a / machine.columns - b / machine.columns);
+int hops(const Machine& machine, int a, int b, bool along_row) {
+  return along_row ? std::abs(a % machine.grid.columns - b % machine.grid.columns)
+                   : std::abs(a / machine.grid.columns - b / machine.grid.columns);
 }
 
 }  // namespace
 
-TEST_CASE("primepar: a row of eight dies is folded") {
+TEST_CASE("device order: a row of eight dies is folded") {
   // 0 1 2 3 4 5 6 7 on the ring are the columns 0 2 4 6 7 5 3 1.
   CHECK(device_order(mesh(8, 1)) == std::vector<int>{0, 2, 4, 6, 7, 5, 3, 1});
   // Two rows of four: columns 0 2 3 1, rows 0 1.
   CHECK(device_order(mesh(4, 2)) == std::vector<int>{0, 2, 3, 1, 4, 6, 7, 5});
 }
 
-TEST_CASE("primepar: neighbours on the torus of all dies are at most two hops apart, each once") {
+TEST_CASE("device order: neighbours on the torus of all dies are at most two hops apart, each once") {
   for (const auto& [columns, rows] : {std::pair(8, 8), {4, 8}, {16, 2}, {2, 2}}) {
     const machine::Machine machine = mesh(columns, rows);
     std::vector<int> order = device_order(machine);
@@ -56,10 +55,10 @@ TEST_CASE("primepar: neighbours on the torus of all dies are at most two hops ap
   }
 }
 
-TEST_CASE("primepar: elsewhere numbers are the machine's") {
+TEST_CASE("device order: elsewhere numbers are the machine's") {
   CHECK(device_order(program::nodes_of(8, 4)) == std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7});
   CHECK(device_order(mesh(3, 2)) == std::vector<int>{0, 1, 2, 3, 4, 5});
   machine::Machine torus = mesh(4, 2);
-  torus.topology = "torus";
+  torus.grid.wrap = true;
   CHECK(device_order(torus) == std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7});
 }

@@ -1,14 +1,14 @@
-#include "link_loads.hpp"
+#include "tessera/machine/link_loads.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "device_order.hpp"
+#include "tessera/machine/device_order.hpp"
 
-namespace tessera::strategy::primepar {
+namespace tessera::machine {
 namespace {
 
-std::vector<std::int64_t> all_rates(const machine::Network& network) {
+std::vector<std::int64_t> all_rates(const Network& network) {
   std::vector<std::int64_t> rates;
   for (const machine::Link& link : network.links) rates.push_back(link.bandwidth);
   std::sort(rates.begin(), rates.end());
@@ -18,11 +18,11 @@ std::vector<std::int64_t> all_rates(const machine::Network& network) {
 
 }  // namespace
 
-LinkLoads::LinkLoads(const machine::Machine& machine)
+LinkLoads::LinkLoads(const Machine& machine)
     : devices_(static_cast<int>(machine.devices())),
       rates_(all_rates(machine.network)),
       bytes_(machine.network.links.size(), 0) {
-  const machine::Network& network = machine.network;
+  const Network& network = machine.network;
   const std::vector<int> order = device_order(machine);
   for (const machine::Link& link : network.links)
     rate_of_.push_back(
@@ -31,10 +31,10 @@ LinkLoads::LinkLoads(const machine::Machine& machine)
   for (int from = 0; from < devices_; ++from) {
     for (int to = 0; to < devices_; ++to) {
       Route& found = routes_[static_cast<std::size_t>(from * devices_ + to)];
-      auto at = static_cast<machine::NodeId>(order[static_cast<std::size_t>(from)]);
-      const auto end = static_cast<machine::NodeId>(order[static_cast<std::size_t>(to)]);
+      auto at = static_cast<NodeId>(order[static_cast<std::size_t>(from)]);
+      const auto end = static_cast<NodeId>(order[static_cast<std::size_t>(to)]);
       while (at != end) {
-        const machine::LinkId link = network.router->next(at, end);
+        const LinkId link = network.router->next(at, end);
         found.links.push_back(link);
         found.latency += network.links[link].latency;
         at = network.links[link].to;
@@ -45,7 +45,7 @@ LinkLoads::LinkLoads(const machine::Machine& machine)
 
 void LinkLoads::add(int from, int to, std::int64_t bytes) {
   const Route& way = route(from, to);
-  for (const machine::LinkId link : way.links) {
+  for (const LinkId link : way.links) {
     if (bytes_[link] == 0) in_use_.push_back(link);
     bytes_[link] += bytes;
   }
@@ -54,7 +54,7 @@ void LinkLoads::add(int from, int to, std::int64_t bytes) {
 
 LinkLoads::Burden LinkLoads::burden() {
   Burden found{std::vector<std::int64_t>(rates_.size(), 0), std::exchange(latency_, 0)};
-  for (const machine::LinkId link : in_use_) {
+  for (const LinkId link : in_use_) {
     std::int64_t& most = found.most[rate_of_[link]];
     most = std::max(most, bytes_[link]);
     bytes_[link] = 0;
@@ -72,4 +72,4 @@ Time LinkLoads::time(const Burden& burden, std::int64_t times) const {
   return saturating_add(longest, burden.latency);
 }
 
-}  // namespace tessera::strategy::primepar
+}  // namespace tessera::machine

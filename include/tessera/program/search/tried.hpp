@@ -1,0 +1,24 @@
+// What a search tried: the table that every search leaves.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tessera/program/evaluator.hpp"
+
+namespace tessera::program::search {
+
+/// One row.
+struct Tried {
+  std::int64_t step = 0;
+  std::string candidate;  ///< in the strategy's own words
+  Fidelity fidelity = Fidelity::simulated;
+  Time cost = 0;  ///< of what is to be small; 0 where it cannot run
+  bool accepted = false;
+  std::string reason;  ///< why it cannot run, or was not accepted
+  Time best = 0;       ///< of all up to here; 0: none can run
+  std::string origin;  ///< which part of the search, or which rule, it is from; may be empty
+  Time predicted = 0;  ///< what a model of the search's own foretold; 0: nothing
+};
+
+}  // namespace tessera::program::search

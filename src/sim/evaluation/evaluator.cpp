@@ -1,0 +1,80 @@
+// The simulator as searches and profilers see it.
+#include <algorithm>
+#include <limits>
+
+#include "../refuse.hpp"
+#include "closed_forms.hpp"
+#include "tessera/base/error.hpp"
+#include "tessera/base/messages.hpp"
+#include "tessera/sim/simulate.hpp"
+
+namespace tessera::sim {
+namespace {
+
+constexpr std::int64_t most_bytes = std::numeric_limits<std::int64_t>::max();
+
+/// What the team's ranks know of their own devices and links, put together.
+program::Evaluation gathered(const machine::Machine& machine, const results::RunResults& results, Communicator& team) {
+  const std::size_t activities = program::activity_count;
+  program::Evaluation own{true, {}, results.iteration_time};
+  own.peak_memory.resize(machine.devices(), 0);
+  own.busy.resize(machine.devices() * activities, 0);
+  own.link_bytes.resize(machine.network.links.size(), 0);
+  for (const results::DeviceRow& row : results.device_rows) {
+    own.peak_memory[row.device] = row.peak_memory;
+    std::ranges::copy(row.activity, own.busy.begin() + static_cast<std::ptrdiff_t>(row.device * activities));
+  }
+  for (const results::LinkRow& row : results.link_rows)
+    own.link_bytes[row.link] = row.bytes > most_bytes ? most_bytes : static_cast<std::int64_t>(row.bytes);
+  if (team.size() == 1) return own;
+  // Each device and link is one rank's: the others have 0.
+  const auto add = [&team](std::vector<std::int64_t>& mine) {
+    const std::vector<std::vector<std::int64_t>> all = all_gather(team, mine);
+    std::ranges::fill(mine, 0);
+    for (const std::vector<std::int64_t>& part : all) {
+      for (std::size_t i = 0; i < mine.size(); ++i) mine[i] += part[i];
+    }
+  };
+  add(own.peak_memory);
+  add(own.busy);
+  add(own.link_bytes);
+  return own;
+}
+
+class SimulatorEvaluator final : public program::Evaluator {
+ public:
+  SimulatorEvaluator(const machine::Machine& machine, const workload::CostModel& cost,
+                     std::function<bool()> interrupted)
+      : machine_(machine), cost_(cost) {
+    options_.run.interrupted = std::move(interrupted);
+  }
+
+  program::Evaluation evaluate(const program::Program& program, program::Fidelity fidelity,
+                               Communicator& team) override {
+    try {
+      if (fidelity == program::Fidelity::simulated)
+        return gathered(machine_, simulate(machine_, program, cost_, team, options_).results, team);
+      static_cast<void>(refuse(machine_, program, cost_, false));
+      return fidelity == program::Fidelity::estimate ? estimate(machine_, program, cost_)
+                                                     : lower_bound(machine_, program, cost_);
+    } catch (const InfeasibleError& error) {
+      return {false, error.what()};
+    }
+  }
+
+  [[nodiscard]] int most_ranks() const override { return static_cast<int>(machine_.devices()); }
+
+ private:
+  const machine::Machine& machine_;
+  const workload::CostModel& cost_;
+  SimulationOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<program::Evaluator> make_evaluator(const machine::Machine& machine, const workload::CostModel& cost,
+                                                   std::function<bool()> interrupted) {
+  return std::make_unique<SimulatorEvaluator>(machine, cost, std::move(interrupted));
+}
+
+}  // namespace tessera::sim

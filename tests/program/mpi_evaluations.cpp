@@ -1,0 +1,136 @@
+// Candidates over ranks: the same results in the same order, however many ranks share them.
+#include <catch2/catch.hpp>
+
+#include "tessera/base/error.hpp"
+#include "tessera/program/search/evaluations.hpp"
+
+using namespace tessera;
+using program::Fidelity;
+using program::search::Evaluations;
+using program::search::Memo;
+
+namespace {
+
+/// A program that says which candidate it is, by its devices; candidates 100 and 101 are the same as 0.
+program::Program numbered(std::size_t candidate) {
+  program::Program program;
+  program.devices.resize(candidate >= 100 ? 1 : candidate + 1);
+  return program;
+}
+
+/// One that is worth all ranks.
+program::Program long_one(std::size_t candidate) {
+  program::Program program = numbered(candidate);
+  program.operators.resize(1);
+  program.blocks = {{"once", std::vector<program::Instruction>(1000)}, {"often", {}}};
+  program::Instruction call;
+  call.op = program::Op::call;
+  call.count = 1000;
+  program.blocks[1].code = {call};
+  program.devices[0].streams = {1};
+  return program;
+}
+
+/// Candidate i takes 1000 - i ps; every third cannot run.
+class Counting final : public program::Evaluator {
+ public:
+  program::Evaluation evaluate(const program::Program& program, Fidelity, Communicator& team) override {
+    if (team.rank() == 0) ++count;
+    largest_team = std::max(largest_team, team.size());
+    const auto number = static_cast<Time>(program.devices.size()) - 1;
+    if (number % 3 == 2) return {false, "line one\nline two of " + std::to_string(number)};
+    return {true, "", 1000 - number, {number * 10}};
+  }
+  [[nodiscard]] int most_ranks() const override { return 3; }
+  std::int64_t count = 0;
+  int largest_team = 0;
+};
+
+struct World {
+  int argc = 0;
+  char** argv = nullptr;
+  MpiSession session{argc, argv};
+  Communicator& comm = session.world();
+};
+
+}  // namespace
+
+TEST_CASE("candidates are evaluated once, and are the same in their order on all ranks") {
+  World world;
+  Communicator& comm = world.comm;
+  for (const std::size_t count : {0U, 1U, 2U, 3U, 11U}) {
+    Counting evaluator;
+    Memo memo;
+    const Evaluations evaluations(evaluator, comm, memo);
+    for (int again = 0; again < 2; ++again) {
+      const auto found = evaluations.all(count, numbered);
+      REQUIRE(found.size() == count);
+      for (std::size_t i = 0; i < count; ++i) {
+        CAPTURE(count, i);
+        const bool runs = i % 3 != 2;
+        CHECK(found[i].feasible == runs);
+        CHECK(found[i].time == (runs ? 1000 - static_cast<Time>(i) : 0));
+        CHECK(found[i].most_memory() == (runs ? static_cast<std::int64_t>(i) * 10 : 0));
+        CHECK(found[i].reason == (runs ? "" : "line one\nline two of " + std::to_string(i)));
+      }
+      CHECK(comm.sum(evaluator.count) == static_cast<std::int64_t>(count));
+    }
+  }
+}
+
+TEST_CASE("the same program is evaluated once, and what one rank knows all know") {
+  World world;
+  Counting evaluator;
+  Memo memo;
+  const Evaluations evaluations(evaluator, world.comm, memo);
+  if (world.comm.rank() == world.comm.size() - 1) CHECK(evaluations.one(numbered(3)).time == 997);
+  const auto found = evaluations.all(102, [](std::size_t i) { return numbered(i < 100 ? i % 5 : i); });
+  CHECK(found[100].time == 1000);
+  CHECK(found[98].time == 997);
+  CHECK(world.comm.sum(evaluator.count) == 5);
+  CHECK(memo.find(program::search::key_of(numbered(3), Fidelity::simulated)) != nullptr);
+}
+
+TEST_CASE("few long candidates have teams of ranks, as many as the evaluator can use") {
+  World world;
+  const int ranks = world.comm.size();
+  Counting evaluator;
+  Memo memo;
+  const Evaluations evaluations(evaluator, world.comm, memo);
+  CHECK(evaluations.all(1, long_one)[0].time == 1000);
+  CHECK(world.comm.max(evaluator.largest_team) == std::min(ranks, 3));
+  CHECK(world.comm.sum(evaluator.count) == 1);
+  CHECK(evaluations.all(2, [](std::size_t i) { return long_one(i + 3); })[0].time == 997);
+  CHECK(world.comm.sum(evaluator.count) == 3);
+}
+
+TEST_CASE("every rank says how far it is with its part") {
+  World world;
+  Counting evaluator;
+  Memo memo;
+  std::vector<program::search::Progress> said;
+  const Evaluations evaluations(evaluator, world.comm, memo,
+                                {{}, [&](const program::search::Progress& progress) { said.push_back(progress); }});
+  static_cast<void>(evaluations.all(8, numbered));
+  CHECK(world.comm.sum(static_cast<std::int64_t>(said.size())) == 8);
+  REQUIRE_FALSE(said.empty());
+  CHECK(said.back().done == said.back().of);
+  const Time best = said.back().best;  // 0: none of this rank's can run
+  CHECK(world.comm.min(best > 0 ? best : 1000) == 1000 - 7);
+}
+
+TEST_CASE("what one rank throws about a candidate all ranks throw") {
+  World world;
+  Counting evaluator;
+  Memo memo;
+  const Evaluations evaluations(evaluator, world.comm, memo);
+  const auto make = [](std::size_t candidate) {
+    if (candidate == 4) throw InputError("candidate 4 has no program");
+    return numbered(candidate);
+  };
+  CHECK_THROWS_WITH(evaluations.all(7, make), "candidate 4 has no program");
+  bool stop = world.comm.rank() == world.comm.size() - 1;
+  const Evaluations stopped(evaluator, world.comm, memo, {[&] { return stop; }, {}});
+  CHECK_THROWS_WITH(stopped.all(20, [](std::size_t i) { return numbered(i + 40); }), "the search was interrupted");
+  CHECK_THROWS_WITH(stopped.all(1, [](std::size_t) { return long_one(70); }), "the search was interrupted");  // a team
+}
