@@ -22,12 +22,6 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 std::string guess_text(const std::string& word, const std::vector<std::string>& choices) {
   const std::string guess = config::did_you_mean(word, choices);
   return guess.empty() ? "" : " (did you mean " + guess + "?)";
@@ -48,9 +42,9 @@ std::string usage_problem(const CLI::App& app, const CLI::ParseError& error) {
       return name + ": unknown option " + word + guess_text(word, option_names(command)) + where;
     if (!chosen.empty()) return name + ": unexpected argument '" + word + "'" + where;
     return name + ": unknown command '" + word + "'" + guess_text(word, command_names(app)) +
-           ", allowed: " + joined(command_names(app));
+           ", allowed: " + config::listed(command_names(app));
   }
-  if (chosen.empty()) return name + ": a command is needed, one of " + joined(command_names(app));
+  if (chosen.empty()) return name + ": a command is needed, one of " + config::listed(command_names(app));
   std::string what = error.what();
   if (const std::size_t end = what.find('\n'); end != std::string::npos) what.resize(end);
   return name + ": " + what + where;

@@ -1,4 +1,7 @@
 // Collected problems of the inputs, and the guesses that go with them.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cctype>
 
@@ -103,5 +106,16 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   }
   return best;
 }
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& choices) {
+  const std::string near = did_you_mean(word, choices);
+  return near.empty() ? "" : " (did you mean \"" + near + "\"?)";
+}
+
+std::string unknown(std::string_view what, std::string_view word, const std::vector<std::string>& choices) {
+  return fmt::format("unknown {} \"{}\"{}, allowed: {}", what, word, suggestion(word, choices), listed(choices));
+}
+
+std::string listed(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
 
 }  // namespace tessera::config

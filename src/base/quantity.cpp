@@ -179,9 +179,8 @@ std::string unit_problem(std::string_view text, std::string_view unit, Unit want
     if (find_suffix(other, unit) != nullptr)
       return fmt::format("\"{}\" is a {}, {}", text, other.noun, expected(wanted));
   }
-  const std::string guess = did_you_mean(unit, unit_suffixes(wanted));
-  return fmt::format("\"{}\" has the unknown unit \"{}\"{}, {}", text, unit,
-                     guess.empty() ? "" : " (did you mean \"" + guess + "\"?)", expected(wanted));
+  return fmt::format("\"{}\" has the unknown unit \"{}\"{}, {}", text, unit, suggestion(unit, unit_suffixes(wanted)),
+                     expected(wanted));
 }
 
 }  // namespace

@@ -218,9 +218,7 @@ class ChoiceField : public ScalarField<std::size_t> {
     }
     const auto found = std::find(choices_.begin(), choices_.end(), *text);
     if (found != choices_.end()) return static_cast<std::size_t>(found - choices_.begin());
-    const std::string guess = did_you_mean(*text, choices_);
-    problem = fmt::format("unknown choice \"{}\"{}, allowed: {}", *text,
-                          guess.empty() ? "" : " (did you mean \"" + guess + "\"?)", joined(", "));
+    problem = unknown("choice", *text, choices_);
     return std::nullopt;
   }
   Value::Content encode(const std::size_t& index) const override {

@@ -40,34 +40,14 @@ void read_table(const Table& root, const std::string& key, const config::Schema<
     object = schema.read(*table, diagnostics);
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-  return list;
-}
-
-/// "unknown WHAT "nmae" (did you mean "name"?), allowed: name, ..."
-std::string unknown(const std::string& what, const std::string& name, const std::vector<std::string>& allowed) {
-  const std::string guess = config::did_you_mean(name, allowed);
-  return "unknown " + what + " \"" + name + "\"" + (guess.empty() ? "" : " (did you mean \"" + guess + "\"?)") +
-         ", allowed: " + joined(allowed);
-}
-
 /// The strategy that the table names; null after an error.
 const strategy::StrategyKind* find_strategy(const Table& table, const strategy::Strategies& strategies,
                                             Diagnostics& diagnostics) {
-  std::vector<std::string> names;
-  for (const auto& kind : strategies) names.push_back(kind.name);
   const Value* name = table.find("name");
-  if (name == nullptr || name->string() == nullptr) {
-    diagnostics.error(name == nullptr ? table.where() : name->where(),
-                      "[strategy] needs a name, one of " + joined(names));
-    return nullptr;
-  }
-  for (const auto& kind : strategies) {
-    if (kind.name == *name->string()) return &kind;
-  }
-  diagnostics.error(name->where(), unknown("strategy", *name->string(), names));
+  if (name != nullptr && name->string() != nullptr)
+    return config::find(strategies, "strategy", *name->string(), name->where(), diagnostics);
+  diagnostics.error(name == nullptr ? table.where() : name->where(),
+                    "[strategy] needs a name, one of " + config::listed(config::names_of(strategies)));
   return nullptr;
 }
 
@@ -75,12 +55,9 @@ const strategy::StrategyKind* find_strategy(const Table& table, const strategy::
 void check_transaction(const Table& table, const machine::Machine& machine, Diagnostics& diagnostics) {
   if (!machine.device.transaction || !diagnostics.ok()) return;
   const Table& transaction = *table.find("device")->table()->find("transaction")->table();
-  const std::vector<std::string> names = sim::arbitration_names();
-  const std::string& name = machine.device.transaction->arbitration;
-  if (std::find(names.begin(), names.end(), name) == names.end()) {
-    const Value* value = transaction.find("arbitration");
-    diagnostics.error(value == nullptr ? table.where() : value->where(), unknown("arbitration", name, names));
-  }
+  const Value* value = transaction.find("arbitration");
+  static_cast<void>(config::find(sim::arbitration_kinds(), "arbitration", machine.device.transaction->arbitration,
+                                 value == nullptr ? table.where() : value->where(), diagnostics));
   try {
     sim::refuse_gpu(*machine.device.transaction);
   } catch (const InputError& error) {

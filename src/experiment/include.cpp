@@ -78,11 +78,8 @@ void report_unknown(const Value& name, const Family& family, const SearchPath& s
     return;
   }
   const std::vector<std::string> known = known_names(family, search);
-  const std::string guess = config::did_you_mean(text, known);
-  std::string what =
-      "unknown " + family.noun + " \"" + text + "\"" + (guess.empty() ? "" : " (did you mean \"" + guess + "\"?)");
-  std::string separator = ", known: ";
-  for (const std::string& candidate : known) what += std::exchange(separator, ", ") + candidate;
+  std::string what = "unknown " + family.noun + " \"" + text + "\"" + config::suggestion(text, known);
+  if (!known.empty()) what += ", known: " + config::listed(known);
   diagnostics.error(name.where(), what);
 }
 

@@ -238,14 +238,10 @@ const Family* find_family(HuggingFaceConfig& config, const std::string& file, co
     }
   }
   std::sort(types.begin(), types.end());
-  const std::string choices = fmt::format("{}", fmt::join(types, ", "));
   if (type.empty()) {
-    diagnostics.error({file, 1, 1}, "missing key \"model_type\", expected one of " + choices);
+    diagnostics.error({file, 1, 1}, "missing key \"model_type\", expected one of " + config::listed(types));
   } else {
-    const std::string guess = config::did_you_mean(type, types);
-    diagnostics.error(config.where("model_type"),
-                      fmt::format("\"model_type\": unknown choice \"{}\"{}, allowed: {}", type,
-                                  guess.empty() ? "" : " (did you mean \"" + guess + "\"?)", choices));
+    diagnostics.error(config.where("model_type"), "\"model_type\": " + config::unknown("choice", type, types));
   }
   return nullptr;
 }

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "memory_channel_case.hpp"
+#include "tessera/base/config.hpp"
 #include "tessera/base/error.hpp"
 
 using namespace tessera;
@@ -235,10 +236,10 @@ TEST_CASE("arbitration: the more intensive the kernel, the lower the threshold")
 }
 
 TEST_CASE("arbitration: policies are found by name") {
-  CHECK(arbitration_names() == std::vector<std::string>{"round-robin", "compute-first", "mca"});
+  CHECK(config::names_of(arbitration_kinds()) == std::vector<std::string>{"round-robin", "compute-first", "mca"});
   CHECK_THROWS_WITH(make_arbitration({"compute_first", 0, 0}),
-                    "no memory arbitration \"compute_first\" (did you mean "
-                    "\"compute-first\"?); "
-                    "choices: round-robin, compute-first, mca");
+                    "unknown memory arbitration \"compute_first\" (did you mean "
+                    "\"compute-first\"?), "
+                    "allowed: round-robin, compute-first, mca");
   CHECK_THROWS_AS(make_arbitration({"mca", 5, -1}), InputError);
 }

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "plain_channel.hpp"
+#include "tessera/base/config.hpp"
 #include "tessera/base/random.hpp"
 
 using namespace tessera;
@@ -127,7 +128,7 @@ TEST_CASE("memory channel: a hundred thousand requests are served as one by one"
     INFO("repeat " << repeat);
     Draws draws(repeat);
     const ChannelSpec spec = draw_spec(draws);
-    const ArbitrationSpec rules = draw_rules(draws, spec, arbitration_names()[repeat % 3]);
+    const ArbitrationSpec rules = draw_rules(draws, spec, config::names_of(arbitration_kinds())[repeat % 3]);
     ChannelCase test(spec, rules);
     PlainChannel plain(spec, rules);
     feed(draws, draw_load(draws, spec, requests), test, plain);
@@ -142,7 +143,7 @@ TEST_CASE("memory channel: a hundred thousand requests are served as one by one"
 }
 
 TEST_CASE("memory channel: what is pushed is served once") {
-  for (const std::string& policy : arbitration_names()) {
+  for (const std::string& policy : config::names_of(arbitration_kinds())) {
     Draws draws(7);
     const ChannelSpec spec;
     ChannelCase test(spec, {policy, 5, 1'000'000});

@@ -40,6 +40,13 @@ enum class Unit { time, bytes, bandwidth, compute, frequency };
 [[nodiscard]] std::vector<std::string> unit_suffixes(Unit unit);
 /// The nearest of `choices` when it is near enough to be a typing error; empty otherwise.
 [[nodiscard]] std::string did_you_mean(std::string_view word, const std::vector<std::string>& choices);
+/// ` (did you mean "name"?)`, or nothing where none is near.
+[[nodiscard]] std::string suggestion(std::string_view word, const std::vector<std::string>& choices);
+/// `unknown WHAT "nmae" (did you mean "name"?), allowed: name, other`
+[[nodiscard]] std::string unknown(std::string_view what, std::string_view word,
+                                  const std::vector<std::string>& choices);
+/// "name, other"
+[[nodiscard]] std::string listed(const std::vector<std::string>& names);
 
 /// Where a value stands; line 0 when the source has no lines (`--set a.b=1`).
 struct Location {
@@ -244,6 +251,25 @@ class Schema : public SchemaBase {
     this->write_from(&object, &initial, table);
   }
 };
+
+/// Names of kinds that are registered, each with a `name`.
+template <class Kinds>
+[[nodiscard]] std::vector<std::string> names_of(const Kinds& kinds) {
+  std::vector<std::string> names;
+  for (const auto& kind : kinds) names.push_back(kind.name);
+  return names;
+}
+
+/// The kind of that name; null, and unknown() reported at `where`, when there is none.
+template <class Kinds>
+[[nodiscard]] auto* find(const Kinds& kinds, std::string_view what, std::string_view name, const Location& where,
+                         Diagnostics& diagnostics) {
+  for (const auto& kind : kinds) {
+    if (kind.name == name) return &kind;
+  }
+  diagnostics.error(where, unknown(what, name, names_of(kinds)));
+  return static_cast<decltype(&*std::begin(kinds))>(nullptr);
+}
 
 }  // namespace tessera::config
 

@@ -21,12 +21,6 @@ std::vector<AlgorithmPointer> all_algorithms() {
   return all;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 const std::string& choice_of(const CollectiveChoices& choices, CollectiveKind kind) {
   switch (kind) {
     case CollectiveKind::all_reduce:
@@ -57,9 +51,7 @@ std::uint32_t algorithm_index(const std::string& name) {
     names.push_back(algorithms[i]->name());
     if (names.back() == name) return i;
   }
-  const std::string near = config::did_you_mean(name, names);
-  throw InputError(fmt::format("no collective algorithm \"{}\"{}; choices: {}", name,
-                               near.empty() ? "" : fmt::format(" (did you mean \"{}\"?)", near), joined(names)));
+  throw InputError(config::unknown("collective algorithm", name, names));
 }
 
 std::vector<std::string> algorithms_for(CollectiveKind kind) {
@@ -75,7 +67,7 @@ std::uint32_t CollectiveChoices::index_for(CollectiveKind kind) const {
   const CollectiveAlgorithm& algorithm = *collective_algorithms()[index];
   if (algorithm.supports(kind)) return index;
   throw InputError(fmt::format("algorithm \"{}\" has no {}; choices: {}", algorithm.name(), name_of(kind),
-                               joined(algorithms_for(kind))));
+                               config::listed(algorithms_for(kind))));
 }
 
 void CollectiveChoices::choose_for(Collective& collective) const {

@@ -1,20 +1,9 @@
 #include "tessera/sim/memory/arbitration.hpp"
 
-#include <fmt/core.h>
-
 #include "tessera/base/config.hpp"
 #include "tessera/base/error.hpp"
 
 namespace tessera::sim {
-namespace {
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
-}  // namespace
 
 const std::vector<ArbitrationKind>& arbitration_kinds() {
   static const std::vector<ArbitrationKind> kinds = {
@@ -27,21 +16,12 @@ const std::vector<ArbitrationKind>& arbitration_kinds() {
   return kinds;
 }
 
-std::vector<std::string> arbitration_names() {
-  std::vector<std::string> names;
-  for (const ArbitrationKind& kind : arbitration_kinds()) names.push_back(kind.name);
-  return names;
-}
-
 ArbitrationPointer make_arbitration(const ArbitrationSpec& spec) {
   if (spec.starvation_limit < 0) throw InputError("the starvation limit of the memory arbitration is negative");
   for (const ArbitrationKind& kind : arbitration_kinds()) {
     if (kind.name == spec.policy) return kind.make(spec);
   }
-  const std::vector<std::string> names = arbitration_names();
-  const std::string near = config::did_you_mean(spec.policy, names);
-  throw InputError(fmt::format("no memory arbitration \"{}\"{}; choices: {}", spec.policy,
-                               near.empty() ? "" : fmt::format(" (did you mean \"{}\"?)", near), joined(names)));
+  throw InputError(config::unknown("memory arbitration", spec.policy, config::names_of(arbitration_kinds())));
 }
 
 std::uint32_t threshold_for(const OccupancySum& observed, const IntensityLevels& levels) {

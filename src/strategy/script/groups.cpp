@@ -69,10 +69,8 @@ std::optional<std::uint32_t> GroupSets::find(const config::Value& name, config::
     if (sets_[slot].name == *name.string()) return slot;
     names.push_back(sets_[slot].name);
   }
-  const std::string near = config::did_you_mean(*name.string(), names);
   diagnostics.error(name.where(), fmt::format("no group \"{}\"{}, defined: {}", *name.string(),
-                                              near.empty() ? "" : fmt::format(" (did you mean \"{}\"?)", near),
-                                              fmt::join(names, ", ")));
+                                              config::suggestion(*name.string(), names), config::listed(names)));
   return std::nullopt;
 }
 

@@ -191,10 +191,8 @@ void StepReader::read_block(Step& step, const Table& table, const std::vector<st
   const auto found = std::find(blocks.begin(), blocks.end(), step.keys.block);
   step.block = static_cast<std::size_t>(found - blocks.begin());
   if (found != blocks.end() || table.find("block") == nullptr) return;
-  const std::string near = config::did_you_mean(step.keys.block, blocks);
-  diagnostics_.error(place_of(table, "block"),
-                     fmt::format("no block \"{}\" is defined above{}", step.keys.block,
-                                 near.empty() ? "" : fmt::format(" (did you mean \"{}\"?)", near)));
+  diagnostics_.error(place_of(table, "block"), fmt::format("no block \"{}\" is defined above{}", step.keys.block,
+                                                           config::suggestion(step.keys.block, blocks)));
 }
 
 }  // namespace tessera::strategy::script

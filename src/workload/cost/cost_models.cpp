@@ -94,27 +94,21 @@ const std::vector<CostModelKind>& cost_model_kinds() {
 }
 
 std::unique_ptr<CostModel> make_cost_model(const config::Table& cost, config::Diagnostics& diagnostics) {
-  std::vector<std::string> names;
-  std::string choices;
-  for (const CostModelKind& kind : cost_model_kinds()) {
-    names.push_back(kind.name);
-    choices += (choices.empty() ? "" : ", ") + kind.name;
-  }
+  const std::vector<std::string> names = config::names_of(cost_model_kinds());
   const config::Value* value = cost.find("model");
   if (value == nullptr) {
-    diagnostics.error(cost.where(), "missing key \"model\" in [cost], expected one of " + choices);
+    diagnostics.error(cost.where(), "missing key \"model\" in [cost], expected one of " + config::listed(names));
     return nullptr;
   }
   if (value->string() == nullptr) {
-    diagnostics.error(value->where(), "\"model\": expected one of " + choices + ", not " + value->type_name());
+    diagnostics.error(value->where(),
+                      "\"model\": expected one of " + config::listed(names) + ", not " + value->type_name());
     return nullptr;
   }
   for (const CostModelKind& kind : cost_model_kinds()) {
     if (kind.name == *value->string()) return kind.make(cost, diagnostics);
   }
-  const std::string guess = config::did_you_mean(*value->string(), names);
-  diagnostics.error(value->where(), fmt::format("\"model\": unknown choice \"{}\"{}, allowed: {}", *value->string(),
-                                                guess.empty() ? "" : " (did you mean \"" + guess + "\"?)", choices));
+  diagnostics.error(value->where(), "\"model\": " + config::unknown("choice", *value->string(), names));
   return nullptr;
 }
 

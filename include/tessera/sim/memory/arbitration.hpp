@@ -76,7 +76,6 @@ struct ArbitrationKind {
   ArbitrationPointer (*make)(const ArbitrationSpec& spec);
 };
 [[nodiscard]] const std::vector<ArbitrationKind>& arbitration_kinds();
-[[nodiscard]] std::vector<std::string> arbitration_names();
 /// Unknown policy: InputError that names the choices. Negative starvation
 /// limit: InputError.
 [[nodiscard]] ArbitrationPointer make_arbitration(const ArbitrationSpec& spec);
