@@ -2,6 +2,7 @@
 mean that nothing useful is done."""
 
 import contextlib
+import zlib
 
 import matplotlib
 import matplotlib.pyplot as pyplot
@@ -34,9 +35,14 @@ OTHER_COLOURS = ["#332288", "#117733", "#999933", "#882255", "#DDCC77", "#44AA99
 
 
 def colours(names, known):
-    """A colour for every name, also for those that later versions may add."""
-    spare = iter(OTHER_COLOURS * (1 + len(names) // len(OTHER_COLOURS)))
-    return {name: known.get(name) or next(spare) for name in names}
+    """A colour for every name. One that a strategy brings has the same in every figure, but where two would share it."""
+    chosen = {}
+    for name in names:
+        first = zlib.crc32(name.encode()) % len(OTHER_COLOURS)
+        spare = OTHER_COLOURS[first:] + OTHER_COLOURS[:first]
+        free = [colour for colour in spare if colour not in chosen.values()]
+        chosen[name] = known.get(name) or (free or spare)[0]
+    return chosen
 
 
 def spaced(name):

@@ -22,8 +22,8 @@ std::int64_t to_bytes(Int128 bytes) {
   return static_cast<std::int64_t>(std::min<Int128>(bytes, std::numeric_limits<std::int64_t>::max()));
 }
 
-MemoryWalk walk_of(const Instruction& instruction) {
-  MemoryWalk walk;
+MemoryWalk walk_of(const Instruction& instruction, std::size_t categories) {
+  MemoryWalk walk(categories);
   const std::int64_t bytes = instruction.op == Op::allocate ? instruction.bytes : -instruction.bytes;
   walk.net[instruction.b] = bytes;
   walk.low[instruction.b] = std::min<Int128>(bytes, 0);
@@ -52,27 +52,28 @@ void MemoryWalk::append(const MemoryWalk& next, std::uint32_t times) {
 }
 
 std::vector<MemoryWalk> memory_walks(const Program& program, BlockId entry) {
-  std::vector<MemoryWalk> walks(program.blocks.size());
+  const std::size_t categories = categories_of(program);
+  std::vector<MemoryWalk> walks(program.blocks.size(), MemoryWalk(categories));
   std::vector<BlockId> order = callers_first(program, entry);
   std::reverse(order.begin(), order.end());
   for (const BlockId block : order) {
     for (const Instruction& instruction : program.blocks[block].code) {
       if (instruction.op == Op::call) walks[block].append(walks[instruction.a], instruction.count);
       if (instruction.op != Op::allocate && instruction.op != Op::release) continue;
-      if (instruction.b >= memory_category_count) throw InternalError("a memory category that does not exist");
-      walks[block].append(walk_of(instruction), 1);
+      if (instruction.b >= categories) throw InternalError("a memory category that does not exist");
+      walks[block].append(walk_of(instruction, categories), 1);
     }
   }
   return walks;
 }
 
 MemoryPeak memory_peak(const Program& program, DeviceId device) {
-  MemoryPeak peak;
+  MemoryPeak peak{0, std::vector<std::int64_t>(categories_of(program), 0)};
   const std::vector<BlockId>& streams = program.devices.at(device).streams;
   if (streams.empty()) return peak;
   const MemoryWalk walk = memory_walks(program, streams[0])[streams[0]];
   peak.total = to_bytes(walk.peak);
-  std::transform(walk.at_peak.begin(), walk.at_peak.end(), std::begin(peak.by_category), to_bytes);
+  std::transform(walk.at_peak.begin(), walk.at_peak.end(), peak.by_category.begin(), to_bytes);
   return peak;
 }
 

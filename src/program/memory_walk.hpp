@@ -1,7 +1,6 @@
 // What a stretch of code does to a device's memory, without time.
 #pragma once
 
-#include <array>
 #include <vector>
 
 #include "tessera/program/program.hpp"
@@ -11,11 +10,13 @@ namespace tessera::program {
 /// Changes of memory by category, in bytes relative to the beginning of the stretch. Exact up to 2^80 B either way,
 /// where they stay: so much is refused.
 struct MemoryWalk {
-  using Levels = std::array<Int128, memory_category_count>;
-  Levels net{};      ///< at the end
-  Levels low{};      ///< least level of each category
-  Levels at_peak{};  ///< when the total is highest, for the first time
-  Int128 peak = 0;   ///< the highest total
+  using Levels = std::vector<Int128>;
+  explicit MemoryWalk(std::size_t categories) : net(categories, 0), low(net), at_peak(net) {}
+
+  Levels net;       ///< at the end
+  Levels low;       ///< least level of each category
+  Levels at_peak;   ///< when the total is highest, for the first time
+  Int128 peak = 0;  ///< the highest total
 
   /// This stretch, then `next` `times` times, exactly: if one pass adds memory the last pass is the highest, otherwise
   /// the first.

@@ -119,11 +119,11 @@ Need largest_need(const program::Program& program) {
   return largest;
 }
 
-std::string breakdown(const program::MemoryPeak& peak) {
+std::string breakdown(const program::Program& program, const program::MemoryPeak& peak) {
   std::string text;
-  for (int category = 0; category < program::memory_category_count; ++category) {
+  for (std::size_t category = 0; category < peak.by_category.size(); ++category) {
     if (peak.by_category[category] == 0) continue;
-    text += (text.empty() ? "" : ", ") + std::string(program::name_of(static_cast<program::MemoryCategory>(category))) +
+    text += (text.empty() ? "" : ", ") + program::name_of(program, static_cast<program::MemoryCategory>(category)) +
             " " + format_rounded(peak.by_category[category], Unit::bytes);
   }
   std::replace(text.begin(), text.end(), '_', ' ');
@@ -157,7 +157,7 @@ std::vector<std::string> refuse_memory(const machine::Machine& machine, const pr
   const std::string text =
       "device " + machine.node_name(need.device) + " needs " + format_rounded(need.peak.total, Unit::bytes) +
       " but has " + format_rounded(capacity, Unit::bytes) + " (" +
-      format_rounded(need.peak.total - capacity, Unit::bytes) + " too much): " + breakdown(need.peak);
+      format_rounded(need.peak.total - capacity, Unit::bytes) + " too much): " + breakdown(program, need.peak);
   if (allow_oversubscription) return {text};
   throw InfeasibleError(text + "; --allow-oversubscription simulates it anyway");
 }

@@ -99,12 +99,10 @@ class RankSimulation {
     results.memory_capacity = machine_.device.memory_capacity;
     results.devices = std::count_if(program_.devices.begin(), program_.devices.end(),
                                     [](const program::DeviceProgram& device) { return !device.streams.empty(); });
-    for (int i = 0; i < program::activity_count; ++i) {
-      results.activities.emplace_back(program::name_of(static_cast<program::Activity>(i)));
-    }
-    for (int i = 0; i < program::memory_category_count; ++i) {
-      results.categories.emplace_back(program::name_of(static_cast<program::MemoryCategory>(i)));
-    }
+    for (std::size_t i = 0; i < program::activities_of(program_); ++i)
+      results.activities.push_back(program::name_of(program_, static_cast<program::Activity>(i)));
+    for (std::size_t i = 0; i < program::categories_of(program_); ++i)
+      results.categories.push_back(program::name_of(program_, static_cast<program::MemoryCategory>(i)));
     for (const auto kind : {program::CollectiveKind::all_reduce, program::CollectiveKind::reduce_scatter,
                             program::CollectiveKind::all_gather, program::CollectiveKind::all_to_all,
                             program::CollectiveKind::broadcast}) {

@@ -21,7 +21,7 @@ Program on_one_device(Program program, BlockId entry) {
 
 struct Unrolled {
   std::int64_t levels[memory_category_count] = {};
-  MemoryPeak peak;
+  MemoryPeak peak{0, std::vector<std::int64_t>(memory_category_count, 0)};
 
   void run(const Program& program, BlockId block) {
     for (const Instruction& instruction : program.blocks[block].code) {

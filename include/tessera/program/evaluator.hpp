@@ -36,7 +36,7 @@ struct Evaluation {
     return peak_memory.empty() ? 0 : *std::max_element(peak_memory.begin(), peak_memory.end());
   }
   [[nodiscard]] Time busy_of(DeviceId device, Activity activity) const {
-    return busy[std::size_t{device} * activity_count + static_cast<std::size_t>(activity)];
+    return busy[std::size_t{device} * (busy.size() / peak_memory.size()) + static_cast<std::size_t>(activity)];
   }
   /// Iterations a second.
   [[nodiscard]] double throughput() const {

@@ -22,7 +22,8 @@ using GroupId = std::uint32_t;
 inline constexpr DeviceId no_device = ~DeviceId{0};  ///< a peer slot that means nothing to a device
 inline constexpr GroupId no_group = ~GroupId{0};     ///< a group slot that means nothing to a device
 
-/// What a stretch of a device's main stream is counted as in the breakdown (docs/results.md).
+/// What a stretch of a device's main stream is counted as in the breakdown (docs/results.md). These every program has;
+/// a strategy's own follow them (Program::own_activities).
 enum class Activity : std::uint8_t {
   forward,
   backward,
@@ -41,7 +42,8 @@ enum class Activity : std::uint8_t {
 inline constexpr int activity_count = 13;
 [[nodiscard]] const char* name_of(Activity activity);
 
-/// What device memory holds (docs/results.md).
+/// What device memory holds (docs/results.md). These every program has; a strategy's own follow them
+/// (Program::own_categories).
 enum class MemoryCategory : std::uint8_t { weights, gradients, optimizer_state, activations, kv_cache, buffers };
 inline constexpr int memory_category_count = 6;
 [[nodiscard]] const char* name_of(MemoryCategory category);
@@ -119,12 +121,27 @@ struct Program {
   std::vector<Collective> collectives;
   std::vector<Kernel> kernels;
   std::vector<Group> groups;
-  std::vector<DeviceProgram> devices;  ///< by device; no streams: the device takes no part
-  std::vector<std::string> labels;     ///< labels[0] is ""
-  bool free_reductions = false;        ///< reductions of collectives cost no memory time
+  std::vector<DeviceProgram> devices;                       ///< by device; no streams: the device takes no part
+  std::vector<std::string> labels;                          ///< labels[0] is ""
+  std::vector<std::string> own_activities, own_categories;  ///< names; activity_named(), category_named()
+  bool free_reductions = false;                             ///< reductions of collectives cost no memory time
   /// Cores that each collective takes on its devices while it runs, and memory bandwidth with them; 0: neither.
   std::uint32_t channels = 0;
 };
+
+/// So many activities and categories of memory a program has.
+[[nodiscard]] inline std::size_t activities_of(const Program& program) {
+  return activity_count + program.own_activities.size();
+}
+[[nodiscard]] inline std::size_t categories_of(const Program& program) {
+  return memory_category_count + program.own_categories.size();
+}
+[[nodiscard]] std::string name_of(const Program& program, Activity activity);
+[[nodiscard]] std::string name_of(const Program& program, MemoryCategory category);
+/// The one of that name, which is added where no program has it yet: "sram_reload". Names are small letters, digits and
+/// '_', for they become columns of results; InternalError otherwise, and for more than 200 of them.
+[[nodiscard]] Activity activity_named(Program& program, const std::string& name);
+[[nodiscard]] MemoryCategory category_named(Program& program, const std::string& name);
 
 /// Builds a block: `block.compute(op).collective(c).call(layer, 4)`. Thin helpers for strategies and tests.
 class BlockBuilder {
@@ -167,8 +184,8 @@ void append_kernel_destinations(const Program& program, DeviceId device, std::ve
 /// Peak memory by walking stream 0 of a device without time; a repeated block is walked once and its repeats follow in
 /// closed form.
 struct MemoryPeak {
-  std::int64_t total = 0;                                ///< 2^63 - 1: that, or more
-  std::int64_t by_category[memory_category_count] = {};  ///< at the moment of the peak
+  std::int64_t total = 0;                 ///< 2^63 - 1: that, or more
+  std::vector<std::int64_t> by_category;  ///< at the moment of the peak; as many as categories_of(), 0 without streams
 };
 [[nodiscard]] MemoryPeak memory_peak(const Program& program, DeviceId device);
 

@@ -15,7 +15,8 @@ std::string problem_of(const Program& program, const Instruction& instruction) {
   if (instruction.label != 0 && instruction.label >= program.labels.size()) {
     return beyond("label", instruction.label, program.labels.size());
   }
-  if (static_cast<int>(instruction.activity) >= activity_count) return "an activity that does not exist";
+  if (static_cast<std::size_t>(instruction.activity) >= activities_of(program))
+    return "an activity that does not exist";
   switch (instruction.op) {
     case Op::compute:
       return beyond("operator", instruction.a, program.operators.size());
@@ -27,7 +28,7 @@ std::string problem_of(const Program& program, const Instruction& instruction) {
       return beyond("block", instruction.a, program.blocks.size());
     case Op::allocate:
     case Op::release:
-      if (instruction.b >= memory_category_count) return "a memory category that does not exist";
+      if (instruction.b >= categories_of(program)) return "a memory category that does not exist";
       break;
     case Op::send:
     case Op::receive:

@@ -19,12 +19,12 @@ Problems check_memory(const Program& program) {
     if (found == walks.end()) {
       found = walks.emplace(streams[0], memory_walks(program, streams[0])[streams[0]]).first;
     }
-    for (int category = 0; category < memory_category_count; ++category) {
-      const Int128 lowest = found->second.low[static_cast<std::size_t>(category)];
+    for (std::size_t category = 0; category < categories_of(program); ++category) {
+      const Int128 lowest = found->second.low[category];
       if (lowest >= 0) continue;
       const auto low = static_cast<std::int64_t>(std::max<Int128>(lowest, -std::numeric_limits<std::int64_t>::max()));
       problems.add(fmt::format("device {} releases {} of {} more than it has allocated", id, bytes_text(-low),
-                               name_of(static_cast<MemoryCategory>(category))));
+                               name_of(program, static_cast<MemoryCategory>(category))));
     }
   }
   return problems;

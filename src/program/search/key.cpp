@@ -75,8 +75,10 @@ class Hash {
     return all(streams, peers, groups, events);
   }
   Hash& operator<<(const Program& program) {
-    const auto& [operators, blocks, collectives, kernels, groups, devices, labels, free_reductions, channels] = program;
-    return all(operators, blocks, collectives, kernels, groups, devices, free_reductions, channels);
+    const auto& [operators, blocks, collectives, kernels, groups, devices, labels, activities, categories,
+                 free_reductions, channels] = program;
+    return all(operators, blocks, collectives, kernels, groups, devices, activities.size(), categories.size(),
+               free_reductions, channels);
   }
   [[nodiscard]] std::uint64_t value() const { return value_; }
 

@@ -15,7 +15,7 @@ constexpr std::int64_t most_bytes = std::numeric_limits<std::int64_t>::max();
 
 /// What the team's ranks know of their own devices and links, put together.
 program::Evaluation gathered(const machine::Machine& machine, const results::RunResults& results, Communicator& team) {
-  const std::size_t activities = program::activity_count;
+  const std::size_t activities = results.activities.size();
   program::Evaluation own{true, {}, results.iteration_time};
   own.peak_memory.resize(machine.devices(), 0);
   own.busy.resize(machine.devices() * activities, 0);

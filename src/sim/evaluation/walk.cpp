@@ -16,8 +16,9 @@ using program::Op;
 
 /// What a block does where it meets nobody.
 struct Alone {
+  explicit Alone(std::size_t activities) : busy(activities, 0) {}
   Time time = 0;
-  std::array<Time, program::activity_count> busy{};
+  std::vector<Time> busy;  // by activity
 
   void add(const Alone& other, std::int64_t times) {
     time = saturating_add(time, saturating_times(times, other.time));
@@ -42,7 +43,7 @@ class AloneBlocks {
 
  private:
   std::optional<Alone> make(program::BlockId block) {
-    Alone sum;
+    Alone sum(program::activities_of(program_));
     for (const Instruction& one : program_.blocks[block].code) {
       switch (one.op) {
         case Op::compute:
@@ -64,7 +65,8 @@ class AloneBlocks {
     return sum;
   }
   [[nodiscard]] Alone computed(const Instruction& one) const {
-    Alone found{saturating_times(one.count, costs_.of(one.a)), {}};
+    Alone found(program::activities_of(program_));
+    found.time = saturating_times(one.count, costs_.of(one.a));
     found.busy[static_cast<std::size_t>(one.activity)] = found.time;
     return found;
   }
@@ -121,7 +123,8 @@ class Walk {
         kernels_(program.groups.size()),
         events_(program.devices.size()),
         alone_of_(program.devices.size(), nullptr),
-        busy_(program.devices.size() * program::activity_count, 0) {
+        activities_(program::activities_of(program)),
+        busy_(program.devices.size() * activities_, 0) {
     std::map<double, AloneBlocks*> of_speed;
     for (DeviceId device = 0; device < program.devices.size(); ++device) {
       const program::DeviceProgram& bound = program.devices[device];
@@ -152,8 +155,8 @@ class Walk {
     }
     for (std::size_t device = 0; device < program_.devices.size(); ++device) {
       Time computed = 0;  // one operator at a time
-      for (std::size_t i = 0; i < program::activity_count; ++i)
-        computed = saturating_add(computed, walked.busy[device * program::activity_count + i]);
+      for (std::size_t i = 0; i < activities_; ++i)
+        computed = saturating_add(computed, walked.busy[device * activities_ + i]);
       walked.time = std::max(walked.time, computed);
     }
     return walked;
@@ -226,7 +229,7 @@ class Walk {
 
   void compute(Stream& stream, program::Activity activity, Time time) {
     stream.clock = saturating_add(stream.clock, time);
-    Time& busy = busy_[std::size_t{stream.device} * program::activity_count + static_cast<std::size_t>(activity)];
+    Time& busy = busy_[std::size_t{stream.device} * activities_ + static_cast<std::size_t>(activity)];
     busy = saturating_add(busy, time);
   }
 
@@ -317,6 +320,7 @@ class Walk {
   std::vector<Meeting> collectives_, kernels_;                // by group
   std::vector<std::vector<Event>> events_;                    // by device
   std::vector<AloneBlocks*> alone_of_;                        // by device
+  std::size_t activities_;
   std::vector<Time> busy_;
 };
 

@@ -36,6 +36,8 @@ Device::Device(ExecutionEnvironment& environment, program::DeviceId self)
   if (shares_cores_) engine_ = std::make_unique<ComputeEngine>();
   if (environment.distances != nullptr) distances_ = environment.distances->of(self, environment.machine->speed[self]);
   events_.assign(own_program().events, 0);
+  time_ = TimeAccount(program::activities_of(program));
+  memory_ = MemoryAccount(program::categories_of(program));
   ranks_ = ranks_of(program, self);
   for (const program::BlockId block : own_program().streams) {
     Stream& stream = streams_.emplace_back();

@@ -1,7 +1,6 @@
 // Where a device's time and memory go.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -12,15 +11,15 @@ namespace tessera::sim {
 
 /// Time of the main stream by activity; together the time of the stream.
 struct TimeAccount {
-  std::array<Time, program::activity_count> by_activity{};
+  explicit TimeAccount(std::size_t activities = 0) : by_activity(activities, 0) {}
+  std::vector<Time> by_activity;
   void add(program::Activity activity, Time time) { by_activity[static_cast<std::size_t>(activity)] += time; }
 };
 
 /// What device memory holds, and held at most.
 struct MemoryAccount {
-  std::array<std::int64_t, program::memory_category_count> level{};
-  std::array<std::int64_t, program::memory_category_count> category_peak{};
-  std::array<std::int64_t, program::memory_category_count> at_peak{};
+  explicit MemoryAccount(std::size_t categories = 0) : level(categories, 0), category_peak(level), at_peak(level) {}
+  std::vector<std::int64_t> level, category_peak, at_peak;  ///< by category
   std::int64_t total = 0;
   std::int64_t peak = 0;
   Time peak_time = 0;  ///< when it was first reached
