@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "command.hpp"
-#include "estimate.hpp"
 #include "experiment_options.hpp"
 #include "fits_computer.hpp"
+#include "tessera/experiment/estimate.hpp"
 #include "tessera/results/results.hpp"
 
 namespace tessera::app {
@@ -34,27 +34,28 @@ std::string line(const std::string& name, const std::string& value) {
   return fmt::format("#   {:<30}{}\n", name, value);
 }
 
-std::string memory_line(const experiment::Experiment& experiment, const Estimate& estimate) {
+std::string memory_line(const experiment::Experiment& experiment, const experiment::Estimate& estimate) {
   std::string text = fmt::format("{} of {} on {}", config::format_rounded(estimate.peak.total, config::Unit::bytes),
                                  config::format_rounded(experiment.machine.device.memory_capacity, config::Unit::bytes),
                                  experiment.machine.node_name(estimate.fullest));
   std::string separator = ": ";
-  for (int i = 0; i < program::memory_category_count; ++i) {
+  for (std::size_t i = 0; i < estimate.peak.by_category.size(); ++i) {
     const std::int64_t bytes = estimate.peak.by_category[i];
     if (bytes == 0) continue;
-    text += std::exchange(separator, ", ") + program::name_of(static_cast<program::MemoryCategory>(i)) + ' ' +
+    text += std::exchange(separator, ", ") +
+            program::name_of(experiment.plan.program, static_cast<program::MemoryCategory>(i)) + ' ' +
             config::format_rounded(bytes, config::Unit::bytes);
   }
   return text;
 }
 
 /// One figure where it is known, what is known of it otherwise.
-std::string memory_text(const Range& bytes) {
+std::string memory_text(const experiment::Range& bytes) {
   if (bytes.known()) return rounded((bytes.least + bytes.most) / 2) + "B";
   return "unknown, at least " + rounded(bytes.least) + "B, at most " + rounded(bytes.most) + "B";
 }
 
-std::string events_text(const Range& events, int ranks) {
+std::string events_text(const experiment::Range& events, int ranks) {
   const std::string least = rounded(events.least / ranks);
   return events.known()
              ? least
@@ -62,7 +63,7 @@ std::string events_text(const Range& events, int ranks) {
 }
 
 /// Comments, so that the whole output is an experiment again.
-std::string figures(const experiment::Experiment& experiment, const Estimate& e, int ranks) {
+std::string figures(const experiment::Experiment& experiment, const experiment::Estimate& e, int ranks) {
   const strategy::Plan& plan = experiment.plan;
   std::string text = "# The job\n";
   text += line("devices", std::to_string(e.devices));
@@ -107,11 +108,11 @@ ExitCode check(const Options& options) {
     return ExitCode::done;
   }
   // What the job is also stands there when it does not fit: that is what one wants to know then.
-  sim::SimulationOptions simulation = simulation_options(*experiment);
+  sim::SimulationOptions simulation = experiment::simulation_options(*experiment);
   const bool may_exceed = std::exchange(simulation.allow_oversubscription, true);
   static_cast<void>(
       sim::check(experiment->machine, experiment->plan.program, *experiment->cost, options.ranks, simulation));
-  const Estimate expected = estimate(*experiment);
+  const experiment::Estimate expected = experiment::estimate(*experiment);
   print(figures(*experiment, expected, options.ranks) + "\n");
   print_warnings(sim::refuse_memory(experiment->machine, experiment->plan.program, may_exceed));
   // Whoever checks on a login node runs elsewhere, and how many ranks a node will have is not known here.

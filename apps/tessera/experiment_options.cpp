@@ -78,19 +78,9 @@ std::vector<std::string> files_of(const config::Table& resolved) {
   return files;
 }
 
-sim::SimulationOptions simulation_options(const experiment::Experiment& experiment) {
-  sim::SimulationOptions options;
-  options.partition = experiment.simulation.partition;
-  options.record_timeline = experiment.record.timeline;
-  options.record_memory = experiment.record.memory_timeline;
-  options.traffic_interval = experiment.record.traffic_interval;
-  options.allow_oversubscription = experiment.simulation.allow_oversubscription;
-  return options;
-}
-
 void check_simulation(const experiment::Experiment& experiment, int ranks) {
-  print_warnings(
-      sim::check(experiment.machine, experiment.plan.program, *experiment.cost, ranks, simulation_options(experiment)));
+  print_warnings(sim::check(experiment.machine, experiment.plan.program, *experiment.cost, ranks,
+                            experiment::simulation_options(experiment)));
 }
 
 }  // namespace tessera::app

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tessera/experiment/experiment.hpp"
-#include "tessera/sim/simulate.hpp"
+#include "tessera/experiment/run.hpp"
 
 namespace CLI {
 class App;
@@ -39,9 +39,6 @@ void check_output(const ExperimentOptions& options, const std::string& output, b
 [[nodiscard]] std::vector<std::string> files_of(const config::Table& resolved);
 /// "warning: ..." on standard error.
 void print_warnings(const std::vector<std::string>& warnings);
-
-/// What an experiment says of its simulation.
-[[nodiscard]] sim::SimulationOptions simulation_options(const experiment::Experiment& experiment);
 
 /// Whether it can be simulated on so many ranks, as sim::check() says; warnings go to standard error.
 void check_simulation(const experiment::Experiment& experiment, int ranks);

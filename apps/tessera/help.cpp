@@ -85,8 +85,6 @@ std::string units() {
   return text;
 }
 
-std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
-
 bool is_path(const std::string& path, const Schemas& schemas) {
   return std::any_of(schemas.begin(), schemas.end(), [&](const auto* schema) { return schema->path() == path; });
 }
@@ -125,14 +123,14 @@ std::string find_section(const std::string& path, const Schemas& schemas) {
   const std::vector<std::string> paths = paths_of(path, schemas);
   if (paths.size() == 1) return find_section(paths.front(), schemas);
   if (paths.size() > 1) {
-    throw InputError("tessera help: \"" + path + "\" is in more than one section, choose one: " + joined(paths));
+    throw InputError("tessera help: \"" + path +
+                     "\" is in more than one section, choose one: " + config::listed(paths));
   }
   std::vector<std::string> known = known_words(schemas);
   std::vector<std::string> guesses = known;
   for (const auto& choice : experiment::choices()) guesses.push_back(choice.name);
-  const std::string guess = config::did_you_mean(path, guesses);
-  throw InputError("tessera help: unknown section \"" + path + "\"" +
-                   (guess.empty() ? "" : " (did you mean \"" + guess + "\"?)") + ", allowed: " + joined(known));
+  throw InputError("tessera help: unknown section \"" + path + "\"" + config::suggestion(path, guesses) +
+                   ", allowed: " + config::listed(known));
 }
 
 }  // namespace

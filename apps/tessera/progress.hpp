@@ -7,7 +7,7 @@
 #include <string>
 
 #include "command.hpp"
-#include "estimate.hpp"
+#include "tessera/experiment/estimate.hpp"
 #include "tessera/program/search/evaluations.hpp"
 #include "tessera/sim/simulate.hpp"
 
@@ -42,7 +42,8 @@ class ProgressLine {
 class ProgressDisplay {
  public:
   /// `mode` as for ProgressLine. `whole` is the work that there is.
-  ProgressDisplay(const std::string& mode, std::FILE* out, const Estimate& whole) : line_(mode, out), whole_(whole) {}
+  ProgressDisplay(const std::string& mode, std::FILE* out, const experiment::Estimate& whole)
+      : line_(mode, out), whole_(whole) {}
   void report(const pdes::ProgressReport& report, const sim::WorkDone& done);
 
  private:
@@ -50,7 +51,7 @@ class ProgressDisplay {
   [[nodiscard]] double share_of(const sim::WorkDone& done) const;
 
   ProgressLine line_;
-  Estimate whole_;
+  experiment::Estimate whole_;
 };
 
 /// Of a search.

@@ -8,7 +8,6 @@
 #include <ctime>
 
 #include "command.hpp"
-#include "estimate.hpp"
 #include "experiment_options.hpp"
 #include "fits_computer.hpp"
 #include "interrupts.hpp"
@@ -16,8 +15,9 @@
 #include "progress.hpp"
 #include "tessera/base/comm.hpp"
 #include "tessera/base/together.hpp"
+#include "tessera/experiment/estimate.hpp"
+#include "tessera/experiment/run.hpp"
 #include "tessera/results/results.hpp"
-#include "tessera/sim/simulate.hpp"
 
 namespace tessera::app {
 namespace {
@@ -29,39 +29,12 @@ struct Options {
 };
 
 sim::SimulationResult simulate(const Options& options, const experiment::Experiment& experiment,
-                               const Estimate& expected, Communicator& comm) {
+                               const experiment::Estimate& expected, Communicator& comm) {
   const bool shown = comm.rank() == 0 && options.progress != "off";
   ProgressDisplay progress(shown ? options.progress : "off", stderr, expected);
-  sim::SimulationOptions simulation = simulation_options(experiment);
-  simulation.run.synchroniser = options.synchroniser;
-  simulation.run.interrupted = interrupted;
-  if (shown) {
-    simulation.progress = [&](const auto& report, const auto& done) { progress.report(report, done); };
-  }
-  return sim::simulate(experiment.machine, experiment.plan.program, *experiment.cost, comm, simulation);
-}
-
-/// What the simulation does not know: names, and what the strategy says of its plan.
-void describe(const experiment::Experiment& experiment, results::RunResults& results) {
-  const strategy::Plan& plan = experiment.plan;
-  results.title = experiment.title;
-  results.machine = experiment.machine.name;
-  results.calibration = experiment.calibration;
-  results.model = experiment.model ? experiment.model->name : "";
-  results.strategy = experiment.strategy.name;
-  results.plan = plan.description;
-  for (const auto& [what, time] : experiment.searched.predicted) results.predicted.push_back({what, time});
-  for (const program::search::Tried& one : experiment.searched.table)
-    results.search.push_back({one.step, one.candidate, program::name_of(one.fidelity), one.cost, one.accepted,
-                              one.reason, one.best, one.origin, one.predicted});
-  results.search_is_timed = experiment.searched.is_timed;
-  results.model_flops = plan.model_flops;
-  results.hardware_flops = plan.hardware_flops;
-  results.parameters = plan.parameters;
-  results.tokens = plan.tokens;
-  const auto peak = experiment.machine.device.peak.find(experiment.workload.datatype);
-  results.peak_flops = peak == experiment.machine.device.peak.end() ? 0 : peak->second;
-  results.memory_capacity = experiment.machine.device.memory_capacity;
+  experiment::RunOptions how{options.synchroniser, interrupted, {}};
+  if (shown) how.progress = [&](const auto& report, const auto& done) { progress.report(report, done); };
+  return experiment::run(experiment, comm, how);
 }
 
 std::string utc_now() {
@@ -106,9 +79,8 @@ results::Provenance provenance(const Options& options, const Prepared& job, cons
 ExitCode run(const Options& options, const Arguments& arguments, Communicator& comm) {
   const std::string started = utc_now();
   const Prepared job = prepare(options.experiment, {options.output, options.force}, options.progress, comm);
-  const Estimate expected = estimate_where_it_can_run(*job.experiment, comm);
-  sim::SimulationResult result = simulate(options, *job.experiment, expected, comm);
-  describe(*job.experiment, result.results);
+  const experiment::Estimate expected = estimate_where_it_can_run(*job.experiment, comm);
+  const sim::SimulationResult result = simulate(options, *job.experiment, expected, comm);
   const auto written = provenance(options, job, arguments, started, result.statistics, comm);
   if (comm.rank() == 0) {
     for (const std::string& warning : result.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());

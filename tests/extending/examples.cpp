@@ -3,8 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tessera/experiment/experiment.hpp"
-#include "tessera/sim/simulate.hpp"
+#include "tessera/experiment/run.hpp"
 
 using namespace tessera;
 
@@ -40,9 +39,7 @@ Outcome simulated(const std::string& text) {
   std::filesystem::remove(file);
   REQUIRE(diagnostics.errors() == std::vector<std::string>{});
   const auto comm = make_serial_communicator();
-  const experiment::Experiment& e = *outcome.experiment;
-  REQUIRE(sim::check(e.machine, e.plan.program, *e.cost, 1, {}).empty());
-  outcome.results = sim::simulate(e.machine, e.plan.program, *e.cost, *comm, {}).results;
+  outcome.results = experiment::run(*outcome.experiment, *comm).results;
   return outcome;
 }
 

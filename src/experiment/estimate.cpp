@@ -1,4 +1,4 @@
-#include "estimate.hpp"
+#include "tessera/experiment/estimate.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include "tessera/sim/execution/stream_volume.hpp"
 #include "tessera/sim/gpu/kernel_volume.hpp"
 
-namespace tessera::app {
+namespace tessera::experiment {
 namespace {
 
 // Devices that run the same code in groups of the same sizes do much the same: of more than this number of devices,
@@ -64,7 +64,7 @@ std::vector<program::DeviceId> destinations_of(program::Lowerings& lowerings, pr
 }
 
 /// Mean number of links between a device and those; what it sends to itself crosses none.
-double mean_hops(const experiment::Experiment& experiment, program::DeviceId device,
+double mean_hops(const Experiment& experiment, program::DeviceId device,
                  const std::vector<program::DeviceId>& destinations) {
   if (destinations.empty()) return 0;
   double hops = 0;
@@ -84,7 +84,7 @@ struct KernelTotals {
   double most_tiles = 0;   ///< of a GEMM
 };
 
-KernelTotals kernel_totals(const experiment::Experiment& experiment, program::DeviceId device,
+KernelTotals kernel_totals(const Experiment& experiment, program::DeviceId device,
                            const std::vector<std::int64_t>& runs) {
   const program::Program& program = experiment.plan.program;
   KernelTotals sum;
@@ -127,7 +127,7 @@ void find_fullest(const program::Program& program, const std::vector<program::De
 /// Counts one device after the other, each for so many that are like it.
 class Counter {
  public:
-  Counter(const experiment::Experiment& experiment, Estimate& sum)
+  Counter(const Experiment& experiment, Estimate& sum)
       : experiment_(experiment),
         program_(experiment.plan.program),
         facts_(program_),
@@ -140,7 +140,7 @@ class Counter {
   void count_memory(const sim::StreamVolume& streams, const KernelTotals& kernels, std::size_t destinations,
                     double times);
 
-  const experiment::Experiment& experiment_;
+  const Experiment& experiment_;
   const program::Program& program_;
   sim::ProgramFacts facts_;
   program::Lowerings lowerings_;
@@ -174,7 +174,7 @@ void Counter::count(program::DeviceId device, double times) {
 
 void Counter::count_memory(const sim::StreamVolume& streams, const KernelTotals& kernels, std::size_t destinations,
                            double times) {
-  const experiment::Record& record = experiment_.record;
+  const Record& record = experiment_.record;
   const bool switched = experiment_.machine.network.switches > 0;
   const double to_others = static_cast<double>(destinations);
   const double fixed = bytes_per_destination * to_others;
@@ -228,7 +228,7 @@ std::vector<program::DeviceId> sample(const std::vector<program::DeviceId>& devi
 }
 
 /// How many of the devices are counted, fewer where each is much to count.
-std::size_t sample_size(const experiment::Experiment& experiment, const std::vector<program::DeviceId>& devices) {
+std::size_t sample_size(const Experiment& experiment, const std::vector<program::DeviceId>& devices) {
   double steps = 1;
   const program::Program& program = experiment.plan.program;
   for (const program::Collective& collective : program.collectives) {
@@ -249,7 +249,7 @@ Range Estimate::bytes_per_rank(int ranks) const {
   return {each + bytes_shared.least / ranks, each + bytes_shared.most / ranks};
 }
 
-Estimate estimate(const experiment::Experiment& experiment) {
+Estimate estimate(const Experiment& experiment) {
   const program::Program& program = experiment.plan.program;
   const machine::Network& network = experiment.machine.network;
   Estimate result;
@@ -277,4 +277,4 @@ Estimate estimate(const experiment::Experiment& experiment) {
   return result;
 }
 
-}  // namespace tessera::app
+}  // namespace tessera::experiment

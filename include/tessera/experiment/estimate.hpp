@@ -6,7 +6,7 @@
 
 #include "tessera/experiment/experiment.hpp"
 
-namespace tessera::app {
+namespace tessera::experiment {
 
 /// The least and the most. Known: both are within a factor of two of what it will be.
 struct Range {
@@ -36,6 +36,6 @@ struct Estimate {
   [[nodiscard]] Range bytes_per_rank(int ranks) const;
 };
 
-[[nodiscard]] Estimate estimate(const experiment::Experiment& experiment);
+[[nodiscard]] Estimate estimate(const Experiment& experiment);
 
-}  // namespace tessera::app
+}  // namespace tessera::experiment

@@ -1,0 +1,34 @@
+// An experiment carried out: what `tessera run`, sweeps, tests and programs that link Tessera call.
+//
+//   config::Diagnostics diagnostics;
+//   const Source source = load("gpt3.toml", {}, input_folders(), diagnostics);
+//   const auto experiment = build(*source.table, diagnostics);
+//   search(*source.table, *experiment, comm, {}, diagnostics);   // where the strategy leaves something open
+//   diagnostics.throw_if_errors();
+//   const results::RunResults results = run(*experiment, comm).results;
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "tessera/experiment/experiment.hpp"
+#include "tessera/sim/simulate.hpp"
+
+namespace tessera::experiment {
+
+/// How it is simulated: no result depends on it.
+struct RunOptions {
+  std::string synchroniser = "window";  ///< one of pdes::synchroniser_kinds()
+  std::function<bool()> interrupted;    ///< as in pdes::RunOptions; may be empty
+  std::function<void(const pdes::ProgressReport&, const sim::WorkDone&)> progress;  ///< on rank 0; may be empty
+};
+
+/// On all ranks of `comm`, each with the same experiment, whose program is there. Each has its own devices' rows, and
+/// names, plan and totals as everybody. Throws as sim::simulate().
+[[nodiscard]] sim::SimulationResult run(const Experiment& experiment, Communicator& comm,
+                                        const RunOptions& options = {});
+
+/// What the experiment says of its simulation.
+[[nodiscard]] sim::SimulationOptions simulation_options(const Experiment& experiment);
+
+}  // namespace tessera::experiment

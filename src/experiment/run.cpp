@@ -1,0 +1,52 @@
+#include "tessera/experiment/run.hpp"
+
+namespace tessera::experiment {
+namespace {
+
+/// What the simulation does not know: names, and what the strategy says of its plan.
+void describe(const Experiment& experiment, results::RunResults& results) {
+  const strategy::Plan& plan = experiment.plan;
+  results.title = experiment.title;
+  results.machine = experiment.machine.name;
+  results.calibration = experiment.calibration;
+  results.model = experiment.model ? experiment.model->name : "";
+  results.strategy = experiment.strategy.name;
+  results.plan = plan.description;
+  for (const auto& [what, time] : experiment.searched.predicted) results.predicted.push_back({what, time});
+  for (const program::search::Tried& one : experiment.searched.table)
+    results.search.push_back({one.step, one.candidate, program::name_of(one.fidelity), one.cost, one.accepted,
+                              one.reason, one.best, one.origin, one.predicted});
+  results.search_is_timed = experiment.searched.is_timed;
+  results.model_flops = plan.model_flops;
+  results.hardware_flops = plan.hardware_flops;
+  results.parameters = plan.parameters;
+  results.tokens = plan.tokens;
+  const auto peak = experiment.machine.device.peak.find(experiment.workload.datatype);
+  results.peak_flops = peak == experiment.machine.device.peak.end() ? 0 : peak->second;
+  results.memory_capacity = experiment.machine.device.memory_capacity;
+}
+
+}  // namespace
+
+sim::SimulationOptions simulation_options(const Experiment& experiment) {
+  sim::SimulationOptions options;
+  options.partition = experiment.simulation.partition;
+  options.record_timeline = experiment.record.timeline;
+  options.record_memory = experiment.record.memory_timeline;
+  options.traffic_interval = experiment.record.traffic_interval;
+  options.allow_oversubscription = experiment.simulation.allow_oversubscription;
+  return options;
+}
+
+sim::SimulationResult run(const Experiment& experiment, Communicator& comm, const RunOptions& options) {
+  sim::SimulationOptions simulation = simulation_options(experiment);
+  simulation.run.synchroniser = options.synchroniser;
+  simulation.run.interrupted = options.interrupted;
+  simulation.progress = options.progress;
+  sim::SimulationResult result =
+      sim::simulate(experiment.machine, experiment.plan.program, *experiment.cost, comm, simulation);
+  describe(experiment, result.results);
+  return result;
+}
+
+}  // namespace tessera::experiment
