@@ -17,9 +17,17 @@ void search(const Prepared& job, const std::string& cache, const std::string& mo
   config::Diagnostics diagnostics;
   SearchDisplay display(comm.rank() == 0 ? mode : "off", stderr);
   const auto progress = [&display](const program::search::Progress& now) { display.report(now); };
-  experiment::search(*job.table, *job.experiment, comm, {{cache, TESSERA_VERSION}, {interrupted, progress}},
-                     diagnostics);
-  if (comm.rank() == 0) print_warnings(diagnostics.warnings());
+  const auto warn = [&] {
+    if (comm.rank() == 0) print_warnings(diagnostics.warnings());
+  };
+  try {
+    experiment::search(*job.table, *job.experiment, comm, {{cache, TESSERA_VERSION}, {interrupted, progress}},
+                       diagnostics);
+  } catch (const Error&) {
+    warn();
+    throw;
+  }
+  warn();
   diagnostics.throw_if_errors();
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "fingerprint.hpp"
@@ -16,8 +17,7 @@ namespace tessera::experiment {
 namespace {
 
 std::string path(const Cache& cache, const config::Table& resolved) {
-  const std::string all =
-      fmt::format("{} {} {}", cache.version, fingerprint(resolved, "machine"), fingerprint(resolved, "cost"));
+  const std::string all = fingerprint(resolved, "machine") + " " + fingerprint(resolved, "cost");
   return (std::filesystem::path(cache.folder) / fmt::format("evaluated-{:016x}", hash_of(all))).string();
 }
 
@@ -42,10 +42,20 @@ bool has_earlier_files(const Cache& cache) {
   return false;
 }
 
-program::search::Memo merged(const std::vector<std::string>& parts) {
-  program::search::Memo whole;
-  for (const std::string& part : parts) static_cast<void>(whole.read(part));
-  return whole;
+/// The first line of a file.
+std::string head(const Cache& cache) { return "# Tessera " + cache.version + "\n"; }
+
+/// What follows it; empty, and why is said, where the file is of another version or damaged.
+std::string evaluations_of(const Cache& cache, const std::string& file, const std::string& text,
+                           config::Diagnostics& diagnostics) {
+  if (!text.starts_with(head(cache)) && text.starts_with("# Tessera ")) {
+    diagnostics.warn({file, 0, 0}, "of another version of Tessera, everything is evaluated anew");
+    return {};
+  }
+  const std::string rest = text.substr(std::min(text.size(), head(cache).size()));
+  if (program::search::Memo().read(rest)) return rest;
+  diagnostics.warn({file, 0, 0}, "damaged, everything is evaluated anew");
+  return {};
 }
 
 }  // namespace
@@ -60,11 +70,10 @@ Kept read_cache(const Cache& cache, const config::Table& resolved, Communicator&
     const std::string file = path(cache, resolved);
     try {
       text = read(cache, file);
-      if (!text.empty() && !program::search::Memo().read(text))
-        diagnostics.warn({file, 0, 0}, "damaged, everything is evaluated anew");
       if (text.empty() && has_earlier_files(cache))
         diagnostics.warn({"--cache " + cache.folder, 0, 0},
                          "measured-*.txt are of an earlier version of Tessera and are passed over");
+      if (!text.empty()) text = evaluations_of(cache, file, text, diagnostics);
       kept.can_be_written = true;
     } catch (const Error& error) {
       warn(cache, error.what(), diagnostics);
@@ -76,12 +85,14 @@ Kept read_cache(const Cache& cache, const config::Table& resolved, Communicator&
 
 void write_cache(const Cache& cache, const config::Table& resolved, const Kept& kept, Communicator& comm,
                  config::Diagnostics& diagnostics) {
-  if (cache.folder.empty() || comm.max(kept.memo.is_new() ? 1 : 0) == 0) return;
-  const std::vector<std::string> all = gather(comm, kept.memo.text());
+  if (cache.folder.empty()) return;
+  const std::vector<program::search::Known> added = joined(gather(comm, kept.memo.added()));
   together(comm, [&] {
-    if (!kept.can_be_written) return;
+    if (!kept.can_be_written || added.empty()) return;
     try {
-      results::write_text(path(cache, resolved), merged(all).text());
+      program::search::Memo whole = kept.memo;
+      for (const program::search::Known& one : added) whole.learn(one.key, one.evaluation);
+      results::write_text(path(cache, resolved), head(cache) + whole.text());
     } catch (const Error& error) {
       diagnostics.warn({"--cache " + cache.folder, 0, 0},
                        std::string(error.what()) + "; the next search evaluates all of it again");

@@ -74,8 +74,9 @@ void search_keeping(const Table& resolved, Experiment& experiment, Communicator&
   const JobOf job(experiment, comm, kept.memo, options.hooks);
   try {
     experiment.searched = experiment.strategy.search(strategy_of(resolved), job.job());
-  } catch (const Error&) {  // on all ranks alike
-    write_cache(options.cache, resolved, kept, comm, diagnostics);
+  } catch (const Error& error) {
+    // On all ranks alike, but for mistakes in the program.
+    if (error.code() != ExitCode::internal) write_cache(options.cache, resolved, kept, comm, diagnostics);
     throw;
   }
   write_cache(options.cache, resolved, kept, comm, diagnostics);
@@ -99,7 +100,10 @@ void check_strategy(const Table& resolved, Experiment& experiment, Diagnostics& 
 
 void search(const Table& resolved, Experiment& experiment, Communicator& comm, const SearchOptions& options,
             Diagnostics& diagnostics) {
-  if (!experiment.strategy.search) return;
+  if (!experiment.strategy.search) {
+    if (!experiment.open.empty()) throw InternalError("strategy " + experiment.strategy.name + " has no search");
+    return;
+  }
   const Table& table = strategy_of(resolved);
   const config::Value* name = table.find("name");
   reported(resolved, name == nullptr ? table.where() : name->where(), diagnostics,

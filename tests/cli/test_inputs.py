@@ -116,7 +116,8 @@ class Cache(CliTest):
         (file,) = (self.folder / "kept").iterdir()
         whole = file.read_text()
         lines = whole.splitlines(keepends=True)
-        for damaged in (whole[:-20], "".join(lines[:-1]), whole.replace("1", "2", 1), "\0" * 4096, "x" * 4096, lines[0], whole + whole):
+        changed = lines[0] + "".join(lines[1:]).replace("1", "2", 1)
+        for damaged in (whole[:-20], "".join(lines[:-1]), changed, "\0" * 4096, "x" * 4096, lines[0], whole + whole):
             file.write_text(damaged)
             said, warned = self.plan("kept", ranks=2 if damaged == lines[0] else None)
             self.assertEqual(said, expected)
@@ -131,6 +132,18 @@ class Cache(CliTest):
         self.assertEqual(said, expected)
         self.assertEqual(warned, "warning: --cache kept: measured-*.txt are of an earlier version of Tessera and are passed over\n")
         self.assertEqual(self.plan("kept"), (expected, ""))  # it has a file of its own now
+
+    def test_a_file_of_another_version_is_passed_over(self):
+        expected, _ = self.plan("kept")
+        (file,) = (self.folder / "kept").iterdir()
+        whole = file.read_text()
+        version = whole.split("\n")[0]
+        self.assertRegex(version, r"^# Tessera \d")
+        file.write_text(whole.replace(version, "# Tessera 0.0.1", 1))
+        said, warned = self.plan("kept")
+        self.assertEqual(said, expected)
+        self.assertRegex(warned, r"^warning: kept/[^\n]*: of another version of Tessera, everything is evaluated anew\n$")
+        self.assertEqual(file.read_text(), whole)
 
     def test_two_searches_at_once(self):
         command = self.command(["plan", "primepar-search.toml", "--cache", "kept", "-o"])

@@ -171,7 +171,7 @@ class Plans(CliTest):
         self.assertEqual(self.plan("kept.toml", "--cache", "new/cache", ranks=2).stdout, text)
         (kept,) = (self.folder / "new" / "cache").iterdir()
         lines = kept.read_text()
-        self.assertTrue(lines.startswith("Tessera: evaluations of a search"))
+        self.assertTrue(lines.startswith("# Tessera "))
         self.assertEqual(self.plan("again.toml", "--cache", "new/cache", ranks=3).stdout, text)
         self.assertEqual(kept.read_text(), lines)
         kept.write_text(lines[:-20])  # is not believed, and replaced

@@ -119,6 +119,19 @@ TEST_CASE("every rank says how far it is with its part") {
   CHECK(world.comm.min(best > 0 ? best : 1000) == 1000 - 7);
 }
 
+TEST_CASE("what was evaluated before a search is interrupted stays known") {
+  World world;
+  Counting evaluator;
+  Memo memo;
+  const Evaluations evaluations(evaluator, world.comm, memo, {[&] { return evaluator.count == 2; }, {}});
+  const auto ranks = static_cast<std::size_t>(world.comm.size());
+  CHECK_THROWS_WITH(evaluations.all(4 * ranks, numbered), "the search was interrupted");
+  CHECK(memo.added().size() == 2);
+  const Evaluations again(evaluator, world.comm, memo);
+  static_cast<void>(again.all(4 * ranks, numbered));
+  CHECK(world.comm.sum(evaluator.count) == static_cast<std::int64_t>(4 * ranks));
+}
+
 TEST_CASE("what one rank throws about a candidate all ranks throw") {
   World world;
   Counting evaluator;

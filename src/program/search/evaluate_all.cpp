@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <exception>
 #include <functional>
 #include <limits>
 #include <map>
@@ -58,7 +59,7 @@ std::vector<Task> unknown(Communicator& comm, Memo& memo, const std::vector<Task
     const bool is_news = std::ranges::any_of(all, [&](const auto& rank) { return rank[i] == 0; });
     if (first == comm.rank() && is_news) told.push_back({tasks[i].key, *memo.find(tasks[i].key)});
   }
-  for (Known& one : joined(all_gather(comm, told))) memo.add(one.key, std::move(one.evaluation));
+  for (Known& one : joined(all_gather(comm, told))) memo.learn(one.key, std::move(one.evaluation));
   std::ranges::stable_sort(left, std::greater(), &Task::length);
   return left;
 }
@@ -76,6 +77,24 @@ std::vector<std::vector<Task>> dealt(const std::vector<Task>& tasks, std::size_t
 }
 
 [[noreturn]] void throw_interrupted() { throw IoError("the search was interrupted"); }
+
+/// What the ranks of a team do. What all of a team throw, all ranks throw. A mistake in the program or a lack of memory
+/// is one rank's alone: it goes on up, since the rest of its team waits in a message, and only an abort ends that.
+void in_teams(Communicator& comm, const Communicator& team, const std::function<void()>& step) {
+  std::exception_ptr problem;
+  try {
+    step();
+  } catch (const Error& error) {
+    if (team.size() > 1 && error.code() == ExitCode::internal) throw;
+    problem = std::current_exception();
+  } catch (...) {
+    if (team.size() > 1) throw;
+    problem = std::current_exception();
+  }
+  together(comm, [&] {
+    if (problem) std::rethrow_exception(problem);
+  });
+}
 
 /// As many teams as tasks, or as ranks; fewer ranks take part where a team's would have too little to do.
 struct Teams {
@@ -134,7 +153,7 @@ std::vector<Evaluation> Evaluations::all(std::size_t count, const std::function<
     const std::size_t team = static_cast<std::size_t>(comm.rank()) / teams.ranks_each;
     const auto own_team = comm.split(static_cast<int>(std::min(team, teams.count)));
     std::vector<Known> done;
-    together(comm, [&] {
+    in_teams(comm, *own_team, [&] {
       if (team >= teams.count) return go_on();
       const std::vector<Task> own_tasks = dealt(left, teams.count)[team];
       Progress progress{0, own_tasks.size(), 0};
@@ -145,10 +164,12 @@ std::vector<Evaluation> Evaluations::all(std::size_t count, const std::function<
         ++progress.done;
         if (found.feasible && (progress.best == 0 || found.time < progress.best)) progress.best = found.time;
         if (hooks_.progress) hooks_.progress(progress);
-        if (own_team->rank() == 0) done.push_back({task.key, std::move(found)});
+        if (own_team->rank() != 0) continue;
+        memo_->add(task.key, found);  // now: what comes next may end the search
+        done.push_back({task.key, std::move(found)});
       }
     });
-    for (Known& one : joined(all_gather(comm, std::move(done)))) memo_->add(one.key, std::move(one.evaluation));
+    for (Known& one : joined(all_gather(comm, std::move(done)))) memo_->learn(one.key, std::move(one.evaluation));
   }
   std::vector<Evaluation> found;
   for (const Task& task : tasks) found.push_back(*memo_->find(task.key));

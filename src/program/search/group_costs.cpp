@@ -31,9 +31,10 @@ Time measured(const Evaluations& evaluations, const Program& program) {
 
 Time GroupCosts::time(const GroupPattern& groups, std::int64_t bytes) {
   if (groups.empty()) return 0;
-  const auto [found, added] = known_.try_emplace(groups);
-  Line& line = found->second;
-  if (added) line = {measure(groups, small_size), measure(groups, large_size)};
+  auto found = known_.find(groups);
+  if (found == known_.end())
+    found = known_.emplace(groups, Line{measure(groups, small_size), measure(groups, large_size)}).first;
+  const Line& line = found->second;
   const double slope = static_cast<double>(line.large - line.small) / (large_size - small_size);
   double time = static_cast<double>(line.small) + slope * static_cast<double>(bytes - small_size);
   // Where steps overlap on a slow link the line passes below zero; what is smaller takes its share at least.

@@ -23,12 +23,19 @@ const Evaluation* Memo::find(std::uint64_t key) const {
 }
 
 void Memo::add(std::uint64_t key, Evaluation evaluation) {
-  is_new_ = known_.emplace(key, std::move(evaluation)).second || is_new_;
+  if (known_.emplace(key, std::move(evaluation)).second) added_.insert(key);
+}
+
+std::vector<Known> Memo::added() const {
+  std::vector<Known> found;
+  for (const std::uint64_t key : added_) found.push_back({key, known_.at(key)});
+  return found;
 }
 
 std::string Memo::text() const {
   std::vector<Known> all;
-  for (const auto& [key, evaluation] : known_) all.push_back({key, evaluation});
+  for (const auto& [key, evaluation] : known_)
+    if (evaluation.feasible) all.push_back({key, evaluation});
   std::ostringstream text;
   boost::archive::text_oarchive(text, boost::archive::no_header) << all;
   const std::string rest = std::move(text).str();
@@ -43,7 +50,7 @@ bool Memo::read(const std::string& text) {
   std::vector<Known> all;
   std::istringstream stream(rest);
   boost::archive::text_iarchive(stream, boost::archive::no_header) >> all;
-  for (Known& one : all) known_.emplace(one.key, std::move(one.evaluation));
+  for (Known& one : all) learn(one.key, std::move(one.evaluation));
   return true;
 }
 

@@ -50,15 +50,15 @@ std::int64_t SublayerCosts::chunks_in_a_row(const GroupPattern& groups, const wo
 }
 
 Time SublayerCosts::product(const workload::Operator& gemm, program::Activity activity, double speed) {
-  const auto [found, added] = products_.try_emplace({gemm.m, gemm.n, gemm.k, activity, speed});
-  if (!added) return found->second;
+  const auto key = std::make_tuple(gemm.m, gemm.n, gemm.k, activity, speed);
+  if (const auto found = products_.find(key); found != products_.end()) return found->second;
   const std::vector<double>& speeds = job_->machine.speed;
   const auto device = static_cast<program::DeviceId>(std::ranges::find(speeds, speed) - speeds.begin());
   program::Program program = empty_program(*job_);
   program::BlockBuilder builder(program, "alone");
   program::sublayer::add_inline({"gemm", activity}, job_->machine.device, gemm, builder);
   program::search::add_group(program, {device}, builder.done());
-  return found->second = program::search::measured(job_->evaluations, program);
+  return products_[key] = program::search::measured(job_->evaluations, program);
 }
 
 }  // namespace tessera::strategy::primepar

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,18 +36,22 @@ class Memo {
  public:
   /// Null: it is not known. Stays where it is.
   [[nodiscard]] const Evaluation* find(std::uint64_t key) const;
+  /// What was evaluated here.
   void add(std::uint64_t key, Evaluation evaluation);
-  /// Whether anything was added that was not read.
-  [[nodiscard]] bool is_new() const { return is_new_; }
+  /// What another rank has evaluated.
+  void learn(std::uint64_t key, Evaluation evaluation) { known_.emplace(key, std::move(evaluation)); }
+  /// Those that were added, in the order of their keys.
+  [[nodiscard]] std::vector<Known> added() const;
 
-  /// All of it, for a file: with a hash by which one that was cut off or changed is recognised.
+  /// All of it that can run, for a file: with a hash by which one that was cut off or changed is recognised. Why others
+  /// cannot run names parts of the program, and names are not in its key.
   [[nodiscard]] std::string text() const;
-  /// Adds those of such a text. False: it is none, and nothing is added.
+  /// Learns those of such a text. False: it is none, and nothing is learnt.
   bool read(const std::string& text);
 
  private:
   std::map<std::uint64_t, Evaluation> known_;
-  bool is_new_ = false;
+  std::set<std::uint64_t> added_;
 };
 
 /// How far this rank is with its part of Evaluations::all().
@@ -76,7 +81,8 @@ class Evaluations {
 
   /// Candidates 0 .. count-1: on all ranks, in the candidates' order, and the same whatever the number of ranks. `make`
   /// writes a candidate's program. The ranks form teams, one for each candidate where there are few and they are long;
-  /// long ones come first. All ranks take part; what one of them throws all throw.
+  /// long ones come first. All ranks take part; what one of them throws all throw, but for an InternalError or a lack
+  /// of memory in a team of several: these end the run.
   [[nodiscard]] std::vector<Evaluation> all(std::size_t count, const std::function<Program(std::size_t)>& make,
                                             Fidelity fidelity = Fidelity::simulated) const;
 

@@ -1,0 +1,70 @@
+// The simulator behind a search: any number of ranks in teams, the same evaluations.
+#include <catch2/catch.hpp>
+
+#include "busy_program.hpp"
+#include "tessera/base/error.hpp"
+#include "tessera/program/search/evaluations.hpp"
+
+using namespace tessera;
+using namespace tessera::test;
+using program::Fidelity;
+using program::search::Evaluations;
+using program::search::Memo;
+
+namespace {
+
+struct World {
+  int argc = 0;
+  char** argv = nullptr;
+  MpiSession session{argc, argv};
+  Communicator& comm = session.world();
+};
+
+void check_equal(const program::Evaluation& a, const program::Evaluation& b) {
+  CHECK(a.feasible == b.feasible);
+  CHECK(a.reason == b.reason);
+  CHECK(a.time == b.time);
+  CHECK(a.peak_memory == b.peak_memory);
+  CHECK(a.busy == b.busy);
+  CHECK(a.link_bytes == b.link_bytes);
+}
+
+/// Five candidates on one machine: rounds of a program with everything in it, one that waits for ever, and one that
+/// does not fit.
+program::Program candidate(std::size_t index, const ProgramCase& busy) {
+  if (index < 3) return busy_program(2, static_cast<std::uint32_t>(index) + 1).program;
+  ProgramCase made(busy.machine.devices());
+  if (index == 3) {
+    made.bind(0, {made.block("zero").receive(1, 1).done()});
+    made.bind(1, {made.block("one").receive(0, 1).done()});
+  } else {
+    made.bind(0, {made.block("full").allocate(program::MemoryCategory::weights, std::int64_t{1} << 60).done()});
+  }
+  return made.program;
+}
+
+}  // namespace
+
+TEST_CASE("evaluations by teams of ranks are those of one rank") {
+  World world;
+  const ProgramCase busy = busy_program(2, 1);
+  const PicosecondPerFlop cost;
+  const auto evaluator = sim::make_evaluator(busy.machine, cost);
+  const auto alone = make_serial_communicator();
+  const auto make = [&](std::size_t index) { return candidate(index, busy); };
+  for (const Fidelity fidelity : {Fidelity::lower_bound, Fidelity::estimate, Fidelity::simulated}) {
+    std::vector<program::Evaluation> expected;
+    for (std::size_t i = 0; i < 5; ++i) expected.push_back(evaluator->evaluate(make(i), fidelity, *alone));
+    CHECK(expected[0].feasible);
+    CHECK_FALSE(expected[4].feasible);
+    // In turn: with one rank each, and with all ranks as one team.
+    Memo memo;
+    const auto found = Evaluations(*evaluator, world.comm, memo).all(5, make, fidelity);
+    for (std::size_t i = 0; i < 5; ++i) {
+      CAPTURE(i, program::name_of(fidelity));
+      check_equal(found[i], expected[i]);
+      if (world.comm.size() <= evaluator->most_ranks())
+        check_equal(evaluator->evaluate(make(i), fidelity, world.comm), expected[i]);
+    }
+  }
+}
