@@ -132,6 +132,37 @@ TEST_CASE("search: one that begins where nothing can run goes on to what can") {
   CHECK(outcome.best.of[0] != 3);
 }
 
+TEST_CASE("search: behind what cannot run annealing finds what can") {
+  // Numbers from 0 up: below 5 nothing can run, and a neighbour is one more or one less.
+  struct Number {
+    int at = 0;
+    [[nodiscard]] Number neighbour(std::uint64_t key) const { return {std::max(0, at + (key % 2 == 0 ? 1 : -1))}; }
+    [[nodiscard]] std::string text() const { return std::to_string(at); }
+  };
+  const auto evaluate = [](const std::vector<Number>& all) {
+    std::vector<Evaluation> found;
+    for (const Number& one : all)
+      found.push_back(one.at < 5 ? Evaluation{false, "too small"} : Evaluation{true, {}, 100 + one.at});
+    return found;
+  };
+  AnnealingOptions options;
+  options.budget.evaluations = 800;
+  CHECK(anneal<Number>({0}, evaluate, options).best.at == 5);
+}
+
+TEST_CASE("search: a budget of time ends, and says that it depends on the computer") {
+  const auto alone = make_serial_communicator();
+  RandomOptions options;
+  options.budget = within(0, 1000, *alone);
+  const Outcome<Order> none = random_search<Order>(in_order(), costs, options);
+  CHECK(none.table.empty());
+  CHECK(none.is_timed);
+  options.budget = within(3600, 48, *alone);
+  CHECK(random_search<Order>(in_order(), costs, options).table.size() == 48);
+  options.budget = {48};
+  CHECK_FALSE(random_search<Order>(in_order(), costs, options).is_timed);
+}
+
 TEST_CASE("search: of plans on a price's hull the fastest that fits is found") {
   // Time and bytes held. At 900 ps a byte, where the first and the third cost as much, {60000, 30} is the best; between
   // it and the first no price finds another, {58000, 44} is on no price's way.

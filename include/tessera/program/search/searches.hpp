@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "tessera/base/comm.hpp"
 #include "tessera/base/random.hpp"
 #include "tessera/program/search/tried.hpp"
 
@@ -31,13 +32,18 @@ concept Candidate = std::copyable<C> && requires(const C& candidate, std::uint64
 struct Budget {
   std::int64_t evaluations = 0;                          ///< at most
   std::function<bool()> is_over = [] { return false; };  ///< looked at between batches, on all ranks alike
+  bool is_timed = false;                                 ///< is_over looks at a clock
 };
+
+/// From now on, and at most so many evaluations; the ranks agree on when it is over. `comm` outlives it.
+[[nodiscard]] Budget within(double seconds, std::int64_t evaluations, Communicator& comm);
 
 template <class C>
 struct Outcome {
   C best;
   Evaluation evaluation;  ///< of it; not feasible: nothing that was tried can run
   std::vector<Tried> table;
+  bool is_timed = false;  ///< for strategy::Searched: another run may end elsewhere
 };
 
 /// Evaluations of candidates, in their order: the same on all ranks.
@@ -48,7 +54,8 @@ using Evaluate = std::function<std::vector<Evaluation>(const std::vector<C>&)>;
 template <Candidate C>
 class Record {
  public:
-  Record(C start, Fidelity fidelity) : outcome_{std::move(start), {}, {}}, fidelity_(fidelity) {}
+  Record(C start, Fidelity fidelity, bool is_timed = false)
+      : outcome_{std::move(start), {}, {}, is_timed}, fidelity_(fidelity) {}
 
   /// `accepted`: by the search; the reason why not, or why it cannot run, stands in the table.
   void add(std::int64_t step, const C& candidate, const Evaluation& evaluation, bool accepted,
@@ -104,12 +111,12 @@ struct RandomOptions {
 template <Candidate C>
 [[nodiscard]] Outcome<C> random_search(const C& start, const Evaluate<C>& evaluate, const RandomOptions& options) {
   const KeyedRandom random(options.seed, random_stream("search at random"));
-  Record<C> record(start, options.fidelity);
+  Record<C> record(start, options.fidelity, options.budget.is_timed);
   C at = start;
   std::uint64_t draw = 0;
   while (record.evaluations() < options.budget.evaluations && !options.budget.is_over()) {
     std::vector<C> batch;
-    while (static_cast<std::int64_t>(batch.size()) < options.batch &&
+    while (static_cast<std::int64_t>(batch.size()) < std::max<std::int64_t>(1, options.batch) &&
            record.evaluations() + static_cast<std::int64_t>(batch.size()) < options.budget.evaluations) {
       if (draw > 0) {
         for (std::int64_t move = 0; move < options.moves; ++move) at = at.neighbour(random.bits(draw++));
@@ -140,7 +147,7 @@ template <Candidate C>
 [[nodiscard]] Outcome<C> anneal(const C& start, const Evaluate<C>& evaluate, const AnnealingOptions& options) {
   const KeyedRandom moves(options.seed, random_stream("annealing: moves"));
   const KeyedRandom chances(options.seed, random_stream("annealing: chances"));
-  Record<C> record(start, options.fidelity);
+  Record<C> record(start, options.fidelity, options.budget.is_timed);
   Evaluation first = evaluate({start}).front();
   record.add(0, start, first, true, {});
   const std::int64_t chains = std::max<std::int64_t>(1, options.chains);
@@ -158,8 +165,9 @@ template <Candidate C>
       const Evaluation& here = at[chain].second;
       const double slower = static_cast<double>(found[chain].time - here.time) / static_cast<double>(here.time);
       const double chance = chances.real(static_cast<std::uint64_t>(step) * at.size() + chain);
+      // From one that cannot run to whatever is next to it: something that can may be behind.
       const bool goes =
-          found[chain].feasible && (!here.feasible || slower <= 0 || chance < std::exp(-slower / temperature));
+          !here.feasible || (found[chain].feasible && (slower <= 0 || chance < std::exp(-slower / temperature)));
       record.add(step, next[chain], found[chain], goes, "slower");
       if (goes) at[chain] = {std::move(next[chain]), std::move(found[chain])};
     }
