@@ -6,9 +6,7 @@
 #include "tessera/program/program.hpp"
 
 namespace tessera::program {
-namespace {
 
-/// Ranks of the group that one member stores to.
 std::vector<std::uint32_t> destinations(const Kernel& kernel, std::uint32_t rank, std::uint32_t ranks) {
   const auto* gemm = std::get_if<GemmKernel>(&kernel.work);
   std::vector<std::uint32_t> to;
@@ -25,8 +23,6 @@ std::vector<std::uint32_t> destinations(const Kernel& kernel, std::uint32_t rank
   }
   return to;
 }
-
-}  // namespace
 
 AddressMap GemmKernel::address_map(std::uint32_t rank, std::uint32_t ranks) const {
   const auto tiles = static_cast<std::uint32_t>(shape.tiles());

@@ -137,6 +137,39 @@ TEST_CASE("an estimate knows who waits for whom, and says so where nobody goes o
   CHECK(evaluated(stuck, Fidelity::estimate).reason == "devices wait for each other for ever");
 }
 
+TEST_CASE("an estimate lets members go on that need nothing of each other") {
+  // The root receives after it has begun the broadcast, and the other sends before it joins.
+  ProgramCase made(2);
+  made.group({0, 1});
+  made.bind(
+      0, {made.block("root").collective(collective(CollectiveKind::broadcast, 100, "direct")).receive(1, 100).done()});
+  made.bind(1,
+            {made.block("other").send(0, 100).collective(collective(CollectiveKind::broadcast, 100, "direct")).done()});
+  CHECK(evaluated(made, Fidelity::simulated).feasible);
+  CHECK(evaluated(made, Fidelity::estimate).feasible);
+  // Before it joins, device 1 waits for what the root sends after the broadcast: the root waits for nobody.
+  ProgramCase ahead(2);
+  ahead.group({0, 1});
+  ahead.bind(
+      0, {ahead.block("root").collective(collective(CollectiveKind::broadcast, 100, "direct")).send(1, 100).done()});
+  ahead.bind(
+      1,
+      {ahead.block("other").receive(0, 100).collective(collective(CollectiveKind::broadcast, 100, "direct")).done()});
+  CHECK(evaluated(ahead, Fidelity::simulated).feasible);
+  CHECK(evaluated(ahead, Fidelity::estimate).feasible);
+}
+
+TEST_CASE("a block that is called no times takes none") {
+  ProgramCase made(2);
+  const auto message = made.block("message").send(1, 100).done();
+  made.bind(0, {made.block("main").call(message, 0).compute(work(5)).done()});
+  made.bind(1, {made.block("other").compute(work(7)).done()});
+  for (const Fidelity fidelity : {Fidelity::lower_bound, Fidelity::estimate, Fidelity::simulated}) {
+    const auto found = evaluated(made, fidelity);
+    if (found.feasible) CHECK(found.time == 7);
+  }
+}
+
 TEST_CASE("events of a device: a wait lasts until as many were raised") {
   ProgramCase made(1);
   const auto side = made.block("side").wait(0, 2).compute(work(30)).signal(1).done();
@@ -145,4 +178,13 @@ TEST_CASE("events of a device: a wait lasts until as many were raised") {
   CHECK(evaluated(made, Fidelity::estimate).time == 230);
   CHECK(evaluated(made, Fidelity::simulated).time == 230);
   CHECK(evaluated(made, Fidelity::lower_bound).time == 230);  // all that the device computes
+}
+
+TEST_CASE("events of a device: a hundred thousand of them are counted in no time, and in order") {
+  ProgramCase made(1);
+  const auto step = made.block("step").compute(work(10)).signal(0).done();
+  const auto side = made.block("side").wait(0, 1).done();
+  made.bind(0, {made.block("main").call(step, 100'000).done(), made.block("beside").call(side, 100'000).done()}, 1);
+  CHECK(evaluated(made, Fidelity::estimate).time == 1'000'000);
+  CHECK(evaluated(made, Fidelity::simulated).time == 1'000'000);
 }

@@ -92,6 +92,9 @@ struct Kernel {
   std::uint32_t memory = 0;
   bool operator==(const Kernel&) const = default;
 };
+/// Ranks of the group to which member `rank` of `ranks` stores.
+[[nodiscard]] std::vector<std::uint32_t> destinations(const Kernel& kernel, std::uint32_t rank, std::uint32_t ranks);
+
 /// So many memories at most.
 inline constexpr std::uint32_t kernel_memories = 2;
 

@@ -126,19 +126,23 @@ class Traffic {
 
   std::vector<std::int64_t> of_all_devices() {
     for (DeviceId device = 0; device < program_.devices.size(); ++device) {
+      std::map<std::uint32_t, std::int64_t> collectives;
       for (const program::BlockId entry : program_.devices[device].streams) {
-        for (const auto& [block, times] : program::block_runs(program_, entry)) add(device, block, times);
+        for (const auto& [block, times] : program::block_runs(program_, entry)) add(device, block, times, collectives);
       }
+      for (const auto& [index, times] : collectives) add_collective(device, index, times);
     }
     return std::move(bytes_);
   }
 
  private:
-  void add(DeviceId device, program::BlockId block, std::int64_t times) {
+  /// Messages of a block, and how often it comes to each collective.
+  void add(DeviceId device, program::BlockId block, std::int64_t times,
+           std::map<std::uint32_t, std::int64_t>& collectives) {
     const program::DeviceProgram& bound = program_.devices[device];
     for (const program::Instruction& one : program_.blocks[block].code) {
       if (one.op == program::Op::send) add_message(device, bound.peers[one.a], one.bytes, times);
-      if (one.op == program::Op::collective) add_collective(device, one.a, times);
+      if (one.op == program::Op::collective) collectives[one.a] = saturating_sum(collectives[one.a], times);
     }
   }
   void add_collective(DeviceId device, std::uint32_t index, std::int64_t times) {
@@ -179,8 +183,12 @@ program::Evaluation followed(const machine::Machine& machine, const program::Pro
     if (found.link_bytes[link] == 0) continue;
     found.time = std::max(found.time, carried(found.link_bytes[link], machine.network.links[link].bandwidth));
   }
-  for (DeviceId device = 0; device < program.devices.size(); ++device)
-    found.peak_memory.push_back(program::memory_peak(program, device).total);
+  std::map<std::vector<program::BlockId>, std::int64_t> peaks;  // of devices that do the same
+  for (DeviceId device = 0; device < program.devices.size(); ++device) {
+    const auto [peak, added] = peaks.try_emplace(program.devices[device].streams, 0);
+    if (added) peak->second = program::memory_peak(program, device).total;
+    found.peak_memory.push_back(peak->second);
+  }
   return found;
 }
 
@@ -200,7 +208,7 @@ program::Evaluation lower_bound(const machine::Machine& machine, const program::
     return needs_all(program.collectives[index], program.groups[group]);
   };
   rules.collective = [](std::uint32_t, GroupId) { return Time{0}; };
-  rules.kernel_joins = false;
+  rules.kernel_joins = [](std::uint32_t, GroupId) { return false; };
   rules.kernel = [](std::uint32_t, GroupId) { return Time{0}; };
   rules.events = false;
   return followed(machine, program, costs, rules);
@@ -217,7 +225,14 @@ program::Evaluation estimate(const machine::Machine& machine, const program::Pro
     const machine::Network& network = machine.network;
     return duration_at_rate(bytes, network.links[network.router->next(from, to)].bandwidth);
   };
-  rules.joins = [](std::uint32_t, GroupId) { return true; };
+  // Others, such as all but the root of a broadcast, go on by themselves: the root of the next one may be among them.
+  rules.joins = [&](std::uint32_t index, GroupId group) {
+    return needs_all(program.collectives[index], program.groups[group]);
+  };
+  rules.kernel_joins = [&](std::uint32_t index, GroupId group) {
+    const auto members = static_cast<std::uint32_t>(program.groups[group].members.size());
+    return members > 1 && !program::destinations(program.kernels[index], 0, members).empty();
+  };
   rules.collective = [&](std::uint32_t index, GroupId group) { return times(index, group); };
   rules.kernel = [&](std::uint32_t index, GroupId group) {
     return kernel_time(machine, program.kernels[index], program.groups[group]);

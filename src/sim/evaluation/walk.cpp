@@ -101,16 +101,24 @@ struct Meeting {
 };
 
 struct Event {
-  std::vector<std::pair<Time, std::int64_t>> raised;  ///< when and how often, sorted
-  std::int64_t taken = 0;
+  std::deque<std::pair<Time, std::int64_t>> raised;  ///< when and how often, sorted; without those of `forgotten`
+  std::int64_t taken = 0, forgotten = 0;
   std::vector<std::pair<std::int64_t, int>> waiting;  ///< for which count, stream
 
   [[nodiscard]] std::optional<Time> time_of(std::int64_t count) const {
+    count -= forgotten;
     for (const auto& [time, times] : raised) {
       count -= times;
       if (count <= 0) return time;
     }
     return std::nullopt;
+  }
+  /// What was taken is not looked at again.
+  void forget() {
+    while (!raised.empty() && forgotten + raised.front().second <= taken) {
+      forgotten += raised.front().second;
+      raised.pop_front();
+    }
   }
 };
 
@@ -207,7 +215,7 @@ class Walk {
       }
       case Op::kernel: {
         const program::GroupId group = bound.groups[program_.kernels[one.a].group_slot];
-        if (!rules_.kernel_joins) {
+        if (!rules_.kernel_joins(one.a, group)) {
           stream.clock = saturating_add(stream.clock, rules_.kernel(one.a, group));
           return true;
         }
@@ -234,6 +242,7 @@ class Walk {
   }
 
   void call(Stream& stream, const Instruction& one) {
+    if (one.count == 0) return;
     const Alone* alone = alone_of_[stream.device]->find(one.a);
     if (alone == nullptr) {
       stream.frames.push_back({one.a, 0, one.count});
@@ -298,6 +307,7 @@ class Walk {
     const auto at = event.time_of(event.taken);
     if (at) {
       stream.clock = std::max(stream.clock, *at);
+      event.forget();
     } else {
       event.waiting.emplace_back(event.taken, index);
     }

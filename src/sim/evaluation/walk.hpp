@@ -23,7 +23,7 @@ struct WalkRules {
   std::function<bool(std::uint32_t index, program::GroupId group)> joins;
   /// Program::kernels[index] on each member of its group, and whether these wait for each other.
   std::function<Time(std::uint32_t index, program::GroupId group)> kernel;
-  bool kernel_joins = true;
+  std::function<bool(std::uint32_t index, program::GroupId group)> kernel_joins;
   /// Whether a wait for an event takes until it was raised; false: no time.
   bool events = true;
 };
