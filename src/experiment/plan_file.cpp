@@ -1,6 +1,9 @@
 #include "plan_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "fingerprint.hpp"
 #include "tessera/base/error.hpp"
@@ -26,7 +29,7 @@ const config::Schema<PlanHead>& plan_head_schema() {
     s.text("machine", &PlanHead::machine, "fingerprint of the [machine] table");
     s.text("model", &PlanHead::model, "fingerprint of the [model] table").optional();
     s.also_accept("predicted", "times that the search predicted");
-    s.also_accept("candidates", "plans that the search simulated");
+    s.also_accept("candidates", "what the search tried, at most 20");
     return s;
   }();
   return schema;
@@ -41,11 +44,36 @@ const Table* table_in(const Table& plan, const std::string& key, Diagnostics& di
 }
 
 /// "223.9 ms predicted, 211.7 ms simulated, taken, search, layouts kept: fc1 {K, P(2x2)}; ..."
-std::string candidate_text(const program::search::Tried& one) {
-  const std::string simulated =
-      one.cost > 0 ? config::format_rounded(one.cost, config::Unit::time) + " simulated" : "cannot run";
-  return fmt::format("{} predicted, {}{}, {}: {}", config::format_rounded(one.predicted, config::Unit::time), simulated,
-                     one.accepted ? ", taken" : "", one.origin, one.candidate);
+std::string candidate_text(const program::search::Tried& one, bool is_taken) {
+  const auto rounded = [](Time time) { return config::format_rounded(time, config::Unit::time); };
+  std::vector<std::string> said;
+  if (one.predicted > 0) said.push_back(rounded(one.predicted) + " predicted");
+  said.push_back(one.cost > 0 ? rounded(one.cost) + " " + program::name_of(one.fidelity) : "cannot run");
+  if (is_taken) said.emplace_back("taken");
+  if (!one.origin.empty()) said.push_back(one.origin);
+  return fmt::format("{}: {}", fmt::join(said, ", "), one.candidate);
+}
+
+constexpr std::size_t most_candidates = 20;
+
+/// What a search tried, the fastest first where it is much; /search of a result has all of it.
+std::shared_ptr<Table> candidates_of(std::vector<program::search::Tried> tried) {
+  const Time best = tried.empty() ? 0 : tried.back().best;
+  const auto taken = std::ranges::find_if(
+      tried, [best](const program::search::Tried& one) { return one.accepted && one.cost == best; });
+  const std::int64_t step = taken == tried.end() ? -1 : taken->step;
+  if (tried.size() > most_candidates) {
+    std::ranges::stable_sort(tried, {}, [](const program::search::Tried& one) {
+      return std::pair(one.cost > 0 ? one.cost : never, one.step);
+    });
+    tried.resize(most_candidates);
+  }
+  auto table = std::make_shared<Table>();
+  for (std::size_t i = 0; i < tried.size(); ++i) {
+    const bool is_taken = tried[i].accepted && tried[i].cost == best && tried[i].step == step;
+    table->set(fmt::format("{:03}", i + 1), {candidate_text(tried[i], is_taken), {}});
+  }
+  return table;
 }
 
 }  // namespace
@@ -95,9 +123,7 @@ std::string plan_text(const Experiment& experiment, const Table& resolved, const
   for (const auto& [name, time] : experiment.searched.predicted)
     put(*predicted, name, config::format_rounded(time, config::Unit::time));
   if (!predicted->entries().empty()) head->set("predicted", {predicted, {}});
-  const auto candidates = std::make_shared<Table>();
-  for (std::size_t i = 0; i < experiment.searched.table.size(); ++i)
-    put(*candidates, fmt::format("{:03}", i + 1), candidate_text(experiment.searched.table[i]));
+  const auto candidates = candidates_of(experiment.searched.table);
   if (!candidates->entries().empty()) head->set("candidates", {candidates, {}});
   plan.set("plan", {head, {}});
   const std::shared_ptr<Table> strategy = config::clone(*resolved.find("strategy")->table());

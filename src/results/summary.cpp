@@ -239,6 +239,7 @@ std::string search_text(const h5::Reader& file) {
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return plans.integer(a, "cost_ps") < plans.integer(b, "cost_ps");
   });
+  if (order.empty()) return {};
   std::string text =
       fmt::format("{:<46}{:>12}{:>14}\n", "plans of the search, by simulated time", "predicted", "simulated");
   for (std::size_t i = 0; i < std::min(order.size(), most_plans); ++i) {

@@ -147,8 +147,9 @@ TEST_CASE("primepar: a plan to compare with is among the plans, and is all of on
 TEST_CASE("primepar: how many plans are simulated, and when none is") {
   for (const char* off : {"simulated = 0", "simulated = 1"}) {
     const Planned found = plan(off);
-    CHECK(found.plan.table.empty());
-    CHECK(found.plan.predicted.size() > 0);
+    REQUIRE(found.plan.table.size() == 1);  // the best predicted one
+    CHECK(found.plan.table[0].fidelity == program::Fidelity::estimate);
+    CHECK(found.plan.table[0].cost == found.plan.predicted.back().second);
   }
   const auto searched = [](const Searched& plan) {
     return std::ranges::count_if(plan.table, [](const Tried& one) { return one.origin == "search"; });

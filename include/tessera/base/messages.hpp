@@ -34,6 +34,7 @@ template <class T>
     if (!bytes.empty()) std::memcpy(bytes.data(), std::data(value), bytes.size());
     return bytes;
   } else if constexpr (std::is_trivially_copyable_v<T>) {
+    static_assert(!std::is_pointer_v<T>, "an address means nothing on another rank");
     Bytes bytes(sizeof value);
     std::memcpy(bytes.data(), &value, sizeof value);
     return bytes;
@@ -80,14 +81,20 @@ template <class T>
 template <class T>
 [[nodiscard]] std::vector<T> gather(Communicator& comm, T value) {
   if (comm.size() == 1) return {std::move(value)};
-  return messages::from_all<T>(comm.gather(messages::to_bytes(value)));
+  if constexpr (std::is_same_v<T, Bytes>)
+    return comm.gather(value);
+  else
+    return messages::from_all<T>(comm.gather(messages::to_bytes(value)));
 }
 
 /// The same on every rank.
 template <class T>
 [[nodiscard]] std::vector<T> all_gather(Communicator& comm, T value) {
   if (comm.size() == 1) return {std::move(value)};
-  return messages::from_all<T>(comm.all_gather(messages::to_bytes(value)));
+  if constexpr (std::is_same_v<T, Bytes>)
+    return comm.all_gather(value);
+  else
+    return messages::from_all<T>(comm.all_gather(messages::to_bytes(value)));
 }
 
 /// Vectors behind each other: of gather() and all_gather().

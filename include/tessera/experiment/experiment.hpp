@@ -1,9 +1,6 @@
 // From an experiment file to everything that a run needs (docs/experiments.md).
 //
-//   config::Diagnostics diagnostics;
-//   Source source = load("gpt3.toml", {parse_setting("strategy.tensor=4")}, input_folders(), diagnostics);   // rank 0
-//   alone auto experiment = build(*source.table, diagnostics);                                                      //
-//   every rank diagnostics.throw_if_errors();
+// tessera/experiment/run.hpp shows the way from a file to results.
 #pragma once
 
 #include <filesystem>

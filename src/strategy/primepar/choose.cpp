@@ -154,6 +154,18 @@ Searched search_plan(const Setup& setup, const Job& job) {
   }
   searched.found = table_of(setup.graph, layers_of(taken));
   searched.predicted = predictions(setup, result, taken);
+  if (runs.empty() && space.given.empty()) {
+    const Proposal& one = result.candidates.front();
+    searched.table.push_back({0,
+                              plan_text(setup.graph, layers_of(0)),
+                              program::Fidelity::estimate,
+                              one.predicted,
+                              true,
+                              {},
+                              one.predicted,
+                              one.origin,
+                              one.predicted});
+  }
   Time best = 0;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const Proposal& one = result.candidates[i];
