@@ -5,6 +5,7 @@
 #include <onnx/shape_inference/implementation.h>
 
 #include <exception>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -54,7 +55,7 @@ class Reader {
       : source_(source), file_(std::move(file)), diagnostics_(diagnostics) {}
 
   Graph read() {
-    graph_.name = source_.name();
+    graph_.name = std::filesystem::path(file_).stem().string();  // exporters all write the same name
     note_shapes();
     note_trained();
     for (const TensorProto& weight : source_.initializer()) {
