@@ -1,19 +1,61 @@
-// tessera show: the summary of a result file.
+// tessera show: the summary of a result file, or the computation graph of a model.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 
 #include "command.hpp"
+#include "tessera/experiment/experiment.hpp"
 #include "tessera/results/results.hpp"
 
 namespace tessera::app {
+namespace {
+
+struct Options {
+  std::string path, graph;
+  std::int64_t sequence = 0;
+  bool force = false;
+};
+
+void show_result(const std::string& path) {
+  print(results::summary(path));
+  warn(results::unchecked(path));
+}
+
+void show_graph(const Options& options) {
+  results::check_output(options.graph, options.force);
+  config::Diagnostics diagnostics;
+  const workload::Graph graph =
+      experiment::model_graph(options.path, options.sequence, experiment::input_folders(), diagnostics);
+  diagnostics.throw_if_errors();
+  results::write_text(options.graph, workload::to_dot(graph), options.force);
+  print(fmt::format("{}: {} nodes in {} segments, {} edges, {} parameters, {:.4g} GFLOP forward\n", graph.name,
+                    graph.nodes.size(), workload::segments(graph).size(), graph.edges().size(), graph.parameters(),
+                    1e-9 * static_cast<double>(graph.flops())));
+}
+
+}  // namespace
 
 Command add_show(CLI::App& app) {
-  auto path = std::make_shared<std::string>();
-  CLI::App* options = app.add_subcommand("show", "Print the summary of a result file.");
-  options->add_option("RESULT", *path, "a result of tessera run (HDF5)")->required();
-  return {options, [path] {
+  auto chosen = std::make_shared<Options>();
+  CLI::App* options = app.add_subcommand("show", "Print the summary of a result file, or write a model's graph.");
+  options
+      ->add_option("RESULT", chosen->path,
+                   "a result of tessera run (HDF5); with --graph the name of a model, or a file")
+      ->required();
+  CLI::Option* graph = options->add_option(
+      "--graph", chosen->graph, "write the computation graph of this model for Graphviz (*.dot): dot -Tsvg OUT.dot");
+  options
+      ->add_option("--sequence", chosen->sequence,
+                   "tokens of the sequence; otherwise as many as the model has positions for")
+      ->check(CLI::PositiveNumber)
+      ->needs(graph);
+  options->add_flag("--force", chosen->force, "replace the file of --graph")->needs(graph);
+  return {options, [chosen] {
             return guarded(false, [&] {
-              print(results::summary(*path));
-              warn(results::unchecked(*path));
+              if (chosen->graph.empty())
+                show_result(chosen->path);
+              else
+                show_graph(*chosen);
               return ExitCode::done;
             });
           }};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "model_fields.hpp"
+#include "tessera/workload/graph_file.hpp"
 #include "tessera/workload/operator.hpp"
 
 namespace tessera::workload {
@@ -188,7 +189,7 @@ Model read_model_file(const std::string& text, const std::string& file, config::
 }
 
 std::vector<const config::SchemaBase*> schemas() {
-  std::vector<const config::SchemaBase*> all = {&model_schema()};
+  std::vector<const config::SchemaBase*> all = {&model_schema(), &graph_schema()};
   for (const CostModelKind& kind : cost_model_kinds()) all.push_back(&kind.schema());
   return all;
 }

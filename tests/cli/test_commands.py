@@ -128,6 +128,17 @@ class RoundTrips(CliTest):
         self.assertIn("A small GPT", printed)
         self.assertEqual(self.tessera("show", "out.h5", environment=WITHOUT_MPI).stdout, printed)
 
+    def test_show_writes_the_graph_of_a_model(self):
+        said = self.tessera("show", "gpt2", "--graph", "g.dot", "--sequence", "64", environment=WITHOUT_MPI).stdout
+        # Embedding and its sum, 12 layers of 12 operators, norm and logits; 124,439,808 parameters.
+        self.assertRegex(said, r"^gpt2: 148 nodes in \d+ segments, \d+ edges, 124439808 parameters, [\d.]+ GFLOP forward\n$")
+        drawn = (self.folder / "g.dot").read_text()
+        self.assertIn('label="layer11.mlp_residual', drawn)
+        self.tessera("show", "gpt2", "--graph", "g.dot", code=4)
+        self.tessera("show", "gpt2", "--graph", "g.dot", "--force")
+        self.assertIn("unknown model", self.tessera("show", "gpt-2", "--graph", "x.dot", code=2).stderr)
+        self.assertFalse((self.folder / "x.dot").exists())
+
     def test_the_timeline_holds_every_device(self):
         self.simulate("generation.toml", "out.h5", "--set", "record.timeline=true", ranks=2)
         self.tessera("timeline", "out.h5", "-o", "t.json", environment=WITHOUT_MPI)

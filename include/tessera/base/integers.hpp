@@ -15,4 +15,10 @@ namespace tessera {
   return a > most - b ? most : a + b;
 }
 
+/// a x b, staying at the largest value likewise.
+[[nodiscard]] constexpr std::int64_t saturating_product(std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  return b != 0 && a > most / b ? most : a * b;
+}
+
 }  // namespace tessera

@@ -14,6 +14,7 @@
 #include "tessera/machine/machine.hpp"
 #include "tessera/program/collective.hpp"
 #include "tessera/strategy/strategy.hpp"
+#include "tessera/workload/graph.hpp"
 #include "tessera/workload/model.hpp"
 #include "tessera/workload/operator.hpp"
 
@@ -127,6 +128,13 @@ enum class Listing { machines, models, recipes, experiments };
 /// All of them in these input folders, sorted by name within each folder of experiments. A file that could not be used
 /// is listed with the reason.
 [[nodiscard]] std::vector<Listed> list(Listing what, const std::vector<std::filesystem::path>& folders);
+
+/// The computation graph of a model: of a name or a file as `model` in an experiment may say, a forward pass of one
+/// sequence (0: of as many tokens as the model has positions for, or else 2048); of a file that lists nodes, that
+/// graph.
+[[nodiscard]] workload::Graph model_graph(const std::string& model, std::int64_t sequence,
+                                          const std::vector<std::filesystem::path>& folders,
+                                          config::Diagnostics& diagnostics);
 
 /// The schemas of all layers, sorted by path.
 [[nodiscard]] std::vector<const config::SchemaBase*> schemas(

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
-#include "tessera/base/error.hpp"
+#include "tessera/workload/graph.hpp"
 
 namespace tessera::strategy::primepar {
 namespace {
@@ -22,6 +23,8 @@ std::array<std::vector<workload::Operator>, 3> streams_of(const OperatorSet& set
   return found;
 }
 
+/// The nodes of a layer's graph (workload/graph.hpp), each with the dimensions by which it can be cut, and how the
+/// elements of a tensor are called on both of its ends.
 class LayerGraph {
  public:
   LayerGraph(const workload::Model& model, const Workload& workload) : model_(model), workload_(workload) {
@@ -31,151 +34,124 @@ class LayerGraph {
     shape.datatype = workload.datatype;
     shape.gradient_bytes = graph_.element = workload::bytes_per_element(workload.datatype);
     graph_.datatype = workload.datatype;
-    layer_ = workload::transformer_layer(model, shape);
+    source_ = workload::layer_graph(model, shape);
   }
 
-  Graph layer() {
-    const int norm = add_norm("attention_norm", layer_.attention_norm);
-    const int context = add_attention(norm);
-    const int projection = add_linear("projection", context_width(), model_.hidden, layer_.projection);
-    connect_columns(context, projection);
-    const int residual = add_streaming("attention_residual", hidden(), layer_.attention_residual, false);
-    connect(projection, residual);
-    const int mlp_norm = add_norm("mlp_norm", layer_.mlp_norm);
-    connect(residual, mlp_norm);
-    const auto [fc1, fc2] = add_mlp();
-    connect(mlp_norm, fc1);
-    const int out = add_streaming("mlp_residual", hidden(), layer_.mlp_residual, false);
-    connect(fc2, out);
-    connect(residual, out);
-    connect(out, norm, true);
-    connect(out, residual, true);
-    return std::move(graph_);
-  }
-
-  Graph mlp() {
-    add_mlp();
+  /// Of these nodes; all without any.
+  Graph make(const std::vector<std::string>& names) {
+    std::map<workload::GraphNodeId, int> taken;
+    for (workload::GraphNodeId id = 0; id < source_.nodes.size(); ++id) {
+      const workload::GraphNode& node = source_.nodes[id];
+      if (!names.empty() && std::ranges::find(names, node.name) == names.end()) continue;
+      taken[id] = static_cast<int>(graph_.nodes.size());
+      graph_.nodes.push_back(node_of(node));
+    }
+    for (const workload::GraphEdge& edge : source_.edges()) {
+      if (taken.count(edge.from) != 0 && taken.count(edge.to) != 0)
+        connect(taken[edge.from], taken[edge.to], source_.tensors[edge.tensor].name);
+    }
+    if (names.empty()) connect_layers();
     return std::move(graph_);
   }
 
  private:
-  [[nodiscard]] Operator& op(int node) { return graph_.nodes[static_cast<std::size_t>(node)].op; }
+  [[nodiscard]] const Operator& op(int node) const { return graph_.nodes[static_cast<std::size_t>(node)].op; }
   [[nodiscard]] std::int64_t queries() const { return model_.heads / model_.kv_heads; }
-  [[nodiscard]] std::int64_t context_width() const { return model_.heads * model_.head_dim; }
   /// Columns of a head of keys and values: its query heads, then its keys, then its values.
   [[nodiscard]] std::int64_t head_width() const { return (queries() + 2) * model_.head_dim; }
-  [[nodiscard]] std::vector<Dimension> tokens() const {
-    return {{"B", workload_.global_batch}, {"M", workload_.sequence}};
-  }
-  [[nodiscard]] std::vector<Dimension> hidden() const {
-    std::vector<Dimension> dimensions = tokens();
-    dimensions.push_back({"H", model_.hidden});
-    return dimensions;
+  [[nodiscard]] std::int64_t gates() const { return model_.gated_mlp ? 2 : 1; }
+  [[nodiscard]] Dimension batch() const { return {"B", workload_.global_batch}; }
+  [[nodiscard]] Dimension tokens() const { return {"M", workload_.sequence}; }
+
+  [[nodiscard]] Node node_of(const workload::GraphNode& node) const {
+    const std::string& name = node.name;
+    const std::int64_t context = model_.heads * model_.head_dim;
+    if (name == "qkv") return linear_node(node, model_.hidden, model_.kv_heads * head_width());
+    if (name == "projection") return linear_node(node, context, model_.hidden);
+    if (name == "fc1") return linear_node(node, model_.hidden, gates() * model_.ffn_hidden);
+    if (name == "fc2") return linear_node(node, model_.ffn_hidden, model_.hidden);
+    if (name == "attention_norm" || name == "mlp_norm") return norm_node(node);
+    if (name == "activation") return activation_node(node);
+    if (name == "softmax") return softmax_node(node);
+    if (name == "scores" || name == "context") return product_node(node);
+    return {streaming(name, {batch(), tokens(), {"H", model_.hidden}}), streams_of(node.work), false,
+            node.work.kept_inside, 0};
   }
 
-  int add(Node node) {
-    graph_.nodes.push_back(std::move(node));
-    return static_cast<int>(graph_.nodes.size()) - 1;
-  }
-
-  int add_linear(const std::string& name, std::int64_t in, std::int64_t out, const OperatorSet& set) {
-    return add({linear(name, workload_.global_batch, workload_.sequence, in, out), streams_of(set), true, 0, 1});
-  }
-
-  int add_streaming(const std::string& name, const std::vector<Dimension>& dimensions, const OperatorSet& set,
-                    bool keeps_input) {
-    return add({streaming(name, dimensions), streams_of(set), keeps_input, set.kept_inside, 0});
+  [[nodiscard]] Node linear_node(const workload::GraphNode& node, std::int64_t in, std::int64_t out) const {
+    return {linear(node.name, workload_.global_batch, workload_.sequence, in, out), streams_of(node.work), true, 0, 1};
   }
 
   /// Each token's mean and variance are known once those with its other elements have said theirs.
-  int add_norm(const std::string& name, const OperatorSet& set) {
-    Node node{streaming(name, hidden(), {2}), streams_of(set), true, 0,
+  [[nodiscard]] Node norm_node(const workload::GraphNode& node) const {
+    Node made{streaming(node.name, {batch(), tokens(), {"H", model_.hidden}}, {2}), streams_of(node.work), true, 0,
               model_.norm == workload::Norm::layernorm ? 2 : 1};
-    node.op.statistics = {0, 1};
-    return add(std::move(node));
+    made.op.statistics = {0, 1};
+    return made;
   }
 
-  /// The streaming operators of the core by the operator that they belong to: layouts to the products, the others to
-  /// the softmax between them.
-  [[nodiscard]] std::array<std::vector<workload::Operator>, 3> core_streams(const std::string& layout, int phase) {
-    std::array<std::vector<workload::Operator>, 3> all = streams_of(layer_.attention_core), found;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      for (const workload::Operator& one : all[i]) {
-        const bool is_layout = one.kind == OperatorKind::copy;
-        if (layout.empty() ? !is_layout : one.name == layout && static_cast<int>(i) == phase) found[i].push_back(one);
-      }
-    }
-    return found;
-  }
-
-  int add_attention(int norm) {
-    const std::int64_t columns = model_.kv_heads * head_width();
-    const int qkv = add_linear("qkv", model_.hidden, columns, layer_.qkv);
-    connect(norm, qkv);
+  /// Products of every head.
+  [[nodiscard]] Node product_node(const workload::GraphNode& node) const {
     const Heads heads{workload_.global_batch, model_.kv_heads, queries()};
     const std::int64_t s = workload_.sequence, d = model_.head_dim;
-    const int scores = add({matmul("scores", heads, s, d, s), core_streams("qkv gradient layout", 1), true, 0, 0});
-    Node softmax{
-        streaming("softmax",
-                  {{"B", heads.batch}, {"H", heads.heads}, {"G", heads.queries, true}, {"M", s}, {"K", s, true}}),
-        core_streams("", 0), false, 0, 0};
-    // With dropout its output is kept beside what the dropout makes of it, and the mask.
-    const std::int64_t probabilities = heads.batch * model_.heads * s * s;
-    if (model_.dropout) softmax.kept = (graph_.element + 1) * probabilities;
-    const int middle = add(std::move(softmax));
-    const int context = add({matmul("context", heads, s, s, d), core_streams("context layout", 0), true, 0, 0});
-    connect_heads(qkv, scores, context);
-    connect(scores, middle);
-    connect(middle, context);
-    return context;
+    const bool is_scores = node.name == "scores";
+    return {matmul(node.name, heads, s, is_scores ? d : s, is_scores ? s : d), streams_of(node.work), true, 0, 0};
   }
 
-  /// Queries, keys and values are columns of the projection, head by head.
-  void connect_heads(int qkv, int scores, int context) {
-    enum : int { b, h, g, m, n, k };
-    const std::int64_t d = model_.head_dim, width = head_width();
-    const TensorView made{{0, {{0, 1}}}, {0, {{1, 1}}}, {0, {{3, 1}}}};
-    const TensorView q{{0, {{b, 1}}}, {0, {{m, 1}}}, {0, {{h, width}, {g, d}, {n, 1}}}};
-    const TensorView keys{{0, {{b, 1}}}, {0, {{k, 1}}}, {queries() * d, {{h, width}, {n, 1}}}};
-    const TensorView values{{0, {{b, 1}}}, {0, {{n, 1}}}, {(queries() + 1) * d, {{h, width}, {k, 1}}}};
-    graph_.edges.push_back({qkv, scores, {made, q, Tensor::input}});
-    graph_.edges.push_back({qkv, scores, {made, keys, Tensor::weight}});
-    graph_.edges.push_back({qkv, context, {made, values, Tensor::weight}});
-  }
-
-  /// The heads of the context are the columns that the projection adds up.
-  void connect_columns(int context, int projection) {
-    enum : int { b, h, g, m, n, k };
-    const std::int64_t d = model_.head_dim;
-    const TensorView made{{0, {{b, 1}}}, {0, {{m, 1}}}, {0, {{h, queries() * d}, {g, d}, {k, 1}}}};
-    const TensorView read{{0, {{0, 1}}}, {0, {{1, 1}}}, {0, {{2, 1}}}};
-    graph_.edges.push_back({context, projection, {made, read, Tensor::input}});
+  /// With dropout its output is kept beside what the dropout makes of it, and the mask.
+  [[nodiscard]] Node softmax_node(const workload::GraphNode& node) const {
+    const Dimension keys{"K", workload_.sequence, true}, groups{"G", queries(), true};
+    const std::int64_t output = source_.tensors[node.writes.front()].bytes;
+    return {streaming(node.name, {batch(), {"H", model_.kv_heads}, groups, tokens(), keys}), streams_of(node.work),
+            false, node.work.kept_inside - output, 0};
   }
 
   /// A gated MLP's first linear makes two columns for each of the activation.
-  std::pair<int, int> add_mlp() {
-    const std::int64_t gates = model_.gated_mlp ? 2 : 1;
-    const int fc1 = add_linear("fc1", model_.hidden, gates * model_.ffn_hidden, layer_.fc1);
-    std::vector<Dimension> dimensions = tokens();
-    dimensions.push_back({"F", model_.ffn_hidden});
-    dimensions.push_back({"gates", gates, true});
-    const int activation = add_streaming("activation", dimensions, layer_.activation, true);
-    op(activation).tensors[2] = {0, 1, 2};
-    const TensorView made{{0, {{0, 1}}}, {0, {{1, 1}}}, {0, {{3, 1}}}};
-    const TensorView read{{0, {{0, 1}}}, {0, {{1, 1}}}, {0, {{2, gates}, {3, 1}}}};
-    graph_.edges.push_back({fc1, activation, {made, read, Tensor::input}});
-    const int fc2 = add_linear("fc2", model_.ffn_hidden, model_.hidden, layer_.fc2);
-    connect(activation, fc2);
-    return {fc1, fc2};
+  [[nodiscard]] Node activation_node(const workload::GraphNode& node) const {
+    Node made{streaming(node.name, {batch(), tokens(), {"F", model_.ffn_hidden}, {"gates", gates(), true}}),
+              streams_of(node.work), true, node.work.kept_inside, 0};
+    made.op.tensors[2] = {0, 1, 2};
+    return made;
   }
 
-  void connect(int from, int to, bool to_next_layer = false) {
-    graph_.edges.push_back({from, to, plain(op(from), op(to)), to_next_layer});
+  void connect(int from, int to, const std::string& tensor) {
+    graph_.edges.push_back({from, to, shared(from, to, tensor)});
+  }
+
+  [[nodiscard]] Shared shared(int from, int to, const std::string& tensor) const {
+    enum : int { b, h, g, m, n, k };
+    const std::int64_t d = model_.head_dim, width = head_width();
+    const TensorView made{{0, {{0, 1}}}, {0, {{1, 1}}}, {0, {{3, 1}}}};
+    const TensorView read{{0, {{0, 1}}}, {0, {{1, 1}}}, {0, {{2, 1}}}};
+    // Queries, keys and values are columns of the projection, head by head.
+    if (tensor == "queries")
+      return {made, {{0, {{b, 1}}}, {0, {{m, 1}}}, {0, {{h, width}, {g, d}, {n, 1}}}}, Tensor::input};
+    if (tensor == "keys")
+      return {made, {{0, {{b, 1}}}, {0, {{k, 1}}}, {queries() * d, {{h, width}, {n, 1}}}}, Tensor::weight};
+    if (tensor == "values")
+      return {made, {{0, {{b, 1}}}, {0, {{n, 1}}}, {(queries() + 1) * d, {{h, width}, {k, 1}}}}, Tensor::weight};
+    // The heads of the context are the columns that the projection adds up.
+    if (tensor == "context")
+      return {{{0, {{b, 1}}}, {0, {{m, 1}}}, {0, {{h, queries() * d}, {g, d}, {k, 1}}}}, read, Tensor::input};
+    if (tensor == "fc1") return {made, {{0, {{0, 1}}}, {0, {{1, 1}}}, {0, {{2, gates()}, {3, 1}}}}, Tensor::input};
+    return plain(op(from), op(to));
+  }
+
+  /// What the last node makes is the next layer's input.
+  void connect_layers() {
+    const int last = static_cast<int>(graph_.nodes.size()) - 1;
+    for (std::size_t i = 0; i < source_.nodes.size(); ++i) {
+      for (const workload::TensorId id : source_.nodes[i].reads) {
+        if (source_.tensors[id].kind != workload::TensorKind::input) continue;
+        const int node = static_cast<int>(i);
+        graph_.edges.push_back({last, node, plain(op(last), op(node)), true});
+      }
+    }
   }
 
   const workload::Model& model_;
   const Workload& workload_;
-  workload::LayerOperators layer_;
+  workload::Graph source_;
   Graph graph_;
 };
 
@@ -198,7 +174,7 @@ bool Graph::reads_input(std::size_t node) const {
 
 Graph make_graph(const std::string& name, const workload::Model& model, const Workload& workload) {
   LayerGraph graph(model, workload);
-  return name == "mlp" ? graph.mlp() : graph.layer();
+  return graph.make(name == "mlp" ? std::vector<std::string>{"fc1", "activation", "fc2"} : std::vector<std::string>{});
 }
 
 const std::vector<std::string>& graph_names() {

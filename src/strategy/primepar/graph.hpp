@@ -43,7 +43,7 @@ struct Graph {
   [[nodiscard]] bool reads_input(std::size_t node) const;
 };
 
-/// "layer" or "mlp" of a dense model. The operators are those of Megatron-LM's layer (workload/transformer.hpp).
+/// "layer" or "mlp" of a dense model: of workload::layer_graph() all nodes, or these.
 [[nodiscard]] Graph make_graph(const std::string& name, const workload::Model& model, const Workload& workload);
 [[nodiscard]] const std::vector<std::string>& graph_names();
 

@@ -1,0 +1,24 @@
+// Computation graphs from files (docs/models.md).
+#pragma once
+
+#include <string>
+
+#include "tessera/base/config.hpp"
+#include "tessera/workload/graph.hpp"
+
+namespace tessera::workload {
+
+/// From what a file holds: `*.onnx`, `*.json` or, under any other name, TOML. Problems go to `diagnostics`; the graph
+/// is of no use then. Otherwise it passes check_graph().
+[[nodiscard]] Graph read_graph_file(const std::string& content, const std::string& file,
+                                    config::Diagnostics& diagnostics);
+/// Whether this build reads ONNX (the package libonnx-dev).
+[[nodiscard]] bool reads_onnx();
+
+/// A table of tensors and nodes as in a file of TOML: a graph as it stands in a resolved experiment.
+[[nodiscard]] Graph read_graph(const config::Table& table, config::Diagnostics& diagnostics);
+/// The same table: read_graph() of it is the graph again.
+[[nodiscard]] std::shared_ptr<config::Table> graph_table(const Graph& graph);
+[[nodiscard]] const config::SchemaBase& graph_schema();
+
+}  // namespace tessera::workload

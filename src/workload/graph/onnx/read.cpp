@@ -1,0 +1,223 @@
+// From ONNX's nodes and values to operators and tensors. Shapes come from the library's own inference.
+#ifdef TESSERA_ONNX
+#include <fmt/format.h>
+#include <onnx/onnx_pb.h>
+#include <onnx/shape_inference/implementation.h>
+
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "onnx.hpp"
+#include "operators.hpp"
+#include "tessera/base/error.hpp"
+#include "tessera/base/integers.hpp"
+
+namespace tessera::workload {
+namespace {
+
+using onnx::TensorProto;
+
+struct Element {
+  std::string datatype;    ///< as operators call it; empty: no number that anything computes with
+  std::int64_t bytes = 4;  ///< of one
+};
+
+Element element_of(int type) {
+  switch (type) {
+    case TensorProto::FLOAT:
+      return {"fp32", 4};
+    case TensorProto::FLOAT16:
+      return {"fp16", 2};
+    case TensorProto::BFLOAT16:
+      return {"bf16", 2};
+    case TensorProto::INT8:
+    case TensorProto::UINT8:
+      return {"int8", 1};
+    case TensorProto::BOOL:
+      return {"", 1};
+    case TensorProto::INT64:
+    case TensorProto::UINT64:
+    case TensorProto::DOUBLE:
+      return {"", 8};
+    case TensorProto::INT16:
+    case TensorProto::UINT16:
+      return {"", 2};
+    default:
+      return {"", 4};
+  }
+}
+
+class Reader {
+ public:
+  Reader(const onnx::GraphProto& source, std::string file, config::Diagnostics& diagnostics)
+      : source_(source), file_(std::move(file)), diagnostics_(diagnostics) {}
+
+  Graph read() {
+    graph_.name = std::filesystem::path(file_).stem().string();  // exporters all write the same name
+    note_shapes();
+    note_trained();
+    for (const TensorProto& weight : source_.initializer()) {
+      const Shape shape(weight.dims().begin(), weight.dims().end());
+      const bool is_number = !element_of(weight.data_type()).datatype.empty();
+      const bool is_trained = is_number && not_trained_.count(weight.name()) == 0;
+      add(weight.name(), is_trained ? TensorKind::parameter : TensorKind::constant, shape, weight.data_type());
+    }
+    for (const onnx::ValueInfoProto& input : source_.input()) {
+      if (ids_.count(input.name()) == 0) add(input.name(), TensorKind::input);
+    }
+    for (const onnx::NodeProto& node : source_.node()) read_node(node);
+    return std::move(graph_);
+  }
+
+ private:
+  void problem(const std::string& what) { diagnostics_.error({file_, 0, 0}, what); }
+
+  void note_shapes() {
+    for (const auto* values : {&source_.input(), &source_.value_info(), &source_.output()}) {
+      for (const onnx::ValueInfoProto& value : *values) {
+        const auto& type = value.type().tensor_type();
+        Shape shape;
+        bool is_known = type.has_shape();
+        for (const auto& dimension : type.shape().dim()) {
+          is_known = is_known && dimension.has_dim_value() && dimension.dim_value() >= 0;
+          shape.push_back(dimension.dim_value());
+        }
+        if (is_known) shapes_[value.name()] = {std::move(shape), type.elem_type()};
+      }
+    }
+  }
+
+  /// Weights that an operator reads and nobody trains.
+  void note_trained() {
+    for (const onnx::NodeProto& node : source_.node()) {
+      const OnnxOperator* op = find_onnx_operator(node.op_type());
+      if (op == nullptr) continue;
+      for (const std::size_t input : op->not_trained)
+        if (input < static_cast<std::size_t>(node.input_size()))
+          not_trained_.insert(node.input(static_cast<int>(input)));
+    }
+  }
+
+  void add(const std::string& name, TensorKind kind) {
+    const auto shape = shapes_.find(name);
+    if (shape == shapes_.end()) {
+      // Those behind it are not known either.
+      if (!is_shape_missing_)
+        problem(fmt::format("the shape of \"{}\" is not known: every dimension has to be a number", name));
+      is_shape_missing_ = true;
+      return add(name, kind, {}, 0);
+    }
+    add(name, kind, shape->second.first, shape->second.second);
+  }
+  void add(const std::string& name, TensorKind kind, const Shape& shape, int type) {
+    const std::int64_t elements = elements_of(shape);
+    ids_[name] = static_cast<TensorId>(graph_.tensors.size());
+    graph_.tensors.push_back({name, kind, elements, saturating_product(elements, element_of(type).bytes)});
+    shapes_[name] = {shape, type};
+  }
+
+  /// A constant is a tensor and no operator; another name for a tensor neither.
+  void read_node(const onnx::NodeProto& node) {
+    if (node.op_type() == "Constant" && node.output_size() == 1) return add(node.output(0), TensorKind::constant);
+    if (node.op_type() == "Identity" && node.input_size() == 1 && ids_.count(node.input(0)) != 0) {
+      ids_[node.output(0)] = ids_[node.input(0)];
+      shapes_[node.output(0)] = shapes_[node.input(0)];
+      return;
+    }
+    const OnnxOperator* op = find_onnx_operator(node.op_type());
+    const std::string name =
+        node.name().empty() ? node.op_type() + " " + std::to_string(graph_.nodes.size()) : node.name();
+    if (op == nullptr) return problem(fmt::format("node {}: unknown operator \"{}\"", name, node.op_type()));
+    GraphNode made{name, {}, {}, {}};
+    for (const std::string& input : node.input()) {
+      if (input.empty()) continue;
+      if (ids_.count(input) == 0) return problem(fmt::format("node {} reads \"{}\", which no node makes", name, input));
+      made.reads.push_back(ids_[input]);
+    }
+    for (const std::string& output : node.output()) {
+      if (output.empty()) continue;
+      if (ids_.count(output) != 0) return problem(fmt::format("\"{}\" is made twice, by node {} too", output, name));
+      add(output, TensorKind::made);
+      made.writes.push_back(ids_[output]);
+    }
+    if (is_shape_missing_) return;
+    try {
+      made.work.forward = {operator_of(node, *op, made)};
+    } catch (const InputError& error) {
+      return problem(fmt::format("node {} ({}): {}", name, node.op_type(), error.what()));
+    }
+    graph_.nodes.push_back(std::move(made));
+  }
+
+  Operator operator_of(const onnx::NodeProto& node, const OnnxOperator& op, const GraphNode& made) {
+    Operator found;
+    if (op.product) {
+      OnnxCall call;
+      for (const std::string& input : node.input())
+        call.inputs.push_back(input.empty() ? Shape() : shapes_[input].first);
+      for (const std::string& output : node.output()) call.outputs.push_back(shapes_[output].first);
+      call.attribute = [&node](const char* name, std::int64_t otherwise) {
+        for (const onnx::AttributeProto& one : node.attribute())
+          if (one.name() == name) return static_cast<std::int64_t>(one.i());
+        return otherwise;
+      };
+      found = op.product(call);
+    }
+    found.kind = op.kind;
+    found.name = made.name;
+    found.datatype = datatype_of(node);
+    if (op.is_view) return found;
+    for (const TensorId tensor : made.reads)
+      found.bytes_read = saturating_sum(found.bytes_read, graph_.tensors[tensor].bytes);
+    for (const TensorId tensor : made.writes)
+      found.bytes_written = saturating_sum(found.bytes_written, graph_.tensors[tensor].bytes);
+    if (op.kind == OperatorKind::embedding) found.bytes_read = std::min(found.bytes_read, found.bytes_written);
+    return found;
+  }
+
+  /// Of the first operand that has one; numbers that nothing computes with stream as FP32 would.
+  std::string datatype_of(const onnx::NodeProto& node) {
+    for (const auto* names : {&node.input(), &node.output()}) {
+      for (const std::string& name : *names) {
+        const auto found = shapes_.find(name);
+        if (found == shapes_.end()) continue;
+        if (const std::string datatype = element_of(found->second.second).datatype; !datatype.empty()) return datatype;
+      }
+    }
+    return "fp32";
+  }
+
+  const onnx::GraphProto& source_;
+  std::string file_;
+  config::Diagnostics& diagnostics_;
+  Graph graph_;
+  std::map<std::string, TensorId> ids_;
+  std::map<std::string, std::pair<Shape, int>> shapes_;  ///< and the type of the elements
+  std::set<std::string> not_trained_;
+  bool is_shape_missing_ = false;
+};
+
+}  // namespace
+
+bool reads_onnx() { return true; }
+
+Graph read_onnx(const std::string& content, const std::string& file, config::Diagnostics& diagnostics) {
+  onnx::ModelProto model;
+  if (!model.ParseFromString(content) || !model.has_graph()) {
+    diagnostics.error({file, 0, 0}, "is not a whole ONNX file");
+    return {};
+  }
+  try {
+    onnx::shape_inference::InferShapes(model, onnx::OpSchemaRegistry::Instance(),
+                                       onnx::ShapeInferenceOptions(false, 0, true));
+  } catch (const std::exception& error) {
+    diagnostics.error({file, 0, 0}, fmt::format("shapes do not fit together: {}", error.what()));
+    return {};
+  }
+  return Reader(model.graph(), file, diagnostics).read();
+}
+
+}  // namespace tessera::workload
+#endif

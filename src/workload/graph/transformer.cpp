@@ -1,0 +1,230 @@
+// The graphs of a transformer: what its operators say of work, and which reads what.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "../layer/context.hpp"
+#include "tessera/workload/graph.hpp"
+
+namespace tessera::workload {
+namespace {
+
+using layer::Context;
+
+/// Puts nodes behind each other, each with the tensors that it makes.
+class Builder {
+ public:
+  Builder(const Context& context, Graph& graph) : context_(context), graph_(graph) {}
+
+  [[nodiscard]] TensorId tensor(const std::string& name, TensorKind kind, std::int64_t elements) {
+    graph_.tensors.push_back({name, kind, elements, context_.element * elements});
+    return static_cast<TensorId>(graph_.tensors.size() - 1);
+  }
+  /// Weights of the node that comes next; none: nothing.
+  Builder& parameters(std::int64_t elements) {
+    weights_ = elements;
+    return *this;
+  }
+  /// A node that makes one tensor of its own name.
+  TensorId node(const std::string& name, const OperatorSet& work, std::vector<TensorId> reads, std::int64_t elements) {
+    return nodes(name, work, std::move(reads), {{name, elements}}).front();
+  }
+  /// One that makes several.
+  std::vector<TensorId> nodes(const std::string& name, const OperatorSet& work, std::vector<TensorId> reads,
+                              const std::vector<std::pair<std::string, std::int64_t>>& made) {
+    if (weights_ > 0) reads.push_back(tensor(prefix_ + name + " weights", TensorKind::parameter, weights_));
+    weights_ = 0;
+    GraphNode one{prefix_ + name, work, std::move(reads), {}};
+    for (const auto& [what, elements] : made) one.writes.push_back(tensor(prefix_ + what, TensorKind::made, elements));
+    graph_.nodes.push_back(one);
+    return one.writes;
+  }
+  void set_prefix(const std::string& prefix) { prefix_ = prefix; }
+
+ private:
+  const Context& context_;
+  Graph& graph_;
+  std::string prefix_;
+  std::int64_t weights_ = 0;
+};
+
+/// Operators of a set that pass the test, by phase.
+template <class Test>
+OperatorSet part_of(const OperatorSet& set, const Test& belongs) {
+  OperatorSet part;
+  const auto copy = [&](const std::vector<Operator>& from, std::vector<Operator>& to) {
+    std::ranges::copy_if(from, std::back_inserter(to), belongs);
+  };
+  copy(set.forward, part.forward);
+  copy(set.input_gradient, part.input_gradient);
+  copy(set.weight_gradient, part.weight_gradient);
+  return part;
+}
+
+/// Whose part of the attention core an operator is, by its name: products of scores, of context, and the rest. The
+/// gradients' layout ends the backward pass of the scores.
+std::string part_of_core(const Operator& op) {
+  for (const char* name : {"scores", "context"})
+    if (op.name.starts_with(name)) return name;
+  if (op.name == "qkv gradient layout" || op.name == "kv cache") return "scores";
+  return "softmax";
+}
+
+class LayerGraph {
+ public:
+  LayerGraph(const Model& model, const Context& context, Builder& builder)
+      : model_(model), context_(context), builder_(builder), layer_(transformer_layer(model, context.shape)) {}
+
+  TensorId add(TensorId input) {
+    const TensorId norm = add_norm("attention_norm", layer_.attention_norm, input);
+    const TensorId projection = add_attention(norm);
+    const TensorId residual = add_residual("attention_residual", layer_.attention_residual, {projection, input},
+                                           model_.bias ? model_.hidden : 0);
+    const TensorId mlp_norm = add_norm("mlp_norm", layer_.mlp_norm, residual);
+    const TensorId out = context_.shape.moe ? add_experts(mlp_norm) : add_mlp(mlp_norm);
+    return add_residual("mlp_residual", layer_.mlp_residual, {out, residual}, output_biases());
+  }
+
+ private:
+  [[nodiscard]] std::int64_t hidden() const { return context_.tokens * model_.hidden; }
+  [[nodiscard]] std::int64_t gates() const { return model_.gated_mlp ? 2 : 1; }
+
+  TensorId add_norm(const std::string& name, const OperatorSet& set, TensorId input) {
+    return builder_.parameters((model_.norm == Norm::layernorm ? 2 : 1) * model_.hidden)
+        .node(name, set, {input}, context_.tokens_cut * model_.hidden);
+  }
+
+  /// With the bias of the linear before it.
+  TensorId add_residual(const std::string& name, const OperatorSet& set, std::vector<TensorId> reads,
+                        std::int64_t biases) {
+    return builder_.parameters(biases).node(name, set, std::move(reads), context_.tokens_cut * model_.hidden);
+  }
+
+  TensorId add_attention(TensorId norm) {
+    const std::int64_t queries = context_.tokens * context_.query_width, keys = context_.tokens * context_.kv_width;
+    const std::int64_t columns = context_.query_width + 2 * context_.kv_width;
+    const std::vector<TensorId> qkv =
+        builder_.parameters(model_.hidden * columns + (model_.qkv_bias ? columns : 0))
+            .nodes("qkv", layer_.qkv, {norm}, {{"queries", queries}, {"keys", keys}, {"values", keys}});
+    const TensorId context = context_.shape.flash_attention
+                                 ? builder_.node("attention", layer_.attention_core, qkv, queries)
+                                 : add_core(qkv[0], qkv[1], qkv[2]);
+    return builder_.parameters(context_.query_width * model_.hidden)
+        .node("projection", layer_.projection, {context}, hidden());
+  }
+
+  TensorId add_core(TensorId queries, TensorId keys, TensorId values) {
+    const std::int64_t matrix =
+        context_.shape.micro_batch * context_.shape.heads_per_rank * context_.shape.sequence * context_.shape.context;
+    const auto part = [this](const std::string& name) {
+      return part_of(layer_.attention_core, [&](const Operator& op) { return part_of_core(op) == name; });
+    };
+    OperatorSet softmax = part("softmax");
+    softmax.kept_inside = layer_.attention_core.kept_inside;
+    const TensorId scores = builder_.node("scores", part("scores"), {queries, keys}, matrix);
+    const TensorId probabilities = builder_.node("softmax", softmax, {scores}, matrix);
+    return builder_.node("context", part("context"), {probabilities, values}, context_.tokens * context_.query_width);
+  }
+
+  TensorId add_mlp(TensorId input) {
+    const std::int64_t width = context_.tokens * context_.mlp_width, columns = gates() * context_.mlp_width;
+    const TensorId fc1 = builder_.parameters(model_.hidden * columns).node("fc1", layer_.fc1, {input}, gates() * width);
+    const TensorId activation =
+        builder_.parameters(model_.bias ? columns : 0).node("activation", layer_.activation, {fc1}, width);
+    return builder_.parameters(context_.mlp_width * model_.hidden).node("fc2", layer_.fc2, {activation}, hidden());
+  }
+
+  /// Routed and shared experts are one node each way, as their operators are.
+  TensorId add_experts(TensorId input) {
+    const std::int64_t tokens = context_.shape.expert_tokens;
+    const std::int64_t shared = model_.shared_experts * context_.mlp_width;
+    const std::int64_t width = context_.local_experts * context_.mlp_width + shared;  // of all of them
+    const TensorId chosen = builder_.parameters(model_.hidden * model_.experts)
+                                .node("router", layer_.router, {input}, context_.tokens_cut * model_.experts);
+    const TensorId copies = builder_.node("dispatch", layer_.dispatch, {input, chosen}, tokens * model_.hidden);
+    std::vector<TensorId> reads{copies};
+    if (shared > 0) reads.push_back(input);
+    const std::int64_t inside = tokens * context_.mlp_width + context_.tokens * shared;
+    const TensorId fc1 =
+        builder_.parameters(gates() * width * model_.hidden).node("fc1", layer_.fc1, reads, gates() * inside);
+    const TensorId activation =
+        builder_.parameters(model_.bias ? gates() * width : 0).node("activation", layer_.activation, {fc1}, inside);
+    const std::int64_t answers = tokens + (shared > 0 ? context_.tokens : 0);
+    const TensorId fc2 =
+        builder_.parameters(width * model_.hidden).node("fc2", layer_.fc2, {activation}, answers * model_.hidden);
+    return builder_.node("combine", layer_.combine, {fc2, chosen}, hidden());
+  }
+  /// Of the last linear: experts have one each.
+  [[nodiscard]] std::int64_t output_biases() const {
+    if (!model_.bias) return 0;
+    if (!context_.shape.moe) return model_.hidden;
+    return (context_.local_experts + (model_.shared_experts > 0 ? 1 : 0)) * model_.hidden;
+  }
+
+  const Model& model_;
+  const Context& context_;
+  Builder& builder_;
+  LayerOperators layer_;
+};
+
+/// What stands before the first layer.
+TensorId add_embedding(const Model& model, const Context& context, Builder& builder, TensorId tokens, TensorId words) {
+  const EmbeddingOperators work = embedding_operators(model, context.shape);
+  const std::int64_t elements = context.tokens * model.hidden;
+  const TensorId looked_up = builder.node("embedding", work.lookup, {tokens, words}, elements);
+  const std::int64_t all = embedding_parameters(model, context.shape).total();
+  const std::int64_t table = padded_vocabulary(model, 1) * model.hidden;
+  return builder.parameters(all - table).node("embedding_sum", work.combine, {looked_up}, elements);
+}
+
+/// What stands behind the last one; without the loss.
+void add_head(const Model& model, const Context& context, Builder& builder, TensorId input, TensorId words) {
+  const HeadOperators work = head_operators(model, context.shape);
+  const bool all = context.shape.phase == Phase::training;
+  const std::int64_t tokens = all ? context.tokens : context.shape.micro_batch;
+  TensorId at = input;
+  if (!work.norm.empty()) {
+    const std::int64_t weights = head_parameters(model, context.shape, false).replicated;
+    at = builder.parameters(weights).node("final_norm", work.norm, {at}, tokens * model.hidden);
+  }
+  if (model.masked_lm_head) builder.parameters(model.vocabulary);
+  static_cast<void>(builder.node("logits", work.logits, {at, words}, tokens * model.vocabulary));
+}
+
+}  // namespace
+
+Graph layer_graph(const Model& model, const LayerShape& shape) {
+  const Context context(model, shape);
+  Graph graph;
+  graph.name = "a layer of " + model.name;
+  Builder builder(context, graph);
+  const TensorId input = builder.tensor("input", TensorKind::input, context.tokens_cut * model.hidden);
+  static_cast<void>(LayerGraph(model, context, builder).add(input));
+  return graph;
+}
+
+Graph transformer_graph(const Model& model, const LayerShape& shape) {
+  LayerShape dense_shape = shape, expert_shape = shape;
+  dense_shape.moe = false;
+  expert_shape.moe = model.experts > 0;
+  const Context dense(model, dense_shape), experts(model, expert_shape);
+  Graph graph;
+  graph.name = model.name;
+  Builder builder(dense, graph);
+  const TensorId tokens = builder.tensor("tokens", TensorKind::input, dense.tokens);
+  const TensorId words = builder.tensor("words", TensorKind::parameter, model.vocabulary * model.hidden);
+  TensorId at = add_embedding(model, dense, builder, tokens, words);
+  for (std::int64_t layer = 0; layer < model.layers; ++layer) {
+    builder.set_prefix(fmt::format("layer{}.", layer));
+    at = LayerGraph(model, is_moe_layer(model, layer) ? experts : dense, builder).add(at);
+  }
+  builder.set_prefix("");
+  const TensorId out = model.tied_embeddings
+                           ? words
+                           : builder.tensor("output words", TensorKind::parameter, model.vocabulary * model.hidden);
+  add_head(model, dense, builder, at, out);
+  return graph;
+}
+
+}  // namespace tessera::workload

@@ -1,0 +1,164 @@
+// Graphs from files: a diamond in TOML and JSON, and networks that were exported as ONNX.
+#include "tessera/workload/graph_file.hpp"
+
+#include <numeric>
+
+#include "models_from.hpp"
+#include "tessera/base/config.hpp"
+
+namespace tessera::workload {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+const std::string diamond = R"(name = "diamond"
+[[tensors]]
+name = "x"
+kind = "input"
+elements = 1000
+[[tensors]]
+name = "w"
+kind = "parameter"
+elements = 10000
+[[tensors]]
+name = "a"
+elements = 1000
+[[tensors]]
+name = "y"
+elements = 10
+bytes = 80
+[[nodes]]
+name = "sum"
+kind = "elementwise"
+reads = ["a", "x"]
+writes = ["y"]
+[[nodes]]
+name = "product"
+kind = "gemm"
+m = 10
+n = 100
+k = 100
+reads = ["x", "w"]
+writes = ["a"]
+)";
+
+TEST_CASE("graph files: products have the FLOP of their sides, everything the bytes of its tensors") {
+  config::Diagnostics diagnostics;
+  const Graph graph = read_graph_file(diamond, "d.toml", diagnostics);
+  REQUIRE(diagnostics.errors() == Lines{});
+  CHECK(graph.name == "diamond");
+  CHECK(graph.parameters() == 10'000);
+  CHECK(graph.weight_bytes() == 20'000);
+  CHECK(graph.flops() == 2 * 10 * 100 * 100);
+  REQUIRE(graph.nodes.size() == 2);
+  CHECK(graph.nodes[1].work.forward[0].bytes_read == 2'000 + 20'000);
+  CHECK(graph.nodes[1].work.forward[0].bytes_written == 2'000);
+  CHECK(graph.nodes[0].work.forward[0].bytes_read == 4'000);
+  CHECK(graph.nodes[0].work.forward[0].bytes_written == 80);  // as it says
+  CHECK(topological_order(graph) == std::vector<GraphNodeId>{1, 0});
+  // As it stands in a resolved experiment, it is read again as it was.
+  const auto table = graph_table(graph);
+  const Graph again = read_graph(*table, diagnostics);
+  CHECK(diagnostics.errors() == Lines{});
+  CHECK(config::to_toml(*graph_table(again)) == config::to_toml(*table));
+  CHECK(again.nodes[1].work.forward == graph.nodes[1].work.forward);
+}
+
+TEST_CASE("graph files: JSON is the same") {
+  config::Diagnostics diagnostics;
+  const Graph graph = read_graph_file(R"({"name": "two", "datatype": "fp32",
+      "tensors": [{"name": "x", "kind": "input", "elements": 5}, {"name": "y", "elements": 5}],
+      "nodes": [{"name": "copy", "kind": "copy", "reads": ["x"], "writes": ["y"]}]})",
+                                      "g.json", diagnostics);
+  CHECK(diagnostics.errors() == Lines{});
+  REQUIRE(graph.nodes.size() == 1);
+  CHECK(graph.nodes[0].work.forward[0].bytes_read == 20);
+  static_cast<void>(read_graph_file("[1, 2]", "g.json", diagnostics));
+  CHECK(diagnostics.errors() == Lines{"g.json:1:1: invalid JSON, expected an object with tensors and nodes"});
+}
+
+/// The first problem of the diamond with one text in the place of another.
+std::string problem_with(const std::string& was, const std::string& is) {
+  std::string text = diamond;
+  text.replace(text.find(was), was.size(), is);
+  config::Diagnostics diagnostics;
+  static_cast<void>(read_graph_file(text, "d.toml", diagnostics));
+  return diagnostics.errors().empty() ? "" : diagnostics.errors().front();
+}
+
+TEST_CASE("graph files: one line says what is wrong, and where") {
+  CHECK(problem_with("reads = [\"x\", \"w\"]", "reads = [\"x\", \"v\"]") ==
+        "d.toml:1:1: node product: there is no tensor \"v\"");
+  CHECK(problem_with("reads = [\"x\", \"w\"]", "reads = [\"y\", \"w\"]") ==
+        "d.toml:1:1: nodes that wait for each other: sum, product, sum");
+  CHECK(problem_with("name = \"w\"", "name = \"x\"") == "d.toml:1:1: tensor \"x\" is there twice");
+  CHECK(problem_with("writes = [\"y\"]", "writes = [\"a\"]").find("a is made by node sum and by node product") !=
+        std::string::npos);
+  CHECK(problem_with("kind = \"gemm\"", "kind = \"gem\"").find("did you mean \"gemm\"") != std::string::npos);
+  CHECK(problem_with("m = 10", "m = 1000000000000000").find("more than 10^18 FLOP") != std::string::npos);
+  CHECK(problem_with("elements = 10000", "elements = -1").find("d.toml:9:") != std::string::npos);
+}
+
+std::string network(const std::string& name) {
+  return text_of(test::source_folder() + "/tests/workload/networks/" + name + ".onnx");
+}
+
+/// Parameters, and multiply-adds in 10^9, as torchvision publishes them (num_params and GFLOPS of each model's page,
+/// https://pytorch.org/vision/stable/models.html).
+struct Published {
+  std::string name;
+  std::int64_t parameters;
+  double multiply_adds;
+};
+const std::vector<Published> published{
+    {"alexnet", 61'100'840, 0.714},      {"vgg16", 138'357'544, 15.47},         {"resnet18", 11'689'512, 1.814},
+    {"resnet50", 25'557'032, 4.089},     {"googlenet", 6'624'904, 1.498},       {"inception_v3", 23'834'568, 5.713},
+    {"densenet121", 7'978'856, 2.834},   {"mobilenet_v2", 3'504'872, 0.301},    {"mnasnet1_0", 4'383'312, 0.314},
+    {"squeezenet1_1", 1'235'496, 0.349}, {"efficientnet_b0", 5'288'548, 0.386}, {"regnet_y_400mf", 4'344'144, 0.402}};
+
+TEST_CASE("graph files: exported networks have the parameters and multiply-adds that are published") {
+  if (!reads_onnx()) return;
+  for (const auto& [name, parameters, multiply_adds] : published) {
+    CAPTURE(name);
+    config::Diagnostics diagnostics;
+    const Graph graph = read_graph_file(network(name), name + ".onnx", diagnostics);
+    REQUIRE(diagnostics.errors() == Lines{});
+    CHECK(graph.parameters() == parameters);
+    // What is published is rounded to the last digit given.
+    CHECK(static_cast<double>(graph.flops()) / 2e9 == Approx(multiply_adds).epsilon(0.005));
+    CHECK(topological_order(graph).size() == graph.nodes.size());
+    CHECK(segments(graph).size() > 1);
+    const Graph again = read_graph(*graph_table(graph), diagnostics);
+    CHECK(diagnostics.errors() == Lines{});
+    CHECK(again.flops() == graph.flops());
+    CHECK(again.weight_bytes() == graph.weight_bytes());
+  }
+}
+
+TEST_CASE("graph files: what cannot be read of an ONNX file is said") {
+  config::Diagnostics diagnostics;
+  static_cast<void>(read_graph_file("no such thing", "x.onnx", diagnostics));
+  REQUIRE(diagnostics.errors().size() == 1);
+  CHECK(diagnostics.errors()[0] == (reads_onnx() ? "x.onnx: is not a whole ONNX file"
+                                                 : "x.onnx: this tessera is built without ONNX: install libonnx-dev "
+                                                   "and build again"));
+  if (!reads_onnx()) return;
+  const std::string whole = network("alexnet");
+  for (std::size_t length = 0; length < whole.size(); length += 97) {
+    config::Diagnostics cut;
+    static_cast<void>(read_graph_file(whole.substr(0, length), "x.onnx", cut));
+    CAPTURE(length);
+    CHECK_FALSE(cut.ok());
+  }
+  // "Relu" becomes "Rela" in all of them.
+  std::string changed = whole;
+  for (std::size_t at = changed.find("\x04Relu"); at != std::string::npos; at = changed.find("\x04Relu"))
+    changed[at + 4] = 'a';
+  config::Diagnostics unknown;
+  static_cast<void>(read_graph_file(changed, "x.onnx", unknown));
+  REQUIRE_FALSE(unknown.ok());
+  CHECK(unknown.errors()[0].find("unknown operator \"Rela\"") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace tessera::workload
