@@ -101,7 +101,7 @@ ExitCode check(const Options& options) {
   if (has_output) check_output(options.experiment, options.output, options.force);
   const experiment::Source source = load(options.experiment);
   if (has_output) results::check_distinct(options.output, files_of(*source.table));
-  const auto experiment = build(*source.table, false);
+  const auto experiment = build(*source.table, source.files, false);
   if (!experiment->open.empty()) {
     sim::refuse_ranks(experiment->machine, options.ranks, experiment->simulation.partition);
     print(figures_before_search(*experiment) + "\n" + config::to_toml(*source.table));

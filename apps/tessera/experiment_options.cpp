@@ -46,16 +46,18 @@ experiment::Source load(const ExperimentOptions& options) {
       experiment::load(options.path, options.parsed_settings(), experiment::input_folders(), diagnostics, options.plan);
   if (!diagnostics.ok()) {
     // What could be read is checked as well, so that all problems come at once.
-    if (!source.table->entries().empty()) (void)experiment::build(*source.table, diagnostics);
+    if (!source.table->entries().empty())
+      (void)experiment::build(*source.table, diagnostics, strategy::built_in_strategies(), source.files);
     diagnostics.throw_if_errors();
   }
   print_warnings(diagnostics.warnings());
   return source;
 }
 
-std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, bool silent) {
+std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, std::vector<strategy::Attachment> files,
+                                              bool silent) {
   config::Diagnostics diagnostics;
-  auto experiment = experiment::build(resolved, diagnostics);
+  auto experiment = experiment::build(resolved, diagnostics, strategy::built_in_strategies(), std::move(files));
   if (!silent) print_warnings(diagnostics.warnings());
   diagnostics.throw_if_errors();
   return experiment;

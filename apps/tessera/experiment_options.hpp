@@ -31,7 +31,8 @@ struct ExperimentOptions {
 
 /// The typed experiment from a resolved table; InputError with all error lines. Warnings go to standard error unless
 /// `silent`.
-[[nodiscard]] std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, bool silent);
+[[nodiscard]] std::unique_ptr<experiment::Experiment> build(const config::Table& resolved,
+                                                            std::vector<strategy::Attachment> files, bool silent);
 
 /// Refuses, before anything is read, an output that could not be written, or that is the experiment or the plan itself.
 void check_output(const ExperimentOptions& options, const std::string& output, bool replace);

@@ -43,16 +43,18 @@ Prepared prepare(const ExperimentOptions& options, const Output& output, const s
     results::check_distinct(output.path, files_of(*source.table));
     job.given = source.given;
     job.table = source.table;
+    job.files = source.files;
     job.resolved = config::to_toml(*job.table);
   });
   job.resolved = broadcast(comm, job.resolved);
+  job.files = broadcast(comm, std::move(job.files));
   together(comm, [&] {
     if (comm.rank() != 0) {
       config::Diagnostics diagnostics;
       job.table = config::parse_toml(job.resolved, "resolved experiment", diagnostics);
       diagnostics.throw_if_errors();
     }
-    job.experiment = build(*job.table, comm.rank() != 0);
+    job.experiment = build(*job.table, std::move(job.files), comm.rank() != 0);
     sim::refuse_ranks(job.experiment->machine, comm.size(), job.experiment->simulation.partition);
   });
   catch_interrupts();

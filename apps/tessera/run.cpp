@@ -83,6 +83,7 @@ ExitCode run(const Options& options, const Arguments& arguments, Communicator& c
   const sim::SimulationResult result = simulate(options, *job.experiment, expected, comm);
   const auto written = provenance(options, job, arguments, started, result.statistics, comm);
   if (comm.rank() == 0) {
+    print_warnings(experiment::changed_files(job.experiment->files));
     for (const std::string& warning : result.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
   }
   results::write(options.output, result.results, written, comm, results::Transport::automatic, options.force);

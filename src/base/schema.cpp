@@ -27,6 +27,13 @@ std::vector<ParameterHelp> SchemaBase::parameters() const {
   return result;
 }
 
+std::vector<std::string> SchemaBase::file_keys() const {
+  std::vector<std::string> keys;
+  for (const auto& field : fields_)
+    if (field->names_file()) keys.push_back(field->key());
+  return keys;
+}
+
 void SchemaBase::report_unknown_keys(const Table& table, Diagnostics& diagnostics) const {
   std::vector<std::string> known;
   for (const auto& accepted : accepted_) known.push_back(accepted.first);
@@ -95,6 +102,11 @@ FieldHandle& FieldHandle::otherwise(const std::string& fallback) {
 
 FieldHandle& FieldHandle::optional() {
   state_->set_optional();
+  return *this;
+}
+
+FieldHandle& FieldHandle::names_file() {
+  state_->set_names_file();
   return *this;
 }
 

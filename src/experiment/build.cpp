@@ -9,6 +9,7 @@
 #include "tessera/machine/topology.hpp"
 #include "tessera/sim/memory/arbitration.hpp"
 #include "tessera/sim/simulate.hpp"
+#include "tessera/workload/graph_file.hpp"
 #include "tree.hpp"
 
 namespace tessera::experiment {
@@ -65,6 +66,21 @@ void check_transaction(const Table& table, const machine::Machine& machine, Diag
   }
 }
 
+/// A transformer by its dimensions, or a graph and nothing else.
+void read_model(const Table& table, Experiment& experiment, Diagnostics& diagnostics) {
+  const Value* graph = table.find("graph");
+  if (graph == nullptr) {
+    experiment.model = workload::read_model(table, diagnostics);
+  } else if (graph->table() == nullptr) {
+    diagnostics.error(graph->where(), "\"graph\": " + graph->type_name() + " is not allowed here, expected a table");
+  } else {
+    for (const auto& [key, value] : table.entries())
+      if (key != "graph")
+        diagnostics.error(value.key_where(), "\"" + key + "\" of a model that is a graph, allowed: graph");
+    experiment.graph = workload::read_graph(*graph->table(), diagnostics);
+  }
+}
+
 void read_parts(const Table& root, Experiment& experiment, Diagnostics& diagnostics) {
   experiment.title = head_schema().read(root, diagnostics).title;
   check_calibration(root, diagnostics);
@@ -78,7 +94,7 @@ void read_parts(const Table& root, Experiment& experiment, Diagnostics& diagnost
   }
   if (root.find("model") != nullptr) {
     const Table* table = find_table(root, "model", "", diagnostics);
-    if (table != nullptr) experiment.model = workload::read_model(*table, diagnostics);
+    if (table != nullptr) read_model(*table, experiment, diagnostics);
   }
   read_table(root, "workload", strategy::workload_schema(), experiment.workload, diagnostics);
   if (const Table* table = find_table(root, "cost", "a table [cost]", diagnostics)) {
@@ -112,8 +128,10 @@ void check_workload(const Table& root, const Experiment& experiment, Diagnostics
 
 }  // namespace
 
-std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics, const strategy::Strategies& strategies) {
+std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics, const strategy::Strategies& strategies,
+                                  std::vector<strategy::Attachment> files) {
   auto experiment = std::make_unique<Experiment>();
+  experiment->files = std::move(files);
   read_parts(root, *experiment, diagnostics);
   const Table* table = find_table(root, "strategy", "a table [strategy]", diagnostics);
   const strategy::StrategyKind* kind = table == nullptr ? nullptr : find_strategy(*table, strategies, diagnostics);
@@ -122,6 +140,10 @@ std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics, c
   if (kind->needs_model && root.find("model") == nullptr && diagnostics.ok()) {
     diagnostics.error(root.where(), "missing key \"model\": strategy \"" + kind->name +
                                         "\" needs one, expected the name of a model or a table [model]");
+  }
+  if (kind->needs_model && experiment->graph && diagnostics.ok()) {
+    diagnostics.error(root.find("model")->where(),
+                      "strategy \"" + kind->name + "\" cuts transformers, and this model is a computation graph");
   }
   if (diagnostics.ok()) check_workload(root, *experiment, diagnostics);
   if (!diagnostics.ok()) {

@@ -20,7 +20,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{64} << 20;
 /// How long a pipe may say nothing, ms.
 constexpr int patience = 10'000;
 
@@ -61,7 +60,7 @@ void wait_for_more(const fs::path& path, int file) {
   if (ready == 0) refuse(path, "is a pipe from which nothing has come for 10 s, expected a file");
 }
 
-std::string read_all(const fs::path& path, int file) {
+std::string read_all(const fs::path& path, int file, std::size_t most_bytes) {
   std::string text;
   std::vector<char> piece(std::size_t{1} << 16);
   while (text.size() <= most_bytes) {
@@ -75,12 +74,12 @@ std::string read_all(const fs::path& path, int file) {
       cannot_read(path);
     }
   }
-  refuse(path, "is longer than 64 MiB, the limit for an input");
+  refuse(path, "is longer than " + std::to_string(most_bytes >> 20U) + " MiB, the limit for an input");
 }
 
 }  // namespace
 
-std::optional<std::string> read_file(const fs::path& path) {
+std::optional<std::string> read_file(const fs::path& path, std::size_t most_bytes) {
   // Without O_NONBLOCK a pipe that nobody writes into would be waited for, for ever.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   struct stat facts {};
@@ -91,7 +90,7 @@ std::optional<std::string> read_file(const fs::path& path) {
   }
   if (::fstat(file.number(), &facts) != 0) cannot_read(path);
   check_kind(path, facts.st_mode);
-  std::string text = read_all(path, file.number());
+  std::string text = read_all(path, file.number(), most_bytes);
   if (text.empty() && S_ISFIFO(facts.st_mode)) refuse(path, "is a pipe into which nobody writes, expected a file");
   return text;
 }

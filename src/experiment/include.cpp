@@ -4,6 +4,7 @@
 
 #include "tessera/base/error.hpp"
 #include "tessera/machine/topology.hpp"
+#include "tessera/workload/graph_file.hpp"
 #include "tessera/workload/model.hpp"
 #include "tree.hpp"
 
@@ -21,7 +22,7 @@ struct Family {
   std::vector<std::string> extensions;  ///< of files that are found by name
 };
 const Family machines{"machine", "machines", {".toml"}};
-const Family models{"model", "models", {".toml", ".json"}};
+const Family models{"model", "models", {".toml", ".json", ".onnx"}};
 const Family recipes{"recipe", "recipes", {".toml"}};
 
 bool is_path(const std::string& name, const Family& family) {
@@ -123,11 +124,16 @@ std::shared_ptr<Table> parse_recipe(const std::string& text, const std::string& 
   return usable ? table : nullptr;
 }
 
-/// TOML keeps its positions; a Hugging Face configuration becomes the fields that it stands for.
+/// TOML keeps its positions; a Hugging Face configuration becomes the fields that it stands for, and what lists nodes a
+/// graph.
 std::shared_ptr<Table> parse_model(const std::string& text, const std::string& file, config::Diagnostics& diagnostics) {
   config::Diagnostics own;
   std::shared_ptr<Table> table;
-  if (fs::path(file).extension() == ".json") {
+  if (workload::lists_nodes(text, file)) {
+    const workload::Graph graph = workload::read_graph_file(text, file, own);
+    table = std::make_shared<Table>(config::Location{file, 1, 1});
+    if (own.ok()) table->set("graph", {workload::graph_table(graph), table->where()});
+  } else if (fs::path(file).extension() == ".json") {
     table = workload::read_hugging_face_table(text, file, own);
   } else {
     table = config::parse_toml(text, file, own);

@@ -7,6 +7,7 @@
 #include "tessera/base/error.hpp"
 #include "tessera/base/text.hpp"
 #include "tessera/machine/topology.hpp"
+#include "tessera/workload/graph_file.hpp"
 #include "tree.hpp"
 
 namespace tessera::experiment {
@@ -43,6 +44,10 @@ std::string rounded(std::int64_t count) {
 }
 
 std::string of_model(const Table& table, Diagnostics& diagnostics) {
+  if (const config::Value* graph = table.find("graph"); graph != nullptr && graph->table() != nullptr) {
+    const workload::Graph read = workload::read_graph(*graph->table(), diagnostics);
+    return fmt::format("{} parameters, {} operators, {}", rounded(read.parameters()), read.nodes.size(), read.name);
+  }
   const workload::Model model = workload::read_model(table, diagnostics);
   if (!diagnostics.ok()) return {};
   std::string text = fmt::format("{} parameters, {} layers, hidden {}, {} heads",

@@ -4,6 +4,7 @@
 #include "tessera/base/error.hpp"
 #include "tessera/base/text.hpp"
 #include "tessera/machine/topology.hpp"
+#include "tessera/workload/graph_file.hpp"
 #include "tree.hpp"
 
 namespace tessera::experiment {
@@ -35,6 +36,13 @@ void complete_named(Table& table, const std::string& key, const Kinds& kinds) {
   }
 }
 
+/// A transformer's dimensions, or a graph.
+void complete_model(Table& model) {
+  Value* graph = model.find("graph");
+  if (graph == nullptr) return workload::model_schema().complete(model);
+  if (graph->table() != nullptr) workload::graph_schema().complete(*graph->table());
+}
+
 /// An experiment without a title is called after its file, in its resolved text as well: that may lie elsewhere.
 void name_untitled(Table& root, const std::string& path) {
   const Value* title = root.find("title");
@@ -51,8 +59,7 @@ std::shared_ptr<Table> complete(const Table& root, const strategy::Strategies& s
   if (Value* machine = all->find("machine"); machine != nullptr && machine->table() != nullptr)
     machine::complete_machine(*machine->table());
   apply_calibration(*all);
-  if (Value* model = all->find("model"); model != nullptr && model->table() != nullptr)
-    workload::model_schema().complete(*model->table());
+  if (Value* model = all->find("model"); model != nullptr && model->table() != nullptr) complete_model(*model->table());
   if (Table* table = child(*all, "workload")) strategy::workload_schema().complete(*table);
   if (Value* table = all->find("strategy"); table != nullptr && table->table() != nullptr) {
     complete_named(*table->table(), "name", strategies);
@@ -105,6 +112,7 @@ Source load(const std::string& path, const std::vector<Setting>& settings,
   inline_recipe(*source.table, search, diagnostics);
   name_untitled(*source.table, path);
   source.table = complete(*source.table, strategies);
+  source.files = attach(*source.table, strategies, diagnostics);
   if (plan != nullptr) check_plan_fits(*source.table, *plan, diagnostics);
   return source;
 }

@@ -27,7 +27,9 @@ class JobOf {
              experiment.collectives,
              evaluations_,
              experiment.model ? &*experiment.model : nullptr,
-             static_cast<std::uint64_t>(experiment.simulation.seed)} {}
+             static_cast<std::uint64_t>(experiment.simulation.seed),
+             experiment.graph ? &*experiment.graph : nullptr,
+             experiment.files} {}
   [[nodiscard]] const strategy::Job& job() const { return job_; }
 
  private:

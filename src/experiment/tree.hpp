@@ -18,8 +18,9 @@ namespace tessera::experiment {
 void apply(config::Table& root, const Setting& setting, config::Diagnostics& diagnostics);
 
 /// A file as text; nothing when there is no such file. Never hangs: InputError for what is neither a file nor a pipe
-/// that somebody writes into, and for more than 64 MiB; IoError when it cannot be read.
-[[nodiscard]] std::optional<std::string> read_file(const std::filesystem::path& path);
+/// that somebody writes into, and for more than `most_bytes`; IoError when it cannot be read.
+[[nodiscard]] std::optional<std::string> read_file(const std::filesystem::path& path,
+                                                   std::size_t most_bytes = std::size_t{64} << 20);
 
 /// Where the names in an experiment are looked up.
 struct SearchPath {
@@ -43,6 +44,11 @@ void inline_model(config::Table& root, const SearchPath& search, config::Diagnos
                                                          config::Diagnostics& diagnostics);
 /// Replaces recipe = "name" by the tables of the named file, each key of which is a default: the experiment's own win.
 void inline_recipe(config::Table& root, const SearchPath& search, config::Diagnostics& diagnostics);
+
+/// Reads the files that the [strategy] table names, and notes their hashes in [attachments]. One that has another hash
+/// than [attachments] says, missing and unreadable ones are reported.
+[[nodiscard]] std::vector<strategy::Attachment> attach(config::Table& resolved, const strategy::Strategies& strategies,
+                                                       config::Diagnostics& diagnostics);
 
 /// Fills in the defaults of all layers, and brings the tables into the order of docs/experiments.md.
 [[nodiscard]] std::shared_ptr<config::Table> complete(const config::Table& root,

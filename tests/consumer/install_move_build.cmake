@@ -38,3 +38,4 @@ step(${CMAKE_COMMAND} -S ${PROJECT} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_PRE
 step(${CMAKE_COMMAND} --build ${WORK}/build)
 step(${WORK}/build/ping_pong)
 step(${WORK}/build/star)
+step(${WORK}/build/toy ${PROJECT}/toy/toy.toml)

@@ -174,7 +174,8 @@ class FieldHandle {
   FieldHandle& at_least(const std::string& bound);
   FieldHandle& at_most(const std::string& bound);
   FieldHandle& otherwise(const std::string& fallback);
-  FieldHandle& optional();  ///< keeps the member's initial value when absent; not printed then
+  FieldHandle& optional();    ///< keeps the member's initial value when absent; not printed then
+  FieldHandle& names_file();  ///< a text that is the name of a file, relative to the file that it stands in
 
  private:
   detail::FieldState* state_;
@@ -192,6 +193,8 @@ class SchemaBase {
   [[nodiscard]] std::vector<ParameterHelp> parameters() const;
   /// Keys that the schema accepts but does not read (read elsewhere, e.g. "include", "kind").
   void also_accept(const std::string& key, const std::string& help);
+  /// Those whose values name files.
+  [[nodiscard]] std::vector<std::string> file_keys() const;
   /// Adds the defaults that `table` leaves out, nested tables included: how an experiment is resolved.
   void complete(Table& table) const;
   /// Reports what read() would report.

@@ -18,6 +18,7 @@ class FieldState {
   virtual void set_maximum(const std::string& bound) = 0;
   virtual void set_fallback(const std::string& fallback) = 0;
   virtual void set_optional() = 0;
+  virtual void set_names_file() = 0;
 };
 
 /// One declared parameter. Fields take their object as void*: the Schema<T> that owns them only passes a T.
@@ -40,10 +41,12 @@ class FieldBase : public FieldState {
   void set_maximum(const std::string& bound) override;
   void set_fallback(const std::string& fallback) override;
   void set_optional() override;
+  void set_names_file() override { names_file_ = true; }
 
   [[nodiscard]] ParameterHelp help() const;
   [[nodiscard]] const std::string& key() const { return key_; }
   [[nodiscard]] bool optional() const { return optional_; }
+  [[nodiscard]] bool names_file() const { return names_file_; }
   [[nodiscard]] const std::optional<Value>& fallback() const { return fallback_; }
 
  protected:
@@ -58,7 +61,7 @@ class FieldBase : public FieldState {
 
  private:
   std::string key_, help_, fallback_text_;
-  bool optional_ = false;
+  bool optional_ = false, names_file_ = false;
   std::optional<Value> fallback_;
 };
 

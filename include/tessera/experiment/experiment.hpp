@@ -52,6 +52,7 @@ struct SimulationSettings {
 struct Source {
   std::string given;                     ///< text of the file, and the settings as comments behind it
   std::shared_ptr<config::Table> table;  ///< resolved: no includes left, defaults filled in; itself a valid experiment
+  std::vector<strategy::Attachment> files;  ///< that the [strategy] table names; their hashes stand in [attachments]
 };
 
 /// Reads the file and what it includes, and applies settings. Problems go to `diagnostics`; the values keep the places
@@ -66,7 +67,9 @@ struct Source {
 struct Experiment {
   std::string title;
   machine::Machine machine;
-  std::optional<workload::Model> model;  ///< none: the strategy does not need one
+  std::optional<workload::Model> model;  ///< none: the strategy does not need one, or the model is a graph
+  std::optional<workload::Graph> graph;
+  std::vector<strategy::Attachment> files;  ///< as handed to build()
   strategy::Workload workload;
   std::unique_ptr<workload::CostModel> cost;
   program::CollectiveChoices collectives;
@@ -97,7 +100,11 @@ struct Cache {
 /// no program yet.
 [[nodiscard]] std::unique_ptr<Experiment> build(
     const config::Table& resolved, config::Diagnostics& diagnostics,
-    const strategy::Strategies& strategies = strategy::built_in_strategies());
+    const strategy::Strategies& strategies = strategy::built_in_strategies(),
+    std::vector<strategy::Attachment> files = {});
+
+/// A line for each file that is not what it was when it was read: what a run that is over says of its inputs.
+[[nodiscard]] std::vector<std::string> changed_files(const std::vector<strategy::Attachment>& files);
 
 struct SearchOptions {
   Cache cache;

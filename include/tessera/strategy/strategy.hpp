@@ -1,9 +1,12 @@
 // Strategies by name. Adding one is one folder src/strategy/<name>/ with one registration (docs/extending.md).
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +16,7 @@
 #include "tessera/program/program.hpp"
 #include "tessera/program/search/evaluations.hpp"
 #include "tessera/program/search/tried.hpp"
+#include "tessera/workload/graph.hpp"
 #include "tessera/workload/model.hpp"
 #include "tessera/workload/operator.hpp"
 #include "tessera/workload/transformer.hpp"
@@ -31,6 +35,19 @@ struct Workload {
 };
 [[nodiscard]] const config::Schema<Workload>& workload_schema();
 
+/// A file that a key of the [strategy] table names (Schema::names_file()), read once for all ranks.
+struct Attachment {
+  std::string key;  ///< of the [strategy] table
+  std::string path;
+  std::string hash;     ///< of the content, 16 hexadecimal digits
+  std::string content;  ///< bytes, as they are
+
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& key& path& hash& content;
+  }
+};
+
 /// What a strategy turns into a program. All of it outlives the job.
 struct Job {
   const machine::Machine& machine;
@@ -40,7 +57,18 @@ struct Job {
   const program::search::Evaluations& evaluations;  ///< for search() alone
   const workload::Model* model = nullptr;           ///< null when the experiment has none
   std::uint64_t seed = 1;
+  const workload::Graph* graph = nullptr;  ///< where the model is one: then there is no `model`
+  std::span<const Attachment> files = {};
+
+  /// That of a key; null: the key is not given.
+  [[nodiscard]] const Attachment* file(std::string_view key) const {
+    const auto found = std::ranges::find(files, key, &Attachment::key);
+    return found == files.end() ? nullptr : &*found;
+  }
 };
+
+/// A program in which no device of the job's machine does anything yet: what every strategy's begins with.
+[[nodiscard]] program::Program empty_program(const Job& job);
 
 /// What a search leaves behind.
 struct Searched {

@@ -12,6 +12,8 @@ namespace tessera::workload {
 /// is of no use then. Otherwise it passes check_graph().
 [[nodiscard]] Graph read_graph_file(const std::string& content, const std::string& file,
                                     config::Diagnostics& diagnostics);
+/// Whether a file is one of these, and no transformer by its dimensions.
+[[nodiscard]] bool lists_nodes(const std::string& content, const std::string& file);
 /// Whether this build reads ONNX (the package libonnx-dev).
 [[nodiscard]] bool reads_onnx();
 

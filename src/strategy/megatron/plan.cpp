@@ -3,7 +3,6 @@
 
 #include <map>
 
-#include "../empty_program.hpp"
 #include "device_state.hpp"
 #include "layout.hpp"
 #include "stage_program.hpp"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "../empty_program.hpp"
 #include "tessera/machine/device_order.hpp"
 
 namespace tessera::strategy::primepar {

@@ -1,7 +1,6 @@
 // From a [strategy] table in which nothing is open to the plan.
 #include "plan.hpp"
 
-#include "../empty_program.hpp"
 #include "choose.hpp"
 #include "device_code.hpp"
 #include "layouts.hpp"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 
-#include "../empty_program.hpp"
 #include "compile.hpp"
 
 namespace tessera::strategy::script {

@@ -1,7 +1,6 @@
 // From a [strategy] table to the plan.
 #include <fmt/format.h>
 
-#include "../empty_program.hpp"
 #include "../place_of.hpp"
 #include "kernels.hpp"
 #include "sublayers.hpp"

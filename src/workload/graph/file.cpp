@@ -261,6 +261,18 @@ std::shared_ptr<config::Table> graph_table(const Graph& graph) {
   return table;
 }
 
+bool lists_nodes(const std::string& content, const std::string& file) {
+  if (file.ends_with(".onnx")) return true;
+  if (file.ends_with(".json")) {
+    if (too_deep(content, config::most_levels)) return false;
+    const auto json = nlohmann::json::parse(content, nullptr, false);
+    return json.is_object() && json.contains("nodes");
+  }
+  config::Diagnostics ignored;
+  const auto table = config::parse_toml(content, file, ignored);
+  return ignored.ok() && table != nullptr && table->find("nodes") != nullptr;
+}
+
 Graph read_graph_file(const std::string& content, const std::string& file, config::Diagnostics& diagnostics) {
   const std::size_t before = diagnostics.errors().size();
   if (file.ends_with(".onnx")) {

@@ -1,12 +1,8 @@
-// What every strategy's program begins with.
-#pragma once
-
 #include "tessera/strategy/strategy.hpp"
 
 namespace tessera::strategy {
 
-/// A program in which no device of the job's machine does anything yet.
-inline program::Program empty_program(const Job& job) {
+program::Program empty_program(const Job& job) {
   program::Program program;
   program.labels = {""};
   program.free_reductions = job.collectives.reduction == "free";

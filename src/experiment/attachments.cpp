@@ -1,0 +1,88 @@
+// Files that a strategy's keys name: read once, by rank 0, and known by their hashes.
+#include <fmt/format.h>
+
+#include "tessera/base/error.hpp"
+#include "tessera/base/hash.hpp"
+#include "tessera/base/text.hpp"
+#include "tree.hpp"
+
+namespace tessera::experiment {
+namespace {
+
+namespace fs = std::filesystem;
+using config::Table;
+using config::Value;
+
+constexpr std::size_t most_bytes = std::size_t{1} << 30U;
+
+std::string hash_text(const std::string& content) { return fmt::format("{:016x}", hash_of(content)); }
+
+/// Relative to the file that the value stands in; values of the command line to the current folder.
+fs::path path_of(const Value& value) {
+  std::error_code ignored;
+  const fs::path& file = value.where().file;
+  return fs::is_regular_file(file, ignored) ? file.parent_path() / *value.string() : fs::path(*value.string());
+}
+
+const config::SchemaBase* schema_of(const Table& strategy, const strategy::Strategies& strategies) {
+  const Value* name = strategy.find("name");
+  if (name == nullptr || name->string() == nullptr) return nullptr;
+  const auto kind = std::ranges::find(strategies, *name->string(), &strategy::StrategyKind::name);
+  return kind == strategies.end() ? nullptr : &kind->schema();
+}
+
+/// Null, and why is reported: it cannot be read.
+std::optional<strategy::Attachment> read(const std::string& key, const Value& value, config::Diagnostics& diagnostics) {
+  const fs::path path = path_of(value);
+  try {
+    std::optional<std::string> content = read_file(path, most_bytes);
+    if (!content) throw InputError(one_line(path.string()) + ": there is no such file");
+    return strategy::Attachment{key, path.string(), hash_text(*content), std::move(*content)};
+  } catch (const Error& error) {
+    diagnostics.error(value.where(), fmt::format("\"{}\": {}", key, error.what()));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<strategy::Attachment> attach(Table& resolved, const strategy::Strategies& strategies,
+                                         config::Diagnostics& diagnostics) {
+  std::vector<strategy::Attachment> files;
+  const Value* found = resolved.find("strategy");
+  const config::SchemaBase* schema =
+      found == nullptr || found->table() == nullptr ? nullptr : schema_of(*found->table(), strategies);
+  const Value* noted = resolved.find("attachments");
+  auto hashes = std::make_shared<Table>(resolved.where());
+  for (const std::string& key : schema == nullptr ? std::vector<std::string>{} : schema->file_keys()) {
+    const Value* value = found->table()->find(key);
+    if (value == nullptr || value->string() == nullptr || value->string()->empty()) continue;
+    std::optional<strategy::Attachment> file = read(key, *value, diagnostics);
+    if (!file) continue;
+    const Value* known = noted == nullptr || noted->table() == nullptr ? nullptr : noted->table()->find(key);
+    if (known != nullptr && (known->string() == nullptr || *known->string() != file->hash))
+      diagnostics.error(known->where(),
+                        fmt::format("\"{}\" is not the file that this experiment was resolved with: its "
+                                    "hash is {}",
+                                    one_line(file->path), file->hash));
+    hashes->set(key, {file->hash, value->where()});
+    files.push_back(std::move(*file));
+  }
+  if (!files.empty()) resolved.set("attachments", {hashes, found->where()});
+  return files;
+}
+
+std::vector<std::string> changed_files(const std::vector<strategy::Attachment>& files) {
+  std::vector<std::string> changed;
+  for (const strategy::Attachment& file : files) {
+    try {
+      const auto content = read_file(file.path, most_bytes);
+      if (content && hash_text(*content) == file.hash) continue;
+    } catch (const Error&) {  // gone, or no longer readable: not what it was
+    }
+    changed.push_back(one_line(file.path) + " has changed since it was read: results are of what it was");
+  }
+  return changed;
+}
+
+}  // namespace tessera::experiment
