@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
-import h5py
+from tessera_analysis import load
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -62,27 +62,33 @@ class Simulator:
                 raise Infeasible(f"{' '.join(command)}\n{done.stderr}")
             if done.returncode != 0:
                 raise SystemExit(f"{' '.join(command)}\nexit code {done.returncode}\n{done.stderr}")
-            with h5py.File(out) as file:
-                row = file["summary"][0]
-                found = {name: row[name].item() for name in row.dtype.names}
-                found["plan"] = {row["key"].decode(): row["value"].decode() for row in file["plan"][:]} if "plan" in file else {}
-                found["collectives"] = [(row["label"].decode(), int(row["group_size"]), int(row["bytes"])) for row in file["collectives"][:]]
-                found["in_collectives_ps"] = longest_in_collectives(file["devices"][:])
-                found["link_bytes"] = most_bytes(file["links"][:])
-                if "search" in file:
-                    found["search"] = [(row["origin"].decode(), int(row["predicted_ps"]), int(row["cost_ps"])) for row in file["search"][:]]
-                if "predicted" in file:
-                    found["predicted"] = {row["what"].decode(): int(row["time_ps"]) for row in file["predicted"][:]}
-                if "kernels" in file:
-                    found["kernels"] = [row for row in file["kernels"][:] if row["device"] == 0]
-                    found["traffic"] = mean_traffic(file["memory_traffic"][:])
-                if "timeline" in file:
-                    names = [row["name"].decode() for row in file["names/labels"][:]]
-                    found["seconds_by_label"] = seconds_by_label(file["timeline"][:], names)
-                    found["intervals"] = intervals(file["timeline"][:], names)
-                if "memory_traffic_timeline" in file:
-                    found["traffic_over_time"] = own_traffic(file["memory_traffic_timeline"][:])
-                return found
+            return result_of(load(out))
+
+
+def result_of(results):
+    """What studies ask of a result file."""
+
+    def records(name):
+        return results.table(name).to_records(index=False)
+
+    found = {name: value.item() if hasattr(value, "item") else value for name, value in results.summary.items()}
+    found["plan"] = results.plan if "plan" in results.tables else {}
+    found["collectives"] = [(row["label"], int(row["group_size"]), int(row["bytes"])) for row in records("collectives")]
+    found["in_collectives_ps"] = longest_in_collectives(records("devices"))
+    found["link_bytes"] = most_bytes(records("links"))
+    found["predicted"] = {what: int(time) for what, time in results.predicted.items()}
+    if "search" in results.tables:
+        found["search"] = [(row["origin"], int(row["predicted_ps"]), int(row["cost_ps"])) for row in records("search")]
+    if "kernels" in results.tables:
+        found["kernels"] = [row for row in records("kernels") if row["device"] == 0]
+        found["traffic"] = mean_traffic(records("memory_traffic"))
+    if "timeline" in results.tables:
+        names = list(results.table("names/labels")["name"])
+        found["seconds_by_label"] = seconds_by_label(records("timeline"), names)
+        found["intervals"] = intervals(records("timeline"), names)
+    if "memory_traffic_timeline" in results.tables:
+        found["traffic_over_time"] = own_traffic(records("memory_traffic_timeline"))
+    return found
 
 
 def longest_in_collectives(devices):
@@ -101,7 +107,7 @@ def most_bytes(rows):
     """B of the link that carries the most, by class."""
     found = {}
     for row in rows:
-        name = row["link_class"].decode()
+        name = row["link_class"]
         found[name] = max(found.get(name, 0), int(row["bytes"]))
     return found
 
@@ -110,7 +116,7 @@ def mean_traffic(rows):
     """B that the memories of a device have moved, by class: the mean over devices."""
     sums = {}
     for row in rows:
-        name = row["traffic"].decode()
+        name = row["traffic"]
         sums[name] = sums.get(name, 0) + int(row["bytes"])
     devices = len({row["device"] for row in rows})
     return {name: value / devices for name, value in sums.items()}
@@ -133,7 +139,7 @@ def intervals(rows, names):
 
 def own_traffic(rows):
     """(begin_ps, class, B) of the memory of device 0."""
-    return [(int(row["begin_ps"]), row["traffic"].decode(), int(row["bytes"])) for row in rows if row["device"] == row["memory"] == 0]
+    return [(int(row["begin_ps"]), row["traffic"], int(row["bytes"])) for row in rows if row["device"] == row["memory"] == 0]
 
 
 def deviation(simulated, measured):

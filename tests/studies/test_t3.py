@@ -130,7 +130,7 @@ class Numbers(unittest.TestCase):
         self.assertEqual(_runs.seconds_by_label(rows, ["a", "b"]), {"b": 4})
 
     def test_traffic_over_time_is_that_of_the_own_memory_of_device_0(self):
-        rows = [{"device": device, "memory": memory, "begin_ps": 5, "traffic": b"gemm_read", "bytes": 7 + device + 2 * memory}
+        rows = [{"device": device, "memory": memory, "begin_ps": 5, "traffic": "gemm_read", "bytes": 7 + device + 2 * memory}
                 for device in (0, 1) for memory in (0, 1)]
         self.assertEqual(_runs.own_traffic(rows), [(5, "gemm_read", 7)])
 
@@ -147,8 +147,8 @@ class Names(unittest.TestCase):
     def test_a_wrong_part_is_one_line_with_the_right_names(self):
         self.assertEqual(self.refused("t3", "sublayer"), f"error: study 't3' has no part 'sublayer'; allowed: {' '.join(PARTS)}\n")
 
-    def test_a_study_without_parts_and_a_wrong_study(self):
-        self.assertEqual(self.refused("megatron", "sublayers"), "error: study 'megatron' has no parts\n")
+    def test_a_part_of_another_study_and_a_wrong_study(self):
+        self.assertEqual(self.refused("megatron", "sublayers"), "error: study 'megatron' has no part 'sublayers'; allowed: iterations layers replicas sensitivity variants\n")
         self.assertEqual(self.refused("t4"), "error: no study 't4'; allowed: measured megatron primepar t3\n")
         self.assertIn("usage", self.refused("t3", "sublayers", "more"))
 

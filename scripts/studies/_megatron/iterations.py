@@ -1,0 +1,63 @@
+"""Whole iterations: Table 5, where their time goes, and what replicas add (section 6.3)."""
+
+from _parts import Outcome
+from _runs import deviation, max_abs, mean_abs, table
+
+# Seconds an iteration: full recomputation; sequence parallelism with selective recomputation.
+MEASURED = {"22b": (1.42, 1.10), "175b": (18.13, 13.75), "530b": (49.05, 37.83), "1t": (94.42, 71.49)}
+WAYS = ("full", "selective")
+ROWS = [(model, way) for model in MEASURED for way in WAYS]
+ACTIVITIES = ("forward", "backward", "recomputation", "optimizer", "tensor_communication", "pipeline_communication", "waiting", "bubble", "idle")
+REPLICATED = 39.15  # section 6.3: 530B with data parallelism of 8
+
+
+def measured(row):
+    return MEASURED[row[0]][WAYS.index(row[1])]
+
+
+def file_of(row):
+    return f"megatron/{row[0]}-{row[1]}.toml"
+
+
+def ranks_of(row):
+    return 1 if row[0] == "22b" else 2
+
+
+def seconds(simulator, row, settings=()):
+    return simulator.seconds(file_of(row), settings, ranks_of(row))
+
+
+def study(simulator):
+    goals = [(measured(row), seconds(simulator, row)) for row in ROWS]
+    deviations = [deviation(ours, theirs) for theirs, ours in goals]
+    mean, most = f"{mean_abs(deviations):.2f}", f"{max_abs(deviations):.2f}"
+    tables = {"rows": rows_table(simulator, deviations), "shares": shares_table(simulator), "mean in short": mean, "max in short": most, "mean": mean, "max": most}
+    return Outcome(tables=tables, goals=goals, summary={"rows": len(ROWS)})
+
+
+def rows_table(simulator, deviations):
+    lines = []
+    for row, off in zip(ROWS, deviations):
+        summary = simulator.summary(file_of(row))
+        lines.append((row[0].upper(), row[1], f"{measured(row):.2f}", f"{summary['iteration_time_ps'] * 1e-12:.2f}", f"{off:+.2f}",
+                      f"{100 * summary['model_flops_utilisation']:.1f}", f"{summary['peak_memory'] / 1e9:.1f}"))
+    return table(("model", "recomputation", "measured s", "simulated s", "deviation %", "model FLOP/s of peak %", "peak memory GB"), lines)
+
+
+def shares_table(simulator):
+    """Where the time of an average device goes, in percent."""
+    lines = []
+    for row in ROWS:
+        summary = simulator.summary(file_of(row))
+        shares = [100 * summary[f"mean_{name}_ps"] / summary["iteration_time_ps"] for name in ACTIVITIES]
+        lines.append((row[0].upper(), row[1], *[f"{share:.1f}" for share in shares]))
+    return table(("model", "recomputation", *[name.replace("_", " ") for name in ACTIVITIES]), lines)
+
+
+def replicas(simulator):
+    """What eight replicas add to an iteration: it does not depend on the number of micro-batches, so few will do."""
+    files = (("megatron/530b-selective.toml", 70), ("megatron/530b-2240.toml", 560))
+    one, eight = [simulator.seconds(file, (("workload.global_batch", batch),), 2) for file, batch in files]
+    added = REPLICATED - measured(("530b", "selective"))
+    line = ("added to an iteration", f"{added:.2f}", f"{eight - one:.2f}", f"{deviation(eight - one, added):+.0f}")
+    return Outcome(tables={"replicas": table(("530B, 8 replicas", "measured s", "simulated s", "deviation %"), [line])})

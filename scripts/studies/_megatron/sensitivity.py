@@ -1,0 +1,51 @@
+"""What iterations depend on: constants halved and doubled, and other choices than ours."""
+
+from _parts import Outcome
+from _runs import deviation, table
+
+from .iterations import ROWS, measured, seconds
+
+SMALL = [row for row in ROWS if row[0] in ("22b", "175b")]
+HEADER = [f"{model.upper()} {way} %" for model, way in SMALL]
+CONSTANTS = {  # key, value, half and double
+    "`cost.tile_latency`": ("cost.tile_latency", "2300 ns", ("1150 ns", "4600 ns")),
+    "`cost.launch_overhead`": ("cost.launch_overhead", "900 ns", ("450 ns", "1800 ns")),
+    "`cost.operand_bytes_per_clock`": ("cost.operand_bytes_per_clock", "36", ("18", "72")),
+    "`topology.nvlink_latency`": ("machine.topology.nvlink_latency", "3.4 us", ("1.7 us", "6.8 us")),
+    "`topology.nic_latency`": ("machine.topology.nic_latency", "9.6 us", ("4.8 us", "19.2 us")),
+    "`cost.fused_memory_efficiency` (double: 1)": ("cost.fused_memory_efficiency", "0.56", ("0.28", "1.0")),
+    "`cost.dropout_memory_efficiency`": ("cost.dropout_memory_efficiency", "0.41", ("0.205", "0.82")),
+    "`strategy.exchange_overhead`": ("strategy.exchange_overhead", "380 us", ("190 us", "760 us")),
+    "`packet`": ("machine.packet", "64 KiB", ("32 KiB", "128 KiB")),
+}
+CHOICES = {
+    "ours": (),
+    "stores overlap with the next tiles": (("cost.stores", "overlapped"),),
+    "all memory-bound kernels as fast as copies": tuple((f"cost.{kind}_memory_efficiency", "0.85") for kind in (
+        "elementwise", "fused", "dropout", "norm", "softmax", "reduction", "copy", "embedding", "optimizer")),
+    "no limit of GEMMs": (("cost.matrix_limit", "1"),),
+    "GEMM main loop at 0.80 of peak": (("cost.matrix_efficiency", "0.80"),),
+    "GEMM main loop at 0.9255 of peak (1,305 of 1,410 MHz)": (("cost.matrix_efficiency", "0.9255"),),
+    "NVLink at 300 GB/s, additions cost memory time": (("machine.topology.nvlink_efficiency", "1.0"),
+                                                     ("collectives.reduction", "memory")),
+    "gradients added by a kernel of their own": (("strategy.fused_gradient_accumulation", "false"),),
+}
+
+
+def constants(simulator):
+    """Changes of the iteration when a constant is halved or doubled."""
+    base = [seconds(simulator, row) for row in SMALL]
+    lines = []
+    for label, (key, value, others) in CONSTANTS.items():
+        for word, other in zip(("half", "double"), others):
+            times = [seconds(simulator, row, ((key, other),)) for row in SMALL]
+            lines.append((f"{label} = {value}", word, *[f"{deviation(ours, before):+.2f}" for ours, before in zip(times, base)]))
+    return Outcome(tables={"sensitivity": table(("constant", "", *HEADER), lines)})
+
+
+def variants(simulator):
+    """Deviations from what was measured."""
+    lines = []
+    for name, settings in CHOICES.items():
+        lines.append((name, *[f"{deviation(seconds(simulator, row, settings), measured(row)):+.2f}" for row in SMALL]))
+    return Outcome(tables={"variants": table(("choice", *HEADER), lines)})
