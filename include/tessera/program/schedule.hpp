@@ -59,17 +59,6 @@ struct ScheduleLoop {
 };
 /// The same actions in the same order; loops may hold loops.
 [[nodiscard]] ScheduleLoop fold(const std::vector<PipelineAction>& actions);
-/// Writes the actions of a loop into a block. act(block, PipelineAction, times) writes one; repeat(block, times,
-/// write_body) makes a block of what repeats, which write_body(block) fills, and calls it from the given one.
-template <class Block, class Act, class Repeat>
-void write_schedule(Block& block, const ScheduleLoop& loop, const Act& act, const Repeat& repeat) {
-  if (loop.action) return act(block, *loop.action, loop.times);
-  const auto write_body = [&](Block& into) {
-    for (const ScheduleLoop& inner : loop.body) write_schedule(into, inner, act, repeat);
-  };
-  if (loop.times == 1) return write_body(block);
-  repeat(block, loop.times, write_body);
-}
 /// The inverse of fold.
 [[nodiscard]] std::vector<PipelineAction> unfold(const ScheduleLoop& loop);
 

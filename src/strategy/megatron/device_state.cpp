@@ -1,5 +1,7 @@
 #include "device_state.hpp"
 
+#include "tessera/program/held_state.hpp"
+
 namespace tessera::strategy::megatron {
 namespace {
 
@@ -80,14 +82,15 @@ workload::OptimizerShape optimizer_shape(const Cut& cut, const DeviceState& stat
 
 void allocate_state(Writer& writer, const DeviceState& state) {
   const Cut& cut = writer.cut();
-  auto& builder = writer.builder();
-  builder.allocate(MemoryCategory::weights, cut.element() * state.parameters());
+  program::HeldState held;
+  held.weights = cut.element() * state.parameters();
   if (cut.training()) {
-    builder.allocate(MemoryCategory::gradients, cut.options.gradient_bytes * state.parameters());
-    builder.allocate(MemoryCategory::optimizer_state, optimizer_shape(cut, state).state_bytes() * state.updated());
+    held.gradients = cut.options.gradient_bytes * state.parameters();
+    held.optimizer_state = optimizer_shape(cut, state).state_bytes() * state.updated();
   }
-  builder.allocate(MemoryCategory::kv_cache, state.kv_cache);
-  builder.allocate(MemoryCategory::buffers, state.buffers);
+  held.kv_cache = state.kv_cache;
+  held.buffers = state.buffers;
+  program::allocate(writer.builder(), held);
 }
 
 }  // namespace tessera::strategy::megatron

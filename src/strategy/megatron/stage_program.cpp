@@ -6,7 +6,7 @@
 
 #include "parallel_linear.hpp"
 #include "tessera/base/error.hpp"
-#include "tessera/program/schedule.hpp"
+#include "tessera/program/stage_passes.hpp"
 #include "update.hpp"
 
 namespace tessera::strategy::megatron {
@@ -14,21 +14,18 @@ namespace {
 
 using program::PipelineAction;
 
-/// Megatron-LM posts all sends and receives at once and waits for all (megatron/p2p_communication.py).
-void write_exchange(Writer& writer, const PipelineAction& action) {
-  const Cut& cut = writer.cut();
-  const std::int64_t bytes = cut.message_bytes();
-  auto& builder = writer.builder();
-  builder.label("pipeline exchange").activity(Activity::pipeline_communication);
-  if (action.send_next) builder.send(next_stage, bytes, activations_channel);
-  if (action.send_previous) builder.send(previous_stage, bytes, gradients_channel);
-  if (action.receive_previous) builder.receive(previous_stage, bytes, activations_channel);
-  if (action.receive_next) builder.receive(next_stage, bytes, gradients_channel);
-  if (action.send_next || action.send_previous) builder.wait_sends();
+/// Each tensor rank receives its part; without sequence parallelism it needs the whole.
+void write_exchange(program::BlockBuilder& builder, const Cut& cut, const PipelineAction& action) {
+  program::StageNeighbours neighbours;
+  neighbours.peer = [](int stages_on) { return stages_on > 0 ? next_stage : previous_stage; };
+  neighbours.activations = neighbours.gradients = cut.message_bytes();
+  neighbours.activations_channel = activations_channel;
+  neighbours.gradients_channel = gradients_channel;
+  program::write_exchange(builder, action, neighbours);
   if (cut.options.exchange_overhead > 0)
     builder.compute(workload::host_pause("pipeline exchange", cut.options.exchange_overhead));
-  // Each tensor rank received its part; without sequence parallelism it needs the whole.
   if (cut.uses_sequence_parallelism()) return;
+  Writer writer(cut, builder);
   for (int i = 0; i < int{action.receive_previous} + int{action.receive_next}; ++i) {
     writer.collective(CollectiveKind::all_gather, tensor_group, cut.activation_bytes(), cut.element(),
                       Activity::pipeline_communication, "pipeline all-gather");
@@ -37,21 +34,16 @@ void write_exchange(Writer& writer, const PipelineAction& action) {
 
 void write_passes(program::Program& program, Writer& main, StageBlocks& blocks, const program::ScheduleLoop& schedule,
                   std::uint32_t stage, std::uint32_t expert_rank) {
-  using Pass = PipelineAction::Kind;
   const Cut& cut = main.cut();
-  const auto act = [&](Writer& writer, const PipelineAction& action, std::uint32_t times) {
-    const ChunkPlace at{stage, action.chunk, expert_rank};
-    if (action.kind == Pass::forward) writer.builder().call(blocks.forward(at), times);
-    if (action.kind == Pass::backward)
-      writer.builder().call(blocks.backward(at, action.last && has_gradient_stream(cut)), times);
-    for (std::uint32_t i = 0; action.kind == Pass::exchange && i < times; ++i) write_exchange(writer, action);
+  program::StagePasses passes;
+  passes.forward = [&](std::uint32_t chunk) { return blocks.forward({stage, chunk, expert_rank}); };
+  passes.backward = [&](std::uint32_t chunk, bool is_last) {
+    return blocks.backward({stage, chunk, expert_rank}, is_last && has_gradient_stream(cut));
   };
-  const auto repeat = [&](Writer& writer, std::uint32_t times, const auto& write_body) {
-    Writer body(program, cut, "schedule");
-    write_body(body);
-    writer.builder().call(body.builder().done(), times);
+  passes.exchange = [&](program::BlockBuilder& into, const PipelineAction& action) {
+    write_exchange(into, cut, action);
   };
-  program::write_schedule(main, schedule, act, repeat);
+  program::write_passes(program, main.builder(), schedule, passes);
 }
 
 std::vector<PipelineAction> stage_actions(const Cut& cut, std::uint32_t stage) {

@@ -1,6 +1,7 @@
 // Writes operators and communication into a block.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "cut.hpp"
@@ -13,7 +14,12 @@ using program::MemoryCategory;
 
 class Writer {
  public:
-  Writer(program::Program& program, const Cut& cut, const std::string& name) : cut_(cut), builder_(program, name) {}
+  Writer(program::Program& program, const Cut& cut, const std::string& name)
+      : cut_(cut), own_(std::in_place, program, name), builder_(*own_) {}
+  /// Into a block that somebody else has begun.
+  Writer(const Cut& cut, program::BlockBuilder& into) : cut_(cut), builder_(into) {}
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
 
   void run(const std::vector<workload::Operator>& operators, Activity activity);
   /// Nothing when the group has one member. `bytes`: as in program::Collective, rounded up to whole elements.
@@ -32,7 +38,8 @@ class Writer {
 
  private:
   const Cut& cut_;
-  program::BlockBuilder builder_;
+  std::optional<program::BlockBuilder> own_;
+  program::BlockBuilder& builder_;
 };
 
 }  // namespace tessera::strategy::megatron

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tessera/program/held_state.hpp"
+#include "tessera/program/stage_passes.hpp"
 #include "work.hpp"
 
 namespace tessera::strategy::primepar {
@@ -32,7 +34,7 @@ void DeviceCode::write() {
     held += parameters();
   }
   Builder main(program_, "main");
-  main.allocate(MemoryCategory::weights, held).allocate(MemoryCategory::gradients, held);
+  program::allocate(main, {.weights = held, .gradients = held});
   write_passes(main);
   ByKind sums;
   if (code_.summed() != OperatorCode::Summed::at_once) sums = each_kind([&] { return gradient_sums(); });
@@ -49,25 +51,11 @@ void DeviceCode::write() {
 }
 
 void DeviceCode::write_passes(Builder& builder) {
-  using Pass = program::PipelineAction::Kind;
-  const auto once = [](std::optional<BlockId>& known, const auto& make) {
-    if (!known) known = make();
-    return *known;
-  };
-  const auto act = [&](Builder& into, const program::PipelineAction& action, std::uint32_t times) {
-    if (action.kind == Pass::forward) into.call(once(forward_, [&] { return forward_pass(); }), times);
-    if (action.kind == Pass::backward) {
-      auto& known = action.last ? last_backward_ : backward_;
-      into.call(once(known, [&] { return backward_pass(action.last); }), times);
-    }
-    for (std::uint32_t i = 0; action.kind == Pass::exchange && i < times; ++i) exchange(into, action);
-  };
-  const auto repeat = [&](Builder& into, std::uint32_t times, const auto& write_body) {
-    Builder body(program_, "schedule");
-    write_body(body);
-    into.call(body.done(), times);
-  };
-  program::write_schedule(builder, *stage_.schedule, act, repeat);
+  program::StagePasses passes;
+  passes.forward = [this](std::uint32_t) { return forward_pass(); };
+  passes.backward = [this](std::uint32_t, bool is_last) { return backward_pass(is_last); };
+  passes.exchange = [this](Builder& into, const program::PipelineAction& action) { exchange(into, action); };
+  program::write_passes(program_, builder, *stage_.schedule, passes);
 }
 
 BlockId DeviceCode::forward_pass() {
@@ -91,17 +79,15 @@ void DeviceCode::redistribute_input(Builder& builder, bool is_forward) {
     code_.redistribute(builder, edge, is_forward);
 }
 
-/// Posts all sends and waits for all that is due, as Megatron-LM does (megatron/p2p_communication.py).
 void DeviceCode::exchange(Builder& builder, const program::PipelineAction& action) {
   const Slices& last = cut_.kinds[cut_.layers.back()].nodes.back().slices;
-  const std::int64_t on = cut_.graph->element * elements(last, handed_on(last), device_);
-  const std::int64_t back = cut_.graph->element * elements(last, handed_back, device_);
-  builder.activity(Activity::pipeline_communication).label("pipeline exchange");
-  if (action.send_next) builder.send(code_.peer(device_, 1), on, OperatorCode::activations);
-  if (action.send_previous) builder.send(code_.peer(device_, -1), back, OperatorCode::gradients);
-  if (action.receive_previous) builder.receive(code_.peer(device_, -1), on, OperatorCode::activations);
-  if (action.receive_next) builder.receive(code_.peer(device_, 1), back, OperatorCode::gradients);
-  if (action.send_next || action.send_previous) builder.wait_sends();
+  program::StageNeighbours neighbours;
+  neighbours.peer = [this](int stages_on) { return code_.peer(device_, stages_on); };
+  neighbours.activations = cut_.graph->element * elements(last, handed_on(last), device_);
+  neighbours.gradients = cut_.graph->element * elements(last, handed_back, device_);
+  neighbours.activations_channel = OperatorCode::activations;
+  neighbours.gradients_channel = OperatorCode::gradients;
+  program::write_exchange(builder, action, neighbours);
 }
 
 /// The first layer, then the others, each behind what is redistributed to it. Equal ones in a row are one call.

@@ -1,8 +1,6 @@
 // One device's part of a cut graph: its layers, its passes and their schedule, as blocks of a program.
 #pragma once
 
-#include <optional>
-
 #include "operator_code.hpp"
 
 namespace tessera::strategy::primepar {
@@ -59,7 +57,6 @@ class DeviceCode {
   StagePlace stage_;
   int device_;  // of the stage
   OperatorCode code_;
-  std::optional<program::BlockId> forward_, backward_, last_backward_;  // passes, once they are needed
 };
 
 }  // namespace tessera::strategy::primepar

@@ -1,0 +1,33 @@
+// What every pipeline's stage writes: its passes in the order of a schedule, and the exchanges between them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "tessera/program/program.hpp"
+#include "tessera/program/schedule.hpp"
+
+namespace tessera::program {
+
+/// The stages before and behind one.
+struct StageNeighbours {
+  std::function<std::uint32_t(int stages_on)> peer;  ///< slot of the one behind (1) or before (-1), where there is one
+  std::int64_t activations = 0, gradients = 0;       ///< B, each way for a micro-batch
+  std::uint32_t activations_channel = 0, gradients_channel = 1;
+};
+
+/// Posts all sends and waits for all that is due, and for the sends to have left, as Megatron-LM does
+/// (megatron/p2p_communication.py). Activity pipeline_communication.
+void write_exchange(BlockBuilder& builder, const PipelineAction& exchange, const StageNeighbours& neighbours);
+
+/// What a stage does in its passes. Each block is asked for once.
+struct StagePasses {
+  std::function<BlockId(std::uint32_t chunk)> forward;
+  std::function<BlockId(std::uint32_t chunk, bool is_last)> backward;  ///< of the last micro-batch, or of the others
+  std::function<void(BlockBuilder& into, const PipelineAction& exchange)> exchange;
+};
+
+/// All of them; what repeats becomes blocks that are called.
+void write_passes(Program& program, BlockBuilder& main, const ScheduleLoop& schedule, const StagePasses& passes);
+
+}  // namespace tessera::program
