@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -85,9 +86,17 @@ struct LayerOperators {
 /// The sections of one layer. A cut that does not fit the model (heads, MLP width, vocabulary, sequence): InputError.
 [[nodiscard]] LayerOperators transformer_layer(const Model& model, const LayerShape& shape);
 
-/// Bytes of activations kept per layer and micro-batch on this rank, from what the operators keep: everything; without
-/// the inside of the attention core (selective); the input of the layer alone (full; 1/t of it under sequence
-/// parallelism).
+/// Sections of a layer, by their place in LayerOperators::in_order(), that run again for their backward part.
+using RecomputedSections = std::bitset<LayerOperators::section_count>;
+/// None, the attention core (selective), or all (full).
+[[nodiscard]] RecomputedSections recomputed_sections(Recomputation recomputation);
+
+/// Bytes of activations that each section keeps per micro-batch on this rank. One that runs again keeps nothing, but
+/// for its input where the section before it does not run again.
+[[nodiscard]] std::array<std::int64_t, LayerOperators::section_count> kept_bytes(const LayerOperators& layer,
+                                                                                 const RecomputedSections& again);
+/// The sum: everything; without the inside of the attention core (selective); the input of the layer alone (full; 1/t
+/// of it under sequence parallelism).
 [[nodiscard]] std::int64_t activation_bytes(const LayerOperators& layer, Recomputation recomputation);
 
 /// The first stage. Between `lookup` and `combine`: all-reduce of 2 s b h bytes over the tensor ranks

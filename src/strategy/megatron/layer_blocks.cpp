@@ -1,5 +1,8 @@
 #include "layer_blocks.hpp"
 
+#include <array>
+#include <functional>
+
 #include "experts.hpp"
 #include "parallel_linear.hpp"
 
@@ -8,72 +11,111 @@ namespace {
 
 using workload::LayerOperators;
 using workload::OperatorSet;
-using workload::Recomputation;
 
-/// Bytes that a layer holds between its forward and its backward pass, and what it holds besides during the latter.
-struct LayerMemory {
-  LayerMemory(const LayerOperators& layer, Recomputation recomputation)
-      : kept(workload::activation_bytes(layer, recomputation)),
-        core(recomputation == Recomputation::selective ? layer.attention_core.kept_inside : 0),
-        recomputed(workload::activation_bytes(layer, Recomputation::none) - core - kept) {}
-  std::int64_t kept;
-  std::int64_t core;        ///< selective: made again for the backward pass of the attention core
-  std::int64_t recomputed;  ///< full: made again for the backward pass of the layer
+/// What of a layer runs together, with its communication, forward and backward.
+struct Part {
+  std::size_t first = 0, last = 0;  ///< sections, by their places in LayerOperators::in_order()
+  std::function<void(Writer&, Activity)> forward;
+  std::function<void(Writer&)> backward;
 };
 
-void mlp_forward(Writer& writer, const LayerOperators& layer, bool moe, Activity activity) {
-  if (moe) return experts_forward(writer, layer, activity);
-  column_forward(writer, layer.fc1, activity);
-  writer.run(layer.activation.forward, activity);
-  row_forward(writer, layer.fc2, activity);
-}
+/// Places in LayerOperators::in_order().
+enum Place : std::size_t {
+  attention_norm,
+  qkv,
+  attention_core,
+  projection,
+  attention_residual,
+  mlp_norm,
+  router,
+  dispatch,
+  fc1,
+  activation,
+  fc2,
+  combine,
+  mlp_residual
+};
 
-void mlp_backward(Writer& writer, const LayerOperators& layer, bool moe) {
-  if (moe) return experts_backward(writer, layer);
-  row_backward(writer, layer.fc2);
-  plain_backward(writer, layer.activation);
-  column_backward(writer, layer.fc1);
-}
-
-void layer_forward(Writer& writer, const LayerOperators& layer, bool moe, Activity activity) {
-  writer.run(layer.attention_norm.forward, activity);
-  column_forward(writer, layer.qkv, activity);
-  writer.run(layer.attention_core.forward, activity);
-  row_forward(writer, layer.projection, activity);
-  writer.run(layer.attention_residual.forward, activity);
-  writer.run(layer.mlp_norm.forward, activity);
-  mlp_forward(writer, layer, moe, activity);
-  writer.run(layer.mlp_residual.forward, activity);
-}
-
-void layer_backward(Writer& writer, const LayerOperators& layer, bool moe, const LayerMemory& memory) {
-  plain_backward(writer, layer.mlp_residual);
-  mlp_backward(writer, layer, moe);
-  plain_backward(writer, layer.mlp_norm);
-  plain_backward(writer, layer.attention_residual);
-  row_backward(writer, layer.projection);
-  if (memory.core > 0) {
-    writer.builder().allocate(MemoryCategory::activations, memory.core);
-    writer.run(layer.attention_core.forward, Activity::recomputation);
+/// The parts in the order in which they run; experts are one.
+std::vector<Part> parts_of(const LayerOperators& layer, bool moe) {
+  std::vector<Part> parts;
+  const auto plain = [&](Place place, const OperatorSet& set) {
+    parts.push_back({place, place, [&set](Writer& writer, Activity activity) { writer.run(set.forward, activity); },
+                     [&set](Writer& writer) { plain_backward(writer, set); }});
+  };
+  const auto column = [&](Place place, const OperatorSet& set) {
+    parts.push_back({place, place, [&set](Writer& writer, Activity activity) { column_forward(writer, set, activity); },
+                     [&set](Writer& writer) { column_backward(writer, set); }});
+  };
+  const auto row = [&](Place place, const OperatorSet& set) {
+    parts.push_back({place, place, [&set](Writer& writer, Activity activity) { row_forward(writer, set, activity); },
+                     [&set](Writer& writer) { row_backward(writer, set); }});
+  };
+  plain(attention_norm, layer.attention_norm);
+  column(qkv, layer.qkv);
+  plain(attention_core, layer.attention_core);
+  row(projection, layer.projection);
+  plain(attention_residual, layer.attention_residual);
+  plain(mlp_norm, layer.mlp_norm);
+  if (moe) {
+    parts.push_back({router, combine,
+                     [&layer](Writer& writer, Activity activity) { experts_forward(writer, layer, activity); },
+                     [&layer](Writer& writer) { experts_backward(writer, layer); }});
+  } else {
+    column(fc1, layer.fc1);
+    plain(activation, layer.activation);
+    row(fc2, layer.fc2);
   }
-  plain_backward(writer, layer.attention_core);
-  writer.builder().release(MemoryCategory::activations, memory.core);
-  column_backward(writer, layer.qkv);
-  plain_backward(writer, layer.attention_norm);
+  plain(mlp_residual, layer.mlp_residual);
+  return parts;
 }
 
-program::BlockId backward_block(program::Program& program, const Cut& cut, const LayerOperators& layer, bool moe,
-                                const std::string& name) {
-  const LayerMemory memory(layer, cut.options.recomputation);
-  Writer writer(program, cut, name + " backward");
-  if (cut.options.recomputation == Recomputation::full) {
-    writer.builder().allocate(MemoryCategory::activations, memory.recomputed);
-    layer_forward(writer, layer, moe, Activity::recomputation);
+/// A layer's passes. Parts that are recomputed run again before their backward part, those in a row together.
+class LayerPasses {
+ public:
+  LayerPasses(const LayerOperators& layer, bool moe, workload::Recomputation recomputation)
+      : parts_(parts_of(layer, moe)), again_(workload::recomputed_sections(recomputation)) {
+    const auto sections = layer.in_order();
+    const auto kept = workload::kept_bytes(layer, again_);
+    for (std::size_t i = 0; i < sections.size(); ++i) {
+      kept_ += kept[i];
+      made_again_[i] = sections[i]->kept() - kept[i];
+    }
   }
-  layer_backward(writer, layer, moe, memory);
-  writer.builder().release(MemoryCategory::activations, memory.kept + memory.recomputed);
-  return writer.builder().done();
-}
+
+  void forward(Writer& writer) const {
+    for (const Part& part : parts_) part.forward(writer, Activity::forward);
+  }
+  /// Of activations, from the forward to the backward pass.
+  [[nodiscard]] std::int64_t kept() const { return kept_; }
+
+  void backward(Writer& writer) const {
+    for (std::size_t end = parts_.size(); end > 0;) {
+      std::size_t begin = end - 1;
+      while (runs_again(begin) && begin > 0 && runs_again(begin - 1)) --begin;
+      const std::int64_t bytes = runs_again(begin) ? forward_again(writer, begin, end) : 0;
+      while (end > begin) parts_[--end].backward(writer);
+      writer.builder().release(MemoryCategory::activations, begin == 0 ? bytes + kept_ : bytes);
+    }
+  }
+
+ private:
+  [[nodiscard]] bool runs_again(std::size_t part) const { return again_[parts_[part].first]; }
+
+  /// Bytes that are there again.
+  std::int64_t forward_again(Writer& writer, std::size_t begin, std::size_t end) const {
+    std::int64_t bytes = 0;
+    for (std::size_t i = parts_[begin].first; i <= parts_[end - 1].last; ++i) bytes += made_again_[i];
+    writer.builder().allocate(MemoryCategory::activations, bytes);
+    for (std::size_t i = begin; i < end; ++i) parts_[i].forward(writer, Activity::recomputation);
+    return bytes;
+  }
+
+  std::vector<Part> parts_;
+  workload::RecomputedSections again_;
+  std::int64_t kept_ = 0;
+  std::array<std::int64_t, LayerOperators::section_count> made_again_{};
+};
 
 }  // namespace
 
@@ -82,13 +124,15 @@ LayerBlocks add_layer(program::Program& program, const Cut& cut, bool moe, std::
   const LayerOperators layer = cut.layer(moe, expert_rank, keys);
   const std::string name = moe ? "MoE layer" : "layer";
   LayerBlocks blocks;
-  Writer writer(program, cut, name + " forward");
-  layer_forward(writer, layer, moe, Activity::forward);
-  if (cut.training()) {
-    writer.builder().allocate(MemoryCategory::activations, LayerMemory(layer, cut.options.recomputation).kept);
-  }
-  blocks.forward = writer.builder().done();
-  if (cut.training()) blocks.backward = backward_block(program, cut, layer, moe, name);
+  const LayerPasses passes(layer, moe, cut.options.recomputation);
+  Writer forward(program, cut, name + " forward");
+  passes.forward(forward);
+  if (cut.training()) forward.builder().allocate(MemoryCategory::activations, passes.kept());
+  blocks.forward = forward.builder().done();
+  if (!cut.training()) return blocks;
+  Writer backward(program, cut, name + " backward");
+  passes.backward(backward);
+  blocks.backward = backward.builder().done();
   return blocks;
 }
 

@@ -35,10 +35,11 @@ class Times {
  private:
   [[nodiscard]] double layer(bool moe) const {
     const auto layer = cut_.layer(moe, 0);
-    const bool repeats = cut_.options.recomputation == workload::Recomputation::full;
+    const auto again = workload::recomputed_sections(cut_.options.recomputation);
+    const auto sections = layer.in_order();
     double sum = 0;
-    for (const OperatorSet* set : layer.in_order()) sum += both(*set) + (repeats ? of(set->forward) : 0);
-    if (cut_.options.recomputation == workload::Recomputation::selective) sum += of(layer.attention_core.forward);
+    for (std::size_t i = 0; i < sections.size(); ++i)
+      sum += both(*sections[i]) + (again[i] ? of(sections[i]->forward) : 0);
     return sum;
   }
   [[nodiscard]] double both(const OperatorSet& set) const {

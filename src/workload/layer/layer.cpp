@@ -1,6 +1,8 @@
 // A whole layer, and what it keeps.
 #include <fmt/format.h>
 
+#include <numeric>
+
 #include "context.hpp"
 #include "tessera/base/error.hpp"
 
@@ -30,13 +32,30 @@ LayerOperators transformer_layer(const Model& model, const LayerShape& shape) {
   return result;
 }
 
+RecomputedSections recomputed_sections(Recomputation recomputation) {
+  constexpr std::size_t attention_core = 2;
+  RecomputedSections again;
+  if (recomputation == Recomputation::full) again.set();
+  if (recomputation == Recomputation::selective) again.set(attention_core);
+  return again;
+}
+
+std::array<std::int64_t, LayerOperators::section_count> kept_bytes(const LayerOperators& layer,
+                                                                   const RecomputedSections& again) {
+  std::array<std::int64_t, LayerOperators::section_count> kept{};
+  const auto sections = layer.in_order();
+  bool is_before_again = false;
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    if (sections[i]->empty()) continue;
+    kept[i] = !again[i] ? sections[i]->kept() : is_before_again ? 0 : sections[i]->kept_input;
+    is_before_again = again[i];
+  }
+  return kept;
+}
+
 std::int64_t activation_bytes(const LayerOperators& layer, Recomputation recomputation) {
-  // The input of the layer is the input of its first norm.
-  if (recomputation == Recomputation::full) return layer.attention_norm.kept_input;
-  std::int64_t bytes = 0;
-  for (const OperatorSet* section : layer.in_order()) bytes += section->kept();
-  if (recomputation == Recomputation::selective) bytes -= layer.attention_core.kept_inside;
-  return bytes;
+  const auto kept = kept_bytes(layer, recomputed_sections(recomputation));
+  return std::accumulate(kept.begin(), kept.end(), std::int64_t{0});
 }
 
 std::int64_t kv_cache_bytes(const Model& model, const LayerShape& shape, std::int64_t layers) {
