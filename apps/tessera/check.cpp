@@ -100,7 +100,7 @@ ExitCode check(const Options& options) {
   const bool has_output = !options.output.empty();
   if (has_output) check_output(options.experiment, options.output, options.force);
   const experiment::Source source = load(options.experiment);
-  if (has_output) results::check_distinct(options.output, files_of(*source.table));
+  if (has_output) results::check_distinct(options.output, files_of(source));
   const auto experiment = build(*source.table, source.files, false);
   if (!experiment->open.empty()) {
     sim::refuse_ranks(experiment->machine, options.ranks, experiment->simulation.partition);

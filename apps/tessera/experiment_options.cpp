@@ -68,15 +68,25 @@ void check_output(const ExperimentOptions& options, const std::string& output, b
   results::check_output(output, replace);
 }
 
-std::vector<std::string> files_of(const config::Table& resolved) {
+namespace {
+
+std::vector<std::string> files_in(const config::Table& resolved) {
   std::vector<std::string> files{resolved.where().file};
   for (const auto& [key, value] : resolved.entries()) {
     files.push_back(value.where().file);
     if (value.table() == nullptr) continue;
-    for (std::string& file : files_of(*value.table())) files.push_back(std::move(file));
+    for (std::string& file : files_in(*value.table())) files.push_back(std::move(file));
   }
   std::sort(files.begin(), files.end());
   files.erase(std::unique(files.begin(), files.end()), files.end());
+  return files;
+}
+
+}  // namespace
+
+std::vector<std::string> files_of(const experiment::Source& source) {
+  std::vector<std::string> files = files_in(*source.table);
+  for (const strategy::Attachment& file : source.files) files.push_back(file.path);
   return files;
 }
 

@@ -40,7 +40,7 @@ Prepared prepare(const ExperimentOptions& options, const Output& output, const s
     if (comm.rank() != 0) return;
     check_output(options, output.path, output.replace);
     const experiment::Source source = load(options);
-    results::check_distinct(output.path, files_of(*source.table));
+    results::check_distinct(output.path, files_of(source));
     job.given = source.given;
     job.table = source.table;
     job.files = source.files;

@@ -22,6 +22,7 @@ void show_result(const std::string& path) {
 }
 
 void show_graph(const Options& options) {
+  results::check_distinct(options.graph, {options.path});
   results::check_output(options.graph, options.force);
   config::Diagnostics diagnostics;
   const workload::Graph graph =

@@ -17,11 +17,14 @@ constexpr std::size_t most_bytes = std::size_t{1} << 30U;
 
 std::string hash_text(const std::string& content) { return fmt::format("{:016x}", hash_of(content)); }
 
-/// Relative to the file that the value stands in; values of the command line to the current folder.
+/// Relative to the file that the value stands in; values of the command line to the current folder. Whole, so that a
+/// plan or a resolved experiment means the same file wherever it lies.
 fs::path path_of(const Value& value) {
   std::error_code ignored;
-  const fs::path& file = value.where().file;
-  return fs::is_regular_file(file, ignored) ? file.parent_path() / *value.string() : fs::path(*value.string());
+  const fs::path file = value.where().file;
+  const fs::path given = *value.string();
+  const fs::path found = fs::is_regular_file(file, ignored) ? file.parent_path() / given : given;
+  return fs::absolute(found, ignored).lexically_normal();
 }
 
 const config::SchemaBase* schema_of(const Table& strategy, const strategy::Strategies& strategies) {
@@ -33,6 +36,10 @@ const config::SchemaBase* schema_of(const Table& strategy, const strategy::Strat
 
 /// Null, and why is reported: it cannot be read.
 std::optional<strategy::Attachment> read(const std::string& key, const Value& value, config::Diagnostics& diagnostics) {
+  if (value.string()->find('\0') != std::string::npos) {
+    diagnostics.error(value.where(), "\"" + key + "\": a file's name ends at a zero byte");
+    return std::nullopt;
+  }
   const fs::path path = path_of(value);
   try {
     std::optional<std::string> content = read_file(path, most_bytes);
@@ -49,7 +56,7 @@ std::optional<strategy::Attachment> read(const std::string& key, const Value& va
 std::vector<strategy::Attachment> attach(Table& resolved, const strategy::Strategies& strategies,
                                          config::Diagnostics& diagnostics) {
   std::vector<strategy::Attachment> files;
-  const Value* found = resolved.find("strategy");
+  Value* found = resolved.find("strategy");
   const config::SchemaBase* schema =
       found == nullptr || found->table() == nullptr ? nullptr : schema_of(*found->table(), strategies);
   const Value* noted = resolved.find("attachments");
@@ -66,8 +73,10 @@ std::vector<strategy::Attachment> attach(Table& resolved, const strategy::Strate
                                     "hash is {}",
                                     one_line(file->path), file->hash));
     hashes->set(key, {file->hash, value->where()});
+    found->table()->set(key, {file->path, value->where(), value->key_where()});
     files.push_back(std::move(*file));
   }
+  resolved.erase("attachments");
   if (!files.empty()) resolved.set("attachments", {hashes, found->where()});
   return files;
 }
@@ -75,6 +84,8 @@ std::vector<strategy::Attachment> attach(Table& resolved, const strategy::Strate
 std::vector<std::string> changed_files(const std::vector<strategy::Attachment>& files) {
   std::vector<std::string> changed;
   for (const strategy::Attachment& file : files) {
+    std::error_code ignored;
+    if (fs::exists(file.path, ignored) && !fs::is_regular_file(file.path, ignored)) continue;  // a pipe is read once
     try {
       const auto content = read_file(file.path, most_bytes);
       if (content && hash_text(*content) == file.hash) continue;

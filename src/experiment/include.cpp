@@ -98,7 +98,8 @@ std::optional<std::pair<std::string, std::string>> read_named(const Value& name,
     return std::nullopt;
   }
   try {
-    return std::make_pair(path->string(), read_file(*path).value_or(""));
+    const std::size_t most_bytes = path->extension() == ".onnx" ? std::size_t{2} << 30U : std::size_t{64} << 20U;
+    return std::make_pair(path->string(), read_file(*path, most_bytes).value_or(""));
   } catch (const InputError& error) {
     diagnostics.error(name.where(), error.what());
     return std::nullopt;
@@ -132,7 +133,7 @@ std::shared_ptr<Table> parse_model(const std::string& text, const std::string& f
   if (workload::lists_nodes(text, file)) {
     const workload::Graph graph = workload::read_graph_file(text, file, own);
     table = std::make_shared<Table>(config::Location{file, 1, 1});
-    if (own.ok()) table->set("graph", {workload::graph_table(graph), table->where()});
+    if (own.ok()) table->set("graph", {workload::graph_table(graph, table->where()), table->where()});
   } else if (fs::path(file).extension() == ".json") {
     table = workload::read_hugging_face_table(text, file, own);
   } else {

@@ -53,6 +53,17 @@ TEST_CASE("graph: a diamond written from its end has one order and three segment
   CHECK(names(graph, cut[2]) == Names{"e"});
 }
 
+TEST_CASE("graph: a second output is no place to cut") {
+  // What "a" makes is on its way to "c" behind "b", which makes an output that nobody reads.
+  Graph graph;
+  add(graph, "a", {""});
+  add(graph, "b", {""});
+  add(graph, "c", {"a"});
+  const auto cut = segments(graph);
+  REQUIRE(cut.size() == 2);
+  CHECK(names(graph, cut[1]) == Names{"b", "c"});
+}
+
 TEST_CASE("graph: what is wrong is said, cycles by name") {
   CHECK(check_graph({}) == Names{"a graph without nodes"});
   Graph cycle;
@@ -74,6 +85,10 @@ TEST_CASE("graph: what is wrong is said, cycles by name") {
   add(twice, "one", {""});
   twice.nodes.push_back({"two", {}, {}, {twice.nodes[0].writes[0]}});
   CHECK(check_graph(twice) == Names{"one is made by node one and by node two"});
+  Graph same;
+  add(same, "one", {""});
+  same.nodes.push_back({"one", {}, {}, {}});
+  CHECK(check_graph(same) == Names{"two nodes are called one"});
   Graph beyond;
   beyond.nodes.push_back({"one", {}, {7}, {}});
   CHECK(check_graph(beyond) == Names{"node one has a tensor that does not exist"});
@@ -98,10 +113,12 @@ TEST_CASE("graph: a layer has the work of its sections, and their weights") {
       CHECK(check_graph(graph).empty());
       std::int64_t operators = 0, expected = 0, flops = 0;
       for (const GraphNode& node : graph.nodes)
-        operators += static_cast<std::int64_t>(node.work.forward.size() + node.work.input_gradient.size());
+        operators += static_cast<std::int64_t>(node.work.forward.size() + node.work.input_gradient.size() +
+                                               node.work.weight_gradient.size());
       const LayerOperators layer = transformer_layer(model, shape);
       for (const OperatorSet* set : layer.in_order()) {
-        expected += static_cast<std::int64_t>(set->forward.size() + set->input_gradient.size());
+        expected +=
+            static_cast<std::int64_t>(set->forward.size() + set->input_gradient.size() + set->weight_gradient.size());
         flops += total_flops(set->forward);
       }
       CHECK(operators == expected);

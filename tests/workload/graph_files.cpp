@@ -73,6 +73,15 @@ TEST_CASE("graph files: JSON is the same") {
   CHECK(diagnostics.errors() == Lines{});
   REQUIRE(graph.nodes.size() == 1);
   CHECK(graph.nodes[0].work.forward[0].bytes_read == 20);
+  config::Diagnostics huge;
+  static_cast<void>(read_graph_file(R"({"name": "x", "tensors": [{"name": "x", "elements": 18446744073709551615}],
+      "nodes": []})",
+                                    "g.json", huge));
+  CHECK_FALSE(huge.ok());
+  config::Diagnostics twice;
+  static_cast<void>(read_graph_file(R"({"name": "x", "nodes": [], "nodes": []})", "g.json", twice));
+  REQUIRE_FALSE(twice.ok());
+  CHECK(twice.errors()[0].find("\"nodes\" is there twice") != std::string::npos);
   static_cast<void>(read_graph_file("[1, 2]", "g.json", diagnostics));
   CHECK(diagnostics.errors() == Lines{"g.json:1:1: invalid JSON, expected an object with tensors and nodes"});
 }
@@ -96,6 +105,9 @@ TEST_CASE("graph files: one line says what is wrong, and where") {
         std::string::npos);
   CHECK(problem_with("kind = \"gemm\"", "kind = \"gem\"").find("did you mean \"gemm\"") != std::string::npos);
   CHECK(problem_with("m = 10", "m = 1000000000000000").find("more than 10^18 FLOP") != std::string::npos);
+  CHECK(problem_with("k = 100", "") == "d.toml:1:1: node product: a gemm needs m, n and k of at least 1");
+  CHECK(problem_with("kind = \"elementwise\"", "kind = \"copy\"\nm = 3").find("are those of a gemm") !=
+        std::string::npos);
   CHECK(problem_with("elements = 10000", "elements = -1").find("d.toml:9:") != std::string::npos);
 }
 

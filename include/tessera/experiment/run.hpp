@@ -1,8 +1,9 @@
 // An experiment carried out: what `tessera run`, sweeps, tests and programs that link Tessera call.
 //
 //   config::Diagnostics diagnostics;
-//   const Source source = load("gpt3.toml", {}, input_folders(), diagnostics);
-//   const auto experiment = build(*source.table, diagnostics);
+//   const Source source = load("gpt3.toml", {}, input_folders(), diagnostics);   // rank 0's, where files are read once
+//   const auto experiment = build(*source.table, diagnostics, built_in_strategies(), source.files);
+//   diagnostics.throw_if_errors();
 //   search(*source.table, *experiment, comm, {}, diagnostics);   // where the strategy leaves something open
 //   diagnostics.throw_if_errors();
 //   const results::RunResults results = run(*experiment, comm).results;

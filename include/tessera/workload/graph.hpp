@@ -59,7 +59,7 @@ struct Graph {
 };
 
 /// What is wrong with a graph, a line each; nothing when it can run: at least one node, tensors that exist, are made by
-/// one node alone or are there from the start, and no cycle (which is named).
+/// one node alone or are there from the start, a name for each node, and no cycle (which is named).
 [[nodiscard]] std::vector<std::string> check_graph(const Graph& graph);
 
 /// Every node behind those that it reads from, otherwise in the order of the graph. InternalError for a graph that

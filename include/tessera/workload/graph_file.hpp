@@ -1,4 +1,4 @@
-// Computation graphs from files (docs/models.md).
+// Computation graphs from files (docs/graphs.md).
 #pragma once
 
 #include <string>
@@ -19,8 +19,9 @@ namespace tessera::workload {
 
 /// A table of tensors and nodes as in a file of TOML: a graph as it stands in a resolved experiment.
 [[nodiscard]] Graph read_graph(const config::Table& table, config::Diagnostics& diagnostics);
-/// The same table: read_graph() of it is the graph again.
-[[nodiscard]] std::shared_ptr<config::Table> graph_table(const Graph& graph);
+/// The same table, as if it stood there: read_graph() of it is the graph again. Of graphs whose nodes have one operator
+/// each, as those from files; InternalError for others.
+[[nodiscard]] std::shared_ptr<config::Table> graph_table(const Graph& graph, const config::Location& where = {});
 [[nodiscard]] const config::SchemaBase& graph_schema();
 
 }  // namespace tessera::workload

@@ -58,6 +58,14 @@ bool needs_all(const program::Collective& collective, const program::Group& grou
          (collective.kind == CollectiveKind::all_to_all && collective.shares.empty());
 }
 
+/// Whether members are taken to wait for each other: where some could go on without some others, as the root of a
+/// broadcast does, all go on by themselves.
+bool all_wait(const program::Collective& collective, const program::Group& group) {
+  if (collective.kind == CollectiveKind::all_reduce) return collective.bytes > 0;
+  if (collective.kind != CollectiveKind::all_to_all || collective.shares.empty()) return needs_all(collective, group);
+  return std::ranges::all_of(collective.shares, [](double share) { return share > 0; });
+}
+
 /// Of a program's collectives in its groups, each found once.
 class CollectiveTimes {
  public:
@@ -225,9 +233,8 @@ program::Evaluation estimate(const machine::Machine& machine, const program::Pro
     const machine::Network& network = machine.network;
     return duration_at_rate(bytes, network.links[network.router->next(from, to)].bandwidth);
   };
-  // Others, such as all but the root of a broadcast, go on by themselves: the root of the next one may be among them.
   rules.joins = [&](std::uint32_t index, GroupId group) {
-    return needs_all(program.collectives[index], program.groups[group]);
+    return all_wait(program.collectives[index], program.groups[group]);
   };
   rules.kernel_joins = [&](std::uint32_t index, GroupId group) {
     const auto members = static_cast<std::uint32_t>(program.groups[group].members.size());

@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "../json_keys.hpp"
 #include "onnx/onnx.hpp"
+#include "tessera/base/error.hpp"
 #include "tessera/base/integers.hpp"
 
 namespace tessera::workload {
@@ -148,11 +150,14 @@ class GraphReader {
     const std::string datatype = entry.datatype.empty() ? entry_.datatype : entry.datatype;
     if (std::ranges::find(datatype_names(), datatype) == datatype_names().end())
       return problem("node " + entry.name + ": " + config::unknown("datatype", datatype, datatype_names()));
+    const bool is_gemm = entry.kind == "gemm", has_sides = entry.m > 0 && entry.n > 0 && entry.k > 0;
+    if (is_gemm && !has_sides) return problem("node " + entry.name + ": a gemm needs m, n and k of at least 1");
+    if (!is_gemm && entry.m + entry.n + entry.k > 0)
+      return problem("node " + entry.name + ": m, n and k are those of a gemm, and this is " + entry.kind);
     double flops = 2 * static_cast<double>(entry.batch);
     for (const std::int64_t side : {entry.m, entry.n, entry.k}) flops *= static_cast<double>(side);
     if (flops > most_flops) return problem("node " + entry.name + ": a product of more than 10^18 FLOP");
-    Operator op =
-        entry.kind == "gemm" ? gemm(entry.name, entry.batch, entry.m, entry.n, entry.k, datatype) : Operator{};
+    Operator op = is_gemm ? gemm(entry.name, entry.batch, entry.m, entry.n, entry.k, datatype) : Operator{};
     op.name = entry.name;
     op.datatype = datatype;
     for (const auto& [name, kind] : node_kinds())
@@ -200,6 +205,9 @@ std::shared_ptr<config::Table> table_of(const nlohmann::json& json, const config
 config::Value value_of(const nlohmann::json& json, const config::Location& where) {
   if (json.is_object()) return {table_of(json, where), where};
   if (json.is_boolean()) return {json.get<bool>(), where};
+  // Beyond what is counted with it is no whole number any more, and so refused where one is expected.
+  if (json.is_number_unsigned() && json.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())
+    return {json.get<double>(), where};
   if (json.is_number_integer()) return {json.get<std::int64_t>(), where};
   if (json.is_number()) return {json.get<double>(), where};
   if (json.is_array()) {
@@ -218,6 +226,10 @@ std::shared_ptr<config::Table> parse_json(const std::string& text, const std::st
     return nullptr;
   }
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  if (json.is_object()) {
+    for (const auto& [key, place] : repeated_keys(text))
+      diagnostics.error({file, place.line, place.column}, fmt::format("\"{}\" is there twice", key));
+  }
   if (json.is_object()) return table_of(json, {file, 1, 1});
   diagnostics.error({file, 1, 1}, "invalid JSON, expected an object with tensors and nodes");
   return nullptr;
@@ -240,7 +252,7 @@ Graph read_graph(const config::Table& table, config::Diagnostics& diagnostics) {
   return graph;
 }
 
-std::shared_ptr<config::Table> graph_table(const Graph& graph) {
+std::shared_ptr<config::Table> graph_table(const Graph& graph, const config::Location& where) {
   GraphEntry entry{graph.name, "fp16", {}, {}};
   for (const Tensor& tensor : graph.tensors) {
     TensorEntry one{tensor.name, "", tensor.elements, tensor.bytes};
@@ -249,6 +261,8 @@ std::shared_ptr<config::Table> graph_table(const Graph& graph) {
     entry.tensors.push_back(one);
   }
   for (const GraphNode& node : graph.nodes) {
+    if (node.work.forward.size() != 1 || !node.work.input_gradient.empty())
+      throw InternalError("node " + node.name + " has more than one operator: it cannot stand in a table");
     const Operator& op = node.work.forward.front();
     NodeEntry one{node.name, name_of(op.kind), op.datatype,      op.batch, op.m, op.n,
                   op.k,      op.bytes_read,    op.bytes_written, {},       {}};
@@ -256,7 +270,7 @@ std::shared_ptr<config::Table> graph_table(const Graph& graph) {
     for (const TensorId id : node.writes) one.writes.push_back(graph.tensors[id].name);
     entry.nodes.push_back(std::move(one));
   }
-  auto table = std::make_shared<config::Table>();
+  auto table = std::make_shared<config::Table>(where);
   entry_schema().write(entry, *table);
   return table;
 }

@@ -7,6 +7,8 @@
 #include <functional>
 #include <limits>
 #include <queue>
+#include <set>
+#include <string_view>
 
 #include "tessera/base/error.hpp"
 #include "tessera/base/integers.hpp"
@@ -132,6 +134,9 @@ std::vector<std::string> check_graph(const Graph& graph) {
   if (graph.nodes.empty()) return {"a graph without nodes"};
   std::vector<std::string> problems = tensor_problems(graph);
   if (!problems.empty()) return problems;
+  std::set<std::string_view> names;
+  for (const GraphNode& node : graph.nodes)
+    if (!names.insert(node.name).second) problems.push_back(fmt::format("two nodes are called {}", node.name));
   const std::vector<GraphEdge> edges = graph.edges();
   const Ordered found = ordered(graph, edges);
   if (found.nodes.size() < graph.nodes.size())
@@ -156,9 +161,11 @@ std::vector<std::vector<GraphNodeId>> segments(const Graph& graph) {
     for (const TensorId tensor : graph.nodes[node].reads) last[tensor] = std::max(last[tensor], place[node]);
   }
   std::vector<std::int64_t> change(order.size() + 1, 0);
+  std::vector<bool> hands_on(order.size(), false);  // what the node makes is read behind it
   for (TensorId tensor = 0; tensor < graph.tensors.size(); ++tensor) {
     if (maker[tensor] == nobody || last[tensor] <= place[maker[tensor]]) continue;
     ++change[place[maker[tensor]]];
+    hands_on[place[maker[tensor]]] = true;
     --change[last[tensor]];
   }
   std::vector<std::vector<GraphNodeId>> found(1);
@@ -166,7 +173,8 @@ std::vector<std::vector<GraphNodeId>> segments(const Graph& graph) {
   for (std::size_t i = 0; i < order.size(); ++i) {
     found.back().push_back(order[i]);
     on_their_way += change[i];
-    if (on_their_way <= 1 && i + 1 < order.size()) found.emplace_back();
+    const bool is_cut = on_their_way == 0 || (on_their_way == 1 && hands_on[i]);
+    if (is_cut && i + 1 < order.size()) found.emplace_back();
   }
   return found;
 }

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "../layer/context.hpp"
+#include "tessera/base/error.hpp"
 #include "tessera/workload/graph.hpp"
 
 namespace tessera::workload {
@@ -205,6 +206,7 @@ Graph layer_graph(const Model& model, const LayerShape& shape) {
 }
 
 Graph transformer_graph(const Model& model, const LayerShape& shape) {
+  if (shape.tensor != 1) throw InternalError("the graph of a whole transformer is of the model uncut");
   LayerShape dense_shape = shape, expert_shape = shape;
   dense_shape.moe = false;
   expert_shape.moe = model.experts > 0;

@@ -35,7 +35,8 @@ struct Budget {
   bool is_timed = false;                                 ///< is_over looks at a clock
 };
 
-/// From now on, and at most so many evaluations; the ranks agree on when it is over. `comm` outlives it.
+/// From now on, and at most so many evaluations; the ranks agree on when it is over. `comm` outlives it. Annealing
+/// cools by evaluations: give about as many as there is time for.
 [[nodiscard]] Budget within(double seconds, std::int64_t evaluations, Communicator& comm);
 
 template <class C>

@@ -40,14 +40,14 @@ const Shape& operand(const std::vector<Shape>& shapes, std::size_t index) {
 Operator convolution(const OnnxCall& call) {
   const Shape &weights = operand(call.inputs, 1), &out = operand(call.outputs, 0);
   const std::int64_t groups = std::max<std::int64_t>(1, call.attribute("group", 1));
-  return product(groups, at(out, 0) * rest(out, 2), at(weights, 0) / groups, rest(weights, 1));
+  return product(groups, saturating_product(at(out, 0), rest(out, 2)), at(weights, 0) / groups, rest(weights, 1));
 }
 
 /// Weights (in, out / groups, kernel ...), of all places of the input.
 Operator transposed_convolution(const OnnxCall& call) {
   const Shape &in = operand(call.inputs, 0), &weights = operand(call.inputs, 1);
   const std::int64_t groups = std::max<std::int64_t>(1, call.attribute("group", 1));
-  return product(groups, at(in, 0) * rest(in, 2), rest(weights, 1), at(weights, 0) / groups);
+  return product(groups, saturating_product(at(in, 0), rest(in, 2)), rest(weights, 1), at(weights, 0) / groups);
 }
 
 Operator linear(const OnnxCall& call) {
@@ -62,15 +62,15 @@ Operator matrix_product(const OnnxCall& call) {
   if (a.empty() || b.empty()) throw InputError("an operand is a scalar");
   const std::int64_t k = a.back(), n = b.size() > 1 ? b.back() : 1, all = elements_of(out);
   if (b.size() <= 2 || a.size() < 2) return product(1, n == 0 ? 0 : all / n, n, k);
-  const std::int64_t m = a[a.size() - 2];
-  return product(m * n == 0 ? 0 : all / (m * n), m, n, k);
+  const std::int64_t m = a[a.size() - 2], one = saturating_product(m, n);
+  return product(one == 0 ? 0 : all / one, m, n, k);
 }
 
 /// Input (steps, batch, in), weights (directions, gates x hidden, in), recurrent ones (directions, gates x hidden,
 /// hidden).
 Operator recurrent(const OnnxCall& call) {
   const Shape &in = operand(call.inputs, 0), &w = operand(call.inputs, 1), &r = operand(call.inputs, 2);
-  return product(at(w, 0), at(in, 0) * at(in, 1), at(w, 1), at(w, 2) + at(r, 2));
+  return product(at(w, 0), saturating_product(at(in, 0), at(in, 1)), at(w, 1), saturating_sum(at(w, 2), at(r, 2)));
 }
 
 std::map<std::string, OnnxOperator> known_operators() {

@@ -4,6 +4,7 @@
 #include <onnx/onnx_pb.h>
 #include <onnx/shape_inference/implementation.h>
 
+#include <algorithm>
 #include <exception>
 #include <filesystem>
 #include <map>
@@ -39,8 +40,9 @@ Element element_of(int type) {
       return {"", 1};
     case TensorProto::INT64:
     case TensorProto::UINT64:
-    case TensorProto::DOUBLE:
       return {"", 8};
+    case TensorProto::DOUBLE:
+      return {"fp32", 8};  // computes on no matrix unit that is described here
     case TensorProto::INT16:
     case TensorProto::UINT16:
       return {"", 2};
@@ -60,6 +62,10 @@ class Reader {
     note_trained();
     for (const TensorProto& weight : source_.initializer()) {
       const Shape shape(weight.dims().begin(), weight.dims().end());
+      if (std::ranges::any_of(shape, [](std::int64_t side) { return side < 0; })) {
+        problem(fmt::format("\"{}\" has a negative dimension", weight.name()));
+        continue;
+      }
       const bool is_number = !element_of(weight.data_type()).datatype.empty();
       const bool is_trained = is_number && not_trained_.count(weight.name()) == 0;
       add(weight.name(), is_trained ? TensorKind::parameter : TensorKind::constant, shape, weight.data_type());
@@ -118,15 +124,28 @@ class Reader {
     shapes_[name] = {shape, type};
   }
 
-  /// A constant is a tensor and no operator; another name for a tensor neither.
-  void read_node(const onnx::NodeProto& node) {
-    if (node.op_type() == "Constant" && node.output_size() == 1) return add(node.output(0), TensorKind::constant);
-    if (node.op_type() == "Identity" && node.input_size() == 1 && ids_.count(node.input(0)) != 0) {
-      ids_[node.output(0)] = ids_[node.input(0)];
-      shapes_[node.output(0)] = shapes_[node.input(0)];
-      return;
+  /// A constant is a tensor and no operator; another name for a tensor neither. False: it is an operator.
+  bool read_name(const onnx::NodeProto& node) {
+    const bool is_constant = node.op_type() == "Constant";
+    if ((!is_constant && node.op_type() != "Identity") || !is_standard(node) || node.output_size() != 1) return false;
+    const std::string& name = node.output(0);
+    if (ids_.count(name) != 0) {
+      problem(fmt::format("\"{}\" is made twice", name));
+    } else if (is_constant) {
+      add(name, TensorKind::constant);
+    } else if (node.input_size() != 1 || ids_.count(node.input(0)) == 0) {
+      problem(fmt::format("\"{}\" is another name of what no node makes", name));
+    } else {
+      ids_[name] = ids_[node.input(0)];
+      shapes_[name] = shapes_[node.input(0)];
     }
-    const OnnxOperator* op = find_onnx_operator(node.op_type());
+    return true;
+  }
+  static bool is_standard(const onnx::NodeProto& node) { return node.domain().empty() || node.domain() == "ai.onnx"; }
+
+  void read_node(const onnx::NodeProto& node) {
+    if (read_name(node)) return;
+    const OnnxOperator* op = is_standard(node) ? find_onnx_operator(node.op_type()) : nullptr;
     const std::string name =
         node.name().empty() ? node.op_type() + " " + std::to_string(graph_.nodes.size()) : node.name();
     if (op == nullptr) return problem(fmt::format("node {}: unknown operator \"{}\"", name, node.op_type()));

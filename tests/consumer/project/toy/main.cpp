@@ -40,6 +40,6 @@ int main(int count, char** values) {
     return run(values[1], session.world());
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
-    return 1;
+    session.abort(1);  // the other ranks may wait for this one
   }
 }

@@ -41,8 +41,14 @@ std::string check(const config::Table& table, const Job& job, config::Diagnostic
   } else if (job.graph->nodes.size() < job.machine.devices()) {
     diagnostics.error(table.where(), "fewer nodes than chips");
   }
-  if (job.file("reload")->content.find_first_not_of("0123456789\n") != std::string::npos)
-    diagnostics.error(table.find("reload")->where(), "reload: not a number");
+  const strategy::Attachment* file = job.file("reload");  // null: the key is ""
+  const bool is_number = file != nullptr && !file->content.empty() && file->content.size() < 16 &&
+                         file->content.find_first_not_of("0123456789\n") == std::string::npos &&
+                         file->content.find_first_of("123456789") == 0;
+  if (!is_number) diagnostics.error(table.find("reload")->where(), "reload: expected a file with one number above 0");
+  const auto chips = static_cast<std::size_t>(job.machine.devices());
+  if (!options.cuts.empty() && options.cuts.size() + 1 != chips)
+    diagnostics.error(table.find("cuts")->where(), "cuts: one less than there are chips");
   return options.cuts.empty() ? "cuts" : "";
 }
 
@@ -61,7 +67,7 @@ std::vector<Stage> stages_of(const workload::Graph& graph, const std::vector<std
     stages[stage].work.insert(stages[stage].work.end(), node.work.forward.begin(), node.work.forward.end());
     for (const workload::TensorId id : node.reads)
       if (graph.tensors[id].kind == workload::TensorKind::parameter) stages[stage].weights += graph.tensors[id].bytes;
-    stages[stage].output = graph.tensors[node.writes.front()].bytes;
+    for (const workload::TensorId id : node.writes) stages[stage].output = graph.tensors[id].bytes;
   }
   return stages;
 }
