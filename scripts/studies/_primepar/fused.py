@@ -14,6 +14,7 @@ MACHINES = (
 )
 CHOSEN = ("opt-6.7b", "llama2-7b")
 LEVELS = ("sequential", "t3-mca")
+BATCH, PLANS = 2, 2  # work at transaction level: with eight sequences a search takes an hour
 
 
 def study(bench):
@@ -34,7 +35,7 @@ def study(bench):
 def run(bench, machine, model):
     """By level: the search without P, and with it."""
     _, file, settings = machine
-    settings = (("model.include", model), ("model.layers", 1), ("workload.global_batch", 8), *settings)
+    settings = (("model.include", model), ("model.layers", 1), ("workload.global_batch", BATCH), ("strategy.simulated", PLANS), *settings)
 
     def result(level, *more):
         return bench.simulator.attempt(file, (*settings, ("strategy.sublayers", level), *more))
