@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "support/calendar_queue.hpp"
 #include "support/phold_draws.hpp"
 #include "support/record_heap.hpp"
 #include "support/stopwatch.hpp"
-#include "tessera/pdes/pending/calendar_queue.hpp"
 #include "tessera/pdes/pending/heap.hpp"
 #include "tessera/pdes/pending/ladder_queue.hpp"
 
@@ -78,8 +78,10 @@ struct Candidate {
   Seconds (*seconds_for)(const PholdParameters&, std::uint64_t);
 };
 constexpr Candidate candidates[] = {
-    {"fixed-4-ary-heap", seconds_for<bench::RecordHeap<4>>}, {"binary-heap", seconds_for<PooledHold<pdes::Heap<2>>>},
-    {"4-ary-heap", seconds_for<PooledHold<pdes::Heap<4>>>},  {"calendar", seconds_for<PooledHold<pdes::CalendarQueue>>},
+    {"fixed-4-ary-heap", seconds_for<bench::RecordHeap<4>>},
+    {"binary-heap", seconds_for<PooledHold<pdes::Heap<2>>>},
+    {"4-ary-heap", seconds_for<PooledHold<pdes::Heap<4>>>},
+    {"calendar", seconds_for<PooledHold<bench::CalendarQueue>>},
     {"ladder", seconds_for<PooledHold<pdes::LadderQueue>>},
 };
 

@@ -8,6 +8,7 @@ function(tessera_layer name)
     set(scope PUBLIC)
     tessera_compile_options(${library})
     target_link_libraries(${library} PRIVATE fmt::fmt ${LAYER_PRIVATE_DEPENDS})
+    target_include_directories(${library} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/src) # the layer's own headers, that are not installed
   else()
     add_library(${library} INTERFACE)
     set(scope INTERFACE)

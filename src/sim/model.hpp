@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
+#include "sim/network/node.hpp"
 #include "tessera/pdes/engine.hpp"
 #include "tessera/program/collective.hpp"
-#include "tessera/sim/network/node.hpp"
 
 namespace tessera::sim {
 

@@ -4,12 +4,12 @@
 #include <limits>
 #include <map>
 
+#include "sim/execution/channel.hpp"
+#include "sim/execution/cost_table.hpp"
+#include "sim/network/network_tables.hpp"
 #include "tessera/base/config.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/program/collective.hpp"
-#include "tessera/sim/execution/channel.hpp"
-#include "tessera/sim/execution/cost_table.hpp"
-#include "tessera/sim/network/network_tables.hpp"
 #include "tessera/sim/simulate.hpp"
 
 namespace tessera::sim {

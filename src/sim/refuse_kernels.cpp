@@ -3,11 +3,11 @@
 #include <set>
 
 #include "refuse.hpp"
+#include "sim/gpu/gemm_layout.hpp"
+#include "sim/gpu/gpu.hpp"
 #include "tessera/base/config.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/integers.hpp"
-#include "tessera/sim/gpu/gemm_layout.hpp"
-#include "tessera/sim/gpu/gpu.hpp"
 
 namespace tessera::sim {
 namespace {

@@ -5,9 +5,9 @@
 #include "deadlock.hpp"
 #include "model.hpp"
 #include "refuse.hpp"
+#include "sim/execution/combined_blocks.hpp"
+#include "sim/execution/device.hpp"
 #include "tessera/program/collective.hpp"
-#include "tessera/sim/execution/combined_blocks.hpp"
-#include "tessera/sim/execution/device.hpp"
 
 namespace tessera::sim {
 namespace {

@@ -4,8 +4,8 @@
 #include <queue>
 #include <tuple>
 
+#include "calendar_queue.hpp"
 #include "relay_model.hpp"
-#include "tessera/pdes/pending/calendar_queue.hpp"
 #include "tessera/pdes/pending/heap.hpp"
 #include "tessera/pdes/pending/ladder_queue.hpp"
 
@@ -78,7 +78,7 @@ void hold(std::size_t pending, std::size_t turns, const std::function<Time(std::
   duel.drain();
 }
 
-using PendingSets = std::tuple<Heap<2>, Heap<4>, CalendarQueue, LadderQueue>;
+using PendingSets = std::tuple<Heap<2>, Heap<4>, bench::CalendarQueue, LadderQueue>;
 
 }  // namespace
 

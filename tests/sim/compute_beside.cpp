@@ -4,8 +4,8 @@
 #include <catch2/catch.hpp>
 
 #include "program_case.hpp"
+#include "sim/execution/compute_engine.hpp"
 #include "tessera/base/random.hpp"
-#include "tessera/sim/execution/compute_engine.hpp"
 
 using namespace tessera;
 using program::Activity;

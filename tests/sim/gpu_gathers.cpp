@@ -6,7 +6,7 @@
 
 #include "gpu_ring.hpp"
 #include "gpu_shapes.hpp"
-#include "tessera/sim/gpu/gemm_layout.hpp"
+#include "sim/gpu/gemm_layout.hpp"
 
 using namespace tessera;
 using sim::TrafficClass;

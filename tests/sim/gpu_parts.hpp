@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "ideal_links.hpp"
-#include "tessera/sim/gpu/copy_run.hpp"
-#include "tessera/sim/gpu/gemm_run.hpp"
-#include "tessera/sim/gpu/gpu.hpp"
+#include "sim/gpu/copy_run.hpp"
+#include "sim/gpu/gemm_run.hpp"
+#include "sim/gpu/gpu.hpp"
 
 namespace tessera::test {
 

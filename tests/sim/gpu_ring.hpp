@@ -11,8 +11,8 @@
 #include <queue>
 #include <vector>
 
-#include "tessera/sim/gpu/gemm_layout.hpp"
-#include "tessera/sim/gpu/gpu.hpp"
+#include "sim/gpu/gemm_layout.hpp"
+#include "sim/gpu/gpu.hpp"
 
 namespace tessera::test {
 

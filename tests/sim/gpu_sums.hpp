@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "gpu_parts.hpp"
-#include "tessera/sim/gpu/gemm_layout.hpp"
+#include "sim/gpu/gemm_layout.hpp"
 
 namespace tessera::test {
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "tessera/sim/network/rate.hpp"
+#include "sim/network/rate.hpp"
 
 namespace tessera::test {
 

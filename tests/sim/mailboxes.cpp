@@ -1,4 +1,4 @@
-#include "tessera/sim/execution/mailboxes.hpp"
+#include "sim/execution/mailboxes.hpp"
 
 #include <catch2/catch.hpp>
 

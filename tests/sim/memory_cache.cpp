@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "sim/memory/cache.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/random.hpp"
-#include "tessera/sim/memory/cache.hpp"
 
 using namespace tessera;
 using namespace tessera::sim;

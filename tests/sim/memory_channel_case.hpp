@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "open_rows.hpp"
-#include "tessera/sim/memory/channel.hpp"
+#include "sim/memory/channel.hpp"
 
 namespace tessera::sim {
 

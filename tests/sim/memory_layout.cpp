@@ -4,7 +4,7 @@
 #include <set>
 
 #include "gpu_shapes.hpp"
-#include "tessera/sim/gpu/gemm_layout.hpp"
+#include "sim/gpu/gemm_layout.hpp"
 
 using namespace tessera;
 using sim::GemmLayout;

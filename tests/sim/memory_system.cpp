@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "memory_channel_case.hpp"
-#include "tessera/sim/memory/memory_system.hpp"
+#include "sim/memory/memory_system.hpp"
 
 using namespace tessera;
 using namespace tessera::sim;

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <tuple>
 
-#include "tessera/sim/network/network_tables.hpp"
+#include "sim/network/network_tables.hpp"
 
 namespace tessera::test {
 namespace {

@@ -5,9 +5,9 @@
 #include <limits>
 #include <vector>
 
+#include "sim/network/service.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/random.hpp"
-#include "tessera/sim/network/service.hpp"
 
 using namespace tessera;
 using namespace tessera::sim;

@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "program_case.hpp"
+#include "sim/gpu/traffic_bins.hpp"
 #include "tessera/sim/execution/stream_volume.hpp"
-#include "tessera/sim/gpu/traffic_bins.hpp"
 
 using namespace tessera;
 using namespace tessera::test;

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "sim/memory/dma_table.hpp"
+#include "sim/memory/tracker.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/random.hpp"
-#include "tessera/sim/memory/dma_table.hpp"
-#include "tessera/sim/memory/tracker.hpp"
 
 using namespace tessera;
 using namespace tessera::sim;

@@ -4,7 +4,7 @@
 #include <queue>
 #include <tuple>
 
-#include "tessera/sim/network/node.hpp"
+#include "sim/network/node.hpp"
 
 namespace tessera::test {
 namespace {

@@ -5,9 +5,9 @@
 #include <functional>
 #include <vector>
 
+#include "sim/execution/cost_table.hpp"
 #include "tessera/machine/machine.hpp"
 #include "tessera/program/program.hpp"
-#include "tessera/sim/execution/cost_table.hpp"
 
 namespace tessera::sim {
 

@@ -1,4 +1,4 @@
-#include "tessera/sim/execution/accounts.hpp"
+#include "sim/execution/accounts.hpp"
 
 #include <algorithm>
 #include <tuple>

@@ -1,4 +1,4 @@
-#include "tessera/sim/execution/compute_engine.hpp"
+#include "sim/execution/compute_engine.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "tessera/sim/execution/cost_table.hpp"
+#include "sim/execution/cost_table.hpp"
 
 #include <algorithm>
 #include <cmath>

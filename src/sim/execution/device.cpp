@@ -1,12 +1,12 @@
 // Events of a device. Instructions: device_instructions.cpp; collectives: device_collective.cpp; results:
 // device_results.cpp.
-#include "tessera/sim/execution/device.hpp"
+#include "sim/execution/device.hpp"
 
 #include <algorithm>
 
+#include "sim/execution/channel.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/program/group_rank.hpp"
-#include "tessera/sim/execution/channel.hpp"
 
 namespace tessera::sim {
 namespace {

@@ -2,9 +2,9 @@
 // step.
 #include <algorithm>
 
+#include "sim/execution/channel.hpp"
+#include "sim/execution/device.hpp"
 #include "tessera/base/error.hpp"
-#include "tessera/sim/execution/channel.hpp"
-#include "tessera/sim/execution/device.hpp"
 
 namespace tessera::sim {
 

@@ -1,8 +1,8 @@
 // One function an instruction; their meaning stands in program/program.hpp.
 #include <algorithm>
 
+#include "sim/execution/device.hpp"
 #include "tessera/base/error.hpp"
-#include "tessera/sim/execution/device.hpp"
 
 namespace tessera::sim {
 

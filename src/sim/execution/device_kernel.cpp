@@ -1,9 +1,9 @@
 // Kernels at transaction level: a stream waits while one of the device's GPUs runs.
 #include <optional>
 
+#include "sim/execution/channel.hpp"
+#include "sim/execution/device.hpp"
 #include "tessera/base/error.hpp"
-#include "tessera/sim/execution/channel.hpp"
-#include "tessera/sim/execution/device.hpp"
 
 namespace tessera::sim {
 

@@ -1,7 +1,7 @@
 // What a device promises other ranks.
 #include <algorithm>
 
-#include "tessera/sim/execution/device.hpp"
+#include "sim/execution/device.hpp"
 
 namespace tessera::sim {
 namespace {

@@ -1,10 +1,10 @@
 // What a device has to tell when the run is over.
 #include <algorithm>
 
+#include "sim/execution/channel.hpp"
+#include "sim/execution/device.hpp"
 #include "tessera/base/config.hpp"
 #include "tessera/base/error.hpp"
-#include "tessera/sim/execution/channel.hpp"
-#include "tessera/sim/execution/device.hpp"
 
 namespace tessera::sim {
 namespace {

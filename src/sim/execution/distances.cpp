@@ -1,4 +1,4 @@
-#include "tessera/sim/execution/distances.hpp"
+#include "sim/execution/distances.hpp"
 
 #include <algorithm>
 

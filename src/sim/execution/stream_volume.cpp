@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
+#include "sim/execution/stream.hpp"
 #include "tessera/program/collective.hpp"
 #include "tessera/program/group_rank.hpp"
-#include "tessera/sim/execution/stream.hpp"
 
 namespace tessera::sim {
 namespace {

@@ -1,4 +1,4 @@
-#include "tessera/sim/gpu/copy_run.hpp"
+#include "sim/gpu/copy_run.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "tessera/sim/gpu/gemm_layout.hpp"
+#include "sim/gpu/gemm_layout.hpp"
 
 #include <algorithm>
 

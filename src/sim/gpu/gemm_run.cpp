@@ -1,9 +1,9 @@
-#include "tessera/sim/gpu/gemm_run.hpp"
+#include "sim/gpu/gemm_run.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-#include "tessera/sim/gpu/gpu.hpp"
+#include "sim/gpu/gpu.hpp"
 
 namespace tessera::sim {
 namespace {

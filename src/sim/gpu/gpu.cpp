@@ -1,11 +1,11 @@
-#include "tessera/sim/gpu/gpu.hpp"
+#include "sim/gpu/gpu.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "tessera/sim/gpu/copy_run.hpp"
-#include "tessera/sim/gpu/gemm_run.hpp"
+#include "sim/gpu/copy_run.hpp"
+#include "sim/gpu/gemm_run.hpp"
 
 namespace tessera::sim {
 namespace {

@@ -4,10 +4,10 @@
 #include <set>
 #include <vector>
 
+#include "sim/gpu/gemm_layout.hpp"
+#include "sim/gpu/tile_places.hpp"
 #include "tessera/base/integers.hpp"
 #include "tessera/program/copy_steps.hpp"
-#include "tessera/sim/gpu/gemm_layout.hpp"
-#include "tessera/sim/gpu/tile_places.hpp"
 
 namespace tessera::sim {
 namespace {

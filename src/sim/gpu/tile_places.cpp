@@ -1,4 +1,4 @@
-#include "tessera/sim/gpu/tile_places.hpp"
+#include "sim/gpu/tile_places.hpp"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
-#include "tessera/sim/gpu/tracked_tiles.hpp"
+#include "sim/gpu/tracked_tiles.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "tessera/sim/gpu/gpu.hpp"
+#include "sim/gpu/gpu.hpp"
 
 namespace tessera::sim {
 namespace {

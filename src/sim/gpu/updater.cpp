@@ -1,4 +1,4 @@
-#include "tessera/sim/gpu/updater.hpp"
+#include "sim/gpu/updater.hpp"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "tessera/sim/gpu/work_groups.hpp"
+#include "sim/gpu/work_groups.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "tessera/sim/memory/banks.hpp"
+#include "sim/memory/banks.hpp"
 
 #include <algorithm>
 

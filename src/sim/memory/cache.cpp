@@ -1,6 +1,6 @@
 // What is rare in a cache, or slow anyway: misses, stores, the end of a kernel.
 // Hits are in the header.
-#include "tessera/sim/memory/cache.hpp"
+#include "sim/memory/cache.hpp"
 
 #include <fmt/format.h>
 

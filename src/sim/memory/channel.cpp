@@ -1,4 +1,4 @@
-#include "tessera/sim/memory/channel.hpp"
+#include "sim/memory/channel.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "tessera/sim/memory/dma_table.hpp"
+#include "sim/memory/dma_table.hpp"
 
 #include <fmt/format.h>
 

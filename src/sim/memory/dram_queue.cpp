@@ -1,4 +1,4 @@
-#include "tessera/sim/memory/dram_queue.hpp"
+#include "sim/memory/dram_queue.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "tessera/sim/memory/dram_timing.hpp"
+#include "sim/memory/dram_timing.hpp"
 
 #include <algorithm>
 

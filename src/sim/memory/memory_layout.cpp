@@ -1,4 +1,4 @@
-#include "tessera/sim/memory/memory_layout.hpp"
+#include "sim/memory/memory_layout.hpp"
 
 namespace tessera::sim {
 

@@ -1,4 +1,4 @@
-#include "tessera/sim/memory/memory_system.hpp"
+#include "sim/memory/memory_system.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "tessera/sim/memory/tracker.hpp"
+#include "sim/memory/tracker.hpp"
 
 #include <fmt/format.h>
 

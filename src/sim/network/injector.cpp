@@ -1,4 +1,4 @@
-#include "tessera/sim/network/injector.hpp"
+#include "sim/network/injector.hpp"
 
 #include <algorithm>
 

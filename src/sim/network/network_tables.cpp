@@ -1,4 +1,4 @@
-#include "tessera/sim/network/network_tables.hpp"
+#include "sim/network/network_tables.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "tessera/sim/network/node.hpp"
+#include "sim/network/node.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,7 +1,7 @@
 // How a port plans: the next packets of whoever is next in turn, as many as nobody else's next packet comes before.
 #include <algorithm>
 
-#include "tessera/sim/network/output_port.hpp"
+#include "sim/network/output_port.hpp"
 
 namespace tessera::sim {
 

@@ -1,5 +1,5 @@
 // What happens to a port: packets come, plans are cut, plans are done. How a plan is made: output_plan.cpp.
-#include "tessera/sim/network/output_port.hpp"
+#include "sim/network/output_port.hpp"
 
 #include <algorithm>
 #include <tuple>

@@ -1,4 +1,4 @@
-#include "tessera/sim/network/service.hpp"
+#include "sim/network/service.hpp"
 
 #include <algorithm>
 

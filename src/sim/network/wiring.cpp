@@ -1,11 +1,11 @@
-#include "tessera/sim/network/wiring.hpp"
+#include "sim/network/wiring.hpp"
 
 #include <algorithm>
 #include <string>
 #include <tuple>
 
+#include "sim/network/messages.hpp"
 #include "tessera/base/error.hpp"
-#include "tessera/sim/network/messages.hpp"
 
 namespace tessera::sim {
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/network/rate.hpp"
 #include "tessera/machine/machine.hpp"
 #include "tessera/pdes/event.hpp"
-#include "tessera/sim/network/rate.hpp"
 
 namespace tessera::sim {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "tessera/sim/network/law.hpp"
+#include "sim/network/law.hpp"
 
 namespace tessera::sim {
 

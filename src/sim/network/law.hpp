@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include "sim/network/rate.hpp"
 #include "tessera/machine/machine.hpp"
-#include "tessera/sim/network/rate.hpp"
 
 namespace tessera::sim {
 

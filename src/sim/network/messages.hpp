@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include "sim/network/law.hpp"
 #include "tessera/pdes/protocol.hpp"
-#include "tessera/sim/network/law.hpp"
 
 namespace tessera::sim {
 

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "tessera/sim/gpu/gemm_layout.hpp"
-#include "tessera/sim/gpu/kernel_run.hpp"
+#include "sim/gpu/gemm_layout.hpp"
+#include "sim/gpu/kernel_run.hpp"
 
 namespace tessera::sim {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <deque>
 
+#include "sim/execution/cost_table.hpp"
 #include "tessera/base/integers.hpp"
 #include "tessera/base/time.hpp"
-#include "tessera/sim/execution/cost_table.hpp"
 
 namespace tessera::sim {
 

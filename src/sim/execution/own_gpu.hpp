@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <map>
 
+#include "sim/gpu/gpu.hpp"
 #include "tessera/program/program.hpp"
-#include "tessera/sim/gpu/gpu.hpp"
 
 namespace tessera::sim {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tessera/sim/memory/dram_timing.hpp"
+#include "sim/memory/dram_timing.hpp"
 
 namespace tessera::sim {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tessera/sim/network/messages.hpp"
+#include "sim/network/messages.hpp"
 
 namespace tessera::sim {
 

@@ -6,11 +6,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tessera/sim/gpu/gemm_layout.hpp"
-#include "tessera/sim/gpu/kernel_run.hpp"
-#include "tessera/sim/gpu/tile_places.hpp"
-#include "tessera/sim/memory/dma_table.hpp"
-#include "tessera/sim/memory/tracker.hpp"
+#include "sim/gpu/gemm_layout.hpp"
+#include "sim/gpu/kernel_run.hpp"
+#include "sim/gpu/tile_places.hpp"
+#include "sim/memory/dma_table.hpp"
+#include "sim/memory/tracker.hpp"
 
 namespace tessera::sim {
 

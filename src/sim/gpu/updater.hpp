@@ -5,9 +5,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sim/gpu/kernel_run.hpp"
+#include "sim/memory/memory_system.hpp"
 #include "tessera/program/kernel.hpp"
-#include "tessera/sim/gpu/kernel_run.hpp"
-#include "tessera/sim/memory/memory_system.hpp"
 
 namespace tessera::sim {
 

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-#include "tessera/sim/memory/cache.hpp"
-#include "tessera/sim/memory/memory_layout.hpp"
+#include "sim/memory/cache.hpp"
+#include "sim/memory/memory_layout.hpp"
+#include "sim/memory/ring_buffer.hpp"
 #include "tessera/sim/memory/request.hpp"
-#include "tessera/sim/memory/ring_buffer.hpp"
 
 namespace tessera::sim {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "sim/memory/memory_layout.hpp"
 #include "tessera/program/kernel.hpp"
-#include "tessera/sim/memory/memory_layout.hpp"
 
 namespace tessera::sim {
 

@@ -1,8 +1,8 @@
 // Which blocks of kernels switches add to each other.
 #pragma once
 
-#include "tessera/sim/execution/channel.hpp"
-#include "tessera/sim/network/combiner.hpp"
+#include "sim/execution/channel.hpp"
+#include "sim/network/combiner.hpp"
 
 namespace tessera::sim {
 

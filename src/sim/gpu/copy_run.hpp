@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "sim/gpu/kernel_run.hpp"
 #include "tessera/program/copy_steps.hpp"
-#include "tessera/sim/gpu/kernel_run.hpp"
 
 namespace tessera::sim {
 

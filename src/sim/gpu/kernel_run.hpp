@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "sim/memory/memory_system.hpp"
 #include "tessera/machine/gpu.hpp"
-#include "tessera/sim/memory/memory_system.hpp"
 
 namespace tessera::sim {
 

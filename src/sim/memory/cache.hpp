@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/network/rate.hpp"
 #include "tessera/sim/memory/request.hpp"
-#include "tessera/sim/network/rate.hpp"
 
 namespace tessera::sim {
 

@@ -1,13 +1,52 @@
-#include "tessera/pdes/pending/calendar_queue.hpp"
+// A calendar queue (Brown: CACM 31(10), 1988): days of equal width, the same day of all years in one sorted list.
+#pragma once
 
 #include <algorithm>
 #include <bit>
+#include <vector>
 
-namespace tessera::pdes {
+#include "tessera/pdes/pending/key.hpp"
 
-CalendarQueue::CalendarQueue(const detail::EventPool& events) : before_(events), days_(2, none) {}
+namespace tessera::bench {
 
-void CalendarQueue::push(PendingKey key) {
+using pdes::PendingKey;
+
+class CalendarQueue {
+ public:
+  explicit CalendarQueue(const pdes::detail::EventPool& events);
+
+  [[nodiscard]] std::size_t size() const { return size_; }
+  void push(PendingKey key);
+  [[nodiscard]] Time next_time();
+  /// next_time() must have been called since the last push or pop, and not have been `never`.
+  PendingKey pop();
+
+ private:
+  using Node = std::uint32_t;
+  static constexpr Node none = 0xFFFF'FFFFU;
+  struct Entry {
+    PendingKey key;
+    Node next = none;
+  };
+
+  [[nodiscard]] Time day_of(Time time) const { return time >> shift_; }
+  [[nodiscard]] Node& list_of(Time day) { return days_[static_cast<std::size_t>(day) & (days_.size() - 1)]; }
+  void insert(Node node);
+  void resize(std::size_t days);
+  [[nodiscard]] unsigned estimate_shift();
+
+  pdes::KeyOrder before_;
+  std::vector<Node> days_;
+  std::vector<Entry> entries_;
+  std::vector<Node> free_;
+  unsigned shift_ = 0;  // days are 2^shift wide
+  std::size_t size_ = 0;
+  Time day_ = 0;  // since time 0; where the search for the next key goes on
+};
+
+inline CalendarQueue::CalendarQueue(const pdes::detail::EventPool& events) : before_(events), days_(2, none) {}
+
+inline void CalendarQueue::push(PendingKey key) {
   Node node = 0;
   if (free_.empty()) {
     node = static_cast<Node>(entries_.size());
@@ -21,7 +60,7 @@ void CalendarQueue::push(PendingKey key) {
   if (++size_ > 2 * days_.size()) resize(2 * days_.size());
 }
 
-void CalendarQueue::insert(Node node) {
+inline void CalendarQueue::insert(Node node) {
   const PendingKey& key = entries_[node].key;
   Node* at = &list_of(day_of(key.time));
   while (*at != none && before_(entries_[*at].key, key)) at = &entries_[*at].next;
@@ -30,7 +69,7 @@ void CalendarQueue::insert(Node node) {
   day_ = std::min(day_, day_of(key.time));
 }
 
-Time CalendarQueue::next_time() {
+inline Time CalendarQueue::next_time() {
   if (size_ == 0) return never;
   for (std::size_t looked = 0; looked < days_.size(); ++looked, ++day_) {
     const Node first = list_of(day_);
@@ -45,7 +84,7 @@ Time CalendarQueue::next_time() {
   return entries_[earliest].key.time;
 }
 
-PendingKey CalendarQueue::pop() {
+inline PendingKey CalendarQueue::pop() {
   const Node node = list_of(day_);
   list_of(day_) = entries_[node].next;
   free_.push_back(node);
@@ -56,7 +95,7 @@ PendingKey CalendarQueue::pop() {
 
 // Days three times as wide as the mean distance of the events that come next (Brown's rule), from a sample of a few of
 // them.
-unsigned CalendarQueue::estimate_shift() {
+inline unsigned CalendarQueue::estimate_shift() {
   std::vector<Time> sample;
   for (const Entry& entry : entries_) sample.push_back(entry.key.time);
   const std::size_t next = std::min<std::size_t>(sample.size(), 64);
@@ -66,7 +105,7 @@ unsigned CalendarQueue::estimate_shift() {
   return width <= 1 ? 0 : static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(width)));
 }
 
-void CalendarQueue::resize(std::size_t days) {
+inline void CalendarQueue::resize(std::size_t days) {
   std::vector<Node> all;
   all.reserve(size_);
   for (const Node first : days_) {
@@ -80,4 +119,4 @@ void CalendarQueue::resize(std::size_t days) {
   for (const Node node : all) insert(node);
 }
 
-}  // namespace tessera::pdes
+}  // namespace tessera::bench

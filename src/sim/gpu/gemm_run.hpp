@@ -5,9 +5,9 @@
 // work-groups of complete rows eligible.
 #pragma once
 
+#include "sim/gpu/tracked_tiles.hpp"
+#include "sim/gpu/work_groups.hpp"
 #include "tessera/program/kernel.hpp"
-#include "tessera/sim/gpu/tracked_tiles.hpp"
-#include "tessera/sim/gpu/work_groups.hpp"
 
 namespace tessera::sim {
 

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "sim/network/injector.hpp"
 #include "tessera/base/time.hpp"
 #include "tessera/machine/machine.hpp"
-#include "tessera/sim/network/injector.hpp"
 
 namespace tessera::sim {
 

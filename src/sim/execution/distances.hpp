@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "sim/execution/cost_table.hpp"
+#include "sim/execution/stream.hpp"
+#include "sim/network/wiring.hpp"
 #include "tessera/pdes/partition.hpp"
 #include "tessera/program/program.hpp"
-#include "tessera/sim/execution/cost_table.hpp"
-#include "tessera/sim/execution/stream.hpp"
-#include "tessera/sim/network/wiring.hpp"
 
 namespace tessera::sim {
 

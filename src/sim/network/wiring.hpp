@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
+#include "sim/network/network_tables.hpp"
 #include "tessera/pdes/model.hpp"
-#include "tessera/sim/network/network_tables.hpp"
 
 namespace tessera::sim {
 

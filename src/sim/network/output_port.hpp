@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "tessera/sim/network/injector.hpp"
-#include "tessera/sim/network/messages.hpp"
-#include "tessera/sim/network/network_tables.hpp"
-#include "tessera/sim/network/service.hpp"
+#include "sim/network/injector.hpp"
+#include "sim/network/messages.hpp"
+#include "sim/network/network_tables.hpp"
+#include "sim/network/service.hpp"
 
 namespace tessera::sim {
 

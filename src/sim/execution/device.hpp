@@ -9,19 +9,19 @@
 #include <utility>
 #include <vector>
 
+#include "sim/execution/accounts.hpp"
+#include "sim/execution/compute_engine.hpp"
+#include "sim/execution/cost_table.hpp"
+#include "sim/execution/distances.hpp"
+#include "sim/execution/mailboxes.hpp"
+#include "sim/execution/own_gpu.hpp"
+#include "sim/execution/stream.hpp"
+#include "sim/network/node.hpp"
 #include "tessera/machine/machine.hpp"
 #include "tessera/pdes/component.hpp"
 #include "tessera/program/program.hpp"
 #include "tessera/results/results.hpp"
-#include "tessera/sim/execution/accounts.hpp"
-#include "tessera/sim/execution/compute_engine.hpp"
-#include "tessera/sim/execution/cost_table.hpp"
-#include "tessera/sim/execution/distances.hpp"
-#include "tessera/sim/execution/mailboxes.hpp"
-#include "tessera/sim/execution/own_gpu.hpp"
 #include "tessera/sim/execution/program_facts.hpp"
-#include "tessera/sim/execution/stream.hpp"
-#include "tessera/sim/network/node.hpp"
 
 namespace tessera::sim {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <unordered_map>
 
-#include "tessera/sim/network/messages.hpp"
+#include "sim/network/messages.hpp"
 
 namespace tessera::sim {
 

@@ -6,10 +6,10 @@
 #include <array>
 #include <cstdint>
 
+#include "sim/memory/dram_queue.hpp"
+#include "sim/memory/ring_buffer.hpp"
 #include "tessera/base/time.hpp"
 #include "tessera/sim/memory/arbitration.hpp"
-#include "tessera/sim/memory/dram_queue.hpp"
-#include "tessera/sim/memory/ring_buffer.hpp"
 
 namespace tessera::sim {
 

@@ -9,10 +9,10 @@
 #include <optional>
 #include <vector>
 
-#include "tessera/sim/memory/cache.hpp"
-#include "tessera/sim/memory/channel.hpp"
-#include "tessera/sim/memory/l2_bank.hpp"
-#include "tessera/sim/memory/memory_layout.hpp"
+#include "sim/memory/cache.hpp"
+#include "sim/memory/channel.hpp"
+#include "sim/memory/l2_bank.hpp"
+#include "sim/memory/memory_layout.hpp"
 
 namespace tessera::sim {
 

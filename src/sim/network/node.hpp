@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/network/combiner.hpp"
+#include "sim/network/output_port.hpp"
+#include "sim/network/wiring.hpp"
 #include "tessera/pdes/component.hpp"
-#include "tessera/sim/network/combiner.hpp"
-#include "tessera/sim/network/output_port.hpp"
-#include "tessera/sim/network/wiring.hpp"
 
 namespace tessera::sim {
 

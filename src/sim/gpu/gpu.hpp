@@ -6,12 +6,12 @@
 #include <memory>
 #include <vector>
 
+#include "sim/gpu/kernel_run.hpp"
+#include "sim/gpu/traffic_bins.hpp"
+#include "sim/gpu/updater.hpp"
+#include "sim/memory/tracker.hpp"
 #include "tessera/machine/gpu.hpp"
 #include "tessera/program/kernel.hpp"
-#include "tessera/sim/gpu/kernel_run.hpp"
-#include "tessera/sim/gpu/traffic_bins.hpp"
-#include "tessera/sim/gpu/updater.hpp"
-#include "tessera/sim/memory/tracker.hpp"
 
 namespace tessera::sim {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tessera/sim/memory/banks.hpp"
+#include "sim/memory/banks.hpp"
 
 namespace tessera::sim {
 
