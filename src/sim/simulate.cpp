@@ -1,6 +1,7 @@
 #include "tessera/sim/simulate.hpp"
 
 #include <algorithm>
+#include <deque>
 
 #include "deadlock.hpp"
 #include "model.hpp"
@@ -84,7 +85,7 @@ class RankSimulation {
  private:
   std::unique_ptr<pdes::Component> create(pdes::ComponentId id) {
     if (network_.tables.is_device(id)) {
-      auto device = std::make_unique<Device>(environment_, id);
+      auto device = std::make_unique<Device>(environment_, records_.emplace_back(), id);
       devices_.push_back(device.get());
       return device;
     }
@@ -141,6 +142,7 @@ class RankSimulation {
   CollectiveAccount collectives_;
   program::Step step_;
   ExecutionEnvironment environment_;
+  std::deque<DeviceRecord> records_;  // a device each
   std::vector<Device*> devices_;
   std::vector<SwitchOutput*> outputs_;
   PartitionedModel model_;

@@ -29,7 +29,8 @@ class GpuRing {
     kernels_.push_back(std::make_unique<program::Kernel>(kernel));
     for (const auto& member : members_) {
       member->ended = -1;
-      member->gpu.begin(now_, *kernels_.back(), member->rank, size(), static_cast<std::uint32_t>(kernels_.size()));
+      member->gpu.begin(now_,
+                        {kernels_.back().get(), member->rank, size(), static_cast<std::uint32_t>(kernels_.size())});
     }
   }
   [[nodiscard]] Time now() const { return now_; }

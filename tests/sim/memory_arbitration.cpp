@@ -50,15 +50,15 @@ std::vector<BlockId> order(const ChannelCase& test) {
   return blocks;
 }
 
-/// Opens at a given time, which set_threshold() changes.
+/// Opens at a given time, or at the one that is found for the producer.
 class OpensAt final : public ArbitrationPolicy {
  public:
   explicit OpensAt(Time time) : time_(time) {}
-  [[nodiscard]] ArbitrationChoice choose(const ArbitrationView& view) const override {
-    if (view.now < time_) return {std::nullopt, time_};
+  [[nodiscard]] ArbitrationChoice choose(const ArbitrationView& view, const ArbitrationState& state) const override {
+    const Time time = state.threshold ? *state.threshold : time_;
+    if (view.now < time) return {std::nullopt, time};
     return view.has(compute) ? ArbitrationChoice{compute, never} : ArbitrationChoice{};
   }
-  void set_threshold(std::uint32_t time) override { time_ = time; }
 
  private:
   Time time_;

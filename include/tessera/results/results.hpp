@@ -27,6 +27,7 @@ struct DeviceRow {
   std::int64_t peak_memory = 0;  ///< B
   Time peak_memory_time = 0;
   Time finished = 0;  ///< when its last stream ended
+  bool operator==(const DeviceRow&) const = default;
 };
 
 /// One directed link of /links.
@@ -39,6 +40,7 @@ struct LinkRow {
   std::int64_t messages = 0;
   Time busy = 0;
   std::int64_t peak_queue = 0;  ///< B waiting behind the packet in service
+  bool operator==(const LinkRow&) const = default;
 };
 
 /// One device and category of /memory: bytes at the moment of the device's peak, and the category's own peak.
@@ -47,6 +49,7 @@ struct MemoryRow {
   std::uint16_t category = 0;
   std::int64_t at_peak = 0;
   std::int64_t category_peak = 0;
+  bool operator==(const MemoryRow&) const = default;
 };
 
 /// One change of a device's memory, when memory over time is recorded.
@@ -55,6 +58,7 @@ struct MemoryChange {
   std::uint16_t category = 0;
   Time time = 0;
   std::int64_t bytes = 0;  ///< level of the category after the change
+  bool operator==(const MemoryChange&) const = default;
 };
 
 /// One run of a kernel at transaction level on one device (T3).
@@ -66,6 +70,7 @@ struct KernelRow {
   Time computed = 0;  ///< its work-groups had ended; the rest is communication alone
   Time end = 0;
   std::int64_t held_back = 0;  ///< updates that found no entry in the Tracker, and were counted later
+  bool operator==(const KernelRow&) const = default;
 };
 
 /// What one memory of a device has moved for one class of traffic.
@@ -74,6 +79,7 @@ struct TrafficRow {
   std::uint16_t memory = 0;   ///< 0: the device's own
   std::uint16_t traffic = 0;  ///< RunResults::traffic_classes
   std::int64_t bytes = 0;
+  bool operator==(const TrafficRow&) const = default;
 };
 
 /// The same in one interval of time, when it is recorded.
@@ -83,6 +89,7 @@ struct TrafficBin {
   std::uint16_t traffic = 0;
   Time begin = 0;
   std::int64_t bytes = 0;
+  bool operator==(const TrafficBin&) const = default;
 };
 
 /// Collectives of one label and kind on one device; /collectives holds their sums over devices.
@@ -97,6 +104,7 @@ struct CollectiveRow {
   Time longest = 0;
   Int128 waiting = 0;              ///< of `total`: for members that had not joined
   Time longest_communication = 0;  ///< of one call: its duration without waiting
+  bool operator==(const CollectiveRow&) const = default;
 };
 
 /// One interval of the timeline, when it is recorded.
@@ -107,6 +115,7 @@ struct Interval {
   std::uint16_t activity = 0;
   Time begin = 0;
   Time end = 0;
+  bool operator==(const Interval&) const = default;
 };
 
 /// One of the plans that the strategy's search tried, as program::search::Tried.

@@ -3,6 +3,7 @@
 #include "sim/execution/device.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/execution/channel.hpp"
 #include "tessera/base/error.hpp"
@@ -25,48 +26,65 @@ std::vector<std::uint32_t> ranks_of(const program::Program& program, program::De
 
 }  // namespace
 
-Device::Device(ExecutionEnvironment& environment, program::DeviceId self)
-    : environment_(&environment), self_(self), node_(environment.network, self, this) {
-  const program::Program& program = *environment.program;
-  if (self >= program.devices.size() || own_program().streams.empty()) return;
-  costs_ = &environment.costs->at_speed(environment.machine->speed[self]);
-  shares_compute_ = environment.facts->shares_compute(own_program());
-  shares_events_ = environment.facts->shares_events(own_program());
-  shares_cores_ = environment.facts->shares_cores(own_program());
-  if (shares_cores_) engine_ = std::make_unique<ComputeEngine>();
-  if (environment.distances != nullptr) distances_ = environment.distances->of(self, environment.machine->speed[self]);
-  events_.assign(own_program().events, 0);
-  time_ = TimeAccount(program::activities_of(program));
-  memory_ = MemoryAccount(program::categories_of(program));
-  ranks_ = ranks_of(program, self);
+Device::Device(ExecutionEnvironment& environment, DeviceRecord& record, program::DeviceId self)
+    : handed_{&environment, nullptr, nullptr, &record},
+      config_{self, 0, false, false, false, {}},
+      node_(environment.network, self, this) {
+  if (self >= program().devices.size() || own_program().streams.empty()) return;
+  const ProgramFacts& facts = *environment.facts;
+  handed_.costs = &environment.costs->at_speed(environment.machine->speed[self]);
+  if (environment.distances != nullptr)
+    handed_.distances = environment.distances->of(self, environment.machine->speed[self]);
+  config_.streams = static_cast<std::uint32_t>(own_program().streams.size());
+  config_.shares_compute = facts.shares_compute(own_program());
+  config_.shares_events = facts.shares_events(own_program());
+  config_.shares_cores = facts.shares_cores(own_program());
+  config_.ranks = ranks_of(program(), self);
+  if (config_.shares_cores) state_.engine.emplace();
+  state_.events.assign(own_program().events, 0);
+  state_.time = TimeAccount(program::activities_of(program()));
+  state_.memory = MemoryAccount(program::categories_of(program()));
   for (const program::BlockId block : own_program().streams) {
-    Stream& stream = streams_.emplace_back();
-    stream.index = static_cast<std::uint32_t>(streams_.size() - 1);
-    stream.frames.reserve(environment.facts->of(block).depth);
-    const auto& code = program.blocks[block].code;
-    stream.frames.push_back({code.data(), static_cast<std::uint32_t>(code.size()), 0, 1, block});
+    Stream& stream = state_.streams.emplace_back();
+    stream.index = static_cast<std::uint32_t>(state_.streams.size() - 1);
+    stream.frames.reserve(facts.of(block).depth);
+    stream.frames.push_back({block, static_cast<std::uint32_t>(program().blocks[block].code.size())});
   }
-  ready_.reserve(streams_.size());
 }
 
 void Device::start(pdes::Context& context) {
-  context_ = &context;
-  for (Stream& stream : streams_) {
+  handling().context = &context;
+  for (Stream& stream : state_.streams) {
     stream.state = StreamState::until_clock;
     wake_at(stream, 0);
   }
 }
 
 void Device::handle(pdes::Context& context, const pdes::Event& event) {
-  context_ = &context;
-  source_ = event.source;
+  handling().context = &context;
+  handling().source = event.source;
+  handling().at_work = nullptr;
   try {
     act_on(event);
     run_ready();
   } catch (const BeyondTimeError&) {
-    if (at_work_ == nullptr) throw;
-    refuse_time(*at_work_);
+    if (handling().at_work == nullptr) throw;
+    refuse_time(*handling().at_work);
   }
+}
+
+SavedDevice Device::save() const {
+  SavedDevice saved{state_, node_.state(), {}};
+  for (std::size_t memory = 0; memory < gpus_.size(); ++memory)
+    if (gpus_[memory] != nullptr) saved.gpus[memory] = gpus_[memory]->save();
+  return saved;
+}
+
+void Device::restore(SavedDevice saved) {
+  state_ = std::move(saved.device);
+  node_.restore(std::move(saved.node));
+  for (std::uint32_t memory = 0; memory < saved.gpus.size(); ++memory)
+    if (saved.gpus[memory]) gpu(memory).restore(std::move(*saved.gpus[memory]));
 }
 
 void Device::act_on(const pdes::Event& event) {
@@ -86,34 +104,34 @@ void Device::act_on(const pdes::Event& event) {
       if (message.token != stream.token) break;
       if (stream.state == StreamState::until_clock || stream.state == StreamState::departures ||
           stream.state == StreamState::computes)
-        ready_.push_back(message.stream);
+        handling().ready.push_back(message.stream);
       break;
     }
     default:
-      node_.handle(*context_, event);
+      node_.handle(context(), event);
   }
 }
 
 void Device::run_ready() {
   run_all_ready();
-  while (departures_awaited_) {
+  while (state_.departures_awaited) {
     recheck_departures();
-    if (ready_.empty()) break;
+    if (handling().ready.empty()) break;
     run_all_ready();
   }
 }
 
 void Device::run_all_ready() {
-  for (std::size_t i = 0; i < ready_.size(); ++i) run(stream_at(ready_[i]));
-  ready_.clear();
-  node_.flush(*context_, source_);
+  for (std::size_t i = 0; i < handling().ready.size(); ++i) run(stream_at(handling().ready[i]));
+  handling().ready.clear();
+  node_.flush(context(), handling().source);
 }
 
 // Messages that waited for their turn may have been planned by now.
 void Device::recheck_departures() {
-  departures_awaited_ = false;
-  for (Stream& stream : streams_) recheck_departure(stream);
-  for (const auto& strand : strands_) recheck_departure(*strand);
+  state_.departures_awaited = false;
+  for (Stream& stream : state_.streams) recheck_departure(stream);
+  for (Stream& strand : state_.strands) recheck_departure(strand);
 }
 
 void Device::recheck_departure(Stream& stream) {
@@ -121,9 +139,9 @@ void Device::recheck_departure(Stream& stream) {
   const bool in_collective = stream.collective.phase != CollectiveRun::Phase::none;
   const Time left = departure(stream, in_collective ? stream.batch : any_batch);
   if (left == never) {
-    departures_awaited_ = true;
-  } else if (left <= context_->now()) {
-    ready_.push_back(stream.index);
+    state_.departures_awaited = true;
+  } else if (left <= context().now()) {
+    handling().ready.push_back(stream.index);
   } else {
     wake_at(stream, left);
   }
@@ -132,8 +150,9 @@ void Device::recheck_departure(Stream& stream) {
 void Device::on_delivered(const Delivered& message) {
   const MessageName& name = message.name;
   // A device has few boxes in use at a time; the one that its streams looked at last is most likely the one.
-  const Mailboxes::Index box = mailboxes_.find(name.sender, name.channel, streams_.empty() ? 0 : streams_[0].in_hint);
-  if (const auto stream = mailboxes_.deliver(box, message.waited_until)) notify(*stream, message.waited_until);
+  const Mailboxes::Index box =
+      state_.mailboxes.find(name.sender, name.channel, state_.streams.empty() ? 0 : state_.streams[0].in_hint);
+  if (const auto stream = state_.mailboxes.deliver(box, message.waited_until)) notify(*stream, message.waited_until);
 }
 
 void Device::notify(std::uint32_t index, Time waited_until) {
@@ -143,14 +162,14 @@ void Device::notify(std::uint32_t index, Time waited_until) {
   // A stream that is still posting looks at what is missing when it has done so.
   if (--stream.missing > 0 || stream.state == StreamState::runs) return;
   if (stream.state == StreamState::message) received(stream, waited_until);
-  if (stream.clock < context_->now()) stream.clock = context_->now();
-  ready_.push_back(index);
+  if (stream.clock < context().now()) stream.clock = context().now();
+  handling().ready.push_back(index);
 }
 
 void Device::message_left(const OwnMessage& message, Time at) {
   if (is_kernel(message.name.channel)) {
     if (message.awaited)
-      wake_gpu(memory_of(message.name.channel), std::max(at, context_->now()),
+      wake_gpu(memory_of(message.name.channel), std::max(at, context().now()),
                {GpuWake::What::left, message.name.sequence});
     return;
   }
@@ -162,21 +181,21 @@ void Device::message_left(const OwnMessage& message, Time at) {
 Time Device::departure(const Stream& stream, std::uint32_t batch) const {
   if (batch != any_batch) return std::max(stream.batch_left, node_.departure(stream.index, batch));
   Time left = std::max(stream.left, node_.departure(stream.index, any_batch));
-  for (const auto& strand : strands_) {
-    if (strand->parent == stream.index) left = std::max(left, departure(*strand, any_batch));
+  for (const Stream& strand : state_.strands) {
+    if (strand.parent == stream.index) left = std::max(left, departure(strand, any_batch));
   }
   return left;
 }
 
 // What others can see must happen at its time.
 bool Device::reach_clock(Stream& stream) {
-  if (stream.clock <= context_->now()) return true;
+  if (stream.clock <= context().now()) return true;
   stream.state = StreamState::until_clock;
   wake_at(stream, stream.clock);
   return false;
 }
 
-void Device::wake_at(Stream& stream, Time at) { context_->schedule(at, StreamWake{stream.index, ++stream.token}); }
+void Device::wake_at(Stream& stream, Time at) { context().schedule(at, StreamWake{stream.index, ++stream.token}); }
 
 OwnMessage Device::own_message(const MessageName& name, program::DeviceId destination, std::int64_t bytes,
                                Time waited_until) const {
@@ -184,28 +203,28 @@ OwnMessage Device::own_message(const MessageName& name, program::DeviceId destin
   message.name = name;
   message.destination = destination;
   message.waited_until = waited_until;
-  message.joined = context_->now();
-  const NetworkTables& tables = *environment_->network.tables;
+  message.joined = context().now();
+  const NetworkTables& tables = *environment().network.tables;
   message.packets_left = tables.packets(bytes);
   message.last_bytes = bytes - (message.packets_left - 1) * tables.packet();
   return message;
 }
 
 Outboxes::Box& Device::outbox(program::DeviceId destination, std::uint32_t channel, std::uint32_t& hint) {
-  if (Outboxes::Box* known = outboxes_.find(destination, channel, hint)) return *known;
-  return outboxes_.add(destination, channel, destination == self_ ? 0 : node_.port_towards(destination));
+  if (Outboxes::Box* known = state_.outboxes.find(destination, channel, hint)) return *known;
+  return state_.outboxes.add(destination, channel, destination == config_.self ? 0 : node_.port_towards(destination));
 }
 
 void Device::post(Stream& stream, program::DeviceId destination, std::uint32_t channel, std::int64_t bytes,
                   std::uint32_t batch, Time waited_until) {
   Outboxes::Box& box = outbox(destination, channel, stream.out_hint);
-  const MessageName name{self_, channel, box.next++};
-  bytes_sent_ += bytes;
-  if (destination == self_) return on_delivered({name, 0, waited_until});
+  const MessageName name{config_.self, channel, box.next++};
+  state_.bytes_sent += bytes;
+  if (destination == config_.self) return on_delivered({name, 0, waited_until});
   OwnMessage message = own_message(name, destination, bytes, waited_until);
   message.stream = stream.index;
   message.batch = batch;
-  box.latest = node_.post(*context_, source_, box.port, message, box.latest);
+  box.latest = node_.post(context(), handling().source, box.port, message, box.latest);
 }
 
 }  // namespace tessera::sim

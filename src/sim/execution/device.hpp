@@ -3,47 +3,18 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "sim/execution/accounts.hpp"
-#include "sim/execution/compute_engine.hpp"
-#include "sim/execution/cost_table.hpp"
-#include "sim/execution/distances.hpp"
-#include "sim/execution/mailboxes.hpp"
-#include "sim/execution/own_gpu.hpp"
-#include "sim/execution/stream.hpp"
-#include "sim/network/node.hpp"
-#include "tessera/machine/machine.hpp"
-#include "tessera/pdes/component.hpp"
-#include "tessera/program/program.hpp"
-#include "tessera/results/results.hpp"
-#include "tessera/sim/execution/program_facts.hpp"
+#include "sim/execution/device_state.hpp"
 
 namespace tessera::sim {
 
-/// What all devices of a rank are handed.
-struct ExecutionEnvironment {
-  const machine::Machine* machine = nullptr;
-  const program::Program* program = nullptr;
-  const ProgramFacts* facts = nullptr;
-  NetworkEnvironment network;
-  CostTables* costs = nullptr;
-  program::Lowerings* lowerings = nullptr;
-  Distances* distances = nullptr;  ///< null: nothing is promised (on one rank)
-  CollectiveAccount* collectives = nullptr;
-  program::Step* step = nullptr;  ///< room for one step of a collective
-  bool record_timeline = false;
-  bool record_memory = false;
-  Time traffic_interval = 0;  ///< of traffic over time; 0: not recorded
-};
-
 class Device final : public pdes::Component, private NetworkOwner, private KernelOwner {
  public:
-  Device(ExecutionEnvironment& environment, program::DeviceId self);
+  /// Both outlive it.
+  Device(ExecutionEnvironment& environment, DeviceRecord& record, program::DeviceId self);
 
   void start(pdes::Context& context) override;
   void handle(pdes::Context& context, const pdes::Event& event) override;
@@ -51,15 +22,19 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] Time earliest_output(Time from, Time latency) const override;
 
   [[nodiscard]] NetworkNode& node() { return node_; }
-  [[nodiscard]] program::DeviceId id() const { return self_; }
-  [[nodiscard]] Int128 flops() const { return flops_; }
-  [[nodiscard]] Int128 bytes_sent() const { return bytes_sent_; }
+  [[nodiscard]] program::DeviceId id() const { return config_.self; }
+  [[nodiscard]] Int128 flops() const { return state_.flops; }
+  [[nodiscard]] Int128 bytes_sent() const { return state_.bytes_sent; }
   /// When its last stream ended.
   [[nodiscard]] Time finished() const;
   /// What each stream that has not ended waits for, and since when; empty when all have.
   [[nodiscard]] std::vector<std::string> waits() const;
   /// Appends this device's rows.
   void collect(Time iteration_time, results::RunResults& results) const;
+
+  [[nodiscard]] SavedDevice save() const;
+  /// Goes on from the state of another Device of this id and program, which has begun.
+  void restore(SavedDevice saved);
 
  private:
   // device.cpp: events
@@ -69,7 +44,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   void run_ready();
   void run_all_ready();
   [[nodiscard]] Stream& stream_at(std::uint32_t index) {
-    return index < streams_.size() ? streams_[index] : *strands_[index - streams_.size()];
+    return index < config_.streams ? state_.streams[index] : state_.strands[index - config_.streams];
   }
   void recheck_departure(Stream& stream);
   void recheck_departures();
@@ -101,7 +76,8 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
 
   // device_collective.cpp
   [[nodiscard]] bool begin_collective(Stream& stream, const program::Instruction& instruction);
-  [[nodiscard]] Taken taken_by(const Stream& stream) const;
+  [[nodiscard]] program::CollectiveCall call_of(const CollectiveRun& run) const;
+  [[nodiscard]] Taken taken_by(const CollectiveRun& run) const;
   [[nodiscard]] bool begin_strands(Stream& stream);
   [[nodiscard]] Stream& unused_strand();
   void run_strand(Stream& strand);
@@ -137,42 +113,18 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] std::string wait_of(const Stream& stream) const;
   [[nodiscard]] const Stream& strand_of(const Stream& stream) const;
   [[nodiscard]] Distance ahead(const Stream& stream, Time from) const;
-  [[nodiscard]] const program::DeviceProgram& own_program() const { return environment_->program->devices[self_]; }
+  [[nodiscard]] const program::DeviceProgram& own_program() const { return program().devices[config_.self]; }
 
-  // What most messages touch stands first and together: thousands of devices take turns in the cache.
-  ExecutionEnvironment* environment_;
-  program::DeviceId self_;
-  pdes::ComponentId source_ = 0;      // of the event that is handled
-  pdes::Context* context_ = nullptr;  // in that event
-  Stream* at_work_ = nullptr;         // in that event, the stream that is carried on with
-  CostTable* costs_ = nullptr;
-  const DistanceTable* distances_ = nullptr;
-  bool shares_compute_ = false;
-  bool shares_cores_ = false;
-  bool shares_events_ = false;
-  bool departures_awaited_ = false;
-  std::int64_t messages_received_ = 0;
-  Int128 bytes_received_ = 0;
-  Int128 bytes_sent_ = 0;
-  std::vector<Stream> streams_;
-  std::vector<std::unique_ptr<Stream>> strands_;  // of collectives; indices follow those of the streams
-  std::vector<std::uint32_t> ready_;              // streams to run in this event
-  Mailboxes mailboxes_;
-  Outboxes outboxes_;
+  [[nodiscard]] ExecutionEnvironment& environment() const { return *handed_.environment; }
+  [[nodiscard]] const program::Program& program() const { return *environment().program; }
+  [[nodiscard]] Handling& handling() const { return environment().handling; }
+  [[nodiscard]] pdes::Context& context() const { return *handling().context; }
+
+  DeviceHanded handed_;
+  DeviceConfig config_;
   NetworkNode node_;
-  std::vector<std::uint32_t> ranks_;   // of this device in its groups, by group slot
-  std::vector<std::uint64_t> events_;  // raised and not taken
-  Time engine_free_ = 0;               // the compute engine, where streams take turns
-  TimeAccount time_;
-  Int128 flops_ = 0;
-  std::unique_ptr<ComputeEngine> engine_;  // where collectives take cores from operators
-
-  MemoryAccount memory_;
-  std::vector<results::Interval> intervals_;
-  std::vector<results::MemoryChange> memory_changes_;
-  std::array<std::unique_ptr<OwnGpu>, program::kernel_memories> gpus_;                 // made at their first kernel
-  std::map<std::pair<program::GroupId, std::uint32_t>, std::uint32_t> kernels_begun_;  // by group and memory
-  std::vector<results::KernelRow> kernel_rows_;
+  DeviceState state_;
+  std::array<std::unique_ptr<OwnGpu>, program::kernel_memories> gpus_;  // made at their first kernel
 };
 
 }  // namespace tessera::sim

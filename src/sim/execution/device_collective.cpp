@@ -12,30 +12,42 @@ using program::Activity;
 using Phase = CollectiveRun::Phase;
 
 bool Device::begin_collective(Stream& stream, const program::Instruction& instruction) {
-  if (shares_cores_ && !reach_clock(stream)) return false;
-  const program::Program& program = *environment_->program;
-  const program::Collective& collective = program.collectives[instruction.a];
-  const std::uint32_t slot = collective.group_slot;
+  if (config_.shares_cores && !reach_clock(stream)) return false;
+  const std::uint32_t slot = program().collectives[instruction.a].group_slot;
   CollectiveRun& run = stream.collective;
-  run.call = environment_->lowerings->call(instruction.a, own_program().groups[slot], ranks_[slot]);
-  run.algorithm = &program::algorithm_of(run.call);
+  run.index = instruction.a;
+  run.group = own_program().groups[slot];
+  run.rank = config_.ranks[slot];
+  run.strand = 0;
+  const program::CollectiveCall call = environment().lowerings->call(run.index, run.group, run.rank);
+  run.lowering = call.lowering;
   run.step = 0;
-  run.steps = run.algorithm->steps(run.call);
-  run.strands = run.algorithm->strands(run.call);
+  run.steps = program::algorithm_of(call).steps(call);
+  run.strands = program::algorithm_of(call).strands(call);
   run.phase = Phase::post;
   stream.since = run.waited_until = stream.clock;
-  if (shares_cores_) {
-    engine_->take(taken_by(stream), *costs_, context_->now());
+  if (config_.shares_cores) {
+    state_.engine->take(taken_by(run), *handed_.costs, context().now());
     follow_job();
   }
   return run.strands > 1 ? begin_strands(stream) : go_on_with_collective(stream);
 }
 
+program::CollectiveCall Device::call_of(const CollectiveRun& run) const {
+  const program::Group& group = program().groups[run.group];
+  return {&program().collectives[run.index],
+          run.rank,
+          static_cast<std::uint32_t>(group.members.size()),
+          &group,
+          environment().machine,
+          run.lowering,
+          run.strand};
+}
+
 // Its kernel holds cores and memory bandwidth from its beginning to its end, whether it waits or not.
-Taken Device::taken_by(const Stream& stream) const {
-  const program::CollectiveCall& call = stream.collective.call;
-  if (call.size < 2) return {};
-  return {environment_->program->channels, call.lowering.memory_rate};
+Taken Device::taken_by(const CollectiveRun& run) const {
+  if (program().groups[run.group].members.size() < 2) return {};
+  return {program().channels, run.lowering.memory_rate};
 }
 
 // Each strand goes on by itself; the stream waits for all.
@@ -49,8 +61,9 @@ bool Device::begin_strands(Stream& stream) {
     strand.clock = strand.since = stream.clock;
     strand.left = 0;
     strand.collective = run;
-    strand.collective.call.strand = i;
-    strand.collective.steps = run.algorithm->steps(strand.collective.call);
+    strand.collective.strand = i;
+    const program::CollectiveCall call = call_of(strand.collective);
+    strand.collective.steps = program::algorithm_of(call).steps(call);
     run_strand(strand);
   }
   run.phase = Phase::strands;
@@ -60,23 +73,23 @@ bool Device::begin_strands(Stream& stream) {
 }
 
 Stream& Device::unused_strand() {
-  for (const auto& strand : strands_) {
-    if (strand->state == StreamState::done) return *strand;
+  for (Stream& strand : state_.strands) {
+    if (strand.state == StreamState::done) return strand;
   }
-  const auto& strand = strands_.emplace_back(std::make_unique<Stream>());
-  strand->index = static_cast<std::uint32_t>(streams_.size() + strands_.size() - 1);
-  return *strand;
+  Stream& strand = state_.strands.emplace_back();
+  strand.index = config_.streams + static_cast<std::uint32_t>(state_.strands.size() - 1);
+  return strand;
 }
 
 void Device::run_strand(Stream& strand) {
   strand.state = StreamState::runs;
   if (!go_on_with_collective(strand)) return;
   strand.state = StreamState::done;
-  Stream& parent = streams_[strand.parent];
+  Stream& parent = state_.streams[strand.parent];
   CollectiveRun& run = parent.collective;
   run.ended = std::max(run.ended, strand.clock);
   run.waited_until = std::max(run.waited_until, strand.collective.waited_until);
-  if (--run.strands_left == 0 && parent.state == StreamState::strands) ready_.push_back(parent.index);
+  if (--run.strands_left == 0 && parent.state == StreamState::strands) handling().ready.push_back(parent.index);
 }
 
 bool Device::go_on_with_collective(Stream& stream) {
@@ -94,7 +107,8 @@ bool Device::go_on_with_collective(Stream& stream) {
         if (!post_step(stream)) return false;
         break;
       case Phase::receive:  // strands share the memory
-        stream.clock = time_after(std::max(stream.clock, context_->now()), costs_->reduction(run.reduce * run.strands));
+        stream.clock =
+            time_after(std::max(stream.clock, context().now()), handed_.costs->reduction(run.reduce * run.strands));
         run.phase = run.wait_sends ? Phase::depart : Phase::post;
         ++run.step;
         break;
@@ -114,20 +128,20 @@ bool Device::go_on_with_collective(Stream& stream) {
 // True when all messages of the step are here already.
 bool Device::post_step(Stream& stream) {
   CollectiveRun& run = stream.collective;
-  const program::Group& group = *run.call.group;
-  program::Step& step = *environment_->step;
-  run.algorithm->step(run.call, run.step, step);
-  const program::GroupId id = own_program().groups[run.call.collective->group_slot];
+  const program::CollectiveCall call = call_of(run);
+  const program::Group& group = *call.group;
+  program::Step& step = *environment().step;
+  program::algorithm_of(call).step(call, run.step, step);
   run.reduce = step.reduce;
   run.wait_sends = step.wait_sends;
   stream.missing = 0;
   const Time waited_until = run.waited_until;  // what is sent depends on the steps before, not on this one's receives
   for (const program::Transfer& transfer : step.receives) {
-    bytes_received_ += transfer.bytes;
-    ++messages_received_;
-    stream.in_hint =
-        mailboxes_.find(group.members[transfer.peer], collective_channel(id, transfer.lane), stream.in_hint);
-    if (const auto early = mailboxes_.take(stream.in_hint, stream.index)) {
+    state_.bytes_received += transfer.bytes;
+    ++state_.messages_received;
+    stream.in_hint = state_.mailboxes.find(group.members[transfer.peer], collective_channel(run.group, transfer.lane),
+                                           stream.in_hint);
+    if (const auto early = state_.mailboxes.take(stream.in_hint, stream.index)) {
       run.waited_until = std::max(run.waited_until, *early);
     } else {
       ++stream.missing;
@@ -136,8 +150,8 @@ bool Device::post_step(Stream& stream) {
   ++stream.batch;
   stream.batch_left = 0;
   for (const program::Transfer& transfer : step.sends) {
-    post(stream, group.members[transfer.peer], collective_channel(id, transfer.lane), transfer.bytes, stream.batch,
-         waited_until);
+    post(stream, group.members[transfer.peer], collective_channel(run.group, transfer.lane), transfer.bytes,
+         stream.batch, waited_until);
   }
   if (stream.missing > 0) stream.state = StreamState::messages;
   return stream.missing == 0;
@@ -146,13 +160,13 @@ bool Device::post_step(Stream& stream) {
 // True when the sends of the step have left the device.
 bool Device::step_departed(Stream& stream) {
   const Time left = departure(stream, stream.batch);
-  if (left <= context_->now()) {
+  if (left <= context().now()) {
     stream.clock = std::max(stream.clock, left);
     return true;
   }
   stream.state = StreamState::departures;
   if (left == never) {
-    departures_awaited_ = true;
+    state_.departures_awaited = true;
   } else {
     wake_at(stream, left);
   }
@@ -162,9 +176,9 @@ bool Device::step_departed(Stream& stream) {
 // False when its last reduction is not over yet, where somebody looks at that.
 bool Device::end_collective(Stream& stream) {
   CollectiveRun& run = stream.collective;
-  if (shares_cores_) {
+  if (config_.shares_cores) {
     if (!reach_clock(stream)) return false;
-    engine_->give_back(taken_by(stream), *costs_, context_->now());
+    state_.engine->give_back(taken_by(run), *handed_.costs, context().now());
     follow_job();
   }
   run.phase = Phase::none;
@@ -172,13 +186,13 @@ bool Device::end_collective(Stream& stream) {
   const Time waited_until = std::min(run.waited_until, stream.clock);
   spend(stream, instruction, Activity::waiting, stream.since, waited_until);
   spend(stream, instruction, instruction.activity, waited_until, stream.clock);
-  const program::Collective& collective = *run.call.collective;
+  const program::Collective& collective = program().collectives[run.index];
   results::CollectiveRow key;
   key.label = instruction.label;
   key.kind = static_cast<std::uint16_t>(collective.kind);
-  key.algorithm = static_cast<std::uint16_t>(run.call.lowering.algorithm);
-  key.group_size = run.call.size;
-  environment_->collectives->add(key, collective.bytes, stream.clock - stream.since, waited_until - stream.since);
+  key.algorithm = static_cast<std::uint16_t>(run.lowering.algorithm);
+  key.group_size = static_cast<std::uint32_t>(program().groups[run.group].members.size());
+  environment().collectives->add(key, collective.bytes, stream.clock - stream.since, waited_until - stream.since);
   return true;
 }
 

@@ -14,7 +14,7 @@ using program::Op;
 const Instruction* Device::present(Stream& stream) const {
   while (!stream.frames.empty()) {
     Frame& frame = stream.frames.back();
-    if (frame.next < frame.size) return frame.code + frame.next;
+    if (frame.next < frame.size) return &program().blocks[frame.block].code[frame.next];
     if (--frame.repeats > 0) {
       frame.next = 0;
     } else {
@@ -26,10 +26,10 @@ const Instruction* Device::present(Stream& stream) const {
 
 void Device::run(Stream& stream) {
   if (stream.parent != no_stream) {
-    at_work_ = &streams_[stream.parent];
+    handling().at_work = &state_.streams[stream.parent];
     return run_strand(stream);
   }
-  at_work_ = &stream;
+  handling().at_work = &stream;
   stream.state = StreamState::runs;
   if (stream.collective.phase != CollectiveRun::Phase::none) {
     if (!go_on_with_collective(stream)) return;
@@ -51,14 +51,14 @@ void Device::run(Stream& stream) {
 // In an event at the time that the stream has reached, as if others could see what it does next.
 void Device::go_on_later(Stream& stream) {
   stream.state = StreamState::until_clock;
-  wake_at(stream, std::max(stream.clock, context_->now()));
+  wake_at(stream, std::max(stream.clock, context().now()));
 }
 
 bool Device::execute(Stream& stream, const Instruction& instruction) {
   switch (instruction.op) {
     case Op::compute:
-      if (shares_cores_) return compute_beside(stream, instruction);
-      return shares_compute_ ? compute_in_turn(stream, instruction) : compute(stream, instruction);
+      if (config_.shares_cores) return compute_beside(stream, instruction);
+      return config_.shares_compute ? compute_in_turn(stream, instruction) : compute(stream, instruction);
     case Op::send:
       return send(stream, instruction);
     case Op::receive:
@@ -87,15 +87,15 @@ bool Device::execute(Stream& stream, const Instruction& instruction) {
 
 void Device::call(Stream& stream, const Instruction& instruction) {
   ++stream.frames.back().next;
-  const auto& code = environment_->program->blocks[instruction.a].code;
+  const auto& code = program().blocks[instruction.a].code;
   if (instruction.count == 0 || code.empty()) return;
-  stream.frames.push_back({code.data(), static_cast<std::uint32_t>(code.size()), 0, instruction.count, instruction.a});
+  stream.frames.push_back({instruction.a, static_cast<std::uint32_t>(code.size()), 0, instruction.count});
 }
 
 bool Device::compute(Stream& stream, const Instruction& instruction) {
   const Time begin = stream.clock;
-  stream.clock = time_after(stream.clock, repeated(instruction.count, costs_->of(instruction.a)));
-  flops_ += static_cast<Int128>(instruction.count) * environment_->program->operators[instruction.a].flops;
+  stream.clock = time_after(stream.clock, repeated(instruction.count, handed_.costs->of(instruction.a)));
+  state_.flops += static_cast<Int128>(instruction.count) * program().operators[instruction.a].flops;
   spend(stream, instruction, instruction.activity, begin, stream.clock);
   return true;
 }
@@ -104,10 +104,10 @@ bool Device::compute(Stream& stream, const Instruction& instruction) {
 bool Device::compute_in_turn(Stream& stream, const Instruction& instruction) {
   while (stream.launched < instruction.count) {
     if (!reach_clock(stream)) return false;
-    const Time begin = stream.clock = context_->now();
-    engine_free_ = time_after(std::max(engine_free_, begin), costs_->of(instruction.a));
-    flops_ += environment_->program->operators[instruction.a].flops;
-    stream.clock = engine_free_;
+    const Time begin = stream.clock = context().now();
+    state_.engine_free = time_after(std::max(state_.engine_free, begin), handed_.costs->of(instruction.a));
+    state_.flops += program().operators[instruction.a].flops;
+    stream.clock = state_.engine_free;
     ++stream.launched;
     spend(stream, instruction, instruction.activity, begin, stream.clock);
   }
@@ -118,11 +118,11 @@ bool Device::compute_in_turn(Stream& stream, const Instruction& instruction) {
 // Collectives that begin or end meanwhile change its end, so the engine does it in events: as one job where no other
 // stream can come between, operator by operator in turn otherwise.
 bool Device::compute_beside(Stream& stream, const Instruction& instruction) {
-  if (engine_->is_busy() && engine_->job().stream == stream.index) {  // it is done
-    const std::uint32_t done = engine_->job().count;
-    engine_->end();
-    flops_ += static_cast<Int128>(done) * environment_->program->operators[instruction.a].flops;
-    stream.clock = context_->now();
+  if (state_.engine->is_busy() && state_.engine->job().stream == stream.index) {  // it is done
+    const std::uint32_t done = state_.engine->job().count;
+    state_.engine->end();
+    state_.flops += static_cast<Int128>(done) * program().operators[instruction.a].flops;
+    stream.clock = context().now();
     spend(stream, instruction, instruction.activity, stream.since, stream.clock);
     stream.launched += done;
     begin_job();
@@ -133,35 +133,35 @@ bool Device::compute_beside(Stream& stream, const Instruction& instruction) {
   }
   if (!reach_clock(stream)) return false;
   stream.state = StreamState::computes;
-  stream.clock = stream.since = context_->now();
-  engine_->queue({stream.index, instruction.a, shares_compute_ ? 1 : instruction.count});
+  stream.clock = stream.since = context().now();
+  state_.engine->queue({stream.index, instruction.a, config_.shares_compute ? 1 : instruction.count});
   begin_job();
   return false;
 }
 
 void Device::begin_job() {
-  if (engine_->begin_next(*costs_, context_->now())) follow_job();
+  if (state_.engine->begin_next(*handed_.costs, context().now())) follow_job();
 }
 
 // The stream whose job is under way goes on at its end; until then its clock is the least that the end can be.
 void Device::follow_job() {
-  if (!engine_->is_busy()) return;
-  Stream& stream = streams_[engine_->job().stream];
-  stream.clock = engine_->earliest_end();
-  wake_at(stream, engine_->ends());
+  if (!state_.engine->is_busy()) return;
+  Stream& stream = state_.streams[state_.engine->job().stream];
+  stream.clock = state_.engine->earliest_end();
+  wake_at(stream, state_.engine->ends());
 }
 
 bool Device::send(Stream& stream, const Instruction& instruction) {
   if (!reach_clock(stream)) return false;
-  post(stream, own_program().peers[instruction.a], instruction.b, instruction.bytes, 0, context_->now());
+  post(stream, own_program().peers[instruction.a], instruction.b, instruction.bytes, 0, context().now());
   return true;
 }
 
 bool Device::receive(Stream& stream, const Instruction& instruction) {
-  bytes_received_ += instruction.bytes;
-  ++messages_received_;
-  stream.in_hint = mailboxes_.find(own_program().peers[instruction.a], instruction.b, stream.in_hint);
-  if (mailboxes_.take(stream.in_hint, stream.index)) return true;
+  state_.bytes_received += instruction.bytes;
+  ++state_.messages_received;
+  stream.in_hint = state_.mailboxes.find(own_program().peers[instruction.a], instruction.b, stream.in_hint);
+  if (state_.mailboxes.take(stream.in_hint, stream.index)) return true;
   stream.state = StreamState::message;
   stream.since = stream.clock;
   stream.missing = 1;
@@ -171,7 +171,7 @@ bool Device::receive(Stream& stream, const Instruction& instruction) {
 // The message of a receive is here: waiting was a bubble until it was posted.
 void Device::received(Stream& stream, Time waited_until) {
   const Instruction& instruction = *present(stream);
-  const Time end = std::max(stream.clock, context_->now());
+  const Time end = std::max(stream.clock, context().now());
   const Time under_way = std::clamp(waited_until, stream.since, end);
   spend(stream, instruction, Activity::bubble, stream.since, under_way);
   spend(stream, instruction, instruction.activity, under_way, end);
@@ -183,33 +183,33 @@ bool Device::wait_sends(Stream& stream, const Instruction& instruction) {
   stream.since = stream.clock;
   if (!reach_clock(stream)) return false;
   const Time left = departure(stream, any_batch);
-  if (left > context_->now()) {
+  if (left > context().now()) {
     stream.state = StreamState::departures;
     if (left == never) {
-      departures_awaited_ = true;
+      state_.departures_awaited = true;
     } else {
       wake_at(stream, left);
     }
     return false;
   }
-  spend(stream, instruction, instruction.activity, stream.since, context_->now());
-  stream.clock = context_->now();
+  spend(stream, instruction, instruction.activity, stream.since, context().now());
+  stream.clock = context().now();
   return true;
 }
 
 bool Device::signal(Stream& stream, const Instruction& instruction) {
   if (!reach_clock(stream)) return false;
-  events_[instruction.a] += instruction.count;
+  state_.events[instruction.a] += instruction.count;
   while (Stream* other = longest_waiting(instruction.a)) {
     const Instruction& waiting = *present(*other);
-    if (events_[instruction.a] < waiting.count) break;
-    events_[instruction.a] -= waiting.count;
-    const Time end = std::max(other->clock, context_->now());
+    if (state_.events[instruction.a] < waiting.count) break;
+    state_.events[instruction.a] -= waiting.count;
+    const Time end = std::max(other->clock, context().now());
     spend_like(*other, waiting, stream, end);
     other->clock = end;
     other->state = StreamState::runs;
     ++other->frames.back().next;
-    ready_.push_back(other->index);
+    handling().ready.push_back(other->index);
   }
   return true;
 }
@@ -229,11 +229,11 @@ void Device::spend_like(Stream& stream, const Instruction& wait, const Stream& o
 
 // Whoever waits for a signal may ask for it. Of that, only what the main stream waits for is counted.
 void Device::keep_wait(Stream& stream, const WaitSpan& wait) const {
-  if (streams_.size() == 1) return;
+  if (state_.streams.size() == 1) return;
   const auto asks = [&](const Stream& other) {
-    return other.state == StreamState::event && (other.index == 0 || environment_->record_timeline);
+    return other.state == StreamState::event && (other.index == 0 || environment().record_timeline);
   };
-  if (std::any_of(streams_.begin(), streams_.end(), asks)) {
+  if (std::any_of(state_.streams.begin(), state_.streams.end(), asks)) {
     stream.waits.push_back(wait);
   } else {
     stream.waits.clear();
@@ -242,7 +242,7 @@ void Device::keep_wait(Stream& stream, const WaitSpan& wait) const {
 
 Stream* Device::longest_waiting(std::uint32_t event) {
   Stream* longest = nullptr;
-  for (Stream& stream : streams_) {
+  for (Stream& stream : state_.streams) {
     if (stream.state != StreamState::event || present(stream)->a != event) continue;
     if (longest == nullptr || stream.since < longest->since) longest = &stream;
   }
@@ -251,9 +251,9 @@ Stream* Device::longest_waiting(std::uint32_t event) {
 
 bool Device::wait(Stream& stream, const Instruction& instruction) {
   // Where several streams wait for one event, who comes first takes it.
-  if (shares_events_ && !reach_clock(stream)) return false;
-  if (events_[instruction.a] >= instruction.count) {
-    events_[instruction.a] -= instruction.count;
+  if (config_.shares_events && !reach_clock(stream)) return false;
+  if (state_.events[instruction.a] >= instruction.count) {
+    state_.events[instruction.a] -= instruction.count;
     return true;
   }
   stream.state = StreamState::event;
@@ -262,19 +262,19 @@ bool Device::wait(Stream& stream, const Instruction& instruction) {
 }
 
 void Device::change_memory(Stream& stream, const Instruction& instruction, std::int64_t bytes) {
-  memory_.add(instruction.b, bytes, stream.clock);
-  if (!environment_->record_memory) return;
+  state_.memory.add(instruction.b, bytes, stream.clock);
+  if (!environment().record_memory) return;
   const auto category = static_cast<std::uint16_t>(instruction.b);
-  memory_changes_.push_back({self_, category, stream.clock, memory_.level[category]});
+  handed_.record->memory_changes.push_back({config_.self, category, stream.clock, state_.memory.level[category]});
 }
 
 void Device::spend(Stream& stream, const Instruction& instruction, Activity activity, Time begin, Time end) {
   if (end <= begin) return;
-  if (stream.index == 0) time_.add(activity, end - begin);
+  if (stream.index == 0) state_.time.add(activity, end - begin);
   if (activity == Activity::waiting || activity == Activity::bubble) keep_wait(stream, {begin, end, activity});
-  if (!environment_->record_timeline) return;
-  intervals_.push_back({self_, static_cast<std::uint16_t>(stream.index), instruction.label,
-                        static_cast<std::uint16_t>(activity), begin, end});
+  if (!environment().record_timeline) return;
+  handed_.record->intervals.push_back({config_.self, static_cast<std::uint16_t>(stream.index), instruction.label,
+                                       static_cast<std::uint16_t>(activity), begin, end});
 }
 
 }  // namespace tessera::sim

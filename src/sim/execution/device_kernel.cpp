@@ -29,23 +29,22 @@ std::optional<program::CollectiveKind> collective_kind(program::CopyKind kind) {
 
 bool Device::begin_kernel(Stream& stream, const program::Instruction& instruction) {
   if (!reach_clock(stream)) return false;
-  const program::Kernel& kernel = environment_->program->kernels[instruction.a];
+  const program::Kernel& kernel = program().kernels[instruction.a];
   const program::GroupId id = own_program().groups[kernel.group_slot];
-  const std::uint32_t channel = kernel_channel(id, kernel.memory, kernels_begun_[{id, kernel.memory}]++);
+  const std::uint32_t channel = kernel_channel(id, kernel.memory, state_.kernels_begun[{id, kernel.memory}]++);
   stream.state = StreamState::kernel;
-  stream.since = stream.clock = context_->now();
+  stream.since = stream.clock = context().now();
   gpu(kernel.memory)
-      .begin(context_->now(), kernel, environment_->program->groups[id], ranks_[kernel.group_slot], channel,
-             stream.index);
+      .begin(context().now(), {instruction.a, id, config_.ranks[kernel.group_slot], channel, stream.index});
   return false;
 }
 
 OwnGpu& Device::gpu(std::uint32_t memory) {
   if (gpus_[memory] == nullptr) {
     KernelOwner& owner = *this;
-    machine::GpuSpec spec = *environment_->machine->device.transaction;
-    spec.speed = environment_->machine->speed[self_];
-    gpus_[memory] = std::make_unique<OwnGpu>(spec, owner, memory, environment_->traffic_interval);
+    machine::GpuSpec spec = *environment().machine->device.transaction;
+    spec.speed = environment().machine->speed[config_.self];
+    gpus_[memory] = std::make_unique<OwnGpu>(spec, program(), owner, memory, environment().traffic_interval);
   }
   return *gpus_[memory];
 }
@@ -60,21 +59,21 @@ const OwnGpu& Device::gpu_of(const Stream& stream) const {
 // Up to the end of its work-groups a GEMM counts as what it is for, then as waiting until the latest member has joined
 // of which it has got anything, then as communication. Other kernels communicate from the start.
 void Device::end_kernel(Stream& stream, const program::Instruction& instruction, const OwnGpu& own) {
-  const program::Kernel& kernel = environment_->program->kernels[instruction.a];
+  const program::Kernel& kernel = program().kernels[instruction.a];
   const KernelRun& run = own.gpu().run();
   const Time computed = run.computed();
-  const Time now = context_->now();
+  const Time now = context().now();
   const auto* gemm = std::get_if<program::GemmKernel>(&kernel.work);
-  bytes_received_ += run.bytes_received();
-  if (gemm != nullptr) flops_ += gemm->shape.flops();
+  state_.bytes_received += run.bytes_received();
+  if (gemm != nullptr) state_.flops += gemm->shape.flops();
   const Time worked = gemm == nullptr ? stream.since : computed;
   const Time waited_until = std::clamp(own.waited_until(), worked, now);
   spend(stream, instruction, instruction.activity, stream.since, worked);
   spend(stream, instruction, Activity::waiting, worked, waited_until);
   spend(stream, instruction, gemm == nullptr ? instruction.activity : Activity::tensor_communication, waited_until,
         now);
-  kernel_rows_.push_back({self_, static_cast<std::uint16_t>(stream.index), instruction.label, stream.since, computed,
-                          now, run.held_back()});
+  handed_.record->kernel_rows.push_back({config_.self, static_cast<std::uint16_t>(stream.index), instruction.label,
+                                         stream.since, computed, now, run.held_back()});
   stream.clock = now;
   if (gemm == nullptr) count_copy(stream, instruction, std::get<program::CopyKernel>(kernel.work), own);
 }
@@ -90,60 +89,61 @@ void Device::count_copy(const Stream& stream, const program::Instruction& instru
   const bool exchanges = kernel.kind == program::CopyKind::all_to_all;
   key.algorithm = static_cast<std::uint16_t>(program::algorithm_index(exchanges ? "direct" : "ring"));
   key.group_size = static_cast<std::uint32_t>(own.group().members.size());
-  environment_->collectives->add(key, kernel.bytes, stream.clock - stream.since,
+  environment().collectives->add(key, kernel.bytes, stream.clock - stream.since,
                                  std::min(own.waited_until(), stream.clock) - stream.since);
 }
 
 void Device::kernel_ended(const OwnGpu& own) {
-  gpus_[own.memory()]->gpu().release(context_->now());
-  Stream& stream = streams_[own.stream()];
+  gpus_[own.memory()]->gpu().release(context().now());
+  Stream& stream = state_.streams[own.stream()];
   end_kernel(stream, *present(stream), own);
   ++stream.frames.back().next;
-  ready_.push_back(stream.index);
+  handling().ready.push_back(stream.index);
 }
 
 void Device::on_gpu_call(const GpuCall& call) {
-  at_work_ = &streams_[gpus_[call.memory]->stream()];
-  gpus_[call.memory]->gpu().wake({static_cast<GpuWake::What>(call.what), call.index}, context_->now());
+  handling().at_work = &state_.streams[gpus_[call.memory]->stream()];
+  gpus_[call.memory]->gpu().wake({static_cast<GpuWake::What>(call.what), call.index}, context().now());
 }
 
 // It may belong to a kernel that is not begun here.
 void Device::on_block(const Delivered& message) {
   const MessageName& name = message.name;
-  ++messages_received_;
+  ++state_.messages_received;
   OwnGpu& own = gpu(memory_of(name.channel));
-  at_work_ = &streams_[own.stream()];
-  own.received(name.channel & ~combined_lane, name.sequence, context_->now(), message.waited_until);
+  handling().at_work = &state_.streams[own.stream()];
+  own.received(name.channel & ~combined_lane, name.sequence, context().now(), message.waited_until);
 }
 
 void Device::wake_gpu(std::uint32_t memory, Time at, const GpuWake& wake) {
-  context_->schedule(at, GpuCall{memory, static_cast<std::uint32_t>(wake.what), wake.index});
+  context().schedule(at, GpuCall{memory, static_cast<std::uint32_t>(wake.what), wake.index});
 }
 
 void Device::send_block(const OwnGpu& own, std::uint32_t member, const KernelBlock& block) {
   const program::DeviceId destination = own.group().members[member];
   const std::uint32_t channel = own.channel() | (block.combined ? combined_lane : 0);
-  Outboxes::Box& box = outbox(destination, channel, streams_[own.stream()].out_hint);
-  OwnMessage message = own_message({self_, channel, block.first}, destination, block.bytes, own.waited_until());
+  Outboxes::Box& box = outbox(destination, channel, state_.streams[own.stream()].out_hint);
+  OwnMessage message = own_message({config_.self, channel, block.first}, destination, block.bytes, own.waited_until());
   message.stream = no_stream;  // no stream waits for its departure
   message.awaited = block.awaited;
-  bytes_sent_ += block.bytes;
-  box.latest = node_.post(*context_, source_, box.port, message, box.latest);
+  state_.bytes_sent += block.bytes;
+  box.latest = node_.post(context(), handling().source, box.port, message, box.latest);
 }
 
 void Device::collect_kernels(results::RunResults& results) const {
-  results.kernel_rows.insert(results.kernel_rows.end(), kernel_rows_.begin(), kernel_rows_.end());
+  results.kernel_rows.insert(results.kernel_rows.end(), handed_.record->kernel_rows.begin(),
+                             handed_.record->kernel_rows.end());
   for (const auto& own : gpus_) {
     if (own == nullptr) continue;
     const auto traffic = own->gpu().traffic();
     for (std::uint16_t i = 0; i < traffic.size(); ++i) {
-      results.traffic_rows.push_back({self_, static_cast<std::uint16_t>(own->memory()), i, traffic[i]});
+      results.traffic_rows.push_back({config_.self, static_cast<std::uint16_t>(own->memory()), i, traffic[i]});
     }
     const TrafficBins& bins = own->gpu().bins();
     for (const TrafficBins::Bin& bin : bins.bins()) {
       if (bin.bytes == 0) continue;
-      results.traffic_bins.push_back(
-          {self_, static_cast<std::uint16_t>(own->memory()), bin.traffic, bin.interval * bins.interval(), bin.bytes});
+      results.traffic_bins.push_back({config_.self, static_cast<std::uint16_t>(own->memory()), bin.traffic,
+                                      bin.interval * bins.interval(), bin.bytes});
     }
   }
 }

@@ -18,18 +18,19 @@ Distance Device::ahead(const Stream& stream, Time from) const {
   const Time start = std::max(stream.clock, from);
   const bool not_begun = stream.state == StreamState::until_clock && stream.launched == 0;
   const CollectiveRun& collective = stream.collective;
-  if (collective.phase == CollectiveRun::Phase::none) return at_times(distances_->from(stream, !not_begun), start);
-  Distance behind = distances_->from(stream, true);
-  const auto index = static_cast<std::size_t>(collective.call.collective - environment_->program->collectives.data());
-  if (distances_->collective_crosses(index)) behind.crossing = 0;
-  if (distances_->collective_shares(index)) behind.sharing = 0;
+  if (collective.phase == CollectiveRun::Phase::none)
+    return at_times(handed_.distances->from(stream, !not_begun), start);
+  Distance behind = handed_.distances->from(stream, true);
+  if (handed_.distances->collective_crosses(collective.index)) behind.crossing = 0;
+  if (handed_.distances->collective_shares(collective.index)) behind.sharing = 0;
   return at_times(behind, start);
 }
 
 Time Device::earliest_output(Time from, Time latency) const {
-  if (streams_.empty() && environment_->distances != nullptr && !environment_->network.wiring->may_pass(self_))
+  if (state_.streams.empty() && environment().distances != nullptr &&
+      !environment().network.wiring->may_pass(config_.self))
     return never;
-  if (distances_ == nullptr) return saturating_add(from, latency);
+  if (handed_.distances == nullptr) return saturating_add(from, latency);
   Time crossing = never;
   Time sharing = never;
   Time signal = never;
@@ -37,19 +38,19 @@ Time Device::earliest_output(Time from, Time latency) const {
     crossing = std::min(crossing, next.crossing);
     sharing = std::min(sharing, next.sharing);
   };
-  for (const Stream& stream : streams_) {
+  for (const Stream& stream : state_.streams) {
     if (stream.state == StreamState::done || stream.state == StreamState::event) continue;
     const Distance next = ahead(stream, from);
     take(next);
     signal = std::min(signal, next.signal);
   }
   // A stream that waits for a signal gets it from one that does not wait for any, directly or not.
-  for (const Stream& stream : streams_) {
+  for (const Stream& stream : state_.streams) {
     if (stream.state == StreamState::event && signal != never) take(ahead(stream, std::max(from, signal)));
   }
   const auto& ports = node_.ports();
   for (std::size_t port = 0; port < ports.size(); ++port) {
-    if (!distances_->port_crosses(port)) continue;
+    if (!handed_.distances->port_crosses(port)) continue;
     crossing = std::min(crossing, std::max(from, ports[port].next_announcement()));
     if (ports[port].may_amend(from)) crossing = std::min(crossing, sharing);
   }

@@ -9,13 +9,20 @@ std::uint64_t key_of(machine::NodeId node, std::uint32_t channel) {
   return static_cast<std::uint64_t>(channel) << 32U | node;
 }
 
+/// Without the division of size(): every message is looked up.
+template <class Box>
+bool is_at(const std::vector<Box>& boxes, std::size_t index, std::uint64_t key) {
+  const auto box = boxes.begin() + static_cast<std::ptrdiff_t>(index);
+  return box < boxes.end() && box->key == key;
+}
+
 constexpr auto key_before = [](const auto& box, std::uint64_t key) { return box.key < key; };
 
 }  // namespace
 
 Mailboxes::Index Mailboxes::find(machine::NodeId sender, std::uint32_t channel, Index hint) {
   const std::uint64_t key = key_of(sender, channel);
-  if (hint < boxes_.size() && boxes_[hint].key == key) [[likely]]
+  if (is_at(boxes_, hint, key)) [[likely]]
     return hint;
   const auto place = std::lower_bound(boxes_.begin(), boxes_.end(), key, key_before);
   const auto index = static_cast<Index>(place - boxes_.begin());
@@ -78,7 +85,7 @@ std::vector<Mailboxes::Awaited> Mailboxes::awaited(std::uint32_t stream) const {
 
 Outboxes::Box* Outboxes::find(machine::NodeId destination, std::uint32_t channel, std::uint32_t& hint) {
   const std::uint64_t key = key_of(destination, channel);
-  if (hint < boxes_.size() && boxes_[hint].key == key) [[likely]]
+  if (is_at(boxes_, hint, key)) [[likely]]
     return &boxes_[hint];
   const auto place = std::lower_bound(boxes_.begin(), boxes_.end(), key, key_before);
   if (place == boxes_.end() || place->key != key) return nullptr;

@@ -11,11 +11,10 @@ namespace tessera::sim {
 
 /// A block that is being run.
 struct Frame {
-  const program::Instruction* code = nullptr;
-  std::uint32_t size = 0;
+  program::BlockId block = 0;
+  std::uint32_t size = 0;     ///< instructions
   std::uint32_t next = 0;     ///< instruction
   std::uint32_t repeats = 1;  ///< left, this one included
-  program::BlockId block = 0;
 };
 
 enum class StreamState : std::uint8_t {
@@ -39,8 +38,11 @@ struct CollectiveRun {
   enum class Phase : std::uint8_t { none, post, receive, depart, strands };
   Phase phase = Phase::none;
   bool wait_sends = false;  ///< of the step
-  program::CollectiveCall call;
-  const program::CollectiveAlgorithm* algorithm = nullptr;
+  std::uint32_t index = 0;  ///< in Program::collectives
+  program::GroupId group = 0;
+  std::uint32_t rank = 0;    ///< in the group
+  std::uint32_t strand = 0;  ///< of the strand that this is
+  program::Lowering lowering;
   std::uint32_t step = 0;
   std::uint32_t steps = 0;
   std::int64_t reduce = 0;  ///< B, of the step

@@ -38,15 +38,15 @@ CopyRun::CopyRun(const KernelContext& context, const CopyKernel& kernel)
       limit_(context.cus * context.spec->outstanding),
       unit_blocks_(static_cast<std::uint32_t>(ceil_div(context.spec->copy_block, context.spec->granularity))),
       chunk_units_(units_of(ceil_div(kernel.bytes, context.size))),
-      step_of_slot_(context.size, 0),
-      received_(context.size, 0),
-      missing_(std::accumulate(plan_.expected.begin(), plan_.expected.end(), std::int64_t{0})) {
+      step_of_slot_(context.size, 0) {
+  state_.received.resize(context.size);
+  state_.missing = std::accumulate(plan_.expected.begin(), plan_.expected.end(), std::int64_t{0});
   for (std::uint32_t step = 0; step < plan_.steps.size(); ++step) step_of_slot_[plan_.steps[step].slot] = step;
   // As many as fit under the limit, and the short last unit of each chunk; a power of two, for the wrap-around.
   const std::int64_t unit = unit_blocks_ * context.spec->granularity;
-  work_.resize(std::bit_ceil(static_cast<std::size_t>(limit_ / unit) + context.size + 1));
-  if (!at_end({}) && !exists({})) loading_ = next({});
-  sending_ = loading_;
+  state_.work.resize(std::bit_ceil(static_cast<std::size_t>(limit_ / unit) + context.size + 1));
+  if (!at_end({}) && !exists({})) state_.loading = next({});
+  state_.sending = state_.loading;
 }
 
 TrafficClass CopyRun::output_class() const { return writes(kernel_); }
@@ -73,23 +73,23 @@ void CopyRun::for_each_block(BlockId first, std::uint32_t bytes, Visit&& visit) 
 }
 
 void CopyRun::begin(Time now) {
-  began_ = now;
+  state_.began = now;
   context_.memory->lay_out({});
   go_on(now);
 }
 
 // What is done here may be answered at once, which comes back here.
 void CopyRun::go_on(Time now) {
-  again_ = true;
-  if (going_on_) return;
-  going_on_ = true;
-  while (again_) {
-    again_ = false;
+  state_.again = true;
+  if (state_.going_on) return;
+  state_.going_on = true;
+  while (state_.again) {
+    state_.again = false;
     while (issue(now)) {
     }
     finish_ready(now);
   }
-  going_on_ = false;
+  state_.going_on = false;
 }
 
 // Chunks without bytes have no units: there are fewer bytes than members.
@@ -110,19 +110,19 @@ CopyRun::Cursor CopyRun::next(Cursor at) const {
 
 // Loads the next unit, if it is here and there is room for it.
 bool CopyRun::issue(Time now) {
-  if (at_end(loading_)) return false;
-  const CopyStep& step = plan_.steps[loading_.step];
-  const std::uint32_t bytes = unit_bytes(read_bytes(step), loading_.unit);
-  const std::int64_t come = loading_.unit * std::int64_t{unit_blocks_} * context_.spec->granularity + bytes;
-  if (step.waits && received_[step.slot] < come) return false;
+  if (at_end(state_.loading)) return false;
+  const CopyStep& step = plan_.steps[state_.loading.step];
+  const std::uint32_t bytes = unit_bytes(read_bytes(step), state_.loading.unit);
+  const std::int64_t come = state_.loading.unit * std::int64_t{unit_blocks_} * context_.spec->granularity + bytes;
+  if (step.waits && state_.received[step.slot] < come) return false;
   const std::int64_t size = std::int64_t{bytes} * copies(step);
-  if (under_way_ > 0 && under_way_ + size > limit_) return false;
-  if (next_work_ - first_work_ == work_.size()) return false;
-  under_way_ += size;
-  const auto serial = static_cast<std::uint32_t>(next_work_++ % work_.size());
-  work_[serial] = {1, now, false};  // 1: as long as it is being asked for
-  const BlockId local = first_block(step.chunk, loading_.unit);
-  loading_ = next(loading_);
+  if (state_.under_way > 0 && state_.under_way + size > limit_) return false;
+  if (state_.next_work - state_.first_work == state_.work.size()) return false;
+  state_.under_way += size;
+  const auto serial = static_cast<std::uint32_t>(state_.next_work++ % state_.work.size());
+  state_.work[serial] = {1, now, false};  // 1: as long as it is being asked for
+  const BlockId local = first_block(step.chunk, state_.loading.unit);
+  state_.loading = next(state_.loading);
   if (step.own) load(local, bytes, serial, now);
   if (step.other) load(local + blocks(), bytes, serial, now);
   arrived(serial, now, now);
@@ -130,7 +130,7 @@ bool CopyRun::issue(Time now) {
 }
 
 void CopyRun::load(BlockId first, std::uint32_t bytes, std::uint32_t owner, Time now) {
-  Work& work = work_[owner];
+  Work& work = state_.work[owner];
   for_each_block(first, bytes, [&](BlockId block, std::uint32_t size) {
     ++work.missing;
     if (kernel_.near_memory) {
@@ -144,24 +144,24 @@ void CopyRun::load(BlockId first, std::uint32_t bytes, std::uint32_t owner, Time
 }
 
 void CopyRun::arrived(std::uint32_t owner, Time at, Time /*now*/) {
-  Work& work = work_[owner];
+  Work& work = state_.work[owner];
   work.there = std::max(work.there, at);
   if (--work.missing == 0) context_.host->wake_gpu(work.there, {GpuWake::What::block_read, owner});
 }
 
 void CopyRun::wake(const GpuWake& wake, Time now) {
-  work_[wake.index].ready = true;
+  state_.work[wake.index].ready = true;
   go_on(now);
 }
 
 // Units leave in order, those of a step once all that it waits for has come.
 void CopyRun::finish_ready(Time now) {
-  while (first_work_ != next_work_ && work_[first_work_ % work_.size()].ready) {
-    const CopyStep& step = plan_.steps[sending_.step];
-    if (step.waits && received_[step.slot] < plan_.expected[step.slot]) return;
-    ++first_work_;
-    const std::uint32_t unit = sending_.unit;
-    sending_ = next(sending_);
+  while (state_.first_work != state_.next_work && state_.work[state_.first_work % state_.work.size()].ready) {
+    const CopyStep& step = plan_.steps[state_.sending.step];
+    if (step.waits && state_.received[step.slot] < plan_.expected[step.slot]) return;
+    ++state_.first_work;
+    const std::uint32_t unit = state_.sending.unit;
+    state_.sending = next(state_.sending);
     put(step, unit, now);
   }
   end_if_done();
@@ -170,11 +170,11 @@ void CopyRun::finish_ready(Time now) {
 void CopyRun::put(const CopyStep& step, std::uint32_t unit, Time now) {
   const std::uint32_t bytes = unit_bytes(read_bytes(step), unit);
   if (step.destination != context_.rank) {
-    ++departing_;
+    ++state_.departing;
     return context_.host->send_block(step.destination, {step.slot * chunk_units_ + unit, bytes, true});
   }
-  under_way_ -= std::int64_t{bytes} * copies(step);
-  again_ = true;  // there is room for more
+  state_.under_way -= std::int64_t{bytes} * copies(step);
+  state_.again = true;  // there is room for more
   const BlockId first = first_block(step.chunk, unit);
   if (updates()) return store_uncached(first, bytes, step.slot, now);
   for_each_block(first, bytes, [&](BlockId block, std::uint32_t size) {
@@ -183,27 +183,29 @@ void CopyRun::put(const CopyStep& step, std::uint32_t unit, Time now) {
 }
 
 void CopyRun::end_if_done() {
-  if (ended_ || !at_end(sending_) || departing_ > 0 || first_work_ != next_work_ || missing_ > 0) return;
-  ended_ = true;
+  if (state_.ended || !at_end(state_.sending) || state_.departing > 0 || state_.first_work != state_.next_work ||
+      state_.missing > 0)
+    return;
+  state_.ended = true;
   context_.host->kernel_ended();
 }
 
 std::string CopyRun::waits_for() const {
   return fmt::format("step {} of {} of a kernel that copies",
-                     std::min<std::size_t>(sending_.step + 1, plan_.steps.size()), plan_.steps.size());
+                     std::min<std::size_t>(state_.sending.step + 1, plan_.steps.size()), plan_.steps.size());
 }
 
 void CopyRun::left(std::uint32_t unit, Time now) {
-  --departing_;
+  --state_.departing;
   const CopyStep& step = plan_.steps[step_of_slot_[unit / chunk_units_]];
-  under_way_ -= std::int64_t{unit_bytes(read_bytes(step), unit % chunk_units_)} * copies(step);
+  state_.under_way -= std::int64_t{unit_bytes(read_bytes(step), unit % chunk_units_)} * copies(step);
   go_on(now);
 }
 
 void CopyRun::received(std::uint32_t unit, Time now) {
   const std::uint32_t slot = unit / chunk_units_;
   const std::uint32_t bytes = unit_bytes(plan_.expected[slot], unit % chunk_units_);
-  bytes_received_ += bytes;
+  state_.bytes_received += bytes;
   store_uncached(first_block(slot, unit % chunk_units_) + (updates() ? 0 : blocks()), bytes, slot, now);
 }
 
@@ -216,8 +218,8 @@ void CopyRun::store_uncached(BlockId first, std::uint32_t bytes, std::uint32_t s
 
 // What has come counts when the memory controller has it.
 void CopyRun::stored(const MemoryRequest& request, Time now) {
-  received_[request.owner] += request.bytes;
-  missing_ -= request.bytes;
+  state_.received[request.owner] += request.bytes;
+  state_.missing -= request.bytes;
   go_on(now);
 }
 

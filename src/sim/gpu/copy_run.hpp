@@ -23,23 +23,15 @@ class CopyRun final : public KernelRun {
   void received(std::uint32_t unit, Time now) override;
   void left(std::uint32_t unit, Time now) override;
   [[nodiscard]] TrafficClass output_class() const override;
-  [[nodiscard]] std::int64_t bytes_received() const override { return bytes_received_; }
+  [[nodiscard]] std::int64_t bytes_received() const override { return state_.bytes_received; }
   [[nodiscard]] std::string waits_for() const override;
-  [[nodiscard]] Time computed() const override { return began_; }
+  [[nodiscard]] Time computed() const override { return state_.began; }
+  [[nodiscard]] KernelState state() const override { return state_; }
+  void restore(KernelState state) override { state_ = std::get<CopyState>(std::move(state)); }
 
  private:
-  /// A unit between its first load and its departure.
-  struct Work {
-    std::uint32_t missing = 0;  // blocks that are read
-    Time there = 0;             // when the last of those that were read is
-    bool ready = false;
-  };
-
-  /// A unit of a step. Units are gone through in the order in which they leave.
-  struct Cursor {
-    std::uint32_t step = 0;
-    std::uint32_t unit = 0;
-  };
+  using Work = CopyState::Work;
+  using Cursor = CopyState::Cursor;
 
   [[nodiscard]] bool at_end(const Cursor& at) const { return at.step == plan_.steps.size(); }
   [[nodiscard]] bool exists(const Cursor& at) const;
@@ -70,23 +62,10 @@ class CopyRun final : public KernelRun {
   program::CopyKernel kernel_;
   program::CopySteps plan_;
   std::int64_t limit_;  // B under way
-  std::int64_t under_way_ = 0;
   std::uint32_t unit_blocks_;
   std::uint32_t chunk_units_;                // of the largest chunk
   std::vector<std::uint32_t> step_of_slot_;  // that sends to it
-  Cursor loading_;                           // to be loaded next
-  Cursor sending_;                           // to be sent next
-  std::vector<std::int64_t> received_;       // B, by slot
-  std::int64_t missing_ = 0;                 // B of all slots
-  std::vector<Work> work_;                   // ring buffer by serial number
-  std::uint32_t first_work_ = 0;
-  std::uint32_t next_work_ = 0;
-  std::uint32_t departing_ = 0;
-  Time began_ = 0;
-  std::int64_t bytes_received_ = 0;
-  bool ended_ = false;
-  bool going_on_ = false;
-  bool again_ = false;
+  CopyState state_;
 };
 
 }  // namespace tessera::sim

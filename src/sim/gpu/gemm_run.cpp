@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "sim/gpu/gpu.hpp"
 
@@ -44,6 +45,18 @@ GemmRun::GemmRun(const KernelContext& context, const program::GemmKernel& kernel
   for (std::uint32_t rank = 0; !counted && rank < context_.size; ++rank) {
     if (rank != context_.rank) tiles_.expect_from(kernel.address_map(rank, context_.size));
   }
+  if (!gathers_input_) return;
+  of_row_.resize(input_.tiles);
+  for (std::uint32_t i = 0; i < order_.size(); ++i)
+    of_row_[static_cast<std::size_t>(layout_.row_of(order_[i]))].push_back(i);
+}
+
+void GemmRun::restore(KernelState state) {
+  auto& saved = std::get<GemmState>(state);
+  work_groups_.restore(std::move(saved.work_groups));
+  tiles_.restore(std::move(saved.tiles));
+  ended_ = saved.ended;
+  computed_ = saved.computed;
 }
 
 void GemmRun::begin(Time now) {
@@ -54,9 +67,6 @@ void GemmRun::begin(Time now) {
     channel->begin_observation(now);
   }
   if (gathers_input_) {
-    of_row_.resize(input_.tiles);
-    for (std::uint32_t i = 0; i < order_.size(); ++i)
-      of_row_[static_cast<std::size_t>(layout_.row_of(order_[i]))].push_back(i);
     tiles_.begin(now);
   } else {
     std::vector<std::uint32_t> all(order_.size());

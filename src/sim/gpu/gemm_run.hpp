@@ -26,6 +26,10 @@ class GemmRun final : public KernelRun, private TileSink, private TileWatcher {
   [[nodiscard]] std::int64_t bytes_received() const override { return tiles_.bytes_received(); }
   [[nodiscard]] std::string waits_for() const override;
   [[nodiscard]] std::int64_t held_back() const override { return tiles_.held_back(); }
+  [[nodiscard]] KernelState state() const override {
+    return GemmState{work_groups_.state(), tiles_.state(), ended_, computed_};
+  }
+  void restore(KernelState state) override;
 
  private:
   [[nodiscard]] Time store_tile(std::int64_t tile, std::uint32_t slot, Time now) override;

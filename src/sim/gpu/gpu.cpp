@@ -67,23 +67,49 @@ TrackerSpec tracker_spec(const machine::GpuSpec& spec) {
 }
 
 Gpu::Gpu(const machine::GpuSpec& spec, GpuHost& host, Time traffic_interval)
-    : spec_(spec), host_(&host), memory_(memory_spec(spec), *this), updater_(memory_, host), bins_(traffic_interval) {}
+    : spec_(spec),
+      host_(&host),
+      memory_(memory_spec(spec), *this),
+      updater_(memory_, host),
+      state_{0, {}, TrafficBins(traffic_interval)} {}
 
-void Gpu::begin(Time now, const program::Kernel& kernel, std::uint32_t rank, std::uint32_t size, std::uint32_t id) {
+void Gpu::begin(Time now, const KernelCall& call) {
   now_ = now;
-  const std::int64_t cus = kernel.cus > 0 ? kernel.cus : spec_.cus;
-  const KernelContext context{&spec_, &memory_, &updater_, host_, rank, size, cus};
-  if (const auto* gemm = std::get_if<program::GemmKernel>(&kernel.work)) {
+  if (const auto* gemm = std::get_if<program::GemmKernel>(&call.kernel->work)) {
     memory_.arbitrate(now, gemm->arbitration.empty() ? spec_.arbitration : gemm->arbitration);
     updater_.begin(gemm->reduction);
+  }
+  make_run(call);
+  state_.id = call.id;
+  run_->begin(now);
+  const std::vector<GpuState::Early> early = std::exchange(state_.early, {});
+  for (const GpuState::Early& block : early) received(block.id, block.block, now);
+}
+
+void Gpu::make_run(const KernelCall& call) {
+  const program::Kernel& kernel = *call.kernel;
+  const std::int64_t cus = kernel.cus > 0 ? kernel.cus : spec_.cus;
+  const KernelContext context{&spec_, &memory_, &updater_, host_, call.rank, call.size, cus};
+  if (const auto* gemm = std::get_if<program::GemmKernel>(&kernel.work)) {
     run_ = std::make_unique<GemmRun>(context, *gemm);
   } else {
     run_ = std::make_unique<CopyRun>(context, std::get<program::CopyKernel>(kernel.work));
   }
-  id_ = id;
-  run_->begin(now);
-  const std::vector<Early> early = std::exchange(early_, {});
-  for (const Early& block : early) received(block.id, block.block, now);
+}
+
+SavedGpu Gpu::save() const {
+  SavedGpu saved{state_, memory_.save(), updater_.state(), {}};
+  if (run_ != nullptr) saved.kernel = run_->state();
+  return saved;
+}
+
+void Gpu::restore(SavedGpu saved, const KernelCall& call) {
+  state_ = std::move(saved.gpu);
+  memory_.restore(std::move(saved.memory));
+  updater_.restore(std::move(saved.updater));
+  if (!saved.kernel) return;
+  make_run(call);
+  run_->restore(std::move(*saved.kernel));
 }
 
 void Gpu::wake(const GpuWake& wake, Time now) {
@@ -102,7 +128,7 @@ void Gpu::wake(const GpuWake& wake, Time now) {
 
 void Gpu::received(std::uint32_t id, std::uint32_t block, Time now) {
   now_ = now;
-  if (!runs(id)) return early_.push_back({id, block});
+  if (!runs(id)) return state_.early.push_back({id, block});
   run_->received(block, now);
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "sim/gpu/kernel_run.hpp"
@@ -18,14 +19,40 @@ namespace tessera::sim {
 [[nodiscard]] MemorySystemSpec memory_spec(const machine::GpuSpec& spec);
 [[nodiscard]] TrackerSpec tracker_spec(const machine::GpuSpec& spec);
 
+/// What a GPU is told of a kernel that it runs.
+struct KernelCall {
+  const program::Kernel* kernel = nullptr;  ///< outlives the run
+  std::uint32_t rank = 0;                   ///< of this GPU in the group
+  std::uint32_t size = 1;
+  std::uint32_t id = 0;  ///< names it among those of other GPUs
+};
+
+/// All that changes in a GPU.
+struct GpuState {
+  /// Blocks of a kernel that is not begun here.
+  struct Early {
+    std::uint32_t id = 0;
+    std::uint32_t block = 0;
+  };
+  std::uint32_t id = 0;  ///< of the kernel
+  std::vector<Early> early;
+  TrafficBins bins;
+};
+
+struct SavedGpu {
+  GpuState gpu;
+  SavedMemory memory;
+  UpdaterState updater;
+  std::optional<KernelState> kernel;  ///< none before the first
+};
+
 class Gpu final : private MemoryClient {
  public:
   /// Both outlive it. `traffic_interval`: ps of a bin of traffic over time, 0: it is not recorded.
   Gpu(const machine::GpuSpec& spec, GpuHost& host, Time traffic_interval = 0);
 
-  /// Starts a kernel as member `rank` of `size`; `kernel` outlives it. `id` names it among those of other GPUs. The L2
-  /// is empty at the start: what the kernel before it left dirty is written back.
-  void begin(Time now, const program::Kernel& kernel, std::uint32_t rank, std::uint32_t size, std::uint32_t id);
+  /// The L2 is empty at the start: what the kernel before it left dirty is written back.
+  void begin(Time now, const KernelCall& call);
 
   void wake(const GpuWake& wake, Time now);
   /// Blocks of a kernel have come from another GPU; it may be one that is not begun here.
@@ -35,16 +62,17 @@ class Gpu final : private MemoryClient {
 
   [[nodiscard]] const KernelRun& run() const { return *run_; }
   [[nodiscard]] MemorySystem& memory() { return memory_; }
-  [[nodiscard]] const TrafficBins& bins() const { return bins_; }
+  [[nodiscard]] const TrafficBins& bins() const { return state_.bins; }
   /// B that the memory has moved so far, by class.
   [[nodiscard]] std::array<std::int64_t, traffic_class_count> traffic() const;
 
+  [[nodiscard]] SavedGpu save() const;
+  /// Goes on from the state of another GPU of the same spec. `call`: of the kernel that it runs, or ran last.
+  void restore(SavedGpu saved, const KernelCall& call);
+
  private:
-  struct Early {
-    std::uint32_t id = 0;
-    std::uint32_t block = 0;
-  };
-  [[nodiscard]] bool runs(std::uint32_t id) const { return run_ != nullptr && id_ == id; }
+  [[nodiscard]] bool runs(std::uint32_t id) const { return run_ != nullptr && state_.id == id; }
+  void make_run(const KernelCall& call);
   void arrived(std::uint32_t owner, Time at) override {
     Updater::is_own(owner) ? updater_.arrived(owner, at) : run_->arrived(owner, at, now_);
   }
@@ -53,7 +81,7 @@ class Gpu final : private MemoryClient {
     run_->stored(request, now);
   }
   void room_made(std::uint32_t owner, Time now) override { run_->room_made(owner, now); }
-  void served(const MemoryRequest& request, Time at) override { bins_.add(request, at); }
+  void served(const MemoryRequest& request, Time at) override { state_.bins.add(request, at); }
   void wake_channel(std::uint32_t channel, Time at) override { host_->wake_gpu(at, {GpuWake::What::channel, channel}); }
 
   machine::GpuSpec spec_;
@@ -61,9 +89,7 @@ class Gpu final : private MemoryClient {
   MemorySystem memory_;
   Updater updater_;
   std::unique_ptr<KernelRun> run_;
-  std::uint32_t id_ = 0;
-  std::vector<Early> early_;
-  TrafficBins bins_;
+  GpuState state_;
   Time now_ = 0;  // of the event that is handled
 };
 

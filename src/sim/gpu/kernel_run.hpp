@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "sim/gpu/kernel_state.hpp"
 #include "sim/memory/memory_system.hpp"
 #include "tessera/machine/gpu.hpp"
 
@@ -72,6 +73,10 @@ class KernelRun {
   [[nodiscard]] virtual std::string waits_for() const = 0;
   /// Updates that the Tracker held back.
   [[nodiscard]] virtual std::int64_t held_back() const { return 0; }
+
+  [[nodiscard]] virtual KernelState state() const = 0;
+  /// Goes on from the state of another run of the same kernel, in the same context.
+  virtual void restore(KernelState state) = 0;
 };
 
 }  // namespace tessera::sim

@@ -3,14 +3,13 @@
 #pragma once
 
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/gpu/gemm_layout.hpp"
 #include "sim/gpu/kernel_run.hpp"
+#include "sim/gpu/kernel_state.hpp"
 #include "sim/gpu/tile_places.hpp"
-#include "sim/memory/dma_table.hpp"
-#include "sim/memory/tracker.hpp"
 
 namespace tessera::sim {
 
@@ -69,21 +68,18 @@ class TrackedTiles {
   /// All of a WF tile that a DMA reads is here (GpuWake::What::block_read).
   void read(std::uint32_t number);
 
-  [[nodiscard]] bool done() const { return incomplete_ == 0 && reading_ == 0 && awaited_ == 0; }
-  [[nodiscard]] std::int64_t bytes_received() const { return bytes_received_; }
+  [[nodiscard]] bool done() const { return state_.incomplete == 0 && state_.reading == 0 && state_.awaited == 0; }
+  [[nodiscard]] std::int64_t bytes_received() const { return state_.bytes_received; }
   /// Updates that found their Tracker set full, and were counted beside it, at the memory controller.
-  [[nodiscard]] std::int64_t held_back() const { return held_back_; }
+  [[nodiscard]] std::int64_t held_back() const { return state_.held_back; }
   [[nodiscard]] std::string waits_for() const;
 
- private:
-  static constexpr std::uint32_t dma_owner = 0x8000'0000U;
-  /// A WF tile on its way out.
-  struct Outgoing {
-    std::uint32_t command = 0;
-    std::uint32_t reading = 0;  // blocks
-    Time there = 0;             // when the last one that came so far is
-  };
+  [[nodiscard]] const TilesState& state() const { return state_; }
+  void restore(TilesState state) { state_ = std::move(state); }
 
+ private:
+  using Outgoing = TilesState::Outgoing;
+  static constexpr std::uint32_t dma_owner = 0x8000'0000U;
   [[nodiscard]] std::uint32_t tile_of(std::uint32_t number) const { return number / wavefronts_; }
   [[nodiscard]] std::uint32_t wavefront_of(std::uint32_t number) const { return number % wavefronts_; }
   [[nodiscard]] const TilePlace& place_of(std::uint32_t number) const { return places_.of(tile_of(number)); }
@@ -117,16 +113,7 @@ class TrackedTiles {
   std::uint32_t wavefronts_;
   std::uint32_t output_tiles_;
   TilePlaces places_;
-  Tracker tracker_;
-  DmaTable commands_;
-  std::vector<Outgoing> outgoing_;                           // by number
-  std::vector<std::uint32_t> missing_;                       // by row of A: parts
-  std::unordered_map<std::uint32_t, std::uint32_t> beside_;  // B of WF tiles whose Tracker set was full, by number
-  std::int64_t incomplete_ = 0;                              // WF tiles that updates are awaited for
-  std::int64_t reading_ = 0;                                 // WF tiles that DMAs read
-  std::int64_t awaited_ = 0;                                 // B for other buffers
-  std::int64_t bytes_received_ = 0;
-  std::int64_t held_back_ = 0;
+  TilesState state_;
 };
 
 }  // namespace tessera::sim

@@ -39,34 +39,34 @@ WorkGroups::WorkGroups(const KernelContext& context, const program::GemmShape& s
       fma_(fma_of_cu(shape, *context.spec)),
       fixed_time_(std::llround(static_cast<double>(context.spec->work_group_time) / context.spec->speed)) {
   const auto slots = static_cast<std::size_t>(context.cus * context.spec->work_groups_per_cu);
-  slots_.resize(std::min(slots, order_.size()));
-  buffers_.resize(slots_.size() * depth_);
-  cu_free_.assign(static_cast<std::size_t>(context.cus), 0);
-  first_stage_ = slots_.size();
+  state_.slots.resize(std::min(slots, order_.size()));
+  state_.buffers.resize(state_.slots.size() * depth_);
+  state_.cu_free.assign(static_cast<std::size_t>(context.cus), 0);
+  first_stage_ = state_.slots.size();
 }
 
 void WorkGroups::begin(Time now) {
-  begun_ = true;
-  for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) push(idle_, slot);
+  state_.begun = true;
+  for (std::uint32_t slot = 0; slot < state_.slots.size(); ++slot) push(state_.idle, slot);
   dispatch_idle(now);
 }
 
 void WorkGroups::make_eligible(const std::vector<std::uint32_t>& work_groups, Time now) {
-  for (const std::uint32_t one : work_groups) push(eligible_, one);
-  if (begun_) dispatch_idle(now);
+  for (const std::uint32_t one : work_groups) push(state_.eligible, one);
+  if (state_.begun) dispatch_idle(now);
 }
 
 void WorkGroups::dispatch_idle(Time now) {
-  while (!idle_.empty() && !eligible_.empty()) dispatch(pop(idle_), now);
+  while (!state_.idle.empty() && !state_.eligible.empty()) dispatch(pop(state_.idle), now);
 }
 
 // Slot s is on CU s modulo their number, so that the first stage spreads over
 // all.
 void WorkGroups::dispatch(std::uint32_t index, Time now) {
-  if (eligible_.empty()) return push(idle_, index);
-  Slot& slot = slots_[index];
+  if (state_.eligible.empty()) return push(state_.idle, index);
+  Slot& slot = state_.slots[index];
   slot.storing = false;
-  slot.work_group = pop(eligible_);
+  slot.work_group = pop(state_.eligible);
   slot.tile = order_[slot.work_group];
   const std::int64_t part = slot.work_group % shape_->split_k;
   const std::int64_t all = (shape_->k + shape_->tile_k - 1) / shape_->tile_k;
@@ -80,7 +80,7 @@ void WorkGroups::dispatch(std::uint32_t index, Time now) {
 }
 
 void WorkGroups::load(std::uint32_t index, Time now) {
-  Slot& slot = slots_[index];
+  Slot& slot = state_.slots[index];
   if (slot.loading == slot.last) return;
   const std::int64_t chunk = slot.loading++;
   Buffer& held = buffer(index, chunk);
@@ -107,11 +107,11 @@ void WorkGroups::load_part(std::uint32_t owner, BlockId first, std::uint32_t blo
 }
 
 void WorkGroups::arrived(std::uint32_t owner, Time at, Time now) {
-  Buffer& held = buffers_[owner];
+  Buffer& held = state_.buffers[owner];
   held.ready = std::max(held.ready, at);
   if (--held.missing > 0) return;
   const std::uint32_t index = owner / depth_;
-  const Slot& slot = slots_[index];
+  const Slot& slot = state_.slots[index];
   const bool awaited =
       !slot.busy && !slot.storing && static_cast<std::uint32_t>(slot.computing) % depth_ == owner % depth_;
   if (awaited) try_compute(index, now);
@@ -120,11 +120,11 @@ void WorkGroups::arrived(std::uint32_t owner, Time at, Time now) {
 // A chunk is computed when it is here, its predecessor is done, and the CU is
 // free.
 void WorkGroups::try_compute(std::uint32_t index, Time now) {
-  Slot& slot = slots_[index];
+  Slot& slot = state_.slots[index];
   const Buffer& held = buffer(index, slot.computing);
   if (held.missing > 0) return;
   if (held.ready > now) return context_.host->wake_gpu(held.ready, {GpuWake::What::slot_ready, index});
-  Time& free = cu_free_[index % cu_free_.size()];
+  Time& free = state_.cu_free[index % state_.cu_free.size()];
   const std::int64_t fma = shape_->tile_m * shape_->tile_n * layout_->depth(slot.computing);
   free = time_after(std::max(free, now), fma_.up(fma));
   slot.busy = true;
@@ -132,7 +132,7 @@ void WorkGroups::try_compute(std::uint32_t index, Time now) {
 }
 
 void WorkGroups::wake(const GpuWake& wake, Time now) {
-  const bool storing = slots_[wake.index].storing;
+  const bool storing = state_.slots[wake.index].storing;
   if (wake.what == GpuWake::What::slot_ready) {
     storing ? release(wake.index, now) : try_compute(wake.index, now);
   } else {
@@ -141,7 +141,7 @@ void WorkGroups::wake(const GpuWake& wake, Time now) {
 }
 
 void WorkGroups::computed(std::uint32_t index, Time now) {
-  Slot& slot = slots_[index];
+  Slot& slot = state_.slots[index];
   ++slot.computing;
   if (slot.computing == slot.last) {
     slot.busy = false;
@@ -154,23 +154,23 @@ void WorkGroups::computed(std::uint32_t index, Time now) {
 }
 
 void WorkGroups::store(std::uint32_t index, Time now) {
-  Slot& slot = slots_[index];
+  Slot& slot = state_.slots[index];
   slot.stores = 1;  // as long as it still asks
   slot.free_at = sink_->store_tile(slot.tile, index, now);
   store_taken(index, now);
 }
 
 void WorkGroups::stored(std::uint32_t index, Time now) {
-  const Time free = slots_[index].free_at;
+  const Time free = state_.slots[index].free_at;
   if (free > now) return context_.host->wake_gpu(free, {GpuWake::What::slot_ready, index});
   release(index, now);
 }
 
 // The memory system has all that the work-group stored: its slot is free.
 void WorkGroups::release(std::uint32_t index, Time now) {
-  ++stored_;
-  if (stored_ == first_stage_) sink_->first_stage_ended(now);
-  if (stored_ == order_.size()) return sink_->work_groups_ended(now);
+  ++state_.stored;
+  if (state_.stored == first_stage_) sink_->first_stage_ended(now);
+  if (state_.stored == order_.size()) return sink_->work_groups_ended(now);
   dispatch(index, now);
 }
 

@@ -3,10 +3,12 @@
 // of where results go.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "sim/gpu/gemm_layout.hpp"
 #include "sim/gpu/kernel_run.hpp"
+#include "sim/gpu/kernel_state.hpp"
 
 namespace tessera::sim {
 
@@ -36,30 +38,18 @@ class WorkGroups {
   void arrived(std::uint32_t owner, Time at, Time now);
   /// slot_ready or slot_done.
   void wake(const GpuWake& wake, Time now);
-  void store_begins(std::uint32_t slot) { ++slots_[slot].stores; }
+  void store_begins(std::uint32_t slot) { ++state_.slots[slot].stores; }
   void store_taken(std::uint32_t slot, Time now) {
-    if (--slots_[slot].stores == 0) stored(slot, now);
+    if (--state_.slots[slot].stores == 0) stored(slot, now);
   }
-  [[nodiscard]] bool ended() const { return stored_ == order_.size(); }
+  [[nodiscard]] bool ended() const { return state_.stored == order_.size(); }
+
+  [[nodiscard]] const WorkGroupsState& state() const { return state_; }
+  void restore(WorkGroupsState state) { state_ = std::move(state); }
 
  private:
-  /// A chunk of k in one of a slot's buffers.
-  struct Buffer {
-    std::uint32_t missing = 0;  // blocks whose time is not known
-    Time ready = 0;
-  };
-  struct Slot {
-    std::uint32_t work_group = 0;  // index in order_
-    std::int64_t tile = 0;
-    std::int64_t first = 0;      // chunk of k
-    std::int64_t last = 0;       // exclusive
-    std::int64_t loading = 0;    // the next chunk to load
-    std::int64_t computing = 0;  // the chunk that is computed, or waited for
-    std::uint32_t stores = 0;    // that have to wait
-    Time free_at = 0;            // when the L2 has taken the others
-    bool busy = false;           // computes
-    bool storing = false;
-  };
+  using Buffer = WorkGroupsState::Buffer;
+  using Slot = WorkGroupsState::Slot;
 
   void dispatch(std::uint32_t slot, Time now);
   void dispatch_idle(Time now);
@@ -72,7 +62,7 @@ class WorkGroups {
   void stored(std::uint32_t slot, Time now);
   void release(std::uint32_t slot, Time now);
   [[nodiscard]] Buffer& buffer(std::uint32_t slot, std::int64_t chunk) {
-    return buffers_[slot * depth_ + static_cast<std::uint32_t>(chunk) % depth_];
+    return state_.buffers[slot * depth_ + static_cast<std::uint32_t>(chunk) % depth_];
   }
 
   KernelContext context_;
@@ -80,17 +70,11 @@ class WorkGroups {
   const GemmLayout* layout_;
   std::vector<std::uint32_t> order_;
   TileSink* sink_;
-  std::uint32_t depth_;  // buffers of a slot
-  Rate fma_;             // of a CU
-  Time fixed_time_;      // of a work-group
-  std::vector<Slot> slots_;
-  std::vector<Buffer> buffers_;
-  std::vector<Time> cu_free_;
-  std::vector<std::uint32_t> eligible_;  // heap, the earliest of the order first
-  std::vector<std::uint32_t> idle_;      // slots that found none; heap, the lowest first
-  bool begun_ = false;
-  std::size_t stored_ = 0;  // work-groups that have ended
-  std::size_t first_stage_ = 0;
+  std::uint32_t depth_;          // buffers of a slot
+  Rate fma_;                     // of a CU
+  Time fixed_time_;              // of a work-group
+  std::size_t first_stage_ = 0;  // work-groups
+  WorkGroupsState state_;
 };
 
 }  // namespace tessera::sim

@@ -7,7 +7,7 @@ namespace {
 
 class ComputeFirst final : public ArbitrationPolicy {
  public:
-  [[nodiscard]] ArbitrationChoice choose(const ArbitrationView& view) const override {
+  [[nodiscard]] ArbitrationChoice choose(const ArbitrationView& view, const ArbitrationState&) const override {
     for (const MemoryStream stream : {MemoryStream::compute, MemoryStream::communication}) {
       if (view.has(stream)) return {stream, never};
     }

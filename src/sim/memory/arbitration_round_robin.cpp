@@ -11,15 +11,12 @@ MemoryStream other(MemoryStream stream) {
 
 class RoundRobin final : public ArbitrationPolicy {
  public:
-  [[nodiscard]] ArbitrationChoice choose(const ArbitrationView& view) const override {
-    if (view.has(turn_)) return {turn_, never};
-    if (view.has(other(turn_))) return {other(turn_), never};
+  [[nodiscard]] ArbitrationChoice choose(const ArbitrationView& view, const ArbitrationState& state) const override {
+    const MemoryStream turn = state.latest ? other(*state.latest) : MemoryStream::compute;
+    if (view.has(turn)) return {turn, never};
+    if (view.has(other(turn))) return {other(turn), never};
     return {};
   }
-  void entered(MemoryStream stream) override { turn_ = other(stream); }
-
- private:
-  MemoryStream turn_ = MemoryStream::compute;
 };
 
 }  // namespace

@@ -37,6 +37,27 @@ struct ChannelCounts {
   std::array<std::int64_t, memory_stream_count> peak_waiting = {};  ///< bursts, by stream, outside the DRAM queue
 };
 
+/// All that changes in a channel.
+struct ChannelState {
+  struct Stream {
+    RingBuffer<MemoryRequest> requests;
+    Time waiting_since = 0;   ///< see StreamHead
+    std::int64_t bursts = 0;  ///< of the requests
+  };
+
+  ArbitrationState arbitration;
+  std::array<Stream, memory_stream_count> streams;
+  DramQueue queue;
+  Banks banks;
+  Time bus_free = 0;
+  Time service_asked = 0;      ///< the latest time for which the next service was asked
+  Time look_asked = 0;         ///< the same for looking again; may be in the past
+  bool stepping = false;       ///< the sink pushes from within an announcement
+  OccupancySum observed = {};  ///< since time 0
+  OccupancySum observed_from = {};
+  ChannelCounts counts = {};
+};
+
 /// Times that it is given never decrease. It serves when the bus is free and a
 /// row open, and leaves the choice until then.
 class MemoryChannel {
@@ -50,33 +71,35 @@ class MemoryChannel {
   /// To be called when the sink was asked to; at other times it does no harm.
   void wake(Time now) { step(now); }
 
-  // To the policy.
+  // For the policy.
+  /// Another one: it has nothing of what the channel remembered for the one before.
   void set_policy(Time now, ArbitrationPointer policy);
+  /// Bursts; until the next producer begins: this one's says nothing of it.
   void set_threshold(Time now, std::uint32_t bursts);
   void producer_began(Time now);
   void producer_ended(Time now);
 
   /// Starts to observe the occupancy of the DRAM queue.
-  void begin_observation(Time now) { observed_from_ = observed_until(now); }
+  void begin_observation(Time now) { state_.observed_from = observed_until(now); }
   /// What was observed since; it goes on.
   [[nodiscard]] OccupancySum end_observation(Time now);
 
-  [[nodiscard]] std::uint32_t occupancy() const { return queue_.occupancy(); }  ///< bursts in the DRAM queue
+  [[nodiscard]] std::uint32_t occupancy() const { return state_.queue.occupancy(); }  ///< bursts in the DRAM queue
   /// Requests in a stream, outside the DRAM queue.
   [[nodiscard]] std::size_t waiting(MemoryStream stream) const { return at(stream).requests.size(); }
   /// Bursts of them.
   [[nodiscard]] std::int64_t waiting_bursts(MemoryStream stream) const { return at(stream).bursts; }
   [[nodiscard]] ChannelCounts counts() const;
 
- private:
-  struct Stream {
-    RingBuffer<MemoryRequest> requests;
-    Time waiting_since = 0;   // see StreamHead
-    std::int64_t bursts = 0;  // of the requests
-  };
+  [[nodiscard]] const ChannelState& state() const { return state_; }
+  /// Goes on from the state of another channel of the same spec, by a policy of the same name.
+  void restore(ChannelState state, ArbitrationPointer policy);
 
-  [[nodiscard]] const Stream& at(MemoryStream stream) const { return streams_[static_cast<std::size_t>(stream)]; }
-  [[nodiscard]] Stream& at(MemoryStream stream) { return streams_[static_cast<std::size_t>(stream)]; }
+ private:
+  using Stream = ChannelState::Stream;
+
+  [[nodiscard]] const Stream& at(MemoryStream stream) const { return state_.streams[static_cast<std::size_t>(stream)]; }
+  [[nodiscard]] Stream& at(MemoryStream stream) { return state_.streams[static_cast<std::size_t>(stream)]; }
   [[nodiscard]] ArbitrationView view(Time now) const;
   [[nodiscard]] bool fits(const MemoryRequest& request) const;
   void step(Time now);
@@ -92,16 +115,7 @@ class MemoryChannel {
   Time longest_service_;  // of one transaction, from its turn to its data, at most
   ArbitrationPointer policy_;
   ChannelSink* sink_;
-  std::array<Stream, memory_stream_count> streams_;
-  DramQueue queue_;
-  Banks banks_;
-  Time bus_free_ = 0;
-  Time service_asked_ = 0;  // the latest time for which the next service was asked
-  Time look_asked_ = 0;     // the same for looking again; may be in the past
-  bool stepping_ = false;   // the sink pushes from within an announcement
-  OccupancySum observed_;   // since time 0
-  OccupancySum observed_from_;
-  ChannelCounts counts_;
+  ChannelState state_;
 };
 
 }  // namespace tessera::sim

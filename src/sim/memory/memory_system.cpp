@@ -11,11 +11,12 @@ MemorySystem::Channel::Channel(const MemorySystemSpec& spec, MemorySystem& owner
 MemorySystem::MemorySystem(const MemorySystemSpec& spec, MemoryClient& client)
     : spec_(spec),
       client_(&client),
-      cache_(spec.cache),
       spread_(spec.channels),
       banks_of_channel_(std::max(spec.cache.banks / spec.channels, 1U)),
-      banks_(spec.cache.banks),
-      fetches_(cache_.entries()) {
+      state_{spec.arbitration.policy, Cache(spec.cache)} {
+  state_.banks.resize(spec.cache.banks);
+  state_.turn.resize(spec.channels);
+  state_.fetches.resize(state_.cache.entries());
   for (std::uint32_t index = 0; index < spec.channels; ++index) channels_.emplace_back(spec, *this, index);
 }
 
@@ -32,13 +33,30 @@ std::vector<const MemoryChannel*> MemorySystem::channels() const {
 }
 
 void MemorySystem::arbitrate(Time now, const std::string& policy) {
-  if (policy == spec_.arbitration.policy) return;
-  spec_.arbitration.policy = policy;
-  for (Channel& channel : channels_) channel.channel.set_policy(now, make_arbitration(spec_.arbitration));
+  if (policy == state_.policy) return;
+  state_.policy = policy;
+  for (Channel& channel : channels_) channel.channel.set_policy(now, arbitration());
+}
+
+ArbitrationPointer MemorySystem::arbitration() const {
+  ArbitrationSpec spec = spec_.arbitration;
+  spec.policy = state_.policy;
+  return make_arbitration(spec);
+}
+
+SavedMemory MemorySystem::save() const {
+  SavedMemory saved{state_, {}};
+  for (const Channel& channel : channels_) saved.channels.push_back(channel.channel.state());
+  return saved;
+}
+
+void MemorySystem::restore(SavedMemory saved) {
+  state_ = std::move(saved.memory);
+  for (Channel& channel : channels_) channel.channel.restore(std::move(saved.channels[channel.number]), arbitration());
 }
 
 L2Access MemorySystem::access(L2Access::Kind kind, const MemoryRequest& request) const {
-  const MemoryBlocks blocks = layout_.find(request.block);
+  const MemoryBlocks blocks = state_.layout.find(request.block);
   return {kind, request, blocks, spread_.place(blocks.first)};
 }
 
@@ -61,20 +79,20 @@ void MemorySystem::push_all(const MemoryBlocks& blocks, Time now, MemoryRequest 
 }
 
 void MemorySystem::wake(Time now, std::uint32_t number) {
-  Channel& channel = channels_[number];
-  channel.channel.wake(now);
+  channels_[number].channel.wake(now);
   // The banks take turns, an access each, until all that still wait are held up.
-  const std::uint32_t first = number * banks_of_channel_ % static_cast<std::uint32_t>(banks_.size());
+  std::uint32_t& turn = state_.turn[number];
+  const std::uint32_t first = number * banks_of_channel_ % static_cast<std::uint32_t>(state_.banks.size());
   for (std::uint32_t idle = 0; idle < banks_of_channel_;) {
-    const std::uint32_t bank = first + channel.turn;
-    channel.turn = channel.turn + 1 < banks_of_channel_ ? channel.turn + 1 : 0;
+    const std::uint32_t bank = first + turn;
+    turn = turn + 1 < banks_of_channel_ ? turn + 1 : 0;
     idle = serve_one(bank, now) ? 0 : idle + 1;
   }
 }
 
 MemorySystem::Answer MemorySystem::come(const L2Access& access, Time now) {
   const std::uint32_t number = bank_of(access.place);
-  L2Bank& bank = banks_[number];
+  L2Bank& bank = state_.banks[number];
   if (bank.serving || !bank.waiting.empty() || held_up(access, now)) {
     bank.waiting.push(access);
     return std::nullopt;
@@ -89,7 +107,7 @@ MemorySystem::Answer MemorySystem::come(const L2Access& access, Time now) {
 
 /// Serves what has waited longest in a bank, if it can.
 bool MemorySystem::serve_one(std::uint32_t number, Time now) {
-  L2Bank& bank = banks_[number];
+  L2Bank& bank = state_.banks[number];
   if (bank.serving || bank.waiting.empty() || held_up(bank.waiting.front(), now)) return false;
   bank.serving = true;
   const L2Access access = bank.waiting.pop();
@@ -101,7 +119,7 @@ bool MemorySystem::serve_one(std::uint32_t number, Time now) {
 /// Hits never wait for the DRAM. Which stores push a dirty block out is not
 /// known before: all that are no hits wait.
 bool MemorySystem::held_up(const L2Access& access, Time now) {
-  L2Bank& bank = banks_[bank_of(access.place)];
+  L2Bank& bank = state_.banks[bank_of(access.place)];
   const bool full =
       channels_[access.place.index].channel.waiting_bursts(MemoryStream::compute) >= spec_.limits.waiting_bursts;
   if (access.kind == L2Access::Kind::uncached) return full;
@@ -113,7 +131,7 @@ bool MemorySystem::held_up(const L2Access& access, Time now) {
     }
     no_register = bank.fetches >= spec_.limits.fetches;
   }
-  if ((!full && !no_register) || cache_.holds(access.request.block)) return false;
+  if ((!full && !no_register) || state_.cache.holds(access.request.block)) return false;
   if (!full && !bank.freed.empty() && bank.woken_at != bank.freed.front()) {
     bank.woken_at = bank.freed.front();
     client_->wake_channel(access.place.index, bank.woken_at);
@@ -149,24 +167,24 @@ Time MemorySystem::read(Time now, BlockId block, std::uint32_t bytes, TrafficCla
 Time MemorySystem::load(const L2Access& access, Time now) {
   const MemoryRequest& wanted = access.request;
   const std::uint32_t bank = bank_of(access.place);
-  const Time served = time_after(cache_.bank_time(bank, wanted.bytes, now), spec_.cache.hit_latency);
-  const CacheResult result = cache_.read(wanted.block, wanted.bytes);
+  const Time served = time_after(state_.cache.bank_time(bank, wanted.bytes, now), spec_.cache.hit_latency);
+  const CacheResult result = state_.cache.read(wanted.block, wanted.bytes);
   MemoryRequest fetched = wanted;
   switch (result.outcome) {
     case CacheOutcome::hit:
       // A block counts as held from the moment when its fetch is certain; its
       // data may be on their way.
-      return std::max(served, fetches_[result.entry].data_at);
+      return std::max(served, state_.fetches[result.entry].data_at);
     case CacheOutcome::pending:
       wait(result.entry, wanted.owner);
       return never;
     case CacheOutcome::miss:
       wait(result.entry, wanted.owner);
       write_victim_back(now, result, wanted.traffic);
-      ++banks_[bank].fetches;
+      ++state_.banks[bank].fetches;
       fetched.owner = result.entry;
       fetched.detail = fetch + bank;
-      fetches_[result.entry].missing = accesses(access.blocks, wanted.bytes);
+      state_.fetches[result.entry].missing = accesses(access.blocks, wanted.bytes);
       push_all(access.blocks, now, fetched);
       return never;
     case CacheOutcome::no_room:
@@ -190,11 +208,11 @@ MemorySystem::Stored MemorySystem::write(Time now, BlockId block, std::uint32_t 
 
 MemorySystem::Stored MemorySystem::store(const L2Access& access, Time now) {
   const MemoryRequest& wanted = access.request;
-  Stored stored{cache_.bank_time(bank_of(access.place), wanted.bytes, now), false};
-  const CacheResult result = cache_.write(wanted.block, wanted.bytes);
+  Stored stored{state_.cache.bank_time(bank_of(access.place), wanted.bytes, now), false};
+  const CacheResult result = state_.cache.write(wanted.block, wanted.bytes);
   MemoryRequest leaving = wanted;
   if (result.outcome != CacheOutcome::no_room) {
-    fetches_[result.entry].data_at = stored.served;
+    state_.fetches[result.entry].data_at = stored.served;
     leaving.block = result.victim;
     leaving.bytes = result.victim_bytes;
   }
@@ -211,7 +229,7 @@ void MemorySystem::push_uncached(Time now, const MemoryRequest& request) {
 // What still waits for its turn is carried out first: the next kernel has
 // blocks of its own.
 void MemorySystem::flush(Time now, TrafficClass traffic) {
-  for (L2Bank& bank : banks_) {
+  for (L2Bank& bank : state_.banks) {
     bank.serving = true;
     while (!bank.waiting.empty()) {
       const L2Access access = bank.waiting.pop();
@@ -219,7 +237,7 @@ void MemorySystem::flush(Time now, TrafficClass traffic) {
     }
     bank.serving = false;
   }
-  cache_.flush([&](BlockId block, std::uint32_t bytes) {
+  state_.cache.flush([&](BlockId block, std::uint32_t bytes) {
     push(now, {block, bytes, MemoryOp::write, MemoryStream::compute, traffic, 0, write_back});
   });
 }
@@ -232,15 +250,15 @@ void MemorySystem::write_victim_back(Time now, const CacheResult& result, Traffi
 }
 
 void MemorySystem::wait(std::uint32_t entry, std::uint32_t owner) {
-  std::uint32_t index = free_waiter_;
+  std::uint32_t index = state_.free_waiter;
   if (index == none) {
-    index = static_cast<std::uint32_t>(waiters_.size());
-    waiters_.emplace_back();
+    index = static_cast<std::uint32_t>(state_.waiters.size());
+    state_.waiters.emplace_back();
   } else {
-    free_waiter_ = waiters_[index].next;
+    state_.free_waiter = state_.waiters[index].next;
   }
-  waiters_[index] = {owner, fetches_[entry].first_waiter};
-  fetches_[entry].first_waiter = index;
+  state_.waiters[index] = {owner, state_.fetches[entry].first_waiter};
+  state_.fetches[entry].first_waiter = index;
 }
 
 void MemorySystem::enqueued(const MemoryRequest& request, Time now) {
@@ -254,10 +272,10 @@ void MemorySystem::done(const MemoryRequest& request, Time at) {
   if (request.op != MemoryOp::read || request.detail == silent) return;
   if (request.detail == direct_read) return client_->arrived(request.owner, at);
   const std::uint32_t entry = request.owner;
-  Fetch& fetched = fetches_[entry];
+  MemoryState::Fetch& fetched = state_.fetches[entry];
   fetched.data_at = std::max(fetched.data_at, time_after(at, spec_.cache.hit_latency));
   if (--fetched.missing > 0) return;
-  cache_.fill(entry);
+  state_.cache.fill(entry);
   free_register(request.detail - fetch, at);
   tell_waiters(entry, fetched.data_at);
 }
@@ -265,7 +283,7 @@ void MemorySystem::done(const MemoryRequest& request, Time at) {
 /// Some pieces of a block are in other channels than the one that its bank is
 /// in front of: the bank has to be told.
 void MemorySystem::free_register(std::uint32_t number, Time at) {
-  L2Bank& bank = banks_[number];
+  L2Bank& bank = state_.banks[number];
   bank.freed.push(at);
   if (bank.waiting.empty() || bank.woken_at == at) return;
   bank.woken_at = at;
@@ -273,11 +291,11 @@ void MemorySystem::free_register(std::uint32_t number, Time at) {
 }
 
 void MemorySystem::tell_waiters(std::uint32_t entry, Time there) {
-  std::uint32_t index = std::exchange(fetches_[entry].first_waiter, none);
+  std::uint32_t index = std::exchange(state_.fetches[entry].first_waiter, none);
   while (index != none) {
-    const Waiter waiter = waiters_[index];
-    waiters_[index].next = free_waiter_;
-    free_waiter_ = index;
+    const MemoryState::Waiter waiter = state_.waiters[index];
+    state_.waiters[index].next = state_.free_waiter;
+    state_.free_waiter = index;
     index = waiter.next;
     client_->arrived(waiter.owner, there);
   }

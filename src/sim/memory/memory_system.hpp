@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "sim/memory/cache.hpp"
@@ -41,6 +42,34 @@ class MemoryClient {
   virtual void wake_channel(std::uint32_t channel, Time at) = 0;
 };
 
+/// All that changes in a GPU's memory outside of its channels.
+struct MemoryState {
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  struct Fetch {
+    Time data_at = 0;           ///< when the latest one arrives
+    std::uint32_t missing = 0;  ///< accesses that DRAM has yet to serve
+    std::uint32_t first_waiter = none;
+  };
+  struct Waiter {
+    std::uint32_t owner = 0;
+    std::uint32_t next = none;
+  };
+
+  std::string policy;  ///< of arbitration, that all channels follow
+  Cache cache;
+  MemoryLayout layout = {};
+  std::vector<L2Bank> banks = {};        ///< of the L2
+  std::vector<std::uint32_t> turn = {};  ///< by channel: the bank in front of it that goes next when several wait
+  std::vector<Fetch> fetches = {};       ///< by entry of the L2
+  std::vector<Waiter> waiters = {};
+  std::uint32_t free_waiter = none;
+};
+
+struct SavedMemory {
+  MemoryState memory;
+  std::vector<ChannelState> channels;
+};
+
 class MemorySystem {
  public:
   /// `client` outlives it. Throws InputError where the spec makes no sense.
@@ -71,15 +100,19 @@ class MemorySystem {
   void flush(Time now, TrafficClass traffic);
 
   void wake(Time now, std::uint32_t channel);
-  void lay_out(const MemoryLayout& layout) { layout_ = layout; }
+  void lay_out(const MemoryLayout& layout) { state_.layout = layout; }
   /// All channels follow the policy of this name from now on.
   void arbitrate(Time now, const std::string& policy);
   [[nodiscard]] std::vector<MemoryChannel*> channels();
   [[nodiscard]] std::vector<const MemoryChannel*> channels() const;
-  [[nodiscard]] const Cache& cache() const { return cache_; }
+  [[nodiscard]] const Cache& cache() const { return state_.cache; }
+
+  [[nodiscard]] SavedMemory save() const;
+  /// Goes on from the state of another memory of the same spec.
+  void restore(SavedMemory saved);
 
  private:
-  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  static constexpr std::uint32_t none = MemoryState::none;
   /// Requests of the memory system itself, by `detail`.
   enum Detail : std::uint32_t {
     direct_read = ~std::uint32_t{0},
@@ -97,28 +130,18 @@ class MemorySystem {
     void wake(Time at) override { system->client_->wake_channel(number, at); }
     MemorySystem* system;
     std::uint32_t number;
-    std::uint32_t turn = 0;  // the bank of the L2 in front of it that goes next when several wait
     MemoryChannel channel;
   };
-  struct Fetch {
-    Time data_at = 0;           // when the latest one arrives
-    std::uint32_t missing = 0;  // accesses that DRAM has yet to serve
-    std::uint32_t first_waiter = none;
-  };
-  struct Waiter {
-    std::uint32_t owner = 0;
-    std::uint32_t next = none;
-  };
-
+  [[nodiscard]] ArbitrationPointer arbitration() const;
   [[nodiscard]] L2Access access(L2Access::Kind kind, const MemoryRequest& request) const;
   [[nodiscard]] std::uint32_t bank_of(BlockSpread::Place place) const {
     const std::uint32_t bank = place.index * banks_of_channel_ + place.run % banks_of_channel_;
-    return bank < banks_.size() ? bank : bank % static_cast<std::uint32_t>(banks_.size());
+    return bank < state_.banks.size() ? bank : bank % static_cast<std::uint32_t>(state_.banks.size());
   }
 
   void enqueued(const MemoryRequest& request, Time now);
   void done(const MemoryRequest& request, Time at);
-  void push(Time now, const MemoryRequest& request) { push_all(layout_.find(request.block), now, request); }
+  void push(Time now, const MemoryRequest& request) { push_all(state_.layout.find(request.block), now, request); }
   void push_all(const MemoryBlocks& blocks, Time now, MemoryRequest request);
   /// None is without bytes, at the edge of a matrix.
   static std::uint32_t accesses(const MemoryBlocks& blocks, std::uint32_t bytes) {
@@ -143,15 +166,10 @@ class MemorySystem {
 
   MemorySystemSpec spec_;
   MemoryClient* client_;
-  Cache cache_;
   BlockSpread spread_;
-  MemoryLayout layout_;
   std::uint32_t banks_of_channel_;  // of the L2; 1 where several channels share one
-  std::vector<L2Bank> banks_;       // of the L2
   std::deque<Channel> channels_;    // they announce to themselves, so they must not move
-  std::vector<Fetch> fetches_;      // by entry of the L2
-  std::vector<Waiter> waiters_;
-  std::uint32_t free_waiter_ = none;
+  MemoryState state_;
 };
 
 }  // namespace tessera::sim

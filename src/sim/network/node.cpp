@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "tessera/base/error.hpp"
 
@@ -131,6 +132,18 @@ Time NetworkNode::departure(std::uint32_t stream, std::uint32_t batch) const {
 
 void NetworkNode::finish() {
   for (OutputPort& port : ports_) port.finish(*this);
+}
+
+NodeState NetworkNode::state() const {
+  NodeState state{{}, taken_back_, combiner_};
+  for (const OutputPort& port : ports_) state.ports.push_back(port.state());
+  return state;
+}
+
+void NetworkNode::restore(NodeState state) {
+  for (std::size_t port = 0; port < ports_.size(); ++port) ports_[port].restore(std::move(state.ports[port]));
+  taken_back_ = std::move(state.taken_back);
+  combiner_ = std::move(state.combiner);
 }
 
 pdes::OutPort NetworkNode::way(const OutputPort& port, machine::NodeId destination) {

@@ -28,6 +28,21 @@ class NetworkOwner {
   virtual void message_left(const OwnMessage& message, Time at) = 0;
 };
 
+/// A segment or delivery that an amendment has taken back whole before it came.
+struct TakenBack {
+  MessageName name;
+  std::uint32_t generation = 0;
+  machine::NodeId destination = 0;
+  bool operator==(const TakenBack&) const = default;
+};
+
+/// All that changes in a node between events.
+struct NodeState {
+  std::vector<PortState> ports;
+  std::vector<TakenBack> taken_back;
+  Combiner combiner;
+};
+
 /// A device with all its links, or one output of a switch.
 class NetworkNode final : public PortSink {
  public:
@@ -52,6 +67,10 @@ class NetworkNode final : public PortSink {
   /// Completes the counts when the run has ended.
   void finish();
 
+  [[nodiscard]] NodeState state() const;
+  /// Goes on from the state of another node of the same component.
+  void restore(NodeState state);
+
   void deliver(const OutputPort& port, Time at, machine::NodeId destination, const Delivered& message) override;
   void forward(const OutputPort& port, Time at, const Segment& segment) override;
   void amend(const OutputPort& port, Time at, const Amend& amend) override;
@@ -59,13 +78,6 @@ class NetworkNode final : public PortSink {
   void left(const OwnMessage& message, Time at) override;
 
  private:
-  /// A segment or delivery that an amendment has taken back whole before it came.
-  struct TakenBack {
-    MessageName name;
-    std::uint32_t generation = 0;
-    machine::NodeId destination = 0;
-    bool operator==(const TakenBack&) const = default;
-  };
   /// The connection that messages of a port took last.
   struct Way {
     machine::NodeId destination = ~machine::NodeId{0};
@@ -80,6 +92,7 @@ class NetworkNode final : public PortSink {
   void combine(Segment segment, std::uint32_t messages, pdes::ComponentId source);
   [[nodiscard]] pdes::OutPort way(const OutputPort& port, machine::NodeId destination);
 
+  std::vector<TakenBack> taken_back_;  // which every delivery is looked up in
   NetworkEnvironment environment_;
   pdes::ComponentId self_;
   NetworkOwner* owner_;
@@ -88,7 +101,6 @@ class NetworkNode final : public PortSink {
   static constexpr std::uint32_t no_port = ~std::uint32_t{0};
   std::uint32_t posted_ = no_port;  // to flush
   std::vector<Way> ways_;           // by port
-  std::vector<TakenBack> taken_back_;
   Combiner combiner_;
 };
 

@@ -3,12 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <utility>
 
-#include "sim/network/injector.hpp"
-#include "sim/network/messages.hpp"
 #include "sim/network/network_tables.hpp"
-#include "sim/network/service.hpp"
+#include "sim/network/port_state.hpp"
 
 namespace tessera::sim {
 
@@ -34,14 +32,6 @@ class PacketTrace {
                             const Law& times) = 0;
 };
 
-/// What a link has carried.
-struct LinkCounts {
-  Int128 bytes = 0;
-  std::int64_t messages = 0;
-  Time busy = 0;
-  std::int64_t peak_queue = 0;  ///< B that wait behind the packet in service
-};
-
 class OutputPort {
  public:
   /// `self`: the component that serves the link. `trace` may be null.
@@ -49,7 +39,7 @@ class OutputPort {
       : tables_(&tables), trace_(trace), link_(link), self_(self) {}
 
   [[nodiscard]] machine::LinkId link() const { return link_; }
-  [[nodiscard]] const LinkCounts& counts() const { return counts_; }
+  [[nodiscard]] const LinkCounts& counts() const { return state_.counts; }
 
   /// `now` is the time of the event that is handled, `source` the component that made it: all that becomes known later
   /// has a greater (time, component).
@@ -65,52 +55,22 @@ class OutputPort {
   /// planned; `never` when that is not planned yet. Messages that were reported by PortSink::left are not included.
   [[nodiscard]] Time departure(std::uint32_t stream, std::uint32_t batch) const;
   /// When it announces something next although nothing new comes; `never` when it has nothing left to plan.
-  [[nodiscard]] Time next_announcement() const { return call_pending_ ? call_at_ : never; }
+  [[nodiscard]] Time next_announcement() const { return state_.call_pending ? state_.call_at : never; }
   /// Whether something new at `now` or later could change what it has announced.
-  [[nodiscard]] bool may_amend(Time now) const { return run_.active && run_.service.out.last >= now; }
+  [[nodiscard]] bool may_amend(Time now) const { return state_.run.active && state_.run.service.out.last >= now; }
   /// Everything has been sent: completes the counts.
   void finish(PortSink& sink);
 
+  [[nodiscard]] const PortState& state() const { return state_; }
+  void restore(PortState state) { state_ = std::move(state); }
+
  private:
-  /// Packets are served in this order.
-  struct Turn {
-    Time time = 0;
-    pdes::ComponentId component = 0;
-    machine::LinkId link = 0;
-    std::uint32_t ordinal = 0;  // of the stream; packets of one link at one time come in its order
-    [[nodiscard]] bool operator<(const Turn& other) const;
-  };
-  /// Packets that come from another node.
-  struct Stream {
-    Segment segment;           // its law holds what has not been served
-    std::uint32_t served = 0;  // packets
-    pdes::ComponentId from = 0;
-    std::uint32_t ordinal = 0;
-  };
-  struct Waiting {
-    Turn turn;  // of its next packet
-    std::uint32_t stream = 0;
-  };
-  /// What is planned: the next packets of one stream, or of one own message.
-  struct Run {
-    bool active = false;
-    bool own = false;
-    bool final = false;  // ends with the last packet of the message
-    bool to_destination = false;
-    bool awaited = false;      ///< its end is told at its time
-    std::uint32_t stream = 0;  // in streams_
-    std::uint32_t takers =
-        1;  // own messages that take turns, a packet each; then only their generations, in turn, count
-    MessageName name;
-    std::uint32_t generation = 0;
-    machine::NodeId destination = 0;
-    Time offered = 0;  // own: turn of the first packet
-    Service service;
-  };
+  using Turn = PortTurn;
+  using Stream = PortState::Stream;
 
   [[nodiscard]] const Rate& rate() const { return tables_->rate(link_); }
   [[nodiscard]] Time latency() const { return tables_->link(link_).latency; }
-  [[nodiscard]] Time free_at() const { return busy_.end(rate()); }
+  [[nodiscard]] Time free_at() const { return state_.busy.end(rate()); }
   [[nodiscard]] Turn turn_of(const Stream& stream) const;
   [[nodiscard]] std::uint32_t packets_before(const Turn& turn) const;
   [[nodiscard]] std::uint32_t packets_chosen(Time now) const;
@@ -144,19 +104,7 @@ class OutputPort {
   PacketTrace* trace_;
   machine::LinkId link_;
   pdes::ComponentId self_;
-  BusyPeriod busy_;  // after the last packet that can no longer change
-  Run run_;
-  Injector own_;
-  std::uint32_t next_generation_ = 0;
-  std::uint32_t token_ = 0;
-  Time call_at_ = 0;
-  bool call_pending_ = false;
-  std::uint32_t uncounted_ = 0;
-  LinkCounts counts_;
-  std::vector<Waiting> waiting_;  // heap, the next turn first; without the stream of the run
-  std::vector<Stream> streams_;
-  std::vector<std::uint32_t> unused_streams_;
-  std::uint32_t next_ordinal_ = 0;
+  PortState state_;
 };
 
 }  // namespace tessera::sim

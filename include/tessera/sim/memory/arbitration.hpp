@@ -24,7 +24,7 @@ inline constexpr std::uint32_t unlimited_occupancy = std::numeric_limits<std::ui
 struct ArbitrationSpec {
   std::string policy = "round-robin";
   /// mca: bursts; communication enters the DRAM queue while it holds fewer.
-  /// Until set_threshold().
+  /// Until one is found for the producer.
   std::uint32_t threshold = unlimited_occupancy;
   /// mca: communication that has waited for so long, times its bursts, goes first. The paper gives no value; ours lets
   /// it have what two links of 75 GB/s bring and fetch.
@@ -53,22 +53,22 @@ struct ArbitrationChoice {
   Time look_again = never;
 };
 
-/// One object a channel. A stream that is chosen is not empty.
+/// What a channel remembers for its policy, plain data: the channel keeps it, saves it and hands it to each choice.
+struct ArbitrationState {
+  std::optional<MemoryStream> latest;  ///< whose head entered the DRAM queue last
+  /// What was found for the producer that runs (MemoryChannel::set_threshold), in bursts; none before that.
+  std::optional<std::uint32_t> threshold;
+  bool draining = false;  ///< the producer has ended, and no other one has begun
+};
+
+/// Chooses by what it is handed alone. A stream that is chosen is not empty.
 class ArbitrationPolicy {
  public:
   virtual ~ArbitrationPolicy() = default;
-  /// Asked when a head or the occupancy has changed, when the functions below
-  /// were called, and at `look_again`.
-  [[nodiscard]] virtual ArbitrationChoice choose(const ArbitrationView& view) const = 0;
-  /// The head of this stream has entered the DRAM queue.
-  virtual void entered(MemoryStream) {}
-  /// What follows concerns policies that regard the producer; the others ignore
-  /// it.
-  virtual void set_threshold(std::uint32_t /*bursts*/) {}
-  virtual void producer_began() {}
-  virtual void producer_ended() {}
+  /// Asked when a head, the occupancy or the state has changed, and at `look_again`.
+  [[nodiscard]] virtual ArbitrationChoice choose(const ArbitrationView& view, const ArbitrationState& state) const = 0;
 };
-using ArbitrationPointer = std::unique_ptr<ArbitrationPolicy>;
+using ArbitrationPointer = std::unique_ptr<const ArbitrationPolicy>;
 
 struct ArbitrationKind {
   std::string name;

@@ -1,0 +1,100 @@
+// The three structs of a device, and what it writes down.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "sim/execution/accounts.hpp"
+#include "sim/execution/compute_engine.hpp"
+#include "sim/execution/cost_table.hpp"
+#include "sim/execution/distances.hpp"
+#include "sim/execution/mailboxes.hpp"
+#include "sim/execution/own_gpu.hpp"
+#include "sim/execution/stream.hpp"
+#include "sim/network/node.hpp"
+#include "tessera/pdes/component.hpp"
+#include "tessera/results/results.hpp"
+#include "tessera/sim/execution/program_facts.hpp"
+
+namespace tessera::sim {
+
+/// The event that one of a rank's devices handles, at a time: nothing of it is left between events.
+struct Handling {
+  pdes::Context* context = nullptr;
+  pdes::ComponentId source = 0;      ///< of the event
+  Stream* at_work = nullptr;         ///< that is carried on with
+  std::vector<std::uint32_t> ready;  ///< streams to run
+};
+
+/// What all devices of a rank are handed.
+struct ExecutionEnvironment {
+  const machine::Machine* machine = nullptr;
+  const program::Program* program = nullptr;
+  const ProgramFacts* facts = nullptr;
+  NetworkEnvironment network;
+  CostTables* costs = nullptr;
+  program::Lowerings* lowerings = nullptr;
+  Distances* distances = nullptr;  ///< null: nothing is promised (on one rank)
+  CollectiveAccount* collectives = nullptr;
+  program::Step* step = nullptr;  ///< room for one step of a collective
+  Handling handling;
+  bool record_timeline = false;
+  bool record_memory = false;
+  Time traffic_interval = 0;  ///< of traffic over time; 0: not recorded
+};
+
+/// What a device writes down as time goes on; it never reads it.
+struct DeviceRecord {
+  std::vector<results::Interval> intervals;
+  std::vector<results::MemoryChange> memory_changes;
+  std::vector<results::KernelRow> kernel_rows;
+};
+
+struct DeviceConfig {
+  program::DeviceId self = 0;
+  std::uint32_t streams = 0;    ///< of its program
+  bool shares_compute = false;  ///< ProgramFacts
+  bool shares_cores = false;
+  bool shares_events = false;
+  std::vector<std::uint32_t> ranks;  ///< of this device in its groups, by group slot
+};
+
+struct DeviceHanded {
+  ExecutionEnvironment* environment = nullptr;
+  CostTable* costs = nullptr;  ///< null: its program has no stream
+  const DistanceTable* distances = nullptr;
+  DeviceRecord* record = nullptr;
+};
+
+/// All that changes in a device between events, but for its node and its GPUs. What most messages touch stands first
+/// and together: thousands of devices take turns in the cache.
+struct DeviceState {
+  std::vector<Stream> streams;
+  Mailboxes mailboxes;
+  Outboxes outboxes;
+  bool departures_awaited = false;
+  std::int64_t messages_received = 0;
+  Int128 bytes_received = 0;
+  Int128 bytes_sent = 0;
+  std::vector<Stream> strands;        ///< of collectives; indices follow those of the streams
+  std::vector<std::uint64_t> events;  ///< raised and not taken
+  Time engine_free = 0;               ///< the compute engine, where streams take turns
+  TimeAccount time;
+  Int128 flops = 0;
+  std::optional<ComputeEngine> engine;  ///< where collectives take cores from operators
+  MemoryAccount memory;
+  std::map<std::pair<program::GroupId, std::uint32_t>, std::uint32_t> kernels_begun;  ///< by group and memory
+};
+
+/// A device as it is between two events, in plain data: a Device of the same program goes on from it.
+struct SavedDevice {
+  DeviceState device;
+  NodeState node;
+  std::array<std::optional<SavedOwnGpu>, program::kernel_memories> gpus;
+};
+
+}  // namespace tessera::sim

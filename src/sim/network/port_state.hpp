@@ -1,0 +1,75 @@
+// All that changes in an output port.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/network/injector.hpp"
+#include "sim/network/messages.hpp"
+#include "sim/network/service.hpp"
+
+namespace tessera::sim {
+
+/// What a link has carried.
+struct LinkCounts {
+  Int128 bytes = 0;
+  std::int64_t messages = 0;
+  Time busy = 0;
+  std::int64_t peak_queue = 0;  ///< B that wait behind the packet in service
+};
+
+/// Packets are served in this order.
+struct PortTurn {
+  Time time = 0;
+  pdes::ComponentId component = 0;
+  machine::LinkId link = 0;
+  std::uint32_t ordinal = 0;  ///< of the stream; packets of one link at one time come in its order
+  [[nodiscard]] bool operator<(const PortTurn& other) const;
+};
+
+/// What is planned: the next packets of one stream, or of one own message.
+struct PortRun {
+  bool active = false;
+  bool own = false;
+  bool final = false;  ///< ends with the last packet of the message
+  bool to_destination = false;
+  bool awaited = false;      ///< its end is told at its time
+  std::uint32_t stream = 0;  ///< in PortState::streams
+  /// Own messages that take turns, a packet each; then only their generations, in turn, count.
+  std::uint32_t takers = 1;
+  MessageName name;
+  std::uint32_t generation = 0;
+  machine::NodeId destination = 0;
+  Time offered = 0;  ///< own: turn of the first packet
+  Service service;
+};
+
+struct PortState {
+  /// Packets that come from another node.
+  struct Stream {
+    Segment segment;           ///< its law holds what has not been served
+    std::uint32_t served = 0;  ///< packets
+    pdes::ComponentId from = 0;
+    std::uint32_t ordinal = 0;
+  };
+  struct Waiting {
+    PortTurn turn;  ///< of its next packet
+    std::uint32_t stream = 0;
+  };
+
+  BusyPeriod busy;  ///< after the last packet that can no longer change
+  PortRun run;
+  Injector own;
+  std::uint32_t next_generation = 0;
+  std::uint32_t token = 0;
+  Time call_at = 0;
+  bool call_pending = false;
+  std::uint32_t uncounted = 0;
+  LinkCounts counts;
+  std::vector<Waiting> waiting;  ///< heap, the next turn first; without the stream of the run
+  std::vector<Stream> streams;
+  std::vector<std::uint32_t> unused_streams;
+  std::uint32_t next_ordinal = 0;
+};
+
+}  // namespace tessera::sim

@@ -1,0 +1,193 @@
+// Devices and switch outputs are saved between events, and newborn ones go on from that: nothing that matters stands
+// outside of their states.
+#include <catch2/catch.hpp>
+
+#include <deque>
+
+#include "busy_program.hpp"
+#include "gpu_shapes.hpp"
+#include "sim/execution/combined_blocks.hpp"
+#include "sim/execution/device.hpp"
+#include "sim/model.hpp"
+
+using namespace tessera;
+using namespace tessera::test;
+
+namespace {
+
+/// What both kinds of component share: every `interval`-th event is handled by a newborn one.
+class Rebirths {
+ public:
+  explicit Rebirths(std::uint64_t interval) : interval_(interval) {}
+  [[nodiscard]] bool is_due() {
+    if (++events_ % interval_ != 0) return false;
+    ++rebirths_;
+    return true;
+  }
+  [[nodiscard]] std::uint64_t count() const { return rebirths_; }
+
+ private:
+  std::uint64_t interval_;
+  std::uint64_t events_ = 0;
+  std::uint64_t rebirths_ = 0;
+};
+
+class RebornDevice final : public pdes::Component {
+ public:
+  RebornDevice(sim::ExecutionEnvironment& environment, Rebirths& rebirths, program::DeviceId id)
+      : environment_(environment), rebirths_(rebirths), id_(id) {
+    device_ = std::make_unique<sim::Device>(environment_, record_, id_);
+  }
+  void start(pdes::Context& context) override { device_->start(context); }
+  void handle(pdes::Context& context, const pdes::Event& event) override {
+    if (rebirths_.is_due()) {
+      auto next = std::make_unique<sim::Device>(environment_, record_, id_);
+      next->restore(device_->save());
+      device_ = std::move(next);
+    }
+    device_->handle(context, event);
+  }
+  [[nodiscard]] sim::Device& device() { return *device_; }
+
+ private:
+  sim::ExecutionEnvironment& environment_;
+  Rebirths& rebirths_;
+  program::DeviceId id_;
+  sim::DeviceRecord record_;
+  std::unique_ptr<sim::Device> device_;
+};
+
+class RebornOutput final : public pdes::Component {
+ public:
+  RebornOutput(const sim::NetworkEnvironment& environment, Rebirths& rebirths, pdes::ComponentId id)
+      : environment_(environment), rebirths_(rebirths), id_(id) {
+    output_ = std::make_unique<sim::SwitchOutput>(environment_, id_);
+  }
+  void handle(pdes::Context& context, const pdes::Event& event) override {
+    if (rebirths_.is_due()) {
+      auto next = std::make_unique<sim::SwitchOutput>(environment_, id_);
+      next->node().restore(output_->node().state());
+      output_ = std::move(next);
+    }
+    output_->handle(context, event);
+  }
+
+ private:
+  const sim::NetworkEnvironment& environment_;
+  Rebirths& rebirths_;
+  pdes::ComponentId id_;
+  std::unique_ptr<sim::SwitchOutput> output_;
+};
+
+struct RebornRun {
+  results::RunResults results;
+  std::uint64_t events = 0;
+  std::uint64_t rebirths = 0;
+};
+
+/// One rank's simulation, as simulate() sets it up, of components that are born again.
+RebornRun run_reborn(const ProgramCase& made, std::uint64_t interval) {
+  program::Lowerings lowerings(made.program, made.machine);
+  const sim::NetworkModel network(made.machine, lowerings);
+  const sim::ProgramFacts facts(made.program);
+  const sim::CombinedBlocks combined(made.program);
+  const PicosecondPerFlop cost;
+  sim::CostTables costs(made.program, made.machine, cost);
+  sim::CollectiveAccount collectives;
+  program::Step step;
+  sim::ExecutionEnvironment environment;
+  environment.machine = &made.machine;
+  environment.program = &made.program;
+  environment.facts = &facts;
+  environment.network = {&network.tables, &network.wiring, nullptr, &combined, &made.machine};
+  environment.costs = &costs;
+  environment.lowerings = &lowerings;
+  environment.collectives = &collectives;
+  environment.step = &step;
+  environment.record_timeline = environment.record_memory = true;
+
+  Rebirths rebirths(interval);
+  std::vector<RebornDevice*> devices;
+  const sim::CreateComponent create = [&](pdes::ComponentId id) -> std::unique_ptr<pdes::Component> {
+    if (!network.tables.is_device(id)) return std::make_unique<RebornOutput>(environment.network, rebirths, id);
+    auto device = std::make_unique<RebornDevice>(environment, rebirths, id);
+    devices.push_back(device.get());
+    return device;
+  };
+  const auto comm = make_serial_communicator();
+  const sim::PartitionedModel model = sim::partition_model(made.machine, made.program, network, 1, "auto", create);
+  pdes::Simulation simulation(model.graph, model.partition, *comm);
+  RebornRun run;
+  run.events = simulation.run({}).events;
+  for (RebornDevice* device : devices)
+    run.results.iteration_time = std::max(run.results.iteration_time, device->device().finished());
+  for (RebornDevice* device : devices) device->device().collect(run.results.iteration_time, run.results);
+  run.results.collective_rows = collectives.rows();
+  run.rebirths = rebirths.count();
+  return run;
+}
+
+/// Times, bytes and memory of every device, and of every instruction.
+void check_same(const ProgramCase& made, std::uint64_t interval) {
+  sim::SimulationOptions options;
+  options.record_timeline = options.record_memory = true;
+  const sim::SimulationResult plain = made.run(options);
+  const RebornRun reborn = run_reborn(made, interval);
+  CHECK(reborn.events == plain.statistics.events);
+  CHECK(reborn.rebirths == reborn.events / interval);
+  const auto& is = reborn.results;
+  const auto& was = plain.results;
+  CHECK(is.iteration_time == was.iteration_time);
+  CHECK(is.device_rows == was.device_rows);
+  CHECK(is.memory_rows == was.memory_rows);
+  CHECK(is.collective_rows == was.collective_rows);
+  CHECK(is.kernel_rows == was.kernel_rows);
+  CHECK(is.traffic_rows == was.traffic_rows);
+  CHECK(is.intervals == was.intervals);
+  CHECK(is.memory_changes == was.memory_changes);
+}
+
+}  // namespace
+
+TEST_CASE("saved states: a program with everything in it, each event handled by a newborn device") {
+  check_same(busy_program(2, 3), 1);
+}
+
+TEST_CASE("saved states: kernels that share tiles, that copy, and that add by atomics") {
+  ProgramCase made(4);
+  made.machine.device.transaction = gpu();
+  made.group({0, 1, 2, 3});
+  program::Kernel atomics = kernel(gemm(512, 256, 32), "ring-reduce-scatter");
+  std::get<program::GemmKernel>(atomics.work).reduction = program::Reduction::atomics;
+  program::CopyKernel copy;
+  copy.kind = program::CopyKind::all_gather;
+  copy.bytes = 4 * 8192;
+  program::Kernel first = kernel(gemm(512, 256, 32), "ring-reduce-scatter");
+  std::get<program::GemmKernel>(first.work).arbitration = "mca";
+  for (machine::NodeId device = 0; device < 4; ++device) {
+    const auto main = made.block()
+                          .compute(work(1000 * (device + 1)))  // the others' blocks come before the kernel is begun
+                          .kernel(first)
+                          .kernel({copy, 0, 80})
+                          .kernel(atomics)
+                          .done();
+    made.bind(device, {main});
+  }
+  check_same(made, 7);
+}
+
+TEST_CASE("saved states: sums that are not complete in a switch") {
+  machine::NetworkBuilder builder(3);
+  const std::uint16_t type = builder.link_class("wire");
+  const machine::NodeId middle = builder.add_switch("switch");
+  for (machine::NodeId i = 0; i < 3; ++i)
+    builder.add_links_both_ways(i, middle, 75'000'000'000, 250 * nanosecond, type);
+  ProgramCase made(machine_of(finish_network(builder, 64 << 10)));
+  made.machine.device.transaction = gpu();
+  made.group({0, 1, 2});
+  program::Kernel sums = kernel(gemm(3 * 128, 256, 32), "direct-reduce-scatter");
+  std::get<program::GemmKernel>(sums.work).reduction = program::Reduction::in_switch;
+  const auto main = made.block().compute(work(1000)).kernel(sums).done();
+  for (machine::NodeId device = 0; device < 3; ++device) made.bind(device, {main});
+  check_same(made, 1);
+}
