@@ -35,9 +35,12 @@ std::string line(const std::string& name, const std::string& value) {
 }
 
 std::string memory_line(const experiment::Experiment& experiment, const experiment::Estimate& estimate) {
-  std::string text = fmt::format("{} of {} on {}", config::format_rounded(estimate.peak.total, config::Unit::bytes),
-                                 config::format_rounded(experiment.machine.device.memory_capacity, config::Unit::bytes),
-                                 experiment.machine.node_name(estimate.fullest));
+  const std::string least = config::format_rounded(estimate.peak.total, config::Unit::bytes);
+  const std::string most = config::format_rounded(estimate.peak.most, config::Unit::bytes);
+  std::string text =
+      fmt::format("{} of {} on {}", estimate.peak.is_exact() ? least : "at least " + least + ", at most " + most + ",",
+                  config::format_rounded(experiment.machine.device.memory_capacity, config::Unit::bytes),
+                  experiment.machine.node_name(estimate.fullest));
   std::string separator = ": ";
   for (std::size_t i = 0; i < estimate.peak.by_category.size(); ++i) {
     const std::int64_t bytes = estimate.peak.by_category[i];

@@ -114,11 +114,11 @@ KernelTotals kernel_totals(const Experiment& experiment, program::DeviceId devic
 }
 
 void find_fullest(const program::Program& program, const std::vector<program::DeviceId>& devices, Estimate& result) {
-  std::set<program::BlockId> known;  // memory depends on the code of the main stream alone
+  std::set<std::vector<program::BlockId>> known;  // of devices that do the same
   for (const program::DeviceId device : devices) {
-    if (!known.insert(program.devices[device].streams[0]).second) continue;
+    if (!known.insert(program.devices[device].streams).second) continue;
     const program::MemoryPeak peak = program::memory_peak(program, device);
-    if (peak.total <= result.peak.total) continue;
+    if (peak.most <= result.peak.most) continue;
     result.peak = peak;
     result.fullest = device;
   }

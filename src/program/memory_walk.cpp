@@ -27,6 +27,7 @@ MemoryWalk walk_of(const Instruction& instruction, std::size_t categories) {
   const std::int64_t bytes = instruction.op == Op::allocate ? instruction.bytes : -instruction.bytes;
   walk.net[instruction.b] = bytes;
   walk.low[instruction.b] = std::min<Int128>(bytes, 0);
+  walk.high[instruction.b] = std::max<Int128>(bytes, 0);
   walk.peak = std::max<Int128>(bytes, 0);
   if (walk.peak > 0) walk.at_peak = walk.net;
   return walk;
@@ -46,7 +47,9 @@ void MemoryWalk::append(const MemoryWalk& next, std::uint32_t times) {
   }
   for (std::size_t i = 0; i < net.size(); ++i) {
     const Int128 lowest_pass = next.net[i] < 0 ? last_pass : 0;
+    const Int128 greatest_pass = last_pass - lowest_pass;
     low[i] = std::min(low[i], limited(net[i] + lowest_pass * next.net[i] + next.low[i]));
+    high[i] = std::max(high[i], limited(net[i] + greatest_pass * next.net[i] + next.high[i]));
     net[i] = limited(net[i] + times * next.net[i]);
   }
 }
@@ -67,13 +70,47 @@ std::vector<MemoryWalk> memory_walks(const Program& program, BlockId entry) {
   return walks;
 }
 
+bool changes_memory(const Program& program, BlockId entry) {
+  for (const BlockId block : callers_first(program, entry)) {
+    for (const Instruction& instruction : program.blocks[block].code) {
+      if (instruction.op == Op::allocate || instruction.op == Op::release) return true;
+    }
+  }
+  return false;
+}
+
+std::vector<MemoryWalk> stream_walks(const Program& program, const DeviceProgram& device) {
+  std::vector<MemoryWalk> walks;
+  for (const BlockId entry : device.streams) {
+    if (changes_memory(program, entry)) walks.push_back(memory_walks(program, entry)[entry]);
+  }
+  return walks;
+}
+
+// Of several streams: when each is at its peak, or all have ended, with the others as low as they can be.
 MemoryPeak memory_peak(const Program& program, DeviceId device) {
-  MemoryPeak peak{0, std::vector<std::int64_t>(categories_of(program), 0)};
-  const std::vector<BlockId>& streams = program.devices.at(device).streams;
-  if (streams.empty()) return peak;
-  const MemoryWalk walk = memory_walks(program, streams[0])[streams[0]];
-  peak.total = to_bytes(walk.peak);
-  std::transform(walk.at_peak.begin(), walk.at_peak.end(), peak.by_category.begin(), to_bytes);
+  const std::vector<MemoryWalk> walks = stream_walks(program, program.devices.at(device));
+  MemoryWalk::Levels lows(categories_of(program), 0), nets = lows, certain = lows;
+  Int128 most = 0;
+  for (const MemoryWalk& walk : walks) {
+    most += walk.peak;
+    for (std::size_t i = 0; i < lows.size(); ++i) {
+      lows[i] += walk.low[i];
+      nets[i] += walk.net[i];
+    }
+  }
+  const auto take = [&certain](const MemoryWalk::Levels& levels) {
+    if (sum(levels) > sum(certain)) certain = levels;
+  };
+  for (const MemoryWalk& walk : walks) {
+    MemoryWalk::Levels levels = walk.at_peak;
+    for (std::size_t i = 0; i < levels.size() && walks.size() > 1; ++i) levels[i] += lows[i] - walk.low[i];
+    take(levels);
+  }
+  take(nets);
+  MemoryPeak peak{to_bytes(sum(certain)), {}, to_bytes(most)};
+  for (const Int128 level : certain)  // of what others may have released by then, none is left
+    peak.by_category.push_back(to_bytes(walks.size() > 1 ? std::max<Int128>(level, 0) : level));
   return peak;
 }
 

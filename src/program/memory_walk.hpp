@@ -11,10 +11,11 @@ namespace tessera::program {
 /// where they stay: so much is refused.
 struct MemoryWalk {
   using Levels = std::vector<Int128>;
-  explicit MemoryWalk(std::size_t categories) : net(categories, 0), low(net), at_peak(net) {}
+  explicit MemoryWalk(std::size_t categories) : net(categories, 0), low(net), high(net), at_peak(net) {}
 
   Levels net;       ///< at the end
   Levels low;       ///< least level of each category
+  Levels high;      ///< greatest level of each category
   Levels at_peak;   ///< when the total is highest, for the first time
   Int128 peak = 0;  ///< the highest total
 
@@ -25,5 +26,10 @@ struct MemoryWalk {
 
 /// The walk of every block that `entry` reaches, by block id (others are empty).
 [[nodiscard]] std::vector<MemoryWalk> memory_walks(const Program& program, BlockId entry);
+
+/// Whether a stream that begins there allocates or releases anything.
+[[nodiscard]] bool changes_memory(const Program& program, BlockId entry);
+/// The walks of those streams of a device that change memory.
+[[nodiscard]] std::vector<MemoryWalk> stream_walks(const Program& program, const DeviceProgram& device);
 
 }  // namespace tessera::program

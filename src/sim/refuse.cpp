@@ -9,6 +9,7 @@
 #include "sim/network/network_tables.hpp"
 #include "tessera/base/config.hpp"
 #include "tessera/base/error.hpp"
+#include "tessera/base/messages.hpp"
 #include "tessera/program/collective.hpp"
 #include "tessera/sim/simulate.hpp"
 
@@ -100,21 +101,29 @@ void refuse_program(const machine::Machine& machine, const program::Program& pro
   throw InfeasibleError(text);
 }
 
+constexpr std::int64_t beyond_count = std::numeric_limits<std::int64_t>::max();
+
 struct Need {
   program::DeviceId device = 0;
   program::MemoryPeak peak;
+
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& device& peak.total& peak.by_category;
+  }
 };
 
 /// The device that needs the most; the first one of equals.
 Need largest_need(const program::Program& program) {
-  std::map<program::BlockId, program::MemoryPeak> known;  // memory depends on the code of the main stream alone
+  std::map<std::vector<program::BlockId>, program::MemoryPeak> known;  // of devices that do the same
   Need largest;
   for (program::DeviceId device = 0; device < program.devices.size(); ++device) {
     const auto& streams = program.devices[device].streams;
-    if (streams.empty()) continue;
-    auto found = known.find(streams[0]);
-    if (found == known.end()) found = known.emplace(streams[0], program::memory_peak(program, device)).first;
-    if (found->second.total > largest.peak.total) largest = {device, found->second};
+    auto found = known.find(streams);
+    if (found == known.end()) found = known.emplace(streams, program::memory_peak(program, device)).first;
+    const program::MemoryPeak& peak = found->second;
+    if (peak.most == beyond_count) return {device, {beyond_count, peak.by_category, beyond_count}};
+    if (peak.total > largest.peak.total) largest = {device, peak};
   }
   return largest;
 }
@@ -128,6 +137,21 @@ std::string breakdown(const program::Program& program, const program::MemoryPeak
   }
   std::replace(text.begin(), text.end(), '_', ' ');
   return text;
+}
+
+std::vector<std::string> refuse_need(const machine::Machine& machine, const program::Program& program, const Need& need,
+                                     bool allow_oversubscription) {
+  const std::int64_t capacity = machine.device.memory_capacity;
+  if (need.peak.total == beyond_count)
+    throw InfeasibleError("device " + machine.node_name(need.device) +
+                          " needs 9223 PB or more, beyond what is counted");
+  if (need.peak.total <= capacity) return {};
+  const std::string text =
+      "device " + machine.node_name(need.device) + " needs " + format_rounded(need.peak.total, Unit::bytes) +
+      " but has " + format_rounded(capacity, Unit::bytes) + " (" +
+      format_rounded(need.peak.total - capacity, Unit::bytes) + " too much): " + breakdown(program, need.peak);
+  if (allow_oversubscription) return {text};
+  throw InfeasibleError(text + "; --allow-oversubscription simulates it anyway");
 }
 
 }  // namespace
@@ -148,18 +172,23 @@ std::vector<std::string> refuse(const machine::Machine& machine, const program::
 
 std::vector<std::string> refuse_memory(const machine::Machine& machine, const program::Program& program,
                                        bool allow_oversubscription) {
-  const Need need = largest_need(program);
-  const std::int64_t capacity = machine.device.memory_capacity;
-  if (need.peak.total == std::numeric_limits<std::int64_t>::max())
-    throw InfeasibleError("device " + machine.node_name(need.device) +
-                          " needs 9223 PB or more, beyond what is counted");
-  if (need.peak.total <= capacity) return {};
-  const std::string text =
-      "device " + machine.node_name(need.device) + " needs " + format_rounded(need.peak.total, Unit::bytes) +
-      " but has " + format_rounded(capacity, Unit::bytes) + " (" +
-      format_rounded(need.peak.total - capacity, Unit::bytes) + " too much): " + breakdown(program, need.peak);
-  if (allow_oversubscription) return {text};
-  throw InfeasibleError(text + "; --allow-oversubscription simulates it anyway");
+  return refuse_need(machine, program, largest_need(program), allow_oversubscription);
+}
+
+std::vector<std::string> refuse_held(const machine::Machine& machine, const program::Program& program,
+                                     const results::RunResults& own, bool allow_oversubscription, Communicator& comm) {
+  Need largest;
+  for (const results::DeviceRow& row : own.device_rows) {
+    if (row.peak_memory > largest.peak.total) largest = {row.device, {row.peak_memory, {}, row.peak_memory}};
+  }
+  for (const results::MemoryRow& row : own.memory_rows) {
+    if (row.device == largest.device) largest.peak.by_category.push_back(row.at_peak);
+  }
+  for (const Need& need : all_gather(comm, largest)) {
+    const bool as_much = need.peak.total == largest.peak.total;
+    if (need.peak.total > largest.peak.total || (as_much && need.device < largest.device)) largest = need;
+  }
+  return refuse_need(machine, program, largest, allow_oversubscription);
 }
 
 }  // namespace tessera::sim

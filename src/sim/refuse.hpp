@@ -4,8 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "tessera/base/comm.hpp"
 #include "tessera/machine/machine.hpp"
 #include "tessera/program/program.hpp"
+#include "tessera/results/results.hpp"
 
 namespace tessera::sim {
 
@@ -14,6 +16,12 @@ namespace tessera::sim {
 /// warnings.
 [[nodiscard]] std::vector<std::string> refuse(const machine::Machine& machine, const program::Program& program,
                                               const workload::CostModel& cost, bool allow_oversubscription);
+
+/// The same of what the devices have held: where several of their streams change memory, only the simulation tells.
+/// `own`: of this rank's devices. All ranks call it.
+[[nodiscard]] std::vector<std::string> refuse_held(const machine::Machine& machine, const program::Program& program,
+                                                   const results::RunResults& own, bool allow_oversubscription,
+                                                   Communicator& comm);
 
 /// The part of refuse_unrepresentable() that is about kernels.
 void refuse_kernels(const machine::Machine& machine, const program::Program& program);

@@ -66,6 +66,11 @@ class RankSimulation {
     return done;
   }
 
+  /// Whether what devices hold at most depends on how their streams meet.
+  [[nodiscard]] bool shares_memory() const {
+    return std::ranges::any_of(program_.devices, [this](const auto& one) { return facts_.shares_memory(one); });
+  }
+
   [[nodiscard]] results::RunResults results() {
     results::RunResults results = names();
     Time last = 0;
@@ -163,6 +168,10 @@ SimulationResult simulate(const machine::Machine& machine, const program::Progra
   }
   result.statistics = simulation.run(run);
   result.results = simulation.results();
+  if (simulation.shares_memory() && run.end == never) {
+    auto held = refuse_held(machine, program, result.results, options.allow_oversubscription, comm);
+    if (!held.empty()) result.warnings = std::move(held);
+  }
   return result;
 }
 

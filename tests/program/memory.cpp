@@ -66,6 +66,32 @@ TEST_CASE("nested loops of billions of passes are exact and immediate") {
   CHECK(memory_peak(on_one_device(program, outer), 0).total == 1'000'000'000'001);
 }
 
+TEST_CASE("of several streams, what is certain and what is possible") {
+  Program program;
+  const BlockId main =
+      BlockBuilder(program, "main").allocate(weights, 100).allocate(activations, 30).release(activations, 10).done();
+  const BlockId lender = BlockBuilder(program, "lender").allocate(buffers, 50).release(buffers, 45).done();
+  const BlockId freeing = BlockBuilder(program, "freeing").release(activations, 20).done();
+  program.devices.resize(1);
+  program.devices[0].streams = {main, lender};
+  // Main holds 130 at a time, with nothing of the lender's for certain; when both have ended 120 + 5 are left.
+  MemoryPeak peak = memory_peak(program, 0);
+  CHECK(peak.total == 130);
+  CHECK(peak.most == 180);
+  CHECK_FALSE(peak.is_exact());
+  CHECK(peak.by_category[static_cast<int>(activations)] == 30);
+  CHECK(peak.by_category[static_cast<int>(buffers)] == 0);
+  // What another stream releases may be gone by then: 110, of which 100 are weights.
+  program.devices[0].streams = {main, freeing};
+  peak = memory_peak(program, 0);
+  CHECK(peak.total == 110);
+  CHECK(peak.most == 130);
+  // Alone, it is exact, on whichever stream.
+  program.devices[0].streams = {BlockBuilder(program, "none").done(), main};
+  CHECK(memory_peak(program, 0).total == 130);
+  CHECK(memory_peak(program, 0).is_exact());
+}
+
 TEST_CASE("a device without streams holds nothing") {
   Program program;
   program.devices.resize(1);

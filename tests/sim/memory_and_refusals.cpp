@@ -15,6 +15,30 @@ const results::MemoryRow& memory_of(const results::RunResults& results, MemoryCa
   return results.memory_rows[static_cast<std::size_t>(category)];
 }
 
+/// Device 0 lends memory: a stream of its own takes in what device 1 sends, 300,000 B, and holds it until it has sent
+/// it back; its main stream computes for `first`, then holds 400,000 B for 10 ps.
+ProgramCase lending(Time first, program::MemoryCategory& lent) {
+  ProgramCase made(2);
+  lent = program::category_named(made.program, "lent");
+  const auto main = made.block()
+                        .allocate(MemoryCategory::weights, 400'000)
+                        .compute(work(first))
+                        .allocate(MemoryCategory::activations, 400'000)
+                        .compute(work(10))
+                        .release(MemoryCategory::activations, 400'000)
+                        .done();
+  const auto lender = made.block()
+                          .receive(1, 300'000)
+                          .allocate(lent, 300'000)
+                          .send(1, 300'000)
+                          .wait_sends()
+                          .release(lent, 300'000)
+                          .done();
+  made.bind(0, {main, lender});
+  made.bind(1, {made.block().send(0, 300'000).receive(0, 300'000).done()});
+  return made;
+}
+
 ProgramCase hungry() {
   ProgramCase made(2);
   const auto main = made.block()
@@ -32,6 +56,51 @@ ProgramCase hungry() {
 }
 
 }  // namespace
+
+TEST_CASE("memory: a stream holds another device's data beside what the main stream holds, in order of time") {
+  // The message comes when 300,000 B have crossed at 1,000 ps each, and 500 ps later; it goes back as long again.
+  constexpr Time came = 300'000'000 + 500;
+  constexpr Time gone = came + 300'000'000;
+  program::MemoryCategory lent{};
+  sim::SimulationOptions options;
+  options.record_memory = true;
+  // The main stream is done before, so that what is lent is its peak's neighbour, not its part.
+  const auto apart = lending(100, lent).run(options).results;
+  CHECK(apart.device_rows[0].peak_memory == 800'000);
+  CHECK(apart.device_rows[0].peak_memory_time == 100);
+  CHECK(memory_of(apart, lent).at_peak == 0);
+  CHECK(memory_of(apart, lent).category_peak == 300'000);
+  // Or it begins just before the data has left: 1.1 MB at once, of a device that has 1 MB.
+  ProgramCase together = lending(gone - 5, lent);
+  CHECK(together.refusal() ==
+        "device " + together.machine.node_name(0) +
+            " needs 1.10 MB but has 1.00 MB (100 kB too much): weights 400 kB, activations 400 kB, lent 300 kB; "
+            "--allow-oversubscription simulates it anyway");
+  options.allow_oversubscription = true;
+  const auto run = together.run(options);
+  CHECK(run.warnings.size() == 1);
+  CHECK(run.results.device_rows[0].peak_memory == 1'100'000);
+  CHECK(run.results.device_rows[0].peak_memory_time == gone - 5);
+  std::vector<std::pair<Time, std::int64_t>> changes;
+  for (const results::MemoryChange& change : run.results.memory_changes)
+    changes.emplace_back(change.time, change.bytes);
+  CHECK(changes == std::vector<std::pair<Time, std::int64_t>>{
+                       {0, 400'000}, {came, 300'000}, {gone - 5, 400'000}, {gone, 0}, {gone + 5, 0}});
+  // Just after, it fits.
+  CHECK(lending(gone + 1, lent).run(options).results.device_rows[0].peak_memory == 800'000);
+}
+
+TEST_CASE("memory: what a stream releases before another one has allocated it") {
+  const auto made = [](Time first) {
+    ProgramCase one(1);
+    const auto main = one.block().compute(work(first)).allocate(MemoryCategory::buffers, 50).done();
+    const auto other = one.block().release(MemoryCategory::buffers, 50).done();
+    one.bind(0, {main, other});
+    return one;
+  };
+  CHECK(made(0).refusal().empty());  // at the same time, in the order of the streams
+  CHECK(made(20).refusal() == "gpu 0 stream 1 releases 50 B of buffers more than is allocated at 0 ps");
+}
 
 TEST_CASE("memory: the peak, its moment, what it consisted of, and each category's own peak") {
   ProgramCase made(1);

@@ -21,7 +21,7 @@ struct Range {
 
 struct Estimate {
   std::int64_t devices = 0;       ///< that take part
-  program::DeviceId fullest = 0;  ///< device with the highest peak
+  program::DeviceId fullest = 0;  ///< device that holds the most, or may
   program::MemoryPeak peak;       ///< of that device
   double bytes_sent = 0;          ///< by all devices
   double messages = 0;

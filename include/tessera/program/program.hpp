@@ -64,8 +64,8 @@ enum class Op : std::uint8_t {
 
 /// 24 bytes. Messages of one (sender, receiver, channel) match in order; there are no tags. Only one stream of a device
 /// may send to a peer on a channel, only one may receive from it there, and only one may call the collectives of a
-/// group: between streams the order would depend on time. (Two streams that need the same members use two groups.) Only
-/// stream 0 allocates and releases.
+/// group: between streams the order would depend on time. (Two streams that need the same members use two groups.) Any
+/// stream allocates and releases, also what another one has allocated: memory is the device's.
 struct Instruction {
   Op op = Op::compute;
   Activity activity = Activity::forward;
@@ -181,11 +181,14 @@ class BlockBuilder {
 /// Appends the devices that `device` stores to in the program's kernels.
 void append_kernel_destinations(const Program& program, DeviceId device, std::vector<DeviceId>& destinations);
 
-/// Peak memory by walking stream 0 of a device without time; a repeated block is walked once and its repeats follow in
-/// closed form.
+/// Peak memory by walking a device's streams without time; a repeated block is walked once and its repeats follow in
+/// closed form. Exact where one stream alone allocates and releases. Of several, how they meet in time decides: `total`
+/// is certain, and `most` is what they hold where all are at their peaks at once.
 struct MemoryPeak {
-  std::int64_t total = 0;                 ///< 2^63 - 1: that, or more
+  std::int64_t total = 0;                 ///< B; 2^63 - 1: that, or more
   std::vector<std::int64_t> by_category;  ///< at the moment of the peak; as many as categories_of(), 0 without streams
+  std::int64_t most = 0;
+  [[nodiscard]] bool is_exact() const { return most == total; }
 };
 [[nodiscard]] MemoryPeak memory_peak(const Program& program, DeviceId device);
 

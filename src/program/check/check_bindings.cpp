@@ -34,15 +34,6 @@ std::string key_problem(const Program& program, const DeviceProgram& device, con
   return {};
 }
 
-bool changes_memory(const Program& program, BlockId entry) {
-  for (const BlockId block : callers_first(program, entry)) {
-    for (const Instruction& instruction : program.blocks[block].code) {
-      if (instruction.op == Op::allocate || instruction.op == Op::release) return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 Problems check_groups(const Program& program, const machine::Machine& machine) {
@@ -75,7 +66,6 @@ Problems check_bindings(const Program& program, const machine::Machine& machine,
     return problems;
   }
   BlockTraffic& slots = traffic.of(SlotAliases::none());
-  std::vector<int> memory(program.blocks.size(), -1);  // by entry block: unknown, no, yes
   for (DeviceId id = 0; id < program.devices.size(); ++id) {
     const DeviceProgram& device = program.devices[id];
     if (!device.streams.empty() && machine.speed[id] <= 0) {
@@ -90,11 +80,6 @@ Problems check_bindings(const Program& program, const machine::Machine& machine,
       for (const TrafficEntry& used : slots.of(entry)) {
         const std::string problem = key_problem(program, device, used.key);
         if (!problem.empty()) problems.add(fmt::format("device {}, stream {} uses {}", id, stream, problem));
-      }
-      if (stream == 0) continue;
-      if (memory[entry] < 0) memory[entry] = changes_memory(program, entry);
-      if (memory[entry] > 0) {
-        problems.add(fmt::format("device {}: stream {} allocates or releases memory, only stream 0 may", id, stream));
       }
     }
   }

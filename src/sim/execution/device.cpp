@@ -28,7 +28,7 @@ std::vector<std::uint32_t> ranks_of(const program::Program& program, program::De
 
 Device::Device(ExecutionEnvironment& environment, DeviceRecord& record, program::DeviceId self)
     : handed_{&environment, nullptr, nullptr, &record},
-      config_{self, 0, false, false, false, {}},
+      config_{self, 0, false, false, false, false, {}},
       node_(environment.network, self, this) {
   if (self >= program().devices.size() || own_program().streams.empty()) return;
   const ProgramFacts& facts = *environment.facts;
@@ -38,6 +38,7 @@ Device::Device(ExecutionEnvironment& environment, DeviceRecord& record, program:
   config_.streams = static_cast<std::uint32_t>(own_program().streams.size());
   config_.shares_compute = facts.shares_compute(own_program());
   config_.shares_events = facts.shares_events(own_program());
+  config_.shares_memory = facts.shares_memory(own_program());
   config_.shares_cores = facts.shares_cores(own_program());
   config_.ranks = ranks_of(program(), self);
   if (config_.shares_cores) state_.engine.emplace();

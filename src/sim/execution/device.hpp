@@ -53,6 +53,8 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   void wake_at(Stream& stream, Time at);
   /// Names what a stream does that goes beyond the range of time.
   [[noreturn]] void refuse_time(Stream& stream) const;
+  /// Names what a stream releases although no stream has allocated so much by then.
+  [[noreturn]] void refuse_release(const Stream& stream, const program::Instruction& instruction) const;
 
   // device_instructions.cpp: each carries out one instruction, or begins it; false when the stream has to wait
   void run(Stream& stream);
@@ -69,7 +71,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] bool signal(Stream& stream, const program::Instruction& instruction);
   [[nodiscard]] bool wait(Stream& stream, const program::Instruction& instruction);
   [[nodiscard]] Stream* longest_waiting(std::uint32_t event);
-  void change_memory(Stream& stream, const program::Instruction& instruction, std::int64_t bytes);
+  [[nodiscard]] bool change_memory(Stream& stream, const program::Instruction& instruction, std::int64_t bytes);
   void call(Stream& stream, const program::Instruction& instruction);
   void received(Stream& stream, Time waited_until);
   [[nodiscard]] const program::Instruction* present(Stream& stream) const;

@@ -72,11 +72,9 @@ bool Device::execute(Stream& stream, const Instruction& instruction) {
     case Op::wait:
       return wait(stream, instruction);
     case Op::allocate:
-      change_memory(stream, instruction, instruction.bytes);
-      return true;
+      return change_memory(stream, instruction, instruction.bytes);
     case Op::release:
-      change_memory(stream, instruction, -instruction.bytes);
-      return true;
+      return change_memory(stream, instruction, -instruction.bytes);
     case Op::kernel:
       return begin_kernel(stream, instruction);
     case Op::call:
@@ -261,11 +259,16 @@ bool Device::wait(Stream& stream, const Instruction& instruction) {
   return false;
 }
 
-void Device::change_memory(Stream& stream, const Instruction& instruction, std::int64_t bytes) {
-  state_.memory.add(instruction.b, bytes, stream.clock);
-  if (!environment().record_memory) return;
+// What several streams change is changed in order of time.
+bool Device::change_memory(Stream& stream, const Instruction& instruction, std::int64_t bytes) {
+  if (config_.shares_memory && !reach_clock(stream)) return false;
+  MemoryAccount& memory = state_.memory;
+  memory.add(instruction.b, bytes, stream.clock);
+  if (memory.level[instruction.b] < 0) refuse_release(stream, instruction);
+  if (!environment().record_memory) return true;
   const auto category = static_cast<std::uint16_t>(instruction.b);
-  handed_.record->memory_changes.push_back({config_.self, category, stream.clock, state_.memory.level[category]});
+  handed_.record->memory_changes.push_back({config_.self, category, stream.clock, memory.level[category]});
+  return true;
 }
 
 void Device::spend(Stream& stream, const Instruction& instruction, Activity activity, Time begin, Time end) {

@@ -36,6 +36,14 @@ void Device::refuse_time(Stream& stream) const {
   throw InfeasibleError(BeyondTimeError::text(what));
 }
 
+void Device::refuse_release(const Stream& stream, const program::Instruction& instruction) const {
+  const std::int64_t level = state_.memory.level[instruction.b];
+  throw InfeasibleError(environment().machine->node_name(config_.self) + " stream " + std::to_string(stream.index) +
+                        " releases " + size_text(-level) + " of " +
+                        program::name_of(program(), static_cast<program::MemoryCategory>(instruction.b)) +
+                        " more than is allocated at " + config::format_quantity(stream.clock, config::Unit::time));
+}
+
 Time Device::finished() const {
   Time time = 0;
   for (const Stream& stream : state_.streams) time = std::max(time, stream.clock);

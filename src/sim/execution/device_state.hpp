@@ -60,6 +60,7 @@ struct DeviceConfig {
   bool shares_compute = false;  ///< ProgramFacts
   bool shares_cores = false;
   bool shares_events = false;
+  bool shares_memory = false;
   std::vector<std::uint32_t> ranks;  ///< of this device in its groups, by group slot
 };
 

@@ -17,11 +17,13 @@ const BlockFacts& ProgramFacts::compute(const program::Program& program, program
   for (const program::Instruction& instruction : program.blocks[block].code) {
     if (instruction.op == Op::compute) facts.computes = true;
     if (instruction.op == Op::collective) facts.communicates = true;
+    if (instruction.op == Op::allocate || instruction.op == Op::release) facts.changes_memory = true;
     if (instruction.op == Op::wait) facts.waited_events.push_back(instruction.a);
     if (instruction.op != Op::call) continue;
     const BlockFacts& callee = compute(program, instruction.a);
     facts.computes = facts.computes || callee.computes;
     facts.communicates = facts.communicates || callee.communicates;
+    facts.changes_memory = facts.changes_memory || callee.changes_memory;
     facts.depth = std::max(facts.depth, callee.depth + 1);
     facts.waited_events.insert(facts.waited_events.end(), callee.waited_events.begin(), callee.waited_events.end());
   }
@@ -36,6 +38,11 @@ const BlockFacts& ProgramFacts::compute(const program::Program& program, program
 bool ProgramFacts::shares_compute(const program::DeviceProgram& device) const {
   return std::count_if(device.streams.begin(), device.streams.end(),
                        [this](program::BlockId block) { return facts_[block].computes; }) > 1;
+}
+
+bool ProgramFacts::shares_memory(const program::DeviceProgram& device) const {
+  return std::count_if(device.streams.begin(), device.streams.end(),
+                       [this](program::BlockId block) { return facts_[block].changes_memory; }) > 1;
 }
 
 bool ProgramFacts::shares_cores(const program::DeviceProgram& device) const {

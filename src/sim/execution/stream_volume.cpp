@@ -90,6 +90,7 @@ class Walker {
         in_turn_(facts.shares_compute(bound_)),
         shares_cores_(facts.shares_cores(bound_)),
         shares_events_(facts.shares_events(bound_)),
+        shares_memory_(facts.shares_memory(bound_)),
         most_(most),
         blocks_(program.blocks.size()),
         collectives_(program.collectives.size()) {}
@@ -134,7 +135,7 @@ class Walker {
   const machine::Machine& machine_;
   program::DeviceId device_;
   const program::DeviceProgram& bound_;
-  bool in_turn_, shares_cores_, shares_events_, most_;
+  bool in_turn_, shares_cores_, shares_events_, shares_memory_, most_;
   std::vector<std::optional<Stretch>> blocks_;
   std::vector<std::optional<Stretch>> collectives_;
 };
@@ -201,6 +202,7 @@ Stretch Walker::of(const Instruction& instruction) {
       return stretch;
     case Op::allocate:
     case Op::release:
+      if (shares_memory_) stretch = reach_clock();
       stretch.memory_changes = 1;
       return stretch;
     case Op::call:

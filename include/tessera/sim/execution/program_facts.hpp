@@ -12,6 +12,7 @@ namespace tessera::sim {
 struct BlockFacts {
   bool computes = false;
   bool communicates = false;                 ///< joins collectives
+  bool changes_memory = false;               ///< allocates or releases
   std::uint32_t depth = 1;                   ///< nesting of calls
   std::vector<std::uint32_t> waited_events;  ///< in order, each once
 };
@@ -27,6 +28,8 @@ class ProgramFacts {
   [[nodiscard]] bool shares_cores(const program::DeviceProgram& device) const;
   /// Whether more than one stream of a device waits for an event.
   [[nodiscard]] bool shares_events(const program::DeviceProgram& device) const;
+  /// Whether more than one stream of a device allocates or releases.
+  [[nodiscard]] bool shares_memory(const program::DeviceProgram& device) const;
 
  private:
   const BlockFacts& compute(const program::Program& program, program::BlockId block);
