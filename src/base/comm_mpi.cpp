@@ -33,7 +33,7 @@ class MpiCommunicator final : public Communicator {
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return size_; }
 
-  [[nodiscard]] Bytes broadcast(Bytes bytes) override {
+  [[nodiscard]] ByteVector broadcast(ByteVector bytes) override {
     std::uint64_t length = bytes.size();
     MPI_Bcast(&length, 1, MPI_UINT64_T, 0, comm_);
     bytes.resize(length);
@@ -42,14 +42,14 @@ class MpiCommunicator final : public Communicator {
     return bytes;
   }
 
-  [[nodiscard]] std::vector<Bytes> gather(const Bytes& bytes) override {
-    return collect(bytes, rank_ == 0, [&](const void* own, int count, const Share& share, Bytes& round) {
+  [[nodiscard]] std::vector<ByteVector> gather(const ByteVector& bytes) override {
+    return collect(bytes, rank_ == 0, [&](const void* own, int count, const Share& share, ByteVector& round) {
       MPI_Gatherv(own, count, MPI_BYTE, round.data(), share.counts.data(), share.begins.data(), MPI_BYTE, 0, comm_);
     });
   }
 
-  [[nodiscard]] std::vector<Bytes> all_gather(const Bytes& bytes) override {
-    return collect(bytes, true, [&](const void* own, int count, const Share& share, Bytes& round) {
+  [[nodiscard]] std::vector<ByteVector> all_gather(const ByteVector& bytes) override {
+    return collect(bytes, true, [&](const void* own, int count, const Share& share, ByteVector& round) {
       MPI_Allgatherv(own, count, MPI_BYTE, round.data(), share.counts.data(), share.begins.data(), MPI_BYTE, comm_);
     });
   }
@@ -67,13 +67,14 @@ class MpiCommunicator final : public Communicator {
 
  private:
   template <class Call>
-  [[nodiscard]] std::vector<Bytes> collect(const Bytes& own, bool wanted, const Call& call) {
+  [[nodiscard]] std::vector<ByteVector> collect(const ByteVector& own, bool wanted, const Call& call) {
     const std::uint64_t length = own.size();
     std::vector<std::uint64_t> lengths(static_cast<std::size_t>(size_));
     MPI_Allgather(&length, 1, MPI_UINT64_T, lengths.data(), 1, MPI_UINT64_T, comm_);
-    return in_rounds(lengths, most / lengths.size(), wanted, [&](std::uint64_t at, const Share& share, Bytes& round) {
-      call(own.data() + std::min(at, length), share.counts[static_cast<std::size_t>(rank_)], share, round);
-    });
+    return in_rounds(
+        lengths, most / lengths.size(), wanted, [&](std::uint64_t at, const Share& share, ByteVector& round) {
+          call(own.data() + std::min(at, length), share.counts[static_cast<std::size_t>(rank_)], share, round);
+        });
   }
 
   std::int64_t reduce(std::int64_t value, MPI_Op operation) {

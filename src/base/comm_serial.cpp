@@ -8,9 +8,9 @@ class SerialCommunicator final : public Communicator {
  public:
   [[nodiscard]] int rank() const override { return 0; }
   [[nodiscard]] int size() const override { return 1; }
-  [[nodiscard]] Bytes broadcast(Bytes bytes) override { return bytes; }
-  [[nodiscard]] std::vector<Bytes> gather(const Bytes& bytes) override { return {bytes}; }
-  [[nodiscard]] std::vector<Bytes> all_gather(const Bytes& bytes) override { return {bytes}; }
+  [[nodiscard]] ByteVector broadcast(ByteVector bytes) override { return bytes; }
+  [[nodiscard]] std::vector<ByteVector> gather(const ByteVector& bytes) override { return {bytes}; }
+  [[nodiscard]] std::vector<ByteVector> all_gather(const ByteVector& bytes) override { return {bytes}; }
   [[nodiscard]] std::int64_t min(std::int64_t value) override { return value; }
   [[nodiscard]] std::int64_t max(std::int64_t value) override { return value; }
   [[nodiscard]] std::int64_t sum(std::int64_t value) override { return value; }

@@ -31,14 +31,14 @@ struct Share {
 /// Every rank's bytes; none where they are not `wanted`. `call(at, share, round)` sends this rank's bytes from `at` on
 /// and fills `round`, which has room for all ranks' share where they are wanted.
 template <class Call>
-[[nodiscard]] std::vector<Bytes> in_rounds(const std::vector<std::uint64_t>& lengths, std::uint64_t each, bool wanted,
-                                           const Call& call) {
-  std::vector<Bytes> all(wanted ? lengths.size() : 0);
+[[nodiscard]] std::vector<ByteVector> in_rounds(const std::vector<std::uint64_t>& lengths, std::uint64_t each,
+                                                bool wanted, const Call& call) {
+  std::vector<ByteVector> all(wanted ? lengths.size() : 0);
   for (std::size_t i = 0; i < all.size(); ++i) all[i].reserve(lengths[i]);
   const std::uint64_t longest = *std::max_element(lengths.begin(), lengths.end());
   for (std::uint64_t at = 0; at < longest; at += each) {
     const Share share = share_of(lengths, at, each);
-    Bytes round(wanted ? share.bytes() : 0);
+    ByteVector round(wanted ? share.bytes() : 0);
     call(at, share, round);
     for (std::size_t i = 0; i < all.size(); ++i) {
       const auto begin = round.begin() + share.begins[i];

@@ -36,7 +36,7 @@ class GatheringSink : public RowSink {
     }
     // On rank 0 every rank's, elsewhere none.
     const std::vector<std::vector<Extent>> extents = gather(*comm_, block.extents);
-    const std::vector<Bytes> rows = gather(*comm_, block.rows);
+    const std::vector<ByteVector> rows = gather(*comm_, block.rows);
     for (std::size_t rank = 0; rank < extents.size(); ++rank) put(extents[rank], rows[rank]);
   }
   /// All ranks' pieces meet on rank 0, which has room for 256 MiB of them.
@@ -49,7 +49,7 @@ class GatheringSink : public RowSink {
   }
 
  private:
-  void put(const std::vector<Extent>& extents, const Bytes& packed) {
+  void put(const std::vector<Extent>& extents, const ByteVector& packed) {
     const std::byte* rows = packed.data();
     for (const Extent& extent : extents) {
       file_->write(extent.offset, rows, static_cast<std::size_t>(extent.count));

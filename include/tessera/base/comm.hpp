@@ -8,7 +8,7 @@
 
 namespace tessera {
 
-using Bytes = std::vector<std::byte>;
+using ByteVector = std::vector<std::byte>;
 
 /// A group of ranks. Every member calls each operation, in the same order.
 class Communicator {
@@ -18,11 +18,11 @@ class Communicator {
   [[nodiscard]] virtual int size() const = 0;
   // Bytes; values of any type travel by base/messages.hpp.
   /// Rank 0's, on every rank.
-  [[nodiscard]] virtual Bytes broadcast(Bytes bytes) = 0;
+  [[nodiscard]] virtual ByteVector broadcast(ByteVector bytes) = 0;
   /// Every rank's in rank order on rank 0; empty elsewhere.
-  [[nodiscard]] virtual std::vector<Bytes> gather(const Bytes& bytes) = 0;
+  [[nodiscard]] virtual std::vector<ByteVector> gather(const ByteVector& bytes) = 0;
   /// The same on every rank.
-  [[nodiscard]] virtual std::vector<Bytes> all_gather(const Bytes& bytes) = 0;
+  [[nodiscard]] virtual std::vector<ByteVector> all_gather(const ByteVector& bytes) = 0;
   [[nodiscard]] virtual std::int64_t min(std::int64_t value) = 0;
   [[nodiscard]] virtual std::int64_t max(std::int64_t value) = 0;
   [[nodiscard]] virtual std::int64_t sum(std::int64_t value) = 0;

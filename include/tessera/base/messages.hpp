@@ -28,14 +28,14 @@ concept Flat = std::ranges::contiguous_range<T> && requires(T value) {
 } && std::is_trivially_copyable_v<std::ranges::range_value_t<T>>;
 
 template <class T>
-[[nodiscard]] Bytes to_bytes(const T& value) {
+[[nodiscard]] ByteVector to_bytes(const T& value) {
   if constexpr (Flat<T>) {
-    Bytes bytes(std::size(value) * sizeof *std::data(value));
+    ByteVector bytes(std::size(value) * sizeof *std::data(value));
     if (!bytes.empty()) std::memcpy(bytes.data(), std::data(value), bytes.size());
     return bytes;
   } else if constexpr (std::is_trivially_copyable_v<T>) {
     static_assert(!std::is_pointer_v<T>, "an address means nothing on another rank");
-    Bytes bytes(sizeof value);
+    ByteVector bytes(sizeof value);
     std::memcpy(bytes.data(), &value, sizeof value);
     return bytes;
   } else {
@@ -46,7 +46,7 @@ template <class T>
 }
 
 template <class T>
-[[nodiscard]] T from_bytes(const Bytes& bytes) {
+[[nodiscard]] T from_bytes(const ByteVector& bytes) {
   T value;
   if constexpr (Flat<T>) {
     value.resize(bytes.size() / sizeof *std::data(value));
@@ -61,10 +61,10 @@ template <class T>
 }
 
 template <class T>
-[[nodiscard]] std::vector<T> from_all(const std::vector<Bytes>& parts) {
+[[nodiscard]] std::vector<T> from_all(const std::vector<ByteVector>& parts) {
   std::vector<T> values;
   values.reserve(parts.size());
-  for (const Bytes& part : parts) values.push_back(from_bytes<T>(part));
+  for (const ByteVector& part : parts) values.push_back(from_bytes<T>(part));
   return values;
 }
 
@@ -74,14 +74,14 @@ template <class T>
 template <class T>
 [[nodiscard]] T broadcast(Communicator& comm, T value) {
   if (comm.size() == 1) return value;
-  return messages::from_bytes<T>(comm.broadcast(comm.rank() == 0 ? messages::to_bytes(value) : Bytes()));
+  return messages::from_bytes<T>(comm.broadcast(comm.rank() == 0 ? messages::to_bytes(value) : ByteVector()));
 }
 
 /// Every rank's value, in rank order, on rank 0; empty elsewhere.
 template <class T>
 [[nodiscard]] std::vector<T> gather(Communicator& comm, T value) {
   if (comm.size() == 1) return {std::move(value)};
-  if constexpr (std::is_same_v<T, Bytes>)
+  if constexpr (std::is_same_v<T, ByteVector>)
     return comm.gather(value);
   else
     return messages::from_all<T>(comm.gather(messages::to_bytes(value)));
@@ -91,7 +91,7 @@ template <class T>
 template <class T>
 [[nodiscard]] std::vector<T> all_gather(Communicator& comm, T value) {
   if (comm.size() == 1) return {std::move(value)};
-  if constexpr (std::is_same_v<T, Bytes>)
+  if constexpr (std::is_same_v<T, ByteVector>)
     return comm.all_gather(value);
   else
     return messages::from_all<T>(comm.all_gather(messages::to_bytes(value)));
