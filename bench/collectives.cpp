@@ -54,7 +54,7 @@ cores = 80
 
 /// 150 GB/s a direction, 500 ns. A step is one hop: 2(N-1) times latency + S/N/bandwidth.
 Case ring(std::string name, std::int64_t devices, std::int64_t bytes, std::uint32_t repeat) {
-  const Time step = 500 * nanosecond + duration_at_rate(bytes / devices, 150'000'000'000);
+  const Time step = 500 * nanosecond + duration_at_rate(Bytes{bytes / devices}, BytesPerSecond{150'000'000'000});
   const std::string topology = fmt::format(
       "kind = \"ring\"\ndevices = {}\nbandwidth = \"150 GB/s\"\nlatency = \"500 ns\"\ndirection = \"up\"\n", devices);
   return {std::move(name), device_toml + topology, "ring", bytes, repeat, repeat * 2 * (devices - 1) * step};
@@ -64,7 +64,9 @@ Case ring(std::string name, std::int64_t devices, std::int64_t bytes, std::uint3
 /// chunk goes round twice but for one step of each: (2C-5) two-hop and 3 one-hop steps. Columns likewise, after the
 /// rows.
 Case mesh(std::int64_t side, std::int64_t bytes) {
-  const auto service = [](std::int64_t amount) { return duration_at_rate(amount, 1'000'000'000'000); };
+  const auto service = [](std::int64_t amount) {
+    return duration_at_rate(Bytes{amount}, BytesPerSecond{1'000'000'000'000});
+  };
   const Time one_hop = 100 * nanosecond + service(bytes / side);
   const Time two_hops = one_hop + 100 * nanosecond + service(std::min<std::int64_t>(bytes / side, 64 * 1024));
   const std::string topology = fmt::format(

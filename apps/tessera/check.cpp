@@ -39,7 +39,7 @@ std::string memory_line(const experiment::Experiment& experiment, const experime
   const std::string most = config::format_rounded(estimate.peak.most, config::Unit::bytes);
   std::string text =
       fmt::format("{} of {} on {}", estimate.peak.is_exact() ? least : "at least " + least + ", at most " + most + ",",
-                  config::format_rounded(experiment.machine.device.memory_capacity, config::Unit::bytes),
+                  config::format_rounded(experiment.machine.device.memory_capacity),
                   experiment.machine.node_name(estimate.fullest));
   std::string separator = ": ";
   for (std::size_t i = 0; i < estimate.peak.by_category.size(); ++i) {

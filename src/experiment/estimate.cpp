@@ -160,7 +160,7 @@ void Counter::count(program::DeviceId device, double times) {
   const auto destinations = destinations_of(lowerings_, device);
   const double hops = mean_hops(experiment_, device, destinations);
   // A message that meets no other is one event a link (a train).
-  const double packets = bytes_sent / static_cast<double>(machine.network.packet) + messages;
+  const double packets = bytes_sent / static_cast<double>(machine.network.packet.value()) + messages;
   const bool is_crowded = destinations.size() > many && streams.most_in_line > many;
   const double most_events = is_crowded ? most_events_per_crowded_packet : most_events_per_packet;
   sum_.events.add(times * (streams.wakes + messages * hops + kernels.events),

@@ -21,18 +21,18 @@ std::string peak(const machine::DeviceSpec& device) {
   for (const char* datatype : {"bf16", "fp16", "fp32"}) {
     const auto found = device.peak.find(datatype);
     if (found == device.peak.end()) continue;
-    return config::format_rounded(found->second, config::Unit::compute) + ' ' + datatype;
+    return config::format_rounded(found->second) + ' ' + datatype;
   }
   if (device.peak.empty()) return "no peak";
   const auto& [datatype, rate] = *device.peak.begin();
-  return config::format_rounded(rate, config::Unit::compute) + ' ' + datatype;
+  return config::format_rounded(rate) + ' ' + datatype;
 }
 
 std::string of_machine(const Table& table, Diagnostics& diagnostics) {
   const machine::Machine machine = machine::build_machine(table, diagnostics);
   return fmt::format("{} of {}, {}, {}, {} at {}", machine.topology, machine.devices(), machine.device.name,
-                     peak(machine.device), config::format_rounded(machine.device.memory_capacity, config::Unit::bytes),
-                     config::format_rounded(machine.device.memory_bandwidth, config::Unit::bandwidth));
+                     peak(machine.device), config::format_rounded(machine.device.memory_capacity),
+                     config::format_rounded(machine.device.memory_bandwidth));
 }
 
 /// 175 G, 345 M: three digits and a power of 1000.

@@ -22,8 +22,8 @@ void describe(const Experiment& experiment, results::RunResults& results) {
   results.parameters = plan.parameters;
   results.tokens = plan.tokens;
   const auto peak = experiment.machine.device.peak.find(experiment.workload.datatype);
-  results.peak_flops = peak == experiment.machine.device.peak.end() ? 0 : peak->second;
-  results.memory_capacity = experiment.machine.device.memory_capacity;
+  results.peak_flops = peak == experiment.machine.device.peak.end() ? 0 : peak->second.value();
+  results.memory_capacity = experiment.machine.device.memory_capacity.value();
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ class DetourRouter::Search {
   Search(const Network& network, const std::vector<bool>& dead) : network_(network), dead_(dead) {
     for (const Link& link : network.links)
       hop_cost_.push_back(
-          std::max<Time>(1, saturating_add(link.latency, duration_at_rate(network.packet, link.bandwidth))));
+          std::max<Time>(1, saturating_add(link.latency.value(), duration_at_rate(network.packet, link.bandwidth))));
     index_links_by_end();
   }
 

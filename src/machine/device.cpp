@@ -7,30 +7,26 @@ namespace tessera::machine {
 namespace {
 
 using Peaks = DeviceInput::Peaks;
-constexpr std::array<std::pair<const char*, std::int64_t Peaks::*>, 7> datatypes{{{"fp64", &Peaks::fp64},
-                                                                                  {"fp32", &Peaks::fp32},
-                                                                                  {"tf32", &Peaks::tf32},
-                                                                                  {"fp16", &Peaks::fp16},
-                                                                                  {"bf16", &Peaks::bf16},
-                                                                                  {"fp8", &Peaks::fp8},
-                                                                                  {"int8", &Peaks::int8}}};
+constexpr std::array<std::pair<const char*, FlopPerSecond Peaks::*>, 7> datatypes{{{"fp64", &Peaks::fp64},
+                                                                                   {"fp32", &Peaks::fp32},
+                                                                                   {"tf32", &Peaks::tf32},
+                                                                                   {"fp16", &Peaks::fp16},
+                                                                                   {"bf16", &Peaks::bf16},
+                                                                                   {"fp8", &Peaks::fp8},
+                                                                                   {"int8", &Peaks::int8}}};
 
 config::Schema<DeviceInput> make_schema(const std::string& path, const std::string& help) {
-  using config::Unit;
   config::Schema<DeviceInput> s(path, help);
   s.text("name", &DeviceInput::name, "what the device is called in results");
   s.table("peak", &DeviceInput::peak, peak_schema(), "peak compute by datatype, at least one");
-  s.quantity("memory_bandwidth", &DeviceInput::memory_bandwidth, Unit::bandwidth, "of the device's own memory")
-      .at_least("1 B/s");
-  s.quantity("memory_capacity", &DeviceInput::memory_capacity, Unit::bytes, "of the device's own memory")
-      .at_least("1 B");
+  s.quantity("memory_bandwidth", &DeviceInput::memory_bandwidth, "of the device's own memory").at_least("1 B/s");
+  s.quantity("memory_capacity", &DeviceInput::memory_capacity, "of the device's own memory").at_least("1 B");
   s.integer("cores", &DeviceInput::cores, "SMs, CUs or cores: the unit of wave quantisation")
       .at_least("1")
       .otherwise("1");
-  s.quantity("cache", &DeviceInput::cache, Unit::bytes,
-             "last-level cache (or SRAM shared by all cores), 0 B when unknown")
+  s.quantity("cache", &DeviceInput::cache, "last-level cache (or SRAM shared by all cores), 0 B when unknown")
       .otherwise("0 B");
-  s.quantity("clock", &DeviceInput::clock, Unit::frequency, "at which the peaks are reached, 0 Hz when unknown")
+  s.quantity("clock", &DeviceInput::clock, config::Unit::frequency, "at which the peaks are reached, 0 Hz when unknown")
       .otherwise("0 Hz");
   s.table("transaction", &DeviceInput::transaction, gpu_spec_schema(),
           "for simulation at transaction level, see machine.device.transaction")
@@ -44,7 +40,7 @@ const config::Schema<Peaks>& peak_schema() {
   static const config::Schema<Peaks> schema = [] {
     config::Schema<Peaks> s("machine.device.peak", "Peak dense compute, a multiply-add counted as two operations.");
     for (const auto& [name, member] : datatypes)
-      s.quantity(name, member, config::Unit::compute, std::string("in ") + name).at_least("1 FLOP/s").optional();
+      s.quantity(name, member, std::string("in ") + name).at_least("1 FLOP/s").optional();
     return s;
   }();
   return schema;
@@ -66,7 +62,7 @@ DeviceSpec device_spec(const DeviceInput& input) {
   DeviceSpec spec;
   spec.name = input.name;
   for (const auto& [name, member] : datatypes)
-    if (input.peak.*member > 0) spec.peak[name] = input.peak.*member;
+    if (input.peak.*member > FlopPerSecond{0}) spec.peak[name] = input.peak.*member;
   spec.memory_bandwidth = input.memory_bandwidth;
   spec.memory_capacity = input.memory_capacity;
   spec.cores = input.cores;

@@ -11,12 +11,14 @@ namespace tessera::machine {
 /// The table as it is written; peaks of 0 are unknown.
 struct DeviceInput {
   struct Peaks {
-    std::int64_t fp64 = 0, fp32 = 0, tf32 = 0, fp16 = 0, bf16 = 0, fp8 = 0, int8 = 0;
+    FlopPerSecond fp64, fp32, tf32, fp16, bf16, fp8, int8;
   };
   Peaks peak;
   GpuSpec transaction;
   std::string name;
-  std::int64_t memory_bandwidth = 0, memory_capacity = 0, cores = 1, cache = 0, clock = 0;
+  BytesPerSecond memory_bandwidth;
+  Bytes memory_capacity, cache;
+  std::int64_t cores = 1, clock = 0;
 };
 
 [[nodiscard]] const config::Schema<DeviceInput>& device_schema();

@@ -194,14 +194,13 @@ class Faults {
       found = true;
       link.dead = link.dead || spec.dead;
       if (spec.dead) continue;
-      const double bandwidth = static_cast<double>(link.bandwidth) * spec.bandwidth;
+      const double bandwidth = static_cast<double>(link.bandwidth.value()) * spec.bandwidth;
       if (bandwidth < 1) {
         error(table.find("bandwidth")->where(), "bandwidth",
-              "it leaves less than 1 B/s of the link's " +
-                  config::format_quantity(link.bandwidth, config::Unit::bandwidth));
+              "it leaves less than 1 B/s of the link's " + config::format_quantity(link.bandwidth));
         return true;
       }
-      link.bandwidth = std::llround(bandwidth);
+      link.bandwidth = BytesPerSecond{std::llround(bandwidth)};
     }
     return found;
   }

@@ -10,7 +10,7 @@ namespace {
 
 std::vector<std::int64_t> all_rates(const Network& network) {
   std::vector<std::int64_t> rates;
-  for (const machine::Link& link : network.links) rates.push_back(link.bandwidth);
+  for (const machine::Link& link : network.links) rates.push_back(link.bandwidth.value());
   std::sort(rates.begin(), rates.end());
   rates.erase(std::unique(rates.begin(), rates.end()), rates.end());
   return rates;
@@ -25,8 +25,8 @@ LinkLoads::LinkLoads(const Machine& machine)
   const Network& network = machine.network;
   const std::vector<int> order = device_order(machine);
   for (const machine::Link& link : network.links)
-    rate_of_.push_back(
-        static_cast<std::size_t>(std::lower_bound(rates_.begin(), rates_.end(), link.bandwidth) - rates_.begin()));
+    rate_of_.push_back(static_cast<std::size_t>(std::lower_bound(rates_.begin(), rates_.end(), link.bandwidth.value()) -
+                                                rates_.begin()));
   routes_.resize(static_cast<std::size_t>(devices_) * static_cast<std::size_t>(devices_));
   for (int from = 0; from < devices_; ++from) {
     for (int to = 0; to < devices_; ++to) {
@@ -36,18 +36,18 @@ LinkLoads::LinkLoads(const Machine& machine)
       while (at != end) {
         const LinkId link = network.router->next(at, end);
         found.links.push_back(link);
-        found.latency += network.links[link].latency;
+        found.latency += network.links[link].latency.value();
         at = network.links[link].to;
       }
     }
   }
 }
 
-void LinkLoads::add(int from, int to, std::int64_t bytes) {
+void LinkLoads::add(int from, int to, Bytes bytes) {
   const Route& way = route(from, to);
   for (const LinkId link : way.links) {
     if (bytes_[link] == 0) in_use_.push_back(link);
-    bytes_[link] += bytes;
+    bytes_[link] += bytes.value();
   }
   latency_ = std::max(latency_, way.latency);
 }
@@ -67,7 +67,8 @@ Time LinkLoads::time(const Burden& burden, std::int64_t times) const {
   Time longest = 0;
   for (std::size_t i = 0; i < rates_.size(); ++i) {
     if (burden.most[i] > 0)
-      longest = std::max(longest, duration_at_rate(saturating_times(times, burden.most[i]), rates_[i]));
+      longest = std::max(longest,
+                         duration_at_rate(Bytes{saturating_times(times, burden.most[i])}, BytesPerSecond{rates_[i]}));
   }
   return saturating_add(longest, burden.latency);
 }

@@ -20,9 +20,10 @@ std::uint16_t NetworkBuilder::link_class(const std::string& name) {
   return index;
 }
 
-void NetworkBuilder::add_link(NodeId from, NodeId to, std::int64_t bandwidth, Time latency, std::uint16_t link_class) {
+void NetworkBuilder::add_link(NodeId from, NodeId to, BytesPerSecond bandwidth, Duration latency,
+                              std::uint16_t link_class) {
   const NodeId nodes = network_.nodes();
-  if (from >= nodes || to >= nodes || from == to || bandwidth <= 0 || latency < 0 ||
+  if (from >= nodes || to >= nodes || from == to || bandwidth <= BytesPerSecond{0} || latency < Duration{0} ||
       link_class >= network_.link_classes.size()) {
     throw InternalError("link from node " + std::to_string(from) + " to node " + std::to_string(to) +
                         " of a network of " + std::to_string(nodes) + " nodes does not make sense");
@@ -30,7 +31,7 @@ void NetworkBuilder::add_link(NodeId from, NodeId to, std::int64_t bandwidth, Ti
   network_.links.push_back({from, to, bandwidth, latency, link_class, false});
 }
 
-void NetworkBuilder::add_links_both_ways(NodeId a, NodeId b, std::int64_t bandwidth, Time latency,
+void NetworkBuilder::add_links_both_ways(NodeId a, NodeId b, BytesPerSecond bandwidth, Duration latency,
                                          std::uint16_t link_class) {
   add_link(a, b, bandwidth, latency, link_class);
   add_link(b, a, bandwidth, latency, link_class);

@@ -16,7 +16,7 @@ namespace {
 
 struct MachineSpec {
   std::string name, source;
-  std::int64_t packet = 0;
+  Bytes packet;
   DeviceInput device;
 };
 
@@ -25,7 +25,7 @@ const config::Schema<MachineSpec>& machine_schema() {
     config::Schema<MachineSpec> s("machine", "The hardware: one kind of device, a topology, and its faults.");
     s.text("name", &MachineSpec::name, "what the machine is called in results");
     s.text("source", &MachineSpec::source, "where its figures come from").otherwise("");
-    s.quantity("packet", &MachineSpec::packet, config::Unit::bytes,
+    s.quantity("packet", &MachineSpec::packet,
                "messages are cut into packets of this size, which switches and devices store and forward")
         .at_least("1 B")
         .at_most("1 GiB")
@@ -88,15 +88,15 @@ const TopologyKind* find_kind(const config::Table& topology, config::Diagnostics
 }
 
 /// There is one memory bandwidth: the clock follows from it, or agrees with it but for rounding.
-void settle_memory_clock(const config::Table& device, const config::Table& transaction, std::int64_t bandwidth,
+void settle_memory_clock(const config::Table& device, const config::Table& transaction, BytesPerSecond bandwidth,
                          GpuSpec& spec, config::Diagnostics& diagnostics) {
   constexpr double rounding = 0.03;
   constexpr double burst = 32;  // B, of one channel in `ccds` clocks
   const double bytes_per_clock = burst * static_cast<double>(spec.channels) / static_cast<double>(spec.ccds);
   const config::Location& where = device.find("memory_bandwidth")->where();
-  const std::string stated = config::format_quantity(bandwidth, config::Unit::bandwidth);
+  const std::string stated = config::format_quantity(bandwidth);
   if (transaction.find("memory_clock") == nullptr) {
-    const double clock = static_cast<double>(bandwidth) / bytes_per_clock;
+    const double clock = static_cast<double>(bandwidth.value()) / bytes_per_clock;
     if (clock < 1e6 || clock > 1e12)
       diagnostics.error(where, "\"memory_bandwidth\": " + stated + " would need a memory_clock of " +
                                    std::to_string(clock / 1e6) + " MHz, allowed: 1 MHz to 1 THz");
@@ -104,7 +104,7 @@ void settle_memory_clock(const config::Table& device, const config::Table& trans
     return;
   }
   const double meant = bytes_per_clock * static_cast<double>(spec.memory_clock);
-  if (std::abs(meant / static_cast<double>(bandwidth) - 1) <= rounding) return;
+  if (std::abs(meant / static_cast<double>(bandwidth.value()) - 1) <= rounding) return;
   diagnostics.error(where, "\"memory_bandwidth\": " + stated + " contradicts [machine.device.transaction], whose " +
                                std::to_string(spec.channels) + " channels move " +
                                config::format_rounded(std::llround(meant), config::Unit::bandwidth) + " at " +
@@ -148,16 +148,17 @@ void read_transaction(const config::Table& table, const DeviceInput& input, Devi
                       config::Diagnostics& diagnostics) {
   const config::Value* value = table.find("transaction");
   if (value == nullptr) return;
-  if (input.clock == 0 || input.cache == 0) {
+  if (input.clock == 0 || input.cache == Bytes{0}) {
     diagnostics.error(value->key_where(), "[machine.device.transaction] needs the device's clock and cache as well");
     return;
   }
   device.transaction = input.transaction;
   device.transaction->cus = input.cores;
   device.transaction->clock = input.clock;
-  device.transaction->l2_capacity = input.cache;
+  device.transaction->l2_capacity = input.cache.value();
   if (value->table() != nullptr) check_memory(*value->table(), *device.transaction, diagnostics);
-  if (value->table() != nullptr && table.find("memory_bandwidth") != nullptr && input.memory_bandwidth > 0)
+  if (value->table() != nullptr && table.find("memory_bandwidth") != nullptr &&
+      input.memory_bandwidth > BytesPerSecond{0})
     settle_memory_clock(table, *value->table(), input.memory_bandwidth, *device.transaction, diagnostics);
 }
 
@@ -244,7 +245,7 @@ Machine build_machine(const config::Table& table, config::Diagnostics& diagnosti
   machine.topology = kind->name;
   kind->build(*topology, machine, diagnostics);
   if (machine.network.devices == 0) return machine;  // the kind has said why
-  machine.network.packet = std::max<std::int64_t>(1, spec.packet);
+  machine.network.packet = std::max(Bytes{1}, spec.packet);
   machine.speed.assign(machine.network.devices, 1.0);
   apply_faults(table, machine, diagnostics);
   return machine;

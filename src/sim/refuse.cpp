@@ -21,7 +21,7 @@ using config::Unit;
 
 /// Messages are numbered sets of packets, whose number has 31 bits.
 void refuse_packets(const machine::Machine& machine, std::int64_t bytes) {
-  const std::int64_t packet = machine.network.packet;
+  const std::int64_t packet = machine.network.packet.value();
   if (bytes / packet < NetworkTables::most_packets) return;
   throw KeyError("machine.packet", "a message of " + config::format_quantity(bytes, Unit::bytes) + " in packets of " +
                                        config::format_quantity(packet, Unit::bytes) + " would be more than " +
@@ -51,7 +51,7 @@ void refuse_packets(const machine::Machine& machine, const program::Program& pro
     }
   }
   for (const program::Collective& collective : program.collectives) {
-    if (collective.bytes / machine.network.packet < NetworkTables::most_packets) continue;
+    if (collective.bytes / machine.network.packet.value() < NetworkTables::most_packets) continue;
     for (program::DeviceId device = 0; device < program.devices.size(); ++device) {
       if (collective.group_slot < program.devices[device].groups.size())
         refuse_packets(machine, program, device, collective);
@@ -78,16 +78,15 @@ void refuse_limits(const machine::Machine& machine, const program::Program& prog
     }
   }
   refuse_packets(machine, program);
-  constexpr std::int64_t fastest = 1'000'000'000'000'000'000;  // B/s, so that all rates stay in range
+  constexpr BytesPerSecond fastest{1'000'000'000'000'000'000};  // so that all rates stay in range
   // A packet that takes less than a picosecond could not be taken back (docs/simulation.md).
   for (machine::LinkId link = 0; link < machine.network.links.size(); ++link) {
-    const std::int64_t bandwidth = machine.network.links[link].bandwidth;
+    const BytesPerSecond bandwidth = machine.network.links[link].bandwidth;
     if (bandwidth > fastest)
       throw KeyError("machine.topology", "the link from " + machine.link_name(link) + " has " +
-                                             config::format_rounded(bandwidth, config::Unit::bandwidth) +
-                                             ", allowed: at most 1 EB/s");
-    if (duration_at_rate(machine.network.packet, machine.network.links[link].bandwidth) > 1) continue;
-    throw KeyError("machine.packet", "a packet of " + config::format_quantity(machine.network.packet, Unit::bytes) +
+                                             config::format_rounded(bandwidth) + ", allowed: at most 1 EB/s");
+    if (duration_at_rate(machine.network.packet, bandwidth) > 1) continue;
+    throw KeyError("machine.packet", "a packet of " + config::format_quantity(machine.network.packet) +
                                          " takes no longer than a picosecond on the link " + machine.link_name(link) +
                                          ", make packets larger");
   }
@@ -141,7 +140,7 @@ std::string breakdown(const program::Program& program, const program::MemoryPeak
 
 std::vector<std::string> refuse_need(const machine::Machine& machine, const program::Program& program, const Need& need,
                                      bool allow_oversubscription) {
-  const std::int64_t capacity = machine.device.memory_capacity;
+  const std::int64_t capacity = machine.device.memory_capacity.value();
   if (need.peak.total == beyond_count)
     throw InfeasibleError("device " + machine.node_name(need.device) +
                           " needs 9223 PB or more, beyond what is counted");

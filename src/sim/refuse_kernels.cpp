@@ -79,8 +79,8 @@ std::string combined_problem(const machine::Machine& machine, const program::Gro
                              const program::GemmShape& shape) {
   const machine::Network& network = machine.network;
   const std::int64_t bytes = shape.tile_m / shape.wavefronts * shape.tile_n * shape.element;
-  if (bytes > network.packet)
-    return "reduction in switches adds packets, which are " + config::format_quantity(network.packet, Unit::bytes) +
+  if (bytes > network.packet.value())
+    return "reduction in switches adds packets, which are " + config::format_quantity(network.packet) +
            ", but a wavefront's part of a tile is " + config::format_quantity(bytes, Unit::bytes);
   for (const program::DeviceId to : group.members) {
     machine::LinkId meeting = machine::no_link;

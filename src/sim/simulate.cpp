@@ -102,7 +102,7 @@ class RankSimulation {
   [[nodiscard]] results::RunResults names() const {
     results::RunResults results;
     results.machine = machine_.name;
-    results.memory_capacity = machine_.device.memory_capacity;
+    results.memory_capacity = machine_.device.memory_capacity.value();
     results.devices = std::count_if(program_.devices.begin(), program_.devices.end(),
                                     [](const program::DeviceProgram& device) { return !device.streams.empty(); });
     for (std::size_t i = 0; i < program::activities_of(program_); ++i)
@@ -131,8 +131,8 @@ class RankSimulation {
       const machine::Link& link = machine_.network.links[port.link()];
       if (link.dead) continue;
       const LinkCounts& counts = port.counts();
-      results.link_rows.push_back({port.link(), link.from, link.to, link.link_class, link.bandwidth, counts.bytes,
-                                   counts.messages, counts.busy, counts.peak_queue});
+      results.link_rows.push_back({port.link(), link.from, link.to, link.link_class, link.bandwidth.value(),
+                                   counts.bytes, counts.messages, counts.busy, counts.peak_queue});
     }
   }
 

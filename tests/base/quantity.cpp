@@ -112,9 +112,9 @@ TEST_CASE("suggestions are near, and nothing is suggested otherwise") {
 
 TEST_CASE("durations at a rate round up to a picosecond") {
   // 1 byte at 3 B/s takes a third of a second: 333,333,333,333.33 ps, rounded up.
-  CHECK(duration_at_rate(1, 3) == 333'333'333'334);
-  CHECK(duration_at_rate(4096, 150'000'000'000) == 27'307);
-  CHECK(duration_at_rate(0, 1) == 0);
+  CHECK(duration_at_rate(Bytes{1}, BytesPerSecond{3}) == 333'333'333'334);
+  CHECK(duration_at_rate(Bytes{4096}, BytesPerSecond{150'000'000'000}) == 27'307);
+  CHECK(duration_at_rate(Bytes{0}, BytesPerSecond{1}) == 0);
   CHECK(saturating_add(never - 1, 5) == never);
 }
 
@@ -134,6 +134,6 @@ TEST_CASE("the last picosecond is 2^63 - 2, and what goes beyond it is refused")
   CHECK(saturating_times(0, never) == 0);
   CHECK(saturating_times(3, 5) == 15);
   // 9,223,372 s fit, 9,223,373 s do not.
-  CHECK(duration_at_rate(9'223'372, 1) == 9'223'372 * second);
-  CHECK(duration_at_rate(9'223'373, 1) == never);
+  CHECK(duration_at_rate(Bytes{9'223'372}, BytesPerSecond{1}) == 9'223'372 * second);
+  CHECK(duration_at_rate(Bytes{9'223'373}, BytesPerSecond{1}) == never);
 }

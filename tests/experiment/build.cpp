@@ -76,7 +76,7 @@ TEST_CASE("an experiment becomes typed parts") {
   const Experiment& e = *b.experiment;
   CHECK(e.title == "t");
   CHECK(e.machine.devices() == 4);
-  CHECK(e.machine.device.memory_capacity == 40'000'000'000);
+  CHECK(e.machine.device.memory_capacity.value() == 40'000'000'000);
   REQUIRE(e.model);
   CHECK(e.model->layers == 2);
   CHECK(e.model->kv_heads == 4);

@@ -78,8 +78,8 @@ struct Loaded {
 TEST_CASE("a machine's calibration gives topology, cost and collectives what the experiment does not say") {
   const Loaded it(std::string(machine_text) + calibration + job);
   REQUIRE(it.error() == "");
-  CHECK(it.nvlink().bandwidth == 150'000'000'000);
-  CHECK(it.nvlink().latency == 1'500 * nanosecond);  // half of it in front of the switch
+  CHECK(it.nvlink().bandwidth.value() == 150'000'000'000);
+  CHECK(it.nvlink().latency.value() == 1'500 * nanosecond);  // half of it in front of the switch
   CHECK(it.experiment->collectives.reduction == "free");
   CHECK(it.experiment->plan.program.channels == 8);
   CHECK(it.experiment->calibration == "calibrated");
@@ -95,7 +95,7 @@ TEST_CASE("the experiment's own keys win over the calibration, and the text says
       std::string(machine_text) + calibration + job,
       {"cost.matrix_efficiency=1", "machine.topology.nvlink_latency=1 us", "collectives.reduction=memory"});
   REQUIRE(own.error() == "");
-  CHECK(own.nvlink().latency == 500 * nanosecond);
+  CHECK(own.nvlink().latency.value() == 500 * nanosecond);
   CHECK(own.experiment->collectives.reduction == "memory");
   CHECK(own.experiment->calibration ==
         "calibrated, the experiment's own topology.nvlink_latency, cost.matrix_efficiency, collectives.reduction");
@@ -107,8 +107,8 @@ TEST_CASE("without a calibration rates are those of the data sheet, and it is sa
   const std::string latencies = "nvlink_latency = \"1 us\"\nnic_latency = \"1 us\"\n";
   const Loaded peak(machine_text + latencies + job);
   REQUIRE(peak.error() == "");
-  CHECK(peak.nvlink().bandwidth == 300'000'000'000);
-  CHECK(peak.gemm() == duration_at_rate(2LL * 10240 * 10240 * 10240, 100'000'000'000'000));
+  CHECK(peak.nvlink().bandwidth.value() == 300'000'000'000);
+  CHECK(peak.gemm() == duration_at_rate(Flop{2LL * 10240 * 10240 * 10240}, FlopPerSecond{100'000'000'000'000}));
   CHECK(peak.experiment->calibration == "uncalibrated: peak rates");
   const Loaded own(machine_text + latencies + job, {"cost.launch_overhead=1 us"});
   CHECK(own.experiment->calibration == "uncalibrated, the experiment's own cost.launch_overhead");
@@ -119,7 +119,7 @@ TEST_CASE("without a calibration rates are those of the data sheet, and it is sa
 TEST_CASE("a calibration for another cost model is left aside") {
   const Loaded other(std::string(machine_text) + calibration + job, {"cost.model=roofline"});
   REQUIRE(other.error() == "");
-  CHECK(other.gemm() == duration_at_rate(2LL * 10240 * 10240 * 10240, 100'000'000'000'000));
+  CHECK(other.gemm() == duration_at_rate(Flop{2LL * 10240 * 10240 * 10240}, FlopPerSecond{100'000'000'000'000}));
   CHECK(other.experiment->calibration == "uncalibrated: the machine's calibration is for another cost model");
   std::string typed = std::string(machine_text) + calibration + job;
   typed.replace(typed.find("matrix_efficiency"), 17, "matrix_eficiency");

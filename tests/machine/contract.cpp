@@ -61,7 +61,7 @@ void check_links(const Machine& machine) {
   CHECK(network.first_link.front() == 0);
   CHECK(network.first_link.back() == network.links.size());
   CHECK(network.switch_names.size() == network.switches);
-  CHECK(network.packet == 1000);
+  CHECK(network.packet == Bytes{1000});
   for (NodeId node = 0; node < network.nodes(); ++node) {
     REQUIRE(network.first_link[node] <= network.first_link[node + 1]);
     for (LinkId link = network.first_link[node]; link < network.first_link[node + 1]; ++link) {
@@ -69,8 +69,8 @@ void check_links(const Machine& machine) {
       CHECK(it.from == node);
       CHECK(it.to < network.nodes());
       CHECK(it.to != node);
-      CHECK(it.bandwidth > 0);
-      CHECK(it.latency >= 0);
+      CHECK(it.bandwidth.value() > 0);
+      CHECK(it.latency.value() >= 0);
       CHECK(it.link_class < network.link_classes.size());
     }
   }

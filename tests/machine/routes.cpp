@@ -69,12 +69,12 @@ TEST_CASE("a switched node splits its latency over two hops, and the NIC is the 
   CHECK(way(it, 1, 6) == Names{"gpu 1", "core", "gpu 6"});
   const auto inside = route(it.network, 1, 3);
   // 601 ps: the odd one in front of the switch.
-  CHECK(it.network.links[inside[0]].latency == 301);
-  CHECK(it.network.links[inside[1]].latency == 300);
-  CHECK(it.network.links[inside[1]].bandwidth == 300'000'000'000);
+  CHECK(it.network.links[inside[0]].latency.value() == 301);
+  CHECK(it.network.links[inside[1]].latency.value() == 300);
+  CHECK(it.network.links[inside[1]].bandwidth.value() == 300'000'000'000);
   const auto outside = route(it.network, 1, 6);
-  CHECK(it.network.links[outside[0]].latency == 1 * microsecond);
-  CHECK(it.network.links[outside[0]].bandwidth == 25'000'000'000);
+  CHECK(it.network.links[outside[0]].latency.value() == 1 * microsecond);
+  CHECK(it.network.links[outside[0]].bandwidth.value() == 25'000'000'000);
   CHECK(it.network.link_classes[it.network.links[outside[0]].link_class] == "nic");
   CHECK(it.devices_per_node == 4);
   CHECK(it.places[6].node == 1);
@@ -85,8 +85,8 @@ TEST_CASE("a switched node splits its latency over two hops, and the NIC is the 
 TEST_CASE("what packet headers take comes off the bandwidth") {
   const Machine it = machine_from(
       machine_text(cluster("nodes = 2\ngpus_per_node = 2\nnvlink_efficiency = 0.8\nnic_efficiency = 0.9\n")));
-  CHECK(it.network.links[route(it.network, 0, 1)[0]].bandwidth == 240'000'000'000);
-  CHECK(it.network.links[route(it.network, 0, 2)[0]].bandwidth == 22'500'000'000);
+  CHECK(it.network.links[route(it.network, 0, 1)[0]].bandwidth.value() == 240'000'000'000);
+  CHECK(it.network.links[route(it.network, 0, 2)[0]].bandwidth.value() == 22'500'000'000);
 }
 
 TEST_CASE("rings and pairwise links inside a node") {
@@ -94,7 +94,7 @@ TEST_CASE("rings and pairwise links inside a node") {
   CHECK(way(ring, 4, 7) == Names{"gpu 4", "gpu 7"});
   CHECK(way(ring, 5, 7) == Names{"gpu 5", "gpu 6", "gpu 7"});
   CHECK(way(ring, 3, 4) == Names{"gpu 3", "core", "gpu 4"});
-  CHECK(ring.network.links[route(ring.network, 4, 7)[0]].latency == 601);
+  CHECK(ring.network.links[route(ring.network, 4, 7)[0]].latency.value() == 601);
   const Machine full =
       machine_from(machine_text(cluster("nodes = 1\ngpus_per_node = 4\ninside = \"fully-connected\"\n")));
   CHECK(way(full, 3, 0) == Names{"gpu 3", "gpu 0"});
@@ -110,9 +110,9 @@ TEST_CASE("GPUs that share a NIC reach it over PCIe") {
   // NIC 0 serves GPUs 0 and 1, NIC 3 serves 6 and 7.
   CHECK(way(it, 1, 6) == Names{"gpu 1", "nic 0", "core", "nic 3", "gpu 6"});
   const auto links = route(it.network, 1, 6);
-  CHECK(it.network.links[links[0]].bandwidth == 32'000'000'000);
-  CHECK(it.network.links[links[1]].bandwidth == 25'000'000'000);
-  CHECK(it.network.links[links[3]].bandwidth == 32'000'000'000);
+  CHECK(it.network.links[links[0]].bandwidth.value() == 32'000'000'000);
+  CHECK(it.network.links[links[1]].bandwidth.value() == 25'000'000'000);
+  CHECK(it.network.links[links[3]].bandwidth.value() == 32'000'000'000);
 }
 
 TEST_CASE("a fat tree goes up only as far as it must, over the destination's spine") {
@@ -127,8 +127,8 @@ TEST_CASE("a fat tree goes up only as far as it must, over the destination's spi
   CHECK(way(it, 11, 6) == Names{"gpu 11", "leaf 2", "spine 0", "leaf 1", "gpu 6"});
   // A leaf has 4 NICs of 25 GB/s below it: 100 GB/s, over-subscribed by 2: 50 GB/s over three uplinks.
   const auto links = route(it.network, 0, 4);
-  CHECK(it.network.links[links[1]].bandwidth == 16'666'666'667);
-  CHECK(it.network.links[links[1]].latency == 300 * nanosecond);
+  CHECK(it.network.links[links[1]].bandwidth.value() == 16'666'666'667);
+  CHECK(it.network.links[links[1]].latency.value() == 300 * nanosecond);
 }
 
 TEST_CASE("the last leaf of a fat tree may have fewer nodes") {

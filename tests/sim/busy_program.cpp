@@ -17,8 +17,8 @@ machine::Machine switched_machine(machine::NodeId nodes) {
   for (machine::NodeId node = 0; node < nodes; ++node) {
     const machine::NodeId inside = builder.add_switch("node " + std::to_string(node));
     for (machine::NodeId i = 0; i < node_size; ++i) {
-      builder.add_links_both_ways(node * node_size + i, inside, 10'000'000'000, 700, type);
-      builder.add_links_both_ways(node * node_size + i, core, 3'000'000'000, 2'000, type);
+      builder.add_links_both_ways(node * node_size + i, inside, BytesPerSecond{10'000'000'000}, Duration{700}, type);
+      builder.add_links_both_ways(node * node_size + i, core, BytesPerSecond{3'000'000'000}, Duration{2'000}, type);
     }
   }
   machine::Machine machine = machine_of(finish_network(builder, 256));

@@ -17,13 +17,13 @@ namespace {
 using program::CollectiveKind;
 
 constexpr std::int64_t packet = 65'536;
-constexpr std::int64_t memory_bandwidth = 1'000'000'000'000;
+constexpr BytesPerSecond memory_bandwidth{1'000'000'000'000};
 
 /// One collective (or several in a row) of one group on a machine, alone.
 struct Idle {
   machine::Machine machine;
   Time latency = 0;
-  std::int64_t bandwidth = 0;
+  BytesPerSecond bandwidth;
   program::Group group;
   std::int64_t element = 2;
   std::uint32_t repeat = 1;
@@ -39,7 +39,7 @@ struct Idle {
     config::Diagnostics diagnostics;
     machine = machine::build_machine(*config::parse_toml(text, "test", diagnostics), diagnostics);
     diagnostics.throw_if_errors();
-    latency = machine.network.links[0].latency;
+    latency = machine.network.links[0].latency.value();
     bandwidth = machine.network.links[0].bandwidth;
     for (program::DeviceId i = 0; i < machine.devices(); ++i) group.members.push_back(i);
   }
@@ -78,7 +78,7 @@ struct Idle {
   }
 
   /// d(x)
-  [[nodiscard]] Time d(std::int64_t bytes) const { return duration_at_rate(bytes, bandwidth); }
+  [[nodiscard]] Time d(std::int64_t bytes) const { return duration_at_rate(Bytes{bytes}, bandwidth); }
   /// One message over `hops` links of this kind.
   [[nodiscard]] Time message(std::int64_t bytes, int hops = 1) const {
     return hops * latency + d(bytes) + (hops - 1) * d(std::min(packet, bytes));
@@ -86,7 +86,7 @@ struct Idle {
 };
 
 /// r(x)
-Time reduction(std::int64_t bytes) { return duration_at_rate(3 * bytes, memory_bandwidth); }
+Time reduction(std::int64_t bytes) { return duration_at_rate(Bytes{3 * bytes}, memory_bandwidth); }
 
 Idle ring_of(int devices, const char* direction = "both") {
   return Idle("kind = \"ring\"\ndevices = " + std::to_string(devices) +
@@ -252,7 +252,7 @@ TEST_CASE("a ring over several NICs of a node: all bytes of its part on the NICs
   // switch) + 3 x (0.6 us + 1.25 us) from the NIC of a node to that of the next one behind its own 10 us, and 30 us are
   // three steps. The last one is there 2.7 + 2.6 us after it has left.
   const Idle nodes = nodes_of(4);
-  const auto nic = [](std::int64_t amount) { return duration_at_rate(amount, 25'000'000'000); };
+  const auto nic = [](std::int64_t amount) { return duration_at_rate(Bytes{amount}, BytesPerSecond{25'000'000'000}); };
   const Time last = 2700 * nanosecond + nic(packet);
   CHECK(nodes.all_reduce("ring", 16'000'000) == nic(30 * 250'000) + last);
   CHECK(nodes.time("ring", CollectiveKind::all_gather, 16'000'000) == nic(15 * 250'000) + last);
@@ -278,8 +278,8 @@ TEST_CASE("hierarchical all-reduce: rings inside the nodes, rings across them") 
   // NIC's latency each.
   const Idle nodes = nodes_of(4);
   const std::int64_t bytes = 16'000'000;
-  const auto nic = [](std::int64_t amount) { return duration_at_rate(amount, 25'000'000'000); };
-  const Time inside = 600 * nanosecond + duration_at_rate(bytes / 4, 200'000'000'000);
+  const auto nic = [](std::int64_t amount) { return duration_at_rate(Bytes{amount}, BytesPerSecond{25'000'000'000}); };
+  const Time inside = 600 * nanosecond + duration_at_rate(Bytes{bytes / 4}, BytesPerSecond{200'000'000'000});
   const Time across = 2700 * nanosecond + nic(bytes / 16) + nic(packet);
   CHECK(nodes.all_reduce("hierarchical", bytes) == 6 * inside + 6 * across);
   // The halves: 3 steps inside and 3 across.
@@ -290,8 +290,8 @@ TEST_CASE("hierarchical all-reduce: rings inside the nodes, rings across them") 
 TEST_CASE("hierarchical broadcast: a tree across nodes, then trees inside") {
   const Idle nodes = nodes_of(2);
   const std::int64_t bytes = 4'000'000;
-  const auto nic = [](std::int64_t amount) { return duration_at_rate(amount, 25'000'000'000); };
-  const Time inside = 600 * nanosecond + duration_at_rate(bytes, 200'000'000'000);
+  const auto nic = [](std::int64_t amount) { return duration_at_rate(Bytes{amount}, BytesPerSecond{25'000'000'000}); };
+  const Time inside = 600 * nanosecond + duration_at_rate(Bytes{bytes}, BytesPerSecond{200'000'000'000});
   // One message across, then two rounds inside the other node.
   const Time across = 2700 * nanosecond + nic(bytes) + nic(packet);
   CHECK(nodes.time("hierarchical", CollectiveKind::broadcast, bytes) == across + 2 * inside);

@@ -18,8 +18,9 @@ test::ProgramCase star(program::Reduction reduction, std::int64_t packet = 64 <<
   const std::uint16_t type = builder.link_class("wire");
   const machine::NodeId middle = builder.add_switch("switch");
   for (machine::NodeId i = 0; i < devices; ++i) {
-    builder.add_links_both_ways(i, middle, 75'000'000'000, 250 * nanosecond, type);
-    if (with_ring) builder.add_link(i, (i + 1) % devices, 75'000'000'000, 250 * nanosecond, type);
+    builder.add_links_both_ways(i, middle, BytesPerSecond{75'000'000'000}, Duration{250 * nanosecond}, type);
+    if (with_ring)
+      builder.add_link(i, (i + 1) % devices, BytesPerSecond{75'000'000'000}, Duration{250 * nanosecond}, type);
   }
   test::ProgramCase one(test::machine_of(test::finish_network(builder, packet)));
   one.machine.device.transaction = test::gpu();

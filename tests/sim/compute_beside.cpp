@@ -116,7 +116,7 @@ TEST_CASE("memory bandwidth is taken as well") {
   // The all-reduce moves 500 B of memory in 201,000 ps (200 sent, 200 received, 100 of them added): 2,487,562,189 B/s.
   // Of 5,000,000,000 B/s 2,512,437,811 are left to an operator that writes 1,000 B: 200,000 ps alone, 398,019.8 beside.
   ProgramCase made = overlapped(2);
-  made.machine.device.memory_bandwidth = 5'000'000'000;
+  made.machine.device.memory_bandwidth = BytesPerSecond{5'000'000'000};
   workload::Operator writes;
   writes.name = "writes";
   writes.bytes_written = 1000;

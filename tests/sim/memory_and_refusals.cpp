@@ -160,8 +160,8 @@ TEST_CASE("what check_program finds is refused before time zero") {
 
 TEST_CASE("packets that take no whole picosecond are refused") {
   ProgramCase made(2);
-  made.machine.network.packet = 1;
-  for (machine::Link& link : made.machine.network.links) link.bandwidth = 2'000'000'000'000;
+  made.machine.network.packet = Bytes{1};
+  for (machine::Link& link : made.machine.network.links) link.bandwidth = BytesPerSecond{2'000'000'000'000};
   made.bind(0, {made.block().compute(work(1)).done()});
   CHECK(made.refusal() ==
         "a packet of 1 B takes no longer than a picosecond on the link gpu 0 to gpu 1, make packets larger");

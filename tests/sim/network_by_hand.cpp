@@ -19,9 +19,9 @@ machine::Network funnel(std::int64_t wire_bandwidth, std::int64_t last_bandwidth
   machine::NetworkBuilder builder(3);
   const std::uint16_t type = builder.link_class("wire");
   const machine::NodeId middle = builder.add_switch("switch");
-  builder.add_link(0, middle, wire_bandwidth, latency, type);
-  builder.add_link(1, middle, wire_bandwidth, latency, type);
-  builder.add_link(middle, 2, last_bandwidth, latency, type);
+  builder.add_link(0, middle, BytesPerSecond{wire_bandwidth}, Duration{latency}, type);
+  builder.add_link(1, middle, BytesPerSecond{wire_bandwidth}, Duration{latency}, type);
+  builder.add_link(middle, 2, BytesPerSecond{last_bandwidth}, Duration{latency}, type);
   return test::finish_network(builder, packet);
 }
 
@@ -91,10 +91,10 @@ TEST_CASE("a cut is passed on to links behind, whose plans change too") {
   machine::NetworkBuilder builder(4);
   const std::uint16_t type = builder.link_class("wire");
   const machine::NodeId middle = builder.add_switch("switch");
-  builder.add_link(0, middle, gigabyte, latency, type);
-  builder.add_link(1, middle, gigabyte, latency, type);
-  builder.add_link(middle, 2, gigabyte, latency, type);
-  builder.add_link(2, 3, gigabyte, latency, type);
+  builder.add_link(0, middle, BytesPerSecond{gigabyte}, Duration{latency}, type);
+  builder.add_link(1, middle, BytesPerSecond{gigabyte}, Duration{latency}, type);
+  builder.add_link(middle, 2, BytesPerSecond{gigabyte}, Duration{latency}, type);
+  builder.add_link(2, 3, BytesPerSecond{gigabyte}, Duration{latency}, type);
   const auto network = test::finish_network(builder, packet);
   const auto run = run_traffic(network, {{0, 3, 1000, 0}, {1, 3, 100, 350'000}});
   CHECK(run.result.delivered[1] == 700'000 + 3 * latency);

@@ -131,7 +131,7 @@ class Reference {
     if (server.line.empty()) return;
     server.sending = server.line.front();
     server.line.pop_front();
-    const std::int64_t bytes = std::min(server.sending.left, network_.packet);
+    const std::int64_t bytes = std::min(server.sending.left, network_.packet.value());
     server.sending.left -= bytes;
     server.offered = true;
     const Turn turn{now, tables_.server(link), link, next_number_++};
@@ -223,7 +223,7 @@ class Reference {
     result_.busy[link] += leaves - now;
     result_.departures[link].push_back({packet.message, leaves});
     const machine::Link& wire = network_.links[link];
-    push({leaves + wire.latency, tables_.server(link), 0, Event::arrival, wire.to, link, packet});
+    push({leaves + wire.latency.value(), tables_.server(link), 0, Event::arrival, wire.to, link, packet});
     if (leaves == now && packet.own) {
       own_packet_left(link, now);
     } else {

@@ -9,9 +9,9 @@ machine::Machine machine_of(machine::Network network) {
   machine.name = "by hand";
   machine.topology = "by hand";
   machine.device.name = "gpu";
-  machine.device.peak["fp16"] = 1'000'000'000'000;
-  machine.device.memory_bandwidth = 1'000'000'000'000;
-  machine.device.memory_capacity = 1'000'000;
+  machine.device.peak["fp16"] = FlopPerSecond{1'000'000'000'000};
+  machine.device.memory_bandwidth = BytesPerSecond{1'000'000'000'000};
+  machine.device.memory_capacity = Bytes{1'000'000};
   machine.network = std::move(network);
   machine.speed.assign(machine.devices(), 1.0);
   for (machine::NodeId i = 0; i < machine.devices(); ++i) machine.places.push_back({0, static_cast<int>(i), 0});
@@ -24,7 +24,7 @@ machine::Machine connected_machine(machine::NodeId devices) {
   const std::uint16_t type = builder.link_class("wire");
   for (machine::NodeId from = 0; from < devices; ++from) {
     for (machine::NodeId to = 0; to < devices; ++to) {
-      if (from != to) builder.add_link(from, to, second / byte_time, wire_latency, type);
+      if (from != to) builder.add_link(from, to, BytesPerSecond{second / byte_time}, Duration{wire_latency}, type);
     }
   }
   return machine_of(finish_network(builder, packet_bytes));

@@ -17,8 +17,8 @@ namespace tessera::test {
 class PicosecondPerFlop final : public workload::CostModel {
  public:
   [[nodiscard]] Time time(const workload::Operator& op, const machine::DeviceSpec& device) const override {
-    return duration_at_rate(op.flops, device.peak.at("fp16")) +
-           duration_at_rate(op.bytes_written, device.memory_bandwidth);
+    return duration_at_rate(Flop{op.flops}, device.peak.at("fp16")) +
+           duration_at_rate(Bytes{op.bytes_written}, device.memory_bandwidth);
   }
 };
 

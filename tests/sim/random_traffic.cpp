@@ -31,7 +31,7 @@ class Maker {
                                                                25'000'000'000, 999'999'937};
     static constexpr std::array<Time, 5> latencies = {1, 17, 500, 10'000, 123'457};
     const std::int64_t bandwidth = equal_ ? 2'000'000'000 : one_of(bandwidths);
-    builder.add_link(from, to, bandwidth, equal_ ? 1000 : one_of(latencies), 0);
+    builder.add_link(from, to, BytesPerSecond{bandwidth}, Duration{equal_ ? 1000 : one_of(latencies)}, 0);
   }
   void both_ways(machine::NetworkBuilder& builder, NodeId a, NodeId b) {
     link(builder, a, b);

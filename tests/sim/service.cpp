@@ -61,7 +61,7 @@ TEST_CASE("a rate is an exact fraction: rounding up, down and back") {
   CHECK(third.exact(3));
   const Rate odd(12'345'678'901);
   const std::int64_t large = 9'000'000'000'000;  // its product with 10^12 needs 128 bits
-  CHECK(odd.up(large) == duration_at_rate(large, 12'345'678'901));
+  CHECK(odd.up(large) == duration_at_rate(Bytes{large}, BytesPerSecond{12'345'678'901}));
   CHECK(odd.within(odd.up(large)) >= large);
   CHECK(odd.within(odd.up(large) - 1) < large);
   CHECK(third.longer(100, odd, 100));

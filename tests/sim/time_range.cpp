@@ -69,13 +69,13 @@ TEST_CASE("a message may arrive in the last picosecond, and not after it") {
 TEST_CASE("a message that takes longer than all time is refused when it is sent") {
   // 10^16 B at 10^9 B/s are 10^7 s; in two messages, either is short enough.
   ProgramCase two(2);
-  two.machine.network.packet = 1 << 30;
+  two.machine.network.packet = Bytes{1 << 30};
   const std::int64_t bytes = 10'000'000'000'000'000;
   two.bind(0, {two.block().send(1, bytes).done()});
   two.bind(1, {two.block().receive(0, bytes).done()});
   CHECK(two.refusal() == beyond + "the link from gpu 0 to gpu 1");
   ProgramCase halves(2);
-  halves.machine.network.packet = 1 << 30;
+  halves.machine.network.packet = Bytes{1 << 30};
   halves.bind(0, {halves.block().send(1, bytes / 2).send(1, bytes / 2).done()});
   halves.bind(1, {halves.block().receive(0, bytes / 2).receive(0, bytes / 2).done()});
   CHECK(halves.refusal() == beyond + "the link from gpu 0 to gpu 1");

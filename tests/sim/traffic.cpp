@@ -149,7 +149,7 @@ std::shared_ptr<const machine::Router> shortest_ways(const machine::Network& net
 
 machine::Network finish_network(machine::NetworkBuilder& builder, std::int64_t packet) {
   machine::Network network = builder.finish();
-  network.packet = packet;
+  network.packet = Bytes{packet};
   network.router = shortest_ways(network);
   return network;
 }
@@ -157,7 +157,8 @@ machine::Network finish_network(machine::NetworkBuilder& builder, std::int64_t p
 machine::Network chain(const std::vector<std::int64_t>& bandwidths, Time latency, std::int64_t packet) {
   machine::NetworkBuilder builder(static_cast<NodeId>(bandwidths.size() + 1));
   const std::uint16_t type = builder.link_class("wire");
-  for (NodeId i = 0; i < bandwidths.size(); ++i) builder.add_link(i, i + 1, bandwidths[i], latency, type);
+  for (NodeId i = 0; i < bandwidths.size(); ++i)
+    builder.add_link(i, i + 1, BytesPerSecond{bandwidths[i]}, Duration{latency}, type);
   return finish_network(builder, packet);
 }
 

@@ -218,7 +218,8 @@ TEST_CASE("kernels at transaction level: GPUs that join early wait for the late 
   const auto times = [&](const program::Kernel& kernel, Time joins_late) {
     machine::NetworkBuilder builder(3);
     const std::uint16_t type = builder.link_class("wire");
-    for (machine::NodeId i = 0; i < 3; ++i) builder.add_link(i, (i + 1) % 3, 75'000'000'000, 500 * nanosecond, type);
+    for (machine::NodeId i = 0; i < 3; ++i)
+      builder.add_link(i, (i + 1) % 3, BytesPerSecond{75'000'000'000}, Duration{500 * nanosecond}, type);
     ProgramCase made(machine_of(finish_network(builder, 64 << 10)));
     made.machine.device.transaction = gpu();
     made.group({0, 1, 2});

@@ -67,7 +67,7 @@ struct TestJob {
   TestJob(std::uint32_t devices, workload::Model model_in, std::int64_t global_batch)
       : machine(program::nodes_of(devices, 8)), model(std::move(model_in)) {
     machine.name = "test machine";
-    machine.device.memory_bandwidth = 1'000'000'000'000;
+    machine.device.memory_bandwidth = BytesPerSecond{1'000'000'000'000};
     workload.global_batch = global_batch;
   }
 

@@ -13,7 +13,7 @@ TestJob job(workload::Phase phase) {
   TestJob job(8, strategy::gpt(1, 1024, 8), 2);
   job.workload.sequence = 256;
   job.workload.phase = phase;
-  job.machine.device.peak["fp16"] = 100'000'000'000'000;
+  job.machine.device.peak["fp16"] = FlopPerSecond{100'000'000'000'000};
   job.machine.device.transaction = machine::GpuSpec{};
   return job;
 }

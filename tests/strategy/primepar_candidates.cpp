@@ -34,9 +34,9 @@ class ByBytes final : public program::Evaluator {
 TestJob job(std::uint32_t devices = 4) {
   TestJob job(devices, gpt(2, 128, 8), 8);
   job.workload.sequence = 64;
-  job.machine.device.peak["fp16"] = 100'000'000'000'000;
-  job.machine.device.memory_bandwidth = 1'000'000'000'000;
-  job.machine.device.memory_capacity = 16'000'000'000;
+  job.machine.device.peak["fp16"] = FlopPerSecond{100'000'000'000'000};
+  job.machine.device.memory_bandwidth = BytesPerSecond{1'000'000'000'000};
+  job.machine.device.memory_capacity = Bytes{16'000'000'000};
   return job;
 }
 

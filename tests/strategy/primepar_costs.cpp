@@ -112,7 +112,7 @@ TEST_CASE("primepar: all-reduces cost what the evaluator says of two sizes, in a
 TEST_CASE("primepar: products at transaction level cost the product and its sum, beside it near memory") {
   strategy::TestJob test(8, strategy::gpt(1, 128, 8), 8);
   test.machine.device.transaction = machine::GpuSpec{};
-  test.machine.device.peak["fp16"] = 100'000'000'000'000;
+  test.machine.device.peak["fp16"] = FlopPerSecond{100'000'000'000'000};
   const auto own = std::make_shared<MadeUpEvaluator>();
   MadeUpEvaluator& evaluator = *own;
   test.evaluator = own;

@@ -17,7 +17,7 @@ namespace {
 TestJob job(std::uint32_t devices = 8) {
   TestJob job(devices, gpt(3, 128, 8), 8);
   job.workload.sequence = 64;
-  job.machine.device.peak["fp16"] = 100'000'000'000'000;
+  job.machine.device.peak["fp16"] = FlopPerSecond{100'000'000'000'000};
   return job;
 }
 
@@ -162,7 +162,7 @@ TEST_CASE("primepar: a search foresees the peak of the fullest device") {
   for (const Kind& kind : kinds) {
     TestJob one(8, gpt(4, 16 * kind.heads, kind.heads), 16);
     one.workload.sequence = 64;
-    one.machine.device.peak["fp16"] = 100'000'000'000'000;
+    one.machine.device.peak["fp16"] = FlopPerSecond{100'000'000'000'000};
     TestJob of_micro_batch = one;
     of_micro_batch.workload.global_batch /= kind.passes.micro_batches;
     for (std::uint64_t number = 0; number < 30; ++number) {
@@ -299,7 +299,7 @@ TEST_CASE("primepar: layers that recompute keep what they read, and run forward 
 TEST_CASE("primepar: the slides' MLP sums 604.0 MB a device in the baseline, 201.3 MB with P") {
   TestJob one(8, gpt(1, 12288, 96), 8);
   one.workload.sequence = 2048;
-  one.machine.device.peak["fp16"] = 125'000'000'000'000;
+  one.machine.device.peak["fp16"] = FlopPerSecond{125'000'000'000'000};
   const auto of = [&](const std::string& text) {
     const Plan plan = one.plan(text, primepar::kind());
     REQUIRE(one.diagnostics.ok());

@@ -22,8 +22,8 @@ struct Scripted {
 
   explicit Scripted(const std::string& text, machine::Machine on = program::nodes_of(8, 4)) : machine(std::move(on)) {
     machine.device.name = "test gpu";
-    machine.device.memory_bandwidth = 1'000'000'000'000;
-    machine.device.peak["fp16"] = 1'000'000'000'000;
+    machine.device.memory_bandwidth = BytesPerSecond{1'000'000'000'000};
+    machine.device.peak["fp16"] = FlopPerSecond{1'000'000'000'000};
     const auto table = config::parse_toml(text, "s.toml", diagnostics);
     TestJob job(8, {}, 1);
     const program::search::Evaluations evaluations = job.evaluations();

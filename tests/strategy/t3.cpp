@@ -14,7 +14,7 @@ namespace {
 TestJob job() {
   TestJob job(8, strategy::gpt(2, 1024, 8), 2);
   job.workload.sequence = 256;
-  job.machine.device.peak["fp16"] = 100'000'000'000'000;
+  job.machine.device.peak["fp16"] = FlopPerSecond{100'000'000'000'000};
   job.machine.device.transaction = machine::GpuSpec{};
   return job;
 }

@@ -50,8 +50,8 @@ TEST_CASE("contract of a cost model") {
       // Positive, the same each time, never shorter than peak and bandwidth allow.
       CHECK(time > 0);
       CHECK(model->time(op, device) == time);
-      CHECK(time >= duration_at_rate(op.bytes_read + op.bytes_written, device.memory_bandwidth));
-      CHECK(time >= duration_at_rate(op.flops, device.peak.at("fp16")));
+      CHECK(time >= duration_at_rate(Bytes{op.bytes_read + op.bytes_written}, device.memory_bandwidth));
+      CHECK(time >= duration_at_rate(Flop{op.flops}, device.peak.at("fp16")));
       // The additions of a collective run inside its kernel: memory time alone.
       const Time launch = op.kind == OperatorKind::addition ? 0 : microsecond;
       CHECK(with_launch->time(op, device) >= time + launch);
@@ -113,7 +113,7 @@ TEST_CASE("a datatype without a peak is refused where the matrix units work, and
 
 TEST_CASE("work that would outlast simulated time is refused") {
   machine::DeviceSpec slow = round_device();
-  slow.memory_bandwidth = 1;
+  slow.memory_bandwidth = BytesPerSecond{1};
   for (const CostModelKind& kind : cost_model_kinds()) {
     const auto model = cost_model("model = \"" + kind.name + "\"\n");
     CHECK_THROWS_WITH(model->time(streaming(OperatorKind::copy, "copy", 100'000'000, 0, "fp16"), slow),

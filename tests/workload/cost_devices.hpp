@@ -9,9 +9,9 @@ namespace tessera::workload {
 inline machine::DeviceSpec round_device() {
   machine::DeviceSpec device;
   device.name = "round";
-  device.peak = {{"fp16", 8'000'000'000'000}, {"bf16", 8'000'000'000'000}};
-  device.memory_bandwidth = 1'000'000'000'000;
-  device.memory_capacity = 1'000'000'000;
+  device.peak = {{"fp16", FlopPerSecond{8'000'000'000'000}}, {"bf16", FlopPerSecond{8'000'000'000'000}}};
+  device.memory_bandwidth = BytesPerSecond{1'000'000'000'000};
+  device.memory_capacity = Bytes{1'000'000'000};
   device.cores = 4;
   device.clock = 1'000'000'000;
   return device;
@@ -21,9 +21,9 @@ inline machine::DeviceSpec round_device() {
 inline machine::DeviceSpec a100() {
   machine::DeviceSpec device;
   device.name = "A100";
-  device.peak = {{"fp16", 312'000'000'000'000}, {"fp32", 19'500'000'000'000}};
-  device.memory_bandwidth = 2'039'000'000'000;
-  device.memory_capacity = 80'000'000'000;
+  device.peak = {{"fp16", FlopPerSecond{312'000'000'000'000}}, {"fp32", FlopPerSecond{19'500'000'000'000}}};
+  device.memory_bandwidth = BytesPerSecond{2'039'000'000'000};
+  device.memory_capacity = Bytes{80'000'000'000};
   device.cores = 108;
   device.clock = 1'410'000'000;
   return device;

@@ -4,8 +4,8 @@
 //   const Schema<LinkSpec>& link_schema() {
 //     static const Schema<LinkSpec> schema = [] {
 //       Schema<LinkSpec> s("machine.link", "A point-to-point link, per direction.");
-//       s.quantity("bandwidth", &LinkSpec::bandwidth, Unit::bandwidth, "per direction").at_least("1 B/s");
-//       s.quantity("latency", &LinkSpec::latency, Unit::time, "propagation").otherwise("500 ns");
+//       s.quantity("bandwidth", &LinkSpec::bandwidth, "per direction").at_least("1 B/s");  // a BytesPerSecond
+//       s.quantity("latency", &LinkSpec::latency, "propagation").otherwise("500 ns");      // a Duration
 //       return s;
 //     }();
 //     return schema;
@@ -23,6 +23,8 @@
 #include <variant>
 #include <vector>
 
+#include "tessera/base/quantities.hpp"
+
 namespace tessera::config {
 
 /// What a quantity measures; fixes the suffixes that are accepted and the integer that is stored:
@@ -36,6 +38,19 @@ enum class Unit { time, bytes, bandwidth, compute, frequency };
 [[nodiscard]] std::string format_quantity(std::int64_t value, Unit unit);
 /// For people: three significant digits, "18.1 s", "1.32 ms", "74.2 GB".
 [[nodiscard]] std::string format_rounded(std::int64_t value, Unit unit);
+/// How quantities of a type of their own are written; there is no text of a Flop.
+[[nodiscard]] constexpr Unit unit_of(Duration) { return Unit::time; }
+[[nodiscard]] constexpr Unit unit_of(Bytes) { return Unit::bytes; }
+[[nodiscard]] constexpr Unit unit_of(BytesPerSecond) { return Unit::bandwidth; }
+[[nodiscard]] constexpr Unit unit_of(FlopPerSecond) { return Unit::compute; }
+template <class U>
+[[nodiscard]] std::string format_quantity(Quantity<U> quantity) {
+  return format_quantity(quantity.value(), unit_of(quantity));
+}
+template <class U>
+[[nodiscard]] std::string format_rounded(Quantity<U> quantity) {
+  return format_rounded(quantity.value(), unit_of(quantity));
+}
 /// All suffixes that parse_quantity accepts, smallest first in each family of prefixes.
 [[nodiscard]] std::vector<std::string> unit_suffixes(Unit unit);
 /// The nearest of `choices` when it is near enough to be a typing error; empty otherwise.
@@ -223,6 +238,8 @@ class Schema : public SchemaBase {
   using SchemaBase::SchemaBase;
 
   FieldHandle quantity(const std::string& key, std::int64_t T::*member, Unit unit, const std::string& help);
+  template <class U>
+  FieldHandle quantity(const std::string& key, Quantity<U> T::*member, const std::string& help);  ///< the type's unit
   FieldHandle integer(const std::string& key, std::int64_t T::*member, const std::string& help);
   FieldHandle integer(const std::string& key, int T::*member, const std::string& help);
   FieldHandle number(const std::string& key, double T::*member, const std::string& help);  ///< no unit: ratios

@@ -112,6 +112,15 @@ FieldHandle Schema<T>::quantity(const std::string& key, std::int64_t T::*member,
 }
 
 template <class T>
+template <class U>
+FieldHandle Schema<T>::quantity(const std::string& key, Quantity<U> T::*member, const std::string& help) {
+  detail::Access<std::int64_t> count{
+      [member](const void* object) { return (static_cast<const T*>(object)->*member).value(); },
+      [member](void* object, std::int64_t value) { static_cast<T*>(object)->*member = Quantity<U>{value}; }};
+  return this->add(detail::quantity_field(key, help, std::move(count), unit_of(Quantity<U>{})));
+}
+
+template <class T>
 FieldHandle Schema<T>::integer(const std::string& key, std::int64_t T::*member, const std::string& help) {
   using Limits = std::numeric_limits<std::int64_t>;
   return this->add(

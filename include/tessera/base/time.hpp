@@ -52,13 +52,4 @@ constexpr Time saturating_times(std::int64_t count, Time duration) {
   return product;
 }
 
-/// Time that `amount` takes at `rate` per second (bytes and bytes/s, FLOP and FLOP/s), rounded up to
-/// a whole picosecond, and at most `never`. The product is formed in 128 bits. rate > 0, amount >= 0.
-constexpr Time duration_at_rate(std::int64_t amount, std::int64_t rate) {
-  const auto scaled = static_cast<Uint128>(amount) * 1'000'000'000'000U;
-  const auto divisor = static_cast<Uint128>(rate);
-  const Uint128 duration = (scaled + divisor - 1) / divisor;
-  return duration < static_cast<Uint128>(never) ? static_cast<Time>(duration) : never;
-}
-
 }  // namespace tessera

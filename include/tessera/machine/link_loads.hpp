@@ -19,7 +19,7 @@ class LinkLoads {
     Time latency = 0;                ///< of the longest way
   };
 
-  void add(int from, int to, std::int64_t bytes);
+  void add(int from, int to, Bytes bytes);
   /// Of what was added, which is forgotten.
   [[nodiscard]] Burden burden();
   /// Until the link with the most to do has done so many times that burden, and the farthest message has arrived, in

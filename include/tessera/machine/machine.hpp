@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tessera/base/time.hpp"
+#include "tessera/base/quantities.hpp"
 #include "tessera/machine/gpu.hpp"
 
 namespace tessera::machine {
@@ -21,21 +21,21 @@ inline constexpr LinkId no_link = ~LinkId{0};
 /// One accelerator: a GPU, a wafer die or a chiplet.
 struct DeviceSpec {
   std::string name;
-  std::map<std::string, std::int64_t> peak;  ///< FLOP/s by datatype: "fp16", "bf16", "tf32", "fp32", "fp8", "int8"
-  std::int64_t memory_bandwidth = 0;         ///< B/s
-  std::int64_t memory_capacity = 0;          ///< B
-  std::int64_t cores = 1;                    ///< SMs, CUs or cores: the unit of wave quantisation
-  std::int64_t cache = 0;                    ///< B of last-level cache, 0 when unknown
-  std::int64_t clock = 0;                    ///< Hz, 0 when unknown
-  std::optional<GpuSpec> transaction;        ///< for simulation at transaction level
+  std::map<std::string, FlopPerSecond> peak;  ///< by datatype: "fp16", "bf16", "tf32", "fp32", "fp8", "int8"
+  BytesPerSecond memory_bandwidth;
+  Bytes memory_capacity;
+  std::int64_t cores = 1;              ///< SMs, CUs or cores: the unit of wave quantisation
+  Bytes cache;                         ///< last-level cache, 0 when unknown
+  std::int64_t clock = 0;              ///< Hz, 0 when unknown
+  std::optional<GpuSpec> transaction;  ///< for simulation at transaction level
 };
 
 /// One directed link of the network, a FIFO server.
 struct Link {
   NodeId from = 0;
   NodeId to = 0;
-  std::int64_t bandwidth = 0;    ///< B/s, more than 0, faults applied
-  Time latency = 0;              ///< ps
+  BytesPerSecond bandwidth;  ///< more than 0, faults applied
+  Duration latency;
   std::uint16_t link_class = 0;  ///< index into Network::link_classes
   bool dead = false;             ///< a fault, or an end that is dead: no route uses it
 };
@@ -60,7 +60,7 @@ struct Network {
   std::vector<std::string> link_classes;  ///< "nvlink", "nic", "fabric", "d2d", ...: for results and figures
   std::vector<std::string> switch_names;  ///< by switch, "nvswitch 3", "leaf 0", "core"
   std::shared_ptr<const Router> router;
-  std::int64_t packet = 0;  ///< B, messages are cut into packets of this size
+  Bytes packet;  ///< messages are cut into packets of this size
 
   [[nodiscard]] NodeId nodes() const { return devices + switches; }
 };

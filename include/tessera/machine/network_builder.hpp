@@ -19,10 +19,9 @@ class NetworkBuilder {
   NodeId add_switch(const std::string& name);
   /// Index of the class of that name, new when it is the first of it.
   std::uint16_t link_class(const std::string& name);
-  /// One direction. Bandwidth in B/s, more than 0; latency in ps, not negative; both ends exist (InternalError
-  /// otherwise).
-  void add_link(NodeId from, NodeId to, std::int64_t bandwidth, Time latency, std::uint16_t link_class);
-  void add_links_both_ways(NodeId a, NodeId b, std::int64_t bandwidth, Time latency, std::uint16_t link_class);
+  /// One direction. Bandwidth more than 0, latency not negative; both ends exist (InternalError otherwise).
+  void add_link(NodeId from, NodeId to, BytesPerSecond bandwidth, Duration latency, std::uint16_t link_class);
+  void add_links_both_ways(NodeId a, NodeId b, BytesPerSecond bandwidth, Duration latency, std::uint16_t link_class);
 
   /// The network, without router and packet size. The builder is empty afterwards.
   [[nodiscard]] Network finish();

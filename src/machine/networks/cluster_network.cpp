@@ -10,8 +10,8 @@ namespace {
 
 /// A latency that is stated end to end, divided between the two hops of a switch. The first hop gets the odd
 /// picosecond: it is the one that crosses ranks, whose latency is lookahead.
-Time before_switch(Time latency) { return latency - latency / 2; }
-Time behind_switch(Time latency) { return latency / 2; }
+Duration before_switch(Duration latency) { return latency - latency / 2; }
+Duration behind_switch(Duration latency) { return latency / 2; }
 
 class ClusterBuilder {
  public:
@@ -47,7 +47,7 @@ class ClusterBuilder {
     const NodeId first = node * size;
     if (size == 1) return;
     const std::uint16_t type = builder_.link_class("nvlink");
-    const auto link = [&](NodeId from, NodeId to, Time latency) {
+    const auto link = [&](NodeId from, NodeId to, Duration latency) {
       builder_.add_link(from, to, shape_.nvlink_bandwidth, latency, type);
     };
     for (NodeId i = 0; i < size; ++i) {

@@ -9,24 +9,24 @@ namespace tessera::machine {
 
 enum class Inside { nvswitch, ring, fully_connected };
 
-/// Shape and link speeds of a cluster. Bandwidths in B/s per direction, what packet headers take already taken off.
+/// Shape and link speeds of a cluster. Bandwidths are per direction, what packet headers take already taken off.
 struct ClusterShape {
   NodeId nodes = 1;
   NodeId gpus_per_node = 1;
   Inside inside = Inside::nvswitch;
-  std::int64_t nvlink_bandwidth = 0;
-  Time nvlink_latency = 0;  ///< from GPU to GPU
+  BytesPerSecond nvlink_bandwidth;
+  Duration nvlink_latency;  ///< from GPU to GPU
 
   NodeId nics_per_node = 1;  ///< divides gpus_per_node
-  std::int64_t nic_bandwidth = 0;
-  Time nic_latency = 0;             ///< from NIC to NIC through one switch
-  std::int64_t pcie_bandwidth = 0;  ///< only where GPUs share a NIC
-  Time pcie_latency = 0;
+  BytesPerSecond nic_bandwidth;
+  Duration nic_latency;           ///< from NIC to NIC through one switch
+  BytesPerSecond pcie_bandwidth;  ///< only where GPUs share a NIC
+  Duration pcie_latency;
 
   NodeId nodes_per_leaf = 0;  ///< of a fat tree; 0: one switch joins all
   NodeId spines = 1;
-  std::int64_t uplink_bandwidth = 0;  ///< of one link between a leaf and a spine
-  Time uplink_latency = 0;
+  BytesPerSecond uplink_bandwidth;  ///< of one link between a leaf and a spine
+  Duration uplink_latency;
 
   [[nodiscard]] NodeId devices() const { return nodes * gpus_per_node; }
   [[nodiscard]] bool shares_nics() const { return nics_per_node < gpus_per_node; }

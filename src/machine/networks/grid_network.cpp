@@ -48,8 +48,8 @@ NodeId neighbour(const Grid& grid, Position at, Direction direction) {
 struct GridSpec {
   int columns = 0;
   int rows = 0;
-  std::int64_t bandwidth = 0;
-  Time latency = 0;
+  BytesPerSecond bandwidth;
+  Duration latency;
 };
 
 std::shared_ptr<const config::Schema<GridSpec>> grid_schema(const GridKind& kind) {
@@ -58,10 +58,10 @@ std::shared_ptr<const config::Schema<GridSpec>> grid_schema(const GridKind& kind
   schema->integer("columns", &GridSpec::columns, kind.noun + "s in x").at_least("1").at_most("65536");
   schema->integer("rows", &GridSpec::rows, kind.noun + "s in y").at_least("1").at_most("65536");
   schema
-      ->quantity("bandwidth", &GridSpec::bandwidth, config::Unit::bandwidth,
+      ->quantity("bandwidth", &GridSpec::bandwidth,
                  "of one link between two neighbours, per direction (not the sum over the edges)")
       .at_least("1 B/s");
-  schema->quantity("latency", &GridSpec::latency, config::Unit::time, "of each link").at_least("1 ps").at_most("1 s");
+  schema->quantity("latency", &GridSpec::latency, "of each link").at_least("1 ps").at_most("1 s");
   return schema;
 }
 
@@ -83,7 +83,7 @@ LinkId GridRouter::next(NodeId at, NodeId to) const {
   return link;
 }
 
-void build_grid(const Grid& grid, std::int64_t bandwidth, Time latency, const std::string& link_class,
+void build_grid(const Grid& grid, BytesPerSecond bandwidth, Duration latency, const std::string& link_class,
                 Machine& machine) {
   const auto devices = static_cast<NodeId>(grid.columns) * static_cast<NodeId>(grid.rows);
   NetworkBuilder builder(devices);

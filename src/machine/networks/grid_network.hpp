@@ -10,7 +10,7 @@ namespace tessera::machine {
 
 /// Network, places and grid. The links of a device lead east (x + 1), west, south (y + 1) and north, those that exist,
 /// in this order; around a torus dimension of two there is one link, not two.
-void build_grid(const Grid& grid, std::int64_t bandwidth, Time latency, const std::string& link_class,
+void build_grid(const Grid& grid, BytesPerSecond bandwidth, Duration latency, const std::string& link_class,
                 Machine& machine);
 
 /// Dimension order: along the row to the right column, then along the column. On a torus the shorter way round, east

@@ -8,8 +8,8 @@
 namespace tessera::machine {
 
 struct RingLinks {
-  std::int64_t bandwidth = 0;  ///< B/s, of each direction
-  Time latency = 0;            ///< ps
+  BytesPerSecond bandwidth;  ///< of each direction
+  Duration latency;
   bool both_ways = true;
 };
 

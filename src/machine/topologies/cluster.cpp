@@ -13,24 +13,23 @@ struct ClusterSpec {
   int nodes = 0;
   int gpus_per_node = 0;
   Inside inside = Inside::nvswitch;
-  std::int64_t nvlink_bandwidth = 0;
-  Time nvlink_latency = 0;
+  BytesPerSecond nvlink_bandwidth;
+  Duration nvlink_latency;
   double nvlink_efficiency = 1;
   int nics_per_node = 0;
-  std::int64_t nic_bandwidth = 0;
-  Time nic_latency = 0;
+  BytesPerSecond nic_bandwidth;
+  Duration nic_latency;
   double nic_efficiency = 1;
-  std::int64_t pcie_bandwidth = 0;
-  Time pcie_latency = 0;
+  BytesPerSecond pcie_bandwidth;
+  Duration pcie_latency;
   std::string fabric;
   int nodes_per_leaf = 0;
   int spines = 1;
   double oversubscription = 1;
-  Time spine_latency = 0;
+  Duration spine_latency;
 };
 
 void declare_nodes(config::Schema<ClusterSpec>& s) {
-  using config::Unit;
   s.also_accept("kind", "\"cluster\"");
   s.integer("nodes", &ClusterSpec::nodes, "number of nodes").at_least("1").at_most(std::to_string(most_devices));
   s.integer("gpus_per_node", &ClusterSpec::gpus_per_node, "GPUs in a node").at_least("1").at_most("1024");
@@ -39,10 +38,10 @@ void declare_nodes(config::Schema<ClusterSpec>& s) {
            "what joins the GPUs of a node: a non-blocking switch, a ring both ways round, or a link for each pair")
       .otherwise("switch");
   s.quantity(
-       "nvlink_bandwidth", &ClusterSpec::nvlink_bandwidth, Unit::bandwidth,
+       "nvlink_bandwidth", &ClusterSpec::nvlink_bandwidth,
        "inside a node, per direction: of a GPU's port on the switch, of one ring link, or of the link of one pair")
       .at_least("1 B/s");
-  s.quantity("nvlink_latency", &ClusterSpec::nvlink_latency, Unit::time,
+  s.quantity("nvlink_latency", &ClusterSpec::nvlink_latency,
              "from GPU to GPU inside a node; half of it in front of a switch, half behind")
       .at_least("1 ps")
       .at_most("1 s");
@@ -54,17 +53,15 @@ void declare_nodes(config::Schema<ClusterSpec>& s) {
 }
 
 void declare_fabric(config::Schema<ClusterSpec>& s) {
-  using config::Unit;
   s.integer("nics_per_node", &ClusterSpec::nics_per_node,
             "NICs of a node, a divisor of gpus_per_node; one for each GPU when absent. GPUs that share a NIC reach it "
             "over PCIe")
       .at_least("1")
       .optional();
-  s.quantity("nic_bandwidth", &ClusterSpec::nic_bandwidth, Unit::bandwidth,
-             "of one NIC, per direction; required with several nodes")
+  s.quantity("nic_bandwidth", &ClusterSpec::nic_bandwidth, "of one NIC, per direction; required with several nodes")
       .at_least("1 B/s")
       .optional();
-  s.quantity("nic_latency", &ClusterSpec::nic_latency, Unit::time,
+  s.quantity("nic_latency", &ClusterSpec::nic_latency,
              "from NIC to NIC through one switch, half of it in front of the switch; required with several nodes")
       .at_least("1 ps")
       .at_most("1 s")
@@ -74,11 +71,11 @@ void declare_fabric(config::Schema<ClusterSpec>& s) {
       .at_least("0.01")
       .at_most("1")
       .otherwise("1.0");
-  s.quantity("pcie_bandwidth", &ClusterSpec::pcie_bandwidth, Unit::bandwidth,
+  s.quantity("pcie_bandwidth", &ClusterSpec::pcie_bandwidth,
              "between a GPU and a NIC that it shares, per direction; required where NICs are shared")
       .at_least("1 B/s")
       .optional();
-  s.quantity("pcie_latency", &ClusterSpec::pcie_latency, Unit::time, "between a GPU and a NIC that it shares")
+  s.quantity("pcie_latency", &ClusterSpec::pcie_latency, "between a GPU and a NIC that it shares")
       .at_least("1 ps")
       .at_most("1 s")
       .otherwise("1 us");
@@ -97,7 +94,7 @@ void declare_fabric(config::Schema<ClusterSpec>& s) {
       .at_least("0.01")
       .at_most("1000")
       .otherwise("1.0");
-  s.quantity("spine_latency", &ClusterSpec::spine_latency, Unit::time, "of each link between a leaf and a spine")
+  s.quantity("spine_latency", &ClusterSpec::spine_latency, "of each link between a leaf and a spine")
       .at_least("1 ps")
       .at_most("1 s")
       .otherwise("500 ns");
@@ -170,8 +167,8 @@ bool check(const ClusterSpec& spec, const config::Table& table, config::Diagnost
   return checks.ok();
 }
 
-std::int64_t scaled(std::int64_t bandwidth, double factor) {
-  return std::max<std::int64_t>(1, std::llround(static_cast<double>(bandwidth) * factor));
+BytesPerSecond scaled(BytesPerSecond bandwidth, double factor) {
+  return BytesPerSecond{std::max<std::int64_t>(1, std::llround(static_cast<double>(bandwidth.value()) * factor))};
 }
 
 ClusterShape shape_of(const ClusterSpec& spec) {

@@ -8,8 +8,8 @@ namespace {
 
 struct PackageSpec {
   int chiplets = 0;
-  std::int64_t bandwidth = 0;
-  Time latency = 0;
+  BytesPerSecond bandwidth;
+  Duration latency;
 };
 
 const config::Schema<PackageSpec>& package_schema() {
@@ -20,8 +20,8 @@ const config::Schema<PackageSpec>& package_schema() {
     s.integer("chiplets", &PackageSpec::chiplets, "number of chiplets")
         .at_least("1")
         .at_most(std::to_string(most_devices));
-    s.quantity("bandwidth", &PackageSpec::bandwidth, config::Unit::bandwidth, "of each link").at_least("1 B/s");
-    s.quantity("latency", &PackageSpec::latency, config::Unit::time, "of each link").at_least("1 ps").at_most("1 s");
+    s.quantity("bandwidth", &PackageSpec::bandwidth, "of each link").at_least("1 B/s");
+    s.quantity("latency", &PackageSpec::latency, "of each link").at_least("1 ps").at_most("1 s");
     return s;
   }();
   return schema;

@@ -8,8 +8,8 @@ namespace {
 
 struct RingSpec {
   int devices = 0;
-  std::int64_t bandwidth = 0;
-  Time latency = 0;
+  BytesPerSecond bandwidth;
+  Duration latency;
   std::string direction;
 };
 
@@ -19,9 +19,8 @@ const config::Schema<RingSpec>& ring_schema() {
                                "GPUs on a ring, each linked to the next and to the one before.");
     s.also_accept("kind", "\"ring\"");
     s.integer("devices", &RingSpec::devices, "number of GPUs").at_least("1").at_most(std::to_string(most_devices));
-    s.quantity("bandwidth", &RingSpec::bandwidth, config::Unit::bandwidth, "of each link, per direction")
-        .at_least("1 B/s");
-    s.quantity("latency", &RingSpec::latency, config::Unit::time, "of each link").at_least("1 ps").at_most("1 s");
+    s.quantity("bandwidth", &RingSpec::bandwidth, "of each link, per direction").at_least("1 B/s");
+    s.quantity("latency", &RingSpec::latency, "of each link").at_least("1 ps").at_most("1 s");
     s.choice("direction", &RingSpec::direction, {"both", "up"},
              "links both ways round (the shorter way is taken, upwards on a tie), or to the next higher GPU only")
         .otherwise("both");

@@ -13,7 +13,7 @@ GemmKernel gemm_kernel(const Product& product, const machine::DeviceSpec& device
   gemm.shape.k = product.k;
   gemm.shape.order = TileOrder::column_major;
   gemm.shape.element = workload::bytes_per_element(datatype);
-  gemm.shape.peak = device.peak.at(datatype);
+  gemm.shape.peak = device.peak.at(datatype).value();
   gemm.map = address_map_index("ring-reduce-scatter");
   return gemm;
 }

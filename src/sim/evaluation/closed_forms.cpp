@@ -38,8 +38,8 @@ Time at_least(const machine::Machine& machine, DeviceId from, DeviceId to, std::
   std::int64_t rate = std::numeric_limits<std::int64_t>::max();
   for (machine::NodeId at = from; at != to;) {
     const machine::Link& link = network.links[network.router->next(at, to)];
-    latency = saturating_add(latency, link.latency);
-    rate = std::min(rate, link.bandwidth);
+    latency = saturating_add(latency, link.latency.value());
+    rate = std::min(rate, link.bandwidth.value());
     at = link.to;
   }
   return from == to ? 0 : saturating_add(latency, carried(bytes, rate));
@@ -122,7 +122,8 @@ Time kernel_time(const machine::Machine& machine, const program::Kernel& kernel,
   const std::int64_t chunk = copy.bytes / static_cast<std::int64_t>(members);
   const Time step = alone(machine, group.members[1], group.members[0], chunk);
   if (copy.kind == program::CopyKind::add)
-    return rounded(3.0 * static_cast<double>(copy.bytes) / static_cast<double>(device.memory_bandwidth) * second_ps);
+    return rounded(3.0 * static_cast<double>(copy.bytes) / static_cast<double>(device.memory_bandwidth.value()) *
+                   second_ps);
   return saturating_times(static_cast<std::int64_t>(members) - 1, step);
 }
 
@@ -189,7 +190,7 @@ program::Evaluation followed(const machine::Machine& machine, const program::Pro
   found.link_bytes = bytes_by_link(machine, program);
   for (std::size_t link = 0; link < found.link_bytes.size(); ++link) {
     if (found.link_bytes[link] == 0) continue;
-    found.time = std::max(found.time, carried(found.link_bytes[link], machine.network.links[link].bandwidth));
+    found.time = std::max(found.time, carried(found.link_bytes[link], machine.network.links[link].bandwidth.value()));
   }
   std::map<std::vector<program::BlockId>, std::int64_t> peaks;  // of devices that do the same
   for (DeviceId device = 0; device < program.devices.size(); ++device) {
@@ -231,7 +232,7 @@ program::Evaluation estimate(const machine::Machine& machine, const program::Pro
   rules.departure = [&](DeviceId from, DeviceId to, std::int64_t bytes) {
     if (from == to) return Time{0};
     const machine::Network& network = machine.network;
-    return duration_at_rate(bytes, network.links[network.router->next(from, to)].bandwidth);
+    return duration_at_rate(Bytes{bytes}, network.links[network.router->next(from, to)].bandwidth);
   };
   rules.joins = [&](std::uint32_t index, GroupId group) {
     return all_wait(program.collectives[index], program.groups[group]);

@@ -23,9 +23,9 @@ Time CostTable::beside(program::OperatorId id, const Taken& taken) {
     return std::max({all - part, all / 16, std::int64_t{1}});
   };
   left.cores = rest(device_->cores, taken.cores);
-  left.memory_bandwidth = rest(device_->memory_bandwidth, taken.memory_rate);
+  left.memory_bandwidth = BytesPerSecond{rest(device_->memory_bandwidth.value(), taken.memory_rate)};
   for (auto& [datatype, peak] : left.peak)
-    peak = static_cast<std::int64_t>(static_cast<Int128>(peak) * left.cores / device_->cores);
+    peak = FlopPerSecond{static_cast<std::int64_t>(static_cast<Int128>(peak.value()) * left.cores / device_->cores)};
   found->second = std::max(times_[id], time(program_->operators[id], left));
   return found->second;
 }

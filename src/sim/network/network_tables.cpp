@@ -9,12 +9,12 @@
 
 namespace tessera::sim {
 
-NetworkTables::NetworkTables(const machine::Network& network) : network_(&network), by_packet_(network.packet) {
+NetworkTables::NetworkTables(const machine::Network& network) : network_(&network), by_packet_(network.packet.value()) {
   std::map<std::int64_t, std::uint32_t> known;
   rate_of_link_.reserve(network.links.size());
   for (const machine::Link& link : network.links) {
-    const auto [found, added] = known.try_emplace(link.bandwidth, static_cast<std::uint32_t>(rates_.size()));
-    if (added) rates_.emplace_back(link.bandwidth);
+    const auto [found, added] = known.try_emplace(link.bandwidth.value(), static_cast<std::uint32_t>(rates_.size()));
+    if (added) rates_.emplace_back(link.bandwidth.value());
     rate_of_link_.push_back(found->second);
   }
   first_switch_link_ = network.first_link[network.devices];

@@ -18,7 +18,7 @@ class NetworkTables {
   static constexpr std::int64_t most_packets = 0x7FFF'FFFF;  ///< of a message
 
   [[nodiscard]] const machine::Network& network() const { return *network_; }
-  [[nodiscard]] std::int64_t packet() const { return network_->packet; }
+  [[nodiscard]] std::int64_t packet() const { return network_->packet.value(); }
   /// Packets of a message; one without bytes is one packet without bytes. More than 2^31 - 1: InputError.
   [[nodiscard]] std::uint32_t packets(std::int64_t bytes) const {
     const std::int64_t count = bytes == 0 ? 1 : by_packet_.quotient(bytes - 1) + 1;

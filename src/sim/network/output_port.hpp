@@ -69,7 +69,7 @@ class OutputPort {
   using Stream = PortState::Stream;
 
   [[nodiscard]] const Rate& rate() const { return tables_->rate(link_); }
-  [[nodiscard]] Time latency() const { return tables_->link(link_).latency; }
+  [[nodiscard]] Time latency() const { return tables_->link(link_).latency.value(); }
   [[nodiscard]] Time free_at() const { return state_.busy.end(rate()); }
   [[nodiscard]] Turn turn_of(const Stream& stream) const;
   [[nodiscard]] std::uint32_t packets_before(const Turn& turn) const;

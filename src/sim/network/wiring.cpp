@@ -23,7 +23,8 @@ void Wiring::add_links_to_devices(const NetworkTables& tables) {
   const auto& links = tables.network().links;
   for (machine::LinkId id = 0; id < links.size(); ++id) {
     if (links[id].dead || !tables.is_device(links[id].to)) continue;
-    links_.push_back({tables.server(id), links[id].to, links[id].latency, pdes::protocol_info<NetworkProtocol>()});
+    links_.push_back(
+        {tables.server(id), links[id].to, links[id].latency.value(), pdes::protocol_info<NetworkProtocol>()});
   }
 }
 
@@ -52,7 +53,7 @@ void Wiring::add_route(const NetworkTables& tables, machine::NodeId from, machin
     if (next != machine::no_link && tables.is_device(node)) {
       may_pass_[node] = true;
     } else if (next != machine::no_link) {
-      links_.push_back({tables.server(link), tables.server(next), network.links[link].latency,
+      links_.push_back({tables.server(link), tables.server(next), network.links[link].latency.value(),
                         pdes::protocol_info<NetworkProtocol>()});
     }
     link = next;

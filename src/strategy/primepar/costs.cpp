@@ -72,10 +72,10 @@ std::vector<Time> handover_times(const Job& job, const Graph& graph, const Choic
   for (const Slices* slices : last.own()) {
     const int devices = slices->devices();  // so many on is the next stage
     for (int device = 0; device < devices; ++device)
-      loads.add(device, devices + device, graph.element * elements(*slices, handed_on(*slices), device));
+      loads.add(device, devices + device, Bytes{graph.element * elements(*slices, handed_on(*slices), device)});
     Time sum = loads.take();
     for (int device = 0; device < devices; ++device)
-      loads.add(devices + device, device, graph.element * elements(*slices, handed_back, device));
+      loads.add(devices + device, device, Bytes{graph.element * elements(*slices, handed_back, device)});
     add_to(sum, loads.take());
     found.push_back(saturating_times(passes.in_a_row(), sum));
   }

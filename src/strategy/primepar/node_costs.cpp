@@ -116,7 +116,7 @@ Time NodeCosts::product(const CutNode& cut, Phase phase) {
 Time NodeCosts::transfers(const CutNode& cut, Phase phase, int step, Time& additions) {
   bool across = false;
   const auto add = [&](const Move& move) {
-    loads_.add(move.from, move.to, graph_->element * move.elements);
+    loads_.add(move.from, move.to, Bytes{graph_->element * move.elements});
     across = across || is_across(move.from, move.to);
   };
   if (phase == Phase::gradient && step == 0) std::for_each(cut.weights_home.begin(), cut.weights_home.end(), add);

@@ -23,8 +23,9 @@ std::vector<Time> RedistributionTimes::times(std::size_t held) {
 }
 
 Time RedistributionTimes::uneven(std::size_t held, std::size_t needed, const Senders& senders) {
-  redistributions_.visit(senders, held, needed,
-                         [&](int from, int to, std::int64_t elements) { loads_->add(from, to, element_ * elements); });
+  redistributions_.visit(senders, held, needed, [&](int from, int to, std::int64_t elements) {
+    loads_->add(from, to, Bytes{element_ * elements});
+  });
   return loads_->take();
 }
 
@@ -35,7 +36,7 @@ RedistributionTimes::Known& RedistributionTimes::known(std::uint32_t senders) {
   const Senders& all = redistributions_.senders(senders);
   for (std::size_t to = 0; to < all.size(); ++to) {
     for (std::uint64_t left = all[to] & ~(std::uint64_t{1} << to); left != 0; left &= left - 1)
-      loads_->add(std::countr_zero(left), static_cast<int>(to), 1);
+      loads_->add(std::countr_zero(left), static_cast<int>(to), Bytes{1});
   }
   found.of_one_byte = loads_->burden();
   return found;

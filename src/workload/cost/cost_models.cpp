@@ -16,7 +16,7 @@ constexpr double picoseconds_per_second = 1e12;
 
 double peak_rate(const Operator& op, const machine::DeviceSpec& device) {
   const auto found = device.peak.find(op.datatype);
-  if (found != device.peak.end()) return static_cast<double>(found->second) / picoseconds_per_second;
+  if (found != device.peak.end()) return static_cast<double>(found->second.value()) / picoseconds_per_second;
   std::string known;
   for (const auto& peak : device.peak) known += (known.empty() ? "" : ", ") + peak.first;
   throw KeyError("workload.datatype",
@@ -66,7 +66,7 @@ double AttentionRate::flops_at_peak(const Operator& op) const {
 
 double memory_time(const Operator& op, const machine::DeviceSpec& device, double share) {
   const double bytes = static_cast<double>(op.bytes_read) + static_cast<double>(op.bytes_written);
-  return bytes * picoseconds_per_second / (static_cast<double>(device.memory_bandwidth) * share);
+  return bytes * picoseconds_per_second / (static_cast<double>(device.memory_bandwidth.value()) * share);
 }
 
 double launch(const Operator& op, Time launch_overhead) {

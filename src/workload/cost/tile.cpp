@@ -164,7 +164,7 @@ class Tile : public CostModel {
         unlimited ? std::numeric_limits<double>::infinity()
                   : static_cast<double>(parameters_.operand_bytes_per_clock) * static_cast<double>(device.clock) / 1e12;
     const double cores = static_cast<double>(device.cores);
-    const double memory = gemm_memory() * static_cast<double>(device.memory_bandwidth) / 1e12;
+    const double memory = gemm_memory() * static_cast<double>(device.memory_bandwidth.value()) / 1e12;
     return {cost::peak_rate(op, device) / cores, bytes, memory / cores};
   }
 

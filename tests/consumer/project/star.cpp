@@ -34,16 +34,16 @@ machine::Machine make_star(NodeId devices) {
   star.topology = "star";
   star.device_noun = "chip";
   star.device.name = "chip";
-  star.device.peak["fp16"] = 100'000'000'000'000;
-  star.device.memory_bandwidth = 1'000'000'000'000;
-  star.device.memory_capacity = 16'000'000'000;
+  star.device.peak["fp16"] = FlopPerSecond{100'000'000'000'000};
+  star.device.memory_bandwidth = BytesPerSecond{1'000'000'000'000};
+  star.device.memory_capacity = Bytes{16'000'000'000};
   for (NodeId device = 0; device < devices; ++device) {
-    builder.add_links_both_ways(device, hub, 100'000'000'000, 250 * nanosecond, spoke);
+    builder.add_links_both_ways(device, hub, BytesPerSecond{100'000'000'000}, Duration{250 * nanosecond}, spoke);
     star.places.push_back({0, static_cast<int>(device), 0});
   }
   star.network = builder.finish();
   star.network.router = std::make_shared<StarRouter>(devices);
-  star.network.packet = 4096;
+  star.network.packet = Bytes{4096};
   star.devices_per_node = static_cast<int>(devices);
   star.speed.assign(devices, 1.0);
   return star;
@@ -53,7 +53,7 @@ machine::Machine make_star(NodeId devices) {
 class MemoryOnly final : public workload::CostModel {
  public:
   Time time(const workload::Operator& op, const machine::DeviceSpec& device) const override {
-    return duration_at_rate(op.bytes_read + op.bytes_written, device.memory_bandwidth);
+    return duration_at_rate(Bytes{op.bytes_read + op.bytes_written}, device.memory_bandwidth);
   }
 };
 
