@@ -41,53 +41,53 @@ BlockBuilder& BlockBuilder::activity(Activity activity) {
   return *this;
 }
 
-BlockBuilder& BlockBuilder::add(Op op, std::uint32_t a, std::uint32_t b, std::uint32_t count, std::int64_t bytes) {
-  block_.code.push_back({op, activity_, label_, a, b, count, bytes});
+BlockBuilder& BlockBuilder::add(Op op, std::uint32_t a, std::uint32_t b, std::uint32_t count, Bytes bytes) {
+  block_.code.push_back({op, activity_, label_, a, b, count, bytes.value()});
   return *this;
 }
 
 BlockBuilder& BlockBuilder::compute(const workload::Operator& op, std::uint32_t times) {
   if (times == 0) return *this;
-  return add(Op::compute, index_of(program_->operators, op, std::equal_to<>()), 0, times, 0);
+  return add(Op::compute, index_of(program_->operators, op, std::equal_to<>()), 0, times);
 }
 
-BlockBuilder& BlockBuilder::send(std::uint32_t peer_slot, std::int64_t bytes, std::uint32_t channel) {
+BlockBuilder& BlockBuilder::send(std::uint32_t peer_slot, Bytes bytes, std::uint32_t channel) {
   return add(Op::send, peer_slot, channel, 1, bytes);
 }
 
-BlockBuilder& BlockBuilder::receive(std::uint32_t peer_slot, std::int64_t bytes, std::uint32_t channel) {
+BlockBuilder& BlockBuilder::receive(std::uint32_t peer_slot, Bytes bytes, std::uint32_t channel) {
   return add(Op::receive, peer_slot, channel, 1, bytes);
 }
 
-BlockBuilder& BlockBuilder::wait_sends() { return add(Op::wait_sends, 0, 0, 1, 0); }
+BlockBuilder& BlockBuilder::wait_sends() { return add(Op::wait_sends, 0, 0, 1); }
 
 BlockBuilder& BlockBuilder::collective(Collective collective) {
   const auto equal = [](const Collective& a, const Collective& b) { return same(a, b); };
-  return add(Op::collective, index_of(program_->collectives, collective, equal), 0, 1, 0);
+  return add(Op::collective, index_of(program_->collectives, collective, equal), 0, 1);
 }
 
 BlockBuilder& BlockBuilder::signal(std::uint32_t event, std::uint32_t count) {
-  return count == 0 ? *this : add(Op::signal, event, 0, count, 0);
+  return count == 0 ? *this : add(Op::signal, event, 0, count);
 }
 
 BlockBuilder& BlockBuilder::wait(std::uint32_t event, std::uint32_t count) {
-  return count == 0 ? *this : add(Op::wait, event, 0, count, 0);
+  return count == 0 ? *this : add(Op::wait, event, 0, count);
 }
 
-BlockBuilder& BlockBuilder::allocate(MemoryCategory category, std::int64_t bytes) {
-  return bytes == 0 ? *this : add(Op::allocate, 0, static_cast<std::uint32_t>(category), 1, bytes);
+BlockBuilder& BlockBuilder::allocate(MemoryCategory category, Bytes bytes) {
+  return bytes == Bytes{0} ? *this : add(Op::allocate, 0, static_cast<std::uint32_t>(category), 1, bytes);
 }
 
-BlockBuilder& BlockBuilder::release(MemoryCategory category, std::int64_t bytes) {
-  return bytes == 0 ? *this : add(Op::release, 0, static_cast<std::uint32_t>(category), 1, bytes);
+BlockBuilder& BlockBuilder::release(MemoryCategory category, Bytes bytes) {
+  return bytes == Bytes{0} ? *this : add(Op::release, 0, static_cast<std::uint32_t>(category), 1, bytes);
 }
 
 BlockBuilder& BlockBuilder::kernel(const Kernel& kernel) {
-  return add(Op::kernel, index_of(program_->kernels, kernel, std::equal_to<>()), 0, 1, 0);
+  return add(Op::kernel, index_of(program_->kernels, kernel, std::equal_to<>()), 0, 1);
 }
 
 BlockBuilder& BlockBuilder::call(BlockId block, std::uint32_t times) {
-  return times == 0 ? *this : add(Op::call, block, 0, times, 0);
+  return times == 0 ? *this : add(Op::call, block, 0, times);
 }
 
 BlockId BlockBuilder::done() {

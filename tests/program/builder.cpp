@@ -48,8 +48,8 @@ TEST_CASE("what does nothing is not stored") {
   const BlockId empty = BlockBuilder(program, "empty").done();
   const BlockId block = BlockBuilder(program, "nothing")
                             .compute(gemm(8), 0)
-                            .allocate(MemoryCategory::weights, 0)
-                            .release(MemoryCategory::weights, 0)
+                            .allocate(MemoryCategory::weights, Bytes{0})
+                            .release(MemoryCategory::weights, Bytes{0})
                             .signal(0, 0)
                             .wait(0, 0)
                             .call(empty, 0)
@@ -73,9 +73,9 @@ TEST_CASE("totals multiply through nested repeats and count what collectives sen
   reduce.algorithm = algorithm_index("ring");
   const BlockId layer = BlockBuilder(program, "layer").compute(gemm(1), 2).collective(reduce).done();
   const Kernel pass{CopyKernel{4000, CopyKind::reduce_scatter}}, other{CopyKernel{4000, CopyKind::all_gather}};
-  const BlockId micro = BlockBuilder(program, "micro-batch").call(layer, 5).send(0, 300).kernel(pass).done();
+  const BlockId micro = BlockBuilder(program, "micro-batch").call(layer, 5).send(0, Bytes{300}).kernel(pass).done();
   const BlockId main = BlockBuilder(program, "main").call(micro, 7).kernel(other).kernel(pass).done();
-  const BlockId side = BlockBuilder(program, "side").receive(0, 300).done();
+  const BlockId side = BlockBuilder(program, "side").receive(0, Bytes{300}).done();
   program.devices.resize(4);
   program.devices[2] = {{main, side}, {3}, {0}, 0};
   const ProgramTotals sum = totals(program, machine, 2);
@@ -95,7 +95,7 @@ TEST_CASE("totals beyond 2^63 are counted, not cut off") {
   Program program;
   workload::Operator large = gemm(1);
   large.flops = 1'000'000'000'000'000'000;
-  const BlockId step = BlockBuilder(program, "step").compute(large, 20).send(0, large.flops).done();
+  const BlockId step = BlockBuilder(program, "step").compute(large, 20).send(0, Bytes{large.flops}).done();
   const BlockId main = BlockBuilder(program, "main").call(step, 1'000'000).done();
   program.devices.resize(2);
   program.devices[0] = {{main}, {1}, {}, 0};

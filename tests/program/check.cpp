@@ -46,18 +46,19 @@ Collective all_reduce(std::int64_t bytes) {
 
 TEST_CASE("a program without mistakes has no problems") {
   Ring ring(4);
-  const BlockId inner = ring.block("step").send(0, 100).receive(1, 100).collective(all_reduce(64)).signal(0).done();
-  ring.run_all(ring.block().allocate(MemoryCategory::weights, 8).call(inner, 1'000'000).wait(0, 999'999).done());
+  const BlockId inner =
+      ring.block("step").send(0, Bytes{100}).receive(1, Bytes{100}).collective(all_reduce(64)).signal(0).done();
+  ring.run_all(ring.block().allocate(MemoryCategory::weights, Bytes{8}).call(inner, 1'000'000).wait(0, 999'999).done());
   for (DeviceProgram& device : ring.program.devices) device.events = 1;
   CHECK(ring.problems() == Texts{});
 }
 
 TEST_CASE("a receive without a sender, a send without a receiver") {
   Ring ring(4);
-  ring.run(3, ring.block().receive(1, 4'000'000).done());
+  ring.run(3, ring.block().receive(1, Bytes{4'000'000}).done());
   CHECK(ring.problems() ==
         Texts{"device 3 receives 4 MB from device 2 on channel 0, but device 2 sends nothing to it there"});
-  ring.run(2, ring.block().send(0, 4'000'000, 7).done());
+  ring.run(2, ring.block().send(0, Bytes{4'000'000}, 7).done());
   CHECK(ring.problems() ==
         Texts{"device 3 receives 4 MB from device 2 on channel 0, but device 2 sends nothing to it there",
               "device 2 sends 4 MB to device 3 on channel 7, but device 3 receives nothing from it there"});
@@ -66,10 +67,10 @@ TEST_CASE("a receive without a sender, a send without a receiver") {
 TEST_CASE("the first message that differs is found in loops that are nested differently") {
   Ring ring(2);
   // 6,000,000 messages of 10 bytes, but the sender's number 4,000,001 has 20.
-  const BlockId send10 = ring.block().send(0, 10).done();
+  const BlockId send10 = ring.block().send(0, Bytes{10}).done();
   const BlockId sends = ring.block().call(send10, 1000).done();
-  ring.run(0, ring.block().call(sends, 4000).send(0, 20).call(send10, 1'999'999).done());
-  const BlockId receives = ring.block().receive(1, 10).receive(1, 10).receive(1, 10).done();
+  ring.run(0, ring.block().call(sends, 4000).send(0, Bytes{20}).call(send10, 1'999'999).done());
+  const BlockId receives = ring.block().receive(1, Bytes{10}).receive(1, Bytes{10}).receive(1, Bytes{10}).done();
   ring.run(1, ring.block().call(receives, 2'000'000).done());
   CHECK(ring.problems() ==
         Texts{"device 0 to device 1 on channel 0: message 4000001 is sent with 20 B, but received with 10 B"});
@@ -77,8 +78,8 @@ TEST_CASE("the first message that differs is found in loops that are nested diff
 
 TEST_CASE("one message too few") {
   Ring ring(2);
-  ring.run(0, ring.block().send(0, 10).send(0, 10).done());
-  ring.run(1, ring.block().receive(0, 10).done());
+  ring.run(0, ring.block().send(0, Bytes{10}).send(0, Bytes{10}).done());
+  ring.run(1, ring.block().receive(0, Bytes{10}).done());
   CHECK(ring.problems() == Texts{"device 0 to device 1 on channel 0: sent 2 times, received once"});
 }
 
@@ -86,19 +87,19 @@ TEST_CASE("two slots that mean the same device are one sequence") {
   // On two devices next and previous are one: what is sent to the next and to the previous arrives in the order of the
   // code.
   Ring ring(2);
-  ring.run(0, ring.block().send(0, 10).send(1, 20).done());
-  ring.run(1, ring.block().receive(0, 10).receive(1, 20).done());
+  ring.run(0, ring.block().send(0, Bytes{10}).send(1, Bytes{20}).done());
+  ring.run(1, ring.block().receive(0, Bytes{10}).receive(1, Bytes{20}).done());
   CHECK(ring.problems() == Texts{});
-  ring.run(1, ring.block().receive(0, 20).receive(1, 10).done());
+  ring.run(1, ring.block().receive(0, Bytes{20}).receive(1, Bytes{10}).done());
   CHECK(ring.problems() ==
         Texts{"device 0 to device 1 on channel 0: message 1 is sent with 10 B, but received with 20 B"});
 }
 
 TEST_CASE("two streams may not share a channel or a group") {
   Ring ring(2);
-  const BlockId send = ring.block().send(0, 10).done();
+  const BlockId send = ring.block().send(0, Bytes{10}).done();
   ring.program.devices[0].streams = {send, send};
-  ring.run(1, ring.block().receive(0, 10).receive(0, 10).done());
+  ring.run(1, ring.block().receive(0, Bytes{10}).receive(0, Bytes{10}).done());
   CHECK(ring.problems() ==
         Texts{"device 0 sends to device 1 on channel 0 in streams 0 and 1: the order would depend on "
               "time, give each stream its own channel"});
@@ -216,7 +217,7 @@ TEST_CASE("a stream whose repeats run ahead of its own signals") {
 
 TEST_CASE("slots and indexes out of range, and slots that are not bound") {
   Ring ring(2);
-  ring.run(0, ring.block().send(2, 8).done());
+  ring.run(0, ring.block().send(2, Bytes{8}).done());
   CHECK(ring.problems() == Texts{"device 0, stream 0 uses peer slot 2 of 2"});
   ring.program.devices[0].peers.push_back(no_device);
   CHECK(ring.problems() == Texts{"device 0, stream 0 uses peer slot 2, which is not bound"});
@@ -246,9 +247,11 @@ TEST_CASE("blocks may not recurse") {
 
 TEST_CASE("memory that was never allocated, by whichever stream") {
   Ring ring(1);
-  const BlockId pass =
-      ring.block("pass").allocate(MemoryCategory::buffers, 10).release(MemoryCategory::buffers, 12).done();
-  ring.run(0, ring.block().allocate(MemoryCategory::buffers, 5).call(pass, 4).done());
+  const BlockId pass = ring.block("pass")
+                           .allocate(MemoryCategory::buffers, Bytes{10})
+                           .release(MemoryCategory::buffers, Bytes{12})
+                           .done();
+  ring.run(0, ring.block().allocate(MemoryCategory::buffers, Bytes{5}).call(pass, 4).done());
   CHECK(ring.problems() == Texts{"device 0 releases 3 B of buffers more than it has allocated"});
   // Stream 1 releases what stream 0 has allocated; 8 B are 3 B too many, whenever they are released.
   const BlockId five = ring.block("five").allocate(MemoryCategory::buffers, 5).done();
@@ -273,7 +276,7 @@ TEST_CASE("a program for another machine") {
 
 TEST_CASE("a mistake on thousands of devices is reported in a few lines") {
   Ring ring(3000);
-  ring.run_all(ring.block().receive(1, 8).done());
+  ring.run_all(ring.block().receive(1, Bytes{8}).done());
   const Texts problems = ring.problems();
   REQUIRE(problems.size() == 9);
   CHECK(problems.back() == "and 2992 more like these");
@@ -289,7 +292,7 @@ TEST_CASE("3,072 devices with large loops are checked in far less than a second"
   Collective tensor = all_reduce(1 << 20);
   tensor.group_slot = 1;
   BlockBuilder layer(ring.program, "layer");
-  for (int i = 0; i < 50; ++i) layer.collective(tensor).send(0, 100 + i).receive(1, 100 + i);
+  for (int i = 0; i < 50; ++i) layer.collective(tensor).send(0, Bytes{100 + i}).receive(1, Bytes{100 + i});
   const BlockId layers = layer.done();
   const BlockId micro = ring.block("micro-batch").call(layers, 128).done();
   ring.run_all(ring.block().call(micro, 3072).collective(all_reduce(1 << 20)).done());

@@ -44,11 +44,18 @@ struct Unrolled {
 TEST_CASE("a loop that keeps memory peaks in its last pass, one that frees it in its first") {
   Program program;
   // Each layer forward holds 10 while it works and keeps 3; each layer backward needs 4 more and frees 3 in the end.
-  const BlockId forward =
-      BlockBuilder(program, "forward").allocate(buffers, 7).allocate(activations, 3).release(buffers, 7).done();
-  const BlockId backward =
-      BlockBuilder(program, "backward").allocate(buffers, 4).release(buffers, 4).release(activations, 3).done();
-  const BlockId main = BlockBuilder(program, "main").allocate(weights, 100).call(forward, 12).call(backward, 12).done();
+  const BlockId forward = BlockBuilder(program, "forward")
+                              .allocate(buffers, Bytes{7})
+                              .allocate(activations, Bytes{3})
+                              .release(buffers, Bytes{7})
+                              .done();
+  const BlockId backward = BlockBuilder(program, "backward")
+                               .allocate(buffers, Bytes{4})
+                               .release(buffers, Bytes{4})
+                               .release(activations, Bytes{3})
+                               .done();
+  const BlockId main =
+      BlockBuilder(program, "main").allocate(weights, Bytes{100}).call(forward, 12).call(backward, 12).done();
   const MemoryPeak peak = memory_peak(on_one_device(program, main), 0);
   // Forward: 100 + 11*3 + 10 = 143 in the last layer. Backward: 100 + 12*3 + 4 = 140 in the first.
   CHECK(peak.total == 143);
@@ -59,7 +66,8 @@ TEST_CASE("a loop that keeps memory peaks in its last pass, one that frees it in
 
 TEST_CASE("nested loops of billions of passes are exact and immediate") {
   Program program;
-  const BlockId inner = BlockBuilder(program, "inner").allocate(activations, 2).release(activations, 1).done();
+  const BlockId inner =
+      BlockBuilder(program, "inner").allocate(activations, Bytes{2}).release(activations, Bytes{1}).done();
   const BlockId middle = BlockBuilder(program, "middle").call(inner, 1'000'000).done();
   const BlockId outer = BlockBuilder(program, "outer").call(middle, 1'000'000).done();
   // Every pass adds 1 and peaks 1 above that.
@@ -110,9 +118,9 @@ TEST_CASE("random nested programs peak as if they were unrolled") {
         if (block > 0 && draw(2) == 0) {
           builder.call(static_cast<BlockId>(draw(block)), static_cast<std::uint32_t>(1 + draw(4)));
         } else if (draw(2) == 0) {
-          builder.allocate(category, 1 + draw(50));
+          builder.allocate(category, Bytes{1 + draw(50)});
         } else {
-          builder.release(category, 1 + draw(50));
+          builder.release(category, Bytes{1 + draw(50)});
         }
       }
       (void)builder.done();
@@ -130,8 +138,8 @@ TEST_CASE("memory beyond 2^63 B is not counted, and never wraps to less") {
   // 2 x 5 x 10^18 B, then nested repeats of 2^32 - 1 each, five deep: 10^48 times.
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   const BlockId twice = BlockBuilder(program, "twice")
-                            .allocate(MemoryCategory::weights, 5'000'000'000'000'000'000)
-                            .allocate(MemoryCategory::buffers, 5'000'000'000'000'000'000)
+                            .allocate(MemoryCategory::weights, Bytes{5'000'000'000'000'000'000})
+                            .allocate(MemoryCategory::buffers, Bytes{5'000'000'000'000'000'000})
                             .done();
   CHECK(memory_peak(on_one_device(program, twice), 0).total == most);
   CHECK(memory_peak(on_one_device(program, twice), 0).by_category[0] == 5'000'000'000'000'000'000);

@@ -40,7 +40,7 @@ TEST_CASE("names: an activity or a category that the program lacks is a mistake 
   Program program;
   program.devices.resize(1);
   const BlockId block =
-      BlockBuilder(program, "b").activity(static_cast<Activity>(13)).allocate(MemoryCategory::weights, 1).done();
+      BlockBuilder(program, "b").activity(static_cast<Activity>(13)).allocate(MemoryCategory::weights, Bytes{1}).done();
   program.devices[0].streams = {block};
   machine::Machine machine;
   machine.network.devices = 1;

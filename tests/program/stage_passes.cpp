@@ -40,8 +40,8 @@ Written written(std::uint32_t stage, std::uint32_t micro_batches) {
   };
   StageNeighbours neighbours;
   neighbours.peer = [](int stages_on) { return stages_on > 0 ? 1U : 0U; };
-  neighbours.activations = 100;
-  neighbours.gradients = 50;
+  neighbours.activations = Bytes{100};
+  neighbours.gradients = Bytes{50};
   StagePasses passes;
   passes.forward = [&](std::uint32_t) { return block("F"); };
   passes.backward = [&](std::uint32_t, bool is_last) { return block(is_last ? "L" : "B"); };

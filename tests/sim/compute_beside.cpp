@@ -49,10 +49,10 @@ TEST_CASE("an operator that is under way when the collective begins slows down t
   // Device 2 sends a message of no bytes at 300,000, so the all-reduce of device 0 begins at 300,500; device 1 has
   // joined before. The operator loses 100,500 ps. Repeated operators are one job.
   ProgramCase made = overlapped(3);
-  made.bind(
-      0, {made.block().compute(work(250'000), 4).done(), made.block().receive(2, 0).collective(all_reduce(0)).done()});
+  made.bind(0, {made.block().compute(work(250'000), 4).done(),
+                made.block().receive(2, Bytes{0}).collective(all_reduce(0)).done()});
   made.bind(1, {made.block().collective(all_reduce(0)).done()});
-  made.bind(2, {made.block().compute(work(300'000)).send(0, 0).done()});
+  made.bind(2, {made.block().compute(work(300'000)).send(0, Bytes{0}).done()});
   const auto results = made.run().results;
   CHECK(results.device_rows[0].finished == 1'100'500);
   // Its two messages leave one after another, at 400,500 and 500,500.

@@ -59,7 +59,9 @@ ProgramCase drawn(std::uint64_t key) {
       program::Collective own = joined;
       own.group_slot = !halves ? 0 : device < devices / 2 ? 1 : 2;
       if (what == 0) block.compute(work(draws.below(400'000)));
-      if (what == 1) block.send((device + shift) % devices, bytes).receive((device + devices - shift) % devices, bytes);
+      if (what == 1)
+        block.send((device + shift) % devices, Bytes{bytes})
+            .receive((device + devices - shift) % devices, Bytes{bytes});
       if (what >= 2) block.collective(own);
     }
   }
@@ -102,8 +104,8 @@ TEST_CASE("a lower bound of everything at once, with switches and streams that c
 TEST_CASE("alone on the network an estimate is the simulated time") {
   // 100 ps of work, then 200 B in two packets: 500 ps and 1,000 ps a byte; then 50 ps of work.
   ProgramCase message(2);
-  message.bind(0, {message.block("first").compute(work(100)).send(1, 200).done()});
-  message.bind(1, {message.block("second").receive(0, 200).compute(work(50)).done()});
+  message.bind(0, {message.block("first").compute(work(100)).send(1, Bytes{200}).done()});
+  message.bind(1, {message.block("second").receive(0, Bytes{200}).compute(work(50)).done()});
   CHECK(evaluated(message, Fidelity::estimate).time == 100 + 200'500 + 50);
   CHECK(evaluated(message, Fidelity::lower_bound).time == 100 + 200'500 + 50);
   CHECK(evaluated(message, Fidelity::simulated).time == 100 + 200'500 + 50);
@@ -124,15 +126,15 @@ TEST_CASE("alone on the network an estimate is the simulated time") {
 TEST_CASE("an estimate knows who waits for whom, and says so where nobody goes on") {
   // Two stages, three micro-batches of 10 us each and messages of 1 us and a half: 10 + (1.5 + 10) + 2 x 10 us.
   ProgramCase stages(2);
-  const auto first = stages.block("first").compute(work(10'000'000)).send(1, 1000).done();
-  const auto second = stages.block("second").receive(0, 1000).compute(work(10'000'000)).done();
+  const auto first = stages.block("first").compute(work(10'000'000)).send(1, Bytes{1000}).done();
+  const auto second = stages.block("second").receive(0, Bytes{1000}).compute(work(10'000'000)).done();
   stages.bind(0, {stages.block("all first").call(first, 3).done()});
   stages.bind(1, {stages.block("all second").call(second, 3).done()});
   CHECK(evaluated(stages, Fidelity::estimate).time == 10'000'000 + 1'000'500 + 3 * 10'000'000);
   CHECK(evaluated(stages, Fidelity::simulated).time == 10'000'000 + 1'000'500 + 3 * 10'000'000);
   ProgramCase stuck(2);
-  stuck.bind(0, {stuck.block("zero").receive(1, 1).send(1, 1).done()});
-  stuck.bind(1, {stuck.block("one").receive(0, 1).send(0, 1).done()});
+  stuck.bind(0, {stuck.block("zero").receive(1, Bytes{1}).send(1, Bytes{1}).done()});
+  stuck.bind(1, {stuck.block("one").receive(0, Bytes{1}).send(0, Bytes{1}).done()});
   CHECK_FALSE(evaluated(stuck, Fidelity::estimate).feasible);
   CHECK(evaluated(stuck, Fidelity::estimate).reason == "devices wait for each other for ever");
 }
@@ -141,27 +143,34 @@ TEST_CASE("an estimate lets members go on that need nothing of each other") {
   // The root receives after it has begun the broadcast, and the other sends before it joins.
   ProgramCase made(2);
   made.group({0, 1});
-  made.bind(
-      0, {made.block("root").collective(collective(CollectiveKind::broadcast, 100, "direct")).receive(1, 100).done()});
-  made.bind(1,
-            {made.block("other").send(0, 100).collective(collective(CollectiveKind::broadcast, 100, "direct")).done()});
+  made.bind(0, {made.block("root")
+                    .collective(collective(CollectiveKind::broadcast, 100, "direct"))
+                    .receive(1, Bytes{100})
+                    .done()});
+  made.bind(1, {made.block("other")
+                    .send(0, Bytes{100})
+                    .collective(collective(CollectiveKind::broadcast, 100, "direct"))
+                    .done()});
   CHECK(evaluated(made, Fidelity::simulated).feasible);
   CHECK(evaluated(made, Fidelity::estimate).feasible);
   // Before it joins, device 1 waits for what the root sends after the broadcast: the root waits for nobody.
   ProgramCase ahead(2);
   ahead.group({0, 1});
-  ahead.bind(
-      0, {ahead.block("root").collective(collective(CollectiveKind::broadcast, 100, "direct")).send(1, 100).done()});
-  ahead.bind(
-      1,
-      {ahead.block("other").receive(0, 100).collective(collective(CollectiveKind::broadcast, 100, "direct")).done()});
+  ahead.bind(0, {ahead.block("root")
+                     .collective(collective(CollectiveKind::broadcast, 100, "direct"))
+                     .send(1, Bytes{100})
+                     .done()});
+  ahead.bind(1, {ahead.block("other")
+                     .receive(0, Bytes{100})
+                     .collective(collective(CollectiveKind::broadcast, 100, "direct"))
+                     .done()});
   CHECK(evaluated(ahead, Fidelity::simulated).feasible);
   CHECK(evaluated(ahead, Fidelity::estimate).feasible);
 }
 
 TEST_CASE("a block that is called no times takes none") {
   ProgramCase made(2);
-  const auto message = made.block("message").send(1, 100).done();
+  const auto message = made.block("message").send(1, Bytes{100}).done();
   made.bind(0, {made.block("main").call(message, 0).compute(work(5)).done()});
   made.bind(1, {made.block("other").compute(work(7)).done()});
   for (const Fidelity fidelity : {Fidelity::lower_bound, Fidelity::estimate, Fidelity::simulated}) {

@@ -59,8 +59,8 @@ TEST_CASE("call: blocks are repeated, nested, and run zero times") {
 
 TEST_CASE("send goes on at once, receive waits for the whole message") {
   ProgramCase made(2);
-  made.bind(0, {made.block().compute(work(1000)).send(1, 250, 3).compute(work(10)).done()});
-  made.bind(1, {made.block().activity(Activity::pipeline_communication).receive(0, 250, 3).done()});
+  made.bind(0, {made.block().compute(work(1000)).send(1, Bytes{250}, 3).compute(work(10)).done()});
+  made.bind(1, {made.block().activity(Activity::pipeline_communication).receive(0, Bytes{250}, 3).done()});
   const auto results = run(made);
   // Posted at 1,000, 250 bytes, latency.
   const Time here = 1000 + 250 * byte_time + wire_latency;
@@ -77,9 +77,9 @@ TEST_CASE("send goes on at once, receive waits for the whole message") {
 
 TEST_CASE("receive does not wait for what is there, and waits only for the rest of what is under way") {
   ProgramCase made(2);
-  made.bind(0, {made.block().send(1, 100).send(1, 100, 1).done()});
+  made.bind(0, {made.block().send(1, Bytes{100}).send(1, Bytes{100}, 1).done()});
   // The packets of both messages are there at 100,500 and 200,500.
-  made.bind(1, {made.block().compute(work(150'000)).receive(0, 100).receive(0, 100, 1).done()});
+  made.bind(1, {made.block().compute(work(150'000)).receive(0, Bytes{100}).receive(0, Bytes{100}, 1).done()});
   const auto results = run(made);
   CHECK(results.iteration_time == 200'500);
   CHECK(time_of(results.device_rows[1], Activity::bubble) == 0);
@@ -89,37 +89,44 @@ TEST_CASE("receive does not wait for what is there, and waits only for the rest 
 TEST_CASE("messages of one channel leave one after another, those of another channel take turns with them") {
   ProgramCase made(2);
   // The long message is whole at 300,500, the short one behind it at 400,500, while the receiver computes.
-  made.bind(0, {made.block().send(1, 300).send(1, 100).done()});
-  made.bind(1, {made.block().receive(0, 300).compute(work(150'000)).receive(0, 100).done()});
+  made.bind(0, {made.block().send(1, Bytes{300}).send(1, Bytes{100}).done()});
+  made.bind(1, {made.block().receive(0, Bytes{300}).compute(work(150'000)).receive(0, Bytes{100}).done()});
   CHECK(run(made).iteration_time == 450'500);
   // On a channel of its own the short one is the second packet of four, whole at 200,500, and delays the long one.
   ProgramCase turns(2);
-  turns.bind(0, {turns.block().send(1, 300).send(1, 100, 1).done()});
-  turns.bind(1, {turns.block().receive(0, 300).compute(work(5)).receive(0, 100, 1).done()});
+  turns.bind(0, {turns.block().send(1, Bytes{300}).send(1, Bytes{100}, 1).done()});
+  turns.bind(1, {turns.block().receive(0, Bytes{300}).compute(work(5)).receive(0, Bytes{100}, 1).done()});
   CHECK(run(turns).iteration_time == 400'505);
 }
 
 TEST_CASE("wait_sends waits until the last packet has left the device") {
   ProgramCase made(3);
-  made.bind(0, {made.block().send(1, 300).send(1, 100, 1).send(2, 150).wait_sends().compute(work(1)).done()});
-  made.bind(1, {made.block().receive(0, 300).receive(0, 100, 1).done()});
-  made.bind(2, {made.block().receive(0, 150).done()});
+  made.bind(0, {made.block()
+                    .send(1, Bytes{300})
+                    .send(1, Bytes{100}, 1)
+                    .send(2, Bytes{150})
+                    .wait_sends()
+                    .compute(work(1))
+                    .done()});
+  made.bind(1, {made.block().receive(0, Bytes{300}).receive(0, Bytes{100}, 1).done()});
+  made.bind(2, {made.block().receive(0, Bytes{150}).done()});
   // 400 bytes leave over one link, 150 over the other at the same time.
   CHECK(run(made).device_rows[0].finished == 400'001);
 }
 
 TEST_CASE("wait_sends does not wait when nothing is on its way, nor for what others sent") {
   ProgramCase made(2);
-  made.bind(0, {made.block().wait_sends().compute(work(9)).done(), made.block("beside").send(1, 500).done()});
-  made.bind(1, {made.block().receive(0, 500).done()});
+  made.bind(0, {made.block().wait_sends().compute(work(9)).done(), made.block("beside").send(1, Bytes{500}).done()});
+  made.bind(1, {made.block().receive(0, Bytes{500}).done()});
   // The main stream sent nothing itself.
   CHECK(time_of(run(made).device_rows[0], Activity::forward) == 9);
 }
 
 TEST_CASE("a message to the device itself is there at once, before and after its receive is begun") {
   ProgramCase made(1);
-  const auto main = made.block().compute(work(5)).send(0, 1000).receive(0, 1000).receive(0, 64, 1).done();
-  const auto beside = made.block("beside").compute(work(20)).send(0, 64, 1).done();
+  const auto main =
+      made.block().compute(work(5)).send(0, Bytes{1000}).receive(0, Bytes{1000}).receive(0, Bytes{64}, 1).done();
+  const auto beside = made.block("beside").compute(work(20)).send(0, Bytes{64}, 1).done();
   made.bind(0, {main, beside});
   CHECK(run(made).iteration_time == 25);
 }
@@ -127,7 +134,8 @@ TEST_CASE("a message to the device itself is there at once, before and after its
 TEST_CASE("signal and wait order streams of a device; what was raised before needs no waiting") {
   ProgramCase made(1);
   const auto main = made.block().compute(work(100)).signal(0, 2).compute(work(50)).wait(1).compute(work(1)).done();
-  const auto beside = made.block("beside").wait(0).wait(0).send(0, 0, 9).receive(0, 0, 9).signal(1).done();
+  const auto beside =
+      made.block("beside").wait(0).wait(0).send(0, Bytes{0}, 9).receive(0, Bytes{0}, 9).signal(1).done();
   made.bind(0, {main, beside}, 2);
   // The other stream is done at 100, the main one computes until 150 and goes on.
   CHECK(run(made).iteration_time == 151);
@@ -136,9 +144,9 @@ TEST_CASE("signal and wait order streams of a device; what was raised before nee
 TEST_CASE("wait takes as many signals as it says, and its time goes to its activity") {
   ProgramCase made(2);
   const auto main = made.block().activity(Activity::data_communication).wait(0, 2).done();
-  const auto beside = made.block("beside").receive(1, 100).signal(0).receive(1, 100).signal(0).done();
+  const auto beside = made.block("beside").receive(1, Bytes{100}).signal(0).receive(1, Bytes{100}).signal(0).done();
   made.bind(0, {main, beside}, 1);
-  made.bind(1, {made.block("sender").send(0, 100).wait_sends().compute(work(30)).send(0, 100).done()});
+  made.bind(1, {made.block("sender").send(0, Bytes{100}).wait_sends().compute(work(30)).send(0, Bytes{100}).done()});
   const auto results = run(made);
   // The second message is posted at 100,030 and takes 100 bytes and the latency.
   CHECK(results.device_rows[0].finished == 200'530);
@@ -249,11 +257,14 @@ TEST_CASE("what the host of a slow device takes is not longer") {
 TEST_CASE("a pipeline of two stages: the bubble is the fill and the drain") {
   // Four micro-batches, forward 1,000,000 a stage, messages of 100 bytes: 100,500 on the way.
   ProgramCase made(2);
-  const auto first =
-      made.block("first").compute(work(1'000'000)).activity(Activity::pipeline_communication).send(1, 100).done();
+  const auto first = made.block("first")
+                         .compute(work(1'000'000))
+                         .activity(Activity::pipeline_communication)
+                         .send(1, Bytes{100})
+                         .done();
   const auto second = made.block("second")
                           .activity(Activity::pipeline_communication)
-                          .receive(0, 100)
+                          .receive(0, Bytes{100})
                           .activity(Activity::forward)
                           .compute(work(1'000'000))
                           .done();
@@ -270,8 +281,8 @@ TEST_CASE("a pipeline of two stages: the bubble is the fill and the drain") {
 
 TEST_CASE("links count what they carry") {
   ProgramCase made(2);
-  made.bind(0, {made.block().send(1, 250).send(1, 50, 1).done()});
-  made.bind(1, {made.block().receive(0, 250).receive(0, 50, 1).done()});
+  made.bind(0, {made.block().send(1, Bytes{250}).send(1, Bytes{50}, 1).done()});
+  made.bind(1, {made.block().receive(0, Bytes{250}).receive(0, Bytes{50}, 1).done()});
   const auto results = run(made);
   REQUIRE(results.link_rows.size() == 2);
   CHECK(results.link_rows[0].bytes == 300);

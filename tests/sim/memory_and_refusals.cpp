@@ -42,13 +42,13 @@ ProgramCase lending(Time first, program::MemoryCategory& lent) {
 ProgramCase hungry() {
   ProgramCase made(2);
   const auto main = made.block()
-                        .allocate(MemoryCategory::weights, 700'000)
+                        .allocate(MemoryCategory::weights, Bytes{700'000})
                         .compute(work(10))
-                        .allocate(MemoryCategory::activations, 200'000)
+                        .allocate(MemoryCategory::activations, Bytes{200'000})
                         .compute(work(10))
-                        .allocate(MemoryCategory::activations, 300'000)
+                        .allocate(MemoryCategory::activations, Bytes{300'000})
                         .compute(work(10))
-                        .release(MemoryCategory::activations, 500'000)
+                        .release(MemoryCategory::activations, Bytes{500'000})
                         .done();
   made.bind(0, {made.block().compute(work(1)).done()});
   made.bind(1, {main});
@@ -105,13 +105,13 @@ TEST_CASE("memory: what a stream releases before another one has allocated it") 
 TEST_CASE("memory: the peak, its moment, what it consisted of, and each category's own peak") {
   ProgramCase made(1);
   const auto main = made.block()
-                        .allocate(MemoryCategory::weights, 100)
-                        .allocate(MemoryCategory::activations, 50)
+                        .allocate(MemoryCategory::weights, Bytes{100})
+                        .allocate(MemoryCategory::activations, Bytes{50})
                         .compute(work(10))
-                        .release(MemoryCategory::activations, 50)
-                        .allocate(MemoryCategory::gradients, 70)
+                        .release(MemoryCategory::activations, Bytes{50})
+                        .allocate(MemoryCategory::gradients, Bytes{70})
                         .compute(work(10))
-                        .release(MemoryCategory::gradients, 70)
+                        .release(MemoryCategory::gradients, Bytes{70})
                         .done();
   made.bind(0, {main});
   sim::SimulationOptions options;
@@ -154,7 +154,7 @@ TEST_CASE("check refuses and warns as simulate does, without running") {
 TEST_CASE("what check_program finds is refused before time zero") {
   ProgramCase made(2);
   made.bind(0, {made.block().compute(work(1)).done()});
-  made.bind(1, {made.block().receive(0, 100).done()});
+  made.bind(1, {made.block().receive(0, Bytes{100}).done()});
   CHECK_THROWS_AS(made.run(), InfeasibleError);
 }
 
@@ -169,8 +169,8 @@ TEST_CASE("packets that take no whole picosecond are refused") {
 
 TEST_CASE("a cycle of waits is a deadlock: who waits, for what, since when") {
   ProgramCase made(3);
-  made.bind(0, {made.block().compute(work(250)).receive(1, 4000, 2).send(1, 100).done()});
-  made.bind(1, {made.block().receive(0, 100).send(0, 4000, 2).done()});
+  made.bind(0, {made.block().compute(work(250)).receive(1, Bytes{4000}, 2).send(1, Bytes{100}).done()});
+  made.bind(1, {made.block().receive(0, Bytes{100}).send(0, Bytes{4000}, 2).done()});
   made.bind(2, {made.block().compute(work(1'000'000)).done()});
   CHECK(made.refusal() ==
         "deadlock: gpu 0 waits since 250 ps for 4 kB from gpu 1 on channel 2; gpu 1 waits since 0 ps for 100 B from "
@@ -182,9 +182,10 @@ TEST_CASE("a deadlock in a collective names its step, one behind an event names 
   ProgramCase made(2);
   made.group({0, 1});
   const auto reduce = collective(CollectiveKind::all_reduce, 200, "ring");
-  made.bind(0, {made.block().wait(0).collective(reduce).done(), made.block("beside").receive(1, 8).signal(0).done()},
-            1);
-  made.bind(1, {made.block().collective(reduce).send(0, 8).done()});
+  made.bind(
+      0, {made.block().wait(0).collective(reduce).done(), made.block("beside").receive(1, Bytes{8}).signal(0).done()},
+      1);
+  made.bind(1, {made.block().collective(reduce).send(0, Bytes{8}).done()});
   CHECK(made.refusal() ==
         "deadlock: gpu 0 waits since 0 ps for event 0, raised 0 of 1 times; gpu 0 stream 1 waits since 0 ps for 8 B "
         "from gpu 1 on "
@@ -196,7 +197,8 @@ TEST_CASE("of many that wait, eight are named and the rest counted") {
   for (program::DeviceId device = 0; device < 12; ++device) {
     const program::DeviceId next = (device + 1) % 12;
     const program::DeviceId previous = (device + 11) % 12;
-    made.bind(device, {made.block("main " + std::to_string(device)).receive(previous, 1).send(next, 1).done()});
+    made.bind(device,
+              {made.block("main " + std::to_string(device)).receive(previous, Bytes{1}).send(next, Bytes{1}).done()});
   }
   const std::string text = made.refusal();
   CHECK(text.find("gpu 7 waits") != std::string::npos);
@@ -206,7 +208,7 @@ TEST_CASE("of many that wait, eight are named and the rest counted") {
 
 TEST_CASE("the evaluator tells time and memory, or why not") {
   ProgramCase made(1);
-  made.bind(0, {made.block().allocate(MemoryCategory::weights, 10).compute(work(33)).done()});
+  made.bind(0, {made.block().allocate(MemoryCategory::weights, Bytes{10}).compute(work(33)).done()});
   const PicosecondPerFlop cost;
   const auto evaluator = sim::make_evaluator(made.machine, cost);
   const auto alone = make_serial_communicator();
@@ -224,8 +226,9 @@ TEST_CASE("the evaluator tells time and memory, or why not") {
 
 TEST_CASE("timelines hold what each stream did, when they are recorded") {
   ProgramCase made(2);
-  made.bind(0, {made.block().label("first").compute(work(10)).send(1, 1).label("second").compute(work(20)).done()});
-  made.bind(1, {made.block().label("wait").receive(0, 1).done()});
+  made.bind(0,
+            {made.block().label("first").compute(work(10)).send(1, Bytes{1}).label("second").compute(work(20)).done()});
+  made.bind(1, {made.block().label("wait").receive(0, Bytes{1}).done()});
   sim::SimulationOptions options;
   options.record_timeline = true;
   const auto results = made.run(options).results;

@@ -35,10 +35,10 @@ program::Program candidate(std::size_t index, const ProgramCase& busy) {
   if (index < 3) return busy_program(2, static_cast<std::uint32_t>(index) + 1).program;
   ProgramCase made(busy.machine.devices());
   if (index == 3) {
-    made.bind(0, {made.block("zero").receive(1, 1).done()});
-    made.bind(1, {made.block("one").receive(0, 1).done()});
+    made.bind(0, {made.block("zero").receive(1, Bytes{1}).done()});
+    made.bind(1, {made.block("one").receive(0, Bytes{1}).done()});
   } else {
-    made.bind(0, {made.block("full").allocate(program::MemoryCategory::weights, std::int64_t{1} << 60).done()});
+    made.bind(0, {made.block("full").allocate(program::MemoryCategory::weights, Bytes{std::int64_t{1} << 60}).done()});
   }
   return made.program;
 }

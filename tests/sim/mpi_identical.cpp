@@ -102,8 +102,9 @@ TEST_CASE("a deadlock is the same on any number of ranks, and thrown on all of t
   World world;
   ProgramCase made(12);
   for (program::DeviceId device = 0; device < 12; ++device) {
-    const auto wait = made.block("main " + std::to_string(device)).compute(work(device)).receive((device + 11) % 12, 1);
-    made.bind(device, {program::BlockBuilder(wait).send((device + 1) % 12, 1).done()});
+    const auto wait =
+        made.block("main " + std::to_string(device)).compute(work(device)).receive((device + 11) % 12, Bytes{1});
+    made.bind(device, {program::BlockBuilder(wait).send((device + 1) % 12, Bytes{1}).done()});
   }
   const std::string serial = made.refusal();
   REQUIRE(serial.substr(0, 53) == "deadlock: gpu 0 waits since 0 ps for 1 B from gpu 11 ");

@@ -11,12 +11,12 @@ TEST_CASE("time and memory of a strategy's own names stand behind those that eve
   const program::Activity reload = program::activity_named(made.program, "sram_reload");
   const program::MemoryCategory lent = program::category_named(made.program, "lent");
   made.bind(0, {made.block()
-                    .allocate(lent, 70)
-                    .allocate(program::MemoryCategory::weights, 10)
+                    .allocate(lent, Bytes{70})
+                    .allocate(program::MemoryCategory::weights, Bytes{10})
                     .compute(work(100))
                     .activity(reload)
                     .compute(work(40))
-                    .release(lent, 70)
+                    .release(lent, Bytes{70})
                     .done()});
   const results::RunResults results = made.run().results;
   REQUIRE(results.activities.size() == 14);
@@ -44,6 +44,6 @@ TEST_CASE("time and memory of a strategy's own names stand behind those that eve
 TEST_CASE("memory of a strategy's own that does not fit is named") {
   ProgramCase made(1);
   const program::MemoryCategory lent = program::category_named(made.program, "lent_memory");
-  made.bind(0, {made.block().allocate(lent, 1'200'000).done()});
+  made.bind(0, {made.block().allocate(lent, Bytes{1'200'000}).done()});
   CHECK(made.refusal().find("lent memory 1.20 MB") != std::string::npos);
 }

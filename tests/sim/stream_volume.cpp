@@ -56,8 +56,8 @@ TEST_CASE("passes that begin with the clock ahead and behind in turn") {
 
 TEST_CASE("messages that are posted in a row wait in line, those behind what takes time may have left") {
   ProgramCase made(2);
-  const auto burst = made.block("burst").send(1, 100).done();
-  const auto spread = made.block("spread").send(1, 100).compute(work(10)).done();
+  const auto burst = made.block("burst").send(1, Bytes{100}).done();
+  const auto spread = made.block("spread").send(1, Bytes{100}).compute(work(10)).done();
   const auto main = made.block().call(burst, 40).call(spread, 30).wait_sends().call(burst, 5).done();
   made.bind(0, {main});
   // 40, and the first one of the others before it computes; without a wait for any to leave it may be all 70.

@@ -16,8 +16,8 @@ const std::string beyond = "simulated time goes beyond 106 days, the longest tha
 /// Device 0 computes for so long, then sends 100 B to device 1: 100,000 ps on the wire and 500 ps of latency.
 ProgramCase compute_and_send(Time computing) {
   ProgramCase two(2);
-  two.bind(0, {two.block().compute(work(computing)).send(1, 100).done()});
-  two.bind(1, {two.block().receive(0, 100).done()});
+  two.bind(0, {two.block().compute(work(computing)).send(1, Bytes{100}).done()});
+  two.bind(1, {two.block().receive(0, Bytes{100}).done()});
   return two;
 }
 
@@ -71,13 +71,13 @@ TEST_CASE("a message that takes longer than all time is refused when it is sent"
   ProgramCase two(2);
   two.machine.network.packet = Bytes{1 << 30};
   const std::int64_t bytes = 10'000'000'000'000'000;
-  two.bind(0, {two.block().send(1, bytes).done()});
-  two.bind(1, {two.block().receive(0, bytes).done()});
+  two.bind(0, {two.block().send(1, Bytes{bytes}).done()});
+  two.bind(1, {two.block().receive(0, Bytes{bytes}).done()});
   CHECK(two.refusal() == beyond + "the link from gpu 0 to gpu 1");
   ProgramCase halves(2);
   halves.machine.network.packet = Bytes{1 << 30};
-  halves.bind(0, {halves.block().send(1, bytes / 2).send(1, bytes / 2).done()});
-  halves.bind(1, {halves.block().receive(0, bytes / 2).receive(0, bytes / 2).done()});
+  halves.bind(0, {halves.block().send(1, Bytes{bytes / 2}).send(1, Bytes{bytes / 2}).done()});
+  halves.bind(1, {halves.block().receive(0, Bytes{bytes / 2}).receive(0, Bytes{bytes / 2}).done()});
   CHECK(halves.refusal() == beyond + "the link from gpu 0 to gpu 1");
 }
 

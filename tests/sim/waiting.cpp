@@ -204,9 +204,9 @@ TEST_CASE("waiting comes through a chain of streams, and a bubble beside is one 
   const auto main = made.block().activity(Activity::pipeline_communication).wait(1).done();
   const auto middle =
       made.block("middle").activity(Activity::other_communication).wait(0).compute(work(50)).signal(1).done();
-  const auto last = made.block("last").activity(Activity::redistribution).receive(1, 100).signal(0).done();
+  const auto last = made.block("last").activity(Activity::redistribution).receive(1, Bytes{100}).signal(0).done();
   made.bind(0, {main, middle, last}, 2);
-  made.bind(1, {made.block("sender").compute(work(500'000)).send(0, 100).done()});
+  made.bind(1, {made.block("sender").compute(work(500'000)).send(0, Bytes{100}).done()});
   const auto results = made.run().results;
   CHECK(time_of(results.device_rows[0], Activity::bubble) == 500'000);
   CHECK(time_of(results.device_rows[0], Activity::pipeline_communication) == message + 50);

@@ -22,10 +22,10 @@ inline constexpr LinkId no_link = ~LinkId{0};
 struct DeviceSpec {
   std::string name;
   std::map<std::string, FlopPerSecond> peak;  ///< by datatype: "fp16", "bf16", "tf32", "fp32", "fp8", "int8"
-  BytesPerSecond memory_bandwidth;
-  Bytes memory_capacity;
+  BytesPerSecond memory_bandwidth{};
+  Bytes memory_capacity{};
   std::int64_t cores = 1;              ///< SMs, CUs or cores: the unit of wave quantisation
-  Bytes cache;                         ///< last-level cache, 0 when unknown
+  Bytes cache{};                       ///< last-level cache, 0 when unknown
   std::int64_t clock = 0;              ///< Hz, 0 when unknown
   std::optional<GpuSpec> transaction;  ///< for simulation at transaction level
 };
@@ -34,8 +34,8 @@ struct DeviceSpec {
 struct Link {
   NodeId from = 0;
   NodeId to = 0;
-  BytesPerSecond bandwidth;  ///< more than 0, faults applied
-  Duration latency;
+  BytesPerSecond bandwidth{};  ///< more than 0, faults applied
+  Duration latency{};
   std::uint16_t link_class = 0;  ///< index into Network::link_classes
   bool dead = false;             ///< a fault, or an end that is dead: no route uses it
 };
@@ -60,7 +60,7 @@ struct Network {
   std::vector<std::string> link_classes;  ///< "nvlink", "nic", "fabric", "d2d", ...: for results and figures
   std::vector<std::string> switch_names;  ///< by switch, "nvswitch 3", "leaf 0", "core"
   std::shared_ptr<const Router> router;
-  Bytes packet;  ///< messages are cut into packets of this size
+  Bytes packet{};  ///< messages are cut into packets of this size
 
   [[nodiscard]] NodeId nodes() const { return devices + switches; }
 };

@@ -5,9 +5,8 @@
 
 namespace tessera::program {
 
-/// B.
 struct HeldState {
-  std::int64_t weights = 0, gradients = 0, optimizer_state = 0, kv_cache = 0, buffers = 0;
+  Bytes weights{}, gradients{}, optimizer_state{}, kv_cache{}, buffers{};
 };
 
 /// At the start of the main stream.

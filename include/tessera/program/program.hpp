@@ -150,20 +150,20 @@ class BlockBuilder {
   BlockBuilder& label(const std::string& text);                                  ///< of the instructions that follow
   BlockBuilder& activity(Activity activity);                                     ///< of the instructions that follow
   BlockBuilder& compute(const workload::Operator& op, std::uint32_t times = 1);  ///< equal operators are stored once
-  BlockBuilder& send(std::uint32_t peer_slot, std::int64_t bytes, std::uint32_t channel = 0);
-  BlockBuilder& receive(std::uint32_t peer_slot, std::int64_t bytes, std::uint32_t channel = 0);
+  BlockBuilder& send(std::uint32_t peer_slot, Bytes bytes, std::uint32_t channel = 0);
+  BlockBuilder& receive(std::uint32_t peer_slot, Bytes bytes, std::uint32_t channel = 0);
   BlockBuilder& wait_sends();
   BlockBuilder& collective(Collective collective);
   BlockBuilder& signal(std::uint32_t event, std::uint32_t count = 1);
   BlockBuilder& wait(std::uint32_t event, std::uint32_t count = 1);
-  BlockBuilder& allocate(MemoryCategory category, std::int64_t bytes);  ///< 0 bytes: nothing is added
-  BlockBuilder& release(MemoryCategory category, std::int64_t bytes);
+  BlockBuilder& allocate(MemoryCategory category, Bytes bytes);  ///< 0 bytes: nothing is added
+  BlockBuilder& release(MemoryCategory category, Bytes bytes);
   BlockBuilder& kernel(const Kernel& kernel);
   BlockBuilder& call(BlockId block, std::uint32_t times = 1);  ///< 0 times: nothing is added
   [[nodiscard]] BlockId done();                                ///< adds the block to the program
 
  private:
-  BlockBuilder& add(Op op, std::uint32_t a, std::uint32_t b, std::uint32_t count, std::int64_t bytes);
+  BlockBuilder& add(Op op, std::uint32_t a, std::uint32_t b, std::uint32_t count, Bytes bytes = {});
 
   Program* program_;
   Block block_;

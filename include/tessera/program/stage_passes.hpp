@@ -12,7 +12,7 @@ namespace tessera::program {
 /// The stages before and behind one.
 struct StageNeighbours {
   std::function<std::uint32_t(int stages_on)> peer;  ///< slot of the one behind (1) or before (-1), where there is one
-  std::int64_t activations = 0, gradients = 0;       ///< B, each way for a micro-batch
+  Bytes activations{}, gradients{};                  ///< each way, for a micro-batch
   std::uint32_t activations_channel = 0, gradients_channel = 1;
 };
 

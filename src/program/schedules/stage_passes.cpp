@@ -46,7 +46,7 @@ class PassWriter {
 }  // namespace
 
 void write_exchange(BlockBuilder& builder, const PipelineAction& exchange, const StageNeighbours& neighbours) {
-  const std::int64_t on = neighbours.activations, back = neighbours.gradients;
+  const Bytes on = neighbours.activations, back = neighbours.gradients;
   builder.label("pipeline exchange").activity(Activity::pipeline_communication);
   if (exchange.send_next) builder.send(neighbours.peer(1), on, neighbours.activations_channel);
   if (exchange.send_previous) builder.send(neighbours.peer(-1), back, neighbours.gradients_channel);

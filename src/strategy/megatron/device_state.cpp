@@ -83,13 +83,13 @@ workload::OptimizerShape optimizer_shape(const Cut& cut, const DeviceState& stat
 void allocate_state(Writer& writer, const DeviceState& state) {
   const Cut& cut = writer.cut();
   program::HeldState held;
-  held.weights = cut.element() * state.parameters();
+  held.weights = Bytes{cut.element() * state.parameters()};
   if (cut.training()) {
-    held.gradients = cut.options.gradient_bytes * state.parameters();
-    held.optimizer_state = optimizer_shape(cut, state).state_bytes() * state.updated();
+    held.gradients = Bytes{cut.options.gradient_bytes * state.parameters()};
+    held.optimizer_state = Bytes{optimizer_shape(cut, state).state_bytes() * state.updated()};
   }
-  held.kv_cache = state.kv_cache;
-  held.buffers = state.buffers;
+  held.kv_cache = Bytes{state.kv_cache};
+  held.buffers = Bytes{state.buffers};
   program::allocate(writer.builder(), held);
 }
 

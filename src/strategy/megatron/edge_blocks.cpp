@@ -14,7 +14,7 @@ program::BlockId embedding_forward(program::Program& program, const Cut& cut,
   writer.tensor_collective(CollectiveKind::all_reduce, cut.activation_bytes(), "embedding all-reduce");
   writer.run(embedding.combine.forward, Activity::forward);
   if (cut.training()) {
-    writer.builder().allocate(MemoryCategory::activations, embedding.lookup.kept() + embedding.combine.kept());
+    writer.builder().allocate(MemoryCategory::activations, Bytes{embedding.lookup.kept() + embedding.combine.kept()});
   }
   return writer.builder().done();
 }
@@ -28,7 +28,7 @@ program::BlockId embedding_backward(program::Program& program, const Cut& cut,
   }
   plain_backward(writer, embedding.combine);
   plain_backward(writer, embedding.lookup);
-  writer.builder().release(MemoryCategory::activations, embedding.lookup.kept() + embedding.combine.kept());
+  writer.builder().release(MemoryCategory::activations, Bytes{embedding.lookup.kept() + embedding.combine.kept()});
   return writer.builder().done();
 }
 
@@ -59,7 +59,7 @@ program::BlockId head_forward(program::Program& program, const Cut& cut, const w
     }
     writer.run(head.loss[i].forward, Activity::forward);
   }
-  writer.builder().allocate(MemoryCategory::activations, kept(head));
+  writer.builder().allocate(MemoryCategory::activations, Bytes{kept(head)});
   return writer.builder().done();
 }
 
@@ -68,7 +68,7 @@ program::BlockId head_backward(program::Program& program, const Cut& cut, const 
   for (auto set = head.loss.rbegin(); set != head.loss.rend(); ++set) plain_backward(writer, *set);
   column_backward(writer, head.logits);
   plain_backward(writer, head.norm);
-  writer.builder().release(MemoryCategory::activations, kept(head));
+  writer.builder().release(MemoryCategory::activations, Bytes{kept(head)});
   return writer.builder().done();
 }
 

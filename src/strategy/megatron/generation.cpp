@@ -48,8 +48,8 @@ class StepWriter {
                                  times));
     Writer body(program_, cut_, "generation round");
     auto& builder = body.builder();
-    const std::int64_t tokens = 8 * cut_.options.micro_batch;  // 64-bit indexes
-    const std::int64_t bytes = cut_.message_bytes();
+    const Bytes tokens{8 * cut_.options.micro_batch};  // 64-bit indexes
+    const Bytes bytes{cut_.message_bytes()};
     const bool pipeline = cut_.options.pipeline > 1;
     builder.label("pipeline exchange").activity(Activity::pipeline_communication);
     if (pipeline && first_ && receive_token) builder.receive(previous_stage, tokens, tokens_channel);
@@ -62,7 +62,7 @@ class StepWriter {
   }
 
  private:
-  void receive_activation(Writer& body, std::int64_t bytes) {
+  void receive_activation(Writer& body, Bytes bytes) {
     body.builder().receive(previous_stage, bytes, activations_channel);
     body.collective(CollectiveKind::all_gather, tensor_group, cut_.activation_bytes(), cut_.element(),
                     Activity::pipeline_communication, "pipeline all-gather");

@@ -95,7 +95,7 @@ class LayerPasses {
       while (runs_again(begin) && begin > 0 && runs_again(begin - 1)) --begin;
       const std::int64_t bytes = runs_again(begin) ? forward_again(writer, begin, end) : 0;
       while (end > begin) parts_[--end].backward(writer);
-      writer.builder().release(MemoryCategory::activations, begin == 0 ? bytes + kept_ : bytes);
+      writer.builder().release(MemoryCategory::activations, Bytes{begin == 0 ? bytes + kept_ : bytes});
     }
   }
 
@@ -106,7 +106,7 @@ class LayerPasses {
   std::int64_t forward_again(Writer& writer, std::size_t begin, std::size_t end) const {
     std::int64_t bytes = 0;
     for (std::size_t i = parts_[begin].first; i <= parts_[end - 1].last; ++i) bytes += made_again_[i];
-    writer.builder().allocate(MemoryCategory::activations, bytes);
+    writer.builder().allocate(MemoryCategory::activations, Bytes{bytes});
     for (std::size_t i = begin; i < end; ++i) parts_[i].forward(writer, Activity::recomputation);
     return bytes;
   }
@@ -127,7 +127,7 @@ LayerBlocks add_layer(program::Program& program, const Cut& cut, bool moe, std::
   const LayerPasses passes(layer, moe, cut.options.recomputation);
   Writer forward(program, cut, name + " forward");
   passes.forward(forward);
-  if (cut.training()) forward.builder().allocate(MemoryCategory::activations, passes.kept());
+  if (cut.training()) forward.builder().allocate(MemoryCategory::activations, Bytes{passes.kept()});
   blocks.forward = forward.builder().done();
   if (!cut.training()) return blocks;
   Writer backward(program, cut, name + " backward");

@@ -34,7 +34,7 @@ void DeviceCode::write() {
     held += parameters();
   }
   Builder main(program_, "main");
-  program::allocate(main, {.weights = held, .gradients = held});
+  program::allocate(main, {.weights = Bytes{held}, .gradients = Bytes{held}});
   write_passes(main);
   ByKind sums;
   if (code_.summed() != OperatorCode::Summed::at_once) sums = each_kind([&] { return gradient_sums(); });
@@ -83,8 +83,8 @@ void DeviceCode::exchange(Builder& builder, const program::PipelineAction& actio
   const Slices& last = cut_.kinds[cut_.layers.back()].nodes.back().slices;
   program::StageNeighbours neighbours;
   neighbours.peer = [this](int stages_on) { return code_.peer(device_, stages_on); };
-  neighbours.activations = cut_.graph->element * elements(last, handed_on(last), device_);
-  neighbours.gradients = cut_.graph->element * elements(last, handed_back, device_);
+  neighbours.activations = Bytes{cut_.graph->element * elements(last, handed_on(last), device_)};
+  neighbours.gradients = Bytes{cut_.graph->element * elements(last, handed_back, device_)};
   neighbours.activations_channel = OperatorCode::activations;
   neighbours.gradients_channel = OperatorCode::gradients;
   program::write_exchange(builder, action, neighbours);
@@ -112,7 +112,7 @@ void DeviceCode::pass(Builder& builder, const std::string& name, const ByKind& k
 
 BlockId DeviceCode::forward_layer() {
   Builder builder(program_, "layer forward");
-  if (stage_.recomputes) builder.allocate(MemoryCategory::activations, checkpoint());
+  if (stage_.recomputes) builder.allocate(MemoryCategory::activations, Bytes{checkpoint()});
   for (std::size_t i = 0; i < layer_->nodes.size(); ++i)
     code_.forward(builder, i, stage_.recomputes ? 0 : code_.kept(i), Activity::forward);
   return builder.done();
@@ -134,7 +134,7 @@ BlockId DeviceCode::backward_layer(bool is_last) {
     builder.call(forward_again());
   }
   for (std::size_t i = layer_->nodes.size(); i-- > 0;) code_.backward(builder, i, is_last);
-  return builder.release(MemoryCategory::activations, left).done();
+  return builder.release(MemoryCategory::activations, Bytes{left}).done();
 }
 
 BlockId DeviceCode::gradient_sums() {

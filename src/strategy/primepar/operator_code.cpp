@@ -61,7 +61,7 @@ void OperatorCode::forward(Builder& builder, std::size_t i, std::int64_t keeps, 
   for (const CutEdge& edge : layer_->edges) {
     if (edge.edge->to == static_cast<int>(i)) redistribute(builder, edge, true);
   }
-  builder.allocate(MemoryCategory::activations, keeps);
+  builder.allocate(MemoryCategory::activations, Bytes{keeps});
   sum_statistics(builder, i);
   summed_product(builder, i, Phase::forward);
   streams(builder, i, Phase::forward);
@@ -79,7 +79,7 @@ void OperatorCode::backward(Builder& builder, std::size_t i, bool is_last) {
   const bool is_weight = node(i).op.has_parameters();  // whose gradients add up over micro-batches
   if (is_last && sums_gradients(i) && summed() == Summed::beside) builder.signal(has_gradient);
   if (!is_weight || (is_last && summed() == Summed::at_once)) sum(builder, i, Phase::gradient, *reductions_.groups);
-  builder.release(MemoryCategory::activations, kept(i));
+  builder.release(MemoryCategory::activations, Bytes{kept(i)});
 }
 
 void OperatorCode::sum_gradient(Builder& builder, std::size_t i) {
@@ -91,7 +91,7 @@ void OperatorCode::sum_gradient(Builder& builder, std::size_t i) {
 void OperatorCode::redistribute(Builder& builder, const CutEdge& cut, bool is_forward) {
   const auto name = [&](int i) { return node(static_cast<std::size_t>(i)).op.name; };
   const std::vector<Piece>& pieces = is_forward ? cut.forward : cut.backward;
-  const auto size = [&](const Piece& piece) { return cut_.graph->element * piece.elements(); };
+  const auto size = [&](const Piece& piece) { return Bytes{cut_.graph->element * piece.elements()}; };
   builder.activity(Activity::redistribution).label(name(cut.edge->from) + " to " + name(cut.edge->to));
   bool sends = false;
   for (const Piece& piece : pieces) {
@@ -126,13 +126,13 @@ void OperatorCode::summed_product(Builder& builder, std::size_t i, Phase phase) 
 void OperatorCode::product(Builder& builder, std::size_t i, Phase phase) {
   const Operator& op = node(i).op;
   if (op.kind == Kind::streaming) return;
-  const std::int64_t buffers = second_buffer_bytes(cut(i), phase, device_, cut_.graph->element);
+  const Bytes buffers{second_buffer_bytes(cut(i), phase, device_, cut_.graph->element)};
   builder.allocate(MemoryCategory::buffers, buffers);
   const std::vector<Move> none;
   const std::vector<Move>& home = phase == Phase::gradient ? cut(i).weights_home : none;
   ring(builder, i, phase);
   for (const Move& move : home) {
-    if (move.from == device_) builder.send(peer(move.to), cut_.graph->element * move.elements, Channel::weights);
+    if (move.from == device_) builder.send(peer(move.to), Bytes{cut_.graph->element * move.elements}, Channel::weights);
   }
   for (int step = 0; step < cut(i).slices.steps(); ++step) {
     ring(builder, i, phase);
@@ -144,9 +144,10 @@ void OperatorCode::product(Builder& builder, std::size_t i, Phase phase) {
     take(builder, i, phase, step + 1, false);
   }
   for (const Move& move : home) {
-    if (move.to == device_) builder.receive(peer(move.from), cut_.graph->element * move.elements, Channel::weights);
+    if (move.to == device_)
+      builder.receive(peer(move.from), Bytes{cut_.graph->element * move.elements}, Channel::weights);
   }
-  if (buffers > 0) builder.wait_sends();
+  if (buffers > Bytes{0}) builder.wait_sends();
   builder.release(MemoryCategory::buffers, buffers);
 }
 
@@ -154,7 +155,7 @@ void OperatorCode::post(Builder& builder, std::size_t i, Phase phase, int step, 
   for (const StepTransfer& transfer : cut(i).transfers[static_cast<std::size_t>(phase)]) {
     if (transfer.step != step || transfer.is_sum != sums) continue;
     for (const Move& move : transfer.moves) {
-      if (move.from == device_) builder.send(peer(move.to), cut_.graph->element * move.elements, Channel::steps);
+      if (move.from == device_) builder.send(peer(move.to), Bytes{cut_.graph->element * move.elements}, Channel::steps);
     }
   }
 }
@@ -165,7 +166,7 @@ void OperatorCode::take(Builder& builder, std::size_t i, Phase phase, int step, 
     for (const Move& move : transfer.moves) {
       if (move.to != device_) continue;
       const std::int64_t size = cut_.graph->element * move.elements;
-      builder.receive(peer(move.from), size, Channel::steps);
+      builder.receive(peer(move.from), Bytes{size}, Channel::steps);
       if (sums) add(builder, i, phase, size);
     }
   }

@@ -103,9 +103,9 @@ class ClassCompiler {
     const auto count = static_cast<std::uint32_t>(keys.count);
     if (keys.op == "signal" || keys.op == "wait") events_ = std::max(events_, event + 1);
     if (keys.op == "send")
-      builder.send(step.slot, keys.bytes, channel);
+      builder.send(step.slot, Bytes{keys.bytes}, channel);
     else if (keys.op == "receive")
-      builder.receive(step.slot, keys.bytes, channel);
+      builder.receive(step.slot, Bytes{keys.bytes}, channel);
     else if (keys.op == "wait-sends")
       builder.wait_sends();
     else if (keys.op == "signal")
@@ -113,9 +113,9 @@ class ClassCompiler {
     else if (keys.op == "wait")
       builder.wait(event, count);
     else if (keys.op == "allocate")
-      builder.allocate(category_of(keys), keys.bytes);
+      builder.allocate(category_of(keys), Bytes{keys.bytes});
     else if (keys.op == "release")
-      builder.release(category_of(keys), keys.bytes);
+      builder.release(category_of(keys), Bytes{keys.bytes});
     else
       builder.collective(step.collective);
   }

@@ -64,9 +64,9 @@ class Planner {
     const std::int64_t added = work.following == Following::nothing  ? 0
                                : work.following == Following::by_cus ? work.result_bytes()
                                                                      : work.result_bytes() / ranks();
-    main.allocate(MemoryCategory::weights, shape.k * shape.n * shape.element)
-        .allocate(MemoryCategory::activations, shape.m * shape.k * shape.element + work.result_bytes() + added)
-        .allocate(MemoryCategory::buffers, receives ? shape.output_bytes() : 0);
+    main.allocate(MemoryCategory::weights, Bytes{shape.k * shape.n * shape.element})
+        .allocate(MemoryCategory::activations, Bytes{shape.m * shape.k * shape.element + work.result_bytes() + added})
+        .allocate(MemoryCategory::buffers, Bytes{receives ? shape.output_bytes() : 0});
   }
 
   /// The same sub-layer as the other strategies have it.

@@ -80,14 +80,14 @@ program::Program written(const Job& job, const std::vector<std::int64_t>& cuts, 
   for (program::DeviceId chip = 0; chip < stages.size(); ++chip) {
     const Stage& stage = stages[chip];
     program::BlockBuilder once(program, "stage " + std::to_string(chip));
-    if (chip > 0) once.receive(0, stages[chip - 1].output);
+    if (chip > 0) once.receive(0, Bytes{stages[chip - 1].output});
     const Time loading = stage.weights * microsecond / bytes_a_microsecond(job);
-    once.label("reload").activity(reload).allocate(staging, stage.weights);
+    once.label("reload").activity(reload).allocate(staging, Bytes{stage.weights});
     once.compute(workload::host_pause("reload", loading));
     once.activity(program::Activity::forward);
     for (const workload::Operator& op : stage.work) once.label(op.name).compute(op);
-    if (chip + 1 < stages.size()) once.send(1, stage.output);
-    once.release(staging, stage.weights);
+    if (chip + 1 < stages.size()) once.send(1, Bytes{stage.output});
+    once.release(staging, Bytes{stage.weights});
     const program::BlockId block = once.done();
     program::BlockBuilder all(program, "all of stage " + std::to_string(chip));
     all.call(block, static_cast<std::uint32_t>(inputs));
