@@ -103,7 +103,7 @@ program::Program program_of(const Case& test, const machine::Machine& machine) {
   program.groups.emplace_back();
   for (program::DeviceId device = 0; device < machine.devices(); ++device) program.groups[0].members.push_back(device);
   program::Collective collective;
-  collective.bytes = test.bytes;
+  collective.bytes = Bytes{test.bytes};
   collective.algorithm = program::algorithm_index(test.algorithm);
   const auto once = program::BlockBuilder(program, "all-reduce").label(test.name).collective(collective).done();
   const auto main = program::BlockBuilder(program, "main").call(once, test.repeat).done();

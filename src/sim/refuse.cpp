@@ -51,7 +51,7 @@ void refuse_packets(const machine::Machine& machine, const program::Program& pro
     }
   }
   for (const program::Collective& collective : program.collectives) {
-    if (collective.bytes / machine.network.packet.value() < NetworkTables::most_packets) continue;
+    if (collective.bytes / machine.network.packet < NetworkTables::most_packets) continue;
     for (program::DeviceId device = 0; device < program.devices.size(); ++device) {
       if (collective.group_slot < program.devices[device].groups.size())
         refuse_packets(machine, program, device, collective);

@@ -24,8 +24,8 @@ void AbstractExecutor::add_strands(std::uint32_t rank) {
 
 std::vector<std::size_t> AbstractExecutor::elements(const Transfer& transfer) const {
   std::vector<std::size_t> indexes;
-  const std::int64_t count = transfer.bytes / collective_.element;
-  std::int64_t next = transfer.offset / collective_.element;
+  const std::int64_t count = transfer.bytes / collective_.element.value();
+  std::int64_t next = transfer.offset / collective_.element.value();
   const auto size = static_cast<std::uint32_t>(group_.members.size());
   if (transfer.stride == 0) {
     for (std::int64_t i = 0; i < count; ++i) indexes.push_back(static_cast<std::size_t>(next + i));
@@ -91,7 +91,8 @@ void AbstractExecutor::post(Member& member, std::string& problem) {
     if (send.peer >= member.call.size || send.peer == rank) problem = "a message to nobody";
     Message message{send.bytes, {}};
     const std::vector<std::size_t> indexes = elements(send);
-    if (static_cast<std::int64_t>(indexes.size()) * collective_.element != send.bytes) problem = "data of another size";
+    if (static_cast<std::int64_t>(indexes.size()) * collective_.element.value() != send.bytes)
+      problem = "data of another size";
     for (const std::size_t i : indexes) message.data.push_back(buffers[rank].at(i));
     network_[{rank, send.peer, send.lane}].push_back(std::move(message));
     ++messages;

@@ -21,7 +21,7 @@ workload::Operator gemm(std::int64_t m) {
 TEST_CASE("a builder stores equal operators, collectives and labels once") {
   Program program;
   Collective collective;
-  collective.bytes = 64;
+  collective.bytes = Bytes{64};
   BlockBuilder builder(program, "layer");
   builder.label("attention").activity(Activity::forward).compute(gemm(8)).compute(gemm(16), 3).collective(collective);
   builder.label("mlp")
@@ -69,7 +69,7 @@ TEST_CASE("totals multiply through nested repeats and count what collectives sen
   Program program;
   program.groups = {{{0, 1, 2, 3}}};
   Collective reduce;
-  reduce.bytes = 4000;
+  reduce.bytes = Bytes{4000};
   reduce.algorithm = algorithm_index("ring");
   const BlockId layer = BlockBuilder(program, "layer").compute(gemm(1), 2).collective(reduce).done();
   const Kernel pass{CopyKernel{4000, CopyKind::reduce_scatter}}, other{CopyKernel{4000, CopyKind::all_gather}};

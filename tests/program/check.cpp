@@ -37,7 +37,7 @@ struct Ring {
 
 Collective all_reduce(std::int64_t bytes) {
   Collective collective;
-  collective.bytes = bytes;
+  collective.bytes = Bytes{bytes};
   collective.algorithm = algorithm_index("ring");
   return collective;
 }

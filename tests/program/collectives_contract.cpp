@@ -11,7 +11,7 @@
 namespace tessera::program {
 namespace {
 
-constexpr std::int64_t element = 2;
+constexpr Bytes element{2};
 
 std::uint64_t number(std::uint32_t member, std::size_t index) {
   return (member + 1) * 0x9E37'79B9'7F4A'7C15ULL + (index + 1) * 0xC2B2'AE3D'27D4'EB4FULL;
@@ -200,7 +200,7 @@ TEST_CASE("rings over several NICs, whole nodes and parts of them, NICs shared o
 TEST_CASE("hierarchical collectives refuse groups that nodes do not share evenly") {
   const machine::Machine machine = nodes_of(16, 4);
   Collective collective;
-  collective.bytes = 1024;
+  collective.bytes = Bytes{1024};
   collective.algorithm = algorithm_index("hierarchical");
   CHECK(check_collective(collective, Group{{0, 1, 2, 3, 4, 5}}, machine) ==
         "hierarchical needs the same number of members in every node");
@@ -217,7 +217,8 @@ TEST_CASE("mesh all-reduces on rectangles of any shape") {
         const Group all = first_members(machine.devices());
         for (const std::uint32_t algorithm : algorithms) {
           INFO(topology << ' ' << columns << " x " << rows);
-          CHECK(passes({Collective{CollectiveKind::all_reduce, 0, 222, element, algorithm, 0, {}}, all, machine}));
+          CHECK(
+              passes({Collective{CollectiveKind::all_reduce, 0, Bytes{222}, element, algorithm, 0, {}}, all, machine}));
         }
       }
     }
@@ -226,7 +227,7 @@ TEST_CASE("mesh all-reduces on rectangles of any shape") {
 
 TEST_CASE("mesh all-reduces on a part of the mesh, and nothing but rectangles") {
   const machine::Machine machine = mesh_of(6, 5);
-  Collective collective{CollectiveKind::all_reduce, 0, 222, element, algorithm_index("mesh"), 0, {}};
+  Collective collective{CollectiveKind::all_reduce, 0, Bytes{222}, element, algorithm_index("mesh"), 0, {}};
   CHECK(passes({collective, Group{{8, 9, 10, 14, 15, 16}}, machine}));  // columns 2-4 of rows 1-2
   const std::string problem = "mesh needs a full rectangle of the mesh, listed row by row";
   CHECK(check_collective(collective, Group{{8, 9, 10, 14, 15}}, machine) == problem);

@@ -17,7 +17,7 @@ struct Steps {
 
   Steps(const char* algorithm, CollectiveKind kind, std::int64_t bytes, machine::Machine on) : machine(std::move(on)) {
     collective.kind = kind;
-    collective.bytes = bytes;
+    collective.bytes = Bytes{bytes};
     collective.algorithm = algorithm_index(algorithm);
     for (DeviceId i = 0; i < machine.devices(); ++i) group.members.push_back(i);
   }
@@ -36,12 +36,12 @@ struct Steps {
 
 TEST_CASE("chunks are whole elements and differ by at most one") {
   // 11 elements of 4 bytes in 3 parts: 4, 4 and 3 elements.
-  CHECK(chunk_bytes(44, 4, 3, 0) == 16);
-  CHECK(chunk_bytes(44, 4, 3, 1) == 16);
-  CHECK(chunk_bytes(44, 4, 3, 2) == 12);
+  CHECK(chunk_bytes(Bytes{44}, Bytes{4}, 3, 0) == Bytes{16});
+  CHECK(chunk_bytes(Bytes{44}, Bytes{4}, 3, 1) == Bytes{16});
+  CHECK(chunk_bytes(Bytes{44}, Bytes{4}, 3, 2) == Bytes{12});
   // Fewer elements than parts: some chunks are empty.
-  CHECK(chunk_bytes(4, 2, 3, 1) == 2);
-  CHECK(chunk_bytes(4, 2, 3, 2) == 0);
+  CHECK(chunk_bytes(Bytes{4}, Bytes{2}, 3, 1) == Bytes{2});
+  CHECK(chunk_bytes(Bytes{4}, Bytes{2}, 3, 2) == Bytes{0});
 }
 
 TEST_CASE("a ring all-reduce sends to the next member only, in 2(N-1) steps of 1/N of the data") {
@@ -84,7 +84,7 @@ TEST_CASE(
     "one ring where a node has one member or one NIC, where members are uneven, or where the collective says so") {
   const auto rings = [](const machine::Machine& machine, const Group& group, std::uint32_t at_most = 0) {
     Collective collective;
-    collective.bytes = 8000;
+    collective.bytes = Bytes{8000};
     collective.rings = at_most;
     return lowering_of(collective, group, machine).rings;
   };
@@ -123,7 +123,7 @@ TEST_CASE("auto takes the tree for small buffers, then the hierarchy, then the r
   const auto chosen = [&](std::int64_t bytes, CollectiveKind kind = CollectiveKind::all_reduce) {
     Collective collective;
     collective.kind = kind;
-    collective.bytes = bytes;
+    collective.bytes = Bytes{bytes};
     collective.algorithm = algorithm_index("auto");
     return collective_algorithms()[lowering_of(collective, group, machine).algorithm]->name();
   };
@@ -215,14 +215,14 @@ TEST_CASE("wrong names, kinds and sizes are refused") {
   CHECK_THROWS_WITH(choices.index_for(CollectiveKind::broadcast), Catch::Contains("has no broadcast"));
   const Group pair{{0, 1}};
   Collective collective;
-  collective.bytes = 1001;
+  collective.bytes = Bytes{1001};
   CHECK(check_collective(collective, pair, line_of(2)) == "1001 bytes are not a whole number of elements of 2 bytes");
-  collective.bytes = 1000;
-  collective.element = 0;
+  collective.bytes = Bytes{1000};
+  collective.element = Bytes{0};
   CHECK_FALSE(check_collective(collective, pair, line_of(2)).empty());
-  collective = {CollectiveKind::broadcast, 0, 1000, 2, algorithm_index("direct"), 2, {}};
+  collective = {CollectiveKind::broadcast, 0, Bytes{1000}, Bytes{2}, algorithm_index("direct"), 2, {}};
   CHECK(check_collective(collective, pair, line_of(2)) == "root 2 in a group of 2");
-  collective = {CollectiveKind::all_to_all, 0, 1000, 2, algorithm_index("direct"), 0, {1, 2, 3}};
+  collective = {CollectiveKind::all_to_all, 0, Bytes{1000}, Bytes{2}, algorithm_index("direct"), 0, {1, 2, 3}};
   CHECK(check_collective(collective, pair, line_of(2)) == "3 shares for 2 members");
   collective.shares = {0, 0};
   CHECK(check_collective(collective, pair, line_of(2)) == "all shares are 0");

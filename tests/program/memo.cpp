@@ -16,7 +16,7 @@ Program summing(std::int64_t bytes) {
   program.devices.resize(2);
   program.groups = {{{0, 1}}};
   Collective all_reduce;
-  all_reduce.bytes = bytes;
+  all_reduce.bytes = Bytes{bytes};
   const BlockId block = BlockBuilder(program, "sum").collective(all_reduce).done();
   for (DeviceProgram& device : program.devices) device = {{block}, {}, {0}, 0};
   return program;

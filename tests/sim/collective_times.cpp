@@ -51,8 +51,8 @@ struct Idle {
     program.devices.resize(machine.devices());
     program::Collective collective;
     collective.kind = kind;
-    collective.bytes = bytes;
-    collective.element = element;
+    collective.bytes = Bytes{bytes};
+    collective.element = Bytes{element};
     collective.algorithm = program::algorithm_index(algorithm);
     collective.root = root;
     const auto once = program::BlockBuilder(program, "once").collective(collective).done();

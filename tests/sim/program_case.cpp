@@ -74,8 +74,8 @@ program::Collective collective(program::CollectiveKind kind, std::int64_t bytes,
                                std::uint32_t group_slot) {
   program::Collective made;
   made.kind = kind;
-  made.bytes = bytes;
-  made.element = 1;
+  made.bytes = Bytes{bytes};
+  made.element = Bytes{1};
   made.group_slot = group_slot;
   made.algorithm = program::algorithm_index(algorithm);
   return made;

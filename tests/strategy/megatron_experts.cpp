@@ -47,7 +47,7 @@ TEST_CASE("experts: an all-to-all carries two copies of every token") {
   const auto found = all_to_alls(plan.program);
   REQUIRE(found.size() == 1);
   // s b h elements of two bytes, to two experts each.
-  CHECK(found[0].bytes == 2 * 2 * 128 * 512);
+  CHECK(found[0].bytes.value() == 2 * 2 * 128 * 512);
   CHECK(found[0].shares.empty());
 }
 

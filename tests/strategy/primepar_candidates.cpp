@@ -22,7 +22,8 @@ class ByBytes final : public program::Evaluator {
   program::Evaluation evaluate(const program::Program& program, program::Fidelity, Communicator&) override {
     ++evaluations;
     Time time = 1'000'000'000;
-    for (const program::Collective& collective : program.collectives) time += collective.bytes * 7919 % 1'000'003;
+    for (const program::Collective& collective : program.collectives)
+      time += collective.bytes.value() * 7919 % 1'000'003;
     const bool runs = program.operators.empty() || time % 5 != refused;  // what is measured always runs
     return {runs, runs ? "" : "made up", time};
   }

@@ -29,7 +29,7 @@ class MadeUpEvaluator final : public program::Evaluator {
   program::Evaluation evaluate(const program::Program& program, program::Fidelity, Communicator&) override {
     ++runs;
     const auto members = static_cast<std::int64_t>(program.groups.at(0).members.size());
-    if (!program.collectives.empty()) return {true, {}, 7'000'000 + members * program.collectives.at(0).bytes};
+    if (!program.collectives.empty()) return {true, {}, 7'000'000 + members * program.collectives.at(0).bytes.value()};
     const auto* copy = std::get_if<program::CopyKernel>(&program.kernels.at(0).work);
     if (copy == nullptr) {
       device = program.groups[0].members[0];

@@ -97,7 +97,7 @@ Held held_by(const program::Program& program, program::DeviceId device, std::siz
     for (const program::Instruction& instruction : program.blocks[id].code) {
       if (instruction.op == program::Op::call) open.emplace_back(instruction.a, times * instruction.count);
       if (instruction.op == program::Op::collective)
-        sum.all_reduces += times * program.collectives[instruction.a].bytes;
+        sum.all_reduces += times * program.collectives[instruction.a].bytes.value();
       if (instruction.op != program::Op::kernel) continue;
       if (const auto* gemm = std::get_if<program::GemmKernel>(&program.kernels[instruction.a].work))
         sum.fused += times * gemm->shape.output_bytes();

@@ -56,9 +56,9 @@ struct Lowering {
   std::uint32_t rings =
       1;  ///< up to most_rings, of "ring": each has its part of every chunk, and enters and leaves nodes elsewhere
   std::uint32_t locals = 1;  ///< where rings > 1: members in each node, side by side
-  /// B/s that a member's memory moves while it runs undisturbed: what it sends is read, what it receives is written,
+  /// What a member's memory moves while it runs undisturbed: what it sends is read, what it receives is written,
   /// and read before where it is added. By the closed form of its time; 0 where Program::channels is.
-  std::int64_t memory_rate = 0;
+  BytesPerSecond memory_rate{};
 };
 /// Expects a collective that check_collective accepts.
 [[nodiscard]] Lowering lowering_of(const Collective& collective, const Group& group, const machine::Machine& machine);
@@ -150,8 +150,7 @@ void append_destinations(Lowerings& lowerings, DeviceId device, std::uint32_t in
                          std::vector<DeviceId>& destinations);
 
 /// Chunk `index` of `total` bytes cut into `parts` chunks of whole elements that differ by at most one element.
-[[nodiscard]] std::int64_t chunk_bytes(std::int64_t total, std::int64_t element, std::uint32_t parts,
-                                       std::uint32_t index);
+[[nodiscard]] Bytes chunk_bytes(Bytes total, Bytes element, std::uint32_t parts, std::uint32_t index);
 
 /// Which algorithm each kind uses unless a collective names its own: the experiment's [collectives] table.
 struct CollectiveChoices {

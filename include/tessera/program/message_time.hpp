@@ -9,6 +9,6 @@ namespace tessera::program {
 /// nodes store and forward. 0 to the device itself. Expects that there is a way. `ahead` bytes of other messages leave
 /// the slowest link before it.
 [[nodiscard]] double message_time(const machine::Machine& machine, machine::NodeId from, machine::NodeId to,
-                                  std::int64_t bytes, std::int64_t ahead = 0);
+                                  Bytes bytes, Bytes ahead = {});
 
 }  // namespace tessera::program

@@ -96,8 +96,8 @@ struct Collective {
   std::uint32_t group_slot = 0;
   /// all_reduce, broadcast: size of the buffer. reduce_scatter, all_gather: size of the whole (unscattered) buffer.
   /// all_to_all: bytes that each member holds for all members together.
-  std::int64_t bytes = 0;
-  std::int64_t element = 2;     ///< bytes per element; chunks are whole elements and differ by at most one
+  Bytes bytes{};
+  Bytes element{2};             ///< chunks are whole elements and differ by at most one
   std::uint32_t algorithm = 0;  ///< index into collective_algorithms() (program/collective.hpp)
   std::uint32_t root = 0;       ///< broadcast: rank in the group
   /// all_to_all with uneven load: relative share of each destination rank; empty means even.

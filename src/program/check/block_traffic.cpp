@@ -30,8 +30,8 @@ std::uint64_t value_of(const Collective& collective) {
   std::uint64_t value = 0;
   const auto mix = [&](std::uint64_t part) { value = detail::spread(value ^ detail::spread(part)); };
   mix(static_cast<std::uint64_t>(collective.kind));
-  mix(static_cast<std::uint64_t>(collective.bytes));
-  mix(static_cast<std::uint64_t>(collective.element));
+  mix(static_cast<std::uint64_t>(collective.bytes.value()));
+  mix(static_cast<std::uint64_t>(collective.element.value()));
   mix(collective.algorithm);
   mix(collective.root);
   mix(collective.rings);

@@ -87,12 +87,12 @@ std::pair<std::string, std::string> difference(const Collective& reference, cons
     return std::pair(fmt::format("{} {}", what, first), fmt::format("{} {}", what, second));
   };
   if (other.kind != reference.kind) return {name_of(other.kind), name_of(reference.kind)};
-  if (other.bytes != reference.bytes) return {bytes_text(other.bytes), bytes_text(reference.bytes)};
+  if (other.bytes != reference.bytes) return {bytes_text(other.bytes.value()), bytes_text(reference.bytes.value())};
   if (other.algorithm != reference.algorithm) return unlike("algorithm", algorithm(other), algorithm(reference));
   if (other.root != reference.root) return unlike("root", other.root, reference.root);
   if (other.rings != reference.rings) return unlike("rings", other.rings, reference.rings);
   if (other.element != reference.element) {
-    return unlike("elements of", bytes_text(other.element), bytes_text(reference.element));
+    return unlike("elements of", bytes_text(other.element.value()), bytes_text(reference.element.value()));
   }
   return {"shares of its own", "others"};
 }

@@ -35,15 +35,15 @@ class Parts {
  private:
   [[nodiscard]] Data current() const {
     const std::vector<double>& shares = collective_.shares;
-    if (shares.empty()) return chunk_of({0, collective_.bytes, 0}, collective_.element, size_, destination_);
+    if (shares.empty()) return chunk_of(collective_, size_, destination_);
     const std::int64_t begin = boundary(before_);
     const bool last = destination_ + 1 == size_;
-    return {begin, (last ? collective_.bytes : boundary(before_ + shares[destination_])) - begin, 0};
+    return {begin, (last ? collective_.bytes.value() : boundary(before_ + shares[destination_])) - begin, 0};
   }
   [[nodiscard]] std::int64_t boundary(double share) const {
     const std::int64_t elements = collective_.bytes / collective_.element;
     const auto rounded = static_cast<std::int64_t>(std::floor(static_cast<double>(elements) * (share / sum_) + 0.5));
-    return std::min(rounded, elements) * collective_.element;
+    return std::min(rounded, elements) * collective_.element.value();
   }
 
   const Collective& collective_;

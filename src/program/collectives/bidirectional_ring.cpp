@@ -33,7 +33,7 @@ class BidirectionalRing final : public CollectiveAlgorithm {
     const std::uint32_t previous = minus_modulo(call.rank, 1, size);
     const auto half = [&](std::uint32_t chunk, std::uint32_t which) {
       const Collective& collective = *call.collective;
-      const Data whole = chunk_of({0, collective.bytes, 0}, collective.element, size, chunk);
+      const Data whole = chunk_of(collective, size, chunk);
       return chunk_of(whole, collective.element, 2, which);
     };
     const RingPlace forwards{call.rank, size, next, previous, 0};

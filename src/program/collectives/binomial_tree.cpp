@@ -35,7 +35,7 @@ class BinomialTree final : public CollectiveAlgorithm {
   void step(const CollectiveCall& call, std::uint32_t index, Step& step) const override {
     step.clear();
     const TreePlace at = place(call);
-    const Data whole{0, call.collective->bytes, 0};
+    const Data whole = whole_of(*call.collective);
     const auto rank_of = [&](std::uint32_t relative) { return plus_modulo(relative, root(call), call.size); };
     if (call.collective->kind == CollectiveKind::all_reduce) {
       if (index < at.children()) return add_receive_and_reduce(step, rank_of(at.child(index)), whole);

@@ -25,15 +25,16 @@ std::string check_shares(const Collective& collective, const Group& group) {
 }  // namespace
 
 std::string check_collective(const Collective& collective, const Group& group, const machine::Machine& machine) {
-  if (collective.element <= 0) return fmt::format("an element of {} bytes", collective.element);
-  if (collective.bytes < 0) return fmt::format("a size of {} bytes", collective.bytes);
+  if (collective.element <= Bytes{0}) return fmt::format("an element of {} bytes", collective.element.value());
+  if (collective.bytes < Bytes{0}) return fmt::format("a size of {} bytes", collective.bytes.value());
   // What one member receives of all others is given by offsets, which are the parts of all of them together.
   const auto members = std::max<std::int64_t>(1, static_cast<std::int64_t>(group.members.size()));
   if (collective.kind == CollectiveKind::all_to_all &&
-      collective.bytes > std::numeric_limits<std::int64_t>::max() / members)
-    return fmt::format("a size of {} bytes for {} members: more than is counted", collective.bytes, members);
-  if (collective.bytes % collective.element != 0) {
-    return fmt::format("{} bytes are not a whole number of elements of {} bytes", collective.bytes, collective.element);
+      collective.bytes.value() > std::numeric_limits<std::int64_t>::max() / members)
+    return fmt::format("a size of {} bytes for {} members: more than is counted", collective.bytes.value(), members);
+  if (collective.bytes % collective.element != Bytes{0}) {
+    return fmt::format("{} bytes are not a whole number of elements of {} bytes", collective.bytes.value(),
+                       collective.element.value());
   }
   if (collective.algorithm >= collective_algorithms().size()) {
     return fmt::format("algorithm {} does not exist", collective.algorithm);

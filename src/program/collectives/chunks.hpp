@@ -14,8 +14,12 @@ struct Data {
   std::uint32_t stride = 0;
 };
 
+/// The buffer of a collective.
+inline Data whole_of(const Collective& collective) { return {0, collective.bytes.value(), 0}; }
+
 /// Chunk `index` of `whole` cut into `parts`.
-inline Data chunk_of(Data whole, std::int64_t element, std::uint32_t parts, std::uint32_t index) {
+inline Data chunk_of(Data whole, Bytes element_size, std::uint32_t parts, std::uint32_t index) {
+  const std::int64_t element = element_size.value();
   const std::int64_t elements = whole.bytes / element;
   const std::int64_t base = elements / parts;
   const std::int64_t larger = elements % parts;  // the first chunks hold one element more
@@ -23,8 +27,13 @@ inline Data chunk_of(Data whole, std::int64_t element, std::uint32_t parts, std:
   return {whole.offset + before * element, (base + (index < larger ? 1 : 0)) * element, 0};
 }
 
+/// Of the buffer of a collective.
+inline Data chunk_of(const Collective& collective, std::uint32_t parts, std::uint32_t index) {
+  return chunk_of(whole_of(collective), collective.element, parts, index);
+}
+
 /// Chunks first .. first+count-1 of `whole` cut into `parts`, as one piece.
-inline Data chunks_of(Data whole, std::int64_t element, std::uint32_t parts, std::uint32_t first, std::uint32_t count) {
+inline Data chunks_of(Data whole, Bytes element, std::uint32_t parts, std::uint32_t first, std::uint32_t count) {
   const Data begin = chunk_of(whole, element, parts, first);
   const Data last = chunk_of(whole, element, parts, first + count - 1);
   return {begin.offset, last.offset + last.bytes - begin.offset, 0};

@@ -35,7 +35,7 @@ class Direct final : public CollectiveAlgorithm {
 
  private:
   static Data chunk(const CollectiveCall& call, std::uint32_t owner) {
-    return chunk_of({0, call.collective->bytes, 0}, call.collective->element, call.size, owner);
+    return chunk_of(*call.collective, call.size, owner);
   }
 
   // Everyone starts with its own next member, so that no member is everyone's first destination.
@@ -58,7 +58,7 @@ class Direct final : public CollectiveAlgorithm {
   }
 
   static void broadcast(const CollectiveCall& call, Step& step) {
-    const Data whole{0, call.collective->bytes, 0};
+    const Data whole = whole_of(*call.collective);
     const std::uint32_t root = call.collective->root;
     if (call.rank != root) return add_receive(step, root, whole);
     for (std::uint32_t i = 1; i < call.size; ++i) add_send(step, plus_modulo(root, i, call.size), whole);

@@ -61,7 +61,7 @@ class HalvingDoubling final : public CollectiveAlgorithm {
  private:
   /// The first and the last step of a folded member; false for those between.
   static bool fold(const CollectiveCall& call, const Folding& folding, std::uint32_t index, Step& step) {
-    const Data whole{0, call.collective->bytes, 0};
+    const Data whole = whole_of(*call.collective);
     if (!folding.acts(call.rank)) {
       add_send(step, call.rank + 1, whole);
       add_receive(step, call.rank + 1, whole);
@@ -79,8 +79,7 @@ class HalvingDoubling final : public CollectiveAlgorithm {
   /// Chunks of the actor's block of 2^level: those with the same higher bits.
   static Data block(const CollectiveCall& call, const Folding& folding, std::uint32_t actor, std::uint32_t level) {
     const std::uint32_t width = 1U << level;
-    return chunks_of({0, call.collective->bytes, 0}, call.collective->element, folding.actors, actor & ~(width - 1),
-                     width);
+    return chunks_of(whole_of(*call.collective), call.collective->element, folding.actors, actor & ~(width - 1), width);
   }
 
   static void halving(const CollectiveCall& call, const Folding& folding, std::uint32_t level, Step& step) {

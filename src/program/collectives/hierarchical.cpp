@@ -102,15 +102,15 @@ class Hierarchical final : public CollectiveAlgorithm {
     const CollectiveCall call = make_call(collective, group, 0, machine);
     const Standing at(call);
     const auto hop = [&](std::uint32_t to, std::int64_t bytes, std::int64_t ahead = 0) {
-      return message_time(machine, group.members[0], group.members[to], bytes, ahead);
+      return message_time(machine, group.members[0], group.members[to], Bytes{bytes}, Bytes{ahead});
     };
-    const double inside = at.locals > 1 ? hop(1, part_of(collective.bytes, at.locals)) : 0;
-    const std::int64_t part = part_of(collective.bytes, call.size);
+    const double inside = at.locals > 1 ? hop(1, part_of(collective.bytes.value(), at.locals)) : 0;
+    const std::int64_t part = part_of(collective.bytes.value(), call.size);
     const std::int64_t ahead = (sharing_the_nic(group, machine, at.locals) - 1) * part;
     const double across = at.nodes > 1 ? hop(at.locals, part, ahead) : 0;
     if (collective.kind == CollectiveKind::broadcast) {
-      return std::bit_width(at.nodes - 1) * (at.nodes > 1 ? hop(at.locals, collective.bytes) : 0) +
-             std::bit_width(at.locals - 1) * (at.locals > 1 ? hop(1, collective.bytes) : 0);
+      return std::bit_width(at.nodes - 1) * (at.nodes > 1 ? hop(at.locals, collective.bytes.value()) : 0) +
+             std::bit_width(at.locals - 1) * (at.locals > 1 ? hop(1, collective.bytes.value()) : 0);
     }
     const double once = ring_pass(at.locals) * inside + ring_pass(at.nodes) * across;
     return collective.kind == CollectiveKind::all_reduce ? 2 * once : once;
@@ -135,8 +135,8 @@ class Hierarchical final : public CollectiveAlgorithm {
 
  private:
   static void all_reduce(const CollectiveCall& call, const Standing& at, std::uint32_t index, Step& step) {
-    const Data whole{0, call.collective->bytes, 0};
-    const std::int64_t element = call.collective->element;
+    const Data whole = whole_of(*call.collective);
+    const Bytes element = call.collective->element;
     const auto local_part = [&](std::uint32_t local) { return chunk_of(whole, element, at.locals, local); };
     const auto node_part = [&](std::uint32_t node) { return chunk_of(local_part(at.local), element, at.nodes, node); };
     if (index < ring_pass(at.locals)) return ring_reduce_scatter(at.inside(), index, local_part, step);
@@ -148,17 +148,17 @@ class Hierarchical final : public CollectiveAlgorithm {
   static std::int64_t part_of(std::int64_t bytes, std::uint32_t parts) { return (bytes + parts - 1) / parts; }
 
   static Data own_chunk(const CollectiveCall& call, std::uint32_t rank) {
-    return chunk_of({0, call.collective->bytes, 0}, call.collective->element, call.size, rank);
+    return chunk_of(*call.collective, call.size, rank);
   }
 
   /// The chunks of the members at one place in all nodes: every `locals`-th chunk.
   static Data chunks_of_place(const CollectiveCall& call, const Standing& at, std::uint32_t local) {
-    const std::int64_t element = call.collective->element;
+    const Bytes element = call.collective->element;
     const std::int64_t elements = call.collective->bytes / element;
     const std::int64_t larger = elements % call.size;  // chunks 0 .. larger-1 hold one element more
     const std::int64_t larger_here = larger > local ? (larger - local + at.locals - 1) / at.locals : 0;
     const std::int64_t here = (elements / call.size) * at.nodes + larger_here;
-    return {own_chunk(call, local).offset, here * element, at.locals};
+    return {own_chunk(call, local).offset, (here * element).value(), at.locals};
   }
 
   static void reduce_scatter(const CollectiveCall& call, const Standing& at, std::uint32_t index, Step& step) {
@@ -189,7 +189,7 @@ class Hierarchical final : public CollectiveAlgorithm {
   }
 
   static void broadcast(const CollectiveCall& call, const Standing& at, std::uint32_t index, Step& step) {
-    const Data whole{0, call.collective->bytes, 0};
+    const Data whole = whole_of(*call.collective);
     const std::uint32_t root_node = call.collective->root / at.locals;
     const std::uint32_t root_local = call.collective->root % at.locals;
     const TreePlace inside = tree_inside(call, at);

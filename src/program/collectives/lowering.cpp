@@ -68,7 +68,8 @@ double CollectiveAlgorithm::time(const Collective& collective, const Group& grou
     double longest = 0;
     for (const Transfer& send : step.sends) {
       const DeviceId to = group.members[send.peer];
-      longest = std::max(longest, message_time(machine, first, to, bytes[machine.network.router->next(first, to)]));
+      longest =
+          std::max(longest, message_time(machine, first, to, Bytes{bytes[machine.network.router->next(first, to)]}));
     }
     sum += longest;
   });
@@ -78,7 +79,7 @@ double CollectiveAlgorithm::time(const Collective& collective, const Group& grou
 namespace {
 
 /// Lowering::memory_rate, from the first member's transfers.
-std::int64_t memory_rate_of(const CollectiveCall& call) {
+BytesPerSecond memory_rate_of(const CollectiveCall& call) {
   const CollectiveAlgorithm& algorithm = algorithm_of(call);
   double moved = 0;
   for_all_steps(algorithm, call, [&](const CollectiveCall&, const Step& step) {
@@ -88,7 +89,7 @@ std::int64_t memory_rate_of(const CollectiveCall& call) {
   Collective chosen = *call.collective;
   chosen.algorithm = call.lowering.algorithm;
   const double time = algorithm.time(chosen, *call.group, *call.machine);
-  return time > 0 ? static_cast<std::int64_t>(moved * static_cast<double>(second) / time) : 0;
+  return BytesPerSecond{time > 0 ? static_cast<std::int64_t>(moved * static_cast<double>(second) / time) : 0};
 }
 
 }  // namespace

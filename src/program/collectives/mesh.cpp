@@ -27,9 +27,7 @@ class Mesh final : public CollectiveAlgorithm {
     const RectanglePlace at(call);
     const bool in_row = index < 2 * ring_pass(at.columns);
     const RingPlace ring = in_row ? at.row_ring() : at.column_ring();
-    const auto data_of = [&](std::uint32_t chunk) {
-      return chunk_of({0, call.collective->bytes, 0}, call.collective->element, ring.size, chunk);
-    };
+    const auto data_of = [&](std::uint32_t chunk) { return chunk_of(*call.collective, ring.size, chunk); };
     ring_all_reduce(ring, in_row ? index : index - 2 * ring_pass(at.columns), data_of, step);
   }
 };

@@ -27,9 +27,9 @@ class MeshScatter final : public CollectiveAlgorithm {
     const RectanglePlace at(call);
     const RingPlace in_row = at.row_ring();
     const RingPlace in_column = at.column_ring();
-    const std::int64_t element = call.collective->element;
+    const Bytes element = call.collective->element;
     const auto share = [&](std::uint32_t chunk) {
-      return chunk_of({0, call.collective->bytes, 0}, element, in_row.size, chunk);
+      return chunk_of(whole_of(*call.collective), element, in_row.size, chunk);
     };
     const auto part = [&](std::uint32_t chunk) {
       return chunk_of(share(in_row.position), element, in_column.size, chunk);

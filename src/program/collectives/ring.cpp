@@ -70,9 +70,7 @@ class Ring final : public CollectiveAlgorithm {
     step.clear();
     const Collective& collective = *call.collective;
     if (collective.kind == CollectiveKind::all_to_all) return all_to_all_exchange(call, index + 1, step);
-    const auto chunk = [&](std::uint32_t rank) {
-      return chunk_of({0, collective.bytes, 0}, collective.element, call.size, rank);
-    };
+    const auto chunk = [&](std::uint32_t rank) { return chunk_of(collective, call.size, rank); };
     const std::uint32_t rings = call.lowering.rings;
     if (rings == 1) {
       const RingPlace at{call.rank, call.size, plus_modulo(call.rank, 1, call.size),
@@ -94,14 +92,14 @@ class Ring final : public CollectiveAlgorithm {
     if (collective.kind == CollectiveKind::all_to_all) return CollectiveAlgorithm::time(collective, group, machine);
     const CollectiveCall call = make_call(collective, group, 0, machine);
     const std::uint32_t rings = call.lowering.rings;
-    const Data whole{0, collective.bytes, 0};
+    const Data whole = whole_of(collective);
     const Data chunk = chunk_of(whole, collective.element, size, 0);
     const std::int64_t part = chunk_of(chunk, collective.element, rings, 0).bytes;
     double round = 0, slowest = 0, latency_of_slowest = 0;
     for (std::uint32_t rank = 0; rank < size; ++rank) {
       const bool inside = (rank + 1) % call.lowering.locals != 0;
       const auto hop = [&](std::int64_t bytes) {
-        return message_time(machine, group.members[rank], group.members[plus_modulo(rank, 1, size)], bytes);
+        return message_time(machine, group.members[rank], group.members[plus_modulo(rank, 1, size)], Bytes{bytes});
       };
       const std::int64_t together = inside ? part * rings : part;
       round += hop(together);

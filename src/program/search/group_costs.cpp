@@ -61,7 +61,7 @@ GroupCosts all_reduce_costs(const Evaluations& evaluations, const machine::Machi
                             std::vector<int> order, const Collective& all_reduce) {
   const CollectiveAlgorithm& algorithm = *collective_algorithms()[all_reduce.algorithm];
   const auto write = [collective = all_reduce](BlockBuilder& builder, std::int64_t bytes) mutable {
-    collective.bytes = bytes;
+    collective.bytes = Bytes{bytes};
     builder.collective(collective);
   };
   const auto check = [&algorithm, &machine, collective = all_reduce](const Group& group) {

@@ -41,7 +41,7 @@ class Hash {
   }
   Hash& operator<<(const Collective& one) {
     const auto& [kind, group, bytes, element, algorithm, root, shares, rings] = one;
-    return all(kind, group, bytes, element, algorithm, root, shares, rings);
+    return all(kind, group, bytes.value(), element.value(), algorithm, root, shares, rings);
   }
   Hash& operator<<(const MapCall& call) {
     const auto& [kind, chunk, shift, operation, updates] = call;

@@ -28,7 +28,7 @@ Time carried(std::int64_t bytes, std::int64_t rate) {
 
 /// Of messages that meet no other.
 Time alone(const machine::Machine& machine, DeviceId from, DeviceId to, std::int64_t bytes) {
-  return from == to ? 0 : rounded(program::message_time(machine, from, to, bytes));
+  return from == to ? 0 : rounded(program::message_time(machine, from, to, Bytes{bytes}));
 }
 
 /// The links' latencies, and the bytes on the slowest one.
@@ -61,7 +61,7 @@ bool needs_all(const program::Collective& collective, const program::Group& grou
 /// Whether members are taken to wait for each other: where some could go on without some others, as the root of a
 /// broadcast does, all go on by themselves.
 bool all_wait(const program::Collective& collective, const program::Group& group) {
-  if (collective.kind == CollectiveKind::all_reduce) return collective.bytes > 0;
+  if (collective.kind == CollectiveKind::all_reduce) return collective.bytes > Bytes{0};
   if (collective.kind != CollectiveKind::all_to_all || collective.shares.empty()) return needs_all(collective, group);
   return std::ranges::all_of(collective.shares, [](double share) { return share > 0; });
 }

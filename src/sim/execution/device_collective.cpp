@@ -47,7 +47,7 @@ program::CollectiveCall Device::call_of(const CollectiveRun& run) const {
 // Its kernel holds cores and memory bandwidth from its beginning to its end, whether it waits or not.
 Taken Device::taken_by(const CollectiveRun& run) const {
   if (program().groups[run.group].members.size() < 2) return {};
-  return {program().channels, run.lowering.memory_rate};
+  return {program().channels, run.lowering.memory_rate.value()};
 }
 
 // Each strand goes on by itself; the stream waits for all.
@@ -192,7 +192,7 @@ bool Device::end_collective(Stream& stream) {
   key.kind = static_cast<std::uint16_t>(collective.kind);
   key.algorithm = static_cast<std::uint16_t>(run.lowering.algorithm);
   key.group_size = static_cast<std::uint32_t>(program().groups[run.group].members.size());
-  environment().collectives->add(key, collective.bytes, stream.clock - stream.since, waited_until - stream.since);
+  environment().collectives->add(key, collective.bytes.value(), stream.clock - stream.since, waited_until - stream.since);
   return true;
 }
 

@@ -33,8 +33,8 @@ void Writer::collective(CollectiveKind kind, GroupSlot group, std::int64_t bytes
   program::Collective collective;
   collective.kind = kind;
   collective.group_slot = group;
-  collective.element = element;
-  collective.bytes = (bytes + element - 1) / element * element;
+  collective.element = Bytes{element};
+  collective.bytes = Bytes{(bytes + element - 1) / element * element};
   cut_.collectives->choose_for(collective);
   builder_.label(label).activity(activity).collective(collective);
 }
@@ -47,8 +47,8 @@ void Writer::scalar_all_reduce(const std::string& label) {
   if (members(model_group) < 2) return;
   program::Collective collective;
   collective.group_slot = model_group;
-  collective.bytes = 4;
-  collective.element = 4;
+  collective.bytes = Bytes{4};
+  collective.element = Bytes{4};
   // A ring would pass the number on to hundreds of devices one after the other; libraries use trees for small messages.
   collective.algorithm = program::algorithm_index("binomial-tree");
   builder_.label(label).activity(Activity::other_communication).collective(collective);
@@ -59,7 +59,7 @@ void Writer::expert_all_to_all(std::int64_t bytes, const std::string& label) {
   program::Collective collective;
   collective.kind = CollectiveKind::all_to_all;
   collective.group_slot = expert_group;
-  collective.element = cut_.element();
+  collective.element = Bytes{cut_.element()};
   double sum = 0;
   bool even = true;
   for (const double load : cut_.expert_load) {
@@ -69,7 +69,7 @@ void Writer::expert_all_to_all(std::int64_t bytes, const std::string& label) {
   // Dropped tokens are not sent. With an uneven load the way back is the way there mirrored: what a rank received it
   // returns, over links with two equal directions; it is written with the same shares.
   const double sent = static_cast<double>(bytes) * sum / static_cast<double>(cut_.expert_load.size());
-  const auto elements = static_cast<std::int64_t>(sent) / collective.element;
+  const auto elements = Bytes{static_cast<std::int64_t>(sent)} / collective.element;
   collective.bytes = elements * collective.element;
   cut_.collectives->choose_for(collective);
   if (!even) collective.shares = cut_.expert_load;

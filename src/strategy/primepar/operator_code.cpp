@@ -232,8 +232,8 @@ void OperatorCode::all_reduce(Builder& builder, Groups& known, const std::vector
   if (!slot) return;
   program::Collective collective;
   collective.group_slot = *slot;
-  collective.bytes = bytes;
-  collective.element = element;
+  collective.bytes = Bytes{bytes};
+  collective.element = Bytes{element};
   reductions_.collectives->choose_for(collective);
   builder.collective(collective);
 }

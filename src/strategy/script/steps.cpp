@@ -157,8 +157,8 @@ void StepReader::read_collective(Step& step, const Table& table, program::Collec
   program::Collective& collective = step.collective;
   collective.kind = kind;
   collective.group_slot = *slot;
-  collective.bytes = step.keys.bytes;
-  collective.element = step.keys.element;
+  collective.bytes = Bytes{step.keys.bytes};
+  collective.element = Bytes{step.keys.element};
   collective.algorithm = *algorithm;
   collective.root = static_cast<std::uint32_t>(std::min<std::int64_t>(step.keys.root, program::no_device));
   collective.shares = {step.keys.shares.begin(), step.keys.shares.end()};

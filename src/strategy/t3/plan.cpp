@@ -76,8 +76,8 @@ class Planner {
     const auto add = [&](CollectiveKind kind, std::int64_t bytes, const std::string& what) {
       program::Collective collective;
       collective.kind = kind;
-      collective.bytes = bytes;
-      collective.element = shape.element;
+      collective.bytes = Bytes{bytes};
+      collective.element = Bytes{shape.element};
       job_.collectives.choose_for(collective);
       main.activity(program::Activity::tensor_communication)
           .label(work.label + what + program::name_of(kind))

@@ -63,7 +63,7 @@ program::Program all_reduce(const machine::Machine& star, std::int64_t bytes) {
   program.groups.emplace_back();
   for (NodeId device = 0; device < star.devices(); ++device) program.groups[0].members.push_back(device);
   program::Collective collective;
-  collective.bytes = bytes;
+  collective.bytes = Bytes{bytes};
   collective.algorithm = program::algorithm_index("ring");
   const auto main = program::BlockBuilder(program, "main").collective(collective).done();
   program.devices.assign(star.devices(), {{main}, {}, {0}, 0});
