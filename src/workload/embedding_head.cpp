@@ -21,7 +21,8 @@ void add_table_gradient(const Context& context, const std::string& name, std::in
   set.weight_gradient.push_back(
       context.stream(OperatorKind::embedding, name + " wgrad", 2 * elements, table + elements));
   set.weight_gradient.push_back(streaming(OperatorKind::elementwise, name + " accumulate",
-                                          context.element * table + buffer, buffer, context.shape.datatype));
+                                          Bytes{context.element * table + buffer}, Bytes{buffer},
+                                          context.shape.datatype));
 }
 
 OperatorSet lookup_section(const Context& context) {
@@ -126,11 +127,11 @@ std::array<OperatorSet, 4> loss_sections(const Context& context) {
   const std::int64_t logits = context.tokens * columns;
   const std::int64_t e = context.element;
   const auto fp32 = [&](OperatorKind kind, const std::string& name, std::int64_t read, std::int64_t written) {
-    return streaming(kind, name, 4 * read, 4 * written, "fp32");
+    return streaming(kind, name, Bytes{4 * read}, Bytes{4 * written}, "fp32");
   };
   const auto elementwise = OperatorKind::elementwise;
   std::array<OperatorSet, 4> loss;
-  loss[0].forward = {streaming(elementwise, "logits to fp32", e * logits, 4 * logits, "fp32"),
+  loss[0].forward = {streaming(elementwise, "logits to fp32", Bytes{e * logits}, Bytes{4 * logits}, "fp32"),
                      fp32(OperatorKind::reduction, "loss maximum", logits, context.tokens)};
   loss[1].forward = {fp32(elementwise, "loss subtract maximum", logits + context.tokens, logits),
                      fp32(OperatorKind::embedding, "loss target", context.tokens, context.tokens)};
@@ -138,7 +139,7 @@ std::array<OperatorSet, 4> loss_sections(const Context& context) {
                      fp32(OperatorKind::reduction, "loss sum", logits, context.tokens)};
   loss[3].forward = {fp32(elementwise, "loss quotient", logits + context.tokens, logits)};
   loss[3].input_gradient = {fp32(elementwise, "loss dgrad", logits, logits),
-                            streaming(elementwise, "logits gradient", 4 * logits, e * logits, "fp32")};
+                            streaming(elementwise, "logits gradient", Bytes{4 * logits}, Bytes{e * logits}, "fp32")};
   loss[3].kept_inside = 4 * logits;  // the softmax
   return loss;
 }

@@ -94,22 +94,22 @@ Operator gemm(const std::string& name, std::int64_t batch, std::int64_t m, std::
   return op;
 }
 
-Operator streaming(OperatorKind kind, const std::string& name, std::int64_t bytes_read, std::int64_t bytes_written,
+Operator streaming(OperatorKind kind, const std::string& name, Bytes bytes_read, Bytes bytes_written,
                    const std::string& datatype) {
   Operator op;
   op.kind = kind;
   op.name = name;
   op.datatype = datatype;
-  op.bytes_read = bytes_read;
-  op.bytes_written = bytes_written;
+  op.bytes_read = bytes_read.value();
+  op.bytes_written = bytes_written.value();
   return op;
 }
 
-Operator host_pause(const std::string& name, Time duration) {
+Operator host_pause(const std::string& name, Duration duration) {
   Operator op;
   op.kind = OperatorKind::host;
   op.name = name;
-  op.host_time = duration;
+  op.host_time = duration.value();
   return op;
 }
 

@@ -13,7 +13,7 @@ OptimizerOperators optimizer_operators(const OptimizerShape& shape) {
   const std::int64_t buffer = shape.gradient_bytes * shape.parameters;
   const std::int64_t state = 4 * shape.updated;  // one FP32 number for each parameter that is updated
   const auto kernel = [](const char* name, std::int64_t read, std::int64_t written) {
-    return streaming(OperatorKind::optimizer, name, read, written, "fp32");
+    return streaming(OperatorKind::optimizer, name, Bytes{read}, Bytes{written}, "fp32");
   };
   OptimizerOperators operators;
   operators.zero = {kernel("zero gradients", 0, buffer)};

@@ -254,16 +254,16 @@ TEST_CASE("memory that was never allocated, by whichever stream") {
   ring.run(0, ring.block().allocate(MemoryCategory::buffers, Bytes{5}).call(pass, 4).done());
   CHECK(ring.problems() == Texts{"device 0 releases 3 B of buffers more than it has allocated"});
   // Stream 1 releases what stream 0 has allocated; 8 B are 3 B too many, whenever they are released.
-  const BlockId five = ring.block("five").allocate(MemoryCategory::buffers, 5).done();
-  const BlockId less = ring.block("less").release(MemoryCategory::buffers, 5).done();
-  const BlockId more = ring.block("more").release(MemoryCategory::buffers, 8).done();
+  const BlockId five = ring.block("five").allocate(MemoryCategory::buffers, Bytes{5}).done();
+  const BlockId less = ring.block("less").release(MemoryCategory::buffers, Bytes{5}).done();
+  const BlockId more = ring.block("more").release(MemoryCategory::buffers, Bytes{8}).done();
   ring.program.devices[0].streams = {five, less};
   CHECK(ring.problems().empty());
   ring.program.devices[0].streams = {five, more};
   CHECK(ring.problems() == Texts{"device 0 releases 3 B of buffers more than it has allocated"});
   // 8 B at one time although no other stream ever holds more than 5 B: it is no help that all adds up in the end.
   const BlockId early =
-      ring.block("early").release(MemoryCategory::buffers, 8).allocate(MemoryCategory::buffers, 8).done();
+      ring.block("early").release(MemoryCategory::buffers, Bytes{8}).allocate(MemoryCategory::buffers, Bytes{8}).done();
   ring.program.devices[0].streams = {five, early};
   CHECK(ring.problems() == Texts{"device 0 releases 3 B of buffers more than it has allocated"});
 }

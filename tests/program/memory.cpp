@@ -76,10 +76,14 @@ TEST_CASE("nested loops of billions of passes are exact and immediate") {
 
 TEST_CASE("of several streams, what is certain and what is possible") {
   Program program;
-  const BlockId main =
-      BlockBuilder(program, "main").allocate(weights, 100).allocate(activations, 30).release(activations, 10).done();
-  const BlockId lender = BlockBuilder(program, "lender").allocate(buffers, 50).release(buffers, 45).done();
-  const BlockId freeing = BlockBuilder(program, "freeing").release(activations, 20).done();
+  const BlockId main = BlockBuilder(program, "main")
+                           .allocate(weights, Bytes{100})
+                           .allocate(activations, Bytes{30})
+                           .release(activations, Bytes{10})
+                           .done();
+  const BlockId lender =
+      BlockBuilder(program, "lender").allocate(buffers, Bytes{50}).release(buffers, Bytes{45}).done();
+  const BlockId freeing = BlockBuilder(program, "freeing").release(activations, Bytes{20}).done();
   program.devices.resize(1);
   program.devices[0].streams = {main, lender};
   // Main holds 130 at a time, with nothing of the lender's for certain; when both have ended 120 + 5 are left.

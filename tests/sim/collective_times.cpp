@@ -60,7 +60,7 @@ struct Idle {
     for (const program::DeviceId device : group.members) program.devices[device] = {{main}, {}, {0}, 0};
     if (late > 0) {
       const std::int64_t read = late / microsecond * 1'000'000;  // B, at 1 TB/s
-      const auto before = workload::streaming(workload::OperatorKind::addition, "late", read, 0, "fp16");
+      const auto before = workload::streaming(workload::OperatorKind::addition, "late", Bytes{read}, Bytes{0}, "fp16");
       program.devices[group.members[3]].streams[0] =
           program::BlockBuilder(program, "late").compute(before).call(main).done();
     }

@@ -21,21 +21,21 @@ ProgramCase lending(Time first, program::MemoryCategory& lent) {
   ProgramCase made(2);
   lent = program::category_named(made.program, "lent");
   const auto main = made.block()
-                        .allocate(MemoryCategory::weights, 400'000)
+                        .allocate(MemoryCategory::weights, Bytes{400'000})
                         .compute(work(first))
-                        .allocate(MemoryCategory::activations, 400'000)
+                        .allocate(MemoryCategory::activations, Bytes{400'000})
                         .compute(work(10))
-                        .release(MemoryCategory::activations, 400'000)
+                        .release(MemoryCategory::activations, Bytes{400'000})
                         .done();
   const auto lender = made.block()
-                          .receive(1, 300'000)
-                          .allocate(lent, 300'000)
-                          .send(1, 300'000)
+                          .receive(1, Bytes{300'000})
+                          .allocate(lent, Bytes{300'000})
+                          .send(1, Bytes{300'000})
                           .wait_sends()
-                          .release(lent, 300'000)
+                          .release(lent, Bytes{300'000})
                           .done();
   made.bind(0, {main, lender});
-  made.bind(1, {made.block().send(0, 300'000).receive(0, 300'000).done()});
+  made.bind(1, {made.block().send(0, Bytes{300'000}).receive(0, Bytes{300'000}).done()});
   return made;
 }
 
@@ -93,8 +93,8 @@ TEST_CASE("memory: a stream holds another device's data beside what the main str
 TEST_CASE("memory: what a stream releases before another one has allocated it") {
   const auto made = [](Time first) {
     ProgramCase one(1);
-    const auto main = one.block().compute(work(first)).allocate(MemoryCategory::buffers, 50).done();
-    const auto other = one.block().release(MemoryCategory::buffers, 50).done();
+    const auto main = one.block().compute(work(first)).allocate(MemoryCategory::buffers, Bytes{50}).done();
+    const auto other = one.block().release(MemoryCategory::buffers, Bytes{50}).done();
     one.bind(0, {main, other});
     return one;
   };

@@ -181,7 +181,7 @@ TEST_CASE("saved states: sums that are not complete in a switch") {
   const std::uint16_t type = builder.link_class("wire");
   const machine::NodeId middle = builder.add_switch("switch");
   for (machine::NodeId i = 0; i < 3; ++i)
-    builder.add_links_both_ways(i, middle, 75'000'000'000, 250 * nanosecond, type);
+    builder.add_links_both_ways(i, middle, BytesPerSecond{75'000'000'000}, Duration{250 * nanosecond}, type);
   ProgramCase made(machine_of(finish_network(builder, 64 << 10)));
   made.machine.device.transaction = gpu();
   made.group({0, 1, 2});

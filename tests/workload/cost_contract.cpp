@@ -6,8 +6,8 @@ namespace tessera::workload {
 namespace {
 
 Operator attention(std::int64_t heads, std::int64_t queries, std::int64_t keys) {
-  Operator op =
-      streaming(OperatorKind::attention, "attention", 4 * heads * keys * 64, 2 * heads * queries * 64, "fp16");
+  Operator op = streaming(OperatorKind::attention, "attention", Bytes{4 * heads * keys * 64},
+                          Bytes{2 * heads * queries * 64}, "fp16");
   op.batch = heads;
   op.m = queries;
   op.n = keys;
@@ -30,9 +30,9 @@ std::vector<Operator> samples() {
        {OperatorKind::norm, OperatorKind::elementwise, OperatorKind::fused, OperatorKind::dropout,
         OperatorKind::softmax, OperatorKind::embedding, OperatorKind::optimizer, OperatorKind::reduction,
         OperatorKind::addition, OperatorKind::copy}) {
-    all.push_back(streaming(kind, name_of(kind), 1, 0, "fp16"));
-    all.push_back(streaming(kind, name_of(kind), 1'000'000, 500'000, "fp32"));
-    all.push_back(streaming(kind, name_of(kind), 2'000'000'000'000, 7, "fp16"));
+    all.push_back(streaming(kind, name_of(kind), Bytes{1}, Bytes{0}, "fp16"));
+    all.push_back(streaming(kind, name_of(kind), Bytes{1'000'000}, Bytes{500'000}, "fp32"));
+    all.push_back(streaming(kind, name_of(kind), Bytes{2'000'000'000'000}, Bytes{7}, "fp16"));
   }
   return all;
 }
@@ -107,7 +107,7 @@ TEST_CASE("a datatype without a peak is refused where the matrix units work, and
     CHECK_THROWS_AS(model->time(gemm("qkv", 1, 8, 8, 8, "fp8"), round_device()), InputError);
     CHECK_THROWS_WITH(model->time(gemm("qkv", 1, 8, 8, 8, "fp8"), round_device()),
                       "device round states no peak for datatype fp8 (operator \"qkv\"); it has bf16, fp16");
-    CHECK(model->time(streaming(OperatorKind::optimizer, "adam", 16, 12, "fp32"), round_device()) > 0);
+    CHECK(model->time(streaming(OperatorKind::optimizer, "adam", Bytes{16}, Bytes{12}, "fp32"), round_device()) > 0);
   }
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("work that would outlast simulated time is refused") {
   slow.memory_bandwidth = BytesPerSecond{1};
   for (const CostModelKind& kind : cost_model_kinds()) {
     const auto model = cost_model("model = \"" + kind.name + "\"\n");
-    CHECK_THROWS_WITH(model->time(streaming(OperatorKind::copy, "copy", 100'000'000, 0, "fp16"), slow),
+    CHECK_THROWS_WITH(model->time(streaming(OperatorKind::copy, "copy", Bytes{100'000'000}, Bytes{0}, "fp16"), slow),
                       "operator \"copy\" takes more than 46 days on device round: longer than can be simulated");
   }
 }

@@ -7,10 +7,11 @@ namespace {
 TEST_CASE("roofline: memory-bound work takes bytes / (bandwidth efficiency), plus the launch") {
   // 3 MB at 0.5 x 1 TB/s are 6 us; 2 us to launch.
   const auto model = cost_model("model = \"roofline\"\nmemory_efficiency = 0.5\nlaunch_overhead = \"2 us\"\n");
-  CHECK(model->time(streaming(OperatorKind::norm, "norm", 2'000'000, 1'000'000, "fp16"), round_device()) ==
-        8 * microsecond);
+  CHECK(model->time(streaming(OperatorKind::norm, "norm", Bytes{2'000'000}, Bytes{1'000'000}, "fp16"),
+                    round_device()) == 8 * microsecond);
   // One byte at 0.5 TB/s: 2 ps.
-  CHECK(model->time(streaming(OperatorKind::copy, "copy", 1, 0, "fp16"), round_device()) == 2 * microsecond + 2);
+  CHECK(model->time(streaming(OperatorKind::copy, "copy", Bytes{1}, Bytes{0}, "fp16"), round_device()) ==
+        2 * microsecond + 2);
 }
 
 TEST_CASE("roofline: arithmetic-bound work reaches half the efficiency where peak would take the ramp") {
@@ -112,7 +113,7 @@ TEST_CASE("tile: a measured GEMM takes its measured time, its neighbours deviate
   CHECK(diagnostics.errors()[0].find("\"gemm_deviations\": m = 8, n = 8, k = 8 stands there twice, allowed: once") !=
         std::string::npos);
   // What is no GEMM has none.
-  const Operator norm = streaming(OperatorKind::norm, "norm", 1'000'000, 0, "fp16");
+  const Operator norm = streaming(OperatorKind::norm, "norm", Bytes{1'000'000}, Bytes{0}, "fp16");
   CHECK(measured->time(norm, round_device()) == plain->time(norm, round_device()));
 }
 
@@ -120,7 +121,7 @@ TEST_CASE("tile: GEMMs may have a share of the memory bandwidth of their own") {
   // 128 x 128 x 32: operands and result are 2 x (2 x 128 x 32 + 128 x 128) B = 49,152 B; at 0.1 of 1 TB/s 491,520 ps.
   const auto slow = cost_model(ideal_tiles + "gemm_memory_efficiency = 0.1\n");
   CHECK(slow->time(gemm("small", 1, 128, 128, 32, "fp16"), round_device()) == 491'520);
-  const Operator norm = streaming(OperatorKind::norm, "norm", 1'000'000, 0, "fp16");
+  const Operator norm = streaming(OperatorKind::norm, "norm", Bytes{1'000'000}, Bytes{0}, "fp16");
   CHECK(slow->time(norm, round_device()) == 1'000'000);
 }
 
@@ -130,7 +131,7 @@ TEST_CASE("a kind of kernel may have a share of the memory bandwidth of its own,
     const auto shares =
         cost_model("model = \"" + model + "\"\nmemory_efficiency = 0.25\nnorm_memory_efficiency = 0.5\n");
     const auto time = [&](OperatorKind kind) {
-      return shares->time(streaming(kind, "kernel", 500'000, 500'000, "fp16"), round_device());
+      return shares->time(streaming(kind, "kernel", Bytes{500'000}, Bytes{500'000}, "fp16"), round_device());
     };
     CHECK(time(OperatorKind::norm) == 2 * microsecond);
     for (const OperatorKind kind : {OperatorKind::softmax, OperatorKind::elementwise, OperatorKind::fused,
@@ -154,7 +155,7 @@ TEST_CASE("each kind's key sets the share of that kind alone") {
   for (const auto& [key, own] : kinds) {
     const auto model = cost_model("model = \"tile\"\n" + key + "_memory_efficiency = 0.5\n");
     for (const auto& [name, kind] : kinds) {
-      const Operator op = streaming(kind, name, 500'000, 500'000, "fp16");
+      const Operator op = streaming(kind, name, Bytes{500'000}, Bytes{500'000}, "fp16");
       CHECK(model->time(op, round_device()) == (kind == own ? 2 : 1) * microsecond);
     }
   }
@@ -171,7 +172,7 @@ TEST_CASE("tile: fused attention by blocks of 128 queries") {
   // 5 heads of 128 queries on 4 cores: two rounds of one head's work. 4 x 128 x 128 x 64 FLOP at 2 TFLOP/s x 0.5:
   // 4,194,304 ps.
   const auto model = cost_model("model = \"tile\"\nattention_efficiency = 0.5\nlaunch_overhead = \"0 s\"\n");
-  Operator op = streaming(OperatorKind::attention, "attention", 1, 1, "fp16");
+  Operator op = streaming(OperatorKind::attention, "attention", Bytes{1}, Bytes{1}, "fp16");
   op.batch = 5;
   op.m = 128;
   op.n = 128;
@@ -184,7 +185,7 @@ TEST_CASE("fused attention is slower over few keys, in each cost model") {
   // One head of 128 queries, causal: 128 x 129 / 2 = 8,256 pairs, 64.5 keys a query; 4 x 8,256 x 64 = 2,113,536 FLOP
   // at 8 TFLOP/s and half of that: 528,384 ps. A ramp of 129 keys makes that three times as long. The tile model has
   // one block of 128 queries, which takes one of the four cores: four times as long.
-  Operator op = streaming(OperatorKind::attention, "attention", 1, 1, "fp16");
+  Operator op = streaming(OperatorKind::attention, "attention", Bytes{1}, Bytes{1}, "fp16");
   op.batch = 1;
   op.m = op.n = 128;
   op.k = 64;
@@ -198,7 +199,7 @@ TEST_CASE("fused attention is slower over few keys, in each cost model") {
 TEST_CASE("a pause of the host takes what it says, in each cost model") {
   for (const std::string model : {"roofline", "tile"}) {
     const auto found = cost_model("model = \"" + model + "\"\nlaunch_overhead = \"2 us\"\n");
-    CHECK(found->time(host_pause("waits", 7 * microsecond), round_device()) == 7 * microsecond);
+    CHECK(found->time(host_pause("waits", Duration{7 * microsecond}), round_device()) == 7 * microsecond);
   }
 }
 

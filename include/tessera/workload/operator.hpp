@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tessera/base/config.hpp"
-#include "tessera/base/time.hpp"
+#include "tessera/base/quantities.hpp"
 #include "tessera/machine/machine.hpp"
 
 namespace tessera::workload {
@@ -63,11 +63,11 @@ struct Operator {
 [[nodiscard]] Operator gemm(const std::string& name, std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k,
                             const std::string& datatype);
 /// A kernel that reads and writes that many bytes of device memory.
-[[nodiscard]] Operator streaming(OperatorKind kind, const std::string& name, std::int64_t bytes_read,
-                                 std::int64_t bytes_written, const std::string& datatype);
+[[nodiscard]] Operator streaming(OperatorKind kind, const std::string& name, Bytes bytes_read, Bytes bytes_written,
+                                 const std::string& datatype);
 
 /// The device waits for the host.
-[[nodiscard]] Operator host_pause(const std::string& name, Time duration);
+[[nodiscard]] Operator host_pause(const std::string& name, Duration duration);
 
 /// Sum of the FLOPs of operators.
 [[nodiscard]] std::int64_t total_flops(const std::vector<Operator>& operators);

@@ -44,7 +44,8 @@ Time CostTable::reduction(std::int64_t bytes) {
   if (known.bytes != bytes) {
     known = {};  // where this fails
     known.time =
-        time(workload::streaming(workload::OperatorKind::addition, "reduction", 2 * bytes, bytes, "fp32"), *device_);
+        time(workload::streaming(workload::OperatorKind::addition, "reduction", Bytes{2 * bytes}, Bytes{bytes}, "fp32"),
+             *device_);
     if (known.time == never) throw_beyond_time();
     known.bytes = bytes;
   }

@@ -82,9 +82,10 @@ std::string Device::wait_of(const Stream& stream) const {
     case StreamState::messages: {
       const CollectiveRun& run = waiting.collective;
       const program::CollectiveCall call = call_of(run);
-      return text + "in the " + program::name_of(call.collective->kind) + " of " + size_text(call.collective->bytes.value()) +
-             " over " + std::to_string(call.size) + " devices (step " + std::to_string(run.step + 1) + " of " +
-             std::to_string(run.steps) + ") for " + senders_text(awaited, machine);
+      return text + "in the " + program::name_of(call.collective->kind) + " of " +
+             size_text(call.collective->bytes.value()) + " over " + std::to_string(call.size) + " devices (step " +
+             std::to_string(run.step + 1) + " of " + std::to_string(run.steps) + ") for " +
+             senders_text(awaited, machine);
     }
     case StreamState::kernel:
       return text + "in a kernel for " + gpu_of(stream).gpu().run().waits_for();

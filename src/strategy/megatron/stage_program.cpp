@@ -23,7 +23,7 @@ void write_exchange(program::BlockBuilder& builder, const Cut& cut, const Pipeli
   neighbours.gradients_channel = gradients_channel;
   program::write_exchange(builder, action, neighbours);
   if (cut.options.exchange_overhead > 0)
-    builder.compute(workload::host_pause("pipeline exchange", cut.options.exchange_overhead));
+    builder.compute(workload::host_pause("pipeline exchange", Duration{cut.options.exchange_overhead}));
   if (cut.uses_sequence_parallelism()) return;
   Writer writer(cut, builder);
   for (int i = 0; i < int{action.receive_previous} + int{action.receive_next}; ++i) {

@@ -52,7 +52,8 @@ std::vector<workload::Operator> streams_on(const Node& node, const Slices& slice
 }
 
 workload::Operator addition(const Operator& op, std::int64_t bytes, const std::string& datatype) {
-  return workload::streaming(workload::OperatorKind::elementwise, op.name + " sum", 2 * bytes, bytes, datatype);
+  return workload::streaming(workload::OperatorKind::elementwise, op.name + " sum", Bytes{2 * bytes}, Bytes{bytes},
+                             datatype);
 }
 
 std::int64_t parameter_bytes(const Node& node, const Slices& slices, int device, std::int64_t element) {

@@ -100,8 +100,9 @@ void StepReader::read_operator(Step& step, const Table& table) {
     step.operation = workload::gemm(name, keys.batch, keys.m, keys.n, keys.k, datatype);
     return;
   }
-  step.operation = keys.flops > 0 ? square_gemm(name, keys.flops, datatype)
-                                  : workload::streaming(workload::OperatorKind::elementwise, name, 0, 0, datatype);
+  step.operation = keys.flops > 0
+                       ? square_gemm(name, keys.flops, datatype)
+                       : workload::streaming(workload::OperatorKind::elementwise, name, Bytes{0}, Bytes{0}, datatype);
   if (keys.flops == 0 || table.find("read") != nullptr) step.operation.bytes_read = keys.read;
   if (keys.flops == 0 || table.find("write") != nullptr) step.operation.bytes_written = keys.write;
 }

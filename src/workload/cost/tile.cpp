@@ -221,7 +221,7 @@ class Tile : public CostModel {
                                       std::int64_t slices) const {
     if (slices == 1) return 0;
     const std::int64_t partial = 4 * slices * op.batch * op.m * op.n;
-    const Operator sum = streaming(OperatorKind::reduction, op.name, partial, partial, op.datatype);
+    const Operator sum = streaming(OperatorKind::reduction, op.name, Bytes{partial}, Bytes{partial}, op.datatype);
     return cost::memory_time(sum, device, gemm_memory()) + static_cast<double>(parameters_.launch_overhead);
   }
 

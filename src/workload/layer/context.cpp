@@ -90,7 +90,7 @@ Operator Context::gemm(const std::string& name, std::int64_t batch, std::int64_t
 
 Operator Context::stream(OperatorKind kind, const std::string& name, std::int64_t elements_read,
                          std::int64_t elements_written) const {
-  return streaming(kind, name, element * elements_read, element * elements_written, shape.datatype);
+  return streaming(kind, name, Bytes{element * elements_read}, Bytes{element * elements_written}, shape.datatype);
 }
 
 Operator Context::stream_masked(OperatorKind kind, const std::string& name, std::int64_t elements_read,
@@ -103,8 +103,8 @@ Operator Context::stream_masked(OperatorKind kind, const std::string& name, std:
 }
 
 Operator Context::bias_gradient(const std::string& name, std::int64_t elements, std::int64_t parameters) const {
-  return streaming(OperatorKind::reduction, name, element * elements + shape.gradient_bytes * parameters,
-                   shape.gradient_bytes * parameters, shape.datatype);
+  return streaming(OperatorKind::reduction, name, Bytes{element * elements + shape.gradient_bytes * parameters},
+                   Bytes{shape.gradient_bytes * parameters}, shape.datatype);
 }
 
 void add_linear(const Context& context, const Linear& linear, OperatorSet& set) {
@@ -123,7 +123,7 @@ void add_linear(const Context& context, const Linear& linear, OperatorSet& set) 
   } else {
     set.weight_gradient.push_back(weight);
     set.weight_gradient.push_back(streaming(OperatorKind::elementwise, name + " accumulate",
-                                            context.element * parameters + gradients, gradients,
+                                            Bytes{context.element * parameters + gradients}, Bytes{gradients},
                                             context.shape.datatype));
   }
 }

@@ -44,10 +44,10 @@ OperatorSet router_section(const Context& context) {
   OperatorSet set;
   add_linear(context, {"router", 1, context.tokens_cut, context.model.hidden, experts}, set);
   const std::string& datatype = context.shape.datatype;
-  set.forward.push_back(streaming(OperatorKind::softmax, "router softmax", scores, scores, datatype));
+  set.forward.push_back(streaming(OperatorKind::softmax, "router softmax", Bytes{scores}, Bytes{scores}, datatype));
   if (!context.training) return set;
-  set.input_gradient.insert(set.input_gradient.begin(),
-                            streaming(OperatorKind::softmax, "router softmax dgrad", 2 * scores, scores, datatype));
+  set.input_gradient.insert(set.input_gradient.begin(), streaming(OperatorKind::softmax, "router softmax dgrad",
+                                                                  Bytes{2 * scores}, Bytes{scores}, datatype));
   set.kept_input = context.element * context.tokens_cut * context.model.hidden;
   set.kept_inside = scores;
   return set;

@@ -83,7 +83,7 @@ program::Program written(const Job& job, const std::vector<std::int64_t>& cuts, 
     if (chip > 0) once.receive(0, Bytes{stages[chip - 1].output});
     const Time loading = stage.weights * microsecond / bytes_a_microsecond(job);
     once.label("reload").activity(reload).allocate(staging, Bytes{stage.weights});
-    once.compute(workload::host_pause("reload", loading));
+    once.compute(workload::host_pause("reload", Duration{loading}));
     once.activity(program::Activity::forward);
     for (const workload::Operator& op : stage.work) once.label(op.name).compute(op);
     if (chip + 1 < stages.size()) once.send(1, Bytes{stage.output});
