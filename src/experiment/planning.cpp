@@ -1,6 +1,7 @@
 // From a checked [strategy] table to a program that the machine can carry out.
 #include "planning.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <sstream>
 
@@ -47,13 +48,28 @@ void alone(const Experiment& experiment, const Step& step) {
   step(job.job());
 }
 
+/// Operators of a graph have datatypes of their own: where the device cannot compute with one of them, it is the
+/// node's, whatever the workload says.
+config::Location blamed(const Table& resolved, const Experiment& experiment, const KeyError& error) {
+  if (error.key != "workload.datatype" || !experiment.graph) return place_of(resolved, error.key);
+  const auto& peaks = experiment.machine.device.peak;
+  const auto is_refused = [&](const workload::Operator& op) {
+    return workload::uses_matrix_units(op.kind) && peaks.count(op.datatype) == 0;
+  };
+  const std::vector<workload::GraphNode>& nodes = experiment.graph->nodes;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (std::ranges::any_of(nodes[i].work.forward, is_refused)) return place_of_datatype(resolved, i);
+  }
+  return place_of(resolved, error.key);
+}
+
 /// A problem of the strategy, where no key is known that is to blame.
-void reported(const Table& resolved, const config::Location& otherwise, Diagnostics& diagnostics,
-              const std::function<void()>& step) {
+void reported(const Table& resolved, const Experiment& experiment, const config::Location& otherwise,
+              Diagnostics& diagnostics, const std::function<void()>& step) {
   try {
     step();
   } catch (const KeyError& error) {
-    diagnostics.error(place_of(resolved, error.key), error.what());
+    diagnostics.error(blamed(resolved, experiment, error), error.what());
   } catch (const InputError& error) {
     report_each_line(otherwise, error.what(), diagnostics);
   }
@@ -61,7 +77,7 @@ void reported(const Table& resolved, const config::Location& otherwise, Diagnost
 
 /// A program that the machine can carry out.
 void write_program(const Table& resolved, const Table& strategy, Experiment& experiment, Diagnostics& diagnostics) {
-  reported(resolved, strategy.where(), diagnostics, [&] {
+  reported(resolved, experiment, strategy.where(), diagnostics, [&] {
     alone(experiment, [&](const strategy::Job& job) { experiment.plan = experiment.strategy.program(strategy, job); });
     sim::refuse_unrepresentable(experiment.machine, experiment.plan.program, *experiment.cost);
   });
@@ -93,7 +109,7 @@ void report_each_line(const config::Location& where, const std::string& lines, D
 
 void check_strategy(const Table& resolved, Experiment& experiment, Diagnostics& diagnostics) {
   const Table& table = strategy_of(resolved);
-  reported(resolved, table.where(), diagnostics, [&] {
+  reported(resolved, experiment, table.where(), diagnostics, [&] {
     alone(experiment,
           [&](const strategy::Job& job) { experiment.open = experiment.strategy.check(table, job, diagnostics); });
   });
@@ -108,7 +124,7 @@ void search(const Table& resolved, Experiment& experiment, Communicator& comm, c
   }
   const Table& table = strategy_of(resolved);
   const config::Value* name = table.find("name");
-  reported(resolved, name == nullptr ? table.where() : name->where(), diagnostics,
+  reported(resolved, experiment, name == nullptr ? table.where() : name->where(), diagnostics,
            [&] { search_keeping(resolved, experiment, comm, options, diagnostics); });
   if (!diagnostics.ok() || experiment.open.empty()) return;
   const auto whole = config::clone(table);

@@ -3,13 +3,20 @@
 namespace tessera::experiment {
 namespace {
 
+/// Of one device in the datatype that the job computes with; 0: the device states none, or a graph has several.
+std::int64_t peak_flops(const Experiment& experiment) {
+  const std::string datatype = experiment.graph ? experiment.graph->product_datatype() : experiment.workload.datatype;
+  const auto peak = experiment.machine.device.peak.find(datatype);
+  return peak == experiment.machine.device.peak.end() ? 0 : peak->second.value();
+}
+
 /// What the simulation does not know: names, and what the strategy says of its plan.
 void describe(const Experiment& experiment, results::RunResults& results) {
   const strategy::Plan& plan = experiment.plan;
   results.title = experiment.title;
   results.machine = experiment.machine.name;
   results.calibration = experiment.calibration;
-  results.model = experiment.model ? experiment.model->name : "";
+  results.model = experiment.model ? experiment.model->name : experiment.graph ? experiment.graph->name : "";
   results.strategy = experiment.strategy.name;
   results.plan = plan.description;
   for (const auto& [what, time] : experiment.searched.predicted) results.predicted.push_back({what, time});
@@ -21,8 +28,7 @@ void describe(const Experiment& experiment, results::RunResults& results) {
   results.hardware_flops = plan.hardware_flops;
   results.parameters = plan.parameters;
   results.tokens = plan.tokens;
-  const auto peak = experiment.machine.device.peak.find(experiment.workload.datatype);
-  results.peak_flops = peak == experiment.machine.device.peak.end() ? 0 : peak->second.value();
+  results.peak_flops = peak_flops(experiment);
   results.memory_capacity = experiment.machine.device.memory_capacity.value();
 }
 

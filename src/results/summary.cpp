@@ -86,7 +86,7 @@ std::string rates(const h5::Reader& file, const h5::Rows& s) {
     text += pair_line("tokens per second", short_count(s.number(0, "tokens_per_second")), "tokens per iteration",
                       count("tokens"));
   }
-  if (s.number(0, "model_flops") > 0) {
+  if (s.number(0, "model_flops") > 0 && s.integer(0, "peak_flops") > 0) {
     text += pair_line("model FLOPs", percent(s.number(0, "model_flops_utilisation"), 1) + " of peak", "hardware FLOPs",
                       percent(s.number(0, "hardware_flops_utilisation"), 1) + " of peak");
     // Recomputation alone would make it the other way round.

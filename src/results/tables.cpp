@@ -58,11 +58,12 @@ void add_rates(Table<SummaryRow>& table) {
               [](const Row& s) { return s.results->model_flops; })
       .number("hardware_flops", "FLOP", "of one iteration, recomputation included",
               [](const Row& s) { return s.results->hardware_flops; })
-      .integer("peak_flops", "FLOP/s", "of one device in the workload's datatype",
+      .integer("peak_flops", "FLOP/s", "of one device in the datatype of the job's products; 0: not known",
                [](const Row& s) { return s.results->peak_flops; })
-      .number("model_flops_utilisation", "1", "model_flops / (iteration time x devices x peak_flops)",
+      .number("model_flops_utilisation", "1", "model_flops / (iteration time x devices x peak_flops); 0 where that is",
               [](const Row& s) { return utilisation(s.results->model_flops, *s.results); })
-      .number("hardware_flops_utilisation", "1", "hardware_flops / (iteration time x devices x peak_flops)",
+      .number("hardware_flops_utilisation", "1",
+              "hardware_flops / (iteration time x devices x peak_flops); 0 where that is",
               [](const Row& s) { return utilisation(s.results->hardware_flops, *s.results); });
 }
 

@@ -82,6 +82,12 @@ TEST_CASE("model FLOPs above hardware FLOPs are explained, others are not") {
         std::string::npos);
 }
 
+TEST_CASE("FLOPs of a job whose peak is not known are no share of it") {
+  RunResults r = sample::make();
+  r.peak_flops = 0;
+  CHECK(summary_of(r).find("of peak") == std::string::npos);
+}
+
 TEST_CASE("plans that a search simulated are shown by their time, those that cannot run are counted") {
   RunResults r = sample::make();
   const Time ms = millisecond;

@@ -89,6 +89,9 @@ struct Experiment {
 /// Where the key of a KeyError stands in a resolved table, or else the nearest table above it.
 [[nodiscard]] config::Location place_of(const config::Table& resolved, const std::string& key);
 
+/// Where the datatype of a node of the model's graph stands, or else the node, or else the graph.
+[[nodiscard]] config::Location place_of_datatype(const config::Table& resolved, std::size_t node);
+
 /// Where what searches measure is kept for the next ones; nowhere without a folder.
 struct Cache {
   std::string folder;

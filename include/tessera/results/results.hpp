@@ -150,7 +150,7 @@ struct RunResults {
   double model_flops = 0,
          hardware_flops = 0;  ///< of the iteration, as strategy::Plan; beyond 2^63 for the largest jobs
   std::int64_t parameters = 0, tokens = 0;
-  std::int64_t peak_flops = 0;       ///< FLOP/s of one device in the workload's datatype
+  std::int64_t peak_flops = 0;       ///< FLOP/s of one device in the datatype of the products; 0: not known
   std::int64_t memory_capacity = 0;  ///< B of one device
   std::vector<std::string> activities, categories, link_classes, labels, collective_kinds, algorithms, traffic_classes;
   std::vector<std::string> node_names;  ///< devices and switches; on rank 0

@@ -54,6 +54,8 @@ struct Graph {
   [[nodiscard]] std::int64_t weight_bytes() const;
   /// Of one forward pass; multiply-add = 2.
   [[nodiscard]] std::int64_t flops() const;
+  /// Datatype of all operators that use matrix units; empty: there are none, or they have several.
+  [[nodiscard]] std::string product_datatype() const;
   /// In the order of the nodes that read, of each in the order of what it reads.
   [[nodiscard]] std::vector<GraphEdge> edges() const;
 };

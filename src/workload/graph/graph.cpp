@@ -120,6 +120,18 @@ std::int64_t Graph::flops() const {
   return sum;
 }
 
+std::string Graph::product_datatype() const {
+  std::string found;
+  for (const GraphNode& node : nodes) {
+    for (const Operator& op : node.work.forward) {
+      if (!uses_matrix_units(op.kind)) continue;
+      if (!found.empty() && found != op.datatype) return {};
+      found = op.datatype;
+    }
+  }
+  return found;
+}
+
 std::vector<GraphEdge> Graph::edges() const {
   const std::vector<GraphNodeId> maker = makers(*this);
   std::vector<GraphEdge> found;
