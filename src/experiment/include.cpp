@@ -131,9 +131,9 @@ std::shared_ptr<Table> parse_model(const std::string& text, const std::string& f
   config::Diagnostics own;
   std::shared_ptr<Table> table;
   if (workload::lists_nodes(text, file)) {
-    const workload::Graph graph = workload::read_graph_file(text, file, own);
+    const auto graph = workload::read_graph_table(text, file, own);
     table = std::make_shared<Table>(config::Location{file, 1, 1});
-    if (own.ok()) table->set("graph", {workload::graph_table(graph, table->where()), table->where()});
+    if (graph != nullptr) table->set("graph", {graph, table->where()});
   } else if (fs::path(file).extension() == ".json") {
     table = workload::read_hugging_face_table(text, file, own);
   } else {

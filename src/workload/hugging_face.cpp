@@ -49,14 +49,6 @@ bool is_off(const nlohmann::json& value) {
   return value.empty();  // a text, an array or an object
 }
 
-/// "[json.exception.parse_error.101] parse error at line 3, column 1: syntax error while ..." without its first half.
-std::string reason(const nlohmann::json::parse_error& error) {
-  const std::string text = error.what();
-  const std::string marker = ": ";
-  const auto start = text.find(marker);
-  return start == std::string::npos ? text : text.substr(start + marker.size());
-}
-
 }  // namespace
 
 HuggingFaceConfig::HuggingFaceConfig(const std::string& json, std::string file, config::Diagnostics& diagnostics)
@@ -71,7 +63,7 @@ HuggingFaceConfig::HuggingFaceConfig(const std::string& json, std::string file, 
     state_->content = nlohmann::json::parse(json);
   } catch (const nlohmann::json::parse_error& error) {
     const KeyPosition at = position_of(json, error.byte == 0 ? 0 : error.byte - 1);
-    diagnostics.error({state_->file, at.line, at.column}, "invalid JSON: " + reason(error));
+    diagnostics.error({state_->file, at.line, at.column}, "invalid JSON: " + reason_of(error.what()));
     return;
   }
   if (!state_->content.is_object()) {

@@ -62,6 +62,39 @@ std::map<std::string, KeyPosition> repeated_keys(const std::string& text) {
   return repeated;
 }
 
+JsonPlaces::JsonPlaces(const std::string& text) : text_(text) {
+  if (text.starts_with("\xEF\xBB\xBF")) at_ = line_start_ = 3;  // a byte order mark
+}
+
+void JsonPlaces::advance(std::size_t to) {
+  for (to = std::min(to, text_.size()); at_ < to; ++at_) {
+    if (text_[at_] != '\n') continue;
+    ++line_;
+    line_start_ = at_ + 1;
+  }
+}
+
+KeyPosition JsonPlaces::next() {
+  advance(text_.find_first_not_of(" \t\r\n,:]}", at_));
+  const KeyPosition found{line_, static_cast<int>(at_ - line_start_ + 1)};
+  if (at_ >= text_.size()) return found;
+  const char first = text_[at_];
+  if (first == '"') {
+    advance(end_of_string(text_, at_) + 1);
+  } else if (first == '{' || first == '[') {
+    advance(at_ + 1);
+  } else {
+    advance(text_.find_first_of(" \t\r\n,:]}", at_));
+  }
+  return found;
+}
+
+std::string reason_of(const std::string& parse_error) {
+  const std::string marker = ": ";
+  const auto start = parse_error.find(marker);
+  return start == std::string::npos ? parse_error : parse_error.substr(start + marker.size());
+}
+
 std::optional<KeyPosition> too_deep(const std::string& text, int most_levels) {
   int depth = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {

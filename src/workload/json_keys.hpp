@@ -19,6 +19,23 @@ struct KeyPosition {
 [[nodiscard]] std::map<std::string, KeyPosition> key_positions(const std::string& text);
 /// Those of them that it has more than once, with the place of the last: the parser takes one of them without a word.
 [[nodiscard]] std::map<std::string, KeyPosition> repeated_keys(const std::string& text);
+/// The places of keys and values in the order of the text, which the parser follows.
+class JsonPlaces {
+ public:
+  explicit JsonPlaces(const std::string& text);
+  /// Of the next key or value, whichever comes first; of the end, behind the last.
+  KeyPosition next();
+
+ private:
+  void advance(std::size_t to);
+
+  const std::string& text_;
+  std::size_t at_ = 0, line_start_ = 0;
+  int line_ = 1;
+};
+/// What the parser objects to, without how it calls that: "[json.exception.parse_error.101] parse error at line 3,
+/// column 1: syntax error while ..." from "syntax error" on.
+[[nodiscard]] std::string reason_of(const std::string& parse_error);
 /// Where objects and arrays are first within each other more often than `most_levels`.
 [[nodiscard]] std::optional<KeyPosition> too_deep(const std::string& text, int most_levels);
 

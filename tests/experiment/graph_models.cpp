@@ -82,6 +82,6 @@ TEST_CASE("a model that is a graph: a datatype without a peak is the node's faul
   folder.write("x.toml", "model = \"pair.toml\"\n" + test::probed_machine +
                              "[strategy]\nname = \"probe\"\n[workload]\ndatatype = \"fp16\"\n");
   const Loaded one = loaded(folder.path("x.toml"));
-  REQUIRE(says(one, "pair.toml:"));
+  REQUIRE(says(one, "pair.toml:29:12: "));
   CHECK(says(one, ": device gpu states no peak for datatype bf16 (operator \"b\"); it has fp16"));
 }

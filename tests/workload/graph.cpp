@@ -64,8 +64,16 @@ TEST_CASE("graph: a second output is no place to cut") {
   CHECK(names(graph, cut[1]) == Names{"b", "c"});
 }
 
-TEST_CASE("graph: what is wrong is said, cycles by name") {
-  CHECK(check_graph({}) == Names{"a graph without nodes"});
+/// What is wrong, with the node that it is said of.
+Names problems_of(const Graph& graph) {
+  Names all;
+  for (const auto& [what, node] : check_graph(graph))
+    all.push_back((node ? std::to_string(*node) + ": " : "").append(what));
+  return all;
+}
+
+TEST_CASE("graph: what is wrong is said of a node, cycles by name") {
+  CHECK(problems_of({}) == Names{"a graph without nodes"});
   Graph cycle;
   add(cycle, "before", {""});
   add(cycle, "x", {"z", "before"});
@@ -74,24 +82,26 @@ TEST_CASE("graph: what is wrong is said, cycles by name") {
   add(cycle, "behind", {"z"});
   const auto problems = check_graph(cycle);
   REQUIRE(problems.size() == 1);
-  CHECK_THAT(problems[0], Catch::Contains("nodes that wait for each other: "));
-  const bool named =
-      problems[0].ends_with("x, y, z, x") || problems[0].ends_with("y, z, x, y") || problems[0].ends_with("z, x, y, z");
+  const std::string& what = problems[0].what;
+  CHECK_THAT(what, Catch::Contains("nodes that wait for each other: "));
+  const bool named = what.ends_with("x, y, z, x") || what.ends_with("y, z, x, y") || what.ends_with("z, x, y, z");
   CHECK(named);
+  REQUIRE(problems[0].node);
+  CHECK(what.ends_with(cycle.nodes[*problems[0].node].name));
   Graph missing;
   add(missing, "one", {"nothing"});
-  CHECK(check_graph(missing) == Names{"node one reads nothing, which no node makes"});
+  CHECK(problems_of(missing) == Names{"0: node one reads nothing, which no node makes"});
   Graph twice;
   add(twice, "one", {""});
   twice.nodes.push_back({"two", {}, {}, {twice.nodes[0].writes[0]}});
-  CHECK(check_graph(twice) == Names{"one is made by node one and by node two"});
+  CHECK(problems_of(twice) == Names{"1: one is made by node one and by node two"});
   Graph same;
   add(same, "one", {""});
   same.nodes.push_back({"one", {}, {}, {}});
-  CHECK(check_graph(same) == Names{"two nodes are called one"});
+  CHECK(problems_of(same) == Names{"1: two nodes are called one"});
   Graph beyond;
   beyond.nodes.push_back({"one", {}, {7}, {}});
-  CHECK(check_graph(beyond) == Names{"node one has a tensor that does not exist"});
+  CHECK(problems_of(beyond) == Names{"0: node one has a tensor that does not exist"});
 }
 
 LayerShape shape_of(std::int64_t sequence, Phase phase) {

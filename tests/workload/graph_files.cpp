@@ -82,6 +82,7 @@ TEST_CASE("graph files: JSON is the same") {
   static_cast<void>(read_graph_file(R"({"name": "x", "nodes": [], "nodes": []})", "g.json", twice));
   REQUIRE_FALSE(twice.ok());
   CHECK(twice.errors()[0].find("\"nodes\" is there twice") != std::string::npos);
+  CHECK(twice.errors()[0].starts_with("g.json:1:28: "));
   static_cast<void>(read_graph_file("[1, 2]", "g.json", diagnostics));
   CHECK(diagnostics.errors() == Lines{"g.json:1:1: invalid JSON, expected an object with tensors and nodes"});
 }
@@ -97,18 +98,49 @@ std::string problem_with(const std::string& was, const std::string& is) {
 
 TEST_CASE("graph files: one line says what is wrong, and where") {
   CHECK(problem_with("reads = [\"x\", \"w\"]", "reads = [\"x\", \"v\"]") ==
-        "d.toml:1:1: node product: there is no tensor \"v\"");
+        "d.toml:28:15: node product: there is no tensor \"v\"");
   CHECK(problem_with("reads = [\"x\", \"w\"]", "reads = [\"y\", \"w\"]") ==
-        "d.toml:1:1: nodes that wait for each other: sum, product, sum");
-  CHECK(problem_with("name = \"w\"", "name = \"x\"") == "d.toml:1:1: tensor \"x\" is there twice");
+        "d.toml:17:1: nodes that wait for each other: sum, product, sum");
+  CHECK(problem_with("name = \"w\"", "name = \"x\"") == "d.toml:7:8: tensor \"x\" is there twice, allowed: once");
   CHECK(problem_with("writes = [\"y\"]", "writes = [\"a\"]").find("a is made by node sum and by node product") !=
         std::string::npos);
   CHECK(problem_with("kind = \"gemm\"", "kind = \"gem\"").find("did you mean \"gemm\"") != std::string::npos);
   CHECK(problem_with("m = 10", "m = 1000000000000000").find("more than 10^18 FLOP") != std::string::npos);
-  CHECK(problem_with("k = 100", "") == "d.toml:1:1: node product: a gemm needs m, n and k of at least 1");
+  CHECK(problem_with("k = 100", "") == "d.toml:22:1: node product: a gemm needs m, n and k of at least 1");
   CHECK(problem_with("kind = \"elementwise\"", "kind = \"copy\"\nm = 3").find("are those of a gemm") !=
         std::string::npos);
   CHECK(problem_with("elements = 10000", "elements = -1").find("d.toml:9:") != std::string::npos);
+  CHECK(problem_with("k = 100", "k = 100\ndatatype = \"fp61\"").starts_with("d.toml:28:12: node product: unknown "));
+}
+
+/// The problems of a JSON file with a node "n" whose lines are these.
+Lines json_problems(const std::string& node) {
+  std::string text = R"({"name": "j", "tensors": [
+  {"name": "x", "kind": "input", "elements": 5}, {"name": "y", "elements": 5}
+], "nodes": [
+  {"name": "n", )";
+  text.append(node).append("}\n]}\n");
+  config::Diagnostics diagnostics;
+  static_cast<void>(read_graph_file(text, "g.json", diagnostics));
+  return diagnostics.errors();
+}
+
+TEST_CASE("graph files: problems of JSON have their places too") {
+  CHECK(json_problems(R"("kind": "copy", "reads": ["x"], "writes": ["y"])") == Lines{});
+  CHECK(json_problems("\"kind\": \"copy\",\n\"reads\": [\"x\",\n \"{\"], \"writes\": [\"y\"]") ==
+        Lines{"g.json:6:2: node n: there is no tensor \"{\""});
+  CHECK(json_problems("\"kind\": \"copy\", \"writes\": [\"x\"]") ==
+        Lines{"g.json:4:3: node n makes x, which is there from the start"});
+  CHECK(json_problems("\"kind\": \"copy\", \"m\": 3, \"writes\": [\"y\"]") ==
+        Lines{"g.json:4:38: node n: m, n and k are those of a gemm, and this is copy"});
+  const Lines unknown = json_problems("\"kind\": \"copy\",\n  \"wites\": [], \"writes\": [\"y\"]");
+  REQUIRE(unknown.size() == 1);
+  CHECK(unknown[0].starts_with("g.json:5:3: unknown key \"wites\""));
+  CHECK(json_problems("\"kind\": \"copy\", \"writes\": [],\n\"writes\": [\"y\"]") ==
+        Lines{"g.json:5:1: \"writes\" is there twice"});
+  const Lines broken = json_problems("\"kind\": }");
+  REQUIRE(broken.size() == 1);
+  CHECK(broken[0].starts_with("g.json:4:25: invalid JSON: syntax error"));
 }
 
 std::string network(const std::string& name) {

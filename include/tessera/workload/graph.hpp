@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,9 +61,14 @@ struct Graph {
   [[nodiscard]] std::vector<GraphEdge> edges() const;
 };
 
-/// What is wrong with a graph, a line each; nothing when it can run: at least one node, tensors that exist, are made by
+struct GraphProblem {
+  std::string what;                 ///< in a line
+  std::optional<GraphNodeId> node;  ///< at which one; none: the graph as a whole
+};
+
+/// What is wrong with a graph; nothing when it can run: at least one node, tensors that exist, are made by
 /// one node alone or are there from the start, a name for each node, and no cycle (which is named).
-[[nodiscard]] std::vector<std::string> check_graph(const Graph& graph);
+[[nodiscard]] std::vector<GraphProblem> check_graph(const Graph& graph);
 
 /// Every node behind those that it reads from, otherwise in the order of the graph. InternalError for a graph that
 /// check_graph() objects to.

@@ -1,6 +1,7 @@
 // Computation graphs from files (docs/graphs.md).
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "tessera/base/config.hpp"
@@ -19,6 +20,10 @@ namespace tessera::workload {
 
 /// A table of tensors and nodes as in a file of TOML: a graph as it stands in a resolved experiment.
 [[nodiscard]] Graph read_graph(const config::Table& table, config::Diagnostics& diagnostics);
+/// The table of a file as read_graph_file() takes it: the file's own where it is one, every value at its own place.
+/// Null, and why is reported: it is no graph.
+[[nodiscard]] std::shared_ptr<config::Table> read_graph_table(const std::string& content, const std::string& file,
+                                                              config::Diagnostics& diagnostics);
 /// The same table, as if it stood there: read_graph() of it is the graph again. Of graphs whose nodes have one operator
 /// each, as those from files; InternalError for others.
 [[nodiscard]] std::shared_ptr<config::Table> graph_table(const Graph& graph, const config::Location& where = {});

@@ -56,7 +56,7 @@ Ordered ordered(const Graph& graph, const std::vector<GraphEdge>& edges) {
 }
 
 /// "a, b, a": each reads from the one before. `waits` says which nodes cannot run.
-std::string cycle_text(const Graph& graph, const std::vector<GraphEdge>& edges, const std::vector<std::size_t>& waits) {
+GraphProblem cycle(const Graph& graph, const std::vector<GraphEdge>& edges, const std::vector<std::size_t>& waits) {
   std::vector<GraphNodeId> before(graph.nodes.size(), nobody);
   for (const GraphEdge& edge : edges)
     if (waits[edge.from] > 0 && waits[edge.to] > 0) before[edge.to] = edge.from;
@@ -65,32 +65,43 @@ std::string cycle_text(const Graph& graph, const std::vector<GraphEdge>& edges, 
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) node = before[node];  // into the cycle, wherever it began
   std::string text = graph.nodes[node].name;
   for (GraphNodeId at = before[node]; at != node; at = before[at]) text = graph.nodes[at].name + ", " + text;
-  return graph.nodes[node].name + ", " + text;
+  return {fmt::format("nodes that wait for each other: {}, {}", graph.nodes[node].name, text), node};
 }
 
-std::vector<std::string> tensor_problems(const Graph& graph) {
-  std::vector<std::string> problems;
-  std::vector<GraphNodeId> maker(graph.tensors.size(), nobody);
+std::vector<GraphProblem> problems_of_writes(const Graph& graph, std::vector<GraphNodeId>& maker) {
+  std::vector<GraphProblem> problems;
+  for (GraphNodeId node = 0; node < graph.nodes.size(); ++node) {
+    const std::string& name = graph.nodes[node].name;
+    for (const TensorId id : graph.nodes[node].writes) {
+      const Tensor& tensor = graph.tensors[id];
+      if (tensor.kind != TensorKind::made)
+        problems.push_back({fmt::format("node {} makes {}, which is there from the start", name, tensor.name), node});
+      else if (maker[id] != nobody)
+        problems.push_back(
+            {fmt::format("{} is made by node {} and by node {}", tensor.name, graph.nodes[maker[id]].name, name),
+             node});
+      maker[id] = node;
+    }
+  }
+  return problems;
+}
+
+std::vector<GraphProblem> tensor_problems(const Graph& graph) {
   for (GraphNodeId node = 0; node < graph.nodes.size(); ++node) {
     const GraphNode& one = graph.nodes[node];
     for (const auto* tensors : {&one.reads, &one.writes}) {
       if (std::ranges::any_of(*tensors, [&](TensorId id) { return id >= graph.tensors.size(); }))
-        return {fmt::format("node {} has a tensor that does not exist", one.name)};
-    }
-    for (const TensorId id : one.writes) {
-      const Tensor& tensor = graph.tensors[id];
-      if (tensor.kind != TensorKind::made)
-        problems.push_back(fmt::format("node {} makes {}, which is there from the start", one.name, tensor.name));
-      else if (maker[id] != nobody)
-        problems.push_back(
-            fmt::format("{} is made by node {} and by node {}", tensor.name, graph.nodes[maker[id]].name, one.name));
-      maker[id] = node;
+        return {{fmt::format("node {} has a tensor that does not exist", one.name), node}};
     }
   }
-  for (const GraphNode& one : graph.nodes) {
+  std::vector<GraphNodeId> maker(graph.tensors.size(), nobody);
+  std::vector<GraphProblem> problems = problems_of_writes(graph, maker);
+  for (GraphNodeId node = 0; node < graph.nodes.size(); ++node) {
+    const GraphNode& one = graph.nodes[node];
     for (const TensorId id : one.reads) {
       if (graph.tensors[id].kind == TensorKind::made && maker[id] == nobody)
-        problems.push_back(fmt::format("node {} reads {}, which no node makes", one.name, graph.tensors[id].name));
+        problems.push_back(
+            {fmt::format("node {} reads {}, which no node makes", one.name, graph.tensors[id].name), node});
     }
   }
   return problems;
@@ -142,17 +153,18 @@ std::vector<GraphEdge> Graph::edges() const {
   return found;
 }
 
-std::vector<std::string> check_graph(const Graph& graph) {
-  if (graph.nodes.empty()) return {"a graph without nodes"};
-  std::vector<std::string> problems = tensor_problems(graph);
+std::vector<GraphProblem> check_graph(const Graph& graph) {
+  if (graph.nodes.empty()) return {{"a graph without nodes", std::nullopt}};
+  std::vector<GraphProblem> problems = tensor_problems(graph);
   if (!problems.empty()) return problems;
   std::set<std::string_view> names;
-  for (const GraphNode& node : graph.nodes)
-    if (!names.insert(node.name).second) problems.push_back(fmt::format("two nodes are called {}", node.name));
+  for (GraphNodeId node = 0; node < graph.nodes.size(); ++node) {
+    const std::string& name = graph.nodes[node].name;
+    if (!names.insert(name).second) problems.push_back({fmt::format("two nodes are called {}", name), node});
+  }
   const std::vector<GraphEdge> edges = graph.edges();
   const Ordered found = ordered(graph, edges);
-  if (found.nodes.size() < graph.nodes.size())
-    problems.push_back("nodes that wait for each other: " + cycle_text(graph, edges, found.waits));
+  if (found.nodes.size() < graph.nodes.size()) problems.push_back(cycle(graph, edges, found.waits));
   return problems;
 }
 
