@@ -173,7 +173,7 @@ void HuggingFaceConfig::must_be(const std::string& key, const std::string& text)
 
 void HuggingFaceConfig::warn_of_the_rest() {
   for (const auto& item : state_->content.items()) {
-    if (state_->known.count(item.key()) != 0) continue;
+    if (item.value().is_null() || state_->known.count(item.key()) != 0) continue;  // null is as if it were not there
     state_->diagnostics.warn(
         where(item.key()),
         fmt::format("unknown key \"{}\" is not read (docs/models.md lists those that are)", item.key()));

@@ -143,6 +143,20 @@ TEST_CASE("graph files: problems of JSON have their places too") {
   CHECK(broken[0].starts_with("g.json:4:25: invalid JSON: syntax error"));
 }
 
+TEST_CASE("graph files: null in JSON is as if the key were not there, and nothing in a list") {
+  CHECK(json_problems(R"("kind": "copy", "m": null, "datatype": null, "reads": null, "writes": ["y"], "x": null)") ==
+        Lines{});
+  const Lines missing = json_problems("\"kind\": null, \"writes\": [\"y\"]");
+  REQUIRE(missing.size() == 1);
+  CHECK(missing[0].starts_with("g.json:4:3: missing key \"kind\""));
+  CHECK(json_problems("\"kind\": \"copy\", \"writes\": [\"y\", null]") ==
+        Lines{"g.json:4:49: null is not allowed in a list"});
+  config::Diagnostics whole;
+  static_cast<void>(read_graph_file("null", "g.json", whole));
+  CHECK(whole.errors() == Lines{"g.json:1:1: invalid JSON, expected an object with tensors and nodes"});
+  CHECK_FALSE(lists_nodes(R"({"model_type": "gpt2", "nodes": null})", "g.json"));
+}
+
 std::string network(const std::string& name) {
   return text_of(test::source_folder() + "/tests/workload/networks/" + name + ".onnx");
 }

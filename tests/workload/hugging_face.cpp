@@ -158,6 +158,7 @@ TEST_CASE("unknown keys warn, and the model is read all the same") {
   CHECK(reading.warnings == Names{"config.json:5:3: unknown key \"my_own_key\" is not read (docs/models.md lists those "
                                   "that are)"});
   CHECK(reading.model.heads == 4);
+  CHECK(read(gpt2 + ",\n  \"my_own_key\": null}").warnings == Names{});  // as if it were not there
   CHECK(read(gpt2 + ",\n  \"attn_pdrop\": 0}").warnings ==
         Names{"config.json:1:1: dropout layers are modelled all or none; here some are 0, and all are counted"});
 }

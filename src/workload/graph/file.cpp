@@ -162,7 +162,7 @@ bool lists_nodes(const std::string& content, const std::string& file) {
   if (file.ends_with(".json")) {
     if (too_deep(content, config::most_levels)) return false;
     const auto json = nlohmann::json::parse(content, nullptr, false);
-    return json.is_object() && json.contains("nodes");
+    return json.is_object() && json.contains("nodes") && !json["nodes"].is_null();
   }
   config::Diagnostics ignored;
   const auto table = config::parse_toml(content, file, ignored);
