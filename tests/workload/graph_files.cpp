@@ -218,5 +218,48 @@ TEST_CASE("graph files: what cannot be read of an ONNX file is said") {
   CHECK(unknown.errors()[0].find("unknown operator \"Rela\"") != std::string::npos);
 }
 
+/// A field of protobuf: text or a message, and a number.
+std::string field(int tag, const std::string& content) {
+  return std::string(1, static_cast<char>(tag * 8 + 2)).append(1, static_cast<char>(content.size())).append(content);
+}
+std::string field(int tag, int number) {
+  return std::string(1, static_cast<char>(tag * 8)).append(1, static_cast<char>(number));
+}
+std::string fields(std::initializer_list<std::string> all) {
+  std::string text;
+  for (const std::string& one : all) text.append(one);
+  return text;
+}
+
+/// An ONNX file: x is transposed to y and y to z, of four elements of this type each.
+std::string onnx_of_type(int type) {
+  const auto value = [&](const char* name) {
+    const std::string shape = field(2, field(1, field(1, 4)));
+    return fields({field(1, name), field(2, field(1, fields({field(1, type), shape})))});
+  };
+  const auto node = [](const char* in, const char* out, const char* op) {
+    return field(1, fields({field(1, in), field(2, out), field(4, op)}));
+  };
+  const std::string graph = fields({node("x", "y", "Transpose"), node("y", "z", "Transpose"),
+                                    field(2, std::string("g")), field(11, value("x")), field(12, value("z"))});
+  return fields({field(1, 8), field(7, graph), field(8, field(2, 13))});
+}
+
+TEST_CASE("graph files: a type of ONNX's elements that is not known is named, with its tensor") {
+  if (!reads_onnx()) return;
+  const auto problems = [](int type) {
+    config::Diagnostics diagnostics;
+    static_cast<void>(read_graph_file(onnx_of_type(type), "x.onnx", diagnostics));
+    return diagnostics.errors();
+  };
+  for (const int known : {1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 16}) CHECK(problems(known) == Lines{});
+  const std::string allowed = ", allowed: FLOAT, FLOAT16, BFLOAT16, DOUBLE, BOOL, INT8 to INT64, UINT8 to UINT64";
+  CHECK(problems(14) == Lines{std::string("x.onnx: tensor \"x\" has the element type COMPLEX64").append(allowed)});
+  CHECK(problems(8) == Lines{std::string("x.onnx: tensor \"x\" has the element type STRING").append(allowed)});
+  CHECK(problems(99) == Lines{std::string("x.onnx: tensor \"x\" has the element type 99").append(allowed)});
+  config::Diagnostics sizes;
+  CHECK(read_graph_file(onnx_of_type(6), "x.onnx", sizes).tensors[0].bytes == 16);  // INT32
+}
+
 }  // namespace
 }  // namespace tessera::workload

@@ -8,6 +8,7 @@
 #include <exception>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "onnx.hpp"
@@ -25,30 +26,40 @@ struct Element {
   std::int64_t bytes = 4;  ///< of one
 };
 
-Element element_of(int type) {
+/// Nothing: a type that is not known, or whose elements have no fixed size.
+std::optional<Element> element_of(int type) {
   switch (type) {
     case TensorProto::FLOAT:
-      return {"fp32", 4};
+      return Element{"fp32", 4};
     case TensorProto::FLOAT16:
-      return {"fp16", 2};
+      return Element{"fp16", 2};
     case TensorProto::BFLOAT16:
-      return {"bf16", 2};
+      return Element{"bf16", 2};
     case TensorProto::INT8:
     case TensorProto::UINT8:
-      return {"int8", 1};
+      return Element{"int8", 1};
     case TensorProto::BOOL:
-      return {"", 1};
+      return Element{"", 1};
     case TensorProto::INT64:
     case TensorProto::UINT64:
-      return {"", 8};
+      return Element{"", 8};
     case TensorProto::DOUBLE:
-      return {"fp32", 8};  // computes on no matrix unit that is described here
+      return Element{"fp32", 8};  // computes on no matrix unit that is described here
     case TensorProto::INT16:
     case TensorProto::UINT16:
-      return {"", 2};
+      return Element{"", 2};
+    case TensorProto::INT32:
+    case TensorProto::UINT32:
+      return Element{"", 4};
     default:
-      return {"", 4};
+      return std::nullopt;
   }
+}
+
+/// "COMPLEX64", or its number where this version of ONNX has no name for it.
+std::string type_text(int type) {
+  return TensorProto::DataType_IsValid(type) ? TensorProto::DataType_Name(static_cast<TensorProto::DataType>(type))
+                                             : std::to_string(type);
 }
 
 class Reader {
@@ -66,7 +77,7 @@ class Reader {
         problem(fmt::format("\"{}\" has a negative dimension", weight.name()));
         continue;
       }
-      const bool is_number = !element_of(weight.data_type()).datatype.empty();
+      const bool is_number = !element_of(weight.data_type()).value_or(Element{}).datatype.empty();
       const bool is_trained = is_number && not_trained_.count(weight.name()) == 0;
       add(weight.name(), is_trained ? TensorKind::parameter : TensorKind::constant, shape, weight.data_type());
     }
@@ -113,14 +124,21 @@ class Reader {
       if (!is_shape_missing_)
         problem(fmt::format("the shape of \"{}\" is not known: every dimension has to be a number", name));
       is_shape_missing_ = true;
-      return add(name, kind, {}, 0);
+      return add(name, kind, {}, TensorProto::FLOAT);
     }
     add(name, kind, shape->second.first, shape->second.second);
   }
   void add(const std::string& name, TensorKind kind, const Shape& shape, int type) {
+    const std::optional<Element> element = element_of(type);
+    // What is made of it mostly has the same type, and is not reported too.
+    if (!element && refused_.insert(type).second)
+      problem(
+          fmt::format("tensor \"{}\" has the element type {}, allowed: FLOAT, FLOAT16, BFLOAT16, DOUBLE, BOOL, "
+                      "INT8 to INT64, UINT8 to UINT64",
+                      name, type_text(type)));
     const std::int64_t elements = elements_of(shape);
     ids_[name] = static_cast<TensorId>(graph_.tensors.size());
-    graph_.tensors.push_back({name, kind, elements, saturating_product(elements, element_of(type).bytes)});
+    graph_.tensors.push_back({name, kind, elements, saturating_product(elements, element.value_or(Element{}).bytes)});
     shapes_[name] = {shape, type};
   }
 
@@ -202,7 +220,8 @@ class Reader {
       for (const std::string& name : *names) {
         const auto found = shapes_.find(name);
         if (found == shapes_.end()) continue;
-        if (const std::string datatype = element_of(found->second.second).datatype; !datatype.empty()) return datatype;
+        const Element element = element_of(found->second.second).value_or(Element{});
+        if (!element.datatype.empty()) return element.datatype;
       }
     }
     return "fp32";
@@ -215,6 +234,7 @@ class Reader {
   std::map<std::string, TensorId> ids_;
   std::map<std::string, std::pair<Shape, int>> shapes_;  ///< and the type of the elements
   std::set<std::string> not_trained_;
+  std::set<int> refused_;  ///< types of elements
   bool is_shape_missing_ = false;
 };
 
