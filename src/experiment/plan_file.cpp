@@ -4,6 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
+#include <tuple>
 
 #include "fingerprint.hpp"
 #include "tessera/base/error.hpp"
@@ -56,23 +59,47 @@ std::string candidate_text(const program::search::Tried& one, bool is_taken) {
 
 constexpr std::size_t most_candidates = 20;
 
-/// What a search tried, the fastest first where it is much; /search of a result has all of it.
-std::shared_ptr<Table> candidates_of(std::vector<program::search::Tried> tried) {
-  const Time best = tried.empty() ? 0 : tried.back().best;
-  const auto taken = std::ranges::find_if(
-      tried, [best](const program::search::Tried& one) { return one.accepted && one.cost == best; });
-  const std::int64_t step = taken == tried.end() ? -1 : taken->step;
+/// What was simulated before what was estimated, of each the fastest first; what cannot run comes last.
+auto rank_of(const program::search::Tried& one) {
+  return std::tuple(one.cost == 0, -static_cast<int>(one.fidelity), one.cost);
+}
+
+/// The candidates of a plan file, in their order there.
+struct Candidates {
+  std::vector<program::search::Tried> rows;
+  std::size_t taken = 0;  ///< which of them; as many as there are: none
+};
+
+/// The one that is taken is the best of those that the search accepted, the first of equals: a search may have gone
+/// over to others from it, and may have met it again.
+Candidates listed(const std::vector<program::search::Tried>& tried) {
+  std::size_t taken = tried.size();
+  for (std::size_t i = 0; i < tried.size(); ++i)
+    if (tried[i].accepted && (taken == tried.size() || rank_of(tried[i]) < rank_of(tried[taken]))) taken = i;
+  std::vector<std::size_t> order(tried.size());
+  std::iota(order.begin(), order.end(), 0);
   if (tried.size() > most_candidates) {
-    std::ranges::stable_sort(tried, {}, [](const program::search::Tried& one) {
-      return std::pair(one.cost > 0 ? one.cost : never, one.step);
-    });
-    tried.resize(most_candidates);
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return rank_of(tried[i]); });
+    // It is among them where a search takes what is not the fastest, too.
+    const auto place = std::ranges::find(order, taken);
+    if (place - order.begin() >= static_cast<std::ptrdiff_t>(most_candidates) && place != order.end())
+      std::rotate(order.begin() + most_candidates - 1, place, place + 1);
+    order.resize(most_candidates);
+  } else {
+    std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return tried[i].fidelity; });
   }
+  Candidates found;
+  for (const std::size_t i : order) found.rows.push_back(tried[i]);
+  found.taken = static_cast<std::size_t>(std::ranges::find(order, taken) - order.begin());
+  return found;
+}
+
+/// What a search tried, the fastest first where it is much; /search of a result has all of it.
+std::shared_ptr<Table> candidates_of(const std::vector<program::search::Tried>& tried) {
+  const Candidates candidates = listed(tried);
   auto table = std::make_shared<Table>();
-  for (std::size_t i = 0; i < tried.size(); ++i) {
-    const bool is_taken = tried[i].accepted && tried[i].cost == best && tried[i].step == step;
-    table->set(fmt::format("{:03}", i + 1), {candidate_text(tried[i], is_taken), {}});
-  }
+  for (std::size_t i = 0; i < candidates.rows.size(); ++i)
+    table->set(fmt::format("{:03}", i + 1), {candidate_text(candidates.rows[i], i == candidates.taken), {}});
   return table;
 }
 
@@ -118,7 +145,7 @@ std::string plan_text(const Experiment& experiment, const Table& resolved, const
   const auto head = std::make_shared<Table>();
   put(*head, "version", version);
   put(*head, "machine", fingerprint(resolved, "machine"));
-  if (const std::string model = fingerprint(resolved, "model"); !model.empty()) put(*head, "model", model);
+  if (const std::string made_for = fingerprint(resolved, "model"); !made_for.empty()) put(*head, "model", made_for);
   const auto predicted = std::make_shared<Table>();
   for (const auto& [name, time] : experiment.searched.predicted)
     put(*predicted, name, config::format_rounded(time, config::Unit::time));
@@ -129,10 +156,10 @@ std::string plan_text(const Experiment& experiment, const Table& resolved, const
   const std::shared_ptr<Table> strategy = config::clone(*resolved.find("strategy")->table());
   if (experiment.searched.found != nullptr) config::merge(*strategy, *experiment.searched.found);
   plan.set("strategy", {strategy, {}});
-  std::string text =
-      fmt::format("# Strategy {} for {}{}. Run it: tessera run EXPERIMENT.toml --plan THIS.toml -o OUT.h5\n",
-                  experiment.strategy.name, experiment.model ? one_line(experiment.model->name) + " on " : "",
-                  one_line(experiment.machine.name));
+  const std::string model = experiment.model ? experiment.model->name : experiment.graph ? experiment.graph->name : "";
+  std::string text = fmt::format(
+      "# Strategy {} for {}{}. Run it: tessera run EXPERIMENT.toml --plan THIS.toml -o OUT.h5\n",
+      experiment.strategy.name, model.empty() ? "" : one_line(model) + " on ", one_line(experiment.machine.name));
   return text + config::to_toml(plan);
 }
 
