@@ -5,6 +5,31 @@
 namespace tessera::workload {
 namespace {
 
+TEST_CASE("parts of a layer have each section that does something once, in order") {
+  const LayerOperators layer = transformer_layer(model_named("megatron-22b.toml"), shape_of_paper(4, true));
+  const auto is_refused = [&](const std::vector<LayerPart>& parts) {
+    try {
+      refuse_other_parts(layer, parts);
+      return false;
+    } catch (const InternalError&) {
+      return true;
+    }
+  };
+  const std::size_t fc1 = place_of(&LayerOperators::fc1), last = LayerOperators::section_count - 1;
+  const std::size_t router = place_of(&LayerOperators::router);  // which a dense layer has not, as two behind it
+  CHECK(layer.in_order()[fc1] == &layer.fc1);
+  CHECK_FALSE(is_refused({{0, last}}));
+  CHECK_FALSE(is_refused({{0, router - 1}, {fc1, last}}));
+  CHECK_FALSE(is_refused({{0, router}, {fc1, last}}));
+  CHECK(is_refused({}));
+  CHECK(is_refused({{0, last - 1}}));
+  CHECK(is_refused({{1, last}}));
+  CHECK(is_refused({{0, fc1}, {fc1, last}}));
+  CHECK(is_refused({{0, fc1 - 1}, {fc1 + 1, last}}));
+  CHECK(is_refused({{fc1, last}, {0, fc1 - 1}}));
+  CHECK(is_refused({{0, last + 1}}));
+}
+
 TEST_CASE("Megatron's layer launches these kernels, in this order") {
   const LayerOperators layer = transformer_layer(model_named("megatron-22b.toml"), shape_of_paper(4, true));
   Names forward;

@@ -83,10 +83,46 @@ struct LayerOperators {
   [[nodiscard]] std::array<const OperatorSet*, section_count> in_order() const;
 };
 
+using LayerSection = OperatorSet LayerOperators::*;
+
+/// The sections of a layer in the order in which they run: their only list.
+inline constexpr std::array<LayerSection, LayerOperators::section_count> layer_sections = {
+    &LayerOperators::attention_norm,
+    &LayerOperators::qkv,
+    &LayerOperators::attention_core,
+    &LayerOperators::projection,
+    &LayerOperators::attention_residual,
+    &LayerOperators::mlp_norm,
+    &LayerOperators::router,
+    &LayerOperators::dispatch,
+    &LayerOperators::fc1,
+    &LayerOperators::activation,
+    &LayerOperators::fc2,
+    &LayerOperators::combine,
+    &LayerOperators::mlp_residual};
+static_assert(sizeof(LayerOperators) == LayerOperators::section_count * sizeof(OperatorSet), "a section is not listed");
+
+/// Where a section stands in layer_sections.
+[[nodiscard]] constexpr std::size_t place_of(LayerSection section) {
+  std::size_t place = 0;
+  while (layer_sections.at(place) != section) ++place;  // none that is listed runs into the end
+  return place;
+}
+static_assert(place_of(&LayerOperators::mlp_residual) + 1 == LayerOperators::section_count,
+              "a section is listed twice");
+
+/// Sections that run together, by their places.
+struct LayerPart {
+  std::size_t first = 0, last = 0;
+};
+/// Parts that leave out a section which does something, or have it twice or in another order, would keep and repeat
+/// the wrong ones: InternalError.
+void refuse_other_parts(const LayerOperators& layer, const std::vector<LayerPart>& parts);
+
 /// The sections of one layer. A cut that does not fit the model (heads, MLP width, vocabulary, sequence): InputError.
 [[nodiscard]] LayerOperators transformer_layer(const Model& model, const LayerShape& shape);
 
-/// Sections of a layer, by their place in LayerOperators::in_order(), that run again for their backward part.
+/// Sections of a layer, by their place in layer_sections, that run again for their backward part.
 using RecomputedSections = std::bitset<LayerOperators::section_count>;
 /// None, the attention core (selective), or all (full).
 [[nodiscard]] RecomputedSections recomputed_sections(Recomputation recomputation);

@@ -10,63 +10,57 @@ namespace tessera::strategy::megatron {
 namespace {
 
 using workload::LayerOperators;
+using workload::LayerSection;
 using workload::OperatorSet;
 
 /// What of a layer runs together, with its communication, forward and backward.
-struct Part {
-  std::size_t first = 0, last = 0;  ///< sections, by their places in LayerOperators::in_order()
+struct Part : workload::LayerPart {
   std::function<void(Writer&, Activity)> forward;
   std::function<void(Writer&)> backward;
-};
-
-/// Places in LayerOperators::in_order().
-enum Place : std::size_t {
-  attention_norm,
-  qkv,
-  attention_core,
-  projection,
-  attention_residual,
-  mlp_norm,
-  router,
-  dispatch,
-  fc1,
-  activation,
-  fc2,
-  combine,
-  mlp_residual
 };
 
 /// The parts in the order in which they run; experts are one.
 std::vector<Part> parts_of(const LayerOperators& layer, bool moe) {
   std::vector<Part> parts;
-  const auto plain = [&](Place place, const OperatorSet& set) {
-    parts.push_back({place, place, [&set](Writer& writer, Activity activity) { writer.run(set.forward, activity); },
-                     [&set](Writer& writer) { plain_backward(writer, set); }});
+  const auto add = [&](LayerSection first, LayerSection last, auto forward, auto backward) {
+    parts.push_back({{workload::place_of(first), workload::place_of(last)}, forward, backward});
   };
-  const auto column = [&](Place place, const OperatorSet& set) {
-    parts.push_back({place, place, [&set](Writer& writer, Activity activity) { column_forward(writer, set, activity); },
-                     [&set](Writer& writer) { column_backward(writer, set); }});
+  const auto plain = [&](LayerSection section) {
+    const OperatorSet& set = layer.*section;
+    add(
+        section, section, [&set](Writer& writer, Activity activity) { writer.run(set.forward, activity); },
+        [&set](Writer& writer) { plain_backward(writer, set); });
   };
-  const auto row = [&](Place place, const OperatorSet& set) {
-    parts.push_back({place, place, [&set](Writer& writer, Activity activity) { row_forward(writer, set, activity); },
-                     [&set](Writer& writer) { row_backward(writer, set); }});
+  const auto column = [&](LayerSection section) {
+    const OperatorSet& set = layer.*section;
+    add(
+        section, section, [&set](Writer& writer, Activity activity) { column_forward(writer, set, activity); },
+        [&set](Writer& writer) { column_backward(writer, set); });
   };
-  plain(attention_norm, layer.attention_norm);
-  column(qkv, layer.qkv);
-  plain(attention_core, layer.attention_core);
-  row(projection, layer.projection);
-  plain(attention_residual, layer.attention_residual);
-  plain(mlp_norm, layer.mlp_norm);
+  const auto row = [&](LayerSection section) {
+    const OperatorSet& set = layer.*section;
+    add(
+        section, section, [&set](Writer& writer, Activity activity) { row_forward(writer, set, activity); },
+        [&set](Writer& writer) { row_backward(writer, set); });
+  };
+  plain(&LayerOperators::attention_norm);
+  column(&LayerOperators::qkv);
+  plain(&LayerOperators::attention_core);
+  row(&LayerOperators::projection);
+  plain(&LayerOperators::attention_residual);
+  plain(&LayerOperators::mlp_norm);
   if (moe) {
-    parts.push_back({router, combine,
-                     [&layer](Writer& writer, Activity activity) { experts_forward(writer, layer, activity); },
-                     [&layer](Writer& writer) { experts_backward(writer, layer); }});
+    add(
+        &LayerOperators::router, &LayerOperators::combine,
+        [&layer](Writer& writer, Activity activity) { experts_forward(writer, layer, activity); },
+        [&layer](Writer& writer) { experts_backward(writer, layer); });
   } else {
-    column(fc1, layer.fc1);
-    plain(activation, layer.activation);
-    row(fc2, layer.fc2);
+    column(&LayerOperators::fc1);
+    plain(&LayerOperators::activation);
+    row(&LayerOperators::fc2);
   }
-  plain(mlp_residual, layer.mlp_residual);
+  plain(&LayerOperators::mlp_residual);
+  workload::refuse_other_parts(layer, {parts.begin(), parts.end()});
   return parts;
 }
 

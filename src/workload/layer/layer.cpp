@@ -9,9 +9,27 @@
 namespace tessera::workload {
 
 std::array<const OperatorSet*, LayerOperators::section_count> LayerOperators::in_order() const {
-  return {
-      &attention_norm, &qkv, &attention_core, &projection,  &attention_residual, &mlp_norm, &router, &dispatch, &fc1,
-      &activation,     &fc2, &combine,        &mlp_residual};
+  std::array<const OperatorSet*, section_count> sections{};
+  for (std::size_t i = 0; i < section_count; ++i) sections[i] = &(this->*layer_sections[i]);
+  return sections;
+}
+
+void refuse_other_parts(const LayerOperators& layer, const std::vector<LayerPart>& parts) {
+  const auto sections = layer.in_order();
+  std::size_t next = 0;
+  const auto skip_empty = [&](std::size_t end) {
+    while (next < end && sections[next]->empty()) ++next;
+  };
+  for (const LayerPart& part : parts) {
+    if (part.last >= sections.size() || part.last < part.first)
+      throw InternalError(fmt::format("a part of a layer from section {} to section {}", part.first, part.last));
+    skip_empty(part.first);
+    if (part.first != next)
+      throw InternalError(fmt::format("a part of a layer begins with section {}, and {} comes next", part.first, next));
+    next = part.last + 1;
+  }
+  skip_empty(sections.size());
+  if (next != sections.size()) throw InternalError(fmt::format("no part of a layer has its section {}", next));
 }
 
 LayerOperators transformer_layer(const Model& model, const LayerShape& shape) {
@@ -33,10 +51,9 @@ LayerOperators transformer_layer(const Model& model, const LayerShape& shape) {
 }
 
 RecomputedSections recomputed_sections(Recomputation recomputation) {
-  constexpr std::size_t attention_core = 2;
   RecomputedSections again;
   if (recomputation == Recomputation::full) again.set();
-  if (recomputation == Recomputation::selective) again.set(attention_core);
+  if (recomputation == Recomputation::selective) again.set(place_of(&LayerOperators::attention_core));
   return again;
 }
 
