@@ -24,6 +24,7 @@ ExitCode plan(const Options& options, Communicator& comm) {
     check_simulation(*job.experiment, 1);
     const std::string text = experiment::plan_text(*job.experiment, *job.table, TESSERA_VERSION);
     results::write_text(options.output, text, options.force);
+    print_warnings(experiment::changed_files(job.experiment->files));
     print(text);
   });
   return ExitCode::done;

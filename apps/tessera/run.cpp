@@ -82,11 +82,10 @@ ExitCode run(const Options& options, const Arguments& arguments, Communicator& c
   const experiment::Estimate expected = estimate_where_it_can_run(*job.experiment, comm);
   const sim::SimulationResult result = simulate(options, *job.experiment, expected, comm);
   const auto written = provenance(options, job, arguments, started, result.statistics, comm);
-  if (comm.rank() == 0) {
-    print_warnings(experiment::changed_files(job.experiment->files));
-    for (const std::string& warning : result.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
-  }
+  if (comm.rank() == 0) print_warnings(result.warnings);
   results::write(options.output, result.results, written, comm, results::Transport::automatic, options.force);
+  // Behind the last that takes time: whoever looks at a file from now on sees what it is then.
+  if (comm.rank() == 0) print_warnings(experiment::changed_files(job.experiment->files));
   together(comm, [&] {
     if (comm.rank() == 0) print(results::summary(options.output, results::Checking::none));
   });
