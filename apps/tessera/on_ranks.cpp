@@ -5,7 +5,6 @@
 #include "interrupts.hpp"
 #include "launch.hpp"
 #include "progress.hpp"
-#include "tessera/base/messages.hpp"
 #include "tessera/base/together.hpp"
 #include "tessera/results/results.hpp"
 
@@ -35,26 +34,17 @@ void search(const Prepared& job, const std::string& cache, const std::string& mo
 
 Prepared prepare(const ExperimentOptions& options, const Output& output, const std::string& progress,
                  Communicator& comm) {
-  Prepared job;
+  experiment::Source source;
   together(comm, [&] {
     if (comm.rank() != 0) return;
     check_output(options, output.path, output.replace);
-    const experiment::Source source = load(options);
+    source = load(options);
     results::check_distinct(output.path, files_of(source));
-    job.given = source.given;
-    job.table = source.table;
-    job.files = source.files;
-    job.resolved = config::to_toml(*job.table);
   });
-  job.resolved = broadcast(comm, job.resolved);
-  job.files = broadcast(comm, std::move(job.files));
+  source = experiment::shared(std::move(source), comm);
+  Prepared job{source.given, config::to_toml(*source.table), source.table, nullptr};
   together(comm, [&] {
-    if (comm.rank() != 0) {
-      config::Diagnostics diagnostics;
-      job.table = config::parse_toml(job.resolved, "resolved experiment", diagnostics);
-      diagnostics.throw_if_errors();
-    }
-    job.experiment = build(*job.table, std::move(job.files), comm.rank() != 0);
+    job.experiment = build(*job.table, std::move(source.files), comm.rank() != 0);
     sim::refuse_ranks(job.experiment->machine, comm.size(), job.experiment->simulation.partition);
   });
   catch_interrupts();

@@ -11,11 +11,10 @@
 
 namespace tessera::app {
 
-/// An experiment, the same on every rank but for the texts, which are rank 0's.
+/// An experiment, the same on every rank.
 struct Prepared {
   std::string given, resolved;
-  std::shared_ptr<config::Table> table;     ///< of the resolved text
-  std::vector<strategy::Attachment> files;  ///< until the experiment has them
+  std::shared_ptr<config::Table> table;  ///< of the resolved text
   std::unique_ptr<experiment::Experiment> experiment;
 };
 

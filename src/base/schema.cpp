@@ -58,7 +58,8 @@ void SchemaBase::read_into(void* object, const Table& table, Diagnostics& diagno
       field->read(object, relocated(*fallback, table.where()), diagnostics);
     } else if (!field->optional()) {
       diagnostics.error(table.where(),
-                        "missing key \"" + field->key() + "\" in [" + path_ + "], expected " + field->expectation());
+                        "missing key \"" + field->key() + "\" in [" + path_ + "], expected " +
+                            (field->names_file() ? "the name of a file: " + field->help().help : field->expectation()));
     }
   }
 }
@@ -131,6 +132,7 @@ ParameterHelp FieldBase::help() const {
   ParameterHelp result = describe();
   result.name = key_;
   result.help = help_;
+  if (names_file_) result.type = "name of a file, relative to the one that it stands in";
   result.fallback = fallback_   ? (fallback_text_.empty() ? "\"\"" : fallback_text_)
                     : optional_ ? "optional"
                                 : "required";

@@ -249,3 +249,18 @@ TEST_CASE("a schema that contradicts itself is an internal error where it is dec
   CHECK_THROWS_AS(s.integers("sizes", &Box::sizes, "").otherwise("3"), InternalError);
   CHECK_THROWS_AS(s.number("ratio", &Box::ratio, "").at_most("1").otherwise("2"), InternalError);
 }
+
+struct Named {
+  std::string table;
+};
+
+TEST_CASE("a key that names a file says so, and what is in it") {
+  Schema<Named> schema("strategy.named", "For this test.");
+  schema.text("table", &Named::table, "rows of two numbers").names_file();
+  CHECK(schema.parameters()[0].type == "name of a file, relative to the one that it stands in");
+  CHECK(schema.parameters()[0].help == "rows of two numbers");
+  Diagnostics diagnostics;
+  schema.check(Table({"x.toml", 3, 1}), diagnostics);
+  CHECK(diagnostics.errors() == std::vector<std::string>{"x.toml:3:1: missing key \"table\" in [strategy.named], "
+                                                         "expected the name of a file: rows of two numbers"});
+}

@@ -18,7 +18,7 @@ inline const config::Schema<ProbeOptions>& probe_schema() {
   static const config::Schema<ProbeOptions> schema = [] {
     config::Schema<ProbeOptions> s("strategy.probe", "Says what it was given.");
     s.also_accept("name", "\"probe\"");
-    s.text("table", &ProbeOptions::table, "a file").names_file().otherwise("");
+    s.text("table", &ProbeOptions::table, "rows of numbers").names_file().otherwise("");
     s.text("other", &ProbeOptions::other, "no file").otherwise("");
     return s;
   }();

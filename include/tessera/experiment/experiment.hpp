@@ -63,6 +63,10 @@ struct Source {
                           const std::string& plan = {},
                           const strategy::Strategies& strategies = strategy::built_in_strategies());
 
+/// Rank 0's source on all ranks of `comm`: nobody else has to read a file. Each of the others has a table of its own,
+/// of the resolved text. What the others hand over does not count.
+[[nodiscard]] Source shared(Source source, Communicator& comm);
+
 /// Everything of one experiment, checked.
 struct Experiment {
   std::string title;
