@@ -1,7 +1,8 @@
 // An experiment carried out: what `tessera run`, sweeps, tests and programs that link Tessera call.
 //
 //   config::Diagnostics diagnostics;
-//   const Source source = load("gpt3.toml", {}, input_folders(), diagnostics);   // rank 0's, where files are read once
+//   Source source = load("gpt3.toml", {}, input_folders(), diagnostics);   // on rank 0
+//   source = shared(std::move(source), comm);                              // nobody else reads files
 //   const auto experiment = build(*source.table, diagnostics, built_in_strategies(), source.files);
 //   diagnostics.throw_if_errors();
 //   search(*source.table, *experiment, comm, {}, diagnostics);   // where the strategy leaves something open

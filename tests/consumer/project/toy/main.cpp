@@ -1,25 +1,41 @@
-// Runs the toy strategy on all ranks of an mpirun, from an experiment file to results.
+// Runs the toy strategy on all ranks of an mpirun, from an experiment file to a result file.
 #include <iostream>
 
 #include "tessera/base/comm.hpp"
+#include "tessera/base/together.hpp"
 #include "tessera/experiment/run.hpp"
+#include "tessera/results/results.hpp"
 #include "toy.hpp"
 
 using namespace tessera;
 
 namespace {
 
-int run(const char* file, Communicator& comm) {
+/// Rank 0 reads; a mistake in the files ends all ranks alike.
+experiment::Source load(const char* file, const strategy::Strategies& strategies, Communicator& comm) {
+  experiment::Source source;
+  together(comm, [&] {
+    if (comm.rank() != 0) return;
+    config::Diagnostics diagnostics;
+    source = experiment::load(file, {}, {}, diagnostics, {}, strategies);
+    diagnostics.throw_if_errors();
+  });
+  return experiment::shared(std::move(source), comm);
+}
+
+int run(const char* file, const char* output, Communicator& comm) {
   strategy::Strategies strategies = strategy::built_in_strategies();
   strategies.push_back(toy::kind());
   config::Diagnostics diagnostics;
-  const experiment::Source source = experiment::load(file, {}, {}, diagnostics, {}, strategies);
-  diagnostics.throw_if_errors();
+  const experiment::Source source = load(file, strategies, comm);
   const auto experiment = experiment::build(*source.table, diagnostics, strategies, source.files);
   diagnostics.throw_if_errors();
   experiment::search(*source.table, *experiment, comm, {}, diagnostics);
   diagnostics.throw_if_errors();
   const results::RunResults results = experiment::run(*experiment, comm).results;
+  results::Provenance provenance;
+  provenance.ranks = comm.size();
+  results::write(output, results, provenance, comm);
   // Six products of 2 us each with 1 MB of weights, 10 us to load: three chips take two each, 24 us an input. The first
   // of four inputs has passed all three and two messages of 100 kB (1 us, 100 ns on the link) when the others are 24 us
   // apart behind it: 3 x 24 + 2 x 1.1 + 3 x 24 us.
@@ -37,7 +53,7 @@ int run(const char* file, Communicator& comm) {
 int main(int count, char** values) {
   MpiSession session(count, values);
   try {
-    return run(values[1], session.world());
+    return run(values[1], values[2], session.world());
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     session.abort(1);  // the other ranks may wait for this one

@@ -24,7 +24,7 @@ const config::Schema<Options>& schema() {
     config::Schema<Options> s("strategy.toy", "Stages of a graph, one a chip.");
     s.also_accept("name", "\"toy\"");
     s.integers("cuts", &Options::cuts, "first node of each stage but the first; searched unless given").optional();
-    s.text("reload", &Options::reload, "a file: bytes of weights that are loaded in a microsecond").names_file();
+    s.text("reload", &Options::reload, "one number: bytes of weights that are loaded in a microsecond").names_file();
     s.integer("inputs", &Options::inputs, "that pass through").at_least("1").otherwise("4");
     return s;
   }();
