@@ -13,6 +13,16 @@ find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Boost REQUIRED COMPONENTS serialization)
 
+# Optional: computation graphs from ONNX files. A build without says so where such a file is given.
+find_package(Protobuf QUIET)
+find_package(ONNX CONFIG QUIET)
+set(TESSERA_ONNX OFF)
+set(TESSERA_ONNX_LIBRARIES)
+if(TARGET onnx AND TARGET protobuf::libprotobuf)
+  set(TESSERA_ONNX ON)
+  set(TESSERA_ONNX_LIBRARIES tessera_onnx)
+endif()
+
 include(${CMAKE_CURRENT_LIST_DIR}/TesseraImported.cmake)
 
 # MPI and HDF5 may live where a site's modules put them: an installed program still finds them there.

@@ -52,3 +52,13 @@ if(H5DIFF)
     message(FATAL_ERROR "one rank and two have different results: ${said}")
   endif()
 endif()
+
+# Who links libraries that were built with ONNX needs it too, and is told so; nobody else looks for it.
+execute_process(COMMAND ${CMAKE_COMMAND} -S ${PROJECT} -B ${WORK}/without-onnx -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${prefix}
+  -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_DISABLE_FIND_PACKAGE_ONNX=ON -DCMAKE_DISABLE_FIND_PACKAGE_Protobuf=ON
+  RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE said)
+if(ONNX AND (result EQUAL 0 OR NOT said MATCHES "Protobuf"))
+  message(FATAL_ERROR "a project without ONNX finds a Tessera that was built with it: ${said}")
+elseif(NOT ONNX AND NOT result EQUAL 0)
+  message(FATAL_ERROR "a Tessera that was built without ONNX asks for it: ${said}")
+endif()
