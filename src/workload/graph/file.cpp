@@ -113,8 +113,8 @@ class GraphReader {
   std::size_t at_ = 0;  ///< the node that is being read
 };
 
-std::shared_ptr<config::Table> parse(const std::string& content, const std::string& file,
-                                     config::Diagnostics& diagnostics) {
+std::shared_ptr<config::Table> parse_entries(const std::string& content, const std::string& file,
+                                             config::Diagnostics& diagnostics) {
   return file.ends_with(".json") ? parse_json(content, file, diagnostics)
                                  : config::parse_toml(content, file, diagnostics);
 }
@@ -177,7 +177,7 @@ Graph read_graph_file(const std::string& content, const std::string& file, confi
     for (const GraphProblem& problem : check_graph(graph)) diagnostics.error({file, 0, 0}, problem.what);
     return graph;
   }
-  const auto table = parse(content, file, diagnostics);
+  const auto table = parse_entries(content, file, diagnostics);
   return table == nullptr || diagnostics.errors().size() != before ? Graph{} : read_graph(*table, diagnostics);
 }
 
@@ -185,7 +185,7 @@ std::shared_ptr<config::Table> read_graph_table(const std::string& content, cons
                                                 config::Diagnostics& diagnostics) {
   const std::size_t before = diagnostics.errors().size();
   const bool is_onnx = file.ends_with(".onnx");
-  auto table = is_onnx ? nullptr : parse(content, file, diagnostics);
+  auto table = is_onnx ? nullptr : parse_entries(content, file, diagnostics);
   if (diagnostics.errors().size() != before) return nullptr;
   const Graph graph = is_onnx ? read_graph_file(content, file, diagnostics) : read_graph(*table, diagnostics);
   if (diagnostics.errors().size() != before) return nullptr;
