@@ -65,6 +65,17 @@ class Help(CliTest):
 
 
 class Check(CliTest):
+    def test_every_shipped_experiment_takes_less_than_a_second(self):
+        """Of processor time, which other programs on the computer do not change; searches are left to run and plan."""
+        experiments = sorted((HERE.parents[1] / "inputs" / "experiments").rglob("*.toml"))
+        self.assertGreater(len(experiments), 30)
+        for experiment in experiments:
+            before = os.times()
+            self.tessera("check", experiment, environment=WITHOUT_MPI)
+            after = os.times()
+            spent = after.children_user + after.children_system - before.children_user - before.children_system
+            self.assertLess(spent, 1, f"{experiment.name}: {spent:.2f} s")
+
     def test_it_prints_an_experiment_that_checks_to_itself(self):
         first = self.tessera("check", "training.toml", environment=WITHOUT_MPI).stdout
         (self.folder / "resolved.toml").write_text(first)
