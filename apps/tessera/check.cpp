@@ -1,4 +1,4 @@
-// tessera check: everything that run would refuse, without running. Never starts MPI.
+// tessera check: what run would refuse before it starts, without running. Never starts MPI.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -35,7 +35,7 @@ std::string line(const std::string& name, const std::string& value) {
 }
 
 std::string memory_line(const experiment::Experiment& experiment, const experiment::Estimate& estimate) {
-  const std::string least = config::format_rounded(estimate.peak.total, config::Unit::bytes);
+  const std::string least = config::format_rounded(estimate.certain_peak, config::Unit::bytes);
   const std::string most = config::format_rounded(estimate.peak.most, config::Unit::bytes);
   std::string text =
       fmt::format("{} of {} on {}", estimate.peak.is_exact() ? least : "at least " + least + ", at most " + most + ",",
@@ -130,7 +130,7 @@ ExitCode check(const Options& options) {
 Command add_check(CLI::App& app) {
   auto o = std::make_shared<Options>();
   CLI::App* options =
-      app.add_subcommand("check", "Say everything that run would refuse, and print the resolved experiment.");
+      app.add_subcommand("check", "Say what run would refuse before it starts, and print the resolved experiment.");
   o->experiment.add_to(*options);
   options->add_option("--ranks", o->ranks, "number of ranks that run would get")
       ->check(CLI::Range(1, 1'000'000))

@@ -118,6 +118,7 @@ void find_fullest(const program::Program& program, const std::vector<program::De
   for (const program::DeviceId device : devices) {
     if (!known.insert(program.devices[device].streams).second) continue;
     const program::MemoryPeak peak = program::memory_peak(program, device);
+    result.certain_peak = std::max(result.certain_peak, peak.total);
     if (peak.most <= result.peak.most) continue;
     result.peak = peak;
     result.fullest = device;

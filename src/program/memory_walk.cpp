@@ -104,13 +104,13 @@ MemoryPeak memory_peak(const Program& program, DeviceId device) {
   };
   for (const MemoryWalk& walk : walks) {
     MemoryWalk::Levels levels = walk.at_peak;
-    for (std::size_t i = 0; i < levels.size() && walks.size() > 1; ++i) levels[i] += lows[i] - walk.low[i];
+    for (std::size_t i = 0; i < levels.size() && walks.size() > 1; ++i)  // never below nothing: that is refused
+      levels[i] = std::max<Int128>(levels[i] + lows[i] - walk.low[i], 0);
     take(levels);
   }
   take(nets);
   MemoryPeak peak{to_bytes(sum(certain)), {}, to_bytes(most)};
-  for (const Int128 level : certain)  // of what others may have released by then, none is left
-    peak.by_category.push_back(to_bytes(walks.size() > 1 ? std::max<Int128>(level, 0) : level));
+  for (const Int128 level : certain) peak.by_category.push_back(to_bytes(level));
   return peak;
 }
 

@@ -102,16 +102,6 @@ void refuse_program(const machine::Machine& machine, const program::Program& pro
 
 constexpr std::int64_t beyond_count = std::numeric_limits<std::int64_t>::max();
 
-struct Need {
-  program::DeviceId device = 0;
-  program::MemoryPeak peak;
-
-  template <class Archive>
-  void serialize(Archive& archive, unsigned) {
-    archive& device& peak.total& peak.by_category;
-  }
-};
-
 /// The device that needs the most; the first one of equals.
 Need largest_need(const program::Program& program) {
   std::map<std::vector<program::BlockId>, program::MemoryPeak> known;  // of devices that do the same
@@ -121,7 +111,7 @@ Need largest_need(const program::Program& program) {
     auto found = known.find(streams);
     if (found == known.end()) found = known.emplace(streams, program::memory_peak(program, device)).first;
     const program::MemoryPeak& peak = found->second;
-    if (peak.most == beyond_count) return {device, {beyond_count, peak.by_category, beyond_count}};
+    if (peak.most == beyond_count) return {device, peak};
     if (peak.total > largest.peak.total) largest = {device, peak};
   }
   return largest;
@@ -140,20 +130,23 @@ std::string breakdown(const program::Program& program, const program::MemoryPeak
 
 std::vector<std::string> refuse_need(const machine::Machine& machine, const program::Program& program, const Need& need,
                                      bool allow_oversubscription) {
-  const std::int64_t capacity = machine.device.memory_capacity.value();
-  if (need.peak.total == beyond_count)
-    throw InfeasibleError("device " + machine.node_name(need.device) +
-                          " needs 9223 PB or more, beyond what is counted");
-  if (need.peak.total <= capacity) return {};
-  const std::string text =
-      "device " + machine.node_name(need.device) + " needs " + format_rounded(need.peak.total, Unit::bytes) +
-      " but has " + format_rounded(capacity, Unit::bytes) + " (" +
-      format_rounded(need.peak.total - capacity, Unit::bytes) + " too much): " + breakdown(program, need.peak);
+  if (need.peak.most == beyond_count)
+    throw InfeasibleError(std::string("device ") + machine.node_name(need.device) +
+                          (need.peak.is_exact() ? " needs" : " may need") + " 9223 PB or more, beyond what is counted");
+  if (need.peak.total <= machine.device.memory_capacity.value()) return {};
+  const std::string text = need_text(machine, program, need);
   if (allow_oversubscription) return {text};
-  throw InfeasibleError(text + "; --allow-oversubscription simulates it anyway");
+  throw InfeasibleError(text + allow_hint);
 }
 
 }  // namespace
+
+std::string need_text(const machine::Machine& machine, const program::Program& program, const Need& need) {
+  const std::int64_t capacity = machine.device.memory_capacity.value();
+  return "device " + machine.node_name(need.device) + " needs " + format_rounded(need.peak.total, Unit::bytes) +
+         " but has " + format_rounded(capacity, Unit::bytes) + " (" +
+         format_rounded(need.peak.total - capacity, Unit::bytes) + " too much): " + breakdown(program, need.peak);
+}
 
 void refuse_unrepresentable(const machine::Machine& machine, const program::Program& program,
                             const workload::CostModel& cost) {
@@ -174,8 +167,8 @@ std::vector<std::string> refuse_memory(const machine::Machine& machine, const pr
   return refuse_need(machine, program, largest_need(program), allow_oversubscription);
 }
 
-std::vector<std::string> refuse_held(const machine::Machine& machine, const program::Program& program,
-                                     const results::RunResults& own, bool allow_oversubscription, Communicator& comm) {
+std::vector<std::string> warn_of_held(const machine::Machine& machine, const program::Program& program,
+                                      const results::RunResults& own, Communicator& comm) {
   Need largest;
   for (const results::DeviceRow& row : own.device_rows) {
     if (row.peak_memory > largest.peak.total) largest = {row.device, {row.peak_memory, {}, row.peak_memory}};
@@ -187,7 +180,7 @@ std::vector<std::string> refuse_held(const machine::Machine& machine, const prog
     const bool as_much = need.peak.total == largest.peak.total;
     if (need.peak.total > largest.peak.total || (as_much && need.device < largest.device)) largest = need;
   }
-  return refuse_need(machine, program, largest, allow_oversubscription);
+  return refuse_need(machine, program, largest, true);
 }
 
 }  // namespace tessera::sim

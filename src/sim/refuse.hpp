@@ -1,4 +1,4 @@
-// What is refused before time zero.
+// What is refused before time zero, and what is said of memory.
 #pragma once
 
 #include <string>
@@ -17,11 +17,24 @@ namespace tessera::sim {
 [[nodiscard]] std::vector<std::string> refuse(const machine::Machine& machine, const program::Program& program,
                                               const workload::CostModel& cost, bool allow_oversubscription);
 
-/// The same of what the devices have held: where several of their streams change memory, only the simulation tells.
-/// `own`: of this rank's devices. All ranks call it.
-[[nodiscard]] std::vector<std::string> refuse_held(const machine::Machine& machine, const program::Program& program,
-                                                   const results::RunResults& own, bool allow_oversubscription,
-                                                   Communicator& comm);
+/// What a device holds at once.
+struct Need {
+  program::DeviceId device = 0;
+  program::MemoryPeak peak;
+
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& device& peak.total& peak.by_category& peak.most;
+  }
+};
+/// "device gpu 0 needs 34.0 GB but has 32.0 GB (2.00 GB too much): weights 20.0 GB, buffers 14.0 GB"
+[[nodiscard]] std::string need_text(const machine::Machine& machine, const program::Program& program, const Need& need);
+inline constexpr const char* allow_hint = "; --allow-oversubscription simulates it anyway";
+
+/// Warns of the device that has held the most, where that is too much. `own`: of this rank's devices. All ranks call
+/// it.
+[[nodiscard]] std::vector<std::string> warn_of_held(const machine::Machine& machine, const program::Program& program,
+                                                    const results::RunResults& own, Communicator& comm);
 
 /// The part of refuse_unrepresentable() that is about kernels.
 void refuse_kernels(const machine::Machine& machine, const program::Program& program);

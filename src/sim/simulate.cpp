@@ -37,6 +37,7 @@ class RankSimulation {
     environment_.record_timeline = options.record_timeline;
     environment_.record_memory = options.record_memory;
     environment_.traffic_interval = options.traffic_interval;
+    if (!options.allow_oversubscription) environment_.memory_limit = machine.device.memory_capacity.value();
     model_ = partition_model(machine, program, network_, comm.size(), options.partition,
                              [this](pdes::ComponentId id) { return create(id); });
     if (comm.size() > 1) {
@@ -168,8 +169,8 @@ SimulationResult simulate(const machine::Machine& machine, const program::Progra
   }
   result.statistics = simulation.run(run);
   result.results = simulation.results();
-  if (simulation.shares_memory() && run.end == never) {
-    auto held = refuse_held(machine, program, result.results, options.allow_oversubscription, comm);
+  if (simulation.shares_memory() && options.allow_oversubscription) {
+    auto held = warn_of_held(machine, program, result.results, comm);
     if (!held.empty()) result.warnings = std::move(held);
   }
   return result;

@@ -74,8 +74,10 @@ ProgramCase busy_program(machine::NodeId nodes, std::uint32_t rounds) {
     const auto beside = made.block("beside " + std::to_string(device))
                             .wait(0)
                             .compute(work(777))
+                            .allocate(program::MemoryCategory::buffers, Bytes{2048})
                             .collective(collective(CollectiveKind::all_to_all, 2048, "direct", inside + 1))
                             .wait_sends()
+                            .release(program::MemoryCategory::buffers, Bytes{2048})
                             .signal(1)
                             .done();
     const auto main = made.block("main " + std::to_string(device)).call(round, rounds).done();

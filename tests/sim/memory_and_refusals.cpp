@@ -74,7 +74,9 @@ TEST_CASE("memory: a stream holds another device's data beside what the main str
   ProgramCase together = lending(gone - 5, lent);
   CHECK(together.refusal() ==
         "device " + together.machine.node_name(0) +
-            " needs 1.10 MB but has 1.00 MB (100 kB too much): weights 400 kB, activations 400 kB, lent 300 kB; "
+            " needs 1.10 MB but has 1.00 MB (100 kB too much): weights 400 kB, activations 400 kB, lent 300 kB, at " +
+            std::to_string(gone - 5) +
+            " ps; "
             "--allow-oversubscription simulates it anyway");
   options.allow_oversubscription = true;
   const auto run = together.run(options);

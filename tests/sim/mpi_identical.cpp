@@ -116,3 +116,42 @@ TEST_CASE("a deadlock is the same on any number of ranks, and thrown on all of t
   }
   CHECK(text == serial);
 }
+
+TEST_CASE("what streams hold together is refused alike on all ranks: the earliest device, of equals the first") {
+  World world;
+  // Every device's second stream adds 400,000 B to the first one's 700,000, of 1 MB: the last two devices at once, the
+  // others later.
+  ProgramCase made(6);
+  for (program::DeviceId device = 0; device < 6; ++device) {
+    const auto main = made.block("main")
+                          .allocate(program::MemoryCategory::weights, Bytes{700'000})
+                          .wait(0)
+                          .release(program::MemoryCategory::weights, Bytes{700'000})
+                          .done();
+    const auto other = made.block("other " + std::to_string(device))
+                           .compute(work(device < 4 ? 2000 - device : 1000))
+                           .allocate(program::MemoryCategory::buffers, Bytes{400'000})
+                           .signal(0)
+                           .release(program::MemoryCategory::buffers, Bytes{400'000})
+                           .done();
+    made.bind(device, {main, other}, 1);
+  }
+  for (const char* synchroniser : {"window", "null-message"}) {
+    sim::SimulationOptions options;
+    options.run.synchroniser = synchroniser;
+    std::string refusal;
+    try {
+      static_cast<void>(made.run(world.comm, options));
+    } catch (const InfeasibleError& error) {
+      refusal = error.what();
+    }
+    CHECK(refusal ==
+          "device gpu 4 needs 1.10 MB but has 1.00 MB (100 kB too much): weights 700 kB, buffers 400 kB, at 1 ns; "
+          "--allow-oversubscription simulates it anyway");
+    options.allow_oversubscription = true;
+    const auto run = made.run(world.comm, options);
+    CHECK(run.warnings ==
+          std::vector<std::string>{
+              "device gpu 0 needs 1.10 MB but has 1.00 MB (100 kB too much): weights 700 kB, buffers 400 kB"});
+  }
+}

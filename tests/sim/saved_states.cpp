@@ -63,6 +63,7 @@ class RebornOutput final : public pdes::Component {
       : environment_(environment), rebirths_(rebirths), id_(id) {
     output_ = std::make_unique<sim::SwitchOutput>(environment_, id_);
   }
+  [[nodiscard]] sim::NetworkNode& node() { return output_->node(); }
   void handle(pdes::Context& context, const pdes::Event& event) override {
     if (rebirths_.is_due()) {
       auto next = std::make_unique<sim::SwitchOutput>(environment_, id_);
@@ -85,6 +86,18 @@ struct RebornRun {
   std::uint64_t rebirths = 0;
 };
 
+constexpr Time traffic_interval = 100 * nanosecond;
+
+void add_links(sim::NetworkNode& node, const machine::Machine& machine, results::RunResults& results) {
+  node.finish();
+  for (const sim::OutputPort& port : node.ports()) {
+    const machine::Link& link = machine.network.links[port.link()];
+    const sim::LinkCounts& counts = port.counts();
+    results.link_rows.push_back({port.link(), link.from, link.to, link.link_class, link.bandwidth.value(), counts.bytes,
+                                 counts.messages, counts.busy, counts.peak_queue});
+  }
+}
+
 /// One rank's simulation, as simulate() sets it up, of components that are born again.
 RebornRun run_reborn(const ProgramCase& made, std::uint64_t interval) {
   program::Lowerings lowerings(made.program, made.machine);
@@ -105,11 +118,17 @@ RebornRun run_reborn(const ProgramCase& made, std::uint64_t interval) {
   environment.collectives = &collectives;
   environment.step = &step;
   environment.record_timeline = environment.record_memory = true;
+  environment.traffic_interval = traffic_interval;
 
   Rebirths rebirths(interval);
   std::vector<RebornDevice*> devices;
+  std::vector<RebornOutput*> outputs;
   const sim::CreateComponent create = [&](pdes::ComponentId id) -> std::unique_ptr<pdes::Component> {
-    if (!network.tables.is_device(id)) return std::make_unique<RebornOutput>(environment.network, rebirths, id);
+    if (!network.tables.is_device(id)) {
+      auto output = std::make_unique<RebornOutput>(environment.network, rebirths, id);
+      outputs.push_back(output.get());
+      return output;
+    }
     auto device = std::make_unique<RebornDevice>(environment, rebirths, id);
     devices.push_back(device.get());
     return device;
@@ -122,6 +141,8 @@ RebornRun run_reborn(const ProgramCase& made, std::uint64_t interval) {
   for (RebornDevice* device : devices)
     run.results.iteration_time = std::max(run.results.iteration_time, device->device().finished());
   for (RebornDevice* device : devices) device->device().collect(run.results.iteration_time, run.results);
+  for (RebornDevice* device : devices) add_links(device->device().node(), made.machine, run.results);
+  for (RebornOutput* output : outputs) add_links(output->node(), made.machine, run.results);
   run.results.collective_rows = collectives.rows();
   run.rebirths = rebirths.count();
   return run;
@@ -131,6 +152,7 @@ RebornRun run_reborn(const ProgramCase& made, std::uint64_t interval) {
 void check_same(const ProgramCase& made, std::uint64_t interval) {
   sim::SimulationOptions options;
   options.record_timeline = options.record_memory = true;
+  options.traffic_interval = traffic_interval;
   const sim::SimulationResult plain = made.run(options);
   const RebornRun reborn = run_reborn(made, interval);
   CHECK(reborn.events == plain.statistics.events);
@@ -143,6 +165,8 @@ void check_same(const ProgramCase& made, std::uint64_t interval) {
   CHECK(is.collective_rows == was.collective_rows);
   CHECK(is.kernel_rows == was.kernel_rows);
   CHECK(is.traffic_rows == was.traffic_rows);
+  CHECK(is.traffic_bins == was.traffic_bins);
+  CHECK(is.link_rows == was.link_rows);
   CHECK(is.intervals == was.intervals);
   CHECK(is.memory_changes == was.memory_changes);
 }

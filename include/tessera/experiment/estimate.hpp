@@ -23,6 +23,7 @@ struct Estimate {
   std::int64_t devices = 0;       ///< that take part
   program::DeviceId fullest = 0;  ///< device that holds the most, or may
   program::MemoryPeak peak;       ///< of that device
+  std::int64_t certain_peak = 0;  ///< B: what some device holds for certain
   double bytes_sent = 0;          ///< by all devices
   double messages = 0;
   double executed_flops = 0;

@@ -1,8 +1,12 @@
 // An experiment carried out: what `tessera run`, sweeps, tests and programs that link Tessera call.
 //
 //   config::Diagnostics diagnostics;
-//   Source source = load("gpt3.toml", {}, input_folders(), diagnostics);   // on rank 0
-//   source = shared(std::move(source), comm);                              // nobody else reads files
+//   Source source;
+//   together(comm, [&] {   // what fails on one rank fails on all
+//     if (comm.rank() == 0) source = load("gpt3.toml", {}, input_folders(), diagnostics);
+//     diagnostics.throw_if_errors();
+//   });
+//   source = shared(std::move(source), comm);   // nobody else reads files
 //   const auto experiment = build(*source.table, diagnostics, built_in_strategies(), source.files);
 //   diagnostics.throw_if_errors();
 //   search(*source.table, *experiment, comm, {}, diagnostics);   // where the strategy leaves something open

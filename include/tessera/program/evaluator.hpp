@@ -25,9 +25,10 @@ enum class Fidelity : std::uint8_t {
 /// What a search needs to know of one run.
 struct Evaluation {
   bool feasible = false;
-  std::string reason;                          ///< why not, naming device, amount and cause; nothing else is known then
-  Time time = 0;                               ///< of the iteration
-  std::vector<std::int64_t> peak_memory = {};  ///< B, by device
+  std::string reason;  ///< why not, naming device, amount and cause; nothing else is known then
+  Time time = 0;       ///< of the iteration
+  /// B, by device. Not simulated, what is certain: see MemoryPeak.
+  std::vector<std::int64_t> peak_memory = {};
   std::vector<Time> busy = {};  ///< by device, and for each by Activity; below `simulated` computing alone
   std::vector<std::int64_t> link_bytes = {};  ///< by link; of messages of kernels when simulated alone
 

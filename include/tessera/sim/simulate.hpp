@@ -40,8 +40,9 @@ struct SimulationResult {
 };
 
 /// Runs `program` on all ranks of `comm`. Every rank passes the same machine and program.
-/// InfeasibleError: out of memory (found before time zero), or a deadlock (devices, what each waits for, since when).
-/// InputError: more ranks than can be used, a link of zero latency that could be split, a datatype without a peak.
+/// InfeasibleError: out of memory (before time zero; at its time where several streams of a device allocate), or a
+/// deadlock (devices, what each waits for, since when). InputError: more ranks than can be used, a link of zero latency
+/// that could be split, a datatype without a peak.
 [[nodiscard]] SimulationResult simulate(const machine::Machine& machine, const program::Program& program,
                                         const workload::CostModel& cost, Communicator& comm,
                                         const SimulationOptions& options);

@@ -65,6 +65,7 @@ void Device::handle(pdes::Context& context, const pdes::Event& event) {
   handling().context = &context;
   handling().source = event.source;
   handling().at_work = nullptr;
+  handling().ready.clear();  // of a device that has failed: others go on until the earliest failure is known
   try {
     act_on(event);
     run_ready();
@@ -85,7 +86,7 @@ void Device::restore(SavedDevice saved) {
   state_ = std::move(saved.device);
   node_.restore(std::move(saved.node));
   for (std::uint32_t memory = 0; memory < saved.gpus.size(); ++memory)
-    if (saved.gpus[memory]) gpu(memory).restore(std::move(*saved.gpus[memory]));
+    saved.gpus[memory] ? gpu(memory).restore(std::move(*saved.gpus[memory])) : gpus_[memory].reset();
 }
 
 void Device::act_on(const pdes::Event& event) {

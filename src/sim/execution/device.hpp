@@ -55,6 +55,8 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[noreturn]] void refuse_time(Stream& stream) const;
   /// Names what a stream releases although no stream has allocated so much by then.
   [[noreturn]] void refuse_release(const Stream& stream, const program::Instruction& instruction) const;
+  /// Names what the device holds when it is too much.
+  [[noreturn]] void refuse_memory(const Stream& stream) const;
 
   // device_instructions.cpp: each carries out one instruction, or begins it; false when the stream has to wait
   void run(Stream& stream);

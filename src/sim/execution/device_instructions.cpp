@@ -265,6 +265,7 @@ bool Device::change_memory(Stream& stream, const Instruction& instruction, std::
   MemoryAccount& memory = state_.memory;
   memory.add(instruction.b, bytes, stream.clock);
   if (memory.level[instruction.b] < 0) refuse_release(stream, instruction);
+  if (config_.shares_memory && memory.total > environment().memory_limit) refuse_memory(stream);
   if (!environment().record_memory) return true;
   const auto category = static_cast<std::uint16_t>(instruction.b);
   handed_.record->memory_changes.push_back({config_.self, category, stream.clock, memory.level[category]});

@@ -3,6 +3,7 @@
 
 #include "sim/execution/channel.hpp"
 #include "sim/execution/device.hpp"
+#include "sim/refuse.hpp"
 #include "tessera/base/config.hpp"
 #include "tessera/base/error.hpp"
 
@@ -42,6 +43,13 @@ void Device::refuse_release(const Stream& stream, const program::Instruction& in
                         " releases " + size_text(-level) + " of " +
                         program::name_of(program(), static_cast<program::MemoryCategory>(instruction.b)) +
                         " more than is allocated at " + config::format_quantity(stream.clock, config::Unit::time));
+}
+
+void Device::refuse_memory(const Stream& stream) const {
+  const MemoryAccount& memory = state_.memory;
+  const Need need{config_.self, {memory.total, memory.level, memory.total}};
+  throw InfeasibleError(need_text(*environment().machine, program(), need) + ", at " +
+                        config::format_quantity(stream.clock, config::Unit::time) + allow_hint);
 }
 
 Time Device::finished() const {

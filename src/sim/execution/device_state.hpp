@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -42,6 +43,8 @@ struct ExecutionEnvironment {
   CollectiveAccount* collectives = nullptr;
   program::Step* step = nullptr;  ///< room for one step of a collective
   Handling handling;
+  /// B, of devices whose streams share memory: what they hold at most is not known before.
+  std::int64_t memory_limit = std::numeric_limits<std::int64_t>::max();
   bool record_timeline = false;
   bool record_memory = false;
   Time traffic_interval = 0;  ///< of traffic over time; 0: not recorded

@@ -107,6 +107,7 @@ void Gpu::restore(SavedGpu saved, const KernelCall& call) {
   state_ = std::move(saved.gpu);
   memory_.restore(std::move(saved.memory));
   updater_.restore(std::move(saved.updater));
+  run_.reset();
   if (!saved.kernel) return;
   make_run(call);
   run_->restore(std::move(*saved.kernel));

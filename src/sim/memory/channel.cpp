@@ -36,9 +36,8 @@ void MemoryChannel::push(Time now, const MemoryRequest& request) {
   if (was_empty) {
     stream.waiting_since = now;
     step(now);
-  } else if (!state_.stepping) {  // behind others: what keeps the head waiting still
-                                  // does
-    count_waiting();
+  } else if (!state_.stepping) {
+    count_waiting();  // behind others: what keeps the head waiting still does
   }
 }
 
