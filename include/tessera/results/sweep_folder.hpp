@@ -1,0 +1,69 @@
+// The folder of a sweep: sweep.json says what was asked, each line of rows/*.jsonl what became of one point. The same
+// code writes and reads both. Docs: docs/sweeps.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tessera/results/digest.hpp"
+#include "tessera/results/points.hpp"
+
+namespace tessera::results {
+
+/// A key of the experiment that differs from point to point. unit: "" of plain numbers, "name" of texts, otherwise
+/// "B", "B/s", "FLOP/s", "Hz", or "ps" of times.
+struct SweepAxis {
+  std::string key, unit;
+  bool set = false;  ///< its value follows from others
+  bool operator==(const SweepAxis&) const = default;
+};
+
+/// sweep.json.
+struct SweepHead {
+  std::string identity;  ///< of the sweep, 16 hexadecimal digits: folders that differ in it do not belong together
+  std::string title;
+  std::string version;              ///< of Tessera
+  std::int64_t results_schema = 0;  ///< schema_version of its result files
+  std::int64_t points = 0;          ///< numbered 0 to points - 1
+  std::vector<SweepAxis> axes;
+  bool operator==(const SweepHead&) const = default;
+};
+
+/// One line of rows/*.jsonl.
+struct SweepRow {
+  std::int64_t point = 0;
+  std::string name, identity, version;
+  std::int64_t results_schema = 0;
+  int code = 0;  ///< the exit code of `tessera run`
+  std::string message;
+  std::vector<std::pair<std::string, PointCell>> values;  ///< by key of SweepHead::axes
+  std::optional<Digest> digest;                           ///< of a point with code 0
+};
+
+[[nodiscard]] std::string to_json(const SweepHead& head);
+/// One line, without its end. Bytes that are not UTF-8 are replaced.
+[[nodiscard]] std::string to_json(const SweepRow& row);
+
+/// IoError when there is no DIR/sweep.json or it cannot be read; InputError when it is no such thing.
+[[nodiscard]] SweepHead read_head(const std::string& folder);
+/// What counts of each point that has a line, in order of points: the last of its lines (files in order of name) that
+/// is of the head's version and schema. A torn line, or one that does not parse, is passed over. IoError.
+[[nodiscard]] std::vector<SweepRow> read_rows(const std::string& folder, const SweepHead& head);
+
+/// Several folders of one sweep as one table.
+struct Merged {
+  PointsTable table;
+  std::vector<std::int64_t> missing;  ///< points of the sweep that no folder has a row of
+};
+
+/// Of a point that several folders have, a row that is done goes before one that is not, and otherwise the later
+/// folder's. InputError for folders of different sweeps, versions or schemas, and where there is no row at all.
+[[nodiscard]] Merged merge(const std::vector<std::string>& folders);
+
+/// Numbers in ascending order as "12, 17-20".
+[[nodiscard]] std::string number_ranges(const std::vector<std::int64_t>& numbers);
+
+}  // namespace tessera::results
