@@ -19,11 +19,11 @@ std::string hash_text(const std::string& content) { return fmt::format("{:016x}"
 
 /// Relative to the file that the value stands in; values of the command line to the current folder. Whole, so that a
 /// plan or a resolved experiment means the same file wherever it lies.
-fs::path path_of(const Value& value) {
+fs::path path_of(const Value& value, InputFiles& files) {
   std::error_code ignored;
   const fs::path file = value.where().file;
   const fs::path given = *value.string();
-  const fs::path found = fs::is_regular_file(file, ignored) ? file.parent_path() / given : given;
+  const fs::path found = files.is_file(file) ? file.parent_path() / given : given;
   return fs::absolute(found, ignored).lexically_normal();
 }
 
@@ -35,14 +35,15 @@ const config::SchemaBase* schema_of(const Table& strategy, const strategy::Strat
 }
 
 /// Null, and why is reported: it cannot be read.
-std::optional<strategy::Attachment> read(const std::string& key, const Value& value, config::Diagnostics& diagnostics) {
+std::optional<strategy::Attachment> read(const std::string& key, const Value& value, InputFiles& files,
+                                         config::Diagnostics& diagnostics) {
   if (value.string()->find('\0') != std::string::npos) {
     diagnostics.error(value.where(), "\"" + key + "\": a file's name ends at a zero byte");
     return std::nullopt;
   }
-  const fs::path path = path_of(value);
+  const fs::path path = path_of(value, files);
   try {
-    std::optional<std::string> content = read_file(path, most_bytes);
+    std::optional<std::string> content = files.read(path, most_bytes);
     if (!content) throw InputError(one_line(path.string()) + ": there is no such file");
     return strategy::Attachment{key, path.string(), hash_text(*content), std::move(*content)};
   } catch (const Error& error) {
@@ -54,7 +55,7 @@ std::optional<strategy::Attachment> read(const std::string& key, const Value& va
 }  // namespace
 
 std::vector<strategy::Attachment> attach(Table& resolved, const strategy::Strategies& strategies,
-                                         config::Diagnostics& diagnostics) {
+                                         InputFiles& input_files, config::Diagnostics& diagnostics) {
   std::vector<strategy::Attachment> files;
   Value* found = resolved.find("strategy");
   const config::SchemaBase* schema =
@@ -64,7 +65,7 @@ std::vector<strategy::Attachment> attach(Table& resolved, const strategy::Strate
   for (const std::string& key : schema == nullptr ? std::vector<std::string>{} : schema->file_keys()) {
     const Value* value = found->table()->find(key);
     if (value == nullptr || value->string() == nullptr || value->string()->empty()) continue;
-    std::optional<strategy::Attachment> file = read(key, *value, diagnostics);
+    std::optional<strategy::Attachment> file = read(key, *value, input_files, diagnostics);
     if (!file) continue;
     const Value* known = noted == nullptr || noted->table() == nullptr ? nullptr : noted->table()->find(key);
     if (known != nullptr && (known->string() == nullptr || *known->string() != file->hash))

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "tessera/base/error.hpp"
+#include "tessera/base/hash.hpp"
 #include "tessera/base/text.hpp"
 #include "tree.hpp"
 
@@ -78,6 +79,36 @@ std::string read_all(const fs::path& path, int file, std::size_t most_bytes) {
 }
 
 }  // namespace
+
+std::optional<std::string> InputFiles::read(const fs::path& path, std::size_t most) {
+  const auto known = texts_.find(path.string());
+  if (known != texts_.end()) return known->second;
+  if (kind_of(path) == none) return std::nullopt;
+  if (is_closed_) throw InternalError("'" + path.string() + "' has not been read");
+  const auto text = read_file(path, most);
+  if (text) texts_.emplace(path.string(), *text);
+  return text;
+}
+
+bool InputFiles::is_file(const fs::path& path) { return kind_of(path) == file; }
+
+bool InputFiles::exists(const fs::path& path) { return kind_of(path) != none; }
+
+int InputFiles::kind_of(const fs::path& path) {
+  const auto known = kinds_.find(path.string());
+  if (known != kinds_.end()) return known->second;
+  if (is_closed_) throw InternalError("'" + path.string() + "' has not been looked for");
+  struct stat facts {};
+  // What cannot be looked at exists: reading it says why it cannot be read.
+  const bool is_there = ::stat(path.c_str(), &facts) == 0 || (errno != ENOENT && errno != ENOTDIR);
+  return kinds_[path.string()] = !is_there ? none : S_ISREG(facts.st_mode) ? file : other;
+}
+
+std::uint64_t InputFiles::hash() const {
+  std::string all;
+  for (const auto& [path, text] : texts_) all += std::to_string(text.size()) + ' ' + text;
+  return hash_of(all);
+}
 
 std::optional<std::string> read_file(const fs::path& path, std::size_t most_bytes) {
   // Without O_NONBLOCK a pipe that nobody writes into would be waited for, for ever.

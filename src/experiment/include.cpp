@@ -32,14 +32,15 @@ bool is_path(const std::string& name, const Family& family) {
 }
 
 /// The file that a name stands for: a path relative to the experiment, or a name beside it or in the input folders.
-std::optional<fs::path> find(const std::string& name, const Family& family, const SearchPath& search) {
+std::optional<fs::path> find(const std::string& name, const Family& family, const SearchPath& search,
+                             const fs::path& own) {
   if (name.find('\0') != std::string::npos) return std::nullopt;  // a file's name would end there
   std::vector<fs::path> candidates;
   if (is_path(name, family)) {
-    candidates.push_back(search.own / name);
+    candidates.push_back(own / name);
   } else {
     if (search.beside) {
-      for (const std::string& extension : family.extensions) candidates.push_back(search.own / (name + extension));
+      for (const std::string& extension : family.extensions) candidates.push_back(own / (name + extension));
     }
     for (const fs::path& folder : search.folders) {
       for (const std::string& extension : family.extensions)
@@ -47,10 +48,9 @@ std::optional<fs::path> find(const std::string& name, const Family& family, cons
     }
   }
   for (const fs::path& candidate : candidates) {
-    std::error_code ignored;
-    if (fs::is_regular_file(candidate, ignored)) return candidate;
-    // What a path names and is no file, read_file refuses by what it is, or reads as a pipe.
-    if (is_path(name, family) && fs::exists(candidate, ignored)) return candidate;
+    if (search.files.is_file(candidate)) return candidate;
+    // What a path names and is no file is refused by what it is when it is read, or read as a pipe.
+    if (is_path(name, family) && search.files.exists(candidate)) return candidate;
   }
   return std::nullopt;
 }
@@ -71,17 +71,23 @@ std::vector<std::string> known_names(const Family& family, const SearchPath& sea
   return {names.begin(), names.end()};
 }
 
-void report_unknown(const Value& name, const Family& family, const SearchPath& search,
+void report_unknown(const Value& name, const Family& family, const SearchPath& search, const fs::path& own,
                     config::Diagnostics& diagnostics) {
   const std::string& text = *name.string();
   if (is_path(text, family)) {
-    diagnostics.error(name.where(), "there is no " + family.noun + " file \"" + (search.own / text).string() + "\"");
+    diagnostics.error(name.where(), "there is no " + family.noun + " file \"" + (own / text).string() + "\"");
     return;
   }
   const std::vector<std::string> known = known_names(family, search);
   std::string what = "unknown " + family.noun + " \"" + text + "\"" + config::suggestion(text, known);
   if (!known.empty()) what += ", known: " + config::listed(known);
   diagnostics.error(name.where(), what);
+}
+
+/// Of the file that a name stands in: what comes out of a pipe, or from the command line, has none.
+fs::path folder_of(const Value& name, const SearchPath& search) {
+  const fs::path file = name.where().file;
+  return search.files.is_file(file) ? file.parent_path() : search.own;
 }
 
 /// Reads the named file into text; reports and returns nothing when there is none.
@@ -92,14 +98,15 @@ std::optional<std::pair<std::string, std::string>> read_named(const Value& name,
     diagnostics.error(name.where(), name.type_name() + " is not allowed here, expected the name of a " + family.noun);
     return std::nullopt;
   }
-  const auto path = find(*name.string(), family, search);
+  const fs::path own = folder_of(name, search);
+  const auto path = find(*name.string(), family, search, own);
   if (!path) {
-    report_unknown(name, family, search, diagnostics);
+    report_unknown(name, family, search, own, diagnostics);
     return std::nullopt;
   }
   try {
     const std::size_t most_bytes = path->extension() == ".onnx" ? std::size_t{2} << 30U : std::size_t{64} << 20U;
-    return std::make_pair(path->string(), read_file(*path, most_bytes).value_or(""));
+    return std::make_pair(path->string(), search.files.read(*path, most_bytes).value_or(""));
   } catch (const InputError& error) {
     diagnostics.error(name.where(), error.what());
     return std::nullopt;
@@ -165,8 +172,8 @@ std::shared_ptr<Table> with_include(const Table& table, const std::string& key, 
   }
   auto base = parse(text, file, diagnostics);
   if (base != nullptr)
-    base = with_include(*base, "include", family, parse, {fs::path(file).parent_path(), search.folders}, open,
-                        diagnostics);
+    base = with_include(*base, "include", family, parse, {fs::path(file).parent_path(), search.folders, search.files},
+                        open, diagnostics);
   if (base != nullptr) config::merge(*base, *own);
   return base;
 }
@@ -261,6 +268,12 @@ void inline_recipe(Table& root, const SearchPath& search, config::Diagnostics& d
   const auto recipe = read_recipe(name, search, diagnostics);
   root.erase("recipe");
   if (recipe != nullptr) add_recipe(root, name, *recipe, diagnostics);
+}
+
+void inline_all(Table& root, const SearchPath& search, config::Diagnostics& diagnostics) {
+  inline_machine(root, search, diagnostics);
+  inline_model(root, search, diagnostics);
+  inline_recipe(root, search, diagnostics);
 }
 
 }  // namespace tessera::experiment

@@ -116,7 +116,8 @@ std::vector<Listed> experiments(const std::vector<fs::path>& folders) {
 
 std::vector<Listed> list(Listing what, const std::vector<fs::path>& folders) {
   if (what == Listing::experiments) return experiments(folders);
-  const SearchPath search{"", folders, false};
+  InputFiles files;
+  const SearchPath search{"", folders, files, false};
   const bool machines = what == Listing::machines;
   std::vector<Listed> all;
   if (what == Listing::recipes) {

@@ -19,12 +19,6 @@ Table* child(Table& root, const std::string& key) {
   return root.find(key)->table();
 }
 
-/// Where names are looked up first: what comes out of a pipe has no folder of its own.
-std::filesystem::path folder_of(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::is_regular_file(path, ignored) ? std::filesystem::path(path).parent_path() : "";
-}
-
 /// Defaults of the kind that `table` names with `key`.
 template <class Kinds>
 void complete_named(Table& table, const std::string& key, const Kinds& kinds) {
@@ -41,14 +35,6 @@ void complete_model(Table& model) {
   Value* graph = model.find("graph");
   if (graph == nullptr) return workload::model_schema().complete(model);
   if (graph->table() != nullptr) workload::graph_schema().complete(*graph->table());
-}
-
-/// An experiment without a title is called after its file, in its resolved text as well: that may lie elsewhere.
-void name_untitled(Table& root, const std::string& path) {
-  const Value* title = root.find("title");
-  if (title != nullptr && (title->string() == nullptr || !title->string()->empty())) return;
-  const config::Location where = title == nullptr ? root.where() : title->where();
-  root.set("title", {std::filesystem::path(path).stem().string(), where});
 }
 
 }  // namespace
@@ -83,15 +69,27 @@ std::shared_ptr<Table> complete(const Table& root, const strategy::Strategies& s
   return ordered;
 }
 
+void name_untitled(Table& root, const std::string& path) {
+  const Value* title = root.find("title");
+  if (title != nullptr && (title->string() == nullptr || !title->string()->empty())) return;
+  const config::Location where = title == nullptr ? root.where() : title->where();
+  root.set("title", {std::filesystem::path(path).stem().string(), where});
+}
+
+std::shared_ptr<Table> read_experiment(const std::string& path, InputFiles& files, config::Diagnostics& diagnostics) {
+  const auto text = files.read(path);
+  if (!text) throw InputError(one_line(path) + ": there is no such file");
+  return config::parse_toml(*text, path, diagnostics);
+}
+
 Source load(const std::string& path, const std::vector<Setting>& settings,
             const std::vector<std::filesystem::path>& folders, config::Diagnostics& diagnostics,
             const std::string& plan_path, const strategy::Strategies& strategies) {
-  const auto text = read_file(path);
-  if (!text) throw InputError(one_line(path) + ": there is no such file");
+  InputFiles files;
   Source source;
-  source.given = *text;
   config::Diagnostics syntax;
-  source.table = config::parse_toml(*text, path, syntax);
+  source.table = read_experiment(path, files, syntax);
+  source.given = files.read(path).value_or("");
   diagnostics.add(syntax);
   if (!syntax.ok()) {
     source.table = std::make_shared<Table>();  // whatever else is wrong follows from it
@@ -106,13 +104,11 @@ Source load(const std::string& path, const std::vector<Setting>& settings,
     apply(*source.table, setting, diagnostics);
     source.given += "# " + escaped(setting.origin + "=" + setting.value) + "\n";
   }
-  const SearchPath search{folder_of(path), folders};
-  inline_machine(*source.table, search, diagnostics);
-  inline_model(*source.table, search, diagnostics);
-  inline_recipe(*source.table, search, diagnostics);
+  const std::filesystem::path own = files.is_file(path) ? std::filesystem::path(path).parent_path() : "";
+  inline_all(*source.table, {own, folders, files}, diagnostics);
   name_untitled(*source.table, path);
   source.table = complete(*source.table, strategies);
-  source.files = attach(*source.table, strategies, diagnostics);
+  source.files = attach(*source.table, strategies, files, diagnostics);
   if (plan != nullptr) check_plan_fits(*source.table, *plan, diagnostics);
   return source;
 }

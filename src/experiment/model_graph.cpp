@@ -12,7 +12,8 @@ workload::Graph model_graph(const std::string& model, std::int64_t sequence,
                             const std::vector<std::filesystem::path>& folders, config::Diagnostics& diagnostics) {
   config::Table root;
   root.set("model", {model, {}});
-  inline_model(root, {"", folders}, diagnostics);
+  InputFiles files;
+  inline_model(root, {"", folders, files}, diagnostics);
   if (!diagnostics.ok() || root.find("model") == nullptr) return {};
   const auto completed = complete(root, {});
   const config::Table& table = *completed->find("model")->table();

@@ -10,24 +10,33 @@
 
 namespace tessera::experiment {
 
+namespace {
+
+bool has_holes(const std::string& key) {
+  return key.empty() || key.front() == '.' || key.back() == '.' || key.find("..") != std::string::npos;
+}
+
+bool is_too_deep(const std::string& key) { return std::count(key.begin(), key.end(), '.') >= config::most_levels; }
+
+}  // namespace
+
+bool is_key(const std::string& text) { return !has_holes(text) && !is_too_deep(text); }
+
 Setting parse_setting(const std::string& text) {
   const std::size_t equals = text.find('=');
   const std::string key = text.substr(0, equals);
-  const bool holes = key.empty() || key.front() == '.' || key.back() == '.' || key.find("..") != std::string::npos;
-  if (equals == std::string::npos || holes) {
+  if (equals == std::string::npos || has_holes(key)) {
     throw InputError("--set " + one_line(text) + ": expected KEY=VALUE such as strategy.tensor=8");
   }
   if (!is_utf8(text)) throw InputError("--set " + one_line(text) + ": not UTF-8");
-  if (std::count(key.begin(), key.end(), '.') >= config::most_levels) {
+  if (is_too_deep(key)) {
     throw InputError("--set " + one_line(key) + ": a key of more than " + std::to_string(config::most_levels) +
                      " parts, allowed: " + std::to_string(config::most_levels));
   }
   return {key, text.substr(equals + 1), "--set " + key};
 }
 
-namespace {
-
-std::vector<std::string> split(const std::string& key) {
+std::vector<std::string> parts_of(const std::string& key) {
   std::vector<std::string> parts;
   for (std::size_t begin = 0; begin <= key.size();) {
     const std::size_t end = std::min(key.find('.', begin), key.size());
@@ -36,6 +45,8 @@ std::vector<std::string> split(const std::string& key) {
   }
   return parts;
 }
+
+namespace {
 
 /// TOML where the text is TOML: 8, true, [1, 2], "text", { a = 1 }; otherwise the text itself, so that shells need no
 /// second quotes.
@@ -49,9 +60,9 @@ config::Value parse_value(const std::string& text, const config::Location& where
 
 }  // namespace
 
-void apply(config::Table& root, const Setting& setting, config::Diagnostics& diagnostics) {
-  const config::Location where{setting.origin, 0, 0};
-  const std::vector<std::string> parts = split(setting.key);
+void put(config::Table& root, const std::string& key, config::Value value, config::Diagnostics& diagnostics) {
+  const config::Location where = value.where();
+  const std::vector<std::string> parts = parts_of(key);
   config::Table* table = &root;
   std::string path;
   for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
@@ -70,7 +81,11 @@ void apply(config::Table& root, const Setting& setting, config::Diagnostics& dia
     }
     table = table->find(parts[i])->table();
   }
-  table->set(parts.back(), parse_value(setting.value, where));
+  table->set(parts.back(), std::move(value));
+}
+
+void apply(config::Table& root, const Setting& setting, config::Diagnostics& diagnostics) {
+  put(root, setting.key, parse_value(setting.value, {setting.origin, 0, 0}), diagnostics);
 }
 
 }  // namespace tessera::experiment

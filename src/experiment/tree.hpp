@@ -8,6 +8,7 @@
 
 #include "tessera/base/config.hpp"
 #include "tessera/experiment/experiment.hpp"
+#include "tessera/experiment/input_files.hpp"
 
 namespace tessera::experiment {
 
@@ -17,16 +18,24 @@ namespace tessera::experiment {
 /// Puts the value of a setting into the tree of the experiment.
 void apply(config::Table& root, const Setting& setting, config::Diagnostics& diagnostics);
 
-/// A file as text; nothing when there is no such file. Never hangs: InputError for what is neither a file nor a pipe
-/// that somebody writes into, and for more than `most_bytes`; IoError when it cannot be read.
-[[nodiscard]] std::optional<std::string> read_file(const std::filesystem::path& path,
-                                                   std::size_t most_bytes = std::size_t{64} << 20);
+/// Whether a text is the path of a key: "a.b.c", without holes and not too deep.
+[[nodiscard]] bool is_key(const std::string& text);
+/// "a", "b", "c" of "a.b.c".
+[[nodiscard]] std::vector<std::string> parts_of(const std::string& key);
+/// Puts a value under the path of a key, through tables that are made where they are absent; a machine or a model that
+/// is a name becomes a table that includes it.
+void put(config::Table& root, const std::string& key, config::Value value, config::Diagnostics& diagnostics);
 
-/// Where the names in an experiment are looked up.
+/// As InputFiles::read(), for what is read once and by one rank.
+[[nodiscard]] std::optional<std::string> read_file(const std::filesystem::path& path,
+                                                   std::size_t most_bytes = InputFiles::most_bytes);
+
+/// Where the names in an experiment are looked up: beside the file that they stand in, and in folders.
 struct SearchPath {
-  std::filesystem::path own;                   ///< the experiment's folder
+  std::filesystem::path own;                   ///< for names that stand in no file
   std::vector<std::filesystem::path> folders;  ///< with machines/, models/ and recipes/ in them
-  bool beside = true;                          ///< whether names are looked up in `own` as well
+  InputFiles& files;
+  bool beside = true;  ///< whether names are looked up in the file's own folder as well
 };
 
 /// What the folders offer by name, sorted.
@@ -48,7 +57,15 @@ void inline_recipe(config::Table& root, const SearchPath& search, config::Diagno
 /// Reads the files that the [strategy] table names, and notes their hashes in [attachments]. One that has another hash
 /// than [attachments] says, missing and unreadable ones are reported.
 [[nodiscard]] std::vector<strategy::Attachment> attach(config::Table& resolved, const strategy::Strategies& strategies,
-                                                       config::Diagnostics& diagnostics);
+                                                       InputFiles& files, config::Diagnostics& diagnostics);
+
+/// An experiment file's table, as it is written.
+[[nodiscard]] std::shared_ptr<config::Table> read_experiment(const std::string& path, InputFiles& files,
+                                                             config::Diagnostics& diagnostics);
+/// Machine, model and recipe by name replaced by what their files say.
+void inline_all(config::Table& root, const SearchPath& search, config::Diagnostics& diagnostics);
+/// An experiment without a title is called after its file, in its resolved text as well: that may lie elsewhere.
+void name_untitled(config::Table& root, const std::string& path);
 
 /// Fills in the defaults of all layers, and brings the tables into the order of docs/experiments.md.
 [[nodiscard]] std::shared_ptr<config::Table> complete(const config::Table& root,
