@@ -7,8 +7,8 @@
 
 #include "command.hpp"
 #include "experiment_options.hpp"
-#include "fits_computer.hpp"
 #include "tessera/experiment/estimate.hpp"
+#include "tessera/experiment/fits_computer.hpp"
 #include "tessera/results/results.hpp"
 
 namespace tessera::app {
@@ -119,7 +119,7 @@ ExitCode check(const Options& options) {
   print(figures(*experiment, expected, options.ranks) + "\n");
   print_warnings(sim::refuse_memory(experiment->machine, experiment->plan.program, may_exceed));
   // Whoever checks on a login node runs elsewhere, and how many ranks a node will have is not known here.
-  if (const std::string problem = does_not_fit(expected.bytes_per_rank(options.ranks), 1); !problem.empty())
+  if (const std::string problem = experiment::does_not_fit(expected.bytes_per_rank(options.ranks), 1); !problem.empty())
     print_warnings({problem});
   print(config::to_toml(*source.table));
   return ExitCode::done;

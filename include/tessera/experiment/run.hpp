@@ -34,6 +34,20 @@ struct RunOptions {
 [[nodiscard]] sim::SimulationResult run(const Experiment& experiment, Communicator& comm,
                                         const RunOptions& options = {});
 
+/// Who carried out a run, and when.
+struct RunRecord {
+  std::string command, version;
+  std::string started;  ///< utc_now()
+};
+/// ISO 8601.
+[[nodiscard]] std::string utc_now();
+
+/// For results::write(), on all ranks of `comm`. `given`, `resolved`: texts of the experiment. `own`: of this rank.
+[[nodiscard]] results::Provenance provenance(const Experiment& experiment, const std::string& given,
+                                             const std::string& resolved, const std::string& synchroniser,
+                                             const RunRecord& record, const pdes::RunStatistics& own,
+                                             Communicator& comm);
+
 /// What the experiment says of its simulation.
 [[nodiscard]] sim::SimulationOptions simulation_options(const Experiment& experiment);
 

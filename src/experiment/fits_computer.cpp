@@ -1,4 +1,4 @@
-#include "fits_computer.hpp"
+#include "tessera/experiment/fits_computer.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "tessera/base/together.hpp"
 #include "tessera/program/program.hpp"
 
-namespace tessera::app {
+namespace tessera::experiment {
 namespace {
 
 using config::format_rounded;
@@ -27,7 +27,7 @@ std::string bytes_text(double bytes) {
 
 }  // namespace
 
-std::string does_not_fit(const experiment::Range& bytes, int here) {
+std::string does_not_fit(const Range& bytes, int here) {
   const double each = certain * bytes.least;
   const auto text = [&](double needed, int ranks, const MemoryLimit& limit) {
     return fmt::format(
@@ -41,13 +41,13 @@ std::string does_not_fit(const experiment::Range& bytes, int here) {
   return here * each > static_cast<double>(all.bytes) ? text(here * each, here, all) : std::string();
 }
 
-experiment::Estimate estimate_where_it_can_run(const experiment::Experiment& experiment, Communicator& comm) {
-  experiment::Estimate expected;
+Estimate estimate_where_it_can_run(const Experiment& experiment, Communicator& comm) {
+  Estimate expected;
   double least = 0;
   together(comm, [&] {
     // The figures of a program with mistakes mean nothing; all ranks refuse it in a moment.
     if (comm.rank() != 0 || !program::check_program(experiment.plan.program, experiment.machine).empty()) return;
-    expected = experiment::estimate(experiment);
+    expected = estimate(experiment);
     least = expected.bytes_per_rank(comm.size()).least;
   });
   least = static_cast<double>(comm.max(static_cast<std::int64_t>(std::min(least, most_bytes))));
@@ -59,4 +59,4 @@ experiment::Estimate estimate_where_it_can_run(const experiment::Experiment& exp
   return expected;
 }
 
-}  // namespace tessera::app
+}  // namespace tessera::experiment

@@ -1,0 +1,51 @@
+// What of a run depends on who carried it out.
+#include <unistd.h>
+
+#include <array>
+#include <ctime>
+
+#include "tessera/experiment/run.hpp"
+
+namespace tessera::experiment {
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
+
+results::Provenance provenance(const Experiment& experiment, const std::string& given, const std::string& resolved,
+                               const std::string& synchroniser, const RunRecord& record, const pdes::RunStatistics& own,
+                               Communicator& comm) {
+  results::Provenance p;
+  p.experiment_given = given;
+  p.experiment_resolved = resolved;
+  p.command = record.command;
+  p.calibration = experiment.calibration;
+  p.version = record.version;
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  p.host = host.data();
+  p.started = record.started;
+  p.seed = static_cast<std::uint64_t>(experiment.simulation.seed);
+  p.ranks = comm.size();
+  p.synchroniser = synchroniser;
+  p.partition = experiment.simulation.partition;
+  const auto total = [&](std::uint64_t value) {
+    return static_cast<std::uint64_t>(comm.sum(static_cast<std::int64_t>(value)));
+  };
+  const auto longest = [&](double seconds) {
+    return 1e-9 * static_cast<double>(comm.max(static_cast<std::int64_t>(seconds * 1e9)));
+  };
+  p.wall_seconds = longest(own.wall_seconds);
+  p.waiting_seconds = longest(own.waiting_seconds);
+  p.events = total(own.events);
+  p.rounds = static_cast<std::uint64_t>(comm.max(static_cast<std::int64_t>(own.rounds)));
+  p.messages = total(own.messages);
+  return p;
+}
+
+}  // namespace tessera::experiment
