@@ -25,14 +25,14 @@ std::string count(double value) {
                         : fmt::format("{:.0f}", value);
 }
 
+}  // namespace
+
 std::string span(double seconds) {
   const auto whole = static_cast<long>(seconds + 0.5);
   if (whole < 100) return fmt::format("{} s", whole);
   return whole < 6000 ? fmt::format("{} min {:02} s", whole / 60, whole % 60)
                       : fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }
-
-}  // namespace
 
 ProgressLine::ProgressLine(const std::string& mode, std::FILE* out) : out_(out) {
   const bool terminal = isatty(fileno(out)) != 0;

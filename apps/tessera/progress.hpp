@@ -13,6 +13,9 @@
 
 namespace tessera::app {
 
+/// "43 s", "12 min 05 s", "3 h 20 min".
+[[nodiscard]] std::string span(double seconds);
+
 /// A line on `out` that says how far something is: redrawn, or line by line.
 class ProgressLine {
  public:

@@ -150,6 +150,8 @@ void write_text(const std::string& path, const std::string& text, bool replace) 
   temporary.become(path, replace);
 }
 
+std::int64_t file_schema_version() { return schema_version; }
+
 void write(const std::string& path, const RunResults& results, const Provenance& provenance, Communicator& comm,
            Transport transport, bool replace) {
   const h5::QuietErrors quiet;

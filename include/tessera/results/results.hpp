@@ -190,6 +190,9 @@ void check_output(const std::string& path, bool replace);
 /// Refuses an output that is one of these files, under whatever name; empty and missing ones are passed over. IoError.
 void check_distinct(const std::string& path, const std::vector<std::string>& inputs);
 
+/// schema_version of the files that write() makes (docs/results.md).
+[[nodiscard]] std::int64_t file_schema_version();
+
 /// Writes the file on all ranks together: to `path` + ".tmp-...", renamed when complete. On failure, and on SIGTERM,
 /// SIGINT or SIGHUP while it writes, no file is left and every rank throws the same IoError "cannot write 'path':
 /// reason". A file that is at `path` by then is replaced; unless `replace`, it stays, the complete file keeps its

@@ -1,0 +1,166 @@
+#include "axes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "../tree.hpp"
+#include "amounts.hpp"
+#include "tessera/base/text.hpp"
+
+namespace tessera::experiment::sweep {
+namespace {
+
+using config::Diagnostics;
+using config::Table;
+using config::Value;
+
+const char* allowed =
+    "allowed: a list, { from = ..., to = ..., steps = ... }, or tables by name { small = { ... }, large = { ... } }";
+
+bool is_scalar(const Value& value) { return value.table() == nullptr && value.array() == nullptr; }
+
+void add_value(Axis& axis, AxisValue value, Diagnostics& diagnostics) {
+  const auto is_same = [&](const AxisValue& other) { return other.text == value.text; };
+  if (std::ranges::any_of(axis.values, is_same))
+    diagnostics.error(value.value.where(), fmt::format("axis \"{}\" has the value {} twice", axis.key, value.text));
+  else
+    axis.values.push_back(std::move(value));
+}
+
+void read_list(Axis& axis, const config::Array& list, Diagnostics& diagnostics) {
+  for (const Value& value : list) {
+    if (value.table() != nullptr) {
+      diagnostics.error(value.where(), fmt::format("a table in the list of axis \"{}\" has no name, allowed: tables by "
+                                                   "name {{ small = {{ ... }}, large = {{ ... }} }}",
+                                                   axis.key));
+    } else {
+      add_value(axis, {text_of(value), value, cell_of(value)}, diagnostics);
+    }
+  }
+}
+
+void read_named_tables(Axis& axis, const Table& tables, Diagnostics& diagnostics) {
+  for (const auto& [name, value] : tables.entries()) {
+    if (value.table() == nullptr)
+      diagnostics.error(value.key_where(),
+                        fmt::format("axis \"{}\": \"{}\" is {}, {}", axis.key, name, value.type_name(), allowed));
+    else
+      add_value(axis, {name, value, name}, diagnostics);
+  }
+}
+
+/// One unit where all values have it; otherwise they are names.
+std::string unit_of(const Axis& axis) {
+  std::set<std::string> units;
+  for (const AxisValue& value : axis.values) {
+    const auto amount = is_scalar(value.value) && !std::holds_alternative<bool>(value.value.content())
+                            ? amount_of(value.value)
+                            : std::nullopt;
+    units.insert(!amount ? "name" : amount->unit ? name_of(*amount->unit) : "");
+  }
+  return units.size() == 1 ? *units.begin() : "name";
+}
+
+/// Values of different kinds stand in a table as texts.
+void settle_cells(Axis& axis) {
+  axis.unit = unit_of(axis);
+  if (axis.unit == "name")
+    for (AxisValue& value : axis.values) value.cell = value.text;
+}
+
+Axis read_axis(const std::string& key, const Value& value, Diagnostics& diagnostics) {
+  Axis axis{key, value.key_where(), {}, {}};
+  const std::size_t before = diagnostics.errors().size();
+  if (value.array() != nullptr)
+    read_list(axis, *value.array(), diagnostics);
+  else if (is_range(value))
+    read_list(axis, range_of(key, value, diagnostics), diagnostics);
+  else if (value.table() != nullptr)
+    read_named_tables(axis, *value.table(), diagnostics);
+  else
+    diagnostics.error(value.where(), fmt::format("axis \"{}\" is {}, {}", key, value.type_name(), allowed));
+  if (axis.values.empty() && diagnostics.errors().size() == before)
+    diagnostics.error(value.where(), fmt::format("axis \"{}\" is empty, {}", key, allowed));
+  settle_cells(axis);
+  return axis;
+}
+
+std::string lengths_text(const Axes& axes, const std::vector<std::size_t>& group) {
+  std::string text;
+  for (const std::size_t i : group)
+    text += fmt::format("{}{} has {}", text.empty() ? "" : ", ", axes.axes[i].key, axes.axes[i].values.size());
+  return text;
+}
+
+/// The axes of one list in `zip`; empty after an error.
+std::vector<std::size_t> read_group(const Value& keys, const Axes& axes, std::set<std::size_t>& taken,
+                                    Diagnostics& diagnostics) {
+  std::vector<std::size_t> group;
+  std::vector<std::string> names;
+  for (const Axis& axis : axes.axes) names.push_back(axis.key);
+  for (const Value& key : *keys.array()) {
+    const std::string name = key.string() == nullptr ? text_of(key) : *key.string();
+    const auto found = std::ranges::find(names, name);
+    const auto index = static_cast<std::size_t>(found - names.begin());
+    if (found == names.end()) {
+      diagnostics.error(key.where(), config::unknown("axis in zip", name, names));
+      return {};
+    }
+    if (!taken.insert(index).second) {
+      diagnostics.error(key.where(), fmt::format("axis \"{}\" stands in zip twice", name));
+      return {};
+    }
+    group.push_back(index);
+  }
+  const auto length = [&](std::size_t i) { return axes.axes[i].values.size(); };
+  if (std::ranges::adjacent_find(group, std::ranges::not_equal_to(), length) == group.end()) return group;
+  diagnostics.error(keys.where(),
+                    "axes that move together need values of the same number: " + lengths_text(axes, group));
+  return {};
+}
+
+void read_groups(const Value* zip, Axes& axes, Diagnostics& diagnostics) {
+  std::set<std::size_t> taken;
+  std::vector<std::vector<std::size_t>> zipped;
+  const bool is_list = zip == nullptr || zip->array() != nullptr;
+  if (!is_list || (zip != nullptr && std::ranges::any_of(*zip->array(), [](const Value& v) { return !v.array(); }))) {
+    diagnostics.error(zip->where(),
+                      "zip: allowed is a list of lists of axes that move together, such as "
+                      "[[\"machine.device.peak.fp16\", \"machine.device.memory_bandwidth\"]]");
+    return;
+  }
+  if (zip != nullptr)
+    for (const Value& keys : *zip->array()) zipped.push_back(read_group(keys, axes, taken, diagnostics));
+  for (std::size_t i = 0; i < axes.axes.size(); ++i) {
+    const auto group = std::ranges::find_if(zipped, [&](const auto& one) { return std::ranges::count(one, i) > 0; });
+    if (group == zipped.end())
+      axes.groups.push_back({i});
+    else if (i == std::ranges::min(*group))  // a group stands where its first axis does
+      axes.groups.push_back(*group);
+  }
+}
+
+}  // namespace
+
+Axes read_axes(const Table& sweep, Diagnostics& diagnostics) {
+  Axes axes;
+  const Value* table = sweep.find("axes");
+  if (table == nullptr || table->table() == nullptr) {
+    diagnostics.error(table == nullptr ? sweep.where() : table->where(),
+                      "[sweep] needs axes, such as axes.\"strategy.tensor\" = [1, 2, 4, 8]");
+    return axes;
+  }
+  for (const auto& [key, value] : table->table()->entries()) {
+    if (is_key(key))
+      axes.axes.push_back(read_axis(key, value, diagnostics));
+    else
+      diagnostics.error(value.key_where(), fmt::format("\"{}\" is not a key such as strategy.tensor", one_line(key)));
+  }
+  if (axes.axes.empty()) diagnostics.error(table->where(), "[sweep] has no axes");
+  if (diagnostics.ok()) read_groups(sweep.find("zip"), axes, diagnostics);
+  return axes;
+}
+
+}  // namespace tessera::experiment::sweep

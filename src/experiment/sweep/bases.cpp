@@ -1,0 +1,130 @@
+#include "bases.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "tessera/base/error.hpp"
+#include "tessera/base/text.hpp"
+
+namespace tessera::experiment::sweep {
+namespace {
+
+namespace fs = std::filesystem;
+using config::Diagnostics;
+using config::Table;
+using config::Value;
+
+constexpr std::size_t most_bases = 10'000;
+
+/// machine, model and recipe themselves, and the keys of theirs that name files.
+bool chooses_files(const std::string& key) {
+  const std::vector<std::string> parts = parts_of(key);
+  if (!is_included(parts[0]) && parts[0] != "recipe") return false;
+  return parts.size() == 1 || (parts.size() == 2 && (parts[1] == "include" || parts[1] == "hugging_face"));
+}
+
+/// machine = "name" as a table, over which others can come.
+void open_names(Table& root) {
+  for (const char* key : {"machine", "model"}) {
+    Value* value = root.find(key);
+    if (value == nullptr || value->string() == nullptr) continue;
+    auto table = std::make_shared<Table>(value->where());
+    table->set("include", *value);
+    root.set(key, {std::move(table), value->where(), value->key_where()});
+  }
+}
+
+/// The experiment that the file names, below the file's own tables.
+std::shared_ptr<Table> experiment_of(const Table& own, const Value* named, const std::string& path, InputFiles& files,
+                                     Diagnostics& diagnostics) {
+  if (named == nullptr) return config::clone(own);
+  if (named->string() == nullptr) {
+    diagnostics.error(named->where(),
+                      "\"experiment\": " + named->type_name() + " is not allowed here, expected the name of a file");
+    return nullptr;
+  }
+  const fs::path file = fs::path(path).parent_path() / *named->string();
+  if (!files.exists(file)) {
+    diagnostics.error(named->where(), "there is no experiment file \"" + one_line(file.string()) + "\"");
+    return nullptr;
+  }
+  Diagnostics syntax;
+  auto experiment = read_experiment(file.string(), files, syntax);
+  diagnostics.add(syntax);
+  if (!syntax.ok()) return nullptr;
+  if (const Value* title = experiment->find("title"); title == nullptr && own.find("title") == nullptr)
+    name_untitled(*experiment, file.string());
+  open_names(*experiment);
+  config::merge(*experiment, own);
+  return experiment;
+}
+
+}  // namespace
+
+SweepFile read_sweep_file(const std::string& path, InputFiles& files, Diagnostics& diagnostics) {
+  SweepFile file{path, nullptr, nullptr};
+  Diagnostics syntax;
+  const auto root = read_experiment(path, files, syntax);
+  diagnostics.add(syntax);
+  if (!syntax.ok()) return file;
+  const Value* sweep = root->find("sweep");
+  if (sweep == nullptr || sweep->table() == nullptr) {
+    diagnostics.error(sweep == nullptr ? root->where() : sweep->where(),
+                      "a sweep is an experiment with a table [sweep], and this file has none");
+    return file;
+  }
+  file.sweep = config::clone(*sweep->table());
+  const Value* found = root->find("experiment");
+  const std::optional<Value> named = found == nullptr ? std::nullopt : std::optional(*found);
+  root->erase("sweep");
+  root->erase("experiment");
+  file.experiment = experiment_of(*root, named ? &*named : nullptr, path, files, diagnostics);
+  return file;
+}
+
+void put_value(Table& root, const std::string& key, const Value& value, Diagnostics& diagnostics) {
+  if (value.table() == nullptr) return put(root, key, value, diagnostics);
+  // Below the keys of a table that is given by name, those that are there stay.
+  for (const auto& [inner, one] : value.table()->entries()) put_value(root, key + "." + inner, one, diagnostics);
+}
+
+Bases::Bases(const SweepFile& file, const Axes& axes, const SearchPath& search, const strategy::Strategies& strategies,
+             Diagnostics& diagnostics)
+    : axes_(&axes) {
+  std::size_t count = 1;
+  for (std::size_t i = 0; i < axes.axes.size(); ++i) {
+    if (!chooses_files(axes.axes[i].key)) continue;
+    including_.push_back(i);
+    count *= axes.axes[i].values.size();
+    if (count > most_bases) {
+      diagnostics.error(axes.axes[i].where,
+                        fmt::format("machines, models and recipes can be combined in at most {} ways", most_bases));
+      return;
+    }
+  }
+  for (std::size_t index = 0; index < count && diagnostics.ok(); ++index) {
+    Base base{config::clone(*file.experiment), nullptr};
+    std::size_t rest = index;
+    for (auto i = including_.rbegin(); i != including_.rend(); ++i) {
+      const Axis& axis = axes.axes[*i];
+      put_value(*base.inlined, axis.key, axis.values[rest % axis.values.size()].value, diagnostics);
+      rest /= axis.values.size();
+    }
+    inline_all(*base.inlined, search, diagnostics);
+    name_untitled(*base.inlined, file.path);
+    base.completed = complete(*base.inlined, strategies);
+    bases_.push_back(std::move(base));
+  }
+}
+
+std::size_t Bases::index_of(const Choice& choice) const {
+  std::size_t index = 0;
+  for (const std::size_t axis : including_) index = index * axes_->axes[axis].values.size() + choice[axis];
+  return index;
+}
+
+bool Bases::has(std::size_t axis) const { return std::ranges::count(including_, axis) > 0; }
+
+}  // namespace tessera::experiment::sweep

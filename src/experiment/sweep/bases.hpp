@@ -1,0 +1,53 @@
+// What the points of a sweep have in common: the experiment with its machine, model and recipe read, once for each
+// combination of the axes that choose those files.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../tree.hpp"
+#include "axes.hpp"
+
+namespace tessera::experiment::sweep {
+
+/// Index of a value for each axis.
+using Choice = std::vector<std::size_t>;
+
+struct Base {
+  std::shared_ptr<config::Table> inlined;    ///< an experiment without includes
+  std::shared_ptr<config::Table> completed;  ///< with defaults
+};
+
+/// A sweep file: the experiment that it varies, and how.
+struct SweepFile {
+  std::string path;
+  std::shared_ptr<config::Table> experiment;  ///< as written, nothing included yet
+  std::shared_ptr<config::Table> sweep;       ///< the [sweep] table
+};
+
+/// Null tables after an error.
+[[nodiscard]] SweepFile read_sweep_file(const std::string& path, InputFiles& files, config::Diagnostics& diagnostics);
+
+class Bases {
+ public:
+  /// Reads all of them. Problems go to `diagnostics`.
+  Bases(const SweepFile& file, const Axes& axes, const SearchPath& search, const strategy::Strategies& strategies,
+        config::Diagnostics& diagnostics);
+  [[nodiscard]] const Base& at(const Choice& choice) const { return bases_[index_of(choice)]; }
+  [[nodiscard]] std::size_t index_of(const Choice& choice) const;
+  [[nodiscard]] const std::vector<Base>& all() const { return bases_; }
+  /// Whether the axis is in the bases already.
+  [[nodiscard]] bool has(std::size_t axis) const;
+
+ private:
+  const Axes* axes_;
+  std::vector<std::size_t> including_;  ///< axes that choose files
+  std::vector<Base> bases_;
+};
+
+/// The value of an axis in the tree: a table's entries come over those that are there.
+void put_value(config::Table& root, const std::string& key, const config::Value& value,
+               config::Diagnostics& diagnostics);
+
+}  // namespace tessera::experiment::sweep

@@ -1,0 +1,120 @@
+#include "folder.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "tessera/base/error.hpp"
+#include "tessera/base/text.hpp"
+#include "tessera/results/results.hpp"
+
+namespace tessera::experiment::sweep {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string head_path(const std::string& folder) { return folder + "/sweep.json"; }
+
+bool is_there(const std::string& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) throw IoError("cannot make the folder '" + one_line(path) + "': " + error.message());
+}
+
+}  // namespace
+
+results::SweepHead head_of(const Sweep& sweep, const std::string& version) {
+  return {sweep.identity(), sweep.title(), version, results::file_schema_version(), sweep.points(), sweep.axes()};
+}
+
+void refuse_other_sweep(const Sweep& sweep, const std::string& folder) {
+  if (!is_there(head_path(folder))) return;
+  const results::SweepHead there = results::read_head(folder);
+  if (there.identity != sweep.identity())
+    throw InputError(
+        fmt::format("'{}' holds another sweep, or this one before it was changed (\"{}\", {} points): "
+                    "allowed is a new folder, or one of this sweep",
+                    one_line(folder), one_line(there.title), there.points));
+}
+
+void prepare_folder(const Sweep& sweep, const std::string& folder, const std::string& version) {
+  for (const char* part : {"", "/rows", "/points"}) make_folder(folder + part);
+  refuse_other_sweep(sweep, folder);
+  const results::SweepHead head = head_of(sweep, version);
+  // Rows of another version of Tessera do not count from now on.
+  if (is_there(head_path(folder)) && results::read_head(folder) == head) return;
+  results::write_text(folder + "/sweep.toml", sweep.text());
+  results::write_text(head_path(folder), results::to_json(head) + "\n");
+}
+
+std::string claims_path(const std::string& folder) { return folder + "/claims"; }
+
+std::string result_path(const std::string& folder, std::int64_t point) {
+  return fmt::format("{}/points/{:06}.h5", folder, point);
+}
+
+std::vector<bool> complete_points(const Sweep& sweep, const std::string& folder, const std::string& version,
+                                  bool keep_files) {
+  std::vector<bool> complete(static_cast<std::size_t>(sweep.points()), false);
+  for (const results::SweepRow& row : results::read_rows(folder, head_of(sweep, version))) {
+    if (row.point >= sweep.points() || row.identity != sweep.point(row.point).identity) continue;
+    const auto code = static_cast<ExitCode>(row.code);
+    if (code == ExitCode::io || code == ExitCode::internal) continue;  // may go better this time
+    complete[static_cast<std::size_t>(row.point)] =
+        code != ExitCode::done || !keep_files || is_there(result_path(folder, row.point));
+  }
+  return complete;
+}
+
+std::map<std::int64_t, std::vector<std::string>> left_behind(const std::string& folder) {
+  std::map<std::int64_t, std::vector<std::string>> files;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder + "/points", ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.find(".tmp-") == std::string::npos) continue;
+    files[std::atoll(name.c_str())].push_back(entry.path().string());
+  }
+  return files;
+}
+
+RowFile::RowFile(const std::string& folder, const std::string& started) {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  path_ = fmt::format("{}/rows/{}-{}-{}.jsonl", folder, started, host.data(), getpid());
+}
+
+RowFile::~RowFile() {
+  if (file_ >= 0) ::close(file_);
+}
+
+void RowFile::add(const results::SweepRow& row) {
+  if (file_ < 0) file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  struct stat before {};
+  if (file_ < 0 || ::fstat(file_, &before) != 0)
+    throw IoError("cannot write '" + one_line(path_) + "': " + std::strerror(errno));
+  const std::string line = results::to_json(row) + "\n";
+  std::size_t written = 0;
+  while (written < line.size()) {
+    const ssize_t count = ::write(file_, line.data() + written, line.size() - written);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) {
+      const std::string reason = std::strerror(errno);
+      static_cast<void>(::ftruncate(file_, before.st_size));  // what is torn would spoil the next line
+      throw IoError("cannot write '" + one_line(path_) + "': " + reason);
+    }
+    written += static_cast<std::size_t>(count);
+  }
+}
+
+}  // namespace tessera::experiment::sweep

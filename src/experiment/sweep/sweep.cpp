@@ -1,0 +1,244 @@
+// The points of a sweep: numbered, named, and made into experiments.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "rules.hpp"
+#include "tessera/base/error.hpp"
+#include "tessera/base/hash.hpp"
+#include "tessera/base/text.hpp"
+#include "tessera/experiment/sweep.hpp"
+
+namespace tessera::experiment {
+namespace sweep {
+namespace {
+
+using config::Diagnostics;
+using config::Table;
+using config::Value;
+
+constexpr std::int64_t beyond_count = std::numeric_limits<std::int64_t>::max();
+
+/// The last part of each key, or the whole key where others end alike.
+std::vector<std::string> short_names(const Axes& axes) {
+  std::map<std::string, int> uses;
+  for (const Axis& axis : axes.axes) ++uses[parts_of(axis.key).back()];
+  std::vector<std::string> names;
+  for (const Axis& axis : axes.axes) {
+    const std::string last = parts_of(axis.key).back();
+    names.push_back(uses[last] == 1 ? last : axis.key);
+  }
+  return names;
+}
+
+std::string unit_of(const Parameter& parameter) {
+  return parameter.sort == Parameter::Sort::quantity ? name_of(parameter.unit) : "";
+}
+
+class Points final : public Sweep {
+ public:
+  Points(SweepFile file, Axes axes, SearchPath search, const SweepOptions& options,
+         const strategy::Strategies& strategies, Diagnostics& diagnostics);
+
+  const std::string& title() const override { return title_; }
+  std::string text() const override { return search_.files.read(file_.path).value_or(""); }
+  const std::string& identity() const override { return identity_; }
+  const std::vector<results::SweepAxis>& axes() const override { return columns_; }
+  std::int64_t combinations() const override { return combinations_; }
+  std::int64_t points() const override { return static_cast<std::int64_t>(kept_.size()); }
+  Point point(std::int64_t number) const override;
+  Source source(const Point& point, Diagnostics& diagnostics) const override;
+
+ private:
+  void count_combinations(const SweepOptions& options, Diagnostics& diagnostics);
+  void check_axes(Diagnostics& diagnostics) const;
+  void find_points(Diagnostics& diagnostics);
+  void name_columns();
+  [[nodiscard]] Choice choice_of(std::uint64_t combination) const;
+  [[nodiscard]] std::string name_of_choice(const Choice& choice) const;
+  [[nodiscard]] std::shared_ptr<Table> own_values(const Choice& choice, const Derived& derived) const;
+
+  SweepFile file_;
+  Axes axes_;
+  SearchPath search_;
+  strategy::Strategies strategies_;
+  Bases bases_;
+  std::unique_ptr<Rules> rules_;
+  std::vector<std::string> names_;
+  std::string title_, identity_;
+  std::vector<results::SweepAxis> columns_;
+  std::int64_t combinations_ = 0;
+  std::vector<std::uint64_t> kept_;
+};
+
+Points::Points(SweepFile file, Axes axes, SearchPath search, const SweepOptions& options,
+               const strategy::Strategies& strategies, Diagnostics& diagnostics)
+    : file_(std::move(file)),
+      axes_(std::move(axes)),
+      search_(std::move(search)),
+      strategies_(strategies),
+      bases_(file_, axes_, search_, strategies, diagnostics) {
+  if (!diagnostics.ok()) return;
+  names_ = short_names(axes_);
+  title_ = *bases_.all().front().completed->find("title")->string();
+  count_combinations(options, diagnostics);
+  check_axes(diagnostics);
+  if (!diagnostics.ok()) return;
+  rules_ = std::make_unique<Rules>(*file_.sweep, axes_, bases_, strategies, diagnostics);
+  if (!diagnostics.ok()) return;
+  find_points(diagnostics);
+  name_columns();
+  std::string set;
+  for (const Setting& setting : options.settings) set += setting.key + "=" + setting.value + "\n";
+  identity_ = fmt::format("{:016x}", hash_of(fmt::format("{:016x} {}", search_.files.hash(), set)));
+}
+
+void Points::count_combinations(const SweepOptions& options, Diagnostics& diagnostics) {
+  combinations_ = 1;
+  for (std::size_t group = 0; group < axes_.groups.size(); ++group) {
+    const auto length = static_cast<std::int64_t>(axes_.length(group));
+    combinations_ = combinations_ > beyond_count / length ? beyond_count : combinations_ * length;
+  }
+  if (combinations_ > most_combinations && (!options.any_number || combinations_ == beyond_count))
+    diagnostics.error(file_.sweep->where(),
+                      fmt::format("{} combinations, allowed: at most {}{}", combinations_, most_combinations,
+                                  combinations_ == beyond_count ? "" : ", or any number with --yes"));
+}
+
+/// That each axis names a parameter, and that quantities are of its dimension.
+void Points::check_axes(Diagnostics& diagnostics) const {
+  // Names that an axis chooses decide which keys there are: one value that knows the key is enough.
+  std::vector<Choice> tried{Choice(axes_.axes.size(), 0)};
+  for (std::size_t i = 0; i < axes_.axes.size(); ++i) {
+    for (std::size_t v = 1; v < axes_.axes[i].values.size() && axes_.axes[i].unit == "name"; ++v) {
+      tried.emplace_back(axes_.axes.size(), 0);
+      tried.back()[i] = v;
+    }
+  }
+  std::vector<std::shared_ptr<Table>> resolved;
+  for (const Choice& choice : tried) {
+    auto root = config::clone(*bases_.at(choice).inlined);
+    config::merge(*root, *own_values(choice, {}));
+    resolved.push_back(complete(*root, strategies_));
+  }
+  for (const Axis& axis : axes_.axes) {
+    std::optional<Parameter> parameter;
+    Diagnostics unknown;
+    for (const auto& root : resolved) {
+      Diagnostics own;
+      parameter = find_parameter(*root, axis.key, strategies_, axis.where, own);
+      if (parameter) break;
+      if (unknown.ok()) unknown.add(own);
+    }
+    if (!parameter) diagnostics.add(unknown);
+    if (!parameter || parameter->sort != Parameter::Sort::quantity) continue;
+    for (const AxisValue& value : axis.values) {
+      std::string problem = value.value.type_name() + " is not allowed here, expected a quantity with its unit";
+      const std::string* text = value.value.string();
+      if (text != nullptr && config::parse_quantity(*text, parameter->unit, problem)) continue;
+      diagnostics.error(value.value.where(), "axis \"" + axis.key + "\": " + problem);
+    }
+  }
+}
+
+void Points::find_points(Diagnostics& diagnostics) {
+  constexpr std::uint64_t probes = 64;
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(probes, combinations_) && diagnostics.ok(); ++i)
+    rules_->check_dimensions(choice_of(i), diagnostics);
+  if (!diagnostics.ok()) return;
+  for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(combinations_); ++i)
+    if (rules_->derive(choice_of(i)).kept) kept_.push_back(i);
+  if (kept_.empty())
+    diagnostics.error(file_.sweep->where(),
+                      fmt::format("no point: \"where\" leaves out all {} combinations", combinations_));
+}
+
+void Points::name_columns() {
+  for (const Axis& axis : axes_.axes) columns_.push_back({axis.key, axis.unit, false});
+  for (const SetRule& rule : rules_->order()) columns_.push_back({rule.key, unit_of(rule.parameter), true});
+}
+
+Choice Points::choice_of(std::uint64_t combination) const {
+  Choice choice(axes_.axes.size());
+  for (std::size_t group = axes_.groups.size(); group-- > 0;) {
+    const std::size_t length = axes_.length(group);
+    for (const std::size_t axis : axes_.groups[group]) choice[axis] = combination % length;
+    combination /= length;
+  }
+  return choice;
+}
+
+std::string Points::name_of_choice(const Choice& choice) const {
+  std::string name;
+  for (const auto& group : axes_.groups) {
+    const std::size_t axis = group.front();  // tells the others
+    name += fmt::format("{}{}={}", name.empty() ? "" : " ", names_[axis], axes_.axes[axis].values[choice[axis]].text);
+  }
+  return one_line(name);
+}
+
+std::shared_ptr<Table> Points::own_values(const Choice& choice, const Derived& derived) const {
+  Diagnostics ignored;  // a value in the place of a table: whoever reads the experiment says so
+  auto own = std::make_shared<Table>(file_.sweep->where());
+  for (std::size_t i = 0; i < axes_.axes.size(); ++i)
+    if (!bases_.has(i)) put_value(*own, axes_.axes[i].key, axes_.axes[i].values[choice[i]].value, ignored);
+  for (std::size_t i = 0; i < derived.values.size(); ++i) put(*own, rules_->order()[i].key, derived.values[i], ignored);
+  return own;
+}
+
+Point Points::point(std::int64_t number) const {
+  Point point;
+  point.number = number;
+  point.combination = kept_[static_cast<std::size_t>(number)];
+  const Choice choice = choice_of(point.combination);
+  const Derived derived = rules_->derive(choice);
+  point.name = name_of_choice(choice);
+  point.refused = derived.problem;
+  for (std::size_t i = 0; i < axes_.axes.size(); ++i) point.cells.push_back(axes_.axes[i].values[choice[i]].cell);
+  for (std::size_t i = 0; i < rules_->order().size(); ++i)
+    point.cells.push_back(i < derived.values.size() && derived.problem.empty() ? cell_of(derived.values[i]) : Cell{});
+  // Whoever knows the sweep knows the point, but for its number.
+  point.identity = fmt::format("{:016x}", hash_of(fmt::format("{} {}", identity_, point.combination)));
+  return point;
+}
+
+Source Points::source(const Point& point, Diagnostics& diagnostics) const {
+  Source source;
+  const Choice choice = choice_of(point.combination);
+  const Derived derived = rules_->derive(choice);
+  if (!derived.problem.empty()) throw InputError(derived.problem);
+  auto root = config::clone(*bases_.at(choice).inlined);
+  config::merge(*root, *own_values(choice, derived));
+  root->set("title", {title_ + ": " + point.name, file_.sweep->where()});
+  source.table = complete(*root, strategies_);
+  source.files = attach(*source.table, strategies_, search_.files, diagnostics);
+  source.given =
+      fmt::format("# Point {} of the sweep {}: {}\n", point.number, one_line(file_.path), point.name) + text();
+  return source;
+}
+
+}  // namespace
+}  // namespace sweep
+
+std::unique_ptr<Sweep> load_sweep(const std::string& path, const SweepOptions& options,
+                                  const std::vector<std::filesystem::path>& folders, InputFiles& files,
+                                  config::Diagnostics& diagnostics, const strategy::Strategies& strategies) {
+  sweep::SweepFile file = sweep::read_sweep_file(path, files, diagnostics);
+  if (!diagnostics.ok() || file.experiment == nullptr) return nullptr;
+  for (const Setting& setting : options.settings) apply(*file.experiment, setting, diagnostics);
+  sweep::Axes axes = sweep::read_axes(*file.sweep, diagnostics);
+  for (const auto& [key, value] : file.sweep->entries()) {
+    static const std::vector<std::string> known{"axes", "zip", "set", "where"};
+    if (std::ranges::find(known, key) == known.end())
+      diagnostics.error(value.key_where(), config::unknown("key in [sweep]", key, known));
+  }
+  if (!diagnostics.ok()) return nullptr;
+  const std::filesystem::path own = files.is_file(path) ? std::filesystem::path(path).parent_path() : "";
+  auto points = std::make_unique<sweep::Points>(std::move(file), std::move(axes), SearchPath{own, folders, files},
+                                                options, strategies, diagnostics);
+  return diagnostics.ok() ? std::move(points) : nullptr;
+}
+
+}  // namespace tessera::experiment
