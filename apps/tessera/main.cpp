@@ -33,9 +33,10 @@ int run(Arguments arguments) {
   app.footer(
       "Exit codes: 0 done, 2 bad input, 3 the plan does not fit, deadlocks or takes too long, 4 a file or this "
       "computer's memory fails it, or a signal ends it, 5 internal error.");
-  const std::vector<Command> commands{add_run(app, arguments), add_plan(app, arguments), add_check(app),
-                                      add_show(app),           add_timeline(app),        add_list(app),
-                                      add_help(app),           add_completion(app)};
+  const std::vector<Command> commands{
+      add_run(app, arguments),   add_plan(app, arguments), add_check(app), add_show(app),
+      add_merge(app, arguments), add_timeline(app),        add_list(app),  add_help(app),
+      add_completion(app)};
   try {
     app.parse(arguments.count, arguments.values);
   } catch (const CLI::Success& asked) {
