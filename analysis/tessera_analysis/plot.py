@@ -8,8 +8,10 @@ matplotlib.use("Agg")  # no display on a cluster's nodes
 
 import matplotlib.pyplot as pyplot  # noqa: E402
 
-from . import links_figure, memory_figure, search_figure, style, time_figure, timeline_figure  # noqa: E402
+from . import (axes_figure, compare_figure, links_figure, memory_figure, pareto_figure, search_figure, style,  # noqa: E402
+               time_figure, timeline_figure)
 from .load import ResultsError  # noqa: E402
+from .points import COST, TIME  # noqa: E402
 
 FIGURES = {
     "time": time_figure.draw,
@@ -19,16 +21,39 @@ FIGURES = {
     "timeline": timeline_figure.draw,
     "search": search_figure.draw,
 }
+FRONTS = {"devices": "devices", "memory": "peak_memory", "cost": COST}  # columns against which the time is drawn
 
 
 def plot(results, folder, only=None, kind="png"):
-    """Writes the figures for which the file has data; returns their paths."""
+    """Writes the figures for which the file of a run has data; returns their paths."""
+    return _save_all(folder, kind, {name: (FIGURES[name], results) for name in only or FIGURES if name in FIGURES})
+
+
+def plot_points(points, folder, only=None, kind="png", x=None, y=None):
+    """Writes what the axes of a sweep do to the time, or to the column y; and fronts of it against devices, memory and
+    cost, or against the column x. Returns their paths."""
+    value = points.number(y or TIME)
+    against = {points.number(x): points.number(x)} if x else FRONTS
+    wanted = {"axes": (axes_figure.draw, points, value)}
+    for name, column in against.items():
+        if column in points.frame and column != value:
+            wanted[f"front_{name}"] = (pareto_figure.draw, points, column, value)
+    return _save_all(folder, kind, {name: drawing for name, drawing in wanted.items()
+                                    if not only or name in only or name.removeprefix("front_") in only})
+
+
+def draw_comparison(comparison, path):
+    """Writes the picture of two runs; its suffix says the format."""
+    save(path, compare_figure.draw, comparison)
+
+
+def _save_all(folder, kind, drawings):
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise ResultsError(f"cannot write '{folder}': {error.strerror}", 4) from None
-    paths = [(FIGURES[name], os.path.join(folder, f"{name}.{kind}")) for name in only or FIGURES]
-    return [path for draw, path in paths if save(path, draw, results)]
+    paths = [(drawing, os.path.join(folder, f"{name}.{kind}")) for name, drawing in drawings.items()]
+    return [path for drawing, path in paths if save(path, *drawing)]
 
 
 def save(path, draw, *arguments):

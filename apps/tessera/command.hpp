@@ -31,6 +31,7 @@ Command add_plan(CLI::App& app, Arguments arguments);
 Command add_sweep(CLI::App& app, Arguments arguments);
 Command add_check(CLI::App& app);
 Command add_show(CLI::App& app);
+Command add_merge(CLI::App& app, Arguments arguments);
 Command add_timeline(CLI::App& app);
 Command add_list(CLI::App& app);
 Command add_help(CLI::App& app);

@@ -36,6 +36,7 @@ int run(Arguments arguments) {
   const std::vector<Command> commands{add_run(app, arguments),
                                       add_plan(app, arguments),
                                       add_sweep(app, arguments),
+                                      add_merge(app),
                                       add_check(app),
                                       add_show(app),
                                       add_timeline(app),

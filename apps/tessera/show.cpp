@@ -1,10 +1,11 @@
-// tessera show: the summary of a result file, or the computation graph of a model.
+// tessera show: the summary of a result file or of a table of points, or the computation graph of a model.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 
 #include "command.hpp"
 #include "tessera/experiment/experiment.hpp"
+#include "tessera/results/points.hpp"
 #include "tessera/results/results.hpp"
 
 namespace tessera::app {
@@ -17,7 +18,7 @@ struct Options {
 };
 
 void show_result(const std::string& path) {
-  print(results::summary(path));
+  print(results::is_points(path) ? results::points_summary(path) : results::summary(path));
   warn(results::unchecked(path));
 }
 
@@ -38,10 +39,11 @@ void show_graph(const Options& options) {
 
 Command add_show(CLI::App& app) {
   auto chosen = std::make_shared<Options>();
-  CLI::App* options = app.add_subcommand("show", "Print the summary of a result file, or write a model's graph.");
+  CLI::App* options = app.add_subcommand(
+      "show", "Print the summary of a result file or of a table of points, or write a model's graph.");
   options
       ->add_option("RESULT", chosen->path,
-                   "a result of tessera run (HDF5); with --graph the name of a model, or a file")
+                   "a result of tessera run or merge (HDF5); with --graph the name of a model, or a file")
       ->required();
   CLI::Option* graph = options->add_option(
       "--graph", chosen->graph, "write the computation graph of this model for Graphviz (*.dot): dot -Tsvg OUT.dot");

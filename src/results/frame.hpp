@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -10,16 +11,13 @@
 #include "disk_file.hpp"
 #include "h5/file.hpp"
 #include "h5/image.hpp"
-#include "tables.hpp"
-#include "tessera/results/results.hpp"
 
 namespace tessera::results {
 
 class Frame {
  public:
-  /// `big` outlives it. Rank 0's business.
-  Frame(const std::vector<BigTable>& big, const SummaryRow& summary, const std::vector<CollectiveRow>& collectives,
-        const Provenance& provenance);
+  /// `fill` makes everything else, a group /provenance among it. `big` outlives the frame. Rank 0's business.
+  Frame(const std::vector<BigTable>& big, const std::function<void(h5::File&)>& fill);
   /// Of the whole file, rows of the big tables included.
   [[nodiscard]] std::int64_t bytes() const;
   /// Where the rows of each big table begin in the file.

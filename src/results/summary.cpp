@@ -12,6 +12,7 @@
 #include "human.hpp"
 #include "tables.hpp"
 #include "tessera/base/text.hpp"
+#include "tessera/results/points.hpp"
 #include "tessera/results/results.hpp"
 
 namespace tessera::results {
@@ -281,7 +282,8 @@ std::string summary(const std::string& path, Checking checking) {
 }
 
 std::string unchecked(const std::string& path) {
-  const h5::Reader::Coverage coverage = h5::Reader(path, Checking::none).coverage();
+  const h5::FileKind kind = is_points(path) ? h5::FileKind::points : h5::FileKind::run;
+  const h5::Reader::Coverage coverage = h5::Reader(path, Checking::none, kind).coverage();
   if (coverage.without.empty()) return {};
   if (coverage.with.empty()) {
     return "'" + path + "' has no checksums (an earlier Tessera wrote it): damage to it would not be seen";

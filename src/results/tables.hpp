@@ -14,6 +14,7 @@ namespace tessera::results {
 inline constexpr std::int64_t schema_version = 2;
 inline constexpr std::int64_t oldest_schema_version = 1;  ///< that is read: waiting was part of communication
 inline constexpr const char* format_name = "tessera results";
+inline constexpr const char* points_format_name = "tessera points";  ///< of a table of many runs
 
 /// Sums over all devices and ranks, and the names of the job: the one row of /summary.
 struct SummaryRow {

@@ -49,6 +49,8 @@ struct SweepRow {
 
 /// IoError when there is no DIR/sweep.json or it cannot be read; InputError when it is no such thing.
 [[nodiscard]] SweepHead read_head(const std::string& folder);
+/// The text of DIR/sweep.toml; empty where there is none. IoError.
+[[nodiscard]] std::string read_given(const std::string& folder);
 /// What counts of each point that has a line, in order of points: the last of its lines (files in order of name) that
 /// is of the head's version and schema. A torn line, or one that does not parse, is passed over. IoError.
 [[nodiscard]] std::vector<SweepRow> read_rows(const std::string& folder, const SweepHead& head);

@@ -11,6 +11,7 @@
 #include "../checksum.hpp"
 #include "../disk_file.hpp"
 #include "../tables.hpp"
+#include "attributes.hpp"
 #include "tessera/base/error.hpp"
 #include "types.hpp"
 
@@ -132,34 +133,14 @@ std::uint32_t crc32_of_dataset(Id dataset) {
   return crc.value();
 }
 
-/// Integers of an attribute of `most` at most.
-std::vector<std::int64_t> integers(Id object, const char* name, std::size_t most) {
-  const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
-  const Handle type(H5Aget_type(attribute.get()), H5Tclose);
-  const Handle space(H5Aget_space(attribute.get()), H5Sclose);
-  const auto count = static_cast<std::size_t>(checked(H5Sget_simple_extent_npoints(space.get())));
-  if (H5Tget_class(type.get()) != H5T_INTEGER || count > most) return {};
-  std::vector<std::int64_t> values(count);
-  checked(H5Aread(attribute.get(), H5T_NATIVE_INT64, values.data()));
-  return values;
-}
+/// What a file of a kind has to have.
+struct Expected {
+  const char *format, *table, *what;
+};
 
-/// Empty when the attribute is no text.
-std::string text_of(Id object, const char* name) {
-  const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
-  const Handle type(H5Aget_type(attribute.get()), H5Tclose);
-  const Handle space(H5Aget_space(attribute.get()), H5Sclose);
-  if (H5Tget_class(type.get()) != H5T_STRING || H5Sget_simple_extent_npoints(space.get()) != 1) return {};
-  if (H5Tis_variable_str(type.get()) <= 0) {
-    std::string text(H5Tget_size(type.get()), '\0');
-    checked(H5Aread(attribute.get(), type.get(), text.data()));
-    return text.c_str();
-  }
-  char* value = nullptr;
-  checked(H5Aread(attribute.get(), variable_text().get(), &value));
-  std::string text = value == nullptr ? "" : value;
-  H5free_memory(value);
-  return text;
+Expected expected_of(FileKind kind) {
+  if (kind == FileKind::points) return {points_format_name, "/points", "a table of points (tessera merge)"};
+  return {format_name, "/summary", "a result file of tessera run"};
 }
 
 constexpr std::size_t most_text_blocks = 3 << 12;
@@ -170,43 +151,6 @@ herr_t keep_name(hid_t, const char* name, const H5L_info_t*, void* names) {
 }
 
 }  // namespace
-
-void Rows::damaged(const std::string& problem) const {
-  cannot_read(file_, "table " + schema_.path + " is damaged: " + problem);
-}
-
-std::size_t Rows::column(std::string_view name) const {
-  for (std::size_t i = 0; i < schema_.columns.size(); ++i) {
-    if (schema_.columns[i].name == name) return i;
-  }
-  damaged("it has no column '" + std::string(name) + "'");
-}
-
-const std::byte* Rows::cell(std::size_t row, std::size_t column, ColumnType type) const {
-  const Column& c = schema_.columns[column];
-  if (c.type != type) damaged("column '" + c.name + "' is of another type");
-  if (row >= size()) damaged("it has only " + std::to_string(size()) + " rows");
-  return bytes_.data() + row * schema_.row_bytes + c.offset;
-}
-
-std::int64_t Rows::integer(std::size_t row, std::size_t column) const {
-  std::int64_t value = 0;
-  std::memcpy(&value, cell(row, column, ColumnType::int64), sizeof value);
-  return value;
-}
-
-double Rows::number(std::size_t row, std::size_t column) const {
-  // Sums were whole numbers in files of earlier versions.
-  if (schema_.columns[column].type == ColumnType::int64) return static_cast<double>(integer(row, column));
-  double value = 0;
-  std::memcpy(&value, cell(row, column, ColumnType::float64), sizeof value);
-  return value;
-}
-
-std::string Rows::text(std::size_t row, std::size_t column) const {
-  const char* begin = reinterpret_cast<const char*>(cell(row, column, ColumnType::text));
-  return {begin, strnlen(begin, schema_.columns[column].width)};
-}
 
 template <class Action>
 auto Reader::guarded(Action action) const -> decltype(action()) {
@@ -219,23 +163,25 @@ auto Reader::guarded(Action action) const -> decltype(action()) {
   }
 }
 
-Reader::Reader(const std::string& path, Checking checking) : path_(path), file_(open_file(path)) {
+Reader::Reader(const std::string& path, Checking checking, FileKind kind) : path_(path), file_(open_file(path)) {
   guarded([&] {
     // Texts first: HDF5 believes what stands beside them.
     check_text_blocks();
-    version_ = checked_version();
+    version_ = checked_version(kind);
     if (checking == Checking::none) return;
     for (const std::string& table : coverage().with) check_table(table);
   });
 }
 
-std::int64_t Reader::checked_version() const {
+std::int64_t Reader::checked_version(FileKind kind) const {
   const auto is_there = [&](const char* name) { return checked(H5Aexists(file_.get(), name)) > 0; };
   // Where the root itself is damaged these fail, which is not the same as being absent.
-  const bool has_summary = checked(H5Lexists(file_.get(), "/summary", H5P_DEFAULT)) > 0;
-  if (!has_summary || !is_there("schema_version") || !is_there("format") ||
-      text_of(file_.get(), "format") != format_name) {
-    throw InputError("'" + path_ + "' is not a result file of tessera run");
+  const Expected expected = expected_of(kind);
+  const bool has_table = checked(H5Lexists(file_.get(), expected.table, H5P_DEFAULT)) > 0;
+  const std::string format = is_there("format") ? text_of(file_.get(), "format") : "";
+  if (!has_table || !is_there("schema_version") || format != expected.format) {
+    throw InputError("'" + path_ + "' is not " + expected.what +
+                     (format == points_format_name ? ", but a table of points: tessera show prints it" : ""));
   }
   const std::vector<std::int64_t> version = integers(file_.get(), "schema_version", 1);
   if (version.size() != 1) throw InputError("'" + path_ + "' has a schema version that is not a number");
@@ -312,6 +258,45 @@ Rows Reader::read(const std::string& table, std::int64_t first, std::int64_t cou
     std::vector<std::byte> bytes = read_rows(dataset.get(), type.get(), first, count);
     return Rows(path_, std::move(schema), std::move(bytes));
   });
+}
+
+Reader::Texts Reader::texts(const std::string& table) const {
+  return guarded([&] {
+    const Handle dataset = open(table);
+    const TableSchema schema = schema_of(Handle(H5Dget_type(dataset.get()), H5Tclose).get(), table);
+    const std::size_t count = schema.columns.size();
+    Texts texts{text_of(dataset.get(), "description"), texts_of(dataset.get(), "column_units", count),
+                texts_of(dataset.get(), "column_descriptions", count)};
+    if (texts.units.size() != count || texts.descriptions.size() != count)
+      throw Failure("table " + table + " does not say what its columns are");
+    return texts;
+  });
+}
+
+Reader::Text Reader::text(const std::string& path) const {
+  return guarded([&] {
+    const Handle dataset = open(path);
+    const Handle type(H5Dget_type(dataset.get()), H5Tclose);
+    if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) > 0 || count_rows(dataset.get()) != 1)
+      throw Failure(path + " is not a text");
+    const std::vector<std::byte> bytes = read_rows(dataset.get(), type.get(), 0, 1);
+    const char* begin = reinterpret_cast<const char*>(bytes.data());
+    return Text{{begin, strnlen(begin, bytes.size())}, text_of(dataset.get(), "description")};
+  });
+}
+
+std::string Reader::attribute(const char* name) const {
+  return guarded([&] { return checked(H5Aexists(file_.get(), name)) > 0 ? text_of(file_.get(), name) : ""; });
+}
+
+std::string format_of(const std::string& path) {
+  const QuietErrors quiet;
+  try {
+    const Handle file = open_file(path);
+    return checked(H5Aexists(file.get(), "format")) > 0 ? text_of(file.get(), "format") : "";
+  } catch (const std::runtime_error&) {  // a Failure or an Error
+    return {};
+  }
 }
 
 }  // namespace tessera::results::h5

@@ -43,17 +43,33 @@ class Rows {
   std::vector<std::byte> bytes_;
 };
 
+/// What a file says that it is: results of one run, or a table of many.
+enum class FileKind { run, points };
+
 class Reader {
  public:
-  /// IoError "cannot read 'path': reason", with the name of the table where one is damaged; InputError when it is not a
-  /// result of Tessera, or one of a later schema.
-  explicit Reader(const std::string& path, Checking checking = Checking::all);
+  /// IoError "cannot read 'path': reason", with the name of the table where one is damaged; InputError when it is not
+  /// of that kind, or one of a later schema.
+  explicit Reader(const std::string& path, Checking checking = Checking::all, FileKind kind = FileKind::run);
   [[nodiscard]] bool has(const std::string& table) const;
   /// Of the schema (tables.hpp).
   [[nodiscard]] std::int64_t version() const { return version_; }
   [[nodiscard]] std::int64_t rows(const std::string& table) const;
   [[nodiscard]] Rows read(const std::string& table) const { return read(table, 0, rows(table)); }
   [[nodiscard]] Rows read(const std::string& table, std::int64_t first, std::int64_t count) const;
+  /// What a table says of itself: its description, and units and descriptions of its columns, in their order.
+  struct Texts {
+    std::string description;
+    std::vector<std::string> units, descriptions;
+  };
+  [[nodiscard]] Texts texts(const std::string& table) const;
+  /// A scalar dataset of text, and its description.
+  struct Text {
+    std::string value, description;
+  };
+  [[nodiscard]] Text text(const std::string& path) const;
+  /// A text attribute of the file itself; empty when there is none.
+  [[nodiscard]] std::string attribute(const char* name) const;
   /// Datasets that have a checksum, and those that have none.
   struct Coverage {
     std::vector<std::string> with, without;
@@ -61,7 +77,7 @@ class Reader {
   [[nodiscard]] Coverage coverage() const;
 
  private:
-  [[nodiscard]] std::int64_t checked_version() const;
+  [[nodiscard]] std::int64_t checked_version(FileKind kind) const;
   void check_text_blocks() const;
   void check_table(const std::string& table) const;
   [[nodiscard]] Handle open(const std::string& table) const;
@@ -74,5 +90,8 @@ class Reader {
   Handle file_;
   std::int64_t version_ = 0;
 };
+
+/// What the file says that it is (FileKind); empty when it cannot be opened or says nothing.
+[[nodiscard]] std::string format_of(const std::string& path);
 
 }  // namespace tessera::results::h5

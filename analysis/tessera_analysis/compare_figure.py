@@ -1,0 +1,89 @@
+"""Two runs as a picture: from the time of one to that of the other, activity by activity; their collectives and links."""
+
+import os
+
+import matplotlib.pyplot as pyplot
+import numpy
+
+from . import style
+
+MOST_COLLECTIVES = 8
+LEAST_SHARE = 0.002  # of the longer run: activities that differ by less are one bar
+MORE, LESS, WHOLE = "#D55E00", "#009E73", "#606060"
+A, B = "#0072B2", "#E69F00"
+
+
+def draw(comparison):
+    collectives, links = _collectives(comparison), comparison.links
+    below = 1.2 + 0.5 * max(len(collectives), len(links), 2)
+    figure = pyplot.figure(figsize=(13, 5 + below), layout="constrained")
+    a, b = (f"{results.summary['title']} ({os.path.basename(results.path)})" for results in (comparison.a, comparison.b))
+    style.title(figure, f"a: {a}\nb: {b}")
+    upper, lower = figure.subfigures(2, 1, height_ratios=[5, below])
+    _waterfall(upper.subplots(), comparison)
+    left, right = lower.subplots(1, 2)
+    _pairs(left, collectives, *style.time_unit(max(comparison.times)))
+    _links(right, links)
+    return figure
+
+
+def _steps(comparison):
+    """(name, difference) of each activity that matters, in the order of activities; the others as one."""
+    least = LEAST_SHARE * max(comparison.times)
+    differences = comparison.activities["difference"]
+    steps = [(style.spaced(name), value) for name, value in differences.items() if abs(value) >= least]
+    rest = differences.sum() - sum(value for _, value in steps)
+    return steps + ([("others", rest)] if abs(rest) >= least else [])
+
+
+def _waterfall(axes, comparison):
+    (a, b), (unit, size) = comparison.times, style.time_unit(max(comparison.times))
+    steps = _steps(comparison)
+    names = ["a", *(name for name, _ in steps), "b"]
+    level = highest = a
+    axes.bar(0, a / size, color=WHOLE)
+    axes.bar(len(steps) + 1, b / size, color=WHOLE)
+    for at, (_, value) in enumerate(steps, 1):
+        axes.bar(at, value / size, bottom=level / size, color=MORE if value > 0 else LESS)
+        axes.plot([at - 1.4, at + 0.4], [level / size, level / size], color="#909090", linewidth=0.8)
+        top = max(level, level + value) / size
+        axes.annotate(f"{value / size:+.3g}", (at, top), xytext=(0, 3), textcoords="offset points", ha="center", fontsize=9)
+        level += value
+        highest = max(highest, level)
+    for at, value in ((0, a), (len(steps) + 1, b)):
+        axes.annotate(f"{value / size:.4g}", (at, value / size), xytext=(0, 3), textcoords="offset points", ha="center",
+                      fontsize=9)
+    axes.set_xticks(range(len(names)), [name.replace(" ", "\n") for name in names], fontsize=8.5)
+    axes.tick_params(axis="x", length=0)
+    axes.set_ylabel(f"time in {unit}")
+    axes.set_ylim(0, 1.1 * max(highest, b) / size)
+    axes.set_title("Iteration time, and by how much a device is longer in each activity (mean of the devices)")
+
+
+def _collectives(comparison):
+    frame = comparison.collectives
+    frame = frame[frame[["a", "b"]].max(axis=1) > 0]
+    order = frame["difference"].abs().sort_values(ascending=False, kind="stable").index[:MOST_COLLECTIVES]
+    return frame.loc[order]
+
+
+def _pairs(axes, frame, unit, size, title="Collectives of a device, without waiting"):
+    axes.set_title(title)
+    if frame.empty:
+        axes.axis("off")
+        axes.text(0, 0.5, "none", transform=axes.transAxes)
+        return
+    at = numpy.arange(len(frame))
+    axes.barh(at - 0.2, frame["a"] / size, height=0.38, color=A, label="a")
+    axes.barh(at + 0.2, frame["b"] / size, height=0.38, color=B, label="b")
+    axes.set_yticks(at, [style.spaced(name)[:40] for name in frame.index])
+    axes.invert_yaxis()
+    axes.set_xlabel(f"time in {unit}" if unit else "")
+    axes.legend(loc="lower right")
+
+
+def _links(axes, links):
+    frame = links[["mean_use_a", "mean_use_b"]].rename(columns={"mean_use_a": "a", "mean_use_b": "b"})
+    _pairs(axes, frame, "", 0.01, "Links: mean share of the time in which they send")
+    if not frame.empty:
+        style.percent_axis(axes.xaxis)

@@ -1,0 +1,201 @@
+// What a table of points says at a glance: the best points, those that are not done, and what each axis does.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../human.hpp"
+#include "tessera/base/config.hpp"
+#include "tessera/base/text.hpp"
+#include "tessera/results/points.hpp"
+
+namespace tessera::results {
+namespace {
+
+constexpr std::size_t most_points = 10;  ///< that are shown as the best
+constexpr std::size_t most_values = 16;  ///< of an axis
+constexpr std::size_t name_width = 50;
+
+/// The table with its columns by name.
+struct View {
+  const PointsTable& table;
+
+  [[nodiscard]] std::optional<std::size_t> column(std::string_view name) const {
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      if (table.columns[i].name == name) return i;
+    }
+    return std::nullopt;
+  }
+  /// Of a row; 0 where the table has no such column of integers.
+  [[nodiscard]] std::int64_t integer(std::size_t row, std::string_view name) const {
+    const auto at = column(name);
+    const auto* value = at ? std::get_if<std::int64_t>(&table.rows[row][*at]) : nullptr;
+    return value == nullptr ? 0 : *value;
+  }
+  [[nodiscard]] std::string text(std::size_t row, std::string_view name) const {
+    const auto at = column(name);
+    const auto* value = at ? std::get_if<std::string>(&table.rows[row][*at]) : nullptr;
+    return value == nullptr ? "" : *value;
+  }
+  [[nodiscard]] double number(std::size_t row, std::string_view name) const {
+    const auto at = column(name);
+    const auto* value = at ? std::get_if<double>(&table.rows[row][*at]) : nullptr;
+    return value == nullptr ? 0 : *value;
+  }
+  [[nodiscard]] Time time(std::size_t row) const {
+    return integer(row, "code") == 0 ? integer(row, "iteration_time_ps") : 0;
+  }
+  /// The row's number where the table has none of its own.
+  [[nodiscard]] std::int64_t point(std::size_t row) const {
+    return column("point") ? integer(row, "point") : static_cast<std::int64_t>(row);
+  }
+};
+
+std::string cut(const std::string& text, std::size_t width) {
+  return text.size() <= width ? text : fmt::format("{:.{}}...", text, width - 3);
+}
+
+std::string count_of(std::size_t count) { return short_count(static_cast<double>(count)); }
+
+/// Rows that have a time, the fastest first; of equals the first.
+std::vector<std::size_t> by_time(const View& view) {
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < view.table.rows.size(); ++i) {
+    if (view.time(i) > 0) rows.push_back(i);
+  }
+  std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) { return view.time(a) < view.time(b); });
+  return rows;
+}
+
+std::string heading(const View& view, std::size_t done) {
+  return fmt::format("{}\n{} points, {} of them with a time\n", view.table.title, count_of(view.table.rows.size()),
+                     count_of(done));
+}
+
+constexpr std::string_view point_columns = "  {:<{}}{:>12}{:>9}{:>9}{:>12}{:>14}\n";
+
+std::string best_points(const View& view, const std::vector<std::size_t>& rows) {
+  if (rows.empty()) return {};
+  std::string text = fmt::format("{:<{}}{:>12}{:>9}{:>9}{:>12}{:>14}\n", "best points", name_width + 2, "time",
+                                 "to best", "devices", "model FLOPs", "peak memory");
+  for (std::size_t i = 0; i < std::min(rows.size(), most_points); ++i) {
+    const std::size_t row = rows[i];
+    const double use = view.number(row, "model_flops_utilisation");
+    const std::int64_t memory = view.integer(row, "peak_memory"), devices = view.integer(row, "devices");
+    text += fmt::format(
+        point_columns, cut(fmt::format("{}: {}", view.point(row), view.text(row, "name")), name_width), name_width,
+        precise_time(view.time(row)),
+        fmt::format("{:.2f}", static_cast<double>(view.time(row)) / static_cast<double>(view.time(rows[0]))),
+        devices > 0 ? short_count(static_cast<double>(devices)) : "-", use > 0 ? percent(use, 1) : "-",
+        memory > 0 ? short_bytes(memory) : "-");
+  }
+  if (rows.size() > most_points) text += fmt::format("  and {} more in /points\n", count_of(rows.size() - most_points));
+  return text;
+}
+
+std::string meaning(std::int64_t code) {
+  switch (code) {
+    case 0:
+      return "not simulated";
+    case 2:
+      return "refused";
+    case 3:
+      return "cannot be carried out";
+    case 4:
+      return "this computer failed";
+    default:
+      return "Tessera failed";
+  }
+}
+
+/// The points without a time by code, each code with the first that has it.
+std::string not_done(const View& view) {
+  std::map<std::int64_t, std::vector<std::size_t>> by_code;
+  for (std::size_t i = 0; i < view.table.rows.size(); ++i) {
+    if (view.time(i) == 0) by_code[view.integer(i, "code")].push_back(i);
+  }
+  if (by_code.empty()) return {};
+  std::string text = fmt::format("{:<34}{:>8}  {}\n", "not done, by code", "points", "such as");
+  for (const auto& [code, rows] : by_code) {
+    const std::string message = view.text(rows.front(), "message");
+    text += fmt::format("  {:<32}{:>8}  {}\n", fmt::format("{}, {}", code, meaning(code)), count_of(rows.size()),
+                        cut(fmt::format("{}: {}", view.point(rows.front()), escaped(message)), 100));
+  }
+  return text;
+}
+
+std::string value_text(const PointCell& cell, const std::string& units) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  const auto* whole = std::get_if<std::int64_t>(&cell);
+  const double value = whole != nullptr ? static_cast<double>(*whole) : std::get<double>(cell);
+  constexpr double largest = 9e18;
+  const auto rounded = [&](config::Unit unit) {
+    return config::format_rounded(whole != nullptr ? *whole : static_cast<std::int64_t>(value), unit);
+  };
+  if (value >= 0 && value < largest) {
+    if (units == "ps") return rounded(config::Unit::time);
+    if (units == "B") return rounded(config::Unit::bytes);
+    if (units == "B/s") return rounded(config::Unit::bandwidth);
+    if (units == "FLOP/s") return rounded(config::Unit::compute);
+    if (units == "Hz") return rounded(config::Unit::frequency);
+  }
+  return whole != nullptr ? std::to_string(*whole) : fmt::format("{:.6g}", value);
+}
+
+struct OfValue {
+  std::size_t points = 0;
+  std::vector<Time> times;
+};
+
+Time median(std::vector<Time> times) {
+  std::sort(times.begin(), times.end());
+  const std::size_t half = times.size() / 2;
+  return times.size() % 2 == 1 ? times[half] : times[half - 1] + (times[half] - times[half - 1]) / 2;
+}
+
+/// Best and median time of each value of an axis, in order of values; nothing of one that has a single value.
+std::string axis_section(const View& view, const PointAxis& axis) {
+  const auto at = view.column(axis.column);
+  if (!at || axis.follows) return {};
+  std::map<PointCell, OfValue> values;
+  for (std::size_t i = 0; i < view.table.rows.size(); ++i) {
+    OfValue& of_value = values[view.table.rows[i][*at]];
+    ++of_value.points;
+    if (const Time time = view.time(i); time > 0) of_value.times.push_back(time);
+  }
+  if (values.size() < 2) return {};
+  std::string text = fmt::format("{:<34}{:>16}{:>12}{:>12}\n", "time by " + axis.column, "done", "best", "median");
+  std::size_t shown = 0;
+  for (const auto& [value, of_value] : values) {
+    if (shown++ == most_values) break;
+    const bool any = !of_value.times.empty();
+    text += fmt::format("  {:<32}{:>16}{:>12}{:>12}\n", cut(value_text(value, view.table.columns[*at].units), 32),
+                        fmt::format("{} of {}", count_of(of_value.times.size()), count_of(of_value.points)),
+                        any ? precise_time(*std::min_element(of_value.times.begin(), of_value.times.end())) : "-",
+                        any ? precise_time(median(of_value.times)) : "-");
+  }
+  if (values.size() > most_values) text += fmt::format("  and {} more values\n", count_of(values.size() - most_values));
+  return text;
+}
+
+}  // namespace
+
+std::string points_summary(const std::string& path, Checking checking) {
+  const PointsTable table = read_points(path, checking);
+  const View view{table};
+  const std::vector<std::size_t> rows = by_time(view);
+  std::vector<std::string> sections{heading(view, rows.size()), best_points(view, rows), not_done(view)};
+  for (const PointAxis& axis : table.axes) sections.push_back(axis_section(view, axis));
+  std::string text;
+  for (const std::string& section : sections) {
+    if (section.empty()) continue;
+    if (!text.empty()) text.push_back('\n');
+    text.append(printable(section));  // names in a file are whatever somebody wrote
+  }
+  return text;
+}
+
+}  // namespace tessera::results

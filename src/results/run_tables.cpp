@@ -1,0 +1,59 @@
+#include "run_tables.hpp"
+
+#include <string>
+#include <vector>
+
+#include "small_tables.hpp"
+
+namespace tessera::results {
+namespace {
+
+std::vector<NameRow> name_rows(const std::vector<std::string>& names) {
+  std::vector<NameRow> rows;
+  for (const std::string& name : names) rows.push_back({static_cast<std::int64_t>(rows.size()), name});
+  return rows;
+}
+
+void add_names(h5::File& file, const RunResults& r) {
+  file.group("/names", "Names of what other tables give by index.");
+  const auto add = [&](const std::string& path, const char* index, const char* what,
+                       const std::vector<std::string>& names) {
+    add_small_table(file, names_table(path, index, what, names), name_rows(names));
+  };
+  add("/names/activities", "activity", "What a device's time is counted as.", r.activities);
+  add("/names/categories", "category", "What memory holds.", r.categories);
+  add("/names/nodes", "node", "Nodes of the network: the machine's devices, then its switches.", r.node_names);
+  add("/names/labels", "label", "What instructions are for.", r.labels);
+}
+
+void add_provenance(h5::File& file, const Provenance& p) {
+  file.group("/provenance", "What depends on how the run was carried out, and what it was asked for.");
+  add_small_table(file, provenance_table(p), std::vector<Provenance>{p});
+  add_text(file, "/provenance/command", p.command, "The command line.");
+  add_text(file, "/provenance/calibration", p.calibration,
+           "What the machine's rates come from: [machine.calibration], the experiment, or the data sheet alone.");
+  add_text(file, "/provenance/experiment_given", p.experiment_given,
+           "The experiment as given: the file and what --set changed.");
+  add_text(file, "/provenance/experiment_resolved", p.experiment_resolved,
+           "The experiment with every default and included file written out: a valid experiment itself.");
+}
+
+}  // namespace
+
+void add_run(h5::File& file, const SummaryRow& summary, const std::vector<CollectiveRow>& collectives,
+             const Provenance& provenance) {
+  const RunResults& r = *summary.results;
+  file.attribute("/", "format", format_name);
+  file.attribute("/", "schema_version", schema_version);
+  file.attribute("/", "description",
+                 "Results of one run of Tessera. Times are picoseconds, sizes bytes; see docs/results.md.");
+  add_small_table(file, summary_table(r), std::vector<SummaryRow>{summary});
+  add_small_table(file, collective_table(r), collectives);
+  add_small_table(file, plan_table(r), r.plan);
+  if (!r.predicted.empty()) add_small_table(file, predicted_table(r), r.predicted);
+  add_names(file, r);
+  add_provenance(file, provenance);
+  if (!r.search.empty()) add_small_table(file, search_table(r), r.search);
+}
+
+}  // namespace tessera::results

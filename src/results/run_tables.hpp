@@ -1,0 +1,16 @@
+// What a run's result file holds beside the big tables.
+#pragma once
+
+#include <vector>
+
+#include "h5/file.hpp"
+#include "tables.hpp"
+#include "tessera/results/results.hpp"
+
+namespace tessera::results {
+
+/// The attributes of the file, /summary, /collectives, /plan, /names, /provenance, and what a search leaves.
+void add_run(h5::File& file, const SummaryRow& summary, const std::vector<CollectiveRow>& collectives,
+             const Provenance& provenance);
+
+}  // namespace tessera::results
