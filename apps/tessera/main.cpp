@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <sstream>
@@ -14,6 +15,9 @@
 
 namespace tessera::app {
 namespace {
+
+/// Those that stand first in the list of commands, and may be started by mpirun.
+constexpr std::ptrdiff_t parallel_commands = 3;
 
 /// One line on the first rank: under mpirun every rank has parsed the same wrong command line.
 int refuse(const std::string& problem, bool under_mpi, Arguments arguments) {
@@ -36,7 +40,7 @@ int run(Arguments arguments) {
   const std::vector<Command> commands{add_run(app, arguments),
                                       add_plan(app, arguments),
                                       add_sweep(app, arguments),
-                                      add_merge(app),
+                                      add_merge(app, arguments),
                                       add_check(app),
                                       add_show(app),
                                       add_timeline(app),
@@ -53,8 +57,9 @@ int run(Arguments arguments) {
       return ExitCode::done;
     }));
   } catch (const CLI::ParseError& error) {
-    return refuse(one_line(usage_problem(app, error)), commands[0].options->parsed() || commands[1].options->parsed(),
-                  arguments);
+    const auto is_chosen = [](const Command& command) { return command.options->parsed(); };
+    const bool is_parallel = std::any_of(commands.begin(), commands.begin() + parallel_commands, is_chosen);
+    return refuse(one_line(usage_problem(app, error)), is_parallel, arguments);
   }
   for (const Command& command : commands) {
     if (command.options->parsed()) return static_cast<int>(command.run());
