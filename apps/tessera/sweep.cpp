@@ -76,7 +76,7 @@ ExitCode print_point(const Options& options) {
 
 /// Which points, in the order in which they are begun.
 std::vector<std::int64_t> chosen(const Options& options, const experiment::Sweep& sweep,
-                                 const std::vector<double>& costs) {
+                                 const std::vector<experiment::PointCost>& costs) {
   if (options.point >= 0) return {checked(sweep, "--point", options.point)};
   if (options.shard.empty()) return experiment::longest_first(costs);
   const Shard shard = parse_shard(options.shard);
@@ -91,25 +91,31 @@ std::string events_text(double events) {
   return fmt::format("{:.{}f}{}", events, power == 0 || events >= 99.95 ? 0 : events >= 9.995 ? 1 : 2, prefixes[power]);
 }
 
+std::string cost_text(const experiment::PointCost& cost) {
+  if (cost.searches) return "search";
+  if (cost.code == ExitCode::done) return events_text(cost.events);
+  return cost.code == ExitCode::infeasible ? "infeasible" : "refused";
+}
+
 ExitCode list(const Options& options) {
   experiment::InputFiles files;
   const SweepPointer sweep = load(options, files, false);
   const auto comm = make_serial_communicator();
-  const std::vector<double> costs = experiment::costs_of(*sweep, *comm);
+  const std::vector<experiment::PointCost> costs = experiment::costs_of(*sweep, *comm);
   std::vector<std::int64_t> points = chosen(options, *sweep, costs);
   std::ranges::sort(points);
-  print(fmt::format("{}\n{} points of {} combinations{}\n\n{:>7}  {:>9}  point\n", sweep->title(), sweep->points(),
+  print(fmt::format("{}\n{} points of {} combinations{}\n\n{:>7}  {:>10}  point\n", sweep->title(), sweep->points(),
                     sweep->combinations(),
                     options.shard.empty() ? "" : fmt::format(", {} in share {}", points.size(), options.shard), "",
                     "events"));
   double sum = 0;
   for (const std::int64_t number : points) {
     const experiment::Point point = sweep->point(number);
-    const double cost = costs[static_cast<std::size_t>(number)];
-    sum += cost;
-    print(fmt::format("{:>7}  {:>9}  {}\n", number, cost > 0 ? events_text(cost) : "refused", point.name));
+    const experiment::PointCost& cost = costs[static_cast<std::size_t>(number)];
+    sum += cost.events;
+    print(fmt::format("{:>7}  {:>10}  {}\n", number, cost_text(cost), point.name));
   }
-  print(fmt::format("{:>7}  {:>9}  in all, about\n", "", events_text(sum)));
+  print(fmt::format("{:>7}  {:>10}  in all, about\n", "", events_text(sum)));
   return ExitCode::done;
 }
 

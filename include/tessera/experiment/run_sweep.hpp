@@ -13,16 +13,22 @@
 
 namespace tessera::experiment {
 
-/// What simulating each point costs, in events, as estimate() says; of one that is refused 0, of one whose strategy
-/// has to search as much as of the greatest. The same on every rank of `comm`, which share the work.
-[[nodiscard]] std::vector<double> costs_of(const Sweep& sweep, Communicator& comm,
-                                           const std::function<bool()>& interrupted = {});
+/// What simulating a point costs, as estimate() says.
+struct PointCost {
+  double events = 0;               ///< 0: of one that cannot run
+  ExitCode code = ExitCode::done;  ///< with which it ends for certain
+  bool searches = false;           ///< its strategy has to search before: as many events as the greatest
+};
+
+/// Of each point. The same on every rank of `comm`, which share the work.
+[[nodiscard]] std::vector<PointCost> costs_of(const Sweep& sweep, Communicator& comm,
+                                              const std::function<bool()>& interrupted = {});
 
 /// Points in the order in which they are begun: long ones first, of equals the one of the lower number.
-[[nodiscard]] std::vector<std::int64_t> longest_first(const std::vector<double>& costs);
+[[nodiscard]] std::vector<std::int64_t> longest_first(const std::vector<PointCost>& costs);
 
 /// The points of share `index` of `count`, 1 <= index <= count, longest first: shares cost about the same.
-[[nodiscard]] std::vector<std::int64_t> share_of(const std::vector<double>& costs, int index, int count);
+[[nodiscard]] std::vector<std::int64_t> share_of(const std::vector<PointCost>& costs, int index, int count);
 
 /// How far a sweep is, of all that work on its folder.
 struct SweepProgress {
@@ -36,7 +42,7 @@ struct SweepProgress {
 struct SweepRunOptions {
   std::string folder;
   std::vector<std::int64_t> points;  ///< in the order in which they are begun
-  std::vector<double> costs;         ///< by point
+  std::vector<PointCost> costs;      ///< by point
   int ranks_per_point = 1;
   bool keep_files = true;  ///< a result file for each point, beside its row
   bool repeat = false;     ///< also points that are complete

@@ -18,8 +18,9 @@ using config::Value;
 
 constexpr std::size_t most_bases = 10'000;
 
-/// machine, model and recipe themselves, and the keys of theirs that name files.
+/// The experiment, machine, model and recipe themselves, and the keys of theirs that name files.
 bool chooses_files(const std::string& key) {
+  if (key == experiment_axis) return true;
   const std::vector<std::string> parts = parts_of(key);
   if (!is_included(parts[0]) && parts[0] != "recipe") return false;
   return parts.size() == 1 || (parts.size() == 2 && (parts[1] == "include" || parts[1] == "hugging_face"));
@@ -36,35 +37,45 @@ void open_names(Table& root) {
   }
 }
 
-/// The experiment that the file names, below the file's own tables.
-std::shared_ptr<Table> experiment_of(const Table& own, const Value* named, const std::string& path, InputFiles& files,
-                                     Diagnostics& diagnostics) {
-  if (named == nullptr) return config::clone(own);
-  if (named->string() == nullptr) {
-    diagnostics.error(named->where(),
-                      "\"experiment\": " + named->type_name() + " is not allowed here, expected the name of a file");
+/// Names are relative to the file that they stand in.
+std::shared_ptr<Table> read_named(const Value& named, const std::string& path, InputFiles& files,
+                                  Diagnostics& diagnostics) {
+  if (named.string() == nullptr) {
+    diagnostics.error(named.where(),
+                      "\"experiment\": " + named.type_name() + " is not allowed here, expected the name of a file");
     return nullptr;
   }
-  const fs::path file = fs::path(path).parent_path() / *named->string();
+  const fs::path file = fs::path(path).parent_path() / *named.string();
   if (!files.exists(file)) {
-    diagnostics.error(named->where(), "there is no experiment file \"" + one_line(file.string()) + "\"");
+    diagnostics.error(named.where(), "there is no experiment file \"" + one_line(file.string()) + "\"");
     return nullptr;
   }
   Diagnostics syntax;
   auto experiment = read_experiment(file.string(), files, syntax);
   diagnostics.add(syntax);
   if (!syntax.ok()) return nullptr;
-  if (const Value* title = experiment->find("title"); title == nullptr && own.find("title") == nullptr)
-    name_untitled(*experiment, file.string());
+  name_untitled(*experiment, file.string());
   open_names(*experiment);
-  config::merge(*experiment, own);
   return experiment;
+}
+
+/// An experiment that an axis gives: a file, or a table that may name one.
+struct Given {
+  std::optional<Value> file;
+  const Table* over = nullptr;
+};
+
+Given given_by(const Value& value) {
+  if (value.table() == nullptr) return {value, nullptr};
+  const Value* file = value.table()->find(experiment_axis);
+  return {file == nullptr ? std::nullopt : std::optional(*file), value.table()};
 }
 
 }  // namespace
 
 SweepFile read_sweep_file(const std::string& path, InputFiles& files, Diagnostics& diagnostics) {
-  SweepFile file{path, nullptr, nullptr};
+  SweepFile file;
+  file.path = path;
   Diagnostics syntax;
   const auto root = read_experiment(path, files, syntax);
   diagnostics.add(syntax);
@@ -76,11 +87,10 @@ SweepFile read_sweep_file(const std::string& path, InputFiles& files, Diagnostic
     return file;
   }
   file.sweep = config::clone(*sweep->table());
-  const Value* found = root->find("experiment");
-  const std::optional<Value> named = found == nullptr ? std::nullopt : std::optional(*found);
+  if (const Value* named = root->find("experiment")) file.experiment = *named;
   root->erase("sweep");
   root->erase("experiment");
-  file.experiment = experiment_of(*root, named ? &*named : nullptr, path, files, diagnostics);
+  file.own = root;
   return file;
 }
 
@@ -104,19 +114,51 @@ Bases::Bases(const SweepFile& file, const Axes& axes, const SearchPath& search, 
       return;
     }
   }
+  read(file, search, strategies, count, diagnostics);
+}
+
+void Bases::read(const SweepFile& file, const SearchPath& search, const strategy::Strategies& strategies,
+                 std::size_t count, Diagnostics& diagnostics) {
   for (std::size_t index = 0; index < count && diagnostics.ok(); ++index) {
-    Base base{config::clone(*file.experiment), nullptr};
+    Choice choice(axes_->axes.size(), 0);
     std::size_t rest = index;
     for (auto i = including_.rbegin(); i != including_.rend(); ++i) {
-      const Axis& axis = axes.axes[*i];
-      put_value(*base.inlined, axis.key, axis.values[rest % axis.values.size()].value, diagnostics);
-      rest /= axis.values.size();
+      choice[*i] = rest % axes_->axes[*i].values.size();
+      rest /= axes_->axes[*i].values.size();
     }
+    Base base{root_of(file, choice, search.files, diagnostics), nullptr};
+    if (base.inlined == nullptr) return;
     inline_all(*base.inlined, search, diagnostics);
     name_untitled(*base.inlined, file.path);
     base.completed = complete(*base.inlined, strategies);
     bases_.push_back(std::move(base));
   }
+}
+
+/// The file, the sweep's own tables over it, what the axis of experiments says, settings, and the other axes.
+std::shared_ptr<Table> Bases::root_of(const SweepFile& file, const Choice& choice, InputFiles& files,
+                                      Diagnostics& diagnostics) const {
+  Given given{file.experiment, nullptr};
+  for (const std::size_t i : including_) {
+    const Axis& axis = axes_->axes[i];
+    if (axis.key != experiment_axis) continue;
+    const Given by_axis = given_by(axis.values[choice[i]].value);
+    given = {by_axis.file ? by_axis.file : given.file, by_axis.over};
+  }
+  auto root =
+      given.file ? read_named(*given.file, file.path, files, diagnostics) : std::make_shared<Table>(file.own->where());
+  if (root == nullptr) return nullptr;
+  config::merge(*root, *file.own);
+  open_names(*root);
+  if (given.over != nullptr)
+    for (const auto& [key, value] : given.over->entries())
+      if (key != experiment_axis) put_value(*root, key, value, diagnostics);
+  for (const Setting& setting : file.settings) apply(*root, setting, diagnostics);
+  for (const std::size_t i : including_) {
+    const Axis& axis = axes_->axes[i];
+    if (axis.key != experiment_axis) put_value(*root, axis.key, axis.values[choice[i]].value, diagnostics);
+  }
+  return root;
 }
 
 std::size_t Bases::index_of(const Choice& choice) const {

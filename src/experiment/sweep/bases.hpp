@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,10 @@ struct Base {
 /// A sweep file: the experiment that it varies, and how.
 struct SweepFile {
   std::string path;
-  std::shared_ptr<config::Table> experiment;  ///< as written, nothing included yet
-  std::shared_ptr<config::Table> sweep;       ///< the [sweep] table
+  std::optional<config::Value> experiment;  ///< the file that it names
+  std::shared_ptr<config::Table> own;       ///< its own tables, over that file's
+  std::shared_ptr<config::Table> sweep;     ///< the [sweep] table
+  std::vector<Setting> settings;            ///< over both
 };
 
 /// Null tables after an error.
@@ -41,10 +44,18 @@ class Bases {
   [[nodiscard]] bool has(std::size_t axis) const;
 
  private:
+  [[nodiscard]] std::shared_ptr<config::Table> root_of(const SweepFile& file, const Choice& choice, InputFiles& files,
+                                                       config::Diagnostics& diagnostics) const;
+  void read(const SweepFile& file, const SearchPath& search, const strategy::Strategies& strategies, std::size_t count,
+            config::Diagnostics& diagnostics);
+
   const Axes* axes_;
   std::vector<std::size_t> including_;  ///< axes that choose files
   std::vector<Base> bases_;
 };
+
+/// The axis whose values are whole experiments: files, or tables over the experiment by name.
+inline constexpr const char* experiment_axis = "experiment";
 
 /// The value of an axis in the tree: a table's entries come over those that are there.
 void put_value(config::Table& root, const std::string& key, const config::Value& value,

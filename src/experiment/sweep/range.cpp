@@ -86,13 +86,21 @@ std::int64_t steps_of(const std::string& key, const Value& range, const Range& h
   return refuse("a range of this kind needs steps");
 }
 
+/// Three digits are what a person would have written: 476 GB/s, not 476220315590 B/s.
+double rounded(double value) {
+  if (value == 0 || !std::isfinite(value)) return value;
+  const double step = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 2);
+  return std::round(value / step) * step;
+}
+
 double at(const Range& how, const Ends& ends, std::int64_t step, std::int64_t steps) {
   if (how.scale == Scale::log2) return std::ldexp(ends.from, static_cast<int>(step));
   if (step == 0) return ends.from;
   if (step == steps - 1) return ends.to;
   const double part = static_cast<double>(step) / static_cast<double>(steps - 1);
-  return how.scale == Scale::linear ? ends.from + part * (ends.to - ends.from)
-                                    : ends.from * std::pow(ends.to / ends.from, part);
+  if (how.scale == Scale::log) return rounded(ends.from * std::pow(ends.to / ends.from, part));
+  const double value = ends.from + part * (ends.to - ends.from);
+  return ends.whole ? value : rounded(value);
 }
 
 }  // namespace

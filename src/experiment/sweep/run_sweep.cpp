@@ -186,7 +186,7 @@ void Worker::show() {
   double all = 0, over = 0;
   for (const std::int64_t point : options_.points) {
     const auto index = static_cast<std::size_t>(point);
-    const double cost = std::max(1.0, options_.costs[index]);
+    const double cost = std::max(1.0, options_.costs[index].events);
     const bool is_new = marks[index] != before_.marks[index];
     if (before_.complete[index] != 0 && !is_new) {
       ++progress.done;

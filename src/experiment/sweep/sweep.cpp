@@ -82,7 +82,9 @@ Points::Points(SweepFile file, Axes axes, SearchPath search, const SweepOptions&
       bases_(file_, axes_, search_, strategies, diagnostics) {
   if (!diagnostics.ok()) return;
   names_ = short_names(axes_);
-  title_ = *bases_.all().front().completed->find("title")->string();
+  const Value* title = file_.own->find("title");
+  if (title == nullptr) title = bases_.all().front().completed->find("title");
+  title_ = title->string() == nullptr ? "" : *title->string();
   count_combinations(options, diagnostics);
   check_axes(diagnostics);
   if (!diagnostics.ok()) return;
@@ -124,6 +126,7 @@ void Points::check_axes(Diagnostics& diagnostics) const {
     resolved.push_back(complete(*root, strategies_));
   }
   for (const Axis& axis : axes_.axes) {
+    if (axis.key == experiment_axis) continue;
     std::optional<Parameter> parameter;
     Diagnostics unknown;
     for (const auto& root : resolved) {
@@ -226,8 +229,8 @@ std::unique_ptr<Sweep> load_sweep(const std::string& path, const SweepOptions& o
                                   const std::vector<std::filesystem::path>& folders, InputFiles& files,
                                   config::Diagnostics& diagnostics, const strategy::Strategies& strategies) {
   sweep::SweepFile file = sweep::read_sweep_file(path, files, diagnostics);
-  if (!diagnostics.ok() || file.experiment == nullptr) return nullptr;
-  for (const Setting& setting : options.settings) apply(*file.experiment, setting, diagnostics);
+  if (!diagnostics.ok()) return nullptr;
+  file.settings = options.settings;
   sweep::Axes axes = sweep::read_axes(*file.sweep, diagnostics);
   for (const auto& [key, value] : file.sweep->entries()) {
     static const std::vector<std::string> known{"axes", "zip", "set", "where"};
