@@ -76,9 +76,11 @@ std::unique_ptr<Expression> Expression::parse(const std::string& text, const con
     if (results == 1) return expression;
     diagnostics.error(where, fmt::format("\"{}\" has {} values, allowed: one", one_line(text), results));
   } catch (const mu::ParserError& error) {
-    const int at = error.GetPos();
-    diagnostics.error(place(at < 0 ? 0 : static_cast<std::size_t>(at)),
-                      fmt::format("\"{}\" does not parse: {}", one_line(text), one_line(error.GetMsg())));
+    const std::size_t at = error.GetPos() < 0 ? 0 : std::min(static_cast<std::size_t>(error.GetPos()), text.size());
+    std::string what = error.GetMsg();
+    what.resize(std::min(what.size(), what.find(" at position ")));  // which the place says
+    while (what.ends_with('.')) what.pop_back();
+    diagnostics.error(place(at), fmt::format("\"{}\" does not parse: {}", one_line(text), one_line(what)));
   }
   return nullptr;
 }
