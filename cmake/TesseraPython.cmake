@@ -14,7 +14,7 @@ endforeach()
 # environment settings.
 function(tessera_python_tests name paths)
   add_test(NAME ${name} COMMAND ${analysis_python} -m unittest discover -s ${CMAKE_CURRENT_SOURCE_DIR} -p "test_*.py")
-  set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600 ENVIRONMENT
     "PYTHONPATH=${paths};PYTHONDONTWRITEBYTECODE=1;MPLBACKEND=Agg;MPLCONFIGDIR=${CMAKE_CURRENT_BINARY_DIR}/matplotlib;${ARGN}")
 endfunction()
 

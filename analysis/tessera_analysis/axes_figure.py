@@ -8,11 +8,13 @@ from matplotlib.patches import Rectangle
 
 from . import style
 from .points import TIME
-from .scale import Scale, at_2_and_5, free_scale, named, unit_of
+from .scale import Scale, at_2_and_5, free_scale, named, short, unit_of
 
-COLOURS = "viridis_r"
+COLOURS = {"min": "viridis_r", "max": "viridis"}  # the best is the brightest
 MOST_NUMBERS = 150  # cells of a heat map that have their value written in them
+MOST_APART = 2000  # cells that have a line between them
 MOST_PANELS = 12
+MOST_NAMED = 24  # values of an axis of a heat map
 NOT_DONE = "#D55E00"
 WORDS = {0: "not simulated", 2: "refused", 3: "cannot be carried out", 4: "failed", 5: "failed"}
 
@@ -128,23 +130,23 @@ def _cells(axes, points, frame, value, varied, norm):
     """A cell for each pair of values, though no point may have it; those without a time are hatched, with their code."""
     x, y = (Scale(points.frame, name, points.units[name]) for name in varied)
     numbers = numpy.full((len(y.values), len(x.values)), numpy.nan)
-    codes = {}
-    for (at_x, at_y), rows in frame.groupby(list(varied), sort=False):
-        cell = y.values.index(at_y), x.values.index(at_x)
-        done = rows[points.done[rows.index]]
-        if len(done):
-            numbers[cell] = value.best(done)
-        else:
-            codes[cell] = sorted(set(_codes(points, rows)))[-1]
-    image = axes.pcolormesh(numbers, cmap=COLOURS, norm=norm, edgecolor="white", linewidth=1)
+    done = frame[points.done[frame.index]]
+    for cell, number in _by_cell(done, done[value.column], x, y, value.better).items():
+        numbers[cell] = number / value.size
+    others = frame.drop(done.index)
+    codes = {cell: code for cell, code in _by_cell(others, _codes(points, others), x, y, "max").items()
+             if numpy.isnan(numbers[cell])}
+    image = axes.pcolormesh(numbers, cmap=COLOURS[value.better], norm=norm, edgecolor="white",
+                            linewidth=1 if numbers.size <= MOST_APART else 0)
     for (row, column), code in codes.items():
         axes.add_patch(Rectangle((column, row), 1, 1, facecolor="#EFEFEF", edgecolor=NOT_DONE, hatch="////", linewidth=0))
         axes.text(column + 0.5, row + 0.5, f"{code}", ha="center", va="center", color=NOT_DONE, fontweight="bold",
                   bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5})
     if numbers.size <= MOST_NUMBERS:
         _write_numbers(axes, numbers, norm, image.cmap)
-    axes.set_xticks(numpy.arange(len(x.values)) + 0.5, [x.text(each) for each in x.values])
-    axes.set_yticks(numpy.arange(len(y.values)) + 0.5, [y.text(each) for each in y.values])
+    for scale, set_ticks in ((x, axes.set_xticks), (y, axes.set_yticks)):
+        shown = range(0, len(scale.values), 1 + len(scale.values) // MOST_NAMED)
+        set_ticks([at + 0.5 for at in shown], [scale.text(scale.values[at]) for at in shown])
     if max(len(x.text(each)) for each in x.values) > 7:
         axes.tick_params(axis="x", rotation=30)
     axes.tick_params(length=0)
@@ -153,20 +155,27 @@ def _cells(axes, points, frame, value, varied, norm):
     return image
 
 
+def _by_cell(rows, numbers, x, y, which):
+    """The least or the greatest number of the rows of each cell, by row and column of the cell."""
+    at_x, at_y = ({value: at for at, value in enumerate(scale.values)} for scale in (x, y))
+    cells = numbers.groupby([rows[y.column].map(at_y), rows[x.column].map(at_x)]).agg(which)
+    return {(int(row), int(column)): number for (row, column), number in cells.items()}
+
+
 def _write_numbers(axes, numbers, norm, colours):
     for (row, column), number in numpy.ndenumerate(numbers):
         if numpy.isnan(number):
             continue
         red, green, blue, _ = colours(norm(number))
         dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
-        axes.text(column + 0.5, row + 0.5, f"{number:.3g}", ha="center", va="center", fontsize=9,
+        axes.text(column + 0.5, row + 0.5, short(number), ha="center", va="center", fontsize=9,
                   color="white" if dark else "black")
 
 
 def _finish(figure, panels, image, points, value, varied):
     bar = figure.colorbar(image, ax=list(panels), shrink=0.9, pad=0.02)
     bar.set_label(value.label)
-    bar.ax.yaxis.set_major_formatter(lambda number, _: f"{number:.3g}")
+    bar.ax.yaxis.set_major_formatter(lambda number, _: short(number))
     if _has_few_powers(image):
         bar.ax.yaxis.set_minor_formatter(lambda number, _: at_2_and_5(number))
     cells = numpy.prod([points.frame[name].nunique() for name in varied])

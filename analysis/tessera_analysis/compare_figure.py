@@ -76,14 +76,14 @@ def _pairs(axes, frame, unit, size, title="Collectives of a device, without wait
     at = numpy.arange(len(frame))
     axes.barh(at - 0.2, frame["a"] / size, height=0.38, color=A, label="a")
     axes.barh(at + 0.2, frame["b"] / size, height=0.38, color=B, label="b")
-    axes.set_yticks(at, [style.spaced(name)[:40] for name in frame.index])
+    axes.set_yticks(at, [style.spaced(name)[:48] for name in frame.index])
     axes.invert_yaxis()
     axes.set_xlabel(f"time in {unit}" if unit else "")
-    axes.legend(loc="lower right")
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncol=2)
 
 
 def _links(axes, links):
     frame = links[["mean_use_a", "mean_use_b"]].rename(columns={"mean_use_a": "a", "mean_use_b": "b"})
-    _pairs(axes, frame, "", 0.01, "Links: mean share of the time in which they send")
+    _pairs(axes, frame, "", 0.01, "Links: mean share of the time in use")
     if not frame.empty:
         style.percent_axis(axes.xaxis)

@@ -35,7 +35,7 @@ def draw(points, x, y=TIME):
     axes.set_ylabel(named(y) + (f" in {y_unit}" if y_unit else ""))
     axes.grid(color="#E4E4E4", linewidth=0.8)
     axes.set_axisbelow(True)
-    axes.legend(loc="upper right")
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncol=2)
     _list(names, [_name(rows.iloc[index]) for index in best])
     return figure
 

@@ -25,6 +25,11 @@ def named(column):
     return style.spaced(column.removesuffix("_ps").removeprefix("axis_"))
 
 
+def short(number):
+    """Three digits, or all of those before the point."""
+    return f"{number:.3g}" if abs(number) < 999.5 else f"{number:,.0f}"
+
+
 class Scale:
     """How the values of a column are put on an axis. Texts stand in order of appearance, numbers where they are."""
 

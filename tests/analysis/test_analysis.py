@@ -188,9 +188,9 @@ class CommandLine(WithFile):
             return subprocess.run([sys.executable, "-S", *arguments], capture_output=True, text=True, env=environment)
         run = without_packages("-m", "tessera_analysis", "plot", "out.h5")
         self.assertEqual((run.returncode, len(run.stderr.splitlines())), (2, 1), run.stderr)
-        self.assertRegex(run.stderr, r"has no (h5py|numpy): install it \(Debian: python3-(h5py|numpy);")
+        self.assertRegex(run.stderr, r"has no (h5py|numpy|pandas): install it \(Debian: python3-(h5py|numpy|pandas);")
         run = without_packages("-c", "import tessera_analysis; tessera_analysis.load('out.h5')")
-        self.assertRegex(run.stderr.splitlines()[-1], "MissingPackage: this python3 .* has no (h5py|numpy): install it")
+        self.assertRegex(run.stderr.splitlines()[-1], "MissingPackage: this python3 .* has no (h5py|numpy|pandas): install it")
         self.assertEqual(without_packages("-m", "tessera_analysis", "--help").returncode, 0)
 
     def test_a_full_standard_output_is_noticed(self):

@@ -10,7 +10,7 @@ import unittest
 
 from harness import HERE, TESSERA, WITHOUT_MPI, CliTest
 
-COMMANDS = ["run", "check", "show", "timeline", "list", "help", "completion"]
+COMMANDS = ["run", "check", "show", "merge", "timeline", "list", "help", "completion"]
 
 
 class Help(CliTest):

@@ -187,6 +187,18 @@ TEST_CASE("the summary of a table: the best first, the others by code, and each 
   CHECK_THAT(text, Catch::Matches(R"([^]*\n  2\.00 GB/s +1 of 2 +600\.0 ms +600\.0 ms\n[^]*)"));
 }
 
+TEST_CASE("candidates of a search that nobody simulated are neither done nor refused") {
+  const sample::Folder folder;
+  PointsTable t = made_up();
+  t.rows[2][6] = PointCell{};  // code 0, and no time
+  write_points(folder / "all.h5", t);
+  const std::string text = points_summary(folder / "all.h5");
+  INFO(text);
+  CHECK_THAT(text, Catch::Contains("4 points, 2 of them with a time"));
+  CHECK_THAT(text, Catch::Matches(R"([^]*\n  0, not simulated +1  2\n[^]*)"));
+  CHECK_THAT(text, Catch::Matches(R"([^]*time by nodes[^]*\n  2 +0 of 2 +- +-\n[^]*)"));
+}
+
 TEST_CASE("long tables are cut, and say so") {
   const sample::Folder folder;
   PointsTable t = made_up();

@@ -58,6 +58,11 @@ std::string cut(const std::string& text, std::size_t width) {
   return text.size() <= width ? text : fmt::format("{:.{}}...", text, width - 3);
 }
 
+/// "12: what it is", or the number alone.
+std::string named(std::int64_t point, const std::string& text) {
+  return text.empty() ? std::to_string(point) : fmt::format("{}: {}", point, text);
+}
+
 std::string count_of(std::size_t count) { return short_count(static_cast<double>(count)); }
 
 /// Rows that have a time, the fastest first; of equals the first.
@@ -86,7 +91,7 @@ std::string best_points(const View& view, const std::vector<std::size_t>& rows) 
     const double use = view.number(row, "model_flops_utilisation");
     const std::int64_t memory = view.integer(row, "peak_memory"), devices = view.integer(row, "devices");
     text += fmt::format(
-        point_columns, cut(fmt::format("{}: {}", view.point(row), view.text(row, "name")), name_width), name_width,
+        point_columns, cut(named(view.point(row), view.text(row, "name")), name_width), name_width,
         precise_time(view.time(row)),
         fmt::format("{:.2f}", static_cast<double>(view.time(row)) / static_cast<double>(view.time(rows[0]))),
         devices > 0 ? short_count(static_cast<double>(devices)) : "-", use > 0 ? percent(use, 1) : "-",
@@ -122,7 +127,7 @@ std::string not_done(const View& view) {
   for (const auto& [code, rows] : by_code) {
     const std::string message = view.text(rows.front(), "message");
     text += fmt::format("  {:<32}{:>8}  {}\n", fmt::format("{}, {}", code, meaning(code)), count_of(rows.size()),
-                        cut(fmt::format("{}: {}", view.point(rows.front()), escaped(message)), 100));
+                        cut(named(view.point(rows.front()), escaped(message)), 100));
   }
   return text;
 }
