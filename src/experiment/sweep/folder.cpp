@@ -77,15 +77,18 @@ std::vector<bool> complete_points(const Sweep& sweep, const std::string& folder,
   return complete;
 }
 
-std::map<std::int64_t, std::vector<std::string>> left_behind(const std::string& folder) {
-  std::map<std::int64_t, std::vector<std::string>> files;
+void remove_left_behind(const std::string& folder, Claims& claims) {
+  if (!claims.has_locks()) return;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder + "/points", ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (name.find(".tmp-") == std::string::npos) continue;
-    files[std::atoll(name.c_str())].push_back(entry.path().string());
+  std::vector<fs::path> unfinished;
+  for (const auto& entry : fs::directory_iterator(folder + "/points", ignored))
+    if (entry.path().filename().string().find(".tmp-") != std::string::npos) unfinished.push_back(entry.path());
+  for (const fs::path& file : unfinished) {
+    const std::int64_t point = std::atoll(file.filename().c_str());
+    if (!claims.claim(point)) continue;
+    fs::remove(file, ignored);
+    claims.release(point);
   }
-  return files;
 }
 
 RowFile::RowFile(const std::string& folder, const std::string& started) {

@@ -2,10 +2,10 @@
 // points/ their result files, claims who works on what.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
+#include "claims.hpp"
 #include "tessera/experiment/sweep.hpp"
 #include "tessera/results/sweep_folder.hpp"
 
@@ -27,8 +27,8 @@ void prepare_folder(const Sweep& sweep, const std::string& folder, const std::st
 [[nodiscard]] std::vector<bool> complete_points(const Sweep& sweep, const std::string& folder,
                                                 const std::string& version, bool keep_files);
 
-/// Unfinished result files of processes that were killed, by point.
-[[nodiscard]] std::map<std::int64_t, std::vector<std::string>> left_behind(const std::string& folder);
+/// Removes unfinished result files of processes that were killed: those of points that nobody works on.
+void remove_left_behind(const std::string& folder, Claims& claims);
 
 /// The rows that one process adds: whole lines, in a file of its own.
 class RowFile {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <thread>
 
 #include "claims.hpp"
@@ -57,7 +56,7 @@ class Worker {
   /// Once through all points; whether some are left that others hold.
   [[nodiscard]] bool pass();
   /// Of all points of the call, also those that others have done.
-  [[nodiscard]] SweepOutcome outcome() const;
+  [[nodiscard]] SweepOutcome outcome();
   void go_on() const;
 
  private:
@@ -75,7 +74,6 @@ class Worker {
   Before before_;
   std::unique_ptr<Claims> claims_;  ///< of the first rank of a team
   std::unique_ptr<RowFile> rows_;   ///< of the first rank of a team
-  std::map<std::int64_t, std::vector<std::string>> left_behind_;
   std::int64_t found_complete_ = 0;
   std::size_t place_ = 0;
   bool others_hold_ = false;
@@ -107,7 +105,6 @@ Worker::Worker(const Sweep& sweep, Communicator& comm, const SweepRunOptions& op
     if (team_->rank() != 0) return;
     claims_ = std::make_unique<Claims>(claims_path(folder), sweep.points());
     rows_ = std::make_unique<RowFile>(folder, options.record.started);
-    left_behind_ = sweep::left_behind(folder);
   });
 }
 
@@ -147,11 +144,6 @@ void Worker::carry_out(std::int64_t number) {
   const bool is_first = team_->rank() == 0;
   const Point point = sweep_.point(number);
   const std::string result = options_.keep_files ? result_path(options_.folder, number) : "";
-  if (is_first)
-    for (const std::string& file : left_behind_[number]) {
-      std::error_code ignored;
-      std::filesystem::remove(file, ignored);
-    }
   const results::SweepRow row = run_point(sweep_, point, result, *team_, options_);
   together(*team_, [&] {
     if (!is_first) return;
@@ -203,7 +195,8 @@ void Worker::show() {
 }
 
 /// From the rows, which others have written too.
-SweepOutcome Worker::outcome() const {
+SweepOutcome Worker::outcome() {
+  remove_left_behind(options_.folder, *claims_);
   SweepOutcome outcome;
   outcome.points = static_cast<std::int64_t>(options_.points.size());
   outcome.found_complete = found_complete_;

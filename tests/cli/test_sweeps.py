@@ -1,0 +1,211 @@
+"""Sweeps: many points, shared out over ranks, processes and shares, that come out as `tessera run` makes them."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+import unittest
+
+from harness import CliTest, WITHOUT_MPI
+
+DONE = [0, 2, 4, 6, 10, 11]          # tensor 1, 2 and 4 with 80 GB; points 8 and 9 have tensor 3: data = 1.33
+REFUSED = [8, 9]
+INFEASIBLE = [1, 3, 5, 7]            # 10 MB
+
+
+class Sweeps(CliTest):
+    def sweep(self, folder, *arguments, ranks=None, code=0):
+        return self.tessera("sweep", "sweep.toml", "-o", folder, "--progress", "off", *arguments, ranks=ranks, code=code)
+
+    def rows(self, folder):
+        """What counts of each point, by number."""
+        rows = {}
+        for path in sorted((self.folder / folder / "rows").iterdir()):
+            for line in path.read_text().splitlines():
+                row = json.loads(line)
+                rows[row["point"]] = row
+        return rows
+
+    def merged(self, *folders, name):
+        self.tessera("merge", *folders, "-o", name, "--force")
+        return name
+
+    def points(self, folder):
+        return sorted(path.name for path in (self.folder / folder / "points").iterdir())
+
+    def assert_whole(self, folder, files=True):
+        rows = self.rows(folder)
+        codes = {point: row["code"] for point, row in rows.items()}
+        self.assertEqual(codes, {**dict.fromkeys(DONE, 0), **dict.fromkeys(REFUSED, 2), **dict.fromkeys(INFEASIBLE, 3)})
+        self.assertEqual(self.points(folder), [f"{point:06}.h5" for point in DONE] if files else [])
+
+    def test_every_point_has_its_row_and_the_sweep_goes_on_after_one_that_is_refused(self):
+        said = self.sweep("d").stdout
+        self.assertIn("12 points in d: 6 done, 2 refused, 4 infeasible, 0 failed", said)
+        self.assert_whole("d")
+        rows = self.rows("d")
+        self.assertEqual(rows[8]["message"].split("sweep.toml:")[1],
+                         "13:23: strategy.data = devices / (strategy.tensor * strategy.pipeline) is 1.33333 here, which is no whole number")
+        self.assertIn("needs", rows[1]["message"])
+        self.assertEqual(rows[2]["values"], {"strategy.tensor": 1, "machine.topology.nvlink_bandwidth": 300000000000,
+                                             "machine.device.memory_capacity": 80000000000, "strategy.data": 4})
+
+    def test_a_point_is_what_run_writes_for_the_experiment_that_print_prints(self):
+        self.sweep("d")
+        for point in DONE:
+            (self.folder / "p.toml").write_text(self.tessera("sweep", "sweep.toml", "--print", point).stdout)
+            self.tessera("run", "p.toml", "-o", "p.h5", "--progress", "off", "--force")
+            self.assert_same_results("p.h5", f"d/points/{point:06}.h5")
+
+    def test_the_same_on_any_number_of_ranks_and_teams(self):
+        self.sweep("one")
+        table = self.merged("one", name="one.h5")
+        for ranks, team, synchroniser in ((2, 1, "window"), (2, 2, "null-message"), (3, 2, "window"), (4, 4, "window"), (4, 1, "null-message")):
+            folder = f"d{ranks}-{team}"
+            self.sweep(folder, "--ranks-per-point", team, "--sync", synchroniser, ranks=ranks)
+            self.assert_whole(folder)
+            self.assert_same_results(table, self.merged(folder, name="more.h5"))
+            for point in DONE:
+                self.assert_same_results(f"one/points/{point:06}.h5", f"{folder}/points/{point:06}.h5")
+
+    def test_shares_and_single_points_come_together(self):
+        self.sweep("whole")
+        for share in (1, 2, 3):
+            self.sweep("shares", "--shard", f"{share}/3")
+        self.assert_whole("shares")
+        self.assert_same_results(self.merged("whole", name="a.h5"), self.merged("shares", name="b.h5"))
+        self.sweep("alone", "--point", 4)
+        self.assertEqual(list(self.rows("alone")), [4])
+
+    def test_rows_alone(self):
+        self.sweep("files")
+        self.sweep("rows", "--keep", "summary", ranks=2)
+        self.assert_whole("rows", files=False)
+        self.assert_same_results(self.merged("files", name="a.h5"), self.merged("rows", name="b.h5"))
+        # Files that are asked for later are made.
+        self.sweep("rows")
+        self.assert_whole("rows")
+
+    def test_what_is_complete_is_passed_over(self):
+        self.sweep("d")
+        before = {path: path.stat().st_mtime_ns for path in (self.folder / "d" / "points").iterdir()}
+        said = self.sweep("d").stdout
+        self.assertIn("(12 of them before)", said)
+        self.assertEqual({path: path.stat().st_mtime_ns for path in before}, before)
+        self.assertEqual(len(list((self.folder / "d" / "rows").iterdir())), 1)
+        (self.folder / "d" / "points" / "000004.h5").unlink()
+        self.assertIn("(11 of them before)", self.sweep("d").stdout)
+        self.assert_whole("d")
+        self.assertIn("12 points in d: 6 done", self.sweep("d", "--force").stdout)
+
+    def test_a_folder_of_another_sweep_is_refused_and_left_alone(self):
+        self.sweep("d", "--point", 0)
+        before = sorted(str(path) for path in (self.folder / "d").rglob("*"))
+        done = self.sweep("d", "--set", "workload.global_batch=32", code=2)
+        self.assertIn("'d' holds another sweep", done.stderr)
+        self.assertEqual(sorted(str(path) for path in (self.folder / "d").rglob("*")), before)
+
+    def test_two_processes_share_a_folder_and_one_may_be_killed(self):
+        for victim_ranks in (None, 2):
+            folder = f"d{victim_ranks}"
+            self.slow_sweep()
+            command = self.command(["sweep", "slow.toml", "-o", folder, "--progress", "off"], victim_ranks)
+            victim = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+            try:
+                self.wait_for(lambda: list((self.folder / folder).glob("rows/*")))
+                other = subprocess.Popen(self.command(["sweep", "slow.toml", "-o", folder, "--progress", "off"]), cwd=self.folder,
+                                         stdout=subprocess.PIPE, text=True)
+                time.sleep(0.5)
+            finally:
+                os.killpg(victim.pid, signal.SIGKILL)
+                victim.wait()
+            said = other.communicate(timeout=120)[0]
+            self.assertEqual(other.returncode, 0)
+            self.assertIn("24 points", said)
+            self.assertEqual(sorted(self.rows_of(folder)), list(range(24)))
+            self.tessera("merge", folder, "-o", "killed.h5", "--force")
+            self.tessera("sweep", "slow.toml", "-o", f"{folder}-whole", "--progress", "off", ranks=2)
+            self.tessera("merge", f"{folder}-whole", "-o", "whole.h5", "--force")
+            self.assert_same_results("killed.h5", "whole.h5")
+            for path in (self.folder / folder / "points").iterdir():
+                self.assert_same_results(path, f"{folder}-whole/points/{path.name}")
+
+    def slow_sweep(self):
+        (self.folder / "slow.toml").write_text('experiment = "training.toml"\n[record]\ntimeline = false\nmemory_timeline = false\n'
+                                               '[sweep]\naxes."workload.global_batch" = { from = 1600, to = 1968, steps = 24 }\n')
+
+    def rows_of(self, folder):
+        """Points that have a row which can be read, each once: nothing is done twice."""
+        points = []
+        for path in (self.folder / folder / "rows").iterdir():
+            for line in path.read_text().splitlines():
+                try:
+                    points.append(json.loads(line)["point"])
+                except json.JSONDecodeError:
+                    pass
+        return points
+
+    def wait_for(self, condition):
+        end = time.monotonic() + 60
+        while not condition():
+            self.assertLess(time.monotonic(), end, "nothing happens")
+            time.sleep(0.02)
+
+    def test_a_signal_ends_the_sweep_and_the_same_command_goes_on(self):
+        self.slow_sweep()
+        command = self.command(["sweep", "slow.toml", "-o", "d", "--progress", "off"])
+        process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.wait_for(lambda: list((self.folder / "d").glob("rows/*")))
+        process.send_signal(signal.SIGTERM)
+        said = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 4, said)
+        self.assertLess(len(self.rows_of("d")), 24)
+        self.tessera("sweep", "slow.toml", "-o", "d", "--progress", "off")
+        self.assertEqual(sorted(self.rows_of("d")), list(range(24)))
+
+    def test_a_point_that_fails_is_done_again_and_its_code_is_the_sweeps(self):
+        blocked = self.folder / "d" / "points" / "000004.h5"
+        blocked.mkdir(parents=True)      # no file can be written there
+        said = self.sweep("d", code=4).stdout
+        self.assertIn("5 done, 2 refused, 4 infeasible, 1 failed", said)
+        self.assertEqual(self.rows("d")[4]["code"], 4)
+        blocked.rmdir()
+        self.assertIn("(11 of them before)", self.sweep("d").stdout)
+        self.assert_whole("d")
+
+    def test_teams_are_no_larger_than_the_machine(self):
+        (self.folder / "small.toml").write_text(
+            'title = "one or eight devices"\nexperiment = "training.toml"\n[strategy]\ntensor = 1\npipeline = 1\nsequence_parallel = false\n[sweep]\n'
+            'axes."machine.topology.nodes" = [1, 2]\naxes."machine.topology.gpus_per_node" = [1, 4]\n')
+        self.tessera("sweep", "small.toml", "-o", "a", "--progress", "off")
+        self.tessera("sweep", "small.toml", "-o", "b", "--progress", "off", "--ranks-per-point", 4, ranks=4)
+        for path in sorted((self.folder / "a" / "points").iterdir()):
+            self.assert_same_results(path, f"b/points/{path.name}")
+        self.assertEqual(len(self.points("b")), 4)
+
+    def test_list_and_print_start_no_mpi(self):
+        said = self.tessera("sweep", "sweep.toml", "--list", environment=WITHOUT_MPI).stdout
+        self.assertIn("12 points of 16 combinations", said)
+        self.assertEqual(said.count("infeasible"), 4)
+        self.assertEqual(said.count("refused"), 2)
+        share = self.tessera("sweep", "sweep.toml", "--list", "--shard", "1/2", environment=WITHOUT_MPI).stdout
+        self.assertIn("6 in share 1/2", share)
+        self.tessera("sweep", "sweep.toml", "--print", "3", environment=WITHOUT_MPI)
+
+    def test_what_is_wrong_is_one_line_and_leaves_nothing(self):
+        for arguments, line in ((("-o", "d", "--shard", "4/3"), "--shard 4/3: expected I/N with 1 <= I <= N, such as 3/8"),
+                                (("-o", "d", "--point", "12"), "--point 12: the sweep has points 0 to 11"),
+                                (("--print", "12"), "--print 12: the sweep has points 0 to 11"),
+                                ((), "sweep needs -o DIR, the folder of its points; --list needs none")):
+            done = self.tessera("sweep", "sweep.toml", *arguments, code=2)
+            self.assertEqual(done.stderr.splitlines(), [line])
+            self.assertFalse((self.folder / "d").exists())
+        done = self.tessera("sweep", "training.toml", "-o", "d", code=2, ranks=2)
+        self.assertIn("a sweep is an experiment with a table [sweep], and this file has none", done.stderr)
+        self.assertFalse((self.folder / "d").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
