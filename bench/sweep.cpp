@@ -1,60 +1,117 @@
-#include "tessera/experiment/sweep.hpp"
+// What a sweep costs beside the simulations that it consists of: whole processes of `tessera sweep` on one rank and on
+// two, against the same points simulated inside this process, and against a process for each point.
 #include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
-#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "support/stopwatch.hpp"
 #include "tessera/base/comm.hpp"
-#include "tessera/experiment/estimate.hpp"
+#include "tessera/base/error.hpp"
 #include "tessera/experiment/run.hpp"
-#include "tessera/results/digest.hpp"
-#include "tessera/results/results.hpp"
+#include "tessera/experiment/sweep.hpp"
+
 using namespace tessera;
-static double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Options {
+  std::string experiment = "inputs/experiments/megatron/22b-selective.toml";
+  std::string program, launcher = "mpirun -n 2";
+  int points = 1000;
+  int processes = 20;  ///< of a process for each point
+};
+
+/// Bandwidths of NVLink: as many points of the same length.
+void write_sweep(const Options& options, const fs::path& file) {
+  std::ofstream(file) << fmt::format(
+      "experiment = \"{}\"\nworkload.global_batch = 16\n[sweep]\n"
+      "axes.\"machine.topology.nvlink_latency\" = {{ from = \"3 us\", to = \"4 us\", steps = {} }}\n",
+      fs::absolute(options.experiment).string(), options.points);
 }
-int main(int, char** argv) {
-  config::Diagnostics d;
+
+/// The simulations alone, one after the other; events as well.
+std::pair<double, double> simulate_all(const fs::path& file) {
+  config::Diagnostics diagnostics;
   experiment::InputFiles files;
-  double t = now();
-  auto sweep = experiment::load_sweep(argv[1], {}, experiment::input_folders(), files, d);
-  d.throw_if_errors();
-  fmt::print("load {:.3f} ms\n", 1e3 * (now() - t));
-  auto comm = make_serial_communicator();
-  double ts = 0, tb = 0, te = 0, tr = 0, tw = 0, td = 0, tt = 0, tc = 0;
-  int n = atoi(argv[2]);
-  for (int i = 0; i < n; i++) {
-    t = now();
-    auto p = sweep->point(i);
-    auto s = sweep->source(p, d);
-    ts += now() - t;
-    t = now();
-    auto text = config::to_toml(*s.table);
-    tt += now() - t;
-    t = now();
-    auto e = experiment::build(*s.table, d, strategy::built_in_strategies(), s.files);
-    tb += now() - t;
-    d.throw_if_errors();
-    t = now();
-    auto est = experiment::estimate(*e);
-    te += now() - t;
-    t = now();
-    (void)sim::check(e->machine, e->plan.program, *e->cost, 1, experiment::simulation_options(*e));
-    tc += now() - t;
-    t = now();
-    auto r = experiment::run(*e, *comm);
-    tr += now() - t;
-    t = now();
-    auto dg = results::digest(r.results, 1, *comm);
-    td += now() - t;
-    results::Provenance pr;
-    pr.experiment_given = s.given;
-    pr.experiment_resolved = text;
-    t = now();
-    results::write("/tmp/bench_sweep.h5", r.results, pr, *comm);
-    tw += now() - t;
+  const auto sweep = experiment::load_sweep(file.string(), {}, experiment::input_folders(), files, diagnostics);
+  diagnostics.throw_if_errors();
+  const auto comm = make_serial_communicator();
+  double seconds = 0, events = 0;
+  for (std::int64_t i = 0; i < sweep->points(); ++i) {
+    const auto source = sweep->source(sweep->point(i), diagnostics);
+    const auto built = experiment::build(*source.table, diagnostics);
+    diagnostics.throw_if_errors();
+    const bench::Stopwatch watch;
+    events += static_cast<double>(experiment::run(*built, *comm).statistics.events);
+    seconds += watch.wall_seconds();
   }
-  double k = 1e3 / n;
+  return {seconds, events};
+}
+
+/// Of a whole process.
+double time_of(const std::string& command) {
+  const bench::Stopwatch watch;
+  if (std::system((command + " > /dev/null").c_str()) != 0) throw IoError("failed: " + command);
+  return watch.wall_seconds();
+}
+
+void run(const Options& options) {
+  const fs::path folder = fs::temp_directory_path() / fmt::format("bench-sweep-{}", getpid());
+  fs::create_directories(folder);
+  const fs::path file = folder / "sweep.toml";
+  write_sweep(options, file);
+  const std::string program = options.program;
+  const auto sweep = [&](const char* name, const std::string& launcher, const char* more) {
+    return time_of(fmt::format("{} {} sweep {} -o {} --progress off {}", launcher, program, file.string(),
+                               (folder / name).string(), more));
+  };
+  const auto [alone, events] = simulate_all(file);
+  const double files = sweep("files", "", ""), rows = sweep("rows", "", "--keep summary");
+  const double two = sweep("two", options.launcher, "");
+  double each = 0;
+  for (int i = 0; i < options.processes; ++i) {
+    const std::string point = (folder / "point.toml").string(), out = (folder / "point.h5").string();
+    static_cast<void>(time_of(fmt::format("{} sweep {} --print {} | tee {}", program, file.string(), i, point)));
+    each += time_of(fmt::format("{} run {} -o {} --force --progress off", program, point, out));
+  }
+  const double processes = each / options.processes * options.points;
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
+  const auto line = [&](const char* what, double seconds) {
+    fmt::print("{:<44}{:>9.2f} s{:>9.2f}\n", what, seconds, seconds / alone);
+  };
+  fmt::print("{} points\n", options.points);
+  line("simulations alone, in one process", alone);
+  line("tessera sweep, one rank", files);
+  line("tessera sweep --keep summary, one rank", rows);
+  line("tessera sweep, two ranks", two);
+  line(fmt::format("a process a point, from {} of them", options.processes).c_str(), processes);
   fmt::print(
-      "per point ms: source {:.3f} toml {:.3f} build {:.3f} estimate {:.3f} check {:.3f} run {:.3f} digest {:.3f} "
-      "write {:.3f}\n",
-      ts * k, tt * k, tb * k, te * k, tc * k, tr * k, td * k, tw * k);
+      "summary: bench=sweep events={:.0f} seconds={:.3f} events_per_second={:.4g} points={} overhead={:.3f} "
+      "overhead_of_rows={:.3f} two_ranks={:.3f} against_processes={:.2f}\n",
+      events, files, events / files, options.points, files / alone, rows / alone, two / files, processes / files);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  options.program = (fs::read_symlink("/proc/self/exe").parent_path() / "tessera").string();
+  CLI::App app("What a sweep costs beside its simulations.");
+  app.add_option("--experiment", options.experiment, "what the points are of")->capture_default_str();
+  app.add_option("--points", options.points, "how many")->capture_default_str();
+  app.add_option("--launcher", options.launcher, "how two ranks are started")->capture_default_str();
+  app.add_option("--processes", options.processes, "how many points get a process of their own")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    run(options);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+  return 0;
 }

@@ -1,6 +1,7 @@
 // The tables that this layer owns, and all schemas together.
 #include <algorithm>
 
+#include "sweep/axes.hpp"
 #include "tessera/machine/topology.hpp"
 #include "tessera/pdes/partition.hpp"
 #include "tessera/sim/memory/arbitration.hpp"
@@ -79,6 +80,8 @@ std::vector<const config::SchemaBase*> schemas(const strategy::Strategies& strat
                                              &recipe_schema(),
                                              &record_schema(),
                                              &simulation_schema(),
+                                             &sweep::sweep_schema(),
+                                             &sweep::range_schema(),
                                              &strategy::workload_schema(),
                                              &program::collective_choices_schema()};
   for (const auto* schema : machine::schemas()) all.push_back(schema);

@@ -137,6 +137,20 @@ TEST_CASE("sweep: ranges, linear, by ratios and by doubling") {
   CHECK(loaded->sweep->point(71).cells[3] == Cell{std::int64_t{2'000'000}});
 }
 
+TEST_CASE("sweep: values of a range are rounded to what a person would write, and stay apart") {
+  // 75 x 16^(1/3) = 188.99, 75 x 16^(2/3) = 476.2. Steps of 0.08 % of the values need six digits.
+  const Files files(
+      "axes.\"machine.topology.bandwidth\" = { from = \"75 GB/s\", to = \"1200 GB/s\", steps = 4, scale = \"log\" }\n"
+      "axes.\"machine.topology.latency\" = { from = \"3 us\", to = \"4 us\", steps = 300 }\n");
+  const auto loaded = load(files);
+  const Lines all = names(*loaded);
+  REQUIRE(all.size() == 1200);
+  CHECK(all[300] == "bandwidth=189 GB/s latency=3 us");
+  CHECK(all[600] == "bandwidth=476 GB/s latency=3 us");
+  CHECK(all[1] == "bandwidth=75 GB/s latency=3003340 ps");
+  CHECK(all[2] == "bandwidth=75 GB/s latency=3006690 ps");
+}
+
 TEST_CASE("sweep: axes that move together count once") {
   const Files files(
       "axes.\"strategy.tensor\" = [1, 2]\naxes.\"workload.global_batch\" = [8, 16]\n"

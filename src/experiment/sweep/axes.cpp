@@ -144,7 +144,23 @@ void read_groups(const Value* zip, Axes& axes, Diagnostics& diagnostics) {
 
 }  // namespace
 
+const config::SchemaBase& sweep_schema() {
+  struct Nothing {};
+  static const config::Schema<Nothing> schema = [] {
+    config::Schema<Nothing> s("sweep", "Many points of one experiment, for `tessera sweep`.");
+    s.also_accept("axes",
+                  "axes.\"strategy.tensor\" = [1, 2, 4]: what is varied; a list, a range (see sweep.range), or "
+                  "tables by name { small = { ... }, large = { ... } }");
+    s.also_accept("zip", "[[\"a.b\", \"c.d\"]]: axes that move together");
+    s.also_accept("set", "set.\"strategy.data\" = \"devices / strategy.tensor\": values that follow from others");
+    s.also_accept("where", "\"strategy.tensor <= 8\": which combinations are points");
+    return s;
+  }();
+  return schema;
+}
+
 Axes read_axes(const Table& sweep, Diagnostics& diagnostics) {
+  sweep_schema().check(sweep, diagnostics);
   Axes axes;
   const Value* table = sweep.find("axes");
   if (table == nullptr || table->table() == nullptr) {

@@ -37,7 +37,8 @@ struct Axes {
                                                   config::Diagnostics& diagnostics);
 [[nodiscard]] bool is_range(const config::Value& value);
 
-/// For `tessera help`.
+// For `tessera help`, and unknown keys.
+[[nodiscard]] const config::SchemaBase& sweep_schema();
 [[nodiscard]] const config::SchemaBase& range_schema();
 
 }  // namespace tessera::experiment::sweep

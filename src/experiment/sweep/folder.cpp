@@ -94,7 +94,9 @@ void remove_left_behind(const std::string& folder, Claims& claims) {
 RowFile::RowFile(const std::string& folder, const std::string& started) {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
-  path_ = fmt::format("{}/rows/{}-{}-{}.jsonl", folder, started, host.data(), getpid());
+  std::string time = started;
+  std::erase(time, ':');  // which is no part of a name on some file systems
+  path_ = fmt::format("{}/rows/{}-{}-{}.jsonl", folder, time, host.data(), getpid());
 }
 
 RowFile::~RowFile() {

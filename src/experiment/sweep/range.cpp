@@ -86,11 +86,20 @@ std::int64_t steps_of(const std::string& key, const Value& range, const Range& h
   return refuse("a range of this kind needs steps");
 }
 
-/// Three digits are what a person would have written: 476 GB/s, not 476220315590 B/s.
-double rounded(double value) {
+/// To so many digits: 476 GB/s is what a person would have written, not 476220315590 B/s.
+double rounded(double value, int digits) {
   if (value == 0 || !std::isfinite(value)) return value;
-  const double step = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 2);
+  const double step = std::pow(10.0, std::floor(std::log10(std::abs(value))) - (digits - 1));
   return std::round(value / step) * step;
+}
+
+/// Three, or more where steps are small beside the values.
+int digits_for(const Range& how, const Ends& ends, std::int64_t steps) {
+  const double whole = how.scale == Scale::log
+                           ? std::abs(std::log(ends.to / ends.from))
+                           : std::abs(ends.to - ends.from) / std::max(std::abs(ends.from), std::abs(ends.to));
+  const double step = whole / static_cast<double>(std::max<std::int64_t>(1, steps - 1));
+  return step > 0 ? std::clamp(2 + static_cast<int>(std::ceil(-std::log10(step))), 3, 15) : 15;
 }
 
 double at(const Range& how, const Ends& ends, std::int64_t step, std::int64_t steps) {
@@ -98,9 +107,10 @@ double at(const Range& how, const Ends& ends, std::int64_t step, std::int64_t st
   if (step == 0) return ends.from;
   if (step == steps - 1) return ends.to;
   const double part = static_cast<double>(step) / static_cast<double>(steps - 1);
-  if (how.scale == Scale::log) return rounded(ends.from * std::pow(ends.to / ends.from, part));
+  if (how.scale == Scale::log)
+    return rounded(ends.from * std::pow(ends.to / ends.from, part), digits_for(how, ends, steps));
   const double value = ends.from + part * (ends.to - ends.from);
-  return ends.whole ? value : rounded(value);
+  return ends.whole ? value : rounded(value, digits_for(how, ends, steps));
 }
 
 }  // namespace

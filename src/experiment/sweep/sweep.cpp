@@ -232,11 +232,6 @@ std::unique_ptr<Sweep> load_sweep(const std::string& path, const SweepOptions& o
   if (!diagnostics.ok()) return nullptr;
   file.settings = options.settings;
   sweep::Axes axes = sweep::read_axes(*file.sweep, diagnostics);
-  for (const auto& [key, value] : file.sweep->entries()) {
-    static const std::vector<std::string> known{"axes", "zip", "set", "where"};
-    if (std::ranges::find(known, key) == known.end())
-      diagnostics.error(value.key_where(), config::unknown("key in [sweep]", key, known));
-  }
   if (!diagnostics.ok()) return nullptr;
   const std::filesystem::path own = files.is_file(path) ? std::filesystem::path(path).parent_path() : "";
   auto points = std::make_unique<sweep::Points>(std::move(file), std::move(axes), SearchPath{own, folders, files},
