@@ -7,6 +7,7 @@ The first lines of NAME.expected are directives, up to an empty line; the rest i
     arguments: --set a.b=1           optional, behind the experiment
     experiment: other.toml           optional, instead of NAME.toml
     output: folder/out.h5            optional, instead of out.h5
+    command: sweep                   optional, instead of run; --list in the place of `tessera check`
     ranks: 3                         optional, instead of 1 and 3
     check: no                        optional: `tessera check` does not see it (it shows only on the way, or is no option of check);
                                      anything else is given to it as well
@@ -43,7 +44,7 @@ def without_launcher_notices(text):
 
 def read_case(path):
     head, _, body = path.read_text().partition("\n\n")
-    case = {"name": path.stem, "experiment": path.stem + ".toml", "arguments": "", "output": "out.h5", "ranks": "1 3", "check": ""}
+    case = {"name": path.stem, "experiment": path.stem + ".toml", "arguments": "", "output": "out.h5", "command": "run", "ranks": "1 3", "check": ""}
     for line in head.splitlines():
         key, _, value = line.partition(":")
         if key not in case and key != "exit":
@@ -71,9 +72,11 @@ def commands(case, options):
     for ranks in case["ranks"].split():
         # One rank needs no mpirun: that is a way of starting which has to work as well.
         launcher = [] if ranks == "1" else [*shlex.split(options.launcher), options.ranks_flag, ranks]
-        run_it = [options.tessera, "run", *arguments, "-o", case["output"], "--progress", "off"]
+        run_it = [options.tessera, case["command"], *arguments, "-o", case["output"], "--progress", "off"]
         yield f"on {ranks} rank(s)", [*launcher, *run_it]
-    if case["check"] != "no":
+    if case["command"] == "sweep":
+        yield "in tessera sweep --list", [options.tessera, "sweep", *arguments, "--list"]
+    elif case["check"] != "no":
         yield "in tessera check", [options.tessera, "check", *arguments, *shlex.split(case["check"]), "-o", case["output"]]
 
 

@@ -21,12 +21,12 @@ const char* allowed =
 
 bool is_scalar(const Value& value) { return value.table() == nullptr && value.array() == nullptr; }
 
-void add_value(Axis& axis, AxisValue value, Diagnostics& diagnostics) {
-  const auto is_same = [&](const AxisValue& other) { return other.text == value.text; };
-  if (std::ranges::any_of(axis.values, is_same))
-    diagnostics.error(value.value.where(), fmt::format("axis \"{}\" has the value {} twice", axis.key, value.text));
-  else
-    axis.values.push_back(std::move(value));
+/// Points whose values are the same would be the same.
+void refuse_repeats(const Axis& axis, Diagnostics& diagnostics) {
+  std::set<std::string> seen;
+  for (const AxisValue& value : axis.values)
+    if (!seen.insert(value.text).second)
+      diagnostics.error(value.value.where(), fmt::format("axis \"{}\" has the value {} twice", axis.key, value.text));
 }
 
 void read_list(Axis& axis, const config::Array& list, Diagnostics& diagnostics) {
@@ -36,7 +36,7 @@ void read_list(Axis& axis, const config::Array& list, Diagnostics& diagnostics) 
                                                    "name {{ small = {{ ... }}, large = {{ ... }} }}",
                                                    axis.key));
     } else {
-      add_value(axis, {text_of(value), value, cell_of(value)}, diagnostics);
+      axis.values.push_back({text_of(value), value, cell_of(value)});
     }
   }
 }
@@ -47,7 +47,7 @@ void read_named_tables(Axis& axis, const Table& tables, Diagnostics& diagnostics
       diagnostics.error(value.key_where(),
                         fmt::format("axis \"{}\": \"{}\" is {}, {}", axis.key, name, value.type_name(), allowed));
     else
-      add_value(axis, {name, value, name}, diagnostics);
+      axis.values.push_back({name, value, name});
   }
 }
 
@@ -83,6 +83,7 @@ Axis read_axis(const std::string& key, const Value& value, Diagnostics& diagnost
     diagnostics.error(value.where(), fmt::format("axis \"{}\" is {}, {}", key, value.type_name(), allowed));
   if (axis.values.empty() && diagnostics.errors().size() == before)
     diagnostics.error(value.where(), fmt::format("axis \"{}\" is empty, {}", key, allowed));
+  refuse_repeats(axis, diagnostics);
   settle_cells(axis);
   return axis;
 }

@@ -276,7 +276,7 @@ void Rules::check_dimensions(const Choice& choice, Diagnostics& diagnostics) con
         diagnostics.error(
             rule.expression->where(),
             fmt::format("{} = {} is not {}: it mixes dimensions; B and s stand for a byte and a second", rule.key,
-                        rule.expression->text(), unit ? "in " + name_of(*unit) : "a plain number"));
+                        rule.expression->text(), unit ? "a quantity in " + name_of(*unit) : "a plain number"));
         return;
       }
     }
