@@ -1,5 +1,6 @@
-"""A Slurm of one node for the time of a test: munged, slurmctld and slurmd on the loopback interface, of this user, with ports and
-folders of their own. Needs neither root nor systemd nor a network, and leaves a Slurm that runs on this machine alone."""
+"""A Slurm of one node for the time of a test: munged, slurmctld and slurmd of this user, with ports and folders of their own, on the
+address of this machine's name, which is mostly one of the loopback interface. Needs neither root nor systemd nor a network, and
+leaves a Slurm that runs on this machine alone."""
 
 import os
 import pathlib
@@ -21,13 +22,13 @@ LONGEST_SOCKET_FOLDER = 60  # bytes; the whole path of a socket may have 107
 
 CONFIGURATION = """\
 ClusterName=tessera
-SlurmctldHost={host}(127.0.0.1)
+SlurmctldHost={host}({address})
 SlurmUser={user}
 SlurmdUser={user}
 AuthType=auth/munge
 CredType=cred/munge
 AuthInfo=socket={sockets}/munge
-CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
+CommunicationParameters=NoCtldInAddrAny,NoInAddrAny{families}
 SlurmctldPort={controller_port}
 SlurmdPort={node_port}
 StateSaveLocation={folder}/state
@@ -45,7 +46,7 @@ SelectTypeParameters=CR_CPU
 SlurmdParameters=config_overrides
 MpiDefault=none
 KillWait=5
-NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} State=UNKNOWN
+NodeName={host} NodeAddr={address} CPUs={cpus} State=UNKNOWN
 PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """
 
@@ -64,10 +65,28 @@ def programs():
     return found
 
 
-def free_ports(count):
+def own_address():
+    """Where Slurm's daemons listen when they may not listen everywhere."""
+    name = socket.gethostname()
+    try:
+        return socket.gethostbyname(name)
+    except OSError:
+        raise Unusable(f"this machine's name, '{name}', has no address (/etc/hosts)") from None
+
+
+def families():
+    """Where the loopback interface is the only one, nothing is found of IPv4 alone: Slurm asks for families that are configured."""
+    try:
+        socket.getaddrinfo("127.0.0.1", 1, socket.AF_INET, flags=socket.AI_ADDRCONFIG)
+        return ""
+    except OSError:
+        return ",EnableIPv6"
+
+
+def free_ports(address, count):
     sockets = [socket.socket() for _ in range(count)]
     for each in sockets:
-        each.bind(("127.0.0.1", 0))
+        each.bind((address, 0))
     ports = [each.getsockname()[1] for each in sockets]
     for each in sockets:
         each.close()
@@ -95,8 +114,11 @@ class Cluster:
             self.start("slurmctld", "-D", "-i")
             self.start("slurmd", "-D")
             self.until(lambda: self.run("sinfo", "--noheader", "--format=%T", is_checked=False).strip() == "idle", "the node is idle")
-        except BaseException:
+        except BaseException as reason:
             self.stop()
+            # Some systems let no user start daemons; root can, so that a fault of this file is none of the system's.
+            if isinstance(reason, RuntimeError) and os.getuid() != 0:
+                raise Unusable(f"not as user {os.getuid()}: {reason}") from None
             raise
         return self
 
@@ -118,10 +140,11 @@ class Cluster:
         key.touch(mode=0o600)
         key.write_bytes(os.urandom(128))
         (self.folder / "plugstack.conf").touch()
-        controller_port, node_port = free_ports(2)
+        address = own_address()
+        controller_port, node_port = free_ports(address, 2)
         (self.folder / "slurm.conf").write_text(CONFIGURATION.format(
-            host=socket.gethostname().partition(".")[0], user=user, folder=self.folder, sockets=self.sockets,
-            controller_port=controller_port, node_port=node_port, cpus=self.cpus))
+            host=socket.gethostname().partition(".")[0], user=user, address=address, families=families(), folder=self.folder,
+            sockets=self.sockets, controller_port=controller_port, node_port=node_port, cpus=self.cpus))
 
     def start(self, program, *arguments):
         with open(self.folder / f"{program}.log", "w") as log:
@@ -146,9 +169,9 @@ class Cluster:
         while not condition():
             for program, daemon in self.daemons:
                 if daemon.poll() is not None:
-                    raise Unusable(f"{program} ended with code {daemon.returncode}: {self.last_line(program)}")
+                    raise RuntimeError(f"{program} ended with code {daemon.returncode}: {self.last_line(program)}")
             if time.monotonic() > deadline:
-                raise Unusable(f"waited {seconds} s in vain until {what}; {self.folder} has the logs")
+                raise RuntimeError(f"waited {seconds} s in vain until {what}; {self.folder} has the logs")
             time.sleep(0.05)
 
     def last_line(self, program):
