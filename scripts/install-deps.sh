@@ -9,7 +9,8 @@ set -euo pipefail
 required=(g++ cmake ninja-build openmpi-bin libopenmpi-dev libhdf5-openmpi-dev zlib1g-dev libboost-serialization-dev
   libtomlplusplus-dev libcli11-dev libfmt-dev nlohmann-json3-dev librandom123-dev libmetis-dev libmuparser-dev)
 # For tests, figures, the format check, graphs from ONNX files and faster builds; the program builds and runs without them.
-optional=(catch2 libeigen3-dev libonnx-dev libprotobuf-dev hdf5-tools python3-h5py python3-pandas python3-matplotlib clang-format ccache)
+optional=(catch2 libeigen3-dev libonnx-dev libprotobuf-dev hdf5-tools python3-h5py python3-pandas python3-matplotlib clang-format ccache
+  slurm-wlm slurm-client munge)
 
 install=yes
 while [ $# -gt 0 ]; do

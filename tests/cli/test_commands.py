@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import unittest
@@ -97,22 +96,6 @@ class Check(CliTest):
         more = self.tessera("check", "training.toml", "--set", "machine.device.memory_capacity=10 MB", "--allow-oversubscription")
         self.assertIn("needs 47.7 MB but has 10.0 MB", more.stderr)
         self.assertIn("[machine]", more.stdout)
-
-    def test_the_points_that_the_batch_script_gives_as_examples(self):
-        repository = HERE.parents[1]
-        lines = re.findall(r"(?m)^#   (-o .*)$", (repository / "jobs" / "run.sbatch").read_text())
-        self.assertGreater(len(lines), 1)
-        for line in lines:
-            self.tessera("check", repository / "inputs" / "experiments" / "gpt3-175b.toml", *shlex.split(line))
-
-    def test_a_point_whose_quote_is_not_closed(self):
-        (self.folder / "points.txt").write_text('-o a.h5 --set=machine.topology.bandwidth="15 GB/s\n')
-        script = HERE.parents[1] / "jobs" / "run.sbatch"
-        job = {"SLURM_JOB_ID": "1", "SLURM_ARRAY_JOB_ID": "1", "SLURM_ARRAY_TASK_ID": "1", "SLURM_SUBMIT_DIR": str(self.folder), "POINTS": "points.txt",
-               "TESSERA_LAUNCH": "env"}
-        done = subprocess.run(["bash", script, "training.toml"], cwd=self.folder, capture_output=True, text=True, env={**os.environ, **job})
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("line 1 of 'points.txt': a quote is not closed", done.stderr)
 
     def test_it_writes_nothing_and_refuses_an_output_that_run_would_refuse(self):
         before = self.files()
