@@ -27,6 +27,14 @@ void ExperimentOptions::add_to(CLI::App& command) {
                    "a job that does not fit into memory only warns");
 }
 
+void LimitOptions::add_to(CLI::App& command) {
+  command.add_option("--within", within,
+                     "a search that proves its plan ends when no other can be faster by more than this, such as 2%");
+  command.add_option("--budget", budget,
+                     "such a search ends after so many simulations, or after a time (\"10 min\"), and says what is "
+                     "proven by then");
+}
+
 std::vector<experiment::Setting> ExperimentOptions::parsed_settings() const {
   std::vector<experiment::Setting> parsed;
   for (const std::string& text : settings) parsed.push_back(experiment::parse_setting(text));

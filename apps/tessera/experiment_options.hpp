@@ -26,6 +26,15 @@ struct ExperimentOptions {
   [[nodiscard]] std::vector<experiment::Setting> parsed_settings() const;
 };
 
+/// How far a search goes: of `run` and `plan`.
+struct LimitOptions {
+  std::string within, budget;
+
+  void add_to(CLI::App& command);
+  /// InputError when they are not of their form.
+  [[nodiscard]] program::search::Limits parsed() const { return program::search::parse_limits(within, budget); }
+};
+
 /// Loads the experiment and reports warnings and errors; InputError with all error lines.
 [[nodiscard]] experiment::Source load(const ExperimentOptions& options);
 

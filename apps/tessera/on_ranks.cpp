@@ -12,7 +12,8 @@ namespace tessera::app {
 
 namespace {
 
-void search(const Prepared& job, const std::string& cache, const std::string& mode, Communicator& comm) {
+void search(const Prepared& job, const std::string& cache, const program::search::Limits& limits,
+            const std::string& mode, Communicator& comm) {
   config::Diagnostics diagnostics;
   SearchDisplay display(comm.rank() == 0 ? mode : "off", stderr);
   const auto progress = [&display](const program::search::Progress& now) { display.report(now); };
@@ -20,7 +21,7 @@ void search(const Prepared& job, const std::string& cache, const std::string& mo
     if (comm.rank() == 0) print_warnings(diagnostics.warnings());
   };
   try {
-    experiment::search(*job.table, *job.experiment, comm, {{cache, TESSERA_VERSION}, {interrupted, progress}},
+    experiment::search(*job.table, *job.experiment, comm, {{cache, TESSERA_VERSION}, {interrupted, progress}, limits},
                        diagnostics);
   } catch (const Error&) {
     warn();
@@ -32,8 +33,9 @@ void search(const Prepared& job, const std::string& cache, const std::string& mo
 
 }  // namespace
 
-Prepared prepare(const ExperimentOptions& options, const Output& output, const std::string& progress,
-                 Communicator& comm) {
+Prepared prepare(const ExperimentOptions& options, const LimitOptions& limits, const Output& output,
+                 const std::string& progress, Communicator& comm) {
+  const program::search::Limits how_far = limits.parsed();
   experiment::Source source;
   together(comm, [&] {
     if (comm.rank() != 0) return;
@@ -48,7 +50,7 @@ Prepared prepare(const ExperimentOptions& options, const Output& output, const s
     sim::refuse_ranks(job.experiment->machine, comm.size(), job.experiment->simulation.partition);
   });
   catch_interrupts();
-  search(job, options.cache, progress, comm);
+  search(job, options.cache, how_far, progress, comm);
   return job;
 }
 

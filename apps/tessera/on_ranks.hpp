@@ -25,10 +25,10 @@ struct Output {
 };
 
 /// Rank 0 alone reads files; the others build from the one text that they are sent. What can be refused is refused
-/// before a strategy searches. `progress`: the mode of a ProgressLine. From the search on signals are noted
-/// (interrupts.hpp).
-[[nodiscard]] Prepared prepare(const ExperimentOptions& options, const Output& output, const std::string& progress,
-                               Communicator& comm);
+/// before a strategy searches, which `limits` may end. `progress`: the mode of a ProgressLine. From the search on
+/// signals are noted (interrupts.hpp).
+[[nodiscard]] Prepared prepare(const ExperimentOptions& options, const LimitOptions& limits, const Output& output,
+                               const std::string& progress, Communicator& comm);
 
 /// Starts MPI. Errors on purpose are thrown on every rank alike. Anything else may have happened on this rank alone,
 /// while the others wait for it: it ends all of them at once.

@@ -7,6 +7,7 @@
 #include "interrupts.hpp"
 #include "on_ranks.hpp"
 #include "progress.hpp"
+#include "search_report.hpp"
 #include "tessera/base/comm.hpp"
 #include "tessera/base/together.hpp"
 #include "tessera/experiment/estimate.hpp"
@@ -19,6 +20,7 @@ namespace {
 
 struct Options {
   ExperimentOptions experiment;
+  LimitOptions limits;
   std::string output, synchroniser = "window", progress = "auto";
   bool force = false;
 };
@@ -34,7 +36,8 @@ sim::SimulationResult simulate(const Options& options, const experiment::Experim
 
 ExitCode run(const Options& options, const Arguments& arguments, Communicator& comm) {
   const experiment::RunRecord record{arguments.text(), TESSERA_VERSION, experiment::utc_now()};
-  const Prepared job = prepare(options.experiment, {options.output, options.force}, options.progress, comm);
+  const Prepared job =
+      prepare(options.experiment, options.limits, {options.output, options.force}, options.progress, comm);
   const experiment::Estimate expected = experiment::estimate_where_it_can_run(*job.experiment, comm);
   const sim::SimulationResult result = simulate(options, *job.experiment, expected, comm);
   const auto written = experiment::provenance(*job.experiment, job.given, job.resolved, options.synchroniser, record,
@@ -44,7 +47,9 @@ ExitCode run(const Options& options, const Arguments& arguments, Communicator& c
   // Behind the last that takes time: whoever looks at a file from now on sees what it is then.
   if (comm.rank() == 0) print_warnings(experiment::changed_files(job.experiment->files));
   together(comm, [&] {
-    if (comm.rank() == 0) print(results::summary(options.output, results::Checking::none));
+    if (comm.rank() != 0) return;
+    print(search_report(*job.experiment));
+    print(results::summary(options.output, results::Checking::none));
   });
   return ExitCode::done;
 }
@@ -55,6 +60,7 @@ Command add_run(CLI::App& app, Arguments arguments) {
   auto o = std::make_shared<Options>();
   CLI::App* options = app.add_subcommand("run", "Simulate an experiment; under mpirun or srun on all its ranks.");
   o->experiment.add_to(*options);
+  o->limits.add_to(*options);
   options->add_option("-o,--output", o->output, "the result file to write (HDF5)")->required();
   options->add_option("--sync", o->synchroniser, "how ranks stay in step; no result depends on it")
       ->check(CLI::IsMember(pdes::synchroniser_kinds()))

@@ -173,6 +173,7 @@ class BooleanField : public ScalarField<bool> {
   using ScalarField::ScalarField;
   std::string expectation() const override { return "true or false"; }
   ParameterHelp describe() const override { return {"", "boolean", "", "true | false", "", ""}; }
+  std::vector<Value> values() const override { return {Value(false, {}), Value(true, {})}; }
 
  protected:
   std::optional<bool> decode(const Value& value, std::string& problem) const override {
@@ -208,6 +209,11 @@ class ChoiceField : public ScalarField<std::size_t> {
   }
   std::string expectation() const override { return "one of " + joined(", "); }
   ParameterHelp describe() const override { return {"", "choice", "", joined(" | "), "", ""}; }
+  std::vector<Value> values() const override {
+    std::vector<Value> all;
+    for (const std::string& choice : choices_) all.emplace_back(choice, Location{});
+    return all;
+  }
 
  protected:
   std::optional<std::size_t> decode(const Value& value, std::string& problem) const override {

@@ -1,4 +1,5 @@
 // Schemas: reading, printing and documenting all fields of one table.
+#include "open_keys.hpp"
 #include "tessera/base/config.hpp"
 #include "tessera/base/error.hpp"
 
@@ -53,7 +54,11 @@ void SchemaBase::read_into(void* object, const Table& table, Diagnostics& diagno
   report_unknown_keys(table, diagnostics);
   for (const auto& field : fields_) {
     if (const Value* value = table.find(field->key())) {
-      field->read(object, *value, diagnostics);
+      if (field->may_be_open() && is_open(*value)) {
+        read_open(*field, object, *value, diagnostics);
+      } else {
+        field->read(object, *value, diagnostics);
+      }
     } else if (const auto& fallback = field->fallback()) {
       field->read(object, relocated(*fallback, table.where()), diagnostics);
     } else if (!field->optional()) {
@@ -111,6 +116,11 @@ FieldHandle& FieldHandle::names_file() {
   return *this;
 }
 
+FieldHandle& FieldHandle::may_be_open() {
+  state_->set_may_be_open();
+  return *this;
+}
+
 namespace detail {
 
 void FieldBase::set_minimum(const std::string& bound) { misuse("takes no lower bound (" + bound + ")"); }
@@ -133,6 +143,7 @@ ParameterHelp FieldBase::help() const {
   result.name = key_;
   result.help = help_;
   if (names_file_) result.type = "name of a file, relative to the one that it stands in";
+  if (may_be_open_) result.type += ", a list of them, or \"any\"";
   result.fallback = fallback_   ? (fallback_text_.empty() ? "\"\"" : fallback_text_)
                     : optional_ ? "optional"
                                 : "required";

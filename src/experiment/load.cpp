@@ -109,7 +109,10 @@ Source load(const std::string& path, const std::vector<Setting>& settings,
   name_untitled(*source.table, path);
   source.table = complete(*source.table, strategies);
   source.files = attach(*source.table, strategies, files, diagnostics);
-  if (plan != nullptr) check_plan_fits(*source.table, *plan, diagnostics);
+  if (plan != nullptr) {
+    check_plan_is_closed(*source.table, strategies, diagnostics);
+    check_plan_fits(*source.table, *plan, diagnostics);
+  }
   return source;
 }
 

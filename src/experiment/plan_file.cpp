@@ -125,6 +125,19 @@ std::shared_ptr<Table> read_plan(const std::string& path, Diagnostics& diagnosti
 
 void apply_plan(Table& root, const Table& plan) { root.set("strategy", *config::clone(plan)->find("strategy")); }
 
+void check_plan_is_closed(const Table& resolved, const strategy::Strategies& strategies, Diagnostics& diagnostics) {
+  const Value* strategy = resolved.find("strategy");
+  if (strategy == nullptr || strategy->table() == nullptr) return;
+  const Value* name = strategy->table()->find("name");
+  if (name == nullptr || name->string() == nullptr) return;
+  const auto kind = std::ranges::find(strategies, *name->string(), &strategy::StrategyKind::name);
+  if (kind == strategies.end()) return;
+  for (const config::OpenKey& open : kind->schema().open_keys(*strategy->table()))
+    diagnostics.error(open.where, "\"" + open.key +
+                                      "\" is open together with --plan, allowed: one value; without "
+                                      "--plan, plan and run search");
+}
+
 void check_plan_fits(const Table& resolved, const Table& plan, Diagnostics& diagnostics) {
   const Table& head = *plan.find("plan")->table();
   for (const char* key : {"machine", "model"}) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tessera/base/config.hpp"
+#include "tessera/strategy/strategy.hpp"
 
 namespace tessera::experiment {
 
@@ -12,6 +13,9 @@ namespace tessera::experiment {
 [[nodiscard]] std::shared_ptr<config::Table> read_plan(const std::string& path, config::Diagnostics& diagnostics);
 /// Puts its strategy in the place of the experiment's.
 void apply_plan(config::Table& root, const config::Table& plan);
+/// Errors where the strategy, with the plan in its place and settings over it, leaves something open.
+void check_plan_is_closed(const config::Table& resolved, const strategy::Strategies& strategies,
+                          config::Diagnostics& diagnostics);
 /// Errors unless the plan was made for the machine and the model of this resolved experiment.
 void check_plan_fits(const config::Table& resolved, const config::Table& plan, config::Diagnostics& diagnostics);
 

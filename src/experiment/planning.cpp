@@ -18,10 +18,9 @@ using config::Table;
 /// What a strategy's functions are handed, and what of it nobody else has.
 class JobOf {
  public:
-  JobOf(const Experiment& experiment, Communicator& comm, program::search::Memo& memo,
-        const program::search::Hooks& hooks)
-      : evaluator_(sim::make_evaluator(experiment.machine, *experiment.cost, hooks.interrupted)),
-        evaluations_(*evaluator_, comm, memo, hooks),
+  JobOf(const Experiment& experiment, Communicator& comm, program::search::Memo& memo, const SearchOptions& options)
+      : evaluator_(sim::make_evaluator(experiment.machine, *experiment.cost, options.hooks.interrupted)),
+        evaluations_(*evaluator_, comm, memo, options.hooks),
         job_{experiment.machine,
              experiment.workload,
              *experiment.cost,
@@ -30,7 +29,8 @@ class JobOf {
              experiment.model ? &*experiment.model : nullptr,
              static_cast<std::uint64_t>(experiment.simulation.seed),
              experiment.graph ? &*experiment.graph : nullptr,
-             experiment.files} {}
+             experiment.files,
+             options.limits} {}
   [[nodiscard]] const strategy::Job& job() const { return job_; }
 
  private:
@@ -89,7 +89,7 @@ const Table& strategy_of(const Table& resolved) { return *resolved.find("strateg
 void search_keeping(const Table& resolved, Experiment& experiment, Communicator& comm, const SearchOptions& options,
                     Diagnostics& diagnostics) {
   Kept kept = read_cache(options.cache, resolved, comm, diagnostics);
-  const JobOf job(experiment, comm, kept.memo, options.hooks);
+  const JobOf job(experiment, comm, kept.memo, options);
   try {
     experiment.searched = experiment.strategy.search(strategy_of(resolved), job.job());
   } catch (const Error& error) {

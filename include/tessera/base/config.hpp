@@ -189,11 +189,19 @@ class FieldHandle {
   FieldHandle& at_least(const std::string& bound);
   FieldHandle& at_most(const std::string& bound);
   FieldHandle& otherwise(const std::string& fallback);
-  FieldHandle& optional();    ///< keeps the member's initial value when absent; not printed then
-  FieldHandle& names_file();  ///< a text that is the name of a file, relative to the file that it stands in
+  FieldHandle& optional();     ///< keeps the member's initial value when absent; not printed then
+  FieldHandle& names_file();   ///< a text that is the name of a file, relative to the file that it stands in
+  FieldHandle& may_be_open();  ///< "any", or a list of values, too: SchemaBase::open_keys()
 
  private:
   detail::FieldState* state_;
+};
+
+/// A key whose value is to be found by a search.
+struct OpenKey {
+  std::string key;
+  Location where;              ///< of "any", or of the list
+  std::vector<Value> allowed;  ///< those of the list, in its order; empty: "any"
 };
 
 /// The type-erased part of a schema: what `tessera help` and the registry of schemas need.
@@ -210,6 +218,11 @@ class SchemaBase {
   void also_accept(const std::string& key, const std::string& help);
   /// Those whose values name files.
   [[nodiscard]] std::vector<std::string> file_keys() const;
+  /// Keys that may be open and are: those with "any" or a list, in the order of their declaration. Reading checks each
+  /// value of a list and takes the default.
+  [[nodiscard]] std::vector<OpenKey> open_keys(const Table& table) const;
+  /// All values of a boolean or of a choice, in the order of their declaration; empty for what has too many.
+  [[nodiscard]] std::vector<Value> values_of(const std::string& key) const;
   /// Adds the defaults that `table` leaves out, nested tables included: how an experiment is resolved.
   void complete(Table& table) const;
   /// Reports what read() would report.
@@ -225,6 +238,7 @@ class SchemaBase {
 
  private:
   void report_unknown_keys(const Table& table, Diagnostics& diagnostics) const;
+  static void read_open(const detail::FieldBase& field, void* object, const Value& value, Diagnostics& diagnostics);
 
   std::string path_, help_;
   std::vector<std::unique_ptr<detail::FieldBase>> fields_;

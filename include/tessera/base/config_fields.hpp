@@ -19,6 +19,7 @@ class FieldState {
   virtual void set_fallback(const std::string& fallback) = 0;
   virtual void set_optional() = 0;
   virtual void set_names_file() = 0;
+  virtual void set_may_be_open() = 0;
 };
 
 /// One declared parameter. Fields take their object as void*: the Schema<T> that owns them only passes a T.
@@ -42,11 +43,15 @@ class FieldBase : public FieldState {
   void set_fallback(const std::string& fallback) override;
   void set_optional() override;
   void set_names_file() override { names_file_ = true; }
+  void set_may_be_open() override { may_be_open_ = true; }
 
   [[nodiscard]] ParameterHelp help() const;
   [[nodiscard]] const std::string& key() const { return key_; }
   [[nodiscard]] bool optional() const { return optional_; }
   [[nodiscard]] bool names_file() const { return names_file_; }
+  [[nodiscard]] bool may_be_open() const { return may_be_open_; }
+  /// All of them, where they are few.
+  [[nodiscard]] virtual std::vector<Value> values() const { return {}; }
   [[nodiscard]] const std::optional<Value>& fallback() const { return fallback_; }
 
  protected:
@@ -61,7 +66,7 @@ class FieldBase : public FieldState {
 
  private:
   std::string key_, help_, fallback_text_;
-  bool optional_ = false, names_file_ = false;
+  bool optional_ = false, names_file_ = false, may_be_open_ = false;
   std::optional<Value> fallback_;
 };
 

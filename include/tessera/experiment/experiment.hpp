@@ -116,6 +116,7 @@ struct Cache {
 struct SearchOptions {
   Cache cache;
   program::search::Hooks hooks;
+  program::search::Limits limits = {};
 };
 
 /// What the strategy leaves open is searched, on all ranks of `comm` together, and the program written; a plan that is

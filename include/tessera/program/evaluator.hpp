@@ -50,9 +50,25 @@ struct Evaluation {
   }
 };
 
+/// What is known of a program before it is simulated.
+struct Outlook {
+  bool feasible = false;
+  bool fits = false;   ///< into the devices' memory; known wherever it is feasible
+  std::string reason;  ///< why it is not feasible; nothing else is known then
+  Time least = 0;      ///< no simulated time is below it
+  Time estimate = 0;   ///< with collectives at their closed forms
+
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& feasible& fits& reason& least& estimate;
+  }
+};
+
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
+  /// Quick, and by this rank alone. As it stands, by the two lower fidelities.
+  [[nodiscard]] virtual Outlook outlook(const Program& program);
   /// `team`: the ranks that evaluate it together; all of them have the same result. At most most_ranks().
   [[nodiscard]] virtual Evaluation evaluate(const Program& program, Fidelity fidelity, Communicator& team) = 0;
   /// That one simulation can be spread over.

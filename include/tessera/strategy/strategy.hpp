@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "tessera/program/collective.hpp"
 #include "tessera/program/program.hpp"
 #include "tessera/program/search/evaluations.hpp"
+#include "tessera/program/search/fastest.hpp"
 #include "tessera/program/search/tried.hpp"
 #include "tessera/workload/graph.hpp"
 #include "tessera/workload/model.hpp"
@@ -59,6 +61,7 @@ struct Job {
   std::uint64_t seed = 1;
   const workload::Graph* graph = nullptr;  ///< where the model is one: then there is no `model`
   std::span<const Attachment> files = {};
+  program::search::Limits limits = {};  ///< of search()
 
   /// That of a key; null: the key is not given.
   [[nodiscard]] const Attachment* file(std::string_view key) const {
@@ -74,9 +77,10 @@ struct Job {
 struct Searched {
   /// Keys of the [strategy] table that make what was found come out again without a search; null: nothing was open.
   std::shared_ptr<config::Table> found;
-  std::vector<std::pair<std::string, Time>> predicted;  ///< of the iteration ("all") and of parts of it
-  std::vector<program::search::Tried> table;            ///< what it tried, in its order
-  bool is_timed = false;                                ///< it went on for a time: what it tried is not repeatable
+  std::vector<std::pair<std::string, Time>> predicted;   ///< of the iteration ("all") and of parts of it
+  std::vector<program::search::Tried> table;             ///< what it tried, in its order
+  bool is_timed = false;                                 ///< it went on for a time: what it tried is not repeatable
+  std::optional<program::search::FastestReport> report;  ///< where it is proven how far what was found is the fastest
 };
 
 /// A program and what the summary says about it.

@@ -35,8 +35,9 @@ int usable_ranks(const Experiment& experiment, int ranks) {
 /// The ranks that carry out the point, and what they know of it.
 class Carried {
  public:
-  Carried(const Sweep& sweep, const Point& point, const std::string& result, const SweepRunOptions& options)
-      : sweep_(sweep), point_(point), result_(result), options_(options) {}
+  Carried(const Sweep& sweep, const Point& point, const std::string& result, const SweepRunOptions& options,
+          const std::function<void()>& on_the_way)
+      : sweep_(sweep), point_(point), result_(result), options_(options), on_the_way_(on_the_way) {}
 
   void prepare();
   [[nodiscard]] int ranks(int of) const { return usable_ranks(*experiment_, of); }
@@ -47,6 +48,7 @@ class Carried {
   const Point& point_;
   const std::string& result_;
   const SweepRunOptions& options_;
+  const std::function<void()>& on_the_way_;
   Source source_;
   std::unique_ptr<Experiment> experiment_;
 };
@@ -66,7 +68,7 @@ void Carried::simulate(Communicator& ranks, results::SweepRow& row) {
          diagnostics);
   diagnostics.throw_if_errors();
   static_cast<void>(estimate_where_it_can_run(*experiment_, ranks));
-  const sim::SimulationResult run_result = run(*experiment_, ranks, {options_.synchroniser, options_.interrupted, {}});
+  const sim::SimulationResult run_result = run(*experiment_, ranks, {options_.synchroniser, options_.interrupted, [this](const auto&, const auto&) { on_the_way_(); }});
   if (!result_.empty()) {
     const auto written = provenance(*experiment_, source_.given, config::to_toml(*source_.table), options_.synchroniser,
                                     record, run_result.statistics, ranks);
@@ -78,7 +80,7 @@ void Carried::simulate(Communicator& ranks, results::SweepRow& row) {
 }  // namespace
 
 results::SweepRow run_point(const Sweep& sweep, const Point& point, const std::string& result, Communicator& team,
-                            const SweepRunOptions& options) {
+                            const SweepRunOptions& options, const std::function<void()>& on_the_way) {
   results::SweepRow row;
   row.point = point.number;
   row.name = point.name;
@@ -92,7 +94,7 @@ results::SweepRow run_point(const Sweep& sweep, const Point& point, const std::s
     row.digest.reset();
   };
   try {
-    Carried carried(sweep, point, result, options);
+    Carried carried(sweep, point, result, options, on_the_way);
     together(team, [&] { carried.prepare(); });
     if (team.size() == 1) {
       carried.simulate(team, row);

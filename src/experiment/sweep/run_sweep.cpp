@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::int64_t no_point = -1;
 constexpr auto pause_for_others = std::chrono::milliseconds(200);
+constexpr auto shortest_pause = std::chrono::milliseconds(100);  ///< between looks at how far all are
 
 Fate fate_of(const results::SweepRow& row) {
   switch (static_cast<ExitCode>(row.code)) {
@@ -76,6 +77,7 @@ class Worker {
   std::unique_ptr<RowFile> rows_;   ///< of the first rank of a team
   std::int64_t found_complete_ = 0;
   std::size_t place_ = 0;
+  std::chrono::steady_clock::time_point shown_;  ///< progress was
   bool others_hold_ = false;
 };
 
@@ -144,7 +146,7 @@ void Worker::carry_out(std::int64_t number) {
   const bool is_first = team_->rank() == 0;
   const Point point = sweep_.point(number);
   const std::string result = options_.keep_files ? result_path(options_.folder, number) : "";
-  const results::SweepRow row = run_point(sweep_, point, result, *team_, options_);
+  const results::SweepRow row = run_point(sweep_, point, result, *team_, options_, [this] { show(); });
   together(*team_, [&] {
     if (!is_first) return;
     rows_->add(row);
@@ -171,7 +173,9 @@ bool Worker::pass() {
 }
 
 void Worker::show() {
-  if (comm_.rank() != 0 || !options_.progress) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (comm_.rank() != 0 || !options_.progress || now - shown_ < shortest_pause) return;
+  shown_ = now;
   SweepProgress progress;
   progress.points = static_cast<std::int64_t>(options_.points.size());
   const std::vector<std::uint8_t> marks = claims_->marks();

@@ -143,6 +143,25 @@ Evaluation Evaluations::one(const Program& program, Fidelity fidelity) const {
   return found;
 }
 
+std::vector<Outlook> Evaluations::outlooks(std::size_t count, const std::function<Outlook(std::size_t)>& look) const {
+  Communicator& comm = *comm_;
+  const auto ranks = static_cast<std::size_t>(comm.size()), first = static_cast<std::size_t>(comm.rank());
+  std::vector<Outlook> own;
+  together(comm, [&] {
+    Progress progress{0, (count + ranks - 1 - first) / ranks, 0};
+    for (std::size_t i = first; i < count; i += ranks) {  // neighbours are alike: in turn, all ranks have as much to do
+      go_on();
+      own.push_back(look(i));
+      ++progress.done;
+      if (hooks_.progress) hooks_.progress(progress);
+    }
+  });
+  const std::vector<std::vector<Outlook>> all = all_gather(comm, std::move(own));
+  std::vector<Outlook> found;
+  for (std::size_t i = 0; i < count; ++i) found.push_back(all[i % ranks][i / ranks]);
+  return found;
+}
+
 std::vector<Evaluation> Evaluations::all(std::size_t count, const std::function<Program(std::size_t)>& make,
                                          Fidelity fidelity) const {
   Communicator& comm = *comm_;

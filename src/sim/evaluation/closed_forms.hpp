@@ -13,7 +13,8 @@ namespace tessera::sim {
 [[nodiscard]] std::vector<std::int64_t> bytes_by_link(const machine::Machine& machine, const program::Program& program);
 
 /// Never above the simulated time: the most that a device computes or a link carries, and the longest way through the
-/// program on which every message is alone on the network, and members of a collective wait for whose data they need.
+/// program on which every message is alone on the network, and members of a collective wait for whose data they need;
+/// and least_of().
 [[nodiscard]] program::Evaluation lower_bound(const machine::Machine& machine, const program::Program& program,
                                               const workload::CostModel& cost);
 

@@ -4,6 +4,7 @@
 
 #include "../refuse.hpp"
 #include "closed_forms.hpp"
+#include "outlook.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/messages.hpp"
 #include "tessera/sim/simulate.hpp"
@@ -60,6 +61,24 @@ class SimulatorEvaluator final : public program::Evaluator {
     } catch (const InfeasibleError& error) {
       return {false, error.what()};
     }
+  }
+
+  program::Outlook outlook(const program::Program& program) override {
+    program::Outlook found;
+    try {
+      static_cast<void>(refuse_memory(machine_, program, false));
+      found.fits = true;
+      refuse_unrepresentable(machine_, program, cost_);
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::infeasible && error.code() != ExitCode::bad_input) throw;
+      found.reason = error.what();
+      return found;
+    }
+    CostTables costs(program, machine_, cost_);
+    found.feasible = true;
+    found.least = least_of(machine_, program, costs);
+    found.estimate = std::max(found.least, estimate_of(machine_, program, costs));
+    return found;
   }
 
   [[nodiscard]] int most_ranks() const override { return static_cast<int>(machine_.devices()); }

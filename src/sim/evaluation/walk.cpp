@@ -124,7 +124,7 @@ struct Event {
 
 class Walk {
  public:
-  Walk(const machine::Machine& machine, const program::Program& program, CostTables& costs, const WalkRules& rules)
+  Walk(const std::vector<double>& speeds, const program::Program& program, CostTables& costs, const WalkRules& rules)
       : program_(program),
         rules_(rules),
         collectives_(program.groups.size()),
@@ -137,7 +137,7 @@ class Walk {
     for (DeviceId device = 0; device < program.devices.size(); ++device) {
       const program::DeviceProgram& bound = program.devices[device];
       if (bound.streams.empty()) continue;
-      const double speed = machine.speed[device];
+      const double speed = speeds[device];
       const auto [known, added] = of_speed.try_emplace(speed, nullptr);
       if (added) known->second = &tables_.emplace_back(program, costs.at_speed(speed));
       alone_of_[device] = known->second;
@@ -336,9 +336,9 @@ class Walk {
 
 }  // namespace
 
-Walked walk(const machine::Machine& machine, const program::Program& program, CostTables& costs,
+Walked walk(const std::vector<double>& speed, const program::Program& program, CostTables& costs,
             const WalkRules& rules) {
-  return Walk(machine, program, costs, rules).run();
+  return Walk(speed, program, costs, rules).run();
 }
 
 }  // namespace tessera::sim

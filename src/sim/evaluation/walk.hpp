@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "sim/execution/cost_table.hpp"
-#include "tessera/machine/machine.hpp"
 #include "tessera/program/program.hpp"
 
 namespace tessera::sim {
@@ -34,9 +33,9 @@ struct Walked {
   std::vector<Time> busy;  ///< computing, by device, and for each by Activity
 };
 
-/// Streams of a device compute side by side; what a device computes in all bounds the time from below as well. Beyond
-/// the range of time: `never`.
-[[nodiscard]] Walked walk(const machine::Machine& machine, const program::Program& program, CostTables& costs,
+/// `speed`: by device. Streams of a device compute side by side; what a device computes in all bounds the time from
+/// below as well. Beyond the range of time: `never`.
+[[nodiscard]] Walked walk(const std::vector<double>& speed, const program::Program& program, CostTables& costs,
                           const WalkRules& rules);
 
 }  // namespace tessera::sim

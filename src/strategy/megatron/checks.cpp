@@ -303,19 +303,23 @@ void Checker::check_phase() {
 
 }  // namespace
 
-Cut make_cut(const Table& table, const Job& job, Diagnostics& diagnostics) {
+Cut make_cut(const Options& options, const Table& table, const Job& job, Diagnostics& diagnostics) {
   Cut cut;
   cut.model = job.model;
   cut.workload = &job.workload;
   cut.collectives = &job.collectives;
   cut.device_spec = &job.machine.device;
+  cut.options = options;
+  Checker(table, job, cut, diagnostics).run();
+  return cut;
+}
+
+Cut make_cut(const Table& table, const Job& job, Diagnostics& diagnostics) {
   config::Diagnostics reading;
-  cut.options = options_schema().read(table, reading);
-  const bool readable = reading.ok();
+  const Options options = options_schema().read(table, reading);
   diagnostics.add(reading);
   // Values that could not be read would only cause more errors.
-  if (readable) Checker(table, job, cut, diagnostics).run();
-  return cut;
+  return reading.ok() ? make_cut(options, table, job, diagnostics) : Cut();
 }
 
 }  // namespace tessera::strategy::megatron

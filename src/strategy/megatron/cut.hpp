@@ -104,5 +104,13 @@ struct Cut {
 
 /// Checks the table against the job; every problem goes to `diagnostics`, and then the result is of no use.
 [[nodiscard]] Cut make_cut(const config::Table& table, const Job& job, config::Diagnostics& diagnostics);
+/// The same of options that were read from the table, or found for what it leaves open.
+[[nodiscard]] Cut make_cut(const Options& options, const config::Table& table, const Job& job,
+                           config::Diagnostics& diagnostics);
+
+/// A program and what the summary says about it.
+[[nodiscard]] Plan plan_of(const Cut& cut, const Job& job);
+/// "none", "selective", "full"
+[[nodiscard]] const char* name_of(workload::Recomputation recomputation);
 
 }  // namespace tessera::strategy::megatron

@@ -80,8 +80,9 @@ workload::OptimizerShape optimizer_shape(const Cut& cut, const DeviceState& stat
   return shape;
 }
 
-void allocate_state(Writer& writer, const DeviceState& state) {
-  const Cut& cut = writer.cut();
+namespace {
+
+program::HeldState held_state(const Cut& cut, const DeviceState& state) {
   program::HeldState held;
   held.weights = Bytes{cut.element() * state.parameters()};
   if (cut.training()) {
@@ -90,7 +91,18 @@ void allocate_state(Writer& writer, const DeviceState& state) {
   }
   held.kv_cache = Bytes{state.kv_cache};
   held.buffers = Bytes{state.buffers};
-  program::allocate(writer.builder(), held);
+  return held;
+}
+
+}  // namespace
+
+std::int64_t held_bytes(const Cut& cut, const DeviceState& state) {
+  const program::HeldState held = held_state(cut, state);
+  return (held.weights + held.gradients + held.optimizer_state + held.kv_cache + held.buffers).value();
+}
+
+void allocate_state(Writer& writer, const DeviceState& state) {
+  program::allocate(writer.builder(), held_state(writer.cut(), state));
 }
 
 }  // namespace tessera::strategy::megatron

@@ -24,6 +24,8 @@ struct DeviceState {
 
 [[nodiscard]] DeviceState device_state(const Cut& cut, std::uint32_t stage);
 [[nodiscard]] workload::OptimizerShape optimizer_shape(const Cut& cut, const DeviceState& state);
+/// B: what a device of that stage holds from the beginning to the end.
+[[nodiscard]] std::int64_t held_bytes(const Cut& cut, const DeviceState& state);
 /// Allocates it all, at the start of the main stream.
 void allocate_state(Writer& writer, const DeviceState& state);
 

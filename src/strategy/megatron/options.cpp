@@ -15,15 +15,18 @@ void add_cuts(config::Schema<Options>& s) {
   s.integer("tensor", &Options::tensor, "tensor-parallel ranks: each layer is cut over them")
       .at_least("1")
       .at_most("1000000")
-      .otherwise("1");
+      .otherwise("1")
+      .may_be_open();
   s.integer("pipeline", &Options::pipeline, "pipeline stages: layers are dealt out to them")
       .at_least("1")
       .at_most("1000000")
-      .otherwise("1");
+      .otherwise("1")
+      .may_be_open();
   s.integer("data", &Options::data, "data-parallel replicas; 0: as many as the machine has room for")
       .at_least("0")
       .at_most("1000000")
-      .otherwise("0");
+      .otherwise("0")
+      .may_be_open();
   s.choice<bool>("spare_devices", &Options::idle_devices, {{"error", false}, {"idle", true}},
                  "devices beyond tensor x pipeline x data: refuse, or leave them out, those of nodes that have too few "
                  "for a tensor-parallel group first")
@@ -39,7 +42,8 @@ void add_cuts(config::Schema<Options>& s) {
       .optional();
   s.boolean("sequence_parallel", &Options::sequence_parallel,
             "norms, dropouts and residuals are cut along the sequence over the tensor-parallel ranks")
-      .otherwise("false");
+      .otherwise("false")
+      .may_be_open();
   s.choice<bool>("uneven_heads", &Options::pad_heads, {{"error", false}, {"pad", true}},
                  "heads that tensor does not divide: refuse, or let every rank carry ceil(heads / tensor)")
       .otherwise("error");
@@ -60,14 +64,17 @@ void add_schedule(config::Schema<Options>& s) {
             "sequences of one micro-batch; 0: 1, in generation all of a replica, which decode together")
       .at_least("0")
       .at_most("1000000000")
-      .otherwise("0");
+      .otherwise("0")
+      .may_be_open();
   s.integer("interleave", &Options::interleave, "model chunks of each pipeline stage")
       .at_least("1")
       .at_most("1000000")
-      .otherwise("1");
+      .otherwise("1")
+      .may_be_open();
   s.choice("schedule", &Options::schedule, schedule_names(),
            "order of the passes; auto: interleaved-1f1b where interleave > 1, 1f1b otherwise")
-      .otherwise("auto");
+      .otherwise("auto")
+      .may_be_open();
   s.quantity("exchange_overhead", &Options::exchange_overhead, config::Unit::time,
              "from the end of an exchange between stages, for which the host waits, to the next kernel")
       .at_most("1 s")
@@ -77,16 +84,19 @@ void add_schedule(config::Schema<Options>& s) {
        {{"none", Recomputation::none}, {"selective", Recomputation::selective}, {"full", Recomputation::full}},
        "activations that are computed again in the backward pass: none, the attention core, or all "
        "but the input of each layer")
-      .otherwise("none");
+      .otherwise("none")
+      .may_be_open();
 }
 
 void add_gradients(config::Schema<Options>& s) {
   s.boolean("distributed_optimizer", &Options::distributed_optimizer,
             "optimizer state and weight update are cut over the data-parallel replicas")
-      .otherwise("false");
+      .otherwise("false")
+      .may_be_open();
   s.boolean("overlap_gradient_reduction", &Options::overlap_gradient_reduction,
             "reduce gradients over the replicas layer by layer, beside the last micro-batch's backward pass")
-      .otherwise("false");
+      .otherwise("false")
+      .may_be_open();
   s.boolean("overlap_tensor_communication", &Options::overlap_tensor_communication,
             "in the backward pass, tensor-parallel collectives of an input gradient run beside the weight gradient")
       .otherwise("true");
@@ -118,7 +128,8 @@ void add_experts(config::Schema<Options>& s) {
   s.integer("expert_parallel", &Options::expert_parallel, "ranks over which the experts of a MoE model are spread")
       .at_least("1")
       .at_most("1000000")
-      .otherwise("1");
+      .otherwise("1")
+      .may_be_open();
   s.number("capacity_factor", &Options::capacity_factor,
            "MoE: a rank takes at most this many times the mean number of tokens and drops the rest; 0: no limit")
       .at_least("0")

@@ -5,21 +5,11 @@
 
 #include "device_state.hpp"
 #include "layout.hpp"
+#include "open_cuts.hpp"
 #include "stage_program.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
-
-const char* name_of(workload::Recomputation recomputation) {
-  switch (recomputation) {
-    case workload::Recomputation::none:
-      return "none";
-    case workload::Recomputation::selective:
-      return "selective";
-    default:
-      return "full";
-  }
-}
 
 const char* yes_or_no(bool value) { return value ? "yes" : "no"; }
 
@@ -97,9 +87,20 @@ void add_streams(const Cut& cut, program::Program& program) {
   }
 }
 
-Plan plan_of(const config::Table& table, const Job& job) {
-  config::Diagnostics checked;
-  const Cut cut = make_cut(table, job, checked);
+}  // namespace
+
+const char* name_of(workload::Recomputation recomputation) {
+  switch (recomputation) {
+    case workload::Recomputation::none:
+      return "none";
+    case workload::Recomputation::selective:
+      return "selective";
+    default:
+      return "full";
+  }
+}
+
+Plan plan_of(const Cut& cut, const Job& job) {
   Plan plan;
   plan.program = empty_program(job);
   program::Program& program = plan.program;
@@ -115,18 +116,21 @@ Plan plan_of(const config::Table& table, const Job& job) {
   return plan;
 }
 
-}  // namespace
-
 StrategyKind kind() {
   StrategyKind kind;
   kind.name = "megatron";
   kind.help = options_schema().help();
   kind.schema = []() -> const config::SchemaBase& { return options_schema(); };
   kind.check = [](const config::Table& table, const Job& job, config::Diagnostics& diagnostics) {
+    if (!options_schema().open_keys(table).empty()) return open_text(table, job, diagnostics);
     static_cast<void>(make_cut(table, job, diagnostics));
     return std::string();
   };
-  kind.program = plan_of;
+  kind.search = search;
+  kind.program = [](const config::Table& table, const Job& job) {
+    config::Diagnostics checked;
+    return plan_of(make_cut(table, job, checked), job);
+  };
   return kind;
 }
 

@@ -79,6 +79,13 @@ class Evaluations {
   /// On this rank, by itself.
   [[nodiscard]] Evaluation one(const Program& program, Fidelity fidelity = Fidelity::simulated) const;
 
+  /// Of one program, on this rank.
+  [[nodiscard]] Outlook outlook(const Program& program) const { return evaluator_->outlook(program); }
+  /// Of candidates 0 .. count-1, in their order: each looked at by one rank, and the same on all ranks and on any
+  /// number of them. `look` is outlook() of a candidate's program, or says without writing it that it cannot run. All
+  /// ranks take part; what one of them throws all throw.
+  [[nodiscard]] std::vector<Outlook> outlooks(std::size_t count, const std::function<Outlook(std::size_t)>& look) const;
+
   /// Candidates 0 .. count-1: on all ranks, in the candidates' order, and the same whatever the number of ranks. `make`
   /// writes a candidate's program. The ranks form teams, one for each candidate where there are few and they are long;
   /// long ones come first. All ranks take part; what one of them throws all throw, but for an InternalError or a lack

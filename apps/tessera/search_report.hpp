@@ -1,0 +1,14 @@
+// What a search that proves its plan says of it.
+#pragma once
+
+#include <string>
+
+#include "tessera/experiment/experiment.hpp"
+
+namespace tessera::app {
+
+/// How many candidates there were, what became of them, what is proven, and the best of them; empty where nothing was
+/// searched in that way. An empty line is behind it.
+[[nodiscard]] std::string search_report(const experiment::Experiment& experiment);
+
+}  // namespace tessera::app

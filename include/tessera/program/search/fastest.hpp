@@ -1,0 +1,89 @@
+// The fastest of many candidates, proven: each has a lower bound, those with the smallest estimates are simulated
+// first, and the search ends when no candidate that is left can be faster than the best one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tessera/program/search/searches.hpp"
+
+namespace tessera::program::search {
+
+/// When a search may end before it has proven that nothing is faster.
+struct Limits {
+  double within = 0;             ///< nothing that is left can be faster by more than this part of the best time
+  std::int64_t evaluations = 0;  ///< simulations, at most; 0: as many as it takes
+  double seconds = 0;            ///< of search, looked at between rounds; 0: as long as it takes
+};
+
+/// What became of a candidate.
+enum class Fate : std::uint8_t {
+  too_large,  ///< does not fit into memory
+  refused,    ///< cannot run for another reason, or was found to when it was simulated
+  beaten,     ///< its bound is no better than the best that was simulated
+  left,       ///< might be faster: the search ended before
+  simulated,
+};
+/// "does not fit", "cannot run", "struck out by its bound", "left", "simulated"
+[[nodiscard]] const char* name_of(Fate fate);
+
+struct Judged {
+  Fate fate = Fate::left;
+  std::string reason;  ///< too_large, refused: why
+  Time least = 0, estimate = 0, time = 0;
+};
+
+/// One that was simulated.
+struct Ranked {
+  std::size_t candidate = 0;
+  Evaluation evaluation;
+};
+
+struct Fastest {
+  std::vector<Judged> judged;      ///< by candidate
+  std::vector<Ranked> ranked;      ///< those that were simulated and can run, the fastest first, equals in their order
+  std::vector<Tried> table;        ///< those that were simulated, in the order of their simulation; candidates unnamed
+  std::vector<std::size_t> tried;  ///< which candidate each row of the table is
+  double gap = 0;                  ///< proven: nothing is faster than the best by more than this part of its time
+  bool is_timed = false;           ///< Limits::seconds may have ended it
+
+  [[nodiscard]] std::int64_t count(Fate fate) const;
+};
+
+struct FastestOptions {
+  Limits limits;
+  Communicator* comm = nullptr;  ///< for Limits::seconds alone: ranks agree on when they are over
+  std::size_t round = 8;         ///< candidates that are simulated together; results depend on it
+};
+
+/// Simulations of some candidates, in their order: the same on all ranks.
+using Simulate = std::function<std::vector<Evaluation>(const std::vector<std::size_t>&)>;
+
+/// On all ranks alike. Candidates that take as long as the best are simulated, too: of equals the first is taken.
+[[nodiscard]] Fastest fastest(const std::vector<Outlook>& outlooks, const Simulate& simulate,
+                              const FastestOptions& options);
+
+/// What a search leaves for people: counts, and the best with what they are called.
+struct FastestReport {
+  struct Line {
+    std::string candidate;  ///< in the strategy's own words
+    Evaluation evaluation;
+  };
+  std::vector<std::string> keys;  ///< that were open
+  std::int64_t candidates = 0, too_large = 0, refused = 0, beaten = 0, left = 0, simulated = 0;
+  std::vector<Line> best;  ///< ten at most
+  double gap = 0;
+  Limits limits;
+};
+inline constexpr std::size_t most_lines = 10;
+/// `text`: what a candidate is called.
+[[nodiscard]] FastestReport report_of(const Fastest& found, const Limits& limits,
+                                      const std::function<std::string(std::size_t)>& text);
+
+/// Of `--budget`: "200" simulations or a time ("10 min"), InputError otherwise; and of `--within`: "2%".
+[[nodiscard]] Limits parse_limits(const std::string& within, const std::string& budget);
+
+}  // namespace tessera::program::search

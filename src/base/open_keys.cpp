@@ -1,0 +1,53 @@
+#include "open_keys.hpp"
+
+#include <algorithm>
+
+namespace tessera::config {
+namespace {
+
+/// As it would be written, wherever it stands.
+std::string text_of(const Value& value) {
+  Table table;
+  table.set("value", value);
+  return to_toml(table);
+}
+
+}  // namespace
+
+bool is_open(const Value& value) {
+  return value.array() != nullptr || (value.string() != nullptr && *value.string() == "any");
+}
+
+void SchemaBase::read_open(const detail::FieldBase& field, void* object, const Value& value, Diagnostics& diagnostics) {
+  if (const Array* list = value.array(); list != nullptr) {
+    if (list->empty())
+      diagnostics.error(value.where(), '"' + field.key() + "\" is an empty list, expected " + field.expectation() +
+                                           ", a list of them, or \"any\"");
+    std::vector<std::string> seen;
+    for (const Value& one : *list) {
+      field.read(object, one, diagnostics);
+      seen.push_back(text_of(one));
+      if (std::ranges::count(seen, seen.back()) > 1)
+        diagnostics.error(one.where(), '"' + field.key() + "\": this value is in the list twice");
+    }
+  }
+  if (field.fallback()) field.read(object, *field.fallback(), diagnostics);
+}
+
+std::vector<OpenKey> SchemaBase::open_keys(const Table& table) const {
+  std::vector<OpenKey> open;
+  for (const auto& field : fields_) {
+    const Value* value = table.find(field->key());
+    if (value == nullptr || !field->may_be_open() || !is_open(*value)) continue;
+    open.push_back({field->key(), value->where(), value->array() != nullptr ? *value->array() : Array()});
+  }
+  return open;
+}
+
+std::vector<Value> SchemaBase::values_of(const std::string& key) const {
+  for (const auto& field : fields_)
+    if (field->key() == key) return field->values();
+  return {};
+}
+
+}  // namespace tessera::config

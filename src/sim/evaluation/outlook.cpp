@@ -1,0 +1,161 @@
+#include "outlook.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "device_classes.hpp"
+#include "least_collective.hpp"
+#include "walk_rules.hpp"
+
+namespace tessera::sim {
+namespace {
+
+using program::DeviceId;
+using program::GroupId;
+
+/// What classes do together, by the least or by the most of their members.
+class ClassTimes {
+ public:
+  ClassTimes(const machine::Machine& machine, const program::Program& program, const DeviceClasses& classes,
+             CostTables& costs)
+      : machine_(machine), program_(program), classes_(classes), costs_(costs), times_(machine, program, costs) {}
+
+  Time least_message_of(DeviceId from, DeviceId to, std::int64_t bytes) {
+    return once({from, to, bytes}, [&] {
+      Time least = never;
+      for (const auto& [one, other] : classes_.peers(from, to).pairs)
+        least = std::min(least, least_message(machine_, one, other, bytes));
+      return least;
+    });
+  }
+  Time idle_message_of(DeviceId from, DeviceId to, std::int64_t bytes) {
+    return once({from, to, bytes}, [&] {
+      const auto [one, other] = classes_.peers(from, to).pairs.front();
+      return idle_message(machine_, one, other, bytes);
+    });
+  }
+  Time departure(DeviceId from, DeviceId to, std::int64_t bytes) {
+    const auto [one, other] = classes_.peers(from, to).pairs.front();
+    return idle_departure(machine_, one, other, bytes);
+  }
+
+  /// Where the members of a group are of several classes, nobody knows which of them is the last to be done.
+  Time least_collective(std::uint32_t index, GroupId group) {
+    if (!classes_.is_inside(group)) return 0;
+    return once({index, group, -1}, [&] {
+      Time least = never;
+      for (const GroupId real : classes_.groups[group])
+        least = std::min(least, least_time(program_.collectives[index], program_.groups[real], machine_, costs_));
+      return least;
+    });
+  }
+  bool needs_all_of(std::uint32_t index, GroupId group) const {
+    return std::ranges::all_of(classes_.groups[group], [&](GroupId real) {
+      return needs_all(program_.collectives[index], program_.groups[real]);
+    });
+  }
+  Time idle_collective(std::uint32_t index, GroupId group) { return times_(index, first_of(group)); }
+  [[nodiscard]] GroupId first_of(GroupId group) const { return classes_.groups[group].front(); }
+  [[nodiscard]] const program::Group& first_group(GroupId group) const { return program_.groups[first_of(group)]; }
+
+ private:
+  template <class Find>
+  Time once(const std::array<std::int64_t, 3>& key, const Find& find) {
+    const auto [found, added] = known_.try_emplace(key, 0);
+    if (added) found->second = find();
+    return found->second;
+  }
+
+  const machine::Machine& machine_;
+  const program::Program& program_;
+  const DeviceClasses& classes_;
+  CostTables& costs_;
+  CollectiveTimes times_;
+  std::map<std::array<std::int64_t, 3>, Time> known_;
+};
+
+WalkRules least_of_classes(ClassTimes& times) {
+  WalkRules rules;
+  rules.message = [&](DeviceId from, DeviceId to, std::int64_t bytes) {
+    return times.least_message_of(from, to, bytes);
+  };
+  rules.departure = [](DeviceId, DeviceId, std::int64_t) { return Time{0}; };
+  rules.joins = [&](std::uint32_t index, GroupId group) { return times.needs_all_of(index, group); };
+  rules.collective = [&](std::uint32_t index, GroupId group) { return times.least_collective(index, group); };
+  rules.kernel_joins = [](std::uint32_t, GroupId) { return false; };
+  rules.kernel = [](std::uint32_t, GroupId) { return Time{0}; };
+  return rules;
+}
+
+WalkRules idle_classes(ClassTimes& times, const machine::Machine& machine, const program::Program& program) {
+  WalkRules rules;
+  rules.message = [&](DeviceId from, DeviceId to, std::int64_t bytes) {
+    return times.idle_message_of(from, to, bytes);
+  };
+  rules.departure = [&](DeviceId from, DeviceId to, std::int64_t bytes) { return times.departure(from, to, bytes); };
+  rules.joins = [&](std::uint32_t index, GroupId group) {
+    return all_wait(program.collectives[index], times.first_group(group));
+  };
+  rules.collective = [&](std::uint32_t index, GroupId group) { return times.idle_collective(index, group); };
+  rules.kernel_joins = [&](std::uint32_t index, GroupId group) {
+    return kernel_joins(program.kernels[index], times.first_group(group));
+  };
+  rules.kernel = [&](std::uint32_t index, GroupId group) {
+    return kernel_time(machine, program.kernels[index], times.first_group(group));
+  };
+  return rules;
+}
+
+/// Of each class, that of its fastest member.
+std::vector<double> speeds_of(const DeviceClasses& classes, const machine::Machine& machine) {
+  std::vector<double> speeds;
+  for (const auto& members : classes.members) {
+    double fastest = 0;
+    for (const DeviceId member : members) fastest = std::max(fastest, machine.speed[member]);
+    speeds.push_back(fastest);
+  }
+  return speeds;
+}
+
+Time least_by(bool speed, const machine::Machine& machine, const program::Program& program, CostTables& costs) {
+  const auto classes = device_classes(machine, program, speed);
+  if (!classes) return 0;
+  ClassTimes times(machine, program, *classes, costs);
+  const Walked walked = walk(speeds_of(*classes, machine), classes->program, costs, least_of_classes(times));
+  return walked.ended ? walked.time : 0;
+}
+
+bool has_several_speeds(const machine::Machine& machine, const program::Program& program) {
+  double speed = 0;
+  for (DeviceId device = 0; device < program.devices.size(); ++device) {
+    if (program.devices[device].streams.empty()) continue;
+    if (speed != 0 && machine.speed[device] != speed) return true;
+    speed = machine.speed[device];
+  }
+  return false;
+}
+
+}  // namespace
+
+Time least_of(const machine::Machine& machine, const program::Program& program, CostTables& costs) {
+  // Classes of one speed know how slow their members are, those of several what their collectives take.
+  Time least = least_by(false, machine, program, costs);
+  if (has_several_speeds(machine, program)) least = std::max(least, least_by(true, machine, program, costs));
+  return least;
+}
+
+Time estimate_of(const machine::Machine& machine, const program::Program& program, CostTables& costs) {
+  const auto classes = device_classes(machine, program, true);
+  Walked walked;
+  if (classes) {
+    ClassTimes times(machine, program, *classes, costs);
+    walked = walk(speeds_of(*classes, machine), classes->program, costs, idle_classes(times, machine, program));
+  } else {
+    CollectiveTimes times(machine, program, costs);
+    walked = walk(machine.speed, program, costs, idle_rules(machine, program, times));
+  }
+  return walked.ended ? walked.time : 0;
+}
+
+}  // namespace tessera::sim

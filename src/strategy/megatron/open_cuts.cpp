@@ -1,0 +1,253 @@
+#include "open_cuts.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "tessera/program/schedule.hpp"
+
+namespace tessera::strategy::megatron {
+namespace {
+
+using config::Diagnostics;
+using config::Table;
+
+constexpr std::size_t most_candidates = 10'000'000;
+
+/// One key that may be open: what it may be, given those before it, and how its value goes into options.
+struct Dimension {
+  std::vector<Options> values;  ///< with this key's value; empty: of numbers that depend on those before it
+  std::int64_t Options::*number = nullptr;
+  void (*copy)(const Options& from, Options& to) = nullptr;
+  std::vector<std::int64_t> (*numbers)(const Options& so_far, const Job& job, std::int64_t devices) = nullptr;
+};
+
+/// From 1 on, what `fits`.
+template <class Fits>
+std::vector<std::int64_t> numbers_to(std::int64_t most, const Fits& fits) {
+  std::vector<std::int64_t> found;
+  for (std::int64_t i = 1; i <= most; ++i)
+    if (fits(i)) found.push_back(i);
+  return found;
+}
+
+bool shares_out(const Options& options, std::int64_t parts, std::int64_t devices) {
+  return options.idle_devices || devices % parts == 0;
+}
+
+std::vector<std::int64_t> tensors(const Options& so_far, const Job& job, std::int64_t devices) {
+  const std::int64_t most = std::min(devices, job.model->heads);
+  return numbers_to(most, [&](std::int64_t t) { return shares_out(so_far, t, devices); });
+}
+
+std::vector<std::int64_t> pipelines(const Options& so_far, const Job& job, std::int64_t devices) {
+  const std::int64_t most = std::min(devices / so_far.tensor, job.model->layers + 2);  // with ends without layers
+  return numbers_to(most, [&](std::int64_t p) { return shares_out(so_far, p * so_far.tensor, devices); });
+}
+
+std::vector<std::int64_t> replicas(const Options& so_far, const Job&, std::int64_t devices) {
+  const std::int64_t most = devices / (so_far.tensor * so_far.pipeline);
+  return so_far.idle_devices ? numbers_to(most, [](std::int64_t) { return true; }) : std::vector<std::int64_t>{most};
+}
+
+std::vector<std::int64_t> micro_batches(const Options& so_far, const Job& job, std::int64_t devices) {
+  const std::int64_t room = std::max<std::int64_t>(1, devices / (so_far.tensor * so_far.pipeline));
+  const std::int64_t data = so_far.data == 0 ? room : so_far.data;
+  const std::int64_t batch = job.workload.global_batch;
+  if (batch % data != 0) return {};
+  return numbers_to(batch / data, [&](std::int64_t b) { return batch / data % b == 0; });
+}
+
+std::vector<std::int64_t> interleaves(const Options& so_far, const Job& job, std::int64_t) {
+  const std::int64_t layers = job.model->layers;
+  return numbers_to(layers / so_far.pipeline + 2, [&](std::int64_t v) {
+    return so_far.spread_layers || !so_far.stage_layers.empty() || layers % (v * so_far.pipeline) == 0;
+  });
+}
+
+std::vector<std::int64_t> expert_parallels(const Options&, const Job& job, std::int64_t) {
+  const std::int64_t experts = std::max<std::int64_t>(1, job.model->experts);
+  return numbers_to(experts, [&](std::int64_t e) { return experts % e == 0; });
+}
+
+template <auto member>
+void copy_member(const Options& from, Options& to) {
+  to.*member = from.*member;
+}
+
+/// In the order of keys.
+std::vector<std::pair<std::string, Dimension>> all_dimensions() {
+  using O = Options;
+  return {{"tensor", {{}, &O::tensor, copy_member<&O::tensor>, tensors}},
+          {"pipeline", {{}, &O::pipeline, copy_member<&O::pipeline>, pipelines}},
+          {"data", {{}, &O::data, copy_member<&O::data>, replicas}},
+          {"micro_batch", {{}, &O::micro_batch, copy_member<&O::micro_batch>, micro_batches}},
+          {"interleave", {{}, &O::interleave, copy_member<&O::interleave>, interleaves}},
+          {"schedule", {{}, nullptr, copy_member<&O::schedule>}},
+          {"recomputation", {{}, nullptr, copy_member<&O::recomputation>}},
+          {"sequence_parallel", {{}, nullptr, copy_member<&O::sequence_parallel>}},
+          {"distributed_optimizer", {{}, nullptr, copy_member<&O::distributed_optimizer>}},
+          {"overlap_gradient_reduction", {{}, nullptr, copy_member<&O::overlap_gradient_reduction>}},
+          {"expert_parallel", {{}, &O::expert_parallel, copy_member<&O::expert_parallel>, expert_parallels}}};
+}
+
+/// Programs are the same where their canonical keys are.
+class Canonical {
+ public:
+  using Key = std::tuple<std::array<std::int64_t, 6>, std::string, std::array<int, 4>>;
+
+  Key operator()(const Cut& cut) {
+    const Options& o = cut.options;
+    const bool reduces = cut.training() && o.data > 1;
+    return {{o.tensor, o.pipeline, o.data, o.micro_batch, o.interleave, o.expert_parallel},
+            schedule(cut),
+            {static_cast<int>(o.recomputation), static_cast<int>(cut.uses_sequence_parallelism()),
+             static_cast<int>(reduces && o.distributed_optimizer),
+             static_cast<int>(reduces && o.overlap_gradient_reduction)}};
+  }
+
+ private:
+  using Shape = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::string>;
+
+  /// The first order that does the same on all stages.
+  const std::string& schedule(const Cut& cut) {
+    const program::PipelineShape shape{static_cast<std::uint32_t>(cut.options.pipeline),
+                                       static_cast<std::uint32_t>(cut.options.interleave),
+                                       static_cast<std::uint32_t>(cut.micro_batches), cut.training()};
+    const std::string own = cut.workload->phase == workload::Phase::generation ? "" : cut.options.schedule;
+    const auto [known, added] = known_.try_emplace({shape.stages, shape.chunks, shape.micro_batches, own}, own);
+    if (!added || own.empty()) return known->second;
+    for (const program::PipelineOrder& order : program::pipeline_orders()) {
+      if (order.name == own) break;
+      if (order.check(shape).empty() && is_same(order, *program::find_pipeline_order(own), shape)) {
+        known->second = order.name;
+        break;
+      }
+    }
+    return known->second;
+  }
+
+  /// Orders differ on the last stage first, where they differ at all.
+  static bool is_same(const program::PipelineOrder& a, const program::PipelineOrder& b,
+                      const program::PipelineShape& shape) {
+    for (std::uint32_t stage = shape.stages; stage-- > 0;)
+      if (a.actions(shape, stage) != b.actions(shape, stage)) return false;
+    return true;
+  }
+
+  std::map<Shape, std::string> known_;
+};
+
+class Enumeration {
+ public:
+  Enumeration(const Table& table, const Job& job, const Options& given) : table_(table), job_(job), given_(given) {
+    for (machine::NodeId device = 0; device < job.machine.devices(); ++device)
+      devices_ += job.machine.speed[device] > 0 ? 1 : 0;
+  }
+
+  void add(Dimension dimension) { open_.push_back(std::move(dimension)); }
+
+  std::vector<Options> all() {
+    next(0, given_);
+    return std::move(found_);
+  }
+  [[nodiscard]] std::size_t combinations() const { return combinations_; }
+
+ private:
+  void next(std::size_t dimension, const Options& so_far) {
+    if (found_.size() > most_candidates) return;
+    if (dimension == open_.size()) return take(so_far);
+    const Dimension& open = open_[dimension];
+    Options options = so_far;
+    for (const Options& value : open.values) {
+      open.copy(value, options);
+      next(dimension + 1, options);
+    }
+    if (!open.values.empty()) return;
+    for (const std::int64_t number : open.numbers(so_far, job_, devices_)) {
+      options.*open.number = number;
+      next(dimension + 1, options);
+    }
+  }
+
+  void take(const Options& options) {
+    ++combinations_;
+    Diagnostics checked;
+    const Cut cut = make_cut(options, table_, job_, checked);
+    if (checked.ok() && seen_.insert(canonical_(cut)).second) found_.push_back(cut.options);
+  }
+
+  const Table& table_;
+  const Job& job_;
+  const Options& given_;
+  std::int64_t devices_ = 0;  // that work
+  std::vector<Dimension> open_;
+  std::vector<Options> found_;
+  Canonical canonical_;
+  std::set<Canonical::Key> seen_;
+  std::size_t combinations_ = 0;
+};
+
+/// Those of a list, or all of a boolean or a choice; none of a number.
+std::vector<Options> values_of(const config::OpenKey& open) {
+  std::vector<Options> values;
+  for (const config::Value& value : open.allowed.empty() ? options_schema().values_of(open.key) : open.allowed) {
+    Table one;
+    one.set(open.key, value);
+    Diagnostics read;
+    const Options options = options_schema().read(one, read);
+    // What "auto" stands for is among the others.
+    if (open.key == "schedule" && open.allowed.empty() && options.schedule == "auto") continue;
+    values.push_back(options);
+  }
+  return values;
+}
+
+}  // namespace
+
+OpenCuts open_cuts(const Table& table, const Job& job, Diagnostics& diagnostics) {
+  Diagnostics reading;
+  const Options given = options_schema().read(table, reading);
+  diagnostics.add(reading);
+  OpenCuts cuts;
+  if (!reading.ok()) return cuts;
+  const std::vector<config::OpenKey> open = options_schema().open_keys(table);
+  if (given.sublayers != "operators") {
+    diagnostics.error(open.front().where,
+                      fmt::format("\"{}\" is open, and sublayers = \"{}\" has no lower bound by which a cut could be "
+                                  "proven the fastest, allowed: sublayers = \"operators\"",
+                                  open.front().key, given.sublayers));
+    return cuts;
+  }
+  Enumeration combinations(table, job, given);
+  for (auto& [key, dimension] : all_dimensions()) {
+    const auto found = std::ranges::find(open, key, &config::OpenKey::key);
+    if (found == open.end()) continue;
+    dimension.values = values_of(*found);
+    combinations.add(std::move(dimension));
+    cuts.keys.push_back(key);
+  }
+  cuts.candidates = combinations.all();
+  const std::string keys = fmt::format("{}", fmt::join(cuts.keys, ", "));
+  if (cuts.candidates.empty()) {
+    diagnostics.error(open.front().where, fmt::format("none of {} combinations of {} cuts {} over the {} devices of {}",
+                                                      combinations.combinations(), keys, job.model->name,
+                                                      job.machine.devices(), job.machine.name));
+  } else if (cuts.candidates.size() > most_candidates) {
+    diagnostics.error(open.front().where, fmt::format("more than {} combinations of {}: lists of values make fewer",
+                                                      most_candidates, keys));
+  }
+  return cuts;
+}
+
+std::string open_text(const Table& table, const Job& job, Diagnostics& diagnostics) {
+  const OpenCuts cuts = open_cuts(table, job, diagnostics);
+  if (!diagnostics.ok()) return {};
+  return fmt::format("{} candidates for {}", cuts.candidates.size(), fmt::join(cuts.keys, ", "));
+}
+
+}  // namespace tessera::strategy::megatron

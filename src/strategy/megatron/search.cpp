@@ -1,0 +1,97 @@
+// The fastest of the cuts that a table leaves open.
+#include <fmt/format.h>
+
+#include "device_state.hpp"
+#include "open_cuts.hpp"
+#include "tessera/base/error.hpp"
+#include "tessera/program/search/fastest.hpp"
+
+namespace tessera::strategy::megatron {
+namespace {
+
+using program::search::Fastest;
+
+/// The open keys' values, as [strategy] has them.
+std::shared_ptr<config::Table> values_of(const OpenCuts& cuts, const Options& options) {
+  config::Table all;
+  options_schema().write(options, all);
+  auto found = std::make_shared<config::Table>();
+  for (const std::string& key : cuts.keys) found->set(key, *all.find(key));
+  return found;
+}
+
+/// "tensor 8, pipeline 8, selective recomputation, sequence_parallel"
+std::string text_of(const OpenCuts& cuts, const Options& options) {
+  std::string text;
+  const auto add = [&](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
+  const std::shared_ptr<config::Table> values = values_of(cuts, options);
+  for (const auto& [key, value] : values->entries()) {
+    if (const auto* number = std::get_if<std::int64_t>(&value.content()))
+      add(fmt::format("{} {}", key, *number));
+    else if (const auto* flag = std::get_if<bool>(&value.content()))
+      add(*flag ? key : "no " + key);
+    else
+      add(key == "schedule" ? *value.string() : fmt::format("{} {}", *value.string(), key));
+  }
+  return text;
+}
+
+/// Of one candidate; those that cannot fit are not even written.
+program::Outlook outlook(const Cut& cut, const Job& job) {
+  const std::int64_t bytes = certain_bytes(cut), capacity = job.machine.device.memory_capacity.value();
+  if (bytes <= capacity) return job.evaluations.outlook(plan_of(cut, job).program);
+  return {false, false,
+          fmt::format("some device needs at least {} but has {}", config::format_rounded(bytes, config::Unit::bytes),
+                      config::format_rounded(capacity, config::Unit::bytes))};
+}
+
+[[noreturn]] void refuse(const Fastest& found) {
+  using program::search::Fate;
+  const std::int64_t large = found.count(Fate::too_large);
+  std::string text =
+      fmt::format("none of {} candidates can run: {} do not fit into memory", found.judged.size(), large);
+  for (const program::search::Judged& one : found.judged) {
+    if (one.fate != Fate::refused) continue;
+    text += "; of the others, the first: " + one.reason;
+    break;
+  }
+  throw InfeasibleError(text);
+}
+
+}  // namespace
+
+std::int64_t certain_bytes(const Cut& cut) {
+  std::int64_t most = 0;
+  for (std::uint32_t stage = 0; stage < cut.options.pipeline; ++stage)
+    most = std::max(most, held_bytes(cut, device_state(cut, stage)));
+  return most;
+}
+
+Searched search(const config::Table& table, const Job& job) {
+  if (options_schema().open_keys(table).empty()) return {};
+  config::Diagnostics checked;
+  const OpenCuts cuts = open_cuts(table, job, checked);
+  const auto cut_of = [&](std::size_t i) {
+    config::Diagnostics again;
+    return make_cut(cuts.candidates[i], table, job, again);
+  };
+  const auto outlooks =
+      job.evaluations.outlooks(cuts.candidates.size(), [&](std::size_t i) { return outlook(cut_of(i), job); });
+  const auto simulate = [&](const std::vector<std::size_t>& some) {
+    return job.evaluations.all(some.size(), [&](std::size_t i) { return plan_of(cut_of(some[i]), job).program; });
+  };
+  Fastest found = program::search::fastest(outlooks, simulate, {job.limits, &job.evaluations.comm()});
+  if (found.ranked.empty()) refuse(found);
+  const auto text = [&](std::size_t i) { return text_of(cuts, cuts.candidates[i]); };
+  Searched searched;
+  searched.found = values_of(cuts, cuts.candidates[found.ranked.front().candidate]);
+  searched.report = report_of(found, job.limits, text);
+  searched.report->keys = cuts.keys;
+  searched.is_timed = found.is_timed;
+  searched.predicted = {{"all", found.ranked.front().evaluation.time}};
+  for (std::size_t i = 0; i < found.table.size(); ++i) found.table[i].candidate = text(found.tried[i]);
+  searched.table = std::move(found.table);
+  return searched;
+}
+
+}  // namespace tessera::strategy::megatron
