@@ -239,6 +239,23 @@ TEST_CASE("sweep: experiments of other files, and tables over them") {
   CHECK(value_in(*loaded, 1, "workload.global_batch") == "32");
 }
 
+TEST_CASE("sweep: an empty table in an axis takes the place of what is there") {
+  // The first point keeps the experiment's own [collectives]; the second has none, and so the default, a ring.
+  const Files experiments("axes.experiment = { kept = {}, cleared = { collectives = {} } }\n",
+                          experiment_text + "[collectives]\nall_reduce = \"hierarchical\"\n");
+  const auto of_experiments = load(experiments);
+  CHECK(value_in(*of_experiments, 0, "collectives.all_reduce") == "\"hierarchical\"");
+  CHECK(value_in(*of_experiments, 1, "collectives.all_reduce") == "\"ring\"");
+  const Files files(
+      "axes.strategy = { given = {}, open = { partitions = {} } }\n",
+      "title = \"x\"\nmachine = \"ring\"\nmodel = \"tiny\"\n[workload]\nphase = \"training\"\nsequence = 32\n"
+      "global_batch = 8\n[strategy]\nname = \"primepar\"\npartitions.qkv = \"{B, B}\"\n");
+  const auto loaded = load(files);
+  CHECK(value_in(*loaded, 0, "strategy.partitions.qkv") == "\"{B, B}\"");
+  CHECK(value_in(*loaded, 1, "strategy.partitions.qkv").empty());
+  CHECK(value_in(*loaded, 1, "strategy.name") == "\"primepar\"");
+}
+
 TEST_CASE("sweep: a point is the experiment that its text is") {
   const Files files("axes.\"strategy.tensor\" = [1, 2]\naxes.\"machine.topology.latency\" = [\"1 us\"]\n");
   const auto loaded = load(files);
