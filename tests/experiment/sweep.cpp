@@ -222,6 +222,20 @@ TEST_CASE("sweep: whole tables by name, files, and values over them") {
   CHECK(loaded->sweep->axes()[0].unit == "name");
 }
 
+TEST_CASE("sweep: a model by name below values that hold for all of them") {
+  Files files("axes.\"model.include\" = [\"tiny\", \"wide\"]\nwhere = \"model.hidden / model.heads <= 32\"\n",
+              "title = \"x\"\nmachine = \"ring\"\n[model]\nlayers = 2\n[workload]\nphase = \"training\"\n"
+              "sequence = 32\nglobal_batch = 8\n[strategy]\nname = \"megatron\"\n");
+  std::string wide = model;
+  wide.replace(wide.find("hidden = 64"), 11, "hidden = 128");
+  files.write("wide.toml", wide);
+  const auto loaded = load(files);
+  CHECK(names(*loaded) == Lines{"include=tiny", "include=wide"});
+  CHECK(value_in(*loaded, 0, "model.hidden") == "64");
+  CHECK(value_in(*loaded, 1, "model.hidden") == "128");
+  CHECK(value_in(*loaded, 1, "model.layers") == "2");
+}
+
 TEST_CASE("sweep: experiments of other files, and tables over them") {
   Files files(
       "axes.experiment = { two = { experiment = \"other/y.toml\", strategy.tensor = 2 }, one = { experiment = "

@@ -123,8 +123,9 @@ void Points::check_axes(Diagnostics& diagnostics) const {
   for (const Choice& choice : tried) {
     resolved.push_back(complete(*with_own_values(choice, {}), strategies_));
   }
-  for (const Axis& axis : axes_.axes) {
-    if (axis.key == experiment_axis) continue;
+  for (std::size_t i = 0; i < axes_.axes.size(); ++i) {
+    const Axis& axis = axes_.axes[i];
+    if (bases_.has(i)) continue;  // whose files have been read
     std::optional<Parameter> parameter;
     Diagnostics unknown;
     for (const auto& root : resolved) {
