@@ -1,68 +1,132 @@
-"""What the studies share: running the simulator, reading its results, and writing tables into pages."""
+"""What the studies share: simulating many jobs at once, reading results, and writing tables into pages."""
 
+import json
 import pathlib
 import re
 import shutil
 import subprocess
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+import tomllib
 
-from tessera_analysis import load
+from tessera_analysis import load, load_points
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-
-
-INFEASIBLE = 3  # exit code
-
-
-class Infeasible(SystemExit):
-    """The plan does not fit; whoever does not ask for it ends with that."""
+EXPERIMENTS, SWEEPS = ROOT / "inputs" / "experiments", ROOT / "inputs" / "sweeps"
+RANKS = 2  # each simulates a point at a time
+DONE, INFEASIBLE = 0, 3  # exit codes
 
 
 class Simulator:
-    """Runs experiments, each once: the same experiment with the same settings gives the same result."""
+    """Simulates jobs, each once. A job is an experiment, a file of inputs/experiments, and ("key", value) settings over it, of which the
+    later ones count. Jobs that are asked for together are the points of one sweep."""
 
     def __init__(self, tessera, seed):
         self.tessera, self.seed = str(tessera), seed
-        self.known = {}
+        self.known, self.swept = {}, {}
 
-    def summary(self, experiment, settings=(), ranks=1):
-        """The row of /summary as a dict, with the kernels of device 0, the traffic of memories and the same over time, and what
-        a search simulated, where there are any; `settings` are ("key", value) pairs over the file."""
-        key = (str(experiment), tuple(settings))
-        if key not in self.known:
-            self.known[key] = self._run(ROOT / "inputs" / "experiments" / experiment, settings, ranks)
-        return self.known[key]
-
-    def attempt(self, experiment, settings=(), ranks=1):
-        """The same; None where the plan does not fit into memory."""
-        try:
-            return self.summary(experiment, settings, ranks)
-        except Infeasible:
-            self.known[str(experiment), tuple(settings)] = None
-            return None
-
-    def seconds(self, experiment, settings=(), ranks=1):
-        return self.summary(experiment, settings, ranks)["iteration_time_ps"] * 1e-12
+    def attempts(self, jobs):
+        """Results of (experiment, settings) pairs, in their order: the row of /summary as a dict, with more of what result_of() reads.
+        None where a plan does not fit into memory."""
+        keys = [key_of(*job) for job in jobs]
+        fresh = [key for key in dict.fromkeys(keys) if key not in self.known]
+        if fresh:
+            self.known |= zip(fresh, self._simulate(fresh))
+        return [self.known[key] for key in keys]
 
     def many(self, jobs):
-        """Summaries of (experiment, settings) pairs, two at a time."""
-        return in_pairs(lambda job: self.summary(*job), jobs)
+        """The same, of jobs that all have to fit."""
+        jobs = list(jobs)
+        results = self.attempts(jobs)
+        for job, result in zip(jobs, results):
+            if result is None:
+                raise SystemExit(f"{named(*key_of(*job))}: does not fit into memory")
+        return results
 
-    def _run(self, path, settings, ranks):
+    def attempt(self, experiment, settings=()):
+        return self.attempts([(experiment, settings)])[0]
+
+    def summary(self, experiment, settings=()):
+        return self.many([(experiment, settings)])[0]
+
+    def seconds(self, experiment, settings=()):
+        return self.summary(experiment, settings)["iteration_time_ps"] * 1e-12
+
+    def sweep(self, name, settings=()):
+        """Points of inputs/sweeps/NAME.toml, with settings below its axes: (values of the axes by key, result or None), in order.
+        From then on they are known as jobs, whose settings are those values."""
+        key = name, frozenset(dict(settings).items())
+        if key not in self.swept:
+            path = SWEEPS / f"{name}.toml"
+            self.swept[key] = self._points(path, settings)
+            experiment = (path.parent / tomllib.loads(path.read_text())["experiment"]).resolve().relative_to(EXPERIMENTS)
+            self.known |= {key_of(experiment, (*settings, *values.items())): result for values, result in self.swept[key]}
+        return self.swept[key]
+
+    def _simulate(self, keys):
         with tempfile.TemporaryDirectory() as folder:
-            out = pathlib.Path(folder) / "out.h5"
-            command = [self.tessera, "run", str(path), "-o", str(out), "--seed", str(self.seed), "--progress", "off"]
-            for name, value in settings:
-                command += ["--set", f"{name}={value}"]
-            if ranks > 1:
-                command = [shutil.which("mpirun") or "mpirun", "-n", str(ranks)] + command
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            if done.returncode == INFEASIBLE:
-                raise Infeasible(f"{' '.join(command)}\n{done.stderr}")
-            if done.returncode != 0:
-                raise SystemExit(f"{' '.join(command)}\nexit code {done.returncode}\n{done.stderr}")
-            return result_of(load(out))
+            path = pathlib.Path(folder) / "jobs.toml"
+            path.write_text(sweep_of(keys))
+            found = {int(values["experiment"]): result for values, result in self._points(path, (), keys)}
+        return [found[number] for number in range(len(keys))]
+
+    def _points(self, path, settings, keys=None):
+        """Carries out a sweep; whatever is refused or fails ends the study. `keys`: the jobs that its points are."""
+        with tempfile.TemporaryDirectory() as folder:
+            points, table = pathlib.Path(folder) / "points", pathlib.Path(folder) / "all.h5"
+            given = [("simulation.seed", self.seed), *settings]
+            launcher = [shutil.which("mpirun") or "mpirun", "-n", str(min(RANKS, len(keys)) if keys else RANKS)]
+            call(*launcher, self.tessera, "sweep", str(path), "-o", str(points), "--progress", "off",
+                 *[word for name, value in given for word in ("--set", f"{name}={value}")], failed_points_too=True)
+            call(self.tessera, "merge", str(points), "-o", str(table))
+            return [(values, self._result(points, row, named(*keys[row["point"]]) if keys else f"{path.name}, {row['name']}"))
+                    for values, row in rows_of(load_points(table))]
+
+    def _result(self, folder, row, name):
+        if row["code"] == INFEASIBLE:
+            return None
+        if row["code"] != DONE:
+            raise SystemExit(f"{name}\nexit code {row['code']}: {row['message']}")
+        return result_of(load(folder / "points" / f"{row['point']:06}.h5"))
+
+
+def call(*command, failed_points_too=False):
+    """Ends the study with what the program says, unless it is only that points failed, which their rows say."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0 and not (failed_points_too and " points in " in done.stdout):
+        raise SystemExit(f"{' '.join(command)}\nexit code {done.returncode}\n{done.stderr}")
+
+
+def key_of(experiment, settings=()):
+    return str(experiment), frozenset(dict(settings).items())
+
+
+def named(experiment, settings):
+    return " ".join([experiment, *[f"{key}={value}" for key, value in sorted(settings)]])
+
+
+def sweep_of(keys):
+    """A sweep whose points are these jobs, by number."""
+    lines = []
+    for number, (experiment, settings) in enumerate(keys):
+        lines += [f"[sweep.axes.experiment.{number}]", f"experiment = {json.dumps(str(EXPERIMENTS / experiment))}"]
+        lines += [f"{key} = {as_toml(value)}" for key, value in sorted(settings)]
+    return "\n".join(lines) + "\n"
+
+
+def as_toml(value):
+    """As --set takes it: TOML where it is TOML, a text otherwise."""
+    try:
+        tomllib.loads(f"value = {value}")
+        return str(value)
+    except tomllib.TOMLDecodeError:
+        return json.dumps(str(value))
+
+
+def rows_of(points):
+    """(values of the axes by key, row) of a table of points."""
+    columns = dict(zip(points.axes["key"], points.axes["column"]))
+    for row in points.frame.to_dict("records"):
+        yield {key: row[column] for key, column in columns.items()}, row
 
 
 def result_of(results):
@@ -95,12 +159,6 @@ def longest_in_collectives(devices):
     """ps of the device that is longest in tensor and data communication and in waiting for members that come late: what a profile of
     a real machine shows as collectives, whose waiting it cannot tell apart."""
     return int(max(row["tensor_communication_ps"] + row["data_communication_ps"] + row["waiting_ps"] for row in devices))
-
-
-def in_pairs(function, values):
-    """What it makes of each, two at a time."""
-    with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(function, values))
 
 
 def most_bytes(rows):

@@ -236,6 +236,20 @@ TEST_CASE("sweep: whole tables by name, files, and values over them") {
   CHECK(loaded->sweep->axes()[0].unit == "name");
 }
 
+TEST_CASE("sweep: a model by name below values that hold for all of them") {
+  Files files("axes.\"model.include\" = [\"tiny\", \"wide\"]\nwhere = \"model.hidden / model.heads <= 32\"\n",
+              "title = \"x\"\nmachine = \"ring\"\n[model]\nlayers = 2\n[workload]\nphase = \"training\"\n"
+              "sequence = 32\nglobal_batch = 8\n[strategy]\nname = \"megatron\"\n");
+  std::string wide = model;
+  wide.replace(wide.find("hidden = 64"), 11, "hidden = 128");
+  files.write("wide.toml", wide);
+  const auto loaded = load(files);
+  CHECK(names(*loaded) == Lines{"include=tiny", "include=wide"});
+  CHECK(value_in(*loaded, 0, "model.hidden") == "64");
+  CHECK(value_in(*loaded, 1, "model.hidden") == "128");
+  CHECK(value_in(*loaded, 1, "model.layers") == "2");
+}
+
 TEST_CASE("sweep: experiments of other files, and tables over them") {
   Files files(
       "axes.experiment = { two = { experiment = \"other/y.toml\", strategy.tensor = 2 }, one = { experiment = "
@@ -251,6 +265,23 @@ TEST_CASE("sweep: experiments of other files, and tables over them") {
   CHECK(value_in(*loaded, 1, "strategy.tensor") == "1");
   CHECK(value_in(*loaded, 0, "simulation.seed") == "3");
   CHECK(value_in(*loaded, 1, "workload.global_batch") == "32");
+}
+
+TEST_CASE("sweep: an empty table in an axis takes the place of what is there") {
+  // The first point keeps the experiment's own [collectives]; the second has none, and so the default, a ring.
+  const Files experiments("axes.experiment = { kept = {}, cleared = { collectives = {} } }\n",
+                          experiment_text + "[collectives]\nall_reduce = \"hierarchical\"\n");
+  const auto of_experiments = load(experiments);
+  CHECK(value_in(*of_experiments, 0, "collectives.all_reduce") == "\"hierarchical\"");
+  CHECK(value_in(*of_experiments, 1, "collectives.all_reduce") == "\"ring\"");
+  const Files files(
+      "axes.strategy = { given = {}, open = { partitions = {} } }\n",
+      "title = \"x\"\nmachine = \"ring\"\nmodel = \"tiny\"\n[workload]\nphase = \"training\"\nsequence = 32\n"
+      "global_batch = 8\n[strategy]\nname = \"primepar\"\npartitions.qkv = \"{B, B}\"\n");
+  const auto loaded = load(files);
+  CHECK(value_in(*loaded, 0, "strategy.partitions.qkv") == "\"{B, B}\"");
+  CHECK(value_in(*loaded, 1, "strategy.partitions.qkv").empty());
+  CHECK(value_in(*loaded, 1, "strategy.name") == "\"primepar\"");
 }
 
 TEST_CASE("sweep: a point is the experiment that its text is") {

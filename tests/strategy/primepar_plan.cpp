@@ -319,6 +319,40 @@ TEST_CASE("primepar: the slides' MLP sums 604.0 MB a device in the baseline, 201
   CHECK(primepar.activations == 100'663'296 + 2 * 201'326'592);
 }
 
+TEST_CASE("primepar: tensor cuts as Megatron does what has no partition of its own") {
+  // Eight devices, two of them for tensor parallelism: the upper two bits cut the batch.
+  const auto description = [](const std::string& text) {
+    TestJob one = job();
+    const Plan plan = one.plan("name = \"primepar\"\n" + text, primepar::kind());
+    REQUIRE(one.diagnostics.errors() == std::vector<std::string>{});
+    return plan.description;
+  };
+  std::string given = "[partitions]\n";
+  for (const char* name : {"qkv", "fc1"}) given += std::string(name) + " = \"{B, B, K}\"\n";
+  for (const char* name : {"projection", "fc2"}) given += std::string(name) + " = \"{B, B, N}\"\n";
+  for (const char* name : {"scores", "softmax", "context"}) given += std::string(name) + " = \"{B, B, H}\"\n";
+  for (const char* name : {"attention_norm", "attention_residual", "mlp_norm", "mlp_residual"})
+    given += std::string(name) + " = \"{B, B, R}\"\n";
+  given += "activation = \"{B, B, F}\"\n";
+  CHECK(description("tensor = 2\n") == description(given));
+  // All devices, none of them, and stages of two devices.
+  const auto partition_of = [&](const std::string& text, const std::string& name) {
+    const auto all = description(text);
+    return std::ranges::find(all, name, &std::pair<std::string, std::string>::first)->second;
+  };
+  CHECK(partition_of("tensor = 8\n", "fc2") == "{N, N, N}");
+  CHECK(partition_of("tensor = 1\n", "fc2") == "{B, B, B}");
+  CHECK(partition_of("tensor = 8\n[partitions]\nfc2 = \"{N, P(2x2)}\"\n", "fc2") == "{N, P(2x2)}");
+  CHECK(problem("name = \"primepar\"\ntensor = 3\n") ==
+        "strategy.toml:2:10: tensor = 3, allowed: powers of two up to the 8 devices of a stage");
+  CHECK(problem("name = \"primepar\"\ntensor = 16\n") ==
+        "strategy.toml:2:10: tensor = 16, allowed: powers of two up to the 8 devices of a stage");
+  // Eight sequences over eight devices, but in two micro-batches of four.
+  CHECK(problem("name = \"primepar\"\ntensor = 1\nmicro_batches = 2\n") ==
+        "strategy.toml:2:10: operator attention_norm: partition \"{B, B, B}\": dimension B (4 elements) would be cut "
+        "into 8 slices");
+}
+
 TEST_CASE("primepar: bad tables") {
   const std::string good = mlp("{K,P(2x2)}", "{F,M,F}", "{N,P(2x2)}");
   CHECK(problem(good).empty());

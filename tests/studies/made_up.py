@@ -1,22 +1,30 @@
 """A simulator that simulates nothing: other settings, other results, the same settings the same."""
 
+import functools
+import os
+import pathlib
+import re
+import subprocess
+import tomllib
 import zlib
 
 from tessera_analysis.t3_figures import TRAFFIC
+
+SWEEPS = pathlib.Path(__file__).resolve().parents[2] / "inputs" / "sweeps"
 
 
 class Simulator:
     def __init__(self):
         self.jobs = []  # settings of what was asked for
 
-    def summary(self, experiment, settings=(), ranks=1):
+    def summary(self, experiment, settings=()):
         self.jobs.append(dict(settings))
-        configuration = dict(settings).get("strategy.configuration")
+        configuration = dict(settings).get("strategy.configuration", dict(settings).get("strategy"))
 
         def size(name):
             return 1 + zlib.crc32(repr((name, experiment, settings)).encode()) % 1000 / 1000
 
-        kernels = [{"stream": min(i, 1) if configuration == "cu-split" else 0, "begin_ps": 0,
+        kernels = [{"stream": min(i, 1) if configuration in ("ideal", "72-8", "64-16") else 0, "begin_ps": 0,
                     "computed_ps": int(1e9 * size(i)), "end_ps": int(1e9 * size(i))} for i in range(3)]
         if "primepar" in experiment:
             return primepar(size, dict(settings))
@@ -25,11 +33,23 @@ class Simulator:
                 "traffic": {name: 1e8 * size(name) for name in TRAFFIC},
                 "traffic_over_time": [(0, "gemm_read", 5000), (int(5e6), "reduce_scatter_read", 5000)]}
 
-    def attempt(self, experiment, settings=(), ranks=1):
-        return self.summary(experiment, settings, ranks)
-
-    def many(self, jobs):
+    def attempts(self, jobs):
         return [self.summary(*job) for job in jobs]
+
+    many = attempts
+
+    def sweep(self, name, settings=()):
+        return [(at, self.summary(name, (*settings, *at.items()))) for at in points_of(name)]
+
+
+@functools.cache
+def points_of(name):
+    """The points that the program lists; of axes that move together the first one."""
+    path = SWEEPS / f"{name}.toml"
+    keys = {key.rsplit(".", 1)[-1]: key for key in tomllib.loads(path.read_text())["sweep"]["axes"]}
+    listed = subprocess.run([os.environ["TESSERA"], "sweep", "--list", str(path)], capture_output=True, text=True, check=True).stdout
+    names = re.findall(r"(?m)^ +\d+ +\S+(?: [kMGT])?  (\S+=.*)$", listed)
+    return [{keys[key]: int(value) if value.isdigit() else value for key, value in re.findall(r"(\S+?)=(.*?)(?= \S+=|$)", one)} for one in names]
 
 
 def primepar(size, settings):

@@ -10,7 +10,7 @@ import _parts
 import made_up
 import primepar
 from _primepar import PARTS, bench, mlp, optimum, prediction, three_d
-from _primepar.bench import BIT_COUNTS, Bench, Cell, all_degrees, in_range, inside_nodes, nearest, partitions
+from _primepar.bench import BIT_COUNTS, Bench, Cell, all_degrees, in_range, cut_by, inside_nodes, layers_in, nearest
 from tessera_analysis.plot import save
 from tessera_analysis.primepar_figures import brief, lane_of, places, slices_of, square_slices, steps_of
 
@@ -97,8 +97,7 @@ class Cells(unittest.TestCase):
         self.assertEqual(inside_nodes(Cell("opt-175b", 32)), (3, 2))
         self.assertEqual(inside_nodes(Cell("opt-175b", 4)), (0, 2))
         self.assertEqual(inside_nodes(Cell("opt-175b", 32, batch=2)), (1, 4))  # two sequences: two replicas
-        self.assertIn(("strategy.partitions.fc2", "{B,B,B,N,N}"), partitions(3, 2))
-        self.assertIn(("strategy.partitions.mlp_norm", "{B,B,B,R,R}"), partitions(3, 2))
+        self.assertEqual(cut_by(inside_nodes(Cell("opt-175b", 32))), (("strategy.tensor", 4),))
 
     def test_baseline_b_is_every_degree_that_sequences_and_heads_allow(self):
         self.assertEqual(all_degrees(Cell("opt-175b", 32)), [(0, 5), (1, 4), (2, 3), (3, 2)])  # 8 sequences; 96 heads are 32 x 3
@@ -106,9 +105,27 @@ class Cells(unittest.TestCase):
         self.assertEqual(all_degrees(Cell("opt-6.7b", 4, batch=1)), [(0, 2)])
 
     def test_layers_are_as_many_as_fit(self):
-        bench = Bench(made_up.Simulator())  # a layer takes 1 GB of 32
-        self.assertEqual(bench.layers_that_fit(Cell("opt-175b", 8), ()), 32)
-        self.assertEqual(bench.layers_that_fit(Cell("bloom-7b1", 8), ()), 30)  # it has no more
+        # A layer takes 1 GB of 32; BLOOM-7B1 has no more than 30, and 8 heads cannot be cut over 16 GPUs.
+        cells = {Cell("opt-175b", 8): 32, Cell("bloom-7b1", 8): 30, Cell("llama2-70b", 16, batch=1): 0}
+        self.assertEqual(Bench(made_up.Simulator()).layers_that_fit(cells), cells)
+        self.assertEqual(layers_in(Cell("opt-175b", 8), *[{"peak_memory": peak, "memory_capacity": 10} for peak in (4, 6)]), 4)
+
+    def test_cells_are_compared_in_two_sweeps(self):
+        class Counting(made_up.Simulator):
+            sweeps = 0
+
+            def attempts(self, jobs):
+                self.sweeps += 1
+                return super().attempts(jobs) if self.sweeps < 3 else [{}] * len(jobs)
+
+            many = attempts
+
+        simulator = Counting()
+        one, none = Bench(simulator).compare_all([Cell("opt-175b", 32), Cell("llama2-70b", 16, batch=1)])
+        self.assertEqual((one.layers, none.layers, none.primepar), (32, 0, None))
+        asked = [job for job in simulator.jobs if job["model.layers"] == 32]
+        self.assertEqual([job.get("strategy.tensor") for job in asked[:7]], [4, None, None, 32, 16, 8, 4])
+        self.assertEqual([job.get("strategy.temporal") for job in asked[:3]], [None, "false", None])
 
     def test_ranges_hold_what_rounds_into_them(self):
         self.assertEqual(in_range([1.104, 1.106, 1.68, 1.69, 1.0]), {"cells": 5, "in_range": 2, "below": 2, "above": 1})
@@ -117,20 +134,25 @@ class Cells(unittest.TestCase):
 
 class Ways(unittest.TestCase):
     def test_a_pipeline_has_every_degree_that_sequences_and_heads_allow(self):
-        ways = {stages: three_d.given_ways(Cell("llama2-70b", 32, batch=32), stages) for stages in three_d.STAGES}
-        self.assertIn(three_d.Way(8, 32, (0, 2)), ways[8])
-        self.assertIn(three_d.Way(1, 1, (5, 0)), ways[1])
-        self.assertNotIn(three_d.Way(8, 32, (1, 1)), ways[8])  # a micro-batch of one sequence
-        self.assertNotIn(three_d.Way(1, 4, (0, 5)), ways[1])  # eight heads
+        ways = three_d.given_ways(made_up.Simulator())
+        self.assertEqual(sorted({stages for _, stages in ways}), [1, 2, 4, 8])
+        self.assertIn(three_d.Way(8, 16, 4), ways["llama2-70b", 8])
+        self.assertIn(three_d.Way(1, 1, 2), ways["llama2-70b", 1])
+        self.assertNotIn(three_d.Way(1, 1, 1), ways["llama2-70b", 1])  # 16 sequences
+        self.assertNotIn(three_d.Way(8, 16, 2), ways["llama2-70b", 8])  # a micro-batch of one sequence
+        self.assertNotIn(three_d.Way(1, 4, 32), ways["llama2-70b", 1])  # eight heads of keys and values
+        self.assertIn(three_d.Way(1, 4, 32), ways["opt-175b", 1])  # 96 heads
+        self.assertEqual(sum(map(len, ways.values())), 78)
 
     def test_a_row_has_the_fastest_of_each_side_and_searches_what_the_given_ones_are_best_with(self):
         simulator = made_up.Simulator()
-        one = three_d.compare(Bench(simulator), Cell("opt-175b", 32, batch=32), 4)
+        one = next(one for one in three_d.compare(simulator) if (one.model, one.stages) == ("opt-175b", 4))
+        own = [job for job in simulator.jobs if (job["model.include"], job["strategy.pipeline"]) == ("opt-175b", 4)]
         self.assertLessEqual(one.b[1]["iteration_time_ps"], one.a[1]["iteration_time_ps"])
-        self.assertEqual(one.a[0].degree[1], 2)  # four-way, in the node
-        searched = {job["strategy.micro_batches"] for job in simulator.jobs if "strategy.temporal" in job}
+        self.assertEqual(one.a[0].tensor, 4)  # in the node
+        searched = {job["strategy.micro_batches"] for job in own if "strategy.temporal" in job}
         self.assertEqual(searched, {one.b[0].micro_batches, max(4, one.b[0].micro_batches // 2)})
-        self.assertEqual({job["model.layers"] for job in simulator.jobs}, {three_d.LAYERS})
+        self.assertEqual({job["model.layers"] for job in own if "strategy.temporal" in job}, {three_d.LAYERS})
 
 
 class Draws(unittest.TestCase):

@@ -4,18 +4,17 @@ import csv
 import io
 import math
 
-from _parts import Outcome
+from _parts import Outcome, seconds
 from _runs import deviation, max_abs, mean_abs, table
 
 from .rows import settings
 
-RANKS_FROM = 512  # devices from which a run takes two ranks
 TIE = 0.01  # cuts whose measured times are nearer to each other than that have no order
 
 
 def compare(simulator, rows):
     """Simulated seconds of each row."""
-    return [simulator.seconds(row.file, settings(row), 2 if row.number("gpus") >= RANKS_FROM else 1) for row in rows]
+    return [seconds(result) for result in simulator.many([(row.file, settings(row)) for row in rows])]
 
 
 def kept(measured, simulated):

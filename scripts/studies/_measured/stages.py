@@ -13,22 +13,24 @@ PROFILED = (("zerobubble-t4", "GPT 1.5B", "1024", 3, 18.52, 27.42), ("zerobubble
 HEADER = ("source", "model", "sequence", "layers", "forward ms", "simulated", "deviation %", "backward ms", "simulated", "deviation %")
 
 
-def passes(simulator, row, layers):
-    """Milliseconds of both: a device with twice the layers less one with them."""
+def row_of(source, model, sequence):
+    return next(row for row in read() if (row.source, row["model"], row["seq"]) == (source, model, sequence))
+
+
+def jobs(row, layers):
+    """A device with twice the layers, and one with them."""
     alone = {"strategy.pipeline": 1, "strategy.interleave": 1, "strategy.data": 8, "workload.global_batch": 8 * row.number("mbs"), "machine.topology.nodes": 1,
              "simulation.allow_oversubscription": "true"}
-    both = []
-    for count in (2 * layers, layers):
-        job = {**dict(settings(row)), **alone, "model.layers": count, "strategy.stage_layers": str([count])}
-        both.append(simulator.summary(row.file, tuple(job.items())))
-    return [(both[0][name] - both[1][name]) * 1e-9 for name in ("mean_forward_ps", "mean_backward_ps")]
+    return [(row.file, tuple({**dict(settings(row)), **alone, "model.layers": count, "strategy.stage_layers": str([count])}.items()))
+            for count in (2 * layers, layers)]
 
 
 def study(simulator):
     lines = []
+    found = iter(simulator.many([job for *names, layers, _, _ in PROFILED for job in jobs(row_of(*names), layers)]))
     for source, model, sequence, layers, forward, backward in PROFILED:
-        row = next(row for row in read() if row.source == source and row["model"] == model and row["seq"] == sequence)
-        ours = passes(simulator, row, layers)
+        double, once = next(found), next(found)
+        ours = [(double[name] - once[name]) * 1e-9 for name in ("mean_forward_ps", "mean_backward_ps")]
         lines.append((source, model, sequence, layers, f"{forward:.1f}", f"{ours[0]:.1f}", f"{deviation(ours[0], forward):+.1f}",
                       f"{backward:.1f}", f"{ours[1]:.1f}", f"{deviation(ours[1], backward):+.1f}"))
     return Outcome(tables={"stages": table(HEADER, lines)})

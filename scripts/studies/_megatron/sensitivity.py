@@ -1,9 +1,9 @@
 """What iterations depend on: constants halved and doubled, and other choices than ours."""
 
-from _parts import Outcome
+from _parts import Outcome, seconds
 from _runs import deviation, table
 
-from .iterations import ROWS, measured, seconds
+from .iterations import ROWS, job, measured
 
 SMALL = [row for row in ROWS if row[0] in ("22b", "175b")]
 HEADER = [f"{model.upper()} {way} %" for model, way in SMALL]
@@ -32,20 +32,23 @@ CHOICES = {
 }
 
 
+def times(simulator, choices):
+    """Seconds of the small rows with each of these settings."""
+    found = iter(simulator.many([job(row, settings) for settings in choices for row in SMALL]))
+    return [[seconds(next(found)) for _ in SMALL] for _ in choices]
+
+
 def constants(simulator):
     """Changes of the iteration when a constant is halved or doubled."""
-    base = [seconds(simulator, row) for row in SMALL]
-    lines = []
-    for label, (key, value, others) in CONSTANTS.items():
-        for word, other in zip(("half", "double"), others):
-            times = [seconds(simulator, row, ((key, other),)) for row in SMALL]
-            lines.append((f"{label} = {value}", word, *[f"{deviation(ours, before):+.2f}" for ours, before in zip(times, base)]))
+    changed = {(f"{label} = {value}", word): ((key, other),) for label, (key, value, others) in CONSTANTS.items()
+               for word, other in zip(("half", "double"), others)}
+    base, *found = times(simulator, ((), *changed.values()))
+    lines = [(*names, *[f"{deviation(ours, before):+.2f}" for ours, before in zip(own, base)]) for names, own in zip(changed, found)]
     return Outcome(tables={"sensitivity": table(("constant", "", *HEADER), lines)})
 
 
 def variants(simulator):
     """Deviations from what was measured."""
-    lines = []
-    for name, settings in CHOICES.items():
-        lines.append((name, *[f"{deviation(seconds(simulator, row, settings), measured(row)):+.2f}" for row in SMALL]))
+    lines = [(name, *[f"{deviation(ours, measured(row)):+.2f}" for ours, row in zip(own, SMALL)])
+             for name, own in zip(CHOICES, times(simulator, CHOICES.values()))]
     return Outcome(tables={"variants": table(("choice", *HEADER), lines)})

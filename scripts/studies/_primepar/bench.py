@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 
 from _parts import seconds
-from _runs import in_pairs
 
 from . import paper
 
@@ -40,11 +39,9 @@ def changed(cells, **values):
     return [replace(cell, **values) for cell in cells]
 
 
-def partitions(replicas, tensor):
+def cut_by(degree):
     """Of all operators: so many bits of data parallelism, then so many of tensor parallelism."""
-    cut = {"qkv": "K", "fc1": "K", "projection": "N", "fc2": "N", "scores": "H", "softmax": "H", "context": "H", "activation": "F",
-           "attention_norm": "R", "mlp_norm": "R", "attention_residual": "R", "mlp_residual": "R"}
-    return tuple((f"strategy.partitions.{name}", "{" + ",".join("B" * replicas + each * tensor) + "}") for name, each in cut.items())
+    return (("strategy.tensor", 2 ** degree[1]),)
 
 
 def log2(value):
@@ -90,35 +87,47 @@ class Bench:
     def __init__(self, simulator):
         self.simulator, self.known = simulator, {}
 
-    def run(self, cell, layers, settings=()):
-        return self.simulator.attempt(FILE, (*cell.settings(layers), *settings))
-
-    def layers_that_fit(self, cell, given):
-        """As many layers as fit with these partitions, up to the model's own: each takes as much as the other."""
-        roomy = (("simulation.allow_oversubscription", "true"), *given)
-        one, two = (self.run(cell, layers, roomy)["peak_memory"] for layers in (1, 2))
-        capacity = self.run(cell, 1, roomy)["memory_capacity"]
-        return max(0, min(MODELS[cell.model][1], 1 + (capacity - one) // (two - one)))
-
-    def compare(self, cell):
-        if cell not in self.known:
-            self.known[cell] = self._compare(cell)
-        return self.known[cell]
+    def layers_that_fit(self, cells):
+        """By cell, as many layers as fit with the cuts of baseline (a), up to the model's own: each takes as much as the other. None where
+        it would cut heads."""
+        cut = [cell for cell in cells if inside_nodes(cell)[1] <= most_tensor_bits(cell)]
+        roomy = ("simulation.allow_oversubscription", "true")
+        results = iter(self.simulator.many([job(cell, layers, (roomy, *cut_by(inside_nodes(cell)))) for cell in cut for layers in (1, 2)]))
+        return {cell: 0 for cell in cells} | {cell: layers_in(cell, next(results), next(results)) for cell in cut}
 
     def compare_all(self, cells):
-        return in_pairs(self.compare, cells)
+        """In two sweeps: how many layers fit, and with these all that is compared."""
+        fresh = [cell for cell in dict.fromkeys(cells) if cell not in self.known]
+        layers = self.layers_that_fit(fresh)
+        jobs = {cell: compared_jobs(cell, layers[cell]) for cell in fresh}
+        self.simulator.attempts([one for of_cell in jobs.values() for one in of_cell.values()])
+        for cell, of_cell in jobs.items():
+            self.known[cell] = compared(cell, layers[cell], dict(zip(of_cell, self.simulator.attempts(of_cell.values()))))
+        return [self.known[cell] for cell in cells]
 
-    def _compare(self, cell):
-        replicas, tensor = inside_nodes(cell)
-        of_a = partitions(replicas, tensor)
-        layers = self.layers_that_fit(cell, of_a) if tensor <= most_tensor_bits(cell) else 0
-        if layers == 0:
-            return Compared(cell, 0, None, None, None, None, None)
-        tried = {degree: self.run(cell, layers, partitions(*degree)) for degree in all_degrees(cell)}
-        fit = {degree: result for degree, result in tried.items() if result}
-        degree = min(fit, key=lambda each: seconds(fit[each]), default=None)
-        return Compared(cell, layers, self.run(cell, layers, of_a), fit.get(degree), degree, self.run(cell, layers, (("strategy.temporal", "false"),)),
-                        self.run(cell, layers))
+
+def job(cell, layers, settings=()):
+    return FILE, (*cell.settings(layers), *settings)
+
+
+def layers_in(cell, one, two):
+    """From the results of one and of two layers."""
+    each = two["peak_memory"] - one["peak_memory"]
+    return max(0, min(MODELS[cell.model][1], 1 + (one["memory_capacity"] - one["peak_memory"]) // each))
+
+
+def compared_jobs(cell, layers):
+    """By what is compared: "a", "c", "primepar", and the degrees of (b)."""
+    if layers == 0:
+        return {}
+    ways = {"a": cut_by(inside_nodes(cell)), "c": (("strategy.temporal", "false"),), "primepar": ()}
+    return {name: job(cell, layers, settings) for name, settings in (ways | {degree: cut_by(degree) for degree in all_degrees(cell)}).items()}
+
+
+def compared(cell, layers, results):
+    fit = {degree: results[degree] for degree in all_degrees(cell) if results.get(degree)}
+    degree = min(fit, key=lambda each: seconds(fit[each]), default=None)
+    return Compared(cell, layers, results.get("a"), fit.get(degree), degree, results.get("c"), results.get("primepar"))
 
 
 def predicted(result):

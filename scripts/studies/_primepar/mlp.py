@@ -23,6 +23,10 @@ EFFICIENCIES = (0.5, 0.6, 0.69, 0.8, 1.0)  # of the matrix units; 0.69: the mach
 FREE = (("machine.device.peak.fp16", "1000000 TFLOP/s"), ("machine.device.memory_bandwidth", "10000 TB/s"), ("cost.model", "roofline"), ("cost.matrix_ramp", "1 ns"), ("cost.launch_overhead", "1 ns"))
 
 
+def job(name, *more):
+    return FILE, (*settings(name), *more)
+
+
 def settings(name):
     if PLANS[name]:
         given = tuple((f"strategy.partitions.{operator}", text) for operator, text in zip(OPERATORS, PLANS[name]))
@@ -32,12 +36,12 @@ def settings(name):
 
 
 def study(bench):
-    def run(name, *more):
-        return bench.simulator.summary(FILE, (*settings(name), *more))
-
-    found = {name: run(name) for name in PLANS}
+    jobs = {name: job(name) for name in PLANS}
+    by_efficiency = {(value, name): job(name, ("cost.matrix_efficiency", value)) for value in EFFICIENCIES for name in (BASE, OURS)}
+    jobs |= {**by_efficiency, FREE: job(OURS, *FREE)}
+    found = dict(zip(jobs, bench.simulator.many(jobs.values())))
     speedup, ratio = seconds(found[BASE]) / seconds(found[OURS]), collectives(found[OURS]) / collectives(found[BASE])
-    efficiencies = [(value, *[run(name, ("cost.matrix_efficiency", value)) for name in (BASE, OURS)]) for value in EFFICIENCIES]
+    efficiencies = [(value, found[value, BASE], found[value, OURS]) for value in EFFICIENCIES]
     return Outcome(
         tables={"primepar-mlp": table(("", "predicted ms", "simulated ms", "speedup of PrimePar", "computing", "tensor", "data", "waiting", "redistribution"), [row(name, found[name], found[OURS]) for name in PLANS]),
                 "primepar-mlp-volumes": volumes(found[BASE], found[OURS]),
@@ -46,7 +50,7 @@ def study(bench):
                 "primepar-mlp-efficiency": table(("matrix_efficiency", "(a) ms", "PrimePar ms", "speedup", "collectives"),
                                                  [(value, milliseconds(seconds(a)), milliseconds(seconds(ours)), two(seconds(a) / seconds(ours)), two(collectives(ours) / collectives(a)))
                                                   for value, a, ours in efficiencies])},
-        pictures={"mlp-timelines": (primepar_figures.timelines, ({"baseline": found[BASE]["intervals"], "PrimePar": found[OURS]["intervals"]}, {"PrimePar": transfers(found[OURS], run(OURS, *FREE))}))},
+        pictures={"mlp-timelines": (primepar_figures.timelines, ({"baseline": found[BASE]["intervals"], "PrimePar": found[OURS]["intervals"]}, {"PrimePar": transfers(found[OURS], found[FREE])}))},
         summary=in_range([ratio], paper.COLLECTIVES) | {
             "mlp_speedup": three(speedup), "mlp_collectives": three(ratio), "mlp_bytes_baseline": entering(found[BASE], 2), "mlp_bytes_primepar": entering(found[OURS], 2)},
         goals=[(paper.MLP_SPEEDUP, speedup), (paper.MLP_COLLECTIVES, ratio)])

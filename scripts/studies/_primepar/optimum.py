@@ -2,9 +2,9 @@
 simulate."""
 
 from _parts import Outcome, seconds, two
-from _runs import in_pairs, table
+from _runs import table
 
-from .bench import MODELS, Cell, best_predicted, correlation
+from .bench import MODELS, Cell, best_predicted, correlation, job
 
 LAYERS, CANDIDATES = 2, 16
 NEAR = 1.05  # times what is predicted of the best
@@ -13,7 +13,7 @@ CELLS = [Cell(model, gpus, algorithm=algorithm, overlap=overlap) for model in ("
 
 
 def study(bench):
-    found = in_pairs(lambda cell: bench.run(cell, LAYERS, (("strategy.simulated", CANDIDATES),)), CELLS)
+    found = bench.simulator.many([job(cell, LAYERS, (("strategy.simulated", CANDIDATES),)) for cell in CELLS])
     gains = [gain(one) for one in found]
     deviations = [each for one in found for each in all_deviations(near(one))]
     keys = {"optimum_plans": len(deviations), "optimum_least_pct": f"{min(deviations):.2f}", "optimum_greatest_pct": f"{max(deviations):.2f}",

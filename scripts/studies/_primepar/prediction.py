@@ -3,10 +3,10 @@
 import random
 
 from _parts import Outcome, seconds, three
-from _runs import in_pairs, table
+from _runs import table
 from tessera_analysis import primepar_figures
 
-from .bench import BIT_COUNTS, Cell, correlation, predicted
+from .bench import BIT_COUNTS, Cell, correlation, job, predicted
 
 PLANS = 200
 SHARES = {8: 80, 16: 120}  # by GPUs
@@ -16,26 +16,26 @@ DIMENSIONS = {"attention_norm": STREAM, "qkv": LINEAR, "scores": ATTENTION, "sof
 
 
 def study(bench):
-    jobs = [(gpus, number) for gpus, count in SHARES.items() for number in range(count)]
-    found = in_pairs(lambda job: result(bench, *job), jobs)
+    drawn = [(gpus, number) for gpus, count in SHARES.items() for number in range(count)]
+    found = bench.simulator.many([job_of(*one) for one in drawn])
     pairs = [(predicted(one), seconds(one)) for one in found]
     deviations = [100 * (simulated / expected - 1) for expected, simulated in pairs]
     within = sum(abs(deviation) <= 5 for deviation in deviations)
     keys = {"plans": len(pairs), "correlation": f"{correlation(pairs):.4f}", "within_5_pct": within, "least_pct": f"{min(deviations):.2f}", "greatest_pct": f"{max(deviations):.2f}"}
-    rows = [(gpus, *of(gpus, jobs, pairs)) for gpus in SHARES]
+    rows = [(gpus, *of(gpus, drawn, pairs)) for gpus in SHARES]
     return Outcome(tables={"primepar-prediction": table(("GPUs", "plans", "correlation", "within 5 %", "least", "greatest"), rows)},
                    pictures={"prediction": (primepar_figures.prediction, (pairs,))}, summary=keys)
 
 
-def of(gpus, jobs, pairs):
-    own = [pair for (each, _), pair in zip(jobs, pairs) if each == gpus]
+def of(gpus, drawn, pairs):
+    own = [pair for (each, _), pair in zip(drawn, pairs) if each == gpus]
     deviations = [100 * (simulated / expected - 1) for expected, simulated in own]
     return (len(own), three(correlation(own)), sum(abs(one) <= 5 for one in deviations), f"{min(deviations):+.1f} %", f"{max(deviations):+.1f} %")
 
 
-def result(bench, gpus, number):
+def job_of(gpus, number):
     given = tuple((f"strategy.partitions.{name}", text) for name, text in draw(gpus, number).items())
-    return bench.simulator.summary("primepar/layer.toml", (*Cell("opt-6.7b", gpus).settings(2), ("simulation.allow_oversubscription", "true"), *given))
+    return job(Cell("opt-6.7b", gpus), 2, (("simulation.allow_oversubscription", "true"), *given))
 
 
 def draw(gpus, number):

@@ -5,15 +5,13 @@ memory either, so that what little may not fit is seen: plans that take more tha
 from dataclasses import dataclass
 
 from _parts import Outcome, seconds, two
-from _runs import in_pairs, table
+from _runs import table
 
 from . import paper
-from .bench import GPUS_PER_NODE, MODELS, Cell, log2, most_tensor_bits, partitions
+from .bench import GPUS_PER_NODE, MODELS, Cell, job
 
-GPUS, BATCH = 32, 16
-STAGES = (1, 2, 4, 8)
-LAYERS = max(STAGES)  # one a stage in the longest pipeline, the same work in all
-IN_FLIGHT = (1, 2, 4)  # micro-batches, as multiples of the stages
+GIVEN = "primepar/3d"  # inputs/sweeps: the ways of (a) and (b), and what holds for the searches, too
+GPUS, BATCH, LAYERS = 32, 16, 8
 CANDIDATES = 4  # plans of a search that are simulated
 ROOMY = (("machine.device.memory_capacity", "64 GB"),)
 CAPACITY = 32 * 10**9
@@ -24,16 +22,17 @@ SHORT = 8  # GPUs a stage: seconds; on 32 a minute
 class Way:
     stages: int
     micro_batches: int
-    degree: tuple = ()  # bits of replicas and tensor parallelism; empty: searched
+    tensor: int = 0  # 0: searched
     temporal: bool = True
 
-    def settings(self):
-        how = partitions(*self.degree) if self.degree else (("strategy.temporal", str(self.temporal).lower()), ("strategy.simulated", CANDIDATES))
-        return (("strategy.pipeline", self.stages), ("strategy.micro_batches", self.micro_batches), *how)
+    def searched(self, model):
+        """The job."""
+        return job(Cell(model, GPUS, BATCH), LAYERS, (*ROOMY, ("strategy.pipeline", self.stages), ("strategy.micro_batches", self.micro_batches),
+                                                      ("strategy.temporal", str(self.temporal).lower()), ("strategy.simulated", CANDIDATES)))
 
     def text(self):
         """Replicas, tensor parallelism, micro-batches."""
-        degree = f"DP {2 ** self.degree[0]}, TP {2 ** self.degree[1]}, " if self.degree else ""
+        degree = f"DP {GPUS // (self.stages * self.tensor)}, TP {self.tensor}, " if self.tensor else ""
         return f"{degree}{self.micro_batches}"
 
 
@@ -61,7 +60,7 @@ class Compared:
 
 
 def study(bench):
-    found = [compare(bench, Cell(model, GPUS, BATCH), stages) for model in paper.THREE_D for stages in STAGES]
+    found = compare(bench.simulator)
     of_model = {model: [one for one in found if one.model == model] for model in paper.THREE_D}
     best = {model: [min((getattr(one, side) for one in of_model[model]), key=lambda pair: seconds(pair[1])) for side in ("b", "primepar")] for model in of_model}
     speedups = {model: seconds(base[1]) / seconds(ours[1]) for model, (base, ours) in best.items()}
@@ -72,28 +71,37 @@ def study(bench):
                    goals=[(paper.THREE_D[model], speedup) for model, speedup in speedups.items()])
 
 
-def compare(bench, cell, stages):
-    ways = given_ways(cell, stages)
-    results = dict(zip(ways, in_pairs(lambda way: bench.run(cell, LAYERS, (*ROOMY, *way.settings())), ways)))
-    in_node = [way for way in ways if way.degree[1] == log2(GPUS_PER_NODE)]
-    a, b = fastest(results, in_node), fastest(results, ways)
-    # The micro-batches that (b) is best with; in short searches half as many too: larger ones are what P gains by.
-    counts = {b[0].micro_batches} | ({max(stages, b[0].micro_batches // 2)} if GPUS // stages <= SHORT else set())
-    searches = [Way(stages, count, temporal=temporal) for temporal in (False, True) for count in sorted(counts)]
-    results |= dict(zip(searches, in_pairs(lambda way: bench.run(cell, LAYERS, (*ROOMY, *way.settings())), searches)))
-    c, ours = (fastest(results, [way for way in searches if way.temporal == temporal]) for temporal in (False, True))
-    return Compared(cell.model, stages, a, b, c, ours)
+def compare(simulator):
+    """By model and number of stages: first the ways that are given, then the searches that the best of them call for."""
+    given = given_ways(simulator)
+    jobs = {(model, way): way.searched(model) for (model, _), ways in given.items() for way in searches(fastest(ways)[0])}
+    results = dict(zip(jobs, simulator.attempts(jobs.values())))
+    return [compared(model, stages, ways, {way: results[model, way] for way in searches(fastest(ways)[0])}) for (model, stages), ways in given.items()]
 
 
-def given_ways(cell, stages):
-    """No more replicas than a micro-batch has sequences, no heads cut."""
-    bits = log2(GPUS // stages)
-    return [Way(stages, stages * times, (replicas, bits - replicas)) for times in IN_FLIGHT for replicas in range(bits + 1)
-            if replicas <= log2(cell.batch // (stages * times)) and bits - replicas <= most_tensor_bits(cell)]
+def given_ways(simulator):
+    """Results by way, by model and number of stages."""
+    found = {}
+    for at, result in simulator.sweep(GIVEN):
+        way = Way(at["strategy.pipeline"], at["strategy.micro_batches"], at["strategy.tensor"])
+        found.setdefault((at["model.include"], way.stages), {})[way] = result
+    return found
 
 
-def fastest(results, ways):
-    return min(((way, results[way]) for way in ways if results[way]), key=lambda pair: seconds(pair[1]), default=None)
+def searches(b):
+    """With the micro-batches that (b) is best with; in short searches half as many too: larger ones are what P gains by."""
+    counts = {b.micro_batches} | ({max(b.stages, b.micro_batches // 2)} if GPUS // b.stages <= SHORT else set())
+    return [Way(b.stages, count, temporal=temporal) for temporal in (False, True) for count in sorted(counts)]
+
+
+def compared(model, stages, given, searched):
+    a = fastest({way: result for way, result in given.items() if way.tensor == GPUS_PER_NODE})
+    c, ours = (fastest({way: result for way, result in searched.items() if way.temporal == temporal}) for temporal in (False, True))
+    return Compared(model, stages, a, fastest(given), c, ours)
+
+
+def fastest(results):
+    return min(((way, result) for way, result in results.items() if result), key=lambda pair: seconds(pair[1]), default=None)
 
 
 def milliseconds(pair):

@@ -14,6 +14,7 @@ CELLS = [Cell(model, gpus) for model in VARIED for gpus in GPUS]
 
 def algorithms(bench):
     rows, totals, keys = [], [], {}
+    bench.compare_all([cell for algorithm, overlap in ALGORITHMS for cell in changed(CELLS, algorithm=algorithm, overlap=overlap)])  # at once
     for (algorithm, overlap), title in ALGORITHMS.items():
         found = bench.compare_all(changed(CELLS, algorithm=algorithm, overlap=overlap))
         rows += cell_rows(title, found)
@@ -24,6 +25,7 @@ def algorithms(bench):
 
 def batches(bench):
     rows, totals, keys = [], [], {}
+    bench.compare_all([cell for batch in BATCHES for cell in changed(CELLS, batch=batch)])  # at once
     for batch in BATCHES:
         found = bench.compare_all(changed(CELLS, batch=batch))
         rows += cell_rows(batch, found)

@@ -24,19 +24,32 @@ class Bench:
     def __init__(self, simulator, fitted=()):
         self.simulator, self.fitted = simulator, fitted
 
-    def result(self, settings):
-        return self.simulator.summary(FILE, settings)
+    def jobs(self, cases, configurations, settings=(), layer=layer_of_model):
+        """By (case, configuration); `layer` gives the settings of a case."""
+        return {(case, configuration): (FILE, (*layer(case), ("strategy.configuration", configuration), *self.fitted, *settings))
+                for case in cases for configuration in configurations}
 
     def runs(self, cases, configurations, settings=(), layer=layer_of_model):
-        """Results by (case, configuration); `layer` gives the settings of a case."""
-        keys = [(case, configuration) for case in cases for configuration in configurations]
-        jobs = [(FILE, (*layer(case), ("strategy.configuration", configuration), *self.fitted, *settings))
-                for case, configuration in keys]
-        return dict(zip(keys, self.simulator.many(jobs)))
+        """Results of those jobs, by the same."""
+        return self.runs_of([self.jobs(cases, configurations, settings, layer)])[0]
 
-    def speedups(self, cases, configuration, settings=()):
-        runs = self.runs(cases, ("sequential", configuration), settings)
-        return [speedup(runs, case, configuration) for case in cases]
+    def runs_of(self, many):
+        """The same of several at once."""
+        self.simulator.many([job for jobs in many for job in jobs.values()])
+        return [dict(zip(jobs, self.simulator.many(jobs.values()))) for jobs in many]
+
+    def sublayers(self, settings=()):
+        """Results of inputs/sweeps/t3/sublayers.toml: SMALL in all configurations of figure 16."""
+        points = self.sweep("sublayers", settings)
+        return {((at["model"], at["strategy.sublayer"], at["machine.topology.devices"]), at["strategy.configuration"]): result for at, result in points}
+
+    def sweep(self, name, settings=()):
+        """Points of one of inputs/sweeps/t3."""
+        return self.simulator.sweep(f"t3/{name}", (*self.fitted, *settings))
+
+
+def speedups(runs, cases, configuration):
+    return [speedup(runs, case, configuration) for case in cases]
 
 
 def speedup(runs, case, configuration):

@@ -1,15 +1,15 @@
 """Figure 6: the longer of GEMM and all-reduce, each on its share of 80 CUs."""
 
-from _parts import Outcome, geomean, seconds, two
+from _parts import Outcome, geomean, two
 from _runs import table
 from tessera_analysis import t3_figures
 from tessera_analysis.bars import Row
 
 from . import paper
-from .bench import SUBLAYERS, TITLES
+from .bench import SUBLAYERS, TITLES, speedup
 
 CASES = [(model, sub, 8) for model in ("mega-gpt2", "t-nlg") for sub in ("op", "fc2")]
-SPLITS = {"ideal": (80, 80), "72-8": (72, 8), "64-16": (64, 16)}  # CUs of GEMM and all-reduce
+SPLITS = ("ideal", "72-8", "64-16")  # CUs of GEMM and all-reduce; ideal: each has all
 
 
 def study(bench):
@@ -20,15 +20,14 @@ def study(bench):
 
 def splits(bench):
     """By split, for each case: times of GEMM and all-reduce over those of the ideal, and the speedup of overlapping them."""
-    base = bench.runs(CASES, ("sequential",))
-    alone, found = None, {}
-    for name, (gemm, collective) in SPLITS.items():
-        runs = bench.runs(CASES, ("cu-split",), (("strategy.gemm_cus", gemm), ("strategy.collective_cus", collective)))
-        times = {case: split_seconds(runs[case, "cu-split"]) for case in CASES}
-        alone = alone or times
-        found[name] = {case: {"gemm": times[case][0] / alone[case][0], "all-reduce": times[case][1] / alone[case][1],
-                              "speedup": seconds(base[case, "sequential"]) / seconds(runs[case, "cu-split"])} for case in CASES}
-    return found
+    runs = {((at["model"], at["strategy.sublayer"], 8), at["strategy"]): result for at, result in bench.sweep("cu-sharing")}
+    times = {key: split_seconds(result) for key, result in runs.items()}
+
+    def of(case, name):
+        slower = [own / alone for own, alone in zip(times[case, name], times[case, "ideal"])]
+        return {"gemm": slower[0], "all-reduce": slower[1], "speedup": speedup(runs, case, name)}
+
+    return {name: {case: of(case, name) for case in CASES} for name in SPLITS}
 
 
 def split_seconds(result):

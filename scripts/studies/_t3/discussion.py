@@ -31,23 +31,23 @@ CASES = {
     "FC-2 with split-K of 2 (7.7)": gemm(*FC2, split_k=2),
     "FC-2 over links of 25 GB/s and 5 us (7.8)": (*gemm(*FC2), ("machine.topology.bandwidth", "25 GB/s"), ("machine.topology.latency", "5 us")),
 }
+ADDED = [gemm(*FC2, following=by) for by in ("cus", "near-memory")]
 
 
 def study(bench):
-    runs = bench.runs(CASES, CONFIGURATIONS, layer=CASES.get)
+    runs, added = bench.runs_of([bench.jobs(CASES, CONFIGURATIONS, layer=CASES.get), bench.jobs(ADDED, ("t3-mca",), layer=tuple)])
     rows = [(case, f"{1e6 * seconds(runs[case, 'sequential']):.0f}", *[two(speedup(runs, case, name)) for name in CONFIGURATIONS[1:]])
             for case in CASES]
     return Outcome(tables={"t3-discussion": table(("GEMM and what it communicates", "sequential us", *CONFIGURATIONS[1:]), rows),
-                           "t3-pairs": pairs(bench)})
+                           "t3-pairs": pairs(bench, added)})
 
 
-def pairs(bench):
+def pairs(bench, added):
     """Near-memory additions for what follows (7.6): milliseconds of two runs."""
-    added = [gemm(*FC2, following=by) for by in ("cus", "near-memory")]
-    runs = bench.runs(added, ("t3-mca",), layer=tuple)
-    layer = (*end_to_end.settings_of(bench, end_to_end.SMALL[0], 8, "prompt"), ("model.layers", 1), ("strategy.sublayers", "t3-mca"))
-    whole, cut = [bench.simulator.summary(end_to_end.FILE, (*layer, ("strategy.sequence_parallel", value))) for value in ("false", "true")]
+    layer = (("model.layers", 1), ("strategy.sublayers", "t3-mca"))
+    whole, cut = bench.simulator.many([end_to_end.job_of(bench, *end_to_end.ONE, (*layer, ("strategy.sequence_parallel", value)))
+                                       for value in ("false", "true")])
     rows = [("FC-2 with T3-MCA; a residual added by CUs behind the all-gather, near memory before it (7.6)",
-             *[runs[one, "t3-mca"] for one in added]),
+             *added.values()),
             ("one layer of Mega-GPT-2; what follows a sum cut along the sequence (7.6)", whole, cut)]
     return table(("", "first, ms", "second, ms"), [(name, *[f"{1e3 * seconds(one):.3f}" for one in both]) for name, *both in rows])

@@ -9,7 +9,7 @@ from tessera_analysis import t3_figures
 from tessera_analysis.bars import Row
 
 from . import large_models, paper
-from .bench import SEQUENCES, TWICE_THE_PEAK, kernel_seconds, layer_of_model
+from .bench import SEQUENCES, TWICE_THE_PEAK, kernel_seconds
 
 FILE = "t3/iteration.toml"
 SPEEDUPS = ("t3", "t3-mca")
@@ -42,6 +42,8 @@ ROWS = [(model, tp, phase) for phase in PHASES
 
 
 def study(bench):
+    bench.simulator.many([*[job for jobs in sublayer_jobs(bench) for job in jobs.values()], *[job_of(bench, *row) for row in ROWS],
+                          *future_jobs(bench).values(), *layer_jobs(bench).values()])  # all at once: from here on they are known
     runs = sublayer_runs(bench)
     whole = {row: Iteration(bench, runs, *row) for row in ROWS}
     tables = {"t3-shares": shares(whole), "t3-iterations": iterations(whole), "t3-future-shares": future_shares(bench),
@@ -56,10 +58,18 @@ def study(bench):
     return Outcome(tables=tables, pictures=pictures, summary=summary, goals=goals)
 
 
-def sublayer_runs(bench):
+def sublayer_jobs(bench):
     cases = [(model.case, sub, tp) for model in SMALL for tp in (8, 16) for sub in REPLACED]
-    return (bench.runs(cases, ("sequential", *SPEEDUPS), layer=layer_of_model)
-            | bench.runs(large_models.CASES, ("sequential", *SPEEDUPS), layer=large_models.gemm))
+    return [bench.jobs(cases, ("sequential", *SPEEDUPS)), bench.jobs(large_models.CASES, ("sequential", *SPEEDUPS), layer=large_models.gemm)]
+
+
+def sublayer_runs(bench):
+    small, large = bench.runs_of(sublayer_jobs(bench))
+    return small | large
+
+
+def job_of(bench, model, tp, phase, settings=()):
+    return FILE, (*settings_of(bench, model, tp, phase), *settings)
 
 
 def settings_of(bench, model, tp, phase):
@@ -78,7 +88,7 @@ class Iteration:
     """Of a model, with the simulated sub-layers in the place of operators."""
 
     def __init__(self, bench, runs, model, tp, phase):
-        result = bench.simulator.summary(FILE, settings_of(bench, model, tp, phase))
+        result = bench.simulator.summary(*job_of(bench, model, tp, phase))
         subs = PHASES[phase]
         self.other = seconds(result) - replaced_seconds(result, subs, model.layers)
         self.sublayers = {name: model.layers * sum(seconds(runs[(model.case, sub, tp), name]) for sub in subs)
@@ -135,26 +145,34 @@ def beside(value, stated_value):
     return two(value) + (f" (paper {two(stated_value)})" if stated_value else "")
 
 
+def future_jobs(bench):
+    return {(model, phase, settings): job_of(bench, model, 64, phase, settings) for model in FUTURE for phase in PHASES for settings in ((), (TWICE,))}
+
+
 def future_shares(bench):
-    rows = []
-    for model in FUTURE:
-        for phase in PHASES:
-            found = []
-            for settings in ((), (TWICE,)):
-                result = bench.simulator.summary(FILE, (*settings_of(bench, model, 64, phase), *settings))
-                found.append(percent(result["seconds_by_label"]["tensor all-reduce"] / seconds(result)))
-            rows.append((model.title, phase, *found))
+    results = bench.simulator.many(future_jobs(bench).values())
+    shares = iter([percent(result["seconds_by_label"]["tensor all-reduce"] / seconds(result)) for result in results])
+    rows = [(model.title, phase, next(shares), next(shares)) for model in FUTURE for phase in PHASES]
     return table(("model at TP 64", "phase", "communication", "with GEMMs twice as fast"), rows)
 
 
+ONE = (SMALL[0], 8, "prompt")
+
+
+def layer_jobs(bench):
+    """Of Mega-GPT-2 with one layer: by operators, and by how its sub-layers are simulated in their places."""
+    how = {None: (), **{name: (("strategy.sublayers", name),) for name in ("sequential", *SPEEDUPS)}}
+    return {name: job_of(bench, *ONE, (("model.layers", 1), *settings)) for name, settings in how.items()}
+
+
 def one_layer(bench, runs):
-    """Mega-GPT-2 with one layer: its sub-layers simulated in their places, and put together as above."""
-    model, tp, phase = SMALL[0], 8, "prompt"
-    settings = (*settings_of(bench, model, tp, phase), ("model.layers", 1))
-    plain = bench.simulator.summary(FILE, settings)
+    """One layer at once, and put together as above."""
+    model, tp, phase = ONE
+    found = dict(zip(layer_jobs(bench), bench.simulator.many(layer_jobs(bench).values())))
+    plain = found.pop(None)
     rows = []
-    for name in ("sequential", *SPEEDUPS):
-        whole = seconds(bench.simulator.summary(FILE, (*settings, ("strategy.sublayers", name))))
+    for name, result in found.items():
+        whole = seconds(result)
         composed = (seconds(plain) - replaced_seconds(plain, PHASES[phase], 1)
                     + sum(seconds(runs[(model.case, sub, tp), name]) for sub in PHASES[phase]))
         rows.append((name, f"{1e3 * whole:.3f}", f"{1e3 * composed:.3f}", f"{100 * (composed / whole - 1):+.2f} %"))

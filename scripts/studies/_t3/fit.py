@@ -5,7 +5,7 @@ import re
 from _runs import ROOT
 
 from . import paper
-from .bench import IDEAL, WORK_GROUP
+from .bench import IDEAL, WORK_GROUP, speedup
 
 
 class Fitted:
@@ -36,10 +36,11 @@ def held():
 
 def fit(bench):
     """The whole number of microseconds with the least squares; the speedups are not linear in it."""
-    return Fitted(min(range(3, 15), key=lambda us: squares(bench, us)))
+    tried = range(3, 15)
+    runs = bench.runs_of([bench.jobs(paper.IDEAL_SPEEDUPS, ("sequential", IDEAL), ((WORK_GROUP, f"{us} us"),)) for us in tried])
+    return Fitted(min(zip(tried, runs), key=lambda pair: squares(pair[1]))[0])
 
 
-def squares(bench, us):
+def squares(runs):
     """Of the differences from the two ideal speedups."""
-    found = bench.speedups(list(paper.IDEAL_SPEEDUPS), IDEAL, ((WORK_GROUP, f"{us} us"),))
-    return sum((ours - goal) ** 2 for ours, goal in zip(found, paper.IDEAL_SPEEDUPS.values()))
+    return sum((speedup(runs, case, IDEAL) - goal) ** 2 for case, goal in paper.IDEAL_SPEEDUPS.items())

@@ -6,14 +6,16 @@ from tessera_analysis import t3_figures
 from tessera_analysis.bars import Row
 
 from . import paper
-from .bench import TWICE_THE_PEAK, place
+from .bench import place, speedups
 
 CASES = [(model, sub, 8) for model in ("mega-gpt2", "t-nlg") for sub in ("op", "fc2")]
-DOUBLE = (("machine.device.cores", 160), ("machine.device.peak.fp16", TWICE_THE_PEAK))
 
 
 def study(bench):
-    once, twice = (bench.speedups(CASES, "t3-mca", settings) for settings in ((), DOUBLE))
+    runs = {"80 CUs": {}, "160 CUs": {}}
+    for at, result in bench.sweep("more-cus"):
+        runs[at["machine.device"]][(at["model"], at["strategy.sublayer"], 8), at["strategy.configuration"]] = result
+    once, twice = (speedups(own, CASES, "t3-mca") for own in runs.values())
     rows = [(*case[:2], three(a), three(b), f"gains {paper.GAINS_OF_MORE_CUS[case[1]]}", gain(a, b))
             for case, a, b in zip(CASES, once, twice)]
     bars = [Row(*place(case), {"80 CUs": a, "160 CUs": b}) for case, a, b in zip(CASES, once, twice)]

@@ -3,6 +3,7 @@
 from _parts import Outcome, geomean
 from _runs import table
 
+from .bench import speedups
 
 T = "machine.device.transaction."
 # half, as used, double; None where there is no such value
@@ -13,22 +14,21 @@ VALUES = {T + "prefetch": (0, 1, 2), T + "l2_latency": ("75 ns", "150 ns", "300 
           T + "l2_ways": (8, 16, None), T + "work_group_time": ("4 us", "8 us", "16 us"),
           "strategy.tile_k": (16, 32, 64), "strategy.dma_tiles": (None, 1, 2)}
 CASES = [("t-nlg", "fc2", 8), ("mega-gpt2", "fc2", 16)]
+SPEEDUPS = ("t3", "t3-mca")
 
 
 def study(bench):
-    base = speedups(bench)
+    settings = [(key, value) for key, (half, _, double) in VALUES.items() for value in (half, double) if value is not None]
+    base, *runs = bench.runs_of([bench.jobs(CASES, ("sequential", *SPEEDUPS), ((one,) if one else ())) for one in (None, *settings)])
+    found = dict(zip(settings, runs))
     fitted = dict(bench.fitted)
-    rows = [(key.rsplit(".", 1)[1], fitted.get(key, normal), *[change(bench, key, value, base) for value in (half, double)])
+    rows = [(key.rsplit(".", 1)[1], fitted.get(key, normal), *[change(value, found.get((key, value)), base) for value in (half, double)])
             for key, (half, normal, double) in VALUES.items()]
     return Outcome(tables={"t3-sensitivity": table(("value", "used", "less: T3, T3-MCA", "more: T3, T3-MCA"), rows)})
 
 
-def speedups(bench, settings=()):
-    return [geomean(bench.speedups(CASES, name, settings)) for name in ("t3", "t3-mca")]
-
-
-def change(bench, key, value, base):
-    if value is None:
+def change(value, runs, base):
+    if runs is None:
         return ""
-    found = speedups(bench, ((key, value),))
-    return f"{value}: " + ", ".join(f"{100 * (a / b - 1):+.1f} %" for a, b in zip(found, base))
+    means = [[geomean(speedups(one, CASES, name)) for name in SPEEDUPS] for one in (runs, base)]
+    return f"{value}: " + ", ".join(f"{100 * (a / b - 1):+.1f} %" for a, b in zip(*means))

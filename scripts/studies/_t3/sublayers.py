@@ -6,15 +6,15 @@ from tessera_analysis import t3_figures
 from tessera_analysis.bars import Row
 
 from . import data_movement, paper
-from .bench import IDEAL, SMALL, kernel_seconds, place, speedup
+from .bench import IDEAL, SMALL, kernel_seconds, place, speedups
 
 SPEEDUPS = (IDEAL, "ideal-rs-nmc", "t3", "t3-mca")
 
 
 def study(bench):
-    runs = bench.runs(SMALL, ("sequential", *SPEEDUPS))
+    runs = bench.sublayers()
     parts = {case: kernel_seconds(runs[case, "sequential"]) for case in SMALL}
-    found = {name: [speedup(runs, case, name) for case in SMALL] for name in SPEEDUPS}
+    found = {name: speedups(runs, SMALL, name) for name in SPEEDUPS}
     ideal, t3, mca = found[IDEAL], found["t3"], found["t3-mca"]
     return Outcome(
         tables={"t3-sublayers": sublayers(parts, found), "t3-totals": totals(ideal, t3, mca)},

@@ -3,7 +3,7 @@
 from _parts import Outcome, geomean, three
 from _runs import table
 
-from .bench import SMALL, speedup
+from .bench import SMALL, speedups
 
 T = "machine.device.transaction."
 BOTH, MCA = ("t3", "t3-mca"), ("t3-mca",)
@@ -23,16 +23,16 @@ SWEEPS = (
 
 
 def study(bench, cases=SMALL):
-    used = bench.runs(cases, ("sequential", *BOTH))
-    rows = [row("as used", [(case, used) for case in cases])]
-    for name, setting, changed in SWEEPS:
+    def jobs(changed, settings=()):
         alone = ("sequential",) if changed == BOTH else ()
-        runs = used | bench.runs(cases, (*alone, *changed), (setting,))
-        rows.append(row(name, [(case, runs) for case in cases]))
+        return bench.jobs(cases, (*alone, *changed), settings)
+
+    used, *found = bench.runs_of([jobs(BOTH), *[jobs(changed, (setting,)) for _, setting, changed in SWEEPS]])
+    rows = [row("as used", cases, used)] + [row(name, cases, used | runs) for (name, _, _), runs in zip(SWEEPS, found)]
     return Outcome(tables={"t3-sweeps": table(("value", "T3, geomean", "T3-MCA, geomean", "T3-MCA over T3: least", "greatest"), rows)})
 
 
-def row(name, found):
-    t3, mca = [[speedup(runs, case, configuration) for case, runs in found] for configuration in BOTH]
+def row(name, cases, runs):
+    t3, mca = [speedups(runs, cases, configuration) for configuration in BOTH]
     over = [b / a for a, b in zip(t3, mca)]
     return name, three(geomean(t3)), three(geomean(mca)), three(min(over)), three(max(over))

@@ -3,14 +3,12 @@
 from _parts import Outcome, three
 from tessera_analysis import t3_figures
 
-
 INTERVAL_US = 5
-SETTINGS = (("workload.global_batch", 4), ("record.traffic_interval", f"{INTERVAL_US} us"))
 
 
 def study(bench):
-    runs = bench.runs([("t-nlg", "fc2", 8)], ("gemm", "t3", "t3-mca"), SETTINGS)
-    ends = [run["kernels"][0]["computed_ps"] * 1e-6 for run in runs.values()]
-    arguments = ([run["traffic_over_time"] for run in runs.values()], ends, INTERVAL_US)
+    runs = [result for _, result in bench.sweep("traffic", (("record.traffic_interval", f"{INTERVAL_US} us"),))]  # the GEMM, T3, T3-MCA
+    ends = [run["kernels"][0]["computed_ps"] * 1e-6 for run in runs]
+    arguments = ([run["traffic_over_time"] for run in runs], ends, INTERVAL_US)
     return Outcome(pictures={"figure-17": (t3_figures.traffic_over_time, arguments)},
                    summary={"gemm_slowdown_fc2_4k": three(ends[1] / ends[0])})

@@ -94,10 +94,22 @@ SweepFile read_sweep_file(const std::string& path, InputFiles& files, Diagnostic
   return file;
 }
 
+namespace {
+
+/// Below the keys of a table, those that are there stay; an empty table takes the place of what is there.
+void put_over(Table& root, const std::string& key, const Value& value, Diagnostics& diagnostics) {
+  const Table* table = value.table();
+  if (table == nullptr) return put(root, key, value, diagnostics);
+  if (table->entries().empty())
+    return put(root, key, {config::clone(*table), value.where(), value.key_where()}, diagnostics);
+  for (const auto& [inner, one] : table->entries()) put_over(root, key + "." + inner, one, diagnostics);
+}
+
+}  // namespace
+
 void put_value(Table& root, const std::string& key, const Value& value, Diagnostics& diagnostics) {
   if (value.table() == nullptr) return put(root, key, value, diagnostics);
-  // Below the keys of a table that is given by name, those that are there stay.
-  for (const auto& [inner, one] : value.table()->entries()) put_value(root, key + "." + inner, one, diagnostics);
+  for (const auto& [inner, one] : value.table()->entries()) put_over(root, key + "." + inner, one, diagnostics);
 }
 
 Bases::Bases(const SweepFile& file, const Axes& axes, const SearchPath& search, const strategy::Strategies& strategies,
@@ -152,7 +164,7 @@ std::shared_ptr<Table> Bases::root_of(const SweepFile& file, const Choice& choic
   open_names(*root);
   if (given.over != nullptr)
     for (const auto& [key, value] : given.over->entries())
-      if (key != experiment_axis) put_value(*root, key, value, diagnostics);
+      if (key != experiment_axis) put_over(*root, key, value, diagnostics);
   for (const Setting& setting : file.settings) apply(*root, setting, diagnostics);
   for (const std::size_t i : including_) {
     const Axis& axis = axes_->axes[i];

@@ -57,7 +57,8 @@ class Bases {
 /// The axis whose values are whole experiments: files, or tables over the experiment by name.
 inline constexpr const char* experiment_axis = "experiment";
 
-/// The value of an axis in the tree: a table's entries come over those that are there.
+/// The value of an axis in the tree: a table's entries come over those that are there, and an empty table among them
+/// takes the place of the one that is there.
 void put_value(config::Table& root, const std::string& key, const config::Value& value,
                config::Diagnostics& diagnostics);
 

@@ -58,7 +58,7 @@ class Points final : public Sweep {
   void name_columns();
   [[nodiscard]] Choice choice_of(std::uint64_t combination) const;
   [[nodiscard]] std::string name_of_choice(const Choice& choice) const;
-  [[nodiscard]] std::shared_ptr<Table> own_values(const Choice& choice, const Derived& derived) const;
+  [[nodiscard]] std::shared_ptr<Table> with_own_values(const Choice& choice, const Derived& derived) const;
 
   SweepFile file_;
   Axes axes_;
@@ -121,12 +121,11 @@ void Points::check_axes(Diagnostics& diagnostics) const {
   }
   std::vector<std::shared_ptr<Table>> resolved;
   for (const Choice& choice : tried) {
-    auto root = config::clone(*bases_.at(choice).inlined);
-    config::merge(*root, *own_values(choice, {}));
-    resolved.push_back(complete(*root, strategies_));
+    resolved.push_back(complete(*with_own_values(choice, {}), strategies_));
   }
-  for (const Axis& axis : axes_.axes) {
-    if (axis.key == experiment_axis) continue;
+  for (std::size_t i = 0; i < axes_.axes.size(); ++i) {
+    const Axis& axis = axes_.axes[i];
+    if (bases_.has(i)) continue;  // whose files have been read
     std::optional<Parameter> parameter;
     Diagnostics unknown;
     for (const auto& root : resolved) {
@@ -182,13 +181,14 @@ std::string Points::name_of_choice(const Choice& choice) const {
   return one_line(name);
 }
 
-std::shared_ptr<Table> Points::own_values(const Choice& choice, const Derived& derived) const {
+std::shared_ptr<Table> Points::with_own_values(const Choice& choice, const Derived& derived) const {
   Diagnostics ignored;  // a value in the place of a table: whoever reads the experiment says so
-  auto own = std::make_shared<Table>(file_.sweep->where());
+  auto root = config::clone(*bases_.at(choice).inlined);
   for (std::size_t i = 0; i < axes_.axes.size(); ++i)
-    if (!bases_.has(i)) put_value(*own, axes_.axes[i].key, axes_.axes[i].values[choice[i]].value, ignored);
-  for (std::size_t i = 0; i < derived.values.size(); ++i) put(*own, rules_->order()[i].key, derived.values[i], ignored);
-  return own;
+    if (!bases_.has(i)) put_value(*root, axes_.axes[i].key, axes_.axes[i].values[choice[i]].value, ignored);
+  for (std::size_t i = 0; i < derived.values.size(); ++i)
+    put(*root, rules_->order()[i].key, derived.values[i], ignored);
+  return root;
 }
 
 Point Points::point(std::int64_t number) const {
@@ -212,8 +212,7 @@ Source Points::source(const Point& point, Diagnostics& diagnostics) const {
   const Choice choice = choice_of(point.combination);
   const Derived derived = rules_->derive(choice);
   if (!derived.problem.empty()) throw InputError(derived.problem);
-  auto root = config::clone(*bases_.at(choice).inlined);
-  config::merge(*root, *own_values(choice, derived));
+  const auto root = with_own_values(choice, derived);
   root->set("title", {title_ + ": " + point.name, file_.sweep->where()});
   source.table = complete(*root, strategies_);
   source.files = attach(*source.table, strategies_, search_.files, diagnostics);

@@ -1,5 +1,7 @@
 #include "options.hpp"
 
+#include <map>
+
 #include "graph.hpp"
 #include "tessera/program/schedule.hpp"
 #include "tessera/program/sublayer.hpp"
@@ -20,6 +22,14 @@ const std::vector<PartitionKey>& partition_keys() {
                                               {"fc2", &Partitions::fc2},
                                               {"mlp_residual", &Partitions::mlp_residual}};
   return keys;
+}
+
+char tensor_dimension(const std::string& key) {
+  static const std::map<std::string, char> cut{{"qkv", 'K'},     {"fc1", 'K'},       {"projection", 'N'},
+                                               {"fc2", 'N'},     {"scores", 'H'},    {"softmax", 'H'},
+                                               {"context", 'H'}, {"activation", 'F'}};
+  const auto found = cut.find(key);
+  return found == cut.end() ? 'R' : found->second;
 }
 
 const config::Schema<Partitions>& partitions_schema() {
@@ -78,6 +88,12 @@ const config::Schema<Options>& options_schema() {
              "products whose results are summed before they are used: by operators and collectives, or at transaction "
              "level in this configuration of strategy t3 (docs/t3.md)")
         .otherwise("operators");
+    s.integer(
+         "tensor", &Options::tensor,
+         "what partitions leaves out is cut as strategy megatron cuts it: heads and columns over so many devices, a "
+         "power of two, the batch over the others; 0: it is searched")
+        .at_least("0")
+        .otherwise("0");
     s.integer("simulated", &Options::simulated,
               "plans of a search that are simulated, each the best predicted for other partitions of the linears, and "
               "as many "

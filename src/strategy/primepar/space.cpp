@@ -1,8 +1,10 @@
 #include "space.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "../place_of.hpp"
 #include "layouts.hpp"
@@ -31,15 +33,20 @@ class SpaceReader {
     const Table& given = inner("partitions");
     Space space;
     bool all_given = true;
+    check_tensor();
     std::vector<std::vector<std::size_t>> chosen;  // by node and layer
     for (const Node& node : graph_.nodes) {
-      const std::string& text = options_.partitions.*member(node.op.name);
+      const std::string& own = options_.partitions.*member(node.op.name);
+      const std::string text = own.empty() ? of_tensor(node.op.name) : own;
       chosen.emplace_back();
       all_given = all_given && !text.empty();
       try {
         space.choices.push_back(text.empty() ? searched(node.op) : read_layers(node.op, text, chosen.back()));
       } catch (const InputError& problem) {
-        error(text.empty() ? place_of(table_, "name") : place_of(given, node.op.name.c_str()), problem.what());
+        error(text.empty()  ? place_of(table_, "name")
+              : own.empty() ? place_of(table_, "tensor")
+                            : place_of(given, node.op.name.c_str()),
+              problem.what());
       }
     }
     refuse_unused(given);
@@ -60,6 +67,22 @@ class SpaceReader {
     static const Table none;
     const config::Value* value = table_.find(key);
     return value == nullptr ? none : *value->table();
+  }
+
+  void check_tensor() {
+    const auto tensor = static_cast<std::uint64_t>(options_.tensor);
+    if (tensor == 0 || (std::has_single_bit(tensor) && tensor <= std::uint64_t{1} << bits_)) return;
+    error(place_of(table_, "tensor"), fmt::format("tensor = {}, allowed: powers of two up to the {} devices of a stage",
+                                                  tensor, std::uint64_t{1} << bits_));
+  }
+
+  /// The batch over the most significant bits, and tensor parallelism over the others; empty: searched.
+  [[nodiscard]] std::string of_tensor(const std::string& name) const {
+    if (options_.tensor == 0 || !diagnostics_.ok()) return {};
+    const int inner = std::countr_zero(static_cast<std::uint64_t>(options_.tensor));
+    std::vector<char> cut(static_cast<std::size_t>(bits_ - inner), 'B');
+    cut.insert(cut.end(), static_cast<std::size_t>(inner), tensor_dimension(name));
+    return fmt::format("{{{}}}", fmt::join(cut, ", "));
   }
 
   static std::vector<Choice> by_layer(const std::vector<std::vector<std::size_t>>& by_node) {

@@ -32,6 +32,8 @@ struct Options {
   std::string schedule = "1f1b";
   bool recomputation = false;  ///< layers keep what they read alone, and run forward again before they run backward
   std::string sublayers = "operators";  ///< or a configuration, as for strategy megatron
+  std::int64_t tensor =
+      0;  ///< devices of Megatron's tensor parallelism, which cuts what `partitions` leaves out; 0: none
   std::int64_t simulated = 8;  ///< plans of a search, for different partitions of the linears; the fastest is taken
   Partitions partitions;
   Partitions compared;  ///< a plan to simulate beside them; all of it, or none
