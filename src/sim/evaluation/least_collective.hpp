@@ -10,13 +10,19 @@ namespace tessera::sim {
 /// Bytes by a link of that rate, rounded down.
 [[nodiscard]] Time carried(std::int64_t bytes, std::int64_t rate);
 
-/// Of a message, whatever else is under way: latencies, its bytes on the slowest link, and a packet on each other one.
+/// A message, whatever else is under way.
+struct LeastMessage {
+  Time lead = 0;   ///< latencies, and its first packet on each link in front of the slowest one
+  Time carry = 0;  ///< its bytes on the slowest link, where the next message of its sender and receiver waits
+  Time tail = 0;   ///< its last packet on each link behind
+};
+[[nodiscard]] LeastMessage parts_of_message(const machine::Machine& machine, program::DeviceId from,
+                                            program::DeviceId to, std::int64_t bytes);
 [[nodiscard]] Time least_message(const machine::Machine& machine, program::DeviceId from, program::DeviceId to,
                                  std::int64_t bytes);
 
-/// From the moment when the last member joins until the last one is done, with messages that meet no other: the longest
-/// way through the steps that begins at the member from which it is the shortest. Members that joined earlier may have
-/// done all that does not need the last one.
+/// From the moment when the first member joins until the first one is done: as if all joined then, with messages that
+/// meet none but those of the same sender and receiver; and no less than a port takes for what comes in over it.
 [[nodiscard]] Time least_time(const program::Collective& collective, const program::Group& group,
                               const machine::Machine& machine, CostTables& costs);
 

@@ -7,7 +7,7 @@
 
 namespace tessera::sim {
 
-/// Never above the simulated time. Of each class of devices the latest member is followed: what it computes takes the
+/// Never above the simulated time. Of each class of devices the first member is followed: what it computes takes the
 /// fastest member's time, messages and collectives take as long as on an idle network at the least, and what runs
 /// beside the main stream is free until something waits for it. 0 where classes cannot be told from each other.
 [[nodiscard]] Time least_of(const machine::Machine& machine, const program::Program& program, CostTables& costs);

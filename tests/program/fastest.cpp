@@ -1,0 +1,111 @@
+// The fastest of many candidates, with searches that are small enough to be followed by hand.
+#include <catch2/catch.hpp>
+
+#include "tessera/base/error.hpp"
+#include "tessera/program/search/fastest.hpp"
+
+using namespace tessera;
+using namespace tessera::program;
+using namespace tessera::program::search;
+
+namespace {
+
+/// Candidates by bound, estimate and simulated time.
+struct Game {
+  std::vector<std::array<Time, 3>> candidates;
+  std::vector<std::size_t> asked = {};  // in the order in which they were simulated
+
+  Fastest play(const Limits& limits = {}, std::size_t round = 1) {
+    std::vector<Outlook> outlooks;
+    for (const auto& [least, estimate, time] : candidates) outlooks.push_back({least > 0, least >= 0, "why", least, estimate});
+    const Simulate simulate = [&](const std::vector<std::size_t>& some) {
+      std::vector<Evaluation> found;
+      for (const std::size_t i : some) {
+        asked.push_back(i);
+        const Time time = candidates[i][2];
+        found.push_back(time > 0 ? Evaluation{true, {}, time, {1}} : Evaluation{false, "stuck"});
+      }
+      return found;
+    };
+    return fastest(outlooks, simulate, {limits, nullptr, round});
+  }
+};
+
+using Numbers = std::vector<std::size_t>;
+
+}  // namespace
+
+TEST_CASE("the smallest estimate is simulated first, and bounds above the best end the search") {
+  // 1 takes 100. Then 0 might take 95 and takes 120; 2 cannot be below 101.
+  Game game{{{95, 110, 120}, {90, 99, 100}, {101, 105, 130}}};
+  const Fastest found = game.play();
+  CHECK(game.asked == Numbers{1, 0});  // 2 has the second estimate, and its bound strikes it out before its turn
+  REQUIRE(found.ranked.size() == 2);
+  CHECK(found.ranked[0].candidate == 1);
+  CHECK(found.ranked[1].candidate == 0);
+  CHECK(found.judged[2].fate == Fate::beaten);
+  CHECK(found.gap == 0);
+  CHECK(found.table[0].best == 100);
+  CHECK(found.table[1].reason == "not the best");
+}
+
+TEST_CASE("of candidates that take as long the first is taken, even where its bound is the best time") {
+  Game game{{{100, 120, 100}, {80, 90, 100}, {70, 95, 100}}};
+  const Fastest found = game.play();
+  CHECK(game.asked == Numbers{1, 2, 0});  // 0 can be no faster than 100, but it comes before the others
+  CHECK(found.ranked.front().candidate == 0);
+}
+
+TEST_CASE("equal estimates are taken in the candidates' order, and what does not fit or run is none") {
+  // 0 does not fit, 1 is refused, 3 is found to be stuck.
+  Game game{{{-1, 0, 0}, {0, 0, 0}, {10, 50, 60}, {10, 50, 0}, {10, 50, 40}}};
+  const Fastest found = game.play();
+  CHECK(game.asked == Numbers{2, 3, 4});
+  CHECK(found.count(Fate::too_large) == 1);
+  CHECK(found.count(Fate::refused) == 2);
+  CHECK(found.count(Fate::simulated) == 2);
+  CHECK(found.judged[3].reason == "stuck");
+  CHECK(found.ranked.front().candidate == 4);
+}
+
+TEST_CASE("within: a plan is enough that nothing beats by more") {
+  // 100, and what is left might take 97: 3 % faster.
+  Game game{{{90, 100, 100}, {97, 110, 98}, {99, 120, 99}}};
+  const Fastest close = game.play({0.04});
+  CHECK(game.asked == Numbers{0});
+  CHECK(close.gap == Approx(0.03));
+  CHECK(close.count(Fate::left) == 2);
+  game.asked.clear();
+  const Fastest closer = game.play({0.02});
+  CHECK(game.asked == Numbers{0, 1});  // then 99 is above 98
+  CHECK(closer.gap == 0);
+}
+
+TEST_CASE("a budget of simulations ends a search, which says what is proven by then") {
+  Game game{{{50, 100, 100}, {60, 110, 90}, {80, 120, 85}, {70, 130, 200}}};
+  const Fastest found = game.play({0, 2}, 8);
+  CHECK(game.asked == Numbers{0, 1});
+  CHECK(found.ranked.front().candidate == 1);
+  CHECK(found.gap == Approx(1 - 70.0 / 90.0));
+  CHECK(found.count(Fate::left) == 2);
+  CHECK_FALSE(found.is_timed);
+}
+
+TEST_CASE("candidates of a round are simulated together, whatever the first of them gives") {
+  Game game{{{90, 95, 100}, {99, 96, 110}, {101, 97, 120}, {90, 98, 130}}};
+  CHECK(game.play({}, 2).ranked.size() == 3);
+  CHECK(game.asked == Numbers{0, 1, 3});
+}
+
+TEST_CASE("a simulated time below its bound is a mistake in the program") {
+  Game game{{{90, 95, 89}}};
+  CHECK_THROWS_AS(game.play(), InternalError);
+}
+
+TEST_CASE("how far a search goes is read whole") {
+  CHECK(parse_limits("2%", "").within == Approx(0.02));
+  CHECK(parse_limits("0.5 %", "200").evaluations == 200);
+  CHECK(parse_limits("", "10 min").seconds == Approx(600));
+  for (const char* wrong : {"2", "-1%", "100%", "x%", "nan%"}) CHECK_THROWS_AS(parse_limits(wrong, ""), InputError);
+  for (const char* wrong : {"0", "-3", "ten", "10 GB", "1.5"}) CHECK_THROWS_AS(parse_limits("", wrong), InputError);
+}
