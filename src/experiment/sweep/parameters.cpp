@@ -24,7 +24,7 @@ Parameter to_parameter(const ParameterHelp& help) {
   }
   for (const auto& [type, sort] : {std::pair{"whole number", Sort::whole}, std::pair{"number", Sort::number},
                                    std::pair{"boolean", Sort::boolean}}) {
-    if (help.type == type) return {sort};
+    if (help.type == type || help.type.starts_with(std::string(type) + ",")) return {sort};  // a key that may be open
   }
   return {};
 }
