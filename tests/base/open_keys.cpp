@@ -60,10 +60,15 @@ TEST_CASE("all values of a boolean and of a choice are known, those of a number 
 }
 
 TEST_CASE("a bad value of a list is one line with its place") {
-  CHECK(problems("count = [2, 0]") == std::vector<std::string>{"box.toml:1:13: \"count\": 0 is out of range, allowed: at least 1"});
-  CHECK(problems("kind = [\"rong\"]") ==
-        std::vector<std::string>{"box.toml:1:9: unknown choice \"rong\" (did you mean \"ring\"?), allowed: ring, mesh"});
-  CHECK(problems("count = [2, 4, 2]") == std::vector<std::string>{"box.toml:1:16: \"count\": this value is in the list twice"});
-  CHECK(problems("count = []") == std::vector<std::string>{"box.toml:1:9: \"count\" is an empty list, expected a whole number, a list of them, or \"any\""});
+  CHECK(problems("count = [2, 0]") ==
+        std::vector<std::string>{"box.toml:1:13: \"count\": 0 is out of range, allowed: at least 1"});
+  CHECK(
+      problems("kind = [\"rong\"]") ==
+      std::vector<std::string>{"box.toml:1:9: unknown choice \"rong\" (did you mean \"ring\"?), allowed: ring, mesh"});
+  CHECK(problems("count = [2, 4, 2]") ==
+        std::vector<std::string>{"box.toml:1:16: \"count\": this value is in the list twice"});
+  CHECK(problems("count = []") ==
+        std::vector<std::string>{
+            "box.toml:1:9: \"count\" is an empty list, expected a whole number, a list of them, or \"any\""});
   CHECK(problems("closed = \"any\"").size() == 1);  // a key that is not declared so
 }

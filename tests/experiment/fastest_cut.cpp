@@ -51,13 +51,15 @@ std::optional<std::pair<TestJob, Plan>> drawn(std::uint64_t key) {
   job.collectives.reduction = draw.of({std::string("memory"), std::string("free")});
   for (auto& speed : job.machine.speed) speed = draw.of({1.0, 1.0, 1.0, 0.5});
   const auto yes = [&] { return draw.of({"true", "false"}); };
-  std::string keys = fmt::format("tensor = {}\npipeline = {}\nmicro_batch = {}\ninterleave = {}\nuneven_layers = \"spread\"\n",
-                                 draw.of({1, 2, 4, 8}), draw.of({1, 2, 4}), draw.of({1, 2}), draw.of({1, 1, 2}));
+  std::string keys =
+      fmt::format("tensor = {}\npipeline = {}\nmicro_batch = {}\ninterleave = {}\nuneven_layers = \"spread\"\n",
+                  draw.of({1, 2, 4, 8}), draw.of({1, 2, 4}), draw.of({1, 2}), draw.of({1, 1, 2}));
   keys += fmt::format("recomputation = \"{}\"\nsequence_parallel = {}\ndistributed_optimizer = {}\n",
                       draw.of({"none", "selective", "full"}), yes(), yes());
   keys += fmt::format("overlap_gradient_reduction = {}\noverlap_tensor_communication = {}\n", yes(), yes());
   if (draw.of({0, 1}) == 1) keys += "schedule = \"gpipe\"\n";
-  if (experts) keys += fmt::format("expert_parallel = {}\nexpert_imbalance = {}\n", draw.of({1, 2, 4}), draw.of({0.0, 0.4}));
+  if (experts)
+    keys += fmt::format("expert_parallel = {}\nexpert_imbalance = {}\n", draw.of({1, 2, 4}), draw.of({0.0, 0.4}));
   Plan plan = job.plan(keys);
   if (!job.diagnostics.ok()) return std::nullopt;
   return std::pair{std::move(job), std::move(plan)};
@@ -101,8 +103,9 @@ TEST_CASE("the plan of a search is that of simulating every candidate, and each 
   REQUIRE(job.diagnostics.ok());
   const Searched searched = kind.search(*table, seen);
   REQUIRE(searched.report);
-  CHECK(open == std::to_string(searched.report->candidates) +
-                    " candidates for tensor, pipeline, micro_batch, interleave, schedule, recomputation, sequence_parallel");
+  CHECK(open ==
+        std::to_string(searched.report->candidates) +
+            " candidates for tensor, pipeline, micro_batch, interleave, schedule, recomputation, sequence_parallel");
   CHECK(searched.report->gap == 0);
   // Every combination by itself; the first of the fastest is the plan.
   Time best = 0;
@@ -139,8 +142,8 @@ TEST_CASE("what cannot fit is struck out by what it holds for certain, which is 
   TestJob job = simulated(8, gpt(8, 256, 8, 1024), 8);
   job.machine.device.memory_capacity = Bytes{30'000'000};
   job.evaluator = evaluator_of(job);
-  const auto table = config::parse_toml("tensor = \"any\"\npipeline = \"any\"\nrecomputation = \"any\"", "strategy.toml",
-                                        job.diagnostics);
+  const auto table = config::parse_toml("tensor = \"any\"\npipeline = \"any\"\nrecomputation = \"any\"",
+                                        "strategy.toml", job.diagnostics);
   const auto evaluations = job.evaluations();
   const Job seen = job.job_with(evaluations);
   const Searched searched = megatron::kind().search(*table, seen);
@@ -170,8 +173,9 @@ TEST_CASE("open keys that no combination fits, and at transaction level, are ref
     static_cast<void>(megatron::kind().check(*table, job.job_with(evaluations), job.diagnostics));
     return job.diagnostics.errors();
   };
-  CHECK(said("tensor = [3, 5]") == std::vector<std::string>{"strategy.toml:1:10: none of 2 combinations of tensor cuts gpt "
-                                                            "over the 8 devices of test machine"});
+  CHECK(said("tensor = [3, 5]") ==
+        std::vector<std::string>{"strategy.toml:1:10: none of 2 combinations of tensor cuts gpt "
+                                 "over the 8 devices of test machine"});
   CHECK(said("tensor = \"any\"\nsublayers = \"t3\"") ==
         std::vector<std::string>{"strategy.toml:1:10: \"tensor\" is open, and sublayers = \"t3\" has no lower bound by "
                                  "which a cut could be proven the fastest, allowed: sublayers = \"operators\""});

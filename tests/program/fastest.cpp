@@ -17,7 +17,8 @@ struct Game {
 
   Fastest play(const Limits& limits = {}, std::size_t round = 1) {
     std::vector<Outlook> outlooks;
-    for (const auto& [least, estimate, time] : candidates) outlooks.push_back({least > 0, least >= 0, "why", least, estimate});
+    for (const auto& [least, estimate, time] : candidates)
+      outlooks.push_back({least > 0, least >= 0, "why", least, estimate});
     const Simulate simulate = [&](const std::vector<std::size_t>& some) {
       std::vector<Evaluation> found;
       for (const std::size_t i : some) {

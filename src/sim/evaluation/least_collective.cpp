@@ -60,7 +60,8 @@ class Strand {
     if (sent.peer == from) return;
     const Route& route = route_of(from, sent.peer, sent.bytes);
     Way& way = ways_[{from, sent.peer, sent.lane}];
-    way.free = saturating_add(std::max(saturating_add(clock_[from], route.message.lead), way.free), route.message.carry);
+    way.free =
+        saturating_add(std::max(saturating_add(clock_[from], route.message.lead), way.free), route.message.carry);
     way.arrivals.push_back(saturating_add(way.free, route.message.tail));
     bytes[route.last] = saturating_sum(bytes[route.last], sent.bytes);
   }

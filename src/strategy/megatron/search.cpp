@@ -20,7 +20,7 @@ std::shared_ptr<config::Table> values_of(const OpenCuts& cuts, const Options& op
   return found;
 }
 
-/// "tensor 8, pipeline 8, selective recomputation, sequence_parallel"
+/// "tensor 8, pipeline 8, recomputation selective, sequence_parallel"
 std::string text_of(const OpenCuts& cuts, const Options& options) {
   std::string text;
   const auto add = [&](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
@@ -31,7 +31,7 @@ std::string text_of(const OpenCuts& cuts, const Options& options) {
     else if (const auto* flag = std::get_if<bool>(&value.content()))
       add(*flag ? key : "no " + key);
     else
-      add(key == "schedule" ? *value.string() : fmt::format("{} {}", *value.string(), key));
+      add(key == "schedule" ? *value.string() : fmt::format("{} {}", key, *value.string()));
   }
   return text;
 }
