@@ -62,9 +62,9 @@ TEST_CASE("all values of a boolean and of a choice are known, those of a number 
 TEST_CASE("a bad value of a list is one line with its place") {
   CHECK(problems("count = [2, 0]") ==
         std::vector<std::string>{"box.toml:1:13: \"count\": 0 is out of range, allowed: at least 1"});
-  CHECK(
-      problems("kind = [\"rong\"]") ==
-      std::vector<std::string>{"box.toml:1:9: unknown choice \"rong\" (did you mean \"ring\"?), allowed: ring, mesh"});
+  CHECK(problems("kind = [\"rong\"]") ==
+        std::vector<std::string>{
+            "box.toml:1:9: \"kind\": unknown choice \"rong\" (did you mean \"ring\"?), allowed: ring, mesh"});
   CHECK(problems("count = [2, 4, 2]") ==
         std::vector<std::string>{"box.toml:1:16: \"count\": this value is in the list twice"});
   CHECK(problems("count = []") ==

@@ -20,6 +20,7 @@ TestJob simulated(std::uint32_t devices, workload::Model model, std::int64_t bat
   TestJob job(devices, std::move(model), batch);
   job.workload.sequence = sequence;
   job.machine.device.memory_capacity = Bytes{1'000'000'000'000};
+  job.machine.device.peak["fp16"] = FlopPerSecond{10'000'000'000'000};
   return job;
 }
 
