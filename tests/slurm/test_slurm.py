@@ -137,7 +137,7 @@ class Sweeps(SlurmTest):
 
     def test_a_job_that_is_no_array_does_all_that_is_left(self):
         sweep = self.folder / "sweep.toml"
-        sweep.write_text(sweep.read_text().replace("[16, 32, 8192]", "[16, 32]"))
+        sweep.write_text(sweep.read_text().replace("[16, 32, 32768]", "[16, 32]"))
         points = POINTS - len(LONG_POINTS)
         self.sweep_directly()
         shutil.copytree(self.folder / "direct", self.folder / "whole")
