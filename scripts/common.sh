@@ -11,8 +11,9 @@ fail() { printf 'error: %s\n' "$*" >&2; exit 1; }
 if [ "$(id -u)" = 0 ]; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 fi
-# Ranks that wait must yield: with more ranks than cores a reduction takes milliseconds otherwise (docs/cluster.md).
-export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_rmaps_base_oversubscribe=1
+# Ranks that wait must yield: with more ranks than cores a reduction takes milliseconds otherwise (docs/cluster.md). Unbound, so that
+# two programs at a time do not share one core.
+export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
 
 # The python3 that has h5py, pandas and matplotlib; the first one on PATH may be another.
 find_python() {

@@ -1,5 +1,5 @@
-// tessera list: the machines, models, recipes and experiments that come with it, or that TESSERA_INPUTS names. Never
-// starts MPI.
+// tessera list: the machines, models, recipes, experiments and sweeps that come with it, or that TESSERA_INPUTS names.
+// Never starts MPI.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -16,7 +16,8 @@ const std::map<std::string, Listing>& listings() {
   static const std::map<std::string, Listing> all{{"machines", Listing::machines},
                                                   {"models", Listing::models},
                                                   {"recipes", Listing::recipes},
-                                                  {"experiments", Listing::experiments}};
+                                                  {"experiments", Listing::experiments},
+                                                  {"sweeps", Listing::sweeps}};
   return all;
 }
 
@@ -35,10 +36,12 @@ ExitCode list(Listing what) {
 
 Command add_list(CLI::App& app) {
   auto what = std::make_shared<std::string>();
-  CLI::App* options = app.add_subcommand("list", "List the machines, models or recipes that an experiment can name.");
-  options->add_option("WHAT", *what, "machines, models, recipes or experiments, as found under the input folders")
+  CLI::App* options =
+      app.add_subcommand("list", "List what comes with Tessera: machines, models, recipes, experiments, sweeps.");
+  options
+      ->add_option("WHAT", *what, "machines, models, recipes, experiments or sweeps, as found under the input folders")
       ->required()
-      ->check(CLI::IsMember({"machines", "models", "recipes", "experiments"}));
+      ->check(CLI::IsMember({"machines", "models", "recipes", "experiments", "sweeps"}));
   return {options, [what] { return guarded(false, [&] { return list(listings().at(*what)); }); }};
 }
 

@@ -98,12 +98,13 @@ std::string title_of(const fs::path& file) {
   }
 }
 
-std::vector<Listed> experiments(const std::vector<fs::path>& folders) {
+/// The TOML files below this part of each folder, by path and title.
+std::vector<Listed> titled(const std::vector<fs::path>& folders, const char* part) {
   std::vector<Listed> all;
   for (const fs::path& folder : folders) {
     std::error_code ignored;
     std::vector<fs::path> files;
-    for (const auto& entry : fs::recursive_directory_iterator(folder / "experiments", ignored)) {
+    for (const auto& entry : fs::recursive_directory_iterator(folder / part, ignored)) {
       if (entry.path().extension() == ".toml") files.push_back(entry.path());
     }
     std::sort(files.begin(), files.end());
@@ -115,7 +116,8 @@ std::vector<Listed> experiments(const std::vector<fs::path>& folders) {
 }  // namespace
 
 std::vector<Listed> list(Listing what, const std::vector<fs::path>& folders) {
-  if (what == Listing::experiments) return experiments(folders);
+  if (what == Listing::experiments) return titled(folders, "experiments");
+  if (what == Listing::sweeps) return titled(folders, "sweeps");
   InputFiles files;
   const SearchPath search{"", folders, files, false};
   const bool machines = what == Listing::machines;

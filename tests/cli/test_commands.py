@@ -75,6 +75,20 @@ class Check(CliTest):
             spent = after.children_user + after.children_system - before.children_user - before.children_system
             self.assertLess(spent, 1, f"{experiment.name}: {spent:.2f} s")
 
+    def test_every_shipped_sweep_lists_its_points(self):
+        """In seconds of processor time; each has a title, several points, and some that can run."""
+        sweeps = sorted((HERE.parents[1] / "inputs" / "sweeps").rglob("*.toml"))
+        self.assertGreater(len(sweeps), 9)
+        listed = self.tessera("list", "sweeps", environment={**WITHOUT_MPI, "TESSERA_INPUTS": str(HERE.parents[1] / "inputs")}).stdout
+        for sweep in sweeps:
+            before = os.times()
+            title, points, *_ = self.tessera("sweep", "--list", sweep, environment=WITHOUT_MPI).stdout.splitlines()
+            after = os.times()
+            spent = after.children_user + after.children_system - before.children_user - before.children_system
+            self.assertLess(spent, 5, f"{sweep.name}: {spent:.2f} s")
+            self.assertRegex(listed, rf"(?m)^{re.escape(str(sweep))} +{re.escape(title)}$")
+            self.assertGreater(int(points.split()[0]), 2)
+
     def test_it_prints_an_experiment_that_checks_to_itself(self):
         first = self.tessera("check", "training.toml", environment=WITHOUT_MPI).stdout
         (self.folder / "resolved.toml").write_text(first)

@@ -134,4 +134,11 @@ TEST_CASE("list says what can be named, and why something cannot") {
   REQUIRE(experiments.size() == 1);
   CHECK(experiments[0].name == folder.path("experiments/sub/job.toml"));
   CHECK(experiments[0].description == "A job");
+  folder.write("sweeps/b.toml", "title = \"A sweep\"\n[sweep]\n");
+  folder.write("sweeps/a/untitled.toml", "[sweep]\n");
+  const std::vector<Listed> sweeps = list(Listing::sweeps, folders);
+  REQUIRE(sweeps.size() == 2);
+  CHECK(sweeps[0].name == folder.path("sweeps/a/untitled.toml"));
+  CHECK(sweeps[0].description.empty());
+  CHECK(sweeps[1].description == "A sweep");
 }

@@ -135,13 +135,14 @@ struct Choice {
 };
 [[nodiscard]] std::vector<Choice> choices(const strategy::Strategies& strategies = strategy::built_in_strategies());
 
-/// What an experiment can name, in a line: a machine's size and figures, a model's dimensions, an experiment's title.
+/// What an experiment can name, in a line: a machine's size and figures, a model's dimensions, the title of an
+/// experiment or a sweep.
 struct Listed {
   std::string name, description;
 };
-enum class Listing { machines, models, recipes, experiments };
-/// All of them in these input folders, sorted by name within each folder of experiments. A file that could not be used
-/// is listed with the reason.
+enum class Listing { machines, models, recipes, experiments, sweeps };
+/// All of them in these input folders, sorted by name within each folder of experiments or sweeps. A file that could
+/// not be used is listed with the reason.
 [[nodiscard]] std::vector<Listed> list(Listing what, const std::vector<std::filesystem::path>& folders);
 
 /// The computation graph of a model: of a name or a file as `model` in an experiment may say, a forward pass of one
