@@ -220,5 +220,45 @@ class Plans(CliTest):
         self.plan("plan.toml", "--force")
 
 
+class Cuts(CliTest):
+    """Keys of strategy megatron that are left open."""
+
+    def setUp(self):
+        super().setUp()
+        text = (self.folder / "training.toml").read_text().replace("tensor = 2\npipeline = 2", 'tensor = "any"\npipeline = [1, 2, 4]\nmicro_batch = "any"')
+        (self.folder / "open.toml").write_text(text)
+
+    def test_the_plan_its_table_and_its_result_are_the_same_on_any_number_of_ranks(self):
+        said = self.tessera("plan", "open.toml", "-o", "one.toml", "--progress", "off").stdout
+        self.assertIn("nothing is faster", said)
+        self.simulate("open.toml", "one.h5")
+        for ranks in (2, 3, 4):
+            self.tessera("plan", "open.toml", "-o", f"{ranks}.toml", "--progress", "off", ranks=ranks)
+            self.assertEqual((self.folder / f"{ranks}.toml").read_text(), (self.folder / "one.toml").read_text())
+            self.simulate("open.toml", "more.h5", "--sync", "null-message" if ranks == 3 else "window", ranks=ranks)
+            self.assert_same_results("one.h5", "more.h5")
+
+    def test_the_plan_that_is_found_is_run_by_itself(self):
+        self.tessera("plan", "open.toml", "-o", "plan.toml", "--progress", "off")
+        self.simulate("open.toml", "found.h5")
+        self.simulate("open.toml", "given.h5", "--plan", "plan.toml")
+        self.assert_same_results("found.h5", "given.h5", but=("/search", "/predicted"))
+
+    def test_check_counts_and_a_plan_that_leaves_something_open_is_refused(self):
+        self.assertRegex(self.tessera("check", "open.toml").stdout, r"to be searched +\d+ candidates for tensor, pipeline, micro_batch")
+        self.tessera("plan", "open.toml", "-o", "plan.toml", "--progress", "off")
+        done = self.tessera("check", "open.toml", "--plan", "plan.toml", "--set", "strategy.tensor=any", code=2)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        done = self.tessera("check", "open.toml", "--set", "strategy.tensor=[2, 5, 0]", code=2)
+        self.assertIn("0 is out of range", done.stderr)
+
+    def test_budgets(self):
+        said = self.tessera("plan", "open.toml", "-o", "plan.toml", "--progress", "off", "--budget", "8").stdout
+        self.assertRegex(said, r"simulated +8\n")
+        for option, value in (("--budget", "soon"), ("--within", "-1%")):
+            done = self.tessera("plan", "open.toml", "-o", "other.toml", option, value, code=2)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()
