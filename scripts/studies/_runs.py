@@ -42,14 +42,8 @@ class Simulator:
                 raise SystemExit(f"{named(*key_of(*job))}: does not fit into memory")
         return results
 
-    def attempt(self, experiment, settings=()):
-        return self.attempts([(experiment, settings)])[0]
-
     def summary(self, experiment, settings=()):
         return self.many([(experiment, settings)])[0]
-
-    def seconds(self, experiment, settings=()):
-        return self.summary(experiment, settings)["iteration_time_ps"] * 1e-12
 
     def sweep(self, name, settings=()):
         """Points of inputs/sweeps/NAME.toml, with settings below its axes: (values of the axes by key, result or None), in order.
