@@ -50,9 +50,15 @@ def _codes(points, rows):
     return rows["code"] if "code" in rows else rows[points.column(TIME)] * 0
 
 
+def _best_over(hidden):
+    """What the axes are that a figure has no place for."""
+    if not hidden:
+        return ""
+    return f", best over {' and '.join(named(name) for name in hidden)}" if len(hidden) <= 2 else f", best over {len(hidden)} other axes"
+
+
 def _heading(figure, points, value, hidden):
-    best_over = f", best over {' and '.join(named(name) for name in hidden)}" if hidden else ""
-    style.title(figure, f"{named(value.column).capitalize()}{best_over}: {points.title}")
+    style.title(figure, f"{named(value.column).capitalize()}{_best_over(hidden)}: {points.title}")
 
 
 def _curve(points, column, varied):

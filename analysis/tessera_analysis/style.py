@@ -2,6 +2,7 @@
 mean that nothing useful is done."""
 
 import contextlib
+import textwrap
 import zlib
 
 import matplotlib
@@ -77,8 +78,13 @@ def heading(figure, results, what):
     title(figure, f"{what}: {results.summary['title']}")
 
 
+TITLE_LETTERS = 9  # of an average width, an inch
+
+
 def title(figure, text):
-    figure.suptitle(text, x=0.01, ha="left", fontsize=12, fontweight="bold")
+    """In as many lines as the figure's width asks for."""
+    lines = textwrap.fill(text, int(TITLE_LETTERS * figure.get_figwidth()))
+    figure.suptitle(lines, x=0.01, ha="left", fontsize=12, fontweight="bold")
 
 
 def time_unit(longest_ps):

@@ -31,22 +31,40 @@ void search(const Prepared& job, const std::string& cache, const program::search
   diagnostics.throw_if_errors();
 }
 
+std::vector<std::string> paths_of(const Outputs& outputs) {
+  std::vector<std::string> paths{outputs.path};
+  if (!outputs.candidates.empty()) paths.push_back(outputs.candidates);
+  return paths;
+}
+
+void check_outputs(const ExperimentOptions& options, const Outputs& outputs) {
+  for (const std::string& path : paths_of(outputs)) check_output(options, path, outputs.replace);
+  if (outputs.candidates == outputs.path) throw InputError("tessera plan: -o and --all name one file");
+}
+
+void check_open(const Prepared& job) {
+  const config::Table& strategy = *job.table->find("strategy")->table();
+  if (!job.experiment->strategy.schema().open_keys(strategy).empty()) return;
+  throw InputError("--all: there are no candidates, since no key of [strategy] is open (\"any\", or a list of values)");
+}
+
 }  // namespace
 
-Prepared prepare(const ExperimentOptions& options, const LimitOptions& limits, const Output& output,
+Prepared prepare(const ExperimentOptions& options, const LimitOptions& limits, const Outputs& outputs,
                  const std::string& progress, Communicator& comm) {
   const program::search::Limits how_far = limits.parsed();
   experiment::Source source;
   together(comm, [&] {
     if (comm.rank() != 0) return;
-    check_output(options, output.path, output.replace);
+    check_outputs(options, outputs);
     source = load(options);
-    results::check_distinct(output.path, files_of(source));
+    for (const std::string& path : paths_of(outputs)) results::check_distinct(path, files_of(source));
   });
   source = experiment::shared(std::move(source), comm);
   Prepared job{source.given, config::to_toml(*source.table), source.table, nullptr};
   together(comm, [&] {
     job.experiment = build(*job.table, std::move(source.files), comm.rank() != 0);
+    if (!outputs.candidates.empty()) check_open(job);
     sim::refuse_ranks(job.experiment->machine, comm.size(), job.experiment->simulation.partition);
   });
   catch_interrupts();

@@ -19,15 +19,16 @@ struct Prepared {
 };
 
 /// What is written at the end, and refused at once where it cannot be.
-struct Output {
+struct Outputs {
   std::string path;
   bool replace = false;
+  std::string candidates = {};  ///< a table of all; empty: none. Refused where no key is open.
 };
 
 /// Rank 0 alone reads files; the others build from the one text that they are sent. What can be refused is refused
 /// before a strategy searches, which `limits` may end. `progress`: the mode of a ProgressLine. From the search on
 /// signals are noted (interrupts.hpp).
-[[nodiscard]] Prepared prepare(const ExperimentOptions& options, const LimitOptions& limits, const Output& output,
+[[nodiscard]] Prepared prepare(const ExperimentOptions& options, const LimitOptions& limits, const Outputs& outputs,
                                const std::string& progress, Communicator& comm);
 
 /// Starts MPI. Errors on purpose are thrown on every rank alike. Anything else may have happened on this rank alone,

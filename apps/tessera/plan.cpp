@@ -7,6 +7,8 @@
 #include "progress.hpp"
 #include "search_report.hpp"
 #include "tessera/base/together.hpp"
+#include "tessera/experiment/candidates.hpp"
+#include "tessera/results/points.hpp"
 #include "tessera/results/results.hpp"
 
 namespace tessera::app {
@@ -15,17 +17,24 @@ namespace {
 struct Options {
   ExperimentOptions experiment;
   LimitOptions limits;
-  std::string output, progress = "auto";
+  std::string output, all, command, progress = "auto";
   bool force = false;
 };
 
+void write_candidates(const Options& options, const Prepared& job) {
+  results::PointsTable table = experiment::candidates_table(*job.experiment, job.given, *job.table, TESSERA_VERSION);
+  table.provenance.push_back({"command", options.command, "The command line."});
+  results::write_points(options.all, table, options.force);
+}
+
 ExitCode plan(const Options& options, Communicator& comm) {
   const Prepared job =
-      prepare(options.experiment, options.limits, {options.output, options.force}, options.progress, comm);
+      prepare(options.experiment, options.limits, {options.output, options.force, options.all}, options.progress, comm);
   together(comm, [&] {
     if (comm.rank() != 0) return;
     check_simulation(*job.experiment, 1);
     const std::string text = experiment::plan_text(*job.experiment, *job.table, TESSERA_VERSION);
+    if (!options.all.empty()) write_candidates(options, job);
     results::write_text(options.output, text, options.force);
     print_warnings(experiment::changed_files(job.experiment->files));
     print(search_report(*job.experiment));
@@ -42,10 +51,13 @@ Command add_plan(CLI::App& app, Arguments arguments) {
   o->experiment.add_to(*options);
   o->limits.add_to(*options);
   options->add_option("-o,--output", o->output, "the plan file to write (TOML), which run --plan takes")->required();
+  options->add_option("--all", o->all, "every candidate of the open keys, as a table (HDF5) that show and plots read");
   add_progress(*options, o->progress);
-  options->add_flag("--force", o->force, "replace an existing output");
-  return {options,
-          [o, arguments] { return on_all_ranks(arguments, [&](Communicator& comm) { return plan(*o, comm); }); }};
+  options->add_flag("--force", o->force, "replace existing outputs");
+  return {options, [o, arguments] {
+            o->command = arguments.text();
+            return on_all_ranks(arguments, [&](Communicator& comm) { return plan(*o, comm); });
+          }};
 }
 
 }  // namespace tessera::app

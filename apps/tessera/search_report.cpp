@@ -6,11 +6,15 @@
 #include <algorithm>
 #include <functional>
 
+#include "tessera/experiment/candidates.hpp"
+
 namespace tessera::app {
 namespace {
 
 using program::Activity;
 using program::search::FastestReport;
+using program::search::Fate;
+using program::search::Ranked;
 
 /// Columns of the table of the best.
 struct Column {
@@ -33,28 +37,24 @@ double share_of(const program::Evaluation& run, std::initializer_list<Activity> 
   return devices == 0 || run.time == 0 ? 0 : sum / static_cast<double>(devices) / static_cast<double>(run.time);
 }
 
-/// Of the peak of the devices that take part; 0: the machine states none.
-double model_flops_share(const experiment::Experiment& experiment, const program::Evaluation& run) {
-  const auto peak = experiment.machine.device.peak.find(experiment.workload.datatype);
-  const auto devices = std::ranges::count_if(run.peak_memory, [](std::int64_t bytes) { return bytes > 0; });
-  if (peak == experiment.machine.device.peak.end() || run.time == 0 || devices == 0) return 0;
-  const double most = static_cast<double>(devices) * static_cast<double>(peak->second.value()) *
-                      static_cast<double>(run.time) / static_cast<double>(second);
-  return experiment.plan.model_flops / most;
-}
+constexpr std::size_t most_lines = 10;
+
+/// Of the best, the fastest first.
+std::size_t lines_of(const FastestReport& report) { return std::min(most_lines, report.found.ranked.size()); }
 
 std::vector<Column> columns_of(const experiment::Experiment& experiment, const FastestReport& report) {
   std::vector<Column> columns;
-  const auto add = [&](const std::string& name, const std::function<std::string(const FastestReport::Line&)>& cell) {
+  const auto add = [&](const std::string& name, const std::function<std::string(const Ranked&)>& cell) {
     Column& column = columns.emplace_back(Column{name, {}});
-    for (const FastestReport::Line& line : report.best) column.cells.push_back(cell(line));
+    for (std::size_t i = 0; i < lines_of(report); ++i) column.cells.push_back(cell(report.found.ranked[i]));
   };
   const auto share = [&](const std::string& name, std::initializer_list<Activity> activities) {
     add(name, [&](const auto& line) { return percent(share_of(line.evaluation, activities)); });
     columns.back().is_shown = std::ranges::any_of(columns.back().cells, [](const auto& cell) { return cell != "0.0"; });
   };
   add("time", [](const auto& line) { return config::format_rounded(line.evaluation.time, config::Unit::time); });
-  add("model FLOP/s %", [&](const auto& line) { return percent(model_flops_share(experiment, line.evaluation)); });
+  add("model FLOP/s %",
+      [&](const auto& line) { return percent(experiment::model_flops_utilisation(experiment, line.evaluation)); });
   add("memory",
       [](const auto& line) { return config::format_rounded(line.evaluation.most_memory(), config::Unit::bytes); });
   share("compute %", {Activity::forward, Activity::backward, Activity::optimizer});
@@ -65,7 +65,7 @@ std::vector<Column> columns_of(const experiment::Experiment& experiment, const F
   share("experts %", {Activity::expert_communication});
   share("waiting %", {Activity::waiting, Activity::other_communication, Activity::redistribution});
   share("bubble %", {Activity::bubble, Activity::idle});
-  add("cut", [](const auto& line) { return line.candidate; });
+  add("cut", [&](const auto& line) { return report.text(line.candidate); });
   return columns;
 }
 
@@ -90,13 +90,6 @@ std::string table_of(const std::vector<Column>& columns, std::size_t rows) {
   return text;
 }
 
-/// What follows from the bounds of those that were not simulated.
-std::string proven(const FastestReport& report) {
-  if (report.left == 0) return "nothing is faster";
-  return fmt::format("nothing is more than {:.2f} % faster; {} candidates that might be faster are left",
-                     100 * report.gap, report.left);
-}
-
 }  // namespace
 
 std::string search_report(const experiment::Experiment& experiment) {
@@ -107,15 +100,17 @@ std::string search_report(const experiment::Experiment& experiment) {
     text += fmt::format("  {:<26}{}\n", name, value);
   };
   const auto time = [](Time t) { return config::format_rounded(t, config::Unit::time); };
-  line("candidates", std::to_string(report.candidates));
-  line("do not fit into memory", std::to_string(report.too_large));
-  if (report.refused > 0) line("cannot run", std::to_string(report.refused));
-  line("struck out by their bound", std::to_string(report.beaten));
-  line("simulated", std::to_string(report.simulated));
-  line("best", time(report.best.front().evaluation.time));
-  if (report.best.size() > 1) line("runner-up", time(report.best[1].evaluation.time));
-  line("proven", proven(report));
-  return text + table_of(columns_of(experiment, report), report.best.size()) + "\n";
+  const program::search::Fastest& found = report.found;
+  const auto count = [&](const char* name, std::int64_t candidates) { line(name, std::to_string(candidates)); };
+  count("candidates", static_cast<std::int64_t>(found.judged.size()));
+  count("do not fit into memory", found.count(Fate::too_large));
+  if (const std::int64_t refused = found.count(Fate::refused); refused > 0) count("cannot run", refused);
+  count("struck out by their bound", found.count(Fate::beaten));
+  count("simulated", static_cast<std::int64_t>(found.tried.size()));
+  line("best", time(found.ranked[0].evaluation.time));
+  if (found.ranked.size() > 1) line("runner-up", time(found.ranked[1].evaluation.time));
+  line("proven", experiment::proven_text(report));
+  return text + table_of(columns_of(experiment, report), lines_of(report)) + "\n";
 }
 
 }  // namespace tessera::app

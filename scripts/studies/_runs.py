@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 import tomllib
 
 from tessera_analysis import load, load_points
@@ -56,6 +57,18 @@ class Simulator:
             self.known |= {key_of(experiment, (*settings, *values.items())): result for values, result in self.swept[key]}
         return self.swept[key]
 
+    def fastest(self, experiment, settings=(), limits=()):
+        """What `tessera plan` finds: the result of the plan, a data frame of all candidates, and how many seconds it took."""
+        path = str(EXPERIMENTS / experiment)
+        with tempfile.TemporaryDirectory() as folder:
+            plan, candidates, result = (str(pathlib.Path(folder) / name) for name in ("plan.toml", "all.h5", "out.h5"))
+            given = [word for name, value in (("simulation.seed", self.seed), *settings) for word in ("--set", f"{name}={value}")]
+            start = time.monotonic()
+            call(*launcher(RANKS), self.tessera, "plan", path, "-o", plan, "--all", candidates, "--progress", "off", *given, *limits)
+            seconds = time.monotonic() - start
+            call(*launcher(RANKS), self.tessera, "run", path, "--plan", plan, "-o", result, "--seed", str(self.seed), "--progress", "off")
+            return result_of(load(result)), load_points(candidates).frame, seconds
+
     def _simulate(self, keys):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "jobs.toml"
@@ -68,8 +81,7 @@ class Simulator:
         with tempfile.TemporaryDirectory() as folder:
             points, table = pathlib.Path(folder) / "points", pathlib.Path(folder) / "all.h5"
             given = [("simulation.seed", self.seed), *settings]
-            launcher = [shutil.which("mpirun") or "mpirun", "-n", str(min(RANKS, len(keys)) if keys else RANKS)]
-            call(*launcher, self.tessera, "sweep", str(path), "-o", str(points), "--progress", "off",
+            call(*launcher(min(RANKS, len(keys)) if keys else RANKS), self.tessera, "sweep", str(path), "-o", str(points), "--progress", "off",
                  *[word for name, value in given for word in ("--set", f"{name}={value}")], failed_points_too=True)
             call(self.tessera, "merge", str(points), "-o", str(table))
             return [(values, self._result(points, row, named(*keys[row["point"]]) if keys else f"{path.name}, {row['name']}"))
@@ -81,6 +93,10 @@ class Simulator:
         if row["code"] != DONE:
             raise SystemExit(f"{name}\nexit code {row['code']}: {row['message']}")
         return result_of(load(folder / "points" / f"{row['point']:06}.h5"))
+
+
+def launcher(ranks):
+    return shutil.which("mpirun") or "mpirun", "-n", str(ranks)
 
 
 def call(*command, failed_points_too=False):

@@ -12,6 +12,7 @@
 #include "human.hpp"
 #include "tables.hpp"
 #include "tessera/base/text.hpp"
+#include "tessera/results/digest.hpp"
 #include "tessera/results/points.hpp"
 #include "tessera/results/results.hpp"
 

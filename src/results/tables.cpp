@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tessera/results/digest.hpp"
+
 namespace tessera::results {
 namespace {
 

@@ -50,7 +50,4 @@ struct NameRow {
                                          const std::string& description, const std::vector<std::string>& names);
 [[nodiscard]] Table<Provenance> provenance_table(const Provenance& provenance);
 
-/// "forward" -> "forward_ps", "tensor communication" -> "tensor_communication_ps": the column of an activity.
-[[nodiscard]] std::string activity_column(const std::string& activity);
-
 }  // namespace tessera::results

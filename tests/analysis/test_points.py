@@ -21,6 +21,7 @@ from tessera_analysis import points as points_module
 from tessera_analysis.__main__ import main
 from tessera_analysis.scale import Scale
 
+CLI = pathlib.Path(__file__).resolve().parents[1] / "cli"
 NODES, BANDWIDTH, MACHINE, SEED = ({"key": key, "unit": unit} for key, unit in (
     ("machine.topology.nodes", ""), ("machine.topology.bandwidth", "B/s"), ("machine", "name"), ("simulation.seed", "")))
 
@@ -91,6 +92,28 @@ class RealRuns(WithFolder):
         shown = tessera("show", table).stdout
         self.assertRegex(shown, r"best points[^\n]*\n  2: devices=4 bandwidth=300000000000 +123\.0 us +1\.00")
         self.assertEqual(self.plot(table), ["axes.png", "front_cost.png", "front_devices.png"])
+
+
+    def test_candidates_of_a_search_stand_beside_their_bounds(self):
+        experiment, plan, table, result = (self.folder / name for name in ("open.toml", "plan.toml", "all.h5", "best.h5"))
+        text = (CLI / "training.toml").read_text()
+        experiment.write_text(text.replace("tensor = 2\npipeline = 2", 'tensor = "any"\npipeline = [1, 2, 4]'))
+        done = tessera("plan", experiment, "-o", plan, "--all", table)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        points = tessera_analysis.load_points(table)
+        frame = points.frame
+        self.assertEqual(points.axes["key"].tolist(), ["strategy.tensor", "strategy.pipeline"])
+        self.assertEqual(len(set(zip(frame["tensor"], frame["pipeline"]))), len(frame))
+        simulated, beaten = frame[frame["fate"] == "simulated"], frame[frame["fate"] == "struck out by its bound"]
+        self.assertEqual(len(simulated) + len(beaten) + (frame["code"] == 3).sum(), len(frame))
+        self.assertTrue((simulated["bound_ps"] <= simulated["iteration_time_ps"]).all())
+        self.assertTrue((beaten["bound_ps"] > simulated["iteration_time_ps"].min()).all())
+        # The row of the best says what the result of its own run says.
+        best = simulated.sort_values("iteration_time_ps").iloc[0]
+        self.assertEqual(tessera("run", experiment, "--plan", plan, "-o", result).returncode, 0)
+        summary = tessera_analysis.load(result).summary
+        for column in ("iteration_time_ps", "devices", "peak_memory", "model_flops_utilisation", "mean_forward_ps", "max_waiting_ps", "mean_bubble_ps"):
+            self.assertEqual(best[column], summary[column], column)
 
 
 class Frames(WithFolder):

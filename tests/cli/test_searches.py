@@ -252,6 +252,20 @@ class Cuts(CliTest):
         done = self.tessera("check", "open.toml", "--set", "strategy.tensor=[2, 5, 0]", code=2)
         self.assertIn("0 is out of range", done.stderr)
 
+    def test_the_table_of_all_candidates_is_the_same_on_any_number_of_ranks(self):
+        for ranks in (1, 2, 3):
+            self.tessera("plan", "open.toml", "-o", f"{ranks}.toml", "--all", f"{ranks}.h5", "--progress", "off", ranks=ranks)
+            self.assert_same_results("1.h5", f"{ranks}.h5")
+        said = self.tessera("show", "1.h5").stdout
+        self.assertRegex(said, r"time by tensor +done +best +median")
+
+    def test_a_table_of_candidates_is_refused_at_once_where_there_are_none(self):
+        done = self.tessera("plan", "training.toml", "-o", "plan.toml", "--all", "all.h5", code=2)
+        self.assertRegex(done.stderr, r"^--all: there are no candidates.*\n$")
+        done = self.tessera("plan", "open.toml", "-o", "same", "--all", "same", code=2)
+        self.assertRegex(done.stderr, r"^tessera plan: .*name one file\n$")
+        self.assertFalse((self.folder / "plan.toml").exists() or (self.folder / "same").exists())
+
     def test_budgets(self):
         said = self.tessera("plan", "open.toml", "-o", "plan.toml", "--progress", "off", "--budget", "8").stdout
         self.assertRegex(said, r"simulated +8\n")

@@ -26,6 +26,9 @@ struct Digest {
   bool operator==(const Digest&) const = default;
 };
 
+/// "forward" -> "forward_ps", "tensor communication" -> "tensor_communication_ps": the column of an activity.
+[[nodiscard]] std::string activity_column(const std::string& activity);
+
 /// On rank 0; empty elsewhere. `results` as sim::simulate() gives them, each rank its own rows. `seed`: of the
 /// experiment. Every rank calls it. InternalError as for write().
 [[nodiscard]] Digest digest(const RunResults& results, std::uint64_t seed, Communicator& comm);

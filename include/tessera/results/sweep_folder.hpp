@@ -55,6 +55,10 @@ struct SweepRow {
 /// is of the head's version and schema. A torn line, or one that does not parse, is passed over. IoError.
 [[nodiscard]] std::vector<SweepRow> read_rows(const std::string& folder, const SweepHead& head);
 
+/// Rows in the order that the table has, with columns for all that any of them has: point, name, the axes, code,
+/// message, the digests. Provenance is left empty.
+[[nodiscard]] PointsTable table_of(const SweepHead& head, const std::vector<SweepRow>& rows);
+
 /// Several folders of one sweep as one table.
 struct Merged {
   PointsTable table;

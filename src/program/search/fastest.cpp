@@ -121,20 +121,4 @@ Fastest fastest(const std::vector<Outlook>& outlooks, const Simulate& simulate, 
   return Search(outlooks, simulate, options).run();
 }
 
-FastestReport report_of(const Fastest& found, const Limits& limits,
-                        const std::function<std::string(std::size_t)>& text) {
-  FastestReport report;
-  report.candidates = static_cast<std::int64_t>(found.judged.size());
-  report.too_large = found.count(Fate::too_large);
-  report.refused = found.count(Fate::refused);
-  report.beaten = found.count(Fate::beaten);
-  report.left = found.count(Fate::left);
-  report.simulated = static_cast<std::int64_t>(found.tried.size());
-  report.gap = found.gap;
-  report.limits = limits;
-  for (std::size_t i = 0; i < std::min(most_lines, found.ranked.size()); ++i)
-    report.best.push_back({text(found.ranked[i].candidate), found.ranked[i].evaluation});
-  return report;
-}
-
 }  // namespace tessera::program::search

@@ -27,9 +27,6 @@ struct Source {
 [[nodiscard]] std::vector<Source> axis_columns(const SweepHead& head, const std::vector<SweepRow>& rows,
                                                std::set<std::string> taken);
 
-/// Title, columns, rows and axes; `rows` in the order that the table has.
-[[nodiscard]] PointsTable table_of(const SweepHead& head, const std::vector<SweepRow>& rows);
-
 /// Everything but letters and digits becomes _.
 [[nodiscard]] std::string identifier(std::string_view text);
 /// Of pairs of a name and a value; none where that name is not there.

@@ -1,5 +1,6 @@
 // The fastest of the cuts that a table leaves open.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "device_state.hpp"
 #include "open_cuts.hpp"
@@ -20,20 +21,19 @@ std::shared_ptr<config::Table> values_of(const OpenCuts& cuts, const Options& op
   return found;
 }
 
-/// "tensor 8, pipeline 8, recomputation selective, sequence_parallel"
+/// "tensor 8, pipeline 8, recomputation selective, sequence_parallel": what is off is not named.
 std::string text_of(const OpenCuts& cuts, const Options& options) {
-  std::string text;
-  const auto add = [&](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
+  std::vector<std::string> on, off;
   const std::shared_ptr<config::Table> values = values_of(cuts, options);
   for (const auto& [key, value] : values->entries()) {
     if (const auto* number = std::get_if<std::int64_t>(&value.content()))
-      add(fmt::format("{} {}", key, *number));
+      on.push_back(fmt::format("{} {}", key, *number));
     else if (const auto* flag = std::get_if<bool>(&value.content()))
-      add(*flag ? key : "no " + key);
+      (*flag ? on : off).push_back(*flag ? key : "no " + key);
     else
-      add(key == "schedule" ? *value.string() : fmt::format("{} {}", key, *value.string()));
+      on.push_back(key == "schedule" ? *value.string() : fmt::format("{} {}", key, *value.string()));
   }
-  return text;
+  return fmt::format("{}", fmt::join(on.empty() ? off : on, ", "));
 }
 
 /// Of one candidate; those that cannot fit are not even written.
@@ -70,27 +70,29 @@ std::int64_t certain_bytes(const Cut& cut) {
 Searched search(const config::Table& table, const Job& job) {
   if (options_schema().open_keys(table).empty()) return {};
   config::Diagnostics checked;
-  const OpenCuts cuts = open_cuts(table, job, checked);
+  const auto cuts = std::make_shared<const OpenCuts>(open_cuts(table, job, checked));
+  const std::vector<Options>& candidates = cuts->candidates;
   const auto cut_of = [&](std::size_t i) {
     config::Diagnostics again;
-    return make_cut(cuts.candidates[i], table, job, again);
+    return make_cut(candidates[i], table, job, again);
   };
   const auto outlooks =
-      job.evaluations.outlooks(cuts.candidates.size(), [&](std::size_t i) { return outlook(cut_of(i), job); });
+      job.evaluations.outlooks(candidates.size(), [&](std::size_t i) { return outlook(cut_of(i), job); });
   const auto simulate = [&](const std::vector<std::size_t>& some) {
     return job.evaluations.all(some.size(), [&](std::size_t i) { return plan_of(cut_of(some[i]), job).program; });
   };
   Fastest found = program::search::fastest(outlooks, simulate, {job.limits, &job.evaluations.comm()});
   if (found.ranked.empty()) refuse(found);
-  const auto text = [&](std::size_t i) { return text_of(cuts, cuts.candidates[i]); };
   Searched searched;
-  searched.found = values_of(cuts, cuts.candidates[found.ranked.front().candidate]);
-  searched.report = report_of(found, job.limits, text);
-  searched.report->keys = cuts.keys;
+  searched.found = values_of(*cuts, candidates[found.ranked.front().candidate]);
   searched.is_timed = found.is_timed;
   searched.predicted = {{"all", found.ranked.front().evaluation.time}};
-  for (std::size_t i = 0; i < found.table.size(); ++i) found.table[i].candidate = text(found.tried[i]);
+  for (std::size_t i = 0; i < found.table.size(); ++i)
+    found.table[i].candidate = text_of(*cuts, candidates[found.tried[i]]);
   searched.table = std::move(found.table);
+  searched.report = {cuts->keys, job.limits, std::move(found),
+                     [cuts](std::size_t i) { return text_of(*cuts, cuts->candidates[i]); },
+                     [cuts](std::size_t i) { return values_of(*cuts, cuts->candidates[i]); }};
   return searched;
 }
 

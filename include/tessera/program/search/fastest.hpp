@@ -4,10 +4,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "tessera/base/config.hpp"
 #include "tessera/program/search/searches.hpp"
 
 namespace tessera::program::search {
@@ -66,22 +67,14 @@ using Simulate = std::function<std::vector<Evaluation>(const std::vector<std::si
 [[nodiscard]] Fastest fastest(const std::vector<Outlook>& outlooks, const Simulate& simulate,
                               const FastestOptions& options);
 
-/// What a search leaves for people: counts, and the best with what they are called.
+/// What a strategy's search leaves for people: what became of its candidates, and what they are called.
 struct FastestReport {
-  struct Line {
-    std::string candidate;  ///< in the strategy's own words
-    Evaluation evaluation;
-  };
-  std::vector<std::string> keys;  ///< that were open
-  std::int64_t candidates = 0, too_large = 0, refused = 0, beaten = 0, left = 0, simulated = 0;
-  std::vector<Line> best;  ///< ten at most
-  double gap = 0;
+  std::vector<std::string> keys;  ///< of the [strategy] table that were open
   Limits limits;
+  Fastest found;
+  std::function<std::string(std::size_t candidate)> text;                       ///< in the strategy's own words
+  std::function<std::shared_ptr<config::Table>(std::size_t candidate)> values;  ///< of the keys
 };
-inline constexpr std::size_t most_lines = 10;
-/// `text`: what a candidate is called.
-[[nodiscard]] FastestReport report_of(const Fastest& found, const Limits& limits,
-                                      const std::function<std::string(std::size_t)>& text);
 
 /// Of `--budget`: "200" simulations or a time ("10 min"), InputError otherwise; and of `--within`: "2%".
 [[nodiscard]] Limits parse_limits(const std::string& within, const std::string& budget);

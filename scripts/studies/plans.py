@@ -1,0 +1,23 @@
+"""The fastest cuts of four models on up to 512 A100s, proven, beside the cuts of Korthikanti et al. 2022."""
+
+import _parts
+from _plans import PARTS
+from _runs import ROOT
+
+PAGE = ROOT / "docs" / "validation" / "plans.md"
+
+
+def run_part(simulator, name):
+    return _parts.run(PARTS, simulator, [name])
+
+
+def run_all(simulator):
+    return _parts.run(PARTS, simulator, PARTS)
+
+
+def main():
+    _parts.main("plans", __doc__, PARTS, PAGE, run_part, run_all)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+#include "tessera/experiment/candidates.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tessera/base/error.hpp"
+#include "tessera/results/sweep_folder.hpp"
+
+namespace tessera::experiment {
+namespace {
+
+using program::Activity;
+using program::Evaluation;
+using program::search::FastestReport;
+using program::search::Fate;
+using program::search::Judged;
+using results::PointCell;
+using results::PointKind;
+
+std::int64_t taking_part(const Evaluation& run) {
+  return std::ranges::count_if(run.peak_memory, [](std::int64_t bytes) { return bytes > 0; });
+}
+
+PointCell cell_of(const config::Value& value) {
+  if (const auto* number = std::get_if<std::int64_t>(&value.content())) return *number;
+  if (const auto* flag = std::get_if<bool>(&value.content())) return std::string(*flag ? "true" : "false");
+  return *value.string();
+}
+
+/// mean_<activity>_ps and max_<activity>_ps, as /summary has them.
+void add_activities(const Experiment& experiment, const Evaluation& run, results::Digest& digest) {
+  const std::int64_t devices = std::max<std::int64_t>(1, taking_part(run));
+  const std::size_t activities = run.busy.size() / run.peak_memory.size();
+  for (std::size_t i = 0; i < activities; ++i) {
+    const auto activity = static_cast<Activity>(i);
+    Int128 sum = 0;
+    Time longest = 0;
+    for (std::size_t device = 0; device < run.peak_memory.size(); ++device) {
+      if (run.peak_memory[device] == 0) continue;
+      const Time busy = run.busy_of(static_cast<program::DeviceId>(device), activity);
+      sum += busy;
+      longest = std::max(longest, busy);
+    }
+    const std::string column = results::activity_column(program::name_of(experiment.plan.program, activity));
+    digest.summary.emplace_back("mean_" + column, static_cast<Time>((sum + devices / 2) / devices));
+    digest.summary.emplace_back("max_" + column, longest);
+  }
+}
+
+results::Digest digest_of(const Experiment& experiment, const Evaluation& run) {
+  results::Digest digest;
+  digest.summary = {{"devices", taking_part(run)},
+                    {"iteration_time_ps", run.time},
+                    {"model_flops_utilisation", model_flops_utilisation(experiment, run)}};
+  add_activities(experiment, run, digest);
+  digest.summary.emplace_back("peak_memory", run.most_memory());
+  return digest;
+}
+
+int code_of(const Judged& judged) {
+  const bool runs = judged.fate != Fate::too_large && judged.fate != Fate::refused;
+  return static_cast<int>(runs ? ExitCode::done : ExitCode::infeasible);
+}
+
+std::vector<results::SweepRow> rows_of(const Experiment& experiment, const FastestReport& report) {
+  std::vector<results::SweepRow> rows(report.found.judged.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    results::SweepRow& row = rows[i];
+    row.point = static_cast<std::int64_t>(i);
+    row.name = report.text(i);
+    row.code = code_of(report.found.judged[i]);
+    row.message = report.found.judged[i].reason;
+    const std::shared_ptr<config::Table> values = report.values(i);
+    for (const std::string& key : report.keys) row.values.emplace_back("strategy." + key, cell_of(*values->find(key)));
+  }
+  for (const program::search::Ranked& one : report.found.ranked)
+    rows[one.candidate].digest = digest_of(experiment, one.evaluation);
+  return rows;
+}
+
+PointCell known(Time time) { return time > 0 ? PointCell{time} : PointCell{}; }
+
+/// What other sweeps do not have: why a candidate has no time, and what is known of it nevertheless.
+void add_judgements(const FastestReport& report, results::PointsTable& table) {
+  table.columns.push_back({"fate", "text", "what became of the candidate", PointKind::text});
+  table.columns.push_back({"bound_ps", "ps", "no simulated time is below it; 0: not known", PointKind::integer});
+  table.columns.push_back({"estimate_ps", "ps", "by which candidates are ordered; 0: not known", PointKind::integer});
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const Judged& judged = report.found.judged[i];
+    table.rows[i].emplace_back(program::search::name_of(judged.fate));
+    table.rows[i].push_back(known(judged.least));
+    table.rows[i].push_back(known(judged.estimate));
+  }
+}
+
+}  // namespace
+
+double model_flops_utilisation(const Experiment& experiment, const Evaluation& run) {
+  const auto peak = experiment.machine.device.peak.find(experiment.workload.datatype);
+  const std::int64_t devices = taking_part(run);
+  if (peak == experiment.machine.device.peak.end() || run.time == 0 || devices == 0) return 0;
+  const double seconds = static_cast<double>(run.time) / static_cast<double>(second);
+  return experiment.plan.model_flops /
+         (seconds * static_cast<double>(peak->second.value()) * static_cast<double>(devices));
+}
+
+std::string proven_text(const FastestReport& report) {
+  const std::int64_t left = report.found.count(Fate::left);
+  if (left == 0) return "nothing is faster";
+  return fmt::format("nothing is more than {:.2f} % faster; {} candidates that might be faster are left",
+                     100 * report.found.gap, left);
+}
+
+results::PointsTable candidates_table(const Experiment& experiment, const std::string& given,
+                                      const config::Table& resolved, const std::string& version) {
+  if (!experiment.searched.report) throw InternalError("no candidates are known of this search");
+  const FastestReport& report = *experiment.searched.report;
+  results::SweepHead head;
+  head.title = experiment.title;
+  for (const std::string& key : report.keys) head.axes.push_back({"strategy." + key, "", false});
+  results::PointsTable table = results::table_of(head, rows_of(experiment, report));
+  add_judgements(report, table);
+  table.provenance = {{"experiment_given", given, "The experiment file as it was given."},
+                      {"experiment", config::to_toml(resolved), "The resolved experiment."},
+                      {"proven", proven_text(report), "What follows from the bounds of those not simulated."},
+                      {"version", version, "Version of Tessera that searched."}};
+  return table;
+}
+
+}  // namespace tessera::experiment
