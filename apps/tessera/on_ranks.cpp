@@ -42,10 +42,16 @@ void check_outputs(const ExperimentOptions& options, const Outputs& outputs) {
   if (outputs.candidates == outputs.path) throw InputError("tessera plan: -o and --all name one file");
 }
 
-void check_open(const Prepared& job) {
+/// What is asked of a search over open keys, and of no other.
+void check_open(const Prepared& job, const LimitOptions& limits, const Outputs& outputs) {
+  const char* asked = !outputs.candidates.empty() ? "--all"
+                      : !limits.within.empty()    ? "--within"
+                      : !limits.budget.empty()    ? "--budget"
+                                                  : nullptr;
   const config::Table& strategy = *job.table->find("strategy")->table();
-  if (!job.experiment->strategy.schema().open_keys(strategy).empty()) return;
-  throw InputError("--all: there are no candidates, since no key of [strategy] is open (\"any\", or a list of values)");
+  if (asked == nullptr || !job.experiment->strategy.schema().open_keys(strategy).empty()) return;
+  throw InputError(std::string(asked) +
+                   ": there are no candidates, since no key of [strategy] is open (\"any\", or a list of values)");
 }
 
 }  // namespace
@@ -64,7 +70,7 @@ Prepared prepare(const ExperimentOptions& options, const LimitOptions& limits, c
   Prepared job{source.given, config::to_toml(*source.table), source.table, nullptr};
   together(comm, [&] {
     job.experiment = build(*job.table, std::move(source.files), comm.rank() != 0);
-    if (!outputs.candidates.empty()) check_open(job);
+    check_open(job, limits, outputs);
     sim::refuse_ranks(job.experiment->machine, comm.size(), job.experiment->simulation.partition);
   });
   catch_interrupts();

@@ -106,7 +106,7 @@ std::string search_report(const experiment::Experiment& experiment) {
   count("do not fit into memory", found.count(Fate::too_large));
   if (const std::int64_t refused = found.count(Fate::refused); refused > 0) count("cannot run", refused);
   count("struck out by their bound", found.count(Fate::beaten));
-  count("simulated", static_cast<std::int64_t>(found.tried.size()));
+  count("simulated", found.count(Fate::simulated));
   line("best", time(found.ranked[0].evaluation.time));
   if (found.ranked.size() > 1) line("runner-up", time(found.ranked[1].evaluation.time));
   line("proven", experiment::proven_text(report));

@@ -1,5 +1,7 @@
 #include "open_keys.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace tessera::config {
@@ -7,9 +9,12 @@ namespace {
 
 /// As it would be written, wherever it stands.
 std::string text_of(const Value& value) {
+  constexpr std::string_view key = "value = ";
   Table table;
   table.set("value", value);
-  return to_toml(table);
+  std::string text = to_toml(table).substr(key.size());
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
 }
 
 }  // namespace
@@ -28,7 +33,7 @@ void SchemaBase::read_open(const detail::FieldBase& field, void* object, const V
       field.read(object, one, diagnostics);
       seen.push_back(text_of(one));
       if (std::ranges::count(seen, seen.back()) > 1)
-        diagnostics.error(one.where(), '"' + field.key() + "\": this value is in the list twice");
+        diagnostics.error(one.where(), fmt::format("\"{}\": {} is in the list twice", field.key(), seen.back()));
     }
   }
   if (field.fallback()) field.read(object, *field.fallback(), diagnostics);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "tessera/base/error.hpp"
 #include "tessera/results/sweep_folder.hpp"
@@ -108,8 +109,9 @@ double model_flops_utilisation(const Experiment& experiment, const Evaluation& r
 std::string proven_text(const FastestReport& report) {
   const std::int64_t left = report.found.count(Fate::left);
   if (left == 0) return "nothing is faster";
-  return fmt::format("nothing is more than {:.2f} % faster; {} candidates that might be faster are left",
-                     100 * report.found.gap, left);
+  const double percent = std::ceil(1e4 * report.found.gap) / 100;  // upwards: it is proven
+  return fmt::format("nothing is more than {:.2f} % faster; {} {} left that might be faster", percent, left,
+                     left == 1 ? "candidate is" : "candidates are");
 }
 
 results::PointsTable candidates_table(const Experiment& experiment, const std::string& given,

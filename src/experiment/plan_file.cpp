@@ -11,6 +11,7 @@
 #include "fingerprint.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/text.hpp"
+#include "tessera/experiment/candidates.hpp"
 #include "tree.hpp"
 
 namespace tessera::experiment {
@@ -32,6 +33,7 @@ const config::Schema<PlanHead>& plan_head_schema() {
     s.text("machine", &PlanHead::machine, "fingerprint of the [machine] table");
     s.text("model", &PlanHead::model, "fingerprint of the [model] table").optional();
     s.also_accept("predicted", "times that the search predicted");
+    s.also_accept("proven", "how much faster another cut might be");
     s.also_accept("candidates", "what the search tried, at most 20");
     return s;
   }();
@@ -163,6 +165,7 @@ std::string plan_text(const Experiment& experiment, const Table& resolved, const
   for (const auto& [name, time] : experiment.searched.predicted)
     put(*predicted, name, config::format_rounded(time, config::Unit::time));
   if (!predicted->entries().empty()) head->set("predicted", {predicted, {}});
+  if (experiment.searched.report) put(*head, "proven", proven_text(*experiment.searched.report));
   const auto candidates = candidates_of(experiment.searched.table);
   if (!candidates->entries().empty()) head->set("candidates", {candidates, {}});
   plan.set("plan", {head, {}});

@@ -1,6 +1,8 @@
 // From a checked [strategy] table to a program that the machine can carry out.
 #include "planning.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <sstream>
@@ -113,7 +115,14 @@ void check_strategy(const Table& resolved, Experiment& experiment, Diagnostics& 
     alone(experiment,
           [&](const strategy::Job& job) { experiment.open = experiment.strategy.check(table, job, diagnostics); });
   });
-  if (diagnostics.ok() && experiment.open.empty()) write_program(resolved, table, experiment, diagnostics);
+  if (!diagnostics.ok()) return;
+  if (experiment.open.empty()) return write_program(resolved, table, experiment, diagnostics);
+  const std::vector<config::OpenKey> open = experiment.strategy.schema().open_keys(table);
+  if (experiment.simulation.allow_oversubscription && !open.empty())
+    diagnostics.error(open.front().where,
+                      fmt::format("\"{}\" is open together with simulation.allow_oversubscription: a "
+                                  "search takes only what fits into memory",
+                                  open.front().key));
 }
 
 void search(const Table& resolved, Experiment& experiment, Communicator& comm, const SearchOptions& options,

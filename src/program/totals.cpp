@@ -83,16 +83,27 @@ std::vector<BlockRuns> block_runs(const Program& program, BlockId entry) {
   return runs;
 }
 
-ProgramTotals totals(const Program& program, const machine::Machine& machine, DeviceId device) {
+namespace {
+
+/// Without what collectives send; how often each is called goes to `calls`.
+ProgramTotals own_totals(const Program& program, DeviceId device, std::vector<std::int64_t>& calls) {
   ProgramTotals sum;
   sum.kernels.assign(program.kernels.size(), 0);
-  std::vector<std::int64_t> calls(program.collectives.size(), 0);
+  calls.assign(program.collectives.size(), 0);
   for (const BlockId entry : program.devices.at(device).streams) {
     for (const auto& [block, times] : block_runs(program, entry)) {
       for (const Instruction& instruction : program.blocks[block].code)
         add_instruction(program, instruction, times, sum, calls);
     }
   }
+  return sum;
+}
+
+}  // namespace
+
+ProgramTotals totals(const Program& program, const machine::Machine& machine, DeviceId device) {
+  std::vector<std::int64_t> calls;
+  ProgramTotals sum = own_totals(program, device, calls);
   for (std::size_t i = 0; i < calls.size(); ++i) {
     if (calls[i] == 0) continue;
     const ProgramTotals once = traffic(program, machine, device, program.collectives[i]);
@@ -102,14 +113,15 @@ ProgramTotals totals(const Program& program, const machine::Machine& machine, De
   return sum;
 }
 
-double executed_flops(const Program& program, const machine::Machine& machine) {
+double executed_flops(const Program& program) {
   std::map<std::vector<BlockId>, double> by_code;
+  std::vector<std::int64_t> calls;
   double sum = 0;
   for (DeviceId device = 0; device < program.devices.size(); ++device) {
     const auto& streams = program.devices[device].streams;
     if (streams.empty()) continue;
     const auto [found, added] = by_code.try_emplace(streams, 0.0);
-    if (added) found->second = static_cast<double>(totals(program, machine, device).flops);
+    if (added) found->second = static_cast<double>(own_totals(program, device, calls).flops);
     sum += found->second;
   }
   return sum;

@@ -92,30 +92,7 @@ void refuse_limits(const machine::Machine& machine, const program::Program& prog
   }
 }
 
-void refuse_program(const machine::Machine& machine, const program::Program& program) {
-  const std::vector<std::string> problems = program::check_program(program, machine);
-  if (problems.empty()) return;
-  std::string text;
-  for (const std::string& problem : problems) text += (text.empty() ? "" : "\n") + problem;
-  throw InfeasibleError(text);
-}
-
 constexpr std::int64_t beyond_count = std::numeric_limits<std::int64_t>::max();
-
-/// The device that needs the most; the first one of equals.
-Need largest_need(const program::Program& program) {
-  std::map<std::vector<program::BlockId>, program::MemoryPeak> known;  // of devices that do the same
-  Need largest;
-  for (program::DeviceId device = 0; device < program.devices.size(); ++device) {
-    const auto& streams = program.devices[device].streams;
-    auto found = known.find(streams);
-    if (found == known.end()) found = known.emplace(streams, program::memory_peak(program, device)).first;
-    const program::MemoryPeak& peak = found->second;
-    if (peak.most == beyond_count) return {device, peak};
-    if (peak.total > largest.peak.total) largest = {device, peak};
-  }
-  return largest;
-}
 
 std::string breakdown(const program::Program& program, const program::MemoryPeak& peak) {
   std::string text;
@@ -140,6 +117,28 @@ std::vector<std::string> refuse_need(const machine::Machine& machine, const prog
 }
 
 }  // namespace
+
+void refuse_program(const machine::Machine& machine, const program::Program& program) {
+  const std::vector<std::string> problems = program::check_program(program, machine);
+  if (problems.empty()) return;
+  std::string text;
+  for (const std::string& problem : problems) text += (text.empty() ? "" : "\n") + problem;
+  throw InfeasibleError(text);
+}
+
+Need largest_need(const program::Program& program) {
+  std::map<std::vector<program::BlockId>, program::MemoryPeak> known;  // of devices that do the same
+  Need largest;
+  for (program::DeviceId device = 0; device < program.devices.size(); ++device) {
+    const auto& streams = program.devices[device].streams;
+    auto found = known.find(streams);
+    if (found == known.end()) found = known.emplace(streams, program::memory_peak(program, device)).first;
+    const program::MemoryPeak& peak = found->second;
+    if (peak.most == beyond_count) return {device, peak};
+    if (peak.total > largest.peak.total) largest = {device, peak};
+  }
+  return largest;
+}
 
 std::string need_text(const machine::Machine& machine, const program::Program& program, const Need& need) {
   const std::int64_t capacity = machine.device.memory_capacity.value();

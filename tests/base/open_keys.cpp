@@ -65,8 +65,7 @@ TEST_CASE("a bad value of a list is one line with its place") {
   CHECK(problems("kind = [\"rong\"]") ==
         std::vector<std::string>{
             "box.toml:1:9: \"kind\": unknown choice \"rong\" (did you mean \"ring\"?), allowed: ring, mesh"});
-  CHECK(problems("count = [2, 4, 2]") ==
-        std::vector<std::string>{"box.toml:1:16: \"count\": this value is in the list twice"});
+  CHECK(problems("count = [2, 4, 2]") == std::vector<std::string>{"box.toml:1:16: \"count\": 2 is in the list twice"});
   CHECK(problems("count = []") ==
         std::vector<std::string>{
             "box.toml:1:9: \"count\" is an empty list, expected a whole number, a list of them, or \"any\""});

@@ -259,6 +259,33 @@ class Cuts(CliTest):
         said = self.tessera("show", "1.h5").stdout
         self.assertRegex(said, r"time by tensor +done +best +median")
 
+    def test_collectives_that_their_groups_cannot_carry_out_are_no_candidates(self):
+        # Every second die of a mesh is no rectangle: with tensor 2 and 8 the replicas' all-reduce has no such groups.
+        (self.folder / "wafer.toml").write_text("""
+            title = "mesh all-reduces on a wafer"
+            model = "bert-large"
+            machine = { include = "wafer-config1", topology.columns = 4, topology.rows = 4 }
+            workload = { sequence = 64, global_batch = 16 }
+            collectives.all_reduce = "mesh"
+            strategy = { name = "megatron", tensor = [2, 8] }
+            """)
+        done = self.tessera("plan", "wafer.toml", "-o", "plan.toml", code=3)
+        self.assertRegex(done.stderr, r"^none of 2 candidates can run, the first: all-reduce of group .*: mesh needs a full rectangle")
+        said = self.tessera("plan", "wafer.toml", "-o", "plan.toml", "--set", "strategy.tensor=[4, 8]").stdout
+        self.assertRegex(said, r"candidates +2\n")
+        self.assertRegex(said, r"cannot run +1\n")
+
+    def test_what_is_wrong_with_every_candidate_is_said_as_of_a_closed_cut(self):
+        closed = self.tessera("run", "training.toml", "-o", "out.h5", "--set", "workload.datatype=fp8", code=2)
+        opened = self.tessera("plan", "open.toml", "-o", "plan.toml", "--set", "workload.datatype=fp8", code=2)
+        self.assertEqual(opened.stderr, closed.stderr)
+
+    def test_limits_and_oversubscription_where_they_mean_nothing_are_refused(self):
+        for arguments in (("plan", "training.toml", "--budget", "3"), ("run", "training.toml", "--within", "2%"), ("plan", "open.toml", "--allow-oversubscription")):
+            done = self.tessera(*arguments, "-o", "out", code=2)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+            self.assertRegex(done.stderr, r"open")
+
     def test_a_table_of_candidates_is_refused_at_once_where_there_are_none(self):
         done = self.tessera("plan", "training.toml", "-o", "plan.toml", "--all", "all.h5", code=2)
         self.assertRegex(done.stderr, r"^--all: there are no candidates.*\n$")

@@ -105,9 +105,9 @@ TEST_CASE("the plan of a search is that of simulating every candidate, and each 
   const Searched searched = kind.search(*table, seen);
   REQUIRE(searched.report);
   CHECK(open ==
-        std::to_string(searched.report->candidates) +
+        std::to_string(searched.report->found.judged.size()) +
             " candidates for tensor, pipeline, micro_batch, interleave, schedule, recomputation, sequence_parallel");
-  CHECK(searched.report->gap == 0);
+  CHECK(searched.report->found.gap == 0);
   // Every combination by itself; the first of the fastest is the plan.
   Time best = 0;
   std::shared_ptr<config::Table> taken;
@@ -133,9 +133,10 @@ TEST_CASE("the plan of a search is that of simulating every candidate, and each 
                 config::Diagnostics read;
                 taken = config::parse_toml(text, "one.toml", read);
               }
-  CHECK(searched.report->candidates == static_cast<std::int64_t>(programs.size()));
-  CHECK(searched.report->best.front().evaluation.time == best);
-  CHECK(searched.report->simulated < searched.report->candidates / 2);
+  const program::search::Fastest& found = searched.report->found;
+  CHECK(found.judged.size() == programs.size());
+  CHECK(found.ranked.front().evaluation.time == best);
+  CHECK(found.tried.size() < found.judged.size() / 2);
   CHECK(config::same_content(*searched.found, *taken));
 }
 
@@ -160,9 +161,24 @@ TEST_CASE("what cannot fit is struck out by what it holds for certain, which is 
         too_large += most > 30'000'000 ? 1 : 0;
       }
   CHECK(too_large > 0);
-  CHECK(searched.report->too_large == too_large);
+  CHECK(searched.report->found.count(program::search::Fate::too_large) == too_large);
+  // The smallest is named, with what it needs.
   job.machine.device.memory_capacity = Bytes{1'000'000};
-  CHECK_THROWS_AS(megatron::kind().search(*table, seen), InfeasibleError);
+  CHECK_THROWS_WITH(megatron::kind().search(*table, seen),
+                    Catch::StartsWith("none of ") && Catch::Contains(" fits into memory; the smallest, tensor 8, ") &&
+                        Catch::Contains("but has 1.00 MB"));
+}
+
+TEST_CASE("spare devices: every cut that is accepted is a candidate") {
+  // Two nodes of eight have room for two groups of three each: four replicas, not the five thirds of sixteen. A
+  // replica's share of 16 is four, of which 1, 2 and 4 are micro-batches.
+  TestJob job = simulated(16, gpt(4, 384, 12, 1024), 16);
+  const auto table = config::parse_toml("tensor = [3]\nspare_devices = \"idle\"\nmicro_batch = \"any\"",
+                                        "strategy.toml", job.diagnostics);
+  const auto evaluations = job.evaluations();
+  const std::string open = megatron::kind().check(*table, job.job_with(evaluations), job.diagnostics);
+  CHECK(job.diagnostics.errors().empty());
+  CHECK(open == "3 candidates for tensor, micro_batch");
 }
 
 TEST_CASE("open keys that no combination fits, and at transaction level, are refused in a line") {
@@ -177,6 +193,10 @@ TEST_CASE("open keys that no combination fits, and at transaction level, are ref
   CHECK(said("tensor = [3, 5]") ==
         std::vector<std::string>{"strategy.toml:1:10: none of 2 combinations of tensor cuts gpt "
                                  "over the 8 devices of test machine"});
+  // What is wrong with the only combination, or with all of them alike, is said as if it were closed.
+  const auto of_one = said("tensor = [3]");
+  static_cast<void>(job.plan("tensor = 3"));
+  CHECK(of_one == job.diagnostics.errors());
   CHECK(said("tensor = \"any\"\nsublayers = \"t3\"") ==
         std::vector<std::string>{"strategy.toml:1:10: \"tensor\" is open, and sublayers = \"t3\" has no lower bound by "
                                  "which a cut could be proven the fastest, allowed: sublayers = \"operators\""});

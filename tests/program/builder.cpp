@@ -102,7 +102,7 @@ TEST_CASE("totals beyond 2^63 are counted, not cut off") {
   // 20 x 10^18 FLOP and 10^18 B a step, a million steps.
   CHECK(totals(program, machine, 0).flops == Int128{20'000'000} * large.flops);
   CHECK(totals(program, machine, 0).bytes_sent == Int128{1'000'000} * large.flops);
-  CHECK(executed_flops(program, machine) == 2e25);
+  CHECK(executed_flops(program) == 2e25);
 }
 
 }  // namespace tessera::program

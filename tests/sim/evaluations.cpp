@@ -101,6 +101,30 @@ TEST_CASE("a lower bound of everything at once, with switches and streams that c
   }
 }
 
+TEST_CASE("a lower bound where streams share an event: which of them is first hangs on times that a walk does not know") {
+  const auto after_the_event = [](ProgramCase& made, std::vector<program::BlockId> streams) {
+    made.bind(0, std::move(streams), 1);
+    made.bind(1, {made.block("receiver").receive(0, Bytes{1000}).compute(work(5'000'000)).done()});
+  };
+  ProgramCase raised_by_two(2);  // one stream raises it at once, so nobody waits for the other one's 10 us
+  after_the_event(raised_by_two, {raised_by_two.block("at once").signal(0).done(),
+                                  raised_by_two.block("late").compute(work(10'000'000)).signal(0).done(),
+                                  raised_by_two.block("waits").wait(0).send(1, Bytes{1000}).done()});
+  ProgramCase awaited_by_two(3);  // the one that sends takes what is raised at once, the other one comes later
+  const auto raises = awaited_by_two.block("raises").signal(0).compute(work(10'000'000)).signal(0).done();
+  const auto sends = awaited_by_two.block("sends").wait(0).send(1, Bytes{1000}).done();
+  const auto comes_later = awaited_by_two.block("comes later").receive(2, Bytes{100}).wait(0).done();
+  awaited_by_two.bind(2, {awaited_by_two.block("holds up").send(0, Bytes{100}).done()});
+  after_the_event(awaited_by_two, {raises, comes_later, sends});
+  for (const ProgramCase* made : {&raised_by_two, &awaited_by_two}) {
+    const program::Evaluation least = evaluated(*made, Fidelity::lower_bound);
+    const program::Evaluation real = evaluated(*made, Fidelity::simulated);
+    REQUIRE(least.feasible);
+    REQUIRE(real.feasible);
+    CHECK(least.time <= real.time);
+  }
+}
+
 TEST_CASE("alone on the network an estimate is the simulated time") {
   // 100 ps of work, then 200 B in two packets: 500 ps and 1,000 ps a byte; then 50 ps of work.
   ProgramCase message(2);

@@ -53,14 +53,17 @@ struct Evaluation {
 /// What is known of a program before it is simulated.
 struct Outlook {
   bool feasible = false;
-  bool fits = false;   ///< into the devices' memory; known wherever it is feasible
-  std::string reason;  ///< why it is not feasible; nothing else is known then
-  Time least = 0;      ///< no simulated time is below it
-  Time estimate = 0;   ///< with collectives at their closed forms
+  bool fits = false;      ///< into the devices' memory; known wherever it is feasible
+  std::string reason;     ///< why it is not feasible; nothing else is known then
+  Time least = 0;         ///< no simulated time is below it
+  Time estimate = 0;      ///< with collectives at their closed forms
+  std::int64_t need = 0;  ///< B: of the fullest device, where it does not fit
+  bool is_input = false;  ///< what is wrong is the input's fault and not this program's: InputError where it is run
+  std::string key = {};   ///< and the key that is to blame, where one is
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive& feasible& fits& reason& least& estimate;
+    archive& feasible& fits& reason& least& estimate& need& is_input& key;
   }
 };
 

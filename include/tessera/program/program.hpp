@@ -210,6 +210,6 @@ struct ProgramTotals {
 };
 [[nodiscard]] ProgramTotals totals(const Program& program, const machine::Machine& machine, DeviceId device);
 /// FLOP of all devices, whatever they are for (recomputation, padding). double: they may exceed 2^63.
-[[nodiscard]] double executed_flops(const Program& program, const machine::Machine& machine);
+[[nodiscard]] double executed_flops(const Program& program);
 
 }  // namespace tessera::program

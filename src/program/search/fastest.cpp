@@ -37,7 +37,7 @@ class Search {
     for (const std::size_t i : waiting_) {
       Judged& one = found_.judged[i];
       if (one.fate != Fate::left) continue;
-      if (is_beaten(one)) one.fate = Fate::beaten;
+      if (best_ > 0 && one.least >= best_) one.fate = Fate::beaten;  // might be as fast, if the search ended before
       if (best_ > 0 && one.least < best_)
         found_.gap = std::max(found_.gap, 1 - static_cast<double>(one.least) / static_cast<double>(best_));
     }
@@ -47,9 +47,7 @@ class Search {
   }
 
  private:
-  /// It is slower than the best. What takes as long may come first among equals.
-  [[nodiscard]] bool is_beaten(const Judged& one) const { return best_ > 0 && one.least > best_; }
-  /// It may be faster by more than is asked for.
+  /// It may be faster by more than is asked for; without a limit also as fast, since it may come first among equals.
   [[nodiscard]] bool is_worth_it(const Judged& one) const {
     if (best_ == 0) return true;
     if (within_ == 0) return one.least <= best_;

@@ -79,19 +79,19 @@ class Refinement {
 /// What the streams of a class use.
 struct Uses {
   std::set<std::pair<std::uint32_t, std::uint32_t>> sends, receives;  // slot, channel
-  bool raises_from_two = false;                                       // an event, from more than one stream
+  bool shares_events = false;                                         // raised from, or waited for in, two streams
 };
 
 Uses uses_of(const Program& program, const std::vector<program::BlockId>& streams) {
   Uses uses;
-  std::map<std::uint32_t, std::size_t> raised;  // by which stream
+  std::map<std::pair<Op, std::uint32_t>, std::size_t> events;  // by which stream first
   for (std::size_t stream = 0; stream < streams.size(); ++stream) {
     for (const auto& [block, times] : program::block_runs(program, streams[stream])) {
       for (const program::Instruction& one : program.blocks[block].code) {
         if (one.op == Op::send) uses.sends.insert({one.a, one.b});
         if (one.op == Op::receive) uses.receives.insert({one.a, one.b});
-        if (one.op == Op::signal && raised.try_emplace(one.a, stream).first->second != stream)
-          uses.raises_from_two = true;
+        const bool is_event = one.op == Op::signal || one.op == Op::wait;
+        if (is_event && events.try_emplace({one.op, one.a}, stream).first->second != stream) uses.shares_events = true;
       }
     }
   }
@@ -117,7 +117,7 @@ class Builder {
       bound.events = first.events;
       bind_peers(one, first, bound);
       for (std::uint32_t slot = 0; slot < first.groups.size(); ++slot) bound.groups.push_back(group_of(one, slot));
-      if (all_.members[one].size() > 1 && !is_plain(one)) return std::nullopt;
+      if (!is_plain(one)) return std::nullopt;
     }
     if (!groups_agree()) return std::nullopt;
     return std::move(all_);
@@ -163,10 +163,12 @@ class Builder {
     return true;
   }
 
-  /// Messages between two classes on a channel come from one member each, and events from one stream.
+  /// Events are raised by one stream and waited for by one, since in a walk streams take turns of their own, and
+  /// messages between two classes on a channel come from one member each.
   [[nodiscard]] bool is_plain(std::uint32_t one) const {
     const Uses uses = uses_of(program_, all_.program.devices[one].streams);
-    return !uses.raises_from_two && is_plain(one, uses.sends) && is_plain(one, uses.receives);
+    if (uses.shares_events) return false;
+    return all_.members[one].size() == 1 || (is_plain(one, uses.sends) && is_plain(one, uses.receives));
   }
   [[nodiscard]] bool is_plain(std::uint32_t one, const std::set<std::pair<std::uint32_t, std::uint32_t>>& used) const {
     std::map<std::pair<DeviceId, std::uint32_t>, std::uint32_t> first;  // by class and channel: the slot

@@ -65,15 +65,22 @@ class SimulatorEvaluator final : public program::Evaluator {
 
   program::Outlook outlook(const program::Program& program) override {
     program::Outlook found;
-    try {
-      static_cast<void>(refuse_memory(machine_, program, false));
-      found.fits = true;
-      refuse_unrepresentable(machine_, program, cost_);
-    } catch (const Error& error) {
-      if (error.code() != ExitCode::infeasible && error.code() != ExitCode::bad_input) throw;
-      found.reason = error.what();
+    const Need need = largest_need(program);
+    if (need.peak.total > machine_.device.memory_capacity.value()) {
+      found.need = need.peak.total;
+      found.reason = need_text(machine_, program, need);
       return found;
     }
+    try {
+      static_cast<void>(refuse(machine_, program, cost_, false));
+    } catch (const KeyError& error) {
+      return {false, true, error.what(), 0, 0, 0, true, error.key};
+    } catch (const InputError& error) {
+      return {false, true, error.what(), 0, 0, 0, true};
+    } catch (const InfeasibleError& error) {
+      return {false, true, error.what()};
+    }
+    found.fits = true;
     CostTables costs(program, machine_, cost_);
     found.feasible = true;
     found.least = least_of(machine_, program, costs);

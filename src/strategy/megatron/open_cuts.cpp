@@ -54,9 +54,9 @@ std::vector<std::int64_t> replicas(const Options& so_far, const Job&, std::int64
   return so_far.idle_devices ? numbers_to(most, [](std::int64_t) { return true; }) : std::vector<std::int64_t>{most};
 }
 
-std::vector<std::int64_t> micro_batches(const Options& so_far, const Job& job, std::int64_t devices) {
-  const std::int64_t room = std::max<std::int64_t>(1, devices / (so_far.tensor * so_far.pipeline));
-  const std::int64_t data = so_far.data == 0 ? room : so_far.data;
+/// Where data is not given, how many replicas there are is only known with all of the cut: more than fit it here.
+std::vector<std::int64_t> micro_batches(const Options& so_far, const Job& job, std::int64_t) {
+  const std::int64_t data = std::max<std::int64_t>(1, so_far.data);
   const std::int64_t batch = job.workload.global_batch;
   if (batch % data != 0) return {};
   return numbers_to(batch / data, [&](std::int64_t b) { return batch / data % b == 0; });
@@ -156,6 +156,8 @@ class Enumeration {
     return std::move(found_);
   }
   [[nodiscard]] std::size_t combinations() const { return combinations_; }
+  /// Where nothing is accepted: what is wrong with all combinations alike, or null.
+  [[nodiscard]] const Diagnostics* common() const { return combinations_ > 0 && is_alike_ ? &refused_ : nullptr; }
 
  private:
   void next(std::size_t dimension, const Options& so_far) {
@@ -179,6 +181,9 @@ class Enumeration {
     Diagnostics checked;
     const Cut cut = make_cut(options, table_, job_, checked);
     if (checked.ok() && seen_.insert(canonical_(cut)).second) found_.push_back(cut.options);
+    if (checked.ok()) return;
+    if (combinations_ == 1) refused_ = checked;
+    is_alike_ = is_alike_ && checked.errors() == refused_.errors();
   }
 
   const Table& table_;
@@ -190,6 +195,8 @@ class Enumeration {
   Canonical canonical_;
   std::set<Canonical::Key> seen_;
   std::size_t combinations_ = 0;
+  Diagnostics refused_;  // the first combination
+  bool is_alike_ = true;
 };
 
 /// Those of a list, or all of a boolean or a choice; none of a number.
@@ -233,7 +240,9 @@ OpenCuts open_cuts(const Table& table, const Job& job, Diagnostics& diagnostics)
   }
   cuts.candidates = combinations.all();
   const std::string keys = fmt::format("{}", fmt::join(cuts.keys, ", "));
-  if (cuts.candidates.empty()) {
+  if (cuts.candidates.empty() && combinations.common() != nullptr) {
+    diagnostics.add(*combinations.common());
+  } else if (cuts.candidates.empty()) {
     diagnostics.error(open.front().where, fmt::format("none of {} combinations of {} cuts {} over the {} devices of {}",
                                                       combinations.combinations(), keys, job.model->name,
                                                       job.machine.devices(), job.machine.name));
@@ -247,7 +256,8 @@ OpenCuts open_cuts(const Table& table, const Job& job, Diagnostics& diagnostics)
 std::string open_text(const Table& table, const Job& job, Diagnostics& diagnostics) {
   const OpenCuts cuts = open_cuts(table, job, diagnostics);
   if (!diagnostics.ok()) return {};
-  return fmt::format("{} candidates for {}", cuts.candidates.size(), fmt::join(cuts.keys, ", "));
+  const std::size_t count = cuts.candidates.size();
+  return fmt::format("{} {} for {}", count, count == 1 ? "candidate" : "candidates", fmt::join(cuts.keys, ", "));
 }
 
 }  // namespace tessera::strategy::megatron

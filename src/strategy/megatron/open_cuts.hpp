@@ -12,13 +12,13 @@ namespace tessera::strategy::megatron {
 struct OpenCuts {
   std::vector<std::string> keys;    ///< that are open
   std::vector<Options> candidates;  ///< all that this machine, model and batch accept, data and schedule resolved,
-                                    ///< ordered by their keys' values; each program once
+                                    ///< in the order of their keys' values, of a list in the list's; each program once
 };
 
 /// Expects a table that leaves something open. Problems go to `diagnostics`, and then the result is of no use.
 [[nodiscard]] OpenCuts open_cuts(const config::Table& table, const Job& job, config::Diagnostics& diagnostics);
 
-/// StrategyKind::check of such a table: "10,092 candidates for tensor, pipeline"
+/// StrategyKind::check of such a table: "10092 candidates for tensor, pipeline"
 [[nodiscard]] std::string open_text(const config::Table& table, const Job& job, config::Diagnostics& diagnostics);
 
 /// StrategyKind::search

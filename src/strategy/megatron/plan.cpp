@@ -109,7 +109,7 @@ Plan plan_of(const Cut& cut, const Job& job) {
   describe(cut, job.machine, plan);
   const auto sequences = static_cast<double>(job.workload.global_batch);
   plan.model_flops = sequences * (cut.training() ? 3 : 1) * forward_flops(cut);
-  plan.hardware_flops = program::executed_flops(program, job.machine);
+  plan.hardware_flops = program::executed_flops(program);
   plan.parameters = workload::parameter_count(*job.model);
   plan.tokens = job.workload.global_batch *
                 (job.workload.phase == workload::Phase::generation ? job.workload.generated : job.workload.sequence);

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "device_state.hpp"
 #include "open_cuts.hpp"
 #include "tessera/base/error.hpp"
@@ -40,22 +42,39 @@ std::string text_of(const OpenCuts& cuts, const Options& options) {
 program::Outlook outlook(const Cut& cut, const Job& job) {
   const std::int64_t bytes = certain_bytes(cut), capacity = job.machine.device.memory_capacity.value();
   if (bytes <= capacity) return job.evaluations.outlook(plan_of(cut, job).program);
-  return {false, false,
-          fmt::format("some device needs at least {} but has {}", config::format_rounded(bytes, config::Unit::bytes),
-                      config::format_rounded(capacity, config::Unit::bytes))};
+  program::Outlook found;
+  found.need = bytes;
+  found.reason =
+      fmt::format("some device needs at least {} but has {}", config::format_rounded(bytes, config::Unit::bytes),
+                  config::format_rounded(capacity, config::Unit::bytes));
+  return found;
 }
 
-[[noreturn]] void refuse(const Fastest& found) {
+/// What is wrong with the input whatever the cut, as a closed cut would have it.
+void refuse_input(const std::vector<program::Outlook>& outlooks) {
+  const program::Outlook& first = outlooks.front();
+  const auto is_alike = [&](const program::Outlook& one) { return one.is_input && one.reason == first.reason; };
+  if (!std::ranges::all_of(outlooks, is_alike)) return;
+  if (!first.key.empty()) throw KeyError(first.key, first.reason);
+  throw InputError(first.reason);
+}
+
+[[noreturn]] void refuse(const std::vector<program::Outlook>& outlooks, const Fastest& found,
+                         const std::function<std::string(std::size_t)>& text) {
   using program::search::Fate;
-  const std::int64_t large = found.count(Fate::too_large);
-  std::string text =
-      fmt::format("none of {} candidates can run: {} do not fit into memory", found.judged.size(), large);
-  for (const program::search::Judged& one : found.judged) {
-    if (one.fate != Fate::refused) continue;
-    text += "; of the others, the first: " + one.reason;
-    break;
+  refuse_input(outlooks);
+  const std::size_t all = outlooks.size();
+  const std::int64_t large = found.count(Fate::too_large), left = found.count(Fate::left);
+  if (large == static_cast<std::int64_t>(all)) {
+    const auto smallest = std::ranges::min_element(outlooks, {}, &program::Outlook::need);
+    throw InfeasibleError(fmt::format("none of {} candidates fits into memory; the smallest, {}: {}", all,
+                                      text(static_cast<std::size_t>(smallest - outlooks.begin())), smallest->reason));
   }
-  throw InfeasibleError(text);
+  const auto first = std::ranges::find(found.judged, Fate::refused, &program::search::Judged::fate);
+  std::string more = large > 0 ? fmt::format("; {} do not fit into memory", large) : "";
+  if (left > 0) more += fmt::format("; {} are left that --budget does not reach", left);
+  throw InfeasibleError(fmt::format("none of {} candidates can run, the first: {}{}",
+                                    all - static_cast<std::size_t>(left), first->reason, more));
 }
 
 }  // namespace
@@ -82,7 +101,7 @@ Searched search(const config::Table& table, const Job& job) {
     return job.evaluations.all(some.size(), [&](std::size_t i) { return plan_of(cut_of(some[i]), job).program; });
   };
   Fastest found = program::search::fastest(outlooks, simulate, {job.limits, &job.evaluations.comm()});
-  if (found.ranked.empty()) refuse(found);
+  if (found.ranked.empty()) refuse(outlooks, found, [&](std::size_t i) { return text_of(*cuts, candidates[i]); });
   Searched searched;
   searched.found = values_of(*cuts, candidates[found.ranked.front().candidate]);
   searched.is_timed = found.is_timed;

@@ -29,7 +29,7 @@ void describe(const Setup& setup, const Job& job, const LayerPartitions& layers,
   if (options.micro_batches > 1) plan.description.emplace_back("micro-batches", std::to_string(options.micro_batches));
   for (std::size_t i = 0; i < setup.graph.nodes.size(); ++i)
     plan.description.emplace_back(setup.graph.nodes[i].op.name, node_text(setup.graph, i, layers));
-  plan.hardware_flops = program::executed_flops(plan.program, job.machine);
+  plan.hardware_flops = program::executed_flops(plan.program);
   // The three phases of a product multiply as often as each other; with recomputation there are two forward.
   plan.model_flops = plan.hardware_flops * (options.recomputation ? 0.75 : 1.0);
   for (const Node& node : setup.graph.nodes)

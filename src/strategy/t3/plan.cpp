@@ -237,7 +237,7 @@ class Planner {
                         {"tensor parallel", std::to_string(ranks())},
                         {"gemm of a device", fmt::format("{} x {} x {}", shape.m, shape.n, shape.k)},
                         {"work-groups", std::to_string(shape.tiles() * shape.split_k)}};
-    plan.hardware_flops = program::executed_flops(plan.program, job_.machine);
+    plan.hardware_flops = program::executed_flops(plan.program);
   }
 
   const Table& table_;
