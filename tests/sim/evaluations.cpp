@@ -101,7 +101,8 @@ TEST_CASE("a lower bound of everything at once, with switches and streams that c
   }
 }
 
-TEST_CASE("a lower bound where streams share an event: which of them is first hangs on times that a walk does not know") {
+TEST_CASE(
+    "a lower bound where streams share an event: which of them is first hangs on times that a walk does not know") {
   const auto after_the_event = [](ProgramCase& made, std::vector<program::BlockId> streams) {
     made.bind(0, std::move(streams), 1);
     made.bind(1, {made.block("receiver").receive(0, Bytes{1000}).compute(work(5'000'000)).done()});

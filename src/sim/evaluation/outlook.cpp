@@ -22,7 +22,7 @@ class ClassTimes {
       : machine_(machine), program_(program), classes_(classes), costs_(costs), times_(machine, program, costs) {}
 
   Time least_message_of(DeviceId from, DeviceId to, std::int64_t bytes) {
-    return once({from, to, bytes}, [&] {
+    return once(messages_, {from, to, bytes}, [&] {
       Time least = never;
       for (const auto& [one, other] : classes_.peers(from, to).pairs)
         least = std::min(least, least_message(machine_, one, other, bytes));
@@ -30,39 +30,47 @@ class ClassTimes {
     });
   }
   Time idle_message_of(DeviceId from, DeviceId to, std::int64_t bytes) {
-    return once({from, to, bytes}, [&] {
+    return once(messages_, {from, to, bytes}, [&] {
       const auto [one, other] = classes_.peers(from, to).pairs.front();
       return idle_message(machine_, one, other, bytes);
     });
   }
   Time departure(DeviceId from, DeviceId to, std::int64_t bytes) {
-    const auto [one, other] = classes_.peers(from, to).pairs.front();
-    return idle_departure(machine_, one, other, bytes);
+    return once(departures_, {from, to, bytes}, [&] {
+      const auto [one, other] = classes_.peers(from, to).pairs.front();
+      return idle_departure(machine_, one, other, bytes);
+    });
   }
 
   /// Where the members of a group are of several classes, nobody knows which of them is the last to be done.
   Time least_collective(std::uint32_t index, GroupId group) {
     if (!classes_.is_inside(group)) return 0;
-    return once({index, group, -1}, [&] {
+    return once(collectives_, {index, group, 0}, [&] {
       Time least = never;
       for (const GroupId real : classes_.groups[group])
         least = std::min(least, least_time(program_.collectives[index], program_.groups[real], machine_, costs_));
       return least;
     });
   }
-  bool needs_all_of(std::uint32_t index, GroupId group) const {
-    return std::ranges::all_of(classes_.groups[group], [&](GroupId real) {
-      return needs_all(program_.collectives[index], program_.groups[real]);
-    });
+  bool needs_all_of(std::uint32_t index, GroupId group) {
+    const auto [found, added] = needs_all_.try_emplace({index, group}, false);
+    if (added) {
+      found->second = std::ranges::all_of(classes_.groups[group], [&](GroupId real) {
+        return needs_all(program_.collectives[index], program_.groups[real]);
+      });
+    }
+    return found->second;
   }
   Time idle_collective(std::uint32_t index, GroupId group) { return times_(index, first_of(group)); }
   [[nodiscard]] GroupId first_of(GroupId group) const { return classes_.groups[group].front(); }
   [[nodiscard]] const program::Group& first_group(GroupId group) const { return program_.groups[first_of(group)]; }
 
  private:
+  using Known = std::map<std::array<std::int64_t, 3>, Time>;
+
   template <class Find>
-  Time once(const std::array<std::int64_t, 3>& key, const Find& find) {
-    const auto [found, added] = known_.try_emplace(key, 0);
+  static Time once(Known& known, const std::array<std::int64_t, 3>& key, const Find& find) {
+    const auto [found, added] = known.try_emplace(key, 0);
     if (added) found->second = find();
     return found->second;
   }
@@ -72,7 +80,8 @@ class ClassTimes {
   const DeviceClasses& classes_;
   CostTables& costs_;
   CollectiveTimes times_;
-  std::map<std::array<std::int64_t, 3>, Time> known_;
+  Known messages_, departures_, collectives_;
+  std::map<std::pair<std::uint32_t, GroupId>, bool> needs_all_;
 };
 
 WalkRules least_of_classes(ClassTimes& times) {

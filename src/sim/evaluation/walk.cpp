@@ -11,6 +11,7 @@ namespace tessera::sim {
 namespace {
 
 using program::DeviceId;
+using program::GroupId;
 using program::Instruction;
 using program::Op;
 
@@ -27,11 +28,22 @@ struct Alone {
   }
 };
 
-/// Blocks that compute and hold memory alone, each summed once, on devices of one speed.
+/// Blocks that compute, hold memory and call collectives in groups of one alone, each summed once, on devices of one
+/// speed and with the same such groups.
 class AloneBlocks {
  public:
-  AloneBlocks(const program::Program& program, CostTable& costs)
-      : program_(program), costs_(costs), known_(program.blocks.size()) {}
+  AloneBlocks(const program::Program& program, CostTable& costs, const WalkRules& rules, std::vector<GroupId> groups)
+      : program_(program), costs_(costs), rules_(rules), groups_(std::move(groups)), known_(program.blocks.size()) {}
+
+  /// By slot, those in which a device is alone; no_group for the others.
+  static std::vector<GroupId> groups_of_one(const program::Program& program, const program::DeviceProgram& device) {
+    std::vector<GroupId> groups;
+    for (const GroupId group : device.groups) {
+      const bool is_alone = group < program.groups.size() && program.groups[group].members.size() == 1;
+      groups.push_back(is_alone ? group : program::no_group);
+    }
+    return groups;
+  }
 
   [[nodiscard]] const CostTable& costs() const { return costs_; }
   /// Null: it meets somebody.
@@ -58,6 +70,12 @@ class AloneBlocks {
             break;
           }
           return std::nullopt;
+        case Op::collective: {
+          const GroupId group = groups_[program_.collectives[one.a].group_slot];
+          if (group == program::no_group) return std::nullopt;
+          sum.time = saturating_add(sum.time, rules_.collective(one.a, group));
+          break;
+        }
         default:
           return std::nullopt;
       }
@@ -73,6 +91,8 @@ class AloneBlocks {
 
   const program::Program& program_;
   CostTable& costs_;
+  const WalkRules& rules_;
+  std::vector<GroupId> groups_;  // by slot
   std::vector<std::optional<std::optional<Alone>>> known_;
 };
 
@@ -101,12 +121,13 @@ struct Meeting {
 };
 
 struct Event {
-  std::deque<std::pair<Time, std::int64_t>> raised;  ///< when and how often, sorted; without those of `forgotten`
-  std::int64_t taken = 0, forgotten = 0;
+  std::deque<std::pair<Time, std::int64_t>> raised;   ///< when and how often, sorted; without those of `forgotten`
+  std::int64_t taken = 0, forgotten = 0, known = 0;   ///< times; known: in `raised`
   std::vector<std::pair<std::int64_t, int>> waiting;  ///< for which count, stream
 
   [[nodiscard]] std::optional<Time> time_of(std::int64_t count) const {
     count -= forgotten;
+    if (count > known) return std::nullopt;
     for (const auto& [time, times] : raised) {
       count -= times;
       if (count <= 0) return time;
@@ -117,6 +138,7 @@ struct Event {
   void forget() {
     while (!raised.empty() && forgotten + raised.front().second <= taken) {
       forgotten += raised.front().second;
+      known -= raised.front().second;
       raised.pop_front();
     }
   }
@@ -133,13 +155,14 @@ class Walk {
         alone_of_(program.devices.size(), nullptr),
         activities_(program::activities_of(program)),
         busy_(program.devices.size() * activities_, 0) {
-    std::map<double, AloneBlocks*> of_speed;
+    std::map<std::pair<double, std::vector<GroupId>>, AloneBlocks*> tables;
     for (DeviceId device = 0; device < program.devices.size(); ++device) {
       const program::DeviceProgram& bound = program.devices[device];
       if (bound.streams.empty()) continue;
       const double speed = speeds[device];
-      const auto [known, added] = of_speed.try_emplace(speed, nullptr);
-      if (added) known->second = &tables_.emplace_back(program, costs.at_speed(speed));
+      const std::vector<GroupId> groups = AloneBlocks::groups_of_one(program, bound);
+      const auto [known, added] = tables.try_emplace({speed, groups}, nullptr);
+      if (added) known->second = &tables_.emplace_back(program, costs.at_speed(speed), rules, groups);
       alone_of_[device] = known->second;
       events_[device].resize(bound.events);
       for (const program::BlockId entry : bound.streams) {
@@ -237,6 +260,10 @@ class Walk {
 
   void compute(Stream& stream, program::Activity activity, Time time) {
     stream.clock = saturating_add(stream.clock, time);
+    is_busy(stream, activity, time);
+  }
+
+  void is_busy(const Stream& stream, program::Activity activity, Time time) {
     Time& busy = busy_[std::size_t{stream.device} * activities_ + static_cast<std::size_t>(activity)];
     busy = saturating_add(busy, time);
   }
@@ -248,9 +275,10 @@ class Walk {
       stream.frames.push_back({one.a, 0, one.count});
       return;
     }
+    stream.clock = saturating_add(stream.clock, saturating_times(one.count, alone->time));
     for (std::size_t i = 0; i < alone->busy.size(); ++i) {
       if (alone->busy[i] > 0)
-        compute(stream, static_cast<program::Activity>(i), saturating_times(one.count, alone->busy[i]));
+        is_busy(stream, static_cast<program::Activity>(i), saturating_times(one.count, alone->busy[i]));
     }
   }
 
@@ -295,11 +323,13 @@ class Walk {
   void raise(Event& event, Time time, std::uint32_t count) {
     const std::pair<Time, std::int64_t> raised{time, count};
     event.raised.insert(std::upper_bound(event.raised.begin(), event.raised.end(), raised), raised);
+    event.known += count;
     std::erase_if(event.waiting, [&](const auto& one) {
       const auto at = event.time_of(one.first);
       if (at) wake(one.second, *at);
       return at.has_value();
     });
+    if (event.waiting.empty()) event.forget();
   }
 
   bool wait(int index, Stream& stream, Event& event, std::uint32_t count) {
