@@ -240,14 +240,29 @@ class CommandLine(unittest.TestCase):
                 calibrate.share(text)
 
 
+class Clock:
+    """Of 10 us; each call takes half a microsecond."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def call(self, _):
+        self.calls += 1
+
+    def perf_counter(self):
+        return self.calls // 20 * 1e-5
+
+
 class Measuring(unittest.TestCase):
     def test_a_clock_that_cannot_tell_calls_apart_gets_many_of_them(self):
-        timer = measure.Timer(None, types.SimpleNamespace(type="cpu"), measure.Effort(0, 1, 0.001, 4))
-        calls = []
-        samples = timer.measure(calls.append)
+        # One call is over before the clock ticks, so it is taken for 0.1 us: a sample of 1 ms has 10,000 of them, which take 5 ms.
+        timer, clock = measure.Timer(None, types.SimpleNamespace(type="cpu"), measure.Effort(0, 1, 0.001, 4)), Clock()
+        with mock.patch.object(measure, "time", clock):
+            samples = timer.measure(clock.call)
+        self.assertEqual(clock.calls, 1 + 5 * 10_000)  # to warm up, and a sample that does not count
         self.assertEqual(len(samples), 4)
-        self.assertGreater(len(calls), 400)
-        self.assertTrue(all(0 < sample < 1e-4 for sample in samples))
+        for sample in samples:
+            self.assertAlmostEqual(sample, 5e-7, delta=1e-9)
 
 
 if __name__ == "__main__":
