@@ -27,14 +27,9 @@ std::string percent(double part) { return fmt::format("{:.1f}", 100 * part); }
 
 /// Of an average device that takes part, of the iteration.
 double share_of(const program::Evaluation& run, std::initializer_list<Activity> activities) {
-  const auto devices = std::ranges::count_if(run.peak_memory, [](std::int64_t bytes) { return bytes > 0; });
   double sum = 0;
-  for (std::size_t device = 0; device < run.peak_memory.size(); ++device) {
-    if (run.peak_memory[device] == 0) continue;
-    for (const Activity activity : activities)
-      sum += static_cast<double>(run.busy_of(static_cast<program::DeviceId>(device), activity));
-  }
-  return devices == 0 || run.time == 0 ? 0 : sum / static_cast<double>(devices) / static_cast<double>(run.time);
+  for (const Activity activity : activities) sum += static_cast<double>(experiment::mean_busy(run, activity));
+  return run.time == 0 ? 0 : sum / static_cast<double>(run.time);
 }
 
 constexpr std::size_t most_lines = 10;

@@ -83,8 +83,10 @@ def summary(study, outcome, part):
     return "summary: " + " ".join(f"{key}={value}" for key, value in (values | outcome.summary).items())
 
 
-def main(study, help, parts, page, run_part, run_all):
-    """run_part(simulator, name) and run_all(simulator) make the Outcome."""
+def main(study, help, parts, page, run_part=None, run_all=None):
+    """run_part(simulator, name) and run_all(simulator) make the Outcome, where it is more than what the parts hand back."""
+    run_part = run_part or (lambda simulator, name: run(parts, simulator, [name]))
+    run_all = run_all or (lambda simulator: run(parts, simulator, parts))
     options = arguments(help, parts)
     if options.parts:
         print(*parts)

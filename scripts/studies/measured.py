@@ -10,10 +10,6 @@ from _runs import ROOT, mean_abs
 PAGE = ROOT / "docs" / "validation" / "measured.md"
 
 
-def run_part(simulator, name):
-    return _parts.run(PARTS, simulator, [name])
-
-
 def run_all(simulator):
     whole = _parts.run(PARTS, simulator, PARTS)
     whole.tables |= overview(simulator)
@@ -23,7 +19,7 @@ def run_all(simulator):
 
 
 def main():
-    _parts.main("measured", __doc__, PARTS, PAGE, run_part, run_all)
+    _parts.main("measured", __doc__, PARTS, PAGE, run_all=run_all)
 
 
 if __name__ == "__main__":

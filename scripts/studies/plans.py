@@ -7,17 +7,5 @@ from _runs import ROOT
 PAGE = ROOT / "docs" / "validation" / "plans.md"
 
 
-def run_part(simulator, name):
-    return _parts.run(PARTS, simulator, [name])
-
-
-def run_all(simulator):
-    return _parts.run(PARTS, simulator, PARTS)
-
-
-def main():
-    _parts.main("plans", __doc__, PARTS, PAGE, run_part, run_all)
-
-
 if __name__ == "__main__":
-    main()
+    _parts.main("plans", __doc__, PARTS, PAGE)

@@ -4,21 +4,9 @@
 
 #include <algorithm>
 
+#include "toml_write.hpp"
+
 namespace tessera::config {
-namespace {
-
-/// As it would be written, wherever it stands.
-std::string text_of(const Value& value) {
-  constexpr std::string_view key = "value = ";
-  Table table;
-  table.set("value", value);
-  std::string text = to_toml(table).substr(key.size());
-  while (text.ends_with('\n')) text.pop_back();
-  return text;
-}
-
-}  // namespace
-
 bool is_open(const Value& value) {
   return value.array() != nullptr || (value.string() != nullptr && *value.string() == "any");
 }
@@ -31,7 +19,7 @@ void SchemaBase::read_open(const detail::FieldBase& field, void* object, const V
     std::vector<std::string> seen;
     for (const Value& one : *list) {
       field.read(object, one, diagnostics);
-      seen.push_back(text_of(one));
+      seen.push_back(inline_text(one));
       if (std::ranges::count(seen, seen.back()) > 1)
         diagnostics.error(one.where(), fmt::format("\"{}\": {} is in the list twice", field.key(), seen.back()));
     }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tessera/base/config.hpp"
+#include "toml_write.hpp"
 
 namespace tessera::config {
 namespace {
@@ -42,6 +43,8 @@ std::string number_text(double value) {
   return text;
 }
 
+}  // namespace
+
 std::string inline_text(const Value& value) {
   if (const auto* text = value.string()) return quoted(*text);
   if (const auto* flag = std::get_if<bool>(&value.content())) return *flag ? "true" : "false";
@@ -57,6 +60,8 @@ std::string inline_text(const Value& value) {
   }
   return result.empty() ? "{}" : "{ " + result + " }";
 }
+
+namespace {
 
 /// Arrays that hold nothing but tables are written as [[key]] sections.
 bool is_array_of_tables(const Value& value) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tessera/base/error.hpp"
+#include "tessera/experiment/run.hpp"
 #include "tessera/results/sweep_folder.hpp"
 
 namespace tessera::experiment {
@@ -19,8 +20,16 @@ using program::search::Judged;
 using results::PointCell;
 using results::PointKind;
 
-std::int64_t taking_part(const Evaluation& run) {
-  return std::ranges::count_if(run.peak_memory, [](std::int64_t bytes) { return bytes > 0; });
+/// Devices that hold something.
+std::vector<program::DeviceId> taking_part(const Evaluation& run) {
+  std::vector<program::DeviceId> devices;
+  for (program::DeviceId device = 0; device < run.peak_memory.size(); ++device)
+    if (run.peak_memory[device] > 0) devices.push_back(device);
+  return devices;
+}
+
+std::int64_t count_of(const std::vector<program::DeviceId>& devices) {
+  return static_cast<std::int64_t>(devices.size());
 }
 
 PointCell cell_of(const config::Value& value) {
@@ -31,27 +40,20 @@ PointCell cell_of(const config::Value& value) {
 
 /// mean_<activity>_ps and max_<activity>_ps, as /summary has them.
 void add_activities(const Experiment& experiment, const Evaluation& run, results::Digest& digest) {
-  const std::int64_t devices = std::max<std::int64_t>(1, taking_part(run));
-  const std::size_t activities = run.busy.size() / run.peak_memory.size();
-  for (std::size_t i = 0; i < activities; ++i) {
+  const std::vector<program::DeviceId> devices = taking_part(run);
+  for (std::size_t i = 0; i < program::activities_of(experiment.plan.program); ++i) {
     const auto activity = static_cast<Activity>(i);
-    Int128 sum = 0;
     Time longest = 0;
-    for (std::size_t device = 0; device < run.peak_memory.size(); ++device) {
-      if (run.peak_memory[device] == 0) continue;
-      const Time busy = run.busy_of(static_cast<program::DeviceId>(device), activity);
-      sum += busy;
-      longest = std::max(longest, busy);
-    }
+    for (const program::DeviceId device : devices) longest = std::max(longest, run.busy_of(device, activity));
     const std::string column = results::activity_column(program::name_of(experiment.plan.program, activity));
-    digest.summary.emplace_back("mean_" + column, static_cast<Time>((sum + devices / 2) / devices));
+    digest.summary.emplace_back("mean_" + column, mean_busy(run, activity));
     digest.summary.emplace_back("max_" + column, longest);
   }
 }
 
 results::Digest digest_of(const Experiment& experiment, const Evaluation& run) {
   results::Digest digest;
-  digest.summary = {{"devices", taking_part(run)},
+  digest.summary = {{"devices", count_of(taking_part(run))},
                     {"iteration_time_ps", run.time},
                     {"model_flops_utilisation", model_flops_utilisation(experiment, run)}};
   add_activities(experiment, run, digest);
@@ -97,13 +99,17 @@ void add_judgements(const FastestReport& report, results::PointsTable& table) {
 
 }  // namespace
 
+Time mean_busy(const Evaluation& run, Activity activity) {
+  const std::vector<program::DeviceId> devices = taking_part(run);
+  if (devices.empty()) return 0;
+  Int128 sum = 0;
+  for (const program::DeviceId device : devices) sum += run.busy_of(device, activity);
+  return static_cast<Time>((sum + count_of(devices) / 2) / count_of(devices));
+}
+
 double model_flops_utilisation(const Experiment& experiment, const Evaluation& run) {
-  const auto peak = experiment.machine.device.peak.find(experiment.workload.datatype);
-  const std::int64_t devices = taking_part(run);
-  if (peak == experiment.machine.device.peak.end() || run.time == 0 || devices == 0) return 0;
-  const double seconds = static_cast<double>(run.time) / static_cast<double>(second);
-  return experiment.plan.model_flops /
-         (seconds * static_cast<double>(peak->second.value()) * static_cast<double>(devices));
+  return results::utilisation(experiment.plan.model_flops, run.time, peak_flops(experiment),
+                              count_of(taking_part(run)));
 }
 
 std::string proven_text(const FastestReport& report) {

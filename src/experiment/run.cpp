@@ -3,13 +3,6 @@
 namespace tessera::experiment {
 namespace {
 
-/// Of one device in the datatype that the job computes with; 0: the device states none, or a graph has several.
-std::int64_t peak_flops(const Experiment& experiment) {
-  const std::string datatype = experiment.graph ? experiment.graph->product_datatype() : experiment.workload.datatype;
-  const auto peak = experiment.machine.device.peak.find(datatype);
-  return peak == experiment.machine.device.peak.end() ? 0 : peak->second.value();
-}
-
 /// What the simulation does not know: names, and what the strategy says of its plan.
 void describe(const Experiment& experiment, results::RunResults& results) {
   const strategy::Plan& plan = experiment.plan;
@@ -33,6 +26,12 @@ void describe(const Experiment& experiment, results::RunResults& results) {
 }
 
 }  // namespace
+
+std::int64_t peak_flops(const Experiment& experiment) {
+  const std::string datatype = experiment.graph ? experiment.graph->product_datatype() : experiment.workload.datatype;
+  const auto peak = experiment.machine.device.peak.find(datatype);
+  return peak == experiment.machine.device.peak.end() ? 0 : peak->second.value();
+}
 
 sim::SimulationOptions simulation_options(const Experiment& experiment) {
   sim::SimulationOptions options;

@@ -23,9 +23,8 @@ double ratio(double part, double whole) { return whole > 0 ? part / whole : 0.0;
 
 double seconds(Time time) { return static_cast<double>(time) / static_cast<double>(second); }
 
-/// FLOPs over what all devices could have done in the time of the iteration.
-double utilisation(double flops, const RunResults& r) {
-  return ratio(flops, seconds(r.iteration_time) * static_cast<double>(r.peak_flops) * static_cast<double>(r.devices));
+double utilisation_of(double flops, const RunResults& r) {
+  return utilisation(flops, r.iteration_time, r.peak_flops, r.devices);
 }
 
 void add_job(Table<SummaryRow>& table, const RunResults& r) {
@@ -63,10 +62,10 @@ void add_rates(Table<SummaryRow>& table) {
       .integer("peak_flops", "FLOP/s", "of one device in the datatype of the job's products; 0: not known",
                [](const Row& s) { return s.results->peak_flops; })
       .number("model_flops_utilisation", "1", "model_flops / (iteration time x devices x peak_flops); 0 where that is",
-              [](const Row& s) { return utilisation(s.results->model_flops, *s.results); })
+              [](const Row& s) { return utilisation_of(s.results->model_flops, *s.results); })
       .number("hardware_flops_utilisation", "1",
               "hardware_flops / (iteration time x devices x peak_flops); 0 where that is",
-              [](const Row& s) { return utilisation(s.results->hardware_flops, *s.results); });
+              [](const Row& s) { return utilisation_of(s.results->hardware_flops, *s.results); });
 }
 
 void add_activities(Table<SummaryRow>& table, const RunResults& r) {
@@ -81,6 +80,10 @@ void add_activities(Table<SummaryRow>& table, const RunResults& r) {
 }
 
 }  // namespace
+
+double utilisation(double flops, Time time, std::int64_t peak_flops, std::int64_t devices) {
+  return ratio(flops, seconds(time) * static_cast<double>(peak_flops) * static_cast<double>(devices));
+}
 
 std::string activity_column(const std::string& activity) {
   std::string column = activity;

@@ -107,13 +107,11 @@ std::string breakdown(const program::Program& program, const program::MemoryPeak
 
 std::vector<std::string> refuse_need(const machine::Machine& machine, const program::Program& program, const Need& need,
                                      bool allow_oversubscription) {
-  if (need.peak.most == beyond_count)
-    throw InfeasibleError(std::string("device ") + machine.node_name(need.device) +
-                          (need.peak.is_exact() ? " needs" : " may need") + " 9223 PB or more, beyond what is counted");
-  if (need.peak.total <= machine.device.memory_capacity.value()) return {};
-  const std::string text = need_text(machine, program, need);
-  if (allow_oversubscription) return {text};
-  throw InfeasibleError(text + allow_hint);
+  const std::string problem = need_problem(machine, program, need);
+  if (problem.empty()) return {};
+  if (need.peak.most == beyond_count) throw InfeasibleError(problem);
+  if (allow_oversubscription) return {problem};
+  throw InfeasibleError(problem + allow_hint);
 }
 
 }  // namespace
@@ -145,6 +143,13 @@ std::string need_text(const machine::Machine& machine, const program::Program& p
   return "device " + machine.node_name(need.device) + " needs " + format_rounded(need.peak.total, Unit::bytes) +
          " but has " + format_rounded(capacity, Unit::bytes) + " (" +
          format_rounded(need.peak.total - capacity, Unit::bytes) + " too much): " + breakdown(program, need.peak);
+}
+
+std::string need_problem(const machine::Machine& machine, const program::Program& program, const Need& need) {
+  if (need.peak.most == beyond_count)
+    return std::string("device ") + machine.node_name(need.device) + (need.peak.is_exact() ? " needs" : " may need") +
+           " 9223 PB or more, beyond what is counted";
+  return need.peak.total <= machine.device.memory_capacity.value() ? "" : need_text(machine, program, need);
 }
 
 void refuse_unrepresentable(const machine::Machine& machine, const program::Program& program,

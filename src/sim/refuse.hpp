@@ -33,6 +33,9 @@ struct Need {
 void refuse_program(const machine::Machine& machine, const program::Program& program);
 /// "device gpu 0 needs 34.0 GB but has 32.0 GB (2.00 GB too much): weights 20.0 GB, buffers 14.0 GB"
 [[nodiscard]] std::string need_text(const machine::Machine& machine, const program::Program& program, const Need& need);
+/// Why it is too much; empty: it is not.
+[[nodiscard]] std::string need_problem(const machine::Machine& machine, const program::Program& program,
+                                       const Need& need);
 inline constexpr const char* allow_hint = "; --allow-oversubscription simulates it anyway";
 
 /// Warns of the device that has held the most, where that is too much. `own`: of this rank's devices. All ranks call

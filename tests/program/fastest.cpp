@@ -82,6 +82,14 @@ TEST_CASE("within: a plan is enough that nothing beats by more") {
   CHECK(closer.gap == 0);
 }
 
+TEST_CASE("within: one candidate may be enough, so the first rounds are small") {
+  // None of them proves anything: rounds of one, two, and from then on three.
+  Game game{{{50, 1, 100}, {50, 2, 100}, {50, 3, 100}, {50, 4, 100}, {50, 5, 100}, {50, 6, 100}}};
+  std::vector<std::int64_t> rounds;
+  for (const Tried& one : game.play({0.02}, 3).table) rounds.push_back(one.step);
+  CHECK(rounds == std::vector<std::int64_t>{0, 1, 1, 2, 2, 2});
+}
+
 TEST_CASE("a budget of simulations ends a search, which says what is proven by then") {
   Game game{{{50, 100, 100}, {60, 110, 90}, {80, 120, 85}, {70, 130, 200}}};
   const Fastest found = game.play({0, 2}, 8);

@@ -15,6 +15,9 @@ namespace tessera::experiment {
 [[nodiscard]] results::PointsTable candidates_table(const Experiment& experiment, const std::string& given,
                                                     const config::Table& resolved, const std::string& version);
 
+/// Mean of the devices that take part, to the nearest picosecond.
+[[nodiscard]] Time mean_busy(const program::Evaluation& run, program::Activity activity);
+
 /// Model FLOPs over what the devices that take part could have done; 0: the machine states no peak of the datatype.
 [[nodiscard]] double model_flops_utilisation(const Experiment& experiment, const program::Evaluation& run);
 

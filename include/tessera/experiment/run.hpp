@@ -48,6 +48,9 @@ struct RunRecord {
                                              const RunRecord& record, const pdes::RunStatistics& own,
                                              Communicator& comm);
 
+/// FLOP/s of one device in the datatype that the job computes with; 0: the device states none, or a graph has several.
+[[nodiscard]] std::int64_t peak_flops(const Experiment& experiment);
+
 /// What the experiment says of its simulation.
 [[nodiscard]] sim::SimulationOptions simulation_options(const Experiment& experiment);
 

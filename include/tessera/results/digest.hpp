@@ -29,6 +29,9 @@ struct Digest {
 /// "forward" -> "forward_ps", "tensor communication" -> "tensor_communication_ps": the column of an activity.
 [[nodiscard]] std::string activity_column(const std::string& activity);
 
+/// Of what the devices could have done in the time, by their peak in FLOP/s; 0 where nothing is known of that.
+[[nodiscard]] double utilisation(double flops, Time time, std::int64_t peak_flops, std::int64_t devices);
+
 /// On rank 0; empty elsewhere. `results` as sim::simulate() gives them, each rank its own rows. `seed`: of the
 /// experiment. Every rank calls it. InternalError as for write().
 [[nodiscard]] Digest digest(const RunResults& results, std::uint64_t seed, Communicator& comm);

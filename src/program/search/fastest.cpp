@@ -57,7 +57,10 @@ class Search {
   /// To be simulated next; none: the search is over.
   [[nodiscard]] std::vector<std::size_t> next() const {
     std::vector<std::size_t> round;
-    const std::size_t most = std::min(round_, most_ - std::min(most_, found_.tried.size()));
+    const std::size_t simulated = found_.tried.size();
+    // Who asks for less than a proof wants to hear soon that it is enough: 1, 2, 4, 8 and so on.
+    const std::size_t size = within_ > 0 ? std::min(round_, simulated + 1) : round_;
+    const std::size_t most = std::min(size, most_ - std::min(most_, simulated));
     for (const std::size_t i : waiting_) {
       if (round.size() == most) break;
       if (found_.judged[i].fate == Fate::left && is_worth_it(found_.judged[i])) round.push_back(i);

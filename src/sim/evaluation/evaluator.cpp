@@ -66,13 +66,14 @@ class SimulatorEvaluator final : public program::Evaluator {
   program::Outlook outlook(const program::Program& program) override {
     program::Outlook found;
     const Need need = largest_need(program);
-    if (need.peak.total > machine_.device.memory_capacity.value()) {
+    found.reason = need_problem(machine_, program, need);
+    if (!found.reason.empty()) {
       found.need = need.peak.total;
-      found.reason = need_text(machine_, program, need);
       return found;
     }
     try {
-      static_cast<void>(refuse(machine_, program, cost_, false));
+      refuse_unrepresentable(machine_, program, cost_);
+      refuse_program(machine_, program);
     } catch (const KeyError& error) {
       return {false, true, error.what(), 0, 0, 0, true, error.key};
     } catch (const InputError& error) {

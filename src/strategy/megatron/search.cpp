@@ -109,7 +109,7 @@ Searched search(const config::Table& table, const Job& job) {
   for (std::size_t i = 0; i < found.table.size(); ++i)
     found.table[i].candidate = text_of(*cuts, candidates[found.tried[i]]);
   searched.table = std::move(found.table);
-  searched.report = {cuts->keys, job.limits, std::move(found),
+  searched.report = {cuts->keys, std::move(found),
                      [cuts](std::size_t i) { return text_of(*cuts, cuts->candidates[i]); },
                      [cuts](std::size_t i) { return values_of(*cuts, cuts->candidates[i]); }};
   return searched;

@@ -57,7 +57,8 @@ struct Fastest {
 struct FastestOptions {
   Limits limits;
   Communicator* comm = nullptr;  ///< for Limits::seconds alone: ranks agree on when they are over
-  std::size_t round = 8;         ///< candidates that are simulated together; results depend on it
+  std::size_t round = 8;  ///< candidates that are simulated together, with Limits::within fewer at first; results
+                          ///< depend on it
 };
 
 /// Simulations of some candidates, in their order: the same on all ranks.
@@ -70,7 +71,6 @@ using Simulate = std::function<std::vector<Evaluation>(const std::vector<std::si
 /// What a strategy's search leaves for people: what became of its candidates, and what they are called.
 struct FastestReport {
   std::vector<std::string> keys;  ///< of the [strategy] table that were open
-  Limits limits;
   Fastest found;
   std::function<std::string(std::size_t candidate)> text;                       ///< in the strategy's own words
   std::function<std::shared_ptr<config::Table>(std::size_t candidate)> values;  ///< of the keys
