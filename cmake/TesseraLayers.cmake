@@ -7,6 +7,7 @@ function(tessera_layer name)
     add_library(${library} STATIC ${sources})
     set(scope PUBLIC)
     tessera_compile_options(${library})
+    tessera_unity(${library})
     target_link_libraries(${library} PRIVATE fmt::fmt ${LAYER_PRIVATE_DEPENDS})
     target_include_directories(${library} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/src) # the layer's own headers, that are not installed
   else()
@@ -18,6 +19,25 @@ function(tessera_layer name)
   target_compile_features(${library} ${scope} cxx_std_20)
   target_link_libraries(${library} ${scope} ${LAYER_DEPENDS})
   set_property(GLOBAL APPEND PROPERTY TESSERA_LIBRARIES ${library})
+endfunction()
+
+# Compiles each folder of a target as one unit: headers are read once a folder, and a build takes a quarter of the time. So what
+# stands in the anonymous namespaces of a folder has different names.
+function(tessera_unity target)
+  if(NOT TESSERA_UNITY)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  foreach(source ${sources})
+    get_filename_component(folder ${source} DIRECTORY)
+    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
+    string(MAKE_C_IDENTIFIER ${folder} group)
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+    if(source MATCHES "/(built_in|registry|topology)\\.cpp$") # the built-in lists: a program may link others in their place
+      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
+  endforeach()
 endfunction()
 
 # Warnings, sanitizers and instruction set: the same for every target of the project.

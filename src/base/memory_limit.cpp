@@ -49,11 +49,12 @@ MemoryLimit memory_of_computer(const fs::path& root) {
   lower(limit, total_memory(root), "its memory");
   std::ifstream groups(root / "proc/self/cgroup");  // hierarchy:controllers:group
   for (std::string line; std::getline(groups, line);) {
-    const std::size_t first = line.find(':');
-    const std::size_t second = line.find(':', first == std::string::npos ? first : first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    const std::string group = line.substr(second + 1);
+    const std::size_t hierarchy_end = line.find(':');
+    const std::size_t controllers_end =
+        line.find(':', hierarchy_end == std::string::npos ? hierarchy_end : hierarchy_end + 1);
+    if (controllers_end == std::string::npos) continue;
+    const std::string controllers = line.substr(hierarchy_end + 1, controllers_end - hierarchy_end - 1);
+    const std::string group = line.substr(controllers_end + 1);
     if (controllers.empty()) {
       lower_by_groups(limit, root / "sys/fs/cgroup", group, "memory.max");
     } else if ((',' + controllers + ',').find(",memory,") != std::string::npos) {

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 using config::Table;
 using config::Value;
 
-constexpr std::size_t most_bytes = std::size_t{1} << 30U;
+constexpr std::size_t most_attached_bytes = std::size_t{1} << 30U;
 
 std::string hash_text(const std::string& content) { return fmt::format("{:016x}", hash_of(content)); }
 
@@ -43,7 +43,7 @@ std::optional<strategy::Attachment> read(const std::string& key, const Value& va
   }
   const fs::path path = path_of(value, files);
   try {
-    std::optional<std::string> content = files.read(path, most_bytes);
+    std::optional<std::string> content = files.read(path, most_attached_bytes);
     if (!content) throw InputError(one_line(path.string()) + ": there is no such file");
     return strategy::Attachment{key, path.string(), hash_text(*content), std::move(*content)};
   } catch (const Error& error) {
@@ -88,7 +88,7 @@ std::vector<std::string> changed_files(const std::vector<strategy::Attachment>& 
     std::error_code ignored;
     if (fs::exists(file.path, ignored) && !fs::is_regular_file(file.path, ignored)) continue;  // a pipe is read once
     try {
-      const auto content = read_file(file.path, most_bytes);
+      const auto content = read_file(file.path, most_attached_bytes);
       if (content && hash_text(*content) == file.hash) continue;
     } catch (const Error&) {  // gone, or no longer readable: not what it was
     }

@@ -19,10 +19,10 @@ using config::Unit;
 
 /// An estimate is right within a factor of two.
 constexpr double certain = 0.5;
-constexpr double most_bytes = 9e18;
+constexpr double most_counted_bytes = 9e18;
 
 std::string bytes_text(double bytes) {
-  return format_rounded(static_cast<std::int64_t>(std::min(bytes, most_bytes)), Unit::bytes);
+  return format_rounded(static_cast<std::int64_t>(std::min(bytes, most_counted_bytes)), Unit::bytes);
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ Estimate estimate_where_it_can_run(const Experiment& experiment, Communicator& c
     expected = estimate(experiment);
     least = expected.bytes_per_rank(comm.size()).least;
   });
-  least = static_cast<double>(comm.max(static_cast<std::int64_t>(std::min(least, most_bytes))));
+  least = static_cast<double>(comm.max(static_cast<std::int64_t>(std::min(least, most_counted_bytes))));
   const int here = ranks_on_computer(comm);
   together(comm, [&] {
     const std::string problem = does_not_fit({least, least}, here);

@@ -8,8 +8,8 @@
 namespace tessera::experiment::sweep {
 namespace {
 
-constexpr std::array units{config::Unit::time, config::Unit::bytes, config::Unit::bandwidth, config::Unit::compute,
-                           config::Unit::frequency};
+constexpr std::array all_units{config::Unit::time, config::Unit::bytes, config::Unit::bandwidth, config::Unit::compute,
+                               config::Unit::frequency};
 
 /// Of seconds, for what is counted in ps.
 double counts_in(const std::optional<config::Unit>& unit) {
@@ -45,7 +45,7 @@ double BaseUnits::scale(const std::optional<config::Unit>& unit) const {
 
 std::optional<CountOf> count_of(const std::string& text) {
   std::string ignored;
-  for (const config::Unit unit : units) {
+  for (const config::Unit unit : all_units) {
     if (const auto count = config::parse_quantity(text, unit, ignored)) return CountOf{unit, *count};
   }
   return std::nullopt;

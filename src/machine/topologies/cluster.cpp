@@ -194,7 +194,7 @@ ClusterShape shape_of(const ClusterSpec& spec) {
   return shape;
 }
 
-void build(const config::Table& table, Machine& machine, config::Diagnostics& diagnostics) {
+void build_from_cluster(const config::Table& table, Machine& machine, config::Diagnostics& diagnostics) {
   const auto spec = read_whole(cluster_schema(), table, diagnostics);
   if (!spec || !check(*spec, table, diagnostics)) return;
   build_cluster(shape_of(*spec), machine);
@@ -204,7 +204,7 @@ void build(const config::Table& table, Machine& machine, config::Diagnostics& di
 
 TopologyKind cluster_topology() {
   return {"cluster", "nodes of GPUs (NVSwitch, ring or fully connected inside), NICs, a switch or a fat tree outside",
-          []() -> const config::SchemaBase& { return cluster_schema(); }, build};
+          []() -> const config::SchemaBase& { return cluster_schema(); }, build_from_cluster};
 }
 
 }  // namespace tessera::machine

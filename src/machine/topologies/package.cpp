@@ -27,7 +27,7 @@ const config::Schema<PackageSpec>& package_schema() {
   return schema;
 }
 
-void build(const config::Table& table, Machine& machine, config::Diagnostics& diagnostics) {
+void build_from_package(const config::Table& table, Machine& machine, config::Diagnostics& diagnostics) {
   const auto spec = read_whole(package_schema(), table, diagnostics);
   if (!spec) return;
   machine.device_noun = "chiplet";
@@ -38,7 +38,7 @@ void build(const config::Table& table, Machine& machine, config::Diagnostics& di
 
 TopologyKind package_topology() {
   return {"package", "chiplets on a uni-directional ring",
-          []() -> const config::SchemaBase& { return package_schema(); }, build};
+          []() -> const config::SchemaBase& { return package_schema(); }, build_from_package};
 }
 
 }  // namespace tessera::machine

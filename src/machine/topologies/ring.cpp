@@ -29,7 +29,7 @@ const config::Schema<RingSpec>& ring_schema() {
   return schema;
 }
 
-void build(const config::Table& table, Machine& machine, config::Diagnostics& diagnostics) {
+void build_from_ring(const config::Table& table, Machine& machine, config::Diagnostics& diagnostics) {
   const auto spec = read_whole(ring_schema(), table, diagnostics);
   if (!spec) return;
   build_ring(static_cast<NodeId>(spec->devices), {spec->bandwidth, spec->latency, spec->direction == "both"}, "ring",
@@ -39,7 +39,7 @@ void build(const config::Table& table, Machine& machine, config::Diagnostics& di
 }  // namespace
 
 TopologyKind ring_topology() {
-  return {"ring", "GPUs on a ring", []() -> const config::SchemaBase& { return ring_schema(); }, build};
+  return {"ring", "GPUs on a ring", []() -> const config::SchemaBase& { return ring_schema(); }, build_from_ring};
 }
 
 }  // namespace tessera::machine

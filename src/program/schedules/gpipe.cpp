@@ -4,11 +4,11 @@
 namespace tessera::program {
 namespace {
 
-std::string check(const PipelineShape& shape) {
+std::string check_gpipe(const PipelineShape& shape) {
   return shape.chunks == 1 ? "" : "has one model chunk a stage: interleave = 1";
 }
 
-std::vector<PipelineAction> actions(const PipelineShape& shape, std::uint32_t stage) {
+std::vector<PipelineAction> gpipe_actions(const PipelineShape& shape, std::uint32_t stage) {
   const bool first = stage == 0;
   const bool last = stage + 1 == shape.stages;
   ActionList list(shape);
@@ -27,6 +27,8 @@ std::vector<PipelineAction> actions(const PipelineShape& shape, std::uint32_t st
 
 }  // namespace
 
-PipelineOrder gpipe_order() { return {"gpipe", "all forward passes, then all backward passes", check, actions}; }
+PipelineOrder gpipe_order() {
+  return {"gpipe", "all forward passes, then all backward passes", check_gpipe, gpipe_actions};
+}
 
 }  // namespace tessera::program

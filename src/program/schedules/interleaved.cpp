@@ -7,7 +7,7 @@
 namespace tessera::program {
 namespace {
 
-std::string check(const PipelineShape& shape) {
+std::string check_interleaved(const PipelineShape& shape) {
   if (shape.stages == 1) return "needs pipeline > 1";
   if (shape.micro_batches % shape.stages != 0) {
     return "needs a number of micro-batches that is a multiple of the " + std::to_string(shape.stages) +
@@ -88,7 +88,7 @@ void add_cool_down(const Stage& stage, ActionList& list) {
   }
 }
 
-std::vector<PipelineAction> actions(const PipelineShape& shape, std::uint32_t index) {
+std::vector<PipelineAction> interleaved_actions(const PipelineShape& shape, std::uint32_t index) {
   const Stage stage{shape, index};
   ActionList list(shape);
   add_warm_up(stage, list);
@@ -101,7 +101,8 @@ std::vector<PipelineAction> actions(const PipelineShape& shape, std::uint32_t in
 }  // namespace
 
 PipelineOrder interleaved_order() {
-  return {"interleaved-1f1b", "1F1B with several model chunks a stage, for a shorter bubble", check, actions};
+  return {"interleaved-1f1b", "1F1B with several model chunks a stage, for a shorter bubble", check_interleaved,
+          interleaved_actions};
 }
 
 }  // namespace tessera::program

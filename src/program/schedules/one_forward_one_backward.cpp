@@ -8,11 +8,11 @@
 namespace tessera::program {
 namespace {
 
-std::string check(const PipelineShape& shape) {
+std::string check_one_forward_one_backward(const PipelineShape& shape) {
   return shape.chunks == 1 ? "" : "has one model chunk a stage; interleave > 1 needs \"interleaved-1f1b\"";
 }
 
-std::vector<PipelineAction> actions(const PipelineShape& shape, std::uint32_t stage) {
+std::vector<PipelineAction> one_forward_one_backward_actions(const PipelineShape& shape, std::uint32_t stage) {
   const bool first = stage == 0;
   const bool last = stage + 1 == shape.stages;
   const std::uint32_t warm_up =
@@ -43,7 +43,8 @@ std::vector<PipelineAction> actions(const PipelineShape& shape, std::uint32_t st
 }  // namespace
 
 PipelineOrder one_forward_one_backward_order() {
-  return {"1f1b", "one forward and one backward pass in turn", check, actions};
+  return {"1f1b", "one forward and one backward pass in turn", check_one_forward_one_backward,
+          one_forward_one_backward_actions};
 }
 
 }  // namespace tessera::program

@@ -18,10 +18,6 @@ std::uint32_t slot_in(std::vector<T>& table, T value) {
   return static_cast<std::uint32_t>(found - table.begin());
 }
 
-bool contains(const std::vector<int>& dimensions, int dimension) {
-  return std::find(dimensions.begin(), dimensions.end(), dimension) != dimensions.end();
-}
-
 }  // namespace
 
 program::GroupId Groups::of(const std::vector<program::DeviceId>& members) {
@@ -218,7 +214,7 @@ void OperatorCode::sum_statistics(Builder& builder, std::size_t i) {
 
 std::optional<std::uint32_t> OperatorCode::group_slot(Groups& known, const std::vector<std::vector<int>>& groups) {
   for (const std::vector<int>& group : groups) {
-    if (!contains(group, device_)) continue;
+    if (std::ranges::count(group, device_) == 0) continue;
     std::vector<program::DeviceId> members;
     for (const int member : group) members.push_back(of_machine(member));
     return slot(known.of(members));

@@ -9,7 +9,7 @@ namespace tessera::strategy::primepar {
 namespace {
 
 /// What tensor parallelism cuts of each operator.
-const std::string& tensor_dimension(const std::string& name) {
+const std::string& dimension_cut_by_tensor(const std::string& name) {
   static const std::map<std::string, std::string> cut{{"attention_norm", "R"},
                                                       {"qkv", "K"},
                                                       {"scores", "H"},
@@ -55,7 +55,7 @@ std::vector<Choice> tensor_parallel(const Graph& graph, const Space& space, int 
       const Operator& op = graph.nodes[node].op;
       Partition partition(static_cast<std::size_t>(bits - tensor_bits), cut(dimension_of(op, "B")));
       partition.insert(partition.end(), static_cast<std::size_t>(tensor_bits),
-                       cut(dimension_of(op, tensor_dimension(op.name))));
+                       cut(dimension_of(op, dimension_cut_by_tensor(op.name))));
       const auto choice = find_choice(space, node, partition);
       if (!choice) break;
       layer.push_back(*choice);

@@ -22,7 +22,7 @@ std::size_t least_of(const std::vector<double>& values) {
 }
 
 /// What everything from one place to another costs at the least, by the choices there.
-struct Table {
+struct LeastTable {
   std::size_t first = 0, last = 0;  ///< places
   Costs costs;
 };
@@ -62,9 +62,9 @@ class LayerSearch {
   [[nodiscard]] std::int64_t relaxations() const { return relaxations_; }
 
  private:
-  [[nodiscard]] const Table& table(int index) const { return tables_[static_cast<std::size_t>(index)]; }
+  [[nodiscard]] const LeastTable& table(int index) const { return tables_[static_cast<std::size_t>(index)]; }
 
-  int add(Table table) {
+  int add(LeastTable table) {
     tables_.push_back(std::move(table));
     return static_cast<int>(tables_.size()) - 1;
   }
@@ -79,7 +79,7 @@ class LayerSearch {
   /// The least with any choice of the node that is carried.
   int carry(bool is_first) {
     const std::size_t node = *next_.carried_node();
-    Table found{0, next_.size() - 1, {}};
+    LeastTable found{0, next_.size() - 1, {}};
     for (std::size_t choice = 0; choice < costs_.nodes[node].size(); ++choice) {
       const CostTables tables = with_choice(costs_, node, choice);
       LayerSearch search(tables);
@@ -164,7 +164,7 @@ class LayerSearch {
   int step(const Chain& chain, std::size_t place) {
     const std::vector<double>&before = chain.own(place), &after = chain.own(place + 1);
     const TimeMatrix* edge = chain.edge(place, place + 1);
-    Table found{place, place + 1, Costs(before.size(), after.size(), 0)};
+    LeastTable found{place, place + 1, Costs(before.size(), after.size(), 0)};
     for (std::size_t i = 0; i < before.size(); ++i) {
       for (std::size_t j = 0; j < after.size(); ++j)
         found.costs.at(i, j) = before[i] + (edge != nullptr ? static_cast<double>(edge->at(i, j)) : 0.0) + after[j];
@@ -174,8 +174,8 @@ class LayerSearch {
 
   /// Over the place that they share; what goes from the first to the last place joins.
   int merge(const Chain& chain, int left, int right) {
-    const Table &a = table(left), &b = table(right);
-    Table found{a.first, b.last, min_plus(a.costs, chain.own(b.first), b.costs)};
+    const LeastTable &a = table(left), &b = table(right);
+    LeastTable found{a.first, b.last, min_plus(a.costs, chain.own(b.first), b.costs)};
     relaxations_ += static_cast<std::int64_t>(a.costs.rows * b.costs.rows * b.costs.columns);
     if (const TimeMatrix* edge = chain.edge(found.first, found.last)) {
       for (std::size_t i = 0; i < found.costs.values.size(); ++i)
@@ -186,7 +186,7 @@ class LayerSearch {
 
   const CostTables& costs_;
   Chain first_, next_;
-  std::deque<Table> tables_;             // which stay where they are
+  std::deque<LeastTable> tables_;        // which stay where they are
   std::map<std::size_t, int> segments_;  // by first place
   int first_layer_ = -1, next_layer_ = -1;
   std::int64_t relaxations_ = 0;

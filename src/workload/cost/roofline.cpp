@@ -6,41 +6,42 @@
 namespace tessera::workload {
 namespace {
 
-struct Parameters : cost::MemoryShares, cost::AttentionRate {
+struct RooflineParameters : cost::MemoryShares, cost::AttentionRate {
   double matrix_efficiency = 0;
   Time matrix_ramp = 0;
   Time launch_overhead = 0;
 };
 
-config::Schema<Parameters> make_schema() {
-  config::Schema<Parameters> s("cost.roofline",
-                               "Time is the longer of arithmetic and memory traffic, plus the launch.");
+config::Schema<RooflineParameters> make_roofline_schema() {
+  config::Schema<RooflineParameters> s("cost.roofline",
+                                       "Time is the longer of arithmetic and memory traffic, plus the launch.");
   s.also_accept("model", "roofline");
-  s.number("matrix_efficiency", &Parameters::matrix_efficiency, "fraction of peak that a very large GEMM sustains")
+  s.number("matrix_efficiency", &RooflineParameters::matrix_efficiency,
+           "fraction of peak that a very large GEMM sustains")
       .at_least("0.01")
       .at_most("1")
       .otherwise("1");
   cost::add_attention(s);
   cost::add_memory_shares(s);
-  s.quantity("matrix_ramp", &Parameters::matrix_ramp, config::Unit::time,
+  s.quantity("matrix_ramp", &RooflineParameters::matrix_ramp, config::Unit::time,
              "arithmetic time at which a GEMM reaches half of matrix_efficiency")
       .at_most("1 s")
       .otherwise("0 s");
-  s.quantity("launch_overhead", &Parameters::launch_overhead, config::Unit::time,
+  s.quantity("launch_overhead", &RooflineParameters::launch_overhead, config::Unit::time,
              "from the end of one kernel to the start of the next")
       .at_most("1000000 s")
       .otherwise("0 s");
   return s;
 }
 
-const config::Schema<Parameters>& schema() {
-  static const config::Schema<Parameters> instance = make_schema();
+const config::Schema<RooflineParameters>& roofline_schema() {
+  static const config::Schema<RooflineParameters> instance = make_roofline_schema();
   return instance;
 }
 
 class Roofline : public CostModel {
  public:
-  explicit Roofline(const Parameters& parameters) : parameters_(parameters) {}
+  explicit Roofline(const RooflineParameters& parameters) : parameters_(parameters) {}
 
   [[nodiscard]] Time time(const Operator& op, const machine::DeviceSpec& device) const override {
     if (op.kind == OperatorKind::host) return op.host_time;
@@ -60,16 +61,16 @@ class Roofline : public CostModel {
     return (peak_time + static_cast<double>(parameters_.matrix_ramp)) / parameters_.matrix_efficiency;
   }
 
-  Parameters parameters_;
+  RooflineParameters parameters_;
 };
 
 }  // namespace
 
 CostModelKind roofline_kind() {
-  return {"roofline", schema().help(), []() -> const config::SchemaBase& { return schema(); },
+  return {"roofline", roofline_schema().help(), []() -> const config::SchemaBase& { return roofline_schema(); },
           [](const config::Table& table, config::Diagnostics& diagnostics) -> std::unique_ptr<CostModel> {
             const std::size_t before = diagnostics.errors().size();
-            const Parameters parameters = schema().read(table, diagnostics);
+            const RooflineParameters parameters = roofline_schema().read(table, diagnostics);
             if (diagnostics.errors().size() != before) return nullptr;
             return std::make_unique<Roofline>(parameters);
           }};

@@ -38,7 +38,7 @@ const config::Schema<Deviation>& deviation_schema() {
   return schema;
 }
 
-struct Parameters : cost::MemoryShares, cost::AttentionRate {
+struct TileParameters : cost::MemoryShares, cost::AttentionRate {
   double matrix_efficiency = 0;
   double matrix_limit = 0;
   std::int64_t operand_bytes_per_clock = 0;
@@ -48,46 +48,47 @@ struct Parameters : cost::MemoryShares, cost::AttentionRate {
   std::vector<Deviation> deviations;
 };
 
-config::Schema<Parameters> make_schema() {
-  config::Schema<Parameters> s("cost.tile",
-                               "GEMMs by tiles and waves on the device's cores; everything else by memory traffic.");
+config::Schema<TileParameters> make_tile_schema() {
+  config::Schema<TileParameters> s(
+      "cost.tile", "GEMMs by tiles and waves on the device's cores; everything else by memory traffic.");
   s.also_accept("model", "tile");
-  s.number("matrix_efficiency", &Parameters::matrix_efficiency, "fraction of a core's peak in the main loop of a tile")
+  s.number("matrix_efficiency", &TileParameters::matrix_efficiency,
+           "fraction of a core's peak in the main loop of a tile")
       .at_least("0.01")
       .at_most("1")
       .otherwise("1");
-  s.number("matrix_limit", &Parameters::matrix_limit,
+  s.number("matrix_limit", &TileParameters::matrix_limit,
            "fraction of peak that no GEMM exceeds from start to end, whatever its shape: what power leaves")
       .at_least("0.01")
       .at_most("1")
       .optional();
   cost::add_attention(s);
   cost::add_memory_shares(s);
-  s.integer("operand_bytes_per_clock", &Parameters::operand_bytes_per_clock,
+  s.integer("operand_bytes_per_clock", &TileParameters::operand_bytes_per_clock,
             "from the last-level cache to one core; as many as it takes when absent")
       .at_least("1")
       .optional();
-  s.quantity("tile_latency", &Parameters::tile_latency, config::Unit::time,
+  s.quantity("tile_latency", &TileParameters::tile_latency, config::Unit::time,
              "to fill a tile's pipeline: one access to device memory")
       .at_most("1 s")
       .otherwise("0 s");
-  s.choice<bool>("stores", &Parameters::exposed_stores, {{"overlapped", false}, {"exposed", true}},
+  s.choice<bool>("stores", &TileParameters::exposed_stores, {{"overlapped", false}, {"exposed", true}},
                  "result tiles leave while other tiles compute; or all cores finish a wave at the same time and share "
                  "the memory bandwidth for its results before the next wave starts")
       .otherwise("overlapped");
-  s.quantity("launch_overhead", &Parameters::launch_overhead, config::Unit::time,
+  s.quantity("launch_overhead", &TileParameters::launch_overhead, config::Unit::time,
              "from the end of one kernel to the start of the next")
       .at_most("1000000 s")
       .otherwise("0 s");
   s.tables(
-       "gemm_deviations", &Parameters::deviations, deviation_schema(),
+       "gemm_deviations", &TileParameters::deviations, deviation_schema(),
        "GEMMs that were measured; the model returns their times, and those of others deviate as their neighbours do")
       .optional();
   return s;
 }
 
-const config::Schema<Parameters>& schema() {
-  static const config::Schema<Parameters> instance = make_schema();
+const config::Schema<TileParameters>& tile_schema() {
+  static const config::Schema<TileParameters> instance = make_tile_schema();
   return instance;
 }
 
@@ -109,7 +110,7 @@ constexpr std::array<std::int64_t, 5> k_slices = {1, 2, 4, 8, 16};
 
 class Tile : public CostModel {
  public:
-  explicit Tile(const Parameters& parameters) : parameters_(parameters) {}
+  explicit Tile(const TileParameters& parameters) : parameters_(parameters) {}
 
   [[nodiscard]] Time time(const Operator& op, const machine::DeviceSpec& device) const override {
     if (op.kind == OperatorKind::host) return op.host_time;
@@ -234,7 +235,7 @@ class Tile : public CostModel {
     return rounds * per_block / core_peak;
   }
 
-  Parameters parameters_;
+  TileParameters parameters_;
 };
 
 /// A GEMM has one measured time.
@@ -253,10 +254,10 @@ void refuse_twice(const std::vector<Deviation>& deviations, const config::Table&
 }  // namespace
 
 CostModelKind tile_kind() {
-  return {"tile", schema().help(), []() -> const config::SchemaBase& { return schema(); },
+  return {"tile", tile_schema().help(), []() -> const config::SchemaBase& { return tile_schema(); },
           [](const config::Table& table, config::Diagnostics& diagnostics) -> std::unique_ptr<CostModel> {
             const std::size_t before = diagnostics.errors().size();
-            const Parameters parameters = schema().read(table, diagnostics);
+            const TileParameters parameters = tile_schema().read(table, diagnostics);
             refuse_twice(parameters.deviations, table, diagnostics);
             if (diagnostics.errors().size() != before) return nullptr;
             return std::make_unique<Tile>(parameters);
