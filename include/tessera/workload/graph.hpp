@@ -84,6 +84,13 @@ struct GraphProblem {
 /// Embedding, all layers ("layer0.qkv", ...), norm and logits, uncut (`shape.tensor` is 1; whether a layer has experts
 /// the model says). Model::extra_parameters belong to no node.
 [[nodiscard]] Graph transformer_graph(const Model& model, const LayerShape& shape);
+/// A forward pass of the whole model as a compiler's primitive operators, one a node: a linear with a bias is a
+/// product, a broadcast and a sum, a norm some fifteen (docs/graphs.md). Words and token types are looked up by the
+/// host, there is no vocabulary head, and the host gives masks and angles to each layer: nothing but the residual
+/// stream goes along the graph. A model with experts has the nodes of each expert. KeyError for a sequence that the
+/// model has no positions for.
+[[nodiscard]] Graph lowered_graph(const Model& model, std::int64_t sequence, const std::string& datatype,
+                                  std::int64_t batch = 1);
 
 /// For Graphviz: nodes with their FLOP and weights, edges with their bytes.
 [[nodiscard]] std::string to_dot(const Graph& graph);

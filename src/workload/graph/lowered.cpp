@@ -1,0 +1,231 @@
+// A transformer as a compiler's primitive operators. Norms, softmax and their sums are in FP32, as mixed precision has
+// it; masks, position tables of angles, and what is looked up by numbers of words come from the host.
+#include <fmt/format.h>
+
+#include "../layer/context.hpp"
+#include "primitives.hpp"
+#include "tessera/base/error.hpp"
+#include "tessera/base/integers.hpp"
+
+namespace tessera::workload {
+namespace {
+
+using layer::Context;
+
+class LoweredLayers {
+ public:
+  LoweredLayers(const Model& model, const Context& context, Primitives& to)
+      : model_(model),
+        to_(to),
+        sequence_(context.shape.sequence),
+        batch_(context.shape.micro_batch),
+        tokens_(context.tokens),
+        queries_(model.heads * model.head_dim),
+        keys_(model.kv_heads * model.head_dim) {}
+
+  /// What stands before the first layer.
+  TensorId embed() {
+    TensorId at = to_.input("words", tokens_ * model_.hidden);
+    if (model_.position == PositionEmbedding::learned)
+      at = to_.elementwise("positions_sum", {at, to_.parameter("positions", sequence_ * model_.hidden)});
+    if (model_.token_types > 0)
+      at = to_.elementwise("token_types_sum", {at, to_.input("token_types", tokens_ * model_.hidden)});
+    return model_.embedding_norm ? norm("embedding_norm", at) : at;
+  }
+
+  /// Norms stand before attention and MLP; where the embedding has one and the end has none, behind their sums.
+  TensorId layer(TensorId input, bool experts) {
+    const bool behind = model_.embedding_norm && !model_.final_norm;
+    const TensorId normed = behind ? input : norm("attention_norm", input);
+    TensorId sum = to_.elementwise("attention_residual", {attention(normed), input});
+    if (behind) sum = norm("attention_norm", sum);
+    const TensorId mlp_input = behind ? sum : norm("mlp_norm", sum);
+    const TensorId out = experts ? expert_mlp(mlp_input) : mlp("mlp.", mlp_input, tokens_);
+    const TensorId end = to_.elementwise("mlp_residual", {out, sum});
+    return behind ? norm("mlp_norm", end) : end;
+  }
+
+  /// What stands behind the last one: BERT's pooler, or a norm.
+  void finish(TensorId at) {
+    if (model_.final_norm) at = norm("final_norm", at);
+    if (!model_.masked_lm_head) return;
+    const TensorId first = to_.part(OperatorKind::copy, "pooler.slice", {at}, batch_ * model_.hidden);
+    const TensorId rows = to_.view("pooler.reshape", first);
+    static_cast<void>(
+        to_.elementwise("pooler.tanh", {linear("pooler", rows, {batch_, model_.hidden, model_.hidden}, true)}));
+  }
+
+ private:
+  struct Sides {
+    std::int64_t rows, in, out;
+  };
+
+  /// A product; with a bias three nodes.
+  TensorId linear(const std::string& name, TensorId input, const Sides& sides, bool bias) {
+    const TensorId weights = to_.parameter(name + ".weights", sides.in * sides.out);
+    const TensorId made =
+        to_.product(name + ".product", {input, weights}, {1, sides.rows, sides.out, sides.in}, sides.rows * sides.out);
+    if (!bias) return made;
+    const TensorId row = to_.parameter(name + ".bias", sides.out);
+    return to_.elementwise(name + ".sum", {made, to_.broadcast(name + ".broadcast", row, made)});
+  }
+
+  /// A row's mean of `read`: the sum, divided.
+  TensorId mean(const std::string& name, TensorId read) {
+    return to_.elementwise(name + "_quotient", {to_.reduce(name + "_sum", read, tokens_)});
+  }
+
+  TensorId norm(const std::string& name, TensorId input) {
+    TensorId at = to_.widen(name + ".widen", input);
+    if (model_.norm == Norm::layernorm)
+      at = to_.elementwise(name + ".center",
+                           {at, to_.broadcast(name + ".mean_broadcast", mean(name + ".mean", at), at)});
+    const TensorId square = to_.elementwise(name + ".square", {at, at});
+    const TensorId variance = to_.elementwise(name + ".epsilon", {mean(name + ".variance", square)});
+    const TensorId factor = to_.elementwise(name + ".root", {variance});
+    at = to_.elementwise(name + ".normalize", {at, to_.broadcast(name + ".root_broadcast", factor, at)});
+    const TensorId weights = to_.parameter(name + ".weights", model_.hidden);
+    at = to_.elementwise(name + ".scale", {at, to_.broadcast(name + ".weights_broadcast", weights, at)});
+    if (model_.norm == Norm::layernorm) {
+      const TensorId bias = to_.parameter(name + ".bias", model_.hidden);
+      at = to_.elementwise(name + ".shift", {at, to_.broadcast(name + ".bias_broadcast", bias, at)});
+    }
+    return to_.narrow(name + ".narrow", at);
+  }
+
+  /// Columns of a linear by heads.
+  TensorId heads(const std::string& name, TensorId input, std::int64_t columns) {
+    const TensorId made = linear(name, input, {tokens_, model_.hidden, columns}, model_.qkv_bias);
+    const TensorId shaped = to_.view(name + ".reshape", made);
+    return to_.stream(OperatorKind::copy, name + ".transpose", {shaped}, tokens_ * columns);
+  }
+
+  /// Angles by position are a table of the host's.
+  TensorId rotary(const std::string& name, TensorId at) {
+    if (model_.position != PositionEmbedding::rotary) return at;
+    const std::int64_t table = sequence_ * model_.head_dim;
+    const TensorId half =
+        to_.part(OperatorKind::elementwise, name + ".rotary_negate", {at}, ceil_div(to_.elements(at), 2));
+    const TensorId turned = to_.stream(OperatorKind::copy, name + ".rotary_concat", {at, half}, to_.elements(at));
+    const TensorId cosine = to_.elementwise(name + ".rotary_cosine", {at, to_.input(name + ".cosines", table)});
+    const TensorId sine = to_.elementwise(name + ".rotary_sine", {turned, to_.input(name + ".sines", table)});
+    return to_.elementwise(name + ".rotary_sum", {cosine, sine});
+  }
+
+  /// The host gives each layer a mask of ones and zeros: what is zero is to be far below anything else.
+  TensorId masked(TensorId scores) {
+    const std::int64_t elements = model_.causal ? tokens_ * sequence_ : tokens_;
+    TensorId at = to_.elementwise("mask.convert", {to_.input("mask", elements)});
+    at = to_.elementwise("mask.invert", {at});
+    at = to_.elementwise("mask.scale", {at});
+    return to_.elementwise("mask.sum", {scores, to_.broadcast("mask.broadcast", at, scores)});
+  }
+
+  TensorId softmax(TensorId scores) {
+    const std::int64_t rows = tokens_ * model_.heads;
+    TensorId at = to_.widen("softmax.widen", scores);
+    const TensorId most = to_.reduce("softmax.maximum", at, rows);
+    at = to_.elementwise("softmax.difference", {at, to_.broadcast("softmax.maximum_broadcast", most, at)});
+    at = to_.elementwise("softmax.exponential", {at});
+    const TensorId sum = to_.reduce("softmax.sum", at, rows);
+    at = to_.elementwise("softmax.quotient", {at, to_.broadcast("softmax.sum_broadcast", sum, at)});
+    return to_.narrow("softmax.narrow", at);
+  }
+
+  /// Queries that share a head of keys and values are rows of one product.
+  TensorId attention(TensorId input) {
+    const TensorId q = rotary("query", heads("query", input, queries_));
+    const TensorId k = rotary("key", heads("key", input, keys_));
+    const TensorId v = heads("value", input, keys_);
+    const std::int64_t products = batch_ * model_.kv_heads;
+    const std::int64_t rows = model_.heads / model_.kv_heads * sequence_;
+    TensorId at = to_.product("scores.product", {q, k}, {products, rows, sequence_, model_.head_dim},
+                              products * rows * sequence_);
+    at = to_.elementwise("scores.scale", {at});
+    if (model_.position == PositionEmbedding::alibi)
+      at = to_.elementwise("alibi.sum", {at, to_.input("alibi", model_.heads * sequence_)});
+    at = softmax(masked(at));
+    at = to_.product("context.product", {at, v}, {products, rows, model_.head_dim, sequence_}, tokens_ * queries_);
+    at = to_.stream(OperatorKind::copy, "context.transpose", {at}, tokens_ * queries_);
+    at = to_.view("context.reshape", at);
+    return linear("projection", at, {tokens_, queries_, model_.hidden}, model_.bias);
+  }
+
+  /// The tanh approximation: x (1 + tanh(c (x + 0.044715 x^3))) / 2.
+  TensorId gelu(const std::string& name, TensorId x) {
+    const TensorId square = to_.elementwise(name + ".square", {x, x});
+    TensorId at = to_.elementwise(name + ".cube", {square, x});
+    at = to_.elementwise(name + ".cube_scale", {at});
+    at = to_.elementwise(name + ".inner_sum", {at, x});
+    at = to_.elementwise(name + ".inner_scale", {at});
+    at = to_.elementwise(name + ".tanh", {at});
+    at = to_.elementwise(name + ".one_more", {at});
+    at = to_.elementwise(name + ".half", {at});
+    return to_.elementwise(name + ".product", {at, x});
+  }
+
+  TensorId mlp(const std::string& name, TensorId input, std::int64_t rows) {
+    const Sides in{rows, model_.hidden, model_.ffn_hidden}, out{rows, model_.ffn_hidden, model_.hidden};
+    if (!model_.gated_mlp) {
+      const TensorId inside = gelu(name + "gelu", linear(name + "fc1", input, in, model_.bias));
+      return linear(name + "fc2", inside, out, model_.bias);
+    }
+    const TensorId gate = linear(name + "gate", input, in, model_.bias);
+    const TensorId swish = to_.elementwise(name + "swish", {gate, to_.elementwise(name + "sigmoid", {gate})});
+    const TensorId up = linear(name + "up", input, in, model_.bias);
+    return linear(name + "down", to_.elementwise(name + "gated", {swish, up}), out, model_.bias);
+  }
+
+  /// Each expert has an even share of the tokens, rounded up; what it makes is weighted and added to the sum.
+  TensorId expert_mlp(TensorId input) {
+    const TensorId logits = linear("router", input, {tokens_, model_.hidden, model_.experts}, false);
+    const TensorId odds = to_.stream(OperatorKind::softmax, "router.softmax", {logits}, to_.elements(logits));
+    const TensorId chosen = to_.reduce("router.top", odds, 2 * tokens_ * model_.experts_per_token);
+    const std::int64_t rows = ceil_div(tokens_ * model_.experts_per_token, model_.experts);
+    std::vector<TensorId> made;
+    for (std::int64_t expert = 0; expert < model_.experts; ++expert) {
+      const std::string name = fmt::format("expert{}.", expert);
+      const TensorId own = to_.part(OperatorKind::embedding, name + "gather", {input, chosen}, rows * model_.hidden);
+      made.push_back(to_.elementwise(name + "weigh", {mlp(name, own, rows), chosen}));
+    }
+    for (std::int64_t shared = 0; shared < model_.shared_experts; ++shared)
+      made.push_back(mlp(fmt::format("shared{}.", shared), input, tokens_));
+    return to_.stream(OperatorKind::embedding, "experts.scatter", std::move(made), tokens_ * model_.hidden);
+  }
+
+  const Model& model_;
+  Primitives& to_;
+  std::int64_t sequence_, batch_, tokens_, queries_, keys_;
+};
+
+void refuse_long(const Model& model, std::int64_t sequence) {
+  if (model.position == PositionEmbedding::learned && sequence > model.max_positions)
+    throw KeyError("workload.sequence",
+                   fmt::format("{} tokens, {} has positions for {}", sequence, model.name, model.max_positions));
+}
+
+}  // namespace
+
+Graph lowered_graph(const Model& model, std::int64_t sequence, const std::string& datatype, std::int64_t batch) {
+  refuse_long(model, sequence);
+  LayerShape shape;
+  shape.sequence = sequence;
+  shape.micro_batch = batch;
+  shape.phase = Phase::prompt;
+  shape.datatype = datatype;
+  const Context context(model, shape);  // refuses what is larger than is counted
+  Graph graph;
+  graph.name = model.name + " lowered";
+  Primitives primitives(graph, datatype);
+  LoweredLayers layers(model, context, primitives);
+  TensorId at = layers.embed();
+  for (std::int64_t layer = 0; layer < model.layers; ++layer) {
+    primitives.set_prefix(fmt::format("layer{}.", layer));
+    at = layers.layer(at, is_moe_layer(model, layer));
+  }
+  primitives.set_prefix("");
+  layers.finish(at);
+  return graph;
+}
+
+}  // namespace tessera::workload
