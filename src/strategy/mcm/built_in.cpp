@@ -1,0 +1,14 @@
+// The list of templates: one line each.
+#include "solver.hpp"
+#include "templates/templates.hpp"
+
+namespace tessera::strategy::mcm {
+
+const std::vector<TemplateKind>& template_kinds() {
+  static const std::vector<TemplateKind> kinds = {
+      {"chain", "an edge stays on its chip or goes to the next one", make_chain},
+  };
+  return kinds;
+}
+
+}  // namespace tessera::strategy::mcm
