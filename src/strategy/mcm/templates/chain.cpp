@@ -3,6 +3,7 @@
 // chip, the nodes that can still be on it.
 #include <algorithm>
 
+#include "strategy/mcm/support.hpp"
 #include "templates.hpp"
 
 namespace tessera::strategy::mcm {
@@ -15,7 +16,7 @@ struct Bounds {
 class ChainSolver final : public Solver {
  public:
   explicit ChainSolver(const Wiring& wiring)
-      : Solver(wiring), bounds_(wiring.nodes), has_holes_(wiring.nodes, 0), support_(wiring.chips, 0) {}
+      : Solver(wiring), bounds_(wiring.nodes), has_holes_(wiring.nodes, 0), support_(wiring.chips) {}
 
  protected:
   void begin(std::uint32_t attempt, const KeyedRandom&) override {
@@ -62,11 +63,8 @@ class ChainSolver final : public Solver {
 
   std::vector<Bounds> bounds_;            // by place
   std::vector<std::uint16_t> has_holes_;  // by place; how many
-  std::vector<std::uint32_t> support_;    // by chip: nodes that can be on it
-  std::vector<std::uint32_t> fixed_;      // by chip: nodes that can be nowhere else
-  ChipSet open_;                          // chips without a fixed node
-  std::uint32_t loose_ = 0;               // nodes that are not fixed
-  std::int16_t top_ = 0;                  // the largest lower bound: chips up to it must not be empty
+  Support support_;
+  std::int16_t top_ = 0;  // the largest lower bound: chips up to it must not be empty
   std::vector<Change> trail_;
   std::vector<Hole> holes_;
   std::vector<Mark> marks_;
@@ -78,21 +76,14 @@ void ChainSolver::begin_with(std::uint32_t chips) {
   marks_.clear();
   for (const Hole& hole : holes_) has_holes_[hole.place] = 0;
   holes_.clear();
-  std::fill(support_.begin(), support_.end(), 0);
-  fixed_.assign(wiring().chips, 0);
-  open_ = ChipSet::range(0, wiring().chips - 1);
-  loose_ = wiring().nodes;
+  support_.clear(wiring().nodes);
   top_ = 0;
   for (Place place = 0; place < wiring().nodes; ++place) {
     const std::uint32_t high = std::min(wiring().climb[place], chips - 1);
     bounds_[place] = {0, static_cast<std::int16_t>(high)};
-    ++support_[high];
-    if (high > 0) continue;
-    --loose_;
-    ++fixed_[0];
-    open_.erase(0);
+    for (std::uint32_t chip = 0; chip <= high; ++chip) support_.add(chip);
+    if (high == 0) support_.fix(0);
   }
-  for (std::size_t chip = support_.size() - 1; chip > 0; --chip) support_[chip - 1] += support_[chip];
 }
 
 void ChainSolver::get(Place place, ChipSet& domain) const {
@@ -127,23 +118,19 @@ bool ChainSolver::narrow(Place place, const ChipSet& allowed) {
 void ChainSolver::change(Place place, Bounds after) {
   Bounds& bounds = bounds_[place];
   trail_.push_back({place, bounds});
-  for (std::int16_t chip = bounds.low; chip < after.low; ++chip) --support_[static_cast<std::size_t>(chip)];
-  for (std::int16_t chip = bounds.high; chip > after.high; --chip) --support_[static_cast<std::size_t>(chip)];
+  for (std::int16_t chip = bounds.low; chip < after.low; ++chip) support_.drop(static_cast<std::uint32_t>(chip));
+  for (std::int16_t chip = bounds.high; chip > after.high; --chip) support_.drop(static_cast<std::uint32_t>(chip));
   bounds = after;
   top_ = std::max(top_, after.low);
-  if (after.low < after.high) return;
-  --loose_;
-  if (fixed_[static_cast<std::size_t>(after.low)]++ == 0) open_.erase(static_cast<std::uint32_t>(after.low));
+  if (after.low == after.high) support_.fix(static_cast<std::uint32_t>(after.low));
 }
 
 void ChainSolver::undo(const Change& change) {
   Bounds& bounds = bounds_[change.place];
-  if (bounds.low == bounds.high) {
-    ++loose_;
-    if (--fixed_[static_cast<std::size_t>(bounds.low)] == 0) open_.insert(static_cast<std::uint32_t>(bounds.low));
-  }
-  for (std::int16_t chip = change.before.low; chip < bounds.low; ++chip) ++support_[static_cast<std::size_t>(chip)];
-  for (std::int16_t chip = change.before.high; chip > bounds.high; --chip) ++support_[static_cast<std::size_t>(chip)];
+  if (bounds.low == bounds.high) support_.loosen(static_cast<std::uint32_t>(bounds.low));
+  for (std::int16_t chip = change.before.low; chip < bounds.low; ++chip) support_.add(static_cast<std::uint32_t>(chip));
+  for (std::int16_t chip = change.before.high; chip > bounds.high; --chip)
+    support_.add(static_cast<std::uint32_t>(chip));
   bounds = change.before;
 }
 
@@ -234,21 +221,13 @@ Place ChainSolver::supporter(std::int16_t chip) const {
 
 // Equation 3: a chip that must not be empty and has one node left to be on it gets that node.
 bool ChainSolver::support_all() {
-  for (bool again = true; again;) {
-    again = false;
-    ChipSet wanting = open_ & ChipSet::range(0, static_cast<std::uint32_t>(top_));
-    if (wanting.empty()) return true;
-    if (wanting.size() > loose_) return false;
-    for (; !wanting.empty() && !again; wanting.erase(wanting.first())) {
-      const auto chip = static_cast<std::int16_t>(wanting.first());
-      if (support_[static_cast<std::size_t>(chip)] > 1) continue;
-      if (support_[static_cast<std::size_t>(chip)] == 0) return false;
-      const Place only = supporter(chip);
-      if (only == wiring().nodes || !raise_all(only, chip) || !lower_all(only, chip)) return false;
-      again = true;
-    }
+  for (;;) {
+    const Support::Wanted wanted = support_.wanted(static_cast<std::uint32_t>(top_));
+    if (wanted.what != Support::Want::node) return wanted.what == Support::Want::nothing;
+    const auto chip = static_cast<std::int16_t>(wanted.chip);
+    const Place only = supporter(chip);
+    if (only == wiring().nodes || !raise_all(only, chip) || !lower_all(only, chip)) return false;
   }
-  return true;
 }
 
 }  // namespace
