@@ -10,7 +10,7 @@ namespace tessera::strategy::mcm {
 
 void Solver::init(const KeyedRandom& random, const Partition* candidate) {
   random_ = random;
-  attempt_ = failures_ = 0;
+  attempt_ = taken_back_ = 0;
   is_listing_ = exhausted_ = false;
   decisions_.clear();
   if (candidate != nullptr)
@@ -30,19 +30,18 @@ std::size_t Solver::set_domain(NodeId node, const ChipSet& domain) {
   push();
   decisions_.push_back({place, domain});
   if (narrow(place, domain)) return decisions_.size();
-  ++failures_;
   ++effort_.failures;
   return refute();
 }
 
 std::size_t Solver::refute() {
   const ChipSet all = ChipSet::range(0, max_chips - 1);
-  while (!decisions_.empty() && (is_listing_ || failures_ <= patience())) {
+  while (!decisions_.empty() && (is_listing_ || taken_back_ <= patience())) {
     const Decision last = decisions_.back();
     decisions_.pop_back();
     pop();
     if (narrow(last.place, all - last.domain)) return decisions_.size();
-    ++failures_;
+    ++taken_back_;
     ++effort_.failures;
   }
   if (is_listing_)
@@ -55,14 +54,14 @@ std::size_t Solver::refute() {
 void Solver::restart() {
   ++effort_.restarts;
   decisions_.clear();
-  failures_ = 0;
+  taken_back_ = 0;
   begin(++attempt_, random_);
 }
 
 bool Solver::list(std::size_t index) {
   is_listing_ = true;
   exhausted_ = false;
-  failures_ = 0;
+  taken_back_ = 0;
   decisions_.clear();
   return begin_listed(index);
 }

@@ -61,7 +61,7 @@ class Solver {
   virtual bool begin_listed(std::size_t index) = 0;
   /// Makes the first attempt one at this candidate.
   virtual void fit(const Partition& candidate) { static_cast<void>(candidate); }
-  /// Failures after which the next attempt begins.
+  /// How many decisions are taken back, beside such as fail themselves, before the next attempt begins.
   [[nodiscard]] virtual std::uint32_t patience() const = 0;
   virtual void get(Place place, ChipSet& domain) const = 0;
   /// Takes what is not in `allowed` from a domain, and propagates; false: nothing is left of some domain.
@@ -81,7 +81,8 @@ class Solver {
   KeyedRandom random_{0, 0};
   std::vector<Decision> decisions_;
   ChipSet domain_;
-  std::uint32_t attempt_ = 0, failures_ = 0;  // of this attempt
+  std::uint32_t attempt_ = 0;
+  std::uint32_t taken_back_ = 0;  // of this attempt
   bool is_listing_ = false, exhausted_ = false;
   Effort effort_;
 };

@@ -20,8 +20,8 @@ class Support {
     open_ = ChipSet::range(0, static_cast<std::uint32_t>(possible_.size()) - 1);
     loose_ = nodes;
   }
-  /// A node can be on a chip, and no longer.
-  void add(std::uint32_t chip) { ++possible_[chip]; }
+  /// Nodes can be on a chip, and one no longer.
+  void add(std::uint32_t chip, std::uint32_t nodes = 1) { possible_[chip] += nodes; }
   void drop(std::uint32_t chip) { --possible_[chip]; }
   /// A node has this chip left alone, and no longer.
   void fix(std::uint32_t chip) {

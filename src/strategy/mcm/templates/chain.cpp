@@ -2,6 +2,7 @@
 // are exact in any order of decisions; what can fail is that no chip is skipped. That is kept by counting, for each
 // chip, the nodes that can still be on it.
 #include <algorithm>
+#include <array>
 
 #include "strategy/mcm/support.hpp"
 #include "templates.hpp"
@@ -77,13 +78,16 @@ void ChainSolver::begin_with(std::uint32_t chips) {
   for (const Hole& hole : holes_) has_holes_[hole.place] = 0;
   holes_.clear();
   support_.clear(wiring().nodes);
+  std::array<std::uint32_t, max_chips> nodes_up_to{};
   top_ = 0;
   for (Place place = 0; place < wiring().nodes; ++place) {
     const std::uint32_t high = std::min(wiring().climb[place], chips - 1);
     bounds_[place] = {0, static_cast<std::int16_t>(high)};
-    for (std::uint32_t chip = 0; chip <= high; ++chip) support_.add(chip);
+    ++nodes_up_to[high];
     if (high == 0) support_.fix(0);
   }
+  std::uint32_t nodes = 0;
+  for (std::uint32_t chip = wiring().chips; chip-- > 0;) support_.add(chip, nodes += nodes_up_to[chip]);
 }
 
 void ChainSolver::get(Place place, ChipSet& domain) const {

@@ -167,6 +167,7 @@ void LevelsSolver<words>::set_levels(const Widths& widths, std::uint32_t chips) 
 std::unique_ptr<Solver> make_levels(const Wiring& wiring) {
   if (wiring.chips <= 64) return std::make_unique<LevelsSolver<1>>(wiring);
   if (wiring.chips <= 128) return std::make_unique<LevelsSolver<2>>(wiring);
+  if (wiring.chips <= 192) return std::make_unique<LevelsSolver<3>>(wiring);
   return std::make_unique<LevelsSolver<max_chips / 64>>(wiring);
 }
 

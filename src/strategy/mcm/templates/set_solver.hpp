@@ -31,10 +31,10 @@ class SetSolver : public Solver {
     support_.clear(wiring().nodes);
     top_ = 0;
     for (Place place = 0; place < wiring().nodes; ++place) {
-      const Set& set = domains_[place] = domain(place);
-      set.for_each([&](std::uint32_t chip) { support_.add(chip); });
-      if (set.is_single()) support_.fix(set.first());
+      domains_[place] = domain(place);
+      if (domains_[place].is_single()) support_.fix(domains_[place].first());
     }
+    count_support();
   }
   [[nodiscard]] const Set& domain(Place place) const { return domains_[place]; }
   void enqueue(Place place) {
@@ -68,6 +68,14 @@ class SetSolver : public Solver {
     std::size_t changes = 0;
     std::uint32_t top = 0;
   };
+
+  // Most nodes have the domain of the one before at first.
+  void count_support() {
+    for (Place place = 0, next = 0; place < wiring().nodes; place = next) {
+      while (next < wiring().nodes && domains_[next] == domains_[place]) ++next;
+      domains_[place].for_each([&](std::uint32_t chip) { support_.add(chip, next - place); });
+    }
+  }
 
   bool restrict(Place place, const Set& allowed) {
     const Set before = domains_[place], after = before & allowed;
