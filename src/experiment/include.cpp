@@ -1,4 +1,6 @@
 // Machines, models and recipes by name: found, read, and put under the keys that the experiment gives itself.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -6,6 +8,7 @@
 #include "tessera/machine/topology.hpp"
 #include "tessera/workload/graph_file.hpp"
 #include "tessera/workload/model.hpp"
+#include "tessera/workload/network.hpp"
 #include "tree.hpp"
 
 namespace tessera::experiment {
@@ -18,17 +21,28 @@ using config::Value;
 /// What machines, models and recipes differ in.
 struct Family {
   std::string noun;                     ///< "machine": also the key
-  std::string folder;                   ///< below the input folders
+  std::vector<std::string> below;       ///< folders below the input folders
   std::vector<std::string> extensions;  ///< of files that are found by name
 };
-const Family machines{"machine", "machines", {".toml"}};
-const Family models{"model", "models", {".toml", ".json", ".onnx"}};
-const Family recipes{"recipe", "recipes", {".toml"}};
+const Family machines{"machine", {"machines"}, {".toml"}};
+const Family models{"model", {"models", "graphs"}, {".toml", ".json", ".onnx"}};
+const Family recipes{"recipe", {"recipes"}, {".toml"}};
+
+/// More than these are no line that is read.
+constexpr std::size_t most_names = 50;
 
 bool is_path(const std::string& name, const Family& family) {
   const std::string extension = fs::path(name).extension().string();
   const auto& known = family.extensions;
   return name.find('/') != std::string::npos || std::find(known.begin(), known.end(), extension) != known.end();
+}
+
+/// Where names of the family stand, in the order in which they are looked up.
+std::vector<fs::path> folders_of(const Family& family, const SearchPath& search) {
+  std::vector<fs::path> all;
+  for (const fs::path& folder : search.folders)
+    for (const std::string& below : family.below) all.push_back(folder / below);
+  return all;
 }
 
 /// The file that a name stands for: a path relative to the experiment, or a name beside it or in the input folders.
@@ -42,9 +56,8 @@ std::optional<fs::path> find(const std::string& name, const Family& family, cons
     if (search.beside) {
       for (const std::string& extension : family.extensions) candidates.push_back(own / (name + extension));
     }
-    for (const fs::path& folder : search.folders) {
-      for (const std::string& extension : family.extensions)
-        candidates.push_back(folder / family.folder / (name + extension));
+    for (const fs::path& folder : folders_of(family, search)) {
+      for (const std::string& extension : family.extensions) candidates.push_back(folder / (name + extension));
     }
   }
   for (const fs::path& candidate : candidates) {
@@ -58,9 +71,9 @@ std::optional<fs::path> find(const std::string& name, const Family& family, cons
 /// Names that the input folders offer, sorted.
 std::vector<std::string> known_names(const Family& family, const SearchPath& search) {
   std::set<std::string> names;
-  for (const fs::path& folder : search.folders) {
+  for (const fs::path& folder : folders_of(family, search)) {
     std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(folder / family.folder, ignored)) {
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
       const auto& known = family.extensions;
       const bool fits = std::find(known.begin(), known.end(), entry.path().extension().string()) != known.end();
       if (std::error_code problem; fits && entry.is_regular_file(problem)) {
@@ -80,7 +93,10 @@ void report_unknown(const Value& name, const Family& family, const SearchPath& s
   }
   const std::vector<std::string> known = known_names(family, search);
   std::string what = "unknown " + family.noun + " \"" + text + "\"" + config::suggestion(text, known);
-  if (!known.empty()) what += ", known: " + config::listed(known);
+  if (known.size() > most_names)
+    what += fmt::format(", known: the {} that `tessera list {}s` names", known.size(), family.noun);
+  else if (!known.empty())
+    what += ", known: " + config::listed(known);
   diagnostics.error(name.where(), what);
 }
 
@@ -251,6 +267,7 @@ void inline_model(Table& root, const SearchPath& search, config::Diagnostics& di
     const char* key = table->find("hugging_face") != nullptr ? "hugging_face" : "include";
     table = with_include(*table, key, models, parse_model, search, open, diagnostics);
   }
+  if (table != nullptr && workload::is_network(*table)) table = workload::network_as_graph(*table, diagnostics);
   replace(root, "model", value, std::move(table));
 }
 

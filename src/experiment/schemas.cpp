@@ -5,6 +5,7 @@
 #include "tessera/machine/topology.hpp"
 #include "tessera/pdes/partition.hpp"
 #include "tessera/sim/memory/arbitration.hpp"
+#include "tessera/workload/network.hpp"
 #include "tree.hpp"
 
 namespace tessera::experiment {
@@ -101,6 +102,7 @@ std::vector<Choice> choices(const strategy::Strategies& strategies) {
   for (const auto& kind : strategies) all.push_back({"strategy", kind.name, kind.help});
   for (const auto& kind : machine::topology_kinds()) all.push_back({"machine.topology", kind.name, kind.help});
   for (const auto& kind : workload::cost_model_kinds()) all.push_back({"cost", kind.name, kind.help});
+  for (const auto& kind : workload::network_families()) all.push_back({"network", kind.name, kind.help});
   for (const auto& kind : sim::arbitration_kinds())
     all.push_back({"machine.device.transaction.arbitration", kind.name, kind.help});
   for (const auto& algorithm : program::collective_algorithms())

@@ -4,6 +4,7 @@
 
 #include "model_fields.hpp"
 #include "tessera/workload/graph_file.hpp"
+#include "tessera/workload/network.hpp"
 #include "tessera/workload/operator.hpp"
 
 namespace tessera::workload {
@@ -191,6 +192,7 @@ Model read_model_file(const std::string& text, const std::string& file, config::
 std::vector<const config::SchemaBase*> schemas() {
   std::vector<const config::SchemaBase*> all = {&model_schema(), &graph_schema()};
   for (const CostModelKind& kind : cost_model_kinds()) all.push_back(&kind.schema());
+  for (const NetworkFamily& family : network_families()) all.push_back(&family.schema());
   return all;
 }
 

@@ -1,0 +1,47 @@
+// Residual networks for classification: ResNet (He et al. 2015), ResNeXt (Xie et al. 2017), Wide ResNet (Zagoruyko and
+// Komodakis 2016).
+#include "families.hpp"
+#include "family.hpp"
+#include "residual.hpp"
+
+namespace tessera::workload::graphs {
+namespace {
+
+struct ResNetKeys : NetworkKeys {
+  std::vector<std::int64_t> blocks;
+  bool bottleneck = true;
+  std::int64_t groups = 1, group_width = 64, image = 224, classes = 1000;
+};
+
+void declare_resnet(config::Schema<ResNetKeys>& s) {
+  s.integers("blocks", &ResNetKeys::blocks, "of each stage").at_least("1").at_most("200");
+  s.boolean("bottleneck", &ResNetKeys::bottleneck, "blocks of 1x1, 3x3 and 1x1 convolutions, or of two 3x3")
+      .otherwise("true");
+  s.integer("groups", &ResNetKeys::groups, "of the 3x3 convolutions of bottlenecks: ResNeXt")
+      .at_least("1")
+      .at_most("1024")
+      .otherwise("1");
+  s.integer("group_width", &ResNetKeys::group_width,
+            "channels of a group in the first stage; 128 with one: Wide ResNet")
+      .at_least("1")
+      .at_most("4096")
+      .otherwise("64");
+  add_image(s, "224");
+  add_classes(s, "1000");
+}
+
+void build_resnet(const ResNetKeys& keys, NetworkBuilder& net) {
+  if (keys.blocks.empty() || keys.blocks.size() > 8) throw InputError("blocks are those of 1 to 8 stages");
+  const Volume image = net.input("image", 3, keys.image, keys.image);
+  const auto ends = residual_stages(net, image, {keys.blocks, keys.bottleneck, keys.groups, keys.group_width, 0});
+  net.scope("head");
+  static_cast<void>(net.linear(net.global_pool(ends.back()), keys.classes));
+}
+
+}  // namespace
+
+NetworkFamily resnet_family() {
+  return family<ResNetKeys>("resnet", "ResNet, ResNeXt, Wide ResNet", declare_resnet, build_resnet);
+}
+
+}  // namespace tessera::workload::graphs
