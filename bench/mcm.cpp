@@ -1,0 +1,205 @@
+// Sampling partitions over the chips of a package that meet its constraints: seconds by phase, for each template; and
+// what load a template gives away, on graphs small enough to look at all of their partitions.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <limits>
+
+#include "strategy/mcm/partitioner.hpp"
+#include "strategy/mcm/verifier.hpp"
+#include "support/bert_operators.hpp"
+#include "support/stopwatch.hpp"
+#include "tessera/base/error.hpp"
+
+using namespace tessera;
+using namespace tessera::strategy::mcm;
+
+namespace {
+
+struct Options {
+  std::uint64_t samples = 1000, seed = 1;
+  std::uint32_t layers = 24, chips = 36;
+  std::uint32_t large_layers = 96, large_chips = 144;
+  std::uint64_t small_graphs = 100;
+};
+
+/// Milliseconds of processor time a sample.
+struct Times {
+  std::vector<double> all;
+  [[nodiscard]] double median() { return at(all.size() / 2); }
+  [[nodiscard]] double most() { return at(all.size() - 1); }
+
+ private:
+  [[nodiscard]] double at(std::size_t rank) {
+    std::sort(all.begin(), all.end());
+    return all[rank];
+  }
+};
+
+/// The slowest chip's time over the mean of all chips of the package.
+double load_of(const bench::OperatorGraph& graph, const Partition& partition) {
+  std::vector<double> chips(graph.problem.chips, 0);
+  double all = 0;
+  for (std::size_t node = 0; node < partition.size(); ++node) {
+    chips[partition[node]] += graph.times[node];
+    all += graph.times[node];
+  }
+  return *std::max_element(chips.begin(), chips.end()) / all * graph.problem.chips;
+}
+
+void print_row(const std::string& what, Times& times, double load, const Effort& effort) {
+  fmt::print("{:<36}{:>10.3f}{:>10.3f}{:>10.2f}{:>10.2f}{:>10.2f}\n", what, times.median(), times.most(), load,
+             static_cast<double>(effort.failures) / static_cast<double>(times.all.size()),
+             static_cast<double>(effort.restarts) / static_cast<double>(times.all.size()));
+}
+
+void judge(const Problem& problem, const Partition& partition) {
+  if (const auto violation = find_violation(problem, partition)) throw InternalError(*violation);
+}
+
+Times sample(const std::string& what, const bench::OperatorGraph& graph, const std::string& name,
+             const Distribution& distribution, std::uint64_t samples, std::uint64_t seed) {
+  Partitioner partitioner(graph.problem, name);
+  Times times;
+  double load = std::numeric_limits<double>::max();
+  for (std::uint64_t index = 0; index < samples; ++index) {
+    const bench::Stopwatch watch;
+    const Partition& partition = partitioner.sample(distribution, seed, index);
+    times.all.push_back(watch.cpu_seconds() * 1e3);
+    judge(graph.problem, partition);
+    load = std::min(load, load_of(graph, partition));
+  }
+  print_row(what, times, load, partitioner.effort());
+  return times;
+}
+
+// Candidates that are drawn from the prior without any rule, as from a policy.
+Times fix(const std::string& what, const bench::OperatorGraph& graph, const std::string& name,
+          const Distribution& distribution, std::uint64_t samples, std::uint64_t seed) {
+  Partitioner partitioner(graph.problem, name);
+  const ChipSet all = ChipSet::range(0, graph.problem.chips - 1);
+  Partition candidate(graph.problem.nodes);
+  Times times;
+  double load = std::numeric_limits<double>::max();
+  for (std::uint64_t index = 0; index < samples; ++index) {
+    const KeyedRandom random(seed, random_stream("mcm bench candidate") + index);
+    for (NodeId node = 0; node < graph.problem.nodes; ++node)
+      candidate[node] = distribution.draw(node, all, random.bits(node));
+    const bench::Stopwatch watch;
+    const Partition& partition = partitioner.fix(candidate, seed, index);
+    times.all.push_back(watch.cpu_seconds() * 1e3);
+    judge(graph.problem, partition);
+    load = std::min(load, load_of(graph, partition));
+  }
+  print_row(what, times, load, partitioner.effort());
+  return times;
+}
+
+double verify_ms(const bench::OperatorGraph& graph, std::uint64_t seed) {
+  Partitioner partitioner(graph.problem, "chain");
+  const Partition& partition = partitioner.sample(Distribution::uniform(), seed, 0);
+  constexpr int times = 100;
+  const bench::Stopwatch watch;
+  for (int i = 0; i < times; ++i) judge(graph.problem, partition);
+  return watch.cpu_seconds() * 1e3 / times;
+}
+
+// 6 to 10 nodes on 4 chips, each behind one or two of the last four, times from 1 to 2.
+bench::OperatorGraph small_graph(std::uint64_t index) {
+  const KeyedRandom random(index, random_stream("mcm bench small graph"));
+  bench::OperatorGraph graph;
+  graph.problem = {6 + static_cast<std::uint32_t>(random.below(0, 5)), 4, {}};
+  std::uint64_t drawn = 1;
+  for (NodeId node = 0; node < graph.problem.nodes; ++node) {
+    graph.times.push_back(1 + random.real(drawn++));
+    for (std::uint64_t i = 0; node > 0 && i < 1 + random.below(drawn, 2); ++i)
+      graph.problem.edges.push_back({node - 1 - static_cast<NodeId>(random.below(++drawn, std::min(node, 4U))), node});
+    ++drawn;
+  }
+  return graph;
+}
+
+double best_load(const bench::OperatorGraph& graph, const std::string& name) {
+  const Wiring wiring = make_wiring(graph.problem);
+  const auto solver = make_solver(name, wiring);
+  double best = std::numeric_limits<double>::max();
+  enumerate(*solver, wiring, [&](const Partition& partition) { best = std::min(best, load_of(graph, partition)); });
+  return best;
+}
+
+/// How much more than the best of all valid partitions a template's best loads the slowest chip.
+struct Given {
+  double mean = 0, most = 0;  ///< in percent
+  std::uint64_t graphs = 0;   ///< that lose at all
+};
+
+Given given_away(const std::string& name, std::uint64_t graphs) {
+  Given given;
+  for (std::uint64_t index = 0; index < graphs; ++index) {
+    const bench::OperatorGraph graph = small_graph(index);
+    const double percent = 100 * (best_load(graph, name) / best_load(graph, "complete") - 1);
+    given.mean += percent / static_cast<double>(graphs);
+    given.most = std::max(given.most, percent);
+    given.graphs += percent > 1e-9 ? 1U : 0U;
+  }
+  fmt::print("{:<36}{:>9.1f}%{:>9.1f}%{:>10} of {}\n", name, given.mean, given.most, given.graphs, graphs);
+  return given;
+}
+
+void run(const Options& options) {
+  const bench::Stopwatch whole;
+  const auto graph = bench::BertOperators::make(options.layers, options.chips);
+  const auto large = bench::BertOperators::make(options.large_layers, options.large_chips);
+  const Distribution uniform = Distribution::uniform();
+  const Distribution prior = Distribution::normal(centres_by_time(graph.problem, graph.times), 1, options.chips);
+  const std::uint64_t few = std::max<std::uint64_t>(options.samples / 10, 1);
+
+  fmt::print("{} nodes, {} edges on {} chips; {} nodes on {} chips\n", graph.problem.nodes, graph.problem.edges.size(),
+             options.chips, large.problem.nodes, options.large_chips);
+  fmt::print("{:<36}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "ms a sample", "median", "most", "best load", "failures",
+             "restarts");
+  Times chain = sample("chain, uniform", graph, "chain", uniform, options.samples, options.seed);
+  sample("chain, sigma 1", graph, "chain", prior, options.samples, options.seed);
+  Times levels = sample("levels, uniform", graph, "levels", uniform, options.samples, options.seed);
+  sample("levels, sigma 1", graph, "levels", prior, options.samples, options.seed);
+  Times fixed = fix("chain, FIX of sigma 1", graph, "chain", prior, options.samples, options.seed);
+  fix("levels, FIX of sigma 1", graph, "levels", prior, options.samples, options.seed);
+  Times big = sample("chain, uniform, large", large, "chain", uniform, few, options.seed);
+  sample("levels, uniform, large", large, "levels", uniform, few, options.seed);
+  const double verify = verify_ms(graph, options.seed);
+  fmt::print("{:<36}{:>10.3f}\n", "verifier", verify);
+
+  fmt::print("\n{:<36}{:>10}{:>10}{:>10}\n", "best load above that of all valid", "mean", "most", "graphs");
+  const Given chain_given = given_away("chain", options.small_graphs);
+  const Given levels_given = given_away("levels", options.small_graphs);
+  const double seconds = whole.wall_seconds();
+  fmt::print(
+      "summary: bench=mcm events={} seconds={:.3f} events_per_second={:.4g} chain_ms={:.3f} chain_most_ms={:.3f} "
+      "levels_ms={:.3f} levels_most_ms={:.3f} fix_ms={:.3f} large_ms={:.3f} large_most_ms={:.3f} verify_ms={:.3f} "
+      "chain_given_pct={:.2f} levels_given_pct={:.2f}\n",
+      options.samples, seconds, 1e3 / chain.median(), chain.median(), chain.most(), levels.median(), levels.most(),
+      fixed.median(), big.median(), big.most(), verify, chain_given.mean, levels_given.mean);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Sampling partitions over the chips of a package.");
+  Options options;
+  app.add_option("--samples", options.samples, "of each kind; a tenth of it on the large graph")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_option("--seed", options.seed, "of all draws")->capture_default_str();
+  app.add_option("--layers", options.layers, "of 88 operators")->capture_default_str();
+  app.add_option("--chips", options.chips, "of the package")->capture_default_str();
+  app.add_option("--small-graphs", options.small_graphs, "on which templates are compared")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    run(options);
+    return 0;
+  } catch (const Error& error) {
+    fmt::print(stderr, "mcm: {}\n", error.what());
+    return static_cast<int>(error.code());
+  }
+}
