@@ -105,11 +105,11 @@ double verify_ms(const bench::OperatorGraph& graph, std::uint64_t seed) {
   return watch.cpu_seconds() * 1e3 / times;
 }
 
-// 6 to 10 nodes on 4 chips, each behind one or two of the last four, times from 1 to 2.
+// 6 to 9 nodes on 5 chips, each behind one or two of the last four, times from 1 to 2.
 bench::OperatorGraph small_graph(std::uint64_t index) {
   const KeyedRandom random(index, random_stream("mcm bench small graph"));
   bench::OperatorGraph graph;
-  graph.problem = {6 + static_cast<std::uint32_t>(random.below(0, 5)), 4, {}};
+  graph.problem = {6 + static_cast<std::uint32_t>(random.below(0, 4)), 5, {}};
   std::uint64_t drawn = 1;
   for (NodeId node = 0; node < graph.problem.nodes; ++node) {
     graph.times.push_back(1 + random.real(drawn++));

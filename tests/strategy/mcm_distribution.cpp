@@ -77,5 +77,8 @@ TEST_CASE("distributions that are none are refused", "[mcm]") {
   CHECK_THROWS_WITH(Distribution::weights(negative, 1, 2), "a weight of -1: weights are numbers from 0 on");
   CHECK_THROWS_AS(Distribution::weights(none, 1, 2), InputError);
   CHECK_THROWS_WITH(Distribution::normal({0}, 0, 4), "a prior of width 0: it must be above 0");
+  Partitioner partitioner(chain_of(2, 4), "chain");
+  CHECK_THROWS_WITH(partitioner.sample(Distribution::normal({0}, 1, 4), 1, 0),
+                    "a distribution of 1 nodes over 4 chips for 2 over 4");
   CHECK_THROWS_WITH(centres_by_time(chain_of(2, 2), std::vector<double>{1}), "1 times for 2 nodes");
 }

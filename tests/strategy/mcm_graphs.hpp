@@ -25,7 +25,8 @@ inline Problem chain_of(std::uint32_t nodes, std::uint32_t chips) {
   return problem;
 }
 
-/// The paper's Figure 2a: 0 -> 1 -> 3 -> 4 and 0 -> 2 -> 4, on the four chips of Figure 2b.
+/// In the manner of the paper's Figure 2a, with the edges that its text names (section 3: 0 -> 1 -> 3, 0 -> 2, 2 -> 4)
+/// and 3 -> 4, which it does not; on the four chips of Figure 2b. The picture itself was not at hand.
 inline Problem figure_2() { return {5, 4, {{0, 1}, {0, 2}, {1, 3}, {2, 4}, {3, 4}}}; }
 
 /// All chips^nodes partitions that the verifier accepts and `also` does.

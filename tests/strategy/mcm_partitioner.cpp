@@ -25,7 +25,7 @@ Partition any_partition(const Problem& problem, std::uint64_t index) {
   return partition;
 }
 
-// Layers with residual edges, side by side to the end or all the way.
+// Layers of three branches that are joined, with a residual edge beside them.
 Problem residual_layers(std::uint32_t layers, std::uint32_t chips) {
   Problem problem{1, chips, {}};
   for (std::uint32_t layer = 0; layer < layers; ++layer) {
@@ -118,7 +118,7 @@ TEST_CASE("a candidate may name chips that are not there, but has a chip for eac
   CHECK_THROWS_WITH(partitioner.fix({0, 1}, 1, 0), "a candidate of 2 nodes for a graph of 4");
 }
 
-TEST_CASE("more than 64 chips: 65, 130 and 256", "[mcm]") {
+TEST_CASE("more than 64 chips: 65 to 256, in two to four words of a set", "[mcm]") {
   for (const std::uint32_t chips : {65U, 130U, 200U, 256U}) {
     const Problem problem = residual_layers(300, chips);
     for (const std::string name : {"chain", "levels"}) {
@@ -134,7 +134,7 @@ TEST_CASE("more than 64 chips: 65, 130 and 256", "[mcm]") {
       CHECK(top >= 64);
     }
   }
-  // The same on few nodes, all 129 partitions of two: both on chip 0, or 1 on the next chip.
+  // A chain of n nodes has 2^(n-1) ways to be cut, however many chips there are.
   CHECK(all_of("chain", chain_of(2, 200)).size() == 2);
   CHECK(all_of("complete", chain_of(3, 200)).size() == 4);
 }

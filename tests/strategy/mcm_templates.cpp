@@ -53,10 +53,9 @@ bool is_levels(const Problem& problem, const Partition& partition) {
 }  // namespace
 
 TEST_CASE("a diamond of 4 nodes on 4 chips has 8 valid partitions", "[mcm]") {
-  // On one chip 1. On two: 0 on chip 0, 3 on chip 1, and 1 and 2 on either, 4; all others would put 3 before its
-  // sources, or empty a chip: 0 | 3 alone is among the four. On three: 0, {1, 2}, 3, 1; with 1 and 2 on different chips
-  // 0 feeds both, and one of these feeds the other's chip or 3's beside a path. On four: 0, 1, 2, 3 with 1 and 2 in
-  // either order, 2, where chips 1 and 2 are side by side. Chains have no such two.
+  // On one chip: 1. On two: chip 0 has 0 and any of 1 and 2, chip 1 the rest: 4. On three: 0 | 1, 2 | 3 alone: with 1
+  // and 2 on different chips one of them shares 0's or 3's, and 0 -> 2 or 1 -> 3 stands beside a path. On four: 0 | 1 |
+  // 2 | 3 with 1 and 2 in either order, two chips side by side: 2. The chain has no such two, hence 6.
   CHECK(count(diamond(4)) == Counts{8, 8, 6});
 }
 
@@ -75,13 +74,37 @@ TEST_CASE("edges over three nodes of the chain forbid two cuts below them, and l
 }
 
 TEST_CASE("two chains of 4 on 4 chips: 564, of which levels have 528 and chains 240", "[mcm]") {
+  // Chain: each of the two covers chips b .. b + k in C(3, k) = 1, 3, 3, 1 ways, and together they cover 0 .. m, m
+  // <= 3. With the first one from chip 0 on, over 1, 2, 3 or 4 chips, the other one has 15, 19, 20, 20 ways: 1 x 15 + 3
+  // x 19 + 3 x 20 + 1 x 20 = 152. As many with the other one from chip 0 on, and with both 8 x 8: 152 + 152 - 64 = 240.
+  // All but levels: one chain jumps from chip 0 to chip 3 (cut at one of 3 places) while the other one goes 0, 1, 2 or
+  // 1, 2, 3 (cut at two of 3 places), which takes three levels: 3 x 3 x 2, and the other way round: 36 = 564 - 528.
   CHECK(count({8, 4, {{0, 1}, {1, 2}, {2, 3}, {4, 5}, {5, 6}, {6, 7}}}) == Counts{564, 528, 240});
 }
 
 TEST_CASE("a node, four branches and a node that joins them, on 5 chips: 68, of which 32 and 18", "[mcm]") {
-  // Chains: 5 is 0, 1 or 2 chips above 0. With 0 all are on one chip, 1; with 1 each branch is on either, 16; with 2
-  // all branches are between, 1. Levels add the two rows of four chips and of two with a pair between.
+  // Chain: 5 is 0, 1 or 2 chips above 0. With 0 all are on one chip, 1; with 1 each branch is on either, 16; with 2 all
+  // branches are between, 1. Levels: two chips side by side as well, 0 | 1, 2 | 3, with all branches between and both
+  // chips used: 2^4 - 2 = 14. All: three of them, 0 | 1, 2, 3 | 4, 4 branches onto 3 chips: 36. 68 = 18 + 14 + 36.
   CHECK(count({6, 5, {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 5}, {2, 5}, {3, 5}, {4, 5}}}) == Counts{68, 32, 18});
+}
+
+TEST_CASE("what load the chain gives away on a diamond: all of one branch", "[mcm]") {
+  // Four nodes of time 1. A node a chip, with 1 and 2 side by side, is perfect balance: 1. In a chain 1 and 2 are
+  // together, or one of them with 0 or 3: 2. A chain of nodes loses nothing.
+  const auto slowest = [](const std::string& name, const Problem& problem) {
+    std::size_t best = problem.nodes;
+    for (const Partition& partition : all_of(name, problem)) {
+      std::vector<std::size_t> times(problem.chips, 0);
+      for (const ChipId chip : partition) ++times[chip];
+      best = std::min(best, *std::max_element(times.begin(), times.end()));
+    }
+    return best;
+  };
+  CHECK(slowest("complete", diamond(4)) == 1);
+  CHECK(slowest("levels", diamond(4)) == 1);
+  CHECK(slowest("chain", diamond(4)) == 2);
+  CHECK(slowest("chain", chain_of(4, 4)) == 1);
 }
 
 TEST_CASE("on 100 random graphs each template finds what its rule says, and complete all", "[mcm]") {

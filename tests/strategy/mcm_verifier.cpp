@@ -17,7 +17,7 @@ std::string violation(const Problem& problem, const Partition& partition) {
 
 }  // namespace
 
-TEST_CASE("Figure 2 of the paper: what is wrong with each partition", "[mcm]") {
+TEST_CASE("the violations of the paper's Figure 2, on a graph with the edges that its text names", "[mcm]") {
   const Problem problem = figure_2();
   SECTION("a partition in order: 0 on chip 0, its readers on chip 1, the rest on chip 2") {
     // Chips 0 -> 1 -> 2. 3 is with its source on chip 1, 4 behind both branches.

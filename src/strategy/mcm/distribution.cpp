@@ -49,6 +49,7 @@ Distribution Distribution::weights(std::span<const float> weights, std::uint32_t
   }
   Distribution result;
   result.weights_ = weights;
+  result.nodes_ = nodes;
   result.chips_ = chips;
   return result;
 }
@@ -56,6 +57,7 @@ Distribution Distribution::weights(std::span<const float> weights, std::uint32_t
 Distribution Distribution::normal(const std::vector<double>& centres, double sigma, std::uint32_t chips) {
   if (!(sigma > 0)) throw InputError(fmt::format("a prior of width {}: it must be above 0", sigma));
   Distribution result;
+  result.nodes_ = centres.size();
   result.chips_ = chips;
   const double limit = 2.0 * chips;  // beyond, the table would end
   for (const double centre : centres) {
@@ -70,6 +72,12 @@ Distribution Distribution::normal(const std::vector<double>& centres, double sig
     result.by_distance_[distance] = static_cast<float>(std::exp(-0.5 * sigmas * sigmas));
   }
   return result;
+}
+
+void Distribution::check(std::uint32_t nodes, std::uint32_t chips) const {
+  if (chips_ != 0 && (nodes_ != nodes || chips_ != chips))
+    throw InputError(
+        fmt::format("a distribution of {} nodes over {} chips for {} over {}", nodes_, chips_, nodes, chips));
 }
 
 ChipId Distribution::draw(NodeId node, const ChipSet& domain, std::uint64_t bits) const {

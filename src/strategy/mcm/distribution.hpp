@@ -22,6 +22,8 @@ class Distribution {
   /// unless sigma > 0 and centres are numbers.
   [[nodiscard]] static Distribution normal(const std::vector<double>& centres, double sigma, std::uint32_t chips);
 
+  /// InputError unless it is one of that many nodes over that many chips. A uniform one fits all.
+  void check(std::uint32_t nodes, std::uint32_t chips) const;
   /// Of a domain that is not empty; a function of the 64 random bits.
   [[nodiscard]] ChipId draw(NodeId node, const ChipSet& domain, std::uint64_t bits) const;
 
@@ -29,7 +31,8 @@ class Distribution {
   [[nodiscard]] ChipId draw_normal(NodeId node, const ChipSet& domain, std::uint64_t bits) const;
 
   std::span<const float> weights_;
-  std::uint32_t chips_ = 0;
+  std::size_t nodes_ = 0;
+  std::uint32_t chips_ = 0;            // 0: uniform
   std::vector<std::int32_t> centres_;  // in 1/64 chip; empty: not normal
   std::vector<float> by_distance_;     // weight by distance in 1/64 chip
 };

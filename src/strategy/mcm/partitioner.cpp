@@ -58,6 +58,7 @@ void Partitioner::arrange(std::uint64_t seed, std::uint64_t index) {
 }
 
 const Partition& Partitioner::sample(const Distribution& distribution, std::uint64_t seed, std::uint64_t index) {
+  distribution.check(wiring_->nodes, wiring_->chips);
   arrange(seed, index);
   solver_->init(draws_of(seed, "mcm template", index));
   Draws draws(draws_of(seed, "mcm sample", index));

@@ -50,6 +50,7 @@ class Partitioner {
   Partitioner(const Problem& problem, std::string_view name, NodeOrder order = NodeOrder::random);
 
   /// Valid (verifier.hpp), of the template's partitions. The result stands until the next call.
+  /// InputError for a distribution over others.
   const Partition& sample(const Distribution& distribution, std::uint64_t seed, std::uint64_t index);
   /// Valid, near the candidate. One that is valid comes back unchanged, whether the template allows it or not.
   /// InputError for a candidate with another number of nodes; its chips may be any.

@@ -1,5 +1,5 @@
-// What is cut over the chips of a package, without anything that constraints do not need: Ye et al., "A Transferable
-// Approach for Partitioning Machine Learning Models on Multi-Chip-Modules", section 3.
+// What is cut over the chips of a package, without anything that constraints do not need: "A Transferable Approach for
+// Partitioning Machine Learning Models on Multi-Chip-Modules" (the paper of this folder), section 3.
 #pragma once
 
 #include <cstdint>

@@ -21,29 +21,73 @@ Neighbours neighbours(std::uint32_t nodes, std::vector<std::pair<Place, Place>> 
 
 constexpr std::uint32_t unreached = ~std::uint32_t{0};
 
-// From one source: along an edge one level up at most, against it none. Of all sources the largest is kept.
-void raise_by_source(const Wiring& wiring, Place source, std::vector<std::uint32_t>& distance,
-                     std::vector<std::uint32_t>& largest) {
-  std::fill(distance.begin(), distance.end(), unreached);
-  std::deque<Place> open{source};
-  distance[source] = 0;
-  while (!open.empty()) {
-    const Place place = open.front();
-    open.pop_front();
-    for (const Place before : wiring.sources[place]) {
-      if (distance[before] <= distance[place]) continue;
-      distance[before] = distance[place];
-      open.push_front(before);
+// How far above a source each node can be: along an edge one level up at most, against it none. Of all sources that
+// were looked at the largest is kept.
+class Heights {
+ public:
+  explicit Heights(const Wiring& wiring)
+      : wiring_(&wiring), largest_(wiring.nodes, 0), distance_(wiring.nodes, unreached) {}
+
+  void look_from(Place source) {
+    set(source, 0);
+    for (open_.push_back(source); !open_.empty();) {
+      const Place place = open_.front();
+      open_.pop_front();
+      for (const Place before : wiring_->sources[place]) {
+        if (distance_[before] <= distance_[place]) continue;
+        set(before, distance_[place]);
+        open_.push_front(before);
+      }
+      for (const Place reader : wiring_->readers[place]) {
+        if (distance_[reader] <= distance_[place] + 1) continue;
+        set(reader, distance_[place] + 1);
+        open_.push_back(reader);
+      }
     }
-    for (const Place reader : wiring.readers[place]) {
-      if (distance[reader] <= distance[place] + 1) continue;
-      distance[reader] = distance[place] + 1;
-      open.push_back(reader);
+    for (const Place place : reached_) {
+      if (distance_[place] != unreached) largest_[place] = std::max(largest_[place], distance_[place]);
+      distance_[place] = unreached;
+    }
+    looked_ += reached_.size();
+    reached_.clear();
+  }
+  [[nodiscard]] std::uint32_t largest(Place place) const { return largest_[place]; }
+  [[nodiscard]] std::uint64_t looked() const { return looked_; }
+
+ private:
+  void set(Place place, std::uint32_t distance) {
+    distance_[place] = distance;
+    reached_.push_back(place);
+  }
+
+  const Wiring* wiring_;
+  std::vector<std::uint32_t> largest_, distance_;
+  std::deque<Place> open_;
+  std::vector<Place> reached_;
+  std::uint64_t looked_ = 0;
+};
+
+// Sources such that each other one has a reader behind one of them. From there all is at most as far as from that one,
+// so that the other source is at most one level lower.
+std::vector<Place> main_sources(const Wiring& wiring) {
+  std::vector<Place> result, open;
+  std::vector<bool> is_behind(wiring.nodes, false);
+  for (Place source = 0; source < wiring.nodes; ++source) {
+    if (!wiring.sources[source].empty()) continue;
+    const auto readers = wiring.readers[source];
+    if (std::any_of(readers.begin(), readers.end(), [&](Place reader) { return is_behind[reader]; })) continue;
+    result.push_back(source);
+    for (open.push_back(source); !open.empty();) {
+      const Place place = open.back();
+      open.pop_back();
+      for (const Place reader : wiring.readers[place]) {
+        if (is_behind[reader]) continue;
+        is_behind[reader] = true;
+        open.push_back(reader);
+      }
     }
   }
-  for (Place place = 0; place < wiring.nodes; ++place) {
-    if (distance[place] != unreached) largest[place] = std::max(largest[place], distance[place]);
-  }
+  return result;
 }
 
 std::vector<std::uint32_t> components(const Wiring& wiring) {
@@ -74,14 +118,20 @@ std::vector<std::uint32_t> components(const Wiring& wiring) {
 // can be put below it, each over no more levels than its own height.
 std::vector<std::uint32_t> climbs(const Wiring& wiring) {
   std::vector<std::uint32_t> climb(wiring.nodes, wiring.chips - 1);
-  std::uint64_t sources = 0;
-  for (Place place = 0; place < wiring.nodes; ++place) sources += wiring.sources[place].empty() ? 1U : 0U;
-  // Beyond, the bound costs more than the failures that it saves: a graph of this size reaches all chips.
-  if (sources * wiring.nodes > 2'000'000) return climb;
-  std::vector<std::uint32_t> largest(wiring.nodes, 0), distance(wiring.nodes);
+  constexpr std::uint64_t most_work = 4'000'000;  // some 20 ms
+  std::vector<Place> sources;
   for (Place place = 0; place < wiring.nodes; ++place) {
-    if (wiring.sources[place].empty()) raise_by_source(wiring, place, distance, largest);
+    if (wiring.sources[place].empty()) sources.push_back(place);
   }
+  const bool is_exact = sources.size() * wiring.nodes <= most_work;
+  if (!is_exact) sources = main_sources(wiring);
+  Heights heights(wiring);
+  for (const Place source : sources) {
+    if (heights.looked() > most_work) return climb;
+    heights.look_from(source);
+  }
+  std::vector<std::uint32_t> largest(wiring.nodes);
+  for (Place place = 0; place < wiring.nodes; ++place) largest[place] = heights.largest(place) + (is_exact ? 0 : 1);
   const std::vector<std::uint32_t> component = components(wiring);
   std::vector<std::uint32_t> height(*std::max_element(component.begin(), component.end()) + 1, 0);
   for (Place place = 0; place < wiring.nodes; ++place)

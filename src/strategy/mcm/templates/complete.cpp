@@ -11,7 +11,11 @@ namespace {
 class CompleteSolver final : public SetSolver<CompleteSolver, max_chips / 64> {
  public:
   explicit CompleteSolver(const Wiring& wiring)
-      : SetSolver(wiring), graph_(wiring.chips), readers_(wiring.chips), sources_(wiring.chips) {}
+      : SetSolver(wiring),
+        graph_(wiring.chips),
+        readers_(wiring.chips),
+        sources_(wiring.chips),
+        reaching_(wiring.chips) {}
 
   [[nodiscard]] Set readers(const Set& domain) const { return united(domain, readers_); }
   [[nodiscard]] Set sources(const Set& domain) const { return united(domain, sources_); }
@@ -59,6 +63,7 @@ class CompleteSolver final : public SetSolver<CompleteSolver, max_chips / 64> {
   ChipGraph graph_;
   std::size_t connected_ = 0;           // pairs of chips
   std::vector<Set> readers_, sources_;  // by chip: those that an edge may lead to, and come from
+  std::vector<Set> reaching_;           // by chip: itself and those that reach it
 };
 
 // The graph that edges between decided nodes make; false: it is not its own transitive reduction.
@@ -83,17 +88,17 @@ bool CompleteSolver::connect_decided() {
 // it, b reaches y or is it.
 void CompleteSolver::allow() {
   const std::uint32_t chips = wiring().chips;
-  std::vector<Set> reaching(chips);  // by chip: itself and those that reach it
+  std::fill(reaching_.begin(), reaching_.end(), Set());
   for (std::uint32_t chip = 0; chip < chips; ++chip) {
     readers_[chip] = Set::range(chip, chips - 1) - graph_.beyond(chip);
-    reaching[chip].insert(chip);
-    (graph_.readers(chip) | graph_.beyond(chip)).for_each([&](std::uint32_t to) { reaching[to].insert(chip); });
+    reaching_[chip].insert(chip);
+    (graph_.readers(chip) | graph_.beyond(chip)).for_each([&](std::uint32_t to) { reaching_[to].insert(chip); });
   }
   for (std::uint32_t x = 0; x < chips; ++x) {
     graph_.readers(x).for_each([&](std::uint32_t y) {
-      Set from = Set::of(x) | graph_.readers(x) | graph_.beyond(x);
+      const Set from = Set::of(x) | graph_.readers(x) | graph_.beyond(x);
       from.for_each([&](std::uint32_t a) {
-        Set beside = reaching[y];
+        Set beside = reaching_[y];
         if (a == x) beside.erase(y);
         beside.erase(a);
         readers_[a] = readers_[a] - beside;
