@@ -1,10 +1,12 @@
 #include "parallel_file.hpp"
 
 #include <mpi.h>
+#include <unistd.h>
 
 #include <string>
 
 #include "failure.hpp"
+#include "temporary_file.hpp"
 
 namespace tessera::results {
 namespace {
@@ -55,6 +57,11 @@ ParallelFile::~ParallelFile() {
 std::unique_ptr<ParallelFile> ParallelFile::open(const std::string& name, Communicator& comm) {
   const auto* mpi = static_cast<const MPI_Comm*>(comm.native());
   if (mpi == nullptr) return nullptr;
+  const TemporaryFile::NameIsNeeded kept;
+  // Folders that not every computer has: MPI_File_open would wait for ever where one rank alone finds no file. The
+  // minimum is a barrier too: nobody opens before each rank keeps the name, nor gives it up before each has opened.
+  const bool found = ::access(name.c_str(), R_OK | W_OK) == 0;
+  if (comm.min(found ? 1 : 0) == 0) return nullptr;
   auto file = std::make_unique<File>();
   // Collective writes with gaps read what they leave as it is.
   const int code = MPI_File_open(*mpi, name.c_str(), MPI_MODE_RDWR, MPI_INFO_NULL, &file->handle);

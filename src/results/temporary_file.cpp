@@ -26,32 +26,37 @@ constexpr std::array<int, 3> ending_signals = {SIGTERM, SIGINT, SIGHUP};
 std::array<char, 4096> name_to_remove{};
 std::array<struct sigaction, ending_signals.size()> previous{};
 volatile std::sig_atomic_t signal_seen = 0;
+volatile std::sig_atomic_t name_is_needed = 0;
 
 void remove_and_pass_on(int signal) {
-  unlink(name_to_remove.data());
+  const int interrupted_error = errno;
   signal_seen = 1;
   for (std::size_t i = 0; i < ending_signals.size(); ++i) {
     if (ending_signals[i] != signal) continue;
     const struct sigaction& before = previous[i];
-    if (before.sa_handler == SIG_IGN) return;
-    if (before.sa_handler == SIG_DFL) {
+    const bool ends_here = before.sa_handler == SIG_DFL;
+    if (ends_here || name_is_needed == 0) unlink(name_to_remove.data());
+    if (ends_here) {
       sigaction(signal, &before, nullptr);
       raise(signal);
     } else {
       before.sa_handler(signal);
     }
   }
+  errno = interrupted_error;
 }
 
 void install_handlers() {
   signal_seen = 0;
+  name_is_needed = 0;
   struct sigaction action {};
   action.sa_handler = remove_and_pass_on;
   action.sa_flags = SA_RESTART;
   for (std::size_t i = 0; i < ending_signals.size(); ++i) {
     sigaction(ending_signals[i], nullptr, &previous[i]);
     const bool takes_more_arguments = (previous[i].sa_flags & SA_SIGINFO) != 0;
-    if (!takes_more_arguments) sigaction(ending_signals[i], &action, nullptr);
+    const bool is_ignored = !takes_more_arguments && previous[i].sa_handler == SIG_IGN;  // nohup's, for one
+    if (!takes_more_arguments && !is_ignored) sigaction(ending_signals[i], &action, nullptr);
   }
 }
 
@@ -151,6 +156,13 @@ TemporaryFile::TemporaryFile(std::string name, bool owner) : name_(std::move(nam
 TemporaryFile::~TemporaryFile() {
   restore_handlers();
   if (owner_ && !name_.empty()) unlink(name_.c_str());
+}
+
+TemporaryFile::NameIsNeeded::NameIsNeeded() { name_is_needed = 1; }
+
+TemporaryFile::NameIsNeeded::~NameIsNeeded() {
+  name_is_needed = 0;
+  if (signal_seen != 0) unlink(name_to_remove.data());
 }
 
 bool TemporaryFile::interrupted() { return signal_seen != 0; }

@@ -14,9 +14,18 @@ namespace tessera::results {
 [[nodiscard]] std::string temporary_name(const std::string& path);
 
 /// While it lives, SIGTERM, SIGINT and SIGHUP remove the file first and then do what they did before (end the process,
-/// or call the application's handler). At most one at a time in a process.
+/// or call the application's handler); one that is ignored stays so. At most one at a time in a process.
 class TemporaryFile {
  public:
+  /// While one lives, a signal that the process survives leaves the file where it is, and the end of this removes it:
+  /// ranks that open one name together must all find the file, or Open MPI's MPI_File_open waits for ever.
+  struct NameIsNeeded {
+    NameIsNeeded();
+    ~NameIsNeeded();
+    NameIsNeeded(const NameIsNeeded&) = delete;
+    NameIsNeeded& operator=(const NameIsNeeded&) = delete;
+  };
+
   /// The owner removes the file on destruction as well; the other ranks of a parallel write only on a signal.
   TemporaryFile(std::string name, bool owner);
   ~TemporaryFile();
@@ -24,7 +33,7 @@ class TemporaryFile {
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// A signal came: the file is gone, and the writer should give up.
+  /// A signal came: the file is gone or will be, and the writer should give up.
   [[nodiscard]] static bool interrupted();
   /// Renames the file, which is complete and on the disk, to `path`, or to the file to which that is a link; IoError
   /// text `cannot write 'path': reason`. The destructor then leaves it alone, also where there is a file at `path` by

@@ -1,10 +1,16 @@
 // The file does not show how many ranks wrote it, how the devices were spread over them, or how the rows travelled.
+#include <sys/time.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cerrno>
+#include <csignal>
 #include <cstdlib>
 
+#include "../../src/results/parallel_file.hpp"
+#include "../../src/results/temporary_file.hpp"
 #include "sample.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/messages.hpp"
@@ -129,4 +135,59 @@ TEST_CASE("a failure is the same error on every rank and leaves no file") {
   }
   f.comm.barrier();
   if (f.comm.rank() == 0) CHECK(sample::files_in(f.folder) == std::vector<std::string>{"plain"});
+}
+
+TEST_CASE("a file that one rank does not find is opened by none, and nobody waits") {
+  // As a folder of one computer's own: rank 0 has made the file, the last rank looks elsewhere.
+  Fixture f;
+  if (f.comm.size() == 1) return;
+  if (f.comm.rank() == 0) std::ofstream(f.path("here")) << "x";
+  f.comm.barrier();
+  const bool is_last = f.comm.rank() == f.comm.size() - 1;
+  CHECK(ParallelFile::open(f.path(is_last ? "elsewhere" : "here"), f.comm) == nullptr);
+}
+
+namespace signal_test {
+
+std::string temporary;
+int ticks_left = 0;
+
+/// Every 50 us: some ticks after the temporary file is there, the signal that a batch system sends.
+void strike(int) {
+  const int interrupted_error = errno;
+  if (ticks_left >= 0 && access(temporary.c_str(), F_OK) == 0 && ticks_left-- == 0) std::raise(SIGTERM);
+  errno = interrupted_error;
+}
+
+}  // namespace signal_test
+
+TEST_CASE("a signal to one rank while all open the file: the same error everywhere, no file, nobody waits") {
+  Fixture f;
+  const auto before = std::signal(SIGTERM, [](int) {});  // an application that goes on, as ours does
+  std::signal(SIGALRM, signal_test::strike);
+  signal_test::temporary = broadcast(f.comm, temporary_name(f.path("out.h5")));
+  const RunResults results = sample::make({6, 2, 3}, f.comm.rank(), [](std::uint32_t) { return 0; });
+  for (int i = 0; i < 80; ++i) {
+    signal_test::ticks_left = i / 4;
+    const bool is_struck = f.comm.rank() == i % f.comm.size();
+    const itimerval every{{0, 50}, {0, is_struck ? 50 : 0}};
+    setitimer(ITIMER_REAL, &every, nullptr);
+    std::string message;
+    try {
+      write(f.path("out.h5"), results, sample::provenance(), f.comm);
+    } catch (const IoError& error) {
+      message = error.what();
+    }
+    const itimerval never{};
+    setitimer(ITIMER_REAL, &never, nullptr);
+    for (const std::string& other : all_gather(f.comm, message)) CHECK(other == message);
+    if (f.comm.rank() == 0) {
+      // It may have been renamed before the signal came.
+      CHECK(fs::exists(f.path("out.h5")) == message.empty());
+      fs::remove(f.path("out.h5"));
+      CHECK(fs::is_empty(f.folder));
+    }
+  }
+  std::signal(SIGALRM, SIG_DFL);
+  std::signal(SIGTERM, before);
 }

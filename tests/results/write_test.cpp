@@ -239,6 +239,37 @@ TEST_CASE("a signal in the middle of writing leaves no file") {
   CHECK(sample::files_in(folder.path).empty());
 }
 
+TEST_CASE("a signal that the process survives removes the file, but not while ranks need its name") {
+  const sample::Folder folder;
+  const auto before = std::signal(SIGTERM, [](int) {});
+  {
+    const TemporaryFile file(folder / "out.h5.tmp", false);
+    std::ofstream(file.name()) << "x";
+    {
+      const TemporaryFile::NameIsNeeded opening;
+      std::raise(SIGTERM);
+      CHECK(fs::exists(file.name()));
+    }
+    CHECK_FALSE(fs::exists(file.name()));
+    CHECK(TemporaryFile::interrupted());
+  }
+  std::signal(SIGTERM, before);
+}
+
+TEST_CASE("a signal that is ignored while a file is written stays without effect") {
+  // As under nohup.
+  const sample::Folder folder;
+  const auto before = std::signal(SIGHUP, SIG_IGN);
+  {
+    const TemporaryFile file(folder / "out.h5.tmp", true);
+    std::ofstream(file.name()) << "x";
+    std::raise(SIGHUP);
+    CHECK(fs::exists(file.name()));
+    CHECK_FALSE(TemporaryFile::interrupted());
+  }
+  std::signal(SIGHUP, before);
+}
+
 TEST_CASE("rows that name what has no name are an internal error") {
   const sample::Folder folder;
   RunResults r = sample::make();
