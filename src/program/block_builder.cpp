@@ -86,6 +86,8 @@ BlockBuilder& BlockBuilder::kernel(const Kernel& kernel) {
   return add(Op::kernel, index_of(program_->kernels, kernel, std::equal_to<>()), 0, 1);
 }
 
+BlockBuilder& BlockBuilder::mark() { return add(Op::mark, 0, 0, 1); }
+
 BlockBuilder& BlockBuilder::call(BlockId block, std::uint32_t times) {
   return times == 0 ? *this : add(Op::call, block, 0, times);
 }

@@ -28,6 +28,10 @@ Table<SearchRow> search_table(const RunResults& r) {
                [](const Row& s) { return s.predicted; })
       .integer("cost_ps", "ps", "iteration time; 0: it cannot run", [](const Row& s) { return s.cost; })
       .integer("best_ps", "ps", "the least cost up to here; 0: none can run", [](const Row& s) { return s.best; })
+      .integer("interval_ps", "ps", "in steady state, of a program that repeats; 0: it does not, or cannot run",
+               [](const Row& s) { return s.interval; })
+      .number("reward", "1", "by which the search learns, or would; 0: it has none, or it cannot run",
+              [](const Row& s) { return s.reward; })
       .index("accepted", "1: the search took it, or went on from it", [](const Row& s) { return s.accepted ? 1 : 0; })
       .text("reason", "why it cannot run, or was not accepted", longest_of(r.search, &Row::reason),
             [](const Row& s) -> std::string_view { return s.reason; })

@@ -19,6 +19,11 @@
 namespace tessera::results {
 namespace {
 
+/// Files of earlier versions of Tessera do not have all of them.
+bool has_column(const h5::Rows& rows, std::string_view name) {
+  return std::ranges::any_of(rows.columns(), [&](const auto& column) { return column.name == name; });
+}
+
 constexpr std::size_t text_width = 100;      ///< longer lines are wrapped
 constexpr std::size_t most_collectives = 8;  ///< the others are counted
 constexpr std::size_t most_plans = 6;        // shown
@@ -49,9 +54,7 @@ std::string wrapped(const std::vector<std::string>& parts) {
 
 std::string heading(const h5::Reader& file, const h5::Rows& s) {
   std::vector<std::string> parts;
-  // Files of earlier versions of Tessera do not.
-  const bool says_rates =
-      std::ranges::any_of(s.columns(), [](const auto& column) { return column.name == "calibration"; });
+  const bool says_rates = has_column(s, "calibration");
   for (const char* what : {"model", "machine", "strategy"}) {
     const std::string name = s.text(0, what);
     const std::string rates =
@@ -82,6 +85,8 @@ std::string rates(const h5::Reader& file, const h5::Rows& s) {
   const auto count = [&](const char* column) { return short_count(static_cast<double>(s.integer(0, column))); };
   std::string text =
       pair_line("iteration time", precise_time(s.integer(0, "iteration_time_ps")), "devices", count("devices"));
+  if (has_column(s, "interval_ps") && s.integer(0, "interval_ps") > 0)
+    text += fmt::format("  {:<20}{:>14}\n", "interval", precise_time(s.integer(0, "interval_ps")));
   if (const Time predicted = predicted_time(file); predicted > 0)
     text += fmt::format("  {:<20}{:>14}\n", "predicted time", precise_time(predicted));
   if (s.integer(0, "tokens") > 0) {

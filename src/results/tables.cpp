@@ -49,6 +49,8 @@ void add_rates(Table<SummaryRow>& table) {
   table
       .integer("iteration_time_ps", "ps", "from time zero until the last device has finished",
                [](const Row& s) { return s.results->iteration_time; })
+      .integer("interval_ps", "ps", "in steady state, from one to the next of what repeats; 0: nothing does",
+               [](const Row& s) { return s.results->interval; })
       .integer("tokens", "1", "tokens of one iteration", [](const Row& s) { return s.results->tokens; })
       .number("tokens_per_second", "1/s", "tokens / iteration time",
               [](const Row& s) {

@@ -8,7 +8,9 @@
 #include "refuse.hpp"
 #include "sim/execution/combined_blocks.hpp"
 #include "sim/execution/device.hpp"
+#include "sim/execution/repeats.hpp"
 #include "tessera/program/collective.hpp"
+#include "tessera/program/steady.hpp"
 
 namespace tessera::sim {
 namespace {
@@ -77,6 +79,7 @@ class RankSimulation {
     Time last = 0;
     for (const Device* device : devices_) last = std::max(last, device->finished());
     results.iteration_time = comm_.max(last);
+    results.interval = program::steady_interval(ends_of_repeats(records_, comm_));
     for (Device* device : devices_) {
       device->collect(results.iteration_time, results);
       add_links(device->node(), results);

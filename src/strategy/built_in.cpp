@@ -1,4 +1,5 @@
 // The list of strategies: one line each.
+#include "tessera/strategy/mcm/mcm.hpp"
 #include "tessera/strategy/megatron/megatron.hpp"
 #include "tessera/strategy/primepar/primepar.hpp"
 #include "tessera/strategy/script/script.hpp"
@@ -9,10 +10,7 @@ namespace tessera::strategy {
 
 Strategies built_in_strategies() {
   return {
-      megatron::kind(),
-      primepar::kind(),
-      script::kind(),
-      t3::kind(),
+      mcm::kind(), megatron::kind(), primepar::kind(), script::kind(), t3::kind(),
   };
 }
 

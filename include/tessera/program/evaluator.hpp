@@ -31,6 +31,7 @@ struct Evaluation {
   std::vector<std::int64_t> peak_memory = {};
   std::vector<Time> busy = {};  ///< by device, and for each by Activity; below `simulated` computing alone
   std::vector<std::int64_t> link_bytes = {};  ///< by link; of messages of kernels when simulated alone
+  Time interval = 0;  ///< simulated, of a program that repeats: from one to the next in steady state
 
   /// B of the fullest device.
   [[nodiscard]] std::int64_t most_memory() const {
@@ -46,7 +47,7 @@ struct Evaluation {
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive& feasible& reason& time& peak_memory& busy& link_bytes;
+    archive& feasible& reason& time& peak_memory& busy& link_bytes& interval;
   }
 };
 

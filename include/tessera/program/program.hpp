@@ -60,6 +60,7 @@ enum class Op : std::uint8_t {
   release,     ///< `bytes` of memory category `b`
   call,        ///< block `a`, `count` times
   kernel,      ///< kernel `a`, by its work-groups and memory transactions: waits until it has ended
+  mark,        ///< one more of what the program repeats is over on this device; one stream of it says so (steady.hpp)
 };
 
 /// 24 bytes. Messages of one (sender, receiver, channel) match in order; there are no tags. Only one stream of a device
@@ -159,6 +160,7 @@ class BlockBuilder {
   BlockBuilder& allocate(MemoryCategory category, Bytes bytes);  ///< 0 bytes: nothing is added
   BlockBuilder& release(MemoryCategory category, Bytes bytes);
   BlockBuilder& kernel(const Kernel& kernel);
+  BlockBuilder& mark();
   BlockBuilder& call(BlockId block, std::uint32_t times = 1);  ///< 0 times: nothing is added
   [[nodiscard]] BlockId done();                                ///< adds the block to the program
 

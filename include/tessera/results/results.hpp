@@ -127,7 +127,8 @@ struct SearchRow {
   std::string reason;
   Time best = 0;
   std::string origin;
-  Time predicted = 0;
+  Time predicted = 0, interval = 0;
+  double reward = 0;
 };
 
 /// What the strategy foretold of the iteration, or a part of it, as strategy::Searched.
@@ -140,6 +141,7 @@ struct PredictedRow {
 /// sorted by id.
 struct RunResults {
   Time iteration_time = 0;
+  Time interval = 0;  ///< in steady state, from one to the next of what the program repeats; 0: it repeats nothing
   std::vector<std::pair<std::string, std::string>> plan;  ///< strategy's description
   std::vector<SearchRow> search;                          ///< in the order of the search
   bool search_is_timed = false;                           ///< it depends on the computer: kept under /provenance

@@ -35,6 +35,7 @@ std::string problem_of(const Program& program, const Instruction& instruction) {
     case Op::wait_sends:
     case Op::signal:
     case Op::wait:
+    case Op::mark:
       break;
   }
   return instruction.bytes < 0 ? fmt::format("a size of {} bytes", instruction.bytes) : "";

@@ -18,6 +18,7 @@ constexpr std::int64_t most_bytes = std::numeric_limits<std::int64_t>::max();
 program::Evaluation gathered(const machine::Machine& machine, const results::RunResults& results, Communicator& team) {
   const std::size_t activities = results.activities.size();
   program::Evaluation own{true, {}, results.iteration_time};
+  own.interval = results.interval;
   own.peak_memory.resize(machine.devices(), 0);
   own.busy.resize(machine.devices() * activities, 0);
   own.link_bytes.resize(machine.network.links.size(), 0);

@@ -77,6 +77,9 @@ bool Device::execute(Stream& stream, const Instruction& instruction) {
       return change_memory(stream, instruction, -instruction.bytes);
     case Op::kernel:
       return begin_kernel(stream, instruction);
+    case Op::mark:
+      handed_.record->marks.push_back(stream.clock);
+      return true;
     case Op::call:
       break;
   }

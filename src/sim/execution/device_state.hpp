@@ -55,6 +55,7 @@ struct DeviceRecord {
   std::vector<results::Interval> intervals;
   std::vector<results::MemoryChange> memory_changes;
   std::vector<results::KernelRow> kernel_rows;
+  std::vector<Time> marks;
 };
 
 struct DeviceConfig {

@@ -206,6 +206,7 @@ Stretch Walker::of(const Instruction& instruction) {
       stretch.memory_changes = 1;
       return stretch;
     case Op::call:
+    case Op::mark:
       break;
   }
   return stretch;

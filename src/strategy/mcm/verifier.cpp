@@ -3,39 +3,41 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <functional>
 
 namespace tessera::strategy::mcm {
 namespace {
 
 using Violation = std::optional<std::string>;
+using Names = std::function<std::string(NodeId)>;
 
-Violation incomplete(const Problem& problem, const Partition& partition) {
+Violation incomplete(const Problem& problem, const Partition& partition, const Names& name) {
   if (partition.size() != problem.nodes)
     return fmt::format("the partition has {} nodes, the graph {}", partition.size(), problem.nodes);
-  for (std::size_t node = 0; node < partition.size(); ++node) {
+  for (NodeId node = 0; node < partition.size(); ++node) {
     if (partition[node] >= problem.chips)
-      return fmt::format("node {} is on chip {}, and there are {} chips", node, partition[node], problem.chips);
+      return fmt::format("node {} is on chip {}, and there are {} chips", name(node), partition[node], problem.chips);
   }
   return {};
 }
 
-Violation backward(const Problem& problem, const Partition& f) {
+Violation backward(const Problem& problem, const Partition& f, const Names& name) {
   for (const Edge& edge : problem.edges) {
     if (f[edge.from] > f[edge.to])
-      return fmt::format("edge {} -> {} goes from chip {} back to chip {}", edge.from, edge.to, f[edge.from],
-                         f[edge.to]);
+      return fmt::format("edge {} -> {} goes from chip {} back to chip {}", name(edge.from), name(edge.to),
+                         f[edge.from], f[edge.to]);
   }
   return {};
 }
 
-Violation skipped(const Problem& problem, const Partition& f) {
+Violation skipped(const Problem& problem, const Partition& f, const Names& name) {
   std::vector<bool> used(problem.chips, false);
   for (const ChipId chip : f) used[chip] = true;
   const auto top = std::max_element(f.begin(), f.end());
   for (std::size_t chip = 0; chip < *top; ++chip) {
     if (!used[chip])
-      return fmt::format("chip {} is skipped: nothing is on it, and node {} is on chip {}", chip, top - f.begin(),
-                         *top);
+      return fmt::format("chip {} is skipped: nothing is on it, and node {} is on chip {}", chip,
+                         name(static_cast<NodeId>(top - f.begin())), *top);
   }
   return {};
 }
@@ -59,7 +61,7 @@ struct ChipPaths {
   }
 };
 
-Violation triangle(const Problem& problem, const Partition& f) {
+Violation triangle(const Problem& problem, const Partition& f, const Names& name) {
   std::vector<std::vector<std::size_t>> readers(problem.chips);
   for (const Edge& edge : problem.edges) {
     if (f[edge.from] != f[edge.to]) readers[f[edge.from]].push_back(f[edge.to]);
@@ -74,18 +76,23 @@ Violation triangle(const Problem& problem, const Partition& f) {
     const ChipPaths& from = paths[f[edge.from]];
     if (f[edge.from] == f[edge.to] || from.length[f[edge.to]] == 1) continue;
     return fmt::format("edge {} -> {} goes from chip {} to chip {} directly, and a path of {} leads there over chip {}",
-                       edge.from, edge.to, f[edge.from], f[edge.to], from.length[f[edge.to]], from.before[f[edge.to]]);
+                       name(edge.from), name(edge.to), f[edge.from], f[edge.to], from.length[f[edge.to]],
+                       from.before[f[edge.to]]);
   }
   return {};
 }
 
 }  // namespace
 
-std::optional<std::string> find_violation(const Problem& problem, const Partition& partition) {
+std::optional<std::string> find_violation(const Problem& problem, const Partition& partition, const Names& name) {
   for (const auto& rule : {incomplete, backward, skipped, triangle}) {
-    if (auto violation = rule(problem, partition)) return violation;
+    if (auto violation = rule(problem, partition, name)) return violation;
   }
   return {};
+}
+
+std::optional<std::string> find_violation(const Problem& problem, const Partition& partition) {
+  return find_violation(problem, partition, [](NodeId node) { return std::to_string(node); });
 }
 
 }  // namespace tessera::strategy::mcm

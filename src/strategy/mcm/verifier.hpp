@@ -2,6 +2,7 @@
 // results it judges.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,9 @@ namespace tessera::strategy::mcm {
 /// - Equation 4, triangles: where an edge goes from one chip to another, no longer path of chips does, delta = 1.
 ///   Pairs of chips without a path between them do not count: with a delta of 0 for them the equations would
 ///   contradict each other. The inequality itself holds for any longest paths: two of them laid end to end are a path.
+/// Nodes are named by their number, or by `name`.
 [[nodiscard]] std::optional<std::string> find_violation(const Problem& problem, const Partition& partition);
+[[nodiscard]] std::optional<std::string> find_violation(const Problem& problem, const Partition& partition,
+                                                        const std::function<std::string(NodeId)>& name);
 
 }  // namespace tessera::strategy::mcm

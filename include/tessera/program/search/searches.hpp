@@ -76,7 +76,8 @@ class Record {
                                                    : otherwise,
                               outcome_.evaluation.feasible ? best() : 0,
                               {},
-                              0});
+                              0,
+                              evaluation.feasible ? evaluation.interval : 0});
   }
   [[nodiscard]] Time best() const { return outcome_.evaluation.time; }
   [[nodiscard]] std::int64_t evaluations() const { return static_cast<std::int64_t>(outcome_.table.size()); }

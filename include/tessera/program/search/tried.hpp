@@ -19,6 +19,8 @@ struct Tried {
   Time best = 0;       ///< of all up to here; 0: none can run
   std::string origin;  ///< which part of the search, or which rule, it is from; may be empty
   Time predicted = 0;  ///< what a model of the search's own foretold; 0: nothing
+  Time interval = 0;   ///< of a program that repeats: Evaluation::interval
+  double reward = 0;   ///< by which the search learns, or would; 0: it has none, or it cannot run
 };
 
 }  // namespace tessera::program::search

@@ -1,0 +1,128 @@
+#include "tessera/strategy/mcm/mcm.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "analytic.hpp"
+#include "judge.hpp"
+#include "plan_text.hpp"
+#include "searches/searches.hpp"
+#include "tessera/base/error.hpp"
+
+namespace tessera::strategy::mcm {
+namespace {
+
+Options options_of(const config::Table& table) {
+  config::Diagnostics checked;
+  return options_schema().read(table, checked);
+}
+
+config::Location place_of_key(const config::Table& table, const std::string& key) {
+  const config::Value* value = table.find(key);
+  return value == nullptr ? table.where() : value->where();
+}
+
+std::string check(const config::Table& table, const Job& job, config::Diagnostics& diagnostics) {
+  const Options options = options_schema().read(table, diagnostics);
+  if (!diagnostics.ok()) return {};
+  if (job.workload.phase != workload::Phase::prompt) {
+    diagnostics.error(table.where(), "strategy mcm runs forward passes, allowed: workload.phase = \"prompt\"");
+    return {};
+  }
+  const Package package = make_package(job, options.chips);
+  if (!options.partition.empty()) {
+    try {
+      static_cast<void>(read_partition(package, options.partition));
+    } catch (const InputError& error) {
+      diagnostics.error(place_of_key(table, "partition"), error.what());
+    }
+    return {};
+  }
+  return fmt::format("partition of {} nodes over {} chips (search {})", package.reduced.problem.nodes, package.chips(),
+                     options.search);
+}
+
+/// Of what a search tried, how much faster than the headline heuristic it is; 0: it cannot run.
+void add_rewards(std::vector<program::search::Tried>& table, Time heuristic) {
+  for (program::search::Tried& row : table)
+    row.reward = row.cost > 0 ? static_cast<double>(heuristic) / static_cast<double>(row.cost) : 0;
+}
+
+/// Of equal nodes, by the same judge; by the analytic model where they do not fit.
+Time cost_of_heuristic(const Question& question) {
+  const Partition partition = equal_nodes(question);
+  const program::Evaluation evaluation = question.judge({partition}).front();
+  if (evaluation.feasible) return evaluation.time;
+  return question.options.objective == Objective::latency ? analytic_latency(question.package, partition)
+                                                          : analytic_interval(question.package, partition);
+}
+
+Searched search(const config::Table& table, const Job& job) {
+  const Options options = options_of(table);
+  Searched searched;
+  if (!options.partition.empty()) return searched;
+  const Package package = make_package(job, options.chips);
+  const Question question{
+      package, options, job.seed, [&](const std::vector<Partition>& all) { return judge(package, all, options, job); },
+      options.evaluator == EvaluatorKind::package ? program::Fidelity::simulated : program::Fidelity::estimate};
+  const auto kind = std::ranges::find(search_kinds(), options.search, &SearchKind::name);
+  Found found = kind->run(question);
+  if (options.refine) found = refined(question, std::move(found));
+  if (!found.evaluation.feasible)
+    throw InfeasibleError(fmt::format("search {} has found no partition that fits; the last of {} that were tried: {}",
+                                      options.search, found.table.size(), found.table.back().reason));
+  add_rewards(found.table, cost_of_heuristic(question));
+  searched.found = std::make_shared<config::Table>();
+  config::Array lines;
+  for (std::string& line : partition_text(package, found.partition)) lines.push_back({std::move(line), {}});
+  searched.found->set("partition", {lines, {}});
+  searched.table = std::move(found.table);
+  searched.predicted = {{"interval", analytic_interval(package, found.partition)}};
+  return searched;
+}
+
+std::string times_of_bound(Time time, Time bound) {
+  return bound > 0 ? fmt::format(" ({:.3f} of the bound)", static_cast<double>(time) / static_cast<double>(bound)) : "";
+}
+
+Plan make_plan(const config::Table& table, const Job& job) {
+  const Options options = options_of(table);
+  const Package package = make_package(job, options.chips);
+  const Partition partition = read_partition(package, options.partition);
+  const std::int64_t inputs = options.objective == Objective::latency ? 1 : options.inputs;
+  const Time interval = analytic_interval(package, partition), bound = least_interval(package);
+  Plan plan;
+  plan.program = program_of(package, partition, options, job);
+  const std::uint32_t used = *std::max_element(partition.begin(), partition.end()) + 1U;
+  const auto text = [](Time time) { return config::format_rounded(time, config::Unit::time); };
+  plan.description = {
+      {"nodes", std::to_string(package.graph.nodes.size())},
+      {"chips", fmt::format("{} of {}", used, package.chips())},
+      {"inputs", std::to_string(inputs)},
+      {"analytic interval", text(interval) + times_of_bound(interval, bound)},
+      {"bound on intervals", text(bound)},
+  };
+  if (!package.reduced.replicated.empty())
+    plan.description.push_back({"replicated nodes", std::to_string(package.reduced.replicated.size())});
+  plan.model_flops = static_cast<double>(inputs) * static_cast<double>(package.graph.flops());
+  plan.hardware_flops = program::executed_flops(plan.program);
+  plan.parameters = package.graph.parameters();
+  if (job.model != nullptr) plan.tokens = inputs * job.workload.global_batch * job.workload.sequence;
+  return plan;
+}
+
+}  // namespace
+
+StrategyKind kind() {
+  StrategyKind mcm;
+  mcm.name = "mcm";
+  mcm.help = "a computation graph over the chips of a package (MCM partitioning)";
+  mcm.schema = []() -> const config::SchemaBase& { return options_schema(); };
+  mcm.check = check;
+  mcm.search = search;
+  mcm.program = make_plan;
+  return mcm;
+}
+
+}  // namespace tessera::strategy::mcm

@@ -1,0 +1,36 @@
+// The keys of [strategy] where its name is "mcm".
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "partitioner.hpp"
+#include "tessera/base/config.hpp"
+
+namespace tessera::strategy::mcm {
+
+enum class EvaluatorKind : std::uint8_t { analytic, package };
+enum class Objective : std::uint8_t { throughput, latency };
+enum class NodeSchedule : std::uint8_t {
+  least_memory,  ///< of the nodes that can run the one after which least is held, ties by number
+  graph,         ///< the graph's topological order
+};
+
+struct Options {
+  std::vector<std::string> partition;  ///< by chip: runs of nodes by name (plan_text.hpp); empty: to be searched
+  std::string search = "contiguous";
+  std::int64_t samples = 1000;
+  std::string chip_graph = "chain";  ///< template of the solver
+  NodeOrder order = NodeOrder::random;
+  double sigma = 0;  ///< chips; 0: uniform
+  bool refine = false;
+  EvaluatorKind evaluator = EvaluatorKind::package;
+  Objective objective = Objective::throughput;
+  NodeSchedule schedule = NodeSchedule::least_memory;
+  std::int64_t inputs = 16;
+  std::int64_t depth = 2;
+  std::int64_t chips = 0;  ///< 0: all
+};
+[[nodiscard]] const config::Schema<Options>& options_schema();
+
+}  // namespace tessera::strategy::mcm

@@ -1,0 +1,97 @@
+// The paper's simulated annealing (section 5.1): each step gives some nodes another distribution over the chips, and
+// the solver samples a partition from all of them.
+#include <fmt/core.h>
+
+#include <cmath>
+#include <memory>
+
+#include "sampling.hpp"
+
+namespace tessera::strategy::mcm {
+namespace {
+
+// The part of the nodes that change in a step, and temperatures.
+constexpr double part_changed = 0.1;
+constexpr double first_temperature = 0.1, last_temperature = 0.001;
+
+/// What all candidates of a search share.
+struct Sampler {
+  Partitioner solver;
+  std::uint64_t seed = 1;
+  std::uint32_t nodes = 0, chips = 0;
+  std::vector<float> prior;  // by node and chip
+};
+
+struct Drawn {
+  std::shared_ptr<Sampler> sampler;
+  std::vector<float> weights;
+  Partition partition;
+  std::string name = "annealing, the start";
+
+  [[nodiscard]] Drawn neighbour(std::uint64_t key) const {
+    Drawn other = *this;
+    Draws draws(KeyedRandom(key, random_stream("mcm annealing")));
+    const std::uint32_t changed =
+        std::max<std::uint32_t>(1, static_cast<std::uint32_t>(part_changed * static_cast<double>(sampler->nodes)));
+    for (std::uint32_t i = 0; i < changed; ++i) {
+      const auto node = static_cast<std::size_t>(KeyedRandom::to_below(draws.next(), sampler->nodes));
+      for (std::size_t chip = 0; chip < sampler->chips; ++chip) {
+        // Exponential weights are uniform over all distributions, here times what the search started from.
+        const double draw = (static_cast<double>(draws.next() >> 11U) + 0.5) * 0x1p-53;
+        const std::size_t at = node * sampler->chips + chip;
+        other.weights[at] = sampler->prior[at] * static_cast<float>(-std::log(draw));
+      }
+    }
+    other.draw(key);
+    other.name = fmt::format("annealing {:016x}", key);
+    return other;
+  }
+  void draw(std::uint64_t key) {
+    partition =
+        sampler->solver.sample(Distribution::weights(weights, sampler->nodes, sampler->chips), sampler->seed, key);
+  }
+  [[nodiscard]] std::string text() const { return name; }
+};
+
+/// The prior's probabilities, as weights of each chip.
+std::vector<float> weights_of_prior(const Question& question) {
+  const Problem& problem = question.package.reduced.problem;
+  std::vector<float> weights(std::size_t{problem.nodes} * problem.chips, 1.0F);
+  const double sigma = question.options.sigma;
+  if (sigma <= 0) return weights;
+  std::vector<double> times;
+  for (const Time time : solved_times(question.package)) times.push_back(static_cast<double>(time));
+  const std::vector<double> centres = centres_by_time(problem, times);
+  for (std::size_t node = 0; node < problem.nodes; ++node) {
+    for (std::size_t chip = 0; chip < problem.chips; ++chip) {
+      const double away = (static_cast<double>(chip) - centres[node]) / sigma;
+      weights[node * problem.chips + chip] = static_cast<float>(std::exp(-away * away / 2));
+    }
+  }
+  return weights;
+}
+
+}  // namespace
+
+Found search_annealing(const Question& question) {
+  const Problem& problem = question.package.reduced.problem;
+  auto sampler = std::make_shared<Sampler>(
+      Sampler{make_partitioner(question), question.seed, problem.nodes, problem.chips, weights_of_prior(question)});
+  Drawn start{sampler, sampler->prior, {}};
+  start.draw(0);
+  program::search::AnnealingOptions options;
+  options.seed = question.seed;
+  options.budget.evaluations = question.options.samples;
+  options.first = first_temperature;
+  options.last = last_temperature;
+  options.fidelity = question.fidelity;
+  const auto evaluate = [&](const std::vector<Drawn>& all) {
+    std::vector<Partition> partitions;
+    for (const Drawn& one : all) partitions.push_back(one.partition);
+    return question.judge(partitions);
+  };
+  auto outcome = program::search::anneal<Drawn>(start, evaluate, options);
+  return {std::move(outcome.best.partition), std::move(outcome.evaluation), std::move(outcome.table)};
+}
+
+}  // namespace tessera::strategy::mcm

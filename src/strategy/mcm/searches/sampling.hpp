@@ -1,0 +1,18 @@
+// What random search and annealing have in common: where they start, and how they draw.
+#pragma once
+
+#include <cstdint>
+
+#include "../distribution.hpp"
+#include "../partitioner.hpp"
+#include "searches.hpp"
+
+namespace tessera::strategy::mcm {
+
+/// Uniform, or normal round each node's share of the time (Options::sigma).
+[[nodiscard]] Distribution prior(const Question& question);
+
+/// The solver with the options' template and order.
+[[nodiscard]] Partitioner make_partitioner(const Question& question);
+
+}  // namespace tessera::strategy::mcm

@@ -1,0 +1,83 @@
+// Searches by name: a file here and a line of built_in.cpp each. Adding one: docs/extending.md.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "../options.hpp"
+#include "../package.hpp"
+#include "tessera/program/evaluator.hpp"
+#include "tessera/program/search/searches.hpp"
+
+namespace tessera::strategy::mcm {
+
+/// What is asked, and how a partition is judged.
+struct Question {
+  const Package& package;
+  const Options& options;
+  std::uint64_t seed = 1;
+  /// In the partitions' order, on all ranks alike. Evaluation::time is what is to be small: the interval, or with
+  /// objective latency the time of one input. All partitions are valid.
+  std::function<std::vector<program::Evaluation>(const std::vector<Partition>&)> judge;
+  program::Fidelity fidelity = program::Fidelity::simulated;  ///< of the judge
+};
+
+/// One of a search's candidates: what program/search calls one.
+struct Candidate {
+  Partition partition;
+  std::string origin;  ///< the search, and which of its samples: "random 17"
+
+  /// For searches that bring no candidates of their own.
+  [[nodiscard]] Candidate neighbour(std::uint64_t) const { return *this; }
+  [[nodiscard]] std::string text() const { return origin; }
+};
+
+struct Found {
+  Partition partition;
+  program::Evaluation evaluation;  ///< not feasible: nothing that was tried fits
+  std::vector<program::search::Tried> table;
+};
+
+struct SearchKind {
+  std::string name;
+  std::string help;
+  Found (*run)(const Question& question);
+};
+/// In built_in.cpp.
+[[nodiscard]] const std::vector<SearchKind>& search_kinds();
+
+/// Of searches that make one partition: it is judged, and that is all.
+[[nodiscard]] Found judged(const Question& question, std::string name, Partition partition);
+
+/// The candidate itself where it is valid, otherwise what FIX makes of it, nodes in topological order.
+[[nodiscard]] Partition made_valid(const Question& question, const Partition& candidate);
+
+/// By node of the problem in topological order: the first `share[i]`-th part of all goes to chip 0, and so on. `share`
+/// ascends from 0 and stays below 1.
+[[nodiscard]] Partition spread_by(const Question& question, const std::vector<double>& share);
+
+/// The headline heuristic: equally many nodes a chip, in topological order.
+[[nodiscard]] Partition equal_nodes(const Question& question);
+
+/// B that a chip may hold: without a limit where the analytic model judges.
+[[nodiscard]] std::int64_t memory_limit(const Question& question);
+/// B that the fullest chip of a valid partition holds at its peak.
+[[nodiscard]] std::int64_t most_held_by_a_chip(const Question& question, const Partition& partition);
+/// `make` a partition by a limit that knows nothing of what nodes hold while they run, with limits that leave room for
+/// it until it fits; the last one where none does.
+[[nodiscard]] Partition within_memory(const Question& question,
+                                      const std::function<Partition(std::int64_t limit)>& make);
+
+[[nodiscard]] Found search_equal_nodes(const Question& question);
+[[nodiscard]] Found search_equal_time(const Question& question);
+[[nodiscard]] Found search_fill(const Question& question);
+[[nodiscard]] Found search_contiguous(const Question& question);
+[[nodiscard]] Found search_random(const Question& question);
+[[nodiscard]] Found search_annealing(const Question& question);
+
+/// Moves nodes from the most loaded chip as long as that makes it faster, then asks the judge; the better of both, with
+/// the table of the search and a row more.
+[[nodiscard]] Found refined(const Question& question, Found found);
+
+}  // namespace tessera::strategy::mcm
