@@ -1,5 +1,6 @@
 #include "on_ranks.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "interrupts.hpp"
@@ -33,17 +34,24 @@ void search(const Prepared& job, const std::string& cache, const program::search
 
 std::vector<std::string> paths_of(const Outputs& outputs) {
   std::vector<std::string> paths{outputs.path};
-  if (!outputs.candidates.empty()) paths.push_back(outputs.candidates);
+  for (const std::string& more : {outputs.candidates, outputs.history}) {
+    if (!more.empty()) paths.push_back(more);
+  }
   return paths;
 }
 
 void check_outputs(const ExperimentOptions& options, const Outputs& outputs) {
   for (const std::string& path : paths_of(outputs)) check_output(options, path, outputs.replace);
-  if (outputs.candidates == outputs.path) throw InputError("tessera plan: -o and --all name one file");
+  std::vector<std::string> paths = paths_of(outputs);
+  std::ranges::sort(paths);
+  if (std::ranges::adjacent_find(paths) != paths.end())
+    throw InputError("tessera plan: two of -o, --all and --history name one file");
 }
 
 /// What is asked of a search over open keys, and of no other.
 void check_open(const Prepared& job, const LimitOptions& limits, const Outputs& outputs) {
+  if (!outputs.history.empty() && job.experiment->open.empty())
+    throw InputError("--history: nothing is searched, since [strategy] leaves nothing open");
   const char* asked = !outputs.candidates.empty() ? "--all"
                       : !limits.within.empty()    ? "--within"
                       : !limits.budget.empty()    ? "--budget"

@@ -23,6 +23,7 @@ struct Outputs {
   std::string path;
   bool replace = false;
   std::string candidates = {};  ///< a table of all; empty: none. Refused where no key is open.
+  std::string history = {};     ///< what the search tried; empty: none. Refused where nothing is searched.
 };
 
 /// Rank 0 alone reads files; the others build from the one text that they are sent. What can be refused is refused

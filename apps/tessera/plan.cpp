@@ -8,6 +8,7 @@
 #include "search_report.hpp"
 #include "tessera/base/together.hpp"
 #include "tessera/experiment/candidates.hpp"
+#include "tessera/experiment/run.hpp"
 #include "tessera/results/points.hpp"
 #include "tessera/results/results.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 struct Options {
   ExperimentOptions experiment;
   LimitOptions limits;
-  std::string output, all, command, progress = "auto";
+  std::string output, all, history, command, progress = "auto";
   bool force = false;
 };
 
@@ -28,13 +29,18 @@ void write_candidates(const Options& options, const Prepared& job) {
 }
 
 ExitCode plan(const Options& options, Communicator& comm) {
-  const Prepared job =
-      prepare(options.experiment, options.limits, {options.output, options.force, options.all}, options.progress, comm);
+  const experiment::RunRecord record{options.command, TESSERA_VERSION, experiment::utc_now()};
+  const Outputs outputs{options.output, options.force, options.all, options.history};
+  const Prepared job = prepare(options.experiment, options.limits, outputs, options.progress, comm);
+  const results::Provenance provenance =
+      experiment::provenance(*job.experiment, job.given, job.resolved, "", record, {}, comm);
   together(comm, [&] {
     if (comm.rank() != 0) return;
     check_simulation(*job.experiment, 1);
     const std::string text = experiment::plan_text(*job.experiment, *job.table, TESSERA_VERSION);
     if (!options.all.empty()) write_candidates(options, job);
+    if (!options.history.empty())
+      results::write_history(options.history, experiment::search_results(*job.experiment), provenance, options.force);
     results::write_text(options.output, text, options.force);
     print_warnings(experiment::changed_files(job.experiment->files));
     print(search_report(*job.experiment));
@@ -52,6 +58,7 @@ Command add_plan(CLI::App& app, Arguments arguments) {
   o->limits.add_to(*options);
   options->add_option("-o,--output", o->output, "the plan file to write (TOML), which run --plan takes")->required();
   options->add_option("--all", o->all, "every candidate of the open keys, as a table (HDF5) that show and plots read");
+  options->add_option("--history", o->history, "what the search tried, in its order, as a table (HDF5)");
   add_progress(*options, o->progress);
   options->add_flag("--force", o->force, "replace existing outputs");
   return {options, [o, arguments] {

@@ -15,7 +15,8 @@ void describe(const Experiment& experiment, results::RunResults& results) {
   for (const auto& [what, time] : experiment.searched.predicted) results.predicted.push_back({what, time});
   for (const program::search::Tried& one : experiment.searched.table)
     results.search.push_back({one.step, one.candidate, program::name_of(one.fidelity), one.cost, one.accepted,
-                              one.reason, one.best, one.origin, one.predicted, one.interval, one.reward});
+                              one.reason, one.best, one.origin, one.predicted, one.interval, one.reward,
+                              one.most_memory});
   results.search_is_timed = experiment.searched.is_timed;
   results.model_flops = plan.model_flops;
   results.hardware_flops = plan.hardware_flops;
@@ -26,6 +27,12 @@ void describe(const Experiment& experiment, results::RunResults& results) {
 }
 
 }  // namespace
+
+results::RunResults search_results(const Experiment& experiment) {
+  results::RunResults results;
+  describe(experiment, results);
+  return results;
+}
 
 std::int64_t peak_flops(const Experiment& experiment) {
   const std::string datatype = experiment.graph ? experiment.graph->product_datatype() : experiment.workload.datatype;

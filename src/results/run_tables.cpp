@@ -56,4 +56,17 @@ void add_run(h5::File& file, const SummaryRow& summary, const std::vector<Collec
   if (!r.search.empty()) add_small_table(file, search_table(r), r.search);
 }
 
+void add_history(h5::File& file, const RunResults& r, const Provenance& provenance) {
+  file.attribute("/", "format", history_format_name);
+  file.attribute("/", "schema_version", schema_version);
+  file.attribute("/", "title", r.title);
+  file.attribute("/", "model", r.model);
+  file.attribute("/", "machine", r.machine);
+  file.attribute("/", "strategy", r.strategy);
+  file.attribute("/", "description",
+                 "What a search of Tessera tried. Times are picoseconds, sizes bytes; see docs/results.md.");
+  add_provenance(file, provenance);
+  add_small_table(file, search_table(r), r.search);
+}
+
 }  // namespace tessera::results

@@ -13,4 +13,7 @@ namespace tessera::results {
 void add_run(h5::File& file, const SummaryRow& summary, const std::vector<CollectiveRow>& collectives,
              const Provenance& provenance);
 
+/// The attributes of a search's file, /search and /provenance.
+void add_history(h5::File& file, const RunResults& results, const Provenance& provenance);
+
 }  // namespace tessera::results

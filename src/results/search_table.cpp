@@ -30,6 +30,8 @@ Table<SearchRow> search_table(const RunResults& r) {
       .integer("best_ps", "ps", "the least cost up to here; 0: none can run", [](const Row& s) { return s.best; })
       .integer("interval_ps", "ps", "in steady state, of a program that repeats; 0: it does not, or cannot run",
                [](const Row& s) { return s.interval; })
+      .integer("most_memory_B", "B", "of the fullest device at its peak; 0: not known",
+               [](const Row& s) { return s.most_memory; })
       .number("reward", "1", "by which the search learns, or would; 0: it has none, or it cannot run",
               [](const Row& s) { return s.reward; })
       .index("accepted", "1: the search took it, or went on from it", [](const Row& s) { return s.accepted ? 1 : 0; })

@@ -271,9 +271,21 @@ std::string run_facts(const h5::Reader& file) {
                      short_count(p.number(0, "events_per_second")), percent(p.number(0, "waiting_seconds"), wall));
 }
 
+bool is_history(const std::string& path) { return h5::format_of(path) == history_format_name; }
+
+std::string history_summary(const std::string& path, Checking checking) {
+  const h5::Reader file(path, checking, h5::FileKind::history);
+  const std::string title = file.attribute("title");
+  return printable((title.empty() ? "" : title + "\n") +
+                   fmt::format("model {}, machine {}, strategy {}\n\n", file.attribute("model"),
+                               file.attribute("machine"), file.attribute("strategy")) +
+                   search_text(file));
+}
+
 }  // namespace
 
 std::string summary(const std::string& path, Checking checking) {
+  if (is_history(path)) return history_summary(path, checking);
   const h5::Reader file(path, checking);
   const h5::Rows s = file.read("/summary");
   std::string text;
@@ -288,7 +300,9 @@ std::string summary(const std::string& path, Checking checking) {
 }
 
 std::string unchecked(const std::string& path) {
-  const h5::FileKind kind = is_points(path) ? h5::FileKind::points : h5::FileKind::run;
+  const h5::FileKind kind = is_points(path)    ? h5::FileKind::points
+                            : is_history(path) ? h5::FileKind::history
+                                               : h5::FileKind::run;
   const h5::Reader::Coverage coverage = h5::Reader(path, Checking::none, kind).coverage();
   if (coverage.without.empty()) return {};
   if (coverage.with.empty()) {

@@ -14,7 +14,8 @@ namespace tessera::results {
 inline constexpr std::int64_t schema_version = 2;
 inline constexpr std::int64_t oldest_schema_version = 1;  ///< that is read: waiting was part of communication
 inline constexpr const char* format_name = "tessera results";
-inline constexpr const char* points_format_name = "tessera points";  ///< of a table of many runs
+inline constexpr const char* points_format_name = "tessera points";    ///< of a table of many runs
+inline constexpr const char* history_format_name = "tessera history";  ///< of what a search tried
 
 /// Sums over all devices and ranks, and the names of the job: the one row of /summary.
 struct SummaryRow {

@@ -10,7 +10,6 @@
 #include "sim/execution/device.hpp"
 #include "sim/execution/repeats.hpp"
 #include "tessera/program/collective.hpp"
-#include "tessera/program/steady.hpp"
 
 namespace tessera::sim {
 namespace {
@@ -79,7 +78,7 @@ class RankSimulation {
     Time last = 0;
     for (const Device* device : devices_) last = std::max(last, device->finished());
     results.iteration_time = comm_.max(last);
-    results.interval = program::steady_interval(ends_of_repeats(records_, comm_));
+    results.interval = interval_of(records_, comm_);
     for (Device* device : devices_) {
       device->collect(results.iteration_time, results);
       add_links(device->node(), results);

@@ -34,6 +34,9 @@ struct RunOptions {
 [[nodiscard]] sim::SimulationResult run(const Experiment& experiment, Communicator& comm,
                                         const RunOptions& options = {});
 
+/// What is known of the experiment without a run: names, and what its search tried.
+[[nodiscard]] results::RunResults search_results(const Experiment& experiment);
+
 /// Who carried out a run, and when.
 struct RunRecord {
   std::string command, version;

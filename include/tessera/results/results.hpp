@@ -129,6 +129,7 @@ struct SearchRow {
   std::string origin;
   Time predicted = 0, interval = 0;
   double reward = 0;
+  std::int64_t most_memory = 0;  ///< B
 };
 
 /// What the strategy foretold of the iteration, or a part of it, as strategy::Searched.
@@ -201,6 +202,11 @@ void check_distinct(const std::string& path, const std::vector<std::string>& inp
 /// temporary name, and the IoError says so.
 void write(const std::string& path, const RunResults& results, const Provenance& provenance, Communicator& comm,
            Transport transport = Transport::automatic, bool replace = true);
+
+/// What a strategy's search tried, without a run: /search as in a result file, the names of what was asked, and
+/// /provenance. As write(), by one process alone.
+void write_history(const std::string& path, const RunResults& results, const Provenance& provenance,
+                   bool replace = true);
 
 /// A text file, written under a temporary name and renamed. IoError as for write().
 void write_text(const std::string& path, const std::string& text, bool replace = true);

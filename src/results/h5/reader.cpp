@@ -140,6 +140,7 @@ struct Expected {
 
 Expected expected_of(FileKind kind) {
   if (kind == FileKind::points) return {points_format_name, "/points", "a table of points (tessera merge)"};
+  if (kind == FileKind::history) return {history_format_name, "/provenance", "the history of a search (tessera plan)"};
   return {format_name, "/summary", "a result file of tessera run"};
 }
 

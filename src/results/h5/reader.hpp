@@ -43,8 +43,8 @@ class Rows {
   std::vector<std::byte> bytes_;
 };
 
-/// What a file says that it is: results of one run, or a table of many.
-enum class FileKind { run, points };
+/// What a file says that it is: results of one run, a table of many, or what a search tried.
+enum class FileKind { run, points, history };
 
 class Reader {
  public:

@@ -54,8 +54,7 @@ Time cost_of_heuristic(const Question& question) {
   const Partition partition = equal_nodes(question);
   const program::Evaluation evaluation = question.judge({partition}).front();
   if (evaluation.feasible) return evaluation.time;
-  return question.options.objective == Objective::latency ? analytic_latency(question.package, partition)
-                                                          : analytic_interval(question.package, partition);
+  return question.foretell(partition);
 }
 
 Searched search(const config::Table& table, const Job& job) {

@@ -71,7 +71,7 @@ const config::Schema<Options>& options_schema() {
     s.integer("inputs", &Options::inputs, "that pass through, global_batch sequences each where the model has them")
         .at_least("1")
         .at_most("1000000")
-        .otherwise("16");
+        .otherwise("32");
     s.integer("depth", &Options::depth, "inputs that a chip runs ahead of the next one at most")
         .at_least("1")
         .at_most("1024")

@@ -27,7 +27,7 @@ struct Options {
   EvaluatorKind evaluator = EvaluatorKind::package;
   Objective objective = Objective::throughput;
   NodeSchedule schedule = NodeSchedule::least_memory;
-  std::int64_t inputs = 16;
+  std::int64_t inputs = 32;
   std::int64_t depth = 2;
   std::int64_t chips = 0;  ///< 0: all
 };

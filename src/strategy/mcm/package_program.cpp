@@ -56,7 +56,6 @@ class ChipWriter {
     const BlockId take = write_take(), run = write_run();
     std::set<std::int64_t> begins;
     if (!work_.to.empty()) begins.insert(rooms);
-    for (const Exchange& from : work_.from) begins.insert(std::max<std::int64_t>(0, inputs_ - from.depth));
     BlockBuilder all = builder("main");
     all.label("weights").allocate(MemoryCategory::weights, Bytes{work_.weights});
     all.label("buffers").allocate(MemoryCategory::buffers, Bytes{peak_bytes(work_) - work_.weights - work_.held});
@@ -86,10 +85,7 @@ class ChipWriter {
     one.call(run);
     if (!work_.to.empty()) one.label("handed over").signal(handed_over);
     one.label("credit");
-    for (std::size_t i = 0; i < work_.from.size(); ++i) {
-      // As many as the sender waits for.
-      if (input + work_.from[i].depth < inputs_) one.send(sender(i), Bytes{credit_bytes}, credits);
-    }
+    for (std::size_t i = 0; i < work_.from.size(); ++i) one.send(sender(i), Bytes{credit_bytes}, credits);
     return one.mark().done();
   }
 
@@ -106,6 +102,12 @@ class ChipWriter {
       }
       return one.wait_sends().signal(has_left).done();
     });
+    // Credits that nothing needs any more come all the same: the last inputs take as long as those before.
+    all.activity(Activity::pipeline_communication).label("last credits");
+    for (std::size_t i = 0; i < work_.to.size(); ++i) {
+      for (std::int64_t k = 0; k < std::min(inputs_, work_.to[i].depth); ++k)
+        all.receive(reader(i), Bytes{credit_bytes}, credits);
+    }
     return all.done();
   }
 

@@ -22,6 +22,16 @@
 
 namespace tessera::program::search {
 
+/// What a candidate's own model foretells of it (Tried::predicted), where it has `Time foretold() const`.
+template <class C>
+[[nodiscard]] Time foretold_by(const C& candidate) {
+  if constexpr (requires { candidate.foretold(); }) {
+    return candidate.foretold();
+  } else {
+    return 0;
+  }
+}
+
 template <class C>
 concept Candidate = std::copyable<C> && requires(const C& candidate, std::uint64_t key) {
   { candidate.neighbour(key) } -> std::convertible_to<C>;
@@ -76,8 +86,10 @@ class Record {
                                                    : otherwise,
                               outcome_.evaluation.feasible ? best() : 0,
                               {},
+                              foretold_by(candidate),
+                              evaluation.feasible ? evaluation.interval : 0,
                               0,
-                              evaluation.feasible ? evaluation.interval : 0});
+                              evaluation.most_memory()});
   }
   [[nodiscard]] Time best() const { return outcome_.evaluation.time; }
   [[nodiscard]] std::int64_t evaluations() const { return static_cast<std::int64_t>(outcome_.table.size()); }

@@ -16,6 +16,7 @@ constexpr double first_temperature = 0.1, last_temperature = 0.001;
 
 /// What all candidates of a search share.
 struct Sampler {
+  const Question* question;
   Partitioner solver;
   std::uint64_t seed = 1;
   std::uint32_t nodes = 0, chips = 0;
@@ -51,6 +52,7 @@ struct Drawn {
         sampler->solver.sample(Distribution::weights(weights, sampler->nodes, sampler->chips), sampler->seed, key);
   }
   [[nodiscard]] std::string text() const { return name; }
+  [[nodiscard]] Time foretold() const { return sampler->question->foretell(partition); }
 };
 
 /// The prior's probabilities, as weights of each chip.
@@ -75,8 +77,8 @@ std::vector<float> weights_of_prior(const Question& question) {
 
 Found search_annealing(const Question& question) {
   const Problem& problem = question.package.reduced.problem;
-  auto sampler = std::make_shared<Sampler>(
-      Sampler{make_partitioner(question), question.seed, problem.nodes, problem.chips, weights_of_prior(question)});
+  auto sampler = std::make_shared<Sampler>(Sampler{&question, make_partitioner(question), question.seed, problem.nodes,
+                                                   problem.chips, weights_of_prior(question)});
   Drawn start{sampler, sampler->prior, {}};
   start.draw(0);
   program::search::AnnealingOptions options;

@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 
+#include "../analytic.hpp"
 #include "../chip_work.hpp"
 #include "../partitioner.hpp"
 #include "../verifier.hpp"
@@ -11,9 +12,15 @@
 
 namespace tessera::strategy::mcm {
 
+Time Question::foretell(const Partition& partition) const {
+  return options.objective == Objective::latency ? analytic_latency(package, partition)
+                                                 : analytic_interval(package, partition);
+}
+
 Found judged(const Question& question, std::string name, Partition partition) {
   const program::Evaluation evaluation = question.judge({partition}).front();
-  Candidate candidate{std::move(partition), std::move(name)};
+  const Time foretold = question.foretell(partition);
+  Candidate candidate{std::move(partition), std::move(name), foretold};
   program::search::Record<Candidate> record(candidate, question.fidelity);
   record.add(0, candidate, evaluation, true, {});
   return {std::move(candidate.partition), evaluation, record.take().table};

@@ -36,7 +36,7 @@ Found search_random(const Question& question) {
     const std::vector<program::Evaluation> evaluations = question.judge(batch);
     for (std::size_t i = 0; i < batch.size(); ++i) {
       const std::int64_t sample = first + static_cast<std::int64_t>(i);
-      const Candidate candidate{batch[i], fmt::format("random {}", sample)};
+      const Candidate candidate{batch[i], fmt::format("random {}", sample), question.foretell(batch[i])};
       if (!record) record.emplace(candidate, question.fidelity);
       record->add(sample, candidate, evaluations[i], true, {});
     }

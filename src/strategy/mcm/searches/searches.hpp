@@ -21,16 +21,21 @@ struct Question {
   /// objective latency the time of one input. All partitions are valid.
   std::function<std::vector<program::Evaluation>(const std::vector<Partition>&)> judge;
   program::Fidelity fidelity = program::Fidelity::simulated;  ///< of the judge
+
+  /// What the analytic model says of the same.
+  [[nodiscard]] Time foretell(const Partition& partition) const;
 };
 
 /// One of a search's candidates: what program/search calls one.
 struct Candidate {
   Partition partition;
-  std::string origin;  ///< the search, and which of its samples: "random 17"
+  std::string origin;      ///< the search, and which of its samples: "random 17"
+  Time analytic_cost = 0;  ///< Question::foretell
 
   /// For searches that bring no candidates of their own.
   [[nodiscard]] Candidate neighbour(std::uint64_t) const { return *this; }
   [[nodiscard]] std::string text() const { return origin; }
+  [[nodiscard]] Time foretold() const { return analytic_cost; }
 };
 
 struct Found {

@@ -1,0 +1,137 @@
+// Searches without learning under one contract, and the best contiguous cut beside all there are.
+#include "strategy/mcm/searches/searches.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "mcm_packages.hpp"
+#include "strategy/mcm/analytic.hpp"
+
+using namespace tessera;
+using namespace tessera::strategy::mcm;
+using namespace tessera::strategy::mcm::tests;
+
+namespace {
+
+/// Asked of the analytic model.
+struct Asked {
+  Package package;
+  Options options;
+  Question question{package, options, 7, [this](const std::vector<Partition>& all) { return judge(all); },
+                    program::Fidelity::estimate};
+
+  Asked(const workload::Graph& graph, std::uint64_t chips) : package(package_of(graph, chips)) {
+    options.evaluator = EvaluatorKind::analytic;
+    options.samples = 20;
+  }
+  [[nodiscard]] std::vector<program::Evaluation> judge(const std::vector<Partition>& all) const {
+    std::vector<program::Evaluation> evaluations;
+    for (const Partition& partition : all) {
+      REQUIRE(find_violation(package.reduced.problem, partition).value_or("valid") == "valid");
+      evaluations.push_back({true, {}, analytic_interval(package, partition)});
+    }
+    return evaluations;
+  }
+};
+
+/// Chips ascend along the topological order, and an edge stays on its chip or goes to the next one.
+bool is_contiguous(const Package& package, const Partition& partition) {
+  const std::vector<NodeId> order = topological_order(package.reduced.problem);
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    if (partition[order[i]] < partition[order[i - 1]]) return false;
+  }
+  return std::ranges::all_of(package.reduced.problem.edges,
+                             [&](const Edge& edge) { return partition[edge.to] <= partition[edge.from] + 1; });
+}
+
+}  // namespace
+
+TEST_CASE("mcm: every search finds valid partitions, says so truly, and nothing beats the bound") {
+  for (std::uint64_t index = 0; index < 60; ++index) {
+    for (const SearchKind& kind : search_kinds()) {
+      for (const bool refine : {false, true}) {
+        CAPTURE(index, kind.name, refine);
+        Asked asked(random_graph(index, 30).graph, 1 + index % 8);
+        Found found = kind.run(asked.question);
+        if (refine) {
+          const Time before = found.evaluation.time;
+          found = refined(asked.question, std::move(found));
+          CHECK(found.evaluation.time <= before);
+        }
+        CHECK_FALSE(find_violation(asked.package.reduced.problem, found.partition));
+        CHECK(found.evaluation.time == analytic_interval(asked.package, found.partition));
+        CHECK(found.evaluation.time >= least_interval(asked.package));
+        REQUIRE_FALSE(found.table.empty());
+        CHECK(found.table.back().best == found.evaluation.time);
+        const auto has_cost = [&](const auto& row) { return row.cost == found.evaluation.time; };
+        CHECK(std::ranges::any_of(found.table, has_cost));
+        // The same again: nothing but the question matters.
+        Found again = kind.run(asked.question);
+        if (refine) again = refined(asked.question, std::move(again));
+        CHECK(again.partition == found.partition);
+      }
+    }
+  }
+}
+
+TEST_CASE("mcm: the contiguous cut is the best of all, on hundreds of small graphs") {
+  for (std::uint64_t index = 0; index < 300; ++index) {
+    CAPTURE(index);
+    Asked asked(random_graph(index, 7).graph, 1 + index % 4);
+    const Package& package = asked.package;
+    Time best = never;
+    for (const Partition& partition :
+         brute_force(package.reduced.problem, [&](const Partition& one) { return is_contiguous(package, one); }))
+      best = std::min(best, analytic_interval(package, partition));
+    const Found found = search_contiguous(asked.question);
+    CHECK(is_contiguous(package, found.partition));
+    CHECK(found.evaluation.time == best);
+  }
+}
+
+TEST_CASE("mcm: contiguous cuts and filled chips keep within memory") {
+  // Six nodes of 10 us with weights of 40 B, tensors of 1 B. On three chips two each are fastest, 20 us, and hold 80 B
+  // of weights, two in buffers of a byte each that comes and that leaves, and one that stays.
+  GraphCase made;
+  std::vector<workload::TensorId> before;
+  for (int i = 0; i < 6; ++i) {
+    std::vector<workload::TensorId> reads = before;
+    reads.push_back(made.tensor(workload::TensorKind::parameter, 40));
+    before = made.node(numbered("n", i), 10 * microsecond, reads, {1});
+  }
+  Asked asked(made.graph, 6);
+  asked.options.evaluator = EvaluatorKind::package;
+  asked.package.memory = 130;  // three nodes, were it not for the buffers
+  CHECK(search_fill(asked.question).partition == Partition{0, 0, 0, 1, 1, 1});
+  asked.package.memory = 120;
+  CHECK(search_fill(asked.question).partition == Partition{0, 0, 1, 1, 2, 2});
+  CHECK(search_contiguous(asked.question).evaluation.time == 10 * microsecond);
+  asked.package.reduced.problem.chips = 3;
+  CHECK(search_contiguous(asked.question).partition == Partition{0, 0, 1, 1, 2, 2});
+}
+
+TEST_CASE("mcm: equal nodes count nodes, equal time counts time") {
+  // 1, 1, 1, 97 us: by nodes two and two, by time three and one.
+  GraphCase made;
+  std::vector<workload::TensorId> before;
+  for (const Time time : {1, 1, 1, 97}) before = made.node(numbered("n", time), time * microsecond, before, {1});
+  const Asked asked(made.graph, 2);
+  CHECK(search_equal_nodes(asked.question).partition == Partition{0, 0, 1, 1});
+  CHECK(search_equal_time(asked.question).partition == Partition{0, 0, 0, 1});
+  // More chips than nodes: the first ones have a node each.
+  const Asked wide(made.graph, 9);
+  CHECK(search_equal_nodes(wide.question).partition == Partition{0, 1, 2, 3});
+}
+
+TEST_CASE("mcm: a graph within memory goes on with what refining moves") {
+  // Two chips, 10 | 30 us of nodes of 10 us: a node of the second goes to the first, 20 | 20.
+  GraphCase made;
+  std::vector<workload::TensorId> before;
+  for (int i = 0; i < 4; ++i) before = made.node(numbered("n", i), 10 * microsecond, before, {1});
+  const Asked asked(made.graph, 2);
+  const Found found = refined(asked.question, judged(asked.question, "by hand", {0, 1, 1, 1}));
+  CHECK(found.partition == Partition{0, 0, 1, 1});
+  CHECK(found.evaluation.time == 20 * microsecond);
+  CHECK(found.table.size() == 2);
+  CHECK(found.table[1].accepted);
+}
