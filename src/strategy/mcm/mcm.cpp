@@ -26,6 +26,10 @@ config::Location place_of_key(const config::Table& table, const std::string& key
 std::string check(const config::Table& table, const Job& job, config::Diagnostics& diagnostics) {
   const Options options = options_schema().read(table, diagnostics);
   if (!diagnostics.ok()) return {};
+  if (job.graph == nullptr && job.model == nullptr) {
+    diagnostics.error(table.where(), "strategy mcm cuts a model: a transformer or a computation graph, [model]");
+    return {};
+  }
   if (job.workload.phase != workload::Phase::prompt) {
     diagnostics.error(table.where(), "strategy mcm runs forward passes, allowed: workload.phase = \"prompt\"");
     return {};
@@ -57,11 +61,43 @@ Time cost_of_heuristic(const Question& question) {
   return question.foretell(partition);
 }
 
+std::string size_text(std::int64_t bytes) { return config::format_rounded(bytes, config::Unit::bytes); }
+
+/// Of a node alone, whatever else is on its chip.
+std::int64_t least_bytes(const Package& package, workload::GraphNodeId node) {
+  std::int64_t bytes = 0;
+  const auto add = [&](workload::TensorId tensor) { bytes += package.graph.tensors[tensor].bytes; };
+  std::ranges::for_each(package.graph.nodes[node].reads, add);
+  std::ranges::for_each(package.graph.nodes[node].writes, add);
+  return bytes;
+}
+
+/// What no partition can make fit.
+void refuse_too_large(const Package& package) {
+  for (workload::GraphNodeId node = 0; node < package.graph.nodes.size(); ++node) {
+    const std::int64_t bytes = least_bytes(package, node);
+    if (bytes <= package.memory) continue;
+    throw InfeasibleError(fmt::format("node \"{}\" reads and writes {}, and a chip has {} ({} too much)",
+                                      package.graph.nodes[node].name, size_text(bytes), size_text(package.memory),
+                                      size_text(bytes - package.memory)));
+  }
+  const std::int64_t weights = package.graph.weight_bytes(), all = package.memory * package.chips();
+  if (weights > all)
+    throw InfeasibleError(
+        fmt::format("the model has {} of weights, and {} {} ({} too much)", size_text(weights),
+                    package.chips() == 1 ? "1 chip has" : fmt::format("{} chips have", package.chips()), size_text(all),
+                    size_text(weights - all)));
+}
+
+/// Without what is for runs alone.
+std::string reason_of(const program::search::Tried& tried) { return tried.reason.substr(0, tried.reason.find("; --")); }
+
 Searched search(const config::Table& table, const Job& job) {
   const Options options = options_of(table);
   Searched searched;
   if (!options.partition.empty()) return searched;
   const Package package = make_package(job, options.chips);
+  if (options.evaluator == EvaluatorKind::package) refuse_too_large(package);
   const Question question{
       package, options, job.seed, [&](const std::vector<Partition>& all) { return judge(package, all, options, job); },
       options.evaluator == EvaluatorKind::package ? program::Fidelity::simulated : program::Fidelity::estimate};
@@ -70,7 +106,7 @@ Searched search(const config::Table& table, const Job& job) {
   if (options.refine) found = refined(question, std::move(found));
   if (!found.evaluation.feasible)
     throw InfeasibleError(fmt::format("search {} has found no partition that fits; the last of {} that were tried: {}",
-                                      options.search, found.table.size(), found.table.back().reason));
+                                      options.search, found.table.size(), reason_of(found.table.back())));
   add_rewards(found.table, cost_of_heuristic(question));
   searched.found = std::make_shared<config::Table>();
   config::Array lines;
@@ -117,6 +153,7 @@ StrategyKind kind() {
   StrategyKind mcm;
   mcm.name = "mcm";
   mcm.help = "a computation graph over the chips of a package (MCM partitioning)";
+  mcm.needs_model = false;  // a transformer or a graph: check() says so
   mcm.schema = []() -> const config::SchemaBase& { return options_schema(); };
   mcm.check = check;
   mcm.search = search;

@@ -1,0 +1,65 @@
+"""Strategy mcm: graphs cut over the chips of a package, searched, kept as plans and simulated."""
+
+import re
+import unittest
+
+from harness import CliTest
+
+SEARCHES = ("contiguous", "equal-nodes", "equal-time", "fill", "random", "annealing")
+
+
+class Partitions(CliTest):
+    @staticmethod
+    def interval(said):
+        return re.search(r"^  interval +(.*)$", said, re.MULTILINE)[1]
+
+    def test_what_a_search_finds_is_a_plan_that_run_takes(self):
+        for search in SEARCHES:
+            chosen = ("--set", f"strategy.search={search}", "--set", "strategy.sigma=1", "--set", "strategy.refine=true")
+            searched = self.simulate("mcm.toml", "searched.h5", *chosen).stdout
+            self.tessera("plan", "mcm.toml", "-o", "plan.toml", "--force", "--progress", "off", *chosen)
+            given = self.simulate("mcm.toml", "given.h5", "--plan", "plan.toml").stdout
+            self.assertEqual(self.interval(searched), self.interval(given))
+            self.assert_same_results("searched.h5", "given.h5", but=("/search", "/predicted"))
+
+    def test_plan_history_and_result_are_the_same_on_any_number_of_ranks(self):
+        for search in ("random", "annealing"):
+            chosen = ("--set", f"strategy.search={search}", "--set", "strategy.template=levels", "--set", "strategy.refine=true")
+            for ranks in (1, 2, 3, 4):
+                self.tessera("plan", "mcm.toml", "-o", f"{ranks}.toml", "--history", f"{ranks}.h5", "--force", "--progress", "off", *chosen, ranks=ranks)
+                self.assertEqual((self.folder / f"{ranks}.toml").read_bytes(), (self.folder / "1.toml").read_bytes())
+                self.assert_same_results("1.h5", f"{ranks}.h5")
+                self.simulate("mcm.toml", f"run{ranks}.h5", "--plan", "1.toml", "--sync", "window" if ranks % 2 else "null-message", ranks=ranks)
+                self.assert_same_results("run1.h5", f"run{ranks}.h5")
+
+    def test_a_history_can_be_shown_and_is_refused_where_nothing_is_searched(self):
+        self.tessera("plan", "mcm.toml", "-o", "plan.toml", "--history", "history.h5", "--set", "strategy.search=random", "--progress", "off")
+        said = self.tessera("show", "history.h5")
+        self.assertRegex(said.stdout, r"random \d+ \(taken\)")
+        self.assertRegex(said.stdout, r"and 54 more in /search")
+        self.assertEqual(said.stderr, "")
+        done = self.tessera("plan", "mcm.toml", "--plan", "plan.toml", "-o", "again.toml", "--history", "again.h5", code=2)
+        self.assertEqual(done.stderr, "--history: nothing is searched, since [strategy] leaves nothing open\n")
+        self.assertNotIn("again.h5", self.files())
+
+    def test_latency_is_the_time_of_one_input(self):
+        said = self.simulate("mcm.toml", "out.h5", "--set", "strategy.objective=latency").stdout
+        self.assertRegex(said, r"inputs 1,")
+        self.assertNotRegex(said, r"(?m)^  interval")
+        one_chip = self.simulate("mcm.toml", "out.h5", "--set", "strategy.objective=latency", "--set", "strategy.chips=1").stdout
+        self.assertRegex(one_chip, r"chips 1 of 1")
+
+    def test_check_says_what_is_to_be_searched(self):
+        said = self.tessera("check", "mcm.toml").stdout
+        self.assertRegex(said, r"#   to be searched +partition of 370 nodes over 6 chips \(search contiguous\)")
+
+    def test_a_partition_that_does_not_fit_is_an_outcome_or_a_warning(self):
+        # The analytic model knows no memory: what it finds need not fit.
+        small = ("--set", "machine.device.memory_capacity=2 MB", "--set", "strategy.evaluator=analytic", "--progress", "off")
+        done = self.tessera("run", "mcm.toml", "-o", "out.h5", *small, code=3)
+        self.assertRegex(done.stderr, r"^device chiplet \d needs .* but has 2.00 MB .*: weights .*, activations .*, buffers ")
+        self.tessera("run", "mcm.toml", "-o", "out.h5", *small, "--allow-oversubscription")
+
+
+if __name__ == "__main__":
+    unittest.main()
