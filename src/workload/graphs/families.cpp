@@ -8,7 +8,10 @@ namespace tessera::workload {
 const std::vector<NetworkFamily>& network_families() {
   using namespace graphs;
   static const std::vector<NetworkFamily> all = {
-      resnet_family(),
+      alexnet_family(),   convnext_family(),     darknet_family(),      densenet_family(),   efficientnet_family(),
+      inception_family(), inception_v4_family(), mnasnet_family(),      mobilenet_family(),  regnet_family(),
+      resnet_family(),    retinanet_family(),    segmentation_family(), shufflenet_family(), squeezenet_family(),
+      ssd_family(),       unet_family(),         vgg_family(),          xception_family(),
   };
   return all;
 }

@@ -75,12 +75,24 @@ Volume NetworkBuilder::look_up(const std::string& name, const Volume& rows, Tens
 Volume NetworkBuilder::conv(const Volume& in, std::int64_t channels, const Window& window, std::int64_t groups) {
   if (in.channels % groups != 0 || channels % groups != 0)
     throw InputError(fmt::format("{} groups do not divide {} and {} channels", groups, in.channels, channels));
+  if (groups == 1) return conv(in, filter(in.channels, channels, window));
   const Volume made = windows_of(in, channels, window);
   const std::int64_t depth = in.channels / groups * window.height * window.width;
-  const std::string name = groups == in.channels && groups > 1 ? "depthwise" : "conv";
+  const std::string name = groups == in.channels ? "depthwise" : "conv";
   const std::vector<TensorId> weights{parameter(name + ".weights", channels * depth),
                                       parameter(name + ".bias", channels)};
   return product(name, {in}, weights, {groups, batch_ * made.places(), channels / groups, depth}, made);
+}
+
+NetworkBuilder::Filter NetworkBuilder::filter(std::int64_t in, std::int64_t out, const Window& window) {
+  const std::int64_t depth = in * window.height * window.width;
+  return {in, out, window, {parameter("conv.weights", out * depth), parameter("conv.bias", out)}};
+}
+
+Volume NetworkBuilder::conv(const Volume& in, const Filter& filter) {
+  const Volume made = windows_of(in, filter.out, filter.window);
+  const std::int64_t depth = filter.in * filter.window.height * filter.window.width;
+  return product("conv", {in}, filter.weights, {1, batch_ * made.places(), filter.out, depth}, made);
 }
 
 Volume NetworkBuilder::up_conv(const Volume& in, std::int64_t channels, std::int64_t side, std::int64_t scale) {
@@ -136,16 +148,9 @@ Volume NetworkBuilder::concat(const std::vector<Volume>& parts) {
   return stream(OperatorKind::copy, "concat", parts, {}, made);
 }
 
-Volume NetworkBuilder::slice(const Volume& in, std::int64_t channels) {
-  Volume made{0, channels, in.height, in.width};
-  made.tensor = to_.part(OperatorKind::copy, unique("slice"), {in.tensor}, all(made));
-  return made;
-}
-
-Volume NetworkBuilder::step(const Volume& in) {
-  Volume made{0, in.channels, 1, 1};
-  made.tensor = to_.part(OperatorKind::copy, unique("step"), {in.tensor}, all(made));
-  return made;
+Volume NetworkBuilder::cut(const std::string& name, const Volume& in, Volume shape) {
+  shape.tensor = to_.part(OperatorKind::copy, unique(name), {in.tensor}, all(shape));
+  return shape;
 }
 
 Volume NetworkBuilder::arrange(const std::string& name, const Volume& in, Volume shape) {

@@ -41,6 +41,14 @@ class NetworkBuilder {
   [[nodiscard]] Volume input(const std::string& name, std::int64_t channels, std::int64_t height, std::int64_t width);
   /// Weights with a bias. InputError for a window that does not fit.
   Volume conv(const Volume& in, std::int64_t channels, const Window& window, std::int64_t groups = 1);
+  /// Weights that several convolutions share.
+  struct Filter {
+    std::int64_t in = 0, out = 0;
+    Window window;
+    std::vector<TensorId> weights;
+  };
+  [[nodiscard]] Filter filter(std::int64_t in, std::int64_t out, const Window& window);
+  Volume conv(const Volume& in, const Filter& filter);
   Volume depthwise(const Volume& in, const Window& window) { return conv(in, in.channels, window, in.channels); }
   /// A transposed convolution, `scale` times as many places each way.
   Volume up_conv(const Volume& in, std::int64_t channels, std::int64_t side, std::int64_t scale);
@@ -62,10 +70,8 @@ class NetworkBuilder {
   Volume multiply(const Volume& a, const Volume& b) { return both("multiply", a, b); }
   /// One behind the other, of the same places.
   Volume concat(const std::vector<Volume>& parts);
-  /// Some of the channels.
-  Volume slice(const Volume& in, std::int64_t channels);
-  /// One place out of all.
-  Volume step(const Volume& in);
+  /// Part of the channels, or of the places.
+  Volume cut(const std::string& name, const Volume& in, Volume shape);
   /// The same numbers in another order, and shape.
   Volume arrange(const std::string& name, const Volume& in, Volume shape);
   Volume resize(const Volume& in, std::int64_t height, std::int64_t width);
