@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "tessera/base/error.hpp"
+
 namespace tessera::workload::graphs {
 namespace {
 
@@ -29,6 +31,10 @@ Volume residual_block(NetworkBuilder& net, const Volume& in, const ResidualStage
 }
 
 }  // namespace
+
+void check_four_stages(const std::vector<std::int64_t>& blocks) {
+  if (blocks.size() != 4) throw InputError(fmt::format("blocks of {} stages, allowed: 4", blocks.size()));
+}
 
 std::vector<Volume> residual_stages(NetworkBuilder& net, const Volume& image, const ResidualStages& stages) {
   net.scope("stem");

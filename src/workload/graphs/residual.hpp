@@ -15,6 +15,9 @@ struct ResidualStages {
   std::int64_t dilated = 0;       ///< stages at the end that dilate their windows in the place of strides
 };
 
+/// InputError unless there are four, as in all published ones.
+void check_four_stages(const std::vector<std::int64_t>& blocks);
+
 /// The input is an image; the output of each stage.
 [[nodiscard]] std::vector<Volume> residual_stages(NetworkBuilder& net, const Volume& image,
                                                   const ResidualStages& stages);

@@ -31,7 +31,7 @@ void declare_resnet(config::Schema<ResNetKeys>& s) {
 }
 
 void build_resnet(const ResNetKeys& keys, NetworkBuilder& net) {
-  if (keys.blocks.empty() || keys.blocks.size() > 8) throw InputError("blocks are those of 1 to 8 stages");
+  check_four_stages(keys.blocks);
   const Volume image = net.input("image", 3, keys.image, keys.image);
   const auto ends = residual_stages(net, image, {keys.blocks, keys.bottleneck, keys.groups, keys.group_width, 0});
   net.scope("head");
