@@ -152,10 +152,11 @@ TEST_CASE("networks by hand: keys that do not fit together are refused, whatever
   };
   CHECK(problem("network = \"shufflenet\"\nchannels = [24, 49, 96, 192, 1024]").find("allowed: even") !=
         std::string::npos);
+  CHECK(problem("network = \"deep-speech\"\nlayers = 100\nhidden = 1\nframes = 100000")
+            .find("more than 100000 operators") != std::string::npos);
   CHECK(problem("network = \"alexnet\"\nimage = 8").find("too few for a window of") != std::string::npos);
   CHECK(problem("network = \"dlrm\"\nrow = 16\nbottom = [512, 8]\ntop = [64]")
-            .find("the last width of bottom has to be "
-                  "row, 16") != std::string::npos);
+            .find("bottom ends with 8, allowed: row, 16") != std::string::npos);
   CHECK(problem("network = \"darknet\"\nversion = \"yolo-v3\"\nimage = 400").find("allowed: a multiple of 32") !=
         std::string::npos);
   CHECK(problem("network = \"mixer\"\nmixing = \"mlp\"\nblocks = 1\nhidden = 8").find("tokens_hidden") !=

@@ -29,7 +29,8 @@ void declare_dlrm(config::Schema<DlrmKeys>& s) {
 /// Products of all pairs of rows, each pair once, go on behind the dense features.
 void build_dlrm(const DlrmKeys& keys, NetworkBuilder& net) {
   if (keys.bottom.empty() || keys.bottom.back() != keys.row)
-    throw InputError(fmt::format("the last width of bottom has to be row, {}", keys.row));
+    throw InputError(
+        fmt::format("bottom ends with {}, allowed: row, {}", keys.bottom.empty() ? 0 : keys.bottom.back(), keys.row));
   const Volume dense = hidden_layers(net, "bottom", net.input("dense", keys.dense, 1, 1), keys.bottom);
   const Volume rows = net.input("rows", keys.tables * keys.row, 1, 1);
   net.scope("interaction");

@@ -8,6 +8,9 @@
 namespace tessera::workload::graphs {
 namespace {
 
+/// What takes seconds to build and to read; the largest published networks have some thousands.
+constexpr std::size_t most_nodes = 100'000;
+
 std::int64_t windows_along(std::int64_t size, std::int64_t side, std::int64_t stride, std::int64_t pad,
                            const Window& window) {
   const std::int64_t spare = size + 2 * pad - window.dilation * (side - 1) - 1;
@@ -37,6 +40,7 @@ Window same(std::int64_t side, std::int64_t stride, std::int64_t dilation) {
 Window inside(std::int64_t side, std::int64_t stride) { return {side, side, stride, stride, 0, 0, 1, false}; }
 
 std::string NetworkBuilder::unique(const std::string& name) {
+  if (graph_.nodes.size() >= most_nodes) throw InputError(fmt::format("more than {} operators", most_nodes));
   const int use = ++uses_[prefix_ + name];
   return prefix_ + name + (use > 1 ? std::to_string(use) : "");
 }
@@ -64,11 +68,6 @@ Volume NetworkBuilder::product(const std::string& name, const std::vector<Volume
 Volume NetworkBuilder::stream(OperatorKind kind, const std::string& name, const std::vector<Volume>& in,
                               const std::vector<TensorId>& weights, Volume made) {
   made.tensor = to_.stream(kind, unique(name), tensors_of(in, weights), all(made));
-  return made;
-}
-
-Volume NetworkBuilder::look_up(const std::string& name, const Volume& rows, TensorId table, Volume made) {
-  made.tensor = to_.part(OperatorKind::embedding, unique(name), {table, rows.tensor}, all(made));
   return made;
 }
 

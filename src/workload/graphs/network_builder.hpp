@@ -30,10 +30,12 @@ struct Window {
 /// One that stays inside.
 [[nodiscard]] Window inside(std::int64_t side, std::int64_t stride = 1);
 
-/// Norms behind a convolution are folded into its weights and bias, as for inference; others are nodes.
+/// Norms behind a convolution are folded into its weights and bias, as for inference; others are nodes. Layers throw
+/// InputError for a network of more than 100,000 operators.
 class NetworkBuilder {
  public:
-  NetworkBuilder(Graph& graph, const std::string& datatype, std::int64_t batch) : to_(graph, datatype), batch_(batch) {}
+  NetworkBuilder(Graph& graph, const std::string& datatype, std::int64_t batch)
+      : graph_(graph), to_(graph, datatype), batch_(batch) {}
 
   /// Of the names of what follows: "stage2.block0". What has the same name there is numbered.
   void scope(const std::string& name) { prefix_ = name.empty() ? "" : name + '.'; }
@@ -82,8 +84,6 @@ class NetworkBuilder {
                  const Primitives::Sides& sides, Volume made);
   Volume stream(OperatorKind kind, const std::string& name, const std::vector<Volume>& in,
                 const std::vector<TensorId>& weights, Volume made);
-  /// Reads as much of the table as it makes.
-  Volume look_up(const std::string& name, const Volume& rows, TensorId table, Volume made);
   [[nodiscard]] std::int64_t batch() const { return batch_; }
 
  private:
@@ -92,6 +92,7 @@ class NetworkBuilder {
   Volume both(const std::string& name, const Volume& a, const Volume& b);
   [[nodiscard]] std::int64_t all(const Volume& volume) const;
 
+  const Graph& graph_;
   Primitives to_;
   std::int64_t batch_;
   std::string prefix_;
