@@ -1,9 +1,11 @@
-// The topology, the collective and the strategy of docs/extending.md and docs/extending-strategies.md, simulated.
+// The topology, the collective, the graph family and the strategy of docs/extending.md and
+// docs/extending-strategies.md, simulated.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 
 #include "tessera/experiment/run.hpp"
+#include "tessera/workload/network.hpp"
 
 using namespace tessera;
 
@@ -93,4 +95,14 @@ micro_batch = 2
   CHECK(static_cast<std::int64_t>(outcome.results.device_rows[0].bytes_sent) == 3 * gradients);
   CHECK(static_cast<std::int64_t>(outcome.results.device_rows[1].bytes_sent) == gradients);
   CHECK(outcome.results.iteration_time > 0);
+}
+
+TEST_CASE("the graph family of LeNet-5 has the parameters of its paper, and multiply-adds by hand") {
+  config::Diagnostics diagnostics;
+  const auto table = config::parse_toml("name = \"LeNet-5\"\nnetwork = \"lenet\"", "lenet.toml", diagnostics);
+  const workload::Graph graph = workload::read_network(*table, diagnostics);
+  REQUIRE(diagnostics.errors() == std::vector<std::string>{});
+  // Windows of 5 x 5 to 6 channels at 28 x 28 places, to 16 at 10 x 10; 400-120-84-10.
+  CHECK(graph.parameters() == 6 * 26 + 16 * 151 + 401 * 120 + 121 * 84 + 85 * 10);
+  CHECK(graph.flops() / 2 == 28 * 28 * 6 * 25 + 10 * 10 * 16 * 150 + 400 * 120 + 120 * 84 + 84 * 10);
 }

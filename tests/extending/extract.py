@@ -16,6 +16,8 @@ REGISTRATIONS = [
     ("src/machine/topology.cpp", "package_topology()", ", star_topology()"),
     ("src/program/collectives/algorithms.hpp", "[[nodiscard]] AlgorithmPointer make_mesh_scatter();", "\n[[nodiscard]] AlgorithmPointer make_star();"),
     ("src/program/collectives/registry.cpp", "all.push_back(make_mesh_scatter());", "\n  all.push_back(make_star());"),
+    ("src/workload/graphs/families.hpp", "[[nodiscard]] NetworkFamily language_model_family();", "\n[[nodiscard]] NetworkFamily lenet_family();"),
+    ("src/workload/graphs/registry.cpp", "language_model_family(),", " lenet_family(),"),
     ("src/strategy/built_in.cpp", "t3::kind(),", "\n      replicas::kind(),"),
     ("src/strategy/built_in.cpp", '#include "tessera/strategy/primepar/primepar.hpp"\n', '#include "tessera/strategy/replicas/replicas.hpp"\n'),
 ]

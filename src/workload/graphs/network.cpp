@@ -1,23 +1,9 @@
-#include "families.hpp"
-
-#include "tessera/workload/graph_file.hpp"
+// From a table with the key `network` to its graph.
 #include "tessera/workload/network.hpp"
 
-namespace tessera::workload {
+#include "tessera/workload/graph_file.hpp"
 
-const std::vector<NetworkFamily>& network_families() {
-  using namespace graphs;
-  static const std::vector<NetworkFamily> all = {
-      alexnet_family(),        darknet_family(),      deep_speech_family(),  densenet_family(),
-      dlrm_family(),           efficientnet_family(), inception_family(),    inception_v4_family(),
-      language_model_family(), mixer_family(),        mlp_family(),          mnasnet_family(),
-      mobilenet_family(),      ncf_family(),          quartznet_family(),    regnet_family(),
-      resnet_family(),         retinanet_family(),    segmentation_family(), sequence_to_sequence_family(),
-      shufflenet_family(),     squeezenet_family(),   ssd_family(),          transducer_family(),
-      unet_family(),           vgg_family(),          wavenet_family(),      xception_family(),
-  };
-  return all;
-}
+namespace tessera::workload {
 
 bool is_network(const config::Table& model) { return model.find("network") != nullptr; }
 
