@@ -6,19 +6,14 @@
 namespace tessera::workload::graphs {
 namespace {
 
-struct AlexNetKeys : NetworkKeys {
-  std::int64_t image = 224, classes = 1000;
-};
+struct AlexNetKeys : ImageKeys {};
 
-void declare_alexnet(config::Schema<AlexNetKeys>& s) {
-  add_image(s, "224");
-  add_classes(s, "1000");
-}
+void declare_alexnet(config::Schema<AlexNetKeys>& s) { add_image_and_classes(s, "224", "1000"); }
 
 void build_alexnet(const AlexNetKeys& keys, NetworkBuilder& net) {
   Window first = inside(11, 4);
   first.pad_down = first.pad_right = 2;
-  Volume at = net.input("image", 3, keys.image, keys.image);
+  Volume at = net.image(keys.image);
   net.scope("features");
   at = net.max_pool(net.relu(net.conv(at, 64, first)), inside(3, 2));
   at = net.max_pool(net.relu(net.conv(at, 192, same(5))), inside(3, 2));

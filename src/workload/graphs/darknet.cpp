@@ -10,9 +10,8 @@ namespace {
 
 enum class DarkVersion { darknet_19, darknet_53, yolo_v2, yolo_v3, yolo_v3_tiny };
 
-struct DarknetKeys : NetworkKeys {
+struct DarknetKeys : ImageKeys {
   DarkVersion version = DarkVersion::darknet_19;
-  std::int64_t image = 416, classes = 80;
 };
 
 void declare_darknet(config::Schema<DarknetKeys>& s) {
@@ -23,8 +22,7 @@ void declare_darknet(config::Schema<DarknetKeys>& s) {
             {"yolo-v3", DarkVersion::yolo_v3},
             {"yolo-v3-tiny", DarkVersion::yolo_v3_tiny}},
            "the first two classify, the others detect");
-  add_image(s, "416");
-  add_classes(s, "80");
+  add_image_and_classes(s, "416", "80");
 }
 
 Volume dark_conv(NetworkBuilder& net, const Volume& in, std::int64_t channels, std::int64_t side = 3,
@@ -114,7 +112,7 @@ void build_darknet(const DarknetKeys& keys, NetworkBuilder& net) {
   const bool detects = keys.version != DarkVersion::darknet_19 && keys.version != DarkVersion::darknet_53;
   if (keys.image % 32 != 0 && detects)
     throw InputError(fmt::format("image = {}, allowed: a multiple of 32", keys.image));
-  const Volume image = net.input("image", 3, keys.image, keys.image);
+  const Volume image = net.image(keys.image);
   if (keys.version == DarkVersion::yolo_v3_tiny) return detect_tiny(net, image, keys.classes);
   if (keys.version == DarkVersion::yolo_v2) return detect_v2(net, darknet_19(net, image), keys.classes);
   if (keys.version == DarkVersion::yolo_v3) return detect_v3(net, darknet_53(net, image), keys.classes);

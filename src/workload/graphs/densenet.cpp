@@ -7,9 +7,9 @@
 namespace tessera::workload::graphs {
 namespace {
 
-struct DenseNetKeys : NetworkKeys {
+struct DenseNetKeys : ImageKeys {
   std::vector<std::int64_t> blocks;
-  std::int64_t growth = 32, image = 224, classes = 1000;
+  std::int64_t growth = 32;
 };
 
 void declare_densenet(config::Schema<DenseNetKeys>& s) {
@@ -18,14 +18,13 @@ void declare_densenet(config::Schema<DenseNetKeys>& s) {
       .at_least("1")
       .at_most("1024")
       .otherwise("32");
-  add_image(s, "224");
-  add_classes(s, "1000");
+  add_image_and_classes(s, "224", "1000");
 }
 
 /// What stands before a layer is normed anew for each: its norm cannot be folded into the convolutions that made it.
 void build_densenet(const DenseNetKeys& keys, NetworkBuilder& net) {
   if (keys.blocks.empty() || keys.blocks.size() > 8) throw InputError("blocks are 1 to 8 dense blocks");
-  const Volume image = net.input("image", 3, keys.image, keys.image);
+  const Volume image = net.image(keys.image);
   net.scope("stem");
   Volume at = net.max_pool(net.relu(net.conv(image, 2 * keys.growth, same(7, 2))), same(3, 2));
   for (std::size_t block = 0; block < keys.blocks.size(); ++block) {
@@ -39,7 +38,7 @@ void build_densenet(const DenseNetKeys& keys, NetworkBuilder& net) {
     at = net.average_pool(net.pointwise(net.relu(net.affine(at)), at.channels / 2), inside(2, 2));
   }
   net.scope("head");
-  static_cast<void>(net.linear(net.global_pool(net.relu(net.affine(at))), keys.classes));
+  net.classify(net.relu(net.affine(at)), keys.classes);
 }
 
 }  // namespace

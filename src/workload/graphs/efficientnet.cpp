@@ -13,10 +13,9 @@ namespace {
 
 enum class EfficientVersion { b, v2_s, v2_m, v2_l };
 
-struct EfficientNetKeys : NetworkKeys {
+struct EfficientNetKeys : ImageKeys {
   EfficientVersion version = EfficientVersion::b;
   double width = 1, depth = 1;
-  std::int64_t image = 224, classes = 1000;
 };
 
 void declare_efficientnet(config::Schema<EfficientNetKeys>& s) {
@@ -31,8 +30,7 @@ void declare_efficientnet(config::Schema<EfficientNetKeys>& s) {
       .at_least("0.05")
       .at_most("16")
       .otherwise("1");
-  add_image(s, "224");
-  add_classes(s, "1000");
+  add_image_and_classes(s, "224", "1000");
 }
 
 struct EfficientStage {
@@ -69,14 +67,14 @@ class EfficientNet {
       : keys_(keys), net_(net), b_(keys.version == EfficientVersion::b), stages_(efficient_stages(keys.version)) {}
 
   void build() {
-    const Volume image = net_.input("image", 3, keys_.image, keys_.image);
+    const Volume image = net_.image(keys_.image);
     net_.scope("stem");
     const std::int64_t first = b_ ? 32 : stages_.front().channels;
     Volume at = net_.activation("swish", net_.conv(image, scaled(first), same(3, 2)));
     for (std::size_t stage = 0; stage < stages_.size(); ++stage) at = add_stage(stage, at);
     net_.scope("head");
     at = net_.activation("swish", net_.pointwise(at, b_ ? 4 * at.channels : 1280));
-    static_cast<void>(net_.linear(net_.global_pool(at), keys_.classes));
+    net_.classify(at, keys_.classes);
   }
 
  private:

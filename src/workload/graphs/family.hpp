@@ -39,6 +39,16 @@ void add_classes(config::Schema<Keys>& s, const std::string& usual) {
   s.integer("classes", &Keys::classes, "that are told apart").at_least("1").at_most("1000000").otherwise(usual);
 }
 
+/// Of networks that tell classes apart in square images.
+struct ImageKeys : NetworkKeys {
+  std::int64_t image = 0, classes = 0;
+};
+template <class Keys>
+void add_image_and_classes(config::Schema<Keys>& s, const std::string& usual_image, const std::string& usual_classes) {
+  add_image(s, usual_image);
+  add_classes(s, usual_classes);
+}
+
 /// A schema with the common keys and what `declare` adds.
 template <class Keys>
 config::Schema<Keys> family_schema(const std::string& name, const std::string& help,

@@ -8,15 +8,13 @@
 namespace tessera::workload::graphs {
 namespace {
 
-struct InceptionKeys : NetworkKeys {
+struct InceptionKeys : ImageKeys {
   bool third = false;
-  std::int64_t image = 224, classes = 1000;
 };
 
 void declare_inception(config::Schema<InceptionKeys>& s) {
   s.choice("version", &InceptionKeys::third, {{"googlenet", false}, {"v3", true}}, "of the papers");
-  add_image(s, "224");
-  add_classes(s, "1000");
+  add_image_and_classes(s, "224", "1000");
 }
 
 Window rounded_up(std::int64_t side) {
@@ -99,10 +97,9 @@ Volume v3_body(NetworkBuilder& net, const Volume& image, int block = 0) {
 }
 
 void build_inception(const InceptionKeys& keys, NetworkBuilder& net) {
-  const Volume image = net.input("image", 3, keys.image, keys.image);
+  const Volume image = net.image(keys.image);
   const Volume at = keys.third ? v3_body(net, image) : googlenet_body(net, image);
-  net.scope("head");
-  static_cast<void>(net.linear(net.global_pool(at), keys.classes));
+  net.classify(at, keys.classes);
 }
 
 }  // namespace

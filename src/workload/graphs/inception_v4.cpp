@@ -8,16 +8,14 @@
 namespace tessera::workload::graphs {
 namespace {
 
-struct InceptionV4Keys : NetworkKeys {
+struct InceptionV4Keys : ImageKeys {
   bool residual = false;
-  std::int64_t image = 299, classes = 1000;
 };
 
 void declare_inception_v4(config::Schema<InceptionV4Keys>& s) {
   s.boolean("residual", &InceptionV4Keys::residual, "Inception-ResNet v2 in the place of Inception v4")
       .otherwise("false");
-  add_image(s, "299");
-  add_classes(s, "1000");
+  add_image_and_classes(s, "299", "1000");
 }
 
 class InceptionV4 {
@@ -96,11 +94,10 @@ class InceptionV4 {
 };
 
 void build_inception_v4(const InceptionV4Keys& keys, NetworkBuilder& net) {
-  const Volume image = net.input("image", 3, keys.image, keys.image);
+  const Volume image = net.image(keys.image);
   InceptionV4 body(net);
   const Volume at = keys.residual ? body.residual(image) : body.plain(image);
-  net.scope("head");
-  static_cast<void>(net.linear(net.global_pool(at), keys.classes));
+  net.classify(at, keys.classes);
 }
 
 }  // namespace

@@ -7,9 +7,9 @@
 namespace tessera::workload::graphs {
 namespace {
 
-struct MixerKeys : NetworkKeys {
+struct MixerKeys : ImageKeys {
   bool linear = false;
-  std::int64_t patch = 16, blocks = 0, hidden = 0, tokens_hidden = 0, image = 224, classes = 1000;
+  std::int64_t patch = 16, blocks = 0, hidden = 0, tokens_hidden = 0;
 };
 
 void declare_mixer(config::Schema<MixerKeys>& s) {
@@ -22,8 +22,7 @@ void declare_mixer(config::Schema<MixerKeys>& s) {
       .at_least("0")
       .at_most("65536")
       .otherwise("0");
-  add_image(s, "224");
-  add_classes(s, "1000");
+  add_image_and_classes(s, "224", "1000");
 }
 
 /// With places as channels and channels as places.
@@ -44,7 +43,7 @@ Volume mixer_block(NetworkBuilder& net, const Volume& in, const MixerKeys& keys)
 void build_mixer(const MixerKeys& keys, NetworkBuilder& net) {
   if (keys.linear != (keys.tokens_hidden == 0))
     throw InputError("tokens_hidden is 0 where the mixing is linear, and nowhere else");
-  Volume at = net.input("image", 3, keys.image, keys.image);
+  Volume at = net.image(keys.image);
   net.scope("patches");
   at = net.conv(at, keys.hidden, inside(keys.patch, keys.patch));
   for (std::int64_t block = 0; block < keys.blocks; ++block) {
@@ -53,7 +52,7 @@ void build_mixer(const MixerKeys& keys, NetworkBuilder& net) {
   }
   net.scope("head");
   at = keys.linear ? net.affine(at) : net.layer_norm(at);
-  static_cast<void>(net.linear(net.global_pool(at), keys.classes));
+  net.classify(at, keys.classes);
 }
 
 }  // namespace

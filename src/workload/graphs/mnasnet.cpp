@@ -8,15 +8,13 @@
 namespace tessera::workload::graphs {
 namespace {
 
-struct MnasNetKeys : NetworkKeys {
+struct MnasNetKeys : ImageKeys {
   double width = 1;
-  std::int64_t image = 224, classes = 1000;
 };
 
 void declare_mnasnet(config::Schema<MnasNetKeys>& s) {
   s.number("width", &MnasNetKeys::width, "factor on the channels").at_least("0.05").at_most("16").otherwise("1");
-  add_image(s, "224");
-  add_classes(s, "1000");
+  add_image_and_classes(s, "224", "1000");
 }
 
 void build_mnasnet(const MnasNetKeys& keys, NetworkBuilder& net) {
@@ -24,7 +22,7 @@ void build_mnasnet(const MnasNetKeys& keys, NetworkBuilder& net) {
     std::int64_t channels, kernel, stride, factor, blocks;
   };
   const auto scaled = [&](std::int64_t channels) { return scaled_channels(channels, keys.width); };
-  const Volume image = net.input("image", 3, keys.image, keys.image);
+  const Volume image = net.image(keys.image);
   net.scope("stem");
   Volume at = net.relu(net.conv(image, scaled(32), same(3, 2)));
   at = net.pointwise(net.relu(net.depthwise(at, same(3))), scaled(16));
@@ -45,7 +43,7 @@ void build_mnasnet(const MnasNetKeys& keys, NetworkBuilder& net) {
   }
   net.scope("head");
   at = net.relu(net.pointwise(at, 1280));
-  static_cast<void>(net.linear(net.global_pool(at), keys.classes));
+  net.classify(at, keys.classes);
 }
 
 }  // namespace

@@ -12,10 +12,9 @@ namespace {
 
 enum class MobileVersion { v1, v2, v3_large, v3_small };
 
-struct MobileNetKeys : NetworkKeys {
+struct MobileNetKeys : ImageKeys {
   MobileVersion version = MobileVersion::v2;
   double width = 1;
-  std::int64_t image = 224, classes = 1000;
 };
 
 void declare_mobilenet(config::Schema<MobileNetKeys>& s) {
@@ -26,8 +25,7 @@ void declare_mobilenet(config::Schema<MobileNetKeys>& s) {
             {"v3-small", MobileVersion::v3_small}},
            "of the three papers");
   s.number("width", &MobileNetKeys::width, "factor on the channels").at_least("0.05").at_most("16").otherwise("1");
-  add_image(s, "224");
-  add_classes(s, "1000");
+  add_image_and_classes(s, "224", "1000");
 }
 
 /// Depthwise and pointwise convolutions in turn: channels and strides of the latter's.
@@ -112,7 +110,7 @@ Volume v3_body(NetworkBuilder& net, const Volume& image, double width, bool larg
 }
 
 void build_mobilenet(const MobileNetKeys& keys, NetworkBuilder& net) {
-  const Volume image = net.input("image", 3, keys.image, keys.image);
+  const Volume image = net.image(keys.image);
   Volume at;
   if (keys.version == MobileVersion::v1)
     at = v1_body(net, image, keys.width);

@@ -129,6 +129,11 @@ Volume NetworkBuilder::global_pool(const Volume& in) {
 
 Volume NetworkBuilder::softmax(const Volume& in) { return stream(OperatorKind::softmax, "softmax", {in}, {}, in); }
 
+void NetworkBuilder::classify(const Volume& in, std::int64_t classes) {
+  scope("head");
+  static_cast<void>(linear(global_pool(in), classes));
+}
+
 Volume NetworkBuilder::both(const std::string& name, const Volume& a, const Volume& b) {
   if (a.channels != b.channels || (b.places() != 1 && a.places() != b.places()))
     throw InternalError(fmt::format("{}{} of {} x {} and {} x {} numbers", prefix_, name, a.channels, a.places(),

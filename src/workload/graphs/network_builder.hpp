@@ -41,6 +41,8 @@ class NetworkBuilder {
   void scope(const std::string& name) { prefix_ = name.empty() ? "" : name + '.'; }
 
   [[nodiscard]] Volume input(const std::string& name, std::int64_t channels, std::int64_t height, std::int64_t width);
+  /// A square one with three channels.
+  [[nodiscard]] Volume image(std::int64_t side) { return input("image", 3, side, side); }
   /// Weights with a bias. InputError for a window that does not fit.
   Volume conv(const Volume& in, std::int64_t channels, const Window& window, std::int64_t groups = 1);
   /// Weights that several convolutions share.
@@ -67,6 +69,8 @@ class NetworkBuilder {
   Volume average_pool(const Volume& in, const Window& window) { return pool("average_pool", in, window); }
   Volume global_pool(const Volume& in);
   Volume softmax(const Volume& in);
+  /// The head of most classifiers: the mean of all places, and a linear layer.
+  void classify(const Volume& in, std::int64_t classes);
   /// The same shapes; or the second one's channels at each place of the first.
   Volume add(const Volume& a, const Volume& b) { return both("add", a, b); }
   Volume multiply(const Volume& a, const Volume& b) { return both("multiply", a, b); }

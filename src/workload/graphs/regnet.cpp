@@ -11,8 +11,8 @@
 namespace tessera::workload::graphs {
 namespace {
 
-struct RegNetKeys : NetworkKeys {
-  std::int64_t depth = 0, first_width = 0, group_width = 0, image = 224, classes = 1000;
+struct RegNetKeys : ImageKeys {
+  std::int64_t depth = 0, first_width = 0, group_width = 0;
   double slope = 0, step = 0, squeeze = 0;
 };
 
@@ -26,8 +26,7 @@ void declare_regnet(config::Schema<RegNetKeys>& s) {
       .at_least("0")
       .at_most("1")
       .otherwise("0");
-  add_image(s, "224");
-  add_classes(s, "1000");
+  add_image_and_classes(s, "224", "1000");
 }
 
 /// Channels of each block, quantised as the paper says, and to whole groups.
@@ -60,7 +59,7 @@ Volume regnet_block(NetworkBuilder& net, const Volume& in, std::int64_t width, s
 }
 
 void build_regnet(const RegNetKeys& keys, NetworkBuilder& net) {
-  const Volume image = net.input("image", 3, keys.image, keys.image);
+  const Volume image = net.image(keys.image);
   net.scope("stem");
   Volume at = net.relu(net.conv(image, 32, same(3, 2)));
   const std::vector<std::int64_t> widths = regnet_widths(keys);
@@ -71,8 +70,7 @@ void build_regnet(const RegNetKeys& keys, NetworkBuilder& net) {
     net.scope(fmt::format("stage{}.block{}", stage, block++));
     at = regnet_block(net, at, widths[i], begins ? 2 : 1, keys);
   }
-  net.scope("head");
-  static_cast<void>(net.linear(net.global_pool(at), keys.classes));
+  net.classify(at, keys.classes);
 }
 
 }  // namespace

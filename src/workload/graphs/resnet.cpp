@@ -7,10 +7,10 @@
 namespace tessera::workload::graphs {
 namespace {
 
-struct ResNetKeys : NetworkKeys {
+struct ResNetKeys : ImageKeys {
   std::vector<std::int64_t> blocks;
   bool bottleneck = true;
-  std::int64_t groups = 1, group_width = 64, image = 224, classes = 1000;
+  std::int64_t groups = 1, group_width = 64;
 };
 
 void declare_resnet(config::Schema<ResNetKeys>& s) {
@@ -26,16 +26,14 @@ void declare_resnet(config::Schema<ResNetKeys>& s) {
       .at_least("1")
       .at_most("4096")
       .otherwise("64");
-  add_image(s, "224");
-  add_classes(s, "1000");
+  add_image_and_classes(s, "224", "1000");
 }
 
 void build_resnet(const ResNetKeys& keys, NetworkBuilder& net) {
   check_four_stages(keys.blocks);
-  const Volume image = net.input("image", 3, keys.image, keys.image);
+  const Volume image = net.image(keys.image);
   const auto ends = residual_stages(net, image, {keys.blocks, keys.bottleneck, keys.groups, keys.group_width, 0});
-  net.scope("head");
-  static_cast<void>(net.linear(net.global_pool(ends.back()), keys.classes));
+  net.classify(ends.back(), keys.classes);
 }
 
 }  // namespace

@@ -8,10 +8,9 @@
 namespace tessera::workload::graphs {
 namespace {
 
-struct SegmentationKeys : NetworkKeys {
+struct SegmentationKeys : ImageKeys {
   bool atrous = false;
   std::vector<std::int64_t> blocks;
-  std::int64_t image = 520, classes = 21;
 };
 
 void declare_segmentation(config::Schema<SegmentationKeys>& s) {
@@ -20,8 +19,7 @@ void declare_segmentation(config::Schema<SegmentationKeys>& s) {
   s.integers("blocks", &SegmentationKeys::blocks, "of each of the four stages of its ResNet")
       .at_least("1")
       .at_most("200");
-  add_image(s, "520");
-  add_classes(s, "21");
+  add_image_and_classes(s, "520", "21");
 }
 
 Volume atrous_pyramid(NetworkBuilder& net, const Volume& in) {
@@ -34,7 +32,7 @@ Volume atrous_pyramid(NetworkBuilder& net, const Volume& in) {
 
 void build_segmentation(const SegmentationKeys& keys, NetworkBuilder& net) {
   check_four_stages(keys.blocks);
-  const Volume image = net.input("image", 3, keys.image, keys.image);
+  const Volume image = net.image(keys.image);
   Volume at = residual_stages(net, image, {keys.blocks, true, 1, 64, 2}).back();
   net.scope("head");
   at = keys.atrous ? net.conv(atrous_pyramid(net, at), 256, same(3)) : net.conv(at, at.channels / 4, same(3));

@@ -7,17 +7,15 @@
 namespace tessera::workload::graphs {
 namespace {
 
-struct ShuffleNetKeys : NetworkKeys {
+struct ShuffleNetKeys : ImageKeys {
   std::vector<std::int64_t> channels;
-  std::int64_t image = 224, classes = 1000;
 };
 
 void declare_shufflenet(config::Schema<ShuffleNetKeys>& s) {
   s.integers("channels", &ShuffleNetKeys::channels, "of stem, three stages, and the last convolution")
       .at_least("2")
       .at_most("65536");
-  add_image(s, "224");
-  add_classes(s, "1000");
+  add_image_and_classes(s, "224", "1000");
 }
 
 Volume shuffle_branch(NetworkBuilder& net, const Volume& in, std::int64_t half, std::int64_t stride) {
@@ -46,7 +44,7 @@ void build_shufflenet(const ShuffleNetKeys& keys, NetworkBuilder& net) {
   for (std::size_t stage = 1; stage <= 3; ++stage)
     if (channels[stage] % 2 != 0)
       throw InputError(fmt::format("{} channels of a stage, allowed: even", channels[stage]));
-  const Volume image = net.input("image", 3, keys.image, keys.image);
+  const Volume image = net.image(keys.image);
   net.scope("stem");
   Volume at = net.max_pool(net.relu(net.conv(image, channels[0], same(3, 2))), same(3, 2));
   const std::vector<std::int64_t> blocks{4, 8, 4};
@@ -58,7 +56,7 @@ void build_shufflenet(const ShuffleNetKeys& keys, NetworkBuilder& net) {
   }
   net.scope("head");
   at = net.relu(net.pointwise(at, channels[4]));
-  static_cast<void>(net.linear(net.global_pool(at), keys.classes));
+  net.classify(at, keys.classes);
 }
 
 }  // namespace

@@ -9,15 +9,13 @@
 namespace tessera::workload::graphs {
 namespace {
 
-struct SqueezeNetKeys : NetworkKeys {
+struct SqueezeNetKeys : ImageKeys {
   bool smaller = false;
-  std::int64_t image = 224, classes = 1000;
 };
 
 void declare_squeezenet(config::Schema<SqueezeNetKeys>& s) {
   s.boolean("smaller", &SqueezeNetKeys::smaller, "version 1.1: a smaller stem, and pools earlier").otherwise("false");
-  add_image(s, "224");
-  add_classes(s, "1000");
+  add_image_and_classes(s, "224", "1000");
 }
 
 Volume fire(NetworkBuilder& net, const Volume& in, std::int64_t squeezed) {
@@ -31,7 +29,7 @@ void build_squeezenet(const SqueezeNetKeys& keys, NetworkBuilder& net) {
   const std::vector<std::int64_t> squeezed{16, 16, 32, 32, 48, 48, 64, 64};
   const std::vector<std::size_t> pooled =
       keys.smaller ? std::vector<std::size_t>{2, 4} : std::vector<std::size_t>{3, 7};
-  const Volume image = net.input("image", 3, keys.image, keys.image);
+  const Volume image = net.image(keys.image);
   net.scope("stem");
   Volume at = keys.smaller ? net.conv(image, 64, inside(3, 2)) : net.conv(image, 96, inside(7, 2));
   at = net.max_pool(net.relu(at), pool);

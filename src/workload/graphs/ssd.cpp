@@ -20,7 +20,7 @@ std::vector<Volume> ssd_features(NetworkBuilder& net) {
   };
   Window rounded = inside(2, 2);
   rounded.round_up = true;
-  Volume at = net.input("image", 3, 300, 300);
+  Volume at = net.image(300);
   std::vector<Volume> found;
   for (const auto& [channels, count] : {std::pair{64, 2}, {128, 2}, {256, 3}, {512, 3}, {512, 3}}) {
     net.scope(fmt::format("vgg.{}x{}", at.width, channels));

@@ -8,22 +8,20 @@
 namespace tessera::workload::graphs {
 namespace {
 
-struct VggKeys : NetworkKeys {
+struct VggKeys : ImageKeys {
   std::vector<std::int64_t> convolutions;
-  std::int64_t image = 224, classes = 1000;
 };
 
 void declare_vgg(config::Schema<VggKeys>& s) {
   s.integers("convolutions", &VggKeys::convolutions, "of each of the five stages").at_least("1").at_most("100");
-  add_image(s, "224");
-  add_classes(s, "1000");
+  add_image_and_classes(s, "224", "1000");
 }
 
 void build_vgg(const VggKeys& keys, NetworkBuilder& net) {
   const std::vector<std::int64_t> channels{64, 128, 256, 512, 512};
   if (keys.convolutions.size() != channels.size())
     throw InputError(fmt::format("convolutions of {} stages, allowed: 5", keys.convolutions.size()));
-  Volume at = net.input("image", 3, keys.image, keys.image);
+  Volume at = net.image(keys.image);
   for (std::size_t stage = 0; stage < channels.size(); ++stage) {
     net.scope(fmt::format("stage{}", stage + 1));
     for (std::int64_t i = 0; i < keys.convolutions[stage]; ++i) at = net.relu(net.conv(at, channels[stage], same(3)));

@@ -7,14 +7,9 @@
 namespace tessera::workload::graphs {
 namespace {
 
-struct XceptionKeys : NetworkKeys {
-  std::int64_t image = 299, classes = 1000;
-};
+struct XceptionKeys : ImageKeys {};
 
-void declare_xception(config::Schema<XceptionKeys>& s) {
-  add_image(s, "299");
-  add_classes(s, "1000");
-}
+void declare_xception(config::Schema<XceptionKeys>& s) { add_image_and_classes(s, "299", "1000"); }
 
 Volume separable(NetworkBuilder& net, const Volume& in, std::int64_t channels) {
   return net.pointwise(net.depthwise(in, same(3)), channels);
@@ -38,7 +33,7 @@ void build_xception(const XceptionKeys& keys, NetworkBuilder& net) {
   std::vector<XceptionBlock> blocks{{128, 128, 2, 2}, {256, 256, 2, 2}, {728, 728, 2, 2}};
   blocks.insert(blocks.end(), 8, {728, 728, 3, 1});
   blocks.push_back({728, 1024, 2, 2});
-  const Volume image = net.input("image", 3, keys.image, keys.image);
+  const Volume image = net.image(keys.image);
   net.scope("stem");
   Volume at = net.relu(net.conv(image, 32, inside(3, 2)));
   at = net.relu(net.conv(at, 64, inside(3)));
@@ -49,7 +44,7 @@ void build_xception(const XceptionKeys& keys, NetworkBuilder& net) {
   net.scope("head");
   at = net.relu(separable(net, at, 1536));
   at = net.relu(separable(net, at, 2048));
-  static_cast<void>(net.linear(net.global_pool(at), keys.classes));
+  net.classify(at, keys.classes);
 }
 
 }  // namespace
