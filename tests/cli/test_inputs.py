@@ -63,7 +63,7 @@ class Files(CliTest):
         (self.folder / "x.toml").write_text('machine = "v100-ring"\n[strategy]\nname = "' + "m" * 1_000_000 + '"\n')
         said = self.tessera("check", "x.toml", code=2).stderr
         self.assertLess(len(said), LONGEST_LINE)
-        self.assertRegex(said, r"characters left out\) .* allowed: megatron, primepar, script, t3\n$")
+        self.assertRegex(said, r"characters left out\) .* allowed: mcm, megatron, primepar, script, t3\n$")
         (self.folder / "x.toml").write_text("".join(f"key{i} = 1\n" for i in range(20_000)))
         self.assertRegex(self.tessera("check", "x.toml", code=2).stderr, r"\nand 19\d{3} more\n$")
 
