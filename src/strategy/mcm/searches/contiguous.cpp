@@ -102,7 +102,7 @@ Found search_contiguous(const Question& question) {
     auto without = Cuts(question.package, std::numeric_limits<std::int64_t>::max()).best();
     return without ? *without : equal_nodes(question);
   };
-  return judged(question, "contiguous", within_memory(question, cut));
+  return judged(question, "contiguous", within_memory(question, memory_limit(question), cut));
 }
 
 }  // namespace tessera::strategy::mcm

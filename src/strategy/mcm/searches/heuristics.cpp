@@ -67,9 +67,9 @@ Found search_equal_time(const Question& question) {
   return judged(question, "equal-time", spread_by(question, share));
 }
 
-Partition within_memory(const Question& question, const std::function<Partition(std::int64_t limit)>& make) {
+Partition within_memory(const Question& question, std::int64_t memory,
+                        const std::function<Partition(std::int64_t limit)>& make) {
   constexpr int most_tries = 8;
-  const std::int64_t memory = memory_limit(question);
   std::int64_t reserved = 0;
   for (int tries = 0;; ++tries) {
     Partition partition = make(memory - reserved);
@@ -110,7 +110,7 @@ Found search_fill(const Question& question) {
     }
     return made_valid(question, partition);
   };
-  return judged(question, "fill", within_memory(question, filled));
+  return judged(question, "fill", within_memory(question, package.memory, filled));
 }
 
 }  // namespace tessera::strategy::mcm

@@ -71,7 +71,7 @@ struct SearchKind {
 [[nodiscard]] std::int64_t most_held_by_a_chip(const Question& question, const Partition& partition);
 /// `make` a partition by a limit that knows nothing of what nodes hold while they run, with limits that leave room for
 /// it until it fits; the last one where none does.
-[[nodiscard]] Partition within_memory(const Question& question,
+[[nodiscard]] Partition within_memory(const Question& question, std::int64_t memory,
                                       const std::function<Partition(std::int64_t limit)>& make);
 
 [[nodiscard]] Found search_equal_nodes(const Question& question);
