@@ -69,6 +69,14 @@ class Simulator:
             call(*launcher(RANKS), self.tessera, "run", path, "--plan", plan, "-o", result, "--seed", str(self.seed), "--progress", "off")
             return result_of(load(result)), load_points(candidates).frame, seconds
 
+    def seconds_of_plan(self, experiment, settings=()):
+        """How long `tessera plan` takes on one rank."""
+        with tempfile.TemporaryDirectory() as folder:
+            given = [word for name, value in (("simulation.seed", self.seed), *settings) for word in ("--set", f"{name}={value}")]
+            start = time.monotonic()
+            call(self.tessera, "plan", str(EXPERIMENTS / experiment), "-o", str(pathlib.Path(folder) / "plan.toml"), "--progress", "off", *given)
+            return time.monotonic() - start
+
     def _simulate(self, keys):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "jobs.toml"
@@ -150,8 +158,10 @@ def result_of(results):
     found["collectives"] = [(row["label"], int(row["group_size"]), int(row["bytes"])) for row in records("collectives")]
     found["in_collectives_ps"] = longest_in_collectives(records("devices"))
     found["link_bytes"] = most_bytes(records("links"))
+    found["busiest_link"] = float(max(results.table("links")["utilisation"]))
     found["predicted"] = {what: int(time) for what, time in results.predicted.items()}
     if "search" in results.tables:
+        found["tried"] = results.table("search")
         found["search"] = [(row["origin"], int(row["predicted_ps"]), int(row["cost_ps"])) for row in records("search")]
     if "kernels" in results.tables:
         found["kernels"] = [row for row in records("kernels") if row["device"] == 0]

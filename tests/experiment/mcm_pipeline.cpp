@@ -36,12 +36,12 @@ struct Piped {
 };
 
 Piped piped(const Package& package, const Partition& partition, std::int64_t inputs, std::int64_t depth = 2,
-            const std::string& latency = "1 ns") {
+            const std::string& latency = "1 ns", std::int64_t send_buffers = 2) {
   const machine::Machine machine = package_machine(package.chips(), latency);
   program::Program empty;
   empty.devices.resize(machine.devices());
-  const program::Program program =
-      package_program(package, chip_work(package, partition, NodeSchedule::least_memory, depth), empty, inputs);
+  const program::Program program = package_program(
+      package, chip_work(package, partition, {NodeSchedule::least_memory, depth, send_buffers}), empty, inputs);
   const auto comm = make_serial_communicator();
   const results::RunResults results = sim::simulate(machine, program, HostCost{}, *comm, {}).results;
   Piped found{results.interval, results.iteration_time, std::vector<std::int64_t>(machine.devices(), 0)};
@@ -75,6 +75,13 @@ TEST_CASE("mcm: an interval is what the busiest link takes where that is longer"
   // one is busy for 20.008 us of each input.
   const Piped found = piped(three(5 * microsecond, 5 * microsecond, 5 * microsecond, 20'000), {0, 1, 2}, 40);
   CHECK(found.interval == 20'008 * nanosecond);
+}
+
+TEST_CASE("mcm: with one buffer to send from a chip computes or sends") {
+  // 5 us, then 20 us in which a's results leave; b has its own to send, and begins when they have left: behind 5 us and
+  // 20 us, and 8 ns of credit on the link that they take.
+  const Package package = three(5 * microsecond, 5 * microsecond, 5 * microsecond, 20'000);
+  CHECK(piped(package, {0, 1, 2}, 40, 2, "1 ns", 1).interval == 25'008 * nanosecond);
 }
 
 TEST_CASE("mcm: two flows on one link take turns") {
@@ -111,8 +118,10 @@ TEST_CASE("mcm: pipelines end, hold what is reckoned, and have an interval that 
     Partitioner partitioner(package.reduced.problem, index % 3 == 0 ? "chain" : "complete");
     const Partition partition = partitioner.sample(Distribution::uniform(), 1, index);
     const std::int64_t depth = 1 + static_cast<std::int64_t>(index % 3);
-    const Piped once = piped(package, partition, 32, depth), twice = piped(package, partition, 64, depth);
-    const std::vector<ChipWork> work = chip_work(package, partition, NodeSchedule::least_memory, depth);
+    const std::int64_t send_buffers = 1 + static_cast<std::int64_t>(index / 6 % 2);
+    const Piped once = piped(package, partition, 32, depth, "1 ns", send_buffers),
+                twice = piped(package, partition, 64, depth, "1 ns", send_buffers);
+    const std::vector<ChipWork> work = chip_work(package, partition, {NodeSchedule::least_memory, depth, send_buffers});
     for (std::size_t chip = 0; chip < work.size(); ++chip) REQUIRE(once.peaks[chip] == peak_bytes(work[chip]));
     CHECK(once.peaks == twice.peaks);
     CHECK(std::abs(once.interval - twice.interval) <= twice.interval / 1000);

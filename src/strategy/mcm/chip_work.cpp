@@ -17,13 +17,14 @@ class Assembly {
   Assembly(const Package& package, const Partition& partition)
       : package_(package), partition_(partition), work_(package.chips()), local_(package.chips()) {}
 
-  std::vector<ChipWork> assemble(NodeSchedule schedule, std::int64_t depth) {
+  std::vector<ChipWork> assemble(const PipelineRules& rules) {
     place_nodes();
     for (TensorId tensor = 0; tensor < package_.uses.size(); ++tensor) place_tensor(tensor);
-    find_exchanges(depth);
+    find_exchanges(rules.depth);
     for (std::size_t chip = 0; chip < work_.size(); ++chip) {
       count_sources(local_[chip]);
-      work_[chip].turns = scheduled(local_[chip], schedule);
+      work_[chip].turns = scheduled(local_[chip], rules.schedule);
+      work_[chip].send_buffers = rules.send_buffers;
       work_[chip].held = most_held(work_[chip].turns);
     }
     return std::move(work_);
@@ -135,13 +136,12 @@ class Assembly {
 
 }  // namespace
 
-std::vector<ChipWork> chip_work(const Package& package, const Partition& partition, NodeSchedule schedule,
-                                std::int64_t depth) {
-  return Assembly(package, partition).assemble(schedule, depth);
+std::vector<ChipWork> chip_work(const Package& package, const Partition& partition, const PipelineRules& rules) {
+  return Assembly(package, partition).assemble(rules);
 }
 
 std::int64_t peak_bytes(const ChipWork& work) {
-  std::int64_t bytes = work.weights + 2 * work.sent + work.held;
+  std::int64_t bytes = work.weights + work.send_buffers * work.sent + work.held;
   for (const Exchange& from : work.from) bytes += from.depth * from.bytes;
   return bytes;
 }

@@ -26,15 +26,16 @@ struct Turn {
 struct ChipWork {
   std::vector<Turn> turns;         ///< nodes, copies of replicated ones among them, in the order in which they run
   std::int64_t weights = 0;        ///< B: parameters and constants that its nodes read, each once
-  std::int64_t sent = 0;           ///< B: of tensors that leave the chip, each once; held twice, for two inputs
+  std::int64_t sent = 0;           ///< B: of tensors that leave the chip, each once
+  std::int64_t send_buffers = 2;   ///< inputs for which there is room for these
   std::vector<Exchange> from, to;  ///< chips ascending
   std::int64_t held = 0;           ///< B: most that turns hold
 };
 
-/// By chip. The partition is valid. `depth`: Exchange::depth of neighbours in the pipeline; where other chips are on
-/// the longest way from one to the other, that many more.
-[[nodiscard]] std::vector<ChipWork> chip_work(const Package& package, const Partition& partition, NodeSchedule schedule,
-                                              std::int64_t depth);
+/// By chip. The partition is valid. Where other chips are on the longest way from one to the other, Exchange::depth is
+/// that many more than the rules' depth of neighbours.
+[[nodiscard]] std::vector<ChipWork> chip_work(const Package& package, const Partition& partition,
+                                              const PipelineRules& rules);
 
 /// B: all that a chip holds at its peak, the same as what its program allocates.
 [[nodiscard]] std::int64_t peak_bytes(const ChipWork& work);

@@ -18,8 +18,7 @@ program::Evaluation analytic(const Package& package, const Partition& partition,
 program::Program program_of(const Package& package, const Partition& partition, const Options& options,
                             const Job& job) {
   const std::int64_t inputs = options.objective == Objective::latency ? 1 : options.inputs;
-  return package_program(package, chip_work(package, partition, options.schedule, options.depth), empty_program(job),
-                         inputs);
+  return package_program(package, chip_work(package, partition, options.pipeline()), empty_program(job), inputs);
 }
 
 std::vector<program::Evaluation> judge(const Package& package, const std::vector<Partition>& partitions,

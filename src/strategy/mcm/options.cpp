@@ -76,6 +76,11 @@ const config::Schema<Options>& options_schema() {
         .at_least("1")
         .at_most("1024")
         .otherwise("2");
+    s.integer("send_buffers", &Options::send_buffers,
+              "inputs whose results a chip has room for until they have left; with 1 it computes or sends")
+        .at_least("1")
+        .at_most("1024")
+        .otherwise("2");
     s.integer("chips", &Options::chips, "of the package that are used at most; 0: all that work")
         .at_least("0")
         .otherwise("0");

@@ -16,6 +16,13 @@ enum class NodeSchedule : std::uint8_t {
   graph,         ///< the graph's topological order
 };
 
+/// How inputs pass through the chips.
+struct PipelineRules {
+  NodeSchedule schedule = NodeSchedule::least_memory;
+  std::int64_t depth = 2;         ///< inputs that a chip may be ahead of its neighbour in the pipeline
+  std::int64_t send_buffers = 2;  ///< inputs whose results a chip has room for until they have left
+};
+
 struct Options {
   std::vector<std::string> partition;  ///< by chip: runs of nodes by name (plan_text.hpp); empty: to be searched
   std::string search = "contiguous";
@@ -28,8 +35,10 @@ struct Options {
   Objective objective = Objective::throughput;
   NodeSchedule schedule = NodeSchedule::least_memory;
   std::int64_t inputs = 32;
-  std::int64_t depth = 2;
+  std::int64_t depth = 2, send_buffers = 2;
   std::int64_t chips = 0;  ///< 0: all
+
+  [[nodiscard]] PipelineRules pipeline() const { return {schedule, depth, send_buffers}; }
 };
 [[nodiscard]] const config::Schema<Options>& options_schema();
 

@@ -14,7 +14,6 @@ using program::MemoryCategory;
 
 constexpr std::uint32_t data = 0, credits = 1;          // channels
 constexpr std::uint32_t handed_over = 0, has_left = 1;  // events: an input's results; room for another one's
-constexpr std::int64_t rooms = 2;                       // for what is sent
 
 /// Writes one chip's streams.
 class ChipWriter {
@@ -55,7 +54,7 @@ class ChipWriter {
   BlockId main_stream() {
     const BlockId take = write_take(), run = write_run();
     std::set<std::int64_t> begins;
-    if (!work_.to.empty()) begins.insert(rooms);
+    if (!work_.to.empty()) begins.insert(work_.send_buffers);
     BlockBuilder all = builder("main");
     all.label("weights").allocate(MemoryCategory::weights, Bytes{work_.weights});
     all.label("buffers").allocate(MemoryCategory::buffers, Bytes{peak_bytes(work_) - work_.weights - work_.held});
@@ -81,7 +80,7 @@ class ChipWriter {
   BlockId write_input(std::int64_t input, BlockId take, BlockId run) {
     BlockBuilder one = builder("input " + std::to_string(input));
     one.call(take).activity(Activity::pipeline_communication);
-    if (!work_.to.empty() && input >= rooms) one.label("room").wait(has_left);
+    if (!work_.to.empty() && input >= work_.send_buffers) one.label("room").wait(has_left);
     one.call(run);
     if (!work_.to.empty()) one.label("handed over").signal(handed_over);
     one.label("credit");

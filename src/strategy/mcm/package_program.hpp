@@ -3,8 +3,8 @@
 // Each chip repeats: take what other chips have sent for the next input, run its nodes, hand over what others read; a
 // stream of its own sends it. A chip may run ahead of a reader by as many inputs as that one has buffers for, which is
 // told by credits: messages of credit_bytes that go on round the ring. Buffers for what comes are there from the start,
-// so nothing arrives without a place; what is sent has room for two inputs, the one that leaves and the one that is
-// computed. The host's part, inputs and results, takes no time.
+// so nothing arrives without a place; so has what is sent, for the input that leaves and
+// the one that is computed. The host's part, inputs and results, takes no time.
 #pragma once
 
 #include <cstdint>

@@ -87,7 +87,7 @@ std::int64_t memory_limit(const Question& question) {
 
 std::int64_t most_held_by_a_chip(const Question& question, const Partition& partition) {
   std::int64_t most = 0;
-  for (const ChipWork& work : chip_work(question.package, partition, question.options.schedule, question.options.depth))
+  for (const ChipWork& work : chip_work(question.package, partition, question.options.pipeline()))
     most = std::max(most, peak_bytes(work));
   return most;
 }
