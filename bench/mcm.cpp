@@ -1,27 +1,72 @@
-// Sampling partitions over the chips of a package that meet its constraints: seconds by phase, for each template; and
-// what load a template gives away, on graphs small enough to look at all of their partitions.
+// Partitions of BERT over the chips of a package: seconds by phase of a sample, for each template, and of what judges
+// it; and what load a template gives away, on graphs small enough to look at all of their partitions.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
 
+#include "strategy/mcm/analytic.hpp"
+#include "strategy/mcm/judge.hpp"
 #include "strategy/mcm/partitioner.hpp"
 #include "strategy/mcm/verifier.hpp"
-#include "support/bert_operators.hpp"
 #include "support/stopwatch.hpp"
 #include "tessera/base/error.hpp"
+#include "tessera/experiment/experiment.hpp"
+#include "tessera/sim/simulate.hpp"
 
 using namespace tessera;
 using namespace tessera::strategy::mcm;
 
 namespace {
 
-struct Options {
+struct BenchOptions {
   std::uint64_t samples = 1000, seed = 1;
   std::uint32_t layers = 24, chips = 36;
   std::uint32_t large_layers = 96, large_chips = 144;
   std::uint64_t small_graphs = 100;
+  std::string experiment = "inputs/experiments/mcm/bert.toml";
+};
+
+/// A problem with the times of its nodes.
+struct TimedGraph {
+  Problem problem;
+  std::vector<double> times;
+};
+
+/// What an experiment of strategy mcm asks, and what answers it.
+struct Asked {
+  std::unique_ptr<experiment::Experiment> experiment;
+  std::unique_ptr<program::Evaluator> evaluator;
+  std::unique_ptr<Communicator> comm = make_serial_communicator();
+  program::search::Memo memo;
+  std::unique_ptr<program::search::Evaluations> evaluations;
+
+  Asked(const std::string& file, std::uint32_t layers, std::uint32_t chips) {
+    config::Diagnostics diagnostics;
+    const auto source =
+        experiment::load(file,
+                         {experiment::parse_setting(fmt::format("model.layers={}", layers)),
+                          experiment::parse_setting("model.published_parameters=0"),
+                          experiment::parse_setting("machine.device.memory_capacity=100 GB"),
+                          experiment::parse_setting(fmt::format("machine.topology.chiplets={}", chips))},
+                         experiment::input_folders(), diagnostics);
+    diagnostics.throw_if_errors();
+    experiment = experiment::build(*source.table, diagnostics);
+    diagnostics.throw_if_errors();
+    evaluator = sim::make_evaluator(experiment->machine, *experiment->cost);
+    evaluations = std::make_unique<program::search::Evaluations>(*evaluator, *comm, memo);
+  }
+  [[nodiscard]] strategy::Job job() const {
+    return {experiment->machine,     experiment->workload, *experiment->cost,
+            experiment->collectives, *evaluations,         &*experiment->model};
+  }
+  [[nodiscard]] TimedGraph graph() const {
+    const Package package = make_package(job(), 0);
+    TimedGraph graph{package.reduced.problem, {}};
+    for (const Time time : solved_times(package)) graph.times.push_back(static_cast<double>(time));
+    return graph;
+  }
 };
 
 /// Milliseconds of processor time a sample.
@@ -38,7 +83,7 @@ struct Times {
 };
 
 /// The slowest chip's time over the mean of all chips of the package.
-double load_of(const bench::OperatorGraph& graph, const Partition& partition) {
+double load_of(const TimedGraph& graph, const Partition& partition) {
   std::vector<double> chips(graph.problem.chips, 0);
   double all = 0;
   for (std::size_t node = 0; node < partition.size(); ++node) {
@@ -54,11 +99,11 @@ void print_row(const std::string& what, Times& times, double load, const Effort&
              static_cast<double>(effort.restarts) / static_cast<double>(times.all.size()));
 }
 
-void judge(const Problem& problem, const Partition& partition) {
+void verify(const Problem& problem, const Partition& partition) {
   if (const auto violation = find_violation(problem, partition)) throw InternalError(*violation);
 }
 
-Times sample(const std::string& what, const bench::OperatorGraph& graph, const std::string& name,
+Times sample(const std::string& what, const TimedGraph& graph, const std::string& name,
              const Distribution& distribution, std::uint64_t samples, std::uint64_t seed) {
   Partitioner partitioner(graph.problem, name);
   Times times;
@@ -67,7 +112,7 @@ Times sample(const std::string& what, const bench::OperatorGraph& graph, const s
     const bench::Stopwatch watch;
     const Partition& partition = partitioner.sample(distribution, seed, index);
     times.all.push_back(watch.cpu_seconds() * 1e3);
-    judge(graph.problem, partition);
+    verify(graph.problem, partition);
     load = std::min(load, load_of(graph, partition));
   }
   print_row(what, times, load, partitioner.effort());
@@ -75,8 +120,8 @@ Times sample(const std::string& what, const bench::OperatorGraph& graph, const s
 }
 
 // Candidates that are drawn from the prior without any rule, as from a policy.
-Times fix(const std::string& what, const bench::OperatorGraph& graph, const std::string& name,
-          const Distribution& distribution, std::uint64_t samples, std::uint64_t seed) {
+Times fix(const std::string& what, const TimedGraph& graph, const std::string& name, const Distribution& distribution,
+          std::uint64_t samples, std::uint64_t seed) {
   Partitioner partitioner(graph.problem, name);
   const ChipSet all = ChipSet::range(0, graph.problem.chips - 1);
   Partition candidate(graph.problem.nodes);
@@ -89,26 +134,26 @@ Times fix(const std::string& what, const bench::OperatorGraph& graph, const std:
     const bench::Stopwatch watch;
     const Partition& partition = partitioner.fix(candidate, seed, index);
     times.all.push_back(watch.cpu_seconds() * 1e3);
-    judge(graph.problem, partition);
+    verify(graph.problem, partition);
     load = std::min(load, load_of(graph, partition));
   }
   print_row(what, times, load, partitioner.effort());
   return times;
 }
 
-double verify_ms(const bench::OperatorGraph& graph, std::uint64_t seed) {
+double verify_ms(const TimedGraph& graph, std::uint64_t seed) {
   Partitioner partitioner(graph.problem, "chain");
   const Partition& partition = partitioner.sample(Distribution::uniform(), seed, 0);
   constexpr int times = 100;
   const bench::Stopwatch watch;
-  for (int i = 0; i < times; ++i) judge(graph.problem, partition);
+  for (int i = 0; i < times; ++i) verify(graph.problem, partition);
   return watch.cpu_seconds() * 1e3 / times;
 }
 
 // 6 to 9 nodes on 5 chips, each behind one or two of the last four, times from 1 to 2.
-bench::OperatorGraph small_graph(std::uint64_t index) {
+TimedGraph small_graph(std::uint64_t index) {
   const KeyedRandom random(index, random_stream("mcm bench small graph"));
-  bench::OperatorGraph graph;
+  TimedGraph graph;
   graph.problem = {6 + static_cast<std::uint32_t>(random.below(0, 4)), 5, {}};
   std::uint64_t drawn = 1;
   for (NodeId node = 0; node < graph.problem.nodes; ++node) {
@@ -120,7 +165,7 @@ bench::OperatorGraph small_graph(std::uint64_t index) {
   return graph;
 }
 
-double best_load(const bench::OperatorGraph& graph, const std::string& name) {
+double best_load(const TimedGraph& graph, const std::string& name) {
   const Wiring wiring = make_wiring(graph.problem);
   const auto solver = make_solver(name, wiring);
   double best = std::numeric_limits<double>::max();
@@ -137,7 +182,7 @@ struct Given {
 Given given_away(const std::string& name, std::uint64_t graphs) {
   Given given;
   for (std::uint64_t index = 0; index < graphs; ++index) {
-    const bench::OperatorGraph graph = small_graph(index);
+    const TimedGraph graph = small_graph(index);
     const double percent = 100 * (best_load(graph, name) / best_load(graph, "complete") - 1);
     given.mean += percent / static_cast<double>(graphs);
     given.most = std::max(given.most, percent);
@@ -147,10 +192,32 @@ Given given_away(const std::string& name, std::uint64_t graphs) {
   return given;
 }
 
-void run(const Options& options) {
+/// Milliseconds of processor time that judging takes, of samples: by the analytical model, and by the package.
+Times judged(const std::string& what, const Asked& asked, EvaluatorKind evaluator, std::uint64_t samples,
+             std::uint64_t seed) {
+  const strategy::Job job = asked.job();
+  const Package package = make_package(job, 0);
+  Options options;
+  options.evaluator = evaluator;
+  Partitioner partitioner(package.reduced.problem, "chain");
+  Times times;
+  Time best = never;
+  for (std::uint64_t index = 0; index < samples; ++index) {
+    const Partition partition = partitioner.sample(Distribution::uniform(), seed, index);
+    const bench::Stopwatch watch;
+    best = std::min(best, judge(package, {partition}, options, job).front().time);
+    times.all.push_back(watch.cpu_seconds() * 1e3);
+  }
+  fmt::print("{:<36}{:>10.3f}{:>10.3f}{:>10.2f}\n", what, times.median(), times.most(),
+             static_cast<double>(best) / static_cast<double>(least_interval(package)));
+  return times;
+}
+
+void run(const BenchOptions& options) {
   const bench::Stopwatch whole;
-  const auto graph = bench::BertOperators::make(options.layers, options.chips);
-  const auto large = bench::BertOperators::make(options.large_layers, options.large_chips);
+  const Asked asked(options.experiment, options.layers, options.chips);
+  const TimedGraph graph = asked.graph();
+  const TimedGraph large = Asked(options.experiment, options.large_layers, options.large_chips).graph();
   const Distribution uniform = Distribution::uniform();
   const Distribution prior = Distribution::normal(centres_by_time(graph.problem, graph.times), 1, options.chips);
   const std::uint64_t few = std::max<std::uint64_t>(options.samples / 10, 1);
@@ -169,6 +236,8 @@ void run(const Options& options) {
   sample("levels, uniform, large", large, "levels", uniform, few, options.seed);
   const double verify = verify_ms(graph, options.seed);
   fmt::print("{:<36}{:>10.3f}\n", "verifier", verify);
+  Times analytic = judged("analytical model", asked, EvaluatorKind::analytic, options.samples, options.seed);
+  Times package = judged("package", asked, EvaluatorKind::package, few, options.seed);
 
   fmt::print("\n{:<36}{:>10}{:>10}{:>10}\n", "best load above that of all valid", "mean", "most", "graphs");
   const Given chain_given = given_away("chain", options.small_graphs);
@@ -177,21 +246,24 @@ void run(const Options& options) {
   fmt::print(
       "summary: bench=mcm events={} seconds={:.3f} events_per_second={:.4g} chain_ms={:.3f} chain_most_ms={:.3f} "
       "levels_ms={:.3f} levels_most_ms={:.3f} fix_ms={:.3f} large_ms={:.3f} large_most_ms={:.3f} verify_ms={:.3f} "
+      "analytic_ms={:.4f} package_ms={:.3f} package_most_ms={:.3f} "
       "chain_given_pct={:.2f} levels_given_pct={:.2f}\n",
       options.samples, seconds, 1e3 / chain.median(), chain.median(), chain.most(), levels.median(), levels.most(),
-      fixed.median(), big.median(), big.most(), verify, chain_given.mean, levels_given.mean);
+      fixed.median(), big.median(), big.most(), verify, analytic.median(), package.median(), package.most(),
+      chain_given.mean, levels_given.mean);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Sampling partitions over the chips of a package.");
-  Options options;
+  BenchOptions options;
   app.add_option("--samples", options.samples, "of each kind; a tenth of it on the large graph")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   app.add_option("--seed", options.seed, "of all draws")->capture_default_str();
-  app.add_option("--layers", options.layers, "of 88 operators")->capture_default_str();
+  app.add_option("experiment", options.experiment, "of strategy mcm, with a transformer")->capture_default_str();
+  app.add_option("--layers", options.layers, "of the transformer")->capture_default_str();
   app.add_option("--chips", options.chips, "of the package")->capture_default_str();
   app.add_option("--small-graphs", options.small_graphs, "on which templates are compared")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
