@@ -82,8 +82,23 @@ Prepared prepare(const ExperimentOptions& options, const LimitOptions& limits, c
     sim::refuse_ranks(job.experiment->machine, comm.size(), job.experiment->simulation.partition);
   });
   catch_interrupts();
-  search(job, options.cache, how_far, progress, comm);
+  try {
+    search(job, options.cache, how_far, progress, comm);
+  } catch (const InfeasibleError&) {
+    if (!job.experiment->searched.table.empty()) write_history(outputs, job, comm);
+    throw;
+  }
   return job;
+}
+
+void write_history(const Outputs& outputs, const Prepared& job, Communicator& comm) {
+  if (outputs.history.empty()) return;
+  const results::Provenance provenance =
+      experiment::provenance(*job.experiment, job.given, job.resolved, "", outputs.record, {}, comm);
+  together(comm, [&] {
+    if (comm.rank() == 0)
+      results::write_history(outputs.history, experiment::search_results(*job.experiment), provenance, outputs.replace);
+  });
 }
 
 ExitCode on_all_ranks(Arguments arguments, const std::function<ExitCode(Communicator&)>& action) {

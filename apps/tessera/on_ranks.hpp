@@ -8,6 +8,7 @@
 #include "command.hpp"
 #include "experiment_options.hpp"
 #include "tessera/base/comm.hpp"
+#include "tessera/experiment/run.hpp"
 
 namespace tessera::app {
 
@@ -22,15 +23,20 @@ struct Prepared {
 struct Outputs {
   std::string path;
   bool replace = false;
-  std::string candidates = {};  ///< a table of all; empty: none. Refused where no key is open.
-  std::string history = {};     ///< what the search tried; empty: none. Refused where nothing is searched.
+  std::string candidates = {};        ///< a table of all; empty: none. Refused where no key is open.
+  std::string history = {};           ///< what the search tried; empty: none. Refused where nothing is searched.
+  experiment::RunRecord record = {};  ///< for the history
 };
 
 /// Rank 0 alone reads files; the others build from the one text that they are sent. What can be refused is refused
-/// before a strategy searches, which `limits` may end. `progress`: the mode of a ProgressLine. From the search on
+/// before a strategy searches, which `limits` may end. A search that finds nothing leaves its history all the same.
+/// `progress`: the mode of a ProgressLine. From the search on
 /// signals are noted (interrupts.hpp).
 [[nodiscard]] Prepared prepare(const ExperimentOptions& options, const LimitOptions& limits, const Outputs& outputs,
                                const std::string& progress, Communicator& comm);
+
+/// Writes Outputs::history, where one is asked for. On all ranks.
+void write_history(const Outputs& outputs, const Prepared& job, Communicator& comm);
 
 /// Starts MPI. Errors on purpose are thrown on every rank alike. Anything else may have happened on this rank alone,
 /// while the others wait for it: it ends all of them at once.

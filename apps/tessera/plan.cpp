@@ -8,7 +8,6 @@
 #include "search_report.hpp"
 #include "tessera/base/together.hpp"
 #include "tessera/experiment/candidates.hpp"
-#include "tessera/experiment/run.hpp"
 #include "tessera/results/points.hpp"
 #include "tessera/results/results.hpp"
 
@@ -29,18 +28,18 @@ void write_candidates(const Options& options, const Prepared& job) {
 }
 
 ExitCode plan(const Options& options, Communicator& comm) {
-  const experiment::RunRecord record{options.command, TESSERA_VERSION, experiment::utc_now()};
-  const Outputs outputs{options.output, options.force, options.all, options.history};
+  const Outputs outputs{options.output,
+                        options.force,
+                        options.all,
+                        options.history,
+                        {options.command, TESSERA_VERSION, experiment::utc_now()}};
   const Prepared job = prepare(options.experiment, options.limits, outputs, options.progress, comm);
-  const results::Provenance provenance =
-      experiment::provenance(*job.experiment, job.given, job.resolved, "", record, {}, comm);
+  write_history(outputs, job, comm);
   together(comm, [&] {
     if (comm.rank() != 0) return;
     check_simulation(*job.experiment, 1);
     const std::string text = experiment::plan_text(*job.experiment, *job.table, TESSERA_VERSION);
     if (!options.all.empty()) write_candidates(options, job);
-    if (!options.history.empty())
-      results::write_history(options.history, experiment::search_results(*job.experiment), provenance, options.force);
     results::write_text(options.output, text, options.force);
     print_warnings(experiment::changed_files(job.experiment->files));
     print(search_report(*job.experiment));

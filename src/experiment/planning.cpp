@@ -135,6 +135,7 @@ void search(const Table& resolved, Experiment& experiment, Communicator& comm, c
   const config::Value* name = table.find("name");
   reported(resolved, experiment, name == nullptr ? table.where() : name->where(), diagnostics,
            [&] { search_keeping(resolved, experiment, comm, options, diagnostics); });
+  if (!experiment.searched.nothing_fits.empty()) throw InfeasibleError(experiment.searched.nothing_fits);
   if (!diagnostics.ok() || experiment.open.empty()) return;
   const auto whole = config::clone(table);
   if (experiment.searched.found != nullptr) config::merge(*whole, *experiment.searched.found);

@@ -234,21 +234,28 @@ std::string collective_table_text(const h5::Reader& file) {
   return text;
 }
 
-/// The fastest of the plans that the search simulated, and what it foretold of them.
-std::string search_text(const h5::Reader& file) {
+enum class Shown { simulated, all };
+
+/// The fastest of the plans that the search simulated, and what it foretold of them; `all`: of one that asks a model
+/// alone, what that says.
+std::string search_text(const h5::Reader& file, Shown shown) {
   const std::string path = file.has("/search") ? "/search" : "/provenance/search";
   if (!file.has(path)) return {};
   const h5::Rows plans = file.read(path);
-  std::vector<std::size_t> order;
+  std::vector<std::size_t> order, estimated;
   for (std::size_t i = 0; i < plans.size(); ++i) {
-    if (plans.integer(i, "cost_ps") > 0 && plans.text(i, "fidelity") == "simulated") order.push_back(i);
+    if (plans.integer(i, "cost_ps") > 0) (plans.text(i, "fidelity") == "simulated" ? order : estimated).push_back(i);
   }
+  const bool is_simulated = !order.empty();
+  if (!is_simulated && shown == Shown::all) order = std::move(estimated);
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return plans.integer(a, "cost_ps") < plans.integer(b, "cost_ps");
   });
   if (order.empty()) return {};
   std::string text =
-      fmt::format("{:<46}{:>12}{:>14}\n", "plans of the search, by simulated time", "predicted", "simulated");
+      fmt::format("{:<46}{:>12}{:>14}\n",
+                  is_simulated ? "plans of the search, by simulated time" : "plans of the search, by the model it asks",
+                  "predicted", is_simulated ? "simulated" : "estimated");
   for (std::size_t i = 0; i < std::min(order.size(), most_plans); ++i) {
     const std::string mark = i == 0 && plans.integer(order[i], "accepted") != 0 ? " (taken)" : "";
     const std::string origin = plans.text(order[i], "origin");
@@ -279,7 +286,7 @@ std::string history_summary(const std::string& path, Checking checking) {
   return printable((title.empty() ? "" : title + "\n") +
                    fmt::format("model {}, machine {}, strategy {}\n\n", file.attribute("model"),
                                file.attribute("machine"), file.attribute("strategy")) +
-                   search_text(file));
+                   search_text(file, Shown::all));
 }
 
 }  // namespace
@@ -291,7 +298,7 @@ std::string summary(const std::string& path, Checking checking) {
   std::string text;
   for (const std::string& section :
        {heading(file, s), rates(file, s), time_table(file, s), memory_section(file, s), memory_traffic(file),
-        traffic_table(file), collective_table_text(file), search_text(file), run_facts(file)}) {
+        traffic_table(file), collective_table_text(file), search_text(file, Shown::simulated), run_facts(file)}) {
     if (section.empty()) continue;
     if (!text.empty()) text += "\n";
     text += printable(section);  // names in a file are whatever somebody wrote

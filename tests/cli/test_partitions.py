@@ -42,6 +42,20 @@ class Partitions(CliTest):
         self.assertEqual(done.stderr, "--history: nothing is searched, since [strategy] leaves nothing open\n")
         self.assertNotIn("again.h5", self.files())
 
+    def test_a_search_that_finds_nothing_leaves_its_history(self):
+        for ranks in (None, 2):
+            done = self.tessera("plan", "mcm.toml", "-o", "plan.toml", "--history", "history.h5", "--force", "--set", "strategy.search=random",
+                                "--set", "machine.device.memory_capacity=1.5 MB", "--progress", "off", ranks=ranks, code=3)
+            self.assertIn("search random has found no partition that fits; the last of 60 that were tried: device chiplet", done.stderr)
+            self.assertNotIn("--allow-oversubscription", done.stderr)
+            self.assertNotIn("plan.toml", self.files())
+            self.tessera("show", "history.h5")
+            (self.folder / "history.h5").unlink()
+
+    def test_a_history_of_the_analytical_model_is_shown(self):
+        self.tessera("plan", "mcm.toml", "-o", "plan.toml", "--history", "history.h5", "--set", "strategy.evaluator=analytic", "--progress", "off")
+        self.assertRegex(self.tessera("show", "history.h5").stdout, r"by the model it asks +predicted +estimated\n  contiguous \(taken\)")
+
     def test_latency_is_the_time_of_one_input(self):
         said = self.simulate("mcm.toml", "out.h5", "--set", "strategy.objective=latency").stdout
         self.assertRegex(said, r"inputs 1,")

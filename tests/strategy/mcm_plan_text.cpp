@@ -66,5 +66,5 @@ TEST_CASE("mcm: partitions that are not of this graph, incomplete or invalid are
   CHECK(problem({"first, third", "second, fourth"}) ==
         "the partition is not valid: edge \"second\" -> \"third\" goes from chip 1 back to chip 0");
   CHECK(problem({"first", "", "second..fourth"}) ==
-        "the partition puts \"\" on chip 1, and the graph has no such node to place");
+        "the partition is not valid: chip 1 is skipped: nothing is on it, and node \"second\" is on chip 2");
 }

@@ -79,6 +79,7 @@ struct Searched {
   std::shared_ptr<config::Table> found;
   std::vector<std::pair<std::string, Time>> predicted;   ///< of the iteration ("all") and of parts of it
   std::vector<program::search::Tried> table;             ///< what it tried, in its order
+  std::string nothing_fits;                              ///< why there is no `found`; empty: there is, or all was given
   bool is_timed = false;                                 ///< it went on for a time: what it tried is not repeatable
   std::optional<program::search::FastestReport> report;  ///< where it is proven how far what was found is the fastest
 };

@@ -31,8 +31,9 @@ std::vector<program::Evaluation> judge(const Package& package, const std::vector
   }
   evaluations = job.evaluations.all(partitions.size(),
                                     [&](std::size_t i) { return program_of(package, partitions[i], options, job); });
-  // With one input there is no interval: its own time counts.
+  // With one input there is no interval: its own time counts. What a run may be told does not help a search.
   for (program::Evaluation& one : evaluations) {
+    one.reason = one.reason.substr(0, one.reason.find("; --"));
     if (options.objective == Objective::throughput && one.interval > 0) one.time = one.interval;
   }
   return evaluations;

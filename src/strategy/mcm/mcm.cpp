@@ -35,6 +35,10 @@ std::string check(const config::Table& table, const Job& job, config::Diagnostic
     return {};
   }
   const Package package = make_package(job, options.chips);
+  if (options.partition.empty() && table.find("partition") != nullptr) {
+    diagnostics.error(place_of_key(table, "partition"), "partition: expected a line for each chip that is used");
+    return {};
+  }
   if (!options.partition.empty()) {
     try {
       static_cast<void>(read_partition(package, options.partition));
@@ -89,9 +93,6 @@ void refuse_too_large(const Package& package) {
                     size_text(weights - all)));
 }
 
-/// Without what is for runs alone.
-std::string reason_of(const program::search::Tried& tried) { return tried.reason.substr(0, tried.reason.find("; --")); }
-
 Searched search(const config::Table& table, const Job& job) {
   const Options options = options_of(table);
   Searched searched;
@@ -104,10 +105,14 @@ Searched search(const config::Table& table, const Job& job) {
   const auto kind = std::ranges::find(search_kinds(), options.search, &SearchKind::name);
   Found found = kind->run(question);
   if (options.refine) found = refined(question, std::move(found));
-  if (!found.evaluation.feasible)
-    throw InfeasibleError(fmt::format("search {} has found no partition that fits; the last of {} that were tried: {}",
-                                      options.search, found.table.size(), reason_of(found.table.back())));
   add_rewards(found.table, cost_of_heuristic(question));
+  if (!found.evaluation.feasible) {
+    searched.nothing_fits =
+        fmt::format("search {} has found no partition that fits; the last of {} that were tried: {}", options.search,
+                    found.table.size(), found.table.back().reason);
+    searched.table = std::move(found.table);
+    return searched;
+  }
   searched.found = std::make_shared<config::Table>();
   config::Array lines;
   for (std::string& line : partition_text(package, found.partition)) lines.push_back({std::move(line), {}});
@@ -125,7 +130,8 @@ Plan make_plan(const config::Table& table, const Job& job) {
   const Options options = options_of(table);
   const Package package = make_package(job, options.chips);
   const Partition partition = read_partition(package, options.partition);
-  const std::int64_t inputs = options.objective == Objective::latency ? 1 : options.inputs;
+  const bool is_late = options.objective == Objective::latency;
+  const std::int64_t inputs = is_late ? 1 : options.inputs;
   const Time interval = analytic_interval(package, partition), bound = least_interval(package);
   Plan plan;
   plan.program = program_of(package, partition, options, job);
@@ -138,6 +144,7 @@ Plan make_plan(const config::Table& table, const Job& job) {
       {"analytic interval", text(interval) + times_of_bound(interval, bound)},
       {"bound on intervals", text(bound)},
   };
+  if (is_late) plan.description.push_back({"analytic latency", text(analytic_latency(package, partition))});
   if (!package.reduced.replicated.empty())
     plan.description.push_back({"replicated nodes", std::to_string(package.reduced.replicated.size())});
   plan.model_flops = static_cast<double>(inputs) * static_cast<double>(package.graph.flops());

@@ -24,7 +24,7 @@ std::vector<std::string> names_of_kinds(const Kinds& kinds) {
 void add_search_keys(config::Schema<Options>& s) {
   s.choice("search", &Options::search, names_of_kinds(search_kinds()), help_of_kinds(search_kinds()))
       .otherwise("contiguous");
-  s.integer("samples", &Options::samples, "partitions that random and annealing evaluate")
+  s.integer("samples", &Options::samples, "partitions that random evaluates, and annealing in whole steps of eight")
       .at_least("1")
       .at_most("10000000")
       .otherwise("1000");

@@ -12,6 +12,7 @@ namespace {
 
 // The part of the nodes that change in a step, and temperatures.
 constexpr double part_changed = 0.1;
+constexpr double most_exponent = 60;
 constexpr double first_temperature = 0.1, last_temperature = 0.001;
 
 /// What all candidates of a search share.
@@ -67,7 +68,11 @@ std::vector<float> weights_of_prior(const Question& question) {
   for (std::size_t node = 0; node < problem.nodes; ++node) {
     for (std::size_t chip = 0; chip < problem.chips; ++chip) {
       const double away = (static_cast<double>(chip) - centres[node]) / sigma;
-      weights[node * problem.chips + chip] = static_cast<float>(std::exp(-away * away / 2));
+      const double exponent = away * away / 2;
+      // Further away than a float reaches it still falls, so that the nearest chip is the likeliest.
+      const double weight =
+          exponent < most_exponent ? std::exp(-exponent) : std::exp(-most_exponent) * most_exponent / exponent;
+      weights[node * problem.chips + chip] = static_cast<float>(weight);
     }
   }
   return weights;
