@@ -23,7 +23,7 @@ def calibration(tried):
     left.set_ylabel("simulated package, inputs a second")
     left.legend(loc="upper left", markerscale=2)
     right.axhline(32, color="#303030", linewidth=0.8)
-    right.text(right.get_xlim()[1], 32, "32 MB ", ha="right", va="bottom")
+    right.text(0, 32, "32 MB", ha="left", va="bottom")
     right.set_yscale("log", base=2)
     right.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     right.set_xlabel("simulated package, inputs a second")
