@@ -167,8 +167,8 @@ TEST_CASE("a signal to one rank while all open the file: the same error everywhe
   std::signal(SIGALRM, signal_test::strike);
   signal_test::temporary = broadcast(f.comm, temporary_name(f.path("out.h5")));
   const RunResults results = sample::make({6, 2, 3}, f.comm.rank(), [](std::uint32_t) { return 0; });
-  for (int i = 0; i < 80; ++i) {
-    signal_test::ticks_left = i / 4;
+  for (int i = 0; i < 40; ++i) {
+    signal_test::ticks_left = i / 2;
     const bool is_struck = f.comm.rank() == i % f.comm.size();
     const itimerval every{{0, 50}, {0, is_struck ? 50 : 0}};
     setitimer(ITIMER_REAL, &every, nullptr);
