@@ -16,8 +16,9 @@ def calibration(tried):
     for colour, (prior, frame) in zip(COLOURS, tried.items()):
         simulated = 1e12 / frame["cost_ps"]
         most = max(most, simulated.max())
-        left.scatter(1e12 / frame["predicted_ps"], simulated, s=6, color=colour, label=prior)
-        right.scatter(simulated, frame["most_memory_B"] * 1e-6, s=6, color=colour, label=prior)
+        # Thousands of points each: as pixels, where a picture is otherwise lines and letters.
+        left.scatter(1e12 / frame["predicted_ps"], simulated, s=6, color=colour, label=prior, rasterized=True)
+        right.scatter(simulated, frame["most_memory_B"] * 1e-6, s=6, color=colour, label=prior, rasterized=True)
     left.plot([0, most], [0, most], color="#303030", linewidth=0.8)
     left.set_xlabel("analytical model, inputs a second")
     left.set_ylabel("simulated package, inputs a second")
