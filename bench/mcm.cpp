@@ -103,14 +103,16 @@ void verify(const Problem& problem, const Partition& partition) {
   if (const auto violation = find_violation(problem, partition)) throw InternalError(*violation);
 }
 
-Times sample(const std::string& what, const TimedGraph& graph, const std::string& name,
-             const Distribution& distribution, std::uint64_t samples, std::uint64_t seed) {
-  Partitioner partitioner(graph.problem, name);
+/// How long the partitioner takes for partition after partition. `prepare` an index, which is not timed, then `make`.
+template <class Prepare, class Make>
+Times timed(const std::string& what, const TimedGraph& graph, Partitioner& partitioner, std::uint64_t samples,
+            const Prepare& prepare, const Make& make) {
   Times times;
   double load = std::numeric_limits<double>::max();
   for (std::uint64_t index = 0; index < samples; ++index) {
+    prepare(index);
     const bench::Stopwatch watch;
-    const Partition& partition = partitioner.sample(distribution, seed, index);
+    const Partition& partition = make(index);
     times.all.push_back(watch.cpu_seconds() * 1e3);
     verify(graph.problem, partition);
     load = std::min(load, load_of(graph, partition));
@@ -119,26 +121,27 @@ Times sample(const std::string& what, const TimedGraph& graph, const std::string
   return times;
 }
 
+Times sample(const std::string& what, const TimedGraph& graph, const std::string& name,
+             const Distribution& distribution, std::uint64_t samples, std::uint64_t seed) {
+  Partitioner partitioner(graph.problem, name);
+  return timed(
+      what, graph, partitioner, samples, [](std::uint64_t) {},
+      [&](std::uint64_t index) -> const Partition& { return partitioner.sample(distribution, seed, index); });
+}
+
 // Candidates that are drawn from the prior without any rule, as from a policy.
 Times fix(const std::string& what, const TimedGraph& graph, const std::string& name, const Distribution& distribution,
           std::uint64_t samples, std::uint64_t seed) {
   Partitioner partitioner(graph.problem, name);
   const ChipSet all = ChipSet::range(0, graph.problem.chips - 1);
   Partition candidate(graph.problem.nodes);
-  Times times;
-  double load = std::numeric_limits<double>::max();
-  for (std::uint64_t index = 0; index < samples; ++index) {
+  const auto draw = [&](std::uint64_t index) {
     const KeyedRandom random(seed, random_stream("mcm bench candidate") + index);
     for (NodeId node = 0; node < graph.problem.nodes; ++node)
       candidate[node] = distribution.draw(node, all, random.bits(node));
-    const bench::Stopwatch watch;
-    const Partition& partition = partitioner.fix(candidate, seed, index);
-    times.all.push_back(watch.cpu_seconds() * 1e3);
-    verify(graph.problem, partition);
-    load = std::min(load, load_of(graph, partition));
-  }
-  print_row(what, times, load, partitioner.effort());
-  return times;
+  };
+  return timed(what, graph, partitioner, samples, draw,
+               [&](std::uint64_t index) -> const Partition& { return partitioner.fix(candidate, seed, index); });
 }
 
 double verify_ms(const TimedGraph& graph, std::uint64_t seed) {

@@ -1,8 +1,16 @@
 #include "tessera/machine/machine.hpp"
 
+#include <cmath>
+
 #include "tessera/base/error.hpp"
 
 namespace tessera::machine {
+
+Time slowed(Time time, double speed) {
+  if (speed == 1) return time;
+  const double longer = std::ceil(static_cast<double>(time) / speed);
+  return longer < static_cast<double>(latest) ? static_cast<Time>(longer) : never;
+}
 
 std::string Machine::node_name(NodeId node) const {
   if (node >= network.devices) return network.switch_names.at(node - network.devices);

@@ -39,29 +39,12 @@ struct GraphCase {
 };
 
 /// The graph over that many chips of 1 TB.
-inline Package package_of(const workload::Graph& graph, std::uint64_t chip_count) {
-  const auto chips = static_cast<std::uint32_t>(chip_count);
-  Package package;
-  package.graph = graph;
-  package.reduced = reduce(graph, chips);
-  package.order = workload::topological_order(graph);
-  package.place.resize(package.order.size());
-  for (std::uint32_t i = 0; i < package.order.size(); ++i) package.place[package.order[i]] = i;
-  package.uses.resize(graph.tensors.size());
-  for (workload::GraphNodeId node = 0; node < graph.nodes.size(); ++node) {
-    for (const workload::TensorId tensor : graph.nodes[node].writes) package.uses[tensor].maker = node;
-    for (const workload::TensorId tensor : graph.nodes[node].reads) {
-      auto& readers = package.uses[tensor].readers;
-      if (std::find(readers.begin(), readers.end(), node) == readers.end()) readers.push_back(node);
-    }
-    package.times.push_back(graph.nodes[node].work.forward.front().host_time);
-  }
-  for (std::uint32_t chip = 0; chip < chips; ++chip) {
-    package.devices.push_back(chip);
-    package.speeds.push_back(1);
-  }
-  package.memory = 1'000'000'000'000;
-  return package;
+inline Package package_of(const workload::Graph& graph, std::uint64_t chips) {
+  std::vector<Time> times;
+  for (const workload::GraphNode& node : graph.nodes) times.push_back(node.work.forward.front().host_time);
+  std::vector<Chip> all;
+  for (program::DeviceId chip = 0; chip < chips; ++chip) all.push_back({chip, 1});
+  return assemble(graph, std::move(times), all, 1'000'000'000'000);
 }
 
 /// random_problem() with tensors and weights of all sizes; nodes take 1 to 100 us, some read inputs of the host, a

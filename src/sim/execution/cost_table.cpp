@@ -1,7 +1,6 @@
 #include "sim/execution/cost_table.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "tessera/base/error.hpp"
 
@@ -32,9 +31,8 @@ Time CostTable::beside(program::OperatorId id, const Taken& taken) {
 
 Time CostTable::time(const workload::Operator& op, const machine::DeviceSpec& device) const {
   const Time normal = cost_->time(op, device);
-  if (speed_ == 1 || op.kind == workload::OperatorKind::host) return normal;  // the host is not the device
-  const double slowed = std::ceil(static_cast<double>(normal) / speed_);
-  return slowed < static_cast<double>(latest) ? static_cast<Time>(slowed) : never;
+  if (op.kind == workload::OperatorKind::host) return normal;  // the host is not the device
+  return machine::slowed(normal, speed_);
 }
 
 Time CostTable::reduction(std::int64_t bytes) {

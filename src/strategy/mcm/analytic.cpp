@@ -1,21 +1,12 @@
 #include "analytic.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace tessera::strategy::mcm {
-namespace {
-
-/// As the simulator slows devices down.
-Time at_speed(Time time, double speed) {
-  return speed == 1 ? time : static_cast<Time>(std::ceil(static_cast<double>(time) / speed));
-}
-
-}  // namespace
 
 Time time_on(const Package& package, NodeId node, ChipId chip) {
-  return at_speed(package.times[package.reduced.node_of[node]], package.speeds[chip]);
+  return machine::slowed(package.times[package.reduced.node_of[node]], package.speeds[chip]);
 }
 
 std::vector<Time> loads(const Package& package, const Partition& partition) {
@@ -25,7 +16,7 @@ std::vector<Time> loads(const Package& package, const Partition& partition) {
   const std::vector<std::vector<ChipId>> copied = copies(package.reduced, partition);
   for (std::size_t i = 0; i < copied.size(); ++i) {
     for (const ChipId chip : copied[i])
-      sums[chip] += at_speed(package.times[package.reduced.replicated[i]], package.speeds[chip]);
+      sums[chip] += machine::slowed(package.times[package.reduced.replicated[i]], package.speeds[chip]);
   }
   return sums;
 }
@@ -51,12 +42,16 @@ Time analytic_latency(const Package& package, const Partition& partition) {
   return last;
 }
 
+Time analytic_cost(const Package& package, const Partition& partition, Objective objective) {
+  return objective == Objective::latency ? analytic_latency(package, partition) : analytic_interval(package, partition);
+}
+
 Time least_interval(const Package& package) {
   const std::vector<Time> times = solved_times(package);
   const Time all = std::accumulate(times.begin(), times.end(), Time{0});
   const double speed = std::accumulate(package.speeds.begin(), package.speeds.end(), 0.0);
   const double fastest = *std::max_element(package.speeds.begin(), package.speeds.end());
-  const Time longest = at_speed(*std::max_element(times.begin(), times.end()), fastest);
+  const Time longest = machine::slowed(*std::max_element(times.begin(), times.end()), fastest);
   // Rounded down: no partition is below it.
   return std::max(longest, static_cast<Time>(static_cast<double>(all) / speed));
 }

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "options.hpp"
 #include "package.hpp"
 
 namespace tessera::strategy::mcm {
@@ -14,6 +15,9 @@ namespace tessera::strategy::mcm {
 /// The most loaded chip's; and of one input that finds the package empty: the longest way through chips.
 [[nodiscard]] Time analytic_interval(const Package& package, const Partition& partition);
 [[nodiscard]] Time analytic_latency(const Package& package, const Partition& partition);
+
+/// The one that is to be small.
+[[nodiscard]] Time analytic_cost(const Package& package, const Partition& partition, Objective objective);
 
 /// No partition has a shorter interval: all of the work spread evenly over all chips, or the longest node.
 [[nodiscard]] Time least_interval(const Package& package);

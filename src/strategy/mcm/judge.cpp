@@ -9,7 +9,7 @@ namespace {
 program::Evaluation analytic(const Package& package, const Partition& partition, Objective objective) {
   program::Evaluation evaluation{true, {}, 0};
   evaluation.interval = analytic_interval(package, partition);
-  evaluation.time = objective == Objective::latency ? analytic_latency(package, partition) : evaluation.interval;
+  evaluation.time = analytic_cost(package, partition, objective);
   return evaluation;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "../place_of.hpp"
 #include "analytic.hpp"
 #include "judge.hpp"
 #include "plan_text.hpp"
@@ -16,11 +17,6 @@ namespace {
 Options options_of(const config::Table& table) {
   config::Diagnostics checked;
   return options_schema().read(table, checked);
-}
-
-config::Location place_of_key(const config::Table& table, const std::string& key) {
-  const config::Value* value = table.find(key);
-  return value == nullptr ? table.where() : value->where();
 }
 
 std::string check(const config::Table& table, const Job& job, config::Diagnostics& diagnostics) {
@@ -36,14 +32,14 @@ std::string check(const config::Table& table, const Job& job, config::Diagnostic
   }
   const Package package = make_package(job, options.chips);
   if (options.partition.empty() && table.find("partition") != nullptr) {
-    diagnostics.error(place_of_key(table, "partition"), "partition: expected a line for each chip that is used");
+    diagnostics.error(place_of(table, "partition"), "partition: expected a line for each chip that is used");
     return {};
   }
   if (!options.partition.empty()) {
     try {
       static_cast<void>(read_partition(package, options.partition));
     } catch (const InputError& error) {
-      diagnostics.error(place_of_key(table, "partition"), error.what());
+      diagnostics.error(place_of(table, "partition"), error.what());
     }
     return {};
   }

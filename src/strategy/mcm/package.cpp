@@ -40,26 +40,34 @@ workload::Graph graph_of(const Job& job) {
 
 }  // namespace
 
-Package make_package(const Job& job, std::int64_t chips) {
+Package assemble(workload::Graph graph, std::vector<Time> times, const std::vector<Chip>& chips, std::int64_t memory) {
   Package package;
+  package.graph = std::move(graph);
+  package.reduced = reduce(package.graph, static_cast<std::uint32_t>(chips.size()));
+  package.order = workload::topological_order(package.graph);
+  package.uses = uses_of(package.graph);
+  package.times = std::move(times);
+  for (const Chip& chip : chips) {
+    package.devices.push_back(chip.device);
+    package.speeds.push_back(chip.speed);
+  }
+  package.memory = memory;
+  return package;
+}
+
+Package make_package(const Job& job, std::int64_t chips) {
+  std::vector<Chip> used;
   for (program::DeviceId device = 0; device < job.machine.devices(); ++device) {
     if (!job.machine.alive(device)) continue;
-    if (chips > 0 && static_cast<std::int64_t>(package.devices.size()) == chips) break;
-    package.devices.push_back(device);
-    package.speeds.push_back(job.machine.speed[device]);
+    if (chips > 0 && static_cast<std::int64_t>(used.size()) == chips) break;
+    used.push_back({device, job.machine.speed[device]});
   }
-  if (package.devices.size() > max_chips)
+  if (used.size() > max_chips)
     throw InputError(fmt::format("strategy mcm cuts over at most {} chips, the machine has {}: `chips` takes fewer",
-                                 max_chips, package.devices.size()));
-  package.graph = graph_of(job);
-  package.reduced = reduce(package.graph, static_cast<std::uint32_t>(package.devices.size()));
-  package.order = workload::topological_order(package.graph);
-  package.place.resize(package.order.size());
-  for (std::uint32_t i = 0; i < package.order.size(); ++i) package.place[package.order[i]] = i;
-  package.uses = uses_of(package.graph);
-  package.times = times_of(package.graph, job);
-  package.memory = job.machine.device.memory_capacity.value();
-  return package;
+                                 max_chips, used.size()));
+  workload::Graph graph = graph_of(job);
+  std::vector<Time> times = times_of(graph, job);
+  return assemble(std::move(graph), std::move(times), used, job.machine.device.memory_capacity.value());
 }
 
 std::vector<Time> solved_times(const Package& package) {

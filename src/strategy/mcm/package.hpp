@@ -24,7 +24,6 @@ struct Package {
   workload::Graph graph;
   Reduced reduced;                           ///< the problem that is solved, and what is replicated
   std::vector<workload::GraphNodeId> order;  ///< topological
-  std::vector<std::uint32_t> place;          ///< by node of the graph: in `order`
   std::vector<TensorUse> uses;               ///< by tensor
   std::vector<Time> times;                   ///< by node of the graph, on a chip at normal speed
   std::vector<program::DeviceId> devices;    ///< by chip
@@ -33,6 +32,16 @@ struct Package {
 
   [[nodiscard]] std::uint32_t chips() const { return reduced.problem.chips; }
 };
+
+/// A chip as searches know it.
+struct Chip {
+  program::DeviceId device = 0;
+  double speed = 1;
+};
+
+/// `times`: by node of the graph, on a chip at normal speed. `memory`: B of a chip.
+[[nodiscard]] Package assemble(workload::Graph graph, std::vector<Time> times, const std::vector<Chip>& chips,
+                               std::int64_t memory);
 
 /// The job's graph, or its model lowered, over at most `chips` of the machine's live devices (0: all). InputError for a
 /// package of more than max_chips, and as lowered_graph().

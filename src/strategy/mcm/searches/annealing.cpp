@@ -62,12 +62,10 @@ std::vector<float> weights_of_prior(const Question& question) {
   std::vector<float> weights(std::size_t{problem.nodes} * problem.chips, 1.0F);
   const double sigma = question.options.sigma;
   if (sigma <= 0) return weights;
-  std::vector<double> times;
-  for (const Time time : solved_times(question.package)) times.push_back(static_cast<double>(time));
-  const std::vector<double> centres = centres_by_time(problem, times);
+  const std::vector<double> middles = centres(question);
   for (std::size_t node = 0; node < problem.nodes; ++node) {
     for (std::size_t chip = 0; chip < problem.chips; ++chip) {
-      const double away = (static_cast<double>(chip) - centres[node]) / sigma;
+      const double away = (static_cast<double>(chip) - middles[node]) / sigma;
       const double exponent = away * away / 2;
       // Further away than a float reaches it still falls, so that the nearest chip is the likeliest.
       const double weight =

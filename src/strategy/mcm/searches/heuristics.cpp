@@ -13,8 +13,7 @@
 namespace tessera::strategy::mcm {
 
 Time Question::foretell(const Partition& partition) const {
-  return options.objective == Objective::latency ? analytic_latency(package, partition)
-                                                 : analytic_interval(package, partition);
+  return analytic_cost(package, partition, options.objective);
 }
 
 Found judged(const Question& question, std::string name, Partition partition) {

@@ -12,12 +12,15 @@ constexpr std::int64_t samples_together = 32;  // evaluated over all ranks; resu
 
 }  // namespace
 
-Distribution prior(const Question& question) {
-  if (question.options.sigma <= 0) return Distribution::uniform();
+std::vector<double> centres(const Question& question) {
   std::vector<double> times;
   for (const Time time : solved_times(question.package)) times.push_back(static_cast<double>(time));
-  const Problem& problem = question.package.reduced.problem;
-  return Distribution::normal(centres_by_time(problem, times), question.options.sigma, problem.chips);
+  return centres_by_time(question.package.reduced.problem, times);
+}
+
+Distribution prior(const Question& question) {
+  if (question.options.sigma <= 0) return Distribution::uniform();
+  return Distribution::normal(centres(question), question.options.sigma, question.package.chips());
 }
 
 Partitioner make_partitioner(const Question& question) {

@@ -1,13 +1,16 @@
 // What random search and annealing have in common: where they start, and how they draw.
 #pragma once
 
-#include <cstdint>
+#include <vector>
 
 #include "../distribution.hpp"
 #include "../partitioner.hpp"
 #include "searches.hpp"
 
 namespace tessera::strategy::mcm {
+
+/// Of each node of the problem the middle of its share of the time, in chips.
+[[nodiscard]] std::vector<double> centres(const Question& question);
 
 /// Uniform, or normal round each node's share of the time (Options::sigma).
 [[nodiscard]] Distribution prior(const Question& question);
