@@ -4,6 +4,7 @@
 #include "tessera/base/error.hpp"
 #include "tessera/base/hash.hpp"
 #include "tessera/base/text.hpp"
+#include "tessera/results/results.hpp"
 #include "tree.hpp"
 
 namespace tessera::experiment {
@@ -34,6 +35,16 @@ const config::SchemaBase* schema_of(const Table& strategy, const strategy::Strat
   return kind == strategies.end() ? nullptr : &kind->schema();
 }
 
+strategy::Attachment attachment(const std::string& key, const fs::path& path, std::string content) {
+  strategy::Attachment file{key, path.string(), hash_text(content), {}};
+  file.is_policy = results::is_hdf5(content);
+  if (file.is_policy)
+    file.policy = results::read_policy(path.string()).policy;
+  else
+    file.content = std::move(content);
+  return file;
+}
+
 /// Null, and why is reported: it cannot be read.
 std::optional<strategy::Attachment> read(const std::string& key, const Value& value, InputFiles& files,
                                          config::Diagnostics& diagnostics) {
@@ -45,7 +56,7 @@ std::optional<strategy::Attachment> read(const std::string& key, const Value& va
   try {
     std::optional<std::string> content = files.read(path, most_attached_bytes);
     if (!content) throw InputError(one_line(path.string()) + ": there is no such file");
-    return strategy::Attachment{key, path.string(), hash_text(*content), std::move(*content)};
+    return attachment(key, path, std::move(*content));
   } catch (const Error& error) {
     diagnostics.error(value.where(), fmt::format("\"{}\": {}", key, error.what()));
   }

@@ -25,6 +25,7 @@ results::Provenance provenance(const Experiment& experiment, const std::string& 
   p.experiment_resolved = resolved;
   p.command = record.command;
   p.calibration = experiment.calibration;
+  p.kernels = experiment.searched.kernels;
   p.version = record.version;
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);

@@ -18,6 +18,7 @@ void describe(const Experiment& experiment, results::RunResults& results) {
                               one.reason, one.best, one.origin, one.predicted, one.interval, one.reward,
                               one.most_memory});
   results.search_is_timed = experiment.searched.is_timed;
+  results.learning = learning_rows(experiment.searched.updates);
   results.model_flops = plan.model_flops;
   results.hardware_flops = plan.hardware_flops;
   results.parameters = plan.parameters;
@@ -27,6 +28,14 @@ void describe(const Experiment& experiment, results::RunResults& results) {
 }
 
 }  // namespace
+
+std::vector<results::LearningRow> learning_rows(const std::vector<program::search::Update>& updates) {
+  std::vector<results::LearningRow> rows;
+  for (const program::search::Update& one : updates)
+    rows.push_back({one.step, one.samples, one.subject, one.reward, one.best_reward, one.valid, one.entropy, one.value,
+                    one.value_error, one.divergence, one.clipped, one.norm});
+  return rows;
+}
 
 results::RunResults search_results(const Experiment& experiment) {
   results::RunResults results;

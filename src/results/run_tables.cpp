@@ -26,19 +26,22 @@ void add_names(h5::File& file, const RunResults& r) {
   add("/names/labels", "label", "What instructions are for.", r.labels);
 }
 
+}  // namespace
+
 void add_provenance(h5::File& file, const Provenance& p) {
   file.group("/provenance", "What depends on how the run was carried out, and what it was asked for.");
   add_small_table(file, provenance_table(p), std::vector<Provenance>{p});
   add_text(file, "/provenance/command", p.command, "The command line.");
   add_text(file, "/provenance/calibration", p.calibration,
            "What the machine's rates come from: [machine.calibration], the experiment, or the data sheet alone.");
+  if (!p.kernels.empty())
+    add_text(file, "/provenance/kernels", p.kernels,
+             "Which products the networks of a policy used: they decide last bits.");
   add_text(file, "/provenance/experiment_given", p.experiment_given,
            "The experiment as given: the file and what --set changed.");
   add_text(file, "/provenance/experiment_resolved", p.experiment_resolved,
            "The experiment with every default and included file written out: a valid experiment itself.");
 }
-
-}  // namespace
 
 void add_run(h5::File& file, const SummaryRow& summary, const std::vector<CollectiveRow>& collectives,
              const Provenance& provenance) {
@@ -54,6 +57,7 @@ void add_run(h5::File& file, const SummaryRow& summary, const std::vector<Collec
   add_names(file, r);
   add_provenance(file, provenance);
   if (!r.search.empty()) add_small_table(file, search_table(r), r.search);
+  if (!r.learning.empty()) add_small_table(file, learning_table(r.learning), r.learning);
 }
 
 void add_history(h5::File& file, const RunResults& r, const Provenance& provenance) {
@@ -67,6 +71,7 @@ void add_history(h5::File& file, const RunResults& r, const Provenance& provenan
                  "What a search of Tessera tried. Times are picoseconds, sizes bytes; see docs/results.md.");
   add_provenance(file, provenance);
   add_small_table(file, search_table(r), r.search);
+  if (!r.learning.empty()) add_small_table(file, learning_table(r.learning), r.learning);
 }
 
 }  // namespace tessera::results

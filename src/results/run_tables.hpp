@@ -13,6 +13,9 @@ namespace tessera::results {
 void add_run(h5::File& file, const SummaryRow& summary, const std::vector<CollectiveRow>& collectives,
              const Provenance& provenance);
 
+/// The group /provenance.
+void add_provenance(h5::File& file, const Provenance& provenance);
+
 /// The attributes of a search's file, /search and /provenance.
 void add_history(h5::File& file, const RunResults& results, const Provenance& provenance);
 

@@ -42,6 +42,29 @@ Table<SearchRow> search_table(const RunResults& r) {
   return table;
 }
 
+Table<LearningRow> learning_table(const std::vector<LearningRow>& rows) {
+  using Row = LearningRow;
+  Table<Row> table("/learning", "Updates of a policy that learns, in their order.");
+  table.integer("step", "1", "number of the update", [](const Row& u) { return u.step; })
+      .integer("samples", "1", "rollouts in all, up to here", [](const Row& u) { return u.samples; })
+      .text("subject", "what the rollouts are of, where a policy learns from several graphs",
+            longest_of(rows, &Row::subject), [](const Row& u) -> std::string_view { return u.subject; })
+      .number("reward", "1", "mean over the rollouts; what cannot run counts as 0",
+              [](const Row& u) { return u.reward; })
+      .number("best_reward", "1", "of the rollouts", [](const Row& u) { return u.best_reward; })
+      .number("valid", "1", "share of the rollouts that can run", [](const Row& u) { return u.valid; })
+      .number("entropy", "nat", "of the policy that drew, a decision", [](const Row& u) { return u.entropy; })
+      .number("value", "1", "what the value function expected", [](const Row& u) { return u.value; })
+      .number("value_error", "1", "its squared error, mean over the gradient steps",
+              [](const Row& u) { return u.value_error; })
+      .number("divergence", "nat", "how far the policy went from the one that drew, a decision",
+              [](const Row& u) { return u.divergence; })
+      .number("clipped", "1", "share of decisions whose ratio of probabilities was clipped",
+              [](const Row& u) { return u.clipped; })
+      .number("norm", "1", "of gradients, before they were shortened", [](const Row& u) { return u.norm; });
+  return table;
+}
+
 Table<PredictedRow> predicted_table(const RunResults& r) {
   using Row = PredictedRow;
   Table<Row> table("/predicted", "Times that the strategy foretold, of the iteration and of parts of it.");

@@ -16,6 +16,7 @@ inline constexpr std::int64_t oldest_schema_version = 1;  ///< that is read: wai
 inline constexpr const char* format_name = "tessera results";
 inline constexpr const char* points_format_name = "tessera points";    ///< of a table of many runs
 inline constexpr const char* history_format_name = "tessera history";  ///< of what a search tried
+inline constexpr const char* policy_format_name = "tessera policy";    ///< of what training has learnt
 
 /// Sums over all devices and ranks, and the names of the job: the one row of /summary.
 struct SummaryRow {
@@ -47,6 +48,7 @@ struct NameRow {
 [[nodiscard]] Table<std::pair<std::string, std::string>> plan_table(const RunResults& results);
 [[nodiscard]] Table<SearchRow> search_table(const RunResults& results);
 [[nodiscard]] Table<PredictedRow> predicted_table(const RunResults& results);
+[[nodiscard]] Table<LearningRow> learning_table(const std::vector<LearningRow>& rows);
 [[nodiscard]] Table<NameRow> names_table(const std::string& path, const std::string& index,
                                          const std::string& description, const std::vector<std::string>& names);
 [[nodiscard]] Table<Provenance> provenance_table(const Provenance& provenance);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tessera/base/comm.hpp"
+#include "tessera/base/tensors.hpp"
 #include "tessera/base/time.hpp"
 
 namespace tessera::results {
@@ -132,6 +133,19 @@ struct SearchRow {
   std::int64_t most_memory = 0;  ///< B
 };
 
+/// An update of a policy that learns, as program::search::Update.
+struct LearningRow {
+  std::int64_t step = 0, samples = 0;
+  std::string subject;
+  double reward = 0, best_reward = 0, valid = 0, entropy = 0, value = 0, value_error = 0, divergence = 0, clipped = 0,
+         norm = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& step& samples& subject& reward& best_reward& valid& entropy& value& value_error& divergence& clipped& norm;
+  }
+};
+
 /// What the strategy foretold of the iteration, or a part of it, as strategy::Searched.
 struct PredictedRow {
   std::string what;  ///< "all": of the iteration
@@ -146,6 +160,7 @@ struct RunResults {
   std::vector<std::pair<std::string, std::string>> plan;  ///< strategy's description
   std::vector<SearchRow> search;                          ///< in the order of the search
   bool search_is_timed = false;                           ///< it depends on the computer: kept under /provenance
+  std::vector<LearningRow> learning;                      ///< of a search that learns
   std::vector<PredictedRow> predicted;
   std::string title, machine, model, strategy;
   std::string calibration;   ///< what the machine's rates come from
@@ -174,6 +189,7 @@ struct Provenance {
   std::string experiment_resolved;              ///< TOML, itself a valid experiment
   std::string command, version, host, started;  ///< started: ISO 8601, UTC
   std::string calibration;                      ///< RunResults::calibration
+  std::string kernels;                          ///< of the networks of a search that learns; empty: there was none
   std::uint64_t seed = 1;
   int ranks = 1;
   std::string synchroniser, partition;
@@ -207,6 +223,19 @@ void write(const std::string& path, const RunResults& results, const Provenance&
 /// /provenance. As write(), by one process alone.
 void write_history(const std::string& path, const RunResults& results, const Provenance& provenance,
                    bool replace = true);
+
+/// A policy that `tessera train` has learnt, or is learning.
+struct PolicyFile {
+  std::string title, machine, strategy;
+  Tensors policy;
+  std::vector<LearningRow> learning;  ///< how it came about
+};
+/// As write_history().
+void write_policy(const std::string& path, const PolicyFile& file, const Provenance& provenance, bool replace = true);
+/// InputError for another kind of file, IoError for one that is damaged or cannot be read.
+[[nodiscard]] PolicyFile read_policy(const std::string& path);
+/// Whether these bytes begin as a file of HDF5 does.
+[[nodiscard]] bool is_hdf5(const std::string& bytes);
 
 /// A text file, written under a temporary name and renamed. IoError as for write().
 void write_text(const std::string& path, const std::string& text, bool replace = true);

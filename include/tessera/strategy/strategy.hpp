@@ -12,12 +12,14 @@
 #include <vector>
 
 #include "tessera/base/config.hpp"
+#include "tessera/base/tensors.hpp"
 #include "tessera/machine/machine.hpp"
 #include "tessera/program/collective.hpp"
 #include "tessera/program/program.hpp"
 #include "tessera/program/search/evaluations.hpp"
 #include "tessera/program/search/fastest.hpp"
 #include "tessera/program/search/tried.hpp"
+#include "tessera/program/search/update.hpp"
 #include "tessera/workload/graph.hpp"
 #include "tessera/workload/model.hpp"
 #include "tessera/workload/operator.hpp"
@@ -42,11 +44,13 @@ struct Attachment {
   std::string key;  ///< of the [strategy] table
   std::string path;
   std::string hash;     ///< of the content, 16 hexadecimal digits
-  std::string content;  ///< bytes, as they are
+  std::string content;  ///< bytes, as they are; empty where it was a policy
+  bool is_policy = false;
+  Tensors policy = {};  ///< of a file that `tessera train` made
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive& key& path& hash& content;
+    archive& key& path& hash& content& is_policy& policy;
   }
 };
 
@@ -81,6 +85,8 @@ struct Searched {
   std::vector<program::search::Tried> table;             ///< what it tried, in its order
   std::string nothing_fits;                              ///< why there is no `found`; empty: there is, or all was given
   bool is_timed = false;                                 ///< it went on for a time: what it tried is not repeatable
+  std::vector<program::search::Update> updates = {};     ///< of a policy that learns, in their order
+  std::string kernels = {};                              ///< which products its networks used: they decide last bits
   std::optional<program::search::FastestReport> report;  ///< where it is proven how far what was found is the fastest
 };
 
@@ -93,6 +99,42 @@ struct Plan {
   double hardware_flops = 0;  ///< with recomputation
   std::int64_t parameters = 0;
   std::int64_t tokens = 0;  ///< per iteration
+};
+
+/// What a policy learns from: each graph a job of its own, alike but for the model. All of it outlives this.
+struct Training {
+  struct Graph {
+    std::string name;
+    const Job* job = nullptr;  ///< whose evaluations are this rank's own
+  };
+  std::vector<Graph> graphs;
+  std::vector<Graph> validation;  ///< by which a checkpoint is chosen
+  std::int64_t samples = 20000;
+  std::int64_t checkpoints = 200;
+  std::int64_t together = 5;    ///< graphs of an update
+  std::int64_t finalists = 10;  ///< checkpoints that are compared once more, after learning on
+  std::int64_t validation_samples = 20, fine_tuning_samples = 100;  ///< a graph and checkpoint
+  std::uint64_t seed = 1;
+  Communicator* comm = nullptr;                      ///< of the ranks that train together
+  const Tensors* resume = nullptr;                   ///< what `keep` was given; null: from scratch
+  std::vector<program::search::Update> before = {};  ///< those that led there
+  /// At each checkpoint, on all ranks: whatever it takes to go on from it, and all updates up to there.
+  std::function<void(const Tensors& state, const std::vector<program::search::Update>& updates)> keep;
+  /// Behind each update, and before each part of the validation at the end; on all ranks. May throw, on all alike.
+  std::function<void(double done, const program::search::Update& last)> progress;  ///< done: part of all
+};
+
+/// A checkpoint on the validation graphs: mean reward of what it draws; mean of the best rewards after learning on.
+struct Validated {
+  std::int64_t checkpoint = 0;
+  double zero_shot = 0, fine_tuned = 0;
+};
+
+struct Trained {
+  Tensors policy;  ///< of the checkpoint that is best after learning on
+  std::vector<program::search::Update> updates;
+  std::vector<Validated> finalists;  ///< best first
+  std::string kernels;               ///< as Searched::kernels
 };
 
 /// A strategy: its own [strategy] table is checked, what it leaves open is searched, and the program is written.
@@ -109,6 +151,9 @@ struct StrategyKind {
   std::function<Searched(const config::Table& strategy, const Job& job)> search = {};
   /// Of a table that was checked and in which nothing is open. Quick; neither searches nor evaluates.
   std::function<Plan(const config::Table& strategy, const Job& job)> program;
+  /// Of a table that was checked with each of the jobs: a policy that its searches begin with (`tessera train`). Empty:
+  /// the strategy learns nothing.
+  std::function<Trained(const config::Table& strategy, const Training& training)> train = {};
   /// The schemas of tables inside the strategy's own, for `tessera help`; may be empty.
   std::function<std::vector<const config::SchemaBase*>()> inner_schemas = {};
 };

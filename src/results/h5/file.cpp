@@ -103,6 +103,19 @@ void File::text(const std::string& path, const std::string& value, const std::st
   write_text(dataset.get(), "units", "text");
 }
 
+void File::matrix(const std::string& path, const std::vector<float>& values, std::uint64_t rows, std::uint64_t columns,
+                  const std::string& description) {
+  const hsize_t extents[] = {rows, columns};
+  const Handle space(H5Screate_simple(2, extents, nullptr), H5Sclose);
+  const Handle creation = dataset_creation();
+  const Handle dataset(
+      H5Dcreate2(file_.get(), path.c_str(), H5T_IEEE_F32LE, space.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT),
+      H5Dclose);
+  checked(H5Dwrite(dataset.get(), H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()));
+  write_text(dataset.get(), "description", description);
+  write_text(dataset.get(), "units", "1");
+}
+
 void File::attribute(const std::string& object, const std::string& name, const std::string& value) {
   const Handle target(H5Oopen(file_.get(), object.c_str(), H5P_DEFAULT), H5Oclose);
   write_text(target.get(), name, value);

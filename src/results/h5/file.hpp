@@ -31,6 +31,9 @@ class File {
   [[nodiscard]] std::int64_t offset(const std::string& table) const;
   /// A scalar dataset of fixed-length UTF-8 text, which is not empty.
   void text(const std::string& path, const std::string& value, const std::string& description);
+  /// A dataset of rows x columns 32-bit floating-point numbers, row-major.
+  void matrix(const std::string& path, const std::vector<float>& values, std::uint64_t rows, std::uint64_t columns,
+              const std::string& description);
   void attribute(const std::string& object, const std::string& name, const std::string& value);
   /// A second time, its value.
   void attribute(const std::string& object, const std::string& name, std::int64_t value);

@@ -87,11 +87,10 @@ TableSchema schema_of(Id type, const std::string& path) {
   return schema;
 }
 
-/// Rows of a table, or the bytes of a text as one row.
-std::int64_t count_rows(Id dataset) {
+/// Rows of a table, or the bytes of a text as one row, or all numbers of a matrix.
+std::int64_t count_all(Id dataset) {
   const Handle space(H5Dget_space(dataset), H5Sclose);
   const auto rows = static_cast<std::int64_t>(checked(H5Sget_simple_extent_npoints(space.get())));
-  if (H5Sget_simple_extent_ndims(space.get()) > 1) throw Failure("it is not a table");
   // A damaged number of rows must not become an attempt to take that much memory.
   const auto row_bytes = static_cast<std::int64_t>(H5Tget_size(Handle(H5Dget_type(dataset), H5Tclose).get()));
   const bool contiguous = H5Pget_layout(Handle(H5Dget_create_plist(dataset), H5Pclose).get()) == H5D_CONTIGUOUS;
@@ -101,6 +100,28 @@ std::int64_t count_rows(Id dataset) {
     throw Failure("its number of rows does not agree with its size");
   }
   return rows;
+}
+
+int dimensions_of(Id dataset) {
+  return static_cast<int>(checked(H5Sget_simple_extent_ndims(Handle(H5Dget_space(dataset), H5Sclose).get())));
+}
+
+std::int64_t count_rows(Id dataset) {
+  if (dimensions_of(dataset) > 1) throw Failure("it is not a table");
+  return count_all(dataset);
+}
+
+/// Of a dataset of two dimensions.
+Reader::Matrix read_matrix(Id dataset) {
+  if (dimensions_of(dataset) != 2) throw Failure("it has not two dimensions");
+  const Handle space(H5Dget_space(dataset), H5Sclose);
+  hsize_t extents[2] = {0, 0};
+  checked(H5Sget_simple_extent_dims(space.get(), extents, nullptr));
+  if (H5Tget_class(Handle(H5Dget_type(dataset), H5Tclose).get()) != H5T_FLOAT) throw Failure("it holds no numbers");
+  Reader::Matrix matrix{extents[0], extents[1], {}, {}};
+  matrix.values.resize(static_cast<std::size_t>(count_all(dataset)));
+  checked(H5Dread(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, matrix.values.data()));
+  return matrix;
 }
 
 /// Rows first .. first + count - 1 in `type`.
@@ -122,6 +143,11 @@ constexpr std::int64_t bytes_at_once = 4 << 20;
 /// Of the bytes as they are stored.
 std::uint32_t crc32_of_dataset(Id dataset) {
   const Handle type(H5Dget_type(dataset), H5Tclose);
+  if (dimensions_of(dataset) > 1) {  // a matrix, which is small
+    std::vector<std::byte> bytes(static_cast<std::size_t>(count_all(dataset)) * H5Tget_size(type.get()));
+    checked(H5Dread(dataset, type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()));
+    return crc32_of(bytes.data(), bytes.size());
+  }
   const std::int64_t rows = count_rows(dataset);
   const std::int64_t at_once =
       std::max<std::int64_t>(1, bytes_at_once / static_cast<std::int64_t>(H5Tget_size(type.get())));
@@ -141,6 +167,7 @@ struct Expected {
 Expected expected_of(FileKind kind) {
   if (kind == FileKind::points) return {points_format_name, "/points", "a table of points (tessera merge)"};
   if (kind == FileKind::history) return {history_format_name, "/provenance", "the history of a search (tessera plan)"};
+  if (kind == FileKind::policy) return {policy_format_name, "/provenance", "a policy (tessera train)"};
   return {format_name, "/summary", "a result file of tessera run"};
 }
 
@@ -283,6 +310,26 @@ Reader::Text Reader::text(const std::string& path) const {
     const std::vector<std::byte> bytes = read_rows(dataset.get(), type.get(), 0, 1);
     const char* begin = reinterpret_cast<const char*>(bytes.data());
     return Text{{begin, strnlen(begin, bytes.size())}, text_of(dataset.get(), "description")};
+  });
+}
+
+Reader::Matrix Reader::matrix(const std::string& path) const {
+  return guarded([&] {
+    const Handle dataset = open(path);
+    Matrix matrix = read_matrix(dataset.get());
+    matrix.description = text_of(dataset.get(), "description");
+    return matrix;
+  });
+}
+
+std::vector<std::string> Reader::members(const std::string& group) const {
+  return guarded([&] {
+    std::vector<std::string> names;
+    if (!has(group)) return names;
+    const Handle opened(H5Gopen2(file_.get(), group.c_str(), H5P_DEFAULT), H5Gclose);
+    checked(H5Literate(opened.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr, keep_name, &names));
+    for (std::string& name : names) name.erase(0, 1);  // the slash in front
+    return names;
   });
 }
 

@@ -43,8 +43,8 @@ class Rows {
   std::vector<std::byte> bytes_;
 };
 
-/// What a file says that it is: results of one run, a table of many, or what a search tried.
-enum class FileKind { run, points, history };
+/// What a file says that it is: results of one run, a table of many, what a search tried, or a policy.
+enum class FileKind { run, points, history, policy };
 
 class Reader {
  public:
@@ -68,6 +68,15 @@ class Reader {
     std::string value, description;
   };
   [[nodiscard]] Text text(const std::string& path) const;
+  /// Numbers in rows and columns, and what they are.
+  struct Matrix {
+    std::uint64_t rows = 0, columns = 0;
+    std::vector<float> values;
+    std::string description;
+  };
+  [[nodiscard]] Matrix matrix(const std::string& path) const;
+  /// Names of the objects in a group, sorted.
+  [[nodiscard]] std::vector<std::string> members(const std::string& group) const;
   /// A text attribute of the file itself; empty when there is none.
   [[nodiscard]] std::string attribute(const char* name) const;
   /// Datasets that have a checksum, and those that have none.
