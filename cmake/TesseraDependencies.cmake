@@ -12,6 +12,7 @@ find_package(tomlplusplus REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Boost REQUIRED COMPONENTS serialization)
+find_package(Eigen3 3.3 REQUIRED NO_MODULE)
 
 # Optional: computation graphs from ONNX files. A build without says so where such a file is given.
 find_package(Protobuf QUIET)

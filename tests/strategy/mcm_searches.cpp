@@ -1,4 +1,4 @@
-// Searches without learning under one contract, and the best contiguous cut beside all there are.
+// Searches under one contract, and the best contiguous cut beside all there are.
 #include "strategy/mcm/searches/searches.hpp"
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 
 #include "mcm_packages.hpp"
 #include "strategy/mcm/analytic.hpp"
+#include "strategy/mcm/learning/policy_search.hpp"
 
 using namespace tessera;
 using namespace tessera::strategy::mcm;
@@ -20,9 +21,18 @@ struct Asked {
   Question question{package, options, 7, [this](const std::vector<Partition>& all) { return judge(all); },
                     program::Fidelity::estimate};
 
+  Tensors policy;  ///< which has learnt nothing, for searches that go on from one
+
   Asked(const workload::Graph& graph, std::uint64_t chips) : package(package_of(graph, chips)) {
     options.evaluator = EvaluatorKind::analytic;
     options.samples = 20;
+    options.learning.rollouts = 10;
+    options.learning.epochs = 1;
+  }
+  void bring_policy() {
+    const Layout layout(shape_for(graph_input(package), nullptr, false));
+    policy = policy_data(layout, first_parameters(layout, 1));
+    question.policy = &policy;
   }
   [[nodiscard]] std::vector<program::Evaluation> judge(const std::vector<Partition>& all) const {
     std::vector<program::Evaluation> evaluations;
@@ -52,6 +62,7 @@ TEST_CASE("mcm: every search finds valid partitions, says so truly, and nothing 
       for (const bool refine : {false, true}) {
         CAPTURE(index, kind.name, refine);
         Asked asked(random_graph(index, 30).graph, 1 + index % 8);
+        if (kind.name == "zero-shot") asked.bring_policy();
         Found found = kind.run(asked.question);
         if (refine) {
           const Time before = found.evaluation.time;

@@ -7,9 +7,12 @@
 #include "../place_of.hpp"
 #include "analytic.hpp"
 #include "judge.hpp"
+#include "learning/training.hpp"
 #include "plan_text.hpp"
 #include "searches/searches.hpp"
 #include "tessera/base/error.hpp"
+#include "tessera/base/text.hpp"
+#include "tessera/base/together.hpp"
 
 namespace tessera::strategy::mcm {
 namespace {
@@ -53,14 +56,6 @@ void add_rewards(std::vector<program::search::Tried>& table, Time heuristic) {
     row.reward = row.cost > 0 ? static_cast<double>(heuristic) / static_cast<double>(row.cost) : 0;
 }
 
-/// Of equal nodes, by the same judge; by the analytic model where they do not fit.
-Time cost_of_heuristic(const Question& question) {
-  const Partition partition = equal_nodes(question);
-  const program::Evaluation evaluation = question.judge({partition}).front();
-  if (evaluation.feasible) return evaluation.time;
-  return question.foretell(partition);
-}
-
 std::string size_text(std::int64_t bytes) { return config::format_rounded(bytes, config::Unit::bytes); }
 
 /// Of a node alone, whatever else is on its chip.
@@ -89,15 +84,31 @@ void refuse_too_large(const Package& package) {
                     size_text(weights - all)));
 }
 
+const Tensors* policy_of(const Job& job) {
+  const Attachment* file = job.file("policy");
+  if (file == nullptr) return nullptr;
+  if (!file->is_policy) throw InputError(fmt::format("{} is not a policy (tessera train)", one_line(file->path)));
+  return &file->policy;
+}
+
+/// All but the judge's own references outlive it.
+Question question_of(const Package& package, const Options& options, const Job& job) {
+  Question question{package, options, job.seed,
+                    [&](const std::vector<Partition>& all) { return judge(package, all, options, job); }};
+  if (options.evaluator == EvaluatorKind::analytic) question.fidelity = program::Fidelity::estimate;
+  question.comm = &job.evaluations.comm();
+  question.policy = policy_of(job);
+  question.go_on = [&job] { together(job.evaluations.comm(), [&] { job.evaluations.go_on(); }); };
+  return question;
+}
+
 Searched search(const config::Table& table, const Job& job) {
   const Options options = options_of(table);
   Searched searched;
   if (!options.partition.empty()) return searched;
   const Package package = make_package(job, options.chips);
   if (options.evaluator == EvaluatorKind::package) refuse_too_large(package);
-  const Question question{
-      package, options, job.seed, [&](const std::vector<Partition>& all) { return judge(package, all, options, job); },
-      options.evaluator == EvaluatorKind::package ? program::Fidelity::simulated : program::Fidelity::estimate};
+  const Question question = question_of(package, options, job);
   const auto kind = std::ranges::find(search_kinds(), options.search, &SearchKind::name);
   Found found = kind->run(question);
   if (options.refine) found = refined(question, std::move(found));
@@ -107,6 +118,8 @@ Searched search(const config::Table& table, const Job& job) {
         fmt::format("search {} has found no partition that fits; the last of {} that were tried: {}", options.search,
                     found.table.size(), found.table.back().reason);
     searched.table = std::move(found.table);
+    searched.updates = std::move(found.updates);
+    searched.kernels = std::move(found.kernels);
     return searched;
   }
   searched.found = std::make_shared<config::Table>();
@@ -114,6 +127,8 @@ Searched search(const config::Table& table, const Job& job) {
   for (std::string& line : partition_text(package, found.partition)) lines.push_back({std::move(line), {}});
   searched.found->set("partition", {lines, {}});
   searched.table = std::move(found.table);
+  searched.updates = std::move(found.updates);
+  searched.kernels = std::move(found.kernels);
   searched.predicted = {{"interval", analytic_interval(package, found.partition)}};
   return searched;
 }
@@ -150,6 +165,10 @@ Plan make_plan(const config::Table& table, const Job& job) {
   return plan;
 }
 
+Trained train(const config::Table& table, const Training& training) {
+  return Trainer(options_of(table), training).run();
+}
+
 }  // namespace
 
 StrategyKind kind() {
@@ -158,9 +177,11 @@ StrategyKind kind() {
   mcm.help = "a computation graph over the chips of a package (MCM partitioning)";
   mcm.needs_model = false;  // a transformer or a graph: check() says so
   mcm.schema = []() -> const config::SchemaBase& { return options_schema(); };
+  mcm.inner_schemas = [] { return std::vector<const config::SchemaBase*>{&learning_schema()}; };
   mcm.check = check;
   mcm.search = search;
   mcm.program = make_plan;
+  mcm.train = train;
   return mcm;
 }
 

@@ -63,6 +63,12 @@ const config::Schema<Options>& options_schema() {
             "by chip the nodes on it: \"first..last, one\", runs in the graph's order by name; searched unless given")
         .optional();
     add_search_keys(s);
+    s.text("policy", &Options::policy, "what `tessera train` has learnt: ppo goes on from it, zero-shot draws from it")
+        .names_file()
+        .optional();
+    s.boolean("stretch_policy", &Options::stretch_policy, "use a policy of a package with another number of chips")
+        .otherwise("false");
+    s.table("learning", &Options::learning, learning_schema(), "of search ppo, see strategy.mcm.learning").optional();
     s.choice<NodeSchedule>("schedule", &Options::schedule,
                            {{"least-memory", NodeSchedule::least_memory}, {"graph", NodeSchedule::graph}},
                            "in which order a chip runs its nodes: always the one after which least is held; or the "

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "learning/learning_options.hpp"
 #include "partitioner.hpp"
 #include "tessera/base/config.hpp"
 
@@ -37,6 +38,9 @@ struct Options {
   std::int64_t inputs = 32;
   std::int64_t depth = 2, send_buffers = 2;
   std::int64_t chips = 0;  ///< 0: all
+  LearningOptions learning;
+  std::string policy;  ///< file; empty: a policy that has learnt nothing
+  bool stretch_policy = false;
 
   [[nodiscard]] PipelineRules pipeline() const { return {schedule, depth, send_buffers}; }
 };

@@ -11,6 +11,8 @@ const std::vector<SearchKind>& search_kinds() {
       {"fill", "chip after chip until its memory is full", search_fill},
       {"random", "samples from one distribution, made valid by the solver", search_random},
       {"annealing", "simulated annealing over distributions, sampled by the solver", search_annealing},
+      {"ppo", "a policy that learns from rollouts, from scratch or from a trained one", search_ppo},
+      {"zero-shot", "draws from a trained policy, which learns nothing more", search_zero_shot},
   };
   return kinds;
 }

@@ -16,6 +16,13 @@ Time Question::foretell(const Partition& partition) const {
   return analytic_cost(package, partition, options.objective);
 }
 
+Time cost_of_heuristic(const Question& question) {
+  const Partition partition = equal_nodes(question);
+  const program::Evaluation evaluation = question.judge({partition}).front();
+  if (evaluation.feasible) return evaluation.time;
+  return question.foretell(partition);
+}
+
 Found judged(const Question& question, std::string name, Partition partition) {
   const program::Evaluation evaluation = question.judge({partition}).front();
   const Time foretold = question.foretell(partition);

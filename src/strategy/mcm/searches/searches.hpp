@@ -7,8 +7,10 @@
 
 #include "../options.hpp"
 #include "../package.hpp"
+#include "tessera/base/tensors.hpp"
 #include "tessera/program/evaluator.hpp"
 #include "tessera/program/search/searches.hpp"
+#include "tessera/program/search/update.hpp"
 
 namespace tessera::strategy::mcm {
 
@@ -21,6 +23,9 @@ struct Question {
   /// objective latency the time of one input. All partitions are valid.
   std::function<std::vector<program::Evaluation>(const std::vector<Partition>&)> judge;
   program::Fidelity fidelity = program::Fidelity::simulated;  ///< of the judge
+  Communicator* comm = nullptr;                               ///< of the ranks that search; null: one alone
+  const Tensors* policy = nullptr;                            ///< what learns begins with; null: from scratch
+  std::function<void()> go_on = [] {};  ///< called now and then, on all ranks alike: throws when all is to end
 
   /// What the analytic model says of the same.
   [[nodiscard]] Time foretell(const Partition& partition) const;
@@ -42,6 +47,8 @@ struct Found {
   Partition partition;
   program::Evaluation evaluation;  ///< not feasible: nothing that was tried fits
   std::vector<program::search::Tried> table;
+  std::vector<program::search::Update> updates = {};  ///< of searches that learn
+  std::string kernels = {};                           ///< strategy::Searched
 };
 
 struct SearchKind {
@@ -65,6 +72,9 @@ struct SearchKind {
 /// The headline heuristic: equally many nodes a chip, in topological order.
 [[nodiscard]] Partition equal_nodes(const Question& question);
 
+/// Of equal nodes, by the same judge; by the analytic model where they do not fit. What rewards are reckoned by.
+[[nodiscard]] Time cost_of_heuristic(const Question& question);
+
 /// B that a chip may hold: without a limit where the analytic model judges.
 [[nodiscard]] std::int64_t memory_limit(const Question& question);
 /// B that the fullest chip of a valid partition holds at its peak.
@@ -80,6 +90,8 @@ struct SearchKind {
 [[nodiscard]] Found search_contiguous(const Question& question);
 [[nodiscard]] Found search_random(const Question& question);
 [[nodiscard]] Found search_annealing(const Question& question);
+[[nodiscard]] Found search_ppo(const Question& question);
+[[nodiscard]] Found search_zero_shot(const Question& question);
 
 /// Moves nodes from the most loaded chip as long as that makes it faster, then asks the judge; the better of both, with
 /// the table of the search and a row more.
