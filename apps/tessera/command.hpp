@@ -28,6 +28,7 @@ struct Arguments {
 
 Command add_run(CLI::App& app, Arguments arguments);
 Command add_plan(CLI::App& app, Arguments arguments);
+Command add_train(CLI::App& app, Arguments arguments);
 Command add_sweep(CLI::App& app, Arguments arguments);
 Command add_check(CLI::App& app);
 Command add_show(CLI::App& app);

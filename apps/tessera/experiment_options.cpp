@@ -17,14 +17,24 @@ void ExperimentOptions::add_to(CLI::App& command) {
       .add_option("--cache", cache,
                   "a folder in which what searches measure is kept for the next ones; check never searches")
       ->check(has_name);
+  add_values_to(command);
+  command.add_flag("--allow-oversubscription", allow_oversubscription,
+                   "a job that does not fit into memory only warns");
+}
+
+void ExperimentOptions::add_training_to(CLI::App& command) {
+  command.add_option("EXPERIMENT", path, "the experiment (TOML; docs/experiments.md), with a table [training]")
+      ->required();
+  add_values_to(command);
+}
+
+void ExperimentOptions::add_values_to(CLI::App& command) {
   command.add_option("--set", settings, "KEY=VALUE over the experiment, such as strategy.tensor=4; repeatable")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->allow_extra_args(false);
   command.add_option("--seed", seed, "seed of all random draws, over simulation.seed")->type_name("SEED");
-  command.add_flag("--allow-oversubscription", allow_oversubscription,
-                   "a job that does not fit into memory only warns");
 }
 
 void LimitOptions::add_to(CLI::App& command) {

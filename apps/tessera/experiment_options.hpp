@@ -22,8 +22,13 @@ struct ExperimentOptions {
   bool allow_oversubscription = false;
 
   void add_to(CLI::App& command);
+  /// Those of a command that takes neither a plan nor a cache.
+  void add_training_to(CLI::App& command);
   /// In the order in which they apply. InputError when one is not of the form KEY=VALUE.
   [[nodiscard]] std::vector<experiment::Setting> parsed_settings() const;
+
+ private:
+  void add_values_to(CLI::App& command);
 };
 
 /// How far a search goes: of `run` and `plan`.

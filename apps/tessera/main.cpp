@@ -17,7 +17,7 @@ namespace tessera::app {
 namespace {
 
 /// Those that stand first in the list of commands, and may be started by mpirun.
-constexpr std::ptrdiff_t parallel_commands = 3;
+constexpr std::ptrdiff_t parallel_commands = 4;
 
 /// One line on the first rank: under mpirun every rank has parsed the same wrong command line.
 int refuse(const std::string& problem, bool under_mpi, Arguments arguments) {
@@ -40,6 +40,7 @@ int run(Arguments arguments) {
   const std::vector<Command> commands{add_run(app, arguments),
                                       add_plan(app, arguments),
                                       add_sweep(app, arguments),
+                                      add_train(app, arguments),
                                       add_merge(app, arguments),
                                       add_check(app),
                                       add_show(app),

@@ -103,6 +103,8 @@ void read_parts(const Table& root, Experiment& experiment, Diagnostics& diagnost
   read_table(root, "collectives", program::collective_choices_schema(), experiment.collectives, diagnostics);
   read_table(root, "record", record_schema(), experiment.record, diagnostics);
   read_table(root, "simulation", simulation_schema(), experiment.simulation, diagnostics);
+  if (root.find("training") != nullptr)
+    read_table(root, "training", training_schema(), experiment.training, diagnostics);
 }
 
 /// What [workload] and [model] say of each other, whatever the strategy.

@@ -57,10 +57,12 @@ std::shared_ptr<Table> complete(const Table& root, const strategy::Strategies& s
   if (Table* table = child(*all, "collectives")) program::collective_choices_schema().complete(*table);
   if (Table* table = child(*all, "record")) record_schema().complete(*table);
   if (Table* table = child(*all, "simulation")) simulation_schema().complete(*table);
+  if (Value* table = all->find("training"); table != nullptr && table->table() != nullptr)
+    training_schema().complete(*table->table());
 
   auto ordered = std::make_shared<Table>(all->where());
-  for (const char* key :
-       {"title", "machine", "model", "workload", "strategy", "cost", "collectives", "record", "simulation"}) {
+  for (const char* key : {"title", "machine", "model", "workload", "strategy", "cost", "collectives", "record",
+                          "simulation", "training"}) {
     if (const Value* value = all->find(key)) ordered->set(key, *value);
   }
   for (const auto& [key, value] : all->entries()) {

@@ -27,6 +27,7 @@ const config::Schema<Head>& head_schema() {
     s.also_accept("collectives", "which algorithm each kind of collective uses, see collectives");
     s.also_accept("record", "what is kept beside the summary, see record");
     s.also_accept("simulation", "how the simulation runs, see simulation");
+    s.also_accept("training", "what `tessera train` learns from, see training");
     return s;
   }();
   return schema;
@@ -76,11 +77,49 @@ const config::Schema<SimulationSettings>& simulation_schema() {
   return schema;
 }
 
+const config::Schema<TrainingSettings>& training_schema() {
+  static const config::Schema<TrainingSettings> schema = [] {
+    config::Schema<TrainingSettings> s("training", "What `tessera train` learns from, and for how long.");
+    s.text("split", &TrainingSettings::split,
+           "a file of inputs/graphs/splits by name, or a path: lists `training`, `validation` and `test` of networks")
+        .otherwise("random");
+    s.integer("samples", &TrainingSettings::samples, "partitions that are judged, over all graphs of the training")
+        .at_least("1")
+        .at_most("1000000000")
+        .otherwise("20000");
+    s.integer("checkpoints", &TrainingSettings::checkpoints, "at which the policy is kept, and validated as it is")
+        .at_least("1")
+        .at_most("100000")
+        .otherwise("200");
+    s.integer("together", &TrainingSettings::together, "graphs whose rollouts an update learns from")
+        .at_least("1")
+        .at_most("1000")
+        .otherwise("5");
+    s.integer("finalists", &TrainingSettings::finalists, "checkpoints that learn on with each graph of the validation")
+        .at_least("1")
+        .at_most("1000")
+        .otherwise("10");
+    s.integer("validation_samples", &TrainingSettings::validation_samples,
+              "partitions of each graph of the validation at a checkpoint")
+        .at_least("1")
+        .at_most("100000")
+        .otherwise("20");
+    s.integer("fine_tuning_samples", &TrainingSettings::fine_tuning_samples,
+              "and of each with which a finalist learns on")
+        .at_least("1")
+        .at_most("100000")
+        .otherwise("100");
+    return s;
+  }();
+  return schema;
+}
+
 std::vector<const config::SchemaBase*> schemas(const strategy::Strategies& strategies) {
   std::vector<const config::SchemaBase*> all{&head_schema(),
                                              &recipe_schema(),
                                              &record_schema(),
                                              &simulation_schema(),
+                                             &training_schema(),
                                              &sweep::sweep_schema(),
                                              &sweep::range_schema(),
                                              &strategy::workload_schema(),

@@ -83,5 +83,6 @@ struct Recipe {
 [[nodiscard]] const config::Schema<Recipe>& recipe_schema();
 [[nodiscard]] const config::Schema<Record>& record_schema();
 [[nodiscard]] const config::Schema<SimulationSettings>& simulation_schema();
+[[nodiscard]] const config::Schema<TrainingSettings>& training_schema();
 
 }  // namespace tessera::experiment

@@ -44,6 +44,13 @@ struct SimulationSettings {
   bool allow_oversubscription = false;
 };
 
+/// The [training] table: what `tessera train` learns from, and for how long.
+struct TrainingSettings {
+  std::string split = "random";  ///< of inputs/graphs/splits, or a file
+  std::int64_t samples = 20000, checkpoints = 200, together = 5;
+  std::int64_t finalists = 10, validation_samples = 20, fine_tuning_samples = 100;
+};
+
 /// Folders with machines/ and models/ in them, searched after the experiment's own folder: those of the variable
 /// TESSERA_INPUTS (separated by ':'), or else share/tessera/inputs beside the folder of the running program.
 [[nodiscard]] std::vector<std::filesystem::path> input_folders();
@@ -80,6 +87,7 @@ struct Experiment {
   std::string calibration;  ///< calibration_text()
   Record record;
   SimulationSettings simulation;
+  TrainingSettings training;
   strategy::StrategyKind strategy;
   std::string open;             ///< what of the plan is to be searched, and what that takes; empty: nothing
   strategy::Searched searched;  ///< by search()

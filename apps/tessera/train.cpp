@@ -1,0 +1,158 @@
+// tessera train: a policy that searches begin with, learnt from many graphs.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+
+#include "command.hpp"
+#include "interrupts.hpp"
+#include "on_ranks.hpp"
+#include "progress.hpp"
+#include "tessera/base/error.hpp"
+#include "tessera/base/messages.hpp"
+#include "tessera/base/text.hpp"
+#include "tessera/base/together.hpp"
+#include "tessera/experiment/training.hpp"
+
+namespace tessera::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  ExperimentOptions experiment;
+  std::string output, folder, progress = "auto";
+  bool force = false, resume = false;
+
+  [[nodiscard]] std::string checkpoint() const { return output + ".checkpoint"; }
+};
+
+experiment::TrainingSources load_sources(const Options& options) {
+  config::Diagnostics diagnostics;
+  auto sources = experiment::load_training(options.experiment.path, options.experiment.parsed_settings(),
+                                           experiment::input_folders(), diagnostics);
+  diagnostics.throw_if_errors();
+  print_warnings(diagnostics.warnings());
+  return sources;
+}
+
+void check_outputs(const Options& options) {
+  check_output(options.experiment, options.output, options.force);
+  check_output(options.experiment, options.checkpoint(), options.force || options.resume);
+  if (!options.folder.empty() && !fs::is_directory(options.folder))
+    throw IoError("--checkpoints: there is no folder '" + one_line(options.folder) + "'");
+}
+
+/// The checkpoint that it goes on from, on all ranks.
+std::optional<results::PolicyFile> read_checkpoint(const Options& options, Communicator& comm) {
+  if (!options.resume) return std::nullopt;
+  results::PolicyFile file;
+  together(comm, [&] {
+    if (comm.rank() == 0) file = results::read_policy(options.checkpoint());
+  });
+  file.policy = broadcast(comm, std::move(file.policy));
+  file.learning = broadcast(comm, std::move(file.learning));
+  return file;
+}
+
+/// How far it is, and what came of the last update.
+class TrainingDisplay {
+ public:
+  explicit TrainingDisplay(const std::string& mode) : line_(mode, stderr) {}
+  void report(double done, const program::search::Update& last) {
+    const std::chrono::duration<double> since = std::chrono::steady_clock::now() - begin_;
+    if (first_ < 0) first_ = done;
+    if (!line_.is_due(since.count())) return;
+    std::string text = fmt::format("training: {:.0f} %, {} samples, {}: reward {:.3f}, {:.0f} % valid, entropy {:.2f}",
+                                   100 * done, last.samples, last.subject, last.reward, 100 * last.valid, last.entropy);
+    if (done >= 1) text = "training: learning on with the graphs of the validation";
+    if (done > first_ && done < 1) text += ", " + span(since.count() * (1 - done) / (done - first_)) + " left";
+    line_.show(text);
+  }
+
+ private:
+  ProgressLine line_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  double first_ = -1;  ///< where this process began
+};
+
+std::string report(const experiment::TrainingResult& result) {
+  std::string text = fmt::format(
+      "policy of strategy {}, machine {}, learnt from {} graphs, {} samples\n  kernels                   {}\n"
+      "checkpoints on the {} graphs of the validation, the best ones\n  checkpoint     mean reward as it was     mean "
+      "best "
+      "reward after learning on\n",
+      result.file.strategy, result.file.machine, result.graphs,
+      result.file.learning.empty() ? 0 : result.file.learning.back().samples, result.kernels, result.validation);
+  for (const strategy::Validated& one : result.finalists)
+    text += fmt::format("  {:10}{:26.3f}{:42.3f}\n", one.checkpoint, one.zero_shot, one.fine_tuned);
+  return text;
+}
+
+ExitCode train(const Options& options, const Arguments& arguments, Communicator& comm) {
+  const experiment::RunRecord record{arguments.text(), TESSERA_VERSION, experiment::utc_now()};
+  experiment::TrainingSources sources;
+  together(comm, [&] {
+    if (comm.rank() != 0) return;
+    check_outputs(options);
+    sources = load_sources(options);
+  });
+  sources = experiment::shared(std::move(sources), comm);
+  const std::optional<results::PolicyFile> resume = read_checkpoint(options, comm);
+  std::unique_ptr<experiment::Experiment> first;
+  together(comm, [&] {
+    const experiment::Source& source = sources.graphs.front().source;
+    first = build(*source.table, source.files, comm.rank() != 0);
+  });
+  catch_interrupts();
+  results::Provenance provenance = experiment::provenance(
+      *first, sources.experiment.given, config::to_toml(*sources.experiment.table), "", record, {}, comm);
+  const auto write = [&](const std::string& path, const results::PolicyFile& file) {
+    together(comm, [&] {
+      if (comm.rank() == 0) results::write_policy(path, file, provenance, true);
+    });
+  };
+  TrainingDisplay display(comm.rank() == 0 ? options.progress : "off");
+  std::int64_t kept = 0;
+  experiment::TrainingHooks hooks;
+  hooks.keep = [&](const results::PolicyFile& state) {
+    write(options.checkpoint(), state);
+    ++kept;
+    if (!options.folder.empty())
+      write((fs::path(options.folder) / fmt::format("{:0>6}.h5", state.policy.note("updates"))).string(), state);
+  };
+  hooks.progress = [&](double done, const program::search::Update& last) {
+    display.report(done, last);
+    if (comm.max(interrupted() ? 1 : 0) != 0)
+      throw IoError("interrupted by a signal: train --resume goes on from '" + options.checkpoint() + "'");
+  };
+  const experiment::TrainingResult result = experiment::train(sources, resume ? &*resume : nullptr, hooks, comm);
+  provenance.kernels = result.kernels;
+  write(options.output, result.file);
+  together(comm, [&] {
+    if (comm.rank() != 0) return;
+    fs::remove(options.checkpoint());
+    print(report(result));
+  });
+  return ExitCode::done;
+}
+
+}  // namespace
+
+Command add_train(CLI::App& app, Arguments arguments) {
+  auto o = std::make_shared<Options>();
+  CLI::App* options =
+      app.add_subcommand("train", "Learn a policy from many graphs, which searches begin with; under mpirun too.");
+  o->experiment.add_training_to(*options);
+  options->add_option("-o,--output", o->output, "the policy file to write (HDF5)")->required();
+  options->add_flag("--resume", o->resume, "go on from the last checkpoint, beside the output (OUTPUT.checkpoint)");
+  options->add_option("--checkpoints", o->folder, "a folder that keeps every checkpoint as well");
+  add_progress(*options, o->progress);
+  options->add_flag("--force", o->force, "replace existing outputs");
+  return {options, [o, arguments] {
+            return on_all_ranks(arguments, [&](Communicator& comm) { return train(*o, arguments, comm); });
+          }};
+}
+
+}  // namespace tessera::app
