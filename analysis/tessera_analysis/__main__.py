@@ -7,6 +7,7 @@ import warnings
 
 from .packages import MissingPackage, explain_missing
 
+HISTORY_FIGURES = ("search",)
 RUN_FIGURES = ("time", "memory", "memory_over_time", "links", "timeline", "search")
 POINT_FIGURES = ("axes", "devices", "memory", "cost")
 FIGURE_NAMES = tuple(dict.fromkeys(RUN_FIGURES + POINT_FIGURES))
@@ -15,7 +16,7 @@ FORMATS = ("png", "svg", "pdf")
 
 def parse(arguments):
     parser = argparse.ArgumentParser(
-        prog="python3 -m tessera_analysis", description="Figures from the files of tessera run and tessera merge.",
+        prog="python3 -m tessera_analysis", description="Figures from the files of tessera run, merge and plan --history.",
         epilog="Exit codes: 0 done, 2 bad input, 4 a file cannot be read or written.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_plot(commands)
@@ -31,14 +32,18 @@ def _add_plot(commands):
         "plot", help="draw what fits a file",
         description="Draws what fits a result of tessera run: where the time goes, memory, links, and, where there are "
                     "any, memory over time, a timeline of the devices and what a search tried. Of a table of points "
-                    "(tessera merge): what its axes do to the time, and the time against devices, memory and cost.")
-    plot.add_argument("file", metavar="FILE.h5", help="a result of tessera run, or a table of tessera merge")
+                    "(tessera merge): what its axes do to the time, and the time against devices, memory and cost. Of a "
+                    "history (tessera plan --history): every sample, and the best so far. Of several histories: the best "
+                    "so far of each by number of samples; of those with one NAME, which are seeds of one method, their "
+                    "mean and deviation, as long as the shortest and from where all have a result.")
+    plot.add_argument("files", metavar="[NAME=]FILE.h5", nargs="+",
+                      help="a result of tessera run, a table of tessera merge, or one or several histories")
     plot.add_argument("-o", "--output", metavar="DIR",
-                      help="folder of the figures (default: beside the file, named after it)")
+                      help="folder of the figures (default: beside the first file, named after it)")
     plot.add_argument("--only", nargs="+", choices=FIGURE_NAMES, metavar="FIGURE",
                       help=f"of a run: {', '.join(RUN_FIGURES)}; of points: {', '.join(POINT_FIGURES)}")
     plot.add_argument("--x", metavar="COLUMN", help="of points: draw against this column, not devices, memory and cost")
-    plot.add_argument("--y", metavar="COLUMN", help="of points: draw this column, not the iteration time")
+    plot.add_argument("--y", metavar="COLUMN", help="of points: draw this column, not the iteration time; of several histories: cost (default) or reward")
     plot.add_argument("--format", choices=FORMATS, default="png", help="default: png")
 
 
@@ -52,25 +57,73 @@ def _add_compare(commands):
     compare.add_argument("-o", "--output", metavar="PICTURE", help="draw it, too: a name that ends in .png, .svg or .pdf")
 
 
-def plot(options):
-    from .load import ResultsError, load
-    from .plot import plot as plot_run, plot_points
-    from .points import is_points, load_points
+def named(argument):
+    """("random", "a.h5") of random=a.h5; the name of a mere file is its own, without its suffix."""
+    name, sign, path = argument.partition("=")
+    if sign and name and not os.path.exists(argument):
+        return name, path
+    return os.path.splitext(os.path.basename(argument))[0], argument
 
-    folder = options.output or os.path.splitext(options.file)[0] + "-figures"
-    known = POINT_FIGURES if is_points(options.file) else RUN_FIGURES
-    for name in options.only or ():
-        if name not in known and not (name == "search" and known == RUN_FIGURES):
-            raise ResultsError(f"'{options.file}' has no figure {name}, it has: " + ", ".join(known))
-    if known == POINT_FIGURES:
-        paths = plot_points(load_points(options.file), folder, options.only, options.format, options.x, options.y)
+
+def plot(options):
+    from .file import ResultsError, format_of
+    from .history import History
+    from .points import Points
+
+    files = [named(argument) for argument in options.files]
+    first = files[0][1]
+    options.folder = options.output or os.path.splitext(first)[0] + "-figures"
+    if len(files) > 1:
+        paths, known = plot_histories(files, options), HISTORY_FIGURES
     else:
-        if options.x or options.y:
-            raise ResultsError(f"'{options.file}' is a result of one run: --x and --y are for tables of points")
-        paths = plot_run(load(options.file), folder, options.only, options.format)
+        known, draw = {Points.FORMAT: (POINT_FIGURES, plot_points), History.FORMAT: (HISTORY_FIGURES, plot_history)}.get(
+            format_of(first), (RUN_FIGURES, plot_run))
+        for name in options.only or ():
+            if name not in known:
+                raise ResultsError(f"'{first}' has no figure {name}, it has: " + ", ".join(known))
+        paths = draw(first, options)
     if not paths:
-        raise ResultsError(f"'{options.file}' has nothing to draw" + (" for " + ", ".join(options.only) if options.only else ""))
+        raise ResultsError(f"'{first}' has nothing to draw" + (" for " + ", ".join(options.only) if options.only else ""))
     return "\n".join(paths)
+
+
+def plot_points(path, options):
+    from .plot import plot_points as draw
+    from .points import load_points
+    return draw(load_points(path), options.folder, options.only, options.format, options.x, options.y)
+
+
+def plot_run(path, options):
+    from .load import ResultsError, load
+    from .plot import plot as draw
+    if options.x or options.y:
+        raise ResultsError(f"'{path}' is a result of one run: --x and --y are for tables of points")
+    return draw(load(path), options.folder, options.only, options.format)
+
+
+def plot_history(path, options):
+    from .file import ResultsError
+    from .history import load_history
+    from .plot import plot as draw
+    if options.x or options.y:
+        raise ResultsError(f"'{path}' is one history: --x is for tables of points, --y for these and several histories")
+    paths = draw(load_history(path), options.folder, HISTORY_FIGURES, options.format)
+    if not paths:
+        raise ResultsError(f"'{path}' has nothing to draw: nothing that was tried fits")
+    return paths
+
+
+def plot_histories(files, options):
+    from .file import ResultsError
+    from .history import MEASURES, load_history
+    from .plot import plot_curves
+    if options.x or (options.y or MEASURES[0]) not in MEASURES:
+        raise ResultsError("of several histories --y is one of: " + ", ".join(MEASURES) + "; there is no --x")
+    for name in options.only or ():
+        if name not in HISTORY_FIGURES:
+            raise ResultsError(f"several histories have no figure {name}, they have: " + ", ".join(HISTORY_FIGURES))
+    histories = [(name, load_history(path)) for name, path in files]
+    return plot_curves(histories, options.folder, options.y or MEASURES[0], options.format)
 
 
 def compare(options):
@@ -104,7 +157,8 @@ def main(arguments=None):
         print(error, file=sys.stderr)
         return error.exit_code
     except KeyError as error:
-        names = " or ".join(f"'{name}'" for name in ([options.file] if options.command == "plot" else [options.a, options.b]))
+        files = [named(each)[1] for each in options.files] if options.command == "plot" else [options.a, options.b]
+        names = " or ".join(f"'{name}'" for name in files)
         print(f"cannot read {names}: the file is damaged: it has no column {error}", file=sys.stderr)
         return 4
     try:

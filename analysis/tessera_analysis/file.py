@@ -49,17 +49,24 @@ def attribute(file, name):
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
+def format_of(path):
+    """What a file says that it is; ResultsError when it cannot be opened."""
+    with open_file(path) as file:
+        return attribute(file, "format")
+
+
 class ResultFile:
     """A file that Tessera wrote. Every frame has attrs["units"] and attrs["columns"] (by column) and attrs["description"]."""
 
-    FORMAT = MAIN_TABLE = KIND = None  # of a kind of files: the attribute, a table that it has, what it is in words
+    FORMAT = KIND = None  # of a kind of files: the attribute, and what it is in words
+    MAIN_TABLES = ()  # of which it has one
 
     def __init__(self, path):
         self.path = os.fspath(path)
         with self._open() as file:
             # Texts first: HDF5 believes what stands beside them.
             self._check_text_blocks(file)
-            if (self.MAIN_TABLE not in file or "schema_version" not in file.attrs
+            if (not any(name in file for name in self.MAIN_TABLES) or "schema_version" not in file.attrs
                     or attribute(file, "format") != self.FORMAT):
                 raise ResultsError(f"'{self.path}' is not {self.KIND}")
             version = file.attrs["schema_version"]

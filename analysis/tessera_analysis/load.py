@@ -34,7 +34,7 @@ def readable(frame):
 class Results(ResultFile):
     """One result file of tessera run."""
 
-    FORMAT, MAIN_TABLE, KIND = "tessera results", "summary", "a result file of tessera run"
+    FORMAT, MAIN_TABLES, KIND = "tessera results", ("summary",), "a result file of tessera run"
 
     def _only_row(self, table):
         frame = self.table(table)
@@ -60,6 +60,10 @@ class Results(ResultFile):
     def summary(self):
         """The run in one row, as a Series."""
         return self._only_row("summary")
+
+    @property
+    def title(self):
+        return self.summary["title"]
 
     @cached_property
     def devices(self):

@@ -8,8 +8,9 @@ matplotlib.use("Agg")  # no display on a cluster's nodes
 
 import matplotlib.pyplot as pyplot  # noqa: E402
 
-from . import (axes_figure, compare_figure, links_figure, memory_figure, pareto_figure, search_figure, style,  # noqa: E402
-               time_figure, timeline_figure)
+from . import (axes_figure, compare_figure, learning_figure, links_figure, memory_figure, pareto_figure, search_figure,  # noqa: E402
+               style, time_figure, timeline_figure)
+from .history import COST as COST_OF_SAMPLES  # noqa: E402
 from .load import ResultsError  # noqa: E402
 from .points import COST, TIME  # noqa: E402
 
@@ -25,7 +26,7 @@ FRONTS = {"devices": "devices", "memory": "peak_memory", "cost": COST}  # column
 
 
 def plot(results, folder, only=None, kind="png"):
-    """Writes the figures for which the file of a run has data; returns their paths."""
+    """Writes the figures for which the file of a run, or a history, has data; returns their paths."""
     return _save_all(folder, kind, {name: (FIGURES[name], results) for name in only or FIGURES if name in FIGURES})
 
 
@@ -40,6 +41,21 @@ def plot_points(points, folder, only=None, kind="png", x=None, y=None):
             wanted[f"front_{name}"] = (pareto_figure.draw, points, column, value)
     return _save_all(folder, kind, {name: drawing for name, drawing in wanted.items()
                                     if not only or name in only or name.removeprefix("front_") in only})
+
+
+def plot_curves(histories, folder, what=COST_OF_SAMPLES, kind="png"):
+    """Writes one picture of several histories, each with its name; those of one name are seeds of one method. Times of
+    different jobs are no picture; returns its path."""
+    first = histories[0][1]
+    methods = {}
+    for name, history in histories:
+        for part in ("model", "machine") if what == COST_OF_SAMPLES else ():
+            if history.names[part] != first.names[part]:
+                raise ResultsError(f"'{history.path}' is of {part} {history.names[part]}, '{first.path}' of {first.names[part]}: "
+                                   "times of different jobs are no curves to compare, rewards are (--y reward)")
+        methods.setdefault(name, []).append(history.search)
+    jobs = dict.fromkeys(f"{history.names['model']} on {history.names['machine']}" for _, history in histories)
+    return _save_all(folder, kind, {"search": (learning_figure.draw, methods, what, "Searches: " + ", ".join(jobs))})
 
 
 def draw_comparison(comparison, path):

@@ -4,7 +4,7 @@ from functools import cached_property
 
 import numpy
 
-from .file import ResultFile, ResultsError, attribute, open_file
+from .file import ResultFile, ResultsError, attribute, format_of
 
 DONE, TIME = 0, "iteration_time_ps"
 # A device held for a second costs as much whatever it does; used where the table has no column of that name.
@@ -15,8 +15,7 @@ MORE_IS_BETTER = ("model_flops_utilisation", "hardware_flops_utilisation")
 
 def is_points(path):
     """Whether a file says that it is a table of points; ResultsError when it cannot be opened."""
-    with open_file(path) as file:
-        return attribute(file, "format") == Points.FORMAT
+    return format_of(path) == Points.FORMAT
 
 
 def load_points(path):
@@ -27,7 +26,7 @@ def load_points(path):
 class Points(ResultFile):
     """One table of points. `frame` has a row a point; `axes` says which of its columns were chosen."""
 
-    FORMAT, MAIN_TABLE, KIND = "tessera points", "points", "a table of points (tessera merge)"
+    FORMAT, MAIN_TABLES, KIND = "tessera points", ("points",), "a table of points (tessera merge)"
 
     @cached_property
     def title(self):

@@ -75,7 +75,7 @@ def styled():
 
 def heading(figure, results, what):
     """One bold line above everything: what is shown, of which run."""
-    title(figure, f"{what}: {results.summary['title']}")
+    title(figure, f"{what}: {results.title}")
 
 
 TITLE_LETTERS = 9  # of an average width, an inch
