@@ -95,6 +95,16 @@ class Results(ResultFile):
         return None
 
     @cached_property
+    def partition(self):
+        """Of a strategy that places nodes of a graph: /partition and /graph_edges, two data frames; None of others."""
+        if not {"partition", "graph_edges"} <= self.tables:
+            return None
+        nodes, edges = self.table("partition"), self.table("graph_edges")
+        if not (edges["from"].isin(nodes["node"]).all() and edges["to"].isin(nodes["node"]).all()):
+            raise self._cannot_read("table /graph_edges is damaged: it names a node that /partition does not have")
+        return nodes, edges
+
+    @cached_property
     def predicted(self):
         """Times that the strategy foretold, in ps, as a dict; "all": of the iteration."""
         if "predicted" not in self.tables:

@@ -8,8 +8,8 @@ matplotlib.use("Agg")  # no display on a cluster's nodes
 
 import matplotlib.pyplot as pyplot  # noqa: E402
 
-from . import (axes_figure, compare_figure, learning_figure, links_figure, memory_figure, pareto_figure, search_figure,  # noqa: E402
-               style, time_figure, timeline_figure)
+from . import (axes_figure, compare_figure, learning_figure, links_figure, memory_figure, pareto_figure, partition_figure,  # noqa: E402
+               search_figure, style, time_figure, timeline_figure)
 from .history import COST as COST_OF_SAMPLES  # noqa: E402
 from .load import ResultsError  # noqa: E402
 from .points import COST, TIME  # noqa: E402
@@ -21,6 +21,7 @@ FIGURES = {
     "links": links_figure.draw,
     "timeline": timeline_figure.draw,
     "search": search_figure.draw,
+    "partition": partition_figure.draw,
 }
 FRONTS = {"devices": "devices", "memory": "peak_memory", "cost": COST}  # columns against which the time is drawn
 

@@ -17,6 +17,9 @@ void describe(const Experiment& experiment, results::RunResults& results) {
     results.search.push_back({one.step, one.candidate, program::name_of(one.fidelity), one.cost, one.accepted,
                               one.reason, one.best, one.origin, one.predicted, one.interval, one.reward,
                               one.most_memory});
+  for (const auto& [node, device, time, weights, name] : plan.placement.nodes)
+    results.partition.push_back({node, device, time, weights, name});
+  for (const auto& [from, to, bytes] : plan.placement.edges) results.graph_edges.push_back({from, to, bytes});
   results.search_is_timed = experiment.searched.is_timed;
   results.learning = learning_rows(experiment.searched.updates);
   results.model_flops = plan.model_flops;

@@ -54,6 +54,10 @@ void add_run(h5::File& file, const SummaryRow& summary, const std::vector<Collec
   add_small_table(file, collective_table(r), collectives);
   add_small_table(file, plan_table(r), r.plan);
   if (!r.predicted.empty()) add_small_table(file, predicted_table(r), r.predicted);
+  if (!r.partition.empty()) {
+    add_small_table(file, partition_table(r), r.partition);
+    add_small_table(file, graph_edge_table(), r.graph_edges);
+  }
   add_names(file, r);
   add_provenance(file, provenance);
   if (!r.search.empty()) add_small_table(file, search_table(r), r.search);

@@ -1,4 +1,5 @@
-// /search and /predicted: what a strategy's search simulated, and what it foretold.
+// What a strategy says of its plan: /search and /predicted, what it simulated and foretold; /partition and
+// /graph_edges.
 #include <algorithm>
 
 #include "tables.hpp"
@@ -72,6 +73,30 @@ Table<PredictedRow> predicted_table(const RunResults& r) {
       .text("what", "an operator or a part, over all layers; all: the iteration", longest_of(r.predicted, &Row::what),
             [](const Row& p) -> std::string_view { return p.what; })
       .integer("time_ps", "ps", "of the iteration, as the search adds it up", [](const Row& p) { return p.time; });
+  return table;
+}
+
+Table<PartitionRow> partition_table(const RunResults& r) {
+  using Row = PartitionRow;
+  Table<Row> table("/partition", "Nodes of the computation graph by the device that computes them.");
+  table
+      .index("node", "of the graph, in its order; one that several devices compute is there for each",
+             [](const Row& p) { return p.node; })
+      .index("device", "where it is computed", [](const Row& p) { return p.device; })
+      .integer("time_ps", "ps", "of the node on this device, of one pass", [](const Row& p) { return p.time; })
+      .integer("weights", "B", "parameters and constants that it reads; others may read them too",
+               [](const Row& p) { return p.weights; })
+      .text("name", "of the node", longest_of(r.partition, &Row::name),
+            [](const Row& p) -> std::string_view { return p.name; });
+  return table;
+}
+
+Table<GraphEdgeRow> graph_edge_table() {
+  using Row = GraphEdgeRow;
+  Table<Row> table("/graph_edges", "Edges of the computation graph: what one node makes and another one reads.");
+  table.index("from", "node of /partition that makes it", [](const Row& e) { return e.from; })
+      .index("to", "node that reads it", [](const Row& e) { return e.to; })
+      .integer("bytes", "B", "of all tensors between the two", [](const Row& e) { return e.bytes; });
   return table;
 }
 

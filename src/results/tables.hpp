@@ -49,6 +49,8 @@ struct NameRow {
 [[nodiscard]] Table<SearchRow> search_table(const RunResults& results);
 [[nodiscard]] Table<PredictedRow> predicted_table(const RunResults& results);
 [[nodiscard]] Table<LearningRow> learning_table(const std::vector<LearningRow>& rows);
+[[nodiscard]] Table<PartitionRow> partition_table(const RunResults& results);
+[[nodiscard]] Table<GraphEdgeRow> graph_edge_table();
 [[nodiscard]] Table<NameRow> names_table(const std::string& path, const std::string& index,
                                          const std::string& description, const std::vector<std::string>& names);
 [[nodiscard]] Table<Provenance> provenance_table(const Provenance& provenance);

@@ -152,6 +152,21 @@ struct PredictedRow {
   Time time = 0;
 };
 
+/// A node of a computation graph on a device that computes it, as strategy::Placement.
+struct PartitionRow {
+  std::int64_t node = 0;
+  std::int64_t device = 0;
+  Time time = 0;
+  std::int64_t weights = 0;  ///< B
+  std::string name;
+};
+
+/// What goes from one node to another one of it.
+struct GraphEdgeRow {
+  std::int64_t from = 0, to = 0;
+  std::int64_t bytes = 0;
+};
+
 /// What one rank knows after a run. Names and totals are the same on all ranks; rows are of its own devices and links,
 /// sorted by id.
 struct RunResults {
@@ -162,6 +177,8 @@ struct RunResults {
   bool search_is_timed = false;                           ///< it depends on the computer: kept under /provenance
   std::vector<LearningRow> learning;                      ///< of a search that learns
   std::vector<PredictedRow> predicted;
+  std::vector<PartitionRow> partition;  ///< empty: the strategy does not place nodes of a graph
+  std::vector<GraphEdgeRow> graph_edges;
   std::string title, machine, model, strategy;
   std::string calibration;   ///< what the machine's rates come from
   std::int64_t devices = 0;  ///< taking part

@@ -90,6 +90,24 @@ struct Searched {
   std::optional<program::search::FastestReport> report;  ///< where it is proven how far what was found is the fastest
 };
 
+/// A graph whose nodes are on single devices, as results keep it. Of a node that several devices compute there are
+/// several of one number.
+struct Placement {
+  struct Node {
+    workload::GraphNodeId node = 0;  ///< of the graph, in its order
+    program::DeviceId device = 0;
+    Time time = 0;             ///< of one pass, there
+    std::int64_t weights = 0;  ///< B: parameters and constants that it reads
+    std::string name;
+  };
+  struct Edge {
+    workload::GraphNodeId from = 0, to = 0;
+    std::int64_t bytes = 0;  ///< each tensor once
+  };
+  std::vector<Node> nodes;  ///< by node, then device
+  std::vector<Edge> edges;  ///< by from, then to; none twice
+};
+
 /// A program and what the summary says about it.
 struct Plan {
   program::Program program;
@@ -99,6 +117,7 @@ struct Plan {
   double hardware_flops = 0;  ///< with recomputation
   std::int64_t parameters = 0;
   std::int64_t tokens = 0;  ///< per iteration
+  Placement placement;      ///< empty: the strategy does not place nodes of a graph
 };
 
 /// What a policy learns from: each graph a job of its own, alike but for the model. All of it outlives this.

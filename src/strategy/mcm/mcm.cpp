@@ -8,6 +8,7 @@
 #include "analytic.hpp"
 #include "judge.hpp"
 #include "learning/training.hpp"
+#include "placement.hpp"
 #include "plan_text.hpp"
 #include "searches/searches.hpp"
 #include "tessera/base/error.hpp"
@@ -161,6 +162,7 @@ Plan make_plan(const config::Table& table, const Job& job) {
   plan.model_flops = static_cast<double>(inputs) * static_cast<double>(package.graph.flops());
   plan.hardware_flops = program::executed_flops(plan.program);
   plan.parameters = package.graph.parameters();
+  plan.placement = placement_of(package, partition);
   if (job.model != nullptr) plan.tokens = inputs * job.workload.global_batch * job.workload.sequence;
   return plan;
 }

@@ -1,0 +1,54 @@
+// A partition as rows of results.
+#include "strategy/mcm/placement.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "mcm_packages.hpp"
+
+using namespace tessera;
+using namespace tessera::strategy;
+using namespace tessera::strategy::mcm;
+using namespace tessera::strategy::mcm::tests;
+
+TEST_CASE("mcm: a placement has each node with its chip, time and weights, and each edge once") {
+  // a makes 5 B and 7 B, b reads both and a weight of 40 B twice; the second chip is device 3, at half speed.
+  GraphCase made;
+  const auto both = made.node("a", 10, {}, {5, 7});
+  const auto weight = made.tensor(workload::TensorKind::parameter, 40);
+  made.node("b", 20, {both[0], both[1], weight, weight}, {1});
+  const Package package = assemble(made.graph, {10, 20}, {{0, 1.0}, {3, 0.5}}, 1000);
+  const Placement placement = placement_of(package, {0, 1});
+  REQUIRE(placement.nodes.size() == 2);
+  CHECK(placement.nodes[0].name == "a");
+  CHECK(placement.nodes[0].time == 10);
+  CHECK(placement.nodes[0].weights == 0);
+  CHECK(placement.nodes[1].node == 1);
+  CHECK(placement.nodes[1].device == 3);
+  CHECK(placement.nodes[1].time == 40);
+  CHECK(placement.nodes[1].weights == 40);
+  REQUIRE(placement.edges.size() == 1);
+  CHECK(placement.edges[0].bytes == 12);
+}
+
+TEST_CASE("mcm: a replicated node is placed on each chip that has a copy") {
+  // A mask that all six of a chain read, over two chips: it is no part of the problem, and there for both.
+  GraphCase made;
+  const auto mask = made.node("mask", 1, {}, {1});
+  std::vector<workload::TensorId> before;
+  for (int i = 0; i < 6; ++i) {
+    std::vector<workload::TensorId> reads = before;
+    reads.push_back(mask.front());
+    reads.push_back(made.tensor(workload::TensorKind::parameter, 1));
+    before = made.node(numbered("n", i), 10, reads, {1});
+  }
+  for (workload::GraphNode& node : made.graph.nodes)
+    if (node.name != "mask") node.work.forward.front().kind = workload::OperatorKind::gemm;
+  const Package package = package_of(made.graph, 6);
+  REQUIRE(package.reduced.replicated.size() == 1);
+  const Placement placement = placement_of(package, {0, 0, 0, 1, 1, 1});
+  REQUIRE(placement.nodes.size() == 8);
+  CHECK(placement.nodes[0].node == placement.nodes[1].node);
+  CHECK(placement.nodes[0].device == 0);
+  CHECK(placement.nodes[1].device == 1);
+  CHECK(placement.edges.size() == 11);
+}
