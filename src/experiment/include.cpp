@@ -8,7 +8,6 @@
 #include "tessera/machine/topology.hpp"
 #include "tessera/workload/graph_file.hpp"
 #include "tessera/workload/model.hpp"
-#include "tessera/workload/network.hpp"
 #include "tree.hpp"
 
 namespace tessera::experiment {
@@ -252,23 +251,23 @@ void inline_machine(Table& root, const SearchPath& search, config::Diagnostics& 
   replace(root, "machine", value, std::move(table));
 }
 
-void inline_model(Table& root, const SearchPath& search, config::Diagnostics& diagnostics) {
-  const Value* found = root.find("model");
-  if (found == nullptr) return;
-  const Value value = *found;
-  auto table = as_table(value, models, diagnostics);
-  if (table != nullptr && table->find("include") != nullptr && table->find("hugging_face") != nullptr) {
-    diagnostics.error(table->find("hugging_face")->key_where(),
-                      "a model has either \"include\" or \"hugging_face\", not both");
-    table = nullptr;
+std::shared_ptr<Table> model_with_files(const Value& model, const SearchPath& search,
+                                        config::Diagnostics& diagnostics) {
+  auto table = as_table(model, models, diagnostics);
+  if (table == nullptr) return nullptr;
+  const char* key = "include";
+  for (const char* other : {"hugging_face", "side_by_side"}) {
+    const Value* found = table->find(other);
+    if (found == nullptr) continue;
+    if (table->find(key) != nullptr) {
+      diagnostics.error(found->key_where(), fmt::format("a model has either \"{}\" or \"{}\", not both", key, other));
+      return nullptr;
+    }
+    key = other;
   }
+  if (std::string_view(key) == "side_by_side") return table;
   std::set<std::string> open;
-  if (table != nullptr) {
-    const char* key = table->find("hugging_face") != nullptr ? "hugging_face" : "include";
-    table = with_include(*table, key, models, parse_model, search, open, diagnostics);
-  }
-  if (table != nullptr && workload::is_network(*table)) table = workload::network_as_graph(*table, diagnostics);
-  replace(root, "model", value, std::move(table));
+  return with_include(*table, key, models, parse_model, search, open, diagnostics);
 }
 
 std::shared_ptr<Table> read_recipe(const Value& name, const SearchPath& search, config::Diagnostics& diagnostics) {

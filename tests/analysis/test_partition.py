@@ -102,6 +102,14 @@ class Files(unittest.TestCase):
         for text in ("from device to device", "The graph by device: A network on 36 chiplets"):
             self.assertIn(text, drawn)
 
+    def test_networks_side_by_side(self):
+        path = self.run_of("two-networks.toml", "two", "--set", 'model.side_by_side=["squeezenet-1.1", "squeezenet-1.1"]')
+        nodes, edges = tessera_analysis.load(path).partition
+        first = nodes["name"].str.startswith("squeezenet-1.1/")
+        self.assertEqual((first.sum(), len(nodes)), (len(nodes) // 2, 2 * int(first.sum())))
+        self.assertFalse((edges["from"].map(first) != edges["to"].map(first)).any())
+        self.assertTrue(save(self.folder / "two.png", partition_figure.draw, tessera_analysis.load(path)))
+
     def test_replicated_nodes_are_drawn_once(self):
         nodes = pandas.DataFrame({"node": [0, 0, 1], "device": [0, 1, 1], "time_ps": [1, 1, 0], "weights": 0, "name": "n"})
         edges = pandas.DataFrame({"from": [0], "to": [1], "bytes": [1]})

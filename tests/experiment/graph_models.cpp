@@ -85,3 +85,37 @@ TEST_CASE("a model that is a graph: a datatype without a peak is the node's faul
   REQUIRE(says(one, "pair.toml:29:12: "));
   CHECK(says(one, ": device gpu states no peak for datatype bf16 (operator \"b\"); it has fp16"));
 }
+
+TEST_CASE("networks side by side are one graph, also in the resolved experiment") {
+  // Twice two products, 2 MFLOP each: four nodes, 8 MFLOP. The same one again has a number.
+  Folder folder;
+  folder.write("pair.toml", products("fp16", ""));
+  folder.write("x.toml", test::probed_machine +
+                             "[strategy]\nname = \"probe\"\n[model]\nside_by_side = [\"pair\", \"./pair.toml\"]\n");
+  const Loaded first = loaded(folder.path("x.toml"));
+  REQUIRE(first.errors == Lines{});
+  REQUIRE(first.experiment->graph.has_value());
+  const workload::Graph& graph = *first.experiment->graph;
+  CHECK(graph.name == "pair + pair");
+  CHECK(graph.flops() == 8'000'000);
+  Lines nodes;
+  for (const workload::GraphNode& node : graph.nodes) nodes.push_back(node.name);
+  CHECK(nodes == Lines{"pair/a", "pair/b", "pair:2/a", "pair:2/b"});
+  folder.write("resolved.toml", config::to_toml(*first.source.table));
+  std::filesystem::remove(folder.path("pair.toml"));
+  const Loaded again = loaded(folder.path("resolved.toml"));
+  REQUIRE(again.errors == Lines{});
+  CHECK(config::to_toml(*again.source.table) == config::to_toml(*first.source.table));
+}
+
+TEST_CASE("networks side by side may stand in a file, with names beside it") {
+  Folder folder;
+  folder.write("nets/pair.toml", products("fp16", ""));
+  folder.write("nets/both.toml", "side_by_side = [\"pair\", \"pair\"]\n");
+  folder.write("x.toml", "model = \"nets/both.toml\"\n" + test::probed_machine + "[strategy]\nname = \"probe\"\n");
+  const Loaded both = loaded(folder.path("x.toml"));
+  REQUIRE(both.errors == Lines{});
+  CHECK(both.experiment->graph->nodes.size() == 4);
+  config::Diagnostics diagnostics;
+  CHECK(experiment::model_graph(folder.path("nets/both.toml"), 0, {}, diagnostics).nodes.size() == 4);
+}

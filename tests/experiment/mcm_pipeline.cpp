@@ -129,3 +129,18 @@ TEST_CASE("mcm: pipelines end, hold what is reckoned, and have an interval that 
   }
   CHECK(changed <= 20);
 }
+
+TEST_CASE("mcm: networks side by side on chips of their own do not wait for each other") {
+  // 3 us on one chip, 5 us on the other, and nothing goes between them: an input of both every 5 us, eight of them in
+  // 40 us, to the picosecond. On one chip it is 8 us, and 64.
+  GraphCase one, other;
+  one.node("a", 3 * microsecond, {}, {100});
+  other.node("a", 5 * microsecond, {}, {100});
+  const Package package = package_of(workload::side_by_side({{"one", one.graph}, {"other", other.graph}}), 2);
+  const Piped apart = piped(package, {0, 1}, 8);
+  CHECK(apart.interval == 5 * microsecond);
+  CHECK(apart.all == 40 * microsecond);
+  const Piped together = piped(package, {0, 0}, 8);
+  CHECK(together.interval == 8 * microsecond);
+  CHECK(together.all == 64 * microsecond);
+}

@@ -169,6 +169,34 @@ TEST_CASE("graph: layers are cut where the residual stream is all that goes on")
   CHECK(ends == 3);
 }
 
+TEST_CASE("graph: two side by side are one, in which nothing reads what the other makes") {
+  // Chains a -> b and a -> b -> c, the second with a weight of 100 elements: five nodes, an edge and two, names with
+  // the graph's in front. Nodes run in the order of the graphs, and between them nothing goes on.
+  Graph two, three;
+  two.name = "Two";
+  add(two, "a", {""});
+  add(two, "b", {"a"});
+  three.name = "Three";
+  add(three, "a", {""});
+  add(three, "b", {"a"});
+  add(three, "c", {"b"});
+  three.tensors.push_back({"w", TensorKind::parameter, 100, 200});
+  three.nodes[2].reads.push_back(static_cast<TensorId>(three.tensors.size() - 1));
+  three.nodes[2].work.forward = {gemm("c", 1, 10, 10, 10, "fp16")};
+  const Graph both = side_by_side({{"two", two}, {"three", three}});
+  CHECK(both.name == "Two + Three");
+  CHECK(check_graph(both).empty());
+  CHECK(names(both, topological_order(both)) == Names{"two/a", "two/b", "three/a", "three/b", "three/c"});
+  REQUIRE(both.edges().size() == 3);
+  CHECK(both.edges()[1].from == 2);
+  CHECK(both.edges()[1].to == 3);
+  CHECK(both.tensors.back().name == "three/w");
+  CHECK(both.nodes[4].work.forward.front().name == "three/c");
+  CHECK(both.parameters() == 100);
+  CHECK(both.flops() == 2000);
+  CHECK(segments(both).size() == 5);
+}
+
 TEST_CASE("graph: Graphviz draws products as boxes, with what goes between") {
   Graph graph;
   graph.name = "two \"nodes\"";

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tessera/workload/transformer.hpp"
@@ -91,6 +92,10 @@ struct GraphProblem {
 /// model has no positions for.
 [[nodiscard]] Graph lowered_graph(const Model& model, std::int64_t sequence, const std::string& datatype,
                                   std::int64_t batch = 1);
+
+/// Several graphs as one, in their order: nodes and tensors of the one called `name` become "name/node", and none reads
+/// what another one makes. Names differ.
+[[nodiscard]] Graph side_by_side(const std::vector<std::pair<std::string, Graph>>& graphs);
 
 /// For Graphviz: nodes with their FLOP and weights, edges with their bytes.
 [[nodiscard]] std::string to_dot(const Graph& graph);

@@ -1,0 +1,105 @@
+// The [model] table of a resolved experiment: what a file says, or the graph that a network, or several of them side by
+// side, stand for.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tessera/workload/graph_file.hpp"
+#include "tessera/workload/network.hpp"
+#include "tree.hpp"
+
+namespace tessera::experiment {
+namespace {
+
+using config::Table;
+using config::Value;
+using Named = std::vector<std::pair<std::string, workload::Graph>>;
+
+constexpr const char* list_key = "side_by_side";
+
+bool stands_side_by_side(const Table& model) { return model.find(list_key) != nullptr; }
+
+/// The names; empty after an error.
+config::Array names_in(const Table& model, config::Diagnostics& diagnostics) {
+  const Value& list = *model.find(list_key);
+  for (const auto& [key, value] : model.entries()) {
+    if (key == list_key) continue;
+    diagnostics.error(value.key_where(),
+                      fmt::format("\"{}\" beside \"{}\": a network's own keys stand in its file", key, list_key));
+    return {};
+  }
+  const config::Array* names = list.array();
+  if (names == nullptr || names->size() < 2) {
+    diagnostics.error(list.where(), fmt::format("\"{}\": expected a list of at least two names of networks", list_key));
+    return {};
+  }
+  return *names;
+}
+
+/// As it is called in names of nodes: of a path its last part, of what stands there several times the later ones with a
+/// number.
+std::string prefix_of(const std::string& name, const Named& before) {
+  const bool is_path = name.find('/') != std::string::npos || name.ends_with(".toml") || name.ends_with(".json") ||
+                       name.ends_with(".onnx");
+  const std::string own = is_path ? std::filesystem::path(name).stem().string() : name;
+  const auto is_taken = [&](const std::string& prefix) {
+    return std::ranges::any_of(before, [&](const auto& one) { return one.first == prefix; });
+  };
+  std::string prefix = own;
+  for (int number = 2; is_taken(prefix); ++number) prefix = fmt::format("{}:{}", own, number);
+  return prefix;
+}
+
+/// Of one of the list, by its name; of no use after an error.
+workload::Graph graph_of(const Value& name, const SearchPath& search, config::Diagnostics& diagnostics) {
+  const auto table = model_with_files(name, search, diagnostics);
+  if (table == nullptr) return {};
+  const auto refuse = [&](const char* what) {
+    diagnostics.error(name.where(), fmt::format("\"{}\" {}", *name.string(), what));
+    return workload::Graph{};
+  };
+  if (stands_side_by_side(*table)) return refuse("stands for networks side by side itself, allowed: single ones");
+  if (workload::is_network(*table)) return workload::read_network(*table, diagnostics);
+  const Value* graph = table->find("graph");
+  if (graph == nullptr || graph->table() == nullptr)
+    return refuse("is a transformer, allowed side by side: computation graphs");
+  return workload::read_graph(*graph->table(), diagnostics);
+}
+
+/// The union of all of the list; null after an error.
+std::shared_ptr<Table> side_by_side_as_graph(const Table& model, const SearchPath& search,
+                                             config::Diagnostics& diagnostics) {
+  const std::size_t before = diagnostics.errors().size();
+  Named graphs;
+  for (const Value& name : names_in(model, diagnostics)) {
+    if (name.string() == nullptr) {
+      diagnostics.error(name.where(), fmt::format("\"{}\": {} is not allowed here, expected the name of a network",
+                                                  list_key, name.type_name()));
+      continue;
+    }
+    workload::Graph graph = graph_of(name, search, diagnostics);
+    graphs.emplace_back(prefix_of(*name.string(), graphs), std::move(graph));
+  }
+  if (diagnostics.errors().size() != before) return nullptr;
+  const config::Location where = model.find(list_key)->where();
+  auto table = std::make_shared<Table>(where);
+  table->set("graph", {workload::graph_table(workload::side_by_side(graphs), where), where});
+  return table;
+}
+
+}  // namespace
+
+void inline_model(Table& root, const SearchPath& search, config::Diagnostics& diagnostics) {
+  const Value* found = root.find("model");
+  if (found == nullptr) return;
+  const Value value = *found;
+  auto table = model_with_files(value, search, diagnostics);
+  if (table != nullptr && stands_side_by_side(*table)) table = side_by_side_as_graph(*table, search, diagnostics);
+  if (table != nullptr && workload::is_network(*table)) table = workload::network_as_graph(*table, diagnostics);
+  if (table == nullptr)
+    root.erase("model");
+  else
+    root.set("model", {std::move(table), value.where(), value.key_where()});
+}
+
+}  // namespace tessera::experiment
