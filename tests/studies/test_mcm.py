@@ -72,7 +72,9 @@ class Mcm(unittest.TestCase):
         self.assertEqual(row(outcome, "mcm-cost", "package"), "| package: program and simulation | 10.00 |")
 
     def test_beyond(self):
-        self.assertEqual(row(PARTS["beyond"](Simulator()), "mcm-beyond", "72 chips"), "| 72 chips | 3 of 4 | 1.50 | 1.50 | 25.0 | 30.0 |")
+        outcome = PARTS["beyond"](Simulator())
+        self.assertEqual(row(outcome, "mcm-beyond", "72 chips"), "| 72 chips | 3 of 4 | 1.50 | 1.50 | 25.0 | 30.0 |")
+        self.assertEqual(row(outcome, "mcm-side-by-side", "both | contiguous"), "| both | contiguous | 3 of 4 | 1500 | 1.50 | 1500 | 25.0 | 30.0 |")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""What the paper does not ask: other packages, links, latency, longer sequences, a network from ONNX."""
+"""What the paper does not ask: other packages, links, latency, longer sequences, a network from ONNX, two networks side by side."""
 
 from _parts import Outcome, two
 from _runs import ROOT, table
 
-from .jobs import BERT, NETWORK, NO_LIMIT, best_of, bound_of
+from .jobs import BERT, NETWORK, NO_LIMIT, SAMPLES, TWO_NETWORKS, best_of, bound_of
 
 ONNX = ROOT / "tests" / "workload" / "networks" / "resnet50.onnx"
 LATENCY = ("strategy.objective", "latency")
@@ -21,6 +21,17 @@ VARIANTS = {
 }
 
 
+# An input of both is one of each.
+SIDE_BY_SIDE = {
+    ("ResNet-50 alone", "contiguous"): (TWO_NETWORKS, (("model", "resnet-50"), ("strategy.chips", 18))),
+    ("MobileNetV2 alone", "contiguous"): (TWO_NETWORKS, (("model", "mobilenet-v2"), ("strategy.chips", 18))),
+    ("both", "contiguous"): (TWO_NETWORKS, ()),
+    ("both", "equal-nodes"): (TWO_NETWORKS, (("strategy.search", "equal-nodes"),)),
+    ("both", "equal-time"): (TWO_NETWORKS, (("strategy.search", "equal-time"),)),
+    ("both", "random, sigma 1"): (TWO_NETWORKS, (("strategy.search", "random"), ("strategy.sigma", 1), ("strategy.samples", SAMPLES))),
+}
+
+
 def study(simulator):
     names = list(VARIANTS)
     found = simulator.attempts([VARIANTS[name] for name in names])
@@ -29,7 +40,17 @@ def study(simulator):
     late = simulator.many([(BERT, (LATENCY, NO_LIMIT, ("strategy.search", search), ("strategy.samples", 200))) for search in searches])
     one = simulator.summary(BERT, (LATENCY, NO_LIMIT, ("strategy.chips", 1)))
     times = [(search, two(result["iteration_time_ps"] * 1e-9)) for search, result in zip((*searches, "one chip"), (*late, one))]
-    return Outcome(tables={"mcm-beyond": table(("package", "chips", "interval ms", "of the bound", "busiest link %", "peak MB"), lines), "mcm-latency": table(("one input, search", "ms"), times)})
+    beside = [(*name, *(shared(result) if result else ("nothing fits", "-", "-", "-", "-", "-")))
+              for name, result in zip(SIDE_BY_SIDE, simulator.attempts(SIDE_BY_SIDE.values()))]
+    return Outcome(tables={"mcm-beyond": table(("package", "chips", "interval ms", "of the bound", "busiest link %", "peak MB"), lines),
+                           "mcm-side-by-side": table(("networks", "search", "chips", "analytic us", "of the bound", "interval us", "busiest link %", "peak MB"), beside),
+                           "mcm-latency": table(("one input, search", "ms"), times)})
+
+
+def shared(result):
+    foretold = best_of(result, "predicted_ps")
+    return (result["plan"]["chips"], f"{foretold * 1e-6:.0f}", two(foretold / bound_of(result)), f"{result['interval_ps'] * 1e-6:.0f}",
+            f"{100 * result['busiest_link']:.1f}", f"{result['peak_memory'] / 1e6:.1f}")
 
 
 def row(result):

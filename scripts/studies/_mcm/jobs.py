@@ -4,7 +4,7 @@ import tomllib
 
 from _runs import ROOT
 
-BERT, NETWORK = "mcm/bert.toml", "mcm/network.toml"
+BERT, NETWORK, TWO_NETWORKS = "mcm/bert.toml", "mcm/network.toml", "mcm/two-networks.toml"
 SAMPLES = 1000
 SEARCHES = ("contiguous", "equal-nodes", "equal-time", "fill", "random", "annealing")
 NO_LIMIT = ("machine.device.memory_capacity", "100 GB")
