@@ -6,8 +6,6 @@
 
 #include "tessera/base/error.hpp"
 #include "tessera/machine/topology.hpp"
-#include "tessera/workload/graph_file.hpp"
-#include "tessera/workload/model.hpp"
 #include "tree.hpp"
 
 namespace tessera::experiment {
@@ -128,7 +126,7 @@ std::optional<std::pair<std::string, std::string>> read_named(const Value& name,
   }
 }
 
-std::shared_ptr<Table> parse_machine(const std::string& text, const std::string& file,
+std::shared_ptr<Table> parse_machine(const std::string& text, const std::string& file, Table&,
                                      config::Diagnostics& diagnostics) {
   config::Diagnostics own;
   auto table = machine::parse_machine_file(text, file, own);
@@ -136,7 +134,7 @@ std::shared_ptr<Table> parse_machine(const std::string& text, const std::string&
   return table;
 }
 
-std::shared_ptr<Table> parse_recipe(const std::string& text, const std::string& file,
+std::shared_ptr<Table> parse_recipe(const std::string& text, const std::string& file, Table&,
                                     config::Diagnostics& diagnostics) {
   config::Diagnostics own;
   auto table = config::parse_toml(text, file, own);
@@ -147,26 +145,8 @@ std::shared_ptr<Table> parse_recipe(const std::string& text, const std::string& 
   return usable ? table : nullptr;
 }
 
-/// TOML keeps its positions; a Hugging Face configuration becomes the fields that it stands for, and what lists nodes a
-/// graph.
-std::shared_ptr<Table> parse_model(const std::string& text, const std::string& file, config::Diagnostics& diagnostics) {
-  config::Diagnostics own;
-  std::shared_ptr<Table> table;
-  if (workload::lists_nodes(text, file)) {
-    const auto graph = workload::read_graph_table(text, file, own);
-    table = std::make_shared<Table>(config::Location{file, 1, 1});
-    if (graph != nullptr) table->set("graph", {graph, table->where()});
-  } else if (fs::path(file).extension() == ".json") {
-    table = workload::read_hugging_face_table(text, file, own);
-  } else {
-    table = config::parse_toml(text, file, own);
-  }
-  const bool usable = own.ok();
-  diagnostics.add(own);
-  return usable ? table : nullptr;
-}
-
-using Parser = std::shared_ptr<Table> (*)(const std::string&, const std::string&, config::Diagnostics&);
+/// Of a file's content, its name, and the table whose key names it.
+using Parser = std::shared_ptr<Table> (*)(const std::string&, const std::string&, Table&, config::Diagnostics&);
 
 /// `table` with the file that its `key` names below its own keys. Files may include others; `open` are those being
 /// read.
@@ -185,7 +165,7 @@ std::shared_ptr<Table> with_include(const Table& table, const std::string& key, 
     diagnostics.error(name->where(), "\"" + file + "\" includes itself");
     return nullptr;
   }
-  auto base = parse(text, file, diagnostics);
+  auto base = parse(text, file, *own, diagnostics);
   if (base != nullptr)
     base = with_include(*base, "include", family, parse, {fs::path(file).parent_path(), search.folders, search.files},
                         open, diagnostics);

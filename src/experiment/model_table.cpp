@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tessera/workload/graph_file.hpp"
+#include "tessera/workload/model.hpp"
 #include "tessera/workload/network.hpp"
 #include "tree.hpp"
 
@@ -16,6 +17,23 @@ using config::Value;
 using Named = std::vector<std::pair<std::string, workload::Graph>>;
 
 constexpr const char* list_key = "side_by_side";
+
+/// What FLOAT counts as: `datatype` beside the key that names the file, which has no such key of its own.
+std::string floats_of_onnx(Table& naming, config::Diagnostics& diagnostics) {
+  const Value* found = naming.find("datatype");
+  if (found == nullptr) return "fp32";
+  const Value value = *found;
+  naming.erase("datatype");
+  const std::vector<std::string>& known = workload::datatype_names();
+  if (value.string() == nullptr)
+    diagnostics.error(value.where(), fmt::format("\"datatype\": {} is not allowed here, expected one of {}",
+                                                 value.type_name(), config::listed(known)));
+  else if (std::ranges::find(known, *value.string()) == known.end())
+    diagnostics.error(value.where(), config::unknown("datatype", *value.string(), known));
+  else
+    return *value.string();
+  return "fp32";
+}
 
 bool stands_side_by_side(const Table& model) { return model.find(list_key) != nullptr; }
 
@@ -88,6 +106,25 @@ std::shared_ptr<Table> side_by_side_as_graph(const Table& model, const SearchPat
 }
 
 }  // namespace
+
+std::shared_ptr<Table> parse_model(const std::string& text, const std::string& file, Table& naming,
+                                   config::Diagnostics& diagnostics) {
+  config::Diagnostics own;
+  std::shared_ptr<Table> table;
+  if (workload::lists_nodes(text, file)) {
+    const std::string floats = file.ends_with(".onnx") ? floats_of_onnx(naming, own) : "";
+    const auto graph = own.ok() ? workload::read_graph_table(text, file, own, floats) : nullptr;
+    table = std::make_shared<Table>(config::Location{file, 1, 1});
+    if (graph != nullptr) table->set("graph", {graph, table->where()});
+  } else if (file.ends_with(".json")) {
+    table = workload::read_hugging_face_table(text, file, own);
+  } else {
+    table = config::parse_toml(text, file, own);
+  }
+  const bool usable = own.ok();
+  diagnostics.add(own);
+  return usable ? table : nullptr;
+}
 
 void inline_model(Table& root, const SearchPath& search, config::Diagnostics& diagnostics) {
   const Value* found = root.find("model");

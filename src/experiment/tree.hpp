@@ -48,6 +48,10 @@ struct SearchPath {
 void inline_machine(config::Table& root, const SearchPath& search, config::Diagnostics& diagnostics);
 /// The same for the model, whose files may also be Hugging Face configurations.
 void inline_model(config::Table& root, const SearchPath& search, config::Diagnostics& diagnostics);
+/// What a model's file says: TOML keeps its positions, a Hugging Face configuration becomes the fields that it stands
+/// for, and what lists nodes a graph. Of ONNX the key `datatype` of the naming table is used up. Null after an error.
+[[nodiscard]] std::shared_ptr<config::Table> parse_model(const std::string& text, const std::string& file,
+                                                         config::Table& naming, config::Diagnostics& diagnostics);
 /// A [model] table, or the name of one, with what the files that it names say; null after an error. Networks and lists
 /// of them are still what they are.
 [[nodiscard]] std::shared_ptr<config::Table> model_with_files(const config::Value& model, const SearchPath& search,

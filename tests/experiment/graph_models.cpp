@@ -3,6 +3,8 @@
 
 #include "files.hpp"
 #include "probe.hpp"
+#include "support/source_folder.hpp"
+#include "tessera/workload/graph_file.hpp"
 
 using namespace tessera;
 using tessera::test::Folder;
@@ -118,4 +120,23 @@ TEST_CASE("networks side by side may stand in a file, with names beside it") {
   CHECK(both.experiment->graph->nodes.size() == 4);
   config::Diagnostics diagnostics;
   CHECK(experiment::model_graph(folder.path("nets/both.toml"), 0, {}, diagnostics).nodes.size() == 4);
+}
+
+TEST_CASE("an ONNX file in another datatype than its own") {
+  if (!workload::reads_onnx()) return;
+  Folder folder;
+  const std::string file = test::source_folder() + "/tests/workload/networks/resnet18.onnx";
+  const auto with = [&](const std::string& datatype) {
+    folder.write("x.toml",
+                 test::probed_machine +
+                     "device.peak.bf16 = \"50 TFLOP/s\"\n[strategy]\nname = \"probe\"\n[model]\ninclude = \"" + file +
+                     "\"\n" + datatype);
+    return loaded(folder.path("x.toml"));
+  };
+  const Loaded half = with("datatype = \"bf16\"\n");
+  REQUIRE(half.errors == Lines{});
+  CHECK(half.experiment->graph->product_datatype() == "bf16");
+  CHECK(says(with("datatype = \"bf61\"\n"), "x.toml"));
+  CHECK(says(with("datatype = \"bf61\"\n"), "unknown datatype \"bf61\" (did you mean \"bf16\"?)"));
+  CHECK(says(with("datatype = 16\n"), "\"datatype\": a whole number is not allowed here, expected one of"));
 }

@@ -261,5 +261,24 @@ TEST_CASE("graph files: a type of ONNX's elements that is not known is named, wi
   CHECK(read_graph_file(onnx_of_type(6), "x.onnx", sizes).tensors[0].bytes == 16);  // INT32
 }
 
+TEST_CASE("graph files: FLOAT of an ONNX file may count as something else, other types stay") {
+  if (!reads_onnx()) return;
+  // Four elements: 8 B in BF16, where INT32 has 16 as before.
+  config::Diagnostics diagnostics;
+  const Graph floats = read_graph_file(onnx_of_type(1), "x.onnx", diagnostics, "bf16");
+  REQUIRE(diagnostics.errors() == Lines{});
+  CHECK(floats.tensors[0].bytes == 8);
+  CHECK(floats.nodes[0].work.forward.front().datatype == "bf16");
+  CHECK(read_graph_file(onnx_of_type(6), "x.onnx", diagnostics, "bf16").tensors[0].bytes == 16);
+  CHECK(read_graph_file(onnx_of_type(10), "x.onnx", diagnostics, "bf16").nodes[0].work.forward.front().datatype ==
+        "fp16");
+  // A network has half the weights, and the same work.
+  const Graph as_it_is = read_graph_file(network("resnet18"), "resnet18.onnx", diagnostics);
+  const Graph half = read_graph_file(network("resnet18"), "resnet18.onnx", diagnostics, "bf16");
+  CHECK(2 * half.weight_bytes() == as_it_is.weight_bytes());
+  CHECK(half.flops() == as_it_is.flops());
+  CHECK(half.product_datatype() == "bf16");
+}
+
 }  // namespace
 }  // namespace tessera::workload

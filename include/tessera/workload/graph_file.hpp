@@ -10,9 +10,9 @@
 namespace tessera::workload {
 
 /// From what a file holds: `*.onnx`, `*.json` or, under any other name, TOML. Problems go to `diagnostics`; the graph
-/// is of no use then. Otherwise it passes check_graph().
+/// is of no use then. Otherwise it passes check_graph(). `floats`: what FLOAT of ONNX counts as.
 [[nodiscard]] Graph read_graph_file(const std::string& content, const std::string& file,
-                                    config::Diagnostics& diagnostics);
+                                    config::Diagnostics& diagnostics, const std::string& floats = "fp32");
 /// Whether a file is one of these, and no transformer by its dimensions.
 [[nodiscard]] bool lists_nodes(const std::string& content, const std::string& file);
 /// Whether this build reads ONNX (the package libonnx-dev).
@@ -23,7 +23,8 @@ namespace tessera::workload {
 /// The table of a file as read_graph_file() takes it: the file's own where it is one, every value at its own place.
 /// Null, and why is reported: it is no graph.
 [[nodiscard]] std::shared_ptr<config::Table> read_graph_table(const std::string& content, const std::string& file,
-                                                              config::Diagnostics& diagnostics);
+                                                              config::Diagnostics& diagnostics,
+                                                              const std::string& floats = "fp32");
 /// The same table, as if it stood there: read_graph() of it is the graph again. Of graphs whose nodes have one operator
 /// each, as those from files; InternalError for others.
 [[nodiscard]] std::shared_ptr<config::Table> graph_table(const Graph& graph, const config::Location& where = {});

@@ -169,10 +169,11 @@ bool lists_nodes(const std::string& content, const std::string& file) {
   return ignored.ok() && table != nullptr && table->find("nodes") != nullptr;
 }
 
-Graph read_graph_file(const std::string& content, const std::string& file, config::Diagnostics& diagnostics) {
+Graph read_graph_file(const std::string& content, const std::string& file, config::Diagnostics& diagnostics,
+                      const std::string& floats) {
   const std::size_t before = diagnostics.errors().size();
   if (file.ends_with(".onnx")) {
-    Graph graph = read_onnx(content, file, diagnostics);
+    Graph graph = read_onnx(content, file, floats, diagnostics);
     if (diagnostics.errors().size() != before) return graph;
     for (const GraphProblem& problem : check_graph(graph)) diagnostics.error({file, 0, 0}, problem.what);
     return graph;
@@ -182,12 +183,12 @@ Graph read_graph_file(const std::string& content, const std::string& file, confi
 }
 
 std::shared_ptr<config::Table> read_graph_table(const std::string& content, const std::string& file,
-                                                config::Diagnostics& diagnostics) {
+                                                config::Diagnostics& diagnostics, const std::string& floats) {
   const std::size_t before = diagnostics.errors().size();
   const bool is_onnx = file.ends_with(".onnx");
   auto table = is_onnx ? nullptr : parse_entries(content, file, diagnostics);
   if (diagnostics.errors().size() != before) return nullptr;
-  const Graph graph = is_onnx ? read_graph_file(content, file, diagnostics) : read_graph(*table, diagnostics);
+  const Graph graph = is_onnx ? read_graph_file(content, file, diagnostics, floats) : read_graph(*table, diagnostics);
   if (diagnostics.errors().size() != before) return nullptr;
   return is_onnx ? graph_table(graph, {file, 1, 1}) : table;
 }

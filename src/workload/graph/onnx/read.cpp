@@ -64,8 +64,8 @@ std::string type_text(int type) {
 
 class Reader {
  public:
-  Reader(const onnx::GraphProto& source, std::string file, config::Diagnostics& diagnostics)
-      : source_(source), file_(std::move(file)), diagnostics_(diagnostics) {}
+  Reader(const onnx::GraphProto& source, std::string file, std::string floats, config::Diagnostics& diagnostics)
+      : source_(source), file_(std::move(file)), floats_(std::move(floats)), diagnostics_(diagnostics) {}
 
   Graph read() {
     graph_.name = std::filesystem::path(file_).stem().string();  // exporters all write the same name
@@ -129,7 +129,7 @@ class Reader {
     add(name, kind, shape->second.first, shape->second.second);
   }
   void add(const std::string& name, TensorKind kind, const Shape& shape, int type) {
-    const std::optional<Element> element = element_of(type);
+    const std::optional<Element> element = counted_as(type);
     // What is made of it mostly has the same type, and is not reported too.
     if (!element && refused_.insert(type).second)
       problem(
@@ -214,21 +214,27 @@ class Reader {
     return found;
   }
 
-  /// Of the first operand that has one; numbers that nothing computes with stream as FP32 would.
+  /// Of the first operand that has one; numbers that nothing computes with stream as FLOAT does.
   std::string datatype_of(const onnx::NodeProto& node) {
     for (const auto* names : {&node.input(), &node.output()}) {
       for (const std::string& name : *names) {
         const auto found = shapes_.find(name);
         if (found == shapes_.end()) continue;
-        const Element element = element_of(found->second.second).value_or(Element{});
+        const Element element = counted_as(found->second.second).value_or(Element{});
         if (!element.datatype.empty()) return element.datatype;
       }
     }
-    return "fp32";
+    return floats_;
+  }
+
+  /// With FLOAT as the experiment wants it.
+  [[nodiscard]] std::optional<Element> counted_as(int type) const {
+    if (type == TensorProto::FLOAT) return Element{floats_, bytes_per_element(floats_)};
+    return element_of(type);
   }
 
   const onnx::GraphProto& source_;
-  std::string file_;
+  std::string file_, floats_;
   config::Diagnostics& diagnostics_;
   Graph graph_;
   std::map<std::string, TensorId> ids_;
@@ -242,7 +248,8 @@ class Reader {
 
 bool reads_onnx() { return true; }
 
-Graph read_onnx(const std::string& content, const std::string& file, config::Diagnostics& diagnostics) {
+Graph read_onnx(const std::string& content, const std::string& file, const std::string& floats,
+                config::Diagnostics& diagnostics) {
   onnx::ModelProto model;
   if (!model.ParseFromString(content) || !model.has_graph()) {
     diagnostics.error({file, 0, 0}, "is not a whole ONNX file");
@@ -255,7 +262,7 @@ Graph read_onnx(const std::string& content, const std::string& file, config::Dia
     diagnostics.error({file, 0, 0}, fmt::format("shapes do not fit together: {}", error.what()));
     return {};
   }
-  return Reader(model.graph(), file, diagnostics).read();
+  return Reader(model.graph(), file, floats, diagnostics).read();
 }
 
 }  // namespace tessera::workload
