@@ -7,9 +7,9 @@
 set -euo pipefail
 
 required=(g++ cmake ninja-build openmpi-bin libopenmpi-dev libhdf5-openmpi-dev zlib1g-dev libboost-serialization-dev
-  libtomlplusplus-dev libcli11-dev libfmt-dev nlohmann-json3-dev librandom123-dev libmetis-dev libmuparser-dev)
+  libtomlplusplus-dev libcli11-dev libfmt-dev nlohmann-json3-dev librandom123-dev libmetis-dev libmuparser-dev libeigen3-dev)
 # For tests, figures, the format check, graphs from ONNX files and faster builds; the program builds and runs without them.
-optional=(catch2 libeigen3-dev libonnx-dev libprotobuf-dev hdf5-tools python3-h5py python3-pandas python3-matplotlib clang-format ccache
+optional=(catch2 libonnx-dev libprotobuf-dev hdf5-tools python3-h5py python3-pandas python3-matplotlib clang-format ccache
   slurm-wlm slurm-client munge)
 
 install=yes
@@ -42,7 +42,7 @@ missing_of() {
 without_packages() {
   echo "This is not a Debian system: nothing is installed here. Load or install, by your site's names:"
   echo "  C++20 compiler (g++ 12), CMake 3.22, Ninja, MPI 3.1 or later, HDF5 built with that MPI, zlib, Boost.Serialization,"
-  echo "  toml++, CLI11, fmt 9, nlohmann-json, Random123, METIS, muParser; for tests Catch2 2, Eigen and h5diff; for figures"
+  echo "  toml++, CLI11, fmt 9, nlohmann-json, Random123, METIS, muParser, Eigen; for tests Catch2 2 and h5diff; for figures"
   echo "  python3 with h5py, pandas and matplotlib. docs/cluster.md shows it with environment modules."
   local tool absent=()
   for tool in c++ cmake ninja mpicc; do

@@ -32,6 +32,16 @@ def draw(methods, what=COST, heading="Searches"):
     return figure
 
 
+def draw_means(curves, heading, measured="best reward so far"):
+    """A study's own means and deviations over seeds, by name."""
+    figure, axes = pyplot.subplots(figsize=(9, 4.4), layout="constrained")
+    style.title(figure, heading)
+    draw_curves(axes, curves)
+    axes.set_ylabel(measured)
+    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+    return figure
+
+
 def label_of(name, tables):
     return name if len(tables) == 1 else f"{name}\n(mean and deviation of {len(tables)})"
 

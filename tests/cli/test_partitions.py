@@ -5,7 +5,7 @@ import unittest
 
 from harness import CliTest
 
-SEARCHES = ("contiguous", "equal-nodes", "equal-time", "fill", "random", "annealing")
+SEARCHES = ("contiguous", "equal-nodes", "equal-time", "fill", "random", "annealing", "ppo")
 
 
 class Partitions(CliTest):
@@ -23,7 +23,7 @@ class Partitions(CliTest):
             self.assert_same_results("searched.h5", "given.h5", but=("/search", "/predicted"))
 
     def test_plan_history_and_result_are_the_same_on_any_number_of_ranks(self):
-        for search in ("random", "annealing"):
+        for search in ("random", "annealing", "ppo"):
             chosen = ("--set", f"strategy.search={search}", "--set", "strategy.template=levels", "--set", "strategy.refine=true")
             for ranks in (1, 2, 3, 4):
                 self.tessera("plan", "mcm.toml", "-o", f"{ranks}.toml", "--history", f"{ranks}.h5", "--force", "--progress", "off", *chosen, ranks=ranks)

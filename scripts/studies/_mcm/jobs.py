@@ -7,12 +7,17 @@ from _runs import ROOT
 BERT, NETWORK, TWO_NETWORKS = "mcm/bert.toml", "mcm/network.toml", "mcm/two-networks.toml"
 SAMPLES = 1000
 SEARCHES = ("contiguous", "equal-nodes", "equal-time", "fill", "random", "annealing")
+POLICY = str(ROOT / "inputs" / "policies" / "mcm-36.h5")
 NO_LIMIT = ("machine.device.memory_capacity", "100 GB")
 
 
+def graphs_of(which):
+    """Of the random split, the paper's kind: "training", "validation" or "test"."""
+    return tomllib.loads((ROOT / "inputs" / "graphs" / "splits" / "random.toml").read_text())[which]
+
+
 def test_graphs():
-    """The 16 of the random split, the paper's kind."""
-    return tomllib.loads((ROOT / "inputs" / "graphs" / "splits" / "random.toml").read_text())["test"]
+    return graphs_of("test")
 
 
 def searched(search, *settings):

@@ -23,6 +23,31 @@ Options options_of(const config::Table& table) {
   return options_schema().read(table, checked);
 }
 
+const Tensors* policy_of(const Job& job) {
+  const Attachment* file = job.file("policy");
+  if (file == nullptr) return nullptr;
+  if (!file->is_policy) throw InputError(fmt::format("{} is not a policy (tessera train)", one_line(file->path)));
+  return &file->policy;
+}
+
+/// What a policy has to be for this graph and package.
+void check_policy(const config::Table& table, const Job& job, const Options& options, const Package& package,
+                  config::Diagnostics& diagnostics) {
+  if (job.file("policy") == nullptr) {
+    if (options.search == zero_shot)
+      diagnostics.error(place_of(table, "search"),
+                        "search zero-shot draws from a trained policy: `policy` names its file");
+    return;
+  }
+  try {
+    const Tensors& policy = *policy_of(job);
+    const Layout layout(shape_for(graph_input(package), &policy, options.stretch_policy));
+    static_cast<void>(parameters_of(policy, layout));
+  } catch (const InputError& error) {
+    diagnostics.error(place_of(table, "policy"), error.what());
+  }
+}
+
 std::string check(const config::Table& table, const Job& job, config::Diagnostics& diagnostics) {
   const Options options = options_schema().read(table, diagnostics);
   if (!diagnostics.ok()) return {};
@@ -47,6 +72,7 @@ std::string check(const config::Table& table, const Job& job, config::Diagnostic
     }
     return {};
   }
+  check_policy(table, job, options, package, diagnostics);
   return fmt::format("partition of {} nodes over {} chips (search {})", package.reduced.problem.nodes, package.chips(),
                      options.search);
 }
@@ -83,13 +109,6 @@ void refuse_too_large(const Package& package) {
         fmt::format("the model has {} of weights, and {} {} ({} too much)", size_text(weights),
                     package.chips() == 1 ? "1 chip has" : fmt::format("{} chips have", package.chips()), size_text(all),
                     size_text(weights - all)));
-}
-
-const Tensors* policy_of(const Job& job) {
-  const Attachment* file = job.file("policy");
-  if (file == nullptr) return nullptr;
-  if (!file->is_policy) throw InputError(fmt::format("{} is not a policy (tessera train)", one_line(file->path)));
-  return &file->policy;
 }
 
 /// All but the judge's own references outlive it.

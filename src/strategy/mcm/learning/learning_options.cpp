@@ -31,11 +31,16 @@ void add_numbers(config::Schema<LearningOptions>& s) {
       .at_least(least)
       .at_most("1")
       .otherwise("0.2");
+  s.number("most_ratio", &LearningOptions::most_ratio,
+           "a node's ratio of probabilities does not count beyond this where the reward is below what was expected")
+      .at_least("1")
+      .at_most("1000000")
+      .otherwise("3");
   s.number("step", &LearningOptions::step, "length of Adam's steps").at_least(least).at_most("1").otherwise("0.0005");
   s.number("entropy", &LearningOptions::entropy, "weight of the entropy of a node's distribution, in nats")
       .at_least("0")
       .at_most("10")
-      .otherwise("0.001");
+      .otherwise("0.01");
   s.number("value", &LearningOptions::value, "weight of the value function's squared error")
       .at_least("0")
       .at_most("10")

@@ -4,7 +4,10 @@
 #include <cmath>
 #include <numeric>
 
+#include <fmt/core.h>
+
 #include "sharing.hpp"
+#include "tessera/base/error.hpp"
 
 namespace tessera::strategy::mcm {
 
@@ -43,12 +46,17 @@ double Loss<Scalar>::of_state(const Batch& batch, const Partition& state, const 
     const Partition& action = rollout.credited(options_.credit);
     const std::vector<float>& before = rollout.log_probabilities[item.iteration];
     const auto least = static_cast<Scalar>(1 - options_.clip), most = static_cast<Scalar>(1 + options_.clip);
+    const auto bound = static_cast<Scalar>(options_.most_ratio), most_difference = Scalar{50};
     for (std::size_t node = 0; node < nodes; ++node) {
-      const Scalar difference = logs[node * chips + action[node]] - static_cast<Scalar>(before[node]);
+      // The credited action may be one that the policy would hardly take: no ratio beyond what a float holds.
+      const Scalar difference =
+          std::min(logs[node * chips + action[node]] - static_cast<Scalar>(before[node]), most_difference);
       const Scalar ratio = std::exp(difference), clipped = std::clamp(ratio, least, most);
-      loss -= static_cast<double>(scale * std::min(ratio * advantage, clipped * advantage));
+      Scalar worth = std::min(ratio * advantage, clipped * advantage);
+      if (advantage < 0) worth = std::max(worth, bound * advantage);
+      loss -= static_cast<double>(scale * worth);
       report.divergence += static_cast<double>(scale * (ratio - 1 - difference));
-      if (clipped * advantage < ratio * advantage) {
+      if (clipped * advantage < ratio * advantage || (advantage < 0 && ratio > bound)) {
         report.clipped += static_cast<double>(scale);
         continue;
       }
@@ -104,6 +112,7 @@ template class Loss<double>;
 Learner::Learner(const NetworkShape& shape, const LearningOptions& options, const Kernels<float>& kernels,
                  std::uint64_t seed)
     : adam(0),
+      step(options.step),
       layout_(std::make_unique<const Layout>(shape)),
       options_(options),
       kernels_(kernels),
@@ -154,7 +163,11 @@ std::vector<UpdateReport> Learner::update(const std::vector<Batch>& batches, con
       for (std::size_t i = 1; i < batches.size(); ++i) {
         for (std::size_t j = 0; j < size; ++j) sum[j] += gradients[i * size + j];
       }
-      norm += adam.step(parameters, sum, options_.step, options_.most_norm);
+      const double length = adam.step(parameters, sum, step, options_.most_norm);
+      if (!std::isfinite(length))
+        throw InfeasibleError(
+            fmt::format("learning has diverged at update {}: take a smaller strategy.learning.step", number));
+      norm += length;
       ++steps;
     }
   }

@@ -31,7 +31,8 @@ struct UpdateReport {
 };
 
 /// Loss of a mini-batch and its gradient: -mean(min(r A, clip(r) A)) - entropy H + value (V - target)^2, means over
-/// rollouts, iterations and nodes.
+/// rollouts, iterations and nodes. Where A < 0 a node's term is at most most_ratio |A| (dual clip; Ye et al., AAAI
+/// 2020, Eq. 5): a solver's action may have next to no probability, and its ratio is then without bound.
 template <class Scalar>
 class Loss {
  public:
@@ -65,6 +66,7 @@ class Learner {
   [[nodiscard]] const Kernels<float>& kernels() const { return kernels_; }
   std::vector<float> parameters;
   Adam adam;
+  double step;  ///< of Adam; LearningOptions::step to begin with
 
   /// Epochs of mini-batches, each of rollouts of all these graphs, of which there are as many of each. Of each graph
   /// its owner reckons the gradient; they are added up in the graphs' order. On all ranks of `comm` alike. `number`: of

@@ -187,9 +187,14 @@ void Trainer::fine_tune(std::vector<Finalist>& finalists) {
 
 Trained Trainer::run() {
   const std::int64_t updates = std::max<std::int64_t>(1, training_.samples / samples_of_update());
+  // Steps get shorter in a line: without that the policy collapses (docs/validation/mcm-learning.md).
+  const auto step_of = [&](std::int64_t update) {
+    return options_.learning.step * (1 - static_cast<double>(update) / static_cast<double>(updates));
+  };
   const std::int64_t checkpoints = std::min(training_.checkpoints, updates);
   while (done_ < updates) {
     const std::int64_t before = done_ * checkpoints / updates;
+    learner_->step = step_of(done_);
     update();
     if (done_ * checkpoints / updates != before) {
       finalists_.add({done_ * checkpoints / updates, zero_shot(), 0, learner_->parameters});

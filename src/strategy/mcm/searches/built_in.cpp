@@ -12,7 +12,7 @@ const std::vector<SearchKind>& search_kinds() {
       {"random", "samples from one distribution, made valid by the solver", search_random},
       {"annealing", "simulated annealing over distributions, sampled by the solver", search_annealing},
       {"ppo", "a policy that learns from rollouts, from scratch or from a trained one", search_ppo},
-      {"zero-shot", "draws from a trained policy, which learns nothing more", search_zero_shot},
+      {zero_shot, "draws from a trained policy, which learns nothing more", search_zero_shot},
   };
   return kinds;
 }

@@ -2,16 +2,11 @@
 // worth. From a policy that was trained on other graphs this is the paper's fine-tuning.
 #include "../learning/policy_search.hpp"
 #include "searches.hpp"
-#include "tessera/base/error.hpp"
 
 namespace tessera::strategy::mcm {
 
 Found search_ppo(const Question& question) { return search_by_policy(question, "ppo", true); }
 
-Found search_zero_shot(const Question& question) {
-  if (question.policy == nullptr)
-    throw InputError("search zero-shot draws from a trained policy: `policy` names its file");
-  return search_by_policy(question, "zero-shot", false);
-}
+Found search_zero_shot(const Question& question) { return search_by_policy(question, zero_shot, false); }
 
 }  // namespace tessera::strategy::mcm

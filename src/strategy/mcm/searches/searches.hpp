@@ -91,6 +91,8 @@ struct SearchKind {
 [[nodiscard]] Found search_random(const Question& question);
 [[nodiscard]] Found search_annealing(const Question& question);
 [[nodiscard]] Found search_ppo(const Question& question);
+/// The one that needs a policy.
+inline constexpr const char* zero_shot = "zero-shot";
 [[nodiscard]] Found search_zero_shot(const Question& question);
 
 /// Moves nodes from the most loaded chip as long as that makes it faster, then asks the judge; the better of both, with
