@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <sstream>
 
@@ -69,6 +70,7 @@ void search_keeping(const Table& resolved, Experiment& experiment, Communicator&
                     Diagnostics& diagnostics) {
   Kept kept = read_cache(options.cache, resolved, comm, diagnostics);
   const JobOf job(experiment, comm, kept.memo, options);
+  experiment.search_began = std::chrono::steady_clock::now();
   try {
     experiment.searched = experiment.strategy.search(strategy_of(resolved), job.job());
   } catch (const Error& error) {

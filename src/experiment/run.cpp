@@ -16,7 +16,8 @@ void describe(const Experiment& experiment, results::RunResults& results) {
   for (const program::search::Tried& one : experiment.searched.table)
     results.search.push_back({one.step, one.candidate, program::name_of(one.fidelity), one.cost, one.accepted,
                               one.reason, one.best, one.origin, one.predicted, one.interval, one.reward,
-                              one.most_memory});
+                              one.most_memory,
+                              std::chrono::duration<double>(one.known - experiment.search_began).count()});
   for (const auto& [node, device, time, weights, name] : plan.placement.nodes)
     results.partition.push_back({node, device, time, weights, name});
   for (const auto& [from, to, bytes] : plan.placement.edges) results.graph_edges.push_back({from, to, bytes});

@@ -43,6 +43,19 @@ void add_provenance(h5::File& file, const Provenance& p) {
            "The experiment with every default and included file written out: a valid experiment itself.");
 }
 
+namespace {
+
+/// What the search tried, when, as that depends on the run, and what it learnt.
+void add_search(h5::File& file, const RunResults& r) {
+  add_small_table(file, search_table(r), r.search);
+  std::vector<SearchSecondsRow> seconds;
+  for (const SearchRow& one : r.search) seconds.push_back({static_cast<std::int64_t>(seconds.size()), one.seconds});
+  add_small_table(file, search_seconds_table(), seconds);
+  if (!r.learning.empty()) add_small_table(file, learning_table(r.learning), r.learning);
+}
+
+}  // namespace
+
 void add_run(h5::File& file, const SummaryRow& summary, const std::vector<CollectiveRow>& collectives,
              const Provenance& provenance) {
   const RunResults& r = *summary.results;
@@ -60,8 +73,7 @@ void add_run(h5::File& file, const SummaryRow& summary, const std::vector<Collec
   }
   add_names(file, r);
   add_provenance(file, provenance);
-  if (!r.search.empty()) add_small_table(file, search_table(r), r.search);
-  if (!r.learning.empty()) add_small_table(file, learning_table(r.learning), r.learning);
+  if (!r.search.empty()) add_search(file, r);
 }
 
 void add_history(h5::File& file, const RunResults& r, const Provenance& provenance) {
@@ -74,8 +86,7 @@ void add_history(h5::File& file, const RunResults& r, const Provenance& provenan
   file.attribute("/", "description",
                  "What a search of Tessera tried. Times are picoseconds, sizes bytes; see docs/results.md.");
   add_provenance(file, provenance);
-  add_small_table(file, search_table(r), r.search);
-  if (!r.learning.empty()) add_small_table(file, learning_table(r.learning), r.learning);
+  add_search(file, r);
 }
 
 }  // namespace tessera::results

@@ -66,6 +66,15 @@ Table<LearningRow> learning_table(const std::vector<LearningRow>& rows) {
   return table;
 }
 
+Table<SearchSecondsRow> search_seconds_table() {
+  using Row = SearchSecondsRow;
+  Table<Row> table("/provenance/search_seconds", "When each row of the search's table was known.");
+  table.integer("row", "1", "of the search's table, from 0", [](const Row& s) { return s.row; })
+      .number("seconds", "s", "of wall time since the search began; rows that were evaluated together have one end",
+              [](const Row& s) { return s.seconds; });
+  return table;
+}
+
 Table<PredictedRow> predicted_table(const RunResults& r) {
   using Row = PredictedRow;
   Table<Row> table("/predicted", "Times that the strategy foretold, of the iteration and of parts of it.");

@@ -28,6 +28,12 @@ struct SummaryRow {
   std::int64_t peak_memory = 0, peak_memory_device = 0;
 };
 
+/// When a row of the search's table was known.
+struct SearchSecondsRow {
+  std::int64_t row = 0;
+  double seconds = 0;
+};
+
 /// A name and its index, of /names.
 struct NameRow {
   std::int64_t index = 0;
@@ -47,6 +53,7 @@ struct NameRow {
 [[nodiscard]] Table<TrafficBin> traffic_timeline_table(const RunResults& results);
 [[nodiscard]] Table<std::pair<std::string, std::string>> plan_table(const RunResults& results);
 [[nodiscard]] Table<SearchRow> search_table(const RunResults& results);
+[[nodiscard]] Table<SearchSecondsRow> search_seconds_table();
 [[nodiscard]] Table<PredictedRow> predicted_table(const RunResults& results);
 [[nodiscard]] Table<LearningRow> learning_table(const std::vector<LearningRow>& rows);
 [[nodiscard]] Table<PartitionRow> partition_table(const RunResults& results);

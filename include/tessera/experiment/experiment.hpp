@@ -3,6 +3,7 @@
 // tessera/experiment/run.hpp shows the way from a file to results.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -91,7 +92,8 @@ struct Experiment {
   strategy::StrategyKind strategy;
   std::string open;             ///< what of the plan is to be searched, and what that takes; empty: nothing
   strategy::Searched searched;  ///< by search()
-  strategy::Plan plan;          ///< by build() where nothing is open, by search() otherwise
+  std::chrono::steady_clock::time_point search_began;  ///< by search()
+  strategy::Plan plan;                                 ///< by build() where nothing is open, by search() otherwise
 };
 
 /// What a resolved experiment's rates come from, for results: "calibrated", "calibrated, the experiment's own

@@ -131,6 +131,7 @@ struct SearchRow {
   Time predicted = 0, interval = 0;
   double reward = 0;
   std::int64_t most_memory = 0;  ///< B
+  double seconds = 0;            ///< from the search's begin until the row was known; kept under /provenance
 };
 
 /// An update of a policy that learns, as program::search::Update.

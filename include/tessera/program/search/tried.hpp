@@ -1,6 +1,7 @@
 // What a search tried: the table that every search leaves.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -22,6 +23,8 @@ struct Tried {
   Time interval = 0;             ///< of a program that repeats: Evaluation::interval
   double reward = 0;             ///< by which the search learns, or would; 0: it has none, or it cannot run
   std::int64_t most_memory = 0;  ///< B: of the fullest device; 0: not known
+  /// When the row was known, which is when it was made: for /provenance alone, since it depends on the run.
+  std::chrono::steady_clock::time_point known = std::chrono::steady_clock::now();
 };
 
 }  // namespace tessera::program::search
