@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 
 #include "tessera/program/search/priced.hpp"
@@ -118,6 +119,40 @@ TEST_CASE("search: at random it comes near the optimum, and stops where it is to
   AnnealingOptions few;
   few.budget = {1000, [&] { return true; }};
   CHECK(anneal<Order>(in_order(), costs, few).table.size() == 1);
+}
+
+TEST_CASE("search: annealing evaluates as many as it is given, the last step with fewer chains") {
+  // The start and 12 more: eight chains, then four of them.
+  std::vector<std::size_t> together;
+  const auto counted = [&](const std::vector<Order>& all) {
+    together.push_back(all.size());
+    return costs(all);
+  };
+  AnnealingOptions options;
+  options.budget.evaluations = 13;
+  const Outcome<Order> outcome = anneal<Order>(in_order(), counted, options);
+  CHECK(together == std::vector<std::size_t>{1, 8, 4});
+  CHECK(outcome.table.size() == 13);
+  CHECK(outcome.table.back().step == 2);
+  for (std::int64_t budget = 1; budget <= 20; ++budget) {
+    options.budget.evaluations = budget;
+    const Outcome<Order> one = anneal<Order>(in_order(), costs, options);
+    CHECK(static_cast<std::int64_t>(one.table.size()) == budget);
+    check_table(one, budget);
+  }
+  // The start is evaluated in any case.
+  options.budget.evaluations = 0;
+  CHECK(anneal<Order>(in_order(), costs, options).table.size() == 1);
+}
+
+TEST_CASE("search: rows know when they were made, one after another") {
+  RandomOptions options;
+  options.budget.evaluations = 40;
+  const auto before = std::chrono::steady_clock::now();
+  const Outcome<Order> outcome = random_search<Order>(in_order(), costs, options);
+  CHECK(before <= outcome.table.front().known);
+  CHECK(std::ranges::is_sorted(outcome.table, {}, &Tried::known));
+  CHECK(outcome.table.back().known <= std::chrono::steady_clock::now());
 }
 
 TEST_CASE("search: one that begins where nothing can run goes on to what can") {

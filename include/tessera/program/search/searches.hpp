@@ -148,7 +148,8 @@ template <Candidate C>
 struct AnnealingOptions {
   std::uint64_t seed = 1;
   Budget budget;
-  std::int64_t chains = 8;  ///< that go on side by side, each from `start`; results depend on it
+  std::int64_t chains = 8;  ///< that go on side by side, each from `start`, fewer in the last step where evaluations
+                            ///< end; results depend on it
   double first = 0.1;   ///< a step that is so much slower, as a part of the time, is taken with probability 1/e, ...
   double last = 0.001;  ///< ... at the beginning and at the end; in between geometrically
   Fidelity fidelity = Fidelity::simulated;
@@ -166,16 +167,18 @@ template <Candidate C>
   record.add(0, start, first, true, {});
   const std::int64_t chains = std::max<std::int64_t>(1, options.chains);
   std::vector<std::pair<C, Evaluation>> at(static_cast<std::size_t>(chains), {start, std::move(first)});
-  const std::int64_t steps = std::max<std::int64_t>(1, (options.budget.evaluations - 1) / chains);
+  const std::int64_t left = std::max<std::int64_t>(0, options.budget.evaluations - 1);
+  const std::int64_t steps = left / chains + (left % chains > 0 ? 1 : 0);
   for (std::int64_t step = 1; step <= steps && !options.budget.is_over(); ++step) {
-    if (record.evaluations() + chains > std::max<std::int64_t>(options.budget.evaluations, 1)) break;
     const double part = steps == 1 ? 1 : static_cast<double>(step - 1) / static_cast<double>(steps - 1);
     const double temperature = options.first * std::pow(options.last / options.first, part);
+    // In the last step as many of the chains go on as there are evaluations left.
+    const auto going = static_cast<std::size_t>(std::min(chains, options.budget.evaluations - record.evaluations()));
     std::vector<C> next;
-    for (std::size_t chain = 0; chain < at.size(); ++chain)
+    for (std::size_t chain = 0; chain < going; ++chain)
       next.push_back(at[chain].first.neighbour(moves.bits(static_cast<std::uint64_t>(step) * at.size() + chain)));
     std::vector<Evaluation> found = evaluate(next);
-    for (std::size_t chain = 0; chain < at.size(); ++chain) {
+    for (std::size_t chain = 0; chain < going; ++chain) {
       const Evaluation& here = at[chain].second;
       const double slower = static_cast<double>(found[chain].time - here.time) / static_cast<double>(here.time);
       const double chance = chances.real(static_cast<std::uint64_t>(step) * at.size() + chain);
