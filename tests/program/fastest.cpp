@@ -24,7 +24,7 @@ struct Game {
       for (const std::size_t i : some) {
         asked.push_back(i);
         const Time time = candidates[i][2];
-        found.push_back(time > 0 ? Evaluation{true, {}, time, {1}} : Evaluation{false, "stuck"});
+        found.push_back(time > 0 ? Evaluation{true, {}, time, {1, 7}} : Evaluation{false, "stuck"});
       }
       return found;
     };
@@ -48,6 +48,7 @@ TEST_CASE("the smallest estimate is simulated first, and bounds above the best e
   CHECK(found.gap == 0);
   CHECK(found.table[0].best == 100);
   CHECK(found.table[1].reason == "not the best");
+  CHECK(found.table[1].most_memory == 7);  // of the fuller of its two devices
 }
 
 TEST_CASE("of candidates that take as long the first is taken, even where its bound is the best time") {

@@ -82,8 +82,18 @@ class Search {
       const bool is_better = evaluation.feasible && (best_ == 0 || evaluation.time < best_);
       if (is_better) best_ = evaluation.time;
       const std::string otherwise = evaluation.feasible && !is_better ? "not the best" : evaluation.reason;
-      found_.table.push_back(
-          {rounds_, {}, Fidelity::simulated, one.time, is_better, otherwise, best_, {}, one.estimate});
+      found_.table.push_back({rounds_,
+                              {},
+                              Fidelity::simulated,
+                              one.time,
+                              is_better,
+                              otherwise,
+                              best_,
+                              {},
+                              one.estimate,
+                              evaluation.interval,
+                              0,
+                              evaluation.most_memory()});
       found_.tried.push_back(round[k]);
     }
     ++rounds_;

@@ -173,7 +173,7 @@ Searched search_plan(const Setup& setup, const Job& job) {
     const std::string reason = !runs[i].feasible ? runs[i].reason : i == taken ? "" : "not the fastest";
     searched.table.push_back({static_cast<std::int64_t>(i), plan_text(setup.graph, layers_of(i)),
                               program::Fidelity::simulated, runs[i].time, i == taken, reason, best, one.origin,
-                              one.predicted});
+                              one.predicted, runs[i].interval, 0, runs[i].most_memory()});
   }
   return searched;
 }
