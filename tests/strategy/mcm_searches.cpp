@@ -7,6 +7,7 @@
 #include "mcm_packages.hpp"
 #include "strategy/mcm/analytic.hpp"
 #include "strategy/mcm/learning/policy_search.hpp"
+#include "strategy/mcm/searches/sampling.hpp"
 
 using namespace tessera;
 using namespace tessera::strategy::mcm;
@@ -54,6 +55,15 @@ bool is_contiguous(const Package& package, const Partition& partition) {
                              [&](const Edge& edge) { return partition[edge.to] <= partition[edge.from] + 1; });
 }
 
+/// One node after another, of so many us each.
+workload::Graph chain_of(const std::vector<Time>& times) {
+  GraphCase made;
+  std::vector<workload::TensorId> before;
+  for (std::size_t i = 0; i < times.size(); ++i)
+    before = made.node(numbered("n", i), times[i] * microsecond, before, {1});
+  return made.graph;
+}
+
 }  // namespace
 
 TEST_CASE("mcm: every search finds valid partitions, says so truly, and nothing beats the bound") {
@@ -63,6 +73,7 @@ TEST_CASE("mcm: every search finds valid partitions, says so truly, and nothing 
         CAPTURE(index, kind.name, refine);
         Asked asked(random_graph(index, 30).graph, 1 + index % 8);
         if (kind.name == "zero-shot") asked.bring_policy();
+        if (index % 3 == 0) asked.package.speeds.back() = 0.25;
         Found found = kind.run(asked.question);
         if (refine) {
           const Time before = found.evaluation.time;
@@ -90,6 +101,8 @@ TEST_CASE("mcm: the contiguous cut is the best of all, on hundreds of small grap
     CAPTURE(index);
     Asked asked(random_graph(index, 7).graph, 1 + index % 4);
     const Package& package = asked.package;
+    for (std::size_t chip = 0; chip < package.chips() && index % 2 == 1; ++chip)  // half of them on unequal chips
+      asked.package.speeds[chip] = 1.0 / static_cast<double>(1 + (index / 2 + chip * chip) % 4);
     Time best = never;
     for (const Partition& partition :
          brute_force(package.reduced.problem, [&](const Partition& one) { return is_contiguous(package, one); }))
@@ -132,6 +145,43 @@ TEST_CASE("mcm: equal nodes count nodes, equal time counts time") {
   // More chips than nodes: the first ones have a node each.
   const Asked wide(made.graph, 9);
   CHECK(search_equal_nodes(wide.question).partition == Partition{0, 1, 2, 3});
+}
+
+TEST_CASE("mcm: slow chips have less of the time, and their share of the prior") {
+  // Four nodes of 10 us on chips of speeds 1 and 1/3: three quarters of the work go to the first, 30 us on both.
+  Asked asked(chain_of({10, 10, 10, 10}), 2);
+  asked.package.speeds = {1, 1.0 / 3};
+  CHECK(search_equal_time(asked.question).partition == Partition{0, 0, 0, 1});
+  CHECK(search_contiguous(asked.question).partition == Partition{0, 0, 0, 1});
+  CHECK(search_contiguous(asked.question).evaluation.time == 30 * microsecond);
+  // As many nodes on each is as before.
+  CHECK(search_equal_nodes(asked.question).partition == Partition{0, 0, 1, 1});
+  // Middles at 1/8, 3/8, 5/8, 7/8 of the work. Chip 0 ends at 3/4: the first three are at 1/6, 1/2 and 5/6 of it, the
+  // last one in the middle of chip 1. The middle of a chip has its number.
+  const std::vector<double> middles = centres(asked.question);
+  const std::vector<double> expected = {-1.0 / 3, 0, 1.0 / 3, 1};
+  for (std::size_t node = 0; node < 4; ++node) CHECK(middles[node] == Approx(expected[node]).margin(1e-9));
+}
+
+TEST_CASE("mcm: a contiguous cut gives a slow chip in the middle what it can do") {
+  // 10, 1, 40 us on chips of speeds 1, 1/4, 1. On two chips the second, slow one has the 40 us: 160 us. On three it has
+  // 1 us, which takes 4, and the third one has the longest: 40 us.
+  Asked asked(chain_of({10, 1, 40}), 3);
+  asked.package.speeds = {1, 0.25, 1};
+  const Found found = search_contiguous(asked.question);
+  CHECK(found.partition == Partition{0, 1, 2});
+  CHECK(found.evaluation.time == 40 * microsecond);
+  // Were they equal, two chips would do as well, and fewest are taken.
+  asked.package.speeds = {1, 1, 1};
+  CHECK(search_contiguous(asked.question).partition == Partition{0, 0, 1});
+}
+
+TEST_CASE("mcm: annealing evaluates exactly its samples") {
+  for (const std::int64_t samples : {1, 2, 8, 9, 200}) {
+    Asked asked(random_graph(3, 12).graph, 4);
+    asked.options.samples = samples;
+    CHECK(static_cast<std::int64_t>(search_annealing(asked.question).table.size()) == samples);
+  }
 }
 
 TEST_CASE("mcm: a graph within memory goes on with what refining moves") {

@@ -70,6 +70,10 @@ Package make_package(const Job& job, std::int64_t chips) {
   return assemble(std::move(graph), std::move(times), used, job.machine.device.memory_capacity.value());
 }
 
+bool has_equal_speeds(const Package& package) {
+  return std::ranges::all_of(package.speeds, [&](double speed) { return speed == package.speeds.front(); });
+}
+
 std::vector<Time> solved_times(const Package& package) {
   std::vector<Time> times;
   for (const workload::GraphNodeId node : package.reduced.node_of) times.push_back(package.times[node]);

@@ -47,6 +47,8 @@ struct Chip {
 /// package of more than max_chips, and as lowered_graph().
 [[nodiscard]] Package make_package(const Job& job, std::int64_t chips);
 
+[[nodiscard]] bool has_equal_speeds(const Package& package);
+
 /// Times of the problem's nodes, in its order.
 [[nodiscard]] std::vector<Time> solved_times(const Package& package);
 

@@ -37,15 +37,23 @@ Partition made_valid(const Question& question, const Partition& candidate) {
   return solver.fix(candidate, question.seed, 0);
 }
 
-Partition spread_by(const Question& question, const std::vector<double>& share) {
+Partition spread_at(const Question& question, const std::vector<double>& places) {
   const std::vector<NodeId> order = topological_order(question.package.reduced.problem);
   const std::uint32_t chips = question.package.chips();
   Partition partition(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const auto chip = static_cast<std::uint32_t>(share[i] * chips);
+    const auto chip = static_cast<std::uint32_t>(places[i]);
     partition[order[i]] = static_cast<ChipId>(std::min(chip, chips - 1));
   }
   return made_valid(question, partition);
+}
+
+double place_by_speed(const Package& package, double part) {
+  if (has_equal_speeds(package)) return part * package.chips();
+  double rest = part * std::accumulate(package.speeds.begin(), package.speeds.end(), 0.0);
+  std::uint32_t chip = 0;
+  for (; chip + 1 < package.chips() && rest >= package.speeds[chip]; ++chip) rest -= package.speeds[chip];
+  return chip + rest / package.speeds[chip];
 }
 
 Partition equal_nodes(const Question& question) {
@@ -53,9 +61,9 @@ Partition equal_nodes(const Question& question) {
   const std::uint32_t parts = std::min(nodes, question.package.chips());
   // Of few nodes one on each of the first chips.
   const double part_of_chips = static_cast<double>(parts) / question.package.chips();
-  std::vector<double> share;
-  for (std::uint32_t i = 0; i < nodes; ++i) share.push_back(part_of_chips * i / nodes);
-  return spread_by(question, share);
+  std::vector<double> places;
+  for (std::uint32_t i = 0; i < nodes; ++i) places.push_back(part_of_chips * i / nodes * question.package.chips());
+  return spread_at(question, places);
 }
 
 Found search_equal_nodes(const Question& question) { return judged(question, "equal-nodes", equal_nodes(question)); }
@@ -64,13 +72,14 @@ Found search_equal_time(const Question& question) {
   const std::vector<Time> times = solved_times(question.package);
   const std::vector<NodeId> order = topological_order(question.package.reduced.problem);
   const Time all = std::max<Time>(1, std::accumulate(times.begin(), times.end(), Time{0}));
-  std::vector<double> share;
+  std::vector<double> places;
   Time before = 0;
-  for (const NodeId node : order) {  // by its middle
-    share.push_back((static_cast<double>(before) + static_cast<double>(times[node]) / 2) / static_cast<double>(all));
+  for (const NodeId node : order) {
+    const double middle = static_cast<double>(before) + static_cast<double>(times[node]) / 2;
+    places.push_back(place_by_speed(question.package, middle / static_cast<double>(all)));
     before += times[node];
   }
-  return judged(question, "equal-time", spread_by(question, share));
+  return judged(question, "equal-time", spread_at(question, places));
 }
 
 Partition within_memory(const Question& question, std::int64_t memory,

@@ -15,7 +15,11 @@ constexpr std::int64_t samples_together = 32;  // evaluated over all ranks; resu
 std::vector<double> centres(const Question& question) {
   std::vector<double> times;
   for (const Time time : solved_times(question.package)) times.push_back(static_cast<double>(time));
-  return centres_by_time(question.package.reduced.problem, times);
+  std::vector<double> middles = centres_by_time(question.package.reduced.problem, times);
+  if (has_equal_speeds(question.package)) return middles;
+  for (double& middle : middles)
+    middle = place_by_speed(question.package, (middle + 0.5) / question.package.chips()) - 0.5;
+  return middles;
 }
 
 Distribution prior(const Question& question) {

@@ -9,7 +9,7 @@
 
 namespace tessera::strategy::mcm {
 
-/// Of each node of the problem the middle of its share of the time, in chips.
+/// Of each node of the problem the middle of its share of the time, in chips; slow chips have a smaller share.
 [[nodiscard]] std::vector<double> centres(const Question& question);
 
 /// Uniform, or normal round each node's share of the time (Options::sigma).

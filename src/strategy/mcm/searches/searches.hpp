@@ -65,9 +65,11 @@ struct SearchKind {
 /// The candidate itself where it is valid, otherwise what FIX makes of it, nodes in topological order.
 [[nodiscard]] Partition made_valid(const Question& question, const Partition& candidate);
 
-/// By node of the problem in topological order: the first `share[i]`-th part of all goes to chip 0, and so on. `share`
-/// ascends from 0 and stays below 1.
-[[nodiscard]] Partition spread_by(const Question& question, const std::vector<double>& share);
+/// By node of the problem in topological order where it belongs, in chips: 2.5 is the middle of chip 2.
+[[nodiscard]] Partition spread_at(const Question& question, const std::vector<double>& places);
+
+/// Where a part of all work ends, from 0 to 1, when each chip has as much of it as its speed allows, in chips.
+[[nodiscard]] double place_by_speed(const Package& package, double part);
 
 /// The headline heuristic: equally many nodes a chip, in topological order.
 [[nodiscard]] Partition equal_nodes(const Question& question);
