@@ -1,6 +1,7 @@
 """Strategy mcm: graphs cut over the chips of a package, searched, kept as plans and simulated."""
 
 import re
+import subprocess
 import unittest
 
 from harness import CliTest
@@ -31,6 +32,27 @@ class Partitions(CliTest):
                 self.assert_same_results("1.h5", f"{ranks}.h5")
                 self.simulate("mcm.toml", f"run{ranks}.h5", "--plan", "1.toml", "--sync", "window" if ranks % 2 else "null-message", ranks=ranks)
                 self.assert_same_results("run1.h5", f"run{ranks}.h5")
+
+    def seconds_of(self, name):
+        """Of each row of /search when it was known."""
+        dump = subprocess.run(["h5dump", "-y", "-d", "/provenance/search_seconds", name], cwd=self.folder, capture_output=True, text=True).stdout
+        rows = re.findall(r"\{\s*(\d+),\s*([0-9.e+-]+)\s*\}", dump)
+        self.assertEqual([int(row) for row, _ in rows], list(range(len(rows))))
+        return [float(seconds) for _, seconds in rows]
+
+    def test_a_history_says_when_each_sample_was_known(self):
+        chosen = ("--set", "strategy.search=annealing", "--set", "strategy.samples=20")
+        self.tessera("plan", "mcm.toml", "-o", "plan.toml", "--history", "history.h5", "--progress", "off", *chosen)
+        self.simulate("mcm.toml", "run.h5", *chosen)
+        for name in ("history.h5", "run.h5"):
+            # Exactly the samples: the start, nine steps of two chains, and one chain's.
+            seconds = self.seconds_of(name)
+            self.assertEqual(len(seconds), 20)
+            self.assertEqual(seconds, sorted(seconds))
+            self.assertTrue(0 < seconds[0] <= seconds[-1] < 600)
+        # A plan leaves nothing to search, so nothing has a time.
+        self.simulate("mcm.toml", "given.h5", "--plan", "plan.toml")
+        self.assertEqual(self.seconds_of("given.h5"), [])
 
     def test_a_history_can_be_shown_and_is_refused_where_nothing_is_searched(self):
         self.tessera("plan", "mcm.toml", "-o", "plan.toml", "--history", "history.h5", "--set", "strategy.search=random", "--progress", "off")

@@ -24,7 +24,7 @@ std::vector<std::string> names_of_kinds(const Kinds& kinds) {
 void add_search_keys(config::Schema<Options>& s) {
   s.choice("search", &Options::search, names_of_kinds(search_kinds()), help_of_kinds(search_kinds()))
       .otherwise("contiguous");
-  s.integer("samples", &Options::samples, "partitions that random evaluates, and annealing in whole steps of eight")
+  s.integer("samples", &Options::samples, "partitions that random and annealing evaluate")
       .at_least("1")
       .at_most("10000000")
       .otherwise("1000");
@@ -53,6 +53,32 @@ void add_search_keys(config::Schema<Options>& s) {
       .otherwise("throughput");
 }
 
+void add_annealing_keys(config::Schema<Options>& s) {
+  s.integer("annealing_chains", &Options::annealing_chains, "that go on side by side, a partition each in a step")
+      .at_least("1")
+      .at_most("10000")
+      .otherwise("2");
+  s.number("annealing_nodes", &Options::annealing_nodes,
+           "part of the nodes whose distributions a step draws anew; one at least")
+      .at_least("0")
+      .at_most("1")
+      .otherwise("0.1");
+  s.number("annealing_sharpness", &Options::annealing_sharpness,
+           "of a new distribution: 1 makes all distributions as likely, above 1 they have fewer likely chips")
+      .at_least("0")
+      .at_most("16")
+      .otherwise("2");
+  s.number("annealing_first", &Options::annealing_first,
+           "how much slower, as a part of the time, a step is that is taken with probability 1/e at the beginning")
+      .at_least("0.000001")
+      .at_most("1000")
+      .otherwise("0.1");
+  s.number("annealing_last", &Options::annealing_last, "the same at the end")
+      .at_least("0.000001")
+      .at_most("1000")
+      .otherwise("0.001");
+}
+
 }  // namespace
 
 const config::Schema<Options>& options_schema() {
@@ -63,6 +89,7 @@ const config::Schema<Options>& options_schema() {
             "by chip the nodes on it: \"first..last, one\", runs in the graph's order by name; searched unless given")
         .optional();
     add_search_keys(s);
+    add_annealing_keys(s);
     s.text("policy", &Options::policy, "what `tessera train` has learnt: ppo goes on from it, zero-shot draws from it")
         .names_file()
         .optional();

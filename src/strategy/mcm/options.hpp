@@ -31,6 +31,11 @@ struct Options {
   std::string chip_graph = "chain";  ///< template of the solver
   NodeOrder order = NodeOrder::random;
   double sigma = 0;  ///< chips; 0: uniform
+  // Of annealing: tuned on the validation graphs (docs/validation/mcm.md).
+  std::int64_t annealing_chains = 2;
+  double annealing_nodes = 0.1;                          ///< part of the nodes that a step changes
+  double annealing_sharpness = 2;                        ///< of their new distributions
+  double annealing_first = 0.1, annealing_last = 0.001;  ///< temperatures
   bool refine = false;
   EvaluatorKind evaluator = EvaluatorKind::package;
   Objective objective = Objective::throughput;

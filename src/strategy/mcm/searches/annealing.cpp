@@ -10,10 +10,7 @@
 namespace tessera::strategy::mcm {
 namespace {
 
-// The part of the nodes that change in a step, and temperatures.
-constexpr double part_changed = 0.1;
 constexpr double most_exponent = 60;
-constexpr double first_temperature = 0.1, last_temperature = 0.001;
 
 /// What all candidates of a search share.
 struct Sampler {
@@ -33,15 +30,18 @@ struct Drawn {
   [[nodiscard]] Drawn neighbour(std::uint64_t key) const {
     Drawn other = *this;
     Draws draws(KeyedRandom(key, random_stream("mcm annealing")));
+    const Options& rules = sampler->question->options;
     const std::uint32_t changed =
-        std::max<std::uint32_t>(1, static_cast<std::uint32_t>(part_changed * static_cast<double>(sampler->nodes)));
+        std::max<std::uint32_t>(1, static_cast<std::uint32_t>(rules.annealing_nodes * sampler->nodes));
     for (std::uint32_t i = 0; i < changed; ++i) {
       const auto node = static_cast<std::size_t>(KeyedRandom::to_below(draws.next(), sampler->nodes));
       for (std::size_t chip = 0; chip < sampler->chips; ++chip) {
-        // Exponential weights are uniform over all distributions, here times what the search started from.
+        // Exponential weights are uniform over all distributions, powers of them sharper; times what the search started
+        // from.
         const double draw = (static_cast<double>(draws.next() >> 11U) + 0.5) * 0x1p-53;
         const std::size_t at = node * sampler->chips + chip;
-        other.weights[at] = sampler->prior[at] * static_cast<float>(-std::log(draw));
+        other.weights[at] =
+            sampler->prior[at] * static_cast<float>(std::pow(-std::log(draw), rules.annealing_sharpness));
       }
     }
     other.draw(key);
@@ -87,8 +87,9 @@ Found search_annealing(const Question& question) {
   program::search::AnnealingOptions options;
   options.seed = question.seed;
   options.budget.evaluations = question.options.samples;
-  options.first = first_temperature;
-  options.last = last_temperature;
+  options.chains = question.options.annealing_chains;
+  options.first = question.options.annealing_first;
+  options.last = question.options.annealing_last;
   options.fidelity = question.fidelity;
   const auto evaluate = [&](const std::vector<Drawn>& all) {
     std::vector<Partition> partitions;
