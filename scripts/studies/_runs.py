@@ -25,6 +25,10 @@ class Simulator:
         self.tessera, self.seed = str(tessera), seed
         self.known, self.swept = {}, {}
 
+    def later(self, seeds):
+        """One with a seed that many above its own."""
+        return Simulator(self.tessera, self.seed + seeds)
+
     def attempts(self, jobs):
         """Results of (experiment, settings) pairs, in their order: the row of /summary as a dict, with more of what result_of() reads.
         None where a plan does not fit into memory."""

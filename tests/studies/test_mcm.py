@@ -27,6 +27,9 @@ class Simulator:
     def many(self, asked):
         return [result((3, 2), 1.5) for _ in asked]
 
+    def later(self, seeds):
+        return self
+
     def summary(self, experiment, settings=()):
         return self.many([(experiment, settings)])[0]
 
@@ -54,6 +57,27 @@ class Mcm(unittest.TestCase):
         self.assertEqual(len(jobs.test_graphs()), 16)
         self.assertEqual(row(outcome, "mcm-graphs", "geometric mean").count("2.00 (1.50)"), len(jobs.SEARCHES))
         self.assertEqual(outcome.summary["bound_gap_equal_nodes"], "2.00")
+
+    def test_tuning_takes_the_best_step_over_several_seeds(self):
+        class Seeded(Simulator):
+            """Bound 1 ms. A tenth of the nodes, sharpness 2, two chains: 2, 3 and 4 ms by seed; others 5 ms."""
+
+            def __init__(self, seed=0):
+                self.seed = seed
+
+            def later(self, seeds):
+                return Seeded(self.seed + seeds)
+
+            def many(self, asked):
+                best = {("strategy.annealing_nodes", 0.1), ("strategy.annealing_sharpness", 2), ("strategy.annealing_chains", 2)}
+                return [result((2 + self.seed,) if best <= set(settings) else (5,), 9) for _, settings in asked]
+
+        outcome = PARTS["tuning"](Seeded())
+        self.assertEqual([outcome.summary[key] for key in ("tuned_nodes", "tuned_sharpness", "tuned_chains")], [0.1, 2, 2])
+        # The geometric mean of 2, 3 and 4 is 2.884; they scatter by 1, so their mean by 0.577. Random search is 5 at every seed.
+        self.assertEqual(row(outcome, "mcm-tuning", "0.1 | 2"), "| 0.1 | 2 | 5.000 | 2.884 | 5.000 | 5.000 |")
+        self.assertEqual(row(outcome, "mcm-temperatures", "annealing, 0.1 to 0.001"), "| annealing, 0.1 to 0.001 | 2.884 | 0.577 |")
+        self.assertEqual(row(outcome, "mcm-temperatures", "random search"), "| random search | 5.000 | 0.000 |")
 
     def test_calibration(self):
         # 100 partitions of 1 to 100 MB that take as long as is foretold: none of 64 MB and more is held by 64 MB.

@@ -5,7 +5,7 @@ import statistics
 import tomllib
 
 from _parts import Outcome, geomean, three
-from _runs import ROOT, Simulator, table
+from _runs import ROOT, table
 
 from .jobs import NETWORK, SAMPLES, best_of, bound_of
 
@@ -36,7 +36,7 @@ def annealing(nodes, sharpness, chains, first, last):
 
 def distances(simulator, choices):
     """By choice the interval over the bound, by seed the geometric mean of the graphs."""
-    seeds = [Simulator(simulator.tessera, simulator.seed + i) for i in range(SEEDS)]
+    seeds = [simulator.later(i) for i in range(SEEDS)]
     by_seed = [[mean for i in range(0, len(choices), TOGETHER) for mean in means(one, choices[i : i + TOGETHER])] for one in seeds]
     return list(zip(*by_seed))
 
