@@ -46,11 +46,20 @@ def label_of(name, tables):
     return name if len(tables) == 1 else f"{name}\n(mean and deviation of {len(tables)})"
 
 
+def changes(curve):
+    """Its rows that differ from the one before, and the last: a step drawn through them is the same, in a tenth of the bytes."""
+    values = curve[["mean", "deviation"]]
+    differs = (values != values.shift()).any(axis=1)
+    differs.iloc[-1] = True
+    return curve[differs]
+
+
 def draw_curves(axes, curves, size=1):
     """`curves`: for each name the frame of over_seeds(), or another one with its columns mean and deviation: a study's means over
     graphs, say."""
     for number, (name, curve) in enumerate(curves.items()):
         colour = COLOURS[number % len(COLOURS)]
+        curve = changes(curve)
         mean, deviation = curve["mean"] / size, curve["deviation"] / size
         axes.step(curve.index, mean, where="post", color=colour, linewidth=1.4, label=name)
         if (deviation > 0).any():

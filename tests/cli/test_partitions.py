@@ -16,16 +16,16 @@ class Partitions(CliTest):
 
     def test_what_a_search_finds_is_a_plan_that_run_takes(self):
         for search in SEARCHES:
-            chosen = ("--set", f"strategy.search={search}", "--set", "strategy.sigma=1", "--set", "strategy.refine=true")
+            chosen = ("--set", f"strategy.search={search}", "--set", "strategy.sigma=1", "--set", "strategy.refine=true", "--set", "strategy.learning.epochs=1")
             searched = self.simulate("mcm.toml", "searched.h5", *chosen).stdout
             self.tessera("plan", "mcm.toml", "-o", "plan.toml", "--force", "--progress", "off", *chosen)
             given = self.simulate("mcm.toml", "given.h5", "--plan", "plan.toml").stdout
             self.assertEqual(self.interval(searched), self.interval(given))
-            self.assert_same_results("searched.h5", "given.h5", but=("/search", "/predicted"))
+            self.assert_same_results("searched.h5", "given.h5", but=("/search", "/predicted", "/learning"))
 
     def test_plan_history_and_result_are_the_same_on_any_number_of_ranks(self):
         for search in ("random", "annealing", "ppo"):
-            chosen = ("--set", f"strategy.search={search}", "--set", "strategy.template=levels", "--set", "strategy.refine=true")
+            chosen = ("--set", f"strategy.search={search}", "--set", "strategy.template=levels", "--set", "strategy.refine=true", "--set", "strategy.learning.epochs=1")
             for ranks in (1, 2, 3, 4):
                 self.tessera("plan", "mcm.toml", "-o", f"{ranks}.toml", "--history", f"{ranks}.h5", "--force", "--progress", "off", *chosen, ranks=ranks)
                 self.assertEqual((self.folder / f"{ranks}.toml").read_bytes(), (self.folder / "1.toml").read_bytes())

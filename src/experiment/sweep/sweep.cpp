@@ -56,6 +56,7 @@ class Points final : public Sweep {
   void check_axes(Diagnostics& diagnostics) const;
   void find_points(Diagnostics& diagnostics);
   void name_columns();
+  void read_attached();
   [[nodiscard]] Choice choice_of(std::uint64_t combination) const;
   [[nodiscard]] std::string name_of_choice(const Choice& choice) const;
   [[nodiscard]] std::shared_ptr<Table> with_own_values(const Choice& choice, const Derived& derived) const;
@@ -92,6 +93,7 @@ Points::Points(SweepFile file, Axes axes, SearchPath search, const SweepOptions&
   if (!diagnostics.ok()) return;
   find_points(diagnostics);
   name_columns();
+  read_attached();
   std::string set;
   for (const Setting& setting : options.settings) set += setting.key + "=" + setting.value + "\n";
   identity_ = fmt::format("{:016x}", hash_of(fmt::format("{:016x} {}", search_.files.hash(), set)));
@@ -155,6 +157,23 @@ void Points::find_points(Diagnostics& diagnostics) {
   if (kept_.empty())
     diagnostics.error(file_.sweep->where(),
                       fmt::format("no point: \"where\" leaves out all {} combinations", combinations_));
+}
+
+/// Files that the strategies of the experiments name, and values of axes: whoever else carries out points does not
+/// read.
+void Points::read_attached() {
+  const auto read = [&](const Table& whole) {
+    const auto copy = config::clone(whole);
+    Diagnostics ignored;  // points that need them say what is wrong
+    static_cast<void>(attach(*copy, strategies_, search_.files, ignored));
+  };
+  for (const Base& base : bases_.all()) read(*base.completed);
+  for (std::size_t i = 0; i < axes_.axes.size(); ++i) {
+    if (!axes_.axes[i].key.starts_with("strategy.")) continue;
+    Choice choice(axes_.axes.size(), 0);
+    for (choice[i] = 0; choice[i] < axes_.axes[i].values.size(); ++choice[i])
+      read(*complete(*with_own_values(choice, {}), strategies_));
+  }
 }
 
 void Points::name_columns() {
