@@ -114,11 +114,9 @@ ExitCode train(const Options& options, const Arguments& arguments, Communicator&
     });
   };
   TrainingDisplay display(comm.rank() == 0 ? options.progress : "off");
-  std::int64_t kept = 0;
   experiment::TrainingHooks hooks;
   hooks.keep = [&](const results::PolicyFile& state) {
     write(options.checkpoint(), state);
-    ++kept;
     if (!options.folder.empty())
       write((fs::path(options.folder) / fmt::format("{:0>6}.h5", state.policy.note("updates"))).string(), state);
   };

@@ -106,22 +106,6 @@ const std::string& feature_set() {
   return name;
 }
 
-const std::vector<std::string>& feature_names() {
-  static const std::vector<std::string> names = {"time place, and 7 octaves of sines and cosines",
-                                                 "weight place, the same",
-                                                 "node place",
-                                                 "depth",
-                                                 "log2(1 + time of the chip's share)",
-                                                 "log2(1 + weights of the chip's share)",
-                                                 "log2(1 + output of the mean)",
-                                                 "log2(1 + sources)",
-                                                 "log2(1 + readers)",
-                                                 "product",
-                                                 "log2(nodes a chip) / 4",
-                                                 "log2(chip shares of the longest node) / 4"};
-  return names;
-}
-
 GraphInput graph_input(const Package& package) {
   const Problem& problem = package.reduced.problem;
   GraphInput input;

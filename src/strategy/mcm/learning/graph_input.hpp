@@ -27,7 +27,6 @@ struct GraphInput {
 
 /// What the features are, in a word; another set of them has another name, which a policy's file keeps.
 [[nodiscard]] const std::string& feature_set();
-[[nodiscard]] const std::vector<std::string>& feature_names();
 
 /// Features of the nodes of the problem, relative to the graph and the package, so that they mean the same on another
 /// one: places along the graph (by nodes, by time, by weights, by longest paths), also as sines and cosines; the node's
