@@ -81,6 +81,13 @@ class Simulator:
             call(self.tessera, "plan", str(EXPERIMENTS / experiment), "-o", str(pathlib.Path(folder) / "plan.toml"), "--progress", "off", *given)
             return time.monotonic() - start
 
+    def train(self, experiment, policy, settings=(), ranks=RANKS):
+        """Has `tessera train` write a policy; how long it takes."""
+        given = [word for name, value in (("simulation.seed", self.seed), *settings) for word in ("--set", f"{name}={value}")]
+        start = time.monotonic()
+        call(*launcher(ranks), self.tessera, "train", str(EXPERIMENTS / experiment), "-o", str(policy), "--progress", "off", *given)
+        return time.monotonic() - start
+
     def _simulate(self, keys):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "jobs.toml"

@@ -39,7 +39,7 @@ strategy::Attachment attachment(const std::string& key, const fs::path& path, st
   strategy::Attachment file{key, path.string(), hash_text(content), {}};
   file.is_policy = results::is_hdf5(content);
   if (file.is_policy)
-    file.policy = results::read_policy(path.string()).policy;
+    file.policy = results::read_policy(path.string(), content).policy;
   else
     file.content = std::move(content);
   return file;

@@ -44,20 +44,7 @@ LearningRow learning_row(const h5::Rows& rows, std::size_t i) {
           rows.number(i, "divergence"), rows.number(i, "clipped"),     rows.number(i, "norm")};
 }
 
-}  // namespace
-
-bool is_hdf5(const std::string& bytes) { return bytes.starts_with(signature); }
-
-void write_policy(const std::string& path, const PolicyFile& policy, const Provenance& provenance, bool replace) {
-  const h5::QuietErrors quiet;
-  check_output(path, true);
-  const auto alone = make_serial_communicator();
-  write_whole_file(
-      path, {}, [&](h5::File& file) { add_policy(file, policy, provenance); }, *alone, Transport::automatic, replace);
-}
-
-PolicyFile read_policy(const std::string& path) {
-  const h5::Reader reader(path, Checking::all, h5::FileKind::policy);
+PolicyFile policy_of(const h5::Reader& reader) {
   PolicyFile policy;
   policy.title = reader.attribute("title");
   policy.machine = reader.attribute("machine");
@@ -73,6 +60,26 @@ PolicyFile read_policy(const std::string& path) {
   const h5::Rows rows = reader.read("/learning");
   for (std::size_t i = 0; i < rows.size(); ++i) policy.learning.push_back(learning_row(rows, i));
   return policy;
+}
+
+}  // namespace
+
+bool is_hdf5(const std::string& bytes) { return bytes.starts_with(signature); }
+
+void write_policy(const std::string& path, const PolicyFile& policy, const Provenance& provenance, bool replace) {
+  const h5::QuietErrors quiet;
+  check_output(path, true);
+  const auto alone = make_serial_communicator();
+  write_whole_file(
+      path, {}, [&](h5::File& file) { add_policy(file, policy, provenance); }, *alone, Transport::automatic, replace);
+}
+
+PolicyFile read_policy(const std::string& path) {
+  return policy_of(h5::Reader(path, Checking::all, h5::FileKind::policy));
+}
+
+PolicyFile read_policy(const std::string& path, const std::string& bytes) {
+  return policy_of(h5::Reader(path, bytes, Checking::all, h5::FileKind::policy));
 }
 
 }  // namespace tessera::results

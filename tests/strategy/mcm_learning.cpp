@@ -237,6 +237,21 @@ TEST_CASE("mcm learning: a policy from scratch is uniform, learns, and is the sa
   CHECK(again.updates.back().reward == found.updates.back().reward);
 }
 
+TEST_CASE("mcm learning: a policy from scratch begins with the prior that the other searches begin with") {
+  // Four nodes of one length over two chips: their middles lie at -1/4, 1/4, 3/4 and 5/4 chips. With sigma 1/2 the
+  // first has exponents -(1/2)^2 / 2 = -1/8 and -(5/2)^2 / 2 = -25/8, so it is on the first chip with 1 / (1 + e^-3);
+  // the second has -1/8 and -9/8: 1 / (1 + e^-1). The other two are their mirror images.
+  const auto entropy_of = [](double log_odds) {
+    const double p = 1 / (1 + std::exp(-log_odds));
+    return -p * std::log(p) - (1 - p) * std::log(1 - p);
+  };
+  AskedGraph asked(chain(4), 2);
+  asked.options.samples = 20;
+  asked.options.sigma = 0.5;
+  const Found found = search_by_policy(asked.question, "ppo", true);
+  CHECK(found.updates.front().entropy == Approx((entropy_of(3) + entropy_of(1)) / 2));
+}
+
 TEST_CASE("mcm learning: without the solver most partitions are not valid, and earn nothing") {
   AskedGraph asked(chain(12), 4);
   asked.options.learning.solver = SolverMode::none;

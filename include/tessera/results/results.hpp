@@ -252,6 +252,8 @@ struct PolicyFile {
 void write_policy(const std::string& path, const PolicyFile& file, const Provenance& provenance, bool replace = true);
 /// InputError for another kind of file, IoError for one that is damaged or cannot be read.
 [[nodiscard]] PolicyFile read_policy(const std::string& path);
+/// Of a file that has been read; `path` names it in messages.
+[[nodiscard]] PolicyFile read_policy(const std::string& path, const std::string& bytes);
 /// Whether these bytes begin as a file of HDF5 does.
 [[nodiscard]] bool is_hdf5(const std::string& bytes);
 

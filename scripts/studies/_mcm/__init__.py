@@ -1,7 +1,7 @@
 """The parts of the study of Xie et al. A part is a function that takes a Simulator and returns an Outcome; adding one is one function in
 one file of this folder and one entry here."""
 
-from . import ablation, beyond, calibration, cost, heuristics, learning, tuning
+from . import ablation, beyond, calibration, cost, elsewhere, heuristics, learning, small_chips, tuning
 
 PARTS = {
     "tuning": tuning.study,
@@ -13,5 +13,9 @@ PARTS = {
 LEARNING_PARTS = {
     "test-graphs": learning.on_test_graphs,
     "bert": learning.on_bert,
+    "small-chips": small_chips.study,
+    "cost": cost.learning,
     "ablation": ablation.study,
+    "beyond": elsewhere.study,
 }
+WHEN_NAMED = {"long": learning.for_long, "smoke": learning.smoke}

@@ -4,16 +4,16 @@ import tomllib
 
 from _runs import ROOT
 
-BERT, NETWORK, TWO_NETWORKS = "mcm/bert.toml", "mcm/network.toml", "mcm/two-networks.toml"
+BERT, NETWORK, TWO_NETWORKS, TRAINING = "mcm/bert.toml", "mcm/network.toml", "mcm/two-networks.toml", "mcm/train.toml"
 SAMPLES = 1000
 SEARCHES = ("contiguous", "equal-nodes", "equal-time", "fill", "random", "annealing")
 POLICY = str(ROOT / "inputs" / "policies" / "mcm-36.h5")
 NO_LIMIT = ("machine.device.memory_capacity", "100 GB")
 
 
-def graphs_of(which):
-    """Of the random split, the paper's kind: "training", "validation" or "test"."""
-    return tomllib.loads((ROOT / "inputs" / "graphs" / "splits" / "random.toml").read_text())[which]
+def graphs_of(which, split="random"):
+    """Of a split, "random" (the paper's kind) or "by-family": "training", "validation" or "test"."""
+    return tomllib.loads((ROOT / "inputs" / "graphs" / "splits" / f"{split}.toml").read_text())[which]
 
 
 def test_graphs():

@@ -1,6 +1,8 @@
 """What a policy learns beside searches that learn nothing, from the same start: Figures 5 and 6, Tables 2 and 3."""
 
 import math
+import pathlib
+import tempfile
 
 import pandas
 
@@ -8,17 +10,25 @@ from _parts import Outcome, geomean, two
 from _runs import table
 from tessera_analysis import learning_figure
 
-from .jobs import BERT, NETWORK, NO_LIMIT, POLICY, bound_of, test_graphs
+from .jobs import BERT, NETWORK, NO_LIMIT, POLICY, TRAINING, bound_of, graphs_of
 
-METHODS = {
-    "random": (("strategy.search", "random"),),
-    "annealing": (("strategy.search", "annealing"),),
-    "ppo": (("strategy.search", "ppo"),),
-    "zero-shot": (("strategy.search", "zero-shot"), ("strategy.policy", POLICY)),
-    "fine-tuned": (("strategy.search", "ppo"), ("strategy.policy", POLICY)),
-}
+
+
+def methods_from(policy):
+    """Settings of each search; the last two begin with this policy."""
+    return {
+        "random": (("strategy.search", "random"),),
+        "annealing": (("strategy.search", "annealing"),),
+        "ppo": (("strategy.search", "ppo"),),
+        "zero-shot": (("strategy.search", "zero-shot"), ("strategy.policy", policy)),
+        "fine-tuned": (("strategy.search", "ppo"), ("strategy.policy", policy)),
+    }
+
+
+METHODS = methods_from(POLICY)
 SPOKEN = {"random": "Random", "annealing": "annealing", "ppo": "RL from scratch", "zero-shot": "RL zero-shot", "fine-tuned": "RL fine-tuned"}
 NEVER = math.inf
+SEEDS = (0, 1, 2)  # above the study's own
 
 # The paper's samples to its levels (Tables 2 and 3).
 TABLE_2 = {"random": (305, 915, 3612), "annealing": (255, 979, NEVER), "ppo": (330, 676, 1496), "zero-shot": (196, 600, 3652), "fine-tuned": (171, 503, 1362)}
@@ -33,11 +43,11 @@ def best_so_far(result, samples):
     return best + best[-1:] * (samples - len(best))
 
 
-def curves(simulator, experiment, graphs, seeds, samples, more):
+def curves(simulator, experiment, graphs, seeds, samples, more, methods=METHODS):
     """Of each method and seed the geometric mean over graphs of the best reward by sample."""
     found = {}
     for seed in seeds:
-        asked = {(method, seed, graph): (experiment, (*settings, ("strategy.samples", samples), *graph, *more)) for method, settings in METHODS.items() for graph in graphs}
+        asked = {(method, seed, graph): (experiment, (*settings, ("strategy.samples", samples), *graph, *more)) for method, settings in methods.items() for graph in graphs}
         found |= zip(asked, simulator.later(seed).many(asked.values()))
     rewards = {key: best_so_far(result, samples) for key, result in found.items()}
     geometric = {(method, seed): [geomean([max(rewards[method, seed, graph][i], 1e-9) for graph in graphs]) for i in range(samples)]
@@ -73,8 +83,12 @@ def ends(geometric, seeds):
     return {method: [geometric[method, seed][-1] for seed in seeds] for method in METHODS}
 
 
-def levels_table(geometric, seeds, paper, levels, shares):
-    """A row a method: its end, and samples to the paper's levels and to shares of RL's end; in brackets the paper's."""
+def picture(geometric, seeds, title):
+    return learning_figure.draw_means, ({SPOKEN[method]: frame_of(geometric, method, seeds) for method in METHODS}, title)
+
+
+def levels_table(geometric, seeds, levels, shares, paper=None):
+    """A row a method: its end, and samples to the paper's levels and to shares of RL's end; in brackets the paper's, where it has them."""
     end = ends(geometric, seeds)
     rl = sum(end["ppo"]) / len(seeds)
     own = reached(geometric, seeds, [share * rl for share in shares])
@@ -83,8 +97,9 @@ def levels_table(geometric, seeds, paper, levels, shares):
     for method in METHODS:
         values = pandas.Series(end[method])
         lines.append((SPOKEN[method], f"{values.mean():.3f} +- {values.std():.3f}", *[spoken(count) for count in absolute[method]],
-                      *[f"{spoken(count)} ({spoken(theirs)})" for count, theirs in zip(own[method], paper[method])]))
-    head = ("search", "best reward", *[f"to {level:.2f}" for level in levels], *[f"to {share:.2f} of RL's end: {share * rl:.3f} (paper: {level:.2f})" for share, level in zip(shares, levels)])
+                      *[spoken(count) + (f" ({spoken(paper[method][i])})" if paper else "") for i, count in enumerate(own[method])]))
+    head = ("search", "best reward", *[f"to {level:.2f}" for level in levels],
+            *[f"to {share:.2f} of RL's end: {share * rl:.3f}" + (f" (paper: {levels[i]:.2f})" if paper else "") for i, share in enumerate(shares)])
     return table(head, lines), own, end
 
 
@@ -96,28 +111,52 @@ def summary_of(own, end, shares):
     return values | {f"samples_{method.replace('-', '_')}_{share:.2f}": spoken(count) for method in METHODS for share, count in zip(shares, own[method])}
 
 
-def on_test_graphs(simulator, seeds=(0, 1, 2), samples=1000):
+MEANS = "geometric mean of the best rewards"
+ON_GRAPHS = (("simulation.allow_oversubscription", "true"),)
+
+
+def on_test_graphs(simulator, seeds=SEEDS, samples=1000):
     """Figure 5 and Table 2: by the analytical model."""
-    graphs = [(("model", graph),) for graph in test_graphs()]
-    geometric, found = curves(simulator, NETWORK, graphs, seeds, samples, (("simulation.allow_oversubscription", "true"),))
-    levels, own, end = levels_table(geometric, seeds, TABLE_2, LEVELS_2, SHARES_2)
+    graphs = [(("model", graph),) for graph in graphs_of("test")]
+    geometric, found = curves(simulator, NETWORK, graphs, seeds, samples, ON_GRAPHS)
+    levels, own, end = levels_table(geometric, seeds, LEVELS_2, SHARES_2, TABLE_2)
     gaps = {method: geomean([found[method, seed, graph]["tried"]["cost_ps"].min() / bound_of(found[method, seed, graph]) for seed in seeds for graph in graphs]) for method in METHODS}
     lines = [(graph[0][1], *[two(sum(float(found[method, seed, graph]["tried"]["reward"].max()) for seed in seeds) / len(seeds)) for method in METHODS]) for graph in graphs]
     each = table(("graph", *SPOKEN.values()), lines)
-    drawn = {SPOKEN[method]: frame_of(geometric, method, seeds) for method in METHODS}
-    return Outcome(tables={"mcm-test-graphs": levels, "mcm-test-graphs-each": each},
-                   pictures={"test-graphs": (learning_figure.draw_means, (drawn, "geometric mean of the best rewards, 16 test graphs"))},
+    return Outcome(tables={"mcm-test-graphs": levels, "mcm-test-graphs-each": each}, pictures={"test-graphs": picture(geometric, seeds, f"{MEANS}, 16 test graphs")},
                    summary=summary_of(own, end, SHARES_2) | {f"bound_gap_{method.replace('-', '_')}": two(gap) for method, gap in gaps.items()})
+
+
+def for_long(simulator, seeds=SEEDS, samples=4000, samples_by_family=1000):
+    """The test graphs with as many samples as the paper's Table 2; and graphs of families that no policy has seen, by one that is trained here."""
+    graphs = [(("model", graph),) for graph in graphs_of("test")]
+    geometric, _ = curves(simulator, NETWORK, graphs, seeds, samples, ON_GRAPHS)
+    levels, own, end = levels_table(geometric, seeds, LEVELS_2, SHARES_2, TABLE_2)
+    with tempfile.TemporaryDirectory() as folder:
+        policy = str(pathlib.Path(folder) / "by-family.h5")
+        simulator.train(TRAINING, policy, (("training.split", "by-family"),))
+        others = [(("model", graph),) for graph in graphs_of("test", "by-family")]
+        by_family, _ = curves(simulator, NETWORK, others, seeds, samples_by_family, ON_GRAPHS, methods_from(policy))
+    of_families, *_ = levels_table(by_family, seeds, (), SHARES_2)
+    return Outcome(tables={"mcm-long": levels, "mcm-by-family": of_families},
+                   pictures={"long": picture(geometric, seeds, f"{MEANS}, 16 test graphs"), "by-family": picture(by_family, seeds, f"{MEANS}, 16 graphs of other families")}, summary=summary_of(own, end, SHARES_2))
+
+
+def smoke(simulator, seeds=(0,), samples=60):
+    """Two small graphs: that all of it goes through."""
+    graphs = [(("model", graph),) for graph in ("alexnet", "resnet-18")]
+    geometric, _ = curves(simulator, NETWORK, graphs, seeds, samples, ON_GRAPHS)
+    _, own, end = levels_table(geometric, seeds, LEVELS_2, SHARES_2)
+    return Outcome(summary=summary_of(own, end, SHARES_2))
 
 
 def on_bert(simulator, seeds=(0, 1, 2, 3, 4), samples=700):
     """Figure 6 and Table 3: by the simulated package, without a limit of memory."""
     geometric, found = curves(simulator, BERT, [()], seeds, samples, (NO_LIMIT,))
-    levels, own, end = levels_table(geometric, seeds, TABLE_3, LEVELS_3, SHARES_3)
+    levels, own, end = levels_table(geometric, seeds, LEVELS_3, SHARES_3, TABLE_3)
     at_22 = {method: sum(geometric[method, seed][21] for seed in seeds) / len(seeds) for method in METHODS}
     early = table(("search", "best reward of 22 samples (the paper's ten minutes)"), [(SPOKEN[method], f"{value:.3f}") for method, value in at_22.items()])
     gaps = {method: geomean([found[method, seed, ()]["tried"]["cost_ps"].min() / bound_of(found[method, seed, ()]) for seed in seeds]) for method in METHODS}
-    drawn = {SPOKEN[method]: frame_of(geometric, method, seeds) for method in METHODS}
     return Outcome(tables={"mcm-learning-bert": levels, "mcm-learning-early": early},
-                   pictures={"bert": (learning_figure.draw_means, (drawn, "best reward, BERT on 36 chiplets"))},
+                   pictures={"bert": picture(geometric, seeds, "best reward, BERT on 36 chiplets")},
                    summary=summary_of(own, end, SHARES_3) | {f"bound_gap_{method.replace('-', '_')}": two(gap) for method, gap in gaps.items()})

@@ -45,6 +45,18 @@ Handle open_file(const std::string& path) {
   return {file, H5Fclose};
 }
 
+/// Of a file that is in memory; `path` only names it.
+Handle open_image(const std::string& path, const std::string& bytes) {
+  const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  constexpr std::size_t growth = 1 << 16;
+  checked(H5Pset_fapl_core(access.get(), growth, 0));
+  std::string copy = bytes;  // HDF5 takes no constant bytes, though it copies them
+  checked(H5Pset_file_image(access.get(), copy.data(), copy.size()));
+  const Id file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get());
+  if (file < 0) cannot_read(path, "the file is damaged or cut short");
+  return {file, H5Fclose};
+}
+
 std::string member_name(Id type, unsigned index) {
   char* name = H5Tget_member_name(type, index);
   if (name == nullptr) throw Failure("a column without a name");
@@ -192,9 +204,21 @@ auto Reader::guarded(Action action) const -> decltype(action()) {
 }
 
 Reader::Reader(const std::string& path, Checking checking, FileKind kind) : path_(path), file_(open_file(path)) {
+  const DiskFile file = DiskFile::open_to_read(path);
+  check(checking, kind, static_cast<std::int64_t>(std::filesystem::file_size(path)),
+        [&](std::int64_t offset, std::byte* to, std::size_t count) { file.read(offset, to, count); });
+}
+
+Reader::Reader(const std::string& path, const std::string& bytes, Checking checking, FileKind kind)
+    : path_(path), file_(open_image(path, bytes)) {
+  check(checking, kind, static_cast<std::int64_t>(bytes.size()),
+        [&](std::int64_t offset, std::byte* to, std::size_t count) { std::memcpy(to, bytes.data() + offset, count); });
+}
+
+void Reader::check(Checking checking, FileKind kind, std::int64_t size, const ReadBytes& read) {
   guarded([&] {
     // Texts first: HDF5 believes what stands beside them.
-    check_text_blocks();
+    check_text_blocks(size, read);
     version_ = checked_version(kind);
     if (checking == Checking::none) return;
     for (const std::string& table : coverage().with) check_table(table);
@@ -221,21 +245,19 @@ std::int64_t Reader::checked_version(FileKind kind) const {
   return version[0];
 }
 
-void Reader::check_text_blocks() const {
+void Reader::check_text_blocks(std::int64_t size, const ReadBytes& read) const {
   if (!has("/provenance")) return;
   const Handle group(H5Oopen(file_.get(), "/provenance", H5P_DEFAULT), H5Oclose);
   for (const char* name : {text_blocks_attribute, file_bytes_attribute}) {
     if (checked(H5Aexists(group.get(), name)) == 0) return;
   }
-  const DiskFile file = DiskFile::open_to_read(path_);
-  const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path_));
   if (integers(group.get(), file_bytes_attribute, 1) != std::vector<std::int64_t>{size}) return;
   const std::vector<std::int64_t> blocks = integers(group.get(), text_blocks_attribute, most_text_blocks);
   for (std::size_t i = 0; i + 2 < blocks.size(); i += 3) {
     const std::int64_t offset = blocks[i], count = blocks[i + 1];
     const bool inside = offset >= 0 && count >= 0 && offset <= size && count <= size - offset;
     std::vector<std::byte> bytes(inside ? static_cast<std::size_t>(count) : 0);
-    if (inside) file.read(offset, bytes.data(), bytes.size());
+    if (inside) read(offset, bytes.data(), bytes.size());
     if (!inside || crc32_of(bytes.data(), bytes.size()) != blocks[i + 2]) {
       cannot_read(path_, "the file is damaged: units and descriptions differ from their checksum");
     }

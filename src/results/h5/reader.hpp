@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,8 @@ class Reader {
   /// IoError "cannot read 'path': reason", with the name of the table where one is damaged; InputError when it is not
   /// of that kind, or one of a later schema.
   explicit Reader(const std::string& path, Checking checking = Checking::all, FileKind kind = FileKind::run);
+  /// Of a file that is in memory already; `path` names it in messages.
+  Reader(const std::string& path, const std::string& bytes, Checking checking, FileKind kind);
   [[nodiscard]] bool has(const std::string& table) const;
   /// Of the schema (tables.hpp).
   [[nodiscard]] std::int64_t version() const { return version_; }
@@ -87,7 +90,10 @@ class Reader {
 
  private:
   [[nodiscard]] std::int64_t checked_version(FileKind kind) const;
-  void check_text_blocks() const;
+  /// Bytes of the file as it is stored, from an offset on.
+  using ReadBytes = std::function<void(std::int64_t offset, std::byte* to, std::size_t count)>;
+  void check(Checking checking, FileKind kind, std::int64_t size, const ReadBytes& read);
+  void check_text_blocks(std::int64_t size, const ReadBytes& read) const;
   void check_table(const std::string& table) const;
   [[nodiscard]] Handle open(const std::string& table) const;
   /// What a damaged file makes HDF5 refuse becomes the user's message.

@@ -36,7 +36,7 @@ void add_search_keys(config::Schema<Options>& s) {
                       "in which order random and annealing decide nodes")
       .otherwise("random");
   s.number("sigma", &Options::sigma,
-           "chips: random and annealing start from a normal distribution of this width round each node's share of the "
+           "chips: searches that draw start from a normal distribution of this width round each node's share of the "
            "time; 0: from a uniform one")
       .at_least("0")
       .otherwise("0");

@@ -23,6 +23,8 @@ struct GraphInput {
   std::uint32_t nodes = 0, chips = 0, features = 0;
   std::vector<float> values;               ///< nodes x features, each about -2 .. 2
   NodeLists sources, readers, neighbours;  ///< none twice; neighbours: both
+  /// nodes x chips, added to a policy's logits: what it begins with; empty: each chip is as likely.
+  std::vector<float> prior;
 };
 
 /// What the features are, in a word; another set of them has another name, which a policy's file keeps.

@@ -37,6 +37,10 @@ void add_numbers(config::Schema<LearningOptions>& s) {
       .at_most("1000000")
       .otherwise("3");
   s.number("step", &LearningOptions::step, "length of Adam's steps").at_least(least).at_most("1").otherwise("0.0005");
+  s.number("fine_tuning_step", &LearningOptions::fine_tuning_step, "the same, of a search that goes on from a policy")
+      .at_least(least)
+      .at_most("1")
+      .otherwise("0.0001");
   s.number("entropy", &LearningOptions::entropy, "weight of the entropy of a node's distribution, in nats")
       .at_least("0")
       .at_most("10")

@@ -1,5 +1,5 @@
 // How a policy learns (section 5.1). What the paper leaves open was chosen on the five validation graphs alone
-// (docs/validation/mcm.md).
+// (docs/validation/mcm-learning.md).
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,12 @@ struct LearningOptions {
   std::int64_t rollouts = 20, mini_batches = 4, epochs = 10;  ///< the paper's
   std::int64_t iterations = 1;                                ///< T of Eq. 7
   double clip = 0.2;
-  double most_ratio = 3;  ///< beyond it a ratio does not count where the reward is below what was expected
-  double step = 5e-4;     ///< Adam's
-  double entropy = 0.01;  ///< weight of the entropy of a node, nats
-  double value = 0.5;     ///< weight of the value function's squared error
-  double most_norm = 1;   ///< of a gradient
+  double most_ratio = 3;           ///< beyond it a ratio does not count where the reward is below what was expected
+  double step = 5e-4;              ///< Adam's
+  double fine_tuning_step = 1e-4;  ///< the same, of a search that goes on from a policy
+  double entropy = 0.01;           ///< weight of the entropy of a node, nats
+  double value = 0.5;              ///< weight of the value function's squared error
+  double most_norm = 1;            ///< of a gradient
   Credit credit = Credit::solver;
   SolverMode solver = SolverMode::fix;
   Baseline baseline = Baseline::rollouts;

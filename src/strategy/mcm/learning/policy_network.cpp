@@ -92,8 +92,13 @@ void PolicyNetwork<Scalar>::forward(const Scalar* parameters, const std::vector<
   std::vector<Scalar>& result = is_stretched() ? pass.at_positions : pass.logits;
   fill_rows(parameters + layout_.logits_bias, nodes, positions, result);
   kernels_.product(pass.second.data(), parameters + layout_.logits, result.data(), nodes, width, positions);
-  if (!is_stretched()) return;
-  const std::size_t chips = graph_.chips;
+  if (is_stretched()) stretch(pass);
+  for (std::size_t i = 0; i < graph_.prior.size(); ++i) pass.logits[i] += static_cast<Scalar>(graph_.prior[i]);
+}
+
+template <class Scalar>
+void PolicyNetwork<Scalar>::stretch(StatePass<Scalar>& pass) const {
+  const std::size_t positions = layout_.shape.positions, nodes = graph_.nodes, chips = graph_.chips;
   pass.logits.resize(nodes * chips);
   for (std::size_t node = 0; node < nodes; ++node) {
     const Scalar* row = pass.at_positions.data() + node * positions;

@@ -54,6 +54,7 @@ class PolicyNetwork {
  private:
   void add_state(const Scalar* parameters, const Partition& state, std::vector<Scalar>& first) const;
   void add_state_gradient(const Partition& state, const std::vector<Scalar>& of_first, Scalar* gradient) const;
+  void stretch(StatePass<Scalar>& pass) const;
   [[nodiscard]] bool is_stretched() const { return layout_.shape.positions != graph_.chips; }
 
   const Layout& layout_;

@@ -51,7 +51,10 @@ Found search_by_policy(const Question& question, const std::string& name, bool l
   Learned graph(question);
   Learner learner(shape_for(graph.input, question.policy, question.options.stretch_policy), options,
                   common_kernels(comm), question.seed);
-  if (question.policy != nullptr) learner.parameters = parameters_of(*question.policy, learner.layout());
+  if (question.policy != nullptr) {
+    learner.parameters = parameters_of(*question.policy, learner.layout());
+    learner.step = options.fine_tuning_step;
+  }
   Policy policy(learner.layout(), learner.kernels());
   std::optional<program::search::Record<Candidate>> record;
   Found found;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../searches/sampling.hpp"
 #include "../verifier.hpp"
 
 namespace tessera::strategy::mcm {
@@ -11,7 +12,11 @@ Learned::Learned(const Question& asked)
     : question(asked),
       input(graph_input(asked.package)),
       partitioner(asked.package.reduced.problem, asked.options.chip_graph, asked.options.order),
-      heuristic(cost_of_heuristic(asked)) {}
+      heuristic(cost_of_heuristic(asked)) {
+  if (asked.options.sigma <= 0) return;
+  input.prior = prior_weights(asked);
+  for (float& weight : input.prior) weight = std::log(weight);
+}
 
 template <class Scalar>
 double log_softmax(std::vector<Scalar>& logits, std::size_t columns) {

@@ -10,8 +10,6 @@
 namespace tessera::strategy::mcm {
 namespace {
 
-constexpr double most_exponent = 60;
-
 /// What all candidates of a search share.
 struct Sampler {
   const Question* question;
@@ -56,32 +54,12 @@ struct Drawn {
   [[nodiscard]] Time foretold() const { return sampler->question->foretell(partition); }
 };
 
-/// The prior's probabilities, as weights of each chip.
-std::vector<float> weights_of_prior(const Question& question) {
-  const Problem& problem = question.package.reduced.problem;
-  std::vector<float> weights(std::size_t{problem.nodes} * problem.chips, 1.0F);
-  const double sigma = question.options.sigma;
-  if (sigma <= 0) return weights;
-  const std::vector<double> middles = centres(question);
-  for (std::size_t node = 0; node < problem.nodes; ++node) {
-    for (std::size_t chip = 0; chip < problem.chips; ++chip) {
-      const double away = (static_cast<double>(chip) - middles[node]) / sigma;
-      const double exponent = away * away / 2;
-      // Further away than a float reaches it still falls, so that the nearest chip is the likeliest.
-      const double weight =
-          exponent < most_exponent ? std::exp(-exponent) : std::exp(-most_exponent) * most_exponent / exponent;
-      weights[node * problem.chips + chip] = static_cast<float>(weight);
-    }
-  }
-  return weights;
-}
-
 }  // namespace
 
 Found search_annealing(const Question& question) {
   const Problem& problem = question.package.reduced.problem;
   auto sampler = std::make_shared<Sampler>(Sampler{&question, make_partitioner(question), question.seed, problem.nodes,
-                                                   problem.chips, weights_of_prior(question)});
+                                                   problem.chips, prior_weights(question)});
   Drawn start{sampler, sampler->prior, {}};
   start.draw(0);
   program::search::AnnealingOptions options;

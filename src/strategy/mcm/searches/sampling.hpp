@@ -1,4 +1,4 @@
-// What random search and annealing have in common: where they start, and how they draw.
+// What searches that draw have in common: where they start, and how they draw.
 #pragma once
 
 #include <vector>
@@ -14,6 +14,9 @@ namespace tessera::strategy::mcm {
 
 /// Uniform, or normal round each node's share of the time (Options::sigma).
 [[nodiscard]] Distribution prior(const Question& question);
+
+/// The same as weights, nodes x chips, none of them 0: what a search begins with that changes them.
+[[nodiscard]] std::vector<float> prior_weights(const Question& question);
 
 /// The solver with the options' template and order.
 [[nodiscard]] Partitioner make_partitioner(const Question& question);
