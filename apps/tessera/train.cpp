@@ -108,17 +108,18 @@ ExitCode train(const Options& options, const Arguments& arguments, Communicator&
   catch_interrupts();
   results::Provenance provenance = experiment::provenance(
       *first, sources.experiment.given, config::to_toml(*sources.experiment.table), "", record, {}, comm);
-  const auto write = [&](const std::string& path, const results::PolicyFile& file) {
+  const auto write = [&](const std::string& path, const experiment::TrainingResult& result) {
+    provenance.kernels = result.kernels;
     together(comm, [&] {
-      if (comm.rank() == 0) results::write_policy(path, file, provenance, true);
+      if (comm.rank() == 0) results::write_policy(path, result.file, provenance, true);
     });
   };
   TrainingDisplay display(comm.rank() == 0 ? options.progress : "off");
   experiment::TrainingHooks hooks;
-  hooks.keep = [&](const results::PolicyFile& state) {
-    write(options.checkpoint(), state);
+  hooks.keep = [&](const experiment::TrainingResult& so_far) {
+    write(options.checkpoint(), so_far);
     if (!options.folder.empty())
-      write((fs::path(options.folder) / fmt::format("{:0>6}.h5", state.policy.note("updates"))).string(), state);
+      write((fs::path(options.folder) / fmt::format("{:0>6}.h5", so_far.file.policy.note("updates"))).string(), so_far);
   };
   hooks.progress = [&](double done, const program::search::Update& last) {
     display.report(done, last);
@@ -126,8 +127,7 @@ ExitCode train(const Options& options, const Arguments& arguments, Communicator&
       throw IoError("interrupted by a signal: train --resume goes on from '" + options.checkpoint() + "'");
   };
   const experiment::TrainingResult result = experiment::train(sources, resume ? &*resume : nullptr, hooks, comm);
-  provenance.kernels = result.kernels;
-  write(options.output, result.file);
+  write(options.output, result);
   together(comm, [&] {
     if (comm.rank() != 0) return;
     fs::remove(options.checkpoint());

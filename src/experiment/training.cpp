@@ -231,15 +231,16 @@ TrainingResult train(const TrainingSources& sources, const results::PolicyFile* 
     training.resume = &resume->policy;
     training.before = updates_of(resume->learning);
   }
-  training.keep = [&](const Tensors& state, const std::vector<program::search::Update>& updates) {
-    hooks.keep(file_of(experiment, sources.hash, state, updates));
+  const auto result_of = [&](const strategy::Trained& trained) -> TrainingResult {
+    return {file_of(experiment, sources.hash, trained.policy, trained.updates), trained.finalists, trained.kernels,
+            static_cast<int>(graphs.size()), static_cast<int>(validation.size())};
   };
+  training.keep = [&](const strategy::Trained& so_far) { hooks.keep(result_of(so_far)); };
   training.progress = hooks.progress;
   strategy::Trained trained =
       experiment.strategy.train(*sources.graphs.front().source.table->find("strategy")->table(), training);
   trained.policy.all.push_back(table_of(trained.finalists));
-  return {file_of(experiment, sources.hash, std::move(trained.policy), trained.updates), trained.finalists,
-          trained.kernels, static_cast<int>(graphs.size()), static_cast<int>(validation.size())};
+  return result_of(trained);
 }
 
 }  // namespace tessera::experiment

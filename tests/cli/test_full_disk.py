@@ -47,6 +47,27 @@ class FullDisk(CliTest):
         filler.unlink()
         self.resize("1m")
 
+    def test_a_training_that_fills_it_leaves_the_last_checkpoint_to_go_on_from(self):
+        self.resize("64m")
+        (self.folder / "three-networks.toml").write_text('training = ["alexnet", "vgg-11", "squeezenet-1.0"]\nvalidation = ["squeezenet-1.1"]\ntest = []\n')
+        train = ("train", "train.toml", "--progress", "off", "-o")
+        os.mkdir(self.folder / "all")
+        self.tessera(*train, "whole.h5", "--checkpoints", "all")
+        output, checkpoint = pathlib.Path(DISK) / "policy.h5", pathlib.Path(DISK) / "policy.h5.checkpoint"
+        # There is room for the first checkpoint, but not for the second one beside it.
+        first = (self.folder / "all" / "000001.h5").stat().st_size
+        for ranks in (None, 3):
+            self.resize(int(1.5 * first))
+            done = subprocess.run(self.command([*train, output], ranks), cwd=self.folder, capture_output=True, text=True, timeout=120)
+            self.assertEqual(done.returncode, 4, done.stderr)
+            self.assertIn(f"cannot write '{checkpoint}': No space left on device\n", done.stderr)
+            self.assertEqual(os.listdir(DISK), [checkpoint.name])
+            self.resize("64m")
+            self.tessera(*train, output, "--resume", "--force", ranks=ranks)
+            self.assert_same_results("whole.h5", output)
+            os.remove(output)
+        self.resize("1m")
+
 
 @unittest.skipUnless(os.path.exists("/dev/full"), "there is no /dev/full")
 class FullStandardOutput(CliTest):

@@ -31,19 +31,19 @@ struct TrainingSources {
 /// Rank 0's on all ranks, as shared() of a source.
 [[nodiscard]] TrainingSources shared(TrainingSources sources, Communicator& comm);
 
-/// What goes on while it learns; all on all ranks.
-struct TrainingHooks {
-  /// A checkpoint: the file that it goes on from.
-  std::function<void(const results::PolicyFile& state)> keep;
-  /// Behind each update. May throw, on all alike.
-  std::function<void(double done, const program::search::Update& last)> progress;
-};
-
 struct TrainingResult {
   results::PolicyFile file;
   std::vector<strategy::Validated> finalists;
   std::string kernels;
   int graphs = 0, validation = 0;
+};
+
+/// What goes on while it learns; all on all ranks.
+struct TrainingHooks {
+  /// A checkpoint: the file that it goes on from.
+  std::function<void(const TrainingResult& so_far)> keep;
+  /// Behind each update. May throw, on all alike.
+  std::function<void(double done, const program::search::Update& last)> progress;
 };
 
 /// On all ranks of `comm`. `resume`: the file of a checkpoint; null: from scratch. InputError, in lines, for a strategy

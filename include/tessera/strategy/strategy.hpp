@@ -120,6 +120,19 @@ struct Plan {
   Placement placement;      ///< empty: the strategy does not place nodes of a graph
 };
 
+/// A checkpoint on the validation graphs: mean reward of what it draws; mean of the best rewards after learning on.
+struct Validated {
+  std::int64_t checkpoint = 0;
+  double zero_shot = 0, fine_tuned = 0;
+};
+
+struct Trained {
+  Tensors policy;  ///< of the checkpoint that is best after learning on
+  std::vector<program::search::Update> updates;
+  std::vector<Validated> finalists;  ///< best first
+  std::string kernels;               ///< as Searched::kernels
+};
+
 /// What a policy learns from: each graph a job of its own, alike but for the model. All of it outlives this.
 struct Training {
   struct Graph {
@@ -137,23 +150,10 @@ struct Training {
   Communicator* comm = nullptr;                      ///< of the ranks that train together
   const Tensors* resume = nullptr;                   ///< what `keep` was given; null: from scratch
   std::vector<program::search::Update> before = {};  ///< those that led there
-  /// At each checkpoint, on all ranks: whatever it takes to go on from it, and all updates up to there.
-  std::function<void(const Tensors& state, const std::vector<program::search::Update>& updates)> keep;
+  /// At each checkpoint, on all ranks: in the place of the policy whatever it takes to go on from it.
+  std::function<void(const Trained& so_far)> keep;
   /// Behind each update, and before each part of the validation at the end; on all ranks. May throw, on all alike.
   std::function<void(double done, const program::search::Update& last)> progress;  ///< done: part of all
-};
-
-/// A checkpoint on the validation graphs: mean reward of what it draws; mean of the best rewards after learning on.
-struct Validated {
-  std::int64_t checkpoint = 0;
-  double zero_shot = 0, fine_tuned = 0;
-};
-
-struct Trained {
-  Tensors policy;  ///< of the checkpoint that is best after learning on
-  std::vector<program::search::Update> updates;
-  std::vector<Validated> finalists;  ///< best first
-  std::string kernels;               ///< as Searched::kernels
 };
 
 /// A strategy: its own [strategy] table is checked, what it leaves open is searched, and the program is written.

@@ -198,7 +198,7 @@ Trained Trainer::run() {
     update();
     if (done_ * checkpoints / updates != before) {
       finalists_.add({done_ * checkpoints / updates, zero_shot(), 0, learner_->parameters});
-      training_.keep(state(), updates_);
+      training_.keep({state(), updates_, {}, learner_->kernels().name});
     }
     training_.progress(static_cast<double>(done_) / static_cast<double>(updates), updates_.back());
   }
