@@ -1,9 +1,11 @@
 """The study of a policy that learns: what its tables say of searches that were made up."""
 
+import os
 import unittest
 
 import pandas
 
+import _runs
 from _mcm import LEARNING_PARTS, WHEN_NAMED, jobs, learning
 from _parts import run
 
@@ -129,6 +131,14 @@ class Learning(unittest.TestCase):
         outcome = learning.for_long(Simulator(), seeds=(0,), samples=10, samples_by_family=10)
         self.assertIn("| 3 (330) |", row(outcome, "mcm-long", "RL from scratch"))
         self.assertEqual(row(outcome, "mcm-by-family", "RL from scratch").count(" 3 |"), 3)
+
+    @unittest.skipUnless("TESSERA" in os.environ, "the simulator is not named")
+    def test_two_small_graphs_by_the_simulator(self):
+        summary = learning.smoke(_runs.Simulator(os.environ["TESSERA"], 1)).summary
+        # A search comes to a share of its own end; the policy that ships beats what from scratch is drawn by chance.
+        self.assertGreater(int(summary["samples_ppo_0.95"]), 0)
+        self.assertLess(int(summary["samples_zero_shot_0.84"]), int(summary["samples_ppo_0.95"]))
+        float(summary["rl_over_annealing"])
 
 
 if __name__ == "__main__":
