@@ -23,6 +23,7 @@ struct Command {
 struct Arguments {
   int& count;
   char**& values;
+  const std::string& mpi;  ///< --mpi: "auto", "on" or "off"
   [[nodiscard]] std::string text() const;
 };
 

@@ -1,5 +1,7 @@
 #include "launch.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -32,6 +34,29 @@ Launch find_launch() {
     if (const auto count = number_in(processes)) return {*count, number_in(number).value_or(0)};
   }
   return {};
+}
+
+bool is_launched() {
+  constexpr std::array variables{"OMPI_COMM_WORLD_SIZE",
+                                 "OMPI_UNIVERSE_SIZE",
+                                 "PMIX_RANK",
+                                 "PMIX_NAMESPACE",
+                                 "PMI_RANK",
+                                 "PMI_SIZE",
+                                 "PMI_FD",
+                                 "PMI_ID",
+                                 "PMI_PORT",
+                                 "MPI_LOCALNRANKS",
+                                 "SLURM_STEP_ID",
+                                 "SLURM_STEPID",
+                                 "SLURM_STEP_NUM_TASKS",
+                                 "PALS_RANKID",
+                                 "ALPS_APP_PE",
+                                 "JSM_NAMESPACE_RANK",
+                                 "FLUX_TASK_RANK",
+                                 "MPIRUN_RANK",
+                                 "MV2_COMM_WORLD_RANK"};
+  return std::ranges::any_of(variables, [](const char* name) { return std::getenv(name) != nullptr; });
 }
 
 void check_launch(const Launch& launch, int ranks) {

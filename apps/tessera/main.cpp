@@ -9,45 +9,41 @@
 #include <sstream>
 
 #include "command.hpp"
-#include "tessera/base/comm.hpp"
+#include "on_ranks.hpp"
 #include "tessera/base/text.hpp"
 #include "usage.hpp"
 
 namespace tessera::app {
 namespace {
 
-/// Those that stand first in the list of commands, and may be started by mpirun.
-constexpr std::ptrdiff_t parallel_commands = 4;
-
 /// One line on the first rank: under mpirun every rank has parsed the same wrong command line.
-int refuse(const std::string& problem, bool under_mpi, Arguments arguments) {
-  if (under_mpi) {
-    MpiSession session(arguments.count, arguments.values);
-    if (session.world().rank() == 0) std::fprintf(stderr, "%s\n", problem.c_str());
-  } else {
-    std::fprintf(stderr, "%s\n", problem.c_str());
-  }
+int refuse(const std::string& problem, bool is_parallel, Arguments arguments) {
+  std::unique_ptr<Ranks> ranks;
+  if (is_parallel) ranks = std::make_unique<Ranks>(arguments);
+  if (!ranks || ranks->world().rank() == 0) std::fprintf(stderr, "%s\n", problem.c_str());
   return static_cast<int>(ExitCode::bad_input);
 }
 
-int run(Arguments arguments) {
+int run(int argc, char** argv) {
+  std::string mpi = "auto";
+  const Arguments arguments{argc, argv, mpi};
   CLI::App app("Tessera simulates large machine-learning jobs on machines that you do not have.", "tessera");
   app.set_version_flag("--version", "tessera " TESSERA_VERSION);
   app.require_subcommand(1);
   app.footer(
       "Exit codes: 0 done, 2 bad input, 3 the plan does not fit, deadlocks or takes too long, 4 a file or this "
       "computer's memory fails it, or a signal ends it, 5 internal error.");
-  const std::vector<Command> commands{add_run(app, arguments),
-                                      add_plan(app, arguments),
-                                      add_sweep(app, arguments),
-                                      add_train(app, arguments),
-                                      add_merge(app, arguments),
-                                      add_check(app),
-                                      add_show(app),
-                                      add_timeline(app),
-                                      add_list(app),
-                                      add_help(app),
-                                      add_completion(app)};
+  const std::vector<Command> on_ranks{add_run(app, arguments), add_plan(app, arguments), add_sweep(app, arguments),
+                                      add_train(app, arguments)};
+  for (const Command& command : on_ranks) {
+    command.options->add_option("--mpi", mpi, "whether MPI is started; auto: where a launcher has started this process")
+        ->check(CLI::IsMember({"auto", "on", "off"}))
+        ->capture_default_str();
+  }
+  std::vector<Command> commands{add_merge(app, arguments), add_check(app), add_show(app),
+                                add_timeline(app),         add_list(app),  add_help(app),
+                                add_completion(app)};
+  commands.insert(commands.begin(), on_ranks.begin(), on_ranks.end());
   try {
     app.parse(arguments.count, arguments.values);
   } catch (const CLI::Success& asked) {
@@ -59,8 +55,7 @@ int run(Arguments arguments) {
     }));
   } catch (const CLI::ParseError& error) {
     const auto is_chosen = [](const Command& command) { return command.options->parsed(); };
-    const bool is_parallel = std::any_of(commands.begin(), commands.begin() + parallel_commands, is_chosen);
-    return refuse(one_line(usage_problem(app, error)), is_parallel, arguments);
+    return refuse(one_line(usage_problem(app, error)), std::ranges::any_of(on_ranks, is_chosen), arguments);
   }
   for (const Command& command : commands) {
     if (command.options->parsed()) return static_cast<int>(command.run());
@@ -78,5 +73,5 @@ int main(int argc, char** argv) {
   int descriptor = STDIN_FILENO;
   while (descriptor >= 0 && descriptor <= STDERR_FILENO) descriptor = open("/dev/null", O_RDONLY);
   close(descriptor);
-  return tessera::app::run({argc, argv});
+  return tessera::app::run(argc, argv);
 }

@@ -101,9 +101,22 @@ void write_history(const Outputs& outputs, const Prepared& job, Communicator& co
   });
 }
 
+Ranks::Ranks(Arguments arguments) {
+  // Without a launcher there is but this process, and MPI takes longer to start than most runs take.
+  if (arguments.mpi == "on" || (arguments.mpi == "auto" && is_launched()))
+    session_ = std::make_unique<MpiSession>(arguments.count, arguments.values);
+  else
+    alone_ = make_serial_communicator();
+}
+
+ExitCode Ranks::abort(ExitCode code) {
+  if (session_) session_->abort(static_cast<int>(code));
+  return code;
+}
+
 ExitCode on_all_ranks(Arguments arguments, const std::function<ExitCode(Communicator&)>& action) {
-  MpiSession session(arguments.count, arguments.values);
-  Communicator& comm = session.world();
+  Ranks ranks(arguments);
+  Communicator& comm = ranks.world();
   const Launch launch = find_launch();
   const bool silent = comm.rank() != 0 || (comm.size() == 1 && launch.number != 0);
   return guarded(silent, [&] {
@@ -115,11 +128,11 @@ ExitCode on_all_ranks(Arguments arguments, const std::function<ExitCode(Communic
       std::fprintf(stderr, "%s\n", internal_message(error.what()).c_str());
     } catch (const std::bad_alloc&) {
       std::fprintf(stderr, "rank %d: %s\n", comm.rank(), out_of_memory);
-      session.abort(static_cast<int>(ExitCode::io));
+      return ranks.abort(ExitCode::io);
     } catch (const std::exception& error) {
       std::fprintf(stderr, "%s\n", internal_message(error.what()).c_str());
     }
-    session.abort(static_cast<int>(ExitCode::internal));
+    return ranks.abort(ExitCode::internal);
   });
 }
 

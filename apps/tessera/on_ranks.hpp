@@ -38,7 +38,21 @@ struct Outputs {
 /// Writes Outputs::history, where one is asked for. On all ranks.
 void write_history(const Outputs& outputs, const Prepared& job, Communicator& comm);
 
-/// Starts MPI. Errors on purpose are thrown on every rank alike. Anything else may have happened on this rank alone,
+/// All processes that were started together; without MPI, unless --mpi says otherwise, where no launcher has started
+/// this one.
+class Ranks {
+ public:
+  explicit Ranks(Arguments arguments);
+  [[nodiscard]] Communicator& world() { return session_ ? session_->world() : *alone_; }
+  /// Ends all at once; alone it returns the code.
+  ExitCode abort(ExitCode code);
+
+ private:
+  std::unique_ptr<MpiSession> session_;
+  std::unique_ptr<Communicator> alone_;
+};
+
+/// Errors on purpose are thrown on every rank alike. Anything else may have happened on this rank alone,
 /// while the others wait for it: it ends all of them at once.
 ExitCode on_all_ranks(Arguments arguments, const std::function<ExitCode(Communicator&)>& action);
 

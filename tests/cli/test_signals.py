@@ -6,7 +6,7 @@ import subprocess
 import time
 import unittest
 
-from harness import CliTest
+from harness import WITHOUT_MPI, CliTest
 
 
 class Launchers(CliTest):
@@ -19,6 +19,22 @@ class Launchers(CliTest):
                              environment={"SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "1"})
         self.assertEqual(other.stderr, "")
         self.assertNotIn("out.h5", self.files())
+
+    def test_without_a_launcher_there_is_no_mpi(self):
+        run = ("run", "training.toml", "--force", "--progress", "off", "-o")
+        self.tessera(*run, "alone.h5", environment=WITHOUT_MPI)
+        self.tessera(*run, "off.h5", "--mpi", "off", environment={**WITHOUT_MPI, "PMI_RANK": "0"})
+        self.tessera(*run, "on.h5", "--mpi", "on")
+        for output in ("off.h5", "on.h5"):
+            self.assert_same_results("alone.h5", output)
+        # Where MPI cannot start (with Open MPI), a launcher's variable makes that as clear as --mpi on.
+        def code(*arguments, **variables):
+            return subprocess.run(self.command([*run, "no.h5", *arguments]), cwd=self.folder, capture_output=True, env={**os.environ, **WITHOUT_MPI, **variables}).returncode
+
+        with_mpi = code("--mpi", "on")
+        for variable in ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_ID", "FLUX_TASK_RANK"):
+            self.assertEqual(code(**{variable: "0"}), with_mpi, variable)
+        self.assertIn("--mpi: yes not in {auto,on,off}", self.tessera(*run, "out.h5", "--mpi", "yes", code=2).stderr)
 
 
 class Signals(CliTest):
