@@ -71,7 +71,8 @@ Command add_completion(CLI::App& app) {
   options->add_option("SHELL", *shell, "bash (zsh reads the same after bashcompinit)")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh"}));
-  return {options, [&app] {
+  // The option writes into the text for as long as the command line lives.
+  return {options, [&app, shell] {
             return guarded(false, [&] {
               print(bash_script(app));
               return ExitCode::done;

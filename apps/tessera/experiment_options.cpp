@@ -81,9 +81,9 @@ std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, std
   return experiment;
 }
 
-void check_output(const ExperimentOptions& options, const std::string& output, bool replace) {
+results::Replacing check_output(const ExperimentOptions& options, const std::string& output, bool replace) {
   results::check_distinct(output, {options.path, options.plan});
-  results::check_output(output, replace);
+  return results::check_output(output, replace);
 }
 
 namespace {

@@ -49,7 +49,7 @@ struct LimitOptions {
                                                             std::vector<strategy::Attachment> files, bool silent);
 
 /// Refuses, before anything is read, an output that could not be written, or that is the experiment or the plan itself.
-void check_output(const ExperimentOptions& options, const std::string& output, bool replace);
+results::Replacing check_output(const ExperimentOptions& options, const std::string& output, bool replace);
 /// The files that values of an experiment stand in (its own, and those of its machine, model and plan), and those that
 /// its strategy names.
 [[nodiscard]] std::vector<std::string> files_of(const experiment::Source& source);

@@ -59,8 +59,10 @@ bool is_launched() {
   return std::ranges::any_of(variables, [](const char* name) { return std::getenv(name) != nullptr; });
 }
 
-void check_launch(const Launch& launch, int ranks) {
+void check_launch(const Launch& launch, int ranks, const std::string& mpi) {
   if (ranks > 1 || launch.processes <= 1) return;
+  if (mpi == "off")
+    throw InputError("--mpi off is for one process, and " + std::to_string(launch.processes) + " were started");
   throw InputError(std::to_string(launch.processes) +
                    " processes were started, but each is alone in MPI: start them with the mpirun of the " +
                    "MPI that tessera was built with, or with srun --mpi=pmix");

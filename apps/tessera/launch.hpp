@@ -1,6 +1,8 @@
 // What the program that started this process says about it, read from the environment before and beside MPI.
 #pragma once
 
+#include <string>
+
 namespace tessera::app {
 
 struct Launch {
@@ -16,7 +18,7 @@ struct Launch {
 [[nodiscard]] bool is_launched();
 
 /// Processes that were started together, but of which each finds itself alone in MPI, would all simulate everything and
-/// write the same file. InputError that says what to do about it.
-void check_launch(const Launch& launch, int ranks);
+/// write the same file. InputError that says what to do about it. `mpi`: --mpi.
+void check_launch(const Launch& launch, int ranks, const std::string& mpi);
 
 }  // namespace tessera::app

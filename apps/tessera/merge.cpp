@@ -23,20 +23,16 @@ void warn_of_missing(const std::vector<std::int64_t>& missing) {
                             results::number_ranges(missing))));
 }
 
-void check_outputs(const Options& options) {
-  results::check_output(options.output, options.force);
-  if (options.csv.empty()) return;
-  results::check_output(options.csv, options.force);
-  if (options.csv == options.output) throw InputError("tessera merge: -o and --csv name one file");
-}
-
 ExitCode merge(const Options& options) {
-  check_outputs(options);
+  const results::Replacing at_output = results::check_output(options.output, options.force);
+  const results::Replacing at_csv =
+      options.csv.empty() ? results::Replacing{} : results::check_output(options.csv, options.force);
+  if (options.csv == options.output) throw InputError("tessera merge: -o and --csv name one file");
   results::Merged merged = results::merge(options.folders);
   warn_of_missing(merged.missing);
   merged.table.provenance.push_back({"command", options.command, "The command line."});
-  results::write_points(options.output, merged.table, options.force);
-  if (!options.csv.empty()) results::write_text(options.csv, results::to_csv(merged.table), options.force);
+  results::write_points(options.output, merged.table, at_output);
+  if (!options.csv.empty()) results::write_text(options.csv, results::to_csv(merged.table), at_csv);
   print(fmt::format("{} points in '{}'\n", merged.table.rows.size(), options.output));
   return ExitCode::done;
 }

@@ -40,12 +40,14 @@ std::vector<std::string> paths_of(const Outputs& outputs) {
   return paths;
 }
 
-void check_outputs(const ExperimentOptions& options, const Outputs& outputs) {
-  for (const std::string& path : paths_of(outputs)) check_output(options, path, outputs.replace);
+std::map<std::string, results::Replacing> check_outputs(const ExperimentOptions& options, const Outputs& outputs) {
+  std::map<std::string, results::Replacing> standing;
+  for (const std::string& path : paths_of(outputs)) standing[path] = check_output(options, path, outputs.replace);
   std::vector<std::string> paths = paths_of(outputs);
   std::ranges::sort(paths);
   if (std::ranges::adjacent_find(paths) != paths.end())
     throw InputError("tessera plan: two of -o, --all and --history name one file");
+  return standing;
 }
 
 /// What is asked of a search over open keys, and of no other.
@@ -64,18 +66,24 @@ void check_open(const Prepared& job, const LimitOptions& limits, const Outputs& 
 
 }  // namespace
 
+results::Replacing Prepared::standing_at(const std::string& output) const {
+  const auto found = standing.find(output);
+  return found == standing.end() ? results::Replacing{} : found->second;
+}
+
 Prepared prepare(const ExperimentOptions& options, const LimitOptions& limits, const Outputs& outputs,
                  const std::string& progress, Communicator& comm) {
   const program::search::Limits how_far = limits.parsed();
   experiment::Source source;
+  std::map<std::string, results::Replacing> standing;
   together(comm, [&] {
     if (comm.rank() != 0) return;
-    check_outputs(options, outputs);
+    standing = check_outputs(options, outputs);
     source = load(options);
     for (const std::string& path : paths_of(outputs)) results::check_distinct(path, files_of(source));
   });
   source = experiment::shared(std::move(source), comm);
-  Prepared job{source.given, config::to_toml(*source.table), source.table, nullptr};
+  Prepared job{source.given, config::to_toml(*source.table), source.table, nullptr, std::move(standing)};
   together(comm, [&] {
     job.experiment = build(*job.table, std::move(source.files), comm.rank() != 0);
     check_open(job, limits, outputs);
@@ -97,7 +105,8 @@ void write_history(const Outputs& outputs, const Prepared& job, Communicator& co
       experiment::provenance(*job.experiment, job.given, job.resolved, "", outputs.record, {}, comm);
   together(comm, [&] {
     if (comm.rank() == 0)
-      results::write_history(outputs.history, experiment::search_results(*job.experiment), provenance, outputs.replace);
+      results::write_history(outputs.history, experiment::search_results(*job.experiment), provenance,
+                             job.standing_at(outputs.history));
   });
 }
 
@@ -121,7 +130,7 @@ ExitCode on_all_ranks(Arguments arguments, const std::function<ExitCode(Communic
   const bool silent = comm.rank() != 0 || (comm.size() == 1 && launch.number != 0);
   return guarded(silent, [&] {
     try {
-      check_launch(launch, comm.size());
+      check_launch(launch, comm.size(), arguments.mpi);
       return action(comm);
     } catch (const Error& error) {
       if (error.code() != ExitCode::internal) throw;

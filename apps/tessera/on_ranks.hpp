@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -17,6 +18,9 @@ struct Prepared {
   std::string given, resolved;
   std::shared_ptr<config::Table> table;  ///< of the resolved text
   std::unique_ptr<experiment::Experiment> experiment;
+  std::map<std::string, results::Replacing> standing;  ///< by output, on rank 0: what stood there at the beginning
+
+  [[nodiscard]] results::Replacing standing_at(const std::string& output) const;
 };
 
 /// What is written at the end, and refused at once where it cannot be.

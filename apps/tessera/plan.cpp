@@ -24,7 +24,7 @@ struct Options {
 void write_candidates(const Options& options, const Prepared& job) {
   results::PointsTable table = experiment::candidates_table(*job.experiment, job.given, *job.table, TESSERA_VERSION);
   table.provenance.push_back({"command", options.command, "The command line."});
-  results::write_points(options.all, table, options.force);
+  results::write_points(options.all, table, job.standing_at(options.all));
 }
 
 ExitCode plan(const Options& options, Communicator& comm) {
@@ -40,7 +40,7 @@ ExitCode plan(const Options& options, Communicator& comm) {
     check_simulation(*job.experiment, 1);
     const std::string text = experiment::plan_text(*job.experiment, *job.table, TESSERA_VERSION);
     if (!options.all.empty()) write_candidates(options, job);
-    results::write_text(options.output, text, options.force);
+    results::write_text(options.output, text, job.standing_at(options.output));
     print_warnings(experiment::changed_files(job.experiment->files));
     print(search_report(*job.experiment));
     print(text);

@@ -43,7 +43,8 @@ ExitCode run(const Options& options, const Arguments& arguments, Communicator& c
   const auto written = experiment::provenance(*job.experiment, job.given, job.resolved, options.synchroniser, record,
                                               result.statistics, comm);
   if (comm.rank() == 0) print_warnings(result.warnings);
-  results::write(options.output, result.results, written, comm, results::Transport::automatic, options.force);
+  results::write(options.output, result.results, written, comm, results::Transport::automatic,
+                 job.standing_at(options.output));
   // Behind the last that takes time: whoever looks at a file from now on sees what it is then.
   if (comm.rank() == 0) print_warnings(experiment::changed_files(job.experiment->files));
   together(comm, [&] {

@@ -24,12 +24,12 @@ void show_result(const std::string& path) {
 
 void show_graph(const Options& options) {
   results::check_distinct(options.graph, {options.path});
-  results::check_output(options.graph, options.force);
+  const results::Replacing standing = results::check_output(options.graph, options.force);
   config::Diagnostics diagnostics;
   const workload::Graph graph =
       experiment::model_graph(options.path, options.sequence, experiment::input_folders(), diagnostics);
   diagnostics.throw_if_errors();
-  results::write_text(options.graph, workload::to_dot(graph), options.force);
+  results::write_text(options.graph, workload::to_dot(graph), standing);
   print(fmt::format("{}: {} nodes in {} segments, {} edges, {} parameters, {:.4g} GFLOP forward\n", graph.name,
                     graph.nodes.size(), workload::segments(graph).size(), graph.edges().size(), graph.parameters(),
                     1e-9 * static_cast<double>(graph.flops())));

@@ -37,11 +37,13 @@ experiment::TrainingSources load_sources(const Options& options) {
   return sources;
 }
 
-void check_outputs(const Options& options) {
-  check_output(options.experiment, options.output, options.force);
+/// What stands where the policy is to be.
+results::Replacing check_outputs(const Options& options) {
+  const results::Replacing standing = check_output(options.experiment, options.output, options.force);
   check_output(options.experiment, options.checkpoint(), options.force || options.resume);
   if (!options.folder.empty() && !fs::is_directory(options.folder))
     throw IoError("--checkpoints: there is no folder '" + one_line(options.folder) + "'");
+  return standing;
 }
 
 /// The checkpoint that it goes on from, on all ranks.
@@ -93,9 +95,10 @@ std::string report(const experiment::TrainingResult& result) {
 ExitCode train(const Options& options, const Arguments& arguments, Communicator& comm) {
   const experiment::RunRecord record{arguments.text(), TESSERA_VERSION, experiment::utc_now()};
   experiment::TrainingSources sources;
+  results::Replacing standing;
   together(comm, [&] {
     if (comm.rank() != 0) return;
-    check_outputs(options);
+    standing = check_outputs(options);
     sources = load_sources(options);
   });
   sources = experiment::shared(std::move(sources), comm);
@@ -108,15 +111,18 @@ ExitCode train(const Options& options, const Arguments& arguments, Communicator&
   catch_interrupts();
   results::Provenance provenance = experiment::provenance(
       *first, sources.experiment.given, config::to_toml(*sources.experiment.table), "", record, {}, comm);
-  const auto write = [&](const std::string& path, const experiment::TrainingResult& result) {
+  const auto write = [&](const std::string& path, const experiment::TrainingResult& result,
+                         const results::Replacing& replacing = {}) {
     provenance.kernels = result.kernels;
     together(comm, [&] {
-      if (comm.rank() == 0) results::write_policy(path, result.file, provenance, true);
+      if (comm.rank() == 0) results::write_policy(path, result.file, provenance, replacing);
     });
   };
   TrainingDisplay display(comm.rank() == 0 ? options.progress : "off");
   experiment::TrainingHooks hooks;
+  bool is_kept = options.resume;
   hooks.keep = [&](const experiment::TrainingResult& so_far) {
+    is_kept = true;
     write(options.checkpoint(), so_far);
     if (!options.folder.empty())
       write((fs::path(options.folder) / fmt::format("{:0>6}.h5", so_far.file.policy.note("updates"))).string(), so_far);
@@ -124,10 +130,11 @@ ExitCode train(const Options& options, const Arguments& arguments, Communicator&
   hooks.progress = [&](double done, const program::search::Update& last) {
     display.report(done, last);
     if (comm.max(interrupted() ? 1 : 0) != 0)
-      throw IoError("interrupted by a signal: train --resume goes on from '" + options.checkpoint() + "'");
+      throw IoError(is_kept ? "interrupted by a signal: train --resume goes on from '" + options.checkpoint() + "'"
+                            : "interrupted by a signal before the first checkpoint: nothing is kept");
   };
   const experiment::TrainingResult result = experiment::train(sources, resume ? &*resume : nullptr, hooks, comm);
-  write(options.output, result);
+  write(options.output, result, standing);
   together(comm, [&] {
     if (comm.rank() != 0) return;
     fs::remove(options.checkpoint());

@@ -7,12 +7,14 @@
 
 namespace tessera::results {
 
-void write_history(const std::string& path, const RunResults& results, const Provenance& provenance, bool replace) {
+void write_history(const std::string& path, const RunResults& results, const Provenance& provenance,
+                   const Replacing& replacing) {
   const h5::QuietErrors quiet;
   check_output(path, true);
   const auto alone = make_serial_communicator();
   write_whole_file(
-      path, {}, [&](h5::File& file) { add_history(file, results, provenance); }, *alone, Transport::automatic, replace);
+      path, {}, [&](h5::File& file) { add_history(file, results, provenance); }, *alone, Transport::automatic,
+      replacing);
 }
 
 }  // namespace tessera::results

@@ -66,12 +66,13 @@ PolicyFile policy_of(const h5::Reader& reader) {
 
 bool is_hdf5(const std::string& bytes) { return bytes.starts_with(signature); }
 
-void write_policy(const std::string& path, const PolicyFile& policy, const Provenance& provenance, bool replace) {
+void write_policy(const std::string& path, const PolicyFile& policy, const Provenance& provenance,
+                  const Replacing& replacing) {
   const h5::QuietErrors quiet;
   check_output(path, true);
   const auto alone = make_serial_communicator();
   write_whole_file(
-      path, {}, [&](h5::File& file) { add_policy(file, policy, provenance); }, *alone, Transport::automatic, replace);
+      path, {}, [&](h5::File& file) { add_policy(file, policy, provenance); }, *alone, Transport::automatic, replacing);
 }
 
 PolicyFile read_policy(const std::string& path) {

@@ -119,7 +119,35 @@ bool rename_to_new(const char* from, const char* to) {
   return errno == EPERM || errno == EOPNOTSUPP ? std::rename(from, to) == 0 : false;
 }
 
+bool is_same(const Replacing& a, const Replacing& b) {
+  return a.exists == b.exists && a.device == b.device && a.inode == b.inode && a.changed_ns == b.changed_ns;
+}
+
+/// In the place of the one that was known. False, with errno, on any problem: EEXIST where another one is there.
+bool rename_to_known(const char* from, const char* to, const Replacing& known) {
+  if (!known.exists) return rename_to_new(from, to);
+  // What is taken away is looked at only then: between a look and a rename another process could come.
+  if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0) {
+    if (is_same(what_stands_at(from), known)) return ::unlink(from) == 0;
+    ::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE);
+    errno = EEXIST;
+    return false;
+  }
+  if (errno == ENOENT) return rename_to_new(from, to);
+  if (errno != EINVAL && errno != ENOSYS) return false;
+  if (is_same(what_stands_at(to), known)) return std::rename(from, to) == 0;
+  errno = EEXIST;
+  return false;
+}
+
 }  // namespace
+
+Replacing what_stands_at(const std::string& path) {
+  struct stat file {};
+  if (::stat(path.c_str(), &file) != 0) return {false};
+  constexpr std::int64_t second = 1'000'000'000;
+  return {false, true, file.st_dev, file.st_ino, file.st_mtim.tv_sec * second + file.st_mtim.tv_nsec};
+}
 
 std::string why_not_writable(const std::string& path, bool replace) {
   std::error_code ignored;
@@ -167,11 +195,11 @@ TemporaryFile::NameIsNeeded::~NameIsNeeded() {
 
 bool TemporaryFile::interrupted() { return signal_seen != 0; }
 
-void TemporaryFile::become(const std::string& path, bool replace) {
+void TemporaryFile::become(const std::string& path, const Replacing& replacing) {
   const std::string target = behind_link(path);
-  const bool renamed =
-      replace ? std::rename(name_.c_str(), target.c_str()) == 0 : rename_to_new(name_.c_str(), target.c_str());
-  if (!renamed && !replace && errno == EEXIST) {
+  const bool renamed = replacing.is_anything ? std::rename(name_.c_str(), target.c_str()) == 0
+                                             : rename_to_known(name_.c_str(), target.c_str(), replacing);
+  if (!renamed && !replacing.is_anything && errno == EEXIST) {
     throw IoError("cannot write " + in_quotes(path) +
                   ": somebody else has written it meanwhile; what was to be there is " +
                   in_quotes(std::exchange(name_, {})));

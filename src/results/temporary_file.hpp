@@ -3,12 +3,17 @@
 
 #include <string>
 
+#include "tessera/results/results.hpp"
+
 namespace tessera::results {
 
 /// Why nothing can be written to `path`: "it is a directory", "'a/b' is not a directory", "there is no directory 'a'",
 /// "Permission denied", that it is open as standard output, or, unless it may be replaced, that there is a file. Empty
 /// when all is well; no file is left behind.
 [[nodiscard]] std::string why_not_writable(const std::string& path, bool replace);
+
+/// The file itself, or that there is none; behind a link what it leads to.
+[[nodiscard]] Replacing what_stands_at(const std::string& path);
 
 /// A name beside `path`, or beside the file to which it is a link, that no other process uses.
 [[nodiscard]] std::string temporary_name(const std::string& path);
@@ -38,7 +43,7 @@ class TemporaryFile {
   /// Renames the file, which is complete and on the disk, to `path`, or to the file to which that is a link; IoError
   /// text `cannot write 'path': reason`. The destructor then leaves it alone, also where there is a file at `path` by
   /// now that must not be replaced: the reason says under which name the new one is.
-  void become(const std::string& path, bool replace);
+  void become(const std::string& path, const Replacing& replacing);
 
  private:
   std::string name_;

@@ -223,7 +223,7 @@ void export_timeline(const std::string& path, const std::string& json_path, cons
   } catch (const Failure& failure) {
     throw IoError("cannot write '" + json_path + "': " + failure.what());
   }
-  temporary.become(json_path, true);
+  temporary.become(json_path, {});
 }
 
 }  // namespace tessera::results

@@ -115,7 +115,7 @@ void write_file(const std::string& name, const std::string& path, const std::vec
 
 void write_whole_file(const std::string& path, const std::vector<BigTable>& tables,
                       const std::function<void(h5::File&)>& fill, Communicator& comm, Transport transport,
-                      bool replace) {
+                      const Replacing& replacing) {
   const bool first = comm.rank() == 0;
   TemporaryFile temporary(broadcast(comm, first ? temporary_name(path) : std::string()), first);
   std::optional<Frame> frame;
@@ -124,7 +124,7 @@ void write_whole_file(const std::string& path, const std::vector<BigTable>& tabl
   });
   write_file(temporary.name(), path, tables, frame, transport, comm);
   together(comm, [&] {
-    if (first) temporary.become(path, replace);
+    if (first) temporary.become(path, replacing);
   });
 }
 

@@ -16,6 +16,6 @@ namespace tessera::results {
 /// IoError as for write(), on every rank. Every rank calls it; `fill` is called on rank 0.
 void write_whole_file(const std::string& path, const std::vector<BigTable>& tables,
                       const std::function<void(h5::File&)>& fill, Communicator& comm, Transport transport,
-                      bool replace);
+                      const Replacing& replacing);
 
 }  // namespace tessera::results

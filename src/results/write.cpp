@@ -23,9 +23,10 @@ namespace {
 
 }  // namespace
 
-void check_output(const std::string& path, bool replace) {
+Replacing check_output(const std::string& path, bool replace) {
   const std::string problem = why_not_writable(path, replace);
   if (!problem.empty()) cannot_write(path, problem);
+  return what_stands_at(path);
 }
 
 void check_distinct(const std::string& path, const std::vector<std::string>& inputs) {
@@ -37,7 +38,7 @@ void check_distinct(const std::string& path, const std::vector<std::string>& inp
   }
 }
 
-void write_text(const std::string& path, const std::string& text, bool replace) {
+void write_text(const std::string& path, const std::string& text, const Replacing& replacing) {
   check_output(path, true);
   TemporaryFile temporary(temporary_name(path), true);
   try {
@@ -48,13 +49,13 @@ void write_text(const std::string& path, const std::string& text, bool replace) 
   } catch (const Failure& failure) {
     cannot_write(path, failure.what());
   }
-  temporary.become(path, replace);
+  temporary.become(path, replacing);
 }
 
 std::int64_t file_schema_version() { return schema_version; }
 
 void write(const std::string& path, const RunResults& results, const Provenance& provenance, Communicator& comm,
-           Transport transport, bool replace) {
+           Transport transport, const Replacing& replacing) {
   const h5::QuietErrors quiet;
   together(comm, [&] {
     check_rows(results);
@@ -64,7 +65,8 @@ void write(const std::string& path, const RunResults& results, const Provenance&
   const SummaryRow summary = total(results, provenance.seed, comm);
   const std::vector<CollectiveRow> collectives = total_collectives(results.collective_rows, comm);
   write_whole_file(
-      path, tables, [&](h5::File& file) { add_run(file, summary, collectives, provenance); }, comm, transport, replace);
+      path, tables, [&](h5::File& file) { add_run(file, summary, collectives, provenance); }, comm, transport,
+      replacing);
 }
 
 }  // namespace tessera::results

@@ -32,6 +32,8 @@ class Launchers(CliTest):
             return subprocess.run(self.command([*run, "no.h5", *arguments]), cwd=self.folder, capture_output=True, env={**os.environ, **WITHOUT_MPI, **variables}).returncode
 
         with_mpi = code("--mpi", "on")
+        if with_mpi == 0:
+            self.skipTest("this MPI starts whatever its variables say")
         for variable in ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_ID", "FLUX_TASK_RANK"):
             self.assertEqual(code(**{variable: "0"}), with_mpi, variable)
         self.assertIn("--mpi: yes not in {auto,on,off}", self.tessera(*run, "out.h5", "--mpi", "yes", code=2).stderr)

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -91,6 +92,14 @@ class Training(CliTest):
         (self.folder / "three-networks.toml").write_text(SPLIT)
         done = self.tessera("train", "training.toml", "-o", "p.h5", "--set", "training.split=three-networks.toml", "--progress", "off", code=2)
         self.assertIn("cuts transformers, and this model is a computation graph", done.stderr)
+        # What has been learnt is for searches; a disagreement about the prior is said.
+        self.train("p.h5", "--set", "training.samples=40", "--set", "strategy.sigma=1")
+        self.assertIn("a training begins with nothing learnt: it takes no `policy`", self.train("q.h5", "--set", "strategy.policy=p.h5", code=2, ranks=2).stderr)
+        done = self.tessera("plan", "train.toml", "-o", "plan.toml", "--progress", "off", "--set", "strategy.policy=p.h5")
+        self.assertIn("the policy was trained beside sigma = 1, and here it is 0", done.stderr)
+        done = self.tessera("plan", "train.toml", "-o", "plan.toml", "--force", "--progress", "off", "--set", "strategy.policy=p.h5", "--set", "strategy.sigma=1")
+        self.assertEqual(done.stderr, "")
+        os.remove(self.folder / "p.h5")
         self.assertEqual(self.train("p.h5", "--resume", code=4).stderr, "cannot read 'p.h5.checkpoint': No such file or directory\n")
         self.assertEqual(self.train("p.h5", "--checkpoints", "nowhere", code=4).stderr, "--checkpoints: there is no folder 'nowhere'\n")
         self.assertNotIn("p.h5", self.files())
@@ -115,6 +124,15 @@ class Training(CliTest):
         for place in (len(whole) // 3, len(whole) // 2):
             (self.folder / "damaged.h5").write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1:])
             self.assertIn("is damaged: it differs from its checksum", refused("damaged.h5"))
+        # Anywhere else it is refused as well, if it matters: nothing crashes.
+        for place in range(1000, len(whole), len(whole) // 40):
+            (self.folder / "damaged.h5").write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1:])
+            done = subprocess.run(self.command(["check", "train.toml", "--set", "strategy.policy=damaged.h5"]), cwd=self.folder, capture_output=True, text=True)
+            self.assertIn(done.returncode, (0, 2), done.stderr)
+        for place in (found.start() + 40 for found in re.finditer(b"FHDB|OHDR|OCHK|BTLF|SNOD|HEAP", whole)):
+            (self.folder / "damaged.h5").write_bytes(whole[:place] + bytes([whole[place] ^ 0x01]) + whole[place + 1:])
+            done = subprocess.run(self.command(["check", "train.toml", "--set", "strategy.policy=damaged.h5"]), cwd=self.folder, capture_output=True, text=True)
+            self.assertIn(done.returncode, (0, 2), done.stderr)
         (self.folder / "damaged.h5").write_bytes(whole[:len(whole) // 2])
         self.assertIn("the file is damaged or cut short", refused("damaged.h5"))
 

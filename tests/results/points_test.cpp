@@ -94,7 +94,7 @@ TEST_CASE("equal tables make equal bytes, and an existing file stays unless it m
   CHECK(sample::read_text(folder / "a.h5") == sample::read_text(folder / "b.h5"));
   PointsTable other = made_up();
   other.rows.pop_back();
-  CHECK_THROWS_AS(write_points(folder / "a.h5", other, false), IoError);
+  CHECK_THROWS_AS(write_points(folder / "a.h5", other, {false}), IoError);
   std::filesystem::remove(temporary_name(folder / "a.h5"));  // what was to be there
   CHECK(read_points(folder / "a.h5").rows.size() == 4);
   CHECK_NOTHROW(write_points(folder / "a.h5", other));

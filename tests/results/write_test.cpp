@@ -166,24 +166,51 @@ TEST_CASE("another user's file in a folder for all cannot be replaced") {
   CHECK(message == "cannot write '" + folder / "out.h5" + "': Operation not permitted");
 }
 
+TEST_CASE("only what stood there at the beginning is replaced in the end") {
+  const sample::Folder folder;
+  const std::string path = folder / "out.txt", other = folder / "other.txt";
+  write_text(path, "old");
+  const Replacing standing = check_output(path, true);
+  write_text(path, "new", standing);
+  CHECK(sample::read_text(path) == "new");
+  // A second process that had seen the old one, too.
+  const std::string kept = temporary_name(path);
+  CHECK(message_of([&] { write_text(path, "newer", standing); }) ==
+        "cannot write '" + path + "': somebody else has written it meanwhile; what was to be there is '" + kept + "'");
+  CHECK(sample::read_text(path) == "new");
+  CHECK(sample::read_text(kept) == "newer");
+  fs::remove(kept);
+  // Of two that have seen none the first one wins; where the file has gone since, it is written.
+  const Replacing none = check_output(other, true);
+  write_text(other, "first", none);
+  CHECK_THROWS_AS(write_text(other, "second", none), IoError);
+  CHECK(sample::read_text(other) == "first");
+  fs::remove(kept.substr(0, kept.find("out.txt")) + "other" + kept.substr(kept.find(".txt")));
+  const Replacing first = check_output(other, true);
+  fs::remove(other);
+  write_text(other, "third", first);
+  CHECK(sample::read_text(other) == "third");
+  CHECK(std::distance(fs::directory_iterator(fs::path(path).parent_path()), fs::directory_iterator{}) == 2);
+}
+
 TEST_CASE("what somebody else has written meanwhile stays, and so does what was to be there") {
   const sample::Folder folder;
   const std::string path = folder / "out.h5";
   std::ofstream(path) << "x";
   const std::string kept = temporary_name(path);
-  CHECK(message_of([&] { write_text(path, "text", false); }) ==
+  CHECK(message_of([&] { write_text(path, "text", {false}); }) ==
         "cannot write '" + path + "': somebody else has written it meanwhile; what was to be there is '" + kept + "'");
   CHECK(sample::read_text(path) == "x");
   CHECK(sample::read_text(kept) == "text");
   fs::remove(kept);
   const auto comm = make_serial_communicator();
   const RunResults results = sample::make();
-  CHECK_THROWS_AS(write(path, results, sample::provenance(), *comm, Transport::automatic, false), IoError);
+  CHECK_THROWS_AS(write(path, results, sample::provenance(), *comm, Transport::automatic, {false}), IoError);
   CHECK(sample::read_text(path) == "x");
   CHECK_NOTHROW(summary(kept));
   fs::remove(kept);
   fs::remove(path);
-  CHECK_NOTHROW(write(path, results, sample::provenance(), *comm, Transport::automatic, false));
+  CHECK_NOTHROW(write(path, results, sample::provenance(), *comm, Transport::automatic, {false}));
   CHECK_NOTHROW(summary(path));
 }
 

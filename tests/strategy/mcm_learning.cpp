@@ -250,6 +250,40 @@ TEST_CASE("mcm learning: a policy from scratch begins with the prior that the ot
   asked.options.sigma = 0.5;
   const Found found = search_by_policy(asked.question, "ppo", true);
   CHECK(found.updates.front().entropy == Approx((entropy_of(3) + entropy_of(1)) / 2));
+  const Learned learned(asked.question);
+  REQUIRE(learned.input.prior.size() == 8);
+  CHECK(learned.input.prior[0] - learned.input.prior[1] == Approx(3));  // the first node: log odds of the first chip
+  CHECK(learned.input.prior[2] - learned.input.prior[3] == Approx(1));
+  CHECK(learned.input.prior[6] - learned.input.prior[7] == Approx(-3));
+}
+
+TEST_CASE("mcm learning: of a prior that is ever narrower the nearest chip remains") {
+  for (const double sigma : {0.05, 0.01, 1e-6, 1e-12}) {
+    AskedGraph asked(chain(4), 2);
+    asked.options.samples = 20;
+    asked.options.sigma = sigma;
+    const Found found = search_by_policy(asked.question, "ppo", true);
+    CHECK(found.updates.front().entropy < 0.01);
+    CHECK(found.partition == Partition{0, 0, 1, 1});
+  }
+}
+
+TEST_CASE("mcm learning: a search from a policy goes on with a step of its own") {
+  AskedGraph asked(chain(12), 4);
+  const Learned learned(asked.question);
+  const Layout layout(shape_for(learned.input, nullptr, false));
+  const Tensors policy = policy_data(layout, first_parameters(layout, 5));
+  const auto reward_with = [&](double step, double fine_tuning_step) {
+    Options options = asked.options;
+    options.samples = 60;
+    options.learning.step = step;
+    options.learning.fine_tuning_step = fine_tuning_step;
+    const Question question{asked.package, options, 7, asked.question.judge, asked.question.fidelity, nullptr, &policy};
+    return search_by_policy(question, "ppo", true).updates.back().entropy;
+  };
+  const double slow = reward_with(0.001, 0.0001);
+  CHECK(reward_with(0.002, 0.0001) == slow);
+  CHECK(reward_with(0.001, 0.002) < slow);
 }
 
 TEST_CASE("mcm learning: without the solver most partitions are not valid, and earn nothing") {

@@ -135,10 +135,10 @@ class Learning(unittest.TestCase):
     @unittest.skipUnless("TESSERA" in os.environ, "the simulator is not named")
     def test_two_small_graphs_by_the_simulator(self):
         summary = learning.smoke(_runs.Simulator(os.environ["TESSERA"], 1)).summary
-        # A search comes to a share of its own end; the policy that ships beats what from scratch is drawn by chance.
-        self.assertGreater(int(summary["samples_ppo_0.95"]), 0)
-        self.assertLess(int(summary["samples_zero_shot_0.84"]), int(summary["samples_ppo_0.95"]))
-        float(summary["rl_over_annealing"])
+        # The policy that ships begins where 60 samples from scratch end.
+        self.assertEqual(int(summary["samples_zero_shot_0.84"]), 1)
+        self.assertGreater(int(summary["samples_ppo_0.84"]), 1)
+        self.assertLess(abs(float(summary["rl_over_annealing"])), 50)
 
 
 if __name__ == "__main__":

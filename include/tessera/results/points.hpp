@@ -48,7 +48,7 @@ struct PointsTable {
 /// Writes /points, /axes and /provenance, as results::write() does: under a temporary name, read again, renamed when
 /// whole. IoError as there. InternalError when a row has another number of cells than there are columns or a cell of
 /// another kind, an axis names no column, or two columns have one name. By one process alone.
-void write_points(const std::string& path, const PointsTable& table, bool replace = true);
+void write_points(const std::string& path, const PointsTable& table, const Replacing& replacing = {});
 
 /// Whether `path` can be opened and says that it is such a table; whatever else it is, is found out by who reads it.
 [[nodiscard]] bool is_points(const std::string& path);

@@ -219,10 +219,19 @@ struct Provenance {
 /// `automatic` gathers where the file system has no MPI-IO. The files are the same. One rank uses no MPI at all.
 enum class Transport { automatic, gather };
 
+/// What may stand at an output's path by the time that it is written.
+struct Replacing {
+  bool is_anything = true;  ///< if not: this file as it was, or none
+  bool exists = false;
+  std::uint64_t device = 0, inode = 0;
+  std::int64_t changed_ns = 0;  ///< since 1970
+};
+
 /// Refuses, before a long run, an output that could not be written at its end. IoError "cannot write 'path': reason": a
 /// directory, a missing directory, no permission, a link that leads nowhere, a file to which this process already
-/// writes (standard output), or an existing file unless `replace`. Rank 0's business; leaves no file behind.
-void check_output(const std::string& path, bool replace);
+/// writes (standard output), or an existing file unless `replace`. Rank 0's business; leaves no file behind. Returns
+/// what stands there: whoever is given it replaces nothing that somebody else has written since.
+Replacing check_output(const std::string& path, bool replace);
 
 /// Refuses an output that is one of these files, under whatever name; empty and missing ones are passed over. IoError.
 void check_distinct(const std::string& path, const std::vector<std::string>& inputs);
@@ -232,15 +241,15 @@ void check_distinct(const std::string& path, const std::vector<std::string>& inp
 
 /// Writes the file on all ranks together: to `path` + ".tmp-...", renamed when complete. On failure, and on SIGTERM,
 /// SIGINT or SIGHUP while it writes, no file is left and every rank throws the same IoError "cannot write 'path':
-/// reason". A file that is at `path` by then is replaced; unless `replace`, it stays, the complete file keeps its
+/// reason". A file that is at `path` by then is replaced; unless it may be, it stays, the complete file keeps its
 /// temporary name, and the IoError says so.
 void write(const std::string& path, const RunResults& results, const Provenance& provenance, Communicator& comm,
-           Transport transport = Transport::automatic, bool replace = true);
+           Transport transport = Transport::automatic, const Replacing& replacing = {});
 
 /// What a strategy's search tried, without a run: /search as in a result file, the names of what was asked, and
 /// /provenance. As write(), by one process alone.
 void write_history(const std::string& path, const RunResults& results, const Provenance& provenance,
-                   bool replace = true);
+                   const Replacing& replacing = {});
 
 /// A policy that `tessera train` has learnt, or is learning.
 struct PolicyFile {
@@ -249,7 +258,8 @@ struct PolicyFile {
   std::vector<LearningRow> learning;  ///< how it came about
 };
 /// As write_history().
-void write_policy(const std::string& path, const PolicyFile& file, const Provenance& provenance, bool replace = true);
+void write_policy(const std::string& path, const PolicyFile& file, const Provenance& provenance,
+                  const Replacing& replacing = {});
 /// InputError for another kind of file, IoError for one that is damaged or cannot be read.
 [[nodiscard]] PolicyFile read_policy(const std::string& path);
 /// Of a file that has been read; `path` names it in messages.
@@ -258,7 +268,7 @@ void write_policy(const std::string& path, const PolicyFile& file, const Provena
 [[nodiscard]] bool is_hdf5(const std::string& bytes);
 
 /// A text file, written under a temporary name and renamed. IoError as for write().
-void write_text(const std::string& path, const std::string& text, bool replace = true);
+void write_text(const std::string& path, const std::string& text, const Replacing& replacing = {});
 
 /// Whether the checksums of a file that is read are compared with its tables; whoever has just written it need not.
 enum class Checking { all, none };

@@ -61,6 +61,13 @@ void describe_columns(Id dataset, const TableSchema& schema) {
   write_texts(dataset, "column_descriptions", descriptions);
 }
 
+/// A group of many members keeps their names in a heap that has no checksum, and HDF5 1.10 crashes where it is damaged;
+/// up to this many they stand in the group's header, which has one.
+void keep_links_checked(Id creation) {
+  constexpr unsigned most_in_header = 4096;
+  checked(H5Pset_link_phase_change(creation, most_in_header, most_in_header - 1));
+}
+
 }  // namespace
 
 File File::create(Image& image) {
@@ -69,6 +76,7 @@ File File::create(Image& image) {
   checked(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_V18));
   const Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   checked(H5Pset_obj_track_times(creation.get(), false));
+  keep_links_checked(creation.get());
   return File({H5Fcreate("image", H5F_ACC_TRUNC, creation.get(), access.get()), H5Fclose});
 }
 
@@ -77,6 +85,7 @@ void File::flush() { checked(H5Fflush(file_.get(), H5F_SCOPE_GLOBAL)); }
 void File::group(const std::string& path, const std::string& description) {
   const Handle creation(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
   checked(H5Pset_obj_track_times(creation.get(), false));
+  keep_links_checked(creation.get());
   const Handle group(H5Gcreate2(file_.get(), path.c_str(), H5P_DEFAULT, creation.get(), H5P_DEFAULT), H5Gclose);
   write_text(group.get(), "description", description);
 }

@@ -52,8 +52,8 @@ Handle open_image(const std::string& path, const std::string& bytes) {
   checked(H5Pset_fapl_core(access.get(), growth, 0));
   std::string copy = bytes;  // HDF5 takes no constant bytes, though it copies them
   checked(H5Pset_file_image(access.get(), copy.data(), copy.size()));
-  // HDF5 refuses an image whose name is a file's.
-  const Id file = H5Fopen((path + " in memory").c_str(), H5F_ACC_RDONLY, access.get());
+  // HDF5 refuses an image whose name is a file's: there is none below one.
+  const Id file = H5Fopen((path + "/in memory").c_str(), H5F_ACC_RDONLY, access.get());
   if (file < 0) cannot_read(path, "the file is damaged or cut short");
   return {file, H5Fclose};
 }

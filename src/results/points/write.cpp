@@ -129,14 +129,14 @@ void fill(h5::File& file, const PointsTable& table) {
 
 }  // namespace
 
-void write_points(const std::string& path, const PointsTable& table, bool replace) {
+void write_points(const std::string& path, const PointsTable& table, const Replacing& replacing) {
   const h5::QuietErrors quiet;
   check_table(table);
   check_output(path, true);
   const std::vector<BigTable> tables{rows_of(table)};
   const auto alone = make_serial_communicator();
   write_whole_file(
-      path, tables, [&](h5::File& file) { fill(file, table); }, *alone, Transport::automatic, replace);
+      path, tables, [&](h5::File& file) { fill(file, table); }, *alone, Transport::automatic, replacing);
 }
 
 }  // namespace tessera::results

@@ -43,6 +43,12 @@ void check_policy(const config::Table& table, const Job& job, const Options& opt
     const Tensors& policy = *policy_of(job);
     const Layout layout(shape_for(graph_input(package), &policy, options.stretch_policy));
     static_cast<void>(parameters_of(policy, layout));
+    const std::string sigma = policy.note("sigma"), here = fmt::format("{}", options.sigma);
+    if (!sigma.empty() && sigma != here)
+      diagnostics.warn(place_of(table, "policy"),
+                       fmt::format("the policy was trained beside sigma = {}, and here it is {}: it has learnt what "
+                                   "that prior leaves to be learnt",
+                                   sigma, here));
   } catch (const InputError& error) {
     diagnostics.error(place_of(table, "policy"), error.what());
   }
@@ -187,6 +193,9 @@ Plan make_plan(const config::Table& table, const Job& job) {
 }
 
 Trained train(const config::Table& table, const Training& training) {
+  if (training.graphs.front().job->file("policy") != nullptr)
+    throw InputError(
+        "a training begins with nothing learnt: it takes no `policy` (--resume goes on from a checkpoint)");
   return Trainer(options_of(table), training).run();
 }
 

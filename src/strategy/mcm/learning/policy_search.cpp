@@ -44,13 +44,13 @@ program::search::Update update_of(const Worth& worth, const UpdateReport& report
           report.clipped, report.norm};
 }
 
-Found search_by_policy(const Question& question, const std::string& name, bool learns) {
+Found search_by_policy(const Question& question, const std::string& name, bool learns, const Kernels<float>* kernels) {
   const auto alone = make_serial_communicator();
   Communicator& comm = question.comm != nullptr ? *question.comm : *alone;
   const LearningOptions& options = question.options.learning;
   Learned graph(question);
   Learner learner(shape_for(graph.input, question.policy, question.options.stretch_policy), options,
-                  common_kernels(comm), question.seed);
+                  kernels != nullptr ? *kernels : common_kernels(comm), question.seed);
   if (question.policy != nullptr) {
     learner.parameters = parameters_of(*question.policy, learner.layout());
     learner.step = options.fine_tuning_step;

@@ -23,7 +23,8 @@ struct Worth {
                                                 std::int64_t samples, const std::string& subject);
 
 /// Question::policy, or a policy that has learnt nothing, draws Options::samples partitions; if it `learns`, it does
-/// behind each of LearningOptions::rollouts but the last.
-[[nodiscard]] Found search_by_policy(const Question& question, const std::string& name, bool learns);
+/// behind each of LearningOptions::rollouts but the last. `kernels`: those of Question::comm unless they are given.
+[[nodiscard]] Found search_by_policy(const Question& question, const std::string& name, bool learns,
+                                     const Kernels<float>* kernels = nullptr);
 
 }  // namespace tessera::strategy::mcm

@@ -11,11 +11,10 @@ namespace tessera::strategy::mcm {
 Learned::Learned(const Question& asked)
     : question(asked),
       input(graph_input(asked.package)),
-      partitioner(asked.package.reduced.problem, asked.options.chip_graph, asked.options.order),
+      partitioner(make_partitioner(asked)),
       heuristic(cost_of_heuristic(asked)) {
   if (asked.options.sigma <= 0) return;
-  input.prior = prior_weights(asked);
-  for (float& weight : input.prior) weight = std::log(weight);
+  for (const double log : prior_logs(asked)) input.prior.push_back(static_cast<float>(log));
 }
 
 template <class Scalar>

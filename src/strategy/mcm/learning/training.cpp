@@ -59,26 +59,26 @@ Trainer::Trainer(const Options& options, const Training& training)
 std::int64_t Trainer::samples_of_update() const { return training_.together * options_.learning.rollouts; }
 
 /// Graphs in rounds, each in an order of its own.
-std::vector<std::size_t> Trainer::graphs_of(std::int64_t number) const {
-  std::vector<std::size_t> chosen;
+std::vector<Trainer::Turn> Trainer::graphs_of(std::int64_t number) const {
+  std::vector<Turn> chosen;
   for (std::int64_t i = number * training_.together; i < (number + 1) * training_.together; ++i) {
     const auto round = static_cast<std::uint64_t>(i) / graphs_.size();
     std::vector<std::size_t> order(graphs_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     shuffle(order, KeyedRandom(training_.seed, random_stream("mcm training round") + round));
-    chosen.push_back(order[static_cast<std::uint64_t>(i) % graphs_.size()]);
+    chosen.push_back({order[static_cast<std::uint64_t>(i) % graphs_.size()], static_cast<std::int64_t>(round)});
   }
   return chosen;
 }
 
 /// Rollouts of the graphs that this rank owns, judged.
-void Trainer::draw(const std::vector<std::size_t>& chosen, const std::vector<int>& owners,
-                   std::vector<RolloutSet>& drawn, std::vector<Batch>& batches) {
+void Trainer::draw(const std::vector<Turn>& chosen, const std::vector<int>& owners, std::vector<RolloutSet>& drawn,
+                   std::vector<Batch>& batches) {
   const std::int64_t rollouts = options_.learning.rollouts;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (owners[i] != training_.comm->rank()) continue;
-    Learned& graph = graphs_[chosen[i]]->learned;
-    drawn[i] = policy_->draw(graph, learner_->parameters, options_.learning, done_ * rollouts, rollouts);
+    Learned& graph = graphs_[chosen[i].graph]->learned;
+    drawn[i] = policy_->draw(graph, learner_->parameters, options_.learning, chosen[i].round * rollouts, rollouts);
     judge(graph, drawn[i].rollouts);
     const double reward = worth_of(drawn[i]).reward;
     batches[i] = {&graph, &drawn[i].rollouts, advantages_of(drawn[i], options_.learning.baseline), reward};
@@ -86,9 +86,9 @@ void Trainer::draw(const std::vector<std::size_t>& chosen, const std::vector<int
 }
 
 void Trainer::update() {
-  const std::vector<std::size_t> chosen = graphs_of(done_);
+  const std::vector<Turn> chosen = graphs_of(done_);
   std::vector<std::int64_t> weights;
-  for (const std::size_t graph : chosen) weights.push_back(graphs_[graph]->learned.input.nodes);
+  for (const Turn& turn : chosen) weights.push_back(graphs_[turn.graph]->learned.input.nodes);
   const std::vector<int> owners = owners_of(weights, training_.comm->size());
   std::vector<RolloutSet> drawn(chosen.size());
   std::vector<Batch> batches(chosen.size());
@@ -102,7 +102,7 @@ void Trainer::update() {
   share(owners, worth, *training_.comm);
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     const std::int64_t samples = done_ * samples_of_update() + static_cast<std::int64_t>(i + 1) * rollouts;
-    updates_.push_back(update_of(worth[i], reports[i], done_, samples, graphs_[chosen[i]]->name));
+    updates_.push_back(update_of(worth[i], reports[i], done_, samples, graphs_[chosen[i].graph]->name));
   }
   ++done_;
 }
@@ -111,19 +111,27 @@ void Trainer::update() {
 double Trainer::zero_shot() {
   std::vector<double> rewards(validation_.size(), 0);
   const std::vector<int> owners = owners_of(std::vector<std::int64_t>(validation_.size(), 1), training_.comm->size());
-  for (std::size_t i = 0; i < validation_.size(); ++i) {
-    if (owners[i] != training_.comm->rank()) continue;
-    Learned& graph = validation_[i]->learned;
-    RolloutSet drawn = policy_->draw(graph, learner_->parameters, options_.learning, 0, training_.validation_samples);
-    judge(graph, drawn.rollouts);
-    rewards[i] = worth_of(drawn).reward;
-  }
+  together(*training_.comm, [&] {
+    for (std::size_t i = 0; i < validation_.size(); ++i) {
+      if (owners[i] != training_.comm->rank()) continue;
+      Learned& graph = validation_[i]->learned;
+      RolloutSet drawn = policy_->draw(graph, learner_->parameters, options_.learning, 0, training_.validation_samples);
+      judge(graph, drawn.rollouts);
+      rewards[i] = worth_of(drawn).reward;
+    }
+  });
   share(owners, rewards, *training_.comm);
   return std::accumulate(rewards.begin(), rewards.end(), 0.0) / static_cast<double>(rewards.size());
 }
 
+Tensors Trainer::policy_of(const std::vector<float>& parameters) const {
+  Tensors data = policy_data(learner_->layout(), parameters);
+  data.notes.emplace_back("sigma", fmt::format("{}", options_.sigma));
+  return data;
+}
+
 Tensors Trainer::state() const {
-  Tensors data = policy_data(learner_->layout(), learner_->parameters);
+  Tensors data = policy_of(learner_->parameters);
   add_optimizer(learner_->adam, data);
   data.notes.emplace_back("updates", std::to_string(done_));
   std::vector<float> all, numbers;
@@ -159,26 +167,37 @@ void Trainer::go_on_from(const Tensors& state) {
   }
 }
 
-/// What each of them comes to on each validation graph when it learns on.
+/// The best reward of a policy that learns on with a validation graph.
+double Trainer::fine_tuned(const Finalist& finalist, const TrainingGraph& graph) const {
+  const Tensors start = policy_data(learner_->layout(), finalist.parameters);
+  Options options = graph.options;
+  options.samples = training_.fine_tuning_samples;
+  const Question again{graph.package, options, graph.question.seed, graph.question.judge, graph.question.fidelity,
+                       nullptr,       &start};
+  const Found found = search_by_policy(again, "fine-tuning", true, &learner_->kernels());
+  if (!found.evaluation.feasible) return 0;
+  return static_cast<double>(graph.learned.heuristic) / static_cast<double>(found.evaluation.time);
+}
+
+/// What each of them comes to on each validation graph when it learns on. In rounds: of each rank one of its own.
 void Trainer::fine_tune(std::vector<Finalist>& finalists) {
   const std::size_t graphs = validation_.size(), tasks = finalists.size() * graphs;
-  std::vector<double> best(tasks, 0);
   std::vector<std::int64_t> weights;
   for (std::size_t task = 0; task < tasks; ++task) weights.push_back(validation_[task % graphs]->learned.input.nodes);
   const std::vector<int> owners = owners_of(weights, training_.comm->size());
+  std::vector<std::size_t> own;
   for (std::size_t task = 0; task < tasks; ++task) {
+    if (owners[task] == training_.comm->rank()) own.push_back(task);
+  }
+  std::vector<double> best(tasks, 0);
+  const std::int64_t rounds = training_.comm->max(static_cast<std::int64_t>(own.size()));
+  for (std::int64_t round = 0; round < rounds; ++round) {
     training_.progress(1, updates_.back());
-    if (owners[task] != training_.comm->rank()) continue;
-    TrainingGraph& graph = *validation_[task % graphs];
-    const Tensors start = policy_data(learner_->layout(), finalists[task / graphs].parameters);
-    Options options = graph.options;
-    options.samples = training_.fine_tuning_samples;
-    const Question again{graph.package, options, graph.question.seed, graph.question.judge, graph.question.fidelity,
-                         nullptr,       &start};
-    const Found found = search_by_policy(again, "fine-tuning", true);
-    best[task] = found.evaluation.feasible
-                     ? static_cast<double>(graph.learned.heuristic) / static_cast<double>(found.evaluation.time)
-                     : 0;
+    together(*training_.comm, [&] {
+      if (static_cast<std::size_t>(round) >= own.size()) return;
+      const std::size_t task = own[static_cast<std::size_t>(round)];
+      best[task] = fine_tuned(finalists[task / graphs], *validation_[task % graphs]);
+    });
   }
   share(owners, best, *training_.comm);
   for (std::size_t task = 0; task < tasks; ++task)
@@ -207,7 +226,7 @@ Trained Trainer::run() {
   std::stable_sort(finalists.begin(), finalists.end(),
                    [](const Finalist& a, const Finalist& b) { return a.fine_tuned > b.fine_tuned; });
   Trained trained;
-  trained.policy = policy_data(learner_->layout(), finalists.front().parameters);
+  trained.policy = policy_of(finalists.front().parameters);
   trained.updates = updates_;
   trained.kernels = learner_->kernels().name;
   for (const Finalist& one : finalists) trained.finalists.push_back({one.checkpoint, one.zero_shot, one.fine_tuned});

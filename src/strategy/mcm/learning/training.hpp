@@ -54,11 +54,18 @@ class Trainer {
   using Graphs = std::vector<std::unique_ptr<TrainingGraph>>;
   void go_on_from(const Tensors& state);
   void update();
-  void draw(const std::vector<std::size_t>& chosen, const std::vector<int>& owners, std::vector<RolloutSet>& drawn,
+  /// A graph in its place in a round, in which each has one.
+  struct Turn {
+    std::size_t graph = 0;
+    std::int64_t round = 0;
+  };
+  void draw(const std::vector<Turn>& chosen, const std::vector<int>& owners, std::vector<RolloutSet>& drawn,
             std::vector<Batch>& batches);
-  [[nodiscard]] std::vector<std::size_t> graphs_of(std::int64_t number) const;
+  [[nodiscard]] std::vector<Turn> graphs_of(std::int64_t number) const;
   [[nodiscard]] double zero_shot();
+  [[nodiscard]] Tensors policy_of(const std::vector<float>& parameters) const;
   [[nodiscard]] Tensors state() const;
+  [[nodiscard]] double fine_tuned(const Finalist& finalist, const TrainingGraph& graph) const;
   void fine_tune(std::vector<Finalist>& finalists);
   [[nodiscard]] std::int64_t samples_of_update() const;
 

@@ -54,6 +54,12 @@ struct Drawn {
   [[nodiscard]] Time foretold() const { return sampler->question->foretell(partition); }
 };
 
+std::vector<float> prior_weights(const Question& question) {
+  std::vector<float> weights;
+  for (const double log : prior_logs(question)) weights.push_back(static_cast<float>(std::exp(log)));
+  return weights;
+}
+
 }  // namespace
 
 Found search_annealing(const Question& question) {

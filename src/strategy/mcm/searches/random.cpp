@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "sampling.hpp"
 
@@ -11,47 +10,7 @@ namespace {
 
 constexpr std::int64_t samples_together = 32;  // evaluated over all ranks; results do not depend on it
 
-constexpr double most_exponent = 60;
-
 }  // namespace
-
-std::vector<double> centres(const Question& question) {
-  std::vector<double> times;
-  for (const Time time : solved_times(question.package)) times.push_back(static_cast<double>(time));
-  std::vector<double> middles = centres_by_time(question.package.reduced.problem, times);
-  if (has_equal_speeds(question.package)) return middles;
-  for (double& middle : middles)
-    middle = place_by_speed(question.package, (middle + 0.5) / question.package.chips()) - 0.5;
-  return middles;
-}
-
-Distribution prior(const Question& question) {
-  if (question.options.sigma <= 0) return Distribution::uniform();
-  return Distribution::normal(centres(question), question.options.sigma, question.package.chips());
-}
-
-std::vector<float> prior_weights(const Question& question) {
-  const Problem& problem = question.package.reduced.problem;
-  std::vector<float> weights(std::size_t{problem.nodes} * problem.chips, 1.0F);
-  const double sigma = question.options.sigma;
-  if (sigma <= 0) return weights;
-  const std::vector<double> middles = centres(question);
-  for (std::size_t node = 0; node < problem.nodes; ++node) {
-    for (std::size_t chip = 0; chip < problem.chips; ++chip) {
-      const double away = (static_cast<double>(chip) - middles[node]) / sigma;
-      const double exponent = away * away / 2;
-      // Further away than a float reaches it still falls, so that the nearest chip is the likeliest.
-      const double weight =
-          exponent < most_exponent ? std::exp(-exponent) : std::exp(-most_exponent) * most_exponent / exponent;
-      weights[node * problem.chips + chip] = static_cast<float>(weight);
-    }
-  }
-  return weights;
-}
-
-Partitioner make_partitioner(const Question& question) {
-  return {question.package.reduced.problem, question.options.chip_graph, question.options.order};
-}
 
 Found search_random(const Question& question) {
   const Distribution distribution = prior(question);

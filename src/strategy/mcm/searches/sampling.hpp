@@ -15,8 +15,8 @@ namespace tessera::strategy::mcm {
 /// Uniform, or normal round each node's share of the time (Options::sigma).
 [[nodiscard]] Distribution prior(const Question& question);
 
-/// The same as weights, nodes x chips, none of them 0: what a search begins with that changes them.
-[[nodiscard]] std::vector<float> prior_weights(const Question& question);
+/// The same as logarithms of weights, nodes x chips, each a number: what a search begins with that changes them.
+[[nodiscard]] std::vector<double> prior_logs(const Question& question);
 
 /// The solver with the options' template and order.
 [[nodiscard]] Partitioner make_partitioner(const Question& question);
