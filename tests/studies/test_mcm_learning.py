@@ -74,7 +74,7 @@ def row(outcome, name, begin):
 
 class Learning(unittest.TestCase):
     def test_every_table_has_its_place_on_the_page(self):
-        page = (jobs.ROOT / "docs" / "validation" / "mcm-learning.md").read_text()
+        page = "".join((jobs.ROOT / "docs" / "validation" / name).read_text() for name in ("mcm-learning.md", "mcm-learning-notebook.md"))
         parts = LEARNING_PARTS | WHEN_NAMED
         for name in run(parts, Simulator(), parts).tables:
             self.assertIn(f"<!-- {name} -->", page)
