@@ -96,7 +96,7 @@ def levels_table(geometric, seeds, levels, shares, paper=None):
     lines = []
     for method in METHODS:
         values = pandas.Series(end[method])
-        lines.append((SPOKEN[method], f"{values.mean():.3f} +- {values.std():.3f}", *[spoken(count) for count in absolute[method]],
+        lines.append((SPOKEN[method], f"{values.mean():.3f}" + (f" +- {values.std():.3f}" if len(values) > 1 else ""), *[spoken(count) for count in absolute[method]],
                       *[spoken(count) + (f" ({spoken(paper[method][i])})" if paper else "") for i, count in enumerate(own[method])]))
     head = ("search", "best reward", *[f"to {level:.2f}" for level in levels],
             *[f"to {share:.2f} of RL's end: {share * rl:.3f}" + (f" (paper: {levels[i]:.2f})" if paper else "") for i, share in enumerate(shares)])
