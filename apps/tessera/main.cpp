@@ -9,7 +9,6 @@
 #include <sstream>
 
 #include "command.hpp"
-#include "launch.hpp"
 #include "on_ranks.hpp"
 #include "tessera/base/text.hpp"
 #include "usage.hpp"
@@ -21,9 +20,7 @@ namespace {
 int refuse(const std::string& problem, bool is_parallel, Arguments arguments) {
   std::unique_ptr<Ranks> ranks;
   if (is_parallel) ranks = std::make_unique<Ranks>(arguments);
-  const bool is_first =
-      !ranks || (ranks->world().rank() == 0 && (ranks->world().size() > 1 || find_launch().number == 0));
-  if (is_first) std::fprintf(stderr, "%s\n", problem.c_str());
+  if (!ranks || ranks->is_first()) std::fprintf(stderr, "%s\n", problem.c_str());
   return static_cast<int>(ExitCode::bad_input);
 }
 

@@ -118,6 +118,8 @@ Ranks::Ranks(Arguments arguments) {
     alone_ = make_serial_communicator();
 }
 
+bool Ranks::is_first() { return world().rank() == 0 && (world().size() > 1 || find_launch().number == 0); }
+
 ExitCode Ranks::abort(ExitCode code) {
   if (session_) session_->abort(static_cast<int>(code));
   return code;
@@ -127,8 +129,7 @@ ExitCode on_all_ranks(Arguments arguments, const std::function<ExitCode(Communic
   Ranks ranks(arguments);
   Communicator& comm = ranks.world();
   const Launch launch = find_launch();
-  const bool silent = comm.rank() != 0 || (comm.size() == 1 && launch.number != 0);
-  return guarded(silent, [&] {
+  return guarded(!ranks.is_first(), [&] {
     try {
       check_launch(launch, comm.size(), arguments.mpi);
       return action(comm);

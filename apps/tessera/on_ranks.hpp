@@ -48,6 +48,8 @@ class Ranks {
  public:
   explicit Ranks(Arguments arguments);
   [[nodiscard]] Communicator& world() { return session_ ? session_->world() : *alone_; }
+  /// The process that speaks for all that were started together, also where each of them is alone in MPI.
+  [[nodiscard]] bool is_first();
   /// Ends all at once; alone it returns the code.
   ExitCode abort(ExitCode code);
 

@@ -66,7 +66,7 @@ class Simulator:
         path = str(EXPERIMENTS / experiment)
         with tempfile.TemporaryDirectory() as folder:
             plan, candidates, result = (str(pathlib.Path(folder) / name) for name in ("plan.toml", "all.h5", "out.h5"))
-            given = [word for name, value in (("simulation.seed", self.seed), *settings) for word in ("--set", f"{name}={value}")]
+            given = self._given(settings)
             start = time.monotonic()
             call(*launcher(RANKS), self.tessera, "plan", path, "-o", plan, "--all", candidates, "--progress", "off", *given, *limits)
             seconds = time.monotonic() - start
@@ -76,17 +76,21 @@ class Simulator:
     def seconds_of_plan(self, experiment, settings=()):
         """How long `tessera plan` takes on one rank."""
         with tempfile.TemporaryDirectory() as folder:
-            given = [word for name, value in (("simulation.seed", self.seed), *settings) for word in ("--set", f"{name}={value}")]
+            given = self._given(settings)
             start = time.monotonic()
             call(self.tessera, "plan", str(EXPERIMENTS / experiment), "-o", str(pathlib.Path(folder) / "plan.toml"), "--progress", "off", *given)
             return time.monotonic() - start
 
     def train(self, experiment, policy, settings=(), ranks=RANKS):
         """Has `tessera train` write a policy; how long it takes."""
-        given = [word for name, value in (("simulation.seed", self.seed), *settings) for word in ("--set", f"{name}={value}")]
+        given = self._given(settings)
         start = time.monotonic()
         call(*launcher(ranks), self.tessera, "train", str(EXPERIMENTS / experiment), "-o", str(policy), "--progress", "off", *given)
         return time.monotonic() - start
+
+    def _given(self, settings):
+        """The seed and settings as arguments of the program."""
+        return [word for name, value in (("simulation.seed", self.seed), *settings) for word in ("--set", f"{name}={value}")]
 
     def _simulate(self, keys):
         with tempfile.TemporaryDirectory() as folder:
@@ -99,9 +103,7 @@ class Simulator:
         """Carries out a sweep; whatever is refused or fails ends the study. `keys`: the jobs that its points are."""
         with tempfile.TemporaryDirectory() as folder:
             points, table = pathlib.Path(folder) / "points", pathlib.Path(folder) / "all.h5"
-            given = [("simulation.seed", self.seed), *settings]
-            call(*launcher(min(RANKS, len(keys)) if keys else RANKS), self.tessera, "sweep", str(path), "-o", str(points), "--progress", "off",
-                 *[word for name, value in given for word in ("--set", f"{name}={value}")], failed_points_too=True)
+            call(*launcher(min(RANKS, len(keys)) if keys else RANKS), self.tessera, "sweep", str(path), "-o", str(points), "--progress", "off", *self._given(settings), failed_points_too=True)
             call(self.tessera, "merge", str(points), "-o", str(table))
             return [(values, self._result(points, row, named(*keys[row["point"]]) if keys else f"{path.name}, {row['name']}"))
                     for values, row in rows_of(load_points(table))]

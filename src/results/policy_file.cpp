@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "h5/file.hpp"
-#include "h5/handle.hpp"
 #include "h5/reader.hpp"
 #include "run_tables.hpp"
 #include "small_tables.hpp"
@@ -68,11 +67,8 @@ bool is_hdf5(const std::string& bytes) { return bytes.starts_with(signature); }
 
 void write_policy(const std::string& path, const PolicyFile& policy, const Provenance& provenance,
                   const Replacing& replacing) {
-  const h5::QuietErrors quiet;
-  check_output(path, true);
-  const auto alone = make_serial_communicator();
   write_whole_file(
-      path, {}, [&](h5::File& file) { add_policy(file, policy, provenance); }, *alone, Transport::automatic, replacing);
+      path, {}, [&](h5::File& file) { add_policy(file, policy, provenance); }, replacing);
 }
 
 PolicyFile read_policy(const std::string& path) {

@@ -9,6 +9,7 @@
 #include "checksum.hpp"
 #include "disk_file.hpp"
 #include "failure.hpp"
+#include "h5/handle.hpp"
 #include "row_sink.hpp"
 #include "temporary_file.hpp"
 #include "tessera/base/error.hpp"
@@ -126,6 +127,14 @@ void write_whole_file(const std::string& path, const std::vector<BigTable>& tabl
   together(comm, [&] {
     if (first) temporary.become(path, replacing);
   });
+}
+
+void write_whole_file(const std::string& path, const std::vector<BigTable>& tables,
+                      const std::function<void(h5::File&)>& fill, const Replacing& replacing) {
+  const h5::QuietErrors quiet;
+  check_output(path, true);
+  const auto alone = make_serial_communicator();
+  write_whole_file(path, tables, fill, *alone, Transport::automatic, replacing);
 }
 
 }  // namespace tessera::results

@@ -18,4 +18,8 @@ void write_whole_file(const std::string& path, const std::vector<BigTable>& tabl
                       const std::function<void(h5::File&)>& fill, Communicator& comm, Transport transport,
                       const Replacing& replacing);
 
+/// The same by this process alone.
+void write_whole_file(const std::string& path, const std::vector<BigTable>& tables,
+                      const std::function<void(h5::File&)>& fill, const Replacing& replacing);
+
 }  // namespace tessera::results

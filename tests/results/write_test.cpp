@@ -185,7 +185,7 @@ TEST_CASE("only what stood there at the beginning is replaced in the end") {
   write_text(other, "first", none);
   CHECK_THROWS_AS(write_text(other, "second", none), IoError);
   CHECK(sample::read_text(other) == "first");
-  fs::remove(kept.substr(0, kept.find("out.txt")) + "other" + kept.substr(kept.find(".txt")));
+  fs::remove(temporary_name(other));
   const Replacing first = check_output(other, true);
   fs::remove(other);
   write_text(other, "third", first);

@@ -273,7 +273,7 @@ TEST_CASE("mcm learning: a search from a policy goes on with a step of its own")
   const Learned learned(asked.question);
   const Layout layout(shape_for(learned.input, nullptr, false));
   const Tensors policy = policy_data(layout, first_parameters(layout, 5));
-  const auto reward_with = [&](double step, double fine_tuning_step) {
+  const auto entropy_with = [&](double step, double fine_tuning_step) {
     Options options = asked.options;
     options.samples = 60;
     options.learning.step = step;
@@ -281,9 +281,9 @@ TEST_CASE("mcm learning: a search from a policy goes on with a step of its own")
     const Question question{asked.package, options, 7, asked.question.judge, asked.question.fidelity, nullptr, &policy};
     return search_by_policy(question, "ppo", true).updates.back().entropy;
   };
-  const double slow = reward_with(0.001, 0.0001);
-  CHECK(reward_with(0.002, 0.0001) == slow);
-  CHECK(reward_with(0.001, 0.002) < slow);
+  const double slow = entropy_with(0.001, 0.0001);
+  CHECK(entropy_with(0.002, 0.0001) == slow);
+  CHECK(entropy_with(0.001, 0.002) < slow);
 }
 
 TEST_CASE("mcm learning: without the solver most partitions are not valid, and earn nothing") {

@@ -8,7 +8,6 @@
 
 #include "../big_table.hpp"
 #include "../h5/file.hpp"
-#include "../h5/handle.hpp"
 #include "../small_tables.hpp"
 #include "../tables.hpp"
 #include "../whole_file.hpp"
@@ -130,13 +129,9 @@ void fill(h5::File& file, const PointsTable& table) {
 }  // namespace
 
 void write_points(const std::string& path, const PointsTable& table, const Replacing& replacing) {
-  const h5::QuietErrors quiet;
   check_table(table);
-  check_output(path, true);
-  const std::vector<BigTable> tables{rows_of(table)};
-  const auto alone = make_serial_communicator();
   write_whole_file(
-      path, tables, [&](h5::File& file) { fill(file, table); }, *alone, Transport::automatic, replacing);
+      path, {rows_of(table)}, [&](h5::File& file) { fill(file, table); }, replacing);
 }
 
 }  // namespace tessera::results
