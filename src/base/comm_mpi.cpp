@@ -15,6 +15,12 @@ namespace {
 /// MPI counts and displacements are ints: what is longer travels in rounds of this many bytes, all ranks together.
 constexpr std::size_t most = std::size_t{1} << 30;
 
+/// `call(begin, count)` for each such piece of what is long.
+template <class Byte, class Call>
+void in_pieces(Byte* bytes, std::size_t length, const Call& call) {
+  for (std::size_t at = 0; at < length; at += most) call(bytes + at, static_cast<int>(std::min(most, length - at)));
+}
+
 class MpiCommunicator final : public Communicator {
  public:
   /// Frees it in the end.
@@ -37,8 +43,8 @@ class MpiCommunicator final : public Communicator {
     std::uint64_t length = bytes.size();
     MPI_Bcast(&length, 1, MPI_UINT64_T, 0, comm_);
     bytes.resize(length);
-    for (std::size_t at = 0; at < length; at += most)
-      MPI_Bcast(bytes.data() + at, static_cast<int>(std::min(most, length - at)), MPI_BYTE, 0, comm_);
+    in_pieces(bytes.data(), length,
+              [&](std::byte* from, int count) { MPI_Bcast(from, count, MPI_BYTE, 0, comm_); });
     return bytes;
   }
 
@@ -52,6 +58,28 @@ class MpiCommunicator final : public Communicator {
     return collect(bytes, true, [&](const void* own, int count, const Share& share, ByteVector& round) {
       MPI_Allgatherv(own, count, MPI_BYTE, round.data(), share.counts.data(), share.begins.data(), MPI_BYTE, comm_);
     });
+  }
+
+  [[nodiscard]] std::vector<ByteVector> all_to_all(const std::vector<ByteVector>& bytes) override {
+    const auto ranks = static_cast<std::size_t>(size_);
+    std::vector<std::uint64_t> out(ranks), in(ranks);
+    std::transform(bytes.begin(), bytes.end(), out.begin(), [](const ByteVector& one) { return one.size(); });
+    MPI_Alltoall(out.data(), 1, MPI_UINT64_T, in.data(), 1, MPI_UINT64_T, comm_);
+    std::vector<ByteVector> received(ranks);
+    std::vector<MPI_Request> requests;
+    for (std::size_t i = 0; i < ranks; ++i) {
+      received[i].resize(in[i]);
+      in_pieces(received[i].data(), in[i], [&](std::byte* from, int count) {
+        MPI_Irecv(from, count, MPI_BYTE, static_cast<int>(i), 0, comm_, &requests.emplace_back());
+      });
+    }
+    for (std::size_t i = 0; i < ranks; ++i) {
+      in_pieces(bytes[i].data(), out[i], [&](const std::byte* from, int count) {
+        MPI_Isend(from, count, MPI_BYTE, static_cast<int>(i), 0, comm_, &requests.emplace_back());
+      });
+    }
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    return received;
   }
 
   [[nodiscard]] std::int64_t min(std::int64_t value) override { return reduce(value, MPI_MIN); }

@@ -11,6 +11,7 @@ class SerialCommunicator final : public Communicator {
   [[nodiscard]] ByteVector broadcast(ByteVector bytes) override { return bytes; }
   [[nodiscard]] std::vector<ByteVector> gather(const ByteVector& bytes) override { return {bytes}; }
   [[nodiscard]] std::vector<ByteVector> all_gather(const ByteVector& bytes) override { return {bytes}; }
+  [[nodiscard]] std::vector<ByteVector> all_to_all(const std::vector<ByteVector>& bytes) override { return bytes; }
   [[nodiscard]] std::int64_t min(std::int64_t value) override { return value; }
   [[nodiscard]] std::int64_t max(std::int64_t value) override { return value; }
   [[nodiscard]] std::int64_t sum(std::int64_t value) override { return value; }

@@ -45,11 +45,17 @@ void check_messages(Communicator& comm, const Make& make) {
   for (int i = 0; i < comm.size(); ++i) all.push_back(make(i));
   CHECK(all_gather<T>(comm, make(rank)) == all);
   CHECK(gather<T>(comm, make(rank)) == (rank == 0 ? all : std::vector<T>()));
+  // Rank r has the value of r + s for rank s, so both have the same for each other.
+  std::vector<T> sums;
+  for (int i = 0; i < comm.size(); ++i) sums.push_back(make(i + rank));
+  CHECK(all_to_all<T>(comm, sums) == sums);
+  // Rank r has its own value for all.
+  CHECK(all_to_all<T>(comm, std::vector<T>(static_cast<std::size_t>(comm.size()), make(rank))) == all);
 }
 
 inline void check_communicator(Communicator& comm) {
   check_messages<std::string>(comm, letters);
-  check_messages<std::string>(comm, [](int rank) { return letters(3 - rank); });  // also a text that only rank 0 has
+  check_messages<std::string>(comm, [](int rank) { return letters(std::max(0, 3 - rank)); });  // also a text that only rank 0 has
   check_messages<std::int64_t>(comm, [](int rank) { return std::int64_t{1} << (40 + rank); });
   check_messages<Plain>(comm, [](int rank) { return Plain{rank, 0.25}; });
   check_messages<std::vector<Plain>>(comm, [](int rank) {

@@ -23,6 +23,8 @@ class Communicator {
   [[nodiscard]] virtual std::vector<ByteVector> gather(const ByteVector& bytes) = 0;
   /// The same on every rank.
   [[nodiscard]] virtual std::vector<ByteVector> all_gather(const ByteVector& bytes) = 0;
+  /// Of every rank, in rank order, what it has for this one. `bytes`: for every rank, in rank order.
+  [[nodiscard]] virtual std::vector<ByteVector> all_to_all(const std::vector<ByteVector>& bytes) = 0;
   [[nodiscard]] virtual std::int64_t min(std::int64_t value) = 0;
   [[nodiscard]] virtual std::int64_t max(std::int64_t value) = 0;
   [[nodiscard]] virtual std::int64_t sum(std::int64_t value) = 0;

@@ -98,6 +98,15 @@ template <class T>
     return messages::from_all<T>(comm.all_gather(messages::to_bytes(value)));
 }
 
+/// Of every rank, in rank order, the value that it has for this one. `values`: for every rank, in rank order.
+template <class T>
+[[nodiscard]] std::vector<T> all_to_all(Communicator& comm, std::vector<T> values) {
+  if (comm.size() == 1) return values;
+  std::vector<ByteVector> bytes;
+  for (const T& value : values) bytes.push_back(messages::to_bytes(value));
+  return messages::from_all<T>(comm.all_to_all(bytes));
+}
+
 /// Vectors behind each other: of gather() and all_gather().
 template <class T>
 [[nodiscard]] std::vector<T> joined(std::vector<std::vector<T>> parts) {

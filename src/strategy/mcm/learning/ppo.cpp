@@ -146,23 +146,21 @@ std::vector<UpdateReport> Learner::update(const std::vector<Batch>& batches, con
                                           std::int64_t rollouts, std::int64_t number, Communicator& comm) {
   const std::size_t size = parameters.size();
   std::vector<UpdateReport> reports(batches.size());
-  std::vector<float> gradients, sum;
+  std::vector<std::size_t> own;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    if (owners[i] == comm.rank()) own.push_back(i);
+  }
+  std::vector<float> gradients;  // of own batches, behind each other
   double steps = 0, norm = 0;
   for (std::int64_t epoch = 0; epoch < options_.epochs; ++epoch) {
     const KeyedRandom random(
         seed_, random_stream("mcm mini-batches") + static_cast<std::uint64_t>(number * options_.epochs + epoch));
     for (const std::vector<std::size_t>& chosen :
          mini_batches(static_cast<std::size_t>(rollouts), options_.mini_batches, random)) {
-      gradients.assign(batches.size() * size, 0.0F);
-      for (std::size_t i = 0; i < batches.size(); ++i) {
-        if (owners[i] == comm.rank())
-          loss_.gradient(batches[i], chosen, parameters.data(), gradients.data() + i * size, reports[i]);
-      }
-      share(owners, gradients, comm, size);
-      sum.assign(gradients.begin(), gradients.begin() + static_cast<std::ptrdiff_t>(size));
-      for (std::size_t i = 1; i < batches.size(); ++i) {
-        for (std::size_t j = 0; j < size; ++j) sum[j] += gradients[i * size + j];
-      }
+      gradients.assign(own.size() * size, 0.0F);
+      for (std::size_t i = 0; i < own.size(); ++i)
+        loss_.gradient(batches[own[i]], chosen, parameters.data(), gradients.data() + i * size, reports[own[i]]);
+      const std::vector<float> sum = sum_in_order(owners, gradients, size, comm);
       const double length = adam.step(parameters, sum, step, options_.most_norm);
       if (!std::isfinite(length))
         throw InfeasibleError(

@@ -110,7 +110,9 @@ void Trainer::update() {
 /// Mean over the validation graphs of the mean reward of what the policy draws, which learns nothing from them.
 double Trainer::zero_shot() {
   std::vector<double> rewards(validation_.size(), 0);
-  const std::vector<int> owners = owners_of(std::vector<std::int64_t>(validation_.size(), 1), training_.comm->size());
+  std::vector<std::int64_t> weights;
+  for (const auto& graph : validation_) weights.push_back(graph->learned.input.nodes);
+  const std::vector<int> owners = owners_of(weights, training_.comm->size());
   together(*training_.comm, [&] {
     for (std::size_t i = 0; i < validation_.size(); ++i) {
       if (owners[i] != training_.comm->rank()) continue;
@@ -189,6 +191,8 @@ void Trainer::fine_tune(std::vector<Finalist>& finalists) {
   for (std::size_t task = 0; task < tasks; ++task) {
     if (owners[task] == training_.comm->rank()) own.push_back(task);
   }
+  // The heaviest first, as they were given to ranks, so that those of a round take about as long.
+  std::stable_sort(own.begin(), own.end(), [&](std::size_t a, std::size_t b) { return weights[a] > weights[b]; });
   std::vector<double> best(tasks, 0);
   const std::int64_t rounds = training_.comm->max(static_cast<std::int64_t>(own.size()));
   for (std::int64_t round = 0; round < rounds; ++round) {
