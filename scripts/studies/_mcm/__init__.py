@@ -1,7 +1,7 @@
 """The parts of the study of Xie et al. A part is a function that takes a Simulator and returns an Outcome; adding one is one function in
 one file of this folder and one entry here."""
 
-from . import ablation, beyond, calibration, cost, elsewhere, heuristics, learning, small_chips, tuning
+from . import ablation, beyond, calibration, cost, elsewhere, heuristics, learning, small_chips, tight_memory, tuning
 
 PARTS = {
     "tuning": tuning.study,
@@ -14,6 +14,7 @@ LEARNING_PARTS = {
     "test-graphs": learning.on_test_graphs,
     "bert": learning.on_bert,
     "small-chips": small_chips.study,
+    "tight-memory": tight_memory.study,
     "cost": cost.learning,
     "ablation": ablation.study,
     "beyond": elsewhere.study,
