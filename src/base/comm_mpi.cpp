@@ -43,8 +43,7 @@ class MpiCommunicator final : public Communicator {
     std::uint64_t length = bytes.size();
     MPI_Bcast(&length, 1, MPI_UINT64_T, 0, comm_);
     bytes.resize(length);
-    in_pieces(bytes.data(), length,
-              [&](std::byte* from, int count) { MPI_Bcast(from, count, MPI_BYTE, 0, comm_); });
+    in_pieces(bytes.data(), length, [&](std::byte* from, int count) { MPI_Bcast(from, count, MPI_BYTE, 0, comm_); });
     return bytes;
   }
 

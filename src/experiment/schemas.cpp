@@ -72,6 +72,11 @@ const config::Schema<SimulationSettings>& simulation_schema() {
     s.boolean("allow_oversubscription", &SimulationSettings::allow_oversubscription,
               "a job that does not fit into memory only warns")
         .otherwise("false");
+    s.choice<sim::Laws>("laws", &SimulationSettings::laws,
+                        {{"all", sim::Laws::all}, {"trains", sim::Laws::trains}, {"none", sim::Laws::none}},
+                        "what is simulated without an event for each packet and message: all that can be; trains of "
+                        "packets alone; none. No result depends on it")
+        .otherwise("all");
     return s;
   }();
   return schema;

@@ -10,9 +10,25 @@ void Component::start(Context&) {}
 
 Time Component::earliest_output(Time from, Time latency) const { return saturating_add(from, latency); }
 
+Context Context::of(ComponentId component) const {
+  Context other = *this;
+  other.place_ = kernel_->places[component];
+  if (other.place_ >= detail::remote_place)
+    throw InternalError(fmt::format("{} is asked to act for {}, which is on another rank", kernel_->name(self()),
+                                    kernel_->name(component)));
+  other.station_ = &kernel_->components[other.place_]->station_;
+  return other;
+}
+
 void Context::refuse_schedule(Time at) const {
   throw InternalError(fmt::format("{} schedules an event to itself at {} ps, but it is {} ps already",
                                   kernel_->name(self()), at, now_));
+}
+
+void Context::refuse_resend(ComponentId destination, Time at) const {
+  throw InternalError(
+      fmt::format("{} has sent an event to {} at {} ps, it is said at {} ps on another rank or too late",
+                  kernel_->name(self()), kernel_->name(destination), at, now_));
 }
 
 void Context::refuse_port(OutPort port) const {

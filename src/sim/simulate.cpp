@@ -35,6 +35,17 @@ class RankSimulation {
     environment_.lowerings = &lowerings_;
     environment_.collectives = &collectives_;
     environment_.step = &step_;
+    parts_.nodes.assign(network_.tables.components(), nullptr);
+    parts_.members.assign(network_.tables.components(), nullptr);
+    if (options.laws == Laws::none) network_.tables.separate_packets();
+    if (options.laws == Laws::all) {
+      const auto addition = [this](program::DeviceId device, std::int64_t bytes) {
+        return costs_.at_speed(machine_.speed[device]).reduction(bytes);
+      };
+      rings_ = std::make_unique<RingLaws>(network_.tables, lowerings_, parts_, addition);
+      environment_.rings = rings_.get();
+      environment_.network.reservations = rings_.get();
+    }
     environment_.record_timeline = options.record_timeline;
     environment_.record_memory = options.record_memory;
     environment_.traffic_interval = options.traffic_interval;
@@ -50,6 +61,7 @@ class RankSimulation {
 
   pdes::RunStatistics run(const pdes::RunOptions& options) {
     pdes::RunStatistics statistics = simulation_->run(options);
+    if (rings_) rings_->finish();
     std::vector<DeviceWaits> waits;
     for (const Device* device : devices_) {
       if (auto texts = device->waits(); !texts.empty()) waits.push_back({device->id(), std::move(texts)});
@@ -95,10 +107,13 @@ class RankSimulation {
     if (network_.tables.is_device(id)) {
       auto device = std::make_unique<Device>(environment_, records_.emplace_back(), id);
       devices_.push_back(device.get());
+      parts_.nodes[id] = &device->node();
+      parts_.members[id] = &device->ring_member();
       return device;
     }
     auto output = std::make_unique<SwitchOutput>(environment_.network, id);
     outputs_.push_back(output.get());
+    parts_.nodes[id] = &output->node();
     return output;
   }
 
@@ -149,6 +164,8 @@ class RankSimulation {
   CostTables costs_;
   CollectiveAccount collectives_;
   program::Step step_;
+  RankParts parts_;
+  std::unique_ptr<RingLaws> rings_;  // null: none are taken
   ExecutionEnvironment environment_;
   std::deque<DeviceRecord> records_;  // a device each
   std::vector<Device*> devices_;

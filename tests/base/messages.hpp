@@ -55,7 +55,8 @@ void check_messages(Communicator& comm, const Make& make) {
 
 inline void check_communicator(Communicator& comm) {
   check_messages<std::string>(comm, letters);
-  check_messages<std::string>(comm, [](int rank) { return letters(std::max(0, 3 - rank)); });  // also a text that only rank 0 has
+  check_messages<std::string>(
+      comm, [](int rank) { return letters(std::max(0, 3 - rank)); });  // also a text that only rank 0 has
   check_messages<std::int64_t>(comm, [](int rank) { return std::int64_t{1} << (40 + rank); });
   check_messages<Plain>(comm, [](int rank) { return Plain{rank, 0.25}; });
   check_messages<std::vector<Plain>>(comm, [](int rank) {

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "busy_program.hpp"
+#include "random_rings.hpp"
 #include "random_traffic.hpp"
 #include "tessera/base/error.hpp"
 
@@ -94,6 +95,27 @@ TEST_CASE("a program with everything in it: the rows of several ranks are those 
         check_rows(mine.memory_changes, serial.memory_changes, world.comm);
         check_collectives(mine, serial, world.comm);
       }
+    }
+  }
+}
+
+TEST_CASE("random ring collectives: the rows of several ranks are those of one") {
+  World world;
+  for (std::uint64_t index = 0; index < 300; ++index) {
+    const ProgramCase made = random_rings(100'000 + index);
+    if (made.machine.devices() < static_cast<machine::NodeId>(world.comm.size())) continue;
+    sim::SimulationOptions options;
+    options.record_timeline = true;
+    const results::RunResults serial = made.run(options).results;
+    for (const std::string& synchroniser : pdes::synchroniser_kinds()) {
+      CAPTURE(index, synchroniser);
+      options.run.synchroniser = synchroniser;
+      const results::RunResults mine = made.run(world.comm, options).results;
+      CHECK(mine.iteration_time == serial.iteration_time);
+      check_rows(mine.device_rows, serial.device_rows, world.comm);
+      check_rows(mine.link_rows, serial.link_rows, world.comm);
+      check_rows(mine.intervals, serial.intervals, world.comm);
+      check_collectives(mine, serial, world.comm);
     }
   }
 }

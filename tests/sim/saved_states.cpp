@@ -153,6 +153,7 @@ void check_same(const ProgramCase& made, std::uint64_t interval) {
   sim::SimulationOptions options;
   options.record_timeline = options.record_memory = true;
   options.traffic_interval = traffic_interval;
+  options.laws = sim::Laws::trains;  // rings without steps are kept for a whole rank
   const sim::SimulationResult plain = made.run(options);
   const RebornRun reborn = run_reborn(made, interval);
   CHECK(reborn.events == plain.statistics.events);

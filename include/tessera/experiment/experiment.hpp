@@ -14,6 +14,7 @@
 #include "tessera/base/config.hpp"
 #include "tessera/machine/machine.hpp"
 #include "tessera/program/collective.hpp"
+#include "tessera/sim/simulate.hpp"
 #include "tessera/strategy/strategy.hpp"
 #include "tessera/workload/graph.hpp"
 #include "tessera/workload/model.hpp"
@@ -43,6 +44,7 @@ struct SimulationSettings {
   std::int64_t seed = 1;
   std::string partition = "auto";
   bool allow_oversubscription = false;
+  sim::Laws laws = sim::Laws::all;
 };
 
 /// The [training] table: what `tessera train` learns from, and for how long.

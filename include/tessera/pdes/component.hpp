@@ -27,12 +27,26 @@ class Context {
   [[nodiscard]] Time now() const { return now_; }
   [[nodiscard]] ComponentId self() const { return station_->id; }
 
+  /// This moment in the name of another component of this rank, for components that know what others do: what it sends
+  /// is that one's. It must not be kept beyond the event.
+  [[nodiscard]] Context of(ComponentId component) const;
+
   /// An event to this component itself at `at` >= now(). Throws InternalError for an earlier one.
   template <class Message>
   void schedule(Time at, const Message& message) {
     if (at < now_ || at == never) [[unlikely]]
       refuse_schedule(at);
     emit<typename Message::protocol>(place_, at, station_->id, message);
+  }
+
+  /// An event that this component has sent to another one of this rank, or to itself, before now, although nobody
+  /// needed it so far; `at` >= now(). See of(). No link is looked at.
+  template <class Message>
+  void resend(ComponentId destination, Time at, const Message& message) {
+    const detail::Place place = kernel_->places[destination];
+    if (at < now_ || at == never || place >= detail::remote_place) [[unlikely]]
+      refuse_resend(destination, at);
+    emit<typename Message::protocol>(place, at, destination, message);
   }
 
   /// A message over the link behind `port`, to take place at `at` >= now() + the link's latency. Throws InternalError,
@@ -118,6 +132,7 @@ class Context {
   }
 
   [[noreturn]] void refuse_schedule(Time at) const;
+  [[noreturn]] void refuse_resend(ComponentId destination, Time at) const;
   [[noreturn]] void refuse_port(OutPort port) const;
   [[noreturn]] void refuse_link_time(OutPort port, Time at) const;
   [[noreturn]] void refuse_protocol(OutPort port) const;
@@ -145,6 +160,7 @@ class Component {
   [[nodiscard]] virtual Time earliest_output(Time from, Time latency) const;
 
  private:
+  friend class Context;
   friend class Engine;
   detail::Station station_;
 };

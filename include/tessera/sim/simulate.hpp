@@ -22,7 +22,15 @@ struct WorkDone {
   double bytes_sent = 0;
 };
 
+/// What is simulated without an event for each packet and message. Results are the same.
+enum class Laws : std::uint8_t {
+  all,     ///< ring collectives on links of their own, and trains of packets
+  trains,  ///< packets of a message that follow each other
+  none,    ///< every packet by itself
+};
+
 struct SimulationOptions {
+  Laws laws = Laws::all;
   std::string partition = "auto";
   bool record_timeline = false;
   bool record_memory = false;

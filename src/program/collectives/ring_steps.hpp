@@ -3,6 +3,7 @@
 #pragma once
 
 #include "chunks.hpp"
+#include "tessera/program/ring_order.hpp"
 
 namespace tessera::program {
 
@@ -21,8 +22,8 @@ constexpr std::uint32_t ring_pass(std::uint32_t size) { return size - 1; }
 /// Step `index` of size-1: after the last one the member at position p holds the sum of chunk p.
 template <class DataOf>
 void ring_reduce_scatter(const RingPlace& at, std::uint32_t index, const DataOf& data_of, Step& step) {
-  const std::uint32_t sent = minus_modulo(at.position, index + 1, at.size);
-  const std::uint32_t received = minus_modulo(sent, 1, at.size);
+  const std::uint32_t sent = ring_chunk(at.position, at.size, index, true);
+  const std::uint32_t received = before_in_circle(sent, at.size);
   add_send(step, at.next, data_of(sent), at.lane);
   add_receive_and_reduce(step, at.previous, data_of(received), at.lane);
 }
@@ -30,8 +31,8 @@ void ring_reduce_scatter(const RingPlace& at, std::uint32_t index, const DataOf&
 /// Step `index` of size-1: the member at position p starts with chunk p and ends with all chunks.
 template <class DataOf>
 void ring_all_gather(const RingPlace& at, std::uint32_t index, const DataOf& data_of, Step& step) {
-  const std::uint32_t sent = minus_modulo(at.position, index, at.size);
-  const std::uint32_t received = minus_modulo(sent, 1, at.size);
+  const std::uint32_t sent = ring_chunk(at.position, at.size, index, false);
+  const std::uint32_t received = before_in_circle(sent, at.size);
   add_send(step, at.next, data_of(sent), at.lane);
   add_receive(step, at.previous, data_of(received), at.lane);
 }

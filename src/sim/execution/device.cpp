@@ -105,7 +105,7 @@ void Device::act_on(const pdes::Event& event) {
       Stream& stream = stream_at(message.stream);
       if (message.token != stream.token) break;
       if (stream.state == StreamState::until_clock || stream.state == StreamState::departures ||
-          stream.state == StreamState::computes)
+          stream.state == StreamState::computes || stream.state == StreamState::ring)
         handling().ready.push_back(message.stream);
       break;
     }
@@ -217,9 +217,15 @@ Outboxes::Box& Device::outbox(program::DeviceId destination, std::uint32_t chann
   return state_.outboxes.add(destination, channel, destination == config_.self ? 0 : node_.port_towards(destination));
 }
 
+// What is broken off may come before in its line, and uses the outboxes.
+Outboxes::Box& Device::box_to_send(program::DeviceId destination, std::uint32_t channel, std::uint32_t& hint) {
+  if (destination != config_.self) node_.have(context(), handling().source, outbox(destination, channel, hint).port);
+  return outbox(destination, channel, hint);
+}
+
 void Device::post(Stream& stream, program::DeviceId destination, std::uint32_t channel, std::int64_t bytes,
                   std::uint32_t batch, Time waited_until) {
-  Outboxes::Box& box = outbox(destination, channel, stream.out_hint);
+  Outboxes::Box& box = box_to_send(destination, channel, stream.out_hint);
   const MessageName name{config_.self, channel, box.next++};
   state_.bytes_sent += bytes;
   if (destination == config_.self) return on_delivered({name, 0, waited_until});

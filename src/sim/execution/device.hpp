@@ -11,7 +11,7 @@
 
 namespace tessera::sim {
 
-class Device final : public pdes::Component, private NetworkOwner, private KernelOwner {
+class Device final : public pdes::Component, private NetworkOwner, private KernelOwner, private RingMember {
  public:
   /// Both outlive it.
   Device(ExecutionEnvironment& environment, DeviceRecord& record, program::DeviceId self);
@@ -22,6 +22,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] Time earliest_output(Time from, Time latency) const override;
 
   [[nodiscard]] NetworkNode& node() { return node_; }
+  [[nodiscard]] RingMember& ring_member() { return *this; }
   [[nodiscard]] program::DeviceId id() const { return config_.self; }
   [[nodiscard]] Int128 flops() const { return state_.flops; }
   [[nodiscard]] Int128 bytes_sent() const { return state_.bytes_sent; }
@@ -90,6 +91,15 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] bool step_departed(Stream& stream);
   [[nodiscard]] bool end_collective(Stream& stream);
 
+  // device_ring.cpp
+  [[nodiscard]] bool goes_without_steps(Stream& stream);
+  [[nodiscard]] std::uint32_t next_message(program::DeviceId to, std::uint32_t channel) override;
+  void ring_ends(pdes::Context& context, std::uint32_t stream, const RingEnd& end, Time waited_until,
+                 bool is_now) override;
+  void ring_is_broken_off(pdes::Context* own, std::uint32_t channel, const BrokenOff& broken) override;
+  void ring_in_line(program::DeviceId to, std::uint32_t channel, Injector::Place place) override;
+  void count_ring(std::uint32_t channel, program::DeviceId next, const RingMessages& messages) override;
+
   // device_kernel.cpp
   [[nodiscard]] bool begin_kernel(Stream& stream, const program::Instruction& instruction);
   void end_kernel(Stream& stream, const program::Instruction& instruction, const OwnGpu& own);
@@ -107,6 +117,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   void post(Stream& stream, program::DeviceId destination, std::uint32_t channel, std::int64_t bytes,
             std::uint32_t batch, Time waited_until);
   [[nodiscard]] Outboxes::Box& outbox(program::DeviceId destination, std::uint32_t channel, std::uint32_t& hint);
+  [[nodiscard]] Outboxes::Box& box_to_send(program::DeviceId destination, std::uint32_t channel, std::uint32_t& hint);
   [[nodiscard]] OwnMessage own_message(const MessageName& name, program::DeviceId destination, std::int64_t bytes,
                                        Time waited_until) const;
   [[nodiscard]] Time departure(const Stream& stream, std::uint32_t batch) const;

@@ -103,6 +103,10 @@ bool Device::go_on_with_collective(Stream& stream) {
           return true;
         }
         if (!reach_clock(stream)) return false;
+        if (run.step == 0 && goes_without_steps(stream)) {
+          if (stream.state == StreamState::ring) return false;
+          break;
+        }
         run.phase = Phase::receive;
         if (!post_step(stream)) return false;
         break;
@@ -116,6 +120,7 @@ bool Device::go_on_with_collective(Stream& stream) {
         if (!step_departed(stream)) return false;
         run.phase = Phase::post;
         break;
+      case Phase::ring:
       case Phase::strands:
         stream.clock = run.ended;
         return end_collective(stream);
@@ -181,6 +186,7 @@ bool Device::end_collective(Stream& stream) {
     state_.engine->give_back(taken_by(run), *handed_.costs, context().now());
     follow_job();
   }
+  if (environment().rings != nullptr) environment().rings->leave(run);
   run.phase = Phase::none;
   const program::Instruction& instruction = *present(stream);
   const Time waited_until = std::min(run.waited_until, stream.clock);

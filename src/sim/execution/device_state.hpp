@@ -17,6 +17,7 @@
 #include "sim/execution/own_gpu.hpp"
 #include "sim/execution/stream.hpp"
 #include "sim/network/node.hpp"
+#include "sim/rings/ring_laws.hpp"
 #include "tessera/pdes/component.hpp"
 #include "tessera/results/results.hpp"
 #include "tessera/sim/execution/program_facts.hpp"
@@ -42,6 +43,7 @@ struct ExecutionEnvironment {
   Distances* distances = nullptr;  ///< null: nothing is promised (on one rank)
   CollectiveAccount* collectives = nullptr;
   program::Step* step = nullptr;  ///< room for one step of a collective
+  RingLaws* rings = nullptr;      ///< null: all collectives go step by step
   Handling handling;
   /// B, of devices whose streams share memory: what they hold at most is not known before.
   std::int64_t memory_limit = std::numeric_limits<std::int64_t>::max();

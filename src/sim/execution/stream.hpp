@@ -23,6 +23,7 @@ enum class StreamState : std::uint8_t {
   message,      ///< a receive waits for its message
   messages,     ///< a collective waits for messages of its step
   strands,      ///< for the strands of its collective
+  ring,         ///< for the end of a collective whose steps are not carried out one by one (sim/rings)
   departures,   ///< waits for messages to leave the device
   event,        ///< waits for a signal
   kernel,       ///< waits for the end of a kernel
@@ -35,7 +36,7 @@ inline constexpr int most_instructions_at_a_time = 4096;
 
 /// A collective that is under way.
 struct CollectiveRun {
-  enum class Phase : std::uint8_t { none, post, receive, depart, strands };
+  enum class Phase : std::uint8_t { none, post, receive, depart, strands, ring };
   Phase phase = Phase::none;
   bool wait_sends = false;  ///< of the step
   std::uint32_t index = 0;  ///< in Program::collectives
@@ -51,7 +52,7 @@ struct CollectiveRun {
   // Where it is carried out by several strands, each with a Stream of its own:
   std::uint32_t strands = 1;
   std::uint32_t strands_left = 0;  ///< that have not ended
-  Time ended = 0;                  ///< the latest clock of those that have
+  Time ended = 0;                  ///< the latest clock of those that have; of a ring without steps: its end
 };
 
 /// A stretch of time in which a stream waited for other devices.

@@ -74,8 +74,9 @@ void NetworkNode::handle(pdes::Context& context, const pdes::Event& event) {
       if (is_taken_back({segment.name, segment.generation, segment.destination})) return;
       const std::uint32_t together = combined(segment);
       if (together > 1) return combine(segment, together, event.source);
-      at_port(port_towards(segment.destination),
-              [&](OutputPort& at) { at.arrive(context.now(), event.source, segment, *this); });
+      const std::uint32_t port = port_towards(segment.destination);
+      have(context, event.source, port);
+      at_port(port, [&](OutputPort& at) { at.arrive(context.now(), event.source, segment, *this); });
       return;
     }
     case NetworkProtocol::kind_of<Amend>: {
@@ -109,7 +110,13 @@ std::uint32_t NetworkNode::combined(const Segment& segment) const {
 // A segment that is combined is one packet (checked before time zero), so that it is here when its event is handled.
 void NetworkNode::combine(Segment segment, std::uint32_t messages, pdes::ComponentId source) {
   if (!combiner_.complete(segment.name, messages, segment.waited_until)) return;
+  have(*context_, source, 0);
   at_port(0, [&](OutputPort& at) { at.arrive(context_->now(), source, segment, *this); });
+}
+
+bool NetworkNode::settle(pdes::Context& own, std::uint32_t port) {
+  context_ = &own;
+  return ports_[port].settle(own.now(), *this);
 }
 
 bool NetworkNode::is_taken_back(const TakenBack& what) {

@@ -11,6 +11,14 @@
 
 namespace tessera::sim {
 
+/// Who has ports for itself (OutputPort::reserved) until something else comes to one of them.
+class Reservations {
+ public:
+  virtual ~Reservations() = default;
+  /// An event of `source` brings something to a reserved port: afterwards it is none, and as it would be without.
+  virtual void break_off(pdes::Context& context, pdes::ComponentId source, machine::LinkId link) = 0;
+};
+
 /// What all network components of a rank are handed.
 struct NetworkEnvironment {
   const NetworkTables* tables = nullptr;
@@ -18,6 +26,7 @@ struct NetworkEnvironment {
   PacketTrace* trace = nullptr;                ///< null: off
   const Combinations* combinations = nullptr;  ///< null: none
   const machine::Machine* machine = nullptr;   ///< for messages: names of links; null: they have none
+  Reservations* reservations = nullptr;        ///< null: no port is reserved
 };
 
 /// Who a node belongs to: a device is told of its messages, a switch output of nothing.
@@ -53,8 +62,13 @@ class NetworkNode final : public PortSink {
 
   /// The port over which messages for a device leave. Throws InternalError when there is no way.
   [[nodiscard]] std::uint32_t port_towards(machine::NodeId destination) const;
-  /// Sends a message, now; `before` and what is returned: see Injector::post. It gets under way with flush(), which has
-  /// to come before the end of the event, or when another port is used.
+  /// Breaks off what has the port for itself.
+  void have(pdes::Context& context, pdes::ComponentId source, std::uint32_t port) {
+    if (ports_[port].reserved()) [[unlikely]]
+      environment_.reservations->break_off(context, source, ports_[port].link());
+  }
+  /// Sends a message over a port that nobody has for himself, now; `before` and what is returned: see Injector::post.
+  /// It gets under way with flush(), which has to come before the end of the event, or when another port is used.
   Injector::Place post(pdes::Context& context, pdes::ComponentId source, std::uint32_t port, const OwnMessage& message,
                        Injector::Place before);
   void flush(pdes::Context& context, pdes::ComponentId source);
@@ -66,6 +80,13 @@ class NetworkNode final : public PortSink {
   [[nodiscard]] Time departure(std::uint32_t stream, std::uint32_t batch) const;
   /// Completes the counts when the run has ended.
   void finish();
+
+  // For what is simulated apart from events (sim/rings):
+  [[nodiscard]] OutputPort& port(std::uint32_t index) { return ports_[index]; }
+  /// OutputPort::settle, in a context of this component.
+  [[nodiscard]] bool settle(pdes::Context& own, std::uint32_t port);
+  /// A message of this device has left.
+  void left_apart(const OwnMessage& message, Time at) { left(message, at); }
 
   [[nodiscard]] NodeState state() const;
   /// Goes on from the state of another node of the same component.

@@ -49,9 +49,10 @@ void OutputPort::plan_own(const Injector::Offer& offer) {
   const OwnMessage& message = *offer.message;
   const std::int64_t packet = tables_->packet();
   const ServiceRates rates{rate(), link_, rate(), packet};
-  const std::uint32_t rounds = offer.alone ? 0 : state_.own.whole_rounds();
+  const bool is_apart = tables_->most_together() == 1;
+  const std::uint32_t rounds = offer.alone || is_apart ? 0 : state_.own.whole_rounds();
   state_.run.takers = rounds > 0 ? static_cast<std::uint32_t>(state_.own.active()) : 1;
-  std::uint32_t packets = offer.alone ? message.packets_left : std::max(1U, rounds * state_.run.takers);
+  std::uint32_t packets = offer.alone && !is_apart ? message.packets_left : std::max(1U, rounds * state_.run.takers);
   const std::int64_t last_bytes =
       packets == message.packets_left && state_.run.takers == 1 ? message.last_bytes : packet;
   state_.run.service = serve_own(state_.busy, offer.time, packets, last_bytes, rates);
@@ -74,7 +75,7 @@ void OutputPort::plan_stream(std::uint32_t index, const Turn* own_turn) {
   const Law& arrivals = segment.law;
   const Rate& arrival_rate = tables_->rate(arrivals.rate);
   const std::int64_t packet = tables_->packet();
-  std::uint32_t packets = arrivals.count;
+  std::uint32_t packets = std::min(arrivals.count, tables_->most_together());
   const auto stay_before = [&](const Turn& turn) {
     const bool first_of_equals = turn_of(stream) < Turn{turn_of(stream).time, turn.component, turn.link, turn.ordinal};
     packets = std::min(packets, arrivals.until(first_of_equals ? turn.time : turn.time - 1, arrival_rate));

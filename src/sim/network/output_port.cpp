@@ -75,6 +75,16 @@ void OutputPort::wake(Time now, std::uint32_t token, PortSink& sink) {
   go_on(now, self_, sink);
 }
 
+bool OutputPort::settle(Time now, PortSink& sink) {
+  if (state_.run.active && state_.run.service.out.last <= now && !state_.run.awaited) complete_run(sink);
+  return !state_.run.active && state_.own.empty() && state_.waiting.empty();
+}
+
+void OutputPort::passed(const BusyPeriod& busy, const LinkCounts& counts) {
+  state_.busy = busy;
+  state_.counts.add(counts);
+}
+
 void OutputPort::finish(PortSink& sink) {
   if (state_.run.active) complete_run(sink);
   if (!state_.own.empty() || !state_.waiting.empty())
@@ -238,13 +248,9 @@ void OutputPort::complete_stream_run() {
   const Law& out = service.out;
   Stream& stream = state_.streams[state_.run.stream];
   Law& law = stream.segment.law;
-  const std::int64_t packet = tables_->packet();
-  const Time last_arrival = law.at(out.count - 1, tables_->rate(law.rate));
-  const std::int64_t behind =
-      out.count - static_cast<std::int64_t>(out.until(last_arrival, tables_->rate(out.rate))) - 1;
-  const std::int64_t backlog = rate().within(std::max<Time>(0, service.first_start - last_arrival));
+  const ServiceRates rates{rate(), link_, tables_->rate(law.rate), tables_->packet()};
   state_.counts.peak_queue =
-      std::max(state_.counts.peak_queue, saturating_sum(std::max<std::int64_t>(0, behind * packet), backlog));
+      std::max(state_.counts.peak_queue, queue_behind(service, law, rates, tables_->rate(out.rate)));
   stream.served += out.count;
   law.advance(out.count);
   if (law.count > 0) {

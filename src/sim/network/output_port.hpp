@@ -58,6 +58,17 @@ class OutputPort {
   [[nodiscard]] Time next_announcement() const { return state_.call_pending ? state_.call_at : never; }
   /// Whether something new at `now` or later could change what it has announced.
   [[nodiscard]] bool may_amend(Time now) const { return state_.run.active && state_.run.service.out.last >= now; }
+  /// Whether nothing is in it; a run that is over is completed first.
+  [[nodiscard]] bool settle(Time now, PortSink& sink);
+  /// What has passed through the idle port, apart from it: the last busy period, and counts to add.
+  void passed(const BusyPeriod& busy, const LinkCounts& counts);
+  [[nodiscard]] bool reserved() const { return state_.reserved; }
+  /// The port is idle.
+  void reserve() {
+    state_.reserved = true;
+    state_.call_pending = false;
+  }
+  void release() { state_.reserved = false; }
   /// Everything has been sent: completes the counts.
   void finish(PortSink& sink);
 

@@ -1,6 +1,7 @@
 // All that changes in an output port.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -16,6 +17,13 @@ struct LinkCounts {
   std::int64_t messages = 0;
   Time busy = 0;
   std::int64_t peak_queue = 0;  ///< B that wait behind the packet in service
+
+  void add(const LinkCounts& other) {
+    bytes += other.bytes;
+    messages += other.messages;
+    busy += other.busy;
+    peak_queue = std::max(peak_queue, other.peak_queue);
+  }
 };
 
 /// Packets are served in this order.
@@ -70,6 +78,7 @@ struct PortState {
   std::vector<Stream> streams;
   std::vector<std::uint32_t> unused_streams;
   std::uint32_t next_ordinal = 0;
+  bool reserved = false;  ///< by a ring whose messages are not simulated one by one (sim/rings): it is broken off first
 };
 
 }  // namespace tessera::sim

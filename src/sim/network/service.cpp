@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tessera/base/integers.hpp"
+
 namespace tessera::sim {
 namespace {
 
@@ -126,6 +128,15 @@ BusyPeriod Service::behind(std::uint32_t packets, const Law& arrivals, const Rat
   if (packets == out.count) return after;
   if (paced) return {arrivals.at(packets - 1, arrival_rate), packet};
   return {out.base, out.offset + (packets - 1) * packet};
+}
+
+std::int64_t queue_behind(const Service& service, const Law& arrivals, const ServiceRates& rates,
+                          const Rate& out_rate) {
+  const Law& out = service.out;
+  const Time last_arrival = arrivals.at(out.count - 1, rates.arrivals);
+  const std::int64_t behind = out.count - static_cast<std::int64_t>(out.until(last_arrival, out_rate)) - 1;
+  const std::int64_t backlog = rates.server.within(std::max<Time>(0, service.first_start - last_arrival));
+  return saturating_sum(std::max<std::int64_t>(0, behind * rates.packet), backlog);
 }
 
 Time Service::busy(const Rate& server, const Rate& out_rate, std::int64_t packet) const {

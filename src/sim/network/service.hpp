@@ -50,4 +50,8 @@ struct ServiceRates {
 [[nodiscard]] Service serve_own(const BusyPeriod& before, Time offered, std::uint32_t packets, std::int64_t last_bytes,
                                 const ServiceRates& rates);
 
+/// B that wait behind the packet in service when the last of the packets that `service` covers comes.
+[[nodiscard]] std::int64_t queue_behind(const Service& service, const Law& arrivals, const ServiceRates& rates,
+                                        const Rate& out_rate);
+
 }  // namespace tessera::sim

@@ -1,0 +1,97 @@
+#include "sim/rings/port_chain.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "tessera/base/error.hpp"
+
+namespace tessera::sim {
+namespace {
+
+constexpr auto later = [](const PortChain::Announced& a, const PortChain::Announced& b) {
+  return std::tie(b.at, b.number) < std::tie(a.at, a.number);
+};
+
+}  // namespace
+
+PortChain::PortChain(std::vector<OutputPort*> ports, std::vector<pdes::ComponentId> servers, Left left)
+    : ports_(std::move(ports)), servers_(std::move(servers)), left_(std::move(left)) {}
+
+void PortChain::post(Time at, OwnMessage message) {
+  run_until({at, servers_[0]});
+  message.joined = at;
+  place_ = ports_[0]->post(at, message, place_, *this);
+  ports_[0]->flush(at, servers_[0], *this);
+}
+
+void PortChain::run_until(const Moment& end) {
+  while (!pending_.empty() && pending_.front().at < end) {
+    std::pop_heap(pending_.begin(), pending_.end(), later);
+    const Announced next = std::move(pending_.back());
+    pending_.pop_back();
+    take_place(next);
+  }
+}
+
+void PortChain::take_place(const Announced& announced) {
+  switch (announced.kind) {
+    case Announced::Kind::segment:
+      return ports_[announced.to]->arrive(announced.at.time, announced.at.source, announced.segment, *this);
+    case Announced::Kind::delivered:
+      last_delivery_ = std::max(last_delivery_, announced.at.time);
+      return;
+    case Announced::Kind::wake:
+      return ports_[announced.to]->wake(announced.at.time, announced.token, *this);
+  }
+}
+
+std::vector<PortChain::Announced> PortChain::left_over() {
+  std::sort(pending_.begin(), pending_.end(), [](const Announced& a, const Announced& b) { return later(b, a); });
+  return std::exchange(pending_, {});
+}
+
+std::size_t PortChain::hop_of(const OutputPort& port) const {
+  return static_cast<std::size_t>(std::find(ports_.begin(), ports_.end(), &port) - ports_.begin());
+}
+
+void PortChain::announce(Announced announced, std::size_t from, Time at) {
+  announced.at = {at, servers_[from]};
+  announced.number = announced_++;
+  pending_.push_back(std::move(announced));
+  std::push_heap(pending_.begin(), pending_.end(), later);
+}
+
+void PortChain::deliver(const OutputPort& port, Time at, machine::NodeId, const Delivered& message) {
+  Announced announced;
+  announced.kind = Announced::Kind::delivered;
+  announced.to = ports_.size();
+  announced.delivered = message;
+  announce(std::move(announced), hop_of(port), at);
+}
+
+void PortChain::forward(const OutputPort& port, Time at, const Segment& segment) {
+  const std::size_t hop = hop_of(port);
+  Announced announced;
+  announced.kind = Announced::Kind::segment;
+  announced.to = hop + 1;
+  announced.segment = segment;
+  announce(std::move(announced), hop, at);
+}
+
+void PortChain::amend(const OutputPort&, Time, const Amend&) {
+  throw InternalError("links that carry one connection take a message back");
+}
+
+void PortChain::wake(const OutputPort& port, Time at, std::uint32_t token) {
+  Announced announced;
+  announced.to = hop_of(port);
+  announced.token = token;
+  announce(std::move(announced), announced.to, at);
+}
+
+void PortChain::left(const OwnMessage& message, Time at) {
+  if (left_) left_(message, at);
+}
+
+}  // namespace tessera::sim

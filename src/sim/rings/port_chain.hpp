@@ -1,0 +1,70 @@
+// Links in a row that carry the messages of one device to another one and nothing else, with events of their own: what
+// the ports of the components would do, apart from the engine.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "sim/network/output_port.hpp"
+
+namespace tessera::sim {
+
+/// A place in the engine's order: what `source` causes at `time`.
+struct Moment {
+  Time time = 0;
+  pdes::ComponentId source = 0;
+  auto operator<=>(const Moment&) const = default;
+};
+
+class PortChain final : public PortSink {
+ public:
+  /// What has been announced and has not taken place: to the hop `to`, or, from the last one, to the destination.
+  struct Announced {
+    enum class Kind : std::uint8_t { segment, delivered, wake };
+    Kind kind = Kind::wake;
+    Moment at;
+    std::uint32_t number = 0;  ///< in the order of the announcements
+    std::size_t to = 0;
+    Segment segment;
+    Delivered delivered;
+    std::uint32_t token = 0;  ///< of a wake
+  };
+  using Left = std::function<void(const OwnMessage&, Time)>;
+
+  /// `ports`: from the device's own on; they outlive it. `servers`: their components. `left`: PortSink::left, may be
+  /// empty.
+  PortChain(std::vector<OutputPort*> ports, std::vector<pdes::ComponentId> servers, Left left = {});
+
+  /// Posts a message when all before then has taken place. Times never decrease; all are of one connection.
+  void post(Time at, OwnMessage message);
+  /// All that takes place before `end`.
+  void run_until(const Moment& end);
+  /// When the last message arrived that has come to its destination.
+  [[nodiscard]] Time last_delivery() const { return last_delivery_; }
+  /// In their order.
+  [[nodiscard]] std::vector<Announced> left_over();
+  /// Of the own port, of the message posted last.
+  [[nodiscard]] Injector::Place place() const { return place_; }
+
+  void deliver(const OutputPort& port, Time at, machine::NodeId destination, const Delivered& message) override;
+  void forward(const OutputPort& port, Time at, const Segment& segment) override;
+  void amend(const OutputPort& port, Time at, const Amend& amend) override;
+  void wake(const OutputPort& port, Time at, std::uint32_t token) override;
+  void left(const OwnMessage& message, Time at) override;
+
+ private:
+  [[nodiscard]] std::size_t hop_of(const OutputPort& port) const;
+  void announce(Announced announced, std::size_t from, Time at);
+  void take_place(const Announced& announced);
+
+  std::vector<OutputPort*> ports_;
+  std::vector<pdes::ComponentId> servers_;
+  Left left_;
+  std::vector<Announced> pending_;  // heap, the next first
+  std::uint32_t announced_ = 0;
+  Injector::Place place_ = Injector::no_place;
+  Time last_delivery_ = 0;
+};
+
+}  // namespace tessera::sim

@@ -1,0 +1,47 @@
+// A group that carries out ring collectives, and those that are under way.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "sim/execution/channel.hpp"
+#include "sim/rings/ring_laws.hpp"
+
+namespace tessera::sim {
+
+/// A collective that some members have entered and not all have left. A law: none of its messages is simulated.
+struct RingLaws::Run {
+  struct Member {
+    std::uint32_t stream = 0, batch = 0;
+    std::uint32_t first_message = 0;  ///< its number
+    bool is_whole = false;            ///< broken off when this member had nothing left to do
+  };
+  std::uint32_t index = 0;  ///< in Program::collectives
+  bool is_law = false;
+  std::uint32_t entered = 0, left = 0;
+  // Of a law:
+  const RingWork* work = nullptr;
+  Time waited_until = 0;  ///< the latest join
+  std::vector<RingEntry> entries;
+  std::vector<Member> members;
+  std::vector<RingEnd> ends;  ///< when all have entered
+};
+
+struct RingLaws::Ring {
+  program::GroupId group = 0;
+  bool is_usable = false;    ///< on this rank, on links that no two of its ways share
+  bool is_reserved = false;  ///< its ports are
+  RingParts parts;
+  std::vector<std::pair<std::uint32_t, std::unique_ptr<RingWork>>> works;  ///< by index in Program::collectives
+  std::vector<std::uint32_t> begun, left;                                  ///< collectives, by member
+  /// At most two: nobody ends one before all have entered it. Either all are laws or none is.
+  std::deque<Run> runs;
+  std::uint32_t first = 0;  ///< number of the first of them
+
+  [[nodiscard]] std::uint32_t channel() const { return collective_channel(group, 0); }
+};
+
+}  // namespace tessera::sim

@@ -1,0 +1,228 @@
+// When rings are taken as laws, and their ends. How one is broken off: break_off.cpp.
+#include "sim/rings/ring_laws.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/rings/ring.hpp"
+#include "tessera/base/error.hpp"
+
+namespace tessera::sim {
+namespace {
+
+constexpr std::uint32_t nobody = ~std::uint32_t{0};
+
+bool is_same(const program::Collective& a, const program::Collective& b) {
+  return a.kind == b.kind && a.bytes == b.bytes && a.element == b.element && a.algorithm == b.algorithm;
+}
+
+}  // namespace
+
+RingLaws::RingLaws(const NetworkTables& tables, program::Lowerings& lowerings, const RankParts& parts,
+                   Addition addition)
+    : tables_(&tables),
+      lowerings_(&lowerings),
+      parts_(&parts),
+      addition_(std::move(addition)),
+      algorithm_(program::algorithm_index("ring")),
+      ways_(tables),
+      rings_(lowerings.program().groups.size()),
+      reserved_by_(tables.network().links.size(), nobody) {}
+
+RingLaws::~RingLaws() = default;
+
+// Null: its members go step by step, now and always.
+RingLaws::Ring* RingLaws::ring_of(const CollectiveRun& run) {
+  if (run.lowering.algorithm != algorithm_ || run.strands != 1) return nullptr;
+  if (lowerings_->program().collectives[run.index].kind == program::CollectiveKind::all_to_all) return nullptr;
+  std::unique_ptr<Ring>& ring = rings_[run.group];
+  if (ring == nullptr) ring = make_ring(run.group);
+  return ring->is_usable ? ring.get() : nullptr;
+}
+
+std::unique_ptr<RingLaws::Ring> RingLaws::make_ring(program::GroupId group) {
+  auto ring = std::make_unique<Ring>();
+  ring->group = group;
+  const std::vector<program::DeviceId>& members = lowerings_->program().groups[group].members;
+  const std::size_t size = members.size();
+  ring->begun.assign(size, 0);
+  ring->left.assign(size, 0);
+  ring->parts.members = members;
+  ring->parts.hops.resize(size);
+  std::vector<machine::LinkId> used;
+  const machine::Network& network = tables_->network();
+  for (std::size_t i = 0; i < size && size > 1; ++i) {
+    const program::DeviceId to = members[(i + 1) % size];
+    std::vector<machine::LinkId> links;
+    for (machine::NodeId node = members[i]; node != to; node = network.links[links.back()].to) {
+      links.push_back(network.router->next(node, to));
+      if (parts_->nodes[tables_->server(links.back())] == nullptr) return ring;
+    }
+    if (parts_->members[to] == nullptr) return ring;
+    used.insert(used.end(), links.begin(), links.end());
+    ring->parts.hops[(i + 1) % size] = tables_->server(links.back());
+    ring->parts.paths.emplace_back(ways_, std::move(links));
+  }
+  std::sort(used.begin(), used.end());
+  ring->is_usable = size > 1 && std::adjacent_find(used.begin(), used.end()) == used.end();
+  return ring;
+}
+
+const RingWork& RingLaws::work_of(Ring& ring, const CollectiveRun& run) {
+  for (const auto& [index, work] : ring.works) {
+    if (index == run.index) return *work;
+  }
+  const program::Collective& collective = lowerings_->program().collectives[run.index];
+  auto work = std::make_unique<RingWork>();
+  work->kind = collective.kind;
+  work->bytes = collective.bytes;
+  work->element = collective.element;
+  work->steps = run.steps;
+  const auto members = static_cast<std::uint32_t>(ring.parts.members.size());
+  for (const program::DeviceId member : ring.parts.members) {
+    const auto chunk = [&](std::uint32_t index) {
+      return program::chunk_bytes(collective.bytes, collective.element, members, index).value();
+    };
+    work->additions.push_back({addition_(member, chunk(0)), addition_(member, chunk(members - 1)), 0});
+  }
+  return *ring.works.emplace_back(run.index, std::move(work)).second;
+}
+
+std::uint32_t RingLaws::port_of(machine::LinkId link) const {
+  const pdes::ComponentId server = tables_->server(link);
+  return tables_->is_device(server) ? link - tables_->network().first_link[server] : 0;
+}
+
+OutputPort& RingLaws::port_at(machine::LinkId link) const {
+  return parts_->nodes[tables_->server(link)]->port(port_of(link));
+}
+
+// True when all its links are idle; then it has them for itself.
+bool RingLaws::reserve(pdes::Context& context, Ring& ring) {
+  for (const RingPath& path : ring.parts.paths) {
+    for (const machine::LinkId link : path.links()) {
+      pdes::Context own = context.of(tables_->server(link));
+      // Another ring that does nothing hands it over.
+      if (port_at(link).reserved() && rings_[reserved_by_[link]]->runs.empty())
+        break_off(&context, *rings_[reserved_by_[link]], {context.now(), 0});
+      if (port_at(link).reserved() || !parts_->nodes[own.self()]->settle(own, port_of(link))) return false;
+    }
+  }
+  for (RingPath& path : ring.parts.paths) {
+    std::vector<BusyPeriod> busy;
+    for (const machine::LinkId link : path.links()) {
+      busy.push_back(port_at(link).state().busy);
+      port_at(link).reserve();
+      reserved_by_[link] = ring.group;
+    }
+    path.begin(busy);
+  }
+  return ring.is_reserved = true;
+}
+
+RingLaws::Answer RingLaws::enter(pdes::Context& context, pdes::ComponentId source, const Stream& stream) {
+  const CollectiveRun& collective = stream.collective;
+  Ring* ring = ring_of(collective);
+  if (ring == nullptr) return Answer::step_by_step;
+  const std::uint32_t rank = collective.rank;
+  const Moment now{context.now(), source};
+  Run* run = run_of(context, *ring, now, collective);
+  if (run == nullptr || !run->is_law) return Answer::step_by_step;
+  run->entries[rank] = {now, collective.waited_until};
+  run->members[rank].stream = stream.index;
+  run->members[rank].batch = stream.batch;
+  const auto size = static_cast<std::uint32_t>(ring->parts.members.size());
+  run->members[rank].first_message = parts_->members[ring->parts.members[rank]]->next_message(
+      ring->parts.members[rank + 1 == size ? 0 : rank + 1], ring->channel());
+  run->waited_until = std::max(run->waited_until, collective.waited_until);
+  if (++run->entered < size) return Answer::waits;
+  if (!ends_in_range(ring->parts, *run->work, run->entries)) {
+    run->entries[rank] = {};
+    --run->entered;
+    break_off(&context, *ring, now);
+    return Answer::step_by_step;
+  }
+  find_ends(context, *ring, *run, now);
+  return run->ends[rank].at <= now ? Answer::ends_now : Answer::waits;
+}
+
+// From now on its members go step by step.
+void RingLaws::give_up(pdes::Context& context, Ring& ring, const Moment& now) {
+  if (ring.is_reserved) break_off(&context, ring, now);
+  for (Run& run : ring.runs) {
+    for (std::uint32_t rank = 0; rank < run.members.size(); ++rank) {
+      if (run.members[rank].is_whole) count(ring, run, rank);
+    }
+  }
+  ring.runs.clear();
+  ring.is_usable = false;
+}
+
+// The collective that a member begins; null where this ring cannot be one.
+RingLaws::Run* RingLaws::run_of(pdes::Context& context, Ring& ring, const Moment& now,
+                                const CollectiveRun& collective) {
+  const std::uint32_t number = ring.begun[collective.rank]++;
+  const std::size_t place = number - ring.first;
+  const bool is_beside_another = ring.left[collective.rank] != number;  // on another stream
+  const program::Program& program = lowerings_->program();
+  const bool is_new = place == ring.runs.size();
+  if (is_beside_another ||
+      (!is_new && !is_same(program.collectives[collective.index], program.collectives[ring.runs[place].index]))) {
+    give_up(context, ring, now);
+    return nullptr;
+  }
+  if (!is_new) return &ring.runs[place];
+  Run& run = ring.runs.emplace_back();
+  run.index = collective.index;
+  run.is_law = ring.runs.size() > 1 ? ring.is_reserved : ring.is_reserved || reserve(context, ring);
+  if (!run.is_law) return &run;
+  run.work = &work_of(ring, collective);
+  run.entries.resize(ring.parts.members.size());
+  run.members.resize(ring.parts.members.size());
+  return &run;
+}
+
+void RingLaws::find_ends(pdes::Context& context, Ring& ring, Run& run, const Moment& now) {
+  for (RingPath& path : ring.parts.paths) path.mark();
+  run.ends = ends_of(ring.parts, *run.work, run.entries);
+  for (std::size_t i = 0; i < run.ends.size(); ++i) {
+    const RingEnd& end = run.ends[i];
+    const program::DeviceId device = ring.parts.members[i];
+    parts_->members[device]->ring_ends(context, run.members[i].stream, end, run.waited_until, end.at <= now);
+  }
+}
+
+void RingLaws::leave(const CollectiveRun& collective) {
+  Ring* ring = ring_of(collective);
+  if (ring == nullptr) return;
+  const std::uint32_t rank = collective.rank;
+  Run& run = ring->runs[ring->left[rank]++ - ring->first];
+  if (run.is_law || (!run.members.empty() && run.members[rank].is_whole)) count(*ring, run, rank);
+  ++run.left;
+  while (!ring->runs.empty() && ring->runs.front().left == ring->parts.members.size()) {
+    ring->runs.pop_front();
+    ++ring->first;
+  }
+}
+
+// What a member has sent and received in all of it.
+void RingLaws::count(const Ring& ring, const Run& run, std::uint32_t rank) {
+  const auto size = static_cast<std::uint32_t>(ring.parts.members.size());
+  const std::uint32_t before = rank == 0 ? size - 1 : rank - 1, behind = rank + 1 == size ? 0 : rank + 1;
+  parts_->members[ring.parts.members[rank]]->count_ring(
+      ring.channel(), ring.parts.members[behind],
+      {run.work->steps, bytes_sent(*run.work, size, rank, run.work->steps),
+       bytes_sent(*run.work, size, before, run.work->steps)});
+}
+
+void RingLaws::break_off(pdes::Context& context, pdes::ComponentId source, machine::LinkId link) {
+  break_off(&context, *rings_[reserved_by_[link]], {context.now(), source});
+}
+
+void RingLaws::finish() {
+  for (const std::unique_ptr<Ring>& ring : rings_) {
+    if (ring != nullptr && ring->is_reserved) break_off(nullptr, *ring, {latest, 0});
+  }
+}
+
+}  // namespace tessera::sim

@@ -1,0 +1,107 @@
+// Ring collectives without events for their steps: while their links carry nothing else, the ends of all members follow
+// from when they enter (ring_walk.hpp). When something else comes to one of these links, the ring is broken off: its
+// members, mailboxes and ports are put into the state that they would have step by step, and go on from there.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "sim/execution/stream.hpp"
+#include "sim/network/node.hpp"
+#include "sim/rings/ring_walk.hpp"
+#include "tessera/program/collective.hpp"
+
+namespace tessera::sim {
+
+/// What a member has sent and received of a ring collective.
+struct RingMessages {
+  std::uint32_t count = 0;    ///< each way
+  std::int64_t sent = 0;      ///< B
+  std::int64_t received = 0;  ///< B, of the messages that it has asked for
+};
+
+/// Where a ring collective stands at one of its members when it is broken off.
+struct BrokenOff {
+  bool goes_on = false;  ///< it has entered, and has something left to do
+  std::uint32_t stream = 0;
+  RingStanding standing;
+  RingMessages messages;
+  std::int64_t adding = 0;  ///< B that it will add when the message comes for which it waits
+  program::DeviceId next = 0, previous = 0;
+  Injector::Place place = Injector::no_place;  ///< of its last message, in line
+};
+
+/// A device, as rings see it.
+class RingMember {
+ public:
+  virtual ~RingMember() = default;
+  /// The number of its next message to a device on a channel.
+  [[nodiscard]] virtual std::uint32_t next_message(program::DeviceId to, std::uint32_t channel) = 0;
+  /// When the collective of a stream is over. Unless that is now, the stream goes on by an event of `end.at.source`.
+  virtual void ring_ends(pdes::Context& context, std::uint32_t stream, const RingEnd& end, Time waited_until,
+                         bool is_now) = 0;
+  /// What it has posted is in its port. `own`: a context of the device; null when nothing happens any more.
+  virtual void ring_is_broken_off(pdes::Context* own, std::uint32_t channel, const BrokenOff& broken) = 0;
+  /// A message stands in line that the next one on this channel has to follow.
+  virtual void ring_in_line(program::DeviceId to, std::uint32_t channel, Injector::Place place) = 0;
+  virtual void count_ring(std::uint32_t channel, program::DeviceId next, const RingMessages& messages) = 0;
+};
+
+/// The parts of a rank, by component; null: on another rank.
+struct RankParts {
+  std::vector<NetworkNode*> nodes;
+  std::vector<RingMember*> members;  ///< devices
+};
+
+class RingLaws final : public Reservations {
+ public:
+  /// All outlive it. `addition(device, bytes)`: the time to add received data.
+  using Addition = std::function<Time(program::DeviceId, std::int64_t)>;
+  RingLaws(const NetworkTables& tables, program::Lowerings& lowerings, const RankParts& parts, Addition addition);
+
+  ~RingLaws() override;
+
+  enum class Answer : std::uint8_t { step_by_step, waits, ends_now };
+  /// A member begins a collective, at its first step, in an event of `source`. `waits`: RingMember::ring_ends says or
+  /// has said when it is over; `ends_now`: it has, and it is.
+  [[nodiscard]] Answer enter(pdes::Context& context, pdes::ComponentId source, const Stream& stream);
+  /// A member has ended a collective.
+  void leave(const CollectiveRun& run);
+  void break_off(pdes::Context& context, pdes::ComponentId source, machine::LinkId link) override;
+  /// Nothing will happen any more: those that have not ended, as they stand.
+  void finish();
+
+ private:
+  struct Ring;
+  struct Run;
+  struct Breaking;
+  [[nodiscard]] Ring* ring_of(const CollectiveRun& run);
+  [[nodiscard]] std::unique_ptr<Ring> make_ring(program::GroupId group);
+  [[nodiscard]] Run* run_of(pdes::Context& context, Ring& ring, const Moment& now, const CollectiveRun& collective);
+  void give_up(pdes::Context& context, Ring& ring, const Moment& now);
+  [[nodiscard]] const RingWork& work_of(Ring& ring, const CollectiveRun& run);
+  [[nodiscard]] std::uint32_t port_of(machine::LinkId link) const;
+  [[nodiscard]] OutputPort& port_at(machine::LinkId link) const;
+  [[nodiscard]] bool reserve(pdes::Context& context, Ring& ring);
+  void find_ends(pdes::Context& context, Ring& ring, Run& run, const Moment& now);
+  void count(const Ring& ring, const Run& run, std::uint32_t rank);
+
+  void break_off(pdes::Context* context, Ring& ring, const Moment& event);
+  [[nodiscard]] Injector::Place fill_ports(const Breaking& breaking, std::uint32_t rank);
+  [[nodiscard]] std::vector<OwnMessage> messages_of(const Breaking& breaking, std::uint32_t rank,
+                                                    std::size_t count) const;
+  void tell_member(const Breaking& breaking, std::uint32_t rank, std::size_t number, Injector::Place place);
+
+  const NetworkTables* tables_;
+  program::Lowerings* lowerings_;
+  const RankParts* parts_;
+  Addition addition_;
+  std::uint32_t algorithm_;
+  WayTable ways_;
+  std::vector<std::unique_ptr<Ring>> rings_;  // by group; null: not asked for yet
+  std::vector<std::uint32_t> reserved_by_;    // by link: a group
+};
+
+}  // namespace tessera::sim

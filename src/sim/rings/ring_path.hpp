@@ -1,0 +1,147 @@
+// The way of a ring's messages from a member to the next one, over links that carry nothing else: when they arrive, and
+// what the links have carried, to the picosecond and without an event.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "sim/network/network_tables.hpp"
+#include "sim/network/port_state.hpp"
+
+namespace tessera::sim {
+
+/// What becomes of a message that finds all links of a way idle, from its posting on. Times of the packets do not
+/// depend on when it is posted.
+struct LonePassage {
+  std::int64_t bytes = 0;
+  Time delivered = 0;
+  Time clear = 0;                 ///< a message posted then finds all links idle again
+  std::vector<BusyPeriod> after;  ///< by link
+  std::vector<LinkCounts> counts;
+};
+
+/// Ways over links of the same speeds and latencies share what is known of messages on them.
+class WayFacts {
+ public:
+  /// The number of a size of messages in lone().
+  [[nodiscard]] std::uint32_t size_of(std::int64_t bytes);
+  [[nodiscard]] const LonePassage& lone(std::uint32_t size) const { return lone_[size]; }
+  /// Latencies up to a link: no packet that finds all before it idle comes to it earlier.
+  [[nodiscard]] const std::vector<Time>& latencies() const { return latencies_; }
+
+ private:
+  friend class WayTable;
+  WayFacts(const NetworkTables& tables, std::vector<machine::LinkId> links);
+  [[nodiscard]] LonePassage pass_alone(std::int64_t bytes) const;
+
+  const NetworkTables* tables_;
+  std::vector<machine::LinkId> links_;  // of one of the ways
+  std::vector<Time> latencies_;
+  std::vector<LonePassage> lone_;
+};
+
+class WayTable {
+ public:
+  explicit WayTable(const NetworkTables& tables) : tables_(&tables) {}
+  [[nodiscard]] const NetworkTables& tables() const { return *tables_; }
+  [[nodiscard]] WayFacts& of(const std::vector<machine::LinkId>& links);
+
+ private:
+  const NetworkTables* tables_;
+  std::map<std::vector<std::pair<std::int64_t, Time>>, std::unique_ptr<WayFacts>> known_;  // bandwidth, latency
+};
+
+class RingPath {
+ public:
+  struct Posted {
+    Time at = 0;
+    std::int64_t bytes = 0;
+  };
+
+  RingPath(WayTable& ways, std::vector<machine::LinkId> links);
+
+  [[nodiscard]] WayFacts& facts() const { return *facts_; }
+  [[nodiscard]] const std::vector<machine::LinkId>& links() const { return links_; }
+  /// Everything before has passed; what the links were busy with last.
+  void begin(const std::vector<BusyPeriod>& busy);
+  /// rewind() goes back to here.
+  void mark();
+  void rewind();
+
+  /// Posts a message, of a number of WayFacts::size_of, no earlier than the one before: when it is delivered.
+  [[nodiscard]] Time send(Time at, std::uint32_t size) {
+    if (at < clear_at_) [[unlikely]]
+      return send_behind(at, size);
+    if (!burst_.empty()) [[unlikely]]
+      close_burst();
+    last_at_ = at;
+    last_ = size;
+    const LonePassage& lone = facts_->lone(size);
+    if (passed_.size() <= size) [[unlikely]]
+      passed_.resize(size + 1);
+    ++passed_[size];
+    clear_at_ = at + lone.clear;
+    return at + lone.delivered;
+  }
+
+  /// A message posted from then on provably finds all links idle.
+  [[nodiscard]] Time clear_at() const { return clear_at_; }
+  /// When the last message has left the first link.
+  [[nodiscard]] Time left() const;
+  /// What the links are busy with behind the last message.
+  [[nodiscard]] std::vector<BusyPeriod> busy() const;
+  /// What they have carried since begin() or the last call; all of it has to have passed.
+  [[nodiscard]] std::vector<LinkCounts> take_counts();
+  /// The same as send(), where messages that are delivered at `end` or later are to be taken out again.
+  [[nodiscard]] Time send_until(Time at, std::uint32_t size, Time end);
+  /// Takes out the messages from the first one on that is delivered at `end` or later, and with it those before it
+  /// behind which it had to wait; and what the links were busy with before.
+  struct UnderWay {
+    std::vector<Posted> posted;
+    std::vector<BusyPeriod> busy;
+  };
+  [[nodiscard]] UnderWay take_last(Time end);
+
+ private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  [[nodiscard]] Time send_behind(Time at, std::uint32_t size);
+  [[nodiscard]] Time pass(Time at, std::int64_t bytes);
+  void close_burst();
+  void keep_last();
+
+  WayFacts* facts_;
+  Time clear_at_ = 0;
+  Time last_at_ = 0;
+  std::uint32_t last_ = none;         // the last message, where it found all idle
+  std::vector<std::int64_t> passed_;  // messages that did, by size
+  std::vector<Posted> burst_;         // the last messages, which did not all find the links idle
+  std::vector<BusyPeriod> before_;    // of the links: before the burst
+  std::vector<BusyPeriod> busy_;      // behind the burst, or at the beginning
+  std::vector<BusyPeriod> begun_;     // at the beginning
+  std::vector<LinkCounts> counts_;    // of bursts that are over
+  UnderWay kept_;                     // before the last message or burst: see send_until()
+  Time last_delivery_ = 0;            // of send_until()
+  std::vector<std::int64_t> marked_;  // of passed_: those before the mark
+  struct Mark {
+    Time clear_at = 0;
+    Time last_at = 0;
+    std::uint32_t last = none;
+    bool has_bursts = false;
+    std::vector<Posted> burst;
+    std::vector<BusyPeriod> before, busy;
+    std::vector<LinkCounts> counts;
+  };
+  Mark mark_;
+  bool has_bursts_ = false;  // since begin()
+  std::vector<machine::LinkId> links_;
+  const NetworkTables* tables_;
+};
+
+/// A message to a device; its name and when it is posted are the caller's.
+[[nodiscard]] OwnMessage message_of(const NetworkTables& tables, std::int64_t bytes, machine::NodeId destination);
+
+}  // namespace tessera::sim
