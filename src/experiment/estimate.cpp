@@ -164,7 +164,7 @@ void Counter::count(program::DeviceId device, double times) {
   const double packets = bytes_sent / static_cast<double>(machine.network.packet.value()) + messages;
   const bool is_crowded = destinations.size() > many && streams.most_in_line > many;
   const double most_events = is_crowded ? most_events_per_crowded_packet : most_events_per_packet;
-  sum_.events.add(times * (streams.wakes + messages * hops + kernels.events),
+  sum_.events.add(times * (streams.wakes + (messages - streams.ring_messages) * hops + kernels.events),
                   times * (streams.most_wakes + most_events * packets * hops + kernels.most_events));
   if (is_crowded && messages > 0) {
     const double packets_in_line = streams.most_in_line * packets / messages;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/execution/stream.hpp"
+#include "sim/rings/ring_laws.hpp"
 #include "tessera/program/collective.hpp"
 #include "tessera/program/group_rank.hpp"
 
@@ -42,7 +43,7 @@ struct Stretch {
     bool ahead = false;  ///< behind it
   };
   std::array<Way, 2> from = {Way{0, false}, Way{0, true}};
-  double instructions = 0, intervals = 0, memory_changes = 0;
+  double instructions = 0, intervals = 0, memory_changes = 0, ring_messages = 0;
   Posts posts;
 
   void append(const Stretch& next) {
@@ -53,6 +54,7 @@ struct Stretch {
     instructions += next.instructions;
     intervals += next.intervals;
     memory_changes += next.memory_changes;
+    ring_messages += next.ring_messages;
     posts.append(next.posts);
   }
   [[nodiscard]] Stretch repeated(std::uint32_t times) const;
@@ -75,6 +77,7 @@ Stretch Stretch::repeated(std::uint32_t times) const {
   all.instructions = times * instructions;
   all.intervals = times * intervals;
   all.memory_changes = times * memory_changes;
+  all.ring_messages = times * ring_messages;
   all.posts = posts.repeated(times);
   return all;
 }
@@ -228,6 +231,15 @@ Stretch Walker::lowered(const program::Collective& collective) const {
   if (!rank) return all;
   const program::CollectiveCall call = program::make_call(collective, group, *rank, machine_);
   const program::CollectiveAlgorithm& algorithm = program::algorithm_of(call);
+  if (!most_ && call.size > 1 &&
+      RingLaws::may_take(*call.collective, call.lowering)) {  // an event to enter it, and one to end
+    all.append(reach_clock());
+    all.append(waits());
+    for (Stretch::Way& way : all.from) way.wakes += 1;
+    all.posts.append(Posts::breaks());
+    all.ring_messages = algorithm.steps(call);
+    return all;
+  }
   program::for_all_steps(algorithm, call, [&](const program::CollectiveCall&, const program::Step& step) {
     all.append(reach_clock());
     all.posts.append(Posts::of(static_cast<double>(step.sends.size())));
@@ -257,6 +269,7 @@ StreamVolume stream_volume(const program::Program& program, const machine::Machi
     const double pauses = expected.instructions / most_instructions_at_a_time;
     volume.wakes += std::max(pauses, 1 + expected.from[0].wakes);
     volume.most_wakes += std::max(pauses, 1 + highest.from[0].wakes);
+    volume.ring_messages += expected.ring_messages;
     volume.intervals += expected.intervals;
     volume.memory_changes += expected.memory_changes;
     volume.in_line += expected.posts.most;

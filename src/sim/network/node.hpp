@@ -85,6 +85,8 @@ class NetworkNode final : public PortSink {
   [[nodiscard]] OutputPort& port(std::uint32_t index) { return ports_[index]; }
   /// OutputPort::settle, in a context of this component.
   [[nodiscard]] bool settle(pdes::Context& own, std::uint32_t port);
+  /// A BeyondTimeError with the link's name.
+  [[noreturn]] void refuse_time(const OutputPort& port) const;
   /// A message of this device has left.
   void left_apart(const OwnMessage& message, Time at) { left(message, at); }
 
@@ -107,7 +109,6 @@ class NetworkNode final : public PortSink {
   /// act(port); where that goes beyond the range of time, the error names the link.
   template <class Act>
   void at_port(std::uint32_t port, Act&& act);
-  [[noreturn]] void refuse_time(const OutputPort& port) const;
   [[nodiscard]] bool is_taken_back(const TakenBack& what);
   [[nodiscard]] std::uint32_t combined(const Segment& segment) const;
   void combine(Segment segment, std::uint32_t messages, pdes::ComponentId source);

@@ -91,10 +91,15 @@ Injector::Place RingLaws::fill_ports(const Breaking& breaking, std::uint32_t ran
     messages[i].destination = to;
     messages[i].packets_left = sized.packets_left;
     messages[i].last_bytes = sized.last_bytes;
-    chain.post(last.posted[i].at, messages[i]);
   }
-  // What comes to a port by this event has left its source before: nothing else was there when the ring took its ports.
-  chain.run_until(breaking.event);
+  try {
+    for (std::size_t i = 0; i < messages.size(); ++i) chain.post(last.posted[i].at, messages[i]);
+    // What comes to a port by this event has left its source before: nothing else was there when the ring took its
+    // ports.
+    chain.run_until(breaking.event);
+  } catch (const BeyondTimeError&) {
+    parts_->nodes[servers[chain.active()]]->refuse_time(*ports[chain.active()]);
+  }
   if (breaking.context != nullptr) resend(*breaking.context, breaking.end, chain.left_over(), servers, numbers, to);
   return chain.place();
 }

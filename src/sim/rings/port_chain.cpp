@@ -21,6 +21,7 @@ PortChain::PortChain(std::vector<OutputPort*> ports, std::vector<pdes::Component
 void PortChain::post(Time at, OwnMessage message) {
   run_until({at, servers_[0]});
   message.joined = at;
+  active_ = 0;
   place_ = ports_[0]->post(at, message, place_, *this);
   ports_[0]->flush(at, servers_[0], *this);
 }
@@ -35,6 +36,7 @@ void PortChain::run_until(const Moment& end) {
 }
 
 void PortChain::take_place(const Announced& announced) {
+  active_ = std::min(announced.to, ports_.size() - 1);
   switch (announced.kind) {
     case Announced::Kind::segment:
       return ports_[announced.to]->arrive(announced.at.time, announced.at.source, announced.segment, *this);

@@ -42,6 +42,8 @@ class PortChain final : public PortSink {
   void run_until(const Moment& end);
   /// When the last message arrived that has come to its destination.
   [[nodiscard]] Time last_delivery() const { return last_delivery_; }
+  /// The port that has done something last.
+  [[nodiscard]] std::size_t active() const { return active_; }
   /// In their order.
   [[nodiscard]] std::vector<Announced> left_over();
   /// Of the own port, of the message posted last.
@@ -65,6 +67,7 @@ class PortChain final : public PortSink {
   std::uint32_t announced_ = 0;
   Injector::Place place_ = Injector::no_place;
   Time last_delivery_ = 0;
+  std::size_t active_ = 0;
 };
 
 }  // namespace tessera::sim

@@ -24,17 +24,20 @@ RingLaws::RingLaws(const NetworkTables& tables, program::Lowerings& lowerings, c
       lowerings_(&lowerings),
       parts_(&parts),
       addition_(std::move(addition)),
-      algorithm_(program::algorithm_index("ring")),
       ways_(tables),
       rings_(lowerings.program().groups.size()),
       reserved_by_(tables.network().links.size(), nobody) {}
 
 RingLaws::~RingLaws() = default;
 
+bool RingLaws::may_take(const program::Collective& collective, const program::Lowering& lowering) {
+  static const std::uint32_t ring = program::algorithm_index("ring");
+  return lowering.algorithm == ring && lowering.rings == 1 && collective.kind != program::CollectiveKind::all_to_all;
+}
+
 // Null: its members go step by step, now and always.
 RingLaws::Ring* RingLaws::ring_of(const CollectiveRun& run) {
-  if (run.lowering.algorithm != algorithm_ || run.strands != 1) return nullptr;
-  if (lowerings_->program().collectives[run.index].kind == program::CollectiveKind::all_to_all) return nullptr;
+  if (!may_take(lowerings_->program().collectives[run.index], run.lowering)) return nullptr;
   std::unique_ptr<Ring>& ring = rings_[run.group];
   if (ring == nullptr) ring = make_ring(run.group);
   return ring->is_usable ? ring.get() : nullptr;
@@ -136,7 +139,7 @@ RingLaws::Answer RingLaws::enter(pdes::Context& context, pdes::ComponentId sourc
       ring->parts.members[rank + 1 == size ? 0 : rank + 1], ring->channel());
   run->waited_until = std::max(run->waited_until, collective.waited_until);
   if (++run->entered < size) return Answer::waits;
-  if (!ends_in_range(ring->parts, *run->work, run->entries)) {
+  if (!ends_in_range(ring->parts, *run->work, run->entries)) {  // some link's name belongs to the error
     run->entries[rank] = {};
     --run->entered;
     break_off(&context, *ring, now);

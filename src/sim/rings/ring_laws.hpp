@@ -62,6 +62,8 @@ class RingLaws final : public Reservations {
   RingLaws(const NetworkTables& tables, program::Lowerings& lowerings, const RankParts& parts, Addition addition);
 
   ~RingLaws() override;
+  /// Whether a collective is one that a ring may carry out so, where its links allow.
+  [[nodiscard]] static bool may_take(const program::Collective& collective, const program::Lowering& lowering);
 
   enum class Answer : std::uint8_t { step_by_step, waits, ends_now };
   /// A member begins a collective, at its first step, in an event of `source`. `waits`: RingMember::ring_ends says or
@@ -98,7 +100,6 @@ class RingLaws final : public Reservations {
   program::Lowerings* lowerings_;
   const RankParts* parts_;
   Addition addition_;
-  std::uint32_t algorithm_;
   WayTable ways_;
   std::vector<std::unique_ptr<Ring>> rings_;  // by group; null: not asked for yet
   std::vector<std::uint32_t> reserved_by_;    // by link: a group

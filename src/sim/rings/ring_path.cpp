@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/rings/port_chain.hpp"
+#include "tessera/base/error.hpp"
 
 namespace tessera::sim {
 namespace {
@@ -19,7 +20,7 @@ Time clear_behind(const NetworkTables& tables, const std::vector<machine::LinkId
                   const std::vector<Time>& latencies, const std::vector<BusyPeriod>& busy) {
   Time clear = 0;
   for (std::size_t i = 0; i < links.size(); ++i)
-    clear = std::max(clear, busy[i].end(tables.rate(links[i])) - latencies[i] + 1);
+    if (busy[i].bytes > 0) clear = std::max(clear, busy[i].end(tables.rate(links[i])) - latencies[i] + 1);
   return clear;
 }
 
@@ -99,10 +100,17 @@ LonePassage WayFacts::pass_alone(std::int64_t bytes) const {
   TrialPorts ports(*tables_, links_, std::vector<BusyPeriod>(links_.size()));
   LonePassage lone;
   lone.bytes = bytes;
-  lone.delivered = ports.pass({{0, bytes}});
-  lone.after = ports.busy();
-  lone.counts = ports.counts();
-  lone.clear = clear_behind(*tables_, links_, latencies_, lone.after);
+  lone.after.resize(links_.size());
+  lone.counts.resize(links_.size());
+  lone.delivered = lone.clear = never;
+  try {
+    lone.delivered = ports.pass({{0, bytes}});
+    lone.after = ports.busy();
+    lone.counts = ports.counts();
+    lone.clear = clear_behind(*tables_, links_, latencies_, lone.after);
+  } catch (const BeyondTimeError&) {
+    // Whoever sends it says so.
+  }
   return lone;
 }
 
@@ -193,9 +201,13 @@ Time RingPath::send_behind(Time at, std::uint32_t size) {
   }
   const std::int64_t bytes = facts_->lone(size).bytes;
   burst_.push_back({at, bytes});
-  const Time delivered = pass(at, bytes);
-  clear_at_ = clear_behind(*tables_, links_, facts_->latencies(), busy_);
-  return delivered;
+  try {
+    const Time delivered = pass(at, bytes);
+    clear_at_ = clear_behind(*tables_, links_, facts_->latencies(), busy_);
+    return delivered;
+  } catch (const BeyondTimeError&) {
+    return never;  // as of lone messages
+  }
 }
 
 // One message after the other: a FIFO of one sender is not changed by what comes behind.

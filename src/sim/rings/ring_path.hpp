@@ -17,7 +17,7 @@ namespace tessera::sim {
 /// depend on when it is posted.
 struct LonePassage {
   std::int64_t bytes = 0;
-  Time delivered = 0;
+  Time delivered = 0;             ///< `never`: beyond the range of time, and so is the next one
   Time clear = 0;                 ///< a message posted then finds all links idle again
   std::vector<BusyPeriod> after;  ///< by link
   std::vector<LinkCounts> counts;
@@ -83,8 +83,8 @@ class RingPath {
     if (passed_.size() <= size) [[unlikely]]
       passed_.resize(size + 1);
     ++passed_[size];
-    clear_at_ = at + lone.clear;
-    return at + lone.delivered;
+    clear_at_ = saturating_add(at, lone.clear);
+    return saturating_add(at, lone.delivered);
   }
 
   /// A message posted from then on provably finds all links idle.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tessera/base/error.hpp"
 #include "tessera/program/collective.hpp"
 #include "tessera/program/ring_order.hpp"
 
@@ -96,19 +97,25 @@ class Walk {
 }  // namespace
 
 bool ends_in_range(const RingParts& parts, const RingWork& work, const std::vector<RingEntry>& entries) {
-  Time step = 0, begin = 0;
-  const Chunks chunks(work, static_cast<std::uint32_t>(parts.members.size()));
-  for (const RingPath& path : parts.paths) {
-    for (const std::int64_t bytes : chunks.bytes) {
-      const LonePassage& lone = path.facts().lone(path.facts().size_of(bytes));
-      step = std::max({step, lone.delivered, lone.clear});
+  try {
+    Time step = 0, end = 0;
+    const Chunks chunks(work, static_cast<std::uint32_t>(parts.members.size()));
+    for (const RingPath& path : parts.paths) {
+      for (const std::int64_t bytes : chunks.bytes) {
+        const LonePassage& lone = path.facts().lone(path.facts().size_of(bytes));
+        step = std::max({step, lone.delivered, lone.clear});
+        if (step == never) return false;
+      }
+      end = std::max(end, path.clear_at());
     }
-    begin = std::max(begin, path.clear_at());
+    Time most = 0;
+    for (const auto& times : work.additions) most = std::max({most, times[0], times[1], times[2]});
+    for (const RingEntry& entry : entries) end = std::max(end, entry.at.time);
+    end = time_after(end, repeated(2 * std::int64_t{work.steps}, time_after(step, most)));
+    return end < latest / 2;
+  } catch (const BeyondTimeError&) {
+    return false;
   }
-  for (const RingEntry& entry : entries) begin = std::max(begin, entry.at.time);
-  Time most = 0;
-  for (const auto& times : work.additions) most = std::max({most, times[0], times[1], times[2]});
-  return saturating_add(begin, saturating_times(2 * std::int64_t{work.steps}, saturating_add(step, most))) < latest / 2;
 }
 
 std::vector<RingEnd> ends_of(RingParts& parts, const RingWork& work, const std::vector<RingEntry>& entries) {

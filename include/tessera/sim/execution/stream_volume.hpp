@@ -12,6 +12,7 @@ struct StreamVolume {
   /// Events of a stream that waits for its own clock, or for messages to leave: where what it waits for always comes
   /// after what it computes beside, and the most.
   double wakes = 0, most_wakes = 0;
+  double ring_messages = 0;   ///< of ring collectives that may need no event for each: `wakes` counts them so
   double intervals = 0;       ///< rows of a recorded timeline, at most
   double memory_changes = 0;  ///< rows of a recorded memory timeline
   /// Messages that wait in line at the device: those that are posted one behind the other without anything between
