@@ -139,8 +139,8 @@ TEST_CASE("the engine's clock never promises more than it keeps") {
   for (std::uint64_t index = 0; index < 200; ++index) {
     const KeyedRandom random(index, random_stream("engine"));
     sim::ComputeEngine engine;
-    engine.queue({0, 0, 3});
-    REQUIRE(engine.begin_next(costs, 7));
+    engine.queue({0, 0, 3}, costs);
+    REQUIRE(engine.begin_next(7));
     CHECK(engine.ends() == 7 + 3 * 1'000'003);
     Time now = 7, promised = 0;
     int taken = 0;

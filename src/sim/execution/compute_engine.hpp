@@ -11,29 +11,53 @@
 
 namespace tessera::sim {
 
-/// Work of one stream: an operator, so many times one after another.
+/// Work of one stream: an instruction that computes, or what takes no time behind one.
 struct ComputeJob {
   std::uint32_t stream = 0;
   program::OperatorId op = 0;
-  std::uint32_t count = 1;
+  std::uint32_t count = 1;  ///< of the operator, one after another; 0: nothing is computed
+  program::BlockId block = 0;
+  std::uint32_t instruction = 0;  ///< of the block
+};
+
+/// A job that is over.
+struct ComputeDone {
+  ComputeJob job;
+  Time begin = 0, end = 0;
 };
 
 /// Does the jobs of all streams of a device in the order in which they are queued. In integers: of the job under way,
 /// the part that is left is kept, as the time that it would take alone.
 class ComputeEngine {
  public:
-  void queue(const ComputeJob& job) { jobs_.push_back(job); }
+  void queue(const ComputeJob& job, CostTable& costs);
   /// The first job begins, unless one is under way or none waits; whether it does.
-  [[nodiscard]] bool begin_next(CostTable& costs, Time now);
+  [[nodiscard]] bool begin_next(Time now);
   [[nodiscard]] bool is_busy() const { return busy_; }
   /// The job under way.
-  [[nodiscard]] const ComputeJob& job() const { return jobs_.front(); }
+  [[nodiscard]] const ComputeJob& job() const { return jobs_.front().job; }
   /// When it ends if what is taken stays as it is.
   [[nodiscard]] Time ends() const;
   /// It does not end before, whatever becomes of the collectives.
   [[nodiscard]] Time earliest_end() const { return saturating_add(since_, left_); }
+  /// The same of all jobs.
+  [[nodiscard]] Time all_end() const { return time_after(ends(), behind_at_rate_); }
+  [[nodiscard]] Time earliest_end_of_all() const { return saturating_add(earliest_end(), behind_alone_); }
   /// It is done.
   void end();
+  /// Ends the jobs that are over at `now`, each of which the next one has followed: act(done) in their order. Before
+  /// take() and give_back() where jobs follow without events.
+  template <class Act>
+  void end_until(Time now, Act&& act) {
+    while (busy_) {
+      const Time at = ends();
+      if (at > now) return;
+      const ComputeDone done{job(), began_, at};
+      end();
+      static_cast<void>(begin_next(at));
+      act(done);
+    }
+  }
 
   /// A collective begins on this device, or ends.
   void take(const Taken& more, CostTable& costs, Time now);
@@ -42,13 +66,17 @@ class ComputeEngine {
  private:
   void change(const Taken& taken, CostTable& costs, Time now);
 
-  std::deque<ComputeJob> jobs_;  // the first one is under way, if busy_
+  struct Queued {
+    ComputeJob job;
+    Time alone = 0, at_rate = 0;  // of all of it
+  };
+  std::deque<Queued> jobs_;  // the first one is under way, if busy_
   bool busy_ = false;
   Taken taken_;
-  Time since_ = 0;    // the rate has been the same since then
-  Time left_ = 0;     // of the job, from then on
-  Time alone_ = 0;    // the job's time alone
-  Time at_rate_ = 0;  // and at the present rate
+  Time began_ = 0;                              // the job
+  Time since_ = 0;                              // the rate has been the same since then
+  Time left_ = 0;                               // of the job's time alone, from then on
+  Time behind_alone_ = 0, behind_at_rate_ = 0;  // the same of the jobs that wait
 };
 
 }  // namespace tessera::sim

@@ -197,7 +197,10 @@ bool Device::reach_clock(Stream& stream) {
   return false;
 }
 
-void Device::wake_at(Stream& stream, Time at) { context().schedule(at, StreamWake{stream.index, ++stream.token}); }
+void Device::wake_at(Stream& stream, Time at) {
+  stream.wake = at;
+  context().schedule(at, StreamWake{stream.index, ++stream.token});
+}
 
 OwnMessage Device::own_message(const MessageName& name, program::DeviceId destination, std::int64_t bytes,
                                Time waited_until) const {

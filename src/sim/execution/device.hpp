@@ -66,6 +66,12 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] bool compute(Stream& stream, const program::Instruction& instruction);
   [[nodiscard]] bool compute_in_turn(Stream& stream, const program::Instruction& instruction);
   [[nodiscard]] bool compute_beside(Stream& stream, const program::Instruction& instruction);
+  [[nodiscard]] bool compute_beside_in_turn(Stream& stream, const program::Instruction& instruction);
+  [[nodiscard]] bool computes_ahead(const Stream& stream) const;
+  [[nodiscard]] bool follows_computing(const program::Instruction& instruction) const;
+  [[nodiscard]] bool computing_is_over(Stream& stream);
+  void wait_for_computing(Stream& stream);
+  void end_jobs();
   void begin_job();
   void follow_job();
   [[nodiscard]] bool send(Stream& stream, const program::Instruction& instruction);
@@ -74,7 +80,8 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] bool signal(Stream& stream, const program::Instruction& instruction);
   [[nodiscard]] bool wait(Stream& stream, const program::Instruction& instruction);
   [[nodiscard]] Stream* longest_waiting(std::uint32_t event);
-  [[nodiscard]] bool change_memory(Stream& stream, const program::Instruction& instruction, std::int64_t bytes);
+  [[nodiscard]] bool change_memory(Stream& stream, const program::Instruction& instruction);
+  void change_level(Stream& stream, const program::Instruction& instruction);
   void call(Stream& stream, const program::Instruction& instruction);
   void received(Stream& stream, Time waited_until);
   [[nodiscard]] const program::Instruction* present(Stream& stream) const;

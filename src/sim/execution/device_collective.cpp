@@ -27,6 +27,7 @@ bool Device::begin_collective(Stream& stream, const program::Instruction& instru
   run.phase = Phase::post;
   stream.since = run.waited_until = stream.clock;
   if (config_.shares_cores) {
+    end_jobs();
     state_.engine->take(taken_by(run), *handed_.costs, context().now());
     follow_job();
   }
@@ -183,6 +184,7 @@ bool Device::end_collective(Stream& stream) {
   CollectiveRun& run = stream.collective;
   if (config_.shares_cores) {
     if (!reach_clock(stream)) return false;
+    end_jobs();
     state_.engine->give_back(taken_by(run), *handed_.costs, context().now());
     follow_job();
   }

@@ -30,6 +30,7 @@ void Device::run(Stream& stream) {
     return run_strand(stream);
   }
   handling().at_work = &stream;
+  if (stream.state == StreamState::computes) end_jobs();
   stream.state = StreamState::runs;
   if (stream.collective.phase != CollectiveRun::Phase::none) {
     if (!go_on_with_collective(stream)) return;
@@ -38,6 +39,7 @@ void Device::run(Stream& stream) {
   int left = most_instructions_at_a_time;
   while (const Instruction* instruction = present(stream)) {
     if (left-- == 0) return go_on_later(stream);
+    if (computes_ahead(stream) && !follows_computing(*instruction) && !computing_is_over(stream)) return;
     if (instruction->op == Op::call) {
       call(stream, *instruction);
       continue;
@@ -45,11 +47,13 @@ void Device::run(Stream& stream) {
     if (!execute(stream, *instruction)) return;
     ++stream.frames.back().next;
   }
+  if (computes_ahead(stream) && !computing_is_over(stream)) return;
   stream.state = StreamState::done;
 }
 
 // In an event at the time that the stream has reached, as if others could see what it does next.
 void Device::go_on_later(Stream& stream) {
+  if (computes_ahead(stream)) return wait_for_computing(stream);
   stream.state = StreamState::until_clock;
   wake_at(stream, std::max(stream.clock, context().now()));
 }
@@ -72,9 +76,8 @@ bool Device::execute(Stream& stream, const Instruction& instruction) {
     case Op::wait:
       return wait(stream, instruction);
     case Op::allocate:
-      return change_memory(stream, instruction, instruction.bytes);
     case Op::release:
-      return change_memory(stream, instruction, -instruction.bytes);
+      return change_memory(stream, instruction);
     case Op::kernel:
       return begin_kernel(stream, instruction);
     case Op::mark:
@@ -116,9 +119,57 @@ bool Device::compute_in_turn(Stream& stream, const Instruction& instruction) {
   return true;
 }
 
-// Collectives that begin or end meanwhile change its end, so the engine does it in events: as one job where no other
-// stream can come between, operator by operator in turn otherwise.
+// Collectives that begin or end meanwhile change its end. Where no other stream can come between, instructions that
+// compute follow each other without events: the stream goes on at once, up to the first one that asks for the time.
 bool Device::compute_beside(Stream& stream, const Instruction& instruction) {
+  if (config_.shares_compute) return compute_beside_in_turn(stream, instruction);
+  if (!computes_ahead(stream) && !reach_clock(stream)) return false;
+  const Frame& frame = stream.frames.back();
+  state_.engine->queue({stream.index, instruction.a, instruction.count, frame.block, frame.next}, *handed_.costs);
+  if (state_.engine->begin_next(context().now())) stream.clock = context().now();
+  static_cast<void>(state_.engine->all_end());  // within the range of time
+  return true;
+}
+
+bool Device::computes_ahead(const Stream& stream) const {
+  return config_.shares_cores && !config_.shares_compute && state_.engine->is_busy() &&
+         state_.engine->job().stream == stream.index;
+}
+
+// What takes no time and is for nobody else's eyes stands in line like what computes.
+bool Device::follows_computing(const Instruction& instruction) const {
+  return instruction.op == Op::compute || instruction.op == Op::call ||
+         ((instruction.op == Op::allocate || instruction.op == Op::release) && !config_.shares_memory);
+}
+
+void Device::wait_for_computing(Stream& stream) {
+  stream.state = StreamState::computes;
+  follow_job();
+}
+
+// True when the clock is where it has led to.
+bool Device::computing_is_over(Stream& stream) {
+  end_jobs();
+  if (!computes_ahead(stream)) return true;
+  wait_for_computing(stream);
+  return false;
+}
+
+// What is over is accounted for.
+void Device::end_jobs() {
+  if (config_.shares_compute) return;
+  state_.engine->end_until(context().now(), [this](const ComputeDone& done) {
+    Stream& stream = state_.streams[done.job.stream];
+    const Instruction& instruction = program().blocks[done.job.block].code[done.job.instruction];
+    stream.clock = done.end;
+    if (instruction.op != Op::compute) return change_level(stream, instruction);
+    state_.flops += static_cast<Int128>(done.job.count) * program().operators[instruction.a].flops;
+    spend(stream, instruction, instruction.activity, done.begin, done.end);
+  });
+}
+
+// Operator by operator, each in an event.
+bool Device::compute_beside_in_turn(Stream& stream, const Instruction& instruction) {
   if (state_.engine->is_busy() && state_.engine->job().stream == stream.index) {  // it is done
     const std::uint32_t done = state_.engine->job().count;
     state_.engine->end();
@@ -135,21 +186,26 @@ bool Device::compute_beside(Stream& stream, const Instruction& instruction) {
   if (!reach_clock(stream)) return false;
   stream.state = StreamState::computes;
   stream.clock = stream.since = context().now();
-  state_.engine->queue({stream.index, instruction.a, config_.shares_compute ? 1 : instruction.count});
+  state_.engine->queue({stream.index, instruction.a}, *handed_.costs);
   begin_job();
   return false;
 }
 
 void Device::begin_job() {
-  if (state_.engine->begin_next(*handed_.costs, context().now())) follow_job();
+  if (state_.engine->begin_next(context().now())) follow_job();
 }
 
-// The stream whose job is under way goes on at its end; until then its clock is the least that the end can be.
+// The stream whose job is under way goes on at its end, or at that of all; until then its clock is the least that this
+// can be.
 void Device::follow_job() {
   if (!state_.engine->is_busy()) return;
   Stream& stream = state_.streams[state_.engine->job().stream];
-  stream.clock = state_.engine->earliest_end();
-  wake_at(stream, state_.engine->ends());
+  const bool all = !config_.shares_compute;
+  stream.clock = all ? state_.engine->earliest_end_of_all() : state_.engine->earliest_end();
+  const Time end = all ? state_.engine->all_end() : state_.engine->ends();
+  // When it is woken before, it looks at the engine again.
+  if (all && stream.wake > context().now() && stream.wake <= end) return;
+  wake_at(stream, end);
 }
 
 bool Device::send(Stream& stream, const Instruction& instruction) {
@@ -263,16 +319,26 @@ bool Device::wait(Stream& stream, const Instruction& instruction) {
 }
 
 // What several streams change is changed in order of time.
-bool Device::change_memory(Stream& stream, const Instruction& instruction, std::int64_t bytes) {
+bool Device::change_memory(Stream& stream, const Instruction& instruction) {
   if (config_.shares_memory && !reach_clock(stream)) return false;
+  if (computes_ahead(stream)) {
+    const Frame& frame = stream.frames.back();
+    state_.engine->queue({stream.index, 0, 0, frame.block, frame.next}, *handed_.costs);
+  } else {
+    change_level(stream, instruction);
+  }
+  return true;
+}
+
+void Device::change_level(Stream& stream, const Instruction& instruction) {
+  const std::int64_t bytes = instruction.op == Op::allocate ? instruction.bytes : -instruction.bytes;
   MemoryAccount& memory = state_.memory;
   memory.add(instruction.b, bytes, stream.clock);
   if (memory.level[instruction.b] < 0) refuse_release(stream, instruction);
   if (config_.shares_memory && memory.total > environment().memory_limit) refuse_memory(stream);
-  if (!environment().record_memory) return true;
+  if (!environment().record_memory) return;
   const auto category = static_cast<std::uint16_t>(instruction.b);
   handed_.record->memory_changes.push_back({config_.self, category, stream.clock, memory.level[category]});
-  return true;
 }
 
 void Device::spend(Stream& stream, const Instruction& instruction, Activity activity, Time begin, Time end) {

@@ -16,7 +16,8 @@ Distance at_times(const Distance& distance, Time start) {
 // The earliest times of what a stream does next, given that nothing comes before `from`.
 Distance Device::ahead(const Stream& stream, Time from) const {
   const Time start = std::max(stream.clock, from);
-  const bool not_begun = stream.state == StreamState::until_clock && stream.launched == 0;
+  const bool not_begun = (stream.state == StreamState::until_clock && stream.launched == 0) ||
+                         (stream.state == StreamState::computes && !config_.shares_compute);
   const CollectiveRun& collective = stream.collective;
   if (collective.phase == CollectiveRun::Phase::none)
     return at_times(handed_.distances->from(stream, !not_begun), start);

@@ -27,7 +27,12 @@ void Device::ring_ends(pdes::Context& context, std::uint32_t index, const RingEn
   stream.collective.ended = end.clock;
   stream.collective.waited_until = std::max(stream.collective.waited_until, waited_until);
   stream.left = std::max(stream.left, end.left);
-  if (!is_now) context.of(end.at.source).resend(config_.self, end.at.time, StreamWake{index, ++stream.token});
+  stream.wake = 0;
+  if (is_now) return;
+  // What it took of the device is given back with the last addition.
+  const bool adds = config_.shares_cores && end.clock > end.at.time;
+  const Moment at = adds ? Moment{end.clock, config_.self} : end.at;
+  context.of(at.source).resend(config_.self, at.time, StreamWake{index, ++stream.token});
 }
 
 void Device::count_ring(std::uint32_t channel, program::DeviceId next, const RingMessages& messages) {
@@ -57,6 +62,7 @@ void Device::ring_is_broken_off(pdes::Context* own, std::uint32_t channel, const
   run.wait_sends = false;
   stream.batch += standing.posted;
   ++stream.token;  // its end is not what it was
+  stream.wake = 0;
   if (standing.posted > standing.taken) {
     static_cast<void>(state_.mailboxes.take(box, stream.index));
     run.reduce = broken.adding;

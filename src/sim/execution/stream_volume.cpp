@@ -131,6 +131,7 @@ class Walker {
   [[nodiscard]] Stretch compute(const Instruction& instruction) const;
   [[nodiscard]] Stretch departures() const;
   [[nodiscard]] Stretch of(const Instruction& instruction);
+  [[nodiscard]] Stretch plainly(const Instruction& instruction);
   [[nodiscard]] const Stretch& collective(std::uint32_t index);
   [[nodiscard]] Stretch lowered(const program::Collective& collective) const;
 
@@ -147,12 +148,6 @@ Stretch Walker::compute(const Instruction& instruction) const {
   Stretch stretch = ahead();
   stretch.posts = breaks();
   stretch.intervals = 1;
-  if (!in_turn_ && shares_cores_) {
-    // One job of the compute engine: a wake to begin it where the clock is ahead, one when it is done. (A collective
-    // that begins or ends beside it moves the latter.)
-    stretch.from = {Stretch::Way{1, false}, Stretch::Way{2, false}};
-    return stretch;
-  }
   if (!in_turn_) return stretch;
   // Every operator waits for the one before.
   stretch.intervals = instruction.count;
@@ -170,6 +165,15 @@ Stretch Walker::departures() const {
 }
 
 Stretch Walker::of(const Instruction& instruction) {
+  // Where collectives slow operators down, whatever asks for the time waits until they are over. (A collective that
+  // begins or ends beside them moves that.)
+  const bool follows = instruction.op == Op::compute || instruction.op == Op::allocate || instruction.op == Op::release;
+  Stretch stretch = shares_cores_ && !in_turn_ && !follows ? reach_clock() : Stretch{};
+  stretch.append(plainly(instruction));
+  return stretch;
+}
+
+Stretch Walker::plainly(const Instruction& instruction) {
   Stretch stretch;
   switch (instruction.op) {
     case Op::compute:

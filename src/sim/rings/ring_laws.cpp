@@ -88,6 +88,8 @@ const RingWork& RingLaws::work_of(Ring& ring, const CollectiveRun& run) {
     };
     work->additions.push_back({addition_(member, chunk(0)), addition_(member, chunk(members - 1)), 0});
   }
+  for (std::uint32_t rank = 0; rank < members; ++rank)
+    work->sent.push_back(bytes_sent(*work, members, rank, work->steps));
   return *ring.works.emplace_back(run.index, std::move(work)).second;
 }
 
@@ -213,9 +215,7 @@ void RingLaws::count(const Ring& ring, const Run& run, std::uint32_t rank) {
   const auto size = static_cast<std::uint32_t>(ring.parts.members.size());
   const std::uint32_t before = rank == 0 ? size - 1 : rank - 1, behind = rank + 1 == size ? 0 : rank + 1;
   parts_->members[ring.parts.members[rank]]->count_ring(
-      ring.channel(), ring.parts.members[behind],
-      {run.work->steps, bytes_sent(*run.work, size, rank, run.work->steps),
-       bytes_sent(*run.work, size, before, run.work->steps)});
+      ring.channel(), ring.parts.members[behind], {run.work->steps, run.work->sent[rank], run.work->sent[before]});
 }
 
 void RingLaws::break_off(pdes::Context& context, pdes::ComponentId source, machine::LinkId link) {

@@ -28,6 +28,7 @@ struct RingWork {
   std::uint32_t steps = 0;
   /// By member: picoseconds to add a chunk of the larger kind, of the smaller one, and no bytes.
   std::vector<std::array<Time, 3>> additions;
+  std::vector<std::int64_t> sent;  ///< B, by member, in all steps
 };
 
 struct RingEntry {
