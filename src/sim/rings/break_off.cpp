@@ -40,7 +40,7 @@ struct RingLaws::Breaking {
   Moment end;                                        ///< behind it: what a member waits for may be this event
   std::vector<std::vector<RingStanding>> standings;  ///< by run and member
 
-  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(ring.parts.members.size()); }
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(ring.track->parts.members.size()); }
   [[nodiscard]] std::uint32_t behind(std::uint32_t rank) const { return rank + 1 == size() ? 0 : rank + 1; }
   [[nodiscard]] std::uint32_t before(std::uint32_t rank) const { return rank == 0 ? size() - 1 : rank - 1; }
 };
@@ -49,15 +49,16 @@ void RingLaws::break_off(pdes::Context* context, Ring& ring, const Moment& event
   const Moment end{event.time, event.source + 1};
   Breaking breaking{context, ring, event, end, {}};
   const bool ends_known = !ring.runs.empty() && !ring.runs.front().ends.empty();
-  for (RingPath& path : ring.parts.paths) ends_known ? path.rewind() : path.mark();
-  for (const Run& run : ring.runs) breaking.standings.push_back(standings_at(end, ring.parts, *run.work, run.entries));
-  ring.is_reserved = false;
+  for (RingPath& path : ring.track->parts.paths) ends_known ? path.rewind() : path.mark();
+  for (const Run& run : ring.runs)
+    breaking.standings.push_back(standings_at(end, ring.track->parts, *run.work, run.entries));
+  ring.track->owner = nullptr;
   for (std::uint32_t rank = 0; rank < breaking.size(); ++rank) {
     const Injector::Place place = fill_ports(breaking, rank);
     for (std::size_t number = 0; number < ring.runs.size(); ++number) tell_member(breaking, rank, number, place);
     if (ring.runs.empty() && place != Injector::no_place)
-      parts_->members[ring.parts.members[rank]]->ring_in_line(ring.parts.members[breaking.behind(rank)], ring.channel(),
-                                                              place);
+      parts_->members[ring.track->parts.members[rank]]->ring_in_line(ring.track->parts.members[breaking.behind(rank)],
+                                                                     ring.channel(), place);
   }
   for (Run& run : ring.runs) run.is_law = false;
 }
@@ -66,8 +67,8 @@ void RingLaws::break_off(pdes::Context* context, Ring& ring, const Moment& event
 // line.
 Injector::Place RingLaws::fill_ports(const Breaking& breaking, std::uint32_t rank) {
   Ring& ring = breaking.ring;
-  RingPath& path = ring.parts.paths[rank];
-  const program::DeviceId from = ring.parts.members[rank], to = ring.parts.members[breaking.behind(rank)];
+  RingPath& path = ring.track->parts.paths[rank];
+  const program::DeviceId from = ring.track->parts.members[rank], to = ring.track->parts.members[breaking.behind(rank)];
   const RingPath::UnderWay last = path.take_last(breaking.end.time);
   const std::vector<LinkCounts> counts = path.take_counts();
   std::vector<OutputPort*> ports;
@@ -121,7 +122,8 @@ std::vector<OwnMessage> RingLaws::messages_of(const Breaking& breaking, std::uin
   std::size_t number = ring.runs.size();
   for (std::size_t i = count; i-- > 0; ++behind) {
     OwnMessage& message = messages[i];
-    message.name = {ring.parts.members[rank], ring.channel(), first + static_cast<std::uint32_t>(posted - 1 - behind)};
+    message.name = {ring.track->parts.members[rank], ring.channel(),
+                    first + static_cast<std::uint32_t>(posted - 1 - behind)};
     if (behind < says.size()) message.waited_until = says[says.size() - 1 - behind];
     std::size_t of_later = 0;
     for (number = ring.runs.size(); number-- > 0;) {
@@ -140,10 +142,10 @@ void RingLaws::tell_member(const Breaking& breaking, std::uint32_t rank, std::si
   Ring& ring = breaking.ring;
   Run& run = ring.runs[number];
   const RingStanding& standing = breaking.standings[number][rank];
-  const program::DeviceId device = ring.parts.members[rank];
+  const program::DeviceId device = ring.track->parts.members[rank];
   BrokenOff broken;
-  broken.next = ring.parts.members[breaking.behind(rank)];
-  broken.previous = ring.parts.members[breaking.before(rank)];
+  broken.next = ring.track->parts.members[breaking.behind(rank)];
+  broken.previous = ring.track->parts.members[breaking.before(rank)];
   broken.place = place;
   broken.stream = run.members[rank].stream;
   broken.standing = standing;

@@ -30,17 +30,24 @@ struct RingLaws::Run {
   std::vector<RingEnd> ends;  ///< when all have entered
 };
 
+/// The ways round some devices, for all groups of these.
+struct RingLaws::Track {
+  RingParts parts;
+  bool is_usable = false;  ///< on this rank, on links that no two of its ways share
+  Ring* owner = nullptr;   ///< has its ports for itself; null: nobody
+};
+
 struct RingLaws::Ring {
   program::GroupId group = 0;
-  bool is_usable = false;    ///< on this rank, on links that no two of its ways share
-  bool is_reserved = false;  ///< its ports are
-  RingParts parts;
+  bool is_usable = false;
+  Track* track = nullptr;
   std::vector<std::pair<std::uint32_t, std::unique_ptr<RingWork>>> works;  ///< by index in Program::collectives
   std::vector<std::uint32_t> begun, left;                                  ///< collectives, by member
   /// At most two: nobody ends one before all have entered it. Either all are laws or none is.
   std::deque<Run> runs;
   std::uint32_t first = 0;  ///< number of the first of them
 
+  [[nodiscard]] bool is_reserved() const { return track->owner == this; }
   [[nodiscard]] std::uint32_t channel() const { return collective_channel(group, 0); }
 };
 

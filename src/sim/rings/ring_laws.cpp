@@ -10,8 +10,6 @@
 namespace tessera::sim {
 namespace {
 
-constexpr std::uint32_t nobody = ~std::uint32_t{0};
-
 bool is_same(const program::Collective& a, const program::Collective& b) {
   return a.kind == b.kind && a.bytes == b.bytes && a.element == b.element && a.algorithm == b.algorithm;
 }
@@ -26,7 +24,7 @@ RingLaws::RingLaws(const NetworkTables& tables, program::Lowerings& lowerings, c
       addition_(std::move(addition)),
       ways_(tables),
       rings_(lowerings.program().groups.size()),
-      reserved_by_(tables.network().links.size(), nobody) {}
+      reserved_by_(tables.network().links.size(), nullptr) {}
 
 RingLaws::~RingLaws() = default;
 
@@ -44,14 +42,23 @@ RingLaws::Ring* RingLaws::ring_of(const CollectiveRun& run) {
 }
 
 std::unique_ptr<RingLaws::Ring> RingLaws::make_ring(program::GroupId group) {
+  const std::vector<program::DeviceId>& members = lowerings_->program().groups[group].members;
+  std::unique_ptr<Track>& track = tracks_[members];
+  if (track == nullptr) track = make_track(members);
   auto ring = std::make_unique<Ring>();
   ring->group = group;
-  const std::vector<program::DeviceId>& members = lowerings_->program().groups[group].members;
+  ring->track = track.get();
+  ring->is_usable = track->is_usable;
+  ring->begun.assign(members.size(), 0);
+  ring->left.assign(members.size(), 0);
+  return ring;
+}
+
+std::unique_ptr<RingLaws::Track> RingLaws::make_track(const std::vector<program::DeviceId>& members) {
+  auto track = std::make_unique<Track>();
   const std::size_t size = members.size();
-  ring->begun.assign(size, 0);
-  ring->left.assign(size, 0);
-  ring->parts.members = members;
-  ring->parts.hops.resize(size);
+  track->parts.members = members;
+  track->parts.hops.resize(size);
   std::vector<machine::LinkId> used;
   const machine::Network& network = tables_->network();
   for (std::size_t i = 0; i < size && size > 1; ++i) {
@@ -59,16 +66,16 @@ std::unique_ptr<RingLaws::Ring> RingLaws::make_ring(program::GroupId group) {
     std::vector<machine::LinkId> links;
     for (machine::NodeId node = members[i]; node != to; node = network.links[links.back()].to) {
       links.push_back(network.router->next(node, to));
-      if (parts_->nodes[tables_->server(links.back())] == nullptr) return ring;
+      if (parts_->nodes[tables_->server(links.back())] == nullptr) return track;
     }
-    if (parts_->members[to] == nullptr) return ring;
+    if (parts_->members[to] == nullptr) return track;
     used.insert(used.end(), links.begin(), links.end());
-    ring->parts.hops[(i + 1) % size] = tables_->server(links.back());
-    ring->parts.paths.emplace_back(ways_, std::move(links));
+    track->parts.hops[(i + 1) % size] = tables_->server(links.back());
+    track->parts.paths.emplace_back(ways_, std::move(links));
   }
   std::sort(used.begin(), used.end());
-  ring->is_usable = size > 1 && std::adjacent_find(used.begin(), used.end()) == used.end();
-  return ring;
+  track->is_usable = size > 1 && std::adjacent_find(used.begin(), used.end()) == used.end();
+  return track;
 }
 
 const RingWork& RingLaws::work_of(Ring& ring, const CollectiveRun& run) {
@@ -81,8 +88,8 @@ const RingWork& RingLaws::work_of(Ring& ring, const CollectiveRun& run) {
   work->bytes = collective.bytes;
   work->element = collective.element;
   work->steps = run.steps;
-  const auto members = static_cast<std::uint32_t>(ring.parts.members.size());
-  for (const program::DeviceId member : ring.parts.members) {
+  const auto members = static_cast<std::uint32_t>(ring.track->parts.members.size());
+  for (const program::DeviceId member : ring.track->parts.members) {
     const auto chunk = [&](std::uint32_t index) {
       return program::chunk_bytes(collective.bytes, collective.element, members, index).value();
     };
@@ -104,25 +111,32 @@ OutputPort& RingLaws::port_at(machine::LinkId link) const {
 
 // True when all its links are idle; then it has them for itself.
 bool RingLaws::reserve(pdes::Context& context, Ring& ring) {
-  for (const RingPath& path : ring.parts.paths) {
+  Track& track = *ring.track;
+  if (track.owner != nullptr) {  // another group of these devices: it hands the track over as it is
+    if (!track.owner->runs.empty()) return false;
+    track.owner = &ring;
+    return true;
+  }
+  for (const RingPath& path : track.parts.paths) {
     for (const machine::LinkId link : path.links()) {
       pdes::Context own = context.of(tables_->server(link));
-      // Another ring that does nothing hands it over.
-      if (port_at(link).reserved() && rings_[reserved_by_[link]]->runs.empty())
-        break_off(&context, *rings_[reserved_by_[link]], {context.now(), 0});
+      // Another ring that does nothing gives them up.
+      if (port_at(link).reserved() && reserved_by_[link]->owner->runs.empty())
+        break_off(&context, *reserved_by_[link]->owner, {context.now(), 0});
       if (port_at(link).reserved() || !parts_->nodes[own.self()]->settle(own, port_of(link))) return false;
     }
   }
-  for (RingPath& path : ring.parts.paths) {
+  for (RingPath& path : track.parts.paths) {
     std::vector<BusyPeriod> busy;
     for (const machine::LinkId link : path.links()) {
       busy.push_back(port_at(link).state().busy);
       port_at(link).reserve();
-      reserved_by_[link] = ring.group;
+      reserved_by_[link] = &track;
     }
     path.begin(busy);
   }
-  return ring.is_reserved = true;
+  track.owner = &ring;
+  return true;
 }
 
 RingLaws::Answer RingLaws::enter(pdes::Context& context, pdes::ComponentId source, const Stream& stream) {
@@ -136,12 +150,12 @@ RingLaws::Answer RingLaws::enter(pdes::Context& context, pdes::ComponentId sourc
   run->entries[rank] = {now, collective.waited_until};
   run->members[rank].stream = stream.index;
   run->members[rank].batch = stream.batch;
-  const auto size = static_cast<std::uint32_t>(ring->parts.members.size());
-  run->members[rank].first_message = parts_->members[ring->parts.members[rank]]->next_message(
-      ring->parts.members[rank + 1 == size ? 0 : rank + 1], ring->channel());
+  const auto size = static_cast<std::uint32_t>(ring->track->parts.members.size());
+  run->members[rank].first_message = parts_->members[ring->track->parts.members[rank]]->next_message(
+      ring->track->parts.members[rank + 1 == size ? 0 : rank + 1], ring->channel());
   run->waited_until = std::max(run->waited_until, collective.waited_until);
   if (++run->entered < size) return Answer::waits;
-  if (!ends_in_range(ring->parts, *run->work, run->entries)) {  // some link's name belongs to the error
+  if (!ends_in_range(ring->track->parts, *run->work, run->entries)) {  // some link's name belongs to the error
     run->entries[rank] = {};
     --run->entered;
     break_off(&context, *ring, now);
@@ -153,7 +167,7 @@ RingLaws::Answer RingLaws::enter(pdes::Context& context, pdes::ComponentId sourc
 
 // From now on its members go step by step.
 void RingLaws::give_up(pdes::Context& context, Ring& ring, const Moment& now) {
-  if (ring.is_reserved) break_off(&context, ring, now);
+  if (ring.is_reserved()) break_off(&context, ring, now);
   for (Run& run : ring.runs) {
     for (std::uint32_t rank = 0; rank < run.members.size(); ++rank) {
       if (run.members[rank].is_whole) count(ring, run, rank);
@@ -179,20 +193,20 @@ RingLaws::Run* RingLaws::run_of(pdes::Context& context, Ring& ring, const Moment
   if (!is_new) return &ring.runs[place];
   Run& run = ring.runs.emplace_back();
   run.index = collective.index;
-  run.is_law = ring.runs.size() > 1 ? ring.is_reserved : ring.is_reserved || reserve(context, ring);
+  run.is_law = ring.runs.size() > 1 ? ring.is_reserved() : ring.is_reserved() || reserve(context, ring);
   if (!run.is_law) return &run;
   run.work = &work_of(ring, collective);
-  run.entries.resize(ring.parts.members.size());
-  run.members.resize(ring.parts.members.size());
+  run.entries.resize(ring.track->parts.members.size());
+  run.members.resize(ring.track->parts.members.size());
   return &run;
 }
 
 void RingLaws::find_ends(pdes::Context& context, Ring& ring, Run& run, const Moment& now) {
-  for (RingPath& path : ring.parts.paths) path.mark();
-  run.ends = ends_of(ring.parts, *run.work, run.entries);
+  for (RingPath& path : ring.track->parts.paths) path.mark();
+  run.ends = ends_of(ring.track->parts, *run.work, run.entries);
   for (std::size_t i = 0; i < run.ends.size(); ++i) {
     const RingEnd& end = run.ends[i];
-    const program::DeviceId device = ring.parts.members[i];
+    const program::DeviceId device = ring.track->parts.members[i];
     parts_->members[device]->ring_ends(context, run.members[i].stream, end, run.waited_until, end.at <= now);
   }
 }
@@ -204,7 +218,7 @@ void RingLaws::leave(const CollectiveRun& collective) {
   Run& run = ring->runs[ring->left[rank]++ - ring->first];
   if (run.is_law || (!run.members.empty() && run.members[rank].is_whole)) count(*ring, run, rank);
   ++run.left;
-  while (!ring->runs.empty() && ring->runs.front().left == ring->parts.members.size()) {
+  while (!ring->runs.empty() && ring->runs.front().left == ring->track->parts.members.size()) {
     ring->runs.pop_front();
     ++ring->first;
   }
@@ -212,19 +226,20 @@ void RingLaws::leave(const CollectiveRun& collective) {
 
 // What a member has sent and received in all of it.
 void RingLaws::count(const Ring& ring, const Run& run, std::uint32_t rank) {
-  const auto size = static_cast<std::uint32_t>(ring.parts.members.size());
+  const auto size = static_cast<std::uint32_t>(ring.track->parts.members.size());
   const std::uint32_t before = rank == 0 ? size - 1 : rank - 1, behind = rank + 1 == size ? 0 : rank + 1;
-  parts_->members[ring.parts.members[rank]]->count_ring(
-      ring.channel(), ring.parts.members[behind], {run.work->steps, run.work->sent[rank], run.work->sent[before]});
+  parts_->members[ring.track->parts.members[rank]]->count_ring(
+      ring.channel(), ring.track->parts.members[behind],
+      {run.work->steps, run.work->sent[rank], run.work->sent[before]});
 }
 
 void RingLaws::break_off(pdes::Context& context, pdes::ComponentId source, machine::LinkId link) {
-  break_off(&context, *rings_[reserved_by_[link]], {context.now(), source});
+  break_off(&context, *reserved_by_[link]->owner, {context.now(), source});
 }
 
 void RingLaws::finish() {
   for (const std::unique_ptr<Ring>& ring : rings_) {
-    if (ring != nullptr && ring->is_reserved) break_off(nullptr, *ring, {latest, 0});
+    if (ring != nullptr && ring->is_reserved()) break_off(nullptr, *ring, {latest, 0});
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -76,11 +77,13 @@ class RingLaws final : public Reservations {
   void finish();
 
  private:
+  struct Track;
   struct Ring;
   struct Run;
   struct Breaking;
   [[nodiscard]] Ring* ring_of(const CollectiveRun& run);
   [[nodiscard]] std::unique_ptr<Ring> make_ring(program::GroupId group);
+  [[nodiscard]] std::unique_ptr<Track> make_track(const std::vector<program::DeviceId>& members);
   [[nodiscard]] Run* run_of(pdes::Context& context, Ring& ring, const Moment& now, const CollectiveRun& collective);
   void give_up(pdes::Context& context, Ring& ring, const Moment& now);
   [[nodiscard]] const RingWork& work_of(Ring& ring, const CollectiveRun& run);
@@ -101,8 +104,9 @@ class RingLaws final : public Reservations {
   const RankParts* parts_;
   Addition addition_;
   WayTable ways_;
+  std::map<std::vector<program::DeviceId>, std::unique_ptr<Track>> tracks_;
   std::vector<std::unique_ptr<Ring>> rings_;  // by group; null: not asked for yet
-  std::vector<std::uint32_t> reserved_by_;    // by link: a group
+  std::vector<Track*> reserved_by_;           // by link, where its port is reserved
 };
 
 }  // namespace tessera::sim
