@@ -26,9 +26,9 @@ void Context::refuse_schedule(Time at) const {
 }
 
 void Context::refuse_resend(ComponentId destination, Time at) const {
-  throw InternalError(
-      fmt::format("{} has sent an event to {} at {} ps, it is said at {} ps on another rank or too late",
-                  kernel_->name(self()), kernel_->name(destination), at, now_));
+  throw InternalError(fmt::format(
+      "an event of {} to {} at {} ps cannot be made up for: it is {} ps already, or that is on another rank",
+      kernel_->name(self()), kernel_->name(destination), at, now_));
 }
 
 void Context::refuse_port(OutPort port) const {

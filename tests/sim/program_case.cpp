@@ -1,5 +1,7 @@
 #include "program_case.hpp"
 
+#include <catch2/catch.hpp>
+
 #include "tessera/base/error.hpp"
 
 namespace tessera::test {
@@ -83,6 +85,19 @@ program::Collective collective(program::CollectiveKind kind, std::int64_t bytes,
 
 Time time_of(const results::DeviceRow& row, program::Activity activity) {
   return row.activity[static_cast<std::size_t>(activity)];
+}
+
+void check_same(const results::RunResults& is, const results::RunResults& was) {
+  CHECK(is.iteration_time == was.iteration_time);
+  CHECK(is.device_rows == was.device_rows);
+  CHECK(is.memory_rows == was.memory_rows);
+  CHECK(is.collective_rows == was.collective_rows);
+  CHECK(is.kernel_rows == was.kernel_rows);
+  CHECK(is.traffic_rows == was.traffic_rows);
+  CHECK(is.traffic_bins == was.traffic_bins);
+  CHECK(is.link_rows == was.link_rows);
+  CHECK(is.intervals == was.intervals);
+  CHECK(is.memory_changes == was.memory_changes);
 }
 
 }  // namespace tessera::test

@@ -58,6 +58,8 @@ class ProgramCase {
 
 [[nodiscard]] program::Collective collective(program::CollectiveKind kind, std::int64_t bytes,
                                              const std::string& algorithm, std::uint32_t group_slot = 0);
+/// Times, bytes and memory of every device and link, and of every instruction.
+void check_same(const results::RunResults& is, const results::RunResults& was);
 [[nodiscard]] Time time_of(const results::DeviceRow& row, program::Activity activity);
 
 }  // namespace tessera::test

@@ -15,16 +15,6 @@ sim::SimulationResult run_with(const ProgramCase& made, sim::Laws laws) {
   return made.run(options);
 }
 
-void check_same(const results::RunResults& is, const results::RunResults& was) {
-  CHECK(is.iteration_time == was.iteration_time);
-  CHECK(is.device_rows == was.device_rows);
-  CHECK(is.memory_rows == was.memory_rows);
-  CHECK(is.collective_rows == was.collective_rows);
-  CHECK(is.link_rows == was.link_rows);
-  CHECK(is.intervals == was.intervals);
-  CHECK(is.memory_changes == was.memory_changes);
-}
-
 }  // namespace
 
 TEST_CASE("ring laws: 1,000 random programs take the same picoseconds as step by step") {

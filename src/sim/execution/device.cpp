@@ -204,14 +204,10 @@ void Device::wake_at(Stream& stream, Time at) {
 
 OwnMessage Device::own_message(const MessageName& name, program::DeviceId destination, std::int64_t bytes,
                                Time waited_until) const {
-  OwnMessage message;
+  OwnMessage message = message_of(*environment().network.tables, bytes, destination);
   message.name = name;
-  message.destination = destination;
   message.waited_until = waited_until;
   message.joined = context().now();
-  const NetworkTables& tables = *environment().network.tables;
-  message.packets_left = tables.packets(bytes);
-  message.last_bytes = bytes - (message.packets_left - 1) * tables.packet();
   return message;
 }
 

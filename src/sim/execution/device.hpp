@@ -104,7 +104,6 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   void ring_ends(pdes::Context& context, std::uint32_t stream, const RingEnd& end, Time waited_until,
                  bool is_now) override;
   void ring_is_broken_off(pdes::Context* own, std::uint32_t channel, const BrokenOff& broken) override;
-  void ring_in_line(program::DeviceId to, std::uint32_t channel, Injector::Place place) override;
   void count_ring(std::uint32_t channel, program::DeviceId next, const RingMessages& messages) override;
 
   // device_kernel.cpp

@@ -43,16 +43,14 @@ void Device::count_ring(std::uint32_t channel, program::DeviceId next, const Rin
   state_.messages_received += messages.count;
 }
 
-void Device::ring_in_line(program::DeviceId to, std::uint32_t channel, Injector::Place place) {
-  std::uint32_t hint = 0;
-  outbox(to, channel, hint).latest = place;
-}
-
 void Device::ring_is_broken_off(pdes::Context* own, std::uint32_t channel, const BrokenOff& broken) {
   const RingStanding& standing = broken.standing;
   const Mailboxes::Index box = state_.mailboxes.find(broken.previous, channel);
   for (const Time waited_until : standing.early) static_cast<void>(state_.mailboxes.deliver(box, waited_until));
-  if (broken.place != Injector::no_place) ring_in_line(broken.next, channel, broken.place);
+  if (broken.place != Injector::no_place) {  // the next message on this channel follows it
+    std::uint32_t hint = 0;
+    outbox(broken.next, channel, hint).latest = broken.place;
+  }
   if (!broken.goes_on) return;
   count_ring(channel, broken.next, broken.messages);
   Stream& stream = stream_at(broken.stream);

@@ -21,6 +21,14 @@ bool PortTurn::operator<(const PortTurn& other) const {
   return static_cast<std::int32_t>(ordinal - other.ordinal) < 0;
 }
 
+OwnMessage message_of(const NetworkTables& tables, std::int64_t bytes, machine::NodeId destination) {
+  OwnMessage message;
+  message.destination = destination;
+  message.packets_left = tables.packets(bytes);
+  message.last_bytes = bytes - (message.packets_left - 1) * tables.packet();
+  return message;
+}
+
 OutputPort::Turn OutputPort::turn_of(const Stream& stream) const {
   const Law& law = stream.segment.law;
   return {law.at(0, tables_->rate(law.rate)), stream.from, stream.segment.link, stream.ordinal};

@@ -32,6 +32,9 @@ class PacketTrace {
                             const Law& times) = 0;
 };
 
+/// A message to a device, in packets; its name and when it is posted are the caller's.
+[[nodiscard]] OwnMessage message_of(const NetworkTables& tables, std::int64_t bytes, machine::NodeId destination);
+
 class OutputPort {
  public:
   /// `self`: the component that serves the link. `trace` may be null.

@@ -56,9 +56,6 @@ void RingLaws::break_off(pdes::Context* context, Ring& ring, const Moment& event
   for (std::uint32_t rank = 0; rank < breaking.size(); ++rank) {
     const Injector::Place place = fill_ports(breaking, rank);
     for (std::size_t number = 0; number < ring.runs.size(); ++number) tell_member(breaking, rank, number, place);
-    if (ring.runs.empty() && place != Injector::no_place)
-      parts_->members[ring.track->parts.members[rank]]->ring_in_line(ring.track->parts.members[breaking.behind(rank)],
-                                                                     ring.channel(), place);
   }
   for (Run& run : ring.runs) run.is_law = false;
 }
@@ -116,24 +113,19 @@ std::vector<OwnMessage> RingLaws::messages_of(const Breaking& breaking, std::uin
     posted += standing.posted;
     says.insert(says.end(), standing.on_their_way.begin(), standing.on_their_way.end());
   }
-  // Before the first collective that is under way there may be messages of the one before.
-  const std::uint32_t first = ring.runs.empty() ? 0 : ring.runs.front().members[rank].first_message;
-  std::size_t behind = 0;
-  std::size_t number = ring.runs.size();
-  for (std::size_t i = count; i-- > 0; ++behind) {
+  // Before the first collective that is under way there may be messages of the one before: they count as its own.
+  std::size_t number = ring.runs.size(), unnamed = 0;  // of the run's messages, from the last one on
+  for (std::size_t i = count; i-- > 0;) {
+    while (unnamed == 0 && number > 0) unnamed = breaking.standings[--number][rank].posted;
+    if (unnamed > 0) --unnamed;
+    const Run::Member& member = ring.runs[number].members[rank];
+    const std::size_t behind = count - 1 - i;
     OwnMessage& message = messages[i];
     message.name = {ring.track->parts.members[rank], ring.channel(),
-                    first + static_cast<std::uint32_t>(posted - 1 - behind)};
+                    ring.runs.front().members[rank].first_message + static_cast<std::uint32_t>(posted - 1 - behind)};
+    message.stream = member.stream;
+    message.batch = member.batch + 1 + breaking.standings[number][rank].posted;
     if (behind < says.size()) message.waited_until = says[says.size() - 1 - behind];
-    std::size_t of_later = 0;
-    for (number = ring.runs.size(); number-- > 0;) {
-      const Run& run = ring.runs[number];
-      of_later += breaking.standings[number][rank].posted;
-      if (behind >= of_later && number > 0) continue;
-      message.stream = run.members[rank].stream;
-      message.batch = run.members[rank].batch + 1 + breaking.standings[number][rank].posted;
-      break;
-    }
   }
   return messages;
 }

@@ -45,8 +45,6 @@ class RingMember {
                          bool is_now) = 0;
   /// What it has posted is in its port. `own`: a context of the device; null when nothing happens any more.
   virtual void ring_is_broken_off(pdes::Context* own, std::uint32_t channel, const BrokenOff& broken) = 0;
-  /// A message stands in line that the next one on this channel has to follow.
-  virtual void ring_in_line(program::DeviceId to, std::uint32_t channel, Injector::Place place) = 0;
   virtual void count_ring(std::uint32_t channel, program::DeviceId next, const RingMessages& messages) = 0;
 };
 

@@ -71,14 +71,6 @@ class TrialPorts {
 
 }  // namespace
 
-OwnMessage message_of(const NetworkTables& tables, std::int64_t bytes, machine::NodeId destination) {
-  OwnMessage message;
-  message.destination = destination;
-  message.packets_left = tables.packets(bytes);
-  message.last_bytes = bytes - (message.packets_left - 1) * tables.packet();
-  return message;
-}
-
 WayFacts::WayFacts(const NetworkTables& tables, std::vector<machine::LinkId> links)
     : tables_(&tables), links_(std::move(links)) {
   Time latency = 0;

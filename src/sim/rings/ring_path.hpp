@@ -141,7 +141,4 @@ class RingPath {
   const NetworkTables* tables_;
 };
 
-/// A message to a device; its name and when it is posted are the caller's.
-[[nodiscard]] OwnMessage message_of(const NetworkTables& tables, std::int64_t bytes, machine::NodeId destination);
-
 }  // namespace tessera::sim

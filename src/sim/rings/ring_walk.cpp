@@ -53,7 +53,6 @@ class Walk {
   }
 
   [[nodiscard]] std::uint32_t members() const { return members_; }
-  [[nodiscard]] std::uint32_t before(std::uint32_t member) const { return program::before_in_circle(member, members_); }
   [[nodiscard]] const Moment& at(std::uint32_t member) const { return at_[member]; }
   [[nodiscard]] Time& delivered(std::uint32_t member) { return delivered_[member]; }
 
@@ -66,7 +65,7 @@ class Walk {
   /// The number of the size of what a member sends.
   [[nodiscard]] std::uint32_t size(std::uint32_t member) const { return sizes_[member][kinds_[member]]; }
 
-  /// What it waits for comes at delivered(before(member)); at() is then when it has come.
+  /// What it waits for comes at delivered(from); at() is then when it has come.
   void receive(std::uint32_t member, std::uint32_t from) {
     Moment& at = at_[member];
     const Moment arrival{delivered_[from], parts_.hops[member]};
