@@ -106,7 +106,34 @@ class Maker {
     return finish_network(builder, packet_);
   }
 
+  // Messages of the same size from many devices at the same moments, as programs send them.
+  void add_volleys(RandomCase& made) {
+    const std::uint64_t volleys = 1 + below(4);
+    const auto devices = static_cast<NodeId>(made.network.devices);
+    for (std::uint64_t volley = 0; volley < volleys; ++volley) {
+      TestMessage message;
+      message.bytes = random_bytes() * static_cast<std::int64_t>(1 + below(6));
+      message.time = static_cast<Time>(below(40)) * 50'000;
+      const auto shift = static_cast<NodeId>(1 + below(devices - 1));
+      const NodeId one_destination = below(2) == 0 ? static_cast<NodeId>(below(devices)) : devices;
+      const bool uneven = below(3) == 0;
+      for (NodeId from = 0; from < devices; ++from) {
+        message.from = from;
+        message.to = one_destination < devices ? one_destination : (from + shift) % devices;
+        message.channel = static_cast<std::uint32_t>(below(2));
+        if (uneven) message.bytes += packet_ * static_cast<std::int64_t>(below(3));
+        made.messages.push_back(message);
+      }
+    }
+  }
+
   void add_messages(RandomCase& made) {
+    const std::uint64_t kind = below(4);
+    if (kind < 2) add_volleys(made);
+    if (kind > 0) add_single_messages(made);
+  }
+
+  void add_single_messages(RandomCase& made) {
     const std::uint64_t count = 2 + below(40);
     const Time spread = 1 + static_cast<Time>(below(2'000'000));
     const bool coincide = below(2) == 0;

@@ -13,7 +13,9 @@ void OutputPort::plan(Time now, PortSink& sink) {
   if (state_.run.own) {
     plan_own(offer);
   } else {
-    plan_stream(pop_waiting(), offer.message == nullptr ? nullptr : &own_turn);
+    const Turn* limit = offer.message == nullptr ? nullptr : &own_turn;
+    if (plan_shares(limit)) return begin_shares(sink);
+    plan_stream(pop_waiting(), limit);
   }
   begin_run(now, offer, sink);
 }
@@ -43,6 +45,12 @@ void OutputPort::begin_run(Time now, const Injector::Offer& offer, PortSink& sin
     announce(state_.streams[state_.run.stream].segment.waited_until, sink);
   }
   if (work_left()) call_back(out.last, sink);
+}
+
+void OutputPort::begin_shares(PortSink& sink) {
+  state_.run.active = true;
+  announce_shares(sink);
+  if (work_left()) call_back(state_.run.service.out.last, sink);
 }
 
 void OutputPort::plan_own(const Injector::Offer& offer) {

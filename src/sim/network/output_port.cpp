@@ -14,13 +14,6 @@ constexpr auto later = [](const auto& a, const auto& b) { return b.turn < a.turn
 
 }  // namespace
 
-bool PortTurn::operator<(const PortTurn& other) const {
-  if (time != other.time) return time < other.time;
-  if (component != other.component) return component < other.component;
-  if (link != other.link) return link < other.link;
-  return static_cast<std::int32_t>(ordinal - other.ordinal) < 0;
-}
-
 OwnMessage message_of(const NetworkTables& tables, std::int64_t bytes, machine::NodeId destination) {
   OwnMessage message;
   message.destination = destination;
@@ -41,7 +34,7 @@ Injector::Place OutputPort::post(Time now, const OwnMessage& message, Injector::
     if (state_.run.own) {
       cut(now, packets_chosen(now), sink);
     } else if (state_.own.empty()) {
-      cut(now, packets_before({now, self_, link_, 0}), sink);
+      cut_before(now, {now, self_, link_, 0}, sink);
     }
   }
   return state_.own.post(message, before);
@@ -50,10 +43,27 @@ Injector::Place OutputPort::post(Time now, const OwnMessage& message, Injector::
 void OutputPort::arrive(Time now, pdes::ComponentId source, const Segment& segment, PortSink& sink) {
   if (state_.run.active && state_.run.service.out.last <= now) complete_run(sink);
   const std::uint32_t stream = add_stream(source, segment);
-  if (!state_.run.active && state_.waiting.empty() && state_.own.empty()) return plan_alone(now, stream, sink);
-  if (state_.run.active) cut(now, packets_before(turn_of(state_.streams[stream])), sink);
+  const bool wait_for_others = has_company(now);
+  if (!state_.run.active && state_.waiting.empty() && state_.own.empty() && !wait_for_others)
+    return plan_alone(now, stream, sink);
+  if (state_.run.active) cut_before(now, turn_of(state_.streams[stream]), sink);
   push_waiting(stream);
-  go_on(now, source, sink);
+  if (wait_for_others) {
+    call_back(now, sink);
+  } else {
+    go_on(now, source, sink);
+  }
+}
+
+// Whether a stream that comes now is one of several, as far as the last time tells: all are planned at once, when they
+// have come.
+bool OutputPort::has_company(Time now) {
+  if (tables_->most_together() == 1) return false;
+  const bool first = state_.came_at != now;
+  const bool several = state_.came_then > 1 || !first;
+  state_.came_then = first ? 1 : state_.came_then + 1;
+  state_.came_at = now;
+  return several;
 }
 
 void OutputPort::amend(Time now, pdes::ComponentId source, const Amend& amend, PortSink& sink) {
@@ -66,7 +76,11 @@ void OutputPort::amend(Time now, pdes::ComponentId source, const Amend& amend, P
   if (found == state_.streams.end()) return;
   const auto index = static_cast<std::uint32_t>(found - state_.streams.begin());
   const std::uint32_t left = amend.packets - found->served;
-  if (state_.run.active && !state_.run.own && state_.run.stream == index) cut(now, left, sink);
+  if (state_.run.active && !state_.run.shares.empty()) {
+    shorten_share(now, index, left, sink);
+  } else if (state_.run.active && !state_.run.own && state_.run.stream == index) {
+    cut(now, left, sink);
+  }
   Law& law = state_.streams[index].segment.law;
   law.truncate(left, tables_->rate(law.rate), tables_->packet());
   state_.streams[index].segment.final = false;
@@ -132,6 +146,8 @@ std::uint32_t OutputPort::packets_chosen(Time now) const {
 
 // Whether nothing that becomes known from now on can come before the last packet of the run.
 bool OutputPort::certain(Time now, pdes::ComponentId source) const {
+  const Turn& last = state_.run.last_turn;
+  if (!state_.run.shares.empty()) return last.time < now || (last.time == now && last.component < source);
   const Law& out = state_.run.service.out;
   if (state_.run.own) {
     const Time turn = out.count == 1 ? state_.run.offered : out.at(out.count - 2, tables_->rate(out.rate));
@@ -141,6 +157,12 @@ bool OutputPort::certain(Time now, pdes::ComponentId source) const {
   const Law& arrivals = stream.segment.law;
   const Time turn = arrivals.at(out.count - 1, tables_->rate(arrivals.rate));
   return turn < now || (turn == now && stream.from < source);
+}
+
+// Keeps the packets of the run that come before a newcomer.
+void OutputPort::cut_before(Time now, const Turn& turn, PortSink& sink) {
+  if (!state_.run.shares.empty()) return cut_shares(now, turn, sink);
+  cut(now, packets_before(turn), sink);
 }
 
 // Keeps the first packets of the run and takes the others back, at their turn again.
@@ -213,6 +235,7 @@ void OutputPort::call_back(Time at, PortSink& sink) {
 bool OutputPort::work_left() const {
   if (state_.run.awaited) return true;
   if (!state_.waiting.empty()) return true;
+  if (!state_.run.shares.empty()) return state_.run.goes_on || !state_.own.empty();
   if (!state_.run.own)
     return !state_.own.empty() || state_.streams[state_.run.stream].segment.law.count > state_.run.service.out.count;
   return !state_.run.final || state_.own.messages() > 1;
@@ -220,6 +243,12 @@ bool OutputPort::work_left() const {
 
 void OutputPort::complete_run(PortSink& sink) {
   const Service& service = state_.run.service;
+  if (!state_.run.shares.empty()) {
+    complete_shares();
+    state_.busy = service.after;
+    state_.run.active = false;
+    return;
+  }
   const Law& out = service.out;
   const std::int64_t packet = tables_->packet();
   state_.counts.bytes += out.bytes(out.count, packet);
@@ -315,6 +344,10 @@ void OutputPort::remove_waiting(std::uint32_t stream) {
                                   [stream](const PortState::Waiting& waiting) { return waiting.stream == stream; });
   if (found == state_.waiting.end()) return;
   state_.waiting.erase(found);
+  make_waiting_heap();
+}
+
+void OutputPort::make_waiting_heap() {
   std::make_heap(state_.waiting.begin(), state_.waiting.end(), later);
 }
 

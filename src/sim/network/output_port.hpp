@@ -95,12 +95,29 @@ class OutputPort {
   void begin_run(Time now, const Injector::Offer& offer, PortSink& sink);
   void plan_own(const Injector::Offer& offer);
   void plan_stream(std::uint32_t stream, const Turn* own_turn);
+
+  // Several streams (output_shares.cpp):
+  [[nodiscard]] bool may_share(const Turn* own_turn) const;
+  [[nodiscard]] bool goes_with(const Law& law, const Law& other) const;
+  [[nodiscard]] bool plan_shares(const Turn* own_turn);
+  [[nodiscard]] std::int64_t gather(const Turn*& limit);
+  [[nodiscard]] Merged merge_flows(const Turn* limit) const;
+  void keep(const Merged& merged);
+  void begin_shares(PortSink& sink);
+  void announce_shares(PortSink& sink);
+  void cut_shares(Time now, const Turn& turn, PortSink& sink);
+  void shorten_share(Time now, std::uint32_t stream, std::uint32_t left, PortSink& sink);
+  void complete_shares();
+  void end_shares();
+  void trace_shares() const;
+
   void announce(Time waited_until, PortSink& sink);
   void announce_turns(PortSink& sink);
   void take_back_turns(Time now, std::uint32_t packets, PortSink& sink);
   [[nodiscard]] std::uint32_t turns_of(std::uint32_t taker, std::uint32_t packets) const;
   void trace_run();
   void cut(Time now, std::uint32_t packets, PortSink& sink);
+  void cut_before(Time now, const Turn& turn, PortSink& sink);
   void go_on(Time now, pdes::ComponentId source, PortSink& sink);
   void complete_run(PortSink& sink);
   void complete_stream_run();
@@ -112,6 +129,8 @@ class OutputPort {
   void push_waiting(std::uint32_t stream);
   [[nodiscard]] std::uint32_t pop_waiting();
   void remove_waiting(std::uint32_t stream);
+  void make_waiting_heap();
+  [[nodiscard]] bool has_company(Time now);
   void count_queue(Time now);
 
   const NetworkTables* tables_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/network/injector.hpp"
+#include "sim/network/merging.hpp"
 #include "sim/network/messages.hpp"
 #include "sim/network/service.hpp"
 
@@ -26,16 +27,15 @@ struct LinkCounts {
   }
 };
 
-/// Packets are served in this order.
-struct PortTurn {
-  Time time = 0;
-  pdes::ComponentId component = 0;
-  machine::LinkId link = 0;
-  std::uint32_t ordinal = 0;  ///< of the stream; packets of one link at one time come in its order
-  [[nodiscard]] bool operator<(const PortTurn& other) const;
+/// A share of several streams' next packets, as it is announced.
+struct PlannedShare {
+  std::uint32_t stream = 0;  ///< in PortState::streams
+  std::uint32_t generation = 0;
+  bool final = false;  ///< ends with the last packet of the message
+  Law out;
 };
 
-/// What is planned: the next packets of one stream, or of one own message.
+/// What is planned: the next packets of one stream, of one own message, or of several streams.
 struct PortRun {
   bool active = false;
   bool own = false;
@@ -50,9 +50,17 @@ struct PortRun {
   machine::NodeId destination = 0;
   Time offered = 0;  ///< own: turn of the first packet
   Service service;
+  /// Of several streams; then of the service only what is behind it and the time of the last packet count.
+  std::vector<MergingFlow> flows;
+  std::int64_t stride = 0;  ///< B: of whole rounds of them
+  std::vector<PlannedShare> shares;
+  bool goes_on = false;  ///< some of them have more packets
+  Time busy = 0;         ///< time in service
+  PortTurn last_turn;    ///< of the last packet
 };
 
 struct PortState {
+  static constexpr std::uint32_t no_stream = ~std::uint32_t{0};
   /// Packets that come from another node.
   struct Stream {
     Segment segment;           ///< its law holds what has not been served
@@ -78,6 +86,9 @@ struct PortState {
   std::vector<Stream> streams;
   std::vector<std::uint32_t> unused_streams;
   std::uint32_t next_ordinal = 0;
+  std::uint32_t singly = 0;     ///< plans of one stream to make before several are planned together again
+  Time came_at = -1;            ///< when streams came last ...
+  std::uint32_t came_then = 0;  ///< ... and how many of them
   bool reserved = false;  ///< by a ring whose messages are not simulated one by one (sim/rings): it is broken off first
 };
 

@@ -103,6 +103,29 @@ class Rate {
     return static_cast<Wide>(a - b) * bytes_ <= static_cast<Wide>(bytes_b - bytes_a) * time_;
   }
 
+  /// The same with the bytes of `b` at another rate.
+  [[nodiscard]] bool no_later(Time a, std::int64_t bytes_a, const Rate& other, Time b, std::int64_t bytes_b) const {
+    if (*this == other) return no_later(a, bytes_a, b, bytes_b);
+    const Wide mine = static_cast<Wide>(bytes_a) * time_;
+    const Wide others = static_cast<Wide>(bytes_b) * other.time_;
+    const Wide whole = mine / bytes_ + a;
+    const Wide others_whole = others / other.bytes_ + b;
+    if (whole != others_whole) return whole < others_whole;
+    return mine % bytes_ * other.bytes_ <= others % other.bytes_ * bytes_;
+  }
+
+  /// The time from `a` + time of `bytes_a` to `b` + time of `bytes_b`, rounded down and up.
+  struct Gap {
+    Time down = 0;
+    Time up = 0;
+  };
+  [[nodiscard]] Gap gap(Time a, std::int64_t bytes_a, Time b, std::int64_t bytes_b) const {
+    const Wide product = static_cast<Wide>(bytes_b - bytes_a) * time_;
+    const Wide rest = (product % bytes_ + bytes_) % bytes_;
+    const auto down = static_cast<Time>((product - rest) / bytes_) + (b - a);
+    return {down, down + (rest > 0 ? 1 : 0)};
+  }
+
  private:
   __extension__ using Wide = __int128;
   std::int64_t time_ = 1;   // picoseconds that ...

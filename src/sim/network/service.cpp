@@ -83,8 +83,8 @@ void serve_last(const Law& arrivals, const Rate& server, Service& service) {
   service.out.last_bytes = arrivals.last_bytes;
 }
 
-/// The same busy period with room for the bytes of any run. Fast links carry more than 2^63 B in the time that can be
-/// simulated; whole multiples of what takes a whole number of picoseconds become time, which changes nothing.
+}  // namespace
+
 BusyPeriod with_room(const BusyPeriod& period, const Rate& rate) {
   constexpr std::int64_t enough = std::int64_t{1} << 61U;  // as much as the packets of a message
   if (period.bytes < enough) [[likely]]
@@ -92,8 +92,6 @@ BusyPeriod with_room(const BusyPeriod& period, const Rate& rate) {
   const Rate::Whole whole = rate.whole(period.bytes);
   return {time_after(period.start, whole.time), period.bytes - whole.bytes};
 }
-
-}  // namespace
 
 Service serve(const BusyPeriod& given, const Law& arrivals, std::uint32_t limit, const ServiceRates& rates) {
   const BusyPeriod before = with_room(given, rates.server);

@@ -40,6 +40,10 @@ struct ServiceRates {
   std::int64_t packet = 0;
 };
 
+/// The same busy period with room for the bytes of any run. Fast links carry more than 2^63 B in the time that can be
+/// simulated; whole multiples of what takes a whole number of picoseconds become time, which changes nothing.
+[[nodiscard]] BusyPeriod with_room(const BusyPeriod& period, const Rate& rate);
+
 /// Serves the first packets of `arrivals`, at most `limit` >= 1 and at least one: as many as one closed form provably
 /// covers.
 [[nodiscard]] Service serve(const BusyPeriod& before, const Law& arrivals, std::uint32_t limit,

@@ -1,0 +1,325 @@
+#include "sim/network/merging.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "tessera/base/integers.hpp"
+
+namespace tessera::sim {
+
+bool PortTurn::operator<(const PortTurn& other) const {
+  if (time != other.time) return time < other.time;
+  if (component != other.component) return component < other.component;
+  if (link != other.link) return link < other.link;
+  return static_cast<std::int32_t>(ordinal - other.ordinal) < 0;
+}
+
+bool Rounds::add(const Law& flow) {
+  constexpr std::int64_t most_packets = 512;
+  const std::int64_t common = std::gcd(stride_, flow.stride);
+  const std::int64_t own_packets = stride_ / common;
+  const std::int64_t longer = flow.stride / common;
+  if (own_packets > most_packets || longer > most_packets) return false;
+  if (packets_ * longer + own_packets > most_packets) return false;
+  stride_ *= longer;
+  packets_ = packets_ * longer + own_packets;
+  return true;
+}
+
+namespace {
+
+/// A packet among those of all flows.
+struct Packet {
+  std::uint32_t flow = 0;
+  std::uint32_t index = 0;  ///< in its flow
+  PortTurn turn;
+  [[nodiscard]] bool operator<(const Packet& other) const { return turn < other.turn; }
+};
+
+/// Packets of a round that are served without a pause.
+struct Burst {
+  std::uint32_t first = 0;  ///< in the round
+  Time service = 0;
+};
+
+class Merger {
+ public:
+  Merger(const BusyPeriod& before, std::span<const MergingFlow> flows, std::int64_t stride, const PortTurn* limit,
+         const ServiceRates& rates)
+      : flows_(flows), stride_(stride), limit_(limit), rates_(rates), period_(with_room(before, rates.server)) {
+    merged_.packets.assign(flows.size(), 0);
+    for (std::uint32_t flow = 0; flow < flows.size(); ++flow) {
+      first_share_.push_back(static_cast<std::uint32_t>(merged_.shares.size()));
+      merged_.shares.resize(merged_.shares.size() + every(flow), {flow, false, {}});
+    }
+  }
+
+  Merged operator()() {
+    rounds_ = whole_rounds();
+    if (rounds_ > 0) {
+      round_ = packets_of_round(0);
+      if (!keeps_order()) {
+        rounds_ = 0;
+      } else if (a_last_one_is_early()) {
+        --rounds_;
+      }
+    }
+    if (rounds_ > 0) serve_rounds();
+    serve_one_more();
+    merged_.after = period_;
+    return std::move(merged_);
+  }
+
+ private:
+  /// Packets of a flow in a round.
+  [[nodiscard]] std::uint32_t every(std::uint32_t flow) const {
+    return static_cast<std::uint32_t>(stride_ / flows_[flow].arrivals.stride);
+  }
+  [[nodiscard]] Time arrival(std::uint32_t flow, std::uint32_t index) const {
+    return flows_[flow].arrivals.at(index, rates_.arrivals);
+  }
+  [[nodiscard]] PortTurn turn(std::uint32_t flow, std::uint32_t index) const {
+    PortTurn turn = flows_[flow].turn;
+    turn.time = arrival(flow, index);
+    return turn;
+  }
+  /// Of a packet of the first round, the offset in its law.
+  [[nodiscard]] std::int64_t offset(const Packet& packet) const {
+    const Law& law = flows_[packet.flow].arrivals;
+    return law.offset + packet.index * law.stride;
+  }
+  [[nodiscard]] MergedShare& share_of(const Packet& packet) {
+    return merged_.shares[first_share_[packet.flow] + packet.index % every(packet.flow)];
+  }
+  [[nodiscard]] std::uint32_t round_size() const { return static_cast<std::uint32_t>(round_.size()); }
+
+  // Those in which no flow sends its last packet, which has a time of its own.
+  [[nodiscard]] std::uint32_t whole_rounds() const {
+    std::uint32_t rounds = Law{}.count - 1;
+    for (std::uint32_t flow = 0; flow < flows_.size(); ++flow) {
+      const Law& law = flows_[flow].arrivals;
+      std::uint32_t packets = law.count - 1;
+      if (limit_ != nullptr) {
+        PortTurn equal = flows_[flow].turn;
+        equal.time = limit_->time;
+        packets = std::min(packets, law.until(equal < *limit_ ? limit_->time : limit_->time - 1, rates_.arrivals));
+      }
+      rounds = std::min(rounds, packets / every(flow));
+      if (rounds == 0) break;
+    }
+    return rounds;
+  }
+
+  /// By turn; a flow that has ended has fewer than its part.
+  [[nodiscard]] std::vector<Packet> packets_of_round(std::uint32_t round) const {
+    std::vector<Packet> packets;
+    packets.reserve(merged_.shares.size());
+    for (std::uint32_t flow = 0; flow < flows_.size(); ++flow) {
+      const std::uint32_t end = std::min(flows_[flow].arrivals.count, (round + 1) * every(flow));
+      for (std::uint32_t index = round * every(flow); index < end; ++index) {
+        packets.push_back({flow, index, turn(flow, index)});
+      }
+    }
+    std::sort(packets.begin(), packets.end());
+    return packets;
+  }
+
+  // Each packet of a round comes before the next one, and the last one before the first one of the next round, in every
+  // round: by a whole picosecond, which no rounding takes away, or at least not after it where it has precedence.
+  [[nodiscard]] bool keeps_order() const {
+    for (std::uint32_t i = 0; i < round_size(); ++i) {
+      const Packet& a = round_[i];
+      const Packet& b = round_[i + 1 < round_size() ? i + 1 : 0];
+      const std::int64_t offset_b = offset(b) + (i + 1 < round_size() ? 0 : stride_);
+      PortTurn tied = flows_[b.flow].turn;
+      tied.time = flows_[a.flow].turn.time;
+      const Time margin = flows_[a.flow].turn < tied || a.flow == b.flow ? 0 : 1;
+      if (!rates_.arrivals.no_later(flows_[a.flow].arrivals.base + margin, offset(a), flows_[b.flow].arrivals.base,
+                                    offset_b)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// Turn of the last packet of all rounds.
+  [[nodiscard]] PortTurn end_of_rounds() const {
+    const Packet& last = round_.back();
+    return turn(last.flow, last.index + (rounds_ - 1) * every(last.flow));
+  }
+
+  /// Whether the last packet of a flow, which has a time of its own, comes among the rounds before it.
+  [[nodiscard]] bool a_last_one_is_early() const {
+    const PortTurn end = end_of_rounds();
+    for (std::uint32_t flow = 0; flow < flows_.size(); ++flow) {
+      const std::uint32_t next = rounds_ * every(flow);
+      if (next + 1 == flows_[flow].arrivals.count && turn(flow, next) < end) return true;
+    }
+    return false;
+  }
+
+  void serve_rounds() {
+    const Time first = round_.front().turn.time;
+    const Time free = period_.end(rates_.server);
+    if (first > free) period_ = {first, 0};
+    const std::uint32_t back_to_back = rounds_back_to_back();
+    if (back_to_back < rounds_ && has_slack()) {
+      leave_in_bursts();
+    } else {
+      rounds_ = back_to_back;
+      if (rounds_ > 0) leave_back_to_back(std::max(first, free));
+    }
+    if (rounds_ == 0) return;
+    merged_.last_turn = end_of_rounds();
+    merged_.last = period_.end(rates_.server);
+    for (std::uint32_t flow = 0; flow < flows_.size(); ++flow) merged_.packets[flow] = rounds_ * every(flow);
+  }
+
+  /// Whether the packet with this place in a round comes before the one before it has left, as exact numbers, not
+  /// rounded: then it does so when rounded, too. Of a later round it may be no longer so, never the other way round.
+  [[nodiscard]] bool finds_busy(std::uint32_t place, std::uint32_t round) const {
+    const Packet& packet = round_[place];
+    const std::int64_t before =
+        period_.bytes + (static_cast<std::int64_t>(round) * round_size() + place) * rates_.packet;
+    return rates_.arrivals.no_later(flows_[packet.flow].arrivals.base, offset(packet) + round * stride_, rates_.server,
+                                    period_.start, before);
+  }
+
+  // Arrivals and departures are straight lines: where the arrivals are no slower, the first comparison decides; where
+  // they are slower, the last one does.
+  [[nodiscard]] std::uint32_t rounds_back_to_back() const {
+    const bool slower = rates_.arrivals.longer(stride_, rates_.server, round_size() * rates_.packet);
+    std::uint32_t rounds = rounds_;
+    for (std::uint32_t place = 0; place < round_size() && rounds > 0; ++place) {
+      const std::uint32_t first = place == 0 ? 1 : 0;  // the first packet of all begins the period
+      if (first >= rounds) continue;
+      if (!finds_busy(place, first)) {
+        rounds = first;
+        continue;
+      }
+      if (!slower || finds_busy(place, rounds - 1)) continue;
+      std::uint32_t low = first;
+      std::uint32_t high = rounds - 1;  // finds_busy(low), not finds_busy(high)
+      while (high - low > 1) {
+        const std::uint32_t middle = low + (high - low) / 2;
+        (finds_busy(place, middle) ? low : high) = middle;
+      }
+      rounds = high;
+    }
+    return rounds;
+  }
+
+  void leave_back_to_back(Time first_start) {
+    for (std::uint32_t place = 0; place < round_size(); ++place) {
+      const std::int64_t bytes = period_.bytes + (place + 1) * rates_.packet;
+      const std::int64_t stride = round_size() * rates_.packet;
+      share_of(round_[place]).out = law(period_.start, bytes, stride, rates_.server, rates_.server_link);
+    }
+    period_.bytes += static_cast<std::int64_t>(rounds_) * round_size() * rates_.packet;
+    merged_.busy = period_.end(rates_.server) - first_start;
+  }
+
+  /// Whether every round falls apart into bursts in the same way, the first of which finds the server idle.
+  [[nodiscard]] bool has_slack() {
+    if (period_.bytes != 0 || period_.start != round_.front().turn.time) return false;
+    bursts_.assign(1, {});
+    for (std::uint32_t place = 1; place <= round_size(); ++place) {
+      const Packet& first = round_[bursts_.back().first];
+      const bool wraps = place == round_size();
+      const Packet& next = round_[wraps ? 0 : place];
+      const Rate::Gap gap =
+          rates_.arrivals.gap(flows_[first.flow].arrivals.base, offset(first), flows_[next.flow].arrivals.base,
+                              offset(next) + (wraps ? stride_ : 0));
+      const std::int64_t bytes = (place - bursts_.back().first) * rates_.packet;
+      const Time service = rates_.server.up(bytes);
+      const bool idle = gap.down > service || (gap.down == service && rates_.server.exact(bytes));
+      if (!idle && (wraps || gap.up > service)) return false;
+      if (!idle) continue;
+      bursts_.back().service = service;
+      if (!wraps) bursts_.push_back({place, 0});
+    }
+    return true;
+  }
+
+  void leave_in_bursts() {
+    for (std::size_t i = 0; i < bursts_.size(); ++i) {
+      const Packet& first = round_[bursts_[i].first];
+      const std::uint32_t end = i + 1 < bursts_.size() ? bursts_[i + 1].first : round_size();
+      for (std::uint32_t place = bursts_[i].first; place < end; ++place) {
+        const Time service = rates_.server.up((place + 1 - bursts_[i].first) * rates_.packet);
+        share_of(round_[place]).out =
+            law(time_after(flows_[first.flow].arrivals.base, service), offset(first), stride_, rates_.arrivals,
+                flows_[first.flow].arrivals.rate);
+      }
+      merged_.busy += repeated(rounds_, bursts_[i].service);
+      period_ = {arrival(first.flow, first.index + (rounds_ - 1) * every(first.flow)),
+                 (end - bursts_[i].first) * rates_.packet};
+    }
+  }
+
+  [[nodiscard]] Law law(Time base, std::int64_t offset, std::int64_t stride, const Rate& rate,
+                        machine::LinkId link) const {
+    const Time last = time_after(base, rate.up(offset + static_cast<std::int64_t>(rounds_ - 1) * stride));
+    return {base, offset, stride, last, rates_.packet, rounds_, link};
+  }
+
+  // One by one, up to the first packet that would be its share's second.
+  void serve_one_more() {
+    const PortTurn* end = limit_;
+    std::vector<PortTurn> seconds;
+    for (std::uint32_t flow = 0; flow < flows_.size(); ++flow) {
+      const std::uint32_t index = (rounds_ + 1) * every(flow);
+      if (index < flows_[flow].arrivals.count) seconds.push_back(turn(flow, index));
+    }
+    const auto least = std::min_element(seconds.begin(), seconds.end());
+    if (least != seconds.end() && (end == nullptr || *least < *end)) end = &*least;
+    for (const Packet& packet : packets_of_round(rounds_)) {
+      if (end != nullptr && !(packet.turn < *end)) break;
+      if (!serve_one(packet)) break;
+    }
+  }
+
+  bool serve_one(const Packet& packet) {
+    const Law& arrivals = flows_[packet.flow].arrivals;
+    const std::int64_t bytes = packet.index + 1 == arrivals.count ? arrivals.last_bytes : rates_.packet;
+    const Time free = period_.end(rates_.server);
+    const Time start = std::max(free, packet.turn.time);
+    BusyPeriod after = packet.turn.time > free ? BusyPeriod{packet.turn.time, 0} : period_;
+    after.bytes += bytes;
+    const Time left = after.end(rates_.server);
+    if (left == start) return false;
+    period_ = after;
+    MergedShare& share = share_of(packet);
+    share.ends = packet.index + 1 == arrivals.count;
+    Law& out = share.out;
+    if (out.count == 0) out = {left, 0, rates_.packet, left, bytes, 0, rates_.server_link};
+    ++out.count;
+    out.last = left;
+    out.last_bytes = bytes;
+    ++merged_.packets[packet.flow];
+    merged_.last = left;
+    merged_.last_turn = packet.turn;
+    merged_.busy += left - start;
+    return true;
+  }
+
+  std::span<const MergingFlow> flows_;
+  std::int64_t stride_;
+  const PortTurn* limit_;
+  const ServiceRates& rates_;
+  BusyPeriod period_;  // behind what has been served
+  std::uint32_t rounds_ = 0;
+  std::vector<std::uint32_t> first_share_;  // by flow
+  std::vector<Packet> round_;               // the first one
+  std::vector<Burst> bursts_;
+  Merged merged_;
+};
+
+}  // namespace
+
+Merged merge(const BusyPeriod& before, std::span<const MergingFlow> flows, std::int64_t stride, const PortTurn* limit,
+             const ServiceRates& rates) {
+  return Merger(before, flows, stride, limit, rates)();
+}
+
+}  // namespace tessera::sim

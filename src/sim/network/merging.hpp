@@ -1,0 +1,68 @@
+// How a FIFO server works off several flows whose packets come in turn, in closed form and exact integers.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/network/service.hpp"
+#include "tessera/pdes/event.hpp"
+
+namespace tessera::sim {
+
+/// Packets are served in this order.
+struct PortTurn {
+  Time time = 0;
+  pdes::ComponentId component = 0;
+  machine::LinkId link = 0;
+  std::uint32_t ordinal = 0;  ///< of the stream; packets of one link at one time come in its order
+  [[nodiscard]] bool operator<(const PortTurn& other) const;
+};
+
+/// What a server knows of one flow.
+struct MergingFlow {
+  std::uint32_t stream = 0;  ///< the caller's number
+  Law arrivals;
+  PortTurn turn;  ///< of the next packet
+};
+
+/// Which flows may be served together: all of one rate, with spacings so alike that a round of them, in which each sends
+/// as many packets as its spacing allows (spacings of 3 and 5 packets: 5 and 3), is short.
+class Rounds {
+ public:
+  explicit Rounds(const Law& first) : stride_(first.stride), packets_(1) {}
+  /// Takes a flow of the same rate in; false: rounds would be too long.
+  [[nodiscard]] bool add(const Law& flow);
+  /// Of a whole round, in bytes at the rate of the flows.
+  [[nodiscard]] std::int64_t stride() const { return stride_; }
+
+ private:
+  std::int64_t stride_;
+  std::int64_t packets_;  // of a round
+};
+
+/// Of a flow, every how many-th packet, when they leave. A flow has as many shares as it sends packets in a round.
+struct MergedShare {
+  std::uint32_t flow = 0;
+  bool ends = false;  ///< with the last packet of the flow
+  Law out;            ///< void where it has no packets
+};
+
+/// The packets that are served together, and the server behind them.
+struct Merged {
+  std::vector<MergedShare> shares;     ///< by flow, then by the first packet; which there are depends on the flows alone
+  std::vector<std::uint32_t> packets;  ///< by flow
+  BusyPeriod after;
+  Time last = 0;       ///< when the last packet leaves
+  Time busy = 0;       ///< time in service
+  PortTurn last_turn;  ///< of the last packet
+};
+
+/// Serves the first packets of the flows, which Rounds has taken in: as many whole rounds as provably keep their order
+/// and leave by one closed form a share, then at most one more packet a share, at a time of its own. Only packets whose
+/// turn is before `limit`, if there is one. No packet where the first one takes no whole picosecond. With an earlier
+/// limit, all of these packets that come before it are served, at the same times.
+[[nodiscard]] Merged merge(const BusyPeriod& before, std::span<const MergingFlow> flows, std::int64_t stride,
+                           const PortTurn* limit, const ServiceRates& rates);
+
+}  // namespace tessera::sim

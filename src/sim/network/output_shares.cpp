@@ -1,0 +1,202 @@
+// How a port plans the next packets of several streams that keep their order (merging.hpp), and takes them back.
+#include <algorithm>
+
+#include "sim/network/output_port.hpp"
+
+namespace tessera::sim {
+
+// Planning goes through all that wait; where the next two turns do not go together, that would be for nothing.
+bool OutputPort::may_share(const Turn* own_turn) const {
+  const auto& waiting = state_.waiting;
+  if (waiting.size() < 2 || tables_->most_together() == 1) return false;
+  const auto second = waiting.size() > 2 && waiting[2].turn < waiting[1].turn ? waiting[2] : waiting[1];
+  if (own_turn != nullptr && *own_turn < second.turn) return false;
+  const Law& law = state_.streams[waiting[0].stream].segment.law;
+  return law.count > 1 && goes_with(law, state_.streams[second.stream].segment.law) &&
+         Rounds(law).add(state_.streams[second.stream].segment.law);
+}
+
+// The last packet of a flow alone has no spacing.
+bool OutputPort::goes_with(const Law& law, const Law& other) const {
+  return other.count > 1 && (law.rate == other.rate || tables_->rate(law.rate) == tables_->rate(other.rate));
+}
+
+// Which streams are planned together, and the spacing of their rounds; the others limit them.
+std::int64_t OutputPort::gather(const Turn*& limit) {
+  std::vector<MergingFlow>& flows = state_.run.flows;
+  flows.clear();
+  const Law& law = state_.streams[state_.waiting.front().stream].segment.law;
+  Rounds all(law);
+  for (const PortState::Waiting& waiting : state_.waiting) {
+    const Law& other = state_.streams[waiting.stream].segment.law;
+    if (flows.empty() || (goes_with(law, other) && all.add(other))) {
+      flows.push_back({waiting.stream, other, waiting.turn});
+    } else if (limit == nullptr || waiting.turn < *limit) {
+      limit = &waiting.turn;
+    }
+  }
+  if (limit != nullptr) std::erase_if(flows, [&](const MergingFlow& flow) { return !(flow.turn < *limit); });
+  Rounds rounds(law);
+  for (std::size_t i = 1; i < flows.size(); ++i) (void)rounds.add(flows[i].arrivals);
+  return rounds.stride();
+}
+
+bool OutputPort::plan_shares(const Turn* own_turn) {
+  if (!may_share(own_turn)) return false;
+  if (state_.singly > 0) {
+    --state_.singly;
+    return false;
+  }
+  PortRun& run = state_.run;
+  const Turn* limit = own_turn;
+  run.stride = gather(limit);
+  if (run.flows.size() < 2) return false;
+  const Merged merged = merge_flows(limit);
+  if (merged.last == 0) return false;
+  run.shares.clear();
+  for (const MergedShare& share : merged.shares) {
+    const std::uint32_t stream = run.flows[share.flow].stream;
+    run.shares.push_back({stream, 0, share.ends && state_.streams[stream].segment.final, share.out});
+  }
+  keep(merged);
+  const auto is_planned = [&](const PortState::Waiting& waiting) {
+    return std::any_of(run.flows.begin(), run.flows.end(), [&](const MergingFlow& flow) { return flow.stream == waiting.stream; });
+  };
+  std::erase_if(state_.waiting, is_planned);
+  make_waiting_heap();
+  return true;
+}
+
+Merged OutputPort::merge_flows(const Turn* limit) const {
+  const PortRun& run = state_.run;
+  const Rate& arrivals = tables_->rate(run.flows.front().arrivals.rate);
+  return merge(state_.busy, run.flows, run.stride, limit, {rate(), link_, arrivals, tables_->packet()});
+}
+
+void OutputPort::keep(const Merged& merged) {
+  PortRun& run = state_.run;
+  run.goes_on = false;
+  for (std::size_t i = 0; i < run.flows.size(); ++i) {
+    run.goes_on |= merged.packets[i] < run.flows[i].arrivals.count;
+  }
+  run.service.after = merged.after;
+  run.service.out.last = merged.last;
+  run.busy = merged.busy;
+  run.last_turn = merged.last_turn;
+  run.takers = 1;
+  run.awaited = false;
+}
+
+void OutputPort::announce_shares(PortSink& sink) {
+  for (PlannedShare& share : state_.run.shares) {
+    if (share.out.count == 0) continue;
+    const Segment& of = state_.streams[share.stream].segment;
+    share.generation = state_.next_generation++;
+    if (tables_->link(link_).to == of.destination) {
+      if (!share.final) continue;
+      sink.deliver(*this, time_after(share.out.last, latency()), of.destination,
+                   {of.name, share.generation, of.waited_until});
+      continue;
+    }
+    Segment segment{of.name, share.generation, of.destination, link_, of.waited_until, share.out, share.final};
+    segment.law.delay(latency());
+    sink.forward(*this, time_after(share.out.at(0, tables_->rate(share.out.rate)), latency()), segment);
+  }
+}
+
+// Keeps the packets of the run that come before `turn`.
+void OutputPort::cut_shares(Time now, const Turn& turn, PortSink& sink) {
+  PortRun& run = state_.run;
+  if (run.last_turn < turn) return;
+  const Merged kept = merge_flows(&turn);
+  for (std::size_t i = 0; i < run.shares.size(); ++i) {
+    PlannedShare& share = run.shares[i];
+    const Law& out = kept.shares[i].out;
+    if (out.count == share.out.count) continue;
+    const Segment& of = state_.streams[share.stream].segment;
+    const Time kept_until = out.count > 0 ? std::max(now, out.last) : now;
+    if (share.final || tables_->link(link_).to != of.destination) {
+      sink.amend(*this, time_after(kept_until, latency()), {of.name, share.generation, of.destination, out.count});
+    }
+    share.out = out;
+    share.final = false;
+  }
+  // Taken back in its first round: where streams join one after another, each would take the plan of all others back.
+  const std::uint32_t packets = std::accumulate(kept.packets.begin(), kept.packets.end(), 0U);
+  if (packets < run.shares.size()) state_.singly = static_cast<std::uint32_t>(run.shares.size());
+  if (kept.last == 0) {
+    end_shares();
+    run.active = false;
+  } else {
+    keep(kept);
+  }
+}
+
+// Of a stream, all packets from `left` on are taken back by the node before.
+void OutputPort::shorten_share(Time now, std::uint32_t stream, std::uint32_t left, PortSink& sink) {
+  PortRun& run = state_.run;
+  const auto is_it = [stream](const auto& flow) { return flow.stream == stream; };
+  const auto found = std::find_if(run.flows.begin(), run.flows.end(), is_it);
+  if (found == run.flows.end()) return;
+  Turn turn = found->turn;
+  turn.time = found->arrivals.at(left, tables_->rate(found->arrivals.rate));
+  cut_shares(now, turn, sink);
+  if (left > 0 || !run.active) return;
+  found->stream = PortState::no_stream;
+  for (PlannedShare& share : run.shares) {
+    if (is_it(share)) share.stream = PortState::no_stream;
+  }
+}
+
+void OutputPort::complete_shares() {
+  PortRun& run = state_.run;
+  if (trace_ != nullptr) trace_shares();
+  for (const PlannedShare& share : run.shares) {
+    if (share.out.count == 0) continue;
+    Stream& stream = state_.streams[share.stream];
+    state_.counts.bytes += share.out.bytes(share.out.count, tables_->packet());
+    state_.counts.messages += share.final ? 1 : 0;
+    stream.served += share.out.count;
+    stream.segment.law.advance(share.out.count);
+  }
+  state_.counts.busy += run.busy;
+  end_shares();
+}
+
+// Its streams wait again, or have been served.
+void OutputPort::end_shares() {
+  for (const MergingFlow& flow : state_.run.flows) {
+    if (flow.stream == PortState::no_stream) continue;
+    if (state_.streams[flow.stream].segment.law.count > 0) {
+      push_waiting(flow.stream);
+    } else {
+      release_stream(flow.stream);
+    }
+  }
+  state_.run.shares.clear();
+  state_.run.flows.clear();
+}
+
+void OutputPort::trace_shares() const {
+  struct Packet {
+    const PlannedShare* share;
+    Law one;
+  };
+  std::vector<Packet> packets;
+  for (const PlannedShare& share : state_.run.shares) {
+    for (std::uint32_t i = 0; i < share.out.count; ++i) {
+      Law one;
+      one.last = share.out.at(i, tables_->rate(share.out.rate));
+      one.last_bytes = i + 1 == share.out.count ? share.out.last_bytes : tables_->packet();
+      one.count = 1;
+      packets.push_back({&share, one});
+    }
+  }
+  std::sort(packets.begin(), packets.end(), [](const Packet& a, const Packet& b) { return a.one.last < b.one.last; });
+  for (const Packet& packet : packets) {
+    const Segment& of = state_.streams[packet.share->stream].segment;
+    trace_->packets_left(link_, of.name, of.destination, packet.one);
+  }
+}
+
+}  // namespace tessera::sim

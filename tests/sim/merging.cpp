@@ -1,0 +1,147 @@
+// Flows that a server works off in rounds, against packets served one by one.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "sim/network/merging.hpp"
+#include "tessera/base/random.hpp"
+
+using namespace tessera;
+using namespace tessera::sim;
+
+namespace {
+
+constexpr std::int64_t packet = 1000;
+
+struct PlainPacket {
+  std::size_t flow = 0;
+  std::uint32_t index = 0;
+  PortTurn turn;
+  std::int64_t bytes = 0;
+  Time left = 0;
+};
+
+/// All packets in the order of their turns, served one by one.
+std::vector<PlainPacket> serve_plainly(BusyPeriod period, const std::vector<MergingFlow>& flows,
+                                       const ServiceRates& rates) {
+  std::vector<PlainPacket> packets;
+  for (std::size_t flow = 0; flow < flows.size(); ++flow) {
+    const Law& law = flows[flow].arrivals;
+    for (std::uint32_t i = 0; i < law.count; ++i) {
+      PortTurn turn = flows[flow].turn;
+      turn.time = law.at(i, rates.arrivals);
+      packets.push_back({flow, i, turn, i + 1 < law.count ? packet : law.last_bytes, 0});
+    }
+  }
+  std::sort(packets.begin(), packets.end(), [](const auto& a, const auto& b) { return a.turn < b.turn; });
+  for (PlainPacket& one : packets) {
+    if (one.turn.time > period.end(rates.server)) period = {one.turn.time, 0};
+    period.bytes += one.bytes;
+    one.left = period.end(rates.server);
+  }
+  return packets;
+}
+
+/// When the packets of a flow leave that are planned, in order.
+std::vector<Time> departures(const Merged& merged, std::uint32_t flow, const Rate& server, const Rate& arrivals) {
+  std::vector<Time> times;
+  for (const MergedShare& share : merged.shares) {
+    if (share.flow != flow) continue;
+    const Rate& rate = share.out.rate == 0 ? server : arrivals;
+    for (std::uint32_t i = 0; i < share.out.count; ++i) times.push_back(share.out.at(i, rate));
+  }
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
+class Draw {
+ public:
+  explicit Draw(std::uint64_t index) : random_(index, random_stream("merging")) {}
+  std::int64_t below(std::int64_t count) {
+    return static_cast<std::int64_t>(random_.below(draws_++, static_cast<std::uint64_t>(count)));
+  }
+
+ private:
+  KeyedRandom random_;
+  std::uint64_t draws_ = 0;
+};
+
+Rate random_rate(Draw& draw) {
+  const std::int64_t bandwidths[] = {1'000'000'000, 3'000'000'000, 2'999'999'999, 7'000'000'001, 25'000'000'000};
+  return Rate(bandwidths[draw.below(5)]);
+}
+
+std::vector<MergingFlow> random_flows(Draw& draw, const Rate& rate) {
+  std::vector<MergingFlow> flows(static_cast<std::size_t>(2 + draw.below(5)));
+  const bool even = draw.below(2) == 0;
+  const std::int64_t together = static_cast<std::int64_t>(flows.size());
+  for (std::size_t i = 0; i < flows.size(); ++i) {
+    Law& law = flows[i].arrivals;
+    law.base = even ? 5000 : draw.below(20) * 1000;
+    law.offset = even ? (draw.below(4) == 0 ? 1000 : 1000 * (1 + static_cast<std::int64_t>(i))) : draw.below(5000);
+    law.stride = packet * (even ? together : 1 + draw.below(6));
+    law.count = static_cast<std::uint32_t>(2 + draw.below(40));
+    law.last_bytes = 1 + draw.below(packet);
+    law.rate = 1;
+    law.last = law.base + rate.up(law.offset + (law.count - 1) * law.stride - (draw.below(2) == 0 ? 0 : packet - law.last_bytes));
+    law.last = std::max(law.last, law.base + rate.up(law.offset + (law.count - 2) * law.stride) + 1);
+    flows[i].turn = {law.at(0, rate), static_cast<pdes::ComponentId>(draw.below(3)), 0, static_cast<std::uint32_t>(i)};
+  }
+  return flows;
+}
+
+}  // namespace
+
+TEST_CASE("flows merged in closed form leave as if served one by one") {
+  std::uint32_t with_rounds = 0;
+  for (std::uint64_t index = 0; index < 20'000; ++index) {
+    CAPTURE(index);
+    Draw draw(index);
+    const ServiceRates rates{random_rate(draw), 0, random_rate(draw), packet};
+    const std::vector<MergingFlow> flows = random_flows(draw, rates.arrivals);
+    const BusyPeriod before{draw.below(30'000), draw.below(3) * 1234};
+    Rounds rounds(flows.front().arrivals);
+    for (std::size_t i = 1; i < flows.size(); ++i) REQUIRE(rounds.add(flows[i].arrivals));
+    PortTurn limit;
+    limit.time = draw.below(1'000'000'000) / 10;
+    const bool limited = draw.below(2) == 0;
+
+    const Merged merged = merge(before, flows, rounds.stride(), limited ? &limit : nullptr, rates);
+    const std::vector<PlainPacket> plain = serve_plainly(before, flows, rates);
+    std::size_t planned = 0;
+    for (const std::uint32_t packets : merged.packets) planned += packets;
+    // What is planned are the first packets of all, none of them behind the limit, at their times.
+    std::vector<std::vector<Time>> expected(flows.size());
+    for (std::size_t i = 0; i < planned; ++i) {
+      expected[plain[i].flow].push_back(plain[i].left);
+      REQUIRE((!limited || plain[i].turn < limit));
+    }
+    for (std::uint32_t flow = 0; flow < flows.size(); ++flow) {
+      CAPTURE(flow);
+      REQUIRE(departures(merged, flow, rates.server, rates.arrivals) == expected[flow]);
+      REQUIRE(merged.packets[flow] == expected[flow].size());
+    }
+    if (planned == 0) continue;
+    REQUIRE(merged.last == plain[planned - 1].left);
+    REQUIRE(merged.after.end(rates.server) == merged.last);
+    with_rounds += planned > merged.shares.size() ? 1 : 0;
+    // Cut before one of them, those before it stay, with their times and shares.
+    const std::size_t kept = static_cast<std::size_t>(draw.below(static_cast<std::int64_t>(planned)));
+    const Merged cut = merge(before, flows, rounds.stride(), &plain[kept].turn, rates);
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < cut.shares.size(); ++i) {
+      left += cut.shares[i].out.count;
+      const Law& law = cut.shares[i].out;
+      const Law& longer = merged.shares[i].out;
+      REQUIRE(law.count <= longer.count);
+      for (std::uint32_t j = 0; j < law.count; ++j) {
+        REQUIRE(law.at(j, law.rate == 0 ? rates.server : rates.arrivals) ==
+                longer.at(j, longer.rate == 0 ? rates.server : rates.arrivals));
+      }
+    }
+    REQUIRE(left == kept);
+  }
+  CHECK(with_rounds > 2'000);
+}
