@@ -19,7 +19,7 @@ std::string utc_now() {
 
 results::Provenance provenance(const Experiment& experiment, const std::string& given, const std::string& resolved,
                                const std::string& synchroniser, const RunRecord& record, const pdes::RunStatistics& own,
-                               Communicator& comm) {
+                               const std::vector<results::NamedCount>& events, Communicator& comm) {
   results::Provenance p;
   p.experiment_given = given;
   p.experiment_resolved = resolved;
@@ -46,6 +46,8 @@ results::Provenance provenance(const Experiment& experiment, const std::string& 
   p.events = total(own.events);
   p.rounds = static_cast<std::uint64_t>(comm.max(static_cast<std::int64_t>(own.rounds)));
   p.messages = total(own.messages);
+  p.events_by_kind = events;
+  for (results::NamedCount& kind : p.events_by_kind) kind.count = comm.sum(kind.count);
   return p;
 }
 

@@ -268,14 +268,29 @@ std::string search_text(const h5::Reader& file, Shown shown) {
   return text;
 }
 
+/// "  of them 1.2 M segments, 3,000 deliveries", without what there was none of.
+std::string event_kinds(const h5::Reader& file) {
+  if (!file.has("/provenance/events")) return "";
+  const h5::Rows counts = file.read("/provenance/events");
+  std::string text;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const std::int64_t count = counts.integer(i, "count");
+    if (count == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "  " : ", ", short_count(static_cast<double>(count)),
+                        counts.text(i, "kind"));
+  }
+  return text.empty() ? "" : text + "\n";
+}
+
 std::string run_facts(const h5::Reader& file) {
   const h5::Rows p = file.read("/provenance/run");
   const std::int64_t ranks = p.integer(0, "ranks");
   const double wall = p.number(0, "wall_seconds");
-  return fmt::format("simulated on {} {} ({}) in {:.2f} s: {} events, {}/s, {} waiting for other ranks\n", ranks,
+  return fmt::format("simulated on {} {} ({}) in {:.2f} s: {} events, {}/s, {} waiting for other ranks\n{}", ranks,
                      ranks == 1 ? "rank" : "ranks", p.text(0, "synchroniser"), wall,
                      short_count(static_cast<double>(p.integer(0, "events"))),
-                     short_count(p.number(0, "events_per_second")), percent(p.number(0, "waiting_seconds"), wall));
+                     short_count(p.number(0, "events_per_second")), percent(p.number(0, "waiting_seconds"), wall),
+                     event_kinds(file));
 }
 
 bool is_history(const std::string& path) { return h5::format_of(path) == history_format_name; }

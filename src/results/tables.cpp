@@ -298,4 +298,23 @@ Table<Provenance> provenance_table(const Provenance& p) {
   return table;
 }
 
+namespace {
+
+std::size_t longest_name(const std::vector<NamedCount>& counts) {
+  std::size_t most = 0;
+  for (const NamedCount& count : counts) most = std::max(most, count.name.size());
+  return most;
+}
+
+}  // namespace
+
+Table<NamedCount> events_table(const std::vector<NamedCount>& counts) {
+  Table<NamedCount> table("/provenance/events", "What the events were, over all ranks: docs/simulation.md.");
+  table
+      .text("kind", "of event, or what they are many for", longest_name(counts),
+            [](const NamedCount& c) -> std::string_view { return c.name; })
+      .integer("count", "1", "how many", [](const NamedCount& c) { return c.count; });
+  return table;
+}
+
 }  // namespace tessera::results

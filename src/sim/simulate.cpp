@@ -31,6 +31,7 @@ class RankSimulation {
     environment_.program = &program;
     environment_.facts = &facts_;
     environment_.network = {&network_.tables, &network_.wiring, nullptr, &combined_, &machine};
+    environment_.network.counts = &counts_;
     environment_.costs = &costs_;
     environment_.lowerings = &lowerings_;
     environment_.collectives = &collectives_;
@@ -102,7 +103,28 @@ class RankSimulation {
     return results;
   }
 
+  /// Behind results(): links are finished then.
+  [[nodiscard]] std::vector<results::NamedCount> events() const {
+    const auto count = [this](std::uint16_t kind) { return counts_[kind]; };
+    std::int64_t alone = 0;
+    for (Device* device : devices_) alone += packets_alone(device->node());
+    for (SwitchOutput* output : outputs_) alone += packets_alone(output->node());
+    return {{"segments", count(NetworkProtocol::kind_of<Segment>)},
+            {"deliveries", count(NetworkProtocol::kind_of<Delivered>)},
+            {"amendments", count(NetworkProtocol::kind_of<Amend>)},
+            {"calls of links", count(NetworkProtocol::kind_of<PortWake>)},
+            {"calls of streams", count(NetworkProtocol::kind_of<StreamWake>)},
+            {"calls of kernels", count(NetworkProtocol::kind_of<GpuCall>)},
+            {"packets served alone", alone}};
+  }
+
  private:
+  static std::int64_t packets_alone(const NetworkNode& node) {
+    std::int64_t alone = 0;
+    for (const OutputPort& port : node.ports()) alone += port.counts().alone;
+    return alone;
+  }
+
   std::unique_ptr<pdes::Component> create(pdes::ComponentId id) {
     if (network_.tables.is_device(id)) {
       auto device = std::make_unique<Device>(environment_, records_.emplace_back(), id);
@@ -166,6 +188,7 @@ class RankSimulation {
   program::Step step_;
   RankParts parts_;
   std::unique_ptr<RingLaws> rings_;  // null: none are taken
+  EventCounts counts_{};
   ExecutionEnvironment environment_;
   std::deque<DeviceRecord> records_;  // a device each
   std::vector<Device*> devices_;
@@ -188,6 +211,7 @@ SimulationResult simulate(const machine::Machine& machine, const program::Progra
   }
   result.statistics = simulation.run(run);
   result.results = simulation.results();
+  result.events = simulation.events();
   if (simulation.shares_memory() && options.allow_oversubscription) {
     auto held = warn_of_held(machine, program, result.results, comm);
     if (!held.empty()) result.warnings = std::move(held);

@@ -85,7 +85,8 @@ std::vector<MergingFlow> random_flows(Draw& draw, const Rate& rate) {
     law.count = static_cast<std::uint32_t>(2 + draw.below(40));
     law.last_bytes = 1 + draw.below(packet);
     law.rate = 1;
-    law.last = law.base + rate.up(law.offset + (law.count - 1) * law.stride - (draw.below(2) == 0 ? 0 : packet - law.last_bytes));
+    law.last = law.base +
+               rate.up(law.offset + (law.count - 1) * law.stride - (draw.below(2) == 0 ? 0 : packet - law.last_bytes));
     law.last = std::max(law.last, law.base + rate.up(law.offset + (law.count - 2) * law.stride) + 1);
     flows[i].turn = {law.at(0, rate), static_cast<pdes::ComponentId>(draw.below(3)), 0, static_cast<std::uint32_t>(i)};
   }

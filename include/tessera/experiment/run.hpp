@@ -48,11 +48,12 @@ struct RunRecord {
 /// ISO 8601.
 [[nodiscard]] std::string utc_now();
 
-/// For results::write(), on all ranks of `comm`. `given`, `resolved`: texts of the experiment. `own`: of this rank.
+/// For results::write(), on all ranks of `comm`. `given`, `resolved`: texts of the experiment. `own`: of this rank, and
+/// its `events` by kind.
 [[nodiscard]] results::Provenance provenance(const Experiment& experiment, const std::string& given,
                                              const std::string& resolved, const std::string& synchroniser,
                                              const RunRecord& record, const pdes::RunStatistics& own,
-                                             Communicator& comm);
+                                             const std::vector<results::NamedCount>& events, Communicator& comm);
 
 /// FLOP/s of one device in the datatype that the job computes with; 0: the device states none, or a graph has several.
 [[nodiscard]] std::int64_t peak_flops(const Experiment& experiment);

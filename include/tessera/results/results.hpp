@@ -202,6 +202,12 @@ struct RunResults {
 };
 
 /// What depends on the run and not on the model: /provenance.
+/// How often something was done.
+struct NamedCount {
+  std::string name;
+  std::int64_t count = 0;
+};
+
 struct Provenance {
   std::string experiment_given;                 ///< text of the file and of --set
   std::string experiment_resolved;              ///< TOML, itself a valid experiment
@@ -213,6 +219,7 @@ struct Provenance {
   std::string synchroniser, partition;
   double wall_seconds = 0, waiting_seconds = 0;        ///< of the rank with the most
   std::uint64_t events = 0, rounds = 0, messages = 0;  ///< over all ranks
+  std::vector<NamedCount> events_by_kind;              ///< over all ranks; may be empty
 };
 
 /// How the rows of several ranks reach the file: all ranks write their own through MPI-IO, or rank 0 writes them all.

@@ -42,8 +42,9 @@ struct SimulationOptions {
 };
 
 struct SimulationResult {
-  results::RunResults results;     ///< this rank's rows; iteration time and names on every rank
-  pdes::RunStatistics statistics;  ///< of this rank
+  results::RunResults results;              ///< this rank's rows; iteration time and names on every rank
+  pdes::RunStatistics statistics;           ///< of this rank
+  std::vector<results::NamedCount> events;  ///< by kind, of this rank
   std::vector<std::string> warnings;
 };
 

@@ -62,6 +62,7 @@ void Device::start(pdes::Context& context) {
 }
 
 void Device::handle(pdes::Context& context, const pdes::Event& event) {
+  node_.count(event);
   handling().context = &context;
   handling().source = event.source;
   handling().at_work = nullptr;

@@ -227,9 +227,8 @@ class Merger {
       const Packet& first = round_[bursts_.back().first];
       const bool wraps = place == round_size();
       const Packet& next = round_[wraps ? 0 : place];
-      const Rate::Gap gap =
-          rates_.arrivals.gap(flows_[first.flow].arrivals.base, offset(first), flows_[next.flow].arrivals.base,
-                              offset(next) + (wraps ? stride_ : 0));
+      const Rate::Gap gap = rates_.arrivals.gap(flows_[first.flow].arrivals.base, offset(first),
+                                                flows_[next.flow].arrivals.base, offset(next) + (wraps ? stride_ : 0));
       const std::int64_t bytes = (place - bursts_.back().first) * rates_.packet;
       const Time service = rates_.server.up(bytes);
       const bool idle = gap.down > service || (gap.down == service && rates_.server.exact(bytes));
@@ -247,9 +246,8 @@ class Merger {
       const std::uint32_t end = i + 1 < bursts_.size() ? bursts_[i + 1].first : round_size();
       for (std::uint32_t place = bursts_[i].first; place < end; ++place) {
         const Time service = rates_.server.up((place + 1 - bursts_[i].first) * rates_.packet);
-        share_of(round_[place]).out =
-            law(time_after(flows_[first.flow].arrivals.base, service), offset(first), stride_, rates_.arrivals,
-                flows_[first.flow].arrivals.rate);
+        share_of(round_[place]).out = law(time_after(flows_[first.flow].arrivals.base, service), offset(first), stride_,
+                                          rates_.arrivals, flows_[first.flow].arrivals.rate);
       }
       merged_.busy += repeated(rounds_, bursts_[i].service);
       period_ = {arrival(first.flow, first.index + (rounds_ - 1) * every(first.flow)),

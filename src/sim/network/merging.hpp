@@ -26,8 +26,8 @@ struct MergingFlow {
   PortTurn turn;  ///< of the next packet
 };
 
-/// Which flows may be served together: all of one rate, with spacings so alike that a round of them, in which each sends
-/// as many packets as its spacing allows (spacings of 3 and 5 packets: 5 and 3), is short.
+/// Which flows may be served together: all of one rate, with spacings so alike that a round of them, in which each
+/// sends as many packets as its spacing allows (spacings of 3 and 5 packets: 5 and 3), is short.
 class Rounds {
  public:
   explicit Rounds(const Law& first) : stride_(first.stride), packets_(1) {}
@@ -50,7 +50,7 @@ struct MergedShare {
 
 /// The packets that are served together, and the server behind them.
 struct Merged {
-  std::vector<MergedShare> shares;     ///< by flow, then by the first packet; which there are depends on the flows alone
+  std::vector<MergedShare> shares;  ///< by flow, then by the first packet; which there are depends on the flows alone
   std::vector<std::uint32_t> packets;  ///< by flow
   BusyPeriod after;
   Time last = 0;       ///< when the last packet leaves

@@ -1,6 +1,7 @@
 // What devices and switch outputs send to each other.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "sim/network/law.hpp"
@@ -76,6 +77,10 @@ struct GpuCall {
 };
 
 struct NetworkProtocol : pdes::Protocol<Segment, Delivered, Amend, PortWake, StreamWake, GpuCall> {};
+
+/// How many events of each kind have been handled.
+using EventCounts = std::array<std::int64_t, 6>;
+static_assert(NetworkProtocol::kind_of<GpuCall> + 1 == std::tuple_size_v<EventCounts>);
 
 static_assert(pdes::fits_in_event<Delivered> && pdes::fits_in_event<Amend>);
 

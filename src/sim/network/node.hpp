@@ -27,6 +27,7 @@ struct NetworkEnvironment {
   const Combinations* combinations = nullptr;  ///< null: none
   const machine::Machine* machine = nullptr;   ///< for messages: names of links; null: they have none
   Reservations* reservations = nullptr;        ///< null: no port is reserved
+  EventCounts* counts = nullptr;               ///< null: nobody wants to know
 };
 
 /// Who a node belongs to: a device is told of its messages, a switch output of nothing.
@@ -72,6 +73,10 @@ class NetworkNode final : public PortSink {
   Injector::Place post(pdes::Context& context, pdes::ComponentId source, std::uint32_t port, const OwnMessage& message,
                        Injector::Place before);
   void flush(pdes::Context& context, pdes::ComponentId source);
+  /// Counts an event of the component.
+  void count(const pdes::Event& event) {
+    if (environment_.counts != nullptr) ++(*environment_.counts)[event.kind];
+  }
   /// Takes an event of the network: Segment, Amend or PortWake.
   void handle(pdes::Context& context, const pdes::Event& event);
   /// Whether a Delivered event still holds.
@@ -130,7 +135,10 @@ class NetworkNode final : public PortSink {
 class SwitchOutput final : public pdes::Component {
  public:
   SwitchOutput(const NetworkEnvironment& environment, pdes::ComponentId self) : node_(environment, self, nullptr) {}
-  void handle(pdes::Context& context, const pdes::Event& event) override { node_.handle(context, event); }
+  void handle(pdes::Context& context, const pdes::Event& event) override {
+    node_.count(event);
+    node_.handle(context, event);
+  }
   [[nodiscard]] NetworkNode& node() { return node_; }
 
  private:

@@ -253,6 +253,7 @@ void OutputPort::complete_run(PortSink& sink) {
   const std::int64_t packet = tables_->packet();
   state_.counts.bytes += out.bytes(out.count, packet);
   state_.counts.messages += state_.run.final ? 1 : 0;
+  state_.counts.alone += out.count == 1 && !state_.run.final ? 1 : 0;
   state_.counts.busy += service.busy(rate(), tables_->rate(out.rate), packet);
   if (trace_ != nullptr) trace_run();
   state_.busy = service.after;
@@ -347,8 +348,6 @@ void OutputPort::remove_waiting(std::uint32_t stream) {
   make_waiting_heap();
 }
 
-void OutputPort::make_waiting_heap() {
-  std::make_heap(state_.waiting.begin(), state_.waiting.end(), later);
-}
+void OutputPort::make_waiting_heap() { std::make_heap(state_.waiting.begin(), state_.waiting.end(), later); }
 
 }  // namespace tessera::sim

@@ -60,7 +60,8 @@ bool OutputPort::plan_shares(const Turn* own_turn) {
   }
   keep(merged);
   const auto is_planned = [&](const PortState::Waiting& waiting) {
-    return std::any_of(run.flows.begin(), run.flows.end(), [&](const MergingFlow& flow) { return flow.stream == waiting.stream; });
+    return std::any_of(run.flows.begin(), run.flows.end(),
+                       [&](const MergingFlow& flow) { return flow.stream == waiting.stream; });
   };
   std::erase_if(state_.waiting, is_planned);
   make_waiting_heap();

@@ -18,11 +18,13 @@ struct LinkCounts {
   std::int64_t messages = 0;
   Time busy = 0;
   std::int64_t peak_queue = 0;  ///< B that wait behind the packet in service
+  std::int64_t alone = 0;       ///< packets that were planned by themselves although their message has more of them
 
   void add(const LinkCounts& other) {
     bytes += other.bytes;
     messages += other.messages;
     busy += other.busy;
+    alone += other.alone;
     peak_queue = std::max(peak_queue, other.peak_queue);
   }
 };
