@@ -87,12 +87,7 @@ const OwnMessage& Injector::sent(std::uint32_t packets, Time left) {
 }
 
 void Injector::end_current() {
-  Held& done = places_[current_];
-  const Place place = current_;
-  const Place behind = done.next;
-  --messages_;
-  done.next = unused_;
-  unused_ = place;
+  const Place behind = remove(current_);
   current_ = no_place;
   if (behind == no_place) return;
   OwnMessage& next = places_[behind].message;
@@ -101,6 +96,16 @@ void Injector::end_current() {
   } else {
     fall_in_line(behind);
   }
+}
+
+// Returns the message behind it on its connection.
+Injector::Place Injector::remove(Place place) {
+  Held& done = places_[place];
+  const Place behind = done.next;
+  --messages_;
+  done.next = unused_;
+  unused_ = place;
+  return behind;
 }
 
 // Posted in the picosecond in which a message without bytes before it came and left: in the order of posting.
@@ -114,35 +119,40 @@ void Injector::fall_in_line(Place place) {
   line_.insert(std::find_if(line_.begin() + static_cast<std::ptrdiff_t>(head_), line_.end(), comes_after), place);
 }
 
-std::uint32_t Injector::whole_rounds() const {
-  if (current_ == no_place || head_ == line_.size() || joined(line_.size() - 1) >= left_) return 0;
-  std::uint32_t least = places_[current_].message.packets_left;
-  for (std::size_t i = head_; i < line_.size() && least > 1; ++i) {
-    least = std::min(least, places_[line_[i]].message.packets_left);
+std::vector<Injector::Place> Injector::turns() const {
+  std::vector<Place> turns;
+  turns.reserve(active());
+  bool current = current_ != no_place;
+  for (std::size_t i = head_; i < line_.size(); ++i) {
+    if (current && joined(i) >= left_) {
+      turns.push_back(current_);
+      current = false;
+    }
+    turns.push_back(line_[i]);
   }
-  return least - 1;
+  if (current) turns.push_back(current_);
+  return turns;
 }
 
-void Injector::sent_in_turns(std::uint32_t packets, std::uint32_t takers, Time left) {
-  // The line of the takers, the one that sent last behind all others; messages that came since stay behind them.
-  const auto first = line_.begin() + static_cast<std::ptrdiff_t>(head_);
-  const auto others = first + (takers - 1);
-  for (std::uint32_t i = 0; i < takers; ++i) {
-    OwnMessage& message = places_[i + 1 < takers ? *(first + i) : current_].message;
-    message.packets_left -= packets > i ? (packets - 1 - i) / takers + 1 : 0;
-    message.joined = left - 1;  // any time before it
-  }
-  const std::uint32_t turns = packets % takers;
-  if (turns > 0) {
-    // Whoever sent last stands behind the others: the line is turned by so many, with the current one at its end.
-    line_.insert(others, current_);
-    const auto begin = line_.begin() + static_cast<std::ptrdiff_t>(head_);
-    const auto end = begin + takers;
-    std::rotate(begin, begin + turns, end);
-    make_current(*(end - 1));
-    line_.erase(end - 1);
-  }
+void Injector::sent_in_turns(const std::vector<Sent>& sent, std::size_t last, Time left) {
+  // Whoever has come since stands behind all of these.
+  const std::size_t in_line = sent.size() - (current_ != no_place ? 1 : 0);
+  const std::vector<Place> since(line_.begin() + static_cast<std::ptrdiff_t>(head_ + in_line), line_.end());
+  line_.clear();
+  head_ = 0;
+  current_ = no_place;
+  for (const Sent& one : sent) places_[one.place].message.packets_left -= one.packets;
   left_ = left;
+  for (std::size_t i = 1; i < sent.size(); ++i) {
+    Place place = sent[(last + i) % sent.size()].place;
+    if (places_[place].message.packets_left == 0) place = remove(place);
+    if (place == no_place) continue;
+    places_[place].message.joined = left - 1;  // any time before it
+    line_.push_back(place);
+  }
+  line_.insert(line_.end(), since.begin(), since.end());
+  make_current(sent[last].place);
+  if (places_[current_].message.packets_left == 0) end_current();
 }
 
 std::uint32_t Injector::held(std::uint32_t stream, std::uint32_t batch) const {

@@ -53,15 +53,18 @@ class Injector {
   /// The offered message has sent `packets`, the last of which left at `left`. The message is as before, but for
   /// packets_left; it is good until the next one is posted.
   const OwnMessage& sent(std::uint32_t packets, Time left);
-  /// How many rounds of one packet each all active connections can send from now on, as long as nothing new comes,
-  /// without the last packet of any message; 0 where connections have yet to fall in line.
-  [[nodiscard]] std::uint32_t whole_rounds() const;
-  /// Of `takers` connections in such rounds, the message of the one whose turn has this index.
-  [[nodiscard]] const OwnMessage& in_turn(std::uint32_t index, std::uint32_t takers) const {
-    return places_[index + 1 < takers ? line_[head_ + index] : current_].message;
-  }
-  /// In such rounds, `packets` have been sent, the last of which left at `left`.
-  void sent_in_turns(std::uint32_t packets, std::uint32_t takers, Time left);
+  [[nodiscard]] const OwnMessage& at(Place place) const { return places_[place].message; }
+  /// The messages at the front of all connections, in the order in which they offer packets once the next one has left,
+  /// as long as nothing new comes and none has been sent whole.
+  [[nodiscard]] std::vector<Place> turns() const;
+  /// What a message in turns() has sent.
+  struct Sent {
+    Place place = no_place;
+    std::uint32_t packets = 0;
+  };
+  /// All that turns() told have sent so many packets, a round after another: the last packet of all, of the one with the
+  /// index `last`, left at `left`. Messages without packets left are gone.
+  void sent_in_turns(const std::vector<Sent>& sent, std::size_t last, Time left);
 
   /// Number of messages of this stream and batch that have not been sent whole.
   [[nodiscard]] std::uint32_t held(std::uint32_t stream, std::uint32_t batch) const;
@@ -78,6 +81,7 @@ class Injector {
   [[nodiscard]] bool is_last_sent(const OwnMessage& message) const;
   Place add(const OwnMessage& message);
   void make_current(Place place);
+  Place remove(Place place);
   void pop_into_current();
   void fall_in_line(Place place);
   void end_current();

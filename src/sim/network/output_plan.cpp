@@ -11,6 +11,7 @@ void OutputPort::plan(Time now, PortSink& sink) {
   const Turn own_turn{offer.time, self_, link_, 0};
   state_.run.own = offer.message != nullptr && (state_.waiting.empty() || own_turn < state_.waiting.front().turn);
   if (state_.run.own) {
+    if (plan_turns(now, offer)) return begin_shares(sink);
     plan_own(offer);
   } else {
     const Turn* limit = offer.message == nullptr ? nullptr : &own_turn;
@@ -37,9 +38,7 @@ void OutputPort::begin_run(Time now, const Injector::Offer& offer, PortSink& sin
     return;
   }
   state_.run.active = true;
-  if (state_.run.takers > 1) {
-    announce_turns(sink);
-  } else if (state_.run.own) {
+  if (state_.run.own) {
     announce(offer.message->waited_until, sink);
   } else {
     announce(state_.streams[state_.run.stream].segment.waited_until, sink);
@@ -57,12 +56,8 @@ void OutputPort::plan_own(const Injector::Offer& offer) {
   const OwnMessage& message = *offer.message;
   const std::int64_t packet = tables_->packet();
   const ServiceRates rates{rate(), link_, rate(), packet};
-  const bool is_apart = tables_->most_together() == 1;
-  const std::uint32_t rounds = offer.alone || is_apart ? 0 : state_.own.whole_rounds();
-  state_.run.takers = rounds > 0 ? static_cast<std::uint32_t>(state_.own.active()) : 1;
-  std::uint32_t packets = offer.alone && !is_apart ? message.packets_left : std::max(1U, rounds * state_.run.takers);
-  const std::int64_t last_bytes =
-      packets == message.packets_left && state_.run.takers == 1 ? message.last_bytes : packet;
+  std::uint32_t packets = offer.alone && tables_->most_together() > 1 ? message.packets_left : 1;
+  const std::int64_t last_bytes = packets == message.packets_left ? message.last_bytes : packet;
   state_.run.service = serve_own(state_.busy, offer.time, packets, last_bytes, rates);
   state_.run.offered = offer.time;
   if (packets > 1 && !state_.waiting.empty()) {
@@ -70,7 +65,7 @@ void OutputPort::plan_own(const Injector::Offer& offer) {
     if (packets < state_.run.service.out.count)
       state_.run.service = serve_own(state_.busy, offer.time, packets, packet, rates);
   }
-  state_.run.final = packets == message.packets_left && state_.run.takers == 1;
+  state_.run.final = packets == message.packets_left;
   state_.run.awaited = state_.run.final && message.awaited;
   state_.run.name = message.name;
   state_.run.destination = message.destination;
@@ -92,7 +87,6 @@ void OutputPort::plan_stream(std::uint32_t index, const Turn* own_turn) {
   if (!state_.waiting.empty()) stay_before(state_.waiting.front().turn);
   state_.run.service = serve(state_.busy, arrivals, packets, {rate(), link_, arrival_rate, packet});
   state_.run.stream = index;
-  state_.run.takers = 1;
   state_.run.awaited = false;
   state_.run.final = segment.final && state_.run.service.out.count == arrivals.count;
   state_.run.name = segment.name;
@@ -113,28 +107,6 @@ void OutputPort::announce(Time waited_until, PortSink& sink) {
                   state_.run.final};
   segment.law.delay(latency());
   sink.forward(*this, time_after(out.at(0, tables_->rate(out.rate)), latency()), segment);
-}
-
-// Every message that takes turns goes on as a segment of its own, whose packets lie a round apart.
-void OutputPort::announce_turns(PortSink& sink) {
-  const Law& out = state_.run.service.out;
-  state_.run.generation = state_.next_generation;
-  state_.next_generation += state_.run.takers;
-  for (std::uint32_t taker = 0; taker < state_.run.takers; ++taker) {
-    const OwnMessage& message = state_.own.in_turn(taker, state_.run.takers);
-    const std::uint32_t packets = turns_of(taker, out.count);
-    if (packets == 0 || tables_->link(link_).to == message.destination) continue;
-    Law law = out;
-    law.offset += taker * out.stride;
-    law.stride *= state_.run.takers;
-    law.count = packets;
-    law.last = out.at((packets - 1) * state_.run.takers + taker, tables_->rate(out.rate));
-    const Time first = time_after(law.at(0, tables_->rate(out.rate)), latency());
-    law.delay(latency());
-    sink.forward(
-        *this, first,
-        {message.name, state_.run.generation + taker, message.destination, link_, message.waited_until, law, false});
-  }
 }
 
 }  // namespace tessera::sim

@@ -29,10 +29,11 @@ OutputPort::Turn OutputPort::turn_of(const Stream& stream) const {
 
 Injector::Place OutputPort::post(Time now, const OwnMessage& message, Injector::Place before, PortSink& sink) {
   if (state_.run.active && state_.run.service.out.last <= now) complete_run(sink);
+  if (has_left(before, now)) before = Injector::no_place;
   // A message that follows another one changes nothing before that has left.
   if (state_.run.active && !state_.own.follows(message, before)) {
     if (state_.run.own) {
-      cut(now, packets_chosen(now), sink);
+      state_.run.shares.empty() ? cut(now, packets_chosen(now), sink) : cut_turns(now, turns_chosen(now), sink);
     } else if (state_.own.empty()) {
       cut_before(now, {now, self_, link_, 0}, sink);
     }
@@ -76,7 +77,7 @@ void OutputPort::amend(Time now, pdes::ComponentId source, const Amend& amend, P
   if (found == state_.streams.end()) return;
   const auto index = static_cast<std::uint32_t>(found - state_.streams.begin());
   const std::uint32_t left = amend.packets - found->served;
-  if (state_.run.active && !state_.run.shares.empty()) {
+  if (state_.run.active && !state_.run.own && !state_.run.shares.empty()) {
     shorten_share(now, index, left, sink);
   } else if (state_.run.active && !state_.run.own && state_.run.stream == index) {
     cut(now, left, sink);
@@ -116,6 +117,7 @@ void OutputPort::finish(PortSink& sink) {
 Time OutputPort::departure(std::uint32_t stream, std::uint32_t batch) const {
   const std::uint32_t held = state_.own.held(stream, batch);
   if (held == 0) return 0;
+  if (state_.run.active && state_.run.own && !state_.run.shares.empty()) return turns_departure(stream, batch, held);
   // Alone in line, a message that is planned to its end is the one that is asked for.
   const bool planned = state_.run.active && state_.run.own && state_.run.final && state_.own.messages() == 1;
   return planned ? state_.run.service.out.last : never;
@@ -147,7 +149,8 @@ std::uint32_t OutputPort::packets_chosen(Time now) const {
 // Whether nothing that becomes known from now on can come before the last packet of the run.
 bool OutputPort::certain(Time now, pdes::ComponentId source) const {
   const Turn& last = state_.run.last_turn;
-  if (!state_.run.shares.empty()) return last.time < now || (last.time == now && last.component < source);
+  if (!state_.run.shares.empty())
+    return last.time < now || (last.time == now && (state_.run.own ? self_ <= source : last.component < source));
   const Law& out = state_.run.service.out;
   if (state_.run.own) {
     const Time turn = out.count == 1 ? state_.run.offered : out.at(out.count - 2, tables_->rate(out.rate));
@@ -161,7 +164,8 @@ bool OutputPort::certain(Time now, pdes::ComponentId source) const {
 
 // Keeps the packets of the run that come before a newcomer.
 void OutputPort::cut_before(Time now, const Turn& turn, PortSink& sink) {
-  if (!state_.run.shares.empty()) return cut_shares(now, turn, sink);
+  if (!state_.run.shares.empty())
+    return state_.run.own ? cut_turns(now, turns_before(turn), sink) : cut_shares(now, turn, sink);
   cut(now, packets_before(turn), sink);
 }
 
@@ -175,9 +179,7 @@ void OutputPort::cut(Time now, std::uint32_t packets, PortSink& sink) {
   const Time kept_until = packets > 0 ? std::max(now, out.at(packets - 1, out_rate)) : now;
   // A last packet that takes no whole picosecond has left with the one before it.
   if (packets + 1 == out.count && out.last <= kept_until) return;
-  if (state_.run.takers > 1) {
-    take_back_turns(now, packets, sink);
-  } else if (!state_.run.to_destination || state_.run.final) {
+  if (!state_.run.to_destination || state_.run.final) {
     sink.amend(*this, time_after(kept_until, latency()),
                {state_.run.name, state_.run.generation, state_.run.destination, packets});
   }
@@ -192,25 +194,6 @@ void OutputPort::cut(Time now, std::uint32_t packets, PortSink& sink) {
   service.last_apart = false;
   out.truncate(packets, out_rate, packet);
   state_.run.final = state_.run.awaited = false;
-}
-
-// Of messages that take turns, each keeps its part of the first packets.
-void OutputPort::take_back_turns(Time now, std::uint32_t packets, PortSink& sink) {
-  const Law& out = state_.run.service.out;
-  for (std::uint32_t taker = 0; taker < state_.run.takers; ++taker) {
-    const OwnMessage& message = state_.own.in_turn(taker, state_.run.takers);
-    const std::uint32_t kept = turns_of(taker, packets);
-    if (kept == turns_of(taker, out.count) || tables_->link(link_).to == message.destination) continue;
-    const std::uint32_t last = (kept - 1) * state_.run.takers + taker;
-    const Time kept_until = kept > 0 ? std::max(now, out.at(last, tables_->rate(out.rate))) : now;
-    sink.amend(*this, time_after(kept_until, latency()),
-               {message.name, state_.run.generation + taker, message.destination, kept});
-  }
-}
-
-// Of the first `packets` of a run in which messages take turns, those of one of them.
-std::uint32_t OutputPort::turns_of(std::uint32_t taker, std::uint32_t packets) const {
-  return packets > taker ? (packets - 1 - taker) / state_.run.takers + 1 : 0;
 }
 
 // After every change: what is planned and certain is put behind, and the next plan is made or waited for.
@@ -235,7 +218,12 @@ void OutputPort::call_back(Time at, PortSink& sink) {
 bool OutputPort::work_left() const {
   if (state_.run.awaited) return true;
   if (!state_.waiting.empty()) return true;
-  if (!state_.run.shares.empty()) return state_.run.goes_on || !state_.own.empty();
+  if (!state_.run.shares.empty()) {
+    if (!state_.run.own) return state_.run.goes_on || !state_.own.empty();
+    const auto& shares = state_.run.shares;
+    const auto ends = std::count_if(shares.begin(), shares.end(), [](const PlannedShare& one) { return one.final; });
+    return state_.own.messages() > static_cast<std::size_t>(ends);
+  }
   if (!state_.run.own)
     return !state_.own.empty() || state_.streams[state_.run.stream].segment.law.count > state_.run.service.out.count;
   return !state_.run.final || state_.own.messages() > 1;
@@ -243,24 +231,17 @@ bool OutputPort::work_left() const {
 
 void OutputPort::complete_run(PortSink& sink) {
   const Service& service = state_.run.service;
-  if (!state_.run.shares.empty()) {
-    complete_shares();
-    state_.busy = service.after;
-    state_.run.active = false;
-    return;
-  }
+  if (!state_.run.shares.empty()) return complete_shares(sink);
   const Law& out = service.out;
   const std::int64_t packet = tables_->packet();
   state_.counts.bytes += out.bytes(out.count, packet);
   state_.counts.messages += state_.run.final ? 1 : 0;
   state_.counts.alone += out.count == 1 && !state_.run.final ? 1 : 0;
   state_.counts.busy += service.busy(rate(), tables_->rate(out.rate), packet);
-  if (trace_ != nullptr) trace_run();
+  if (trace_ != nullptr) trace_->packets_left(link_, state_.run.name, state_.run.destination, out);
   state_.busy = service.after;
   state_.run.active = false;
-  if (state_.run.takers > 1) {
-    state_.own.sent_in_turns(out.count, state_.run.takers, out.last);
-  } else if (state_.run.own) {
+  if (state_.run.own) {
     const OwnMessage& message = state_.own.sent(out.count, out.last);
     if (message.packets_left == 0) sink.left(message, out.last);
   } else {
@@ -268,17 +249,10 @@ void OutputPort::complete_run(PortSink& sink) {
   }
 }
 
-void OutputPort::trace_run() {
-  const Law& out = state_.run.service.out;
-  if (state_.run.takers <= 1) return trace_->packets_left(link_, state_.run.name, state_.run.destination, out);
-  for (std::uint32_t i = 0; i < out.count; ++i) {
-    Law one;
-    one.last = out.at(i, tables_->rate(out.rate));
-    one.last_bytes = tables_->packet();
-    one.count = 1;
-    const OwnMessage& message = state_.own.in_turn(i % state_.run.takers, state_.run.takers);
-    trace_->packets_left(link_, message.name, message.destination, one);
-  }
+void OutputPort::complete_shares(PortSink& sink) {
+  count_shares();
+  state_.run.active = false;
+  state_.run.own ? complete_turns(sink) : complete_merged();
 }
 
 void OutputPort::complete_stream_run() {

@@ -107,15 +107,35 @@ class OutputPort {
   void announce_shares(PortSink& sink);
   void cut_shares(Time now, const Turn& turn, PortSink& sink);
   void shorten_share(Time now, std::uint32_t stream, std::uint32_t left, PortSink& sink);
-  void complete_shares();
+  void take_back(Time now, const std::vector<PlannedShare>& before, PortSink& sink);
+  void complete_shares(PortSink& sink);
+  void count_shares();
+  void complete_merged();
   void end_shares();
   void trace_shares() const;
+  /// What a share belongs to.
+  struct Announced {
+    MessageName name;
+    machine::NodeId destination = 0;
+    Time waited_until = 0;
+  };
+  [[nodiscard]] Announced announced(const PlannedShare& share) const;
+
+  // Own messages that take turns (output_turns.cpp):
+  [[nodiscard]] bool plan_turns(Time now, const Injector::Offer& offer);
+  void add_last_turns(const std::vector<Injector::Place>& line);
+  [[nodiscard]] std::uint32_t turns_planned() const;
+  [[nodiscard]] std::int64_t turn_bytes(std::uint32_t packets) const;
+  [[nodiscard]] Time turn_left(std::uint32_t index) const;
+  [[nodiscard]] std::uint32_t turns_chosen(Time time) const;
+  [[nodiscard]] std::uint32_t turns_before(const Turn& turn) const;
+  void keep_turns(std::uint32_t packets);
+  void cut_turns(Time now, std::uint32_t packets, PortSink& sink);
+  void complete_turns(PortSink& sink);
+  [[nodiscard]] bool has_left(Injector::Place place, Time time) const;
+  [[nodiscard]] Time turns_departure(std::uint32_t stream, std::uint32_t batch, std::uint32_t held) const;
 
   void announce(Time waited_until, PortSink& sink);
-  void announce_turns(PortSink& sink);
-  void take_back_turns(Time now, std::uint32_t packets, PortSink& sink);
-  [[nodiscard]] std::uint32_t turns_of(std::uint32_t taker, std::uint32_t packets) const;
-  void trace_run();
   void cut(Time now, std::uint32_t packets, PortSink& sink);
   void cut_before(Time now, const Turn& turn, PortSink& sink);
   void go_on(Time now, pdes::ComponentId source, PortSink& sink);

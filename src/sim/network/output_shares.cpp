@@ -84,14 +84,22 @@ void OutputPort::keep(const Merged& merged) {
   run.service.out.last = merged.last;
   run.busy = merged.busy;
   run.last_turn = merged.last_turn;
-  run.takers = 1;
   run.awaited = false;
+}
+
+OutputPort::Announced OutputPort::announced(const PlannedShare& share) const {
+  if (state_.run.own) {
+    const OwnMessage& message = state_.own.at(share.of);
+    return {message.name, message.destination, message.waited_until};
+  }
+  const Segment& segment = state_.streams[share.of].segment;
+  return {segment.name, segment.destination, segment.waited_until};
 }
 
 void OutputPort::announce_shares(PortSink& sink) {
   for (PlannedShare& share : state_.run.shares) {
     if (share.out.count == 0) continue;
-    const Segment& of = state_.streams[share.stream].segment;
+    const Announced of = announced(share);
     share.generation = state_.next_generation++;
     if (tables_->link(link_).to == of.destination) {
       if (!share.final) continue;
@@ -105,23 +113,32 @@ void OutputPort::announce_shares(PortSink& sink) {
   }
 }
 
+// The shares have become shorter since they were announced as they were `before`.
+void OutputPort::take_back(Time now, const std::vector<PlannedShare>& before, PortSink& sink) {
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const Law& out = state_.run.shares[i].out;
+    if (out.count == before[i].out.count) continue;
+    const Announced of = announced(before[i]);
+    if (!before[i].final && tables_->link(link_).to == of.destination) continue;
+    const Time kept_until = out.count > 0 ? std::max(now, out.last) : now;
+    sink.amend(*this, time_after(kept_until, latency()),
+               {of.name, before[i].generation, of.destination, out.count});
+  }
+}
+
 // Keeps the packets of the run that come before `turn`.
 void OutputPort::cut_shares(Time now, const Turn& turn, PortSink& sink) {
   PortRun& run = state_.run;
   if (run.last_turn < turn) return;
   const Merged kept = merge_flows(&turn);
+  const std::vector<PlannedShare> before = run.shares;
   for (std::size_t i = 0; i < run.shares.size(); ++i) {
     PlannedShare& share = run.shares[i];
-    const Law& out = kept.shares[i].out;
-    if (out.count == share.out.count) continue;
-    const Segment& of = state_.streams[share.stream].segment;
-    const Time kept_until = out.count > 0 ? std::max(now, out.last) : now;
-    if (share.final || tables_->link(link_).to != of.destination) {
-      sink.amend(*this, time_after(kept_until, latency()), {of.name, share.generation, of.destination, out.count});
-    }
-    share.out = out;
+    if (kept.shares[i].out.count == share.out.count) continue;
+    share.out = kept.shares[i].out;
     share.final = false;
   }
+  take_back(now, before, sink);
   // Taken back in its first round: where streams join one after another, each would take the plan of all others back.
   const std::uint32_t packets = std::accumulate(kept.packets.begin(), kept.packets.end(), 0U);
   if (packets < run.shares.size()) state_.singly = static_cast<std::uint32_t>(run.shares.size());
@@ -136,8 +153,8 @@ void OutputPort::cut_shares(Time now, const Turn& turn, PortSink& sink) {
 // Of a stream, all packets from `left` on are taken back by the node before.
 void OutputPort::shorten_share(Time now, std::uint32_t stream, std::uint32_t left, PortSink& sink) {
   PortRun& run = state_.run;
-  const auto is_it = [stream](const auto& flow) { return flow.stream == stream; };
-  const auto found = std::find_if(run.flows.begin(), run.flows.end(), is_it);
+  const auto found = std::find_if(run.flows.begin(), run.flows.end(),
+                                  [stream](const MergingFlow& flow) { return flow.stream == stream; });
   if (found == run.flows.end()) return;
   Turn turn = found->turn;
   turn.time = found->arrivals.at(left, tables_->rate(found->arrivals.rate));
@@ -145,23 +162,31 @@ void OutputPort::shorten_share(Time now, std::uint32_t stream, std::uint32_t lef
   if (left > 0 || !run.active) return;
   found->stream = PortState::no_stream;
   for (PlannedShare& share : run.shares) {
-    if (is_it(share)) share.stream = PortState::no_stream;
+    if (share.of == stream) share.of = PortState::no_stream;
   }
 }
 
-void OutputPort::complete_shares() {
-  PortRun& run = state_.run;
-  if (trace_ != nullptr) trace_shares();
-  for (const PlannedShare& share : run.shares) {
+void OutputPort::complete_merged() {
+  for (const PlannedShare& share : state_.run.shares) {
     if (share.out.count == 0) continue;
-    Stream& stream = state_.streams[share.stream];
-    state_.counts.bytes += share.out.bytes(share.out.count, tables_->packet());
-    state_.counts.messages += share.final ? 1 : 0;
+    Stream& stream = state_.streams[share.of];
     stream.served += share.out.count;
     stream.segment.law.advance(share.out.count);
   }
-  state_.counts.busy += run.busy;
   end_shares();
+}
+
+void OutputPort::count_shares() {
+  const PortRun& run = state_.run;
+  if (trace_ != nullptr) trace_shares();
+  for (const PlannedShare& share : run.shares) {
+    if (share.out.count == 0) continue;
+    state_.counts.bytes += share.out.bytes(share.out.count, tables_->packet());
+    state_.counts.messages += share.final ? 1 : 0;
+    state_.counts.alone += share.out.count == 1 && !share.final ? 1 : 0;
+  }
+  state_.counts.busy += run.busy;
+  state_.busy = run.service.after;
 }
 
 // Its streams wait again, or have been served.
@@ -195,7 +220,7 @@ void OutputPort::trace_shares() const {
   }
   std::sort(packets.begin(), packets.end(), [](const Packet& a, const Packet& b) { return a.one.last < b.one.last; });
   for (const Packet& packet : packets) {
-    const Segment& of = state_.streams[packet.share->stream].segment;
+    const Announced of = announced(*packet.share);
     trace_->packets_left(link_, of.name, of.destination, packet.one);
   }
 }

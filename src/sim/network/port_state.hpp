@@ -29,15 +29,24 @@ struct LinkCounts {
   }
 };
 
-/// A share of several streams' next packets, as it is announced.
+/// Of a run of several streams or messages, the packets of one of them, as they are announced.
 struct PlannedShare {
-  std::uint32_t stream = 0;  ///< in PortState::streams
+  std::uint32_t of = 0;  ///< in PortState::streams, or its place in PortState::own
   std::uint32_t generation = 0;
   bool final = false;  ///< ends with the last packet of the message
   Law out;
 };
 
-/// What is planned: the next packets of one stream, of one own message, or of several streams.
+/// Own messages that take turns, a packet each.
+struct PlannedTurns {
+  BusyPeriod period;         ///< in which they are served
+  std::uint32_t takers = 0;  ///< have the shares of the run, in the order of their turns
+  std::uint32_t rounds = 0;  ///< of whole packets; then one more, maybe not of all takers:
+  std::vector<std::int64_t> last_bytes;  ///< B of that round up to a packet, with it
+  std::uint32_t kept = 0;                ///< of these packets, the first ones
+};
+
+/// What is planned: the next packets of one stream, of one own message, or of several.
 struct PortRun {
   bool active = false;
   bool own = false;
@@ -45,17 +54,17 @@ struct PortRun {
   bool to_destination = false;
   bool awaited = false;      ///< its end is told at its time
   std::uint32_t stream = 0;  ///< in PortState::streams
-  /// Own messages that take turns, a packet each; then only their generations, in turn, count.
-  std::uint32_t takers = 1;
   MessageName name;
   std::uint32_t generation = 0;
   machine::NodeId destination = 0;
   Time offered = 0;  ///< own: turn of the first packet
   Service service;
-  /// Of several streams; then of the service only what is behind it and the time of the last packet count.
-  std::vector<MergingFlow> flows;
-  std::int64_t stride = 0;  ///< B: of whole rounds of them
+  /// Of several streams or messages, if there are any. Then of the service only what is behind it and the time of the
+  /// last packet count.
   std::vector<PlannedShare> shares;
+  PlannedTurns turns;
+  std::vector<MergingFlow> flows;  ///< streams
+  std::int64_t stride = 0;  ///< B: of whole rounds of them
   bool goes_on = false;  ///< some of them have more packets
   Time busy = 0;         ///< time in service
   PortTurn last_turn;    ///< of the last packet

@@ -1,0 +1,159 @@
+// How a port plans the next packets of own messages that take turns, a packet each (injector.hpp).
+#include <algorithm>
+
+#include "sim/network/output_port.hpp"
+
+namespace tessera::sim {
+
+// As many rounds as no message ends in, and one more, in which each message sends its last packet or another one.
+bool OutputPort::plan_turns(Time now, const Injector::Offer& offer) {
+  if (offer.alone || tables_->most_together() == 1) return false;
+  PortRun& run = state_.run;
+  const std::vector<Injector::Place> line = state_.own.turns();
+  run.offered = offer.time;
+  const BusyPeriod before = with_room(state_.busy, rate());
+  run.turns.period = offer.time > before.end(rate()) ? BusyPeriod{offer.time, 0} : before;
+  run.turns.takers = static_cast<std::uint32_t>(line.size());
+  std::uint32_t fewest = state_.own.at(line.front()).packets_left;
+  for (const Injector::Place place : line) fewest = std::min(fewest, state_.own.at(place).packets_left);
+  run.turns.rounds = fewest - 1;
+  add_last_turns(line);
+  // What is posted while the first packet is under way is behind all of these.
+  if (turns_planned() == 0 || turn_left(0) <= now) return false;
+  run.shares.clear();
+  for (const Injector::Place place : line) run.shares.push_back({place, 0, false, {}});
+  run.turns.kept = turns_planned();
+  keep_turns(state_.waiting.empty() ? run.turns.kept : turns_before(state_.waiting.front().turn));
+  run.to_destination = run.final = run.awaited = false;
+  return true;
+}
+
+void OutputPort::add_last_turns(const std::vector<Injector::Place>& line) {
+  PlannedTurns& turns = state_.run.turns;
+  turns.last_bytes.clear();
+  std::int64_t bytes = 0;
+  Time left = turns.rounds > 0 ? turn_left(turns.rounds * turns.takers - 1)
+                               : std::max(state_.run.offered, turns.period.end(rate()));
+  for (const Injector::Place place : line) {
+    const OwnMessage& message = state_.own.at(place);
+    const bool ends = message.packets_left == turns.rounds + 1;
+    if (ends && message.awaited) break;
+    bytes += ends ? message.last_bytes : tables_->packet();
+    turns.last_bytes.push_back(bytes);
+    const Time next = turn_left(turns_planned() - 1);
+    if (next == left) {  // it would leave at its turn, not ahead of it
+      turns.last_bytes.pop_back();
+      break;
+    }
+    left = next;
+  }
+}
+
+std::uint32_t OutputPort::turns_planned() const {
+  const PlannedTurns& turns = state_.run.turns;
+  return turns.rounds * turns.takers + static_cast<std::uint32_t>(turns.last_bytes.size());
+}
+
+// B of the first packets of the run.
+std::int64_t OutputPort::turn_bytes(std::uint32_t packets) const {
+  const PlannedTurns& turns = state_.run.turns;
+  const std::uint32_t regular = turns.rounds * turns.takers;
+  if (packets <= regular) return packets * tables_->packet();
+  return regular * tables_->packet() + turns.last_bytes[packets - regular - 1];
+}
+
+// When the packet with this index leaves.
+Time OutputPort::turn_left(std::uint32_t index) const {
+  const BusyPeriod& period = state_.run.turns.period;
+  return time_after(period.start, rate().up(period.bytes + turn_bytes(index + 1)));
+}
+
+// How many packets of the run are chosen by `time`, the first one when it is offered, each other one when the one before
+// has left.
+std::uint32_t OutputPort::turns_chosen(Time time) const {
+  if (state_.run.offered > time) return 0;
+  std::uint32_t low = 0;
+  std::uint32_t high = state_.run.turns.kept;
+  while (low < high) {  // packets low .. high - 1 may have left
+    const std::uint32_t middle = low + (high - low) / 2;
+    if (turn_left(middle) <= time) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return std::min(state_.run.turns.kept, low + 1);
+}
+
+std::uint32_t OutputPort::turns_before(const Turn& turn) const {
+  return turns_chosen(self_ < turn.component ? turn.time : turn.time - 1);
+}
+
+// The run is the first `packets` of what has been planned.
+void OutputPort::keep_turns(std::uint32_t packets) {
+  PortRun& run = state_.run;
+  PlannedTurns& turns = run.turns;
+  turns.kept = packets;
+  for (std::uint32_t taker = 0; taker < turns.takers; ++taker) {
+    PlannedShare& share = run.shares[taker];
+    const OwnMessage& message = state_.own.at(share.of);
+    const std::uint32_t count = packets > taker ? (packets - 1 - taker) / turns.takers + 1 : 0;
+    const std::int64_t packet = tables_->packet();
+    share.final = count == message.packets_left;
+    share.out = {turns.period.start, turns.period.bytes + (taker + 1) * packet, turns.takers * packet, 0, packet, count,
+                 link_};
+    if (count > 0) share.out.last = turn_left((count - 1) * turns.takers + taker);
+    if (share.final) share.out.last_bytes = message.last_bytes;
+  }
+  if (packets == 0) return;
+  run.service.after = {turns.period.start, turns.period.bytes + turn_bytes(packets)};
+  run.service.out.last = turn_left(packets - 1);
+  run.last_turn = {packets == 1 ? run.offered : turn_left(packets - 2), self_, link_, 0};
+  run.busy = run.service.out.last - std::max(run.offered, turns.period.end(rate()));
+}
+
+// Keeps the first `packets` of the run.
+void OutputPort::cut_turns(Time now, std::uint32_t packets, PortSink& sink) {
+  PortRun& run = state_.run;
+  if (packets >= run.turns.kept) return;
+  const std::vector<PlannedShare> before = run.shares;
+  keep_turns(packets);
+  take_back(now, before, sink);
+  if (packets > 0) return;
+  run.shares.clear();
+  run.active = false;
+}
+
+void OutputPort::complete_turns(PortSink& sink) {
+  PortRun& run = state_.run;
+  std::vector<Injector::Sent> sent;
+  for (const PlannedShare& share : run.shares) {
+    sent.push_back({share.of, share.out.count});
+    if (share.final) sink.left(state_.own.at(share.of), share.out.last);
+  }
+  state_.own.sent_in_turns(sent, (run.turns.kept - 1) % run.turns.takers, run.service.out.last);
+  run.shares.clear();
+}
+
+// Whether the last packet of a message leaves by `time`, as planned.
+bool OutputPort::has_left(Injector::Place place, Time time) const {
+  const PortRun& run = state_.run;
+  if (!run.active || !run.own) return false;
+  return std::any_of(run.shares.begin(), run.shares.end(), [&](const PlannedShare& share) {
+    return share.of == place && share.final && share.out.last <= time;
+  });
+}
+
+// When the last of these messages leaves, if the run takes all of them to their ends.
+Time OutputPort::turns_departure(std::uint32_t stream, std::uint32_t batch, std::uint32_t held) const {
+  Time last = 0;
+  for (const PlannedShare& share : state_.run.shares) {
+    const OwnMessage& message = state_.own.at(share.of);
+    if (!share.final || message.stream != stream || (batch != any_batch && message.batch != batch)) continue;
+    last = std::max(last, share.out.last);
+    --held;
+  }
+  return held == 0 ? last : never;
+}
+
+}  // namespace tessera::sim
