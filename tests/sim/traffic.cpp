@@ -118,7 +118,7 @@ class TrafficDevice final : public pdes::Component {
     own.packets_left = tables_->packets(message.bytes);
     own.last_bytes = message.bytes - (own.packets_left - 1) * tables_->packet();
     auto& latest = latest_.try_emplace({message.to, message.channel}, sim::Injector::no_place).first->second;
-    latest = node_.post(context, source, node_.port_towards(message.to), own, latest);
+    latest = node_.post(context, node_.port_towards(message.to), own, latest);
   }
   void delivered(pdes::Context& context, pdes::ComponentId source, std::uint32_t id) {
     result_->delivered[id] = context.now();

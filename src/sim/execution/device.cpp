@@ -232,7 +232,7 @@ void Device::post(Stream& stream, program::DeviceId destination, std::uint32_t c
   OwnMessage message = own_message(name, destination, bytes, waited_until);
   message.stream = stream.index;
   message.batch = batch;
-  box.latest = node_.post(context(), handling().source, box.port, message, box.latest);
+  box.latest = node_.post(context(), box.port, message, box.latest);
 }
 
 }  // namespace tessera::sim

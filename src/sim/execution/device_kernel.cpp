@@ -127,7 +127,7 @@ void Device::send_block(const OwnGpu& own, std::uint32_t member, const KernelBlo
   message.stream = no_stream;  // no stream waits for its departure
   message.awaited = block.awaited;
   state_.bytes_sent += block.bytes;
-  box.latest = node_.post(context(), handling().source, box.port, message, box.latest);
+  box.latest = node_.post(context(), box.port, message, box.latest);
 }
 
 void Device::collect_kernels(results::RunResults& results) const {

@@ -49,10 +49,9 @@ void NetworkNode::refuse_time(const OutputPort& port) const {
   throw InfeasibleError(BeyondTimeError::text("the link from " + name));
 }
 
-Injector::Place NetworkNode::post(pdes::Context& context, pdes::ComponentId source, std::uint32_t port,
-                                  const OwnMessage& message, Injector::Place before) {
-  if (port != posted_) flush(context, source);
-  posted_ = port;
+Injector::Place NetworkNode::post(pdes::Context& context, std::uint32_t port, const OwnMessage& message,
+                                  Injector::Place before) {
+  if (std::find(posted_.begin(), posted_.end(), port) == posted_.end()) posted_.push_back(port);
   context_ = &context;
   Injector::Place place = Injector::no_place;
   at_port(port, [&](OutputPort& at) { place = at.post(context.now(), message, before, *this); });
@@ -60,10 +59,12 @@ Injector::Place NetworkNode::post(pdes::Context& context, pdes::ComponentId sour
 }
 
 void NetworkNode::flush(pdes::Context& context, pdes::ComponentId source) {
-  if (posted_ == no_port) return;
+  if (posted_.empty()) return;
   context_ = &context;
-  at_port(posted_, [&](OutputPort& at) { at.flush(context.now(), source, *this); });
-  posted_ = no_port;
+  for (const std::uint32_t port : posted_) {
+    at_port(port, [&](OutputPort& at) { at.flush(context.now(), source, *this); });
+  }
+  posted_.clear();
 }
 
 void NetworkNode::handle(pdes::Context& context, const pdes::Event& event) {

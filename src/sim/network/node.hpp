@@ -69,9 +69,8 @@ class NetworkNode final : public PortSink {
       environment_.reservations->break_off(context, source, ports_[port].link());
   }
   /// Sends a message over a port that nobody has for himself, now; `before` and what is returned: see Injector::post.
-  /// It gets under way with flush(), which has to come before the end of the event, or when another port is used.
-  Injector::Place post(pdes::Context& context, pdes::ComponentId source, std::uint32_t port, const OwnMessage& message,
-                       Injector::Place before);
+  /// It gets under way with flush(), which has to come before the end of the event.
+  Injector::Place post(pdes::Context& context, std::uint32_t port, const OwnMessage& message, Injector::Place before);
   void flush(pdes::Context& context, pdes::ComponentId source);
   /// Counts an event of the component.
   void count(const pdes::Event& event) {
@@ -125,9 +124,8 @@ class NetworkNode final : public PortSink {
   NetworkOwner* owner_;
   pdes::Context* context_ = nullptr;  // while an event is handled
   std::vector<OutputPort> ports_;
-  static constexpr std::uint32_t no_port = ~std::uint32_t{0};
-  std::uint32_t posted_ = no_port;  // to flush
-  std::vector<Way> ways_;           // by port
+  std::vector<std::uint32_t> posted_;  // ports to flush
+  std::vector<Way> ways_;              // by port
   Combiner combiner_;
 };
 

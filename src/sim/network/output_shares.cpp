@@ -141,7 +141,7 @@ void OutputPort::cut_shares(Time now, const Turn& turn, PortSink& sink) {
   take_back(now, before, sink);
   // Taken back in its first round: where streams join one after another, each would take the plan of all others back.
   const std::uint32_t packets = std::accumulate(kept.packets.begin(), kept.packets.end(), 0U);
-  if (packets < run.shares.size()) state_.singly = static_cast<std::uint32_t>(run.shares.size());
+  if (packets < run.flows.size()) state_.singly = static_cast<std::uint32_t>(run.flows.size());
   if (kept.last == 0) {
     end_shares();
     run.active = false;
