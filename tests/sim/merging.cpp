@@ -82,12 +82,12 @@ std::vector<MergingFlow> random_flows(Draw& draw, const Rate& rate) {
     law.base = even ? 5000 : draw.below(20) * 1000;
     law.offset = even ? (draw.below(4) == 0 ? 1000 : 1000 * (1 + static_cast<std::int64_t>(i))) : draw.below(5000);
     law.stride = packet * (even ? together : 1 + draw.below(6));
-    law.count = static_cast<std::uint32_t>(2 + draw.below(40));
+    law.count = static_cast<std::uint32_t>(draw.below(8) == 0 ? 1 : 2 + draw.below(40));
     law.last_bytes = 1 + draw.below(packet);
     law.rate = 1;
     law.last = law.base +
                rate.up(law.offset + (law.count - 1) * law.stride - (draw.below(2) == 0 ? 0 : packet - law.last_bytes));
-    law.last = std::max(law.last, law.base + rate.up(law.offset + (law.count - 2) * law.stride) + 1);
+    law.last = std::max(law.last, law.base + rate.up(law.offset + (static_cast<std::int64_t>(law.count) - 2) * law.stride) + 1);
     flows[i].turn = {law.at(0, rate), static_cast<pdes::ComponentId>(draw.below(3)), 0, static_cast<std::uint32_t>(i)};
   }
   return flows;
@@ -103,8 +103,8 @@ TEST_CASE("flows merged in closed form leave as if served one by one") {
     const ServiceRates rates{random_rate(draw), 0, random_rate(draw), packet};
     const std::vector<MergingFlow> flows = random_flows(draw, rates.arrivals);
     const BusyPeriod before{draw.below(30'000), draw.below(3) * 1234};
-    Rounds rounds(flows.front().arrivals);
-    for (std::size_t i = 1; i < flows.size(); ++i) REQUIRE(rounds.add(flows[i].arrivals));
+    Rounds rounds;
+    for (const MergingFlow& flow : flows) REQUIRE(rounds.add(flow.arrivals, rates.arrivals));
     PortTurn limit;
     limit.time = draw.below(1'000'000'000) / 10;
     const bool limited = draw.below(2) == 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "tessera/base/integers.hpp"
 
@@ -14,8 +15,16 @@ bool PortTurn::operator<(const PortTurn& other) const {
   return static_cast<std::int32_t>(ordinal - other.ordinal) < 0;
 }
 
-bool Rounds::add(const Law& flow) {
+bool Rounds::add(const Law& flow, const Rate& rate) {
   constexpr std::int64_t most_packets = 512;
+  if (flow.count == 1) return true;
+  if (rate_ == nullptr) {
+    rate_ = &rate;
+    stride_ = flow.stride;
+    packets_ = 1;
+    return true;
+  }
+  if (rate_ != &rate && !(*rate_ == rate)) return false;
   const std::int64_t common = std::gcd(stride_, flow.stride);
   const std::int64_t own_packets = stride_ / common;
   const std::int64_t longer = flow.stride / common;
@@ -57,7 +66,7 @@ class Merger {
   Merged operator()() {
     rounds_ = whole_rounds();
     if (rounds_ > 0) {
-      round_ = packets_of_round(0);
+      round_ = packets_behind(0, false);
       if (!keeps_order()) {
         rounds_ = 0;
       } else if (a_last_one_is_early()) {
@@ -71,9 +80,14 @@ class Merger {
   }
 
  private:
+  [[nodiscard]] bool is_single(std::uint32_t flow) const { return flows_[flow].arrivals.count == 1; }
   /// Packets of a flow in a round.
   [[nodiscard]] std::uint32_t every(std::uint32_t flow) const {
-    return static_cast<std::uint32_t>(stride_ / flows_[flow].arrivals.stride);
+    return is_single(flow) ? 1 : static_cast<std::uint32_t>(stride_ / flows_[flow].arrivals.stride);
+  }
+  /// The first packet of a flow behind so many rounds.
+  [[nodiscard]] std::uint32_t behind(std::uint32_t flow, std::uint32_t rounds) const {
+    return is_single(flow) ? 0 : rounds * every(flow);
   }
   [[nodiscard]] Time arrival(std::uint32_t flow, std::uint32_t index) const {
     return flows_[flow].arrivals.at(index, rates_.arrivals);
@@ -95,30 +109,37 @@ class Merger {
 
   // Those in which no flow sends its last packet, which has a time of its own.
   [[nodiscard]] std::uint32_t whole_rounds() const {
-    std::uint32_t rounds = Law{}.count - 1;
+    if (stride_ == 0) return 0;
+    std::optional<PortTurn> end;
+    if (limit_ != nullptr) end = *limit_;
     for (std::uint32_t flow = 0; flow < flows_.size(); ++flow) {
+      if (is_single(flow) && (!end || turn(flow, 0) < *end)) end = turn(flow, 0);
+    }
+    std::uint32_t rounds = Law{}.count - 1;
+    for (std::uint32_t flow = 0; flow < flows_.size() && rounds > 0; ++flow) {
+      if (is_single(flow)) continue;
       const Law& law = flows_[flow].arrivals;
       std::uint32_t packets = law.count - 1;
-      if (limit_ != nullptr) {
+      if (end) {
         PortTurn equal = flows_[flow].turn;
-        equal.time = limit_->time;
-        packets = std::min(packets, law.until(equal < *limit_ ? limit_->time : limit_->time - 1, rates_.arrivals));
+        equal.time = end->time;
+        packets = std::min(packets, law.until(equal < *end ? end->time : end->time - 1, rates_.arrivals));
       }
       rounds = std::min(rounds, packets / every(flow));
-      if (rounds == 0) break;
     }
     return rounds;
   }
 
-  /// By turn; a flow that has ended has fewer than its part.
-  [[nodiscard]] std::vector<Packet> packets_of_round(std::uint32_t round) const {
+  /// The next packets of all flows behind `rounds` rounds, as many of each as it sends in a round, by turn; single
+  /// packets only where they are asked for.
+  [[nodiscard]] std::vector<Packet> packets_behind(std::uint32_t rounds, bool with_singles) const {
     std::vector<Packet> packets;
     packets.reserve(merged_.shares.size());
     for (std::uint32_t flow = 0; flow < flows_.size(); ++flow) {
-      const std::uint32_t end = std::min(flows_[flow].arrivals.count, (round + 1) * every(flow));
-      for (std::uint32_t index = round * every(flow); index < end; ++index) {
-        packets.push_back({flow, index, turn(flow, index)});
-      }
+      if (is_single(flow) && !with_singles) continue;
+      const std::uint32_t first = behind(flow, rounds);
+      const std::uint32_t end = std::min(flows_[flow].arrivals.count, first + every(flow));
+      for (std::uint32_t index = first; index < end; ++index) packets.push_back({flow, index, turn(flow, index)});
     }
     std::sort(packets.begin(), packets.end());
     return packets;
@@ -152,7 +173,7 @@ class Merger {
   [[nodiscard]] bool a_last_one_is_early() const {
     const PortTurn end = end_of_rounds();
     for (std::uint32_t flow = 0; flow < flows_.size(); ++flow) {
-      const std::uint32_t next = rounds_ * every(flow);
+      const std::uint32_t next = behind(flow, rounds_);
       if (next + 1 == flows_[flow].arrivals.count && turn(flow, next) < end) return true;
     }
     return false;
@@ -172,7 +193,7 @@ class Merger {
     if (rounds_ == 0) return;
     merged_.last_turn = end_of_rounds();
     merged_.last = period_.end(rates_.server);
-    for (std::uint32_t flow = 0; flow < flows_.size(); ++flow) merged_.packets[flow] = rounds_ * every(flow);
+    for (std::uint32_t flow = 0; flow < flows_.size(); ++flow) merged_.packets[flow] = behind(flow, rounds_);
   }
 
   /// Whether the packet with this place in a round comes before the one before it has left, as exact numbers, not
@@ -266,12 +287,12 @@ class Merger {
     const PortTurn* end = limit_;
     std::vector<PortTurn> seconds;
     for (std::uint32_t flow = 0; flow < flows_.size(); ++flow) {
-      const std::uint32_t index = (rounds_ + 1) * every(flow);
+      const std::uint32_t index = behind(flow, rounds_) + every(flow);
       if (index < flows_[flow].arrivals.count) seconds.push_back(turn(flow, index));
     }
     const auto least = std::min_element(seconds.begin(), seconds.end());
     if (least != seconds.end() && (end == nullptr || *least < *end)) end = &*least;
-    for (const Packet& packet : packets_of_round(rounds_)) {
+    for (const Packet& packet : packets_behind(rounds_, true)) {
       if (end != nullptr && !(packet.turn < *end)) break;
       if (!serve_one(packet)) break;
     }

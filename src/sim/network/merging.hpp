@@ -27,18 +27,21 @@ struct MergingFlow {
 };
 
 /// Which flows may be served together: all of one rate, with spacings so alike that a round of them, in which each
-/// sends as many packets as its spacing allows (spacings of 3 and 5 packets: 5 and 3), is short.
+/// sends as many packets as its spacing allows (spacings of 3 and 5 packets: 5 and 3), is short. One that has a single
+/// packet left, at a time of its own, goes with any.
 class Rounds {
  public:
-  explicit Rounds(const Law& first) : stride_(first.stride), packets_(1) {}
-  /// Takes a flow of the same rate in; false: rounds would be too long.
-  [[nodiscard]] bool add(const Law& flow);
-  /// Of a whole round, in bytes at the rate of the flows.
+  /// Takes a flow in; false: it is of another rate, or rounds would be too long.
+  [[nodiscard]] bool add(const Law& flow, const Rate& rate);
+  /// Of a whole round, in bytes at the rate of the flows; 0: all are single packets.
   [[nodiscard]] std::int64_t stride() const { return stride_; }
+  /// Null: as above.
+  [[nodiscard]] const Rate* rate() const { return rate_; }
 
  private:
-  std::int64_t stride_;
-  std::int64_t packets_;  // of a round
+  std::int64_t stride_ = 0;
+  std::int64_t packets_ = 0;  // of a round
+  const Rate* rate_ = nullptr;
 };
 
 /// Of a flow, every how many-th packet, when they leave. A flow has as many shares as it sends packets in a round.
@@ -59,8 +62,8 @@ struct Merged {
 };
 
 /// Serves the first packets of the flows, which Rounds has taken in: as many whole rounds as provably keep their order
-/// and leave by one closed form a share, then at most one more packet a share, at a time of its own. Only packets whose
-/// turn is before `limit`, if there is one. No packet where the first one takes no whole picosecond. With an earlier
+/// and leave by one closed form a share, before any single packet; then at most one more packet a share, at a time of
+/// its own. Only packets whose turn is before `limit`, if there is one. No packet where the first one takes no whole picosecond. With an earlier
 /// limit, all of these packets that come before it are served, at the same times.
 [[nodiscard]] Merged merge(const BusyPeriod& before, std::span<const MergingFlow> flows, std::int64_t stride,
                            const PortTurn* limit, const ServiceRates& rates);

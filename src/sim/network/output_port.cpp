@@ -319,9 +319,7 @@ void OutputPort::remove_waiting(std::uint32_t stream) {
                                   [stream](const PortState::Waiting& waiting) { return waiting.stream == stream; });
   if (found == state_.waiting.end()) return;
   state_.waiting.erase(found);
-  make_waiting_heap();
+  std::make_heap(state_.waiting.begin(), state_.waiting.end(), later);
 }
-
-void OutputPort::make_waiting_heap() { std::make_heap(state_.waiting.begin(), state_.waiting.end(), later); }
 
 }  // namespace tessera::sim

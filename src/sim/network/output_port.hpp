@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "sim/network/network_tables.hpp"
@@ -98,9 +99,9 @@ class OutputPort {
 
   // Several streams (output_shares.cpp):
   [[nodiscard]] bool may_share(const Turn* own_turn) const;
-  [[nodiscard]] bool goes_with(const Law& law, const Law& other) const;
+  [[nodiscard]] bool add(Rounds& rounds, std::uint32_t stream) const;
   [[nodiscard]] bool plan_shares(const Turn* own_turn);
-  [[nodiscard]] std::int64_t gather(const Turn*& limit);
+  void gather(std::size_t most, std::optional<Turn>& limit);
   [[nodiscard]] Merged merge_flows(const Turn* limit) const;
   void keep(const Merged& merged);
   void begin_shares(PortSink& sink);
@@ -149,7 +150,6 @@ class OutputPort {
   void push_waiting(std::uint32_t stream);
   [[nodiscard]] std::uint32_t pop_waiting();
   void remove_waiting(std::uint32_t stream);
-  void make_waiting_heap();
   [[nodiscard]] bool has_company(Time now);
   void count_queue(Time now);
 

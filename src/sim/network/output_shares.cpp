@@ -4,74 +4,74 @@
 #include "sim/network/output_port.hpp"
 
 namespace tessera::sim {
+namespace {
 
-// Planning goes through all that wait; where the next two turns do not go together, that would be for nothing.
+constexpr std::size_t most_of_few = 8;
+
+}  // namespace
+
+// Whether the two that come next go together: planning is for nothing where they do not.
 bool OutputPort::may_share(const Turn* own_turn) const {
   const auto& waiting = state_.waiting;
   if (waiting.size() < 2 || tables_->most_together() == 1) return false;
   const auto second = waiting.size() > 2 && waiting[2].turn < waiting[1].turn ? waiting[2] : waiting[1];
   if (own_turn != nullptr && *own_turn < second.turn) return false;
-  const Law& law = state_.streams[waiting[0].stream].segment.law;
-  return law.count > 1 && goes_with(law, state_.streams[second.stream].segment.law) &&
-         Rounds(law).add(state_.streams[second.stream].segment.law);
+  Rounds rounds;
+  return add(rounds, waiting[0].stream) && add(rounds, second.stream);
 }
 
-// The last packet of a flow alone has no spacing.
-bool OutputPort::goes_with(const Law& law, const Law& other) const {
-  return other.count > 1 && (law.rate == other.rate || tables_->rate(law.rate) == tables_->rate(other.rate));
+bool OutputPort::add(Rounds& rounds, std::uint32_t stream) const {
+  const Law& law = state_.streams[stream].segment.law;
+  return rounds.add(law, tables_->rate(law.rate));
 }
 
-// Which streams are planned together, and the spacing of their rounds; the others limit them.
-std::int64_t OutputPort::gather(const Turn*& limit) {
-  std::vector<MergingFlow>& flows = state_.run.flows;
-  flows.clear();
-  const Law& law = state_.streams[state_.waiting.front().stream].segment.law;
-  Rounds all(law);
-  for (const PortState::Waiting& waiting : state_.waiting) {
-    const Law& other = state_.streams[waiting.stream].segment.law;
-    if (flows.empty() || (goes_with(law, other) && all.add(other))) {
-      flows.push_back({waiting.stream, other, waiting.turn});
-    } else if (limit == nullptr || waiting.turn < *limit) {
-      limit = &waiting.turn;
+// Takes the streams that are planned together, at most so many, out of those that wait; the others limit them.
+void OutputPort::gather(std::size_t most, std::optional<Turn>& limit) {
+  PortRun& run = state_.run;
+  run.flows.clear();
+  run.rounds = {};
+  std::vector<std::uint32_t> others;
+  while (!state_.waiting.empty() && run.flows.size() < most) {
+    const Turn turn = state_.waiting.front().turn;
+    if (limit && !(turn < *limit)) break;
+    const std::uint32_t stream = pop_waiting();
+    if (add(run.rounds, stream)) {
+      run.flows.push_back({stream, state_.streams[stream].segment.law, turn});
+    } else {
+      limit = turn;
+      others.push_back(stream);
     }
   }
-  if (limit != nullptr) std::erase_if(flows, [&](const MergingFlow& flow) { return !(flow.turn < *limit); });
-  Rounds rounds(law);
-  for (std::size_t i = 1; i < flows.size(); ++i) (void)rounds.add(flows[i].arrivals);
-  return rounds.stride();
+  for (const std::uint32_t stream : others) push_waiting(stream);
+  if (!state_.waiting.empty() && (!limit || state_.waiting.front().turn < *limit)) limit = state_.waiting.front().turn;
 }
 
 bool OutputPort::plan_shares(const Turn* own_turn) {
   if (!may_share(own_turn)) return false;
-  if (state_.singly > 0) {
-    --state_.singly;
+  PortRun& run = state_.run;
+  std::optional<Turn> limit;
+  if (own_turn != nullptr) limit = *own_turn;
+  gather(state_.few > 0 ? most_of_few : ~std::size_t{0}, limit);
+  if (state_.few > 0) --state_.few;
+  const Merged merged = merge_flows(limit ? &*limit : nullptr);
+  if (merged.last == 0) {
+    for (const MergingFlow& flow : run.flows) push_waiting(flow.stream);
+    run.flows.clear();
     return false;
   }
-  PortRun& run = state_.run;
-  const Turn* limit = own_turn;
-  run.stride = gather(limit);
-  if (run.flows.size() < 2) return false;
-  const Merged merged = merge_flows(limit);
-  if (merged.last == 0) return false;
   run.shares.clear();
   for (const MergedShare& share : merged.shares) {
     const std::uint32_t stream = run.flows[share.flow].stream;
     run.shares.push_back({stream, 0, share.ends && state_.streams[stream].segment.final, share.out});
   }
   keep(merged);
-  const auto is_planned = [&](const PortState::Waiting& waiting) {
-    return std::any_of(run.flows.begin(), run.flows.end(),
-                       [&](const MergingFlow& flow) { return flow.stream == waiting.stream; });
-  };
-  std::erase_if(state_.waiting, is_planned);
-  make_waiting_heap();
   return true;
 }
 
 Merged OutputPort::merge_flows(const Turn* limit) const {
   const PortRun& run = state_.run;
-  const Rate& arrivals = tables_->rate(run.flows.front().arrivals.rate);
-  return merge(state_.busy, run.flows, run.stride, limit, {rate(), link_, arrivals, tables_->packet()});
+  const Rate& arrivals = run.rounds.rate() == nullptr ? rate() : *run.rounds.rate();
+  return merge(state_.busy, run.flows, run.rounds.stride(), limit, {rate(), link_, arrivals, tables_->packet()});
 }
 
 void OutputPort::keep(const Merged& merged) {
@@ -141,7 +141,7 @@ void OutputPort::cut_shares(Time now, const Turn& turn, PortSink& sink) {
   take_back(now, before, sink);
   // Taken back in its first round: where streams join one after another, each would take the plan of all others back.
   const std::uint32_t packets = std::accumulate(kept.packets.begin(), kept.packets.end(), 0U);
-  if (packets < run.flows.size()) state_.singly = static_cast<std::uint32_t>(run.flows.size());
+  if (packets < run.flows.size() && run.flows.size() > most_of_few) state_.few = run.flows.size() / most_of_few;
   if (kept.last == 0) {
     end_shares();
     run.active = false;

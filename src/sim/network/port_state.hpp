@@ -63,8 +63,8 @@ struct PortRun {
   /// last packet count.
   std::vector<PlannedShare> shares;
   PlannedTurns turns;
-  std::vector<MergingFlow> flows;  ///< streams
-  std::int64_t stride = 0;  ///< B: of whole rounds of them
+  std::vector<MergingFlow> flows;  ///< streams ...
+  Rounds rounds;                   ///< ... in these
   bool goes_on = false;  ///< some of them have more packets
   Time busy = 0;         ///< time in service
   PortTurn last_turn;    ///< of the last packet
@@ -97,7 +97,7 @@ struct PortState {
   std::vector<Stream> streams;
   std::vector<std::uint32_t> unused_streams;
   std::uint32_t next_ordinal = 0;
-  std::uint32_t singly = 0;     ///< plans of one stream to make before several are planned together again
+  std::size_t few = 0;          ///< plans of a few streams to make before all are planned together again
   Time came_at = -1;            ///< when streams came last ...
   std::uint32_t came_then = 0;  ///< ... and how many of them
   bool reserved = false;  ///< by a ring whose messages are not simulated one by one (sim/rings): it is broken off first
