@@ -6,6 +6,7 @@
 namespace tessera::sim {
 
 void OutputPort::plan(Time now, PortSink& sink) {
+  state_.due = never;
   const Injector::Offer offer = state_.own.offer();
   if (state_.waiting.empty() && offer.message == nullptr) return;
   const Turn own_turn{offer.time, self_, link_, 0};
@@ -43,13 +44,13 @@ void OutputPort::begin_run(Time now, const Injector::Offer& offer, PortSink& sin
   } else {
     announce(state_.streams[state_.run.stream].segment.waited_until, sink);
   }
-  if (work_left()) call_back(out.last, sink);
+  call_back(work_left() ? out.last : never, sink);
 }
 
 void OutputPort::begin_shares(PortSink& sink) {
   state_.run.active = true;
   announce_shares(sink);
-  if (work_left()) call_back(state_.run.service.out.last, sink);
+  call_back(work_left() ? state_.run.service.out.last : never, sink);
 }
 
 void OutputPort::plan_own(const Injector::Offer& offer) {

@@ -95,6 +95,7 @@ void OutputPort::amend(Time now, pdes::ComponentId source, const Amend& amend, P
 void OutputPort::wake(Time now, std::uint32_t token, PortSink& sink) {
   if (!state_.call_pending || token != state_.token) return;
   state_.call_pending = false;
+  if (state_.due > now) return call_back(state_.due, sink);
   go_on(now, self_, sink);
 }
 
@@ -201,14 +202,15 @@ void OutputPort::go_on(Time now, pdes::ComponentId source, PortSink& sink) {
   if (state_.run.active && (state_.run.service.out.last <= now || certain(now, source))) complete_run(sink);
   if (!state_.run.active) {
     plan(now, sink);
-  } else if (work_left()) {
-    call_back(state_.run.service.out.last, sink);
+  } else {
+    call_back(work_left() ? state_.run.service.out.last : never, sink);
   }
   if (!state_.waiting.empty()) count_queue(now);
 }
 
 void OutputPort::call_back(Time at, PortSink& sink) {
-  if (state_.call_pending && state_.call_at == at) return;
+  state_.due = at;
+  if (at == never || (state_.call_pending && state_.call_at <= at)) return;
   state_.call_pending = true;
   state_.call_at = at;
   sink.wake(*this, at, ++state_.token);

@@ -59,7 +59,7 @@ class OutputPort {
   /// planned; `never` when that is not planned yet. Messages that were reported by PortSink::left are not included.
   [[nodiscard]] Time departure(std::uint32_t stream, std::uint32_t batch) const;
   /// When it announces something next although nothing new comes; `never` when it has nothing left to plan.
-  [[nodiscard]] Time next_announcement() const { return state_.call_pending ? state_.call_at : never; }
+  [[nodiscard]] Time next_announcement() const { return state_.due; }
   /// Whether something new at `now` or later could change what it has announced.
   [[nodiscard]] bool may_amend(Time now) const { return state_.run.active && state_.run.service.out.last >= now; }
   /// Whether nothing is in it; a run that is over is completed first.
@@ -71,6 +71,7 @@ class OutputPort {
   void reserve() {
     state_.reserved = true;
     state_.call_pending = false;
+    state_.due = never;
   }
   void release() { state_.reserved = false; }
   /// Everything has been sent: completes the counts.
@@ -101,7 +102,7 @@ class OutputPort {
   [[nodiscard]] bool may_share(const Turn* own_turn) const;
   [[nodiscard]] bool add(Rounds& rounds, std::uint32_t stream) const;
   [[nodiscard]] bool plan_shares(const Turn* own_turn);
-  void gather(std::size_t most, std::optional<Turn>& limit);
+  void gather(std::uint32_t most, std::optional<Turn>& limit);
   [[nodiscard]] Merged merge_flows(const Turn* limit) const;
   void keep(const Merged& merged);
   void begin_shares(PortSink& sink);

@@ -4,12 +4,6 @@
 #include "sim/network/output_port.hpp"
 
 namespace tessera::sim {
-namespace {
-
-constexpr std::size_t most_of_few = 8;
-
-}  // namespace
-
 // Whether the two that come next go together: planning is for nothing where they do not.
 bool OutputPort::may_share(const Turn* own_turn) const {
   const auto& waiting = state_.waiting;
@@ -26,7 +20,7 @@ bool OutputPort::add(Rounds& rounds, std::uint32_t stream) const {
 }
 
 // Takes the streams that are planned together, at most so many, out of those that wait; the others limit them.
-void OutputPort::gather(std::size_t most, std::optional<Turn>& limit) {
+void OutputPort::gather(std::uint32_t most, std::optional<Turn>& limit) {
   PortRun& run = state_.run;
   run.flows.clear();
   run.rounds = {};
@@ -49,10 +43,13 @@ void OutputPort::gather(std::size_t most, std::optional<Turn>& limit) {
 bool OutputPort::plan_shares(const Turn* own_turn) {
   if (!may_share(own_turn)) return false;
   PortRun& run = state_.run;
+  const std::uint32_t most = state_.most_together;
+  if (most < all_together) state_.most_together = 2 * most;
+  if (most == 1) return false;
   std::optional<Turn> limit;
   if (own_turn != nullptr) limit = *own_turn;
-  gather(state_.few > 0 ? most_of_few : ~std::size_t{0}, limit);
-  if (state_.few > 0) --state_.few;
+  gather(most, limit);
+  if (run.flows.size() < most) state_.most_together = all_together;
   const Merged merged = merge_flows(limit ? &*limit : nullptr);
   if (merged.last == 0) {
     for (const MergingFlow& flow : run.flows) push_waiting(flow.stream);
@@ -141,7 +138,7 @@ void OutputPort::cut_shares(Time now, const Turn& turn, PortSink& sink) {
   take_back(now, before, sink);
   // Taken back in its first round: where streams join one after another, each would take the plan of all others back.
   const std::uint32_t packets = std::accumulate(kept.packets.begin(), kept.packets.end(), 0U);
-  if (packets < run.flows.size() && run.flows.size() > most_of_few) state_.few = run.flows.size() / most_of_few;
+  if (packets < run.flows.size() && run.flows.size() > few_together) state_.most_together = std::max(1U, packets);
   if (kept.last == 0) {
     end_shares();
     run.active = false;

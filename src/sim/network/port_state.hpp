@@ -37,6 +37,9 @@ struct PlannedShare {
   Law out;
 };
 
+inline constexpr std::uint32_t all_together = 1U << 31U;
+inline constexpr std::uint32_t few_together = 8;  ///< streams whose plans may be taken back without harm
+
 /// Own messages that take turns, a packet each.
 struct PlannedTurns {
   BusyPeriod period;         ///< in which they are served
@@ -89,7 +92,8 @@ struct PortState {
   Injector own;
   std::uint32_t next_generation = 0;
   std::uint32_t token = 0;
-  Time call_at = 0;
+  Time due = never;  ///< when it has to go on by itself
+  Time call_at = 0;  ///< the call back under way, which may come too early
   bool call_pending = false;
   std::uint32_t uncounted = 0;
   LinkCounts counts;
@@ -97,7 +101,7 @@ struct PortState {
   std::vector<Stream> streams;
   std::vector<std::uint32_t> unused_streams;
   std::uint32_t next_ordinal = 0;
-  std::size_t few = 0;          ///< plans of a few streams to make before all are planned together again
+  std::uint32_t most_together = all_together;  ///< streams to plan next
   Time came_at = -1;            ///< when streams came last ...
   std::uint32_t came_then = 0;  ///< ... and how many of them
   bool reserved = false;  ///< by a ring whose messages are not simulated one by one (sim/rings): it is broken off first
