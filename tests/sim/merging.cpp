@@ -87,7 +87,8 @@ std::vector<MergingFlow> random_flows(Draw& draw, const Rate& rate) {
     law.rate = 1;
     law.last = law.base +
                rate.up(law.offset + (law.count - 1) * law.stride - (draw.below(2) == 0 ? 0 : packet - law.last_bytes));
-    law.last = std::max(law.last, law.base + rate.up(law.offset + (static_cast<std::int64_t>(law.count) - 2) * law.stride) + 1);
+    law.last = std::max(law.last,
+                        law.base + rate.up(law.offset + (static_cast<std::int64_t>(law.count) - 2) * law.stride) + 1);
     flows[i].turn = {law.at(0, rate), static_cast<pdes::ComponentId>(draw.below(3)), 0, static_cast<std::uint32_t>(i)};
   }
   return flows;

@@ -62,8 +62,8 @@ class Injector {
     Place place = no_place;
     std::uint32_t packets = 0;
   };
-  /// All that turns() told have sent so many packets, a round after another: the last packet of all, of the one with the
-  /// index `last`, left at `left`. Messages without packets left are gone.
+  /// All that turns() told have sent so many packets, a round after another: the last packet of all, of the one with
+  /// the index `last`, left at `left`. Messages without packets left are gone.
   void sent_in_turns(const std::vector<Sent>& sent, std::size_t last, Time left);
 
   /// Number of messages of this stream and batch that have not been sent whole.

@@ -118,8 +118,7 @@ void OutputPort::take_back(Time now, const std::vector<PlannedShare>& before, Po
     const Announced of = announced(before[i]);
     if (!before[i].final && tables_->link(link_).to == of.destination) continue;
     const Time kept_until = out.count > 0 ? std::max(now, out.last) : now;
-    sink.amend(*this, time_after(kept_until, latency()),
-               {of.name, before[i].generation, of.destination, out.count});
+    sink.amend(*this, time_after(kept_until, latency()), {of.name, before[i].generation, of.destination, out.count});
   }
 }
 

@@ -68,8 +68,8 @@ Time OutputPort::turn_left(std::uint32_t index) const {
   return time_after(period.start, rate().up(period.bytes + turn_bytes(index + 1)));
 }
 
-// How many packets of the run are chosen by `time`, the first one when it is offered, each other one when the one before
-// has left.
+// How many packets of the run are chosen by `time`, the first one when it is offered, each other one when the one
+// before has left.
 std::uint32_t OutputPort::turns_chosen(Time time) const {
   if (state_.run.offered > time) return 0;
   std::uint32_t low = 0;
@@ -100,8 +100,8 @@ void OutputPort::keep_turns(std::uint32_t packets) {
     const std::uint32_t count = packets > taker ? (packets - 1 - taker) / turns.takers + 1 : 0;
     const std::int64_t packet = tables_->packet();
     share.final = count == message.packets_left;
-    share.out = {turns.period.start, turns.period.bytes + (taker + 1) * packet, turns.takers * packet, 0, packet, count,
-                 link_};
+    share.out = {
+        turns.period.start, turns.period.bytes + (taker + 1) * packet, turns.takers * packet, 0, packet, count, link_};
     if (count > 0) share.out.last = turn_left((count - 1) * turns.takers + taker);
     if (share.final) share.out.last_bytes = message.last_bytes;
   }

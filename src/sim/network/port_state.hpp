@@ -42,9 +42,9 @@ inline constexpr std::uint32_t few_together = 8;  ///< streams whose plans may b
 
 /// Own messages that take turns, a packet each.
 struct PlannedTurns {
-  BusyPeriod period;         ///< in which they are served
-  std::uint32_t takers = 0;  ///< have the shares of the run, in the order of their turns
-  std::uint32_t rounds = 0;  ///< of whole packets; then one more, maybe not of all takers:
+  BusyPeriod period;                     ///< in which they are served
+  std::uint32_t takers = 0;              ///< have the shares of the run, in the order of their turns
+  std::uint32_t rounds = 0;              ///< of whole packets; then one more, maybe not of all takers:
   std::vector<std::int64_t> last_bytes;  ///< B of that round up to a packet, with it
   std::uint32_t kept = 0;                ///< of these packets, the first ones
 };
@@ -68,9 +68,9 @@ struct PortRun {
   PlannedTurns turns;
   std::vector<MergingFlow> flows;  ///< streams ...
   Rounds rounds;                   ///< ... in these
-  bool goes_on = false;  ///< some of them have more packets
-  Time busy = 0;         ///< time in service
-  PortTurn last_turn;    ///< of the last packet
+  bool goes_on = false;            ///< some of them have more packets
+  Time busy = 0;                   ///< time in service
+  PortTurn last_turn;              ///< of the last packet
 };
 
 struct PortState {
@@ -102,8 +102,8 @@ struct PortState {
   std::vector<std::uint32_t> unused_streams;
   std::uint32_t next_ordinal = 0;
   std::uint32_t most_together = all_together;  ///< streams to plan next
-  Time came_at = -1;            ///< when streams came last ...
-  std::uint32_t came_then = 0;  ///< ... and how many of them
+  Time came_at = -1;                           ///< when streams came last ...
+  std::uint32_t came_then = 0;                 ///< ... and how many of them
   bool reserved = false;  ///< by a ring whose messages are not simulated one by one (sim/rings): it is broken off first
 };
 
