@@ -23,8 +23,14 @@ struct MessageName {
 // communication. Of a send it is when it was posted; in collectives and kernels, when the latest of those members
 // joined on whom the sender's data depends.
 
+/// Of a segment, only the first `packets` arrive as told.
+struct Shortened {
+  std::uint32_t generation = 0;
+  std::uint32_t packets = 0;
+};
+
 /// Packets of one message that follow each other on a link: sent to arrive with the first one, at a node that forwards
-/// them.
+/// them; or earlier, where it takes back part of what has been told of the message.
 struct Segment {
   using protocol = NetworkProtocol;
   MessageName name;
@@ -32,8 +38,10 @@ struct Segment {
   machine::NodeId destination = 0;
   machine::LinkId link = 0;  ///< they arrive over
   Time waited_until = 0;
-  Law law;             ///< of the arrivals
-  bool final = false;  ///< ends with the last packet of the message
+  Law law;                ///< of the arrivals
+  bool final = false;     ///< ends with the last packet of the message
+  bool shortens = false;  ///< an earlier segment of the message, in place of an Amend:
+  Shortened earlier;
 };
 
 /// The last packet of a message is at its destination. Sent ahead, so an Amend may come before it.
@@ -52,6 +60,12 @@ struct Amend {
   std::uint32_t generation = 0;
   machine::NodeId destination = 0;
   std::uint32_t packets = 0;
+};
+
+/// An Amend that has yet to be sent.
+struct TimedAmend {
+  Time at = 0;
+  Amend amend;
 };
 
 /// A device or switch output to itself: the output `port` has sent what it had planned.

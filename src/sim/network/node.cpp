@@ -72,24 +72,22 @@ void NetworkNode::handle(pdes::Context& context, const pdes::Event& event) {
   switch (event.kind) {
     case NetworkProtocol::kind_of<Segment>: {
       const Segment& segment = context.get<Segment>(event);
-      if (is_taken_back({segment.name, segment.generation, segment.destination})) return;
+      const Amend earlier{segment.name, segment.earlier.generation, segment.destination, segment.earlier.packets};
+      if (is_taken_back({segment.name, segment.generation, segment.destination})) {
+        if (segment.shortens) amend(event.source, earlier);
+        return;
+      }
       const std::uint32_t together = combined(segment);
       if (together > 1) return combine(segment, together, event.source);
       const std::uint32_t port = port_towards(segment.destination);
       have(context, event.source, port);
-      at_port(port, [&](OutputPort& at) { at.arrive(context.now(), event.source, segment, *this); });
+      at_port(port, [&](OutputPort& at) {
+        if (!at.arrive(context.now(), event.source, segment, *this)) take_back(earlier);
+      });
       return;
     }
-    case NetworkProtocol::kind_of<Amend>: {
-      const auto message = event.as<Amend>();
-      if (message.packets == 0 || message.destination == self_) {
-        taken_back_.push_back({message.name, message.generation, message.destination});
-      } else {
-        at_port(port_towards(message.destination),
-                [&](OutputPort& at) { at.amend(context.now(), event.source, message, *this); });
-      }
-      return;
-    }
+    case NetworkProtocol::kind_of<Amend>:
+      return amend(event.source, event.as<Amend>());
     case NetworkProtocol::kind_of<PortWake>: {
       const auto message = event.as<PortWake>();
       at_port(message.port, [&](OutputPort& at) { at.wake(context.now(), message.token, *this); });
@@ -98,6 +96,19 @@ void NetworkNode::handle(pdes::Context& context, const pdes::Event& event) {
     default:
       throw InternalError("a network component cannot take a message of kind " + std::to_string(event.kind));
   }
+}
+
+void NetworkNode::amend(pdes::ComponentId source, const Amend& amend) {
+  if (amend.destination == self_) return take_back(amend);
+  at_port(port_towards(amend.destination), [&](OutputPort& at) {
+    if (!at.amend(context_->now(), source, amend, *this)) take_back(amend);
+  });
+}
+
+// What has not come: all of it is taken back, or what was left of it has been served since (OutputPort::shorten).
+void NetworkNode::take_back(const Amend& amend) {
+  if (amend.packets == 0 || amend.destination == self_)
+    taken_back_.push_back({amend.name, amend.generation, amend.destination});
 }
 
 // How many messages become one with this one here. What is combined meets in front of its destination.

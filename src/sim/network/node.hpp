@@ -113,6 +113,8 @@ class NetworkNode final : public PortSink {
   /// act(port); where that goes beyond the range of time, the error names the link.
   template <class Act>
   void at_port(std::uint32_t port, Act&& act);
+  void amend(pdes::ComponentId source, const Amend& amend);
+  void take_back(const Amend& amend);
   [[nodiscard]] bool is_taken_back(const TakenBack& what);
   [[nodiscard]] std::uint32_t combined(const Segment& segment) const;
   void combine(Segment segment, std::uint32_t messages, pdes::ComponentId source);

@@ -104,10 +104,16 @@ void OutputPort::announce(Time waited_until, PortSink& sink) {
                  {state_.run.name, state_.run.generation, waited_until});
     return;
   }
-  Segment segment{state_.run.name, state_.run.generation, state_.run.destination, link_, waited_until, out,
-                  state_.run.final};
-  segment.law.delay(latency());
-  sink.forward(*this, time_after(out.at(0, tables_->rate(out.rate)), latency()), segment);
+  Segment segment{state_.run.name,
+                  state_.run.generation,
+                  state_.run.destination,
+                  link_,
+                  waited_until,
+                  out,
+                  state_.run.final,
+                  false,
+                  {}};
+  forward(segment, sink);
 }
 
 }  // namespace tessera::sim

@@ -33,27 +33,34 @@ Injector::Place OutputPort::post(Time now, const OwnMessage& message, Injector::
   // A message that follows another one changes nothing before that has left.
   if (state_.run.active && !state_.own.follows(message, before)) {
     if (state_.run.own) {
-      state_.run.shares.empty() ? cut(now, packets_chosen(now), sink) : cut_turns(now, turns_chosen(now), sink);
+      state_.run.shares.empty() ? cut(now, packets_chosen(now)) : cut_turns(now, turns_chosen(now));
     } else if (state_.own.empty()) {
-      cut_before(now, {now, self_, link_, 0}, sink);
+      cut_before(now, {now, self_, link_, 0});
     }
   }
   return state_.own.post(message, before);
 }
 
-void OutputPort::arrive(Time now, pdes::ComponentId source, const Segment& segment, PortSink& sink) {
+bool OutputPort::arrive(Time now, pdes::ComponentId source, const Segment& segment, PortSink& sink) {
   if (state_.run.active && state_.run.service.out.last <= now) complete_run(sink);
+  const Shortened& earlier = segment.earlier;
+  const bool found =
+      !segment.shortens || shorten(now, {segment.name, earlier.generation, segment.destination, earlier.packets});
   const std::uint32_t stream = add_stream(source, segment);
   const bool wait_for_others = has_company(now);
-  if (!state_.run.active && state_.waiting.empty() && state_.own.empty() && !wait_for_others)
-    return plan_alone(now, stream, sink);
-  if (state_.run.active) cut_before(now, turn_of(state_.streams[stream]), sink);
+  if (!state_.run.active && state_.waiting.empty() && state_.own.empty() && !wait_for_others) {
+    plan_alone(now, stream, sink);
+    send_amends(sink);
+    return found;
+  }
+  if (state_.run.active) cut_before(now, turn_of(state_.streams[stream]));
   push_waiting(stream);
   if (wait_for_others) {
     call_back(now, sink);
   } else {
     go_on(now, source, sink);
   }
+  return found;
 }
 
 // Whether a stream that comes now is one of several, as far as the last time tells: all are planned at once, when they
@@ -67,20 +74,26 @@ bool OutputPort::has_company(Time now) {
   return several;
 }
 
-void OutputPort::amend(Time now, pdes::ComponentId source, const Amend& amend, PortSink& sink) {
+bool OutputPort::amend(Time now, pdes::ComponentId source, const Amend& amend, PortSink& sink) {
+  if (!shorten(now, amend)) return false;
+  go_on(now, source, sink);
+  return true;
+}
+
+bool OutputPort::shorten(Time now, const Amend& amend) {
   const auto named = [&](const Stream& stream) {
     return stream.segment.law.count > 0 && stream.segment.name == amend.name &&
            stream.segment.generation == amend.generation && stream.segment.destination == amend.destination;
   };
   const auto found = std::find_if(state_.streams.begin(), state_.streams.end(), named);
   // Cut twice, and the second time shorter: that amendment came first, and what it left may have been served since.
-  if (found == state_.streams.end()) return;
+  if (found == state_.streams.end()) return false;
   const auto index = static_cast<std::uint32_t>(found - state_.streams.begin());
   const std::uint32_t left = amend.packets - found->served;
   if (state_.run.active && !state_.run.own && !state_.run.shares.empty()) {
-    shorten_share(now, index, left, sink);
+    shorten_share(now, index, left);
   } else if (state_.run.active && !state_.run.own && state_.run.stream == index) {
-    cut(now, left, sink);
+    cut(now, left);
   }
   Law& law = state_.streams[index].segment.law;
   law.truncate(left, tables_->rate(law.rate), tables_->packet());
@@ -89,7 +102,7 @@ void OutputPort::amend(Time now, pdes::ComponentId source, const Amend& amend, P
     remove_waiting(index);
     release_stream(index);
   }
-  go_on(now, source, sink);
+  return true;
 }
 
 void OutputPort::wake(Time now, std::uint32_t token, PortSink& sink) {
@@ -164,14 +177,13 @@ bool OutputPort::certain(Time now, pdes::ComponentId source) const {
 }
 
 // Keeps the packets of the run that come before a newcomer.
-void OutputPort::cut_before(Time now, const Turn& turn, PortSink& sink) {
-  if (!state_.run.shares.empty())
-    return state_.run.own ? cut_turns(now, turns_before(turn), sink) : cut_shares(now, turn, sink);
-  cut(now, packets_before(turn), sink);
+void OutputPort::cut_before(Time now, const Turn& turn) {
+  if (!state_.run.shares.empty()) return state_.run.own ? cut_turns(now, turns_before(turn)) : cut_shares(now, turn);
+  cut(now, packets_before(turn));
 }
 
 // Keeps the first packets of the run and takes the others back, at their turn again.
-void OutputPort::cut(Time now, std::uint32_t packets, PortSink& sink) {
+void OutputPort::cut(Time now, std::uint32_t packets) {
   Service& service = state_.run.service;
   Law& out = service.out;
   if (packets >= out.count) return;
@@ -181,8 +193,8 @@ void OutputPort::cut(Time now, std::uint32_t packets, PortSink& sink) {
   // A last packet that takes no whole picosecond has left with the one before it.
   if (packets + 1 == out.count && out.last <= kept_until) return;
   if (!state_.run.to_destination || state_.run.final) {
-    sink.amend(*this, time_after(kept_until, latency()),
-               {state_.run.name, state_.run.generation, state_.run.destination, packets});
+    state_.amends.push_back(
+        {time_after(kept_until, latency()), {state_.run.name, state_.run.generation, state_.run.destination, packets}});
   }
   if (packets == 0) {
     state_.run.active = false;
@@ -205,7 +217,13 @@ void OutputPort::go_on(Time now, pdes::ComponentId source, PortSink& sink) {
   } else {
     call_back(work_left() ? state_.run.service.out.last : never, sink);
   }
+  send_amends(sink);
   if (!state_.waiting.empty()) count_queue(now);
+}
+
+void OutputPort::send_amends(PortSink& sink) {
+  for (const TimedAmend& one : state_.amends) sink.amend(*this, one.at, one.amend);
+  state_.amends.clear();
 }
 
 void OutputPort::call_back(Time at, PortSink& sink) {

@@ -51,8 +51,10 @@ class OutputPort {
   /// come before anything else happens to the port: all that is posted at once is planned once.
   Injector::Place post(Time now, const OwnMessage& message, Injector::Place before, PortSink& sink);
   void flush(Time now, pdes::ComponentId source, PortSink& sink) { go_on(now, source, sink); }
-  void arrive(Time now, pdes::ComponentId source, const Segment& segment, PortSink& sink);
-  void amend(Time now, pdes::ComponentId source, const Amend& amend, PortSink& sink);
+  /// False: the segment shortens another one that has not come.
+  bool arrive(Time now, pdes::ComponentId source, const Segment& segment, PortSink& sink);
+  /// False: nothing that has come is meant.
+  bool amend(Time now, pdes::ComponentId source, const Amend& amend, PortSink& sink);
   void wake(Time now, std::uint32_t token, PortSink& sink);
 
   /// When all messages of a stream of this device (of one of its batches, or of `any_batch`) will have left, as far as
@@ -107,9 +109,9 @@ class OutputPort {
   void keep(const Merged& merged);
   void begin_shares(PortSink& sink);
   void announce_shares(PortSink& sink);
-  void cut_shares(Time now, const Turn& turn, PortSink& sink);
-  void shorten_share(Time now, std::uint32_t stream, std::uint32_t left, PortSink& sink);
-  void take_back(Time now, const std::vector<PlannedShare>& before, PortSink& sink);
+  void cut_shares(Time now, const Turn& turn);
+  void shorten_share(Time now, std::uint32_t stream, std::uint32_t left);
+  void take_back(Time now, const std::vector<PlannedShare>& before);
   void complete_shares(PortSink& sink);
   void count_shares();
   void complete_merged();
@@ -132,14 +134,17 @@ class OutputPort {
   [[nodiscard]] std::uint32_t turns_chosen(Time time) const;
   [[nodiscard]] std::uint32_t turns_before(const Turn& turn) const;
   void keep_turns(std::uint32_t packets);
-  void cut_turns(Time now, std::uint32_t packets, PortSink& sink);
+  void cut_turns(Time now, std::uint32_t packets);
   void complete_turns(PortSink& sink);
   [[nodiscard]] bool has_left(Injector::Place place, Time time) const;
   [[nodiscard]] Time turns_departure(std::uint32_t stream, std::uint32_t batch, std::uint32_t held) const;
 
   void announce(Time waited_until, PortSink& sink);
-  void cut(Time now, std::uint32_t packets, PortSink& sink);
-  void cut_before(Time now, const Turn& turn, PortSink& sink);
+  void forward(Segment& segment, PortSink& sink);
+  void send_amends(PortSink& sink);
+  bool shorten(Time now, const Amend& amend);
+  void cut(Time now, std::uint32_t packets);
+  void cut_before(Time now, const Turn& turn);
   void go_on(Time now, pdes::ComponentId source, PortSink& sink);
   void complete_run(PortSink& sink);
   void complete_stream_run();

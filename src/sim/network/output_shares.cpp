@@ -104,26 +104,45 @@ void OutputPort::announce_shares(PortSink& sink) {
                    {of.name, share.generation, of.waited_until});
       continue;
     }
-    Segment segment{of.name, share.generation, of.destination, link_, of.waited_until, share.out, share.final};
-    segment.law.delay(latency());
-    sink.forward(*this, time_after(share.out.at(0, tables_->rate(share.out.rate)), latency()), segment);
+    Segment segment{of.name,   share.generation, of.destination, link_, of.waited_until,
+                    share.out, share.final,      false,          {}};
+    forward(segment, sink);
   }
 }
 
+// What is told behind the link: with the first packet, or as soon as it takes back what was told before.
+void OutputPort::forward(Segment& segment, PortSink& sink) {
+  segment.law.delay(latency());
+  Time at = segment.law.at(0, tables_->rate(segment.law.rate));
+  const auto goes_along = [&](const TimedAmend& one) {
+    return segment.law.count > 1 && one.amend.name == segment.name && one.amend.destination == segment.destination &&
+           one.at <= at;
+  };
+  const auto found = std::find_if(state_.amends.begin(), state_.amends.end(), goes_along);
+  if (found != state_.amends.end()) {
+    at = found->at;
+    segment.shortens = true;
+    segment.earlier = {found->amend.generation, found->amend.packets};
+    state_.amends.erase(found);
+  }
+  sink.forward(*this, at, segment);
+}
+
 // The shares have become shorter since they were announced as they were `before`.
-void OutputPort::take_back(Time now, const std::vector<PlannedShare>& before, PortSink& sink) {
+void OutputPort::take_back(Time now, const std::vector<PlannedShare>& before) {
   for (std::size_t i = 0; i < before.size(); ++i) {
     const Law& out = state_.run.shares[i].out;
     if (out.count == before[i].out.count) continue;
     const Announced of = announced(before[i]);
     if (!before[i].final && tables_->link(link_).to == of.destination) continue;
     const Time kept_until = out.count > 0 ? std::max(now, out.last) : now;
-    sink.amend(*this, time_after(kept_until, latency()), {of.name, before[i].generation, of.destination, out.count});
+    state_.amends.push_back(
+        {time_after(kept_until, latency()), {of.name, before[i].generation, of.destination, out.count}});
   }
 }
 
 // Keeps the packets of the run that come before `turn`.
-void OutputPort::cut_shares(Time now, const Turn& turn, PortSink& sink) {
+void OutputPort::cut_shares(Time now, const Turn& turn) {
   PortRun& run = state_.run;
   if (run.last_turn < turn) return;
   const Merged kept = merge_flows(&turn);
@@ -134,7 +153,7 @@ void OutputPort::cut_shares(Time now, const Turn& turn, PortSink& sink) {
     share.out = kept.shares[i].out;
     share.final = false;
   }
-  take_back(now, before, sink);
+  take_back(now, before);
   // Taken back in its first round: where streams join one after another, each would take the plan of all others back.
   const std::uint32_t packets = std::accumulate(kept.packets.begin(), kept.packets.end(), 0U);
   if (packets < run.flows.size() && run.flows.size() > few_together) state_.most_together = std::max(1U, packets);
@@ -147,14 +166,14 @@ void OutputPort::cut_shares(Time now, const Turn& turn, PortSink& sink) {
 }
 
 // Of a stream, all packets from `left` on are taken back by the node before.
-void OutputPort::shorten_share(Time now, std::uint32_t stream, std::uint32_t left, PortSink& sink) {
+void OutputPort::shorten_share(Time now, std::uint32_t stream, std::uint32_t left) {
   PortRun& run = state_.run;
   const auto found = std::find_if(run.flows.begin(), run.flows.end(),
                                   [stream](const MergingFlow& flow) { return flow.stream == stream; });
   if (found == run.flows.end()) return;
   Turn turn = found->turn;
   turn.time = found->arrivals.at(left, tables_->rate(found->arrivals.rate));
-  cut_shares(now, turn, sink);
+  cut_shares(now, turn);
   if (left > 0 || !run.active) return;
   found->stream = PortState::no_stream;
   for (PlannedShare& share : run.shares) {

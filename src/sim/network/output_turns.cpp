@@ -113,12 +113,12 @@ void OutputPort::keep_turns(std::uint32_t packets) {
 }
 
 // Keeps the first `packets` of the run.
-void OutputPort::cut_turns(Time now, std::uint32_t packets, PortSink& sink) {
+void OutputPort::cut_turns(Time now, std::uint32_t packets) {
   PortRun& run = state_.run;
   if (packets >= run.turns.kept) return;
   const std::vector<PlannedShare> before = run.shares;
   keep_turns(packets);
-  take_back(now, before, sink);
+  take_back(now, before);
   if (packets > 0) return;
   run.shares.clear();
   run.active = false;

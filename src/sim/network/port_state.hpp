@@ -97,7 +97,8 @@ struct PortState {
   bool call_pending = false;
   std::uint32_t uncounted = 0;
   LinkCounts counts;
-  std::vector<Waiting> waiting;  ///< heap, the next turn first; without the stream of the run
+  std::vector<TimedAmend> amends;  ///< of this instant: what is planned next may take them along
+  std::vector<Waiting> waiting;    ///< heap, the next turn first; without the stream of the run
   std::vector<Stream> streams;
   std::vector<std::uint32_t> unused_streams;
   std::uint32_t next_ordinal = 0;

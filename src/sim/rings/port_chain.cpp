@@ -39,7 +39,8 @@ void PortChain::take_place(const Announced& announced) {
   active_ = std::min(announced.to, ports_.size() - 1);
   switch (announced.kind) {
     case Announced::Kind::segment:
-      return ports_[announced.to]->arrive(announced.at.time, announced.at.source, announced.segment, *this);
+      ports_[announced.to]->arrive(announced.at.time, announced.at.source, announced.segment, *this);
+      return;
     case Announced::Kind::delivered:
       last_delivery_ = std::max(last_delivery_, announced.at.time);
       return;
