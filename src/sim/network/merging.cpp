@@ -51,15 +51,28 @@ struct Burst {
   Time service = 0;
 };
 
+/// A flow in a round.
+struct Part {
+  std::uint32_t first_share = 0;
+  std::uint32_t every = 1;  ///< packets, a share each
+};
+
 class Merger {
  public:
   Merger(const BusyPeriod& before, std::span<const MergingFlow> flows, std::int64_t stride, const PortTurn* limit,
          const ServiceRates& rates)
       : flows_(flows), stride_(stride), limit_(limit), rates_(rates), period_(with_room(before, rates.server)) {
     merged_.packets.assign(flows.size(), 0);
+    parts_.reserve(flows.size());
+    std::uint32_t shares = 0;
+    for (const MergingFlow& flow : flows) {
+      const bool is_regular = flow.arrivals.count > 1 && flow.arrivals.stride != stride;
+      parts_.push_back({shares, is_regular ? static_cast<std::uint32_t>(stride / flow.arrivals.stride) : 1});
+      shares += parts_.back().every;
+    }
+    merged_.shares.resize(shares);
     for (std::uint32_t flow = 0; flow < flows.size(); ++flow) {
-      first_share_.push_back(static_cast<std::uint32_t>(merged_.shares.size()));
-      merged_.shares.resize(merged_.shares.size() + every(flow), {flow, false, {}});
+      for (std::uint32_t i = 0; i < every(flow); ++i) merged_.shares[parts_[flow].first_share + i].flow = flow;
     }
   }
 
@@ -82,9 +95,7 @@ class Merger {
  private:
   [[nodiscard]] bool is_single(std::uint32_t flow) const { return flows_[flow].arrivals.count == 1; }
   /// Packets of a flow in a round.
-  [[nodiscard]] std::uint32_t every(std::uint32_t flow) const {
-    return is_single(flow) ? 1 : static_cast<std::uint32_t>(stride_ / flows_[flow].arrivals.stride);
-  }
+  [[nodiscard]] std::uint32_t every(std::uint32_t flow) const { return parts_[flow].every; }
   /// The first packet of a flow behind so many rounds.
   [[nodiscard]] std::uint32_t behind(std::uint32_t flow, std::uint32_t rounds) const {
     return is_single(flow) ? 0 : rounds * every(flow);
@@ -103,7 +114,8 @@ class Merger {
     return law.offset + packet.index * law.stride;
   }
   [[nodiscard]] MergedShare& share_of(const Packet& packet) {
-    return merged_.shares[first_share_[packet.flow] + packet.index % every(packet.flow)];
+    const Part& part = parts_[packet.flow];
+    return merged_.shares[part.first_share + (part.every == 1 ? 0 : packet.index % part.every)];
   }
   [[nodiscard]] std::uint32_t round_size() const { return static_cast<std::uint32_t>(round_.size()); }
 
@@ -328,8 +340,8 @@ class Merger {
   const ServiceRates& rates_;
   BusyPeriod period_;  // behind what has been served
   std::uint32_t rounds_ = 0;
-  std::vector<std::uint32_t> first_share_;  // by flow
-  std::vector<Packet> round_;               // the first one
+  std::vector<Part> parts_;    // by flow
+  std::vector<Packet> round_;  // the first one
   std::vector<Burst> bursts_;
   Merged merged_;
 };
