@@ -108,7 +108,12 @@ void OutputPort::wake(Time now, std::uint32_t token, PortSink& sink) {
 
 bool OutputPort::settle(Time now, PortSink& sink) {
   if (state_.run.active && state_.run.service.out.last <= now && !state_.run.awaited) complete_run(sink);
-  return !state_.run.active && state_.own.empty() && state_.waiting.empty();
+  const bool is_idle = !state_.run.active && state_.own.empty() && state_.waiting.empty();
+  if (is_idle) {
+    state_.due = never;
+    state_.call_pending = false;  // nothing is left for it
+  }
+  return is_idle;
 }
 
 void OutputPort::passed(const BusyPeriod& busy, const LinkCounts& counts) {

@@ -70,11 +70,7 @@ class OutputPort {
   void passed(const BusyPeriod& busy, const LinkCounts& counts);
   [[nodiscard]] bool reserved() const { return state_.reserved; }
   /// The port is idle.
-  void reserve() {
-    state_.reserved = true;
-    state_.call_pending = false;
-    state_.due = never;
-  }
+  void reserve() { state_.reserved = true; }
   void release() { state_.reserved = false; }
   /// Everything has been sent: completes the counts.
   void finish(PortSink& sink);
