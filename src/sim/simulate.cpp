@@ -9,6 +9,7 @@
 #include "sim/execution/combined_blocks.hpp"
 #include "sim/execution/device.hpp"
 #include "sim/execution/repeats.hpp"
+#include "sim/periods/periods.hpp"
 #include "tessera/program/collective.hpp"
 
 namespace tessera::sim {
@@ -38,7 +39,7 @@ class RankSimulation {
     parts_.nodes.assign(network_.tables.components(), nullptr);
     parts_.members.assign(network_.tables.components(), nullptr);
     if (options.laws == Laws::none) network_.tables.separate_packets();
-    if (options.laws == Laws::all) {
+    if (options.laws == Laws::all || options.laws == Laws::rings) {
       const auto addition = [this](program::DeviceId device, std::int64_t bytes) {
         return costs_.at_speed(machine_.speed[device]).reduction(bytes);
       };
@@ -57,9 +58,15 @@ class RankSimulation {
       environment_.distances = distances_.get();
     }
     simulation_ = std::make_unique<pdes::Simulation>(model_.graph, model_.partition, comm);
+    if (may_skip(options)) environment_.turn.device = Periods::device_of(program, facts_);
   }
 
-  pdes::RunStatistics run(const pdes::RunOptions& options) {
+  pdes::RunStatistics run(pdes::RunOptions options) {
+    Periods periods({&program_, &network_.tables, &devices_, &outputs_, &parts_.nodes, &collectives_, rings_.get()});
+    options.pause = [&](pdes::Pause& pause) {
+      environment_.turn.is_new = false;
+      periods.look(pause, environment_.turn);
+    };
     pdes::RunStatistics statistics = simulation_->run(options);
     if (rings_) rings_->finish();
     std::vector<DeviceWaits> waits;
@@ -103,6 +110,12 @@ class RankSimulation {
   }
 
  private:
+  /// Whether nothing is recorded of what would be left out.
+  [[nodiscard]] bool may_skip(const SimulationOptions& options) const {
+    return options.laws == Laws::all && comm_.size() == 1 && options.run.end == never && !options.record_timeline &&
+           !options.record_memory && options.traffic_interval == 0;
+  }
+
   std::unique_ptr<pdes::Component> create(pdes::ComponentId id) {
     if (network_.tables.is_device(id)) {
       auto device = std::make_unique<Device>(environment_, records_.emplace_back(), id);

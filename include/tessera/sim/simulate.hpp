@@ -22,9 +22,11 @@ struct WorkDone {
   double bytes_sent = 0;
 };
 
-/// What is simulated without an event for each packet and message. Results are the same.
+/// What is simulated without an event for each packet and message. Results are the same. Each has what those below it
+/// have.
 enum class Laws : std::uint8_t {
-  all,     ///< ring collectives on links of their own, and trains of packets
+  all,     ///< on one rank, and where nothing is recorded on the way: rounds of loops that are as those before
+  rings,   ///< ring collectives on links of their own
   trains,  ///< packets of a message that follow each other
   none,    ///< every packet by itself
 };

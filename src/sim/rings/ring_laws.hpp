@@ -73,6 +73,7 @@ class RingLaws final : public Reservations {
   void break_off(pdes::Context& context, pdes::ComponentId source, machine::LinkId link) override;
   /// Nothing will happen any more: those that have not ended, as they stand.
   void finish();
+  void list(StateList& list);  ///< sim/periods
 
  private:
   struct Track;
