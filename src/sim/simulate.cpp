@@ -193,7 +193,7 @@ class RankSimulation {
 SimulationResult simulate(const machine::Machine& machine, const program::Program& program,
                           const workload::CostModel& cost, Communicator& comm, const SimulationOptions& options) {
   SimulationResult result;
-  result.warnings = refuse(machine, program, cost, options.allow_oversubscription);
+  if (!options.is_checked) result.warnings = refuse(machine, program, cost, options.allow_oversubscription);
   RankSimulation simulation(machine, program, cost, comm, options);
   pdes::RunOptions run = options.run;
   if (options.progress) {

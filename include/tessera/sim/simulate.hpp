@@ -38,6 +38,7 @@ struct SimulationOptions {
   bool record_memory = false;
   Time traffic_interval = 0;            ///< of the traffic of memories over time; 0: it is not recorded
   bool allow_oversubscription = false;  ///< too little memory only warns
+  bool is_checked = false;              ///< there is nothing to refuse in the program: known from check()
   pdes::RunOptions run;
   std::function<void(const pdes::ProgressReport&, const WorkDone&)>
       progress;  ///< rank 0, a few times a second; may be empty
