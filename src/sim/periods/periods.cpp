@@ -111,7 +111,7 @@ void Periods::list(StateList& list) {
   for (Device* device : *parts_.devices) device->list(list);
   for (SwitchOutput* output : *parts_.outputs) list_node(list, output->node(), *parts_.tables);
   if (parts_.rings != nullptr) parts_.rings->list(list);
-  parts_.collectives->list(list);
+  parts_.collectives->list(list);  // last: it may have grown
 }
 
 }  // namespace tessera::sim

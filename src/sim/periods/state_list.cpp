@@ -21,9 +21,9 @@ bool are_alike(const std::vector<Time>& from, const std::vector<Time>& to, const
 /// How often what was added fits in once more.
 template <class T>
 std::int64_t most_additions(const std::vector<T>& from, const std::vector<T>& to, T limit, std::int64_t most) {
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    const T added = to[i] - from[i];
-    if (added > 0) most = static_cast<std::int64_t>(std::min<Int128>(most, (limit - to[i]) / added));
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    const T more = added(from, to, i);
+    if (more > 0) most = static_cast<std::int64_t>(std::min<Int128>(most, (limit - to[i]) / more));
   }
   return most;
 }
@@ -99,7 +99,7 @@ void StateList::memory(MemoryAccount& memory) {
 
 std::int64_t repeats_between(const Standing& from, const Standing& to) {
   if (!from.is_quiet || !to.is_quiet || from.now >= to.now || from.same != to.same || from.loops != to.loops) return 0;
-  if (from.sums.size() != to.sums.size() || from.large_sums.size() != to.large_sums.size()) return 0;
+  if (from.sums.size() > to.sums.size() || from.large_sums.size() > to.large_sums.size()) return 0;
   if (!memories_follow(from, to)) return 0;
   if (!are_alike(from.times, to.times, from, to, false) || !are_alike(from.limits, to.limits, from, to, true)) return 0;
   // Far from the end of time, so that whatever goes beyond it is simulated.

@@ -19,7 +19,9 @@ struct Standing {
   std::vector<std::int64_t> same;  ///< equal at moments that are alike
   std::vector<Time> times;         ///< move along with the moment; what is in the past may also stay where it is
   std::vector<Time> limits;        ///< the same, but for those that are in the past: they do not matter
-  std::vector<std::int64_t> sums;  ///< of what has been done so far
+  /// Of what has been done so far. What was not begun by the earlier of two moments is missing there, at the end. The
+  /// most of something so far is not listed: a round that is as the last one adds nothing to that.
+  std::vector<std::int64_t> sums;
   std::vector<Int128> large_sums;
   std::vector<std::int64_t> memories;  ///< of each device: total, peak, its time; by category: level, peak, at the peak
   std::vector<std::uint32_t> left;     ///< repeats of loops
@@ -41,6 +43,12 @@ struct Period {
   [[nodiscard]] Time length() const { return to.now - from.now; }
   [[nodiscard]] Time skipped() const { return times * length(); }
 };
+
+/// To one of Standing's sums between two moments.
+template <class T>
+[[nodiscard]] T added(const std::vector<T>& from, const std::vector<T>& to, std::size_t i) {
+  return i < from.size() ? to[i] - from[i] : to[i];
+}
 
 class StateList {
  public:
@@ -87,7 +95,7 @@ class StateList {
   void add(std::vector<T> Standing::*list, std::size_t& next, T& sum) {
     if (into_ != nullptr) return (into_->*list).push_back(sum);
     const std::size_t i = next++;
-    sum += ((period_->to.*list)[i] - (period_->from.*list)[i]) * period_->times;
+    sum += added(period_->from.*list, period_->to.*list, i) * period_->times;
   }
   void turn(std::uint32_t& repeats) {
     if (into_ != nullptr) return into_->left.push_back(repeats);
