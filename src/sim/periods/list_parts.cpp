@@ -1,4 +1,6 @@
-// What of the parts' state is a time, a sum, or has to be the same (state_list.hpp).
+// What of the parts' state is a time, a sum, or has to be the same (state_list.hpp). All members of a struct are bound:
+// one that is added does not compile until somebody has decided about it here. Not listed are names of messages, tokens
+// and numbers of batches, which only tell things apart, and hints.
 #include "sim/execution/device.hpp"
 #include "sim/periods/state_list.hpp"
 #include "sim/rings/ring.hpp"
@@ -7,41 +9,40 @@ namespace tessera::sim {
 namespace {
 
 void list_moment(StateList& list, Moment& moment) {
-  list.time(moment.time);
-  list.same(moment.source);
+  auto& [time, source] = moment;
+  list.time(time);
+  list.same(source);
 }
 
 void list_collective(StateList& list, CollectiveRun& run) {
-  list.same(run.phase);
-  if (run.phase == CollectiveRun::Phase::none) return;  // the rest is of the last one
-  list.same(run.wait_sends);
-  list.same(run.index);
-  list.same(run.group);
-  list.same(run.strand);
-  list.same(run.step);
-  list.same(run.steps);
-  list.same(run.reduce);
-  list.time(run.waited_until);
-  list.same(run.strands);
-  list.same(run.strands_left);
-  list.time(run.ended);
+  auto& [phase, wait_sends, index, group, rank, strand, lowering, step, steps, reduce, waited_until, strands,
+         strands_left, ended] = run;
+  list.same(phase);
+  if (phase == CollectiveRun::Phase::none) return;  // the rest is of the last one
+  for (const std::uint32_t word : {index, group, rank, strand, step, steps, strands, strands_left}) list.same(word);
+  list.same(wait_sends);
+  list.same(reduce);
+  list.time(waited_until);
+  list.time(ended);
 }
 
 void list_stream(StateList& list, Stream& stream) {
-  list.same(stream.parent);
-  list.same(stream.state);
-  list.limit(stream.left);
-  list.limit(stream.batch_left);
-  if (stream.parent != no_stream && stream.state == StreamState::done) return;  // a strand that is not in use
-  list.limit(stream.wake);
-  list.time(stream.clock);
-  list.time(stream.since);
-  list.same(stream.missing);
-  list.same(stream.launched);
-  list_collective(list, stream.collective);
-  list.position(stream.frames);
-  list.same(stream.waits.size());
-  for (WaitSpan& span : stream.waits) {
+  auto& [index, parent, state, token, wake, clock, since, missing, batch, left, batch_left, in_hint, out_hint, launched,
+         collective, frames, waits] = stream;
+  list.same(parent);
+  list.same(state);
+  list.limit(left);
+  list.limit(batch_left);
+  if (parent != no_stream && state == StreamState::done) return;  // a strand that is not in use
+  list.limit(wake);
+  list.time(clock);
+  list.time(since);
+  list.same(missing);
+  list.same(launched);
+  list_collective(list, collective);
+  list.position(frames);
+  list.same(waits.size());
+  for (WaitSpan& span : waits) {
     list.time(span.begin);
     list.time(span.end);
     list.same(span.activity);
@@ -57,12 +58,13 @@ void list_checked_memory(StateList& list, const MemoryAccount& memory) {
 }
 
 void list_counts(StateList& list, LinkCounts& counts) {
-  list.sum(counts.bytes);
-  list.sum(counts.messages);
-  list.sum(counts.busy);
+  auto& [bytes, messages, busy, peak_queue] = counts;
+  list.sum(bytes);
+  list.sum(messages);
+  list.sum(busy);
 }
 
-/// An idle port; what it has sent is over.
+/// An idle port; what it has sent is over, and all but these two is of that.
 void list_port(StateList& list, NetworkNode& node, OutputPort& port, const Rate& rate) {
   if (!port.settle(list.now(), node) || port.state().busy.end(rate) >= list.now()) return list.refuse();
   const LinkCounts before = port.counts();
@@ -123,22 +125,26 @@ void CollectiveAccount::list(StateList& list) {
 void Device::list(StateList& list) {
   list_node(list, node_, *environment().network.tables);
   if (state_.streams.empty()) return;
-  for (Stream& stream : state_.streams) list_stream(list, stream);
-  list.same(state_.strands.size());
-  for (Stream& strand : state_.strands) list_stream(list, strand);
-  state_.mailboxes.list(list);
-  list.same(state_.departures_awaited);
-  list.sum(state_.messages_received);
-  list.sum(state_.bytes_received);
-  list.sum(state_.bytes_sent);
-  for (const std::uint64_t raised : state_.events) list.same(raised);
-  list.limit(state_.engine_free);
-  for (Time& time : state_.time.by_activity) list.sum(time);
-  list.sum(state_.flops);
-  if (state_.engine) state_.engine->list(list);
-  config_.shares_memory ? list_checked_memory(list, state_.memory) : list.memory(state_.memory);
+  // No kernels: Periods::device_of().
+  auto& [streams, mailboxes, outboxes, departures_awaited, messages_received, bytes_received, bytes_sent, strands,
+         events, engine_free, time, flops, engine, memory, kernels_begun] = state_;
+  for (Stream& stream : streams) list_stream(list, stream);
+  list.same(strands.size());
+  for (Stream& strand : strands) list_stream(list, strand);
+  mailboxes.list(list);
+  list.same(departures_awaited);
+  list.sum(messages_received);
+  list.sum(bytes_received);
+  list.sum(bytes_sent);
+  for (const std::uint64_t raised : events) list.same(raised);
+  list.limit(engine_free);
+  for (Time& one : time.by_activity) list.sum(one);
+  list.sum(flops);
+  if (engine) engine->list(list);
+  config_.shares_memory ? list_checked_memory(list, memory) : list.memory(memory);
 }
 
+// Nothing is put aside (kept_, last_delivery_) unless the ring is being broken off.
 void RingPath::list(StateList& list) {
   const auto last_message = [&](Time& clear_at, Time& last_at, std::uint32_t last) {
     list.limit(clear_at);
@@ -181,35 +187,37 @@ void RingPath::list(StateList& list) {
   for (std::int64_t& messages : marked_) list.sum(messages);
 }
 
+void RingLaws::list_run(StateList& list, Run& run) {
+  auto& [index, is_law, entered, left, work, waited_until, entries, members, ends] = run;
+  for (const std::uint32_t word : {index, std::uint32_t{is_law}, entered, left}) list.same(word);
+  if (!is_law) return;
+  list.time(waited_until);
+  for (auto& [at, joined] : entries) {
+    list_moment(list, at);
+    list.time(joined);
+  }
+  for (const Run::Member& member : members) list.same(member.stream);
+  list.same(ends.size());
+  for (auto& [at, clock, left_at] : ends) {
+    list_moment(list, at);
+    list.time(clock);
+    list.limit(left_at);
+  }
+}
+
 void RingLaws::list(StateList& list) {
-  for (const std::unique_ptr<Ring>& ring : rings_) {
-    list.same(ring != nullptr && ring->is_usable);
-    if (ring == nullptr || !ring->is_usable) continue;
-    list.same(ring->is_reserved());
-    if (ring->is_reserved()) {
-      for (RingPath& path : ring->track->parts.paths) path.list(list);
+  for (const std::unique_ptr<Ring>& one : rings_) {
+    list.same(one != nullptr && one->is_usable);
+    if (one == nullptr || !one->is_usable) continue;
+    auto& [group, is_usable, track, works, begun, left, runs, first] = *one;
+    list.same(one->is_reserved());
+    if (one->is_reserved()) {
+      for (RingPath& path : track->parts.paths) path.list(list);
     }
-    for (const std::uint32_t begun : ring->begun) list.same(begun - ring->first);
-    for (const std::uint32_t left : ring->left) list.same(left - ring->first);
-    list.same(ring->runs.size());
-    for (Run& run : ring->runs) {
-      for (const std::uint32_t word : {run.index, std::uint32_t{run.is_law}, run.entered, run.left}) list.same(word);
-      if (!run.is_law) continue;
-      list.time(run.waited_until);
-      for (RingEntry& entry : run.entries) {
-        list_moment(list, entry.at);
-        list.time(entry.joined);
-      }
-      for (const Run::Member& member : run.members) {
-        list.same(member.stream);
-      }
-      list.same(run.ends.size());
-      for (RingEnd& end : run.ends) {
-        list_moment(list, end.at);
-        list.time(end.clock);
-        list.limit(end.left);
-      }
-    }
+    for (const std::uint32_t number : begun) list.same(number - first);
+    for (const std::uint32_t number : left) list.same(number - first);
+    list.same(runs.size());
+    for (Run& run : runs) list_run(list, run);
   }
 }
 
