@@ -62,7 +62,7 @@ class RankSimulation {
   }
 
   pdes::RunStatistics run(pdes::RunOptions options) {
-    Periods periods({&program_, &network_.tables, &devices_, &outputs_, &parts_.nodes, &collectives_, rings_.get()});
+    Periods periods({&network_.tables, &devices_, &outputs_, &parts_.nodes, &collectives_, rings_.get()});
     options.pause = [&](pdes::Pause& pause) {
       environment_.turn.is_new = false;
       periods.look(pause, environment_.turn);

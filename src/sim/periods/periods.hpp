@@ -19,7 +19,6 @@ void list_node(StateList& list, NetworkNode& node, const NetworkTables& tables);
 
 /// The parts of a simulation on one rank, all of it; `rings` may be null.
 struct PeriodParts {
-  const program::Program* program = nullptr;
   const NetworkTables* tables = nullptr;
   const std::vector<Device*>* devices = nullptr;  ///< by id
   const std::vector<SwitchOutput*>* outputs = nullptr;
