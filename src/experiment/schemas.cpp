@@ -73,9 +73,13 @@ const config::Schema<SimulationSettings>& simulation_schema() {
               "a job that does not fit into memory only warns")
         .otherwise("false");
     s.choice<sim::Laws>("laws", &SimulationSettings::laws,
-                        {{"all", sim::Laws::all}, {"trains", sim::Laws::trains}, {"none", sim::Laws::none}},
-                        "what is simulated without an event for each packet and message: all that can be; trains of "
-                        "packets alone; none. No result depends on it")
+                        {{"all", sim::Laws::all},
+                         {"rings", sim::Laws::rings},
+                         {"trains", sim::Laws::trains},
+                         {"none", sim::Laws::none}},
+                        "what is simulated without an event for each packet and message: all that can be; rings and "
+                        "trains of packets, but every round of every loop; trains alone; none. No result depends on "
+                        "it")
         .otherwise("all");
     return s;
   }();

@@ -115,9 +115,54 @@ bool Engine::work_off(Time bound) {
     __builtin_prefetch(&kernel_.components[kernel_.pending.ahead(2 * fetch_distance).place]);
     fetch(kernel_.pending.ahead(fetch_distance));
     handle(key);
+    if (kernel_.pause_asked) [[unlikely]]
+      pause();
   }
   return false;
 }
+
+void Engine::pause() {
+  kernel_.pause_asked = false;
+  if (!options_->pause) return;
+  try {
+    Pause pause(*this);
+    options_->pause(pause);
+  } catch (...) {
+    failure_ = current_failure(-1, 0);  // no event is being handled
+  }
+}
+
+// All keys, in the order of their events.
+std::vector<PendingKey> Engine::take_pending() {
+  std::vector<PendingKey> keys;
+  keys.reserve(kernel_.pending.size());
+  while (kernel_.pending.next_time() != never) keys.push_back(kernel_.pending.pop());
+  return keys;
+}
+
+std::vector<Event> Engine::pending() {
+  std::vector<Event> events;
+  for (const PendingKey& key : take_pending()) {
+    events.push_back(kernel_.events[key.slot]);
+    kernel_.pending.push(key);
+  }
+  return events;
+}
+
+void Engine::skip(Time by) {
+  if (comm_.size() > 1) throw InternalError("time is skipped on one of several ranks");
+  for (PendingKey key : take_pending()) {
+    kernel_.events[key.slot].time += by;
+    key.time += by;
+    kernel_.pending.push(key);
+  }
+  context_.now_ += by;
+  ++statistics_.skips;
+}
+
+Time Pause::now() const { return engine_->now(); }
+std::vector<Event> Pause::pending() const { return engine_->pending(); }
+void Pause::skip(Time by) { engine_->skip(by); }
 
 // The sorted events that come next say which components are needed soon; without fetching them most events wait for
 // memory.

@@ -21,6 +21,11 @@ class Engine {
   [[nodiscard]] const std::vector<ComponentId>& local_ids() const { return wiring_.local; }
   [[nodiscard]] Component& local(std::size_t index) { return *components_[index]; }
 
+  // See Pause.
+  [[nodiscard]] Time now() const { return context_.now(); }
+  [[nodiscard]] std::vector<Event> pending();
+  void skip(Time by);
+
  private:
   /// `creating` is the component in turn, for whoever catches.
   void create_components(const ModelGraph& model, ComponentId& creating);
@@ -34,6 +39,8 @@ class Engine {
   void fetch(const PendingKey& key) const;
   void fetch_first() const;
   void release(std::uint32_t slot);
+  [[nodiscard]] std::vector<PendingKey> take_pending();
+  void pause();
   void enter(detail::Place place, Time now);
   void record_failure();
   [[nodiscard]] Time ask_promise();

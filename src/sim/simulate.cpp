@@ -9,6 +9,7 @@
 #include "sim/execution/combined_blocks.hpp"
 #include "sim/execution/device.hpp"
 #include "sim/execution/repeats.hpp"
+#include "sim/periods/periods.hpp"
 #include "tessera/program/collective.hpp"
 
 namespace tessera::sim {
@@ -39,7 +40,7 @@ class RankSimulation {
     parts_.nodes.assign(network_.tables.components(), nullptr);
     parts_.members.assign(network_.tables.components(), nullptr);
     if (options.laws == Laws::none) network_.tables.separate_packets();
-    if (options.laws == Laws::all) {
+    if (options.laws == Laws::all || options.laws == Laws::rings) {
       const auto addition = [this](program::DeviceId device, std::int64_t bytes) {
         return costs_.at_speed(machine_.speed[device]).reduction(bytes);
       };
@@ -58,9 +59,15 @@ class RankSimulation {
       environment_.distances = distances_.get();
     }
     simulation_ = std::make_unique<pdes::Simulation>(model_.graph, model_.partition, comm);
+    if (may_skip(options)) environment_.turn.device = Periods::device_of(program, facts_);
   }
 
-  pdes::RunStatistics run(const pdes::RunOptions& options) {
+  pdes::RunStatistics run(pdes::RunOptions options) {
+    Periods periods({&network_.tables, &devices_, &outputs_, &parts_.nodes, &collectives_, rings_.get()});
+    options.pause = [&](pdes::Pause& pause) {
+      environment_.turn.is_new = false;
+      periods.look(pause, environment_.turn);
+    };
     pdes::RunStatistics statistics = simulation_->run(options);
     if (rings_) rings_->finish();
     std::vector<DeviceWaits> waits;
@@ -123,6 +130,12 @@ class RankSimulation {
     std::int64_t alone = 0;
     for (const OutputPort& port : node.ports()) alone += port.counts().alone;
     return alone;
+  }
+
+  /// Whether nothing is recorded of what would be left out.
+  [[nodiscard]] bool may_skip(const SimulationOptions& options) const {
+    return options.laws == Laws::all && comm_.size() == 1 && options.run.end == never && !options.record_timeline &&
+           !options.record_memory && options.traffic_interval == 0;
   }
 
   std::unique_ptr<pdes::Component> create(pdes::ComponentId id) {
@@ -203,7 +216,7 @@ class RankSimulation {
 SimulationResult simulate(const machine::Machine& machine, const program::Program& program,
                           const workload::CostModel& cost, Communicator& comm, const SimulationOptions& options) {
   SimulationResult result;
-  result.warnings = refuse(machine, program, cost, options.allow_oversubscription);
+  if (!options.is_checked) result.warnings = refuse(machine, program, cost, options.allow_oversubscription);
   RankSimulation simulation(machine, program, cost, comm, options);
   pdes::RunOptions run = options.run;
   if (options.progress) {

@@ -181,3 +181,39 @@ TEST_CASE("there is no synchroniser of another name") {
   CHECK(message_of<InputError>([&] { play(actors(scripts, {}), options); }) ==
         "there is no synchroniser \"windows\", allowed are window, null-message");
 }
+
+TEST_CASE("a model skips time behind an event that asks for it") {
+  // Behind the event at 4, the pending ones at 5 and 7 take place 100 later, in their order.
+  Log log;
+  std::vector<Script> scripts(1);
+  scripts[0].start = [](Context& context) {
+    for (const Time at : {4, 7, 5}) context.schedule(at, Word{at});
+  };
+  scripts[0].handle = [&](Context& context, const Event& event) {
+    log.push_back(line(context, event));
+    if (context.now() == 4) context.ask_for_pause();
+  };
+  RunOptions options;
+  options.pause = [&](Pause& pause) {
+    CHECK(pause.now() == 4);
+    const std::vector<Event> pending = pause.pending();
+    REQUIRE(pending.size() == 2);
+    CHECK(pending[0].time == 5);
+    CHECK(pending[1].time == 7);
+    pause.skip(100);
+    CHECK(pause.now() == 104);
+  };
+  const RunStatistics statistics = play(actors(scripts, {}), options);
+  CHECK(log == Log{"4 0>0 4", "105 0>0 5", "107 0>0 7"});
+  CHECK(statistics.skips == 1);
+  CHECK(statistics.last_event == 107);
+}
+
+TEST_CASE("what fails in a pause ends the run") {
+  std::vector<Script> scripts(1);
+  scripts[0].start = [](Context& context) { context.schedule(4, Word{1}); };
+  scripts[0].handle = [](Context& context, const Event&) { context.ask_for_pause(); };
+  RunOptions options;
+  options.pause = [](Pause&) { throw InputError("no"); };
+  CHECK_THROWS_AS(play(actors(scripts, {}), options), InputError);
+}

@@ -14,7 +14,11 @@ sim::StreamVolume volume(const ProgramCase& made, program::DeviceId device = 0) 
   return sim::stream_volume(made.program, made.machine, sim::ProgramFacts(made.program), device);
 }
 
-double events(const ProgramCase& made) { return static_cast<double>(made.run().statistics.events); }
+double events(const ProgramCase& made) {
+  sim::SimulationOptions options;
+  options.laws = sim::Laws::rings;  // every round
+  return static_cast<double>(made.run(options).statistics.events);
+}
 
 }  // namespace
 

@@ -28,7 +28,8 @@ struct Estimate {
   double messages = 0;
   double executed_flops = 0;
   bool is_sampled = false;  ///< these were counted of some of the devices: exact only where all of a kind do the same
-  /// Of the simulation, over all ranks: when no flows share a link, and when every packet on every link is an event.
+  /// Of the simulation, over all ranks: when no flows share a link, and when every packet on every link is an event. Of
+  /// every round of every loop: what sim::Laws::all leaves out is not known before.
   Range events;
   Range bytes_shared;     ///< memory of the simulator, B, over all ranks: each holds its own devices'
   double bytes_each = 0;  ///< B, of every rank: the machine, the program, connections

@@ -31,6 +31,9 @@ class Context {
   /// is that one's. It must not be kept beyond the event.
   [[nodiscard]] Context of(ComponentId component) const;
 
+  /// RunOptions::pause is called behind this event, if it is there.
+  void ask_for_pause() const { kernel_->pause_asked = true; }
+
   /// An event to this component itself at `at` >= now(). Throws InternalError for an earlier one.
   template <class Message>
   void schedule(Time at, const Message& message) {

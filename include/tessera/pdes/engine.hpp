@@ -22,16 +22,35 @@ struct ProgressReport {
   double waiting_seconds = 0;
 };
 
+class Engine;
+
+/// The moment between two events of a run, for models that know what comes next.
+class Pause {
+ public:
+  explicit Pause(Engine& engine) : engine_(&engine) {}
+  [[nodiscard]] Time now() const;
+  /// Copies of all pending events of this rank, in their order.
+  [[nodiscard]] std::vector<Event> pending() const;
+  /// All pending events take place later by as much, and now is later by as much: for a model that has put its
+  /// components into the state that they would have then. On one rank only; the end of time is not looked at.
+  void skip(Time by);
+
+ private:
+  Engine* engine_;
+};
+
 struct RunOptions {
   std::string synchroniser = "window";                  ///< see synchroniser_kinds()
   Time end = never;                                     ///< events at or after this time are not handled
   std::function<void(const ProgressReport&)> progress;  ///< rank 0, a few times a second; may be empty
   std::function<bool()> interrupted;  ///< polled between rounds on every rank; true ends all ranks (IoError)
+  std::function<void(Pause&)> pause;  ///< behind events that have asked for it (Context::ask_for_pause)
 };
 
 /// What one rank did. None of it may enter a result other than /provenance.
 struct RunStatistics {
-  std::uint64_t events = 0;
+  std::uint64_t events = 0;    ///< that were handled
+  std::uint64_t skips = 0;     ///< see Pause::skip
   std::uint64_t rounds = 0;    ///< synchronisation rounds (windows, or waves of null messages)
   std::uint64_t messages = 0;  ///< events that left for another rank
   double wall_seconds = 0;
@@ -40,9 +59,6 @@ struct RunStatistics {
 };
 
 [[nodiscard]] std::vector<std::string> synchroniser_kinds();
-
-/// The part of the simulation that one rank carries.
-class Engine;
 
 /// A model on its ranks: construct on every rank, then run() on every rank.
 class Simulation {

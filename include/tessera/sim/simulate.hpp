@@ -22,9 +22,11 @@ struct WorkDone {
   double bytes_sent = 0;
 };
 
-/// What is simulated without an event for each packet and message. Results are the same.
+/// What is simulated without an event for each packet and message. Results are the same. Each has what those below it
+/// have.
 enum class Laws : std::uint8_t {
-  all,     ///< ring collectives on links of their own, and trains of packets
+  all,     ///< on one rank, and where nothing is recorded on the way: rounds of loops that are as those before
+  rings,   ///< ring collectives on links of their own
   trains,  ///< packets of a message that follow each other
   none,    ///< every packet by itself
 };
@@ -36,6 +38,7 @@ struct SimulationOptions {
   bool record_memory = false;
   Time traffic_interval = 0;            ///< of the traffic of memories over time; 0: it is not recorded
   bool allow_oversubscription = false;  ///< too little memory only warns
+  bool is_checked = false;              ///< there is nothing to refuse in the program: known from check()
   pdes::RunOptions run;
   std::function<void(const pdes::ProgressReport&, const WorkDone&)>
       progress;  ///< rank 0, a few times a second; may be empty

@@ -96,10 +96,10 @@ std::vector<std::int64_t> bytes_by_link(const machine::Machine& machine, const p
 }
 
 program::Evaluation lower_bound(const machine::Machine& machine, const program::Program& program,
-                                const workload::CostModel& cost) {
+                                const workload::CostModel& cost, LeastTimes& known) {
   CostTables costs(program, machine, cost);
   program::Evaluation found = followed(machine, program, costs, least_rules(machine, program));
-  if (found.feasible) found.time = std::max(found.time, least_of(machine, program, costs));
+  if (found.feasible) found.time = std::max(found.time, least_of(machine, program, costs, known));
   return found;
 }
 

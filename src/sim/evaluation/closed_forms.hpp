@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "known.hpp"
 #include "tessera/machine/machine.hpp"
 #include "tessera/program/evaluator.hpp"
 #include "tessera/workload/operator.hpp"
@@ -16,7 +17,7 @@ namespace tessera::sim {
 /// program on which every message is alone on the network, and members of a collective wait for whose data they need;
 /// and least_of().
 [[nodiscard]] program::Evaluation lower_bound(const machine::Machine& machine, const program::Program& program,
-                                              const workload::CostModel& cost);
+                                              const workload::CostModel& cost, LeastTimes& known);
 
 /// Messages on an idle network, collectives by their closed forms and reductions, kernels by their FLOP and bytes at
 /// the machine's rates; no less than what a link carries.

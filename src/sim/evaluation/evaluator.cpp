@@ -1,12 +1,15 @@
 // The simulator as searches and profilers see it.
 #include <algorithm>
 #include <limits>
+#include <unordered_set>
 
 #include "../refuse.hpp"
 #include "closed_forms.hpp"
+#include "known.hpp"
 #include "outlook.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/messages.hpp"
+#include "tessera/program/search/evaluations.hpp"
 #include "tessera/sim/simulate.hpp"
 
 namespace tessera::sim {
@@ -47,18 +50,20 @@ class SimulatorEvaluator final : public program::Evaluator {
  public:
   SimulatorEvaluator(const machine::Machine& machine, const workload::CostModel& cost,
                      std::function<bool()> interrupted)
-      : machine_(machine), cost_(cost) {
+      : machine_(machine), cost_(cost), least_(machine) {
     options_.run.interrupted = std::move(interrupted);
   }
 
   program::Evaluation evaluate(const program::Program& program, program::Fidelity fidelity,
                                Communicator& team) override {
     try {
-      if (fidelity == program::Fidelity::simulated)
+      if (fidelity == program::Fidelity::simulated) {
+        options_.is_checked = is_checked(program);
         return gathered(machine_, simulate(machine_, program, cost_, team, options_).results, team);
+      }
       static_cast<void>(refuse(machine_, program, cost_, false));
       return fidelity == program::Fidelity::estimate ? estimate(machine_, program, cost_)
-                                                     : lower_bound(machine_, program, cost_);
+                                                     : lower_bound(machine_, program, cost_, least_);
     } catch (const InfeasibleError& error) {
       return {false, error.what()};
     }
@@ -85,7 +90,8 @@ class SimulatorEvaluator final : public program::Evaluator {
     found.fits = true;
     CostTables costs(program, machine_, cost_);
     found.feasible = true;
-    found.least = least_of(machine_, program, costs);
+    checked_.insert(program::search::key_of(program, program::Fidelity::simulated));
+    found.least = least_of(machine_, program, costs, least_);
     found.estimate = std::max(found.least, estimate_of(machine_, program, costs));
     return found;
   }
@@ -93,8 +99,15 @@ class SimulatorEvaluator final : public program::Evaluator {
   [[nodiscard]] int most_ranks() const override { return static_cast<int>(machine_.devices()); }
 
  private:
+  /// Whether outlook() has found nothing to refuse.
+  [[nodiscard]] bool is_checked(const program::Program& program) const {
+    return !checked_.empty() && checked_.contains(program::search::key_of(program, program::Fidelity::simulated));
+  }
+
   const machine::Machine& machine_;
-  const workload::CostModel& cost_;
+  KnownTimes cost_;
+  LeastTimes least_;
+  std::unordered_set<std::uint64_t> checked_;  // by key_of()
   SimulationOptions options_;
 };
 

@@ -43,12 +43,12 @@ class ClassTimes {
   }
 
   /// Where the members of a group are of several classes, nobody knows which of them is the last to be done.
-  Time least_collective(std::uint32_t index, GroupId group) {
+  Time least_collective(std::uint32_t index, GroupId group, LeastTimes& known) {
     if (!classes_.is_inside(group)) return 0;
     return once(collectives_, {index, group, 0}, [&] {
       Time least = never;
       for (const GroupId real : classes_.groups[group])
-        least = std::min(least, least_time(program_.collectives[index], program_.groups[real], machine_, costs_));
+        least = std::min(least, known.of(program_, index, real, costs_));
       return least;
     });
   }
@@ -84,14 +84,14 @@ class ClassTimes {
   std::map<std::pair<std::uint32_t, GroupId>, bool> needs_all_;
 };
 
-WalkRules least_of_classes(ClassTimes& times) {
+WalkRules least_of_classes(ClassTimes& times, LeastTimes& known) {
   WalkRules rules;
   rules.message = [&](DeviceId from, DeviceId to, std::int64_t bytes) {
     return times.least_message_of(from, to, bytes);
   };
   rules.departure = [](DeviceId, DeviceId, std::int64_t) { return Time{0}; };
   rules.joins = [&](std::uint32_t index, GroupId group) { return times.needs_all_of(index, group); };
-  rules.collective = [&](std::uint32_t index, GroupId group) { return times.least_collective(index, group); };
+  rules.collective = [&](std::uint32_t index, GroupId group) { return times.least_collective(index, group, known); };
   rules.kernel_joins = [](std::uint32_t, GroupId) { return false; };
   rules.kernel = [](std::uint32_t, GroupId) { return Time{0}; };
   return rules;
@@ -127,11 +127,12 @@ std::vector<double> speeds_of(const DeviceClasses& classes, const machine::Machi
   return speeds;
 }
 
-Time least_by(bool speed, const machine::Machine& machine, const program::Program& program, CostTables& costs) {
+Time least_by(bool speed, const machine::Machine& machine, const program::Program& program, CostTables& costs,
+              LeastTimes& known) {
   const auto classes = device_classes(machine, program, speed);
   if (!classes) return 0;
   ClassTimes times(machine, program, *classes, costs);
-  const Walked walked = walk(speeds_of(*classes, machine), classes->program, costs, least_of_classes(times));
+  const Walked walked = walk(speeds_of(*classes, machine), classes->program, costs, least_of_classes(times, known));
   return walked.ended ? walked.time : 0;
 }
 
@@ -147,10 +148,10 @@ bool has_several_speeds(const machine::Machine& machine, const program::Program&
 
 }  // namespace
 
-Time least_of(const machine::Machine& machine, const program::Program& program, CostTables& costs) {
+Time least_of(const machine::Machine& machine, const program::Program& program, CostTables& costs, LeastTimes& known) {
   // Classes of one speed know how slow their members are, those of several what their collectives take.
-  Time least = least_by(false, machine, program, costs);
-  if (has_several_speeds(machine, program)) least = std::max(least, least_by(true, machine, program, costs));
+  Time least = least_by(false, machine, program, costs, known);
+  if (has_several_speeds(machine, program)) least = std::max(least, least_by(true, machine, program, costs, known));
   return least;
 }
 

@@ -9,6 +9,8 @@
 
 namespace tessera::sim {
 
+class StateList;
+
 /// Time of the main stream by activity; together the time of the stream.
 struct TimeAccount {
   explicit TimeAccount(std::size_t activities = 0) : by_activity(activities, 0) {}
@@ -42,6 +44,7 @@ class CollectiveAccount {
   void add(const results::CollectiveRow& key, std::int64_t bytes, Time duration, Time waiting);
   /// Sorted by their key.
   [[nodiscard]] std::vector<results::CollectiveRow> rows() const;
+  void list(StateList& list);  ///< sim/periods
 
  private:
   std::vector<results::CollectiveRow> rows_;

@@ -11,6 +11,8 @@
 
 namespace tessera::sim {
 
+class StateList;
+
 /// Work of one stream: an instruction that computes, or what takes no time behind one.
 struct ComputeJob {
   std::uint32_t stream = 0;
@@ -62,6 +64,7 @@ class ComputeEngine {
   /// A collective begins on this device, or ends.
   void take(const Taken& more, CostTable& costs, Time now);
   void give_back(const Taken& less, CostTable& costs, Time now);
+  void list(StateList& list);  ///< sim/periods
 
  private:
   void change(const Taken& taken, CostTable& costs, Time now);

@@ -11,6 +11,8 @@
 
 namespace tessera::sim {
 
+class StateList;
+
 class Device final : public pdes::Component, private NetworkOwner, private KernelOwner, private RingMember {
  public:
   /// Both outlive it.
@@ -32,6 +34,13 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] std::vector<std::string> waits() const;
   /// Appends this device's rows.
   void collect(Time iteration_time, results::RunResults& results) const;
+
+  /// All that what follows may depend on, and what is counted (sim/periods).
+  void list(StateList& list);
+  /// Whether a pending event may still do something: an earlier one of the same kind of call has none.
+  [[nodiscard]] bool awaits(const StreamWake& wake) { return stream_at(wake.stream).token == wake.token; }
+  /// Of its main stream.
+  [[nodiscard]] const std::vector<Frame>& position() const { return state_.streams[0].frames; }
 
   [[nodiscard]] SavedDevice save() const;
   /// Goes on from the state of another Device of this id and program, which has begun.
@@ -85,6 +94,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   void call(Stream& stream, const program::Instruction& instruction);
   void received(Stream& stream, Time waited_until);
   [[nodiscard]] const program::Instruction* present(Stream& stream) const;
+  void tell_turn(const Stream& stream) const;
 
   // device_collective.cpp
   [[nodiscard]] bool begin_collective(Stream& stream, const program::Instruction& instruction);

@@ -17,11 +17,21 @@ const Instruction* Device::present(Stream& stream) const {
     if (frame.next < frame.size) return &program().blocks[frame.block].code[frame.next];
     if (--frame.repeats > 0) {
       frame.next = 0;
+      if (config_.self == environment().turn.device && stream.index == 0) tell_turn(stream);
     } else {
       stream.frames.pop_back();
     }
   }
   return nullptr;
+}
+
+// Of several loops that turn in one event the outermost one counts.
+void Device::tell_turn(const Stream& stream) const {
+  LoopTurn& turn = environment().turn;
+  const std::size_t depth = stream.frames.size() - 1;
+  if (turn.is_new && turn.depth <= depth) return;
+  turn = {config_.self, depth, stream.frames.back().block, true};
+  context().ask_for_pause();
 }
 
 void Device::run(Stream& stream) {

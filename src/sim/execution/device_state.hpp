@@ -32,6 +32,14 @@ struct Handling {
   std::vector<std::uint32_t> ready;  ///< streams to run
 };
 
+/// Where the main stream of a device goes round a loop, for whoever looks for what repeats itself (sim/periods).
+struct LoopTurn {
+  program::DeviceId device = program::no_device;  ///< that is looked at
+  std::size_t depth = 0;                          ///< Stream::frames[depth] has begun another of its repeats,
+  program::BlockId block = 0;                     ///< of this block
+  bool is_new = false;                            ///< in the event that is handled, or was last
+};
+
 /// What all devices of a rank are handed.
 struct ExecutionEnvironment {
   const machine::Machine* machine = nullptr;
@@ -45,6 +53,7 @@ struct ExecutionEnvironment {
   program::Step* step = nullptr;  ///< room for one step of a collective
   RingLaws* rings = nullptr;      ///< null: all collectives go step by step
   Handling handling;
+  LoopTurn turn;
   /// B, of devices whose streams share memory: what they hold at most is not known before.
   std::int64_t memory_limit = std::numeric_limits<std::int64_t>::max();
   bool record_timeline = false;

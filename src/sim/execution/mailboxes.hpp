@@ -11,6 +11,8 @@
 
 namespace tessera::sim {
 
+class StateList;
+
 /// Messages of one sender on one channel match the receives in order. They come in the order in which they were sent:
 /// they leave so (network/injector.hpp), and all take the same way.
 class Mailboxes {
@@ -33,6 +35,7 @@ class Mailboxes {
   };
   /// What a stream waits for, in order of channel and sender.
   [[nodiscard]] std::vector<Awaited> awaited(std::uint32_t stream) const;
+  void list(StateList& list);  ///< sim/periods
 
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};

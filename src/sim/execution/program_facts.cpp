@@ -18,12 +18,15 @@ const BlockFacts& ProgramFacts::compute(const program::Program& program, program
     if (instruction.op == Op::compute) facts.computes = true;
     if (instruction.op == Op::collective) facts.communicates = true;
     if (instruction.op == Op::allocate || instruction.op == Op::release) facts.changes_memory = true;
+    if (instruction.op == Op::mark) facts.marks = true;
     if (instruction.op == Op::wait) facts.waited_events.push_back(instruction.a);
     if (instruction.op != Op::call) continue;
     const BlockFacts& callee = compute(program, instruction.a);
     facts.computes = facts.computes || callee.computes;
     facts.communicates = facts.communicates || callee.communicates;
     facts.changes_memory = facts.changes_memory || callee.changes_memory;
+    facts.repeats = facts.repeats || callee.repeats || instruction.count > 1;
+    facts.marks = facts.marks || callee.marks;
     facts.depth = std::max(facts.depth, callee.depth + 1);
     facts.waited_events.insert(facts.waited_events.end(), callee.waited_events.begin(), callee.waited_events.end());
   }

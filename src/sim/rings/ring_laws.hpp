@@ -73,6 +73,7 @@ class RingLaws final : public Reservations {
   void break_off(pdes::Context& context, pdes::ComponentId source, machine::LinkId link) override;
   /// Nothing will happen any more: those that have not ended, as they stand.
   void finish();
+  void list(StateList& list);  ///< sim/periods
 
  private:
   struct Track;
@@ -90,6 +91,7 @@ class RingLaws final : public Reservations {
   [[nodiscard]] bool reserve(pdes::Context& context, Ring& ring);
   void find_ends(pdes::Context& context, Ring& ring, Run& run, const Moment& now);
   void count(const Ring& ring, const Run& run, std::uint32_t rank);
+  static void list_run(StateList& list, Run& run);
 
   void break_off(pdes::Context* context, Ring& ring, const Moment& event);
   [[nodiscard]] Injector::Place fill_ports(const Breaking& breaking, std::uint32_t rank);

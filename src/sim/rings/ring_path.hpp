@@ -13,6 +13,8 @@
 
 namespace tessera::sim {
 
+class StateList;
+
 /// What becomes of a message that finds all links of a way idle, from its posting on. Times of the packets do not
 /// depend on when it is posted.
 struct LonePassage {
@@ -104,6 +106,7 @@ class RingPath {
     std::vector<BusyPeriod> busy;
   };
   [[nodiscard]] UnderWay take_last(Time end);
+  void list(StateList& list);  ///< sim/periods
 
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};

@@ -46,6 +46,8 @@ class Walk {
         chunks_(work, members_),
         delivered_(members_),
         kinds_(members_, 1) {
+    at_.reserve(members_);
+    sizes_.reserve(members_);
     for (const RingEntry& entry : entries) at_.push_back(entry.at);
     for (RingPath& path : parts.paths) {
       sizes_.push_back({path.facts().size_of(chunks_.bytes[0]), path.facts().size_of(chunks_.bytes[1])});

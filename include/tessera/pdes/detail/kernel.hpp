@@ -72,6 +72,7 @@ struct Kernel {
   std::vector<Outbox> outboxes;  ///< one a rank to which links lead
   std::vector<const ProtocolInfo*> protocols;
   std::function<std::string(ComponentId)> name;
+  bool pause_asked = false;  ///< Context::ask_for_pause()
 
   /// An event for a component of this rank: fill(event) writes it where it stays, before the pending set compares it.
   template <class Fill>

@@ -13,6 +13,8 @@ struct BlockFacts {
   bool computes = false;
   bool communicates = false;                 ///< joins collectives
   bool changes_memory = false;               ///< allocates or releases
+  bool repeats = false;                      ///< calls a block several times
+  bool marks = false;                        ///< says that something is over (program::Op::mark)
   std::uint32_t depth = 1;                   ///< nesting of calls
   std::vector<std::uint32_t> waited_events;  ///< in order, each once
 };

@@ -1,0 +1,228 @@
+// What of the parts' state is a time, a sum, or has to be the same (state_list.hpp). All members of a struct are bound:
+// one that is added does not compile until somebody has decided about it here. Not listed are names of messages, tokens
+// and numbers of batches, which only tell things apart, and hints.
+#include "sim/execution/device.hpp"
+#include "sim/periods/state_list.hpp"
+#include "sim/rings/ring.hpp"
+
+namespace tessera::sim {
+namespace {
+
+void list_moment(StateList& list, Moment& moment) {
+  auto& [time, source] = moment;
+  list.time(time);
+  list.same(source);
+}
+
+void list_collective(StateList& list, CollectiveRun& run) {
+  auto& [phase, wait_sends, index, group, rank, strand, lowering, step, steps, reduce, waited_until, strands,
+         strands_left, ended] = run;
+  list.same(phase);
+  if (phase == CollectiveRun::Phase::none) return;  // the rest is of the last one
+  for (const std::uint32_t word : {index, group, rank, strand, step, steps, strands, strands_left}) list.same(word);
+  list.same(wait_sends);
+  list.same(reduce);
+  list.time(waited_until);
+  list.time(ended);
+}
+
+void list_stream(StateList& list, Stream& stream) {
+  auto& [index, parent, state, token, wake, clock, since, missing, batch, left, batch_left, in_hint, out_hint, launched,
+         collective, frames, waits] = stream;
+  list.same(parent);
+  list.same(state);
+  list.limit(left);
+  list.limit(batch_left);
+  if (parent != no_stream && state == StreamState::done) return;  // a strand that is not in use
+  list.limit(wake);
+  list.time(clock);
+  list.time(since);
+  list.same(missing);
+  list.same(launched);
+  list_collective(list, collective);
+  list.position(frames);
+  list.same(waits.size());
+  for (WaitSpan& span : waits) {
+    list.time(span.begin);
+    list.time(span.end);
+    list.same(span.activity);
+  }
+}
+
+/// Where a device runs out of it, or releases what is not there.
+void list_checked_memory(StateList& list, const MemoryAccount& memory) {
+  for (const auto* bytes : {&memory.level, &memory.category_peak, &memory.at_peak}) {
+    for (const std::int64_t one : *bytes) list.same(one);
+  }
+  list.same(memory.peak_time);
+}
+
+void list_counts(StateList& list, LinkCounts& counts) {
+  auto& [bytes, messages, busy, peak_queue, alone] = counts;
+  list.sum(bytes);
+  list.sum(messages);
+  list.sum(busy);
+}
+
+/// An idle port; what it has sent is over, and all but this is of that. Of what comes next, times depend on none of it;
+/// when the longest queue is looked for depends on how the port has planned before.
+void list_port(StateList& list, NetworkNode& node, OutputPort& port, const Rate& rate) {
+  if (!port.settle(list.now(), node) || port.state().busy.end(rate) >= list.now()) return list.refuse();
+  const LinkCounts before = port.counts();
+  LinkCounts counts = before;
+  list.same(port.reserved());
+  list.same(port.state().uncounted);
+  list.same(port.state().came_then);
+  list.same(port.state().most_together);
+  list_counts(list, counts);
+  if (counts.messages == before.messages && counts.bytes == before.bytes) return;
+  port.passed(port.state().busy,
+              {counts.bytes - before.bytes, counts.messages - before.messages, counts.busy - before.busy});
+}
+
+}  // namespace
+
+void list_node(StateList& list, NetworkNode& node, const NetworkTables& tables) {
+  for (std::uint32_t i = 0; i < node.ports().size(); ++i)
+    list_port(list, node, node.port(i), tables.rate(node.port(i).link()));
+}
+
+void Mailboxes::list(StateList& list) {
+  list.same(boxes_.size());
+  for (const Box& box : boxes_) {
+    list.same(box.key);
+    list.same(box.missing);
+    if (box.missing > 0) list.same(box.stream);
+    std::size_t early = 0;
+    for (std::uint32_t place = box.first; place != none; place = early_[place].next, ++early)
+      list.time(early_[place].waited_until);
+    list.same(early);
+  }
+}
+
+void ComputeEngine::list(StateList& list) {
+  list.same(jobs_.size());
+  list.same(taken_.cores);
+  list.same(taken_.memory_rate);
+  list.same(busy_);
+  if (!busy_) return;
+  list.time(began_);
+  list.time(since_);
+  list.same(left_);
+  for (const Queued& one : jobs_) {
+    const ComputeJob& job = one.job;
+    for (const std::uint32_t word : {job.stream, job.op, job.count, job.block, job.instruction}) list.same(word);
+    list.same(one.alone);
+    list.same(one.at_rate);
+  }
+}
+
+void CollectiveAccount::list(StateList& list) {
+  for (results::CollectiveRow& row : rows_) {
+    list.sum(row.calls);
+    list.sum(row.bytes);
+    list.sum(row.total);
+    list.sum(row.waiting);
+  }
+}
+
+void Device::list(StateList& list) {
+  list_node(list, node_, *environment().network.tables);
+  if (state_.streams.empty()) return;
+  // No kernels: Periods::device_of().
+  auto& [streams, mailboxes, outboxes, departures_awaited, messages_received, bytes_received, bytes_sent, strands,
+         events, engine_free, time, flops, engine, memory, kernels_begun] = state_;
+  for (Stream& stream : streams) list_stream(list, stream);
+  list.same(strands.size());
+  for (Stream& strand : strands) list_stream(list, strand);
+  mailboxes.list(list);
+  list.same(departures_awaited);
+  list.sum(messages_received);
+  list.sum(bytes_received);
+  list.sum(bytes_sent);
+  for (const std::uint64_t raised : events) list.same(raised);
+  list.limit(engine_free);
+  for (Time& one : time.by_activity) list.sum(one);
+  list.sum(flops);
+  if (engine) engine->list(list);
+  config_.shares_memory ? list_checked_memory(list, memory) : list.memory(memory);
+}
+
+// Nothing is put aside (kept_, last_delivery_) unless the ring is being broken off.
+void RingPath::list(StateList& list) {
+  const auto last_message = [&](Time& clear_at, Time& last_at, std::uint32_t last) {
+    list.limit(clear_at);
+    list.same(last);
+    if (last != none) list.time(last_at);
+  };
+  const auto links_busy = [&](std::vector<BusyPeriod>& busy) {
+    list.same(busy.size());
+    for (std::size_t i = 0; i < busy.size(); ++i) {
+      const bool is_over = busy[i].end(tables_->rate(links_[i])) < list.now();
+      list.same(is_over);
+      if (is_over) continue;
+      list.time(busy[i].start);
+      list.same(busy[i].bytes);
+    }
+  };
+  const auto bursts = [&](std::vector<Posted>& burst, std::vector<BusyPeriod>& before, std::vector<BusyPeriod>& busy,
+                          std::vector<LinkCounts>& counts) {
+    list.same(burst.size());
+    for (Posted& one : burst) {
+      list.time(one.at);
+      list.same(one.bytes);
+    }
+    if (!burst.empty()) links_busy(before);
+    links_busy(busy);
+    list.same(counts.size());
+    for (LinkCounts& one : counts) list_counts(list, one);
+  };
+  last_message(clear_at_, last_at_, last_);
+  last_message(mark_.clear_at, mark_.last_at, mark_.last);
+  list.same(has_bursts_);
+  list.same(mark_.has_bursts);
+  if (has_bursts_) bursts(burst_, before_, busy_, counts_);
+  if (mark_.has_bursts) bursts(mark_.burst, mark_.before, mark_.busy, mark_.counts);
+  if (last_ == none && !has_bursts_) links_busy(busy_);
+  if (mark_.last == none) links_busy(begun_);
+  list.same(passed_.size());
+  for (const std::int64_t messages : passed_) list.same(messages);
+  list.same(marked_.size());
+  for (std::int64_t& messages : marked_) list.sum(messages);
+}
+
+void RingLaws::list_run(StateList& list, Run& run) {
+  auto& [index, is_law, entered, left, work, waited_until, entries, members, ends] = run;
+  for (const std::uint32_t word : {index, std::uint32_t{is_law}, entered, left}) list.same(word);
+  if (!is_law) return;
+  list.time(waited_until);
+  for (auto& [at, joined] : entries) {
+    list_moment(list, at);
+    list.time(joined);
+  }
+  for (const Run::Member& member : members) list.same(member.stream);
+  list.same(ends.size());
+  for (auto& [at, clock, left_at] : ends) {
+    list_moment(list, at);
+    list.time(clock);
+    list.limit(left_at);
+  }
+}
+
+void RingLaws::list(StateList& list) {
+  for (const std::unique_ptr<Ring>& one : rings_) {
+    list.same(one != nullptr && one->is_usable);
+    if (one == nullptr || !one->is_usable) continue;
+    auto& [group, is_usable, track, works, begun, left, runs, first] = *one;
+    list.same(one->is_reserved());
+    if (one->is_reserved()) {
+      for (RingPath& path : track->parts.paths) path.list(list);
+    }
+    for (const std::uint32_t number : begun) list.same(number - first);
+    for (const std::uint32_t number : left) list.same(number - first);
+    list.same(runs.size());
+    for (Run& run : runs) list_run(list, run);
+  }
+}
+
+}  // namespace tessera::sim

@@ -1,0 +1,140 @@
+// Rounds of loops that are as the ones before are left out, beside the same simulated round by round.
+#include <catch2/catch.hpp>
+
+#include <numeric>
+
+#include "random_rings.hpp"
+#include "tessera/base/random.hpp"
+
+using namespace tessera;
+using namespace tessera::test;
+using program::CollectiveKind;
+using program::MemoryCategory;
+
+namespace {
+
+sim::SimulationResult run_with(const ProgramCase& made, sim::Laws laws) {
+  sim::SimulationOptions options;
+  options.laws = laws;
+  options.allow_oversubscription = true;
+  return made.run(options);
+}
+
+/// A group of all devices, by its slot on each.
+std::uint32_t group_of_all(ProgramCase& made) {
+  std::vector<program::DeviceId> all(made.program.devices.size());
+  std::iota(all.begin(), all.end(), 0);
+  for (program::DeviceProgram& device : made.program.devices)
+    device.groups.push_back(static_cast<program::GroupId>(made.program.groups.size()));
+  made.group(all);
+  return static_cast<std::uint32_t>(made.program.devices.front().groups.size() - 1);
+}
+
+/// What a random program does, over and over: `outer` times `inner` rounds, some of which hold on to memory. Mostly all
+/// wait for each other after a round, and its messages have come.
+ProgramCase in_loops(ProgramCase made, std::uint64_t index) {
+  const KeyedRandom random(index, random_stream("loops"));
+  const auto inner = static_cast<std::uint32_t>(2 + random.below(0, 12));
+  const auto outer = static_cast<std::uint32_t>(1 + random.below(1, 5));
+  const auto memory = random.below(2, 3);
+  const bool keeps_together = random.below(3, 4) > 0;
+  const std::uint32_t all = group_of_all(made);
+  for (program::DeviceProgram& device : made.program.devices) {
+    device.events = keeps_together ? 1 : 0;
+    for (std::size_t stream = 0; stream < device.streams.size(); ++stream) {
+      const program::BlockId entry = device.streams[stream];
+      program::BlockBuilder round = made.block("round"), loop = made.block("loop"), main = made.block("main");
+      const bool holds = memory > 0 && stream == 0;
+      const Bytes bytes{100 + static_cast<std::int64_t>(random.below(4, 50))}, kept{memory > 1 ? 60 : 0};
+      if (keeps_together) stream == 0 ? round.signal(0) : round.wait(0);
+      if (holds) round.allocate(MemoryCategory::activations, bytes);
+      round.call(entry);
+      if (holds) round.release(MemoryCategory::activations, bytes).allocate(MemoryCategory::buffers, kept);
+      if (keeps_together && stream == 0)
+        round.collective(collective(CollectiveKind::all_reduce, 100, "ring", all)).compute(work(1'000'000'000));
+      loop.call(round.done(), inner);
+      if (holds && kept.value() > 0) loop.release(MemoryCategory::buffers, Bytes{kept.value() * inner});
+      device.streams[stream] = main.call(loop.done(), outer).call(entry).done();
+    }
+  }
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("periods: 500 random loops take the same picoseconds as round by round") {
+  std::uint64_t skips = 0;
+  for (std::uint64_t index = 0; index < 500; ++index) {
+    const ProgramCase made = in_loops(random_rings(200'000 + index), index);
+    CAPTURE(index);
+    const sim::SimulationResult periods = run_with(made, sim::Laws::all), rounds = run_with(made, sim::Laws::trains);
+    check_same(periods.results, rounds.results);
+    CHECK(rounds.statistics.skips == 0);
+    skips += periods.statistics.skips;
+  }
+  CHECK(skips > 100);
+}
+
+TEST_CASE("periods: a thousand rounds are as many events as a few") {
+  // Each round: 5 us of work, then an all-reduce of 400 B as in "ring laws".
+  const auto rounds = [](std::uint32_t times) {
+    ProgramCase made(4);
+    made.group({0, 1, 2, 3});
+    for (program::DeviceId device = 0; device < 4; ++device) {
+      const auto round = made.block("round")
+                             .compute(work(5'000'000))
+                             .collective(collective(CollectiveKind::all_reduce, 400, "ring"))
+                             .done();
+      made.bind(device, {made.block().call(round, times).done()});
+    }
+    return run_with(made, sim::Laws::all);
+  };
+  constexpr Time round = 5'000'000 + 6 * (100 * byte_time + wire_latency) + 3 * 100;
+  CHECK(rounds(10).statistics.events == rounds(1'000'000).statistics.events);
+  CHECK(rounds(1'000'000).results.iteration_time == 1'000'000 * round);
+  CHECK(rounds(1'000'000).results.collective_rows[0].calls == 4'000'000);
+}
+
+TEST_CASE("periods: memory that grows from round to round has its peak in the last one") {
+  // 100 rounds of 1 us that hold 10 B more each, and 5 B for half of it; then all is given back, round by round.
+  ProgramCase made(2);
+  for (program::DeviceId device = 0; device < 2; ++device) {
+    const auto forward = made.block("forward")
+                             .allocate(MemoryCategory::activations, Bytes{10})
+                             .send(1 - device, Bytes{1})
+                             .receive(1 - device, Bytes{1})
+                             .allocate(MemoryCategory::buffers, Bytes{5})
+                             .compute(work(1'000'000))
+                             .release(MemoryCategory::buffers, Bytes{5})
+                             .done();
+    const auto backward = made.block("backward")
+                              .send(1 - device, Bytes{1})
+                              .receive(1 - device, Bytes{1})
+                              .compute(work(1'000'000))
+                              .release(MemoryCategory::activations, Bytes{10})
+                              .done();
+    made.bind(device, {made.block().call(forward, 100).call(backward, 100).done()});
+  }
+  const sim::SimulationResult run = run_with(made, sim::Laws::all);
+  constexpr Time exchange = byte_time + wire_latency;
+  CHECK(run.statistics.skips == 2);
+  CHECK(run.results.iteration_time == 200 * (exchange + 1'000'000));
+  const results::DeviceRow& row = run.results.device_rows[0];
+  CHECK(row.peak_memory == 1005);
+  CHECK(row.peak_memory_time == 99 * (exchange + 1'000'000) + exchange);
+  CHECK(row.messages == 200);
+}
+
+TEST_CASE("periods: nothing is left out of what is recorded") {
+  ProgramCase made(2);
+  for (program::DeviceId device = 0; device < 2; ++device) {
+    program::BlockBuilder round = made.block("round");
+    round.send(1 - device, Bytes{1}).receive(1 - device, Bytes{1}).compute(work(1'000'000));
+    made.bind(device, {made.block().call(round.done(), 50).done()});
+  }
+  sim::SimulationOptions options;
+  options.record_timeline = true;
+  CHECK(made.run(options).statistics.skips == 0);
+  options.record_timeline = false;
+  CHECK(made.run(options).statistics.skips > 0);
+}
