@@ -309,7 +309,7 @@ std::size_t longest_name(const std::vector<NamedCount>& counts) {
 }  // namespace
 
 Table<NamedCount> events_table(const std::vector<NamedCount>& counts) {
-  Table<NamedCount> table("/provenance/events", "What the events were, over all ranks: docs/simulation.md.");
+  Table<NamedCount> table("/provenance/events", "What the events were, over all ranks: docs/laws.md.");
   table
       .text("kind", "of event, or what they are many for", longest_name(counts),
             [](const NamedCount& c) -> std::string_view { return c.name; })

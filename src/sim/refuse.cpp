@@ -79,7 +79,7 @@ void refuse_limits(const machine::Machine& machine, const program::Program& prog
   }
   refuse_packets(machine, program);
   constexpr BytesPerSecond fastest{1'000'000'000'000'000'000};  // so that all rates stay in range
-  // A packet that takes less than a picosecond could not be taken back (docs/simulation.md).
+  // A packet that takes less than a picosecond could not be taken back (docs/laws.md).
   for (machine::LinkId link = 0; link < machine.network.links.size(); ++link) {
     const BytesPerSecond bandwidth = machine.network.links[link].bandwidth;
     if (bandwidth > fastest)

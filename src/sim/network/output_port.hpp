@@ -1,5 +1,5 @@
 // A link's FIFO server. It plans ahead: while one flow has the link to itself, all its packets are served by one closed
-// form and announced by one event; a second flow cuts that plan where its first packet comes in (docs/simulation.md).
+// form and announced by one event; a second flow cuts that plan where its first packet comes in (docs/laws.md).
 #pragma once
 
 #include <cstdint>
