@@ -9,6 +9,7 @@ void OutputPort::plan(Time now, PortSink& sink) {
   state_.due = never;
   const Injector::Offer offer = state_.own.offer();
   if (state_.waiting.empty() && offer.message == nullptr) return;
+  if (plan_mixed(offer)) return begin_shares(sink);
   const Turn own_turn{offer.time, self_, link_, 0};
   state_.run.own = offer.message != nullptr && (state_.waiting.empty() || own_turn < state_.waiting.front().turn);
   if (state_.run.own) {

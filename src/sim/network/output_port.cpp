@@ -28,6 +28,8 @@ Injector::Place OutputPort::post(Time now, const OwnMessage& message, Injector::
   if (state_.run.active && !state_.own.follows(message, before)) {
     if (state_.run.own) {
       state_.run.shares.empty() ? cut(now, packets_chosen(now)) : cut_turns(now, turns_chosen(now));
+    } else if (!state_.run.among.empty()) {
+      cut_mixed(now, {now, self_, link_, 1});  // behind an own packet that is chosen now
     } else if (state_.own.empty()) {
       cut_before(now, {now, self_, link_, 0});
     }
@@ -162,8 +164,10 @@ std::uint32_t OutputPort::packets_chosen(Time now) const {
 // Whether nothing that becomes known from now on can come before the last packet of the run.
 bool OutputPort::certain(Time now, pdes::ComponentId source) const {
   const Turn& last = state_.run.last_turn;
-  if (!state_.run.shares.empty())
-    return last.time < now || (last.time == now && (state_.run.own ? self_ <= source : last.component < source));
+  if (!state_.run.shares.empty()) {
+    const bool comes_before = last.component == self_ ? self_ <= source : last.component < source;
+    return last.time < now || (last.time == now && comes_before);
+  }
   const Law& out = state_.run.service.out;
   if (state_.run.own) {
     const Time turn = out.count == 1 ? state_.run.offered : out.at(out.count - 2, tables_->rate(out.rate));
@@ -177,6 +181,7 @@ bool OutputPort::certain(Time now, pdes::ComponentId source) const {
 
 // Keeps the packets of the run that come before a newcomer.
 void OutputPort::cut_before(Time now, const Turn& turn) {
+  if (!state_.run.among.empty()) return cut_mixed(now, turn);
   if (!state_.run.shares.empty()) return state_.run.own ? cut_turns(now, turns_before(turn)) : cut_shares(now, turn);
   cut(now, packets_before(turn));
 }
@@ -271,7 +276,8 @@ void OutputPort::complete_run(PortSink& sink) {
 void OutputPort::complete_shares(PortSink& sink) {
   count_shares();
   state_.run.active = false;
-  state_.run.own ? complete_turns(sink) : complete_merged();
+  if (state_.run.own) return complete_turns(sink);
+  state_.run.among.empty() ? complete_merged() : complete_mixed();
 }
 
 void OutputPort::complete_stream_run() {

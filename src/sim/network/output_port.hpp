@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "sim/network/mixing.hpp"
 #include "sim/network/network_tables.hpp"
 #include "sim/network/port_state.hpp"
 
@@ -120,6 +121,14 @@ class OutputPort {
     Time waited_until = 0;
   };
   [[nodiscard]] Announced announced(const PlannedShare& share) const;
+
+  // The own message among passing streams (output_mixed.cpp):
+  [[nodiscard]] bool may_mix(const Injector::Offer& offer) const;
+  [[nodiscard]] bool plan_mixed(const Injector::Offer& offer);
+  void gather_near(Time from, std::optional<Turn>& limit);
+  void keep_mixed();
+  void cut_mixed(Time now, const Turn& turn);
+  void complete_mixed();
 
   // Own messages that take turns (output_turns.cpp):
   [[nodiscard]] bool plan_turns(Time now, const Injector::Offer& offer);

@@ -59,7 +59,7 @@ bool OutputPort::plan_shares(const Turn* own_turn) {
   run.shares.clear();
   for (const MergedShare& share : merged.shares) {
     const std::uint32_t stream = run.flows[share.flow].stream;
-    run.shares.push_back({stream, 0, share.ends && state_.streams[stream].segment.final, share.out});
+    run.shares.push_back({stream, false, 0, share.ends && state_.streams[stream].segment.final, share.out});
   }
   keep(merged);
   return true;
@@ -85,7 +85,7 @@ void OutputPort::keep(const Merged& merged) {
 }
 
 OutputPort::Announced OutputPort::announced(const PlannedShare& share) const {
-  if (state_.run.own) {
+  if (share.own) {
     const OwnMessage& message = state_.own.at(share.of);
     return {message.name, message.destination, message.waited_until};
   }
@@ -173,17 +173,17 @@ void OutputPort::shorten_share(Time now, std::uint32_t stream, std::uint32_t lef
   if (found == run.flows.end()) return;
   Turn turn = found->turn;
   turn.time = found->arrivals.at(left, tables_->rate(found->arrivals.rate));
-  cut_shares(now, turn);
+  run.among.empty() ? cut_shares(now, turn) : cut_mixed(now, turn);
   if (left > 0 || !run.active) return;
   found->stream = PortState::no_stream;
   for (PlannedShare& share : run.shares) {
-    if (share.of == stream) share.of = PortState::no_stream;
+    if (!share.own && share.of == stream) share.of = PortState::no_stream;
   }
 }
 
 void OutputPort::complete_merged() {
   for (const PlannedShare& share : state_.run.shares) {
-    if (share.out.count == 0) continue;
+    if (share.own || share.out.count == 0) continue;
     Stream& stream = state_.streams[share.of];
     stream.served += share.out.count;
     stream.segment.law.advance(share.out.count);

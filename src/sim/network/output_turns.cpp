@@ -21,7 +21,7 @@ bool OutputPort::plan_turns(Time now, const Injector::Offer& offer) {
   // What is posted while the first packet is under way is behind all of these.
   if (turns_planned() == 0 || turn_left(0) <= now) return false;
   run.shares.clear();
-  for (const Injector::Place place : line) run.shares.push_back({place, 0, false, {}});
+  for (const Injector::Place place : line) run.shares.push_back({place, true, 0, false, {}});
   run.turns.kept = turns_planned();
   keep_turns(state_.waiting.empty() ? run.turns.kept : turns_before(state_.waiting.front().turn));
   run.to_destination = run.final = run.awaited = false;

@@ -32,6 +32,7 @@ struct LinkCounts {
 /// Of a run of several streams or messages, the packets of one of them, as they are announced.
 struct PlannedShare {
   std::uint32_t of = 0;  ///< in PortState::streams, or its place in PortState::own
+  bool own = false;
   std::uint32_t generation = 0;
   bool final = false;  ///< ends with the last packet of the message
   Law out;
@@ -39,6 +40,12 @@ struct PlannedShare {
 
 inline constexpr std::uint32_t all_together = 1U << 31U;
 inline constexpr std::uint32_t few_together = 8;  ///< streams whose plans may be taken back without harm
+
+/// Of a share of own packets among passing ones.
+struct PlannedPlace {
+  Law turns;     ///< one more than the share had packets at first
+  PortTurn tie;  ///< its time does not count
+};
 
 /// Own messages that take turns, a packet each.
 struct PlannedTurns {
@@ -66,11 +73,12 @@ struct PortRun {
   /// last packet count.
   std::vector<PlannedShare> shares;
   PlannedTurns turns;
-  std::vector<MergingFlow> flows;  ///< streams ...
-  Rounds rounds;                   ///< ... in these
-  bool goes_on = false;            ///< some of them have more packets
-  Time busy = 0;                   ///< time in service
-  PortTurn last_turn;              ///< of the last packet
+  std::vector<PlannedPlace> among;  ///< a share each, where the own message is among passing streams
+  std::vector<MergingFlow> flows;   ///< streams ...
+  Rounds rounds;                    ///< ... in these
+  bool goes_on = false;             ///< some of them have more packets
+  Time busy = 0;                    ///< time in service
+  PortTurn last_turn;               ///< of the last packet
 };
 
 struct PortState {
