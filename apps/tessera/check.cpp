@@ -82,7 +82,9 @@ std::string figures(const experiment::Experiment& experiment, const experiment::
   text += line("bytes sent", about + rounded(e.bytes_sent) + "B in " + rounded(e.messages) + " messages");
   text += line("memory of the fullest device", memory_line(experiment, e));
   text += fmt::format("# Its simulation, estimated, on {} rank{}\n", ranks, ranks == 1 ? "" : "s");
-  text += line("events per rank", events_text(e.events, ranks));
+  const bool may_skip = ranks == 1 && experiment.simulation.laws == sim::Laws::all;
+  text += line("events per rank",
+               events_text(e.events, ranks) + (may_skip ? "; fewer where rounds of loops repeat themselves" : ""));
   text += line("memory per rank", memory_text(e.bytes_per_rank(ranks)));
   return text;
 }
