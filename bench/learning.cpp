@@ -7,6 +7,7 @@
 #include "strategy/mcm/learning/policy_search.hpp"
 #include "support/stopwatch.hpp"
 #include "tessera/base/error.hpp"
+#include "tessera/base/processor.hpp"
 #include "tessera/experiment/experiment.hpp"
 #include "tessera/sim/simulate.hpp"
 

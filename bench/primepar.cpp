@@ -60,6 +60,7 @@ void run(const std::string& file, int nodes, Communicator& comm) {
              job.model->layers, states, pairs);
   fmt::print("{:<24}{:>10.2f} s\n{:<24}{:>10.2f} s{:>12.3g} relaxations\n", "tables", table_seconds, "search",
              search_seconds, static_cast<double>(found.relaxations));
+  fmt::print("{:<24}{:>10} partitions\n", "struck out", found.struck_out);
   fmt::print(
       "summary: bench=primepar events={} seconds={:.3f} events_per_second={:.4g} states={} pairs={} "
       "table_seconds={:.3f} search_seconds={:.3f} cost_ps={}\n",

@@ -51,6 +51,7 @@ ExitCode run(const Options& options, const Arguments& arguments, Communicator& c
     if (comm.rank() != 0) return;
     print(search_report(*job.experiment));
     print(results::summary(options.output, results::Checking::none));
+    print(struck_out_report(*job.experiment));
   });
   return ExitCode::done;
 }

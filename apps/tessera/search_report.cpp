@@ -87,6 +87,13 @@ std::string table_of(const std::vector<Column>& columns, std::size_t rows) {
 
 }  // namespace
 
+std::string struck_out_report(const experiment::Experiment& experiment) {
+  const strategy::Searched& searched = experiment.searched;
+  if (searched.choices == 0) return {};
+  return fmt::format("\nsearch among {} choices, of which {} are struck out: others cost less beside any others\n",
+                     searched.choices, searched.struck_out);
+}
+
 std::string search_report(const experiment::Experiment& experiment) {
   if (!experiment.searched.report) return {};
   const FastestReport& report = *experiment.searched.report;

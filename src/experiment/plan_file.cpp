@@ -34,6 +34,7 @@ const config::Schema<PlanHead>& plan_head_schema() {
     s.text("model", &PlanHead::model, "fingerprint of the [model] table").optional();
     s.also_accept("predicted", "times that the search predicted");
     s.also_accept("proven", "how much faster another cut might be");
+    s.also_accept("struck_out", "choices that the search left out, since others cost less beside any others");
     s.also_accept("candidates", "what the search tried, at most 20");
     return s;
   }();
@@ -166,6 +167,8 @@ std::string plan_text(const Experiment& experiment, const Table& resolved, const
     put(*predicted, name, config::format_rounded(time, config::Unit::time));
   if (!predicted->entries().empty()) head->set("predicted", {predicted, {}});
   if (experiment.searched.report) put(*head, "proven", proven_text(*experiment.searched.report));
+  if (const strategy::Searched& searched = experiment.searched; searched.choices > 0)
+    put(*head, "struck_out", fmt::format("{} of {} choices", searched.struck_out, searched.choices));
   const auto candidates = candidates_of(experiment.searched.table);
   if (!candidates->entries().empty()) head->set("candidates", {candidates, {}});
   plan.set("plan", {head, {}});

@@ -11,6 +11,7 @@
 #include "strategy/mcm/learning/sharing.hpp"
 #include "strategy/mcm/verifier.hpp"
 #include "tessera/base/error.hpp"
+#include "tessera/base/processor.hpp"
 
 using namespace tessera;
 using namespace tessera::strategy::mcm;

@@ -79,7 +79,10 @@ TEST_CASE("primepar: redistributions in numbers are those in elements") {
               to_text(to[i].op(), to[i].partition()));
       Moved forward, backward;
       const auto add = [&](Redistributions& all, Moved& sums) {
-        const auto [senders, elements] = all.messages(i)[i];
+        Redistributions::Messages messages;
+        all.visit_messages(i,
+                           [&](std::size_t needed, const auto& found) { messages = needed == i ? found : messages; });
+        const auto [senders, elements] = messages;
         all.visit(all.senders(senders), i, i, [&](int a, int b, std::int64_t n) {
           sums[{a, b}] += n;
           if (elements != 0) REQUIRE(n == elements);  // messages are alike where it says so

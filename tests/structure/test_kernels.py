@@ -1,11 +1,11 @@
-"""Of the object file that is compiled for AVX2, no function may stand in for one of the same name that other files have: the linker
-keeps whichever it meets first, and on another processor the program would end at its first AVX2 instruction. So whatever the file
-offers to others is its own: the two functions of kernels.hpp, and Eigen's under another name."""
+"""Of the object files that are compiled for AVX2, no function may stand in for one of the same name that other files have: the linker
+keeps whichever it meets first, and on another processor the program would end at its first AVX2 instruction. So whatever such a file
+offers to others is its own: one function, and Eigen's under another name."""
 
 import subprocess
 import sys
 
-OWN = ("tessera::strategy::mcm::avx2_kernels()", "tessera::strategy::mcm::has_avx2()")
+OWN = {"kernels_avx2.cpp": "tessera::strategy::mcm::avx2_kernels()", "cost_loops_avx2.cpp": "tessera::strategy::primepar::avx2_cost_loops()"}
 
 
 def offered(archive, member):
@@ -23,11 +23,11 @@ def offered(archive, member):
 
 
 def main(archive):
-    names = offered(archive, "kernels_avx2.cpp")
-    missing = [name for name in OWN if name not in names]
-    assert not missing, f"the library has no {missing}"
-    strangers = [name for name in names if name not in OWN and "EigenAvx2::" not in name and not name.startswith("DW.ref.")]
-    assert not strangers, "kernels_avx2.cpp offers to other files:\n" + "\n".join(strangers)
+    for member, own in OWN.items():
+        names = offered(archive, member)
+        assert own in names, f"{member} has no {own}"
+        strangers = [name for name in names if name != own and "EigenAvx2::" not in name and not name.startswith("DW.ref.")]
+        assert not strangers, f"{member} offers to other files:\n" + "\n".join(strangers)
 
 
 if __name__ == "__main__":

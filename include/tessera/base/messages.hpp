@@ -69,6 +69,14 @@ template <class T>
   return values;
 }
 
+/// Moved, which what stands between braces is not.
+template <class T>
+[[nodiscard]] std::vector<T> alone(T value) {
+  std::vector<T> values;
+  values.push_back(std::move(value));
+  return values;
+}
+
 }  // namespace messages
 
 /// Rank 0's value, on every rank. T needs a default constructor, here and below.
@@ -81,7 +89,7 @@ template <class T>
 /// Every rank's value, in rank order, on rank 0; empty elsewhere.
 template <class T>
 [[nodiscard]] std::vector<T> gather(Communicator& comm, T value) {
-  if (comm.size() == 1) return {std::move(value)};
+  if (comm.size() == 1) return messages::alone(std::move(value));
   if constexpr (std::is_same_v<T, ByteVector>)
     return comm.gather(value);
   else
@@ -91,7 +99,7 @@ template <class T>
 /// The same on every rank.
 template <class T>
 [[nodiscard]] std::vector<T> all_gather(Communicator& comm, T value) {
-  if (comm.size() == 1) return {std::move(value)};
+  if (comm.size() == 1) return messages::alone(std::move(value));
   if constexpr (std::is_same_v<T, ByteVector>)
     return comm.all_gather(value);
   else
@@ -110,6 +118,7 @@ template <class T>
 /// Vectors behind each other: of gather() and all_gather().
 template <class T>
 [[nodiscard]] std::vector<T> joined(std::vector<std::vector<T>> parts) {
+  if (parts.size() == 1) return std::move(parts.front());
   std::vector<T> all;
   for (std::vector<T>& part : parts)
     all.insert(all.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));

@@ -88,6 +88,8 @@ struct Searched {
   std::vector<program::search::Update> updates = {};     ///< of a policy that learns, in their order
   std::string kernels = {};                              ///< which products its networks used: they decide last bits
   std::optional<program::search::FastestReport> report;  ///< where it is proven how far what was found is the fastest
+  /// Choices for parts of a plan, and those of them that were struck out since another costs less beside any others.
+  std::int64_t choices = 0, struck_out = 0;
 };
 
 /// A graph whose nodes are on single devices, as results keep it. Of a node that several devices compute there are

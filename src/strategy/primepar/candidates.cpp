@@ -17,16 +17,18 @@ class Collector {
     }
   }
 
-  void add(const std::string& origin, const std::vector<Choice>& layers) {
+  void add(const std::string& origin, const std::vector<Choice>& layers, std::int64_t struck_out = 0) {
     const bool is_known = std::ranges::any_of(found_, [&](const Proposal& one) { return one.layers == layers; });
-    if (!is_known) found_.push_back({origin, layers, total_cost(tables_, layers) + exposed_sums(tables_, layers)});
+    if (is_known) return;
+    const Time predicted = total_cost(tables_, layers) + exposed_sums(tables_, layers);
+    found_.push_back({origin, layers, predicted, struck_out});
   }
 
   /// False: nothing is to be simulated, since its best does not fit or `count` is below 2.
   bool add_searched(const std::string& origin, std::int64_t count) {
     const Found best = search_that_fits(tables_, layers_, capacity_);
     const bool is_one_of_many = count > 1 && best.cost < too_much && capacity_.fits(best);
-    if (found_.empty() || is_one_of_many) add(origin, best.layers);
+    if (found_.empty() || is_one_of_many) add(origin, best.layers, best.struck_out);
     if (!is_one_of_many) return false;
     for (const Found& one : handful(tables_, layers_, capacity_, best, linears_, static_cast<std::size_t>(count)))
       add(origin, one.layers);

@@ -14,10 +14,11 @@ struct Proposal {
   std::string origin;  ///< which search or rule it is from
   std::vector<Choice> layers;
   Time predicted = 0;
+  std::int64_t struck_out = 0;  ///< choices that the search left out, see Found; 0: it is no search's best
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive& origin& layers& predicted;
+    archive& origin& layers& predicted& struck_out;
   }
 };
 

@@ -73,7 +73,8 @@ Result find(const Setup& setup, const Job& job, CostTables tables) {
   refuse_too_long(tables, setup.graph, setup.layers);
   Result result;
   if (!space.given.empty()) {
-    result.candidates = {{"given", space.given, total_cost(tables, space.given) + exposed_sums(tables, space.given)}};
+    result.candidates = {
+        {"given", space.given, total_cost(tables, space.given) + exposed_sums(tables, space.given), 0}};
   } else {
     const auto needs = [&](const Found& found) {
       job.evaluations.go_on();
@@ -154,6 +155,11 @@ Searched search_plan(const Setup& setup, const Job& job) {
   }
   searched.found = table_of(setup.graph, layers_of(taken));
   searched.predicted = predictions(setup, result, taken);
+  if (space.given.empty()) {
+    for (const std::vector<Partition>& choices : space.choices)
+      searched.choices += static_cast<std::int64_t>(choices.size());
+    searched.struck_out = result.candidates.front().struck_out;
+  }
   if (runs.empty() && space.given.empty()) {
     const Proposal& one = result.candidates.front();
     searched.table.push_back({0,

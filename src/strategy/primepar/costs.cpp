@@ -34,6 +34,10 @@ Choices make_choices(const Operator& op, const std::vector<Partition>& partition
 
 void add_to(Time& sum, Time time) { sum = saturating_add(sum, time); }
 
+void multiply(std::vector<Time>& times, std::int64_t count) {
+  for (std::size_t i = 0; count != 1 && i < times.size(); ++i) times[i] = saturating_times(count, times[i]);
+}
+
 /// Rows of this rank's producers; so many forward for one backward.
 std::vector<Time> redistribution_times(const Job& job, const Edge& edge, const Choices& from, const Choices& to,
                                        std::int64_t element, machine::LinkLoads& loads, int forward_times) {
@@ -41,17 +45,22 @@ std::vector<Time> redistribution_times(const Job& job, const Edge& edge, const C
   if (producers.empty()) return {};
   RedistributionTimes forward(forward_redistributions(edge.shared, producers, consumers), element, loads);
   RedistributionTimes backward(backward_redistributions(edge.shared, producers, consumers), element, loads);
-  std::vector<Time> times;
-  times.reserve(producers.size() * consumers.size());
+  std::vector<Time> times(producers.size() * consumers.size());
   for (std::size_t producer = 0; producer < producers.size(); ++producer) {
     job.evaluations.go_on();
-    for (const Time time : forward.times(producer)) times.push_back(saturating_times(forward_times, time));
+    forward.times(producer, &times[producer * consumers.size()]);
   }
-  for (std::size_t consumer = 0; consumer < consumers.size(); ++consumer) {
+  multiply(times, forward_times);
+  constexpr std::size_t at_once = 8;  // columns, of which a row's part is a line of the cache
+  std::vector<Time> columns(at_once * producers.size());
+  for (std::size_t consumer = 0; consumer < consumers.size(); consumer += at_once) {
     job.evaluations.go_on();
-    const std::vector<Time> column = backward.times(consumer);
-    for (std::size_t producer = 0; producer < producers.size(); ++producer)
-      add_to(times[producer * consumers.size() + consumer], column[producer]);
+    const std::size_t count = std::min(at_once, consumers.size() - consumer);
+    for (std::size_t i = 0; i < count; ++i) backward.times(consumer + i, &columns[i * producers.size()]);
+    for (std::size_t producer = 0; producer < producers.size(); ++producer) {
+      for (std::size_t i = 0; i < count; ++i)
+        add_to(times[producer * consumers.size() + consumer + i], columns[i * producers.size() + producer]);
+    }
   }
   return times;
 }
@@ -115,7 +124,7 @@ CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std
     const int forward_times = passes.recomputation && !edge.to_next_layer ? 2 : 1;
     together(comm, [&] { rows = redistribution_times(job, edge, from, to, graph.element, loads, forward_times); });
     rows = joined(gather(comm, std::move(rows)));
-    for (Time& time : rows) time = saturating_times(passes.in_a_row(), time);
+    multiply(rows, passes.in_a_row());
     if (comm.rank() == 0)
       add_edge(tables,
                {edge.from, edge.to, edge.to_next_layer, {from.slices.size(), to.slices.size(), std::move(rows)}});

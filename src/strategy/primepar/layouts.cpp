@@ -1,5 +1,8 @@
 #include "layouts.hpp"
 
+#include <algorithm>
+#include <functional>
+#include <string_view>
 #include <utility>
 
 #include "tessera/base/error.hpp"
@@ -42,6 +45,11 @@ void Layouts::add(const Slices& slices, const TensorView& view, Phase phase, int
   }
 }
 
+std::size_t SenderSets::Hash::operator()(const Senders& senders) const {
+  return std::hash<std::string_view>{}(
+      {reinterpret_cast<const char*>(senders.data()), senders.size() * sizeof senders[0]});
+}
+
 std::uint32_t SenderSets::number(const Senders& senders) {
   const auto [found, added] = numbers_.try_emplace(senders, static_cast<std::uint32_t>(senders_.size()));
   if (added) senders_.push_back(senders);
@@ -70,44 +78,33 @@ Redistributions::Redistributions(Layouts held, Layouts needed) : held_(std::move
 }
 
 void Redistributions::group_needed() {
-  std::map<std::vector<std::uint32_t>, std::uint32_t> known;
+  const std::vector<Layouts::Axis>& axes = needed_.axes();
+  for (std::size_t axis = 1; axis < axes.size(); ++axis) {
+    if (axes_[axis].pairs.size() >= axes_[varied_axis_].pairs.size()) varied_axis_ = axis;
+  }
+  std::map<std::vector<std::uint32_t>, std::size_t> known;
   for (std::size_t layout = 0; layout < needed_.size(); ++layout) {
     std::vector<std::uint32_t> cuts;
-    for (std::size_t axis = 0; axis + 1 < axes_.size(); ++axis) cuts.push_back(needed_.cut(layout, axis));
-    const auto [found, added] = known.try_emplace(std::move(cuts), static_cast<std::uint32_t>(groups_.size()));
-    if (added) groups_.push_back(layout);
-    group_of_.push_back(found->second);
+    for (std::size_t axis = 0; axis < axes.size(); ++axis) {
+      if (axis != varied_axis_) cuts.push_back(needed_.cut(layout, axis));
+    }
+    const auto [found, added] = known.try_emplace(std::move(cuts), groups_.size());
+    if (added) groups_.emplace_back();
+    groups_[found->second].push_back({static_cast<std::uint32_t>(layout), needed_.cut(layout, varied_axis_)});
   }
-}
-
-std::vector<Redistributions::Messages> Redistributions::messages(std::size_t held) {
-  const auto also = [&](std::size_t axis, std::size_t needed, const Messages& before) {
-    const std::size_t row = held_.cut(held, axis) * needed_.axes()[axis].cuts.size();
-    const Messages& along = axes_[axis].pairs[row + needed_.cut(needed, axis)];
-    return Messages{sets_.both(before.senders, along.senders), before.elements * along.elements};
-  };
-  std::vector<Messages> groups;
-  for (const std::size_t needed : groups_) {
-    Messages found{nearest_of_[held], 1};
-    for (std::size_t axis = 0; axis + 1 < axes_.size(); ++axis) found = also(axis, needed, found);
-    groups.push_back(found);
-  }
-  std::vector<Messages> all;
-  for (std::size_t needed = 0; needed < needed_.size(); ++needed)
-    all.push_back(also(axes_.size() - 1, needed, groups[group_of_[needed]]));
-  return all;
 }
 
 /// Exclusive-or of the ids grows with the distance, see redistribute().
 Senders Redistributions::nearest_holders(std::size_t held) const {
   const std::size_t devices = held_.devices();
-  std::map<std::vector<std::uint32_t>, std::uint32_t> numbers;
-  std::vector<std::uint32_t> what;  // by device, a number for all that it holds
-  for (std::size_t device = 0; device < devices; ++device) {
-    std::vector<std::uint32_t> parts;
-    for (std::size_t axis = 0; axis < axes_.size(); ++axis) parts.push_back(held_.part(held, axis, device));
-    what.push_back(numbers.try_emplace(std::move(parts), static_cast<std::uint32_t>(numbers.size())).first->second);
+  std::vector<std::uint64_t> holds(devices, 0);  // a number for all that a device holds, ...
+  for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
+    for (std::size_t device = 0; device < devices; ++device)
+      holds[device] = holds[device] * held_.axes()[axis].parts.size() + held_.part(held, axis, device);
   }
+  std::vector<std::size_t> what;  // ... and the first device that holds the same
+  for (const std::uint64_t one : holds)
+    what.push_back(static_cast<std::size_t>(std::ranges::find(holds, one) - holds.begin()));
   Senders nearest(devices, 0);
   for (std::size_t to = 0; to < devices; ++to) {
     std::uint64_t seen = 0;
@@ -132,7 +129,14 @@ Redistributions::Messages Redistributions::match(std::size_t axis, const std::ve
   Senders senders(needed.size(), 0);
   std::int64_t all = 0;
   bool is_even = true;
+  std::vector<std::size_t> first(needed_.axes()[axis].parts.size(), needed.size());  // device that needs that part
   for (std::size_t to = 0; to < needed.size(); ++to) {
+    std::size_t& same = first[needed[to]];
+    if (same < to) {
+      senders[to] = senders[same];
+      continue;
+    }
+    same = to;
     for (std::size_t from = 0; from < held.size(); ++from) {
       const std::int64_t elements = common(axis, held[from], needed[to]);
       if (elements == 0) continue;

@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstdint>
 #include <map>
+#include <unordered_map>
 #include <vector>
 
 #include "redistribution.hpp"
@@ -69,8 +70,11 @@ class SenderSets {
   static constexpr std::uint32_t unknown = ~std::uint32_t{0};
   [[nodiscard]] std::uint32_t intersect(std::uint32_t one, std::uint32_t other);
 
+  struct Hash {
+    std::size_t operator()(const Senders& senders) const;
+  };
   std::vector<Senders> senders_;
-  std::map<Senders, std::uint32_t> numbers_;
+  std::unordered_map<Senders, std::uint32_t, Hash> numbers_;
   std::vector<std::vector<std::uint32_t>> both_;  // by both numbers, as far as asked for
 };
 
@@ -86,8 +90,9 @@ class Redistributions {
     std::uint32_t senders = 0;
     std::int64_t elements = 1;
   };
-  /// Between one layout and all others.
-  [[nodiscard]] std::vector<Messages> messages(std::size_t held);
+  /// visit(needed, messages) for all layouts, from one that is held.
+  template <class Visit>
+  void visit_messages(std::size_t held, Visit&& visit);
   [[nodiscard]] const Senders& senders(std::uint32_t number) const { return sets_.of(number); }
 
   /// visit(from, to, elements) for every message of a pair.
@@ -116,16 +121,37 @@ class Redistributions {
   void intersect(std::size_t axis);
   [[nodiscard]] Messages match(std::size_t axis, const std::vector<std::uint32_t>& held,
                                const std::vector<std::uint32_t>& needed);
+  [[nodiscard]] const Messages& along(std::size_t axis, std::size_t held, std::uint32_t needed_cut) const {
+    return axes_[axis].pairs[held_.cut(held, axis) * needed_.axes()[axis].cuts.size() + needed_cut];
+  }
   void group_needed();
 
   Layouts held_, needed_;
   std::vector<Axis> axes_;
   std::vector<std::uint32_t> nearest_of_;  // by held layout: those who are the nearest to hold what they hold
   SenderSets sets_;
-  // Needed layouts by how they cut all axes but the last one: a layout that has them so, and by layout its group.
-  std::vector<std::size_t> groups_;
-  std::vector<std::uint32_t> group_of_;
+  // Needed layouts that cut all axes alike but one, that with the most pairs of cuts.
+  struct Member {
+    std::uint32_t layout = 0, cut = 0;  // of that axis
+  };
+  std::size_t varied_axis_ = 0;
+  std::vector<std::vector<Member>> groups_;
 };
+
+template <class Visit>
+void Redistributions::visit_messages(std::size_t held, Visit&& visit) {
+  const auto also = [&](const Messages& before, const Messages& next) {
+    return Messages{sets_.both(before.senders, next.senders), before.elements * next.elements};
+  };
+  const Messages* varied = &along(varied_axis_, held, 0);
+  for (const std::vector<Member>& group : groups_) {
+    Messages shared{nearest_of_[held], 1};
+    for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
+      if (axis != varied_axis_) shared = also(shared, along(axis, held, needed_.cut(group.front().layout, axis)));
+    }
+    for (const Member& member : group) visit(member.layout, also(shared, varied[member.cut]));
+  }
+}
 
 /// Both directions of one edge: forward from producer to consumer, as forward_redistribution() says, and backward from
 /// consumer to producer.

@@ -82,7 +82,7 @@ class Mixer {
     bool any = false;
     int failed = 0;
     for (const auto& [unused, stretch] : worth) {
-      Found one{with(*stretch), 0, found_.relaxations};
+      Found one{with(*stretch), 0, found_.relaxations, found_.struck_out};
       const Time less = gain(one.layers);
       if (less == 0) continue;
       const std::int64_t peak = capacity_.peak(one);

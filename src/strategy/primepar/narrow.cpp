@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <utility>
 
 #include "search.hpp"
 
@@ -100,17 +101,18 @@ std::vector<Choice> Narrowed::widened(const std::vector<Choice>& layers) const {
   return found;
 }
 
-Narrowed narrowed(const CostTables& tables, const std::vector<Choice>& always, std::size_t most) {
+Narrowed only(const CostTables& tables, std::vector<Choice> kept) {
   Narrowed found;
-  found.kept = Narrowing(tables, always, most).narrow();
+  found.kept = std::move(kept);
   for (std::size_t node = 0; node < found.kept.size(); ++node) {
     found.tables.nodes.push_back(picked(tables.nodes[node], found.kept[node]));
-    found.tables.bytes.push_back(picked(tables.bytes[node], found.kept[node]));
+    if (!tables.bytes.empty()) found.tables.bytes.push_back(picked(tables.bytes[node], found.kept[node]));
     if (!tables.beside.empty()) found.tables.beside.push_back(picked(tables.beside[node], found.kept[node]));
   }
   for (const CostTables::Edge& edge : tables.edges) {
     const Choice &rows = found.kept[index(edge.from)], &columns = found.kept[index(edge.to)];
     TimeMatrix times{rows.size(), columns.size(), {}};
+    times.times.reserve(rows.size() * columns.size());
     for (const std::size_t row : rows) {
       for (const std::size_t column : columns) times.times.push_back(edge.times.at(row, column));
     }
@@ -118,6 +120,10 @@ Narrowed narrowed(const CostTables& tables, const std::vector<Choice>& always, s
   }
   if (!tables.handover.empty()) found.tables.handover = picked(tables.handover, found.kept.back());
   return found;
+}
+
+Narrowed narrowed(const CostTables& tables, const std::vector<Choice>& always, std::size_t most) {
+  return only(tables, Narrowing(tables, always, most).narrow());
 }
 
 }  // namespace tessera::strategy::primepar

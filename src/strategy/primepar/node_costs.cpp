@@ -15,6 +15,7 @@ NodeCosts::NodeCosts(const Job& job, const Graph& graph, const Passes& passes)
     speed = std::min(speed, job.machine.speed[static_cast<std::size_t>(order[i])]);
     if (i < speeds_.size()) nodes_.push_back(job.machine.places[static_cast<std::size_t>(order[i])].node);
   }
+  slowest_ = static_cast<int>(std::ranges::min_element(speeds_) - speeds_.begin());
 }
 
 Time NodeCosts::slowed(int device, Time time) const {
@@ -22,6 +23,12 @@ Time NodeCosts::slowed(int device, Time time) const {
   if (speed == 1.0) return time;
   const double slow = static_cast<double>(time) / speed;
   return slow < static_cast<double>(latest) ? static_cast<Time>(slow) : latest;
+}
+
+template <class TimeOf>
+Time NodeCosts::slowest(const Slices& slices, const TimeOf& time) const {
+  if (slices.is_even()) return slowed(slowest_, time(slowest_));
+  return most(slices, [&](int device) { return slowed(device, time(device)); });
 }
 
 Time NodeCosts::duration(const workload::Operator& op) const { return job_->cost.time(op, job_->machine.device); }
@@ -65,11 +72,11 @@ bool NodeCosts::is_across(const GroupPattern& groups) const {
 Time NodeCosts::computed(std::size_t node, const CutNode& cut, Phase phase) {
   const Node& one = graph_->nodes[node];
   Time sum = one.op.kind == Kind::streaming ? 0 : is_sublayer(cut, phase) ? sublayer(cut, phase) : product(cut, phase);
-  const Time streamed = most(cut.slices, [&](int device) {
+  const Time streamed = slowest(cut.slices, [&](int device) {
     Time streams = 0;
     for (const workload::Operator& op : streams_on(one, cut.slices, device, phase))
       streams = saturating_add(streams, duration(op));
-    return slowed(device, streams);
+    return streams;
   });
   return saturating_add(sum, streamed);
 }
@@ -92,7 +99,7 @@ bool NodeCosts::is_sublayer(const CutNode& cut, Phase phase) const { return subl
 
 Time NodeCosts::sublayer(const CutNode& cut, Phase phase) {
   const GroupPattern& groups = cut.sums[static_cast<std::size_t>(phase)].groups;
-  return most(cut.slices, [&](int device) {
+  return most_of(cut.slices.devices(), [&](int device) {
     const auto activity = phase == Phase::backward ? program::Activity::backward : program::Activity::forward;
     const workload::Operator gemm = product_on(cut.slices, device, phase, 0, graph_->datatype);
     return sublayers_->time(groups, gemm, activity, speeds_[static_cast<std::size_t>(device)]);
@@ -101,11 +108,12 @@ Time NodeCosts::sublayer(const CutNode& cut, Phase phase) {
 
 /// Each step takes as long as the longer of what it computes and what it sends.
 Time NodeCosts::product(const CutNode& cut, Phase phase) {
-  Time sum = 0;
+  Time sum = 0, computed = 0;
   for (int step = 0; step < cut.slices.steps(); ++step) {
-    const Time computed = most(cut.slices, [&](int device) {
-      return slowed(device, duration(product_on(cut.slices, device, phase, step, graph_->datatype)));
-    });
+    const auto own = [&](int device) {
+      return duration(product_on(cut.slices, device, phase, step, graph_->datatype));
+    };
+    if (step < 2 || !cut.slices.is_even()) computed = slowest(cut.slices, own);  // from the second on all are alike
     Time additions = 0;
     const Time longer = std::max(computed, transfers(cut, phase, step, additions));
     sum = saturating_add(sum, saturating_add(longer, additions));

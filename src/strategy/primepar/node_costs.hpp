@@ -45,6 +45,9 @@ class NodeCosts {
   [[nodiscard]] Time duration(const workload::Operator& op) const;
   /// What takes a healthy device so long, on the slowest of a stage's devices of that number.
   [[nodiscard]] Time slowed(int device, Time time) const;
+  /// On the device that it takes the longest; `time` of a device's slices, on a healthy one.
+  template <class TimeOf>
+  [[nodiscard]] Time slowest(const Slices& slices, const TimeOf& time) const;
   [[nodiscard]] bool is_across(int device, int other) const;
   [[nodiscard]] bool is_across(const GroupPattern& groups) const;
   [[nodiscard]] Time computed(std::size_t node, const CutNode& cut, Phase phase);
@@ -61,16 +64,23 @@ class NodeCosts {
   std::optional<SublayerCosts> sublayers_;
   machine::LinkLoads loads_;
   std::vector<double> speeds_;  // by device of a stage
+  int slowest_ = 0;             // of them
   std::vector<int> nodes_;      // of the first stage's devices
   Time between_nodes_ = 0;      // that links are busy, in what is added up
 };
 
-/// The most of anything that devices have: slices of dimensions that are not divided evenly differ by an element.
+template <class Value>
+auto most_of(int devices, const Value& value) {
+  auto found = value(0);
+  for (int device = 1; device < devices; ++device) found = std::max(found, value(device));
+  return found;
+}
+
+/// The most of anything that a device's slices decide alone: those of dimensions that are not divided evenly differ by
+/// an element.
 template <class Value>
 auto most(const Slices& slices, const Value& value) {
-  auto found = value(0);
-  for (int device = 1; device < slices.devices(); ++device) found = std::max(found, value(device));
-  return found;
+  return most_of(slices.is_even() ? 1 : slices.devices(), value);
 }
 
 }  // namespace tessera::strategy::primepar

@@ -1,25 +1,28 @@
 #include "redistribution_times.hpp"
 
+#include <algorithm>
+
 namespace tessera::strategy::primepar {
 
-std::vector<Time> RedistributionTimes::times(std::size_t held) {
-  const std::vector<Redistributions::Messages> messages = redistributions_.messages(held);
-  std::vector<Time> found;
-  found.reserve(messages.size());
-  for (std::size_t needed = 0; needed < messages.size(); ++needed) {
-    const auto& [senders, elements] = messages[needed];
-    if (elements == 0) {
-      found.push_back(uneven(held, needed, redistributions_.senders(senders)));
-      continue;
-    }
-    Known& alike = known(senders);
-    const std::int64_t bytes = element_ * elements;
-    auto time = alike.times.begin();
-    while (time != alike.times.end() && time->first != bytes) ++time;
-    if (time == alike.times.end()) time = alike.times.insert(time, {bytes, loads_->time(alike.of_one_byte, bytes)});
-    found.push_back(time->second);
-  }
-  return found;
+void RedistributionTimes::times(std::size_t held, Time* found) {
+  redistributions_.visit_messages(held, [&](std::size_t needed, const Redistributions::Messages& messages) {
+    const std::int64_t bytes = element_ * messages.elements;
+    const Timed* last = messages.senders < last_.size() ? &last_[messages.senders][size_of(bytes)] : nullptr;
+    if (last != nullptr && last->bytes == bytes)
+      found[needed] = last->time;
+    else if (messages.elements > 0)
+      found[needed] = even(messages.senders, bytes);
+    else
+      found[needed] = uneven(held, needed, redistributions_.senders(messages.senders));
+  });
+}
+
+Time RedistributionTimes::even(std::uint32_t senders, std::int64_t bytes) {
+  Known& alike = known(senders);
+  auto found = std::ranges::find(alike.times, bytes, &Timed::bytes);
+  if (found == alike.times.end()) found = alike.times.insert(found, {bytes, loads_->time(alike.of_one_byte, bytes)});
+  last_[senders][size_of(bytes)] = *found;
+  return found->time;
 }
 
 Time RedistributionTimes::uneven(std::size_t held, std::size_t needed, const Senders& senders) {
@@ -30,7 +33,10 @@ Time RedistributionTimes::uneven(std::size_t held, std::size_t needed, const Sen
 }
 
 RedistributionTimes::Known& RedistributionTimes::known(std::uint32_t senders) {
-  if (senders >= known_.size()) known_.resize(senders + 1);
+  if (senders >= known_.size()) {
+    known_.resize(senders + 1);
+    last_.resize(senders + 1);
+  }
   Known& found = known_[senders];
   if (!found.of_one_byte.most.empty()) return found;
   const Senders& all = redistributions_.senders(senders);

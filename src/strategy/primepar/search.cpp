@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "chain.hpp"
+#include "narrow.hpp"
 #include "tessera/base/error.hpp"
+#include "unbeaten.hpp"
 
 namespace tessera::strategy::primepar {
 namespace {
@@ -35,13 +37,27 @@ class LayerSearch {
   /// By the choice of the last operator before (one, of nobody, before the first layer) and of the layer's last one.
   const Costs& layer(bool is_first) {
     int& known = is_first ? first_layer_ : next_layer_;
-    if (known < 0) known = next_.carried_node() ? carry(is_first) : make_layer(is_first ? first_ : next_);
+    if (known < 0) known = next_.carried_node() ? carry(is_first) : make_layer(is_first);
     return table(known).costs;
+  }
+
+  /// What a layer and what follows it cost at the least, by the choice of the last operator before; `after`: what
+  /// follows it, by that of its last one.
+  std::vector<double> with_layer(bool is_first, const std::vector<double>& after) {
+    if (next_.carried_node()) return min_plus(layer(is_first), after);
+    const std::vector<int>& all = parts(is_first);
+    std::vector<double> found = after;
+    for (std::size_t i = all.size(); i-- > 0;) {
+      const LeastTable& part = table(all[i]);
+      found = min_plus(part.costs, found);
+      relaxations_ += static_cast<std::int64_t>(part.costs.values.size());
+      if (i > 0) count_once(next_.own(part.first), found);
+    }
+    return found;
   }
 
   /// Of the choices of one layer that cost the least with what follows, by the choice of its last operator, the first.
   Choice first_of_least(bool is_first, std::size_t before, const std::vector<double>& after) {
-    static_cast<void>(layer(is_first));
     if (const auto node = next_.carried_node()) return first_of_carried(*node, is_first, before, after);
     const Chain& chain = is_first ? first_ : next_;
     const std::vector<std::size_t>& bounds = chain.bounds();
@@ -50,8 +66,7 @@ class LayerSearch {
     for (std::size_t i = bounds.size() - 1; i > 1; --i) {
       add_edge(chain.edge(0, bounds[i]), before, behind[i]);
       behind[i - 1] = min_plus(table(segment(bounds[i - 1], bounds[i])).costs, behind[i]);
-      const std::vector<double>& twice = chain.own(bounds[i - 1]);
-      for (std::size_t x = 0; x < twice.size(); ++x) behind[i - 1][x] -= twice[x];
+      count_once(chain.own(bounds[i - 1]), behind[i - 1]);
     }
     Choice found;
     for (std::size_t i = 1; i < bounds.size(); ++i)
@@ -69,11 +84,31 @@ class LayerSearch {
     return static_cast<int>(tables_.size()) - 1;
   }
 
-  int make_layer(const Chain& chain) {
+  int make_layer(bool is_first) {
+    const std::vector<int>& all = parts(is_first);
+    int found = all.front();
+    for (std::size_t i = 1; i < all.size(); ++i) found = merge(is_first ? first_ : next_, found, all[i]);
+    return found;
+  }
+
+  /// What a layer's cost is the sum of, over the places that two of them share: all that reads the layer before, and
+  /// the segments behind it.
+  const std::vector<int>& parts(bool is_first) {
+    std::vector<int>& found = is_first ? first_parts_ : next_parts_;
+    if (!found.empty()) return found;
+    const Chain& chain = is_first ? first_ : next_;
     const std::vector<std::size_t>& bounds = chain.bounds();
-    int all = make_segment(chain, bounds[0], bounds[1]);
-    for (std::size_t i = 2; i < bounds.size(); ++i) all = merge(chain, all, segment(bounds[i - 1], bounds[i]));
-    return all;
+    std::size_t read = 1;  // the last of the bounds that reads the layer before
+    for (std::size_t i = 2; i < bounds.size(); ++i) read = chain.edge(0, bounds[i]) != nullptr ? i : read;
+    found.push_back(make_segment(chain, bounds[0], bounds[1]));
+    for (std::size_t i = 2; i < bounds.size(); ++i) {
+      const int next = segment(bounds[i - 1], bounds[i]);
+      if (i <= read)
+        found.back() = merge(chain, found.back(), next);
+      else
+        found.push_back(next);
+    }
+    return found;
   }
 
   /// The least with any choice of the node that is carried.
@@ -98,10 +133,7 @@ class LayerSearch {
     for (std::size_t choice = 0; choice < costs_.nodes[node].size(); ++choice) {
       const CostTables tables = with_choice(costs_, node, choice);
       LayerSearch search(tables);
-      const Costs& costs = search.layer(is_first);
-      double cost = unreachable;
-      for (std::size_t last = 0; last < costs.columns; ++last)
-        cost = std::min(cost, costs.at(before, last) + after[last]);
+      const double cost = search.with_layer(is_first, after)[before];
       if (cost > least) continue;
       Choice found = search.first_of_least(is_first, before, after);
       found[node] = choice;
@@ -109,6 +141,10 @@ class LayerSearch {
       least = cost;
     }
     return first;
+  }
+
+  static void count_once(const std::vector<double>& twice, std::vector<double>& costs) {
+    for (std::size_t i = 0; i < costs.size(); ++i) costs[i] -= twice[i];
   }
 
   static void add_edge(const TimeMatrix* edge, std::size_t row, std::vector<double>& costs) {
@@ -188,6 +224,7 @@ class LayerSearch {
   Chain first_, next_;
   std::deque<LeastTable> tables_;        // which stay where they are
   std::map<std::size_t, int> segments_;  // by first place
+  std::vector<int> first_parts_, next_parts_;
   int first_layer_ = -1, next_layer_ = -1;
   std::int64_t relaxations_ = 0;
 };
@@ -205,16 +242,8 @@ Found first_layers(LayerSearch& search, std::size_t layers, std::optional<std::s
   std::vector<std::vector<double>> after(layers);
   after.back() = std::move(end);
   Found found;
-  for (std::size_t layer = layers - 1; layer-- > 0;) {
-    const Costs& next = search.layer(false);
-    after[layer] = min_plus(next, after[layer + 1]);
-    found.relaxations += static_cast<std::int64_t>(next.values.size());
-  }
-  const Costs& first = search.layer(!start);
-  double least = unreachable;
-  for (std::size_t i = 0; i < first.columns; ++i)
-    least = std::min(least, first.at(start.value_or(0), i) + after.front()[i]);
-  found.cost = static_cast<Time>(least);
+  for (std::size_t layer = layers - 1; layer-- > 0;) after[layer] = search.with_layer(false, after[layer + 1]);
+  found.cost = static_cast<Time>(search.with_layer(!start, after.front())[start.value_or(0)]);
   for (std::size_t layer = 0; layer < layers; ++layer) {
     const std::size_t before = layer == 0 ? start.value_or(0) : found.layers.back().back();
     // Where no more follows than in the layer before, but for what all choices share, the same is chosen.
@@ -254,6 +283,15 @@ Found first_in_stages(LayerSearch& search, std::size_t layers, const std::vector
 }  // namespace
 
 Found segmented_search(const CostTables& tables, std::int64_t layers) {
+  const Narrowed left = only(tables, unbeaten(tables));
+  Found found = search_of_all(left.tables, layers);
+  found.layers = left.widened(found.layers);
+  for (std::size_t node = 0; node < left.kept.size(); ++node)
+    found.struck_out += static_cast<std::int64_t>(tables.nodes[node].size() - left.kept[node].size());
+  return found;
+}
+
+Found search_of_all(const CostTables& tables, std::int64_t layers) {
   LayerSearch search(tables);
   const auto count = static_cast<std::size_t>(layers);
   const std::vector<double> nothing(tables.nodes.back().size(), 0.0);

@@ -13,7 +13,11 @@ struct Found {
   std::vector<Choice> layers;    ///< of each layer
   Time cost = 0;                 ///< total_cost() of them, and exposed_sums() where they were searched with those
   std::int64_t relaxations = 0;  ///< sums that were compared
+  std::int64_t struck_out = 0;   ///< choices that were left out, see unbeaten()
 };
+
+/// Over the choices that no other beats (unbeaten.hpp), which finds the same as over all of them.
+[[nodiscard]] Found segmented_search(const CostTables& tables, std::int64_t layers);
 
 /// Of so many layers of a stage, one after the other, which need not be cut alike. Operators run in order; a segment
 /// begins at each one that others than its successor read, and within a segment
@@ -24,11 +28,11 @@ struct Found {
 /// of the operators at its ends is added layer by layer to what all layers before it cost at the least. An operator
 /// that is read behind the segment that it begins is carried: everything is done for each of its choices. Of all
 /// that cost the least, the first wins: the smallest choice of the first operator, then of the second, and so on.
-[[nodiscard]] Found segmented_search(const CostTables& tables, std::int64_t layers);
+[[nodiscard]] Found search_of_all(const CostTables& tables, std::int64_t layers);
 
-/// The same with exposed_sums(). Those are no sum over operators: what is found is the best of what is found at several
-/// weights between "all sums are hidden" and "they are hidden as far as the backward pass is long", each of which is
-/// one. The tables are as before at the end.
+/// segmented_search() with exposed_sums(). Those are no sum over operators: what is found is the best of what is found
+/// at several weights between "all sums are hidden" and "they are hidden as far as the backward pass is long", each of
+/// which is one. The tables are as before at the end.
 [[nodiscard]] Found overlapped_search(CostTables& tables, std::int64_t layers);
 
 /// What a choice costs at the least that is never to be chosen: ps, 13 days. Plans take less than 2^53 ps.

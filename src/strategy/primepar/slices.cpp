@@ -25,6 +25,7 @@ Slices::Slices(Operator op, Partition partition, int bits)
     : op_(std::move(op)), partition_(std::move(partition)), bits_(bits) {
   check_partition(op_, partition_, bits_);
   counts_ = slice_counts(op_, partition_);
+  for (std::size_t i = 0; i < counts_.size(); ++i) is_even_ = is_even_ && op_.dimensions[i].extent % counts_[i] == 0;
   int shift = bits_;
   for (const Primitive& primitive : partition_) {
     shift -= primitive.bits();

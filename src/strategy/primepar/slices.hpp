@@ -52,6 +52,9 @@ class Slices {
   /// Temporal steps of each phase: the product of the sides of all P.
   [[nodiscard]] int steps() const { return steps_; }
 
+  /// All slices of each dimension have as many elements, so that all devices have as many in all steps.
+  [[nodiscard]] bool is_even() const { return is_even_; }
+
   /// I_X(device, phase, step) of each dimension X.
   [[nodiscard]] Position at(int device, Phase phase, int step) const;
 
@@ -82,6 +85,7 @@ class Slices {
   Operator op_;
   Partition partition_;
   int bits_ = 0, steps_ = 1, cut_mask_ = 0;
+  bool is_even_ = true;
   std::vector<Level> levels_;
   std::vector<std::int64_t> counts_;
 };

@@ -24,9 +24,7 @@ struct Kernels {
 /// For the least processor that the program is built for.
 template <class Scalar>
 [[nodiscard]] Kernels<Scalar> baseline_kernels();
-/// Only where has_avx2().
+/// Only where has_avx2() (base/processor.hpp).
 [[nodiscard]] Kernels<float> avx2_kernels();
-/// The program has kernels for AVX2 and FMA, and this processor both.
-[[nodiscard]] bool has_avx2();
 
 }  // namespace tessera::strategy::mcm

@@ -6,12 +6,10 @@ namespace tessera::strategy::mcm {
 #if defined(__AVX2__) && defined(__FMA__)
 
 Kernels<float> avx2_kernels() { return EigenProducts<float>::all("AVX2"); }
-bool has_avx2() { return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0; }
 
 #else
 
 Kernels<float> avx2_kernels() { return baseline_kernels<float>(); }
-bool has_avx2() { return false; }
 
 #endif
 

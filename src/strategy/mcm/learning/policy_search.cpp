@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tessera/base/error.hpp"
+#include "tessera/base/processor.hpp"
 
 namespace tessera::strategy::mcm {
 
