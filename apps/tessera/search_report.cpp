@@ -87,15 +87,16 @@ std::string table_of(const std::vector<Column>& columns, std::size_t rows) {
 
 }  // namespace
 
-std::string search_report(const experiment::Experiment& experiment) {
+std::string struck_out_report(const experiment::Experiment& experiment) {
   const strategy::Searched& searched = experiment.searched;
-  if (!searched.report)
-    return searched.choices == 0
-               ? std::string()
-               : fmt::format(
-                     "search among {} choices, of which {} are struck out: others cost less beside any others\n\n",
+  if (searched.choices == 0) return {};
+  return fmt::format("search among {} choices, of which {} are struck out: others cost less beside any others\n",
                      searched.choices, searched.struck_out);
-  const FastestReport& report = *searched.report;
+}
+
+std::string search_report(const experiment::Experiment& experiment) {
+  if (!experiment.searched.report) return {};
+  const FastestReport& report = *experiment.searched.report;
   std::string text = fmt::format("search over {}\n", fmt::join(report.keys, ", "));
   const auto line = [&](const char* name, const std::string& value) {
     text += fmt::format("  {:<26}{}\n", name, value);

@@ -11,4 +11,7 @@ namespace tessera::app {
 /// searched in that way. An empty line is behind it.
 [[nodiscard]] std::string search_report(const experiment::Experiment& experiment);
 
+/// How many choices the search left out, which a plan file says too; empty: none were searched that way.
+[[nodiscard]] std::string struck_out_report(const experiment::Experiment& experiment);
+
 }  // namespace tessera::app
