@@ -2,12 +2,14 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include <fmt/format.h>
 #include "command.hpp"
 #include "experiment_options.hpp"
 #include "interrupts.hpp"
 #include "on_ranks.hpp"
 #include "progress.hpp"
 #include "search_report.hpp"
+
 #include "tessera/base/comm.hpp"
 #include "tessera/base/together.hpp"
 #include "tessera/experiment/estimate.hpp"
@@ -49,6 +51,7 @@ ExitCode run(const Options& options, const Arguments& arguments, Communicator& c
   if (comm.rank() == 0) print_warnings(experiment::changed_files(job.experiment->files));
   together(comm, [&] {
     if (comm.rank() != 0) return;
+    fmt::print(stderr, "{}", struck_out_report(*job.experiment));  // as progress: `show` prints what is printed below
     print(search_report(*job.experiment));
     print(results::summary(options.output, results::Checking::none));
     print(struck_out_report(*job.experiment));

@@ -90,7 +90,7 @@ std::string table_of(const std::vector<Column>& columns, std::size_t rows) {
 std::string struck_out_report(const experiment::Experiment& experiment) {
   const strategy::Searched& searched = experiment.searched;
   if (searched.choices == 0) return {};
-  return fmt::format("\nsearch among {} choices, of which {} are struck out: others cost less beside any others\n",
+  return fmt::format("search among {} choices, of which {} are struck out: others cost less beside any others\n",
                      searched.choices, searched.struck_out);
 }
 
