@@ -54,7 +54,6 @@ ExitCode run(const Options& options, const Arguments& arguments, Communicator& c
     fmt::print(stderr, "{}", struck_out_report(*job.experiment));  // as progress: `show` prints what is printed below
     print(search_report(*job.experiment));
     print(results::summary(options.output, results::Checking::none));
-    print(struck_out_report(*job.experiment));
   });
   return ExitCode::done;
 }
