@@ -198,13 +198,15 @@ Time Engine::ask_promise() {
   return promises_.front().time;
 }
 
-// What was foreseen holds until something comes from another rank.
-Time Engine::ask_foresight() {
+// What was foreseen holds until something comes from another rank, and what holds whatever comes is foreseen as well.
+// To ask anew is to ask all components: only where there is nothing else.
+Time Engine::ask_foresight(Time promise) {
   const Time worthless = saturating_add(horizon_, wiring_.lookahead);
-  if (kernel_.prompted || foreseen_ <= worthless) {
+  foreseen_ = kernel_.prompted ? promise : std::max(foreseen_, promise);
+  kernel_.prompted = false;
+  if (foreseen_ <= worthless) {
     foreseen_ = std::max(worthless, kernel_.foresight->earliest_unprompted(horizon_, wiring_.lookahead));
   }
-  kernel_.prompted = false;
   return foreseen_;
 }
 
@@ -214,7 +216,7 @@ Standing Engine::standing() {
   mine.next_event = kernel_.pending.next_time();
   mine.promise = ask_promise();
   if (kernel_.foresight != nullptr && (synchroniser_ == nullptr || synchroniser_->asks_foresight()))
-    mine.unprompted = ask_foresight();
+    mine.unprompted = ask_foresight(mine.promise);
   mine.failure = failure_ ? failure_->time : never;
   mine.end = options_->end;
   mine.interrupted = interrupted_;

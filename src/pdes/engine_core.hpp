@@ -49,7 +49,7 @@ class Engine {
   void enter(detail::Place place, Time now);
   void record_failure();
   [[nodiscard]] Time ask_promise();
-  [[nodiscard]] Time ask_foresight();
+  [[nodiscard]] Time ask_foresight(Time promise);
   void look_after_the_run();
   [[nodiscard]] double wall_seconds() const;
 
