@@ -75,24 +75,31 @@ void Engine::start_components() {
 }
 
 RunStatistics Engine::run(const RunOptions& options) {
-  options_ = &options;
-  began_ = std::chrono::steady_clock::now();
   synchroniser_ = make_synchroniser(options.synchroniser, comm_, wiring_, kernel_);
-  if (!started_) start_components();
-  started_ = true;
+  begin(options);
   for (Step step = synchroniser_->exchange(standing()); !step.finished; step = synchroniser_->exchange(standing())) {
-    ++statistics_.rounds;
-    horizon_ = std::min(step.horizon, options.end);
-    advance(horizon_);
-    if (auto broken = synchroniser_->broken_promise()) failure_ = std::move(broken);
+    work(step.horizon);
+    if (auto broken = broken_promise(kernel_, synchroniser_->promised())) failure_ = std::move(broken);
   }
   if (comm_.max(interrupted_ ? 1 : 0) != 0) throw IoError("the run was interrupted");
   throw_smallest(comm_, failure_);
-  statistics_.last_event = context_.now_;
-  statistics_.wall_seconds = wall_seconds();
-  statistics_.waiting_seconds = synchroniser_->waiting_seconds();
-  statistics_.messages = synchroniser_->messages();
-  return statistics_;
+  RunStatistics mine = statistics();
+  mine.waiting_seconds = synchroniser_->waiting_seconds();
+  mine.messages = synchroniser_->messages();
+  return mine;
+}
+
+void Engine::begin(const RunOptions& options) {
+  options_ = &options;
+  began_ = std::chrono::steady_clock::now();
+  if (!started_) start_components();
+  started_ = true;
+}
+
+void Engine::work(Time horizon) {
+  ++statistics_.rounds;
+  horizon_ = std::min(horizon, options_->end);
+  advance(horizon_);
 }
 
 void Engine::advance(Time bound) {
@@ -236,11 +243,25 @@ Time Engine::ask_promise() {
   return promises_.front().time;
 }
 
+// What was foreseen holds until something comes from another rank, and what holds whatever comes is foreseen as well.
+// To ask anew is to ask all components: only where there is nothing else.
+Time Engine::ask_foresight(Time promise) {
+  const Time worthless = saturating_add(horizon_, wiring_.lookahead);
+  foreseen_ = kernel_.prompted ? promise : std::max(foreseen_, promise);
+  kernel_.prompted = false;
+  if (foreseen_ <= worthless) {
+    foreseen_ = std::max(worthless, kernel_.foresight->earliest_unprompted(horizon_, wiring_.lookahead));
+  }
+  return foreseen_;
+}
+
 Standing Engine::standing() {
   Standing mine;
   mine.horizon = horizon_;
   mine.next_event = kernel_.pending.next_time();
   mine.promise = ask_promise();
+  if (kernel_.foresight != nullptr && (synchroniser_ == nullptr || synchroniser_->asks_foresight()))
+    mine.unprompted = ask_foresight(mine.promise);
   mine.failure = failure_ ? failure_->time : never;
   mine.end = options_->end;
   mine.interrupted = interrupted_;
@@ -259,11 +280,19 @@ void Engine::look_after_the_run() {
     const double now = wall_seconds();
     if (now - reported_at_ < seconds_per_report) return;
     reported_at_ = now;
-    options_->progress({context_.now_, statistics_.events, statistics_.rounds, now, synchroniser_->waiting_seconds()});
+    options_->progress({context_.now_, statistics_.events, statistics_.rounds, now,
+                        synchroniser_ ? synchroniser_->waiting_seconds() : 0});
   } catch (...) {
     // What the caller of run() hands in may fail as well; the other ranks must not wait for this one then.
     failure_ = current_failure(-1, 0);
   }
+}
+
+RunStatistics Engine::statistics() const {
+  RunStatistics statistics = statistics_;
+  statistics.last_event = context_.now_;
+  statistics.wall_seconds = wall_seconds();
+  return statistics;
 }
 
 Simulation::Simulation(const ModelGraph& model, const Partition& partition, Communicator& comm)

@@ -26,6 +26,18 @@ class Engine {
   [[nodiscard]] std::vector<Event> pending();
   void skip(Time by);
 
+  // The steps of run(), for whoever keeps several of them in step (side_by_side.cpp):
+  void begin(const RunOptions& options);
+  [[nodiscard]] Standing standing();
+  /// One window: all events before `horizon`.
+  void work(Time horizon);
+  [[nodiscard]] RunStatistics statistics() const;
+  [[nodiscard]] std::uint64_t events() const { return statistics_.events; }
+  [[nodiscard]] detail::Kernel& kernel() { return kernel_; }
+  [[nodiscard]] const Wiring& wiring() const { return wiring_; }
+  [[nodiscard]] const std::optional<Failure>& failure() const { return failure_; }
+  void fail(Failure failure) { failure_ = std::move(failure); }
+
  private:
   /// `creating` is the component in turn, for whoever catches.
   void create_components(const ModelGraph& model, ComponentId& creating);
@@ -44,7 +56,7 @@ class Engine {
   void enter(detail::Place place, Time now);
   void record_failure();
   [[nodiscard]] Time ask_promise();
-  [[nodiscard]] Standing standing();
+  [[nodiscard]] Time ask_foresight(Time promise);
   void look_after_the_run();
   [[nodiscard]] double wall_seconds() const;
 
@@ -63,6 +75,7 @@ class Engine {
   int windows_since_look_ = 0;
   bool started_ = false;
   Time horizon_ = 0;
+  Time foreseen_ = 0;  // Foresight::earliest_unprompted, as far as it was asked
   /// Of a component with links that cross ranks: see Component::earliest_output.
   struct Promise {
     Time time = 0;

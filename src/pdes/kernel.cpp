@@ -50,4 +50,13 @@ const std::byte* Kernel::unpack(Event& event, const std::byte* bytes) {
   return bytes + header.size;
 }
 
+void Kernel::take_in(std::span<Event> records, const std::byte* bytes) {
+  for (Event& event : records) {
+    if ((event.flags & out_of_line) != 0) bytes = unpack(event, bytes);
+    if (foresight != nullptr) foresight->comes(event);
+    post_local(places[event.destination], event.time, [&](Event& posted) { posted = event; });
+    prompted = true;
+  }
+}
+
 }  // namespace tessera::pdes::detail

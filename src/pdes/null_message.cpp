@@ -29,7 +29,7 @@ Step NullMessageSynchroniser::exchange(const Standing& mine) {
   if (wave_ % waves_per_agreement == 0) {
     // A consistent cut: the events of all earlier waves have arrived everywhere, and those of this wave are counted by
     // their sender.
-    agreement_ = Agreement(mine, kernel_);
+    agreement_ = Agreement(mine, kernel_, wiring_.lookahead);
     MPI_Iallreduce(MPI_IN_PLACE, agreement_.values.data(), Agreement::size, MPI_INT64_T, MPI_MIN, comm_.get(),
                    &reduction_);
   }

@@ -1,6 +1,7 @@
 #include "round.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace tessera::pdes {
 
@@ -84,15 +85,6 @@ void NeighbourRound::on_first_part(std::size_t k) {
   open_parts_ += static_cast<std::size_t>(inbox.parts_left - 1);
 }
 
-void NeighbourRound::deliver(Inbox& inbox) {
-  const std::byte* bytes = inbox.bytes.data();
-  for (std::size_t i = 1; i <= inbox.header.events; ++i) {
-    Event& event = inbox.records[i];
-    if ((event.flags & detail::out_of_line) != 0) bytes = kernel_.unpack(event, bytes);
-    kernel_.post_local(kernel_.places[event.destination], event.time, [&](Event& posted) { posted = event; });
-  }
-}
-
 bool NeighbourRound::poll() {
   if (open_parts_ > 0) {
     int count = 0;
@@ -101,7 +93,8 @@ bool NeighbourRound::poll() {
       const auto k = static_cast<std::size_t>(completed_[static_cast<std::size_t>(i)]) / parts;
       if (completed_[static_cast<std::size_t>(i)] % parts == first) on_first_part(k);
       --open_parts_;
-      if (--inboxes_[k].parts_left == 0) deliver(inboxes_[k]);
+      if (Inbox& inbox = inboxes_[k]; --inbox.parts_left == 0)
+        kernel_.take_in(std::span(inbox.records).subspan(1, inbox.header.events), inbox.bytes.data());
     }
   }
   if (!sent_) {

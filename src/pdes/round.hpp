@@ -47,7 +47,6 @@ class NeighbourRound {
   };
   void send(std::size_t k);
   void on_first_part(std::size_t k);
-  void deliver(Inbox& inbox);
 
   MPI_Comm comm_;
   MPI_Datatype record_ = MPI_DATATYPE_NULL;  // one event, so that counts stay far from 2^31

@@ -17,7 +17,7 @@ class Alone final : public Synchroniser {
  public:
   using Synchroniser::Synchroniser;
   [[nodiscard]] Step exchange(const Standing& mine) override {
-    return {never, Agreement(mine, kernel_).finished(mine.end)};
+    return {never, Agreement(mine, kernel_, wiring_.lookahead).finished(mine.end)};
   }
 };
 
@@ -36,17 +36,16 @@ constexpr Entry registry[] = {{"window", make<WindowSynchroniser>}, {"null-messa
 
 }  // namespace
 
-std::optional<Failure> Synchroniser::broken_promise() const {
-  for (std::size_t k = 0; k < promised_.size(); ++k) {
-    const detail::Outbox& box = kernel_.outboxes[k];
-    if (box.earliest >= promised_[k]) continue;
+std::optional<Failure> broken_promise(const detail::Kernel& kernel, const std::vector<Time>& promised) {
+  for (std::size_t k = 0; k < promised.size(); ++k) {
+    const detail::Outbox& box = kernel.outboxes[k];
+    if (box.earliest >= promised[k]) continue;
     for (std::size_t i = 1; i < box.records.size(); ++i) {
       const Event& event = box.records[i];
-      if (event.time >= promised_[k]) continue;
-      return Failure{
-          -1, event.source, ExitCode::internal,
-          fmt::format("{} sends to {} at {} ps, but its earliest_output() promised nothing before {} ps",
-                      kernel_.name(event.source), kernel_.name(event.destination), event.time, promised_[k])};
+      if (event.time >= promised[k]) continue;
+      return Failure{-1, event.source, ExitCode::internal,
+                     fmt::format("{} sends to {} at {} ps, but its earliest_output() promised nothing before {} ps",
+                                 kernel.name(event.source), kernel.name(event.destination), event.time, promised[k])};
     }
   }
   return std::nullopt;

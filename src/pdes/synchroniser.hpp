@@ -17,6 +17,7 @@ struct Standing {
   Time next_event = never;  ///< the earliest that is pending here
   Time promise = never;     ///< no component here sends anything to another rank that takes place earlier
                             ///< (Component::earliest_output)
+  Time unprompted = 0;      ///< nor does, unless something comes from another rank (Foresight)
   Time failure = never;     ///< time of the first error of a component here
   Time end = never;         ///< the run ends here
   bool interrupted = false;
@@ -39,19 +40,23 @@ class Synchroniser {
   /// Sends what is in the outboxes, takes what came from other ranks into the pending set, and agrees on how far all
   /// may go.
   [[nodiscard]] virtual Step exchange(const Standing& mine) = 0;
-  /// An event in an outbox that is earlier than what its rank was told to expect: a component broke its
-  /// earliest_output().
-  [[nodiscard]] std::optional<Failure> broken_promise() const;
+  /// Whether it looks at Standing::unprompted: only who agrees with all ranks at once can.
+  [[nodiscard]] virtual bool asks_foresight() const { return false; }
+  /// By outbox: nothing that is sent from now on takes place earlier, as other ranks rely on.
+  [[nodiscard]] const std::vector<Time>& promised() const { return promised_; }
   [[nodiscard]] double waiting_seconds() const { return waiting_seconds_; }
   [[nodiscard]] std::uint64_t messages() const { return messages_; }
 
  protected:
   const Wiring& wiring_;
   detail::Kernel& kernel_;
-  std::vector<Time> promised_;  ///< by outbox: nothing that is sent from now on takes place earlier
+  std::vector<Time> promised_;
   double waiting_seconds_ = 0;
   std::uint64_t messages_ = 0;
 };
+
+/// An event in an outbox that is earlier than what was promised: a component broke its earliest_output().
+[[nodiscard]] std::optional<Failure> broken_promise(const detail::Kernel& kernel, const std::vector<Time>& promised);
 
 /// `kind` is one of synchroniser_kinds(); InputError otherwise. One rank needs neither, and no MPI.
 [[nodiscard]] std::unique_ptr<Synchroniser> make_synchroniser(const std::string& kind, Communicator& comm,

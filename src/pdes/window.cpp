@@ -9,7 +9,7 @@ WindowSynchroniser::WindowSynchroniser(MPI_Comm comm, const Wiring& wiring, deta
 
 Step WindowSynchroniser::exchange(const Standing& mine) {
   const auto start = std::chrono::steady_clock::now();
-  agreement_ = Agreement(mine, kernel_);
+  agreement_ = Agreement(mine, kernel_, wiring_.lookahead);
   if (wiring_.all_pairs) {
     agree_in_messages();
   } else {

@@ -12,6 +12,7 @@ class WindowSynchroniser final : public Synchroniser {
  public:
   WindowSynchroniser(MPI_Comm comm, const Wiring& wiring, detail::Kernel& kernel);
   [[nodiscard]] Step exchange(const Standing& mine) override;
+  [[nodiscard]] bool asks_foresight() const override { return true; }
 
  private:
   /// Where all ranks are neighbours of all others, the messages between them carry the values, and nothing is to be

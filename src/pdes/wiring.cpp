@@ -171,6 +171,7 @@ Wiring wire(const ModelGraph& model, const Partition& partition, int rank, detai
   }
   kernel.outboxes.resize(wiring.out.size());
   kernel.protocols = model.protocols;
+  kernel.foresight = model.foresight;
   kernel.name = model.name ? model.name : [](ComponentId id) { return "component " + std::to_string(id); };
   return wiring;
 }

@@ -55,11 +55,17 @@ class RankSimulation {
     model_ = partition_model(machine, program, network_, comm.size(), options.partition,
                              [this](pdes::ComponentId id) { return create(id); });
     if (comm.size() > 1) {
-      distances_ = std::make_unique<Distances>(lowerings_, network_.tables, network_.wiring, model_.partition, costs_);
+      transits_ = find_transits(network_.tables, network_.wiring, model_.partition);
+      distances_ = std::make_unique<Distances>(lowerings_, network_.tables, transits_, model_.partition, costs_);
       environment_.distances = distances_.get();
+      foresight_ = std::make_unique<RankForesight>(program, transits_, model_.partition, comm.rank());
+      environment_.foresight = foresight_.get();
+      if (passes_on()) environment_.network.forwarded = &foresight_->passing();
+      model_.graph.foresight = foresight_.get();
     }
     simulation_ = std::make_unique<pdes::Simulation>(model_.graph, model_.partition, comm);
     if (may_skip(options)) environment_.turn.device = Periods::device_of(program, facts_);
+    if (foresight_) watch();
   }
 
   pdes::RunStatistics run(pdes::RunOptions options) {
@@ -69,13 +75,26 @@ class RankSimulation {
       periods.look(pause, environment_.turn);
     };
     pdes::RunStatistics statistics = simulation_->run(options);
+    finish(options);
+    return statistics;
+  }
+
+  /// What comes after the run of simulation().
+  void finish(const pdes::RunOptions& options) {
     if (rings_) rings_->finish();
     std::vector<DeviceWaits> waits;
     for (const Device* device : devices_) {
       if (auto texts = device->waits(); !texts.empty()) waits.push_back({device->id(), std::move(texts)});
     }
     if (options.end == never) refuse_deadlock(waits, comm_);
-    return statistics;
+  }
+
+  [[nodiscard]] pdes::Simulation& simulation() { return *simulation_; }
+
+  [[nodiscard]] Time finished() const {
+    Time last = 0;
+    for (const Device* device : devices_) last = std::max(last, device->finished());
+    return last;
   }
 
   [[nodiscard]] WorkDone work_done() const {
@@ -95,9 +114,7 @@ class RankSimulation {
 
   [[nodiscard]] results::RunResults results() {
     results::RunResults results = names();
-    Time last = 0;
-    for (const Device* device : devices_) last = std::max(last, device->finished());
-    results.iteration_time = comm_.max(last);
+    results.iteration_time = comm_.max(finished());
     results.interval = interval_of(records_, comm_);
     for (Device* device : devices_) {
       device->collect(results.iteration_time, results);
@@ -136,6 +153,24 @@ class RankSimulation {
   [[nodiscard]] bool may_skip(const SimulationOptions& options) const {
     return options.laws == Laws::all && comm_.size() == 1 && options.run.end == never && !options.record_timeline &&
            !options.record_memory && options.traffic_interval == 0;
+  }
+
+  /// Whether this rank has a transit.
+  [[nodiscard]] bool passes_on() const {
+    const auto& rank_of = model_.partition.rank_of;
+    for (pdes::ComponentId id = 0; id < transits_.size(); ++id) {
+      if (transits_[id] && rank_of[id] == comm_.rank()) return true;
+    }
+    return false;
+  }
+
+  void watch() {
+    std::vector<const NetworkNode*> outputs;
+    for (SwitchOutput* output : outputs_) {
+      const machine::LinkId link = output->node().ports().front().link();
+      if (transits_[network_.tables.server(link)]) outputs.push_back(&output->node());
+    }
+    foresight_->watch({devices_.begin(), devices_.end()}, std::move(outputs));
   }
 
   std::unique_ptr<pdes::Component> create(pdes::ComponentId id) {
@@ -207,7 +242,9 @@ class RankSimulation {
   std::vector<Device*> devices_;
   std::vector<SwitchOutput*> outputs_;
   PartitionedModel model_;
+  std::vector<bool> transits_;  // by component; on several ranks
   std::unique_ptr<Distances> distances_;
+  std::unique_ptr<RankForesight> foresight_;
   std::unique_ptr<pdes::Simulation> simulation_;
 };
 
@@ -228,6 +265,26 @@ SimulationResult simulate(const machine::Machine& machine, const program::Progra
   if (simulation.shares_memory() && options.allow_oversubscription) {
     auto held = warn_of_held(machine, program, result.results, comm);
     if (!held.empty()) result.warnings = std::move(held);
+  }
+  return result;
+}
+
+SideBySide simulate_side_by_side(const machine::Machine& machine, const program::Program& program,
+                                 const workload::CostModel& cost, int ranks, const SimulationOptions& options,
+                                 const std::function<void(const pdes::Window&)>& each) {
+  static_cast<void>(refuse(machine, program, cost, options.allow_oversubscription));
+  std::vector<std::unique_ptr<Communicator>> comms;
+  std::vector<std::unique_ptr<RankSimulation>> all;
+  std::vector<pdes::Simulation*> simulations;
+  for (int rank = 0; rank < ranks; ++rank) {
+    comms.push_back(pdes::make_virtual_rank(rank, ranks));
+    all.push_back(std::make_unique<RankSimulation>(machine, program, cost, *comms.back(), options));
+    simulations.push_back(&all.back()->simulation());
+  }
+  SideBySide result{pdes::SideBySide(simulations).run(options.run, each), 0};
+  for (const auto& rank : all) {
+    rank->finish(options.run);
+    result.iteration_time = std::max(result.iteration_time, rank->finished());
   }
   return result;
 }

@@ -80,7 +80,7 @@ class Context {
 
   /// The message that an event carries out of line (not fits_in_event<Message>); valid while the event is handled.
   template <class Message>
-  [[nodiscard]] const Message& get(const Event& event) const {
+  [[nodiscard]] static const Message& get(const Event& event) {
     static_assert(!fits_in_event<Message>, "this message is inside the event: event.as<Message>()");
     const detail::OutOfLine held = detail::out_of_line_of(event);
     if ((event.flags & detail::out_of_line) == 0 || *held.type->type != typeid(Message)) [[unlikely]]

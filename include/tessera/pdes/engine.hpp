@@ -78,6 +78,7 @@ class Simulation {
   [[nodiscard]] Component& local(std::size_t index);
 
  private:
+  friend class SideBySide;
   std::unique_ptr<Engine> engine_;
 };
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tessera/pdes/component.hpp"
+#include "tessera/pdes/foresight.hpp"
 
 namespace tessera::pdes {
 
@@ -41,7 +42,8 @@ struct ModelGraph {
   std::function<const ProtocolInfo*(ComponentId)> handles;
   /// A component without any link is taken for a mistake, unless it is the only one or this is set.
   bool unconnected_allowed = false;
-  std::function<std::string(ComponentId)> name;                   ///< for messages: "gpu 3", "switch 0 to gpu 7"
+  std::function<std::string(ComponentId)> name;  ///< for messages: "gpu 3", "switch 0 to gpu 7"
+  Foresight* foresight = nullptr;  ///< of this rank; null: components promise alone. Outlives the simulation
   std::function<std::unique_ptr<Component>(ComponentId)> create;  ///< called for a rank's own components only
 };
 

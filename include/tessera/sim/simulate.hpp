@@ -7,7 +7,7 @@
 
 #include "tessera/base/comm.hpp"
 #include "tessera/machine/machine.hpp"
-#include "tessera/pdes/engine.hpp"
+#include "tessera/pdes/side_by_side.hpp"
 #include "tessera/program/evaluator.hpp"
 #include "tessera/program/program.hpp"
 #include "tessera/results/results.hpp"
@@ -58,6 +58,19 @@ struct SimulationResult {
 [[nodiscard]] SimulationResult simulate(const machine::Machine& machine, const program::Program& program,
                                         const workload::CostModel& cost, Communicator& comm,
                                         const SimulationOptions& options);
+
+/// What each rank did, and when the last device ended.
+struct SideBySide {
+  std::vector<pdes::RunStatistics> ranks;
+  Time iteration_time = 0;
+};
+
+/// The same simulation on so many ranks in this process, without MPI (pdes::SideBySide): what each of them has to
+/// do in each window. Errors as in simulate.
+[[nodiscard]] SideBySide simulate_side_by_side(const machine::Machine& machine, const program::Program& program,
+                                               const workload::CostModel& cost, int ranks,
+                                               const SimulationOptions& options,
+                                               const std::function<void(const pdes::Window&)>& each);
 
 /// Throws InputError for sizes of an L2 or a Tracker that make no sense together.
 void refuse_gpu(const machine::GpuSpec& gpu);

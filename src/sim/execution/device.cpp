@@ -95,6 +95,7 @@ void Device::act_on(const pdes::Event& event) {
     case NetworkProtocol::kind_of<Delivered>: {
       const auto message = event.as<Delivered>();
       if (!node_.holds(message)) break;
+      if (environment().foresight != nullptr) environment().foresight->delivered(message.name, config_.self);
       is_kernel(message.name.channel) ? on_block(message) : on_delivered(message);
       break;
     }
@@ -229,6 +230,7 @@ void Device::post(Stream& stream, program::DeviceId destination, std::uint32_t c
   const MessageName name{config_.self, channel, box.next++};
   state_.bytes_sent += bytes;
   if (destination == config_.self) return on_delivered({name, 0, waited_until});
+  if (environment().foresight != nullptr) environment().foresight->posted(name, destination);
   OwnMessage message = own_message(name, destination, bytes, waited_until);
   message.stream = stream.index;
   message.batch = batch;

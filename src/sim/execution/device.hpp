@@ -23,6 +23,13 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   /// At least the compute time before the next message that may cross ranks.
   [[nodiscard]] Time earliest_output(Time from, Time latency) const override;
 
+  // For what all devices of a rank promise together (foresight.hpp):
+  /// As earliest_output, given that nothing that passes comes; streams that wait for members of a collective on other
+  /// ranks get no answer before `answer`.
+  [[nodiscard]] Time earliest_crossing(Time from, Time answer, Time latency) const;
+  /// When it carries on a collective across ranks next, of itself.
+  [[nodiscard]] Time earliest_joining(Time from) const;
+
   [[nodiscard]] NetworkNode& node() { return node_; }
   [[nodiscard]] RingMember& ring_member() { return *this; }
   [[nodiscard]] program::DeviceId id() const { return config_.self; }
@@ -144,6 +151,8 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] std::string wait_of(const Stream& stream) const;
   [[nodiscard]] const Stream& strand_of(const Stream& stream) const;
   [[nodiscard]] Distance ahead(const Stream& stream, Time from) const;
+  [[nodiscard]] Distance ahead_of_all(Time from, Time answer) const;
+  [[nodiscard]] bool awaits_ranks(const Stream& stream) const;
   [[nodiscard]] const program::DeviceProgram& own_program() const { return program().devices[config_.self]; }
 
   [[nodiscard]] ExecutionEnvironment& environment() const { return *handed_.environment; }

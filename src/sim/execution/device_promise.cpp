@@ -4,14 +4,6 @@
 #include "sim/execution/device.hpp"
 
 namespace tessera::sim {
-namespace {
-
-Distance at_times(const Distance& distance, Time start) {
-  return {saturating_add(distance.crossing, start), saturating_add(distance.sharing, start),
-          saturating_add(distance.signal, start), saturating_add(distance.end, start)};
-}
-
-}  // namespace
 
 // The earliest times of what a stream does next, given that nothing comes before `from`.
 Distance Device::ahead(const Stream& stream, Time from) const {
@@ -19,29 +11,44 @@ Distance Device::ahead(const Stream& stream, Time from) const {
   const bool not_begun = (stream.state == StreamState::until_clock && stream.launched == 0) ||
                          (stream.state == StreamState::computes && !config_.shares_compute);
   const CollectiveRun& collective = stream.collective;
-  if (collective.phase == CollectiveRun::Phase::none)
-    return at_times(handed_.distances->from(stream, !not_begun), start);
+  if (collective.phase == CollectiveRun::Phase::none) return later(handed_.distances->from(stream, !not_begun), start);
   Distance behind = handed_.distances->from(stream, true);
-  if (handed_.distances->collective_crosses(collective.index)) behind.crossing = 0;
+  // A ring that is known to end then ends no earlier if others come between: each of its messages has a link of the
+  // ring before it, and whatever shares that with it can only delay it.
+  const bool crosses = handed_.distances->collective_crosses(collective.index);
+  if (collective.phase == CollectiveRun::Phase::ring && !crosses)
+    return later(behind, std::max(start, collective.ended));
+  if (crosses) behind.crossing = 0;
   if (handed_.distances->collective_shares(collective.index)) behind.sharing = 0;
-  return at_times(behind, start);
+  if (handed_.distances->collective_spans(collective.index)) behind.joining = 0;
+  return later(behind, start);
 }
 
-Time Device::earliest_output(Time from, Time latency) const {
-  if (state_.streams.empty() && environment().distances != nullptr &&
-      !environment().network.wiring->may_pass(config_.self))
-    return never;
-  if (handed_.distances == nullptr) return saturating_add(from, latency);
-  Time crossing = never;
-  Time sharing = never;
-  Time signal = never;
+// Whether a stream goes on only when a message of a collective across ranks has come.
+bool Device::awaits_ranks(const Stream& stream) const {
+  const CollectiveRun& collective = stream.collective;
+  if (collective.phase == CollectiveRun::Phase::none || !handed_.distances->collective_spans(collective.index))
+    return false;
+  if (stream.state != StreamState::strands) return stream.state == StreamState::messages;
+  return std::ranges::all_of(state_.strands, [&](const Stream& strand) {
+    return strand.parent != stream.index || strand.state == StreamState::done || strand.state == StreamState::messages;
+  });
+}
+
+// The earliest times of what all streams do next. Those that wait for other ranks go on at `answer`.
+Distance Device::ahead_of_all(Time from, Time answer) const {
+  Distance first;
   const auto take = [&](const Distance& next) {
-    crossing = std::min(crossing, next.crossing);
-    sharing = std::min(sharing, next.sharing);
+    first.crossing = std::min(first.crossing, next.crossing);
+    first.sharing = std::min(first.sharing, next.sharing);
+    first.joining = std::min(first.joining, next.joining);
   };
+  Time signal = never;
   for (const Stream& stream : state_.streams) {
     if (stream.state == StreamState::done || stream.state == StreamState::event) continue;
-    const Distance next = ahead(stream, from);
+    const Time begin = awaits_ranks(stream) ? std::max(from, answer) : from;
+    if (begin == never) continue;
+    const Distance next = ahead(stream, begin);
     take(next);
     signal = std::min(signal, next.signal);
   }
@@ -49,13 +56,30 @@ Time Device::earliest_output(Time from, Time latency) const {
   for (const Stream& stream : state_.streams) {
     if (stream.state == StreamState::event && signal != never) take(ahead(stream, std::max(from, signal)));
   }
+  return first;
+}
+
+// Whatever comes from others must change nothing, so nothing of theirs may pass.
+Time Device::earliest_output(Time from, Time latency) const {
+  const Distances* distances = environment().distances;
+  const bool promises = distances != nullptr && !distances->has_kernels() && !distances->is_transit(config_.self);
+  return promises ? earliest_crossing(from, from, latency) : saturating_add(from, latency);
+}
+
+Time Device::earliest_crossing(Time from, Time answer, Time latency) const {
+  const bool is_transit = environment().distances->is_transit(config_.self);
+  if (state_.streams.empty() && !is_transit) return never;
+  const Distance next = ahead_of_all(from, answer);
+  Time crossing = next.crossing;
   const auto& ports = node_.ports();
   for (std::size_t port = 0; port < ports.size(); ++port) {
-    if (!handed_.distances->port_crosses(port)) continue;
+    if (!is_transit && !handed_.distances->port_crosses(port)) continue;
     crossing = std::min(crossing, std::max(from, ports[port].next_announcement()));
-    if (ports[port].may_amend(from)) crossing = std::min(crossing, sharing);
+    if (ports[port].may_amend(from)) crossing = std::min(crossing, next.sharing);
   }
   return saturating_add(crossing, latency);
 }
+
+Time Device::earliest_joining(Time from) const { return ahead_of_all(from, never).joining; }
 
 }  // namespace tessera::sim

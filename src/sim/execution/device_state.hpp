@@ -13,6 +13,7 @@
 #include "sim/execution/compute_engine.hpp"
 #include "sim/execution/cost_table.hpp"
 #include "sim/execution/distances.hpp"
+#include "sim/execution/foresight.hpp"
 #include "sim/execution/mailboxes.hpp"
 #include "sim/execution/own_gpu.hpp"
 #include "sim/execution/stream.hpp"
@@ -48,7 +49,8 @@ struct ExecutionEnvironment {
   NetworkEnvironment network;
   CostTables* costs = nullptr;
   program::Lowerings* lowerings = nullptr;
-  Distances* distances = nullptr;  ///< null: nothing is promised (on one rank)
+  Distances* distances = nullptr;      ///< null: nothing is promised (on one rank)
+  RankForesight* foresight = nullptr;  ///< null: the same
   CollectiveAccount* collectives = nullptr;
   program::Step* step = nullptr;  ///< room for one step of a collective
   RingLaws* rings = nullptr;      ///< null: all collectives go step by step

@@ -11,17 +11,11 @@ using program::Op;
 
 constexpr std::uint32_t not_run = ~std::uint32_t{0};
 
-/// What comes behind `time`.
-Distance later(const Distance& distance, Time time) {
-  return {saturating_add(distance.crossing, time), saturating_add(distance.sharing, time),
-          saturating_add(distance.signal, time), saturating_add(distance.end, time)};
-}
-
 /// First `first`, then `then`.
 Distance chain(const Distance& first, const Distance& then) {
   const Distance shifted = later(then, first.end);
   return {std::min(first.crossing, shifted.crossing), std::min(first.sharing, shifted.sharing),
-          std::min(first.signal, shifted.signal), shifted.end};
+          std::min(first.signal, shifted.signal), std::min(first.joining, shifted.joining), shifted.end};
 }
 
 /// `count` >= 1 times `once`.
@@ -64,6 +58,7 @@ Distance DistanceTable::before(const CostTable& costs, const program::Instructio
     case Op::collective: {
       if (reach_.collectives_cross[instruction.a]) here.crossing = 0;
       if (reach_.collectives_share[instruction.a]) here.sharing = 0;
+      if (reach_.collectives_span[instruction.a]) here.joining = 0;
       return here;
     }
     case Op::signal:
@@ -84,23 +79,23 @@ Distance DistanceTable::from(const Stream& stream, bool behind_present) const {
     sum = chain(sum, at[std::min(frame->next + skipped, frame->size)]);
     if (frame->repeats > 1) sum = chain(sum, repeat(at[0], frame->repeats - 1));
     skipped = 0;
-    if (sum.crossing != never && sum.sharing != never && sum.signal != never) break;
+    if (sum.crossing != never && sum.sharing != never && sum.signal != never && sum.joining != never) break;
   }
   return sum;
 }
 
-Distances::Distances(program::Lowerings& lowerings, const NetworkTables& network, const Wiring& wiring,
+Distances::Distances(program::Lowerings& lowerings, const NetworkTables& network, const std::vector<bool>& transits,
                      const pdes::Partition& partition, CostTables& costs)
     : program_(&lowerings.program()),
       lowerings_(&lowerings),
       network_(&network),
-      wiring_(&wiring),
+      transits_(&transits),
       partition_(&partition),
       costs_(&costs) {}
 
 const DistanceTable* Distances::of(program::DeviceId device, double speed) {
   // Kernels send whenever their work-groups and memory are ready, over any link.
-  if (wiring_->may_pass(device) || !program_->kernels.empty()) return nullptr;
+  if (has_kernels()) return nullptr;
   const program::DeviceProgram& bound = program_->devices[device];
   const Key key{bound.streams, speed, reach_of(device)};
   auto found = tables_.find(key);
@@ -111,6 +106,8 @@ const DistanceTable* Distances::of(program::DeviceId device, double speed) {
   return found->second.get();
 }
 
+// A message that stays on the rank but meets others that may cross, at what passes them on, counts as one that does: it
+// may change what has been announced of these.
 bool Distances::crosses(program::DeviceId from, program::DeviceId to) const {
   const machine::Network& network = network_->network();
   const auto rank = partition_->rank_of[from];
@@ -120,9 +117,18 @@ bool Distances::crosses(program::DeviceId from, program::DeviceId to) const {
     const pdes::ComponentId component =
         network_->is_device(node) || next == machine::no_link ? node : network_->server(next);
     if (partition_->rank_of[component] != rank) return true;
+    if (component != to && (*transits_)[component]) return true;
     link = next;
   }
   return false;
+}
+
+bool Distances::spans(program::GroupId group) const {
+  const auto& members = program_->groups[group].members;
+  const auto elsewhere = [&](program::DeviceId member) {
+    return partition_->rank_of[member] != partition_->rank_of[members.front()];
+  };
+  return std::any_of(members.begin(), members.end(), elsewhere);
 }
 
 bool Distances::shares(program::DeviceId from, program::DeviceId to, const Reach& reach) const {
@@ -139,7 +145,7 @@ Reach Distances::reach_of(program::DeviceId device) const {
     program::append_destinations(*lowerings_, device, index, sent_to[index]);
   }
   Reach reach;
-  reach.ports_cross.assign(network.first_link[device + 1] - network.first_link[device], false);
+  reach.ports_cross.assign(network.first_link[device + 1] - network.first_link[device], is_transit(device));
   const auto cross = [&](program::DeviceId to) {
     if (to == program::no_device || to == device || !crosses(device, to)) return false;
     reach.ports_cross[network.router->next(device, to) - network.first_link[device]] = true;
@@ -150,6 +156,11 @@ Reach Distances::reach_of(program::DeviceId device) const {
     bool any = false;
     for (const program::DeviceId to : all) any = cross(to) || any;
     reach.collectives_cross.push_back(any);
+  }
+  for (const program::Collective& collective : program_->collectives) {
+    const std::size_t slot = collective.group_slot;
+    const program::GroupId group = slot < bound.groups.size() ? bound.groups[slot] : program::no_group;
+    reach.collectives_span.push_back(group != program::no_group && spans(group));
   }
   // Which ports cross is known by now.
   const auto share = [&](program::DeviceId to) { return shares(device, to, reach); };

@@ -11,7 +11,7 @@
 
 #include "sim/execution/cost_table.hpp"
 #include "sim/execution/stream.hpp"
-#include "sim/network/wiring.hpp"
+#include "sim/network/network_tables.hpp"
 #include "tessera/pdes/partition.hpp"
 #include "tessera/program/program.hpp"
 
@@ -19,11 +19,12 @@ namespace tessera::sim {
 
 /// What a device's program can do to other ranks, by peer slot and by collective.
 struct Reach {
-  std::vector<bool> peers_cross;        ///< a message to this peer crosses ranks somewhere on its way
+  std::vector<bool> peers_cross;        ///< a message to this peer crosses ranks on its way, or passes others that may
   std::vector<bool> collectives_cross;  ///< one that this collective makes the device send does
   std::vector<bool> peers_share;        ///< it leaves over a port over which messages that cross leave too
   std::vector<bool> collectives_share;
-  std::vector<bool> ports_cross;  ///< of the device
+  std::vector<bool> collectives_span;  ///< its group has members on several ranks
+  std::vector<bool> ports_cross;       ///< of the device
   auto operator<=>(const Reach&) const = default;
 };
 
@@ -32,8 +33,16 @@ struct Distance {
   Time crossing = never;  ///< ... message that may cross ranks
   Time sharing = never;   ///< ... message that leaves over a port over which messages that cross leave
   Time signal = never;    ///< ... signal to another stream
+  Time joining = never;   ///< ... collective of a group with members on several ranks
   Time end = 0;           ///< ... end of the block; of all code, once it is added up
 };
+
+/// `distance` from `time` on.
+[[nodiscard]] inline Distance later(const Distance& distance, Time time) {
+  return {saturating_add(distance.crossing, time), saturating_add(distance.sharing, time),
+          saturating_add(distance.signal, time), saturating_add(distance.joining, time),
+          saturating_add(distance.end, time)};
+}
 
 /// Distances within all blocks that one kind of device runs.
 class DistanceTable {
@@ -45,6 +54,7 @@ class DistanceTable {
   [[nodiscard]] Distance from(const Stream& stream, bool behind_present) const;
   [[nodiscard]] bool collective_crosses(std::size_t index) const { return reach_.collectives_cross[index]; }
   [[nodiscard]] bool collective_shares(std::size_t index) const { return reach_.collectives_share[index]; }
+  [[nodiscard]] bool collective_spans(std::size_t index) const { return reach_.collectives_span[index]; }
   [[nodiscard]] bool port_crosses(std::size_t port) const { return reach_.ports_cross[port]; }
 
  private:
@@ -60,15 +70,18 @@ class DistanceTable {
 /// The tables of a rank's devices, one a kind.
 class Distances {
  public:
-  /// `partition` outlives it, and so do all others.
-  Distances(program::Lowerings& lowerings, const NetworkTables& network, const Wiring& wiring,
+  /// `transits`: find_transits(). All outlive it.
+  Distances(program::Lowerings& lowerings, const NetworkTables& network, const std::vector<bool>& transits,
             const pdes::Partition& partition, CostTables& costs);
-  /// Null where nothing can be promised: messages of other devices may pass through this one, or the program has
-  /// kernels.
+  /// Null where nothing can be promised: the program has kernels.
   [[nodiscard]] const DistanceTable* of(program::DeviceId device, double speed);
+  /// Whether messages of others that come to a device may cross ranks afterwards.
+  [[nodiscard]] bool is_transit(program::DeviceId device) const { return (*transits_)[device]; }
+  [[nodiscard]] bool has_kernels() const { return !program_->kernels.empty(); }
 
  private:
   [[nodiscard]] Reach reach_of(program::DeviceId device) const;
+  [[nodiscard]] bool spans(program::GroupId group) const;
   [[nodiscard]] bool crosses(program::DeviceId from, program::DeviceId to) const;
   [[nodiscard]] bool shares(program::DeviceId from, program::DeviceId to, const Reach& reach) const;
 
@@ -81,7 +94,7 @@ class Distances {
   const program::Program* program_;
   program::Lowerings* lowerings_;
   const NetworkTables* network_;
-  const Wiring* wiring_;
+  const std::vector<bool>* transits_;
   const pdes::Partition* partition_;
   CostTables* costs_;
   std::map<Key, std::unique_ptr<DistanceTable>> tables_;

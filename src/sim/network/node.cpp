@@ -177,11 +177,18 @@ void NetworkNode::deliver(const OutputPort& port, Time at, machine::NodeId desti
   context_->send(way(port, destination), at, message);
 }
 
+void NetworkNode::tell_forwarded(const OutputPort& port, Time at, machine::NodeId destination) const {
+  if (environment_.forwarded != nullptr)
+    environment_.forwarded->comes(environment_.tables->behind(port.link(), destination), at);
+}
+
 void NetworkNode::forward(const OutputPort& port, Time at, const Segment& segment) {
+  tell_forwarded(port, at, segment.destination);
   context_->send(way(port, segment.destination), at, segment);
 }
 
 void NetworkNode::amend(const OutputPort& port, Time at, const Amend& amend) {
+  tell_forwarded(port, at, amend.destination);
   context_->send(way(port, amend.destination), at, amend);
 }
 

@@ -19,6 +19,13 @@ class Reservations {
   virtual void break_off(pdes::Context& context, pdes::ComponentId source, machine::LinkId link) = 0;
 };
 
+/// Who wants to know when a segment or amendment comes to a component that passes it on.
+class ForwardedTimes {
+ public:
+  virtual ~ForwardedTimes() = default;
+  virtual void comes(pdes::ComponentId to, Time at) = 0;
+};
+
 /// What all network components of a rank are handed.
 struct NetworkEnvironment {
   const NetworkTables* tables = nullptr;
@@ -28,6 +35,7 @@ struct NetworkEnvironment {
   const machine::Machine* machine = nullptr;   ///< for messages: names of links; null: they have none
   Reservations* reservations = nullptr;        ///< null: no port is reserved
   EventCounts* counts = nullptr;               ///< null: nobody wants to know
+  ForwardedTimes* forwarded = nullptr;         ///< the same
 };
 
 /// Who a node belongs to: a device is told of its messages, a switch output of nothing.
@@ -118,6 +126,7 @@ class NetworkNode final : public PortSink {
   [[nodiscard]] bool is_taken_back(const TakenBack& what);
   [[nodiscard]] std::uint32_t combined(const Segment& segment) const;
   void combine(Segment segment, std::uint32_t messages, pdes::ComponentId source);
+  void tell_forwarded(const OutputPort& port, Time at, machine::NodeId destination) const;
   [[nodiscard]] pdes::OutPort way(const OutputPort& port, machine::NodeId destination);
 
   std::vector<TakenBack> taken_back_;  // which every delivery is looked up in

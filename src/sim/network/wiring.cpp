@@ -11,8 +11,8 @@ namespace tessera::sim {
 
 Wiring::Wiring(const NetworkTables& tables, const Destinations& destinations) {
   add_links_to_devices(tables);
-  may_pass_.assign(tables.network().devices, tables.network().switches == 0);
-  if (tables.network().switches > 0) add_routes(tables, destinations);
+  may_pass_.assign(tables.network().devices, false);
+  add_routes(tables, destinations);
   sort_and_drop_repeats();
   first_.assign(tables.components() + 1, 0);
   for (const pdes::LinkInfo& link : links_) ++first_[link.from + 1];

@@ -21,8 +21,7 @@ class Wiring {
   Wiring(const NetworkTables& tables, const Destinations& destinations);
 
   [[nodiscard]] const std::vector<pdes::LinkInfo>& links() const { return links_; }
-  /// Whether messages of other devices may pass through a device. Known where there are switches; otherwise taken for
-  /// granted.
+  /// Whether messages of other devices pass through a device, from the routes between devices and their destinations.
   [[nodiscard]] bool may_pass(machine::NodeId device) const { return may_pass_[device]; }
   /// The OutPort of `from` that leads to `to`. Throws InternalError when it was not wired.
   [[nodiscard]] pdes::OutPort port(pdes::ComponentId from, pdes::ComponentId to) const;

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "tessera/pdes/detail/event_pool.hpp"
 #include "tessera/pdes/detail/message_pool.hpp"
+#include "tessera/pdes/foresight.hpp"
 #include "tessera/pdes/pending/ladder_queue.hpp"
 #include "tessera/pdes/protocol.hpp"
 
@@ -72,7 +74,9 @@ struct Kernel {
   std::vector<Outbox> outboxes;  ///< one a rank to which links lead
   std::vector<const ProtocolInfo*> protocols;
   std::function<std::string(ComponentId)> name;
-  bool pause_asked = false;  ///< Context::ask_for_pause()
+  bool pause_asked = false;        ///< Context::ask_for_pause()
+  Foresight* foresight = nullptr;  ///< null: none
+  bool prompted = false;           ///< something has come from another rank since this was set to false
 
   /// An event for a component of this rank: fill(event) writes it where it stays, before the pending set compares it.
   template <class Fill>
@@ -92,6 +96,10 @@ struct Kernel {
   [[nodiscard]] std::uint32_t index_of(const ProtocolInfo* protocol) const;
   /// Appends an out-of-line message to what leaves with the event that is posted next to the same place.
   void pack(std::uint32_t protocol, const MessageType& type, const void* message, Place place);
+  /// Takes events from another rank into the pending set; `bytes`: their out-of-line messages. Both may change.
+  void take_in(std::span<Event> records, const std::byte* bytes);
+
+ private:
   /// The message of an event that came from another rank; returns the bytes that follow it.
   const std::byte* unpack(Event& event, const std::byte* bytes);
 };

@@ -1,0 +1,96 @@
+#include "sim/execution/foresight.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/execution/channel.hpp"
+#include "sim/execution/device.hpp"
+
+namespace tessera::sim {
+
+RankForesight::RankForesight(const program::Program& program, const std::vector<bool>& transits,
+                             const pdes::Partition& partition, int rank)
+    : program_(&program), partition_(&partition), rank_(rank), passing_(transits, partition, rank) {
+  for (const program::Group& group : program.groups) {
+    const auto first = partition.rank_of[group.members.front()];
+    spans_.push_back(
+        std::ranges::any_of(group.members, [&](auto member) { return partition.rank_of[member] != first; }));
+  }
+}
+
+void RankForesight::watch(std::vector<const Device*> devices, std::vector<const NetworkNode*> outputs) {
+  devices_ = std::move(devices);
+  outputs_ = std::move(outputs);
+}
+
+bool RankForesight::spans(const MessageName& name) const {
+  return is_collective(name.channel) && !is_kernel(name.channel) && spans_[group_of(name.channel)];
+}
+
+std::vector<RankForesight::Coming>::iterator RankForesight::find(const MessageName& name, machine::NodeId destination) {
+  return std::ranges::find_if(coming_,
+                              [&](const Coming& one) { return one.name == name && one.destination == destination; });
+}
+
+void RankForesight::posted(const MessageName& name, machine::NodeId destination) {
+  if (spans(name) && is_here(destination)) ++under_way_;
+}
+
+void RankForesight::delivered(const MessageName& name, machine::NodeId destination) {
+  if (!spans(name)) return;
+  if (is_here(name.sender)) {
+    --under_way_;
+    return;
+  }
+  const auto found = find(name, destination);
+  if (found == coming_.end()) return;
+  *found = coming_.back();
+  coming_.pop_back();
+}
+
+// What is told of a message in several parts counts once, from the first part on until it is delivered. What is taken
+// back comes later than it was told.
+void RankForesight::comes(const pdes::Event& event) {
+  Coming coming;
+  if (event.kind == NetworkProtocol::kind_of<Segment>) {
+    const Segment& segment = pdes::Context::get<Segment>(event);
+    coming = {segment.name, segment.destination, event.time};
+    passing_.comes(event.destination, event.time);
+  } else if (event.kind == NetworkProtocol::kind_of<Delivered>) {
+    coming = {event.as<Delivered>().name, event.destination, event.time};
+  } else {
+    const Amend amend = event.as<Amend>();
+    if (amend.destination != event.destination) passing_.comes(event.destination, event.time);
+    return;
+  }
+  if (!spans(coming.name) || is_here(coming.name.sender) || !is_here(coming.destination)) return;
+  if (find(coming.name, coming.destination) == coming_.end()) coming_.push_back(coming);
+}
+
+// When a stream that waits for members on other ranks may go on first.
+Time RankForesight::earliest_answer(Time from) const {
+  if (under_way_ > 0) return from;
+  Time answer = never;
+  for (const Coming& one : coming_) answer = std::min(answer, std::max(from, one.at));
+  for (const Device* device : devices_) answer = std::min(answer, device->earliest_joining(from));
+  return answer;
+}
+
+// What is announced at a transit changes when something comes to it, or when it goes on by itself.
+Time RankForesight::earliest_unprompted(Time from, Time latency) {
+  if (!program_->kernels.empty()) return from;
+  const Time worthless = saturating_add(from, latency);
+  Time first = saturating_add(passing_.first(from), latency);
+  for (const NetworkNode* output : outputs_) {
+    const Time next = std::max(from, output->ports().front().next_announcement());
+    first = std::min(first, saturating_add(next, latency));
+  }
+  const Time answer = first > worthless ? earliest_answer(from) : from;
+  for (const Device* device : devices_) {
+    if (first <= worthless) break;
+    first = std::min(first, device->earliest_crossing(from, answer, latency));
+  }
+  return first;
+}
+
+}  // namespace tessera::sim

@@ -1,0 +1,60 @@
+// What all devices of a rank promise other ranks together, as long as nothing comes from there.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/execution/transit.hpp"
+#include "tessera/pdes/foresight.hpp"
+#include "tessera/pdes/partition.hpp"
+#include "tessera/program/program.hpp"
+
+namespace tessera::sim {
+
+class Device;
+
+/// A stream that waits in a collective for members on other ranks is woken by a message of a collective across ranks:
+/// by one that is under way on this rank, or by one that a device of this rank sends when it carries on such a
+/// collective. As long as none is under way, the stream does nothing before the first device joins one of itself.
+/// Where messages pass through components of the rank, those on their way to one count by the time at which they come.
+class RankForesight final : public pdes::Foresight {
+ public:
+  /// `transits`: find_transits(). All outlive it.
+  RankForesight(const program::Program& program, const std::vector<bool>& transits, const pdes::Partition& partition,
+                int rank);
+
+  /// All devices of the rank, and its outputs of switches that are transits.
+  void watch(std::vector<const Device*> devices, std::vector<const NetworkNode*> outputs);
+  [[nodiscard]] ForwardedTimes& passing() { return passing_; }
+  /// A device of this rank sends a message / has got one, not from itself.
+  void posted(const MessageName& name, machine::NodeId destination);
+  void delivered(const MessageName& name, machine::NodeId destination);
+
+  void comes(const pdes::Event& event) override;
+  [[nodiscard]] Time earliest_unprompted(Time from, Time latency) override;
+
+ private:
+  struct Coming {
+    MessageName name;
+    machine::NodeId destination = 0;
+    Time at = 0;  ///< not delivered before
+  };
+  [[nodiscard]] std::vector<Coming>::iterator find(const MessageName& name, machine::NodeId destination);
+  [[nodiscard]] bool is_here(machine::NodeId device) const { return partition_->rank_of[device] == rank_; }
+  /// Whether a message belongs to a collective whose group has members on several ranks.
+  [[nodiscard]] bool spans(const MessageName& name) const;
+
+  [[nodiscard]] Time earliest_answer(Time from) const;
+
+  const program::Program* program_;
+  const pdes::Partition* partition_;
+  int rank_;
+  TransitTimes passing_;
+  std::vector<bool> spans_;  // by group
+  std::vector<const Device*> devices_;
+  std::vector<const NetworkNode*> outputs_;
+  std::int64_t under_way_ = 0;  // messages of such collectives from devices of this rank to devices of this rank
+  std::vector<Coming> coming_;  // the same, from other ranks
+};
+
+}  // namespace tessera::sim

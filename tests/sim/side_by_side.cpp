@@ -1,0 +1,89 @@
+// What ranks promise each other is true: every message that crosses ranks takes place no earlier than its rank was
+// taken to promise when the window was agreed on. The engine looks at each of them and ends the run otherwise.
+#include <catch2/catch.hpp>
+
+#include "busy_program.hpp"
+#include "random_rings.hpp"
+
+using namespace tessera;
+using namespace tessera::test;
+
+namespace {
+
+struct Windows {
+  std::uint64_t count = 0, events = 0;
+  Time iteration_time = 0;
+};
+
+Windows on_ranks(const ProgramCase& made, int ranks, const sim::SimulationOptions& options) {
+  Windows windows;
+  Time horizon = 0;
+  const auto done = sim::simulate_side_by_side(made.machine, made.program, PicosecondPerFlop(), ranks, options,
+                                               [&](const pdes::Window& window) {
+                                                 CHECK(window.begin >= horizon);
+                                                 CHECK(window.horizon > window.begin);
+                                                 horizon = window.horizon;
+                                                 ++windows.count;
+                                                 for (const std::uint64_t events : window.events)
+                                                   windows.events += events;
+                                               });
+  CHECK(done.ranks.size() == static_cast<std::size_t>(ranks));
+  std::uint64_t events = 0;
+  for (const pdes::RunStatistics& rank : done.ranks) {
+    CHECK(rank.rounds == windows.count);
+    events += rank.events;
+  }
+  CHECK(events == windows.events);
+  windows.iteration_time = done.iteration_time;
+  return windows;
+}
+
+}  // namespace
+
+TEST_CASE("random programs on two ranks to as many as devices: promises hold, and the time is that of one rank") {
+  for (std::uint64_t index = 0; index < 1000; ++index) {
+    const ProgramCase made = random_rings(500'000 + index);
+    const Time serial = made.run().results.iteration_time;
+    const auto devices = static_cast<int>(made.machine.devices());
+    for (const int ranks : {2, 3, devices}) {
+      if (ranks > devices) continue;
+      CAPTURE(index, ranks);
+      sim::SimulationOptions options;
+      options.laws = index % 4 == 0 ? sim::Laws::trains : sim::Laws::all;
+      REQUIRE(on_ranks(made, ranks, options).iteration_time == serial);
+    }
+  }
+}
+
+TEST_CASE("a program with everything in it on up to 16 ranks and with three partitions") {
+  const ProgramCase made = busy_program(4, 5);
+  const Time serial = made.run().results.iteration_time;
+  for (const int ranks : {2, 3, 4, 7, 16}) {
+    for (const char* partition : {"auto", "block", "metis"}) {
+      CAPTURE(ranks, partition);
+      sim::SimulationOptions options;
+      options.partition = partition;
+      CHECK(on_ranks(made, ranks, options).iteration_time == serial);
+    }
+  }
+}
+
+TEST_CASE("who waits for another rank does not narrow the windows") {
+  // Of two ranks with three devices each. Device 3 waits in an all-reduce for device 0 on the other rank, which
+  // computes for 1 ms first; beside it devices 4 and 5 have a collective every microsecond, and the latency is 500 ps.
+  ProgramCase made(6);
+  made.group({0, 3});
+  made.group({4, 5});
+  const auto across = collective(program::CollectiveKind::all_reduce, 100, "ring", 0);
+  made.bind(0, {made.block("late").compute(work(1'000'000'000)).collective(across).done()});
+  made.bind(3, {made.block("waits").collective(across).done()});
+  const auto beside = collective(program::CollectiveKind::all_reduce, 100, "ring", 1);
+  for (const program::DeviceId device : {4U, 5U}) {
+    program::BlockBuilder block = made.block("beside " + std::to_string(device));
+    for (int i = 0; i < 1000; ++i) block.compute(work(1'000'000)).collective(beside);
+    made.bind(device, {block.done()});
+  }
+  sim::SimulationOptions options;
+  options.partition = "block";
+  CHECK(on_ranks(made, 2, options).count < 20);
+}
