@@ -8,6 +8,7 @@
 
 #include "experiment/job_of.hpp"
 #include "sim/refuse.hpp"
+#include "support/bench_main.hpp"
 #include "support/stopwatch.hpp"
 #include "tessera/base/comm.hpp"
 #include "tessera/base/error.hpp"
@@ -183,12 +184,5 @@ int main(int argc, char** argv) {
   app.add_option("--inputs", options.folder, "folder of the experiments")->capture_default_str();
   app.add_option("--case", options.only, "22b, 175b, wafer: these alone");
   app.add_option("--repeats", options.repeats, "of each case; the least counts")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  try {
-    run(options);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return 1;
-  }
-  return 0;
+  return bench::main_of(app, argc, argv, [&] { run(options); });
 }

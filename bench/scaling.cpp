@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "support/bench_main.hpp"
 #include "support/stopwatch.hpp"
 #include "tessera/base/comm.hpp"
 #include "tessera/base/error.hpp"
@@ -116,12 +117,5 @@ int main(int argc, char** argv) {
   app.add_option("--set", options.settings, "KEY=VALUE of the experiment, may be given several times");
   app.add_option("--ranks", options.ranks, "how many ranks")->capture_default_str();
   app.add_option("--costs", options.costs, "us of an agreement of all ranks")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  try {
-    run(options);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return 1;
-  }
-  return 0;
+  return bench::main_of(app, argc, argv, [&] { run(options); });
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "support/bench_main.hpp"
 #include "support/stopwatch.hpp"
 #include "tessera/base/comm.hpp"
 #include "tessera/base/error.hpp"
@@ -106,12 +107,5 @@ int main(int argc, char** argv) {
   app.add_option("--points", options.points, "how many")->capture_default_str();
   app.add_option("--launcher", options.launcher, "how two ranks are started")->capture_default_str();
   app.add_option("--processes", options.processes, "how many points get a process of their own")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  try {
-    run(options);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return 1;
-  }
-  return 0;
+  return bench::main_of(app, argc, argv, [&] { run(options); });
 }

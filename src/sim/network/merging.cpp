@@ -1,6 +1,7 @@
 #include "sim/network/merging.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 namespace tessera::sim {
@@ -96,7 +97,7 @@ class Merger {
     for (std::uint32_t flow = 0; flow < flows_.size(); ++flow) {
       if (is_single(flow) && (!end || turn(flow, 0) < *end)) end = turn(flow, 0);
     }
-    std::uint32_t rounds = Law{}.count - 1;
+    std::uint32_t rounds = std::numeric_limits<std::uint32_t>::max();
     for (std::uint32_t flow = 0; flow < flows_.size() && rounds > 0; ++flow) {
       if (is_single(flow)) continue;
       const Law& law = flows_[flow].arrivals;
