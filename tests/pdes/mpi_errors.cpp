@@ -3,7 +3,7 @@
 
 #include "actors.hpp"
 #include "relay_model.hpp"
-#include "world.hpp"
+#include "support/world.hpp"
 
 namespace {
 
@@ -14,7 +14,7 @@ using namespace tessera::pdes::test;
 }  // namespace
 
 TEST_CASE("an error of a component ends all ranks with the message that one rank would give") {
-  World world;
+  tessera::test::World world;
   for (const ComponentId failing : {0U, 11U, 23U}) {
     RelayRules rules;
     rules.failing = failing;
@@ -35,7 +35,7 @@ TEST_CASE("an error of a component ends all ranks with the message that one rank
 TEST_CASE("the earliest error wins, although another rank fails first in its own course") {
   // The last actor fails at 5,000 in its first window, since it has no other event; actor 0 fails at 1,000, after ten
   // rounds of asking the others.
-  World world;
+  tessera::test::World world;
   const auto ranks = static_cast<ComponentId>(world.comm.size());
   std::vector<Script> scripts(ranks + 1);
   scripts[0].start = [](Context& context) { context.schedule(0, Word{}); };
@@ -59,7 +59,7 @@ TEST_CASE("the earliest error wins, although another rank fails first in its own
 }
 
 TEST_CASE("an error while components are created or started ends all ranks") {
-  World world;
+  tessera::test::World world;
   RelayRules rules;
   ModelGraph model = relay_ring(24, 1, rules);
   const Partition partition = make_partition(model, world.comm.size(), "block");
@@ -84,7 +84,7 @@ TEST_CASE("an error while components are created or started ends all ranks") {
 }
 
 TEST_CASE("an interruption of one rank ends all of them") {
-  World world;
+  tessera::test::World world;
   RelayRules rules;
   rules.hops = 1'000'000'000;  // would take hours
   const ModelGraph model = relay_ring(24, 3, rules);
@@ -99,7 +99,7 @@ TEST_CASE("an interruption of one rank ends all of them") {
 }
 
 TEST_CASE("a partition that cuts a link without latency is refused") {
-  World world;
+  tessera::test::World world;
   if (world.comm.size() == 1) return;
   const ModelGraph model = relay_ring(24, 3, {});
   Partition partition = make_partition(model, world.comm.size(), "block");

@@ -5,8 +5,8 @@
 #include <catch2/catch.hpp>
 
 #include "actors.hpp"
+#include "support/world.hpp"
 #include "tessera/pdes/serialized_message.hpp"
-#include "world.hpp"
 
 namespace {
 
@@ -37,7 +37,7 @@ Catalogue catalogue_of(ComponentId id) {
 }  // namespace
 
 TEST_CASE("strings and maps arrive as they were sent") {
-  World world;
+  tessera::test::World world;
   const ComponentId count = 8;
   std::vector<int> received(count);
   std::vector<Script> scripts(count);

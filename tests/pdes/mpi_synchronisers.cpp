@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "relay_model.hpp"
-#include "world.hpp"
+#include "support/world.hpp"
 
 namespace {
 
@@ -30,19 +30,19 @@ void expect_same_as_serial(const ModelGraph& model, Communicator& comm, std::uin
 }  // namespace
 
 TEST_CASE("a ring of groups gives the same digests on any number of ranks") {
-  World world;
+  tessera::test::World world;
   expect_same_as_serial(relay_ring(24, 3, {}), world.comm, 2'000);
 }
 
 TEST_CASE("so does a ring with a crossbar, where all pairs of ranks are neighbours") {
-  World world;
+  tessera::test::World world;
   RelayRules rules;
   rules.crossbar = true;
   expect_same_as_serial(relay_ring(24, 2, rules), world.comm, 2'000);
 }
 
 TEST_CASE("so does one with thousands of events at each time") {
-  World world;
+  tessera::test::World world;
   RelayRules rules;
   rules.tasks = 200;
   rules.hops = 10;
@@ -52,14 +52,14 @@ TEST_CASE("so does one with thousands of events at each time") {
 }
 
 TEST_CASE("messages that do not fit into their events cross ranks whole") {
-  World world;
+  tessera::test::World world;
   RelayRules rules;
   rules.parcels = true;
   expect_same_as_serial(relay_ring(24, 1, rules), world.comm, 2'000);
 }
 
 TEST_CASE("ranks that share no links finish together") {
-  World world;
+  tessera::test::World world;
   static constexpr std::uint32_t count = 8;
   RelayRules rules;
   ModelGraph model = relay_ring(count, 1, rules);
@@ -72,7 +72,7 @@ TEST_CASE("ranks that share no links finish together") {
 }
 
 TEST_CASE("the end of a run is the same everywhere") {
-  World world;
+  tessera::test::World world;
   const ModelGraph model = relay_ring(24, 3, {});
   for (const std::string& synchroniser : synchroniser_kinds()) {
     RunOptions options;
@@ -86,7 +86,7 @@ TEST_CASE("the end of a run is the same everywhere") {
 }
 
 TEST_CASE("a run can be continued to a later end") {
-  World world;
+  tessera::test::World world;
   const ModelGraph model = relay_ring(24, 3, {});
   const Outcome serial = run_serially(model);
   for (const std::string& synchroniser : synchroniser_kinds()) {

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "actors.hpp"
-#include "world.hpp"
+#include "support/world.hpp"
 
 namespace {
 
@@ -33,7 +33,7 @@ RunOptions with(const std::string& synchroniser) {
 
 TEST_CASE("idle time is skipped, however many latencies long") {
   // Each actor has ten events, a second apart; the latency is a nanosecond. Creeping would take 10^10 rounds.
-  World world;
+  tessera::test::World world;
   std::vector<Script> scripts(static_cast<std::size_t>(world.comm.size()));
   for (Script& script : scripts) {
     script.start = [](Context& context) { context.schedule(second, Word{}); };
@@ -54,7 +54,7 @@ TEST_CASE("idle time is skipped, however many latencies long") {
 TEST_CASE("promises of the earliest output save rounds") {
   // Each actor works off an event every 10 and sends one on only every 1,000: it knows so, and says so. The latency of
   // 10 alone allows windows of about one event each; with the promises windows span 1,000.
-  World world;
+  tessera::test::World world;
   const Time last = 20'000;
   const auto rounds = [&](const std::string& synchroniser, bool promising) {
     std::vector<Time> now(static_cast<std::size_t>(world.comm.size()));
@@ -88,7 +88,7 @@ TEST_CASE("promises of the earliest output save rounds") {
 }
 
 TEST_CASE("a broken promise is found out on every rank") {
-  World world;
+  tessera::test::World world;
   if (world.comm.size() == 1) return;
   std::vector<Script> scripts(static_cast<std::size_t>(world.comm.size()));
   scripts[0].start = [](Context& context) { context.schedule(500, Word{}); };

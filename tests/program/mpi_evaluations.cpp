@@ -1,6 +1,7 @@
 // Candidates over ranks: the same results in the same order, however many ranks share them.
 #include <catch2/catch.hpp>
 
+#include "support/world.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/program/search/evaluations.hpp"
 
@@ -46,17 +47,10 @@ class Counting final : public program::Evaluator {
   int largest_team = 0;
 };
 
-struct World {
-  int argc = 0;
-  char** argv = nullptr;
-  MpiSession session{argc, argv};
-  Communicator& comm = session.world();
-};
-
 }  // namespace
 
 TEST_CASE("candidates are evaluated once, and are the same in their order on all ranks") {
-  World world;
+  test::World world;
   Communicator& comm = world.comm;
   for (const std::size_t count : {0U, 1U, 2U, 3U, 11U}) {
     Counting evaluator;
@@ -79,7 +73,7 @@ TEST_CASE("candidates are evaluated once, and are the same in their order on all
 }
 
 TEST_CASE("the same program is evaluated once, and what one rank knows all know") {
-  World world;
+  test::World world;
   Counting evaluator;
   Memo memo;
   const Evaluations evaluations(evaluator, world.comm, memo);
@@ -92,7 +86,7 @@ TEST_CASE("the same program is evaluated once, and what one rank knows all know"
 }
 
 TEST_CASE("few long candidates have teams of ranks, as many as the evaluator can use") {
-  World world;
+  test::World world;
   const int ranks = world.comm.size();
   Counting evaluator;
   Memo memo;
@@ -105,7 +99,7 @@ TEST_CASE("few long candidates have teams of ranks, as many as the evaluator can
 }
 
 TEST_CASE("every rank says how far it is with its part") {
-  World world;
+  test::World world;
   Counting evaluator;
   Memo memo;
   std::vector<program::search::Progress> said;
@@ -120,7 +114,7 @@ TEST_CASE("every rank says how far it is with its part") {
 }
 
 TEST_CASE("what was evaluated before a search is interrupted stays known") {
-  World world;
+  test::World world;
   Counting evaluator;
   Memo memo;
   const Evaluations evaluations(evaluator, world.comm, memo, {[&] { return evaluator.count == 2; }, {}});
@@ -133,7 +127,7 @@ TEST_CASE("what was evaluated before a search is interrupted stays known") {
 }
 
 TEST_CASE("what one rank throws about a candidate all ranks throw") {
-  World world;
+  test::World world;
   Counting evaluator;
   Memo memo;
   const Evaluations evaluations(evaluator, world.comm, memo);

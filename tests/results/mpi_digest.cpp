@@ -6,6 +6,7 @@
 
 #include "../../src/results/h5/reader.hpp"
 #include "sample.hpp"
+#include "support/world.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/messages.hpp"
 #include "tessera/results/digest.hpp"
@@ -15,13 +16,6 @@ using namespace tessera::results;
 namespace fs = std::filesystem;
 
 namespace {
-
-struct World {
-  int argc = 0;
-  char** argv = nullptr;
-  MpiSession session{argc, argv};
-  Communicator& comm = session.world();
-};
 
 /// Everything that a digest holds, from the file alone.
 Digest read_digest(const std::string& path) {
@@ -58,7 +52,7 @@ Digest read_digest(const std::string& path) {
 }  // namespace
 
 TEST_CASE("a digest says what the file says, on any number of ranks") {
-  World w;
+  test::World w;
   const int ranks = w.comm.size();
   std::string folder = (fs::temp_directory_path() / "tessera-digest-XXXXXX").string();
   if (w.comm.rank() == 0) REQUIRE(mkdtemp(folder.data()) != nullptr);
@@ -90,7 +84,7 @@ TEST_CASE("a digest says what the file says, on any number of ranks") {
 }
 
 TEST_CASE("classes without links are left out, categories without memory are zero") {
-  World w;
+  test::World w;
   const int last = w.comm.size() - 1;
   RunResults r = sample::make({2, 1, 0}, w.comm.rank(), [&](std::uint32_t) { return last; });
   r.memory_rows.clear();
@@ -101,7 +95,7 @@ TEST_CASE("classes without links are left out, categories without memory are zer
 }
 
 TEST_CASE("a bad row of one rank is an error on every rank") {
-  World w;
+  test::World w;
   RunResults r = sample::make({8, 20, 0}, w.comm.rank(), [&](std::uint32_t id) { return id % w.comm.size(); });
   if (w.comm.rank() == w.comm.size() - 1) r.link_rows.front().link_class = 9;
   CHECK_THROWS_AS(digest(r, 1, w.comm), InternalError);

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "busy_program.hpp"
+#include "support/world.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/program/search/evaluations.hpp"
 
@@ -12,13 +13,6 @@ using program::search::Evaluations;
 using program::search::Memo;
 
 namespace {
-
-struct World {
-  int argc = 0;
-  char** argv = nullptr;
-  MpiSession session{argc, argv};
-  Communicator& comm = session.world();
-};
 
 void check_equal(const program::Evaluation& a, const program::Evaluation& b) {
   CHECK(a.feasible == b.feasible);

@@ -4,19 +4,13 @@
 #include "busy_program.hpp"
 #include "random_rings.hpp"
 #include "random_traffic.hpp"
+#include "support/world.hpp"
 #include "tessera/base/error.hpp"
 
 using namespace tessera;
 using namespace tessera::test;
 
 namespace {
-
-struct World {
-  int argc = 0;
-  char** argv = nullptr;
-  MpiSession session{argc, argv};
-  Communicator& comm = session.world();
-};
 
 /// Each row of this rank is one of the serial run's; together the ranks have as many.
 template <class Row>

@@ -3,18 +3,12 @@
 
 #include "busy_program.hpp"
 #include "random_rings.hpp"
+#include "support/world.hpp"
 
 using namespace tessera;
 using namespace tessera::test;
 
 namespace {
-
-struct World {
-  int argc = 0;
-  char** argv = nullptr;
-  MpiSession session{argc, argv};
-  Communicator& comm = session.world();
-};
 
 void check_windows(const ProgramCase& made, Communicator& comm) {
   const sim::SimulationOptions options;

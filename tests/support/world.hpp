@@ -3,7 +3,7 @@
 
 #include "tessera/base/comm.hpp"
 
-namespace tessera::pdes::test {
+namespace tessera::test {
 
 struct World {
   int argc = 0;
@@ -12,4 +12,4 @@ struct World {
   Communicator& comm = session.world();
 };
 
-}  // namespace tessera::pdes::test
+}  // namespace tessera::test
