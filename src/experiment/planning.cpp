@@ -60,6 +60,8 @@ void write_program(const Table& resolved, const Table& strategy, Experiment& exp
   reported(resolved, experiment, strategy.where(), diagnostics, [&] {
     alone(experiment, [&](const strategy::Job& job) { experiment.plan = experiment.strategy.program(strategy, job); });
     sim::refuse_unrepresentable(experiment.machine, experiment.plan.program, *experiment.cost);
+    if (experiment.simulation.fold == sim::Folding::replicas)
+      sim::refuse_fold(experiment.machine, experiment.plan.program);
   });
 }
 

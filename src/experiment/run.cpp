@@ -57,6 +57,7 @@ sim::SimulationOptions simulation_options(const Experiment& experiment) {
   sim::SimulationOptions options;
   options.partition = experiment.simulation.partition;
   options.laws = experiment.simulation.laws;
+  options.fold = experiment.simulation.fold;
   options.record_timeline = experiment.record.timeline;
   options.record_memory = experiment.record.memory_timeline;
   options.traffic_interval = experiment.record.traffic_interval;

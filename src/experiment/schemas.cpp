@@ -81,6 +81,11 @@ const config::Schema<SimulationSettings>& simulation_schema() {
                         "trains of packets, but every round of every loop; trains alone; none. No result depends on "
                         "it")
         .otherwise("all");
+    s.choice<sim::Folding>("fold", &SimulationSettings::fold,
+                           {{"none", sim::Folding::none}, {"replicas", sim::Folding::replicas}},
+                           "which devices are simulated: all of them, or of data-parallel replicas that are alike one "
+                           "for all. No result depends on it")
+        .otherwise("none");
     return s;
   }();
   return schema;

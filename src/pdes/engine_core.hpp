@@ -26,6 +26,15 @@ class Engine {
   [[nodiscard]] std::vector<Event> pending();
   void skip(Time by);
 
+  // See Simulation.
+  void act(Time now, const std::function<void(Context&)>& what);
+  [[nodiscard]] std::uint32_t sequence(ComponentId id) const { return component(id).station_.sequence; }
+  void go_on(ComponentId id, std::uint32_t sequence) {
+    component(id).station_.sequence = sequence;
+    started_ = true;
+  }
+  [[nodiscard]] Context as(detail::Station& author) const;
+
   // The steps of run(), for whoever keeps several of them in step (side_by_side.cpp):
   void begin(const RunOptions& options);
   [[nodiscard]] Standing standing();
@@ -54,6 +63,7 @@ class Engine {
   [[nodiscard]] std::vector<PendingKey> take_pending();
   void pause();
   void enter(detail::Place place, Time now);
+  [[nodiscard]] Component& component(ComponentId id) const { return *kernel_.components[kernel_.places[id]]; }
   void record_failure();
   [[nodiscard]] Time ask_promise();
   [[nodiscard]] Time ask_foresight(Time promise);

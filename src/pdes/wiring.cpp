@@ -107,7 +107,8 @@ void place_components(const ModelGraph& model, const Partition& partition, int r
       kernel.places[id] = static_cast<detail::Place>(wiring.local.size());
       wiring.local.push_back(id);
     } else {
-      kernel.places[id] = outbox_of[partition.rank_of[id]];
+      const bool is_somewhere = partition.rank_of[id] != Partition::nowhere;
+      kernel.places[id] = is_somewhere ? outbox_of[partition.rank_of[id]] : detail::no_place;
     }
   }
 }

@@ -3,25 +3,13 @@
 #include <algorithm>
 #include <string>
 
+#include "sim/destinations.hpp"
+
 namespace tessera::sim {
 namespace {
 
 using machine::LinkId;
 using machine::NodeId;
-
-Destinations destinations_of(program::Lowerings& lowerings) {
-  return [&lowerings](NodeId device, std::vector<NodeId>& to) {
-    const program::Program& program = lowerings.program();
-    if (device >= program.devices.size() || program.devices[device].streams.empty()) return;
-    for (const program::DeviceId peer : program.devices[device].peers) {
-      if (peer != program::no_device) to.push_back(peer);
-    }
-    for (std::uint32_t index = 0; index < program.collectives.size(); ++index) {
-      program::append_destinations(lowerings, device, index, to);
-    }
-    program::append_kernel_destinations(program, device, to);
-  };
-}
 
 /// The device whose rank an output of a switch is on: where it leads to, or one that is near, in turn.
 class Companions {
@@ -57,6 +45,13 @@ bool numbered_by_node(const machine::Machine& machine) {
                         [](const machine::DevicePlace& a, const machine::DevicePlace& b) { return a.node < b.node; });
 }
 
+std::function<std::string(pdes::ComponentId)> name_components(const machine::Machine& machine,
+                                                              const NetworkModel& network) {
+  return [&machine, &network](pdes::ComponentId id) {
+    return network.tables.is_device(id) ? machine.node_name(id) : machine.link_name(network.tables.switch_link(id));
+  };
+}
+
 int count_nodes(const machine::Machine& machine) {
   std::vector<int> nodes;
   for (const machine::DevicePlace& place : machine.places) nodes.push_back(place.node);
@@ -68,6 +63,8 @@ int count_nodes(const machine::Machine& machine) {
 
 NetworkModel::NetworkModel(const machine::Machine& machine, program::Lowerings& lowerings)
     : tables(machine.network), wiring(tables, destinations_of(lowerings)) {}
+NetworkModel::NetworkModel(const machine::Machine& machine, program::Lowerings& lowerings, const Fold& fold)
+    : tables(machine.network), wiring(tables, destinations_of(lowerings, &fold), fold) {}
 
 pdes::ModelGraph make_graph(const machine::Machine& machine, const program::Program& program,
                             const NetworkModel& network, bool whole_nodes, const CreateComponent& create) {
@@ -88,11 +85,23 @@ pdes::ModelGraph make_graph(const machine::Machine& machine, const program::Prog
     graph.groups.push_back(whole_nodes ? static_cast<pdes::ComponentId>(machine.places[device].node) : device);
     if (machine.grid.columns > 0) graph.positions.emplace_back(machine.places[device].x, machine.places[device].y);
   }
-  graph.name = [&machine, &network](pdes::ComponentId id) {
-    return network.tables.is_device(id) ? machine.node_name(id) : machine.link_name(network.tables.switch_link(id));
-  };
+  graph.name = name_components(machine, network);
   graph.create = create;
   return graph;
+}
+
+PartitionedModel folded_model(const machine::Machine& machine, const NetworkModel& network, const Fold& fold,
+                              const CreateComponent& create) {
+  PartitionedModel model;
+  model.graph.components = network.tables.components();
+  model.graph.links = network.wiring.links();
+  model.graph.unconnected_allowed = true;
+  model.graph.protocols = {pdes::protocol_info<NetworkProtocol>()};
+  model.graph.name = name_components(machine, network);
+  model.graph.create = create;
+  for (pdes::ComponentId id = 0; id < model.graph.components; ++id)
+    model.partition.rank_of.push_back(fold.is_simulated(id) ? 0 : pdes::Partition::nowhere);
+  return model;
 }
 
 PartitionedModel partition_model(const machine::Machine& machine, const program::Program& program,

@@ -45,6 +45,7 @@ struct SimulationSettings {
   std::string partition = "auto";
   bool allow_oversubscription = false;
   sim::Laws laws = sim::Laws::all;
+  sim::Folding fold = sim::Folding::none;
 };
 
 /// The [training] table: what `tessera train` learns from, and for how long.

@@ -57,11 +57,22 @@ class Context {
   /// Messages longer than `inline_payload` are kept out of line in pooled storage and cross ranks whole.
   template <class Message>
   void send(OutPort port, Time at, const Message& message) {
-    send_as<typename Message::protocol>(port, at, message);
+    send_in<typename Message::protocol>(port, at, message);
   }
   template <class P, class Message>
   void send(Port<P> port, Time at, const Message& message) {
-    send_as<P>(port, at, message);
+    send_in<P>(port, at, message);
+  }
+
+  /// The same for a component that stands for others: this message is that of `source`, one of them.
+  template <class Message>
+  void send_as(ComponentId source, OutPort port, Time at, const Message& message) {
+    detail::Station other = *station_;
+    other.id = source;
+    Context named = *this;
+    named.station_ = &other;
+    named.send(port, at, message);
+    station_->sequence = other.sequence;
   }
 
   /// A message to any other member of this component's crossbar (ModelGraph::crossbars), at `at` >= now() + its
@@ -92,7 +103,7 @@ class Context {
   friend class Engine;
 
   template <class P, class Message>
-  void send_as(OutPort port, Time at, const Message& message) {
+  void send_in(OutPort port, Time at, const Message& message) {
     if (port.index >= station_->link_count) [[unlikely]]
       refuse_port(port);
     const detail::LinkEnd& link = station_->links[port.index];

@@ -1,6 +1,7 @@
 // Which rank simulates which component.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -8,8 +9,9 @@
 
 namespace tessera::pdes {
 
-/// rank_of[c] is the rank of component c.
+/// rank_of[c] is the rank of component c; nowhere: it is not simulated, and nobody sends it anything.
 struct Partition {
+  static constexpr std::uint16_t nowhere = 0xFFFF;
   int ranks = 1;
   std::vector<std::uint16_t> rank_of;
 };

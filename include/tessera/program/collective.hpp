@@ -59,6 +59,7 @@ struct Lowering {
   /// What a member's memory moves while it runs undisturbed: what it sends is read, what it receives is written,
   /// and read before where it is added. By the closed form of its time; 0 where Program::channels is.
   BytesPerSecond memory_rate{};
+  bool operator==(const Lowering&) const = default;
 };
 /// Expects a collective that check_collective accepts.
 [[nodiscard]] Lowering lowering_of(const Collective& collective, const Group& group, const machine::Machine& machine);
@@ -108,6 +109,11 @@ class CollectiveAlgorithm {
   /// Appends the ranks that a member sends to, in any order, perhaps repeated. As it stands it looks through the steps;
   /// an algorithm with as many steps as members had better say it at once.
   virtual void destinations(const CollectiveCall& call, std::vector<std::uint32_t>& ranks) const;
+  /// Whether the member of rank i + `by` (modulo the size) of `other` does what the one of rank i of `call` does, with
+  /// peers that are `by` further on, for every i. Both have the same collective, size and lowering; their ranks and
+  /// strands do not count. As it stands it looks through all steps of all members; an algorithm with many of them had
+  /// better say it at once.
+  [[nodiscard]] virtual bool is_alike(const CollectiveCall& call, const CollectiveCall& other, std::uint32_t by) const;
   /// The algorithm that carries a collective out in this one's place; "auto" chooses, all others are their own.
   [[nodiscard]] virtual const CollectiveAlgorithm& chosen(const Collective&, const Group&,
                                                           const machine::Machine&) const {

@@ -122,8 +122,11 @@ struct Program {
   std::vector<Collective> collectives;
   std::vector<Kernel> kernels;
   std::vector<Group> groups;
-  std::vector<DeviceProgram> devices;                       ///< by device; no streams: the device takes no part
-  std::vector<std::string> labels;                          ///< labels[0] is ""
+  std::vector<DeviceProgram> devices;  ///< by device; no streams: the device takes no part
+  std::vector<std::string> labels;     ///< labels[0] is ""
+  /// Copies of the model that do the same with other data: the devices of each, in the same order; none twice. Empty:
+  /// none are named.
+  std::vector<std::vector<DeviceId>> replicas;
   std::vector<std::string> own_activities, own_categories;  ///< names; activity_named(), category_named()
   bool free_reductions = false;                             ///< reductions of collectives cost no memory time
   /// Cores that each collective takes on its devices while it runs, and memory bandwidth with them; 0: neither.

@@ -31,8 +31,15 @@ enum class Laws : std::uint8_t {
   none,    ///< every packet by itself
 };
 
+/// Which devices are simulated. Results are the same.
+enum class Folding : std::uint8_t {
+  none,      ///< all
+  replicas,  ///< of replicas of the model that are alike (Program::replicas), one for all
+};
+
 struct SimulationOptions {
   Laws laws = Laws::all;
+  Folding fold = Folding::none;
   std::string partition = "auto";
   bool record_timeline = false;
   bool record_memory = false;
@@ -54,7 +61,7 @@ struct SimulationResult {
 /// Runs `program` on all ranks of `comm`. Every rank passes the same machine and program.
 /// InfeasibleError: out of memory (before time zero; at its time where several streams of a device allocate), or a
 /// deadlock (devices, what each waits for, since when). InputError: more ranks than can be used, a link of zero latency
-/// that could be split, a datatype without a peak.
+/// that could be split, a datatype without a peak. KeyError: replicas that cannot be folded.
 [[nodiscard]] SimulationResult simulate(const machine::Machine& machine, const program::Program& program,
                                         const workload::CostModel& cost, Communicator& comm,
                                         const SimulationOptions& options);
@@ -84,6 +91,10 @@ void refuse_unrepresentable(const machine::Machine& machine, const program::Prog
 /// Throws InfeasibleError when a device needs more memory than it has; where it may, that is the warning returned.
 [[nodiscard]] std::vector<std::string> refuse_memory(const machine::Machine& machine, const program::Program& program,
                                                      bool allow_oversubscription);
+
+/// Throws KeyError where Folding::replicas is asked for of replicas that are not alike, and says what differs. One
+/// replica alone is simulated as it is.
+void refuse_fold(const machine::Machine& machine, const program::Program& program);
 
 /// Throws InputError for more ranks than the machine can be spread over, or a link of zero latency that would be split,
 /// whatever is run on it.

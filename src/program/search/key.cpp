@@ -75,7 +75,7 @@ class Hash {
     return all(streams, peers, groups, events);
   }
   Hash& operator<<(const Program& program) {
-    const auto& [operators, blocks, collectives, kernels, groups, devices, labels, activities, categories,
+    const auto& [operators, blocks, collectives, kernels, groups, devices, labels, replicas, activities, categories,
                  free_reductions, channels] = program;
     return all(operators, blocks, collectives, kernels, groups, devices, activities.size(), categories.size(),
                free_reductions, channels);

@@ -25,6 +25,15 @@ void CollectiveAccount::add(const results::CollectiveRow& key, std::int64_t byte
   row.longest_communication = std::max(row.longest_communication, duration - waiting);
 }
 
+void CollectiveAccount::repeat(std::uint32_t times) {
+  for (results::CollectiveRow& row : rows_) {
+    row.calls *= times;
+    row.bytes *= times;
+    row.total *= times;
+    row.waiting *= times;
+  }
+}
+
 std::vector<results::CollectiveRow> CollectiveAccount::rows() const {
   std::vector<results::CollectiveRow> sorted = rows_;
   std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return key_of(a) < key_of(b); });

@@ -45,6 +45,8 @@ class CollectiveAccount {
   /// Sorted by their key.
   [[nodiscard]] std::vector<results::CollectiveRow> rows() const;
   void list(StateList& list);  ///< sim/periods
+  /// As many times as much, of all.
+  void repeat(std::uint32_t times);
 
  private:
   std::vector<results::CollectiveRow> rows_;

@@ -90,6 +90,18 @@ void Device::restore(SavedDevice saved) {
     saved.gpus[memory] ? gpu(memory).restore(std::move(*saved.gpus[memory])) : gpus_[memory].reset();
 }
 
+void Device::restore(DeviceRecord record) {
+  for (results::Interval& one : record.intervals) one.device = config_.self;
+  for (results::MemoryChange& one : record.memory_changes) one.device = config_.self;
+  for (results::KernelRow& one : record.kernel_rows) one.device = config_.self;
+  *handed_.record = std::move(record);
+}
+
+void Device::tell_groups_at_work(std::vector<bool>& at_work) const {
+  for (const Stream& stream : state_.streams)
+    if (stream.collective.phase != CollectiveRun::Phase::none) at_work[stream.collective.group] = true;
+}
+
 void Device::act_on(const pdes::Event& event) {
   switch (event.kind) {
     case NetworkProtocol::kind_of<Delivered>: {

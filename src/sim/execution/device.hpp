@@ -52,6 +52,11 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] SavedDevice save() const;
   /// Goes on from the state of another Device of this id and program, which has begun.
   void restore(SavedDevice saved);
+  [[nodiscard]] const DeviceRecord& record() const { return *handed_.record; }
+  /// What another device has written down, as its own.
+  void restore(DeviceRecord record);
+  /// By group: those in a collective of which it is.
+  void tell_groups_at_work(std::vector<bool>& at_work) const;
 
  private:
   // device.cpp: events
@@ -105,6 +110,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
 
   // device_collective.cpp
   [[nodiscard]] bool begin_collective(Stream& stream, const program::Instruction& instruction);
+  [[noreturn]] void split_fold() const;
   [[nodiscard]] program::CollectiveCall call_of(const CollectiveRun& run) const;
   [[nodiscard]] Taken taken_by(const CollectiveRun& run) const;
   [[nodiscard]] bool begin_strands(Stream& stream);

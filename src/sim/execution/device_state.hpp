@@ -56,6 +56,7 @@ struct ExecutionEnvironment {
   RingLaws* rings = nullptr;      ///< null: all collectives go step by step
   Handling handling;
   LoopTurn turn;
+  Time split_at = never;  ///< when a collective began that splits the fold
   /// B, of devices whose streams share memory: what they hold at most is not known before.
   std::int64_t memory_limit = std::numeric_limits<std::int64_t>::max();
   bool record_timeline = false;

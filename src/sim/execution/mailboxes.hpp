@@ -11,6 +11,7 @@
 
 namespace tessera::sim {
 
+class Renaming;
 class StateList;
 
 /// Messages of one sender on one channel match the receives in order. They come in the order in which they were sent:
@@ -35,7 +36,8 @@ class Mailboxes {
   };
   /// What a stream waits for, in order of channel and sender.
   [[nodiscard]] std::vector<Awaited> awaited(std::uint32_t stream) const;
-  void list(StateList& list);  ///< sim/periods
+  void list(StateList& list);             ///< sim/periods
+  void rename(const Renaming& renaming);  ///< sim/fold
 
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -69,6 +71,7 @@ class Outboxes {
   /// The box of a destination and channel; null when there is none yet. `hint` is tried first and updated.
   [[nodiscard]] Box* find(machine::NodeId destination, std::uint32_t channel, std::uint32_t& hint);
   Box& add(machine::NodeId destination, std::uint32_t channel, std::uint32_t port);
+  void rename(const Renaming& renaming);  ///< sim/fold
 
  private:
   std::vector<Box> boxes_;  // in order of key

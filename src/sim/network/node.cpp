@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "sim/fold/witness.hpp"
 #include "tessera/base/error.hpp"
 
 namespace tessera::sim {
@@ -165,16 +166,39 @@ void NetworkNode::restore(NodeState state) {
   combiner_ = std::move(state.combiner);
 }
 
-pdes::OutPort NetworkNode::way(const OutputPort& port, machine::NodeId destination) {
+const NetworkNode::Way& NetworkNode::way(const OutputPort& port, machine::NodeId destination) {
   Way& known = ways_[static_cast<std::size_t>(&port - ports_.data())];
-  if (known.destination != destination) {
-    known = {destination, environment_.wiring->port(self_, environment_.tables->behind(port.link(), destination))};
-  }
-  return known.out;
+  if (known.destination != destination) known = find_way(port, destination);
+  return known;
+}
+
+NetworkNode::Way NetworkNode::find_way(const OutputPort& port, machine::NodeId destination) const {
+  const pdes::ComponentId behind = environment_.tables->behind(port.link(), destination);
+  if (environment_.fold == nullptr) return {destination, environment_.wiring->port(self_, behind)};
+  const Fold::Place place = environment_.fold->place(behind);
+  return {destination, environment_.wiring->port(self_, place.of), place.shifts};
+}
+
+// Where another component stands for the next one on its way, as it would be there.
+template <class Message>
+void NetworkNode::send(const OutputPort& port, Time at, machine::NodeId destination, const Message& message) {
+  const auto& [to, out, shifts] = way(port, destination);
+  if (environment_.fold == nullptr) [[likely]]
+    return context_->send(out, at, message);
+  if (environment_.witness != nullptr) environment_.witness->sees(at, port.link(), destination, message);
+  if (shifts == 0) return context_->send(out, at, message);
+  const Fold& fold = *environment_.fold;
+  Message shifted = message;
+  const std::uint32_t back = fold.order() - shifts;
+  shifted.name.sender = fold.shifted(message.name.sender, back);
+  shifted.name.channel = fold.shifted_channel(message.name.channel, back);
+  if constexpr (requires { shifted.destination; }) shifted.destination = fold.shifted(message.destination, back);
+  if constexpr (requires { shifted.link; }) shifted.link = fold.shifted_link(*environment_.tables, message.link, back);
+  context_->send_as(fold.shifted(self_, back), out, at, shifted);
 }
 
 void NetworkNode::deliver(const OutputPort& port, Time at, machine::NodeId destination, const Delivered& message) {
-  context_->send(way(port, destination), at, message);
+  send(port, at, destination, message);
 }
 
 void NetworkNode::tell_forwarded(const OutputPort& port, Time at, machine::NodeId destination) const {
@@ -184,12 +208,12 @@ void NetworkNode::tell_forwarded(const OutputPort& port, Time at, machine::NodeI
 
 void NetworkNode::forward(const OutputPort& port, Time at, const Segment& segment) {
   tell_forwarded(port, at, segment.destination);
-  context_->send(way(port, segment.destination), at, segment);
+  send(port, at, segment.destination, segment);
 }
 
 void NetworkNode::amend(const OutputPort& port, Time at, const Amend& amend) {
   tell_forwarded(port, at, amend.destination);
-  context_->send(way(port, amend.destination), at, amend);
+  send(port, at, amend.destination, amend);
 }
 
 void NetworkNode::wake(const OutputPort& port, Time at, std::uint32_t token) {

@@ -26,6 +26,8 @@ class ForwardedTimes {
   virtual void comes(pdes::ComponentId to, Time at) = 0;
 };
 
+class Witness;
+
 /// What all network components of a rank are handed.
 struct NetworkEnvironment {
   const NetworkTables* tables = nullptr;
@@ -36,6 +38,8 @@ struct NetworkEnvironment {
   Reservations* reservations = nullptr;        ///< null: no port is reserved
   EventCounts* counts = nullptr;               ///< null: nobody wants to know
   ForwardedTimes* forwarded = nullptr;         ///< the same
+  const Fold* fold = nullptr;                  ///< null: every component is simulated
+  Witness* witness = nullptr;                  ///< with a fold; null: nobody wants to know
 };
 
 /// Who a node belongs to: a device is told of its messages, a switch output of nothing.
@@ -117,6 +121,7 @@ class NetworkNode final : public PortSink {
   struct Way {
     machine::NodeId destination = ~machine::NodeId{0};
     pdes::OutPort out;
+    std::uint32_t shifts = 0;  ///< of what it leads to, from what is simulated for it
   };
   /// act(port); where that goes beyond the range of time, the error names the link.
   template <class Act>
@@ -127,7 +132,10 @@ class NetworkNode final : public PortSink {
   [[nodiscard]] std::uint32_t combined(const Segment& segment) const;
   void combine(Segment segment, std::uint32_t messages, pdes::ComponentId source);
   void tell_forwarded(const OutputPort& port, Time at, machine::NodeId destination) const;
-  [[nodiscard]] pdes::OutPort way(const OutputPort& port, machine::NodeId destination);
+  [[nodiscard]] const Way& way(const OutputPort& port, machine::NodeId destination);
+  [[nodiscard]] Way find_way(const OutputPort& port, machine::NodeId destination) const;
+  template <class Message>
+  void send(const OutputPort& port, Time at, machine::NodeId destination, const Message& message);
 
   std::vector<TakenBack> taken_back_;  // which every delivery is looked up in
   NetworkEnvironment environment_;

@@ -4,6 +4,7 @@
 #include <string>
 #include <tuple>
 
+#include "sim/fold/fold.hpp"
 #include "sim/network/messages.hpp"
 #include "tessera/base/error.hpp"
 
@@ -14,7 +15,34 @@ Wiring::Wiring(const NetworkTables& tables, const Destinations& destinations) {
   may_pass_.assign(tables.network().devices, false);
   add_routes(tables, destinations);
   sort_and_drop_repeats();
-  first_.assign(tables.components() + 1, 0);
+  count_links(tables.components());
+}
+
+Wiring::Wiring(const NetworkTables& tables, const Destinations& destinations, const Fold& fold) {
+  may_pass_.assign(tables.network().devices, false);
+  std::vector<machine::NodeId> to;
+  for (const machine::NodeId device : fold.devices()) {
+    to.clear();
+    destinations(device, to);
+    for (const machine::NodeId destination : to) add_folded_route(tables, device, destination, fold);
+  }
+  sort_and_drop_repeats();
+  count_links(tables.components());
+}
+
+void Wiring::add_folded_route(const NetworkTables& tables, machine::NodeId from, machine::NodeId to, const Fold& fold) {
+  const machine::Network& network = tables.network();
+  machine::LinkId link = network.router->next(from, to);
+  while (link != machine::no_link) {
+    const pdes::ComponentId behind = tables.behind(link, to);
+    links_.push_back({fold.place(tables.server(link)).of, fold.place(behind).of, network.links[link].latency.value(),
+                      pdes::protocol_info<NetworkProtocol>()});
+    link = network.router->next(network.links[link].to, to);
+  }
+}
+
+void Wiring::count_links(pdes::ComponentId components) {
+  first_.assign(components + 1, 0);
   for (const pdes::LinkInfo& link : links_) ++first_[link.from + 1];
   for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
 }

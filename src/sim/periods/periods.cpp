@@ -46,7 +46,7 @@ program::DeviceId Periods::device_of(const program::Program& program, const Prog
 
 void Periods::look(pdes::Pause& pause, const LoopTurn& turn) {
   Loop& loop = loops_[{turn.depth, turn.block}];
-  const std::vector<Frame>& position = (*parts_.devices)[turn.device]->position();
+  const std::vector<Frame>& position = (*parts_.device_at)[turn.device]->position();
   const bool is_last_round = turn.depth < position.size() && position[turn.depth].repeats == 1;
   if (!is_worth_a_look(loop.failures, loop.rests++, is_last_round)) return;
   loop.rests = 0;
@@ -92,7 +92,7 @@ void Periods::list_pending(StateList& list, const std::vector<pdes::Event>& pend
   for (const pdes::Event& event : pending) {
     if (event.kind == NetworkProtocol::kind_of<StreamWake>) {
       const auto wake = event.as<StreamWake>();
-      if (!(*parts_.devices)[event.destination]->awaits(wake)) continue;
+      if (!(*parts_.device_at)[event.destination]->awaits(wake)) continue;
       list.same(event.time - list.now());
       list.same(event.source);
       list.same(event.destination);

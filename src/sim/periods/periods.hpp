@@ -20,7 +20,8 @@ void list_node(StateList& list, NetworkNode& node, const NetworkTables& tables);
 /// The parts of a simulation on one rank, all of it; `rings` may be null.
 struct PeriodParts {
   const NetworkTables* tables = nullptr;
-  const std::vector<Device*>* devices = nullptr;  ///< by id
+  const std::vector<Device*>* devices = nullptr;
+  const std::vector<Device*>* device_at = nullptr;  ///< by id
   const std::vector<SwitchOutput*>* outputs = nullptr;
   const std::vector<NetworkNode*>* nodes = nullptr;  ///< by component
   CollectiveAccount* collectives = nullptr;

@@ -243,4 +243,41 @@ void RingLaws::finish() {
   }
 }
 
+void RingLaws::break_off_all(pdes::Context& context, Time now) {
+  for (const std::unique_ptr<Ring>& ring : rings_) {
+    if (ring == nullptr) continue;
+    if (ring->is_reserved()) break_off(&context, *ring, {now - 1, ~pdes::ComponentId{0} - 1});
+    for (Run& run : ring->runs) {
+      for (std::uint32_t rank = 0; rank < run.members.size(); ++rank) {
+        if (std::exchange(run.members[rank].is_whole, false)) count(*ring, run, rank);
+      }
+    }
+  }
+}
+
+// Where nobody is in a collective, a group begins as if it had carried out none.
+void RingLaws::go_on_from(const RingLaws& other, std::uint32_t order,
+                          const std::function<program::GroupId(program::GroupId, std::uint32_t)>& shifted,
+                          const std::vector<bool>& is_in) {
+  for (program::GroupId group = 0; group < is_in.size(); ++group) {
+    const Ring* before = other.rings_[group].get();
+    if (before == nullptr || (!is_in[group] && before->runs.empty())) continue;
+    for (std::uint32_t times = 0; times < order; ++times) {
+      std::unique_ptr<Ring>& ring = rings_[shifted(group, times)];
+      ring = make_ring(shifted(group, times));
+      ring->is_usable = ring->is_usable && before->is_usable;
+      if (!ring->is_usable) continue;
+      ring->begun = before->begun;
+      ring->left = before->left;
+      ring->first = before->first;
+      for (const Run& run : before->runs) {
+        Run& same = ring->runs.emplace_back();
+        same.index = run.index;
+        same.entered = run.entered;
+        same.left = run.left;
+      }
+    }
+  }
+}
+
 }  // namespace tessera::sim

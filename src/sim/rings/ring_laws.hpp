@@ -73,6 +73,13 @@ class RingLaws final : public Reservations {
   void break_off(pdes::Context& context, pdes::ComponentId source, machine::LinkId link) override;
   /// Nothing will happen any more: those that have not ended, as they stand.
   void finish();
+  /// What happens at `now` or later has not been looked at yet; afterwards nothing is apart from components.
+  void break_off_all(pdes::Context& context, Time now);
+  /// Goes on from where another one has broken off all. `shifted(group, times)` stands for its group; `is_in` says
+  /// which of its groups have members that are in a collective.
+  void go_on_from(const RingLaws& other, std::uint32_t order,
+                  const std::function<program::GroupId(program::GroupId, std::uint32_t)>& shifted,
+                  const std::vector<bool>& is_in);
   void list(StateList& list);  ///< sim/periods
 
  private:

@@ -81,6 +81,9 @@ void add_layout(const Cut& cut, program::Program& program) {
     device.peers[next_stage] = cut.device(after);
   }
   add_groups(cut, program);
+  program.replicas.resize(static_cast<std::size_t>(cut.options.data));
+  for (std::uint32_t rank = 0; rank < cut.devices.size(); ++rank)
+    program.replicas[cut.place(rank).data].push_back(cut.devices[rank]);
 }
 
 }  // namespace tessera::strategy::megatron

@@ -1,0 +1,95 @@
+// Replicas that do the same: some of them are simulated, for all.
+#pragma once
+
+#include <cstdint>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "sim/network/messages.hpp"
+#include "sim/network/network_tables.hpp"
+#include "tessera/program/program.hpp"
+
+namespace tessera::sim {
+
+/// A way to exchange devices and links of switches under which machine and program look the same: the shift. It takes
+/// replica r to replica r + block (modulo their number), device by device, and the links along with them. Shifted
+/// `order` times, everything is where it was, and nothing is before. Only the first `block` replicas and the links that
+/// they use are simulated, or those that they come to by some shifts. What one of their devices sends to another
+/// replica comes to the simulated one of its receivers, as from that replica which is so far behind it as the sender
+/// was behind its receiver: the names of both are shifted back.
+class Fold {
+ public:
+  static constexpr pdes::ComponentId none = ~pdes::ComponentId{0};
+  /// Component `of`, shifted `shifts` < order() times.
+  struct Place {
+    pdes::ComponentId of = none;
+    std::uint32_t shifts = 0;
+  };
+
+  /// The devices of the program's replicas; `block` divides their number. All outlive it.
+  Fold(const program::Program& program, const NetworkTables& tables, std::uint32_t block);
+
+  [[nodiscard]] std::uint32_t block() const { return block_; }
+  /// Number of components that one simulated one stands for.
+  [[nodiscard]] std::uint32_t order() const { return order_; }
+  /// The same, where what is simulated is so many shifts further on.
+  [[nodiscard]] Fold simulated_at(std::uint32_t base) const;
+  /// Whether a component is one that is simulated, or is like one.
+  [[nodiscard]] bool takes_part(pdes::ComponentId id) const { return entries_[id].orbit != none; }
+  [[nodiscard]] bool is_simulated(pdes::ComponentId id) const { return takes_part(id) && entries_[id].shifts == base_; }
+  /// Of a component that takes part.
+  [[nodiscard]] Place place(pdes::ComponentId id) const {
+    const auto [orbit, shifts] = entries_[id];
+    return {orbits_[std::size_t{orbit} * order_ + base_], shifts >= base_ ? shifts - base_ : shifts + order_ - base_};
+  }
+  [[nodiscard]] pdes::ComponentId shifted(pdes::ComponentId id, std::uint32_t times) const {
+    return orbits_[std::size_t{entries_[id].orbit} * order_ + (entries_[id].shifts + times) % order_];
+  }
+  [[nodiscard]] pdes::ComponentId shifted_back(pdes::ComponentId id, std::uint32_t times) const {
+    return shifted(id, order_ - times);
+  }
+  [[nodiscard]] program::GroupId shifted_group(program::GroupId group, std::uint32_t times) const;
+  [[nodiscard]] std::uint32_t shifted_channel(std::uint32_t channel, std::uint32_t times) const;
+  [[nodiscard]] machine::LinkId shifted_link(const NetworkTables& tables, machine::LinkId link,
+                                             std::uint32_t times) const;
+  /// The simulated devices, in order of id.
+  [[nodiscard]] const std::vector<program::DeviceId>& devices() const { return devices_; }
+  /// Replicas among which the order of component numbers is another one, wherever something may come from two sides:
+  /// shifts to one of each kind. What comes first of what comes at the same time may differ between them.
+  [[nodiscard]] const std::vector<std::uint32_t>& orders() const { return orders_; }
+  /// Whether members of a simulated device's group are no longer alike once they have begun this one of
+  /// Program::collectives.
+  [[nodiscard]] bool splits(std::uint32_t collective, program::GroupId group) const {
+    return !splits_.empty() &&
+           splits_.contains(key_of(collective, base_ == 0 ? group : shifted_group(group, order_ - base_)));
+  }
+  [[nodiscard]] bool ever_splits() const { return !splits_.empty(); }
+
+  // While it is being found (find_fold.hpp):
+  /// And of the groups that this one stands for, or that stand for it.
+  void add_split(std::uint32_t collective, program::GroupId group);
+  /// `first` is simulated, or like what is, and so is `other`, shifted `times` times from there. False: that
+  /// contradicts what is known.
+  [[nodiscard]] bool add_output(pdes::ComponentId first, pdes::ComponentId other, std::uint32_t times);
+  void set_orders(std::vector<std::uint32_t> orders) { orders_ = std::move(orders); }
+
+ private:
+  static std::uint64_t key_of(std::uint32_t collective, program::GroupId group) {
+    return std::uint64_t{group} << 32U | collective;
+  }
+  struct Entry {
+    std::uint32_t orbit = none;
+    std::uint32_t shifts = 0;
+  };
+  const program::Program* program_;
+  std::uint32_t block_ = 1, order_ = 1, base_ = 0;
+  std::vector<Entry> entries_;             // by component
+  std::vector<pdes::ComponentId> orbits_;  // order_ each, by shifts
+  std::vector<std::uint32_t> slots_;       // by group: in which its members have it
+  std::vector<program::DeviceId> devices_;
+  std::unordered_set<std::uint64_t> splits_;  // by group at base 0, and collective
+  std::vector<std::uint32_t> orders_{0};
+};
+
+}  // namespace tessera::sim

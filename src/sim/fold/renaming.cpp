@@ -1,0 +1,121 @@
+// All members of a struct are bound: one that is added does not compile until somebody has decided here whether it
+// names a part of the machine or program.
+#include "sim/fold/renaming.hpp"
+
+#include <algorithm>
+
+#include "tessera/base/error.hpp"
+#include "tessera/program/group_rank.hpp"
+
+namespace tessera::sim {
+
+void rename(const Renaming& renaming, Segment& segment) {
+  auto& [name, generation, destination, link, waited_until, law, final, shortens, earlier] = segment;
+  renaming.name(name);
+  renaming.device(destination);
+  renaming.link(link);
+}
+
+void rename(const Renaming& renaming, Delivered& delivered) {
+  auto& [name, generation, waited_until] = delivered;
+  renaming.name(name);
+}
+
+void rename(const Renaming& renaming, Amend& amend) {
+  auto& [name, generation, destination, packets] = amend;
+  renaming.name(name);
+  renaming.device(destination);
+}
+
+namespace {
+
+void rename_turn(const Renaming& renaming, PortTurn& turn) {
+  auto& [time, component, link, ordinal] = turn;
+  renaming.component(component);
+  renaming.link(link);
+}
+
+void rename_run(const Renaming& renaming, PortRun& run) {
+  auto& [active, own, final, to_destination, awaited, stream, name, generation, destination, offered, service, shares,
+         turns, among, flows, rounds, goes_on, busy, last_turn] = run;
+  if (!active) return;
+  renaming.name(name);
+  renaming.device(destination);
+  for (PlannedPlace& place : among) rename_turn(renaming, place.tie);
+  for (MergingFlow& flow : flows) rename_turn(renaming, flow.turn);
+  rename_turn(renaming, last_turn);
+}
+
+void rename_port(const Renaming& renaming, PortState& state) {
+  auto& [busy, run, own, next_generation, token, due, call_at, call_pending, uncounted, counts, amends, waiting,
+         streams, unused_streams, next_ordinal, most_together, came_at, came_then, reserved] = state;
+  rename_run(renaming, run);
+  own.rename(renaming);
+  for (TimedAmend& one : amends) rename(renaming, one.amend);
+  for (PortState::Waiting& one : waiting) rename_turn(renaming, one.turn);
+  for (PortState::Stream& one : streams) {
+    auto& [segment, served, from, ordinal] = one;
+    rename(renaming, segment);
+    renaming.component(from);
+  }
+}
+
+void rename_stream(const Renaming& renaming, const program::Program& program, program::DeviceId id, Stream& stream) {
+  CollectiveRun& run = stream.collective;
+  stream.in_hint = stream.out_hint = 0;
+  if (run.phase == CollectiveRun::Phase::none) return;
+  renaming.group(run.group);
+  const auto rank = program::rank_in(program.groups[run.group], id);
+  if (!rank) throw InternalError("a device goes on with a collective of a group that it is not in");
+  run.rank = *rank;
+}
+
+/// Of a device's messages, by channel and the device at the other end, in order of both.
+template <class Boxes>
+void rename_boxes(const Renaming& renaming, Boxes& boxes) {
+  for (auto& box : boxes) {
+    auto other = static_cast<machine::NodeId>(box.key);
+    auto channel = static_cast<std::uint32_t>(box.key >> 32U);
+    renaming.device(other);
+    renaming.channel(channel);
+    box.key = std::uint64_t{channel} << 32U | other;
+  }
+  std::ranges::sort(boxes, {}, [](const auto& box) { return box.key; });
+}
+
+}  // namespace
+
+void rename(const Renaming& renaming, NodeState& state) {
+  auto& [ports, taken_back, combiner] = state;
+  for (PortState& port : ports) rename_port(renaming, port);
+  for (TakenBack& one : taken_back) {
+    renaming.name(one.name);
+    renaming.device(one.destination);
+  }
+}
+
+void rename(const Renaming& renaming, const program::Program& program, program::DeviceId id, SavedDevice& saved) {
+  auto& [device, node, gpus] = saved;
+  auto& [streams, mailboxes, outboxes, departures_awaited, messages_received, bytes_received, bytes_sent, strands,
+         events, engine_free, time, flops, engine, memory, kernels_begun] = device;
+  for (Stream& stream : streams) rename_stream(renaming, program, id, stream);
+  for (Stream& strand : strands) rename_stream(renaming, program, id, strand);
+  mailboxes.rename(renaming);
+  outboxes.rename(renaming);
+  rename(renaming, node);
+}
+
+void Mailboxes::rename(const Renaming& renaming) { rename_boxes(renaming, boxes_); }
+
+void Outboxes::rename(const Renaming& renaming) { rename_boxes(renaming, boxes_); }
+
+void Injector::rename(const Renaming& renaming) {
+  for (Held& held : places_) {
+    renaming.name(held.message.name);
+    renaming.device(held.message.destination);
+  }
+  renaming.device(last_destination_);
+  renaming.channel(last_channel_);
+}
+
+}  // namespace tessera::sim

@@ -1,0 +1,74 @@
+#include "sim/fold/unfold_results.hpp"
+
+#include <unordered_map>
+#include <utility>
+
+namespace tessera::sim {
+namespace {
+
+/// A share of the replicas for each rank.
+struct Share {
+  std::uint32_t rank = 0, ranks = 1;
+  [[nodiscard]] bool has(std::uint32_t shifts) const { return shifts % ranks == rank; }
+};
+
+/// Rows of devices, in the order of shifts.
+template <class Row>
+void repeat(const Fold& fold, Share share, std::vector<Row>& rows, const auto& change) {
+  const std::vector<Row> simulated = std::exchange(rows, {});
+  for (std::uint32_t shifts = 0; shifts < fold.order(); ++shifts) {
+    if (!share.has(shifts)) continue;
+    for (const Row& row : simulated) {
+      rows.push_back(row);
+      rows.back().device = fold.shifted(row.device, shifts);
+      change(rows.back());
+    }
+  }
+}
+
+/// Every live link has a row, used or not.
+void repeat_links(const Fold& fold, Share share, const machine::Machine& machine, std::vector<results::LinkRow>& rows) {
+  const NetworkTables tables(machine.network);
+  const auto& first_link = machine.network.first_link;
+  std::unordered_map<std::uint32_t, std::size_t> row_of;
+  const std::vector<results::LinkRow> simulated = std::exchange(rows, {});
+  for (std::size_t i = 0; i < simulated.size(); ++i) row_of[simulated[i].link] = i;
+  for (machine::LinkId id = 0; id < machine.network.links.size(); ++id) {
+    const machine::Link& link = machine.network.links[id];
+    if (link.dead) continue;
+    results::LinkRow row;
+    const pdes::ComponentId server = tables.server(id);
+    const Fold::Place place = fold.takes_part(server) ? fold.place(server) : Fold::Place{};
+    if (!share.has(place.shifts)) continue;
+    if (place.of != Fold::none) {
+      const bool is_device = tables.is_device(server);
+      const auto found =
+          row_of.find(is_device ? id - first_link[server] + first_link[place.of] : tables.switch_link(place.of));
+      if (found != row_of.end()) row = simulated[found->second];
+    }
+    row.link = id;
+    row.from = link.from;
+    row.to = link.to;
+    row.link_class = link.link_class;
+    row.bandwidth = link.bandwidth.value();
+    rows.push_back(row);
+  }
+}
+
+}  // namespace
+
+void unfold(const Fold& fold, const machine::Machine& machine, const Communicator& comm, results::RunResults& results) {
+  const Share share{static_cast<std::uint32_t>(comm.rank()), static_cast<std::uint32_t>(comm.size())};
+  const auto nothing = [](auto&) {};
+  repeat(fold, share, results.device_rows,
+         [&](results::DeviceRow& row) { row.node = static_cast<std::uint32_t>(machine.places[row.device].node); });
+  repeat(fold, share, results.memory_rows, nothing);
+  repeat(fold, share, results.intervals, nothing);
+  repeat(fold, share, results.memory_changes, nothing);
+  repeat_links(fold, share, machine, results.link_rows);
+  if (share.rank == 0) return;
+  results.collective_rows.clear();
+  results.node_names.clear();
+}
+
+}  // namespace tessera::sim

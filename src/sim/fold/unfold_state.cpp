@@ -1,0 +1,85 @@
+// All components go on from where those have come to that stood for them.
+#include <algorithm>
+
+#include "sim/fold/renaming.hpp"
+#include "sim/rank_simulation.hpp"
+#include "tessera/base/error.hpp"
+
+namespace tessera::sim {
+namespace {
+
+/// By group: whether some device is in a collective.
+std::vector<bool> groups_at_work(const std::vector<Device*>& devices, std::size_t groups) {
+  std::vector<bool> at_work(groups, false);
+  for (const Device* device : devices) device->tell_groups_at_work(at_work);
+  return at_work;
+}
+
+}  // namespace
+
+void RankSimulation::take_over(RankSimulation& folded) {
+  const Fold& fold = *folded.fold_;
+  for (const pdes::ComponentId id : simulation_->local_ids()) take_over_component(folded, id);
+  for (const pdes::Event& event : folded.simulation_->pending()) take_over_event(fold, event);
+  if (comm_.rank() == 0) {
+    collectives_ = folded.collectives_;
+    collectives_.repeat(fold.order());
+  }
+  if (!rings_) return;
+  rings_->go_on_from(
+      *folded.rings_, fold.order(),
+      [&](program::GroupId group, std::uint32_t times) { return fold.shifted_group(group, times); },
+      groups_at_work(folded.devices_, program_.groups.size()));
+}
+
+void RankSimulation::take_over_component(RankSimulation& folded, pdes::ComponentId id) {
+  const Fold& fold = *folded.fold_;
+  if (!fold.takes_part(id)) return simulation_->go_on(id, 0);
+  const auto [of, times] = fold.place(id);
+  simulation_->go_on(id, folded.simulation_->sequence(of));
+  const Renaming renaming(fold, network_.tables, times);
+  if (!network_.tables.is_device(id)) {
+    NodeState state = folded.parts_.nodes[of]->state();
+    rename(renaming, state);
+    return parts_.nodes[id]->restore(std::move(state));
+  }
+  SavedDevice saved = folded.device_at_[of]->save();
+  rename(renaming, program_, id, saved);
+  device_at_[id]->restore(std::move(saved));
+  device_at_[id]->restore(folded.device_at_[of]->record());
+}
+
+void RankSimulation::take_over_event(const Fold& fold, const pdes::Event& event) {
+  for (std::uint32_t times = 0; times < fold.order(); ++times) {
+    pdes::Event other = event;
+    other.destination = fold.shifted(event.destination, times);
+    if (model_.partition.rank_of[other.destination] != comm_.rank()) continue;
+    const Renaming renaming(fold, network_.tables, times);
+    renaming.component(other.source);
+    const auto put = [&](auto message) {
+      if constexpr (requires { rename(renaming, message); }) rename(renaming, message);
+      simulation_->put(other, message);
+    };
+    switch (event.kind) {
+      case NetworkProtocol::kind_of<Segment>:
+        put(pdes::Context::get<Segment>(event));
+        break;
+      case NetworkProtocol::kind_of<Delivered>:
+        put(event.as<Delivered>());
+        break;
+      case NetworkProtocol::kind_of<Amend>:
+        put(event.as<Amend>());
+        break;
+      case NetworkProtocol::kind_of<PortWake>:
+        put(event.as<PortWake>());
+        break;
+      case NetworkProtocol::kind_of<StreamWake>:
+        put(event.as<StreamWake>());
+        break;
+      default:
+        throw InternalError("an event of a kind that no fold has");
+    }
+  }
+}
+
+}  // namespace tessera::sim

@@ -1,0 +1,94 @@
+// The components of one rank and what they share.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "sim/execution/combined_blocks.hpp"
+#include "sim/execution/device.hpp"
+#include "sim/model.hpp"
+#include "tessera/sim/simulate.hpp"
+
+namespace tessera::sim {
+
+/// What is simulated: of a fold what stands for others; null: everything.
+struct FoldedPart {
+  const Fold* fold = nullptr;
+  Witness* witness = nullptr;  ///< null: nobody wants to know
+};
+
+class RankSimulation {
+ public:
+  /// All outlive it. With a fold, what stands for others is simulated, on one rank: `comm` has one.
+  RankSimulation(const machine::Machine& machine, const program::Program& program, const workload::CostModel& cost,
+                 Communicator& comm, const SimulationOptions& options, const FoldedPart& part = {});
+  /// Goes on with all components from where what stands for them has come to, by run_until(). That one outlives it,
+  /// and is of no other use any more.
+  RankSimulation(const machine::Machine& machine, const program::Program& program, const workload::CostModel& cost,
+                 Communicator& comm, const SimulationOptions& options, RankSimulation& folded);
+
+  /// All of it: statistics, results and events.
+  void run(const SimulationOptions& options, SimulationResult& result);
+  pdes::RunStatistics run(pdes::RunOptions options);
+  /// All events before `end`, which is split_at() of another run.
+  pdes::RunStatistics run_until(Time end, pdes::RunOptions options);
+  /// When something began that splits its fold, after which it could not go on: run() has failed. never: nothing did.
+  [[nodiscard]] Time split_at() const { return environment_.split_at; }
+  /// What comes after the run of simulation().
+  void finish(const pdes::RunOptions& options);
+
+  [[nodiscard]] pdes::Simulation& simulation() { return *simulation_; }
+  [[nodiscard]] Time finished() const;
+  [[nodiscard]] WorkDone work_done() const;
+  /// Of this rank's components.
+  [[nodiscard]] results::RunResults results();
+  /// Behind results(): links are finished then.
+  [[nodiscard]] std::vector<results::NamedCount> events() const;
+
+ private:
+  enum class Promises { given, none };
+  RankSimulation(const machine::Machine& machine, const program::Program& program, const workload::CostModel& cost,
+                 Communicator& comm, const SimulationOptions& options, const FoldedPart& part, Promises promises);
+  void set_environment(const SimulationOptions& options);
+  void add_ring_laws();
+  void add_foresight();
+  [[nodiscard]] bool may_skip(const SimulationOptions& options) const;
+  pdes::RunStatistics run_with_periods(pdes::RunOptions options);
+  // sim/fold/unfold_state.cpp:
+  void take_over(RankSimulation& folded);
+  void take_over_component(RankSimulation& folded, pdes::ComponentId id);
+  void take_over_event(const Fold& fold, const pdes::Event& event);
+  [[nodiscard]] bool passes_on() const;
+  void watch();
+  std::unique_ptr<pdes::Component> create(pdes::ComponentId id);
+  [[nodiscard]] results::RunResults names() const;
+  void add_links(NetworkNode& node, results::RunResults& results) const;
+
+  const machine::Machine& machine_;
+  const program::Program& program_;
+  Communicator& comm_;
+  const Fold* fold_;  // null: none
+  program::Lowerings lowerings_;
+  NetworkModel network_;
+  ProgramFacts facts_;
+  CombinedBlocks combined_;
+  CostTables costs_;
+  CollectiveAccount collectives_;
+  program::Step step_;
+  RankParts parts_;
+  std::unique_ptr<RingLaws> rings_;  // null: none are taken
+  EventCounts counts_{};
+  ExecutionEnvironment environment_;
+  std::deque<DeviceRecord> records_;  // a device each
+  std::vector<Device*> devices_;
+  std::vector<Device*> device_at_;  // by id; null: on another rank, or not simulated
+  std::vector<SwitchOutput*> outputs_;
+  PartitionedModel model_;
+  std::vector<bool> transits_;  // by component; on several ranks
+  std::unique_ptr<Distances> distances_;
+  std::unique_ptr<RankForesight> foresight_;
+  std::unique_ptr<pdes::Simulation> simulation_;
+};
+
+}  // namespace tessera::sim
