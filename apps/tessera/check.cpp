@@ -83,6 +83,10 @@ std::string figures(const experiment::Experiment& experiment, const experiment::
   text += line("memory of the fullest device", memory_line(experiment, e));
   text += fmt::format("# Its simulation, estimated, on {} rank{}\n", ranks, ranks == 1 ? "" : "s");
   const bool may_skip = ranks == 1 && experiment.simulation.laws == sim::Laws::all;
+  if (experiment.fold.replicas > 1)
+    text += line("replicas simulated",
+                 fmt::format("{} of {}{}", experiment.fold.simulated, experiment.fold.replicas,
+                             experiment.fold.to_the_end ? "" : ", up to a collective that splits them; then each"));
   text += line("events per rank",
                events_text(e.events, ranks) + (may_skip ? "; fewer where rounds of loops repeat themselves" : ""));
   text += line("memory per rank", memory_text(e.bytes_per_rank(ranks)));

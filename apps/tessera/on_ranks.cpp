@@ -102,7 +102,7 @@ Prepared prepare(const ExperimentOptions& options, const LimitOptions& limits, c
 void write_history(const Outputs& outputs, const Prepared& job, Communicator& comm) {
   if (outputs.history.empty()) return;
   const results::Provenance provenance =
-      experiment::provenance(*job.experiment, job.given, job.resolved, "", outputs.record, {}, {}, comm);
+      experiment::provenance(*job.experiment, job.given, job.resolved, "", outputs.record, {}, comm);
   together(comm, [&] {
     if (comm.rank() == 0)
       results::write_history(outputs.history, experiment::search_results(*job.experiment), provenance,

@@ -42,8 +42,8 @@ ExitCode run(const Options& options, const Arguments& arguments, Communicator& c
       prepare(options.experiment, options.limits, {options.output, options.force}, options.progress, comm);
   const experiment::Estimate expected = experiment::estimate_where_it_can_run(*job.experiment, comm);
   const sim::SimulationResult result = simulate(options, *job.experiment, expected, comm);
-  const auto written = experiment::provenance(*job.experiment, job.given, job.resolved, options.synchroniser, record,
-                                              result.statistics, result.events, comm);
+  const auto written =
+      experiment::provenance(*job.experiment, job.given, job.resolved, options.synchroniser, record, result, comm);
   if (comm.rank() == 0) print_warnings(result.warnings);
   results::write(options.output, result.results, written, comm, results::Transport::automatic,
                  job.standing_at(options.output));

@@ -110,7 +110,7 @@ ExitCode train(const Options& options, const Arguments& arguments, Communicator&
   });
   catch_interrupts();
   results::Provenance provenance = experiment::provenance(
-      *first, sources.experiment.given, config::to_toml(*sources.experiment.table), "", record, {}, {}, comm);
+      *first, sources.experiment.given, config::to_toml(*sources.experiment.table), "", record, {}, comm);
   const auto write = [&](const std::string& path, const experiment::TrainingResult& result,
                          const results::Replacing& replacing = {}) {
     provenance.kernels = result.kernels;

@@ -44,6 +44,7 @@ constexpr double bytes_per_destination = 100;         // that a device sends to
 constexpr double bytes_per_own_message = 110;         // in line at the device
 constexpr double bytes_per_message_on_its_way = 380;  // the same, in the queues of the switches before it
 constexpr double least_bytes_per_tile = 100, most_bytes_per_tile = 800;  // of the largest GEMM at transaction level
+constexpr double bytes_per_folded_device = 1000;                         // one that another one stands for: its rows
 constexpr double bytes_per_interval = 80;  // recorded, copied and written; so are the others
 constexpr double bytes_per_memory_change = 80;
 constexpr double bytes_per_traffic_bin = 130;
@@ -243,6 +244,13 @@ std::size_t sample_size(const Experiment& experiment, const std::vector<program:
   return std::min(devices.size(), static_cast<std::size_t>(fits));
 }
 
+/// Of the simulation of a share of all devices.
+void fold_costs(double simulated, double bytes_of_others, Estimate& result) {
+  result.events = {simulated * result.events.least, simulated * result.events.most};
+  result.bytes_shared = {simulated * result.bytes_shared.least, simulated * result.bytes_shared.most};
+  result.bytes_shared.add(bytes_of_others, bytes_of_others);
+}
+
 }  // namespace
 
 Range Estimate::bytes_per_rank(int ranks) const {
@@ -267,6 +275,9 @@ Estimate estimate(const Experiment& experiment) {
   if (taking_part.empty()) return result;
   const double share =
       static_cast<double>(sample_size(experiment, taking_part)) / static_cast<double>(taking_part.size());
+  const sim::FoldFacts& fold = experiment.fold;
+  const double simulated =
+      fold.to_the_end ? static_cast<double>(fold.simulated) / static_cast<double>(fold.replicas) : 1;
   Counter counter(experiment, result);
   for (const std::vector<program::DeviceId>& alike : by_kind(program, taking_part)) {
     const double wanted = std::ceil(share * static_cast<double>(alike.size()));
@@ -275,6 +286,7 @@ Estimate estimate(const Experiment& experiment) {
     result.is_sampled = result.is_sampled || counted.size() < alike.size();
     for (const program::DeviceId device : counted) counter.count(device, times);
   }
+  if (simulated < 1) fold_costs(simulated, bytes_per_folded_device * network.devices, result);
   return result;
 }
 

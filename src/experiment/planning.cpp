@@ -61,7 +61,7 @@ void write_program(const Table& resolved, const Table& strategy, Experiment& exp
     alone(experiment, [&](const strategy::Job& job) { experiment.plan = experiment.strategy.program(strategy, job); });
     sim::refuse_unrepresentable(experiment.machine, experiment.plan.program, *experiment.cost);
     if (experiment.simulation.fold == sim::Folding::replicas)
-      sim::refuse_fold(experiment.machine, experiment.plan.program);
+      experiment.fold = sim::fold_facts(experiment.machine, experiment.plan.program);
   });
 }
 

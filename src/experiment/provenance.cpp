@@ -18,14 +18,16 @@ std::string utc_now() {
 }
 
 results::Provenance provenance(const Experiment& experiment, const std::string& given, const std::string& resolved,
-                               const std::string& synchroniser, const RunRecord& record, const pdes::RunStatistics& own,
-                               const std::vector<results::NamedCount>& events, Communicator& comm) {
+                               const std::string& synchroniser, const RunRecord& record,
+                               const sim::SimulationResult& result, Communicator& comm) {
   results::Provenance p;
+  const pdes::RunStatistics& own = result.statistics;
   p.experiment_given = given;
   p.experiment_resolved = resolved;
   p.command = record.command;
   p.calibration = experiment.calibration;
   p.kernels = experiment.searched.kernels;
+  p.fold = result.fold;
   p.version = record.version;
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
@@ -46,7 +48,7 @@ results::Provenance provenance(const Experiment& experiment, const std::string& 
   p.events = total(own.events);
   p.rounds = static_cast<std::uint64_t>(comm.max(static_cast<std::int64_t>(own.rounds)));
   p.messages = total(own.messages);
-  p.events_by_kind = events;
+  p.events_by_kind = result.events;
   for (results::NamedCount& kind : p.events_by_kind) kind.count = comm.sum(kind.count);
   return p;
 }

@@ -38,6 +38,7 @@ void add_provenance(h5::File& file, const Provenance& p) {
   if (!p.kernels.empty())
     add_text(file, "/provenance/kernels", p.kernels,
              "Which products the networks of a policy used: they decide last bits.");
+  if (!p.fold.empty()) add_text(file, "/provenance/fold", p.fold, "Which replicas of the model stood for others.");
   add_text(file, "/provenance/experiment_given", p.experiment_given,
            "The experiment as given: the file and what --set changed.");
   add_text(file, "/provenance/experiment_resolved", p.experiment_resolved,

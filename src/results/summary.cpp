@@ -286,10 +286,11 @@ std::string run_facts(const h5::Reader& file) {
   const h5::Rows p = file.read("/provenance/run");
   const std::int64_t ranks = p.integer(0, "ranks");
   const double wall = p.number(0, "wall_seconds");
-  return fmt::format("simulated on {} {} ({}) in {:.2f} s: {} events, {}/s, {} waiting for other ranks\n{}", ranks,
+  const std::string fold = file.has("/provenance/fold") ? "  " + file.text("/provenance/fold").value + "\n" : "";
+  return fmt::format("simulated on {} {} ({}) in {:.2f} s: {} events, {}/s, {} waiting for other ranks\n{}{}", ranks,
                      ranks == 1 ? "rank" : "ranks", p.text(0, "synchroniser"), wall,
                      short_count(static_cast<double>(p.integer(0, "events"))),
-                     short_count(p.number(0, "events_per_second")), percent(p.number(0, "waiting_seconds"), wall),
+                     short_count(p.number(0, "events_per_second")), percent(p.number(0, "waiting_seconds"), wall), fold,
                      event_kinds(file));
 }
 

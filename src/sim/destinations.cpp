@@ -12,7 +12,8 @@ Destinations destinations_of(program::Lowerings& lowerings, const Fold* fold) {
     }
     for (std::uint32_t index = 0; index < program.collectives.size(); ++index) {
       const std::uint32_t slot = program.collectives[index].group_slot;
-      if (fold != nullptr && slot < own.groups.size() && fold->splits(index, own.groups[slot])) continue;
+      if (slot >= own.groups.size() || own.groups[slot] == program::no_group) continue;
+      if (fold != nullptr && fold->splits(index, own.groups[slot])) continue;
       program::append_destinations(lowerings, device, index, to);
     }
     program::append_kernel_destinations(program, device, to);

@@ -69,7 +69,7 @@ std::vector<std::string> check(const machine::Machine& machine, const program::P
   const NetworkModel network(machine, lowerings);
   const CreateComponent none = [](pdes::ComponentId) { return nullptr; };  // nothing is run
   static_cast<void>(partition_model(machine, program, network, ranks, options.partition, none));
-  if (options.fold == Folding::replicas) refuse_fold(machine, program);
+  if (options.fold == Folding::replicas) static_cast<void>(fold_facts(machine, program));
   return warnings;
 }
 

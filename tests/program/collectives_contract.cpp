@@ -106,6 +106,15 @@ void check_destinations(const Case& test, std::uint32_t rank) {
   CHECK(rank_in(test.group, test.group.members[rank]) == rank);
 }
 
+/// Who says at once whether members a turn apart do the same says what their steps say.
+void check_alike(const Case& test) {
+  const CollectiveCall call = make_call(test.collective, test.group, 0, test.machine);
+  const CollectiveAlgorithm& algorithm = algorithm_of(call);
+  for (std::uint32_t by = 0; by < test.size(); ++by)
+    CHECK(algorithm.is_alike(call, call, by) == algorithm.CollectiveAlgorithm::is_alike(call, call, by));
+  CHECK(algorithm.is_alike(call, call, 0));
+}
+
 /// Runs the case in two orders; false when this algorithm refuses the group, which has to be said in advance.
 bool passes(const Case& test) {
   if (!check_collective(test.collective, test.group, test.machine).empty()) return false;
@@ -120,6 +129,7 @@ bool passes(const Case& test) {
     if (test.size() == 1) CHECK(executor.messages == 0);
   }
   for (std::uint32_t member = 0; member < test.size(); ++member) check_destinations(test, member);
+  if (test.size() <= 8) check_alike(test);
   return true;
 }
 

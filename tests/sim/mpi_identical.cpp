@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "busy_program.hpp"
+#include "random_replicas.hpp"
 #include "random_rings.hpp"
 #include "random_traffic.hpp"
 #include "support/world.hpp"
@@ -66,6 +67,37 @@ TEST_CASE("random traffic on several ranks: every message arrives when the refer
       }
     }
   }
+}
+
+TEST_CASE("folded replicas on several ranks: the rows are those of one, unfolded") {
+  World world;
+  int folded = 0;
+  for (std::uint64_t index = 0; index < 200; ++index) {
+    CAPTURE(index);
+    const ProgramCase made = random_replicas(50'000 + index);
+    if (made.machine.devices() < static_cast<machine::NodeId>(world.comm.size())) continue;
+    sim::SimulationOptions options;
+    options.record_timeline = options.record_memory = index % 2 == 0;
+    options.allow_oversubscription = true;
+    options.run.synchroniser = pdes::synchroniser_kinds()[index % pdes::synchroniser_kinds().size()];
+    options.fold = sim::Folding::replicas;
+    results::RunResults mine;
+    try {
+      mine = made.run(world.comm, options).results;
+    } catch (const InputError&) {
+      continue;  // not alike, or more ranks than nodes
+    }
+    options.fold = sim::Folding::none;
+    const results::RunResults serial = made.run(options).results;
+    ++folded;
+    CHECK(mine.iteration_time == serial.iteration_time);
+    check_rows(mine.device_rows, serial.device_rows, world.comm);
+    check_rows(mine.memory_rows, serial.memory_rows, world.comm);
+    check_rows(mine.link_rows, serial.link_rows, world.comm);
+    check_rows(mine.intervals, serial.intervals, world.comm);
+    check_collectives(mine, serial, world.comm);
+  }
+  CHECK(folded > 60);
 }
 
 TEST_CASE("a program with everything in it: the rows of several ranks are those of one") {

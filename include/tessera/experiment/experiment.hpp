@@ -96,6 +96,7 @@ struct Experiment {
   std::string open;             ///< what of the plan is to be searched, and what that takes; empty: nothing
   strategy::Searched searched;  ///< by search()
   std::chrono::steady_clock::time_point search_began;  ///< by search()
+  sim::FoldFacts fold;                                 ///< of the plan; one replica where nothing is folded
   strategy::Plan plan;                                 ///< by build() where nothing is open, by search() otherwise
 };
 

@@ -52,8 +52,8 @@ struct RunRecord {
 /// its `events` by kind.
 [[nodiscard]] results::Provenance provenance(const Experiment& experiment, const std::string& given,
                                              const std::string& resolved, const std::string& synchroniser,
-                                             const RunRecord& record, const pdes::RunStatistics& own,
-                                             const std::vector<results::NamedCount>& events, Communicator& comm);
+                                             const RunRecord& record, const sim::SimulationResult& result,
+                                             Communicator& comm);
 
 /// FLOP/s of one device in the datatype that the job computes with; 0: the device states none, or a graph has several.
 [[nodiscard]] std::int64_t peak_flops(const Experiment& experiment);

@@ -214,6 +214,7 @@ struct Provenance {
   std::string command, version, host, started;  ///< started: ISO 8601, UTC
   std::string calibration;                      ///< RunResults::calibration
   std::string kernels;                          ///< of the networks of a search that learns; empty: there was none
+  std::string fold;                             ///< which replicas stood for others; empty: none did
   std::uint64_t seed = 1;
   int ranks = 1;
   std::string synchroniser, partition;

@@ -55,6 +55,7 @@ struct SimulationResult {
   results::RunResults results;              ///< this rank's rows; iteration time and names on every rank
   pdes::RunStatistics statistics;           ///< of this rank
   std::vector<results::NamedCount> events;  ///< by kind, of this rank
+  std::string fold;                         ///< "1 of 128 replicas simulated for all"; empty: all were
   std::vector<std::string> warnings;
 };
 
@@ -92,9 +93,13 @@ void refuse_unrepresentable(const machine::Machine& machine, const program::Prog
 [[nodiscard]] std::vector<std::string> refuse_memory(const machine::Machine& machine, const program::Program& program,
                                                      bool allow_oversubscription);
 
-/// Throws KeyError where Folding::replicas is asked for of replicas that are not alike, and says what differs. One
-/// replica alone is simulated as it is.
-void refuse_fold(const machine::Machine& machine, const program::Program& program);
+/// What Folding::replicas comes to.
+struct FoldFacts {
+  std::int64_t simulated = 1, replicas = 1;  ///< so many of the model's replicas stand for all
+  bool to_the_end = true;                    ///< not just up to a collective whose members do different things
+};
+/// Throws KeyError for replicas that are not alike, and says what differs. One replica alone is simulated as it is.
+[[nodiscard]] FoldFacts fold_facts(const machine::Machine& machine, const program::Program& program);
 
 /// Throws InputError for more ranks than the machine can be spread over, or a link of zero latency that would be split,
 /// whatever is run on it.

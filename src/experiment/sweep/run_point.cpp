@@ -73,7 +73,7 @@ void Carried::simulate(Communicator& ranks, results::SweepRow& row) {
           {options_.synchroniser, options_.interrupted, [this](const auto&, const auto&) { on_the_way_(); }});
   if (!result_.empty()) {
     const auto written = provenance(*experiment_, source_.given, config::to_toml(*source_.table), options_.synchroniser,
-                                    record, run_result.statistics, run_result.events, ranks);
+                                    record, run_result, ranks);
     results::write(result_, run_result.results, written, ranks);
   }
   row.digest = results::digest(run_result.results, static_cast<std::uint64_t>(experiment_->simulation.seed), ranks);

@@ -69,9 +69,10 @@ class Ring final : public CollectiveAlgorithm {
   // Where chunks differ by an element, whoever has a larger one is not like the others.
   bool is_alike(const CollectiveCall& call, const CollectiveCall& other, std::uint32_t by) const override {
     const Collective& collective = *call.collective;
-    if (collective.kind == CollectiveKind::all_to_all) return CollectiveAlgorithm::is_alike(call, other, by);
     const bool equal_chunks = collective.bytes.value() / collective.element.value() % call.size == 0;
-    return by == 0 || (equal_chunks && by % call.lowering.locals == 0);
+    if (collective.kind == CollectiveKind::all_to_all || (equal_chunks && by % call.lowering.locals != 0))
+      return CollectiveAlgorithm::is_alike(call, other, by);
+    return by == 0 || equal_chunks;
   }
 
   void step(const CollectiveCall& call, std::uint32_t index, Step& step) const override {

@@ -6,6 +6,7 @@
 #include "sim/fold/unfold_results.hpp"
 #include "sim/fold/witness.hpp"
 #include "sim/rank_simulation.hpp"
+#include "tessera/base/config.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/together.hpp"
 
@@ -36,10 +37,10 @@ class BlockSimulation {
         simulation_(job.machine, job.program, job.cost, job.alone, job.options,
                     FoldedPart{&fold_, job.fold.orders().size() > 1 ? &witness_ : nullptr}) {}
 
-  /// To the end; or up to where it cannot go on, which is returned.
-  Time run(const SimulationOptions& options, SimulationResult& result) {
+  /// From when on it could not go on; never: it came to its end.
+  Time run(const auto& act) {
     try {
-      simulation_.run(options, result);
+      act(simulation_);
     } catch (const Error&) {
       if (simulation_.split_at() == never) throw;
     }
@@ -64,7 +65,7 @@ struct Folded {
 Folded simulate_block(const FoldedJob& job, SimulationResult& result) {
   Folded folded;
   folded.block = std::make_unique<BlockSimulation>(job, 0);
-  folded.split_at = folded.block->run(job.options, result);
+  folded.split_at = folded.block->run([&](RankSimulation& all) { all.run(job.options, result); });
   if (folded.split_at == never) return folded;
   folded.block = std::make_unique<BlockSimulation>(job, 0);  // what has failed is in the midst of an event
   folded.before_split = folded.block->simulation().run_until(folded.split_at, job.options.run);
@@ -73,20 +74,21 @@ Folded simulate_block(const FoldedJob& job, SimulationResult& result) {
 
 /// Of what comes at the same time the lower number comes first: in other replicas, perhaps another part of the machine.
 bool others_do_the_same(const FoldedJob& job, const Folded& folded) {
-  SimulationOptions options = job.options;
-  options.progress = nullptr;
+  const auto same = [&](RankSimulation& other) {
+    folded.split_at == never ? other.run(job.options.run) : other.run_until(folded.split_at, job.options.run);
+  };
   for (const std::uint32_t base : job.fold.orders()) {
     if (base == 0) continue;
     BlockSimulation other(job, base);
-    if (folded.split_at != never) {
-      static_cast<void>(other.simulation().run_until(folded.split_at, options.run));
-    } else {
-      SimulationResult result;
-      if (other.run(options, result) != never) return false;
-    }
-    if (other.witness() != folded.block->witness()) return false;
+    if (other.run(same) != never || other.witness() != folded.block->witness()) return false;
   }
   return true;
+}
+
+std::string text_of(const Fold& fold, Time split_at) {
+  const std::string until =
+      split_at == never ? "" : " up to " + config::format_rounded(split_at, config::Unit::time) + ", then each";
+  return fmt::format("{} of {} replicas simulated for all{}", fold.block(), fold.block() * fold.order(), until);
 }
 
 /// All components go on from there.
@@ -110,8 +112,10 @@ std::unique_ptr<Fold> fold_of(const machine::Machine& machine, const program::Pr
 
 }  // namespace
 
-void refuse_fold(const machine::Machine& machine, const program::Program& program) {
-  if (program.replicas.size() != 1) static_cast<void>(fold_of(machine, program, NetworkTables(machine.network)));
+FoldFacts fold_facts(const machine::Machine& machine, const program::Program& program) {
+  if (program.replicas.size() == 1) return {};
+  const auto fold = fold_of(machine, program, NetworkTables(machine.network));
+  return {fold->block(), std::int64_t{fold->block()} * fold->order(), !fold->ever_splits()};
 }
 
 void simulate_folded(const machine::Machine& machine, const program::Program& program, const workload::CostModel& cost,
@@ -130,6 +134,7 @@ void simulate_folded(const machine::Machine& machine, const program::Program& pr
   });
   if (!is_like_all)
     refuse("somewhere messages come at the same time, and of those others come first in other replicas");
+  result.fold = text_of(*fold, folded.split_at);
   if (folded.split_at == never) return unfold(*fold, machine, comm, result.results);
   simulate_rest(job, comm, folded, result);
 }

@@ -1,5 +1,6 @@
 #include "sim/fold/unfold_results.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
@@ -24,6 +25,7 @@ void repeat(const Fold& fold, Share share, std::vector<Row>& rows, const auto& c
       change(rows.back());
     }
   }
+  std::ranges::stable_sort(rows, {}, &Row::device);
 }
 
 /// Every live link has a row, used or not.

@@ -1,0 +1,144 @@
+// Replicas that are alike, simulated once, beside all of them.
+#include <catch2/catch.hpp>
+
+#include <optional>
+
+#include "random_replicas.hpp"
+#include "sim/fold/find_fold.hpp"
+#include "tessera/base/error.hpp"
+
+using namespace tessera;
+using namespace tessera::test;
+
+namespace {
+
+sim::SimulationOptions all_recorded(sim::Folding fold) {
+  sim::SimulationOptions options;
+  options.fold = fold;
+  options.record_timeline = options.record_memory = true;
+  options.allow_oversubscription = true;
+  return options;
+}
+
+/// Nothing where the replicas cannot be folded.
+std::optional<sim::SimulationResult> run_folded(const ProgramCase& made, const sim::SimulationOptions& options) {
+  try {
+    return made.run(options);
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("fold: 2,000 random programs have the same rows folded as unfolded") {
+  int folded = 0, split = 0, ordered = 0;
+  for (std::uint64_t index = 0; index < 2000; ++index) {
+    const ProgramCase made = random_replicas(index);
+    CAPTURE(index);
+    sim::SimulationOptions options = all_recorded(sim::Folding::replicas);
+    if (index % 4 == 1) options.record_timeline = options.record_memory = false;  // rounds may be left out
+    if (index % 4 == 2) options.laws = sim::Laws::trains;
+    if (index % 16 == 3) options.laws = sim::Laws::none;
+    const auto once = run_folded(made, options);
+    if (!once) continue;
+    options.fold = sim::Folding::none;
+    check_same(once->results, made.run(options).results);
+    ++folded;
+    program::Lowerings lowerings(made.program, made.machine);
+    const sim::FoundFold found = sim::find_fold(made.machine, lowerings, sim::NetworkTables(made.machine.network));
+    split += found.fold->ever_splits() ? 1 : 0;
+    ordered += found.fold->orders().size() > 1 ? 1 : 0;
+  }
+  CAPTURE(folded, split, ordered);
+  CHECK(folded > 600);
+  CHECK(split > 150);
+  CHECK(ordered > 50);
+}
+
+namespace {
+
+/// Two replicas of two devices, which have links to each other and to the one of the same part in the other replica: an
+/// all-reduce in each, then one of `bytes` over both of the same part.
+ProgramCase two_pairs(std::int64_t bytes) {
+  machine::NetworkBuilder builder(4);
+  const std::uint16_t type = builder.link_class("wire");
+  for (machine::NodeId device = 0; device < 4; ++device) {
+    for (const machine::NodeId to : {device ^ 1U, device ^ 2U})
+      builder.add_link(device, to, BytesPerSecond{second / byte_time}, Duration{wire_latency}, type);
+  }
+  ProgramCase made(machine_of(finish_network(builder, packet_bytes)));
+  made.program.replicas = {{0, 1}, {2, 3}};
+  for (const std::vector<program::DeviceId>& members :
+       std::vector<std::vector<program::DeviceId>>{{0, 1}, {2, 3}, {0, 2}, {1, 3}})
+    made.group(members);
+  const auto main = made.block()
+                        .collective(collective(program::CollectiveKind::all_reduce, 200, "ring", 0))
+                        .collective(collective(program::CollectiveKind::all_reduce, bytes, "ring", 1))
+                        .done();
+  for (program::DeviceId device = 0; device < 4; ++device)
+    made.program.devices[device] = {{main}, {}, {device / 2, 2 + device % 2}, 0};
+  return made;
+}
+
+std::string refusal_of(const ProgramCase& made) { return made.refusal(all_recorded(sim::Folding::replicas)); }
+
+}  // namespace
+
+TEST_CASE("fold: two replicas cost the events of one, and an all-reduce over both takes what it takes") {
+  const ProgramCase made = two_pairs(200);
+  sim::SimulationOptions options;
+  options.laws = sim::Laws::trains;
+  const sim::SimulationResult all = made.run(options);
+  options.fold = sim::Folding::replicas;
+  const sim::SimulationResult one = made.run(options);
+  // Each all-reduce of 200 B over 2: two steps of 100 B at 1,000 ps a byte and 500 ps, the first with 100 ps to add.
+  CHECK(one.results.iteration_time == 2 * (2 * (100 * byte_time + wire_latency) + 100));
+  CHECK(2 * one.statistics.events == all.statistics.events);
+  CHECK(one.fold == "1 of 2 replicas simulated for all");
+  check_same(one.results, all.results);
+  // What is over both is sent to the other replica by one link of each device, as what is in each by the other: 200 B
+  // in 2 messages.
+  CHECK(one.results.link_rows.size() == 8);
+  for (const results::LinkRow& link : one.results.link_rows) {
+    CHECK(link.messages == 2);
+    CHECK(static_cast<std::int64_t>(link.bytes) == 200);
+  }
+}
+
+TEST_CASE("fold: chunks that differ by an element split replicas when that collective begins") {
+  // 201 B over 2: chunks of 101 and 100 B. It begins when the all-reduce of 200 B ends, at 201,100 ps, and its steps
+  // send both chunks in turn: 101,500 ps, 101 to add where the larger one came, 101,500 again.
+  const ProgramCase made = two_pairs(201);
+  const sim::SimulationResult run = made.run(all_recorded(sim::Folding::replicas));
+  CHECK(run.fold == "1 of 2 replicas simulated for all up to 201 ns, then each");
+  CHECK(run.results.iteration_time == 201'100 + 2 * 101'500 + 101);
+  check_same(run.results, made.run(all_recorded(sim::Folding::none)).results);
+}
+
+TEST_CASE("fold: what is not alike is named") {
+  ProgramCase slow = two_pairs(200);
+  slow.machine.speed[3] = 0.5;
+  CHECK_THAT(refusal_of(slow), Catch::Contains("gpu 1 has 1 times the normal speed, gpu 3 0.5 times"));
+  ProgramCase nameless = two_pairs(200);
+  nameless.program.replicas.clear();
+  CHECK_THAT(refusal_of(nameless), Catch::Contains("this strategy names no replicas"));
+  ProgramCase other = two_pairs(200);
+  const program::BlockId main = other.program.devices[2].streams.front();
+  other.program.devices[2].streams = {other.block().compute(work(1)).call(main).done()};
+  CHECK_THAT(refusal_of(other), Catch::Contains("gpu 0 and gpu 2 carry out different instructions"));
+  ProgramCase beside = two_pairs(200);
+  beside.program.replicas = {{0}, {2}};
+  CHECK_THAT(refusal_of(beside), Catch::Contains("takes part in no replica"));
+  ProgramCase link = two_pairs(200);
+  link.machine.network.links[link.machine.network.first_link[2]].latency = Duration{501};  // to gpu 3
+  CHECK_THAT(refusal_of(link), Catch::Contains("the link from gpu 2 to gpu 3 has another bandwidth or latency"));
+}
+
+TEST_CASE("fold: one replica alone is simulated as it is") {
+  ProgramCase made = two_pairs(200);
+  made.program.replicas = {{0, 1, 2, 3}};
+  const sim::SimulationResult run = made.run(all_recorded(sim::Folding::replicas));
+  CHECK(run.fold.empty());
+  check_same(run.results, made.run(all_recorded(sim::Folding::none)).results);
+}

@@ -1,0 +1,179 @@
+#include "random_replicas.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "machine/networks/cluster_network.hpp"
+#include "tessera/base/random.hpp"
+
+namespace tessera::test {
+namespace {
+
+using program::CollectiveKind;
+using program::DeviceId;
+
+enum Slot : std::uint32_t { whole_replica, half_replica, same_part, same_part_beside, everybody, slots };
+
+class Maker {
+ public:
+  explicit Maker(std::uint64_t index) : random_(index, random_stream("replicas")), made_(machine_of(network())) {}
+
+  ProgramCase make() {
+    lay_out();
+    make_groups();
+    for (std::uint32_t part = 0; part < width_; ++part) {
+      main_.push_back(made_.block("main"));
+      beside_.push_back(made_.block("beside"));
+    }
+    const std::uint64_t operations = 4 + below(14);
+    for (std::uint64_t i = 0; i < operations; ++i) add_operation();
+    if (below(3) == 0) add_collective(everybody);
+    for (std::uint64_t i = below(4); i > 0; --i) add_operation();
+    bind();
+    return std::move(made_);
+  }
+
+ private:
+  std::uint64_t below(std::uint64_t count) { return random_.below(draws_++, count); }
+
+  machine::Network network() {
+    constexpr std::array<machine::NodeId, 3> sizes{1, 2, 4};
+    machine::ClusterShape shape;
+    shape.gpus_per_node = sizes[below(3)];
+    shape.nodes = static_cast<machine::NodeId>(2 + below(shape.gpus_per_node == 4 ? 5 : 8));
+    shape.inside =
+        std::array{machine::Inside::nvswitch, machine::Inside::ring, machine::Inside::fully_connected}[below(3)];
+    shape.nvlink_bandwidth = BytesPerSecond{4'000'000'000};
+    shape.nvlink_latency = Duration{400};
+    shape.nics_per_node = below(2) == 0 ? 1 : shape.gpus_per_node;
+    shape.nic_bandwidth = BytesPerSecond{1'000'000'000};
+    shape.nic_latency = Duration{3001};
+    shape.pcie_bandwidth = BytesPerSecond{2'000'000'000};
+    shape.pcie_latency = Duration{1000};
+    if (below(3) == 0) {
+      shape.nodes_per_leaf = static_cast<machine::NodeId>(1 + below(3));
+      shape.spines = static_cast<machine::NodeId>(1 + below(2));
+      shape.uplink_bandwidth = BytesPerSecond{below(2) == 0 ? 1'000'000'000 : 3'000'000'000};
+      shape.uplink_latency = Duration{700};
+    }
+    machine::Machine machine;
+    machine::build_cluster(shape, machine);
+    places_ = machine.places;
+    machine.network.packet = Bytes{100};
+    return machine.network;
+  }
+
+  /// Replica by replica, part by part, or some parts of a replica together and then those of the next one.
+  void lay_out() {
+    made_.machine.places = places_;
+    made_.machine.devices_per_node = 1;
+    made_.machine.device.cores = 8;
+    made_.program.channels = below(4) == 0 ? 3 : 0;
+    const DeviceId devices = made_.machine.devices();
+    std::vector<std::uint32_t> counts;
+    for (std::uint32_t count = 2; count <= devices; ++count)
+      if (devices % count == 0) counts.push_back(count);
+    replicas_ = counts[below(counts.size())];
+    width_ = devices / replicas_;
+    std::vector<std::uint32_t> together;
+    for (std::uint32_t count = 1; count <= width_; ++count)
+      if (width_ % count == 0) together.push_back(count);
+    const std::uint32_t inner = together[below(together.size())];
+    made_.program.replicas.resize(replicas_);
+    for (std::uint32_t replica = 0; replica < replicas_; ++replica) {
+      for (std::uint32_t part = 0; part < width_; ++part)
+        made_.program.replicas[replica].push_back(part % inner + inner * (replica + replicas_ * (part / inner)));
+    }
+    if (below(10) == 0) made_.machine.speed[below(devices)] = 0.5;
+    for (program::DeviceProgram& device : made_.program.devices) device.groups.assign(slots, program::no_group);
+  }
+
+  void add_group(Slot slot, std::vector<DeviceId> members) {
+    for (const DeviceId member : members)
+      made_.program.devices[member].groups[slot] = static_cast<program::GroupId>(made_.program.groups.size());
+    made_.group(std::move(members));
+  }
+
+  void make_groups() {
+    const auto& replicas = made_.program.replicas;
+    for (const std::vector<DeviceId>& replica : replicas) {
+      add_group(whole_replica, replica);
+      add_group(half_replica, {replica.begin(), replica.begin() + static_cast<std::ptrdiff_t>((width_ + 1) / 2)});
+    }
+    std::vector<DeviceId> all;
+    for (std::uint32_t part = 0; part < width_; ++part) {
+      std::vector<DeviceId> same;
+      for (const std::vector<DeviceId>& replica : replicas) same.push_back(replica[part]);
+      add_group(same_part, same);
+      add_group(same_part_beside, same);
+      all.insert(all.end(), same.begin(), same.end());
+    }
+    if (below(2) == 0) std::sort(all.begin(), all.end());
+    add_group(everybody, all);
+  }
+
+  program::Collective draw_collective(Slot slot) {
+    static constexpr std::array kinds{CollectiveKind::all_reduce, CollectiveKind::reduce_scatter,
+                                      CollectiveKind::all_gather, CollectiveKind::all_to_all};
+    const std::array<std::int64_t, 3> even{120, 840, 5040};
+    const std::int64_t bytes = even[below(3)] * replicas_ + (slot >= same_part && below(4) == 0 ? 1 : 0);
+    const CollectiveKind kind = kinds[below(kinds.size())];
+    const std::vector<std::string> names = program::algorithms_for(kind);
+    program::Collective drawn = collective(kind, bytes, "ring", slot);
+    if (below(2) == 0) drawn.algorithm = program::algorithm_index(names[below(names.size())]);
+    for (const program::Group& group : made_.program.groups) {
+      if (!program::check_collective(drawn, group, made_.machine).empty())
+        drawn.algorithm = program::algorithm_index(kind == CollectiveKind::all_to_all ? "direct" : "ring");
+    }
+    return drawn;
+  }
+
+  void add_collective(Slot slot) {
+    const program::Collective drawn = draw_collective(slot);
+    const std::uint32_t members = slot == half_replica ? (width_ + 1) / 2 : width_;
+    const bool one_alone = (slot == same_part || slot == same_part_beside) && below(3) == 0;
+    const std::uint64_t chosen = below(members);
+    for (std::uint32_t part = 0; part < members; ++part) {
+      if (one_alone && part != chosen) continue;
+      (slot == same_part_beside ? beside_ : main_)[part].collective(drawn);
+    }
+  }
+
+  void add_operation() {
+    const std::uint64_t kind = below(12);
+    if (kind < 4) return add_collective(below(3) == 0 ? half_replica : whole_replica);
+    if (kind < 7) return add_collective(below(3) == 0 ? same_part_beside : same_part);
+    const auto part = static_cast<std::uint32_t>(below(width_)), other = static_cast<std::uint32_t>(below(width_));
+    if (kind < 10) {
+      (below(3) == 0 ? beside_ : main_)[part].compute(work(static_cast<Time>(1 + below(3'000'000))));
+      return;
+    }
+    if (part == other) return;
+    const Bytes bytes{static_cast<std::int64_t>(below(3'000))};
+    main_[part].send(other, bytes);
+    main_[other].receive(part, bytes);
+  }
+
+  void bind() {
+    for (std::uint32_t part = 0; part < width_; ++part) {
+      const std::vector<program::BlockId> streams{main_[part].done(), beside_[part].done()};
+      for (const std::vector<DeviceId>& replica : made_.program.replicas) {
+        made_.program.devices[replica[part]].streams = streams;
+        made_.program.devices[replica[part]].peers = replica;
+      }
+    }
+  }
+
+  KeyedRandom random_;
+  std::uint64_t draws_ = 0;
+  std::vector<machine::DevicePlace> places_;
+  ProgramCase made_;
+  std::uint32_t replicas_ = 1, width_ = 1;
+  std::vector<program::BlockBuilder> main_, beside_;  // by part
+};
+
+}  // namespace
+
+ProgramCase random_replicas(std::uint64_t index) { return Maker(index).make(); }
+
+}  // namespace tessera::test
