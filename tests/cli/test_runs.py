@@ -32,6 +32,20 @@ class DeterminismOfExperiments(Determinism):
     def test_flows_that_share_links_on_a_wafer_with_faults(self):
         self.check("contention.toml")
 
+    def test_folded_replicas(self):
+        """To the end, and up to the norm over all devices of the distributed optimizer: the rows of all, simulated one by one."""
+        for nodes, distributed, said in (("8", "false", "2 of 8 replicas simulated for all\n"), ("2", "true", "simulated for all up to")):
+            job = ("--set", f"machine.topology.nodes={nodes}", "--set", f"strategy.distributed_optimizer={distributed}")
+            self.simulate("training.toml", "reference.h5", *job)
+            for ranks in (None, 2, 3):
+                done = self.simulate("training.toml", "folded.h5", *job, "--set", "simulation.fold=replicas", ranks=ranks)
+                self.assertIn(said, done.stdout)
+                self.assert_same_results("reference.h5", "folded.h5")
+        slow = ("--set", "machine.fault=[{device=5,speed=0.5}]", "--set", "simulation.fold=replicas")
+        refused = self.tessera("run", "training.toml", "-o", "out.h5", *slow, code=2, ranks=2).stderr
+        self.assertIn("--set simulation.fold: replicas cannot be folded: gpu 5 has 0.5 times the normal speed, gpu 7 1 times", refused)
+        self.assertFalse((self.folder / "out.h5").exists())
+
     def test_kernels(self):
         for configuration in ("sequential", "t3", "t3-mca", "ideal-rs-nmc"):
             self.check("t3.toml", "--set", f"strategy.configuration={configuration}")
