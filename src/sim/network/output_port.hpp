@@ -85,7 +85,6 @@ class OutputPort {
 
   [[nodiscard]] const Rate& rate() const { return tables_->rate(link_); }
   [[nodiscard]] Time latency() const { return tables_->link(link_).latency.value(); }
-  [[nodiscard]] Time free_at() const { return state_.busy.end(rate()); }
   [[nodiscard]] Turn turn_of(const Stream& stream) const;
   [[nodiscard]] std::uint32_t packets_before(const Turn& turn) const;
   [[nodiscard]] std::uint32_t packets_chosen(Time now) const;
@@ -162,7 +161,11 @@ class OutputPort {
   [[nodiscard]] std::uint32_t pop_waiting();
   void remove_waiting(std::uint32_t stream);
   [[nodiscard]] bool has_company(Time now);
-  void count_queue(Time now);
+
+  // The longest queue (output_queue.cpp):
+  void put_behind();
+  [[nodiscard]] Time last_arrival() const;
+  void count_turns(QueuePeak& queue) const;
 
   const NetworkTables* tables_;
   PacketTrace* trace_;
