@@ -123,6 +123,11 @@ void OutputPort::passed(const BusyPeriod& busy, const LinkCounts& counts) {
   state_.counts.add(counts);
 }
 
+void OutputPort::begin_behind(const BusyPeriod& busy, const ShortEnds& short_ends) {
+  state_.busy = busy;
+  state_.short_ends = short_ends;
+}
+
 void OutputPort::finish(PortSink& sink) {
   if (state_.run.active) complete_run(sink);
   if (!state_.own.empty() || !state_.waiting.empty())

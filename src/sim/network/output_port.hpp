@@ -69,6 +69,8 @@ class OutputPort {
   [[nodiscard]] bool settle(Time now, PortSink& sink);
   /// What has passed through the idle port, apart from it: the last busy period, and counts to add.
   void passed(const BusyPeriod& busy, const LinkCounts& counts);
+  /// The idle port as it is behind such packets, which may be in the queue still.
+  void begin_behind(const BusyPeriod& busy, const ShortEnds& short_ends);
   [[nodiscard]] bool reserved() const { return state_.reserved; }
   /// The port is idle.
   void reserve() { state_.reserved = true; }
