@@ -79,10 +79,6 @@ struct Server {
     }
     QueuePeak(rate, packet, ends, peak).packets(arrivals, arrival_rate, taken, out);
   }
-  void forget() {
-    QueuePeak queue(rate, packet, ends, peak);
-    if (queue.remembers_several()) queue.forget(packets.back().arrival);
-  }
 };
 
 }  // namespace
@@ -107,7 +103,6 @@ TEST_CASE("rows of packets and single ones, short ones among them, give the queu
         server.take_row(arrivals, rate, arrivals.count - 1);
         now = server.packets.back().arrival + draw.below(3) * draw.below(1'000'000);
       }
-      if (!server.packets.empty() && draw.below(2) == 0) server.forget();
     }
     REQUIRE(server.peak == look_plainly(server.packets));
   }

@@ -166,7 +166,7 @@ class OutputPort {
 
   // The longest queue (output_queue.cpp):
   void put_behind();
-  [[nodiscard]] Time last_arrival() const;
+  void count_queue();
   void count_turns(QueuePeak& queue) const;
 
   const NetworkTables* tables_;

@@ -10,8 +10,15 @@ void count_stream_run(const PortState& state, const NetworkTables& tables, Queue
   const Service& service = state.run.service;
   const Law& out = service.out;
   const Law& arrivals = state.streams[state.run.stream].segment.law;
+  const Rate& arrival_rate = tables.rate(arrivals.rate);
   const std::uint32_t whole = service.last_apart ? out.count - 1 : out.count;
-  if (!service.paced) queue.packets(arrivals, tables.rate(arrivals.rate), whole, out);
+  if (!service.paced && queue.find_no_more(arrivals, arrival_rate, out)) {
+    if (!service.last_apart) return;
+    // Nor does the last one, if it is like the others, or comes later.
+    if (out.last_bytes == tables.packet() && arrivals.last >= arrivals.of_form(whole, arrival_rate)) return;
+  } else if (!service.paced) {
+    queue.packets(arrivals, arrival_rate, whole, out);
+  }
   if (service.last_apart) queue.packet(arrivals.last, out.last_bytes, service.after);
 }
 
@@ -20,7 +27,6 @@ void count_stream_run(const PortState& state, const NetworkTables& tables, Queue
 void count_own_run(const PortRun& run, std::int64_t packet, QueuePeak& queue) {
   const Service& service = run.service;
   const Law& out = service.out;
-  if (service.first_start == run.offered) return queue.pass(out.last_bytes, service.after);
   if (out.count == 1) return queue.packet(run.offered, out.last_bytes, service.after);
   queue.packet(run.offered, packet, {out.base, out.offset});
   queue.pass(out.last_bytes, service.after);
@@ -53,8 +59,20 @@ void count_mixed(const PortRun& run, const Rate& rate, QueuePeak& queue) {
 
 }  // namespace
 
-// What the run has sent is behind the server.
+// What the run has sent is behind the server. Most own messages find the link idle and end with a whole packet: then
+// nothing has waited, and nothing is to be remembered.
 void OutputPort::put_behind() {
+  const PortRun& run = state_.run;
+  const Service& service = run.service;
+  const bool is_plain = run.own && run.shares.empty() && service.first_start == run.offered &&
+                        service.out.last_bytes == tables_->packet();
+  if (!is_plain) count_queue();
+  state_.busy = service.after;
+  if (state_.busy.bytes >= much_in_a_period) [[unlikely]]
+    QueuePeak(rate(), tables_->packet(), state_.short_ends, state_.counts.peak_queue).shorten(state_.busy);
+}
+
+void OutputPort::count_queue() {
   const PortRun& run = state_.run;
   QueuePeak queue(rate(), tables_->packet(), state_.short_ends, state_.counts.peak_queue);
   if (run.shares.empty()) {
@@ -64,10 +82,6 @@ void OutputPort::put_behind() {
   } else {
     run.among.empty() ? count_merged(run, queue) : count_mixed(run, rate(), queue);
   }
-  state_.busy = run.service.after;
-  if (state_.busy.bytes >= much_in_a_period) [[unlikely]]
-    queue.shorten(state_.busy);
-  if (queue.remembers_several()) queue.forget(last_arrival());
 }
 
 // As of an own run: only the first one may wait.
@@ -79,16 +93,6 @@ void OutputPort::count_turns(QueuePeak& queue) const {
   queue.packet(state_.run.offered, turn_bytes(1), behind(1));
   for (std::uint32_t i = std::max(1U, turns.rounds * turns.takers); i < turns.kept; ++i)
     queue.pass(turn_bytes(i + 1) - turn_bytes(i), behind(i + 1));
-}
-
-// When the last packet of the run came. An own one comes when the one before it has left.
-Time OutputPort::last_arrival() const {
-  const PortRun& run = state_.run;
-  if (!run.shares.empty()) return run.last_turn.time;
-  const Law& out = run.service.out;
-  if (run.own) return out.count == 1 ? run.offered : out.at(out.count - 2, tables_->rate(out.rate));
-  const Law& arrivals = state_.streams[run.stream].segment.law;
-  return arrivals.at(out.count - 1, tables_->rate(arrivals.rate));
 }
 
 }  // namespace tessera::sim

@@ -112,7 +112,6 @@ struct PortState {
   Time call_at = 0;  ///< the call back under way, which may come too early
   bool call_pending = false;
   LinkCounts counts;
-  ShortEnds short_ends;            ///< before `busy`
   std::vector<TimedAmend> amends;  ///< of this instant: what is planned next may take them along
   std::vector<Waiting> waiting;    ///< heap, the next turn first; without the stream of the run
   std::vector<Stream> streams;
@@ -122,6 +121,7 @@ struct PortState {
   Time came_at = -1;                           ///< when streams came last ...
   std::uint32_t came_then = 0;                 ///< ... and how many of them
   bool reserved = false;  ///< by a ring whose messages are not simulated one by one (sim/rings): it is broken off first
+  ShortEnds short_ends;   ///< before `busy`
 };
 
 }  // namespace tessera::sim

@@ -7,10 +7,6 @@
 namespace tessera::sim {
 namespace {
 
-[[nodiscard]] Time time_of(const Law& law, std::uint32_t index, const Rate& rate) {
-  return law.base + rate.up(law.offset + static_cast<std::int64_t>(index) * law.stride);
-}
-
 /// How many of the first `count` come before `time`, by the closed form.
 [[nodiscard]] std::uint32_t come_before(const Law& law, std::uint32_t count, Time time, const Rate& rate) {
   if (time <= law.base) return 0;
@@ -46,12 +42,20 @@ void QueuePeak::note(std::int64_t sent, const BusyPeriod& behind) {
 }
 
 void QueuePeak::look_at(const Row& row, std::uint32_t index) {
-  const Time arrival = time_of(*row.arrivals, index, *row.arrival_rate);
-  look_at(arrival, packet_, {row.start, row.first + index * row.stride});
+  const Time arrival = row.arrivals->of_form(index, *row.arrival_rate);
+  look_at(rate_.within_either(arrival - row.start), packet_, {row.start, row.first + index * row.stride});
 }
 
-void QueuePeak::end_short(const BusyPeriod& behind) {
+// What comes from now on comes when no less than `sent` has been sent: ends up to there are forgotten, but the last
+// one.
+void QueuePeak::end_short(std::int64_t sent, const BusyPeriod& behind) {
   begin(behind.start);
+  const std::size_t over = ends_within(sent);
+  if (over > ends_.first + 1) ends_.first = static_cast<std::uint32_t>(over - 1);
+  if (ends_.first >= 64 && ends_.first >= ends_.bytes.size() / 2) {
+    ends_.bytes.erase(ends_.bytes.begin(), ends_.bytes.begin() + ends_.first);
+    ends_.first = 0;
+  }
   ends_.bytes.push_back(behind.bytes);
 }
 
@@ -60,7 +64,7 @@ void QueuePeak::take(const Law& arrivals, const Rate& arrival_rate, std::uint32_
   const Row row{&arrivals, &arrival_rate, out.base, out.offset, out.stride};
   if (ends_.first == ends_.bytes.size()) return look_at(row, 0, count, 0);
   // Those that come while short packets are in the queue, from each of these to the next.
-  const Time first = time_of(arrivals, 0, arrival_rate);
+  const Time first = arrivals.of_form(0, arrival_rate);
   std::size_t next = ends_within(rate_.within_either(first - row.start));
   std::uint32_t from = 0;
   for (; next < ends_.bytes.size() && from < count; ++next) {
@@ -98,7 +102,7 @@ bool QueuePeak::exceeds(const Row& row, std::uint32_t first, std::uint32_t end, 
   const TimeLine comes{arrivals.base, arrivals.offset + first * arrivals.stride, arrivals.stride, row.arrival_rate};
   // Both lines are straight but for rounding: with a picosecond to spare at both ends, there is as much in between.
   const auto is_clear = [&](std::uint32_t index) {
-    const Time arrival = time_of(arrivals, index, *row.arrival_rate);
+    const Time arrival = arrivals.of_form(index, *row.arrival_rate);
     return offset + index * row.stride <= rate_.within_either(arrival - 1 - row.start);
   };
   return !(is_clear(first) && is_clear(end - 1)) && ever_later(leaves, comes, end - first);
@@ -112,14 +116,6 @@ void QueuePeak::shorten(BusyPeriod& busy) {
   for (std::int64_t& bytes : ends_.bytes) bytes -= busy.bytes - shorter.bytes;
   ends_.period = shorter.start;
   busy = shorter;
-}
-
-void QueuePeak::forget(Time time) {
-  const std::size_t sent = ends_within(rate_.within_either(time - ends_.period));
-  if (sent > ends_.first + 1) ends_.first = static_cast<std::uint32_t>(sent - 1);
-  if (ends_.first < 64 || ends_.first < ends_.bytes.size() / 2) return;
-  ends_.bytes.erase(ends_.bytes.begin(), ends_.bytes.begin() + ends_.first);
-  ends_.first = 0;
 }
 
 }  // namespace tessera::sim

@@ -29,25 +29,30 @@ class QueuePeak {
 
   /// A packet of `bytes`, when it comes, and the server behind it.
   void packet(Time arrival, std::int64_t bytes, const BusyPeriod& behind) {
-    look_at(arrival, bytes, behind);
-    pass(bytes, behind);
+    const std::int64_t sent = rate_.within_either(arrival - behind.start);
+    look_at(sent, bytes, behind);
+    if (is_short(bytes)) end_short(sent, behind);
   }
   /// Whole packets of one busy period: the first `count` of `arrivals`, at times of its closed form. Of `out` only the
   /// closed form counts: base is the start of the period, offset the B of it up to and with the first of the packets.
   void packets(const Law& arrivals, const Rate& arrival_rate, std::uint32_t count, const Law& out) {
-    if (count > 0 && !finds_no_more(arrivals, arrival_rate, out)) take(arrivals, arrival_rate, count, out);
+    if (count > 0 && !find_no_more(arrivals, arrival_rate, out)) take(arrivals, arrival_rate, count, out);
+  }
+  /// Whether it is easily seen that none of such packets, whatever their number, finds a longer queue than the longest
+  /// one. What waits finds itself, a whole packet: no less is looked for. Most often, as packets come at the pace at
+  /// which they leave, none finds more.
+  [[nodiscard]] bool find_no_more(const Law& arrivals, const Rate& arrival_rate, const Law& out) const {
+    if (arrivals.stride != out.stride || (&arrival_rate != &rate_ && !(arrival_rate == rate_))) return false;
+    return rate_.no_later(out.base, out.offset - std::max(packet_, peak_ + 1), arrivals.base, arrivals.offset);
   }
   /// A packet of `bytes` that begins when it comes.
   void pass(std::int64_t bytes, const BusyPeriod& behind) {
-    if (bytes != packet_ && bytes != 0) end_short(behind);
+    if (is_short(bytes)) end_short(behind.bytes - bytes, behind);
   }
   /// So much was in the queue of a busy period that is over.
   void raise(std::int64_t bytes) { peak_ = std::max(peak_, bytes); }
   /// Where the server is `busy` behind all: makes a period that has become very long shorter, as with_room().
   void shorten(BusyPeriod& busy);
-  [[nodiscard]] bool remembers_several() const { return ends_.bytes.size() > ends_.first + 1; }
-  /// Nothing that is told from now on comes before `time`.
-  void forget(Time time);
 
  private:
   struct Row {
@@ -61,19 +66,14 @@ class QueuePeak {
   /// Of the period, up to the end of the packet in service at a moment when it has sent `sent` bytes.
   [[nodiscard]] std::int64_t begun(std::int64_t sent) const;
   [[nodiscard]] std::size_t ends_within(std::int64_t sent) const;
-  void look_at(Time arrival, std::int64_t bytes, const BusyPeriod& behind) {
-    const std::int64_t sent = rate_.within_either(arrival - behind.start);
+  [[nodiscard]] bool is_short(std::int64_t bytes) const { return bytes != packet_ && bytes != 0; }
+  // A packet of `bytes` comes when the server has sent `sent` bytes of its busy period.
+  void look_at(std::int64_t sent, std::int64_t bytes, const BusyPeriod& behind) {
     const bool waits = behind.bytes - bytes > sent;
     if (waits && behind.bytes - sent > peak_) note(sent, behind);
   }
   void note(std::int64_t sent, const BusyPeriod& behind);
-  // What waits finds itself in the queue, a whole packet: no less is looked for. Most often, as packets come at the
-  // pace at which they leave, none finds more.
-  [[nodiscard]] bool finds_no_more(const Law& arrivals, const Rate& arrival_rate, const Law& out) const {
-    if (arrivals.stride != out.stride || (&arrival_rate != &rate_ && !(arrival_rate == rate_))) return false;
-    return rate_.no_later(out.base, out.offset - std::max(packet_, peak_ + 1), arrivals.base, arrivals.offset);
-  }
-  void end_short(const BusyPeriod& behind);
+  void end_short(std::int64_t sent, const BusyPeriod& behind);
   void take(const Law& arrivals, const Rate& arrival_rate, std::uint32_t count, const Law& out);
   void look_at(const Row& row, std::uint32_t index);
   void look_at(const Row& row, std::uint32_t first, std::uint32_t end, std::int64_t phase);
