@@ -145,7 +145,7 @@ Table<LinkRow> link_table(const RunResults& r) {
       .integer("busy_ps", "ps", "time in which it was sending", [](const Row& l) { return l.busy; })
       .number("utilisation", "1", "busy_ps / iteration time",
               [&r](const Row& l) { return ratio(static_cast<double>(l.busy), static_cast<double>(r.iteration_time)); })
-      .integer("peak_queue", "B", "most bytes that waited behind the packet in service",
+      .integer("peak_queue", "B", "most bytes that had come and not begun to be sent",
                [](const Row& l) { return l.peak_queue; });
   return table;
 }

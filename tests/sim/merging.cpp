@@ -44,6 +44,18 @@ std::vector<PlainPacket> serve_plainly(BusyPeriod period, const std::vector<Merg
   return packets;
 }
 
+/// The most bytes of the first `count` packets that have come and not begun, looked at when each of them comes. They
+/// begin when the one before has left, or when they come.
+std::int64_t longest_queue(const std::vector<PlainPacket>& packets, std::size_t count) {
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::int64_t waits = 0;
+    for (std::size_t j = i; j > 0 && packets[j - 1].left > packets[i].turn.time; --j) waits += packets[j].bytes;
+    most = std::max(most, waits);
+  }
+  return most;
+}
+
 /// When the packets of a flow leave that are planned, in order.
 std::vector<Time> departures(const Merged& merged, std::uint32_t flow, const Rate& server, const Rate& arrivals) {
   std::vector<Time> times;
@@ -97,7 +109,7 @@ std::vector<MergingFlow> random_flows(Draw& draw, const Rate& rate) {
 }  // namespace
 
 TEST_CASE("flows merged in closed form leave as if served one by one") {
-  std::uint32_t with_rounds = 0;
+  std::uint32_t with_rounds = 0, with_queues = 0;
   for (std::uint64_t index = 0; index < 20'000; ++index) {
     CAPTURE(index);
     Draw draw(index);
@@ -129,6 +141,12 @@ TEST_CASE("flows merged in closed form leave as if served one by one") {
     REQUIRE(merged.last == plain[planned - 1].left);
     REQUIRE(merged.after.end(rates.server) == merged.last);
     with_rounds += planned > merged.shares.size() ? 1 : 0;
+    const std::size_t in_rounds = planned - merged.singles.size();
+    if (in_rounds > 0 && merged.rounds_without_pause == 0) {
+      const std::int64_t queue = longest_queue(plain, in_rounds);
+      REQUIRE(merged.burst_queue == queue);
+      with_queues += queue > 0 ? 1 : 0;
+    }
     // Cut before one of them, those before it stay, with their times and shares.
     const std::size_t kept = static_cast<std::size_t>(draw.below(static_cast<std::int64_t>(planned)));
     const Merged cut = merge(before, flows, rounds.stride(), &plain[kept].turn, rates);
@@ -146,4 +164,5 @@ TEST_CASE("flows merged in closed form leave as if served one by one") {
     REQUIRE(left == kept);
   }
   CHECK(with_rounds > 2'000);
+  CHECK(with_queues > 300);
 }

@@ -64,6 +64,7 @@ TEST_CASE("random traffic on several ranks: every message arrives when the refer
       }
       for (std::size_t link = 0; link < expected.departures.size(); ++link) {
         if (!run.result.departures[link].empty()) REQUIRE(run.result.departures[link] == expected.departures[link]);
+        REQUIRE(world.comm.max(run.result.peak_queue[link]) == expected.peak_queue[link]);
       }
     }
   }

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <queue>
+#include <set>
 #include <stdexcept>
 #include <tuple>
 
@@ -63,6 +64,7 @@ class Reference {
     result_.delivered.assign(messages.size(), -1);
     result_.departures.resize(network.links.size());
     result_.busy.assign(network.links.size(), 0);
+    result_.peak_queue.assign(network.links.size(), 0);
   }
 
   TrafficResult run() {
@@ -79,11 +81,24 @@ class Reference {
         handle(event);
       }
       for (const LinkId link : touched_) start_next(link, now);
+      changed_.insert(touched_.begin(), touched_.end());
+      if (events_.empty() || events_.top().time > now) look_at_queues();
     }
     return result_;
   }
 
  private:
+  /// All that happens at this time has happened. What waits has come and not begun; of own messages it is the packet
+  /// that is offered.
+  void look_at_queues() {
+    for (const LinkId link : changed_) {
+      std::int64_t bytes = 0;
+      for (const auto& [turn, packet] : servers_[link].waiting) bytes += packet.bytes;
+      result_.peak_queue[link] = std::max(result_.peak_queue[link], bytes);
+    }
+    changed_.clear();
+  }
+
   void push(Event event) {
     event.number = next_number_++;
     events_.push(event);
@@ -237,6 +252,7 @@ class Reference {
   std::vector<Server> servers_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::vector<LinkId> touched_;
+  std::set<LinkId> changed_;  // at this time
   std::uint64_t next_number_ = 0;
   TrafficResult result_;
 };

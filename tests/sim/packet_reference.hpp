@@ -31,6 +31,7 @@ struct TrafficResult {
   std::vector<Time> delivered;                     ///< by message
   std::vector<std::vector<Departure>> departures;  ///< by link, in order
   std::vector<Time> busy;                          ///< by link
+  std::vector<std::int64_t> peak_queue;            ///< B, by link: see LinkCounts
   bool operator==(const TrafficResult&) const = default;
 };
 

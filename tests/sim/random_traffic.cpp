@@ -9,7 +9,7 @@ using machine::NodeId;
 
 class Maker {
  public:
-  explicit Maker(std::uint64_t index) : random_(index, random_stream("traffic")) {}
+  Maker(std::uint64_t index, std::int64_t longer) : random_(index, random_stream("traffic")), longer_(longer) {}
 
   RandomCase make() {
     machine::Network network = make_network();
@@ -155,7 +155,7 @@ class Maker {
   }
 
   std::int64_t random_bytes() {
-    const auto packets = static_cast<std::int64_t>(below(12));
+    const auto packets = static_cast<std::int64_t>(below(12)) * longer_;
     switch (below(4)) {
       case 0:
         return packets * packet_;
@@ -170,12 +170,13 @@ class Maker {
 
   KeyedRandom random_;
   std::uint64_t draws_ = 0;
+  std::int64_t longer_;
   std::int64_t packet_ = 0;
   bool equal_ = false;
 };
 
 }  // namespace
 
-RandomCase random_case(std::uint64_t index) { return Maker(index).make(); }
+RandomCase random_case(std::uint64_t index, std::int64_t longer) { return Maker(index, longer).make(); }
 
 }  // namespace tessera::test

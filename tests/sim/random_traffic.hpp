@@ -13,6 +13,6 @@ struct RandomCase {
 
 /// Case `index`: a ring, a mesh, a tree of switches or a random graph, with links of different speeds, and messages of
 /// odd and even sizes at times that often coincide.
-[[nodiscard]] RandomCase random_case(std::uint64_t index);
+[[nodiscard]] RandomCase random_case(std::uint64_t index, std::int64_t longer = 1);
 
 }  // namespace tessera::test

@@ -163,8 +163,9 @@ machine::Network chain(const std::vector<std::int64_t>& bandwidths, Time latency
 }
 
 TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMessage>& messages, Communicator& comm,
-                       const std::string& synchroniser) {
-  const sim::NetworkTables tables(network);
+                       const std::string& synchroniser, bool separate_packets) {
+  sim::NetworkTables tables(network);
+  if (separate_packets) tables.separate_packets();
   const sim::Destinations destinations = [&](NodeId device, std::vector<NodeId>& to) {
     for (const TestMessage& message : messages) {
       if (message.from == device) to.push_back(message.to);
@@ -178,6 +179,7 @@ TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMe
   recorder.result.delivered.assign(messages.size(), -1);
   recorder.result.departures.resize(network.links.size());
   recorder.result.busy.assign(network.links.size(), 0);
+  recorder.result.peak_queue.assign(network.links.size(), 0);
   const sim::NetworkEnvironment environment{&tables, &wiring, &recorder};
 
   pdes::ModelGraph model;
@@ -196,14 +198,18 @@ TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMe
   for (std::size_t i = 0; i < simulation.local_ids().size(); ++i) {
     sim::NetworkNode& node = node_of(simulation.local(i));
     node.finish();
-    for (const sim::OutputPort& port : node.ports()) recorder.result.busy[port.link()] = port.counts().busy;
+    for (const sim::OutputPort& port : node.ports()) {
+      recorder.result.busy[port.link()] = port.counts().busy;
+      recorder.result.peak_queue[port.link()] = port.counts().peak_queue;
+    }
   }
   return {recorder.result, statistics.events};
 }
 
-TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMessage>& messages) {
+TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMessage>& messages,
+                       bool separate_packets) {
   const auto comm = make_serial_communicator();
-  return run_traffic(network, messages, *comm);
+  return run_traffic(network, messages, *comm, "window", separate_packets);
 }
 
 }  // namespace tessera::test

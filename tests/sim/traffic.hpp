@@ -26,9 +26,12 @@ struct TrafficRun {
   TrafficResult result;  ///< of this rank's components; -1 and empty for others
   std::uint64_t events = 0;
 };
-/// Runs messages on the components of src/sim on the ranks of `comm`.
+/// Runs messages on the components of src/sim on the ranks of `comm`; with `separate_packets` none are planned
+/// together.
 [[nodiscard]] TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMessage>& messages,
-                                     Communicator& comm, const std::string& synchroniser = "window");
-[[nodiscard]] TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMessage>& messages);
+                                     Communicator& comm, const std::string& synchroniser = "window",
+                                     bool separate_packets = false);
+[[nodiscard]] TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMessage>& messages,
+                                     bool separate_packets = false);
 
 }  // namespace tessera::test

@@ -37,7 +37,7 @@ void rename_turn(const Renaming& renaming, PortTurn& turn) {
 
 void rename_run(const Renaming& renaming, PortRun& run) {
   auto& [active, own, final, to_destination, awaited, stream, name, generation, destination, offered, service, shares,
-         turns, among, flows, rounds, goes_on, busy, last_turn] = run;
+         turns, among, flows, rounds, goes_on, busy, last_turn, rounds_without_pause, burst_queue, singles] = run;
   if (!active) return;
   renaming.name(name);
   renaming.device(destination);
@@ -47,8 +47,8 @@ void rename_run(const Renaming& renaming, PortRun& run) {
 }
 
 void rename_port(const Renaming& renaming, PortState& state) {
-  auto& [busy, run, own, next_generation, token, due, call_at, call_pending, uncounted, counts, amends, waiting,
-         streams, unused_streams, next_ordinal, most_together, came_at, came_then, reserved] = state;
+  auto& [busy, run, own, next_generation, token, due, call_at, call_pending, counts, amends, waiting, streams,
+         unused_streams, next_ordinal, most_together, came_at, came_then, reserved, short_ends] = state;
   rename_run(renaming, run);
   own.rename(renaming);
   for (TimedAmend& one : amends) rename(renaming, one.amend);

@@ -20,7 +20,11 @@ struct Law {
   machine::LinkId rate = 0;  ///< the link whose bandwidth the packets keep to
 
   [[nodiscard]] Time at(std::uint32_t index, const Rate& speed) const {
-    return index + 1 == count ? last : time_after(base, speed.up(offset + static_cast<std::int64_t>(index) * stride));
+    return index + 1 == count ? last : of_form(index, speed);
+  }
+  /// By the closed form, which may not be that of the last one.
+  [[nodiscard]] Time of_form(std::uint32_t index, const Rate& speed) const {
+    return time_after(base, speed.up(offset + static_cast<std::int64_t>(index) * stride));
   }
 
   /// Number of packets with a time <= `time`.

@@ -4,6 +4,8 @@
 #include <limits>
 #include <optional>
 
+#include "sim/network/law_order.hpp"
+
 namespace tessera::sim {
 namespace {
 
@@ -219,6 +221,7 @@ class Merger {
       share_of(round_[place]).out = law(period_.start, bytes, stride, rates_.server, rates_.server_link);
     }
     period_.bytes += static_cast<std::int64_t>(rounds_) * round_size() * rates_.packet;
+    merged_.rounds_without_pause = rounds_;
     merged_.busy = period_.end(rates_.server) - first_start;
   }
 
@@ -255,6 +258,22 @@ class Merger {
       merged_.busy += repeated(rounds_, bursts_[i].service);
       period_ = {arrival(first.flow, first.index + (rounds_ - 1) * every(first.flow)),
                  (end - bursts_[i].first) * rates_.packet};
+      count_queue(bursts_[i].first, end);
+    }
+  }
+
+  // In a burst, a packet waits with all before it whose predecessors leave later than it comes.
+  void count_queue(std::uint32_t first, std::uint32_t end) {
+    const auto line = [&](std::uint32_t place, Time delay) {
+      return TimeLine{flows_[round_[place].flow].arrivals.base + delay, offset(round_[place]), stride_,
+                      &rates_.arrivals};
+    };
+    for (std::uint32_t place = first + 1; place < end; ++place) {
+      const auto finds_more = [&] {
+        const std::int64_t sent = (place - first) * rates_.packet - merged_.burst_queue;
+        return sent > 0 && ever_later(line(first, rates_.server.up(sent)), line(place, 0), rounds_);
+      };
+      while (finds_more()) merged_.burst_queue += rates_.packet;
     }
   }
 
@@ -274,6 +293,7 @@ class Merger {
     }
     const auto least = std::min_element(seconds.begin(), seconds.end());
     if (least != seconds.end() && (end == nullptr || *least < *end)) end = &*least;
+    merged_.singles.reserve(merged_.shares.size());
     for (const Packet& packet : packets_behind(rounds_, true)) {
       if (end != nullptr && !(packet.turn < *end)) break;
       if (!serve_one(packet)) break;
@@ -298,6 +318,7 @@ class Merger {
     out.last = left;
     out.last_bytes = bytes;
     ++merged_.packets[packet.flow];
+    merged_.singles.push_back({packet.turn.time, bytes, after});
     merged_.last = left;
     merged_.last_turn = packet.turn;
     merged_.busy += left - start;

@@ -24,6 +24,13 @@ struct MergedShare {
   Law out;            ///< void where it has no packets
 };
 
+/// A packet at a time of its own.
+struct SinglePacket {
+  Time arrival = 0;
+  std::int64_t bytes = 0;
+  BusyPeriod behind;  ///< the server behind it
+};
+
 /// The packets that are served together, and the server behind them.
 struct Merged {
   std::vector<MergedShare> shares;  ///< by flow, then by the first packet; which there are depends on the flows alone
@@ -32,6 +39,9 @@ struct Merged {
   Time last = 0;       ///< when the last packet leaves
   Time busy = 0;       ///< time in service
   PortTurn last_turn;  ///< of the last packet
+  std::uint32_t rounds_without_pause = 0;
+  std::int64_t burst_queue = 0;       ///< B that wait at most in rounds with pauses, each burst for itself
+  std::vector<SinglePacket> singles;  ///< behind the rounds, in order
 };
 
 /// Serves the first packets of the flows, which Rounds has taken in: as many whole rounds as provably keep their order

@@ -123,6 +123,11 @@ void OutputPort::passed(const BusyPeriod& busy, const LinkCounts& counts) {
   state_.counts.add(counts);
 }
 
+void OutputPort::begin_behind(const BusyPeriod& busy, const ShortEnds& short_ends) {
+  state_.busy = busy;
+  state_.short_ends = short_ends;
+}
+
 void OutputPort::finish(PortSink& sink) {
   if (state_.run.active) complete_run(sink);
   if (!state_.own.empty() || !state_.waiting.empty())
@@ -222,7 +227,6 @@ void OutputPort::go_on(Time now, pdes::ComponentId source, PortSink& sink) {
     call_back(work_left() ? state_.run.service.out.last : never, sink);
   }
   send_amends(sink);
-  if (!state_.waiting.empty()) count_queue(now);
 }
 
 void OutputPort::send_amends(PortSink& sink) {
@@ -254,6 +258,7 @@ bool OutputPort::work_left() const {
 }
 
 void OutputPort::complete_run(PortSink& sink) {
+  put_behind();
   const Service& service = state_.run.service;
   if (!state_.run.shares.empty()) return complete_shares(sink);
   const Law& out = service.out;
@@ -263,7 +268,6 @@ void OutputPort::complete_run(PortSink& sink) {
   state_.counts.alone += out.count == 1 && !state_.run.final ? 1 : 0;
   state_.counts.busy += service.busy(rate(), tables_->rate(out.rate), packet);
   if (trace_ != nullptr) trace_->packets_left(link_, state_.run.name, state_.run.destination, out);
-  state_.busy = service.after;
   state_.run.active = false;
   if (state_.run.own) {
     const OwnMessage& message = state_.own.sent(out.count, out.last);
@@ -281,13 +285,9 @@ void OutputPort::complete_shares(PortSink& sink) {
 }
 
 void OutputPort::complete_stream_run() {
-  const Service& service = state_.run.service;
-  const Law& out = service.out;
+  const Law& out = state_.run.service.out;
   Stream& stream = state_.streams[state_.run.stream];
   Law& law = stream.segment.law;
-  const ServiceRates rates{rate(), link_, tables_->rate(law.rate), tables_->packet()};
-  state_.counts.peak_queue =
-      std::max(state_.counts.peak_queue, queue_behind(service, law, rates, tables_->rate(out.rate)));
   stream.served += out.count;
   law.advance(out.count);
   if (law.count > 0) {

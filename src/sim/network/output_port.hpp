@@ -69,6 +69,8 @@ class OutputPort {
   [[nodiscard]] bool settle(Time now, PortSink& sink);
   /// What has passed through the idle port, apart from it: the last busy period, and counts to add.
   void passed(const BusyPeriod& busy, const LinkCounts& counts);
+  /// The idle port as it is behind such packets, which may be in the queue still.
+  void begin_behind(const BusyPeriod& busy, const ShortEnds& short_ends);
   [[nodiscard]] bool reserved() const { return state_.reserved; }
   /// The port is idle.
   void reserve() { state_.reserved = true; }
@@ -85,7 +87,6 @@ class OutputPort {
 
   [[nodiscard]] const Rate& rate() const { return tables_->rate(link_); }
   [[nodiscard]] Time latency() const { return tables_->link(link_).latency.value(); }
-  [[nodiscard]] Time free_at() const { return state_.busy.end(rate()); }
   [[nodiscard]] Turn turn_of(const Stream& stream) const;
   [[nodiscard]] std::uint32_t packets_before(const Turn& turn) const;
   [[nodiscard]] std::uint32_t packets_chosen(Time now) const;
@@ -162,7 +163,11 @@ class OutputPort {
   [[nodiscard]] std::uint32_t pop_waiting();
   void remove_waiting(std::uint32_t stream);
   [[nodiscard]] bool has_company(Time now);
-  void count_queue(Time now);
+
+  // The longest queue (output_queue.cpp):
+  void put_behind();
+  void count_queue();
+  void count_turns(QueuePeak& queue) const;
 
   const NetworkTables* tables_;
   PacketTrace* trace_;

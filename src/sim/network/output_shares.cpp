@@ -81,6 +81,9 @@ void OutputPort::keep(const Merged& merged) {
   run.service.out.last = merged.last;
   run.busy = merged.busy;
   run.last_turn = merged.last_turn;
+  run.rounds_without_pause = merged.rounds_without_pause;
+  run.burst_queue = merged.burst_queue;
+  run.singles = merged.singles;
   run.awaited = false;
 }
 
@@ -201,7 +204,6 @@ void OutputPort::count_shares() {
     state_.counts.alone += share.out.count == 1 && !share.final ? 1 : 0;
   }
   state_.counts.busy += run.busy;
-  state_.busy = run.service.after;
 }
 
 // Its streams wait again, or have been served.

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "sim/network/output_port.hpp"
-#include "tessera/base/integers.hpp"
 
 namespace tessera::sim {
 namespace {
@@ -10,19 +9,6 @@ namespace {
 constexpr auto later = [](const auto& a, const auto& b) { return b.turn < a.turn; };
 
 }  // namespace
-
-// The flows that wait, once for as many changes as there are flows, so that crowds cost no more than pairs.
-void OutputPort::count_queue(Time now) {
-  if (++state_.uncounted < state_.waiting.size()) return;
-  state_.uncounted = 0;
-  const std::int64_t packet = tables_->packet();
-  std::int64_t bytes = rate().within(std::max<Time>(0, free_at() - now));
-  for (const PortState::Waiting& waiting : state_.waiting) {
-    const Law& law = state_.streams[waiting.stream].segment.law;
-    bytes = saturating_sum(bytes, law.bytes(law.until(now, tables_->rate(law.rate)), packet));
-  }
-  state_.counts.peak_queue = std::max(state_.counts.peak_queue, bytes - packet);
-}
 
 std::uint32_t OutputPort::add_stream(pdes::ComponentId from, const Segment& segment) {
   const Stream added{segment, 0, from, state_.next_ordinal++};

@@ -8,6 +8,7 @@
 #include "sim/network/injector.hpp"
 #include "sim/network/merging.hpp"
 #include "sim/network/messages.hpp"
+#include "sim/network/queue_peak.hpp"
 #include "sim/network/service.hpp"
 
 namespace tessera::sim {
@@ -17,8 +18,11 @@ struct LinkCounts {
   Int128 bytes = 0;
   std::int64_t messages = 0;
   Time busy = 0;
-  std::int64_t peak_queue = 0;  ///< B that wait behind the packet in service
-  std::int64_t alone = 0;       ///< packets that were planned by themselves although their message has more of them
+  /// The most B of packets that had come and not begun service, at any time, just after all that happened then: what
+  /// begins when it comes was never in the queue. Of the device's own messages only the packet that is offered next
+  /// counts, from then on.
+  std::int64_t peak_queue = 0;
+  std::int64_t alone = 0;  ///< packets that were planned by themselves although their message has more of them
 
   void add(const LinkCounts& other) {
     bytes += other.bytes;
@@ -79,6 +83,10 @@ struct PortRun {
   bool goes_on = false;             ///< some of them have more packets
   Time busy = 0;                    ///< time in service
   PortTurn last_turn;               ///< of the last packet
+  // Of streams, for the longest queue: see Merged.
+  std::uint32_t rounds_without_pause = 0;
+  std::int64_t burst_queue = 0;
+  std::vector<SinglePacket> singles;
 };
 
 struct PortState {
@@ -103,7 +111,6 @@ struct PortState {
   Time due = never;  ///< when it has to go on by itself
   Time call_at = 0;  ///< the call back under way, which may come too early
   bool call_pending = false;
-  std::uint32_t uncounted = 0;
   LinkCounts counts;
   std::vector<TimedAmend> amends;  ///< of this instant: what is planned next may take them along
   std::vector<Waiting> waiting;    ///< heap, the next turn first; without the stream of the run
@@ -114,6 +121,7 @@ struct PortState {
   Time came_at = -1;                           ///< when streams came last ...
   std::uint32_t came_then = 0;                 ///< ... and how many of them
   bool reserved = false;  ///< by a ring whose messages are not simulated one by one (sim/rings): it is broken off first
+  ShortEnds short_ends;   ///< before `busy`
 };
 
 }  // namespace tessera::sim

@@ -74,6 +74,22 @@ class Rate {
     return static_cast<std::int64_t>(std::min<Wide>(bytes, std::numeric_limits<std::int64_t>::max()));
   }
 
+  /// The same for a span that may be negative: then how many bytes have to be taken off.
+  [[nodiscard]] std::int64_t within_either(Time span) const {
+    if (span >= 0) [[likely]]
+      return within(span);
+    return static_cast<std::int64_t>((static_cast<Wide>(span) * bytes_ - (time_ - 1)) / time_);
+  }
+  /// Time that `bytes` take, which may be negative, rounded up.
+  [[nodiscard]] Time up_either(std::int64_t bytes) const { return bytes >= 0 ? up(bytes) : -down(-bytes); }
+
+  /// `time` picoseconds for `bytes`, reduced.
+  struct Fraction {
+    std::int64_t time = 1;
+    std::int64_t bytes = 1;
+  };
+  [[nodiscard]] Fraction fraction() const { return {time_, bytes_}; }
+
   [[nodiscard]] bool exact(std::int64_t bytes) const { return static_cast<Wide>(bytes) * time_ % bytes_ == 0; }
   [[nodiscard]] bool operator==(const Rate& other) const { return time_ == other.time_ && bytes_ == other.bytes_; }
   /// Whether `bytes` take longer than `other_bytes` at another rate, as exact numbers.

@@ -86,8 +86,7 @@ void serve_last(const Law& arrivals, const Rate& server, Service& service) {
 }  // namespace
 
 BusyPeriod with_room(const BusyPeriod& period, const Rate& rate) {
-  constexpr std::int64_t enough = std::int64_t{1} << 61U;  // as much as the packets of a message
-  if (period.bytes < enough) [[likely]]
+  if (period.bytes < much_in_a_period) [[likely]]
     return period;
   const Rate::Whole whole = rate.whole(period.bytes);
   return {time_after(period.start, whole.time), period.bytes - whole.bytes};
@@ -126,15 +125,6 @@ BusyPeriod Service::behind(std::uint32_t packets, const Law& arrivals, const Rat
   if (packets == out.count) return after;
   if (paced) return {arrivals.at(packets - 1, arrival_rate), packet};
   return {out.base, out.offset + (packets - 1) * packet};
-}
-
-std::int64_t queue_behind(const Service& service, const Law& arrivals, const ServiceRates& rates,
-                          const Rate& out_rate) {
-  const Law& out = service.out;
-  const Time last_arrival = arrivals.at(out.count - 1, rates.arrivals);
-  const std::int64_t behind = out.count - static_cast<std::int64_t>(out.until(last_arrival, out_rate)) - 1;
-  const std::int64_t backlog = rates.server.within(std::max<Time>(0, service.first_start - last_arrival));
-  return saturating_sum(std::max<std::int64_t>(0, behind * rates.packet), backlog);
 }
 
 Time Service::busy(const Rate& server, const Rate& out_rate, std::int64_t packet) const {

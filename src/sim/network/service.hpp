@@ -40,6 +40,8 @@ struct ServiceRates {
   std::int64_t packet = 0;
 };
 
+inline constexpr std::int64_t much_in_a_period = std::int64_t{1} << 61U;  ///< B: as much as the packets of a message
+
 /// The same busy period with room for the bytes of any run. Fast links carry more than 2^63 B in the time that can be
 /// simulated; whole multiples of what takes a whole number of picoseconds become time, which changes nothing.
 [[nodiscard]] BusyPeriod with_room(const BusyPeriod& period, const Rate& rate);
@@ -53,9 +55,5 @@ struct ServiceRates {
 /// `last_bytes`: of the last one.
 [[nodiscard]] Service serve_own(const BusyPeriod& before, Time offered, std::uint32_t packets, std::int64_t last_bytes,
                                 const ServiceRates& rates);
-
-/// B that wait behind the packet in service when the last of the packets that `service` covers comes.
-[[nodiscard]] std::int64_t queue_behind(const Service& service, const Law& arrivals, const ServiceRates& rates,
-                                        const Rate& out_rate);
 
 }  // namespace tessera::sim

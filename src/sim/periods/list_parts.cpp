@@ -64,16 +64,12 @@ void list_counts(StateList& list, LinkCounts& counts) {
   list.sum(busy);
 }
 
-/// An idle port; what it has sent is over, and all but this is of that. Of what comes next, times depend on none of it;
-/// when the longest queue is looked for depends on how the port has planned before.
+/// An idle port; what it has sent is over, and all but this is of that: of what comes next, nothing depends on it.
 void list_port(StateList& list, NetworkNode& node, OutputPort& port, const Rate& rate) {
   if (!port.settle(list.now(), node) || port.state().busy.end(rate) >= list.now()) return list.refuse();
   const LinkCounts before = port.counts();
   LinkCounts counts = before;
   list.same(port.reserved());
-  list.same(port.state().uncounted);
-  list.same(port.state().came_then);
-  list.same(port.state().most_together);
   list_counts(list, counts);
   if (counts.messages == before.messages && counts.bytes == before.bytes) return;
   port.passed(port.state().busy,

@@ -128,12 +128,16 @@ bool RingLaws::reserve(pdes::Context& context, Ring& ring) {
   }
   for (RingPath& path : track.parts.paths) {
     std::vector<BusyPeriod> busy;
+    std::vector<ShortEnds> short_ends;
     for (const machine::LinkId link : path.links()) {
-      busy.push_back(port_at(link).state().busy);
+      const PortState& port = port_at(link).state();
+      const bool is_over = port.busy.end(tables_->rate(link)) < context.now();
+      busy.push_back(port.busy);
+      short_ends.push_back(is_over ? ShortEnds{} : port.short_ends);
       port_at(link).reserve();
       reserved_by_[link] = &track;
     }
-    path.begin(busy);
+    path.begin(busy, short_ends);
   }
   track.owner = &ring;
   return true;

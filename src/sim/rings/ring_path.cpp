@@ -28,11 +28,11 @@ Time clear_behind(const NetworkTables& tables, const std::vector<machine::LinkId
 class TrialPorts {
  public:
   TrialPorts(const NetworkTables& tables, const std::vector<machine::LinkId>& links,
-             const std::vector<BusyPeriod>& busy)
+             const std::vector<BusyPeriod>& busy, const std::vector<ShortEnds>& short_ends)
       : tables_(tables), links_(links) {
     for (std::size_t i = 0; i < links.size(); ++i) {
       ports_.emplace_back(tables, links[i], tables.server(links[i]));
-      ports_.back().passed(busy[i], {});
+      ports_.back().begin_behind(busy[i], short_ends[i]);
     }
   }
 
@@ -89,7 +89,7 @@ std::uint32_t WayFacts::size_of(std::int64_t bytes) {
 }
 
 LonePassage WayFacts::pass_alone(std::int64_t bytes) const {
-  TrialPorts ports(*tables_, links_, std::vector<BusyPeriod>(links_.size()));
+  TrialPorts ports(*tables_, links_, std::vector<BusyPeriod>(links_.size()), std::vector<ShortEnds>(links_.size()));
   LonePassage lone;
   lone.bytes = bytes;
   lone.after.resize(links_.size());
@@ -117,11 +117,12 @@ WayFacts& WayTable::of(const std::vector<machine::LinkId>& links) {
 
 RingPath::RingPath(WayTable& ways, std::vector<machine::LinkId> links)
     : facts_(&ways.of(links)), links_(std::move(links)), tables_(&ways.tables()) {
-  begin(std::vector<BusyPeriod>(links_.size()));
+  begin(std::vector<BusyPeriod>(links_.size()), std::vector<ShortEnds>(links_.size()));
 }
 
-void RingPath::begin(const std::vector<BusyPeriod>& busy) {
+void RingPath::begin(const std::vector<BusyPeriod>& busy, const std::vector<ShortEnds>& short_ends) {
   busy_ = begun_ = busy;
+  short_ends_ = short_ends;
   has_bursts_ = false;
   marked_.clear();
   mark_ = {};
@@ -230,7 +231,7 @@ Time RingPath::pass(Time at, std::int64_t bytes) {
 }
 
 void RingPath::close_burst() {
-  TrialPorts ports(*tables_, links_, before_);
+  TrialPorts ports(*tables_, links_, before_, short_ends_);
   static_cast<void>(ports.pass(burst_));
   const std::vector<LinkCounts> counts = ports.counts();
   for (std::size_t i = 0; i < counts.size(); ++i) counts_[i].add(counts[i]);

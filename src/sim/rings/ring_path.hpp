@@ -67,8 +67,9 @@ class RingPath {
 
   [[nodiscard]] WayFacts& facts() const { return *facts_; }
   [[nodiscard]] const std::vector<machine::LinkId>& links() const { return links_; }
-  /// Everything before has passed; what the links were busy with last.
-  void begin(const std::vector<BusyPeriod>& busy);
+  /// What the links were busy with last, which may be in their queues still; all that counts is in the counts of
+  /// others.
+  void begin(const std::vector<BusyPeriod>& busy, const std::vector<ShortEnds>& short_ends);
   /// rewind() goes back to here.
   void mark();
   void rewind();
@@ -119,16 +120,17 @@ class RingPath {
   WayFacts* facts_;
   Time clear_at_ = 0;
   Time last_at_ = 0;
-  std::uint32_t last_ = none;         // the last message, where it found all idle
-  std::vector<std::int64_t> passed_;  // messages that did, by size
-  std::vector<Posted> burst_;         // the last messages, which did not all find the links idle
-  std::vector<BusyPeriod> before_;    // of the links: before the burst
-  std::vector<BusyPeriod> busy_;      // behind the burst, or at the beginning
-  std::vector<BusyPeriod> begun_;     // at the beginning
-  std::vector<LinkCounts> counts_;    // of bursts that are over
-  UnderWay kept_;                     // before the last message or burst: see send_until()
-  Time last_delivery_ = 0;            // of send_until()
-  std::vector<std::int64_t> marked_;  // of passed_: those before the mark
+  std::uint32_t last_ = none;          // the last message, where it found all idle
+  std::vector<std::int64_t> passed_;   // messages that did, by size
+  std::vector<Posted> burst_;          // the last messages, which did not all find the links idle
+  std::vector<BusyPeriod> before_;     // of the links: before the burst
+  std::vector<BusyPeriod> busy_;       // behind the burst, or at the beginning
+  std::vector<BusyPeriod> begun_;      // at the beginning
+  std::vector<ShortEnds> short_ends_;  // in begun_
+  std::vector<LinkCounts> counts_;     // of bursts that are over
+  UnderWay kept_;                      // before the last message or burst: see send_until()
+  Time last_delivery_ = 0;             // of send_until()
+  std::vector<std::int64_t> marked_;   // of passed_: those before the mark
   struct Mark {
     Time clear_at = 0;
     Time last_at = 0;

@@ -1,0 +1,63 @@
+// Whether one law is ever later than another one, against looking at each of their times.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include "sim/network/law_order.hpp"
+#include "tessera/base/random.hpp"
+
+using namespace tessera;
+using namespace tessera::sim;
+
+namespace {
+
+class Draw {
+ public:
+  explicit Draw(std::uint64_t index) : random_(index, random_stream("law order")) {}
+  std::int64_t below(std::int64_t count) {
+    return static_cast<std::int64_t>(random_.below(draws_++, static_cast<std::uint64_t>(count)));
+  }
+  Rate rate() {
+    static constexpr std::int64_t bandwidths[] = {1'000'000'000, 3'000'000'000, 2'999'999'999,
+                                                  7'000'000'001, 999'999'937,   12'345'678'901};
+    return Rate(bandwidths[below(6)]);
+  }
+
+ private:
+  KeyedRandom random_;
+  std::uint64_t draws_ = 0;
+};
+
+Time time_of(const TimeLine& line, std::int64_t index) {
+  return line.base + line.rate->up_either(line.offset + index * line.stride);
+}
+
+}  // namespace
+
+TEST_CASE("whether one law is ever later: as if looked at time by time") {
+  std::uint32_t close = 0, later = 0;
+  for (std::uint64_t index = 0; index < 40'000; ++index) {
+    CAPTURE(index);
+    Draw draw(index);
+    const Rate first = draw.rate(), second = draw.below(2) == 0 ? first : draw.rate();
+    const std::int64_t stride = 1 + draw.below(1000);
+    TimeLine one{draw.below(100'000), draw.below(2000) - 1000, stride, &first};
+    TimeLine other{0, draw.below(2000) - 1000, stride, &second};
+    if (!(first == second)) {  // nearly as steep
+      const Rate::Fraction a = first.fraction(), b = second.fraction();
+      other.stride = std::max<std::int64_t>(1, stride * a.time / a.bytes * b.bytes / b.time + draw.below(3) - 1);
+    }
+    const auto count = static_cast<std::uint32_t>(1 + draw.below(400));
+    // As exact numbers within about a picosecond of each other somewhere.
+    const auto where = draw.below(count);
+    other.base = time_of(one, where) - time_of({0, other.offset, other.stride, &second}, where) + draw.below(3) - 1;
+    bool expected = false;
+    for (std::int64_t i = 0; i < count; ++i) expected |= time_of(one, i) > time_of(other, i);
+    REQUIRE(ever_later(one, other, count) == expected);
+    later += expected ? 1 : 0;
+    close += expected && time_of(one, 0) <= time_of(other, 0) && time_of(one, count - 1) <= time_of(other, count - 1);
+  }
+  CHECK(later > 10'000);
+  CHECK(later < 35'000);
+  CHECK(close > 300);  // only rounding makes it later somewhere in between
+}
