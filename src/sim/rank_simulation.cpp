@@ -18,9 +18,10 @@ RankSimulation::RankSimulation(const machine::Machine& machine, const program::P
 // What is promised to other ranks follows from all that has been sent; of that nothing is handed over.
 RankSimulation::RankSimulation(const machine::Machine& machine, const program::Program& program,
                                const workload::CostModel& cost, Communicator& comm, const SimulationOptions& options,
-                               RankSimulation& folded)
-    : RankSimulation(machine, program, cost, comm, options, FoldedPart{}, Promises::none) {
-  take_over(folded);
+                               RankSimulation& folded, Splits* splits, Usage* usage)
+    : RankSimulation(machine, program, cost, comm, options, FoldedPart{nullptr, nullptr, splits, usage},
+                     Promises::none) {
+  take_over(folded, splits);
 }
 
 RankSimulation::RankSimulation(const machine::Machine& machine, const program::Program& program,
@@ -36,7 +37,10 @@ RankSimulation::RankSimulation(const machine::Machine& machine, const program::P
       combined_(program),
       costs_(program, machine, cost) {
   environment_.network.witness = part.witness;
+  environment_.network.trace = part.usage;
+  environment_.splits = part.splits;
   set_environment(options);
+  if (rings_) rings_->tell(part.usage);
   const CreateComponent make = [this](pdes::ComponentId id) { return create(id); };
   model_ = fold_ == nullptr ? partition_model(machine, program, network_, comm.size(), options.partition, make)
                             : folded_model(machine, network_, *fold_, make);
@@ -130,9 +134,14 @@ void RankSimulation::finish(const pdes::RunOptions& options) {
   if (rings_) rings_->finish();
   std::vector<DeviceWaits> waits;
   for (const Device* device : devices_) {
+    if (device->is_split_off()) continue;
     if (auto texts = device->waits(); !texts.empty()) waits.push_back({device->id(), std::move(texts)});
   }
-  if (options.end == never) refuse_deadlock(waits, comm_);
+  if (fold_ != nullptr && environment_.splits != nullptr && !environment_.splits->starts.empty()) {
+    environment_.splits->failed = environment_.splits->failed || !waits.empty();  // for devices that have split off
+  } else if (options.end == never) {
+    refuse_deadlock(waits, comm_);
+  }
 }
 
 Time RankSimulation::finished() const {
@@ -162,8 +171,9 @@ results::RunResults RankSimulation::results() {
   for (SwitchOutput* output : outputs_) add_links(output->node(), results);
   std::sort(results.link_rows.begin(), results.link_rows.end(),
             [](const auto& a, const auto& b) { return a.link < b.link; });
-  if (fold_ != nullptr) collectives_.repeat(fold_->order());
-  results.collective_rows = collectives_.rows();
+  CollectiveAccount collectives = collectives_;
+  if (fold_ != nullptr) collectives.repeat(fold_->order());
+  results.collective_rows = collectives.rows();
   return results;
 }
 

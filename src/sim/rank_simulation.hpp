@@ -7,6 +7,7 @@
 
 #include "sim/execution/combined_blocks.hpp"
 #include "sim/execution/device.hpp"
+#include "sim/fold/usage.hpp"
 #include "sim/model.hpp"
 #include "tessera/sim/simulate.hpp"
 
@@ -16,6 +17,8 @@ namespace tessera::sim {
 struct FoldedPart {
   const Fold* fold = nullptr;
   Witness* witness = nullptr;  ///< null: nobody wants to know
+  Splits* splits = nullptr;    ///< null: it is not simulated up to where it splits
+  Usage* usage = nullptr;      ///< null: nobody wants to know
 };
 
 class RankSimulation {
@@ -23,18 +26,18 @@ class RankSimulation {
   /// All outlive it. With a fold, what stands for others is simulated, on one rank: `comm` has one.
   RankSimulation(const machine::Machine& machine, const program::Program& program, const workload::CostModel& cost,
                  Communicator& comm, const SimulationOptions& options, const FoldedPart& part = {});
-  /// Goes on with all components from where what stands for them has come to, by run_until(). That one outlives it,
-  /// and is of no other use any more.
+  /// Goes on with all components from where what stands for them has come to, by run_until(); or, with the splits of
+  /// its run(), with each device from where that split off, and `usage` may not meet that of the other one, nor
+  /// `splits` fail. That one outlives it, and is of no other use any more.
   RankSimulation(const machine::Machine& machine, const program::Program& program, const workload::CostModel& cost,
-                 Communicator& comm, const SimulationOptions& options, RankSimulation& folded);
+                 Communicator& comm, const SimulationOptions& options, RankSimulation& folded, Splits* splits,
+                 Usage* usage);
 
   /// All of it: statistics, results and events.
   void run(const SimulationOptions& options, SimulationResult& result);
   pdes::RunStatistics run(pdes::RunOptions options);
-  /// All events before `end`, which is split_at() of another run.
+  /// All events before `end`, at which the fold splits.
   pdes::RunStatistics run_until(Time end, pdes::RunOptions options);
-  /// When something began that splits its fold, after which it could not go on: run() has failed. never: nothing did.
-  [[nodiscard]] Time split_at() const { return environment_.split_at; }
   /// What comes after the run of simulation().
   void finish(const pdes::RunOptions& options);
 
@@ -56,9 +59,10 @@ class RankSimulation {
   [[nodiscard]] bool may_skip(const SimulationOptions& options) const;
   pdes::RunStatistics run_with_periods(pdes::RunOptions options);
   // sim/fold/unfold_state.cpp:
-  void take_over(RankSimulation& folded);
-  void take_over_component(RankSimulation& folded, pdes::ComponentId id);
+  void take_over(RankSimulation& folded, const Splits* splits);
+  void take_over_component(RankSimulation& folded, pdes::ComponentId id, bool is_at_rest);
   void take_over_event(const Fold& fold, const pdes::Event& event);
+  void begin_apart(const Fold& fold, const Splits& splits);
   [[nodiscard]] bool passes_on() const;
   void watch();
   std::unique_ptr<pdes::Component> create(pdes::ComponentId id);

@@ -65,6 +65,7 @@ void Device::handle(pdes::Context& context, const pdes::Event& event) {
   node_.count(event);
   handling().context = &context;
   handling().source = event.source;
+  handling().sequence = event.sequence;
   handling().at_work = nullptr;
   handling().ready.clear();  // of a device that has failed: others go on until the earliest failure is known
   try {
@@ -90,23 +91,11 @@ void Device::restore(SavedDevice saved) {
     saved.gpus[memory] ? gpu(memory).restore(std::move(*saved.gpus[memory])) : gpus_[memory].reset();
 }
 
-void Device::restore(DeviceRecord record) {
-  for (results::Interval& one : record.intervals) one.device = config_.self;
-  for (results::MemoryChange& one : record.memory_changes) one.device = config_.self;
-  for (results::KernelRow& one : record.kernel_rows) one.device = config_.self;
-  *handed_.record = std::move(record);
-}
-
-void Device::tell_groups_at_work(std::vector<bool>& at_work) const {
-  for (const Stream& stream : state_.streams)
-    if (stream.collective.phase != CollectiveRun::Phase::none) at_work[stream.collective.group] = true;
-}
-
 void Device::act_on(const pdes::Event& event) {
   switch (event.kind) {
     case NetworkProtocol::kind_of<Delivered>: {
       const auto message = event.as<Delivered>();
-      if (!node_.holds(message)) break;
+      if (!node_.holds(message) || is_split_off(event)) break;
       if (environment().foresight != nullptr) environment().foresight->delivered(message.name, config_.self);
       is_kernel(message.name.channel) ? on_block(message) : on_delivered(message);
       break;
@@ -117,7 +106,7 @@ void Device::act_on(const pdes::Event& event) {
     case NetworkProtocol::kind_of<StreamWake>: {
       const auto message = event.as<StreamWake>();
       Stream& stream = stream_at(message.stream);
-      if (message.token != stream.token) break;
+      if (message.token != stream.token || is_split_off(event)) break;
       if (stream.state == StreamState::until_clock || stream.state == StreamState::departures ||
           stream.state == StreamState::computes || stream.state == StreamState::ring)
         handling().ready.push_back(message.stream);
@@ -129,6 +118,8 @@ void Device::act_on(const pdes::Event& event) {
 }
 
 void Device::run_ready() {
+  if (goes_on_at_ > 0) [[unlikely]]
+    begin_in_time();
   run_all_ready();
   while (state_.departures_awaited) {
     recheck_departures();

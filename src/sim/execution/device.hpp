@@ -57,6 +57,9 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   void restore(DeviceRecord record);
   /// By group: those in a collective of which it is.
   void tell_groups_at_work(std::vector<bool>& at_work) const;
+  /// It has nothing to do before this time (fold/splits.hpp).
+  void go_on_at(Time time) { goes_on_at_ = time; }
+  [[nodiscard]] bool is_split_off() const { return is_split_off_; }
 
  private:
   // device.cpp: events
@@ -110,7 +113,6 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
 
   // device_collective.cpp
   [[nodiscard]] bool begin_collective(Stream& stream, const program::Instruction& instruction);
-  [[noreturn]] void split_fold() const;
   [[nodiscard]] program::CollectiveCall call_of(const CollectiveRun& run) const;
   [[nodiscard]] Taken taken_by(const CollectiveRun& run) const;
   [[nodiscard]] bool begin_strands(Stream& stream);
@@ -120,6 +122,11 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] bool post_step(Stream& stream);
   [[nodiscard]] bool step_departed(Stream& stream);
   [[nodiscard]] bool end_collective(Stream& stream);
+
+  // device_split.cpp
+  void split_off(Stream& stream);
+  [[nodiscard]] bool is_split_off(const pdes::Event& event);
+  void begin_in_time() const;
 
   // device_ring.cpp
   [[nodiscard]] bool goes_without_steps(Stream& stream);
@@ -170,6 +177,8 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   DeviceConfig config_;
   NetworkNode node_;
   DeviceState state_;
+  bool is_split_off_ = false;
+  Time goes_on_at_ = 0;
   std::array<std::unique_ptr<OwnGpu>, program::kernel_memories> gpus_;  // made at their first kernel
 };
 

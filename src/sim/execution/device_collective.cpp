@@ -19,7 +19,10 @@ bool Device::begin_collective(Stream& stream, const program::Instruction& instru
   run.index = instruction.a;
   run.group = own_program().groups[slot];
   const Fold* fold = environment().network.fold;
-  if (fold != nullptr && fold->splits(run.index, run.group)) split_fold();
+  if (fold != nullptr && fold->splits(run.index, run.group)) {
+    if (reach_clock(stream)) split_off(stream);
+    return false;
+  }
   run.rank = config_.ranks[slot];
   run.strand = 0;
   const program::CollectiveCall call = environment().lowerings->call(run.index, run.group, run.rank);
@@ -35,13 +38,6 @@ bool Device::begin_collective(Stream& stream, const program::Instruction& instru
     follow_job();
   }
   return run.strands > 1 ? begin_strands(stream) : go_on_with_collective(stream);
-}
-
-// What follows is not the same for all that this device stands for: others go on from before this event.
-void Device::split_fold() const {
-  Time& at = environment().split_at;
-  at = std::min(at, context().now());
-  throw InfeasibleError("a fold ends here");
 }
 
 program::CollectiveCall Device::call_of(const CollectiveRun& run) const {

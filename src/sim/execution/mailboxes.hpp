@@ -72,6 +72,10 @@ class Outboxes {
   [[nodiscard]] Box* find(machine::NodeId destination, std::uint32_t channel, std::uint32_t& hint);
   Box& add(machine::NodeId destination, std::uint32_t channel, std::uint32_t port);
   void rename(const Renaming& renaming);  ///< sim/fold
+  /// All messages have left.
+  void forget_places() {
+    for (Box& box : boxes_) box.latest = Injector::no_place;
+  }
 
  private:
   std::vector<Box> boxes_;  // in order of key

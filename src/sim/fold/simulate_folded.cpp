@@ -4,6 +4,7 @@
 
 #include "sim/fold/find_fold.hpp"
 #include "sim/fold/unfold_results.hpp"
+#include "sim/fold/usage.hpp"
 #include "sim/fold/witness.hpp"
 #include "sim/rank_simulation.hpp"
 #include "tessera/base/config.hpp"
@@ -15,6 +16,10 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& problem) {
   throw KeyError("simulation.fold", "replicas cannot be folded: " + problem + "; \"none\" simulates them all");
+}
+
+[[noreturn]] void refuse_ties() {
+  refuse("somewhere messages come at the same time, and of those others come first in other replicas");
 }
 
 /// What all simulations of replicas have in common.
@@ -31,75 +36,112 @@ struct FoldedJob {
 /// A block of replicas, `base` shifts from the first one.
 class BlockSimulation {
  public:
-  BlockSimulation(const FoldedJob& job, std::uint32_t base)
+  enum class Until { end, split };
+  BlockSimulation(const FoldedJob& job, std::uint32_t base, Until until)
       : fold_(job.fold.simulated_at(base)),
         witness_(job.fold, job.tables, base),
-        simulation_(job.machine, job.program, job.cost, job.alone, job.options,
-                    FoldedPart{&fold_, job.fold.orders().size() > 1 ? &witness_ : nullptr}) {}
+        usage_(job.machine.network.links.size(), &splits_),
+        simulation_(job.machine, job.program, job.cost, job.alone, job.options, part(until)) {}
 
-  /// From when on it could not go on; never: it came to its end.
-  Time run(const auto& act) {
+  /// What goes on behind splits may be something that cannot be.
+  void try_to(const auto& run) {
     try {
-      act(simulation_);
+      run(simulation_);
     } catch (const Error&) {
-      if (simulation_.split_at() == never) throw;
+      if (splits_.starts.empty()) throw;
+      splits_.failed = true;
     }
-    return simulation_.split_at();
   }
   [[nodiscard]] RankSimulation& simulation() { return simulation_; }
   [[nodiscard]] std::uint64_t witness() const { return witness_.sum(); }
+  [[nodiscard]] Splits& splits() { return splits_; }
+  [[nodiscard]] const Usage& usage() const { return usage_; }
 
  private:
+  FoldedPart part(Until until) {
+    FoldedPart part{&fold_};
+    if (fold_.orders().size() > 1) part.witness = &witness_;
+    if (until == Until::split) return part;
+    part.splits = &splits_;
+    if (fold_.ever_splits()) part.usage = &usage_;
+    return part;
+  }
+
   Fold fold_;
   Witness witness_;
+  Splits splits_;
+  Usage usage_;
   RankSimulation simulation_;
 };
 
-/// The first block, with the results of all or, where it could not go on, as it was then.
-struct Folded {
-  std::unique_ptr<BlockSimulation> block;
-  Time split_at = never;
-  pdes::RunStatistics before_split;
-};
-
-Folded simulate_block(const FoldedJob& job, SimulationResult& result) {
-  Folded folded;
-  folded.block = std::make_unique<BlockSimulation>(job, 0);
-  folded.split_at = folded.block->run([&](RankSimulation& all) { all.run(job.options, result); });
-  if (folded.split_at == never) return folded;
-  folded.block = std::make_unique<BlockSimulation>(job, 0);  // what has failed is in the midst of an event
-  folded.before_split = folded.block->simulation().run_until(folded.split_at, job.options.run);
-  return folded;
-}
-
 /// Of what comes at the same time the lower number comes first: in other replicas, perhaps another part of the machine.
-bool others_do_the_same(const FoldedJob& job, const Folded& folded) {
-  const auto same = [&](RankSimulation& other) {
-    folded.split_at == never ? other.run(job.options.run) : other.run_until(folded.split_at, job.options.run);
-  };
+bool others_do_the_same(const FoldedJob& job, BlockSimulation::Until until, const BlockSimulation& first,
+                        const auto& run) {
   for (const std::uint32_t base : job.fold.orders()) {
     if (base == 0) continue;
-    BlockSimulation other(job, base);
-    if (other.run(same) != never || other.witness() != folded.block->witness()) return false;
+    BlockSimulation other(job, base, until);
+    other.try_to(run);
+    if (other.splits().failed || other.witness() != first.witness()) return false;
   }
   return true;
 }
 
-std::string text_of(const Fold& fold, Time split_at) {
-  const std::string until =
-      split_at == never ? "" : " up to " + config::format_rounded(split_at, config::Unit::time) + ", then each";
-  return fmt::format("{} of {} replicas simulated for all{}", fold.block(), fold.block() * fold.order(), until);
+void add_counts(const pdes::RunStatistics& statistics, const std::vector<results::NamedCount>& counts,
+                SimulationResult& result) {
+  for (std::size_t i = 0; i < counts.size(); ++i) result.events[i].count += counts[i].count;
+  result.statistics.events += statistics.events;
+  result.statistics.skips += statistics.skips;
+  result.statistics.wall_seconds += statistics.wall_seconds;
 }
 
-/// All components go on from there.
-void simulate_rest(const FoldedJob& job, Communicator& comm, Folded& folded, SimulationResult& result) {
-  RankSimulation& before = folded.block->simulation();
-  RankSimulation(job.machine, job.program, job.cost, comm, job.options, before).run(job.options, result);
-  const std::vector<results::NamedCount> counts = before.events();
-  for (std::size_t i = 0; i < counts.size(); ++i) result.events[i].count += counts[i].count;
-  result.statistics.events += folded.before_split.events;
-  result.statistics.skips += folded.before_split.skips;
-  result.statistics.wall_seconds += folded.before_split.wall_seconds;
+std::string time_text(Time time) { return config::format_rounded(time, config::Unit::time); }
+
+/// Whether two simulations have used a link at the same time.
+bool meet(const FoldedJob& job, const Usage& folded, const Usage& all) {
+  for (machine::LinkId link = 0; link < job.machine.network.links.size(); ++link) {
+    const pdes::ComponentId server = job.tables.server(link);
+    if (all.of(link).empty() || !job.fold.takes_part(server)) continue;
+    const std::uint32_t back = job.fold.order() - job.fold.place(server).shifts;
+    if (meet(all.of(link), folded.of(job.fold.shifted_link(job.tables, link, back)))) return true;
+  }
+  return false;
+}
+
+/// Each device goes on from where it split off; false: that is not as if all had been one simulation.
+bool go_on_apart(const FoldedJob& job, Communicator& comm, BlockSimulation& block, SimulationResult& result) {
+  Splits& splits = block.splits();
+  if (splits.failed) return false;
+  Usage usage(job.machine.network.links.size(), nullptr);
+  usage.ignore_from(time_after(block.usage().last(), 1));
+  SimulationOptions options = job.options;
+  if (options.laws == Laws::all) options.laws = Laws::rings;  // no use is left out
+  const SimulationResult before = std::move(result);
+  result = {};
+  result.fold = before.fold;
+  result.warnings = before.warnings;
+  RankSimulation all(job.machine, job.program, job.cost, comm, options, block.simulation(), &splits, &usage);
+  all.run(options, result);
+  if (comm.max(splits.failed || meet(job, block.usage(), usage) ? 1 : 0) != 0) return false;
+  add_counts(before.statistics, before.events, result);
+  return true;
+}
+
+/// All go on from where the first one splits off.
+void go_on_together(const FoldedJob& job, Communicator& comm, Time split_at, SimulationResult& result) {
+  constexpr auto until = BlockSimulation::Until::split;
+  std::unique_ptr<BlockSimulation> block;
+  pdes::RunStatistics before;
+  bool is_like_all = true;
+  const auto run = [&](RankSimulation& one) { return one.run_until(split_at, job.options.run); };
+  together(comm, [&] {
+    block = std::make_unique<BlockSimulation>(job, 0, until);
+    before = run(block->simulation());
+    is_like_all = others_do_the_same(job, until, *block, run);
+  });
+  if (!is_like_all) refuse_ties();
+  RankSimulation all(job.machine, job.program, job.cost, comm, job.options, block->simulation(), nullptr, nullptr);
+  all.run(job.options, result);
+  add_counts(before, block->simulation().events(), result);
 }
 
 std::unique_ptr<Fold> fold_of(const machine::Machine& machine, const program::Program& program,
@@ -126,17 +168,26 @@ void simulate_folded(const machine::Machine& machine, const program::Program& pr
   SimulationOptions own = options;
   if (comm.rank() > 0) own.progress = nullptr;
   const FoldedJob job{machine, program, cost, own, *fold, tables, *alone};
-  Folded folded;
+  result.fold = fmt::format("{} of {} replicas simulated for all", fold->block(), fold->block() * fold->order());
+  std::unique_ptr<BlockSimulation> block;
   bool is_like_all = true;
   together(comm, [&] {
-    folded = simulate_block(job, result);
-    is_like_all = others_do_the_same(job, folded);
+    constexpr auto until = BlockSimulation::Until::end;
+    block = std::make_unique<BlockSimulation>(job, 0, until);
+    const auto run = [&](RankSimulation& one) { static_cast<void>(one.run(job.options.run)); };
+    block->try_to([&](RankSimulation& one) { one.run(job.options, result); });
+    is_like_all = block->splits().failed || others_do_the_same(job, until, *block, run);
   });
-  if (!is_like_all)
-    refuse("somewhere messages come at the same time, and of those others come first in other replicas");
-  result.fold = text_of(*fold, folded.split_at);
-  if (folded.split_at == never) return unfold(*fold, machine, comm, result.results);
-  simulate_rest(job, comm, folded, result);
+  if (!is_like_all) refuse_ties();
+  const std::vector<Splits::Start>& starts = block->splits().starts;
+  if (starts.empty()) return unfold(*fold, machine, comm, result.results);
+  const Time first = starts.front().at;
+  const std::string shared = result.fold + " up to " + time_text(first);
+  result.fold = shared + ", the last part of it up to " + time_text(starts.back().at);
+  if (go_on_apart(job, comm, *block, result)) return;
+  result.fold = shared + ", then each";
+  block.reset();
+  go_on_together(job, comm, first, result);
 }
 
 }  // namespace tessera::sim

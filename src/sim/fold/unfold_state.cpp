@@ -1,5 +1,6 @@
 // All components go on from where those have come to that stood for them.
 #include <algorithm>
+#include <cstring>
 
 #include "sim/fold/renaming.hpp"
 #include "sim/rank_simulation.hpp"
@@ -15,16 +16,26 @@ std::vector<bool> groups_at_work(const std::vector<Device*>& devices, std::size_
   return at_work;
 }
 
+/// What it has carried, and nothing in it.
+NodeState at_rest(NetworkNode& node) {
+  node.finish();
+  NodeState state;
+  for (const OutputPort& port : node.ports()) state.ports.emplace_back().counts = port.counts();
+  return state;
+}
+
 }  // namespace
 
-void RankSimulation::take_over(RankSimulation& folded) {
+void RankSimulation::take_over(RankSimulation& folded, const Splits* splits) {
   const Fold& fold = *folded.fold_;
-  for (const pdes::ComponentId id : simulation_->local_ids()) take_over_component(folded, id);
-  for (const pdes::Event& event : folded.simulation_->pending()) take_over_event(fold, event);
+  for (const pdes::ComponentId id : simulation_->local_ids()) take_over_component(folded, id, splits != nullptr);
+  for (const pdes::Event& event : splits == nullptr ? folded.simulation_->pending() : splits->events)
+    take_over_event(fold, event);
   if (comm_.rank() == 0) {
     collectives_ = folded.collectives_;
     collectives_.repeat(fold.order());
   }
+  if (splits != nullptr) return begin_apart(fold, *splits);
   if (!rings_) return;
   rings_->go_on_from(
       *folded.rings_, fold.order(),
@@ -32,21 +43,42 @@ void RankSimulation::take_over(RankSimulation& folded) {
       groups_at_work(folded.devices_, program_.groups.size()));
 }
 
-void RankSimulation::take_over_component(RankSimulation& folded, pdes::ComponentId id) {
+void RankSimulation::take_over_component(RankSimulation& folded, pdes::ComponentId id, bool is_at_rest) {
   const Fold& fold = *folded.fold_;
   if (!fold.takes_part(id)) return simulation_->go_on(id, 0);
   const auto [of, times] = fold.place(id);
   simulation_->go_on(id, folded.simulation_->sequence(of));
   const Renaming renaming(fold, network_.tables, times);
+  NodeState node = is_at_rest ? at_rest(*folded.parts_.nodes[of]) : folded.parts_.nodes[of]->state();
   if (!network_.tables.is_device(id)) {
-    NodeState state = folded.parts_.nodes[of]->state();
-    rename(renaming, state);
-    return parts_.nodes[id]->restore(std::move(state));
+    rename(renaming, node);
+    return parts_.nodes[id]->restore(std::move(node));
   }
   SavedDevice saved = folded.device_at_[of]->save();
+  saved.node = std::move(node);
+  if (is_at_rest) saved.device.outboxes.forget_places();
   rename(renaming, program_, id, saved);
   device_at_[id]->restore(std::move(saved));
   device_at_[id]->restore(folded.device_at_[of]->record());
+}
+
+// What the folded simulation did behind that is done; the ports that it used are idle as long as they are used here.
+void RankSimulation::begin_apart(const Fold& fold, const Splits& splits) {
+  for (const Splits::Start& start : splits.starts) {
+    pdes::Event event;
+    event.time = start.at;
+    event.source = start.source;
+    event.destination = start.device;
+    event.sequence = start.sequence;
+    event.kind = NetworkProtocol::kind_of<StreamWake>;
+    const StreamWake wake{start.stream, start.token};
+    std::memcpy(event.payload.data(), &wake, sizeof wake);
+    take_over_event(fold, event);
+    for (std::uint32_t times = 0; times < fold.order(); ++times) {
+      Device* device = device_at_[fold.shifted(start.device, times)];
+      if (device != nullptr) device->go_on_at(start.at);
+    }
+  }
 }
 
 void RankSimulation::take_over_event(const Fold& fold, const pdes::Event& event) {

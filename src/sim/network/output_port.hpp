@@ -26,12 +26,17 @@ class PortSink {
   virtual void left(const OwnMessage& message, Time at) = 0;
 };
 
-/// For tests: which packets left when, in order, when it can no longer change.
+/// Who is told what links have done when that can no longer change.
 class PacketTrace {
  public:
   virtual ~PacketTrace() = default;
+  /// Of which packets it is told: each of all, or none.
+  [[nodiscard]] virtual bool wants_packets() const { return true; }
+  /// Which packets left when, in order.
   virtual void packets_left(machine::LinkId link, const MessageName& name, machine::NodeId destination,
                             const Law& times) = 0;
+  /// From before the service of some packets, maybe with pauses, until the last one of them left.
+  virtual void in_use(machine::LinkId /*link*/, Time /*begin*/, Time /*end*/) {}
 };
 
 /// A message to a device, in packets; its name and when it is posted are the caller's.
@@ -114,6 +119,7 @@ class OutputPort {
   void count_shares();
   void complete_merged();
   void end_shares();
+  void trace_use() const;
   void trace_shares() const;
   /// What a share belongs to.
   struct Announced {

@@ -196,7 +196,10 @@ void OutputPort::complete_merged() {
 
 void OutputPort::count_shares() {
   const PortRun& run = state_.run;
-  if (trace_ != nullptr) trace_shares();
+  if (trace_ != nullptr) {
+    trace_use();
+    if (trace_->wants_packets()) trace_shares();
+  }
   for (const PlannedShare& share : run.shares) {
     if (share.out.count == 0) continue;
     state_.counts.bytes += share.out.bytes(share.out.count, tables_->packet());
@@ -218,6 +221,17 @@ void OutputPort::end_shares() {
   }
   state_.run.shares.clear();
   state_.run.flows.clear();
+}
+
+// The first packet is in service for no longer than a whole one takes.
+void OutputPort::trace_use() const {
+  Time first = never, last = 0;
+  for (const PlannedShare& share : state_.run.shares) {
+    if (share.out.count == 0) continue;
+    first = std::min(first, share.out.at(0, tables_->rate(share.out.rate)));
+    last = std::max(last, share.out.last);
+  }
+  if (first != never) trace_->in_use(link_, first - rate().up(tables_->packet()), last);
 }
 
 void OutputPort::trace_shares() const {

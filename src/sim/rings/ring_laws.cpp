@@ -208,10 +208,18 @@ RingLaws::Run* RingLaws::run_of(pdes::Context& context, Ring& ring, const Moment
 void RingLaws::find_ends(pdes::Context& context, Ring& ring, Run& run, const Moment& now) {
   for (RingPath& path : ring.track->parts.paths) path.mark();
   run.ends = ends_of(ring.track->parts, *run.work, run.entries);
+  if (trace_ != nullptr) tell_use(ring.track->parts, run);
   for (std::size_t i = 0; i < run.ends.size(); ++i) {
     const RingEnd& end = run.ends[i];
     const program::DeviceId device = ring.track->parts.members[i];
     parts_->members[device]->ring_ends(context, run.members[i].stream, end, run.waited_until, end.at <= now);
+  }
+}
+
+void RingLaws::tell_use(const RingParts& parts, const Run& run) const {
+  for (std::size_t i = 0; i < parts.paths.size(); ++i) {
+    for (const machine::LinkId link : parts.paths[i].links())
+      trace_->in_use(link, run.entries[i].at.time, parts.paths[i].clear_at());
   }
 }
 

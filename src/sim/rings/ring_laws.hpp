@@ -81,6 +81,8 @@ class RingLaws final : public Reservations {
                   const std::function<program::GroupId(program::GroupId, std::uint32_t)>& shifted,
                   const std::vector<bool>& is_in);
   void list(StateList& list);  ///< sim/periods
+  /// Whoever wants to know when links are in use; null: nobody.
+  void tell(PacketTrace* trace) { trace_ = trace; }
 
  private:
   struct Track;
@@ -97,6 +99,7 @@ class RingLaws final : public Reservations {
   [[nodiscard]] OutputPort& port_at(machine::LinkId link) const;
   [[nodiscard]] bool reserve(pdes::Context& context, Ring& ring);
   void find_ends(pdes::Context& context, Ring& ring, Run& run, const Moment& now);
+  void tell_use(const RingParts& parts, const Run& run) const;
   void count(const Ring& ring, const Run& run, std::uint32_t rank);
   static void list_run(StateList& list, Run& run);
 
@@ -110,6 +113,7 @@ class RingLaws final : public Reservations {
   program::Lowerings* lowerings_;
   const RankParts* parts_;
   Addition addition_;
+  PacketTrace* trace_ = nullptr;
   WayTable ways_;
   std::map<std::vector<program::DeviceId>, std::unique_ptr<Track>> tracks_;
   std::vector<std::unique_ptr<Ring>> rings_;  // by group; null: not asked for yet

@@ -1,0 +1,47 @@
+// A device that stands for others until they do different things, and one that goes on from there (sim/fold).
+#include <algorithm>
+
+#include "sim/execution/device.hpp"
+
+namespace tessera::sim {
+
+// From this event on. What its other streams do until then they have done; if one of them might do more in this event,
+// or in a collective whose members know nothing of this, it is too late.
+void Device::split_off(Stream& stream) {
+  Splits& splits = *environment().splits;
+  const auto is_busy = [&](const Stream& other) {
+    return other.index != stream.index &&
+           (other.collective.phase != CollectiveRun::Phase::none || other.state == StreamState::departures);
+  };
+  if (is_split_off_ || handling().ready.back() != stream.index || std::ranges::any_of(state_.streams, is_busy))
+    splits.failed = true;
+  is_split_off_ = true;
+  stream.state = StreamState::until_clock;
+  splits.starts.push_back(
+      {config_.self, stream.index, ++stream.token, context().now(), handling().source, handling().sequence});
+  environment().turn.device = program::no_device;  // no more rounds are left out
+}
+
+// Then its events are for those that go on.
+bool Device::is_split_off(const pdes::Event& event) {
+  if (is_split_off_) environment().splits->events.push_back(event);
+  return is_split_off_;
+}
+
+void Device::begin_in_time() const {
+  if (context().now() < goes_on_at_ && !handling().ready.empty()) environment().splits->failed = true;
+}
+
+void Device::restore(DeviceRecord record) {
+  for (results::Interval& one : record.intervals) one.device = config_.self;
+  for (results::MemoryChange& one : record.memory_changes) one.device = config_.self;
+  for (results::KernelRow& one : record.kernel_rows) one.device = config_.self;
+  *handed_.record = std::move(record);
+}
+
+void Device::tell_groups_at_work(std::vector<bool>& at_work) const {
+  for (const Stream& stream : state_.streams)
+    if (stream.collective.phase != CollectiveRun::Phase::none) at_work[stream.collective.group] = true;
+}
+
+}  // namespace tessera::sim
