@@ -56,6 +56,7 @@ TEST_CASE("primepar: redistributions in numbers are those in elements") {
   const Graph graph = make_graph("layer", model, workload);
   const KeyedRandom draws(1, random_stream("pairs"));
   std::uint64_t index = 0;
+  Patterns patterns(8);
   for (const Edge& one : graph.edges) {
     const auto drawn = [&](int node) {
       const Operator& op = graph.nodes[static_cast<std::size_t>(node)].op;
@@ -72,20 +73,21 @@ TEST_CASE("primepar: redistributions in numbers are those in elements") {
       producers.push_back(&from[i]);
       consumers.push_back(&to[i]);
     }
-    Redistributions forth = forward_redistributions(one.shared, producers, consumers);
-    Redistributions back = backward_redistributions(one.shared, producers, consumers);
+    Redistributions forth = forward_redistributions(one.shared, producers, consumers, patterns);
+    Redistributions back = backward_redistributions(one.shared, producers, consumers, patterns);
     for (std::size_t i = 0; i < 40; ++i) {
       CAPTURE(from[i].op().name, to[i].op().name, to_text(from[i].op(), from[i].partition()),
               to_text(to[i].op(), to[i].partition()));
       Moved forward, backward;
       const auto add = [&](Redistributions& all, Moved& sums) {
-        Redistributions::Messages messages;
-        all.visit_messages(i,
-                           [&](std::size_t needed, const auto& found) { messages = needed == i ? found : messages; });
-        const auto [senders, elements] = messages;
-        all.visit(all.senders(senders), i, i, [&](int a, int b, std::int64_t n) {
+        std::uint32_t pattern = 0;
+        all.visit_patterns(i,
+                           [&](std::size_t needed, std::uint32_t found) { pattern = needed == i ? found : pattern; });
+        const std::int64_t unit = all.unit(i, i);
+        const bool is_even = patterns.weights(all.pattern(pattern)) == 0;
+        all.visit(patterns.senders(all.pattern(pattern)), i, i, [&](int a, int b, std::int64_t n) {
           sums[{a, b}] += n;
-          if (elements != 0) REQUIRE(n == elements);  // messages are alike where it says so
+          REQUIRE((is_even ? n == unit : n % unit == 0));  // messages are alike where it says so
         });
       };
       add(forth, forward);

@@ -40,11 +40,13 @@ void multiply(std::vector<Time>& times, std::int64_t count) {
 
 /// Rows of this rank's producers; so many forward for one backward.
 std::vector<Time> redistribution_times(const Job& job, const Edge& edge, const Choices& from, const Choices& to,
-                                       std::int64_t element, machine::LinkLoads& loads, int forward_times) {
+                                       std::int64_t element, Burdens& burdens, int forward_times) {
   const std::vector<const Slices*> producers = from.own(), consumers = to.all();
   if (producers.empty()) return {};
-  RedistributionTimes forward(forward_redistributions(edge.shared, producers, consumers), element, loads);
-  RedistributionTimes backward(backward_redistributions(edge.shared, producers, consumers), element, loads);
+  RedistributionTimes forward(forward_redistributions(edge.shared, producers, consumers, burdens.patterns()), element,
+                              burdens);
+  RedistributionTimes backward(backward_redistributions(edge.shared, producers, consumers, burdens.patterns()), element,
+                               burdens);
   std::vector<Time> times(producers.size() * consumers.size());
   for (std::size_t producer = 0; producer < producers.size(); ++producer) {
     job.evaluations.go_on();
@@ -118,11 +120,12 @@ CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std
     tables.bytes.push_back(joined(gather(comm, std::move(bytes))));
   }
   machine::LinkLoads loads(job.machine);
+  Burdens burdens(loads, std::size_t{1} << bits);
   for (const Edge& edge : graph.edges) {
     const Choices &from = all[static_cast<std::size_t>(edge.from)], &to = all[static_cast<std::size_t>(edge.to)];
     std::vector<Time> rows;
     const int forward_times = passes.recomputation && !edge.to_next_layer ? 2 : 1;
-    together(comm, [&] { rows = redistribution_times(job, edge, from, to, graph.element, loads, forward_times); });
+    together(comm, [&] { rows = redistribution_times(job, edge, from, to, graph.element, burdens, forward_times); });
     rows = joined(gather(comm, std::move(rows)));
     multiply(rows, passes.in_a_row());
     if (comm.rank() == 0)
