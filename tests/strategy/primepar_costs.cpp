@@ -98,6 +98,48 @@ TEST_CASE("primepar: redistributions in numbers are those in elements") {
   }
 }
 
+TEST_CASE("primepar: redistributions cost what their messages take, however many edges are alike") {
+  // Six heads on four devices: messages of unequal size. Norms and residuals are cut alike.
+  strategy::TestJob test(4, strategy::gpt(2, 96, 6), 8);
+  test.evaluator = std::make_shared<MadeUpEvaluator>();
+  test.machine.device.peak["fp16"] = FlopPerSecond{100'000'000'000'000};
+  const program::search::Evaluations evaluations = test.evaluations();
+  const strategy::Job job = test.job_with(evaluations);
+  const Graph graph = make_graph("layer", *job.model, job.workload);
+  std::vector<std::vector<Partition>> choices;
+  for (const Node& node : graph.nodes) choices.push_back(all_partitions(node.op, 2));
+  machine::LinkLoads loads(job.machine);
+  const auto time = [&](const std::vector<Piece>& pieces) {
+    for (const auto& [ends, elements] : moved(pieces))
+      loads.add(ends.first, ends.second, Bytes{graph.element * elements});
+    return loads.take();
+  };
+  Passes again;
+  again.recomputation = true;
+  for (const Passes& passes : {Passes{}, again}) {
+    const CostTables tables = cost_tables(job, graph, choices, 2, passes);
+    for (const CostTables::Edge& table : tables.edges) {
+      const auto from = static_cast<std::size_t>(table.from), to = static_cast<std::size_t>(table.to);
+      CAPTURE(passes.recomputation, graph.nodes[from].op.name, graph.nodes[to].op.name, table.to_next_layer);
+      TimeMatrix expected{choices[from].size(), choices[to].size(), {}};
+      for (const Partition& made : choices[from]) {
+        const Slices producer(graph.nodes[from].op, made, 2);
+        for (const Partition& read : choices[to]) {
+          const Slices consumer(graph.nodes[to].op, read, 2);
+          Time& sum = expected.times.emplace_back(0);
+          for (const Edge& edge : graph.edges) {
+            if (edge.from != table.from || edge.to != table.to || edge.to_next_layer != table.to_next_layer) continue;
+            sum += (passes.recomputation && !edge.to_next_layer ? 2 : 1) *
+                       time(forward_redistribution(edge.shared, producer, consumer)) +
+                   time(backward_redistribution(edge.shared, producer, consumer));
+          }
+        }
+      }
+      REQUIRE(table.times.times == expected.times);
+    }
+  }
+}
+
 TEST_CASE("primepar: all-reduces cost what the evaluator says of two sizes, in a line, each pattern measured once") {
   strategy::TestJob test(8, strategy::gpt(1, 128, 8), 8);
   const auto own = std::make_shared<MadeUpEvaluator>();
