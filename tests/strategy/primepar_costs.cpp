@@ -56,6 +56,7 @@ TEST_CASE("primepar: redistributions in numbers are those in elements") {
   const Graph graph = make_graph("layer", model, workload);
   const KeyedRandom draws(1, random_stream("pairs"));
   std::uint64_t index = 0;
+  Patterns patterns(8);
   for (const Edge& one : graph.edges) {
     const auto drawn = [&](int node) {
       const Operator& op = graph.nodes[static_cast<std::size_t>(node)].op;
@@ -72,26 +73,69 @@ TEST_CASE("primepar: redistributions in numbers are those in elements") {
       producers.push_back(&from[i]);
       consumers.push_back(&to[i]);
     }
-    Redistributions forth = forward_redistributions(one.shared, producers, consumers);
-    Redistributions back = backward_redistributions(one.shared, producers, consumers);
+    Redistributions forth = forward_redistributions(one.shared, producers, consumers, patterns);
+    Redistributions back = backward_redistributions(one.shared, producers, consumers, patterns);
     for (std::size_t i = 0; i < 40; ++i) {
       CAPTURE(from[i].op().name, to[i].op().name, to_text(from[i].op(), from[i].partition()),
               to_text(to[i].op(), to[i].partition()));
       Moved forward, backward;
       const auto add = [&](Redistributions& all, Moved& sums) {
-        Redistributions::Messages messages;
-        all.visit_messages(i,
-                           [&](std::size_t needed, const auto& found) { messages = needed == i ? found : messages; });
-        const auto [senders, elements] = messages;
-        all.visit(all.senders(senders), i, i, [&](int a, int b, std::int64_t n) {
+        std::uint32_t pattern = 0;
+        all.visit_patterns(i,
+                           [&](std::size_t needed, std::uint32_t found) { pattern = needed == i ? found : pattern; });
+        const std::int64_t unit = all.unit(i, i);
+        const bool is_even = patterns.weights(all.pattern(pattern)) == 0;
+        all.visit(patterns.senders(all.pattern(pattern)), i, i, [&](int a, int b, std::int64_t n) {
           sums[{a, b}] += n;
-          if (elements != 0) REQUIRE(n == elements);  // messages are alike where it says so
+          REQUIRE((is_even ? n == unit : n % unit == 0));  // messages are alike where it says so
         });
       };
       add(forth, forward);
       add(back, backward);
       REQUIRE(forward == moved(forward_redistribution(one.shared, from[i], to[i])));
       REQUIRE(backward == moved(backward_redistribution(one.shared, from[i], to[i])));
+    }
+  }
+}
+
+TEST_CASE("primepar: redistributions cost what their messages take, however many edges are alike") {
+  // Six heads on four devices: messages of unequal size. Norms and residuals are cut alike.
+  strategy::TestJob test(4, strategy::gpt(2, 96, 6), 8);
+  test.evaluator = std::make_shared<MadeUpEvaluator>();
+  test.machine.device.peak["fp16"] = FlopPerSecond{100'000'000'000'000};
+  const program::search::Evaluations evaluations = test.evaluations();
+  const strategy::Job job = test.job_with(evaluations);
+  const Graph graph = make_graph("layer", *job.model, job.workload);
+  std::vector<std::vector<Partition>> choices;
+  for (const Node& node : graph.nodes) choices.push_back(all_partitions(node.op, 2));
+  machine::LinkLoads loads(job.machine);
+  const auto time = [&](const std::vector<Piece>& pieces) {
+    for (const auto& [ends, elements] : moved(pieces))
+      loads.add(ends.first, ends.second, Bytes{graph.element * elements});
+    return loads.take();
+  };
+  Passes again;
+  again.recomputation = true;
+  for (const Passes& passes : {Passes{}, again}) {
+    const CostTables tables = cost_tables(job, graph, choices, 2, passes);
+    for (const CostTables::Edge& table : tables.edges) {
+      const auto from = static_cast<std::size_t>(table.from), to = static_cast<std::size_t>(table.to);
+      CAPTURE(passes.recomputation, graph.nodes[from].op.name, graph.nodes[to].op.name, table.to_next_layer);
+      TimeMatrix expected{choices[from].size(), choices[to].size(), {}};
+      for (const Partition& made : choices[from]) {
+        const Slices producer(graph.nodes[from].op, made, 2);
+        for (const Partition& read : choices[to]) {
+          const Slices consumer(graph.nodes[to].op, read, 2);
+          Time& sum = expected.times.emplace_back(0);
+          for (const Edge& edge : graph.edges) {
+            if (edge.from != table.from || edge.to != table.to || edge.to_next_layer != table.to_next_layer) continue;
+            sum += (passes.recomputation && !edge.to_next_layer ? 2 : 1) *
+                       time(forward_redistribution(edge.shared, producer, consumer)) +
+                   time(backward_redistribution(edge.shared, producer, consumer));
+          }
+        }
+      }
+      REQUIRE(table.times.times == expected.times);
     }
   }
 }

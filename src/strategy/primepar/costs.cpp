@@ -1,6 +1,7 @@
 #include "costs.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "redistribution_times.hpp"
 #include "tessera/base/error.hpp"
@@ -40,11 +41,13 @@ void multiply(std::vector<Time>& times, std::int64_t count) {
 
 /// Rows of this rank's producers; so many forward for one backward.
 std::vector<Time> redistribution_times(const Job& job, const Edge& edge, const Choices& from, const Choices& to,
-                                       std::int64_t element, machine::LinkLoads& loads, int forward_times) {
+                                       std::int64_t element, Burdens& burdens, int forward_times) {
   const std::vector<const Slices*> producers = from.own(), consumers = to.all();
   if (producers.empty()) return {};
-  RedistributionTimes forward(forward_redistributions(edge.shared, producers, consumers), element, loads);
-  RedistributionTimes backward(backward_redistributions(edge.shared, producers, consumers), element, loads);
+  RedistributionTimes forward(forward_redistributions(edge.shared, producers, consumers, burdens.patterns()), element,
+                              burdens);
+  RedistributionTimes backward(backward_redistributions(edge.shared, producers, consumers, burdens.patterns()), element,
+                               burdens);
   std::vector<Time> times(producers.size() * consumers.size());
   for (std::size_t producer = 0; producer < producers.size(); ++producer) {
     job.evaluations.go_on();
@@ -65,14 +68,93 @@ std::vector<Time> redistribution_times(const Job& job, const Edge& edge, const C
   return times;
 }
 
-void add_edge(CostTables& tables, CostTables::Edge edge) {
-  for (CostTables::Edge& known : tables.edges) {
-    if (known.from != edge.from || known.to != edge.to || known.to_next_layer != edge.to_next_layer) continue;
-    for (std::size_t i = 0; i < edge.times.times.size(); ++i) add_to(known.times.times[i], edge.times.times[i]);
-    return;
-  }
-  tables.edges.push_back(std::move(edge));
+/// Between the same two nodes: graph's edges, or tables'.
+bool is_parallel(const auto& one, const Edge& other) {
+  return one.from == other.from && one.to == other.to && one.to_next_layer == other.to_next_layer;
 }
+
+/// The costs of all edges, each of which is made once: a norm is cut as a residual is.
+class EdgeTables {
+ public:
+  EdgeTables(const Job& job, const Graph& graph, const std::vector<Choices>& choices, const Passes& passes)
+      : job_(job),
+        graph_(graph),
+        choices_(choices),
+        passes_(passes),
+        loads_(job.machine),
+        burdens_(loads_, static_cast<std::size_t>(choices.front().slices.front().devices())) {}
+
+  void make(CostTables& tables) {
+    Communicator& comm = job_.evaluations.comm();
+    for (const Edge& edge : graph_.edges) {
+      const Choices &from = of(edge.from), &to = of(edge.to);
+      std::vector<Time> rows;
+      if (const Edge* same = same_before(edge)) {
+        if (comm.rank() == 0) rows = table(tables, *same)->times.times;
+      } else {
+        together(comm, [&] {
+          rows = redistribution_times(job_, edge, from, to, graph_.element, burdens_, forward_times(edge));
+        });
+        rows = joined(gather(comm, std::move(rows)));
+        multiply(rows, passes_.in_a_row());
+      }
+      if (comm.rank() == 0) add(tables, edge, {from.slices.size(), to.slices.size(), std::move(rows)});
+    }
+  }
+
+ private:
+  [[nodiscard]] const Choices& of(int node) const { return choices_[static_cast<std::size_t>(node)]; }
+  [[nodiscard]] int forward_times(const Edge& edge) const {
+    return passes_.recomputation && !edge.to_next_layer ? 2 : 1;
+  }
+
+  static CostTables::Edge* table(CostTables& tables, const Edge& edge) {
+    const auto found = std::ranges::find_if(tables.edges, [&](const auto& one) { return is_parallel(one, edge); });
+    return found == tables.edges.end() ? nullptr : &*found;
+  }
+
+  static void add(CostTables& tables, const Edge& edge, TimeMatrix times) {
+    if (CostTables::Edge* known = table(tables, edge)) {
+      for (std::size_t i = 0; i < times.times.size(); ++i) add_to(known->times.times[i], times.times[i]);
+    } else {
+      tables.edges.push_back({edge.from, edge.to, edge.to_next_layer, std::move(times)});
+    }
+  }
+
+  /// One whose redistributions are the same and have a matrix of their own; null: none.
+  [[nodiscard]] const Edge* same_before(const Edge& edge) const {
+    for (const Edge& one : graph_.edges) {
+      if (&one == &edge) break;
+      const auto parallels =
+          std::ranges::count_if(graph_.edges, [&](const Edge& other) { return is_parallel(one, other); });
+      if (parallels == 1 && one.shared == edge.shared && forward_times(one) == forward_times(edge) &&
+          are_cut_alike(edge.shared.made, one.from, edge.from) && are_cut_alike(edge.shared.read, one.to, edge.to))
+        return &one;
+    }
+    return nullptr;
+  }
+
+  /// Whether all choices of both have the same slices of what is seen.
+  [[nodiscard]] bool are_cut_alike(const TensorView& view, int one, int other) const {
+    const std::vector<Slices>&a = of(one).slices, &b = of(other).slices;
+    for (const AxisView& axis : view) {
+      for (const AxisView::Run& run : axis.runs) {
+        const auto i = static_cast<std::size_t>(run.dimension);
+        if (a.front().op().dimensions[i].extent != b.front().op().dimensions[i].extent) return false;
+      }
+    }
+    const auto squares = [](const Operator& op) { return std::tuple(op.rows, op.contracted, op.columns); };
+    return squares(a.front().op()) == squares(b.front().op()) &&
+           std::ranges::equal(a, b, {}, &Slices::partition, &Slices::partition);
+  }
+
+  const Job& job_;
+  const Graph& graph_;
+  const std::vector<Choices>& choices_;
+  const Passes& passes_;
+  machine::LinkLoads loads_;
+  Burdens burdens_;
+};
 
 /// O to the next stage and dO back, each slice to the device of the same number.
 std::vector<Time> handover_times(const Job& job, const Graph& graph, const Choices& last, const Passes& passes) {
@@ -117,18 +199,7 @@ CostTables cost_tables(const Job& job, const Graph& graph, const std::vector<std
     if (passes.overlap_gradients) tables.beside.push_back(joined(gather(comm, std::move(beside))));
     tables.bytes.push_back(joined(gather(comm, std::move(bytes))));
   }
-  machine::LinkLoads loads(job.machine);
-  for (const Edge& edge : graph.edges) {
-    const Choices &from = all[static_cast<std::size_t>(edge.from)], &to = all[static_cast<std::size_t>(edge.to)];
-    std::vector<Time> rows;
-    const int forward_times = passes.recomputation && !edge.to_next_layer ? 2 : 1;
-    together(comm, [&] { rows = redistribution_times(job, edge, from, to, graph.element, loads, forward_times); });
-    rows = joined(gather(comm, std::move(rows)));
-    multiply(rows, passes.in_a_row());
-    if (comm.rank() == 0)
-      add_edge(tables,
-               {edge.from, edge.to, edge.to_next_layer, {from.slices.size(), to.slices.size(), std::move(rows)}});
-  }
+  EdgeTables(job, graph, all, passes).make(tables);
   if (passes.stages > 1) {
     std::vector<Time> times;
     together(comm, [&] { times = handover_times(job, graph, all.back(), passes); });

@@ -19,9 +19,11 @@ struct AxisView {
   struct Run {
     int dimension = 0;  ///< of the operator
     std::int64_t stride = 1;
+    bool operator==(const Run&) const = default;
   };
   std::int64_t offset = 0;
   std::vector<Run> runs;
+  bool operator==(const AxisView&) const = default;
 };
 /// A tensor as one operator has it. Both have the same axes.
 using TensorView = std::vector<AxisView>;
@@ -29,6 +31,7 @@ using TensorView = std::vector<AxisView>;
 struct Shared {
   TensorView made, read;
   Tensor operand = Tensor::input;  ///< of the consumer, or Tensor::weight (keys and values)
+  bool operator==(const Shared&) const = default;
 };
 
 /// O of the producer as it is, dimension by dimension. Throws InternalError unless the extents are the same.

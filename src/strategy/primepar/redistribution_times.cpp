@@ -4,48 +4,36 @@
 
 namespace tessera::strategy::primepar {
 
+std::optional<machine::LinkLoads::Burden>& Burdens::of(std::uint32_t pattern) {
+  if (pattern >= known_.size()) known_.resize(std::max(patterns_.size(), 2 * known_.size()));
+  return known_[pattern];
+}
+
 void RedistributionTimes::times(std::size_t held, Time* found) {
-  redistributions_.visit_messages(held, [&](std::size_t needed, const Redistributions::Messages& messages) {
-    const std::int64_t bytes = element_ * messages.elements;
-    const Timed* last = messages.senders < last_.size() ? &last_[messages.senders][size_of(bytes)] : nullptr;
-    if (last != nullptr && last->bytes == bytes)
-      found[needed] = last->time;
-    else if (messages.elements > 0)
-      found[needed] = even(messages.senders, bytes);
-    else
-      found[needed] = uneven(held, needed, redistributions_.senders(messages.senders));
+  const std::size_t sizes = redistributions_.needed_sizes();
+  redistributions_.visit_patterns(held, [&](std::size_t needed, std::uint32_t number) {
+    const std::size_t at = number * sizes + redistributions_.needed_size(needed);
+    const Time known = at < known_.size() ? known_[at] : unknown;
+    found[needed] = known != unknown ? known : time(held, needed, number);
   });
 }
 
-Time RedistributionTimes::even(std::uint32_t senders, std::int64_t bytes) {
-  Known& alike = known(senders);
-  auto found = std::ranges::find(alike.times, bytes, &Timed::bytes);
-  if (found == alike.times.end()) found = alike.times.insert(found, {bytes, loads_->time(alike.of_one_byte, bytes)});
-  last_[senders][size_of(bytes)] = *found;
-  return found->time;
+Time RedistributionTimes::time(std::size_t held, std::size_t needed, std::uint32_t number) {
+  const std::size_t at = number * redistributions_.needed_sizes() + redistributions_.needed_size(needed);
+  if (at >= known_.size()) known_.resize(std::max(at + 1, 2 * known_.size()), unknown);
+  const std::int64_t unit = redistributions_.unit(held, needed);
+  const machine::LinkLoads::Burden& one = burden(held, needed, redistributions_.pattern(number), unit);
+  return known_[at] = burdens_->loads().time(one, element_ * unit);
 }
 
-Time RedistributionTimes::uneven(std::size_t held, std::size_t needed, const Senders& senders) {
-  redistributions_.visit(senders, held, needed, [&](int from, int to, std::int64_t elements) {
-    loads_->add(from, to, Bytes{element_ * elements});
-  });
-  return loads_->take();
-}
-
-RedistributionTimes::Known& RedistributionTimes::known(std::uint32_t senders) {
-  if (senders >= known_.size()) {
-    known_.resize(senders + 1);
-    last_.resize(senders + 1);
-  }
-  Known& found = known_[senders];
-  if (!found.of_one_byte.most.empty()) return found;
-  const Senders& all = redistributions_.senders(senders);
-  for (std::size_t to = 0; to < all.size(); ++to) {
-    for (std::uint64_t left = all[to] & ~(std::uint64_t{1} << to); left != 0; left &= left - 1)
-      loads_->add(std::countr_zero(left), static_cast<int>(to), Bytes{1});
-  }
-  found.of_one_byte = loads_->burden();
-  return found;
+const machine::LinkLoads::Burden& RedistributionTimes::burden(std::size_t held, std::size_t needed,
+                                                              std::uint32_t pattern, std::int64_t unit) {
+  std::optional<machine::LinkLoads::Burden>& found = burdens_->of(pattern);
+  if (found) return *found;
+  machine::LinkLoads& loads = burdens_->loads();
+  redistributions_.visit(burdens_->patterns().senders(pattern), held, needed,
+                         [&](int from, int to, std::int64_t elements) { loads.add(from, to, Bytes{elements / unit}); });
+  return found.emplace(loads.burden());
 }
 
 }  // namespace tessera::strategy::primepar

@@ -1,7 +1,7 @@
 // How long redistributions take, by the million.
 #pragma once
 
-#include <array>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -10,40 +10,43 @@
 
 namespace tessera::strategy::primepar {
 
+/// What messages lay on the links, by pattern. Edges have most patterns in common.
+class Burdens {
+ public:
+  /// `loads` outlives it.
+  Burdens(machine::LinkLoads& loads, std::size_t devices) : loads_(&loads), patterns_(devices) {}
+  [[nodiscard]] machine::LinkLoads& loads() { return *loads_; }
+  [[nodiscard]] Patterns& patterns() { return patterns_; }
+  /// Of messages of one byte; where they differ, of one byte a unit. Without a value: that is not known yet.
+  [[nodiscard]] std::optional<machine::LinkLoads::Burden>& of(std::uint32_t pattern);
+
+ private:
+  machine::LinkLoads* loads_;
+  Patterns patterns_;
+  std::vector<std::optional<machine::LinkLoads::Burden>> known_;
+};
+
 /// Times of one direction of an edge. Pairs of layouts between which the same devices send to the same devices as many
 /// bytes each load the links alike, and nearly every pair is like some other one.
 class RedistributionTimes {
  public:
-  /// `element` in B. `loads` outlives it.
-  RedistributionTimes(Redistributions redistributions, std::int64_t element, machine::LinkLoads& loads)
-      : redistributions_(std::move(redistributions)), element_(element), loads_(&loads) {}
+  /// `element` in B. `burdens`, of the patterns of the redistributions, outlives it.
+  RedistributionTimes(Redistributions redistributions, std::int64_t element, Burdens& burdens)
+      : redistributions_(std::move(redistributions)), element_(element), burdens_(&burdens) {}
 
   /// From one held layout to all needed ones, which are to have room there.
   void times(std::size_t held, Time* found);
 
  private:
-  struct Timed {
-    std::int64_t bytes = -1;  ///< of a message
-    Time time = 0;
-  };
-  struct Known {
-    machine::LinkLoads::Burden of_one_byte;
-    std::vector<Timed> times;
-  };
-  [[nodiscard]] Time uneven(std::size_t held, std::size_t needed, const Senders& senders);
-  [[nodiscard]] static std::size_t size_of(std::int64_t bytes) {
-    return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes))) % sizes;
-  }
-  [[nodiscard]] Time even(std::uint32_t senders, std::int64_t bytes);
-  [[nodiscard]] Known& known(std::uint32_t senders);
+  [[nodiscard]] Time time(std::size_t held, std::size_t needed, std::uint32_t number);
+  [[nodiscard]] const machine::LinkLoads::Burden& burden(std::size_t held, std::size_t needed, std::uint32_t pattern,
+                                                         std::int64_t unit);
 
   Redistributions redistributions_;
   std::int64_t element_;
-  machine::LinkLoads* loads_;
-  std::vector<Known> known_;  // by number of senders
-  // By that, and by the logarithm of the bytes: what was asked for last.
-  static constexpr std::size_t sizes = 8;
-  std::vector<std::array<Timed, sizes>> last_;
+  Burdens* burdens_;
+  static constexpr Time unknown = -1;
+  std::vector<Time> known_;  // by number of the pattern and size of what is needed
 };
 
 }  // namespace tessera::strategy::primepar

@@ -1,7 +1,6 @@
 #include "unbeaten.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <numeric>
 #include <unordered_map>
@@ -20,14 +19,15 @@ using Memory = std::vector<std::vector<double>>;
 
 /// What one node redistributes to or from another one, by the choices that both have left.
 struct Neighbour {
-  Costs costs;                                                   ///< a row for each choice of the node itself
+  Costs costs;                                                   ///< a row for each choice of the node itself, as left
   bool may_be_absent = false;                                    ///< before the first layer or behind the last one
-  std::vector<double> least, most, mean;                         ///< of each row
+  std::vector<double> least, most;                               ///< of each row
   std::vector<double> difference;                                ///< see Duel::foresee()
   std::unordered_map<std::size_t, std::vector<double>> columns;  ///< of `costs`, those that were asked for
 };
 
-/// One node's choices that are left, judged against each other.
+/// One node's choices that are left, judged against each other. Numbers of choices are their places among all in the
+/// order of what they cost on average: nobody beats another one whose mean is lower.
 class Duel {
  public:
   /// `memory`: that other nodes had, to be used again; gigabytes of fresh memory take seconds.
@@ -35,6 +35,7 @@ class Duel {
       : own_(left[node]), loops_(cost_loops()), memory_(memory) {
     for (const std::size_t choice : own_) {
       costs_.push_back(tables.nodes[node][choice]);
+      means_.push_back(static_cast<double>(costs_.back()));
       handover_.push_back(node + 1 == left.size() && !tables.handover.empty() ? tables.handover[choice] : 0);
     }
     for (const CostTables::Edge& edge : tables.edges) {
@@ -43,6 +44,7 @@ class Duel {
       if (from == node) add(rows_of(edge.times, own_, left[to]), may_be_absent);
       if (to == node) add(columns_of(edge.times, left[from], own_), may_be_absent);
     }
+    sort();
   }
   Duel(const Duel&) = delete;
   Duel& operator=(const Duel&) = delete;
@@ -50,21 +52,18 @@ class Duel {
     for (Neighbour& one : neighbours_) memory_.push_back(std::move(one.costs.values));
   }
 
-  /// The dearest are tried first, by those that cost the least: nobody beats another one whose mean is lower.
+  /// The dearest are tried first, by those that cost the least.
   Choice unbeaten() {
-    std::vector<std::size_t> order(own_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    const std::vector<double> means = mean_costs();
-    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return means[a] < means[b]; });
-    for (std::size_t last = order.size(); last-- > 1;) {
-      const auto other = order.begin() + static_cast<std::ptrdiff_t>(last);
-      foresee(*other);
-      const auto is_better = [&](std::size_t one) { return !is_dearer(more_[one], one, *other) && beats(one, *other); };
-      if (std::any_of(order.begin(), other, is_better)) order.erase(other);
+    Choice left;
+    for (std::size_t other = order_.size(); other-- > 0;) {
+      foresee(other);
+      bool is_beaten = false;
+      for (std::size_t one = 0; one < other && !is_beaten; ++one)
+        is_beaten = !is_dearer(more_[one], one, other) && beats(one, other);
+      if (!is_beaten) left.push_back(own_[order_[other]]);
     }
-    std::ranges::sort(order);
-    for (std::size_t& one : order) one = own_[one];
-    return order;
+    std::ranges::sort(left);
+    return left;
   }
 
  private:
@@ -109,37 +108,52 @@ class Duel {
       const auto [least, most] = std::minmax_element(row, row + costs.columns);
       one.least.push_back(*least);
       one.most.push_back(*most);
-      one.mean.push_back(std::accumulate(row, row + costs.columns, 0.0) / static_cast<double>(costs.columns));
+      means_[i] += std::accumulate(row, row + costs.columns, 0.0) / static_cast<double>(costs.columns);
     }
     one.difference.resize(own_.size());
     one.may_be_absent = may_be_absent;
     one.costs = std::move(costs);
   }
 
-  [[nodiscard]] std::vector<double> mean_costs() const {
-    std::vector<double> sums(costs_.begin(), costs_.end());
-    for (const Neighbour& one : neighbours_)
-      std::transform(sums.begin(), sums.end(), one.mean.begin(), sums.begin(), std::plus<>());
-    return sums;
+  template <class Values>
+  void sort(Values& values) const {
+    const Values before = values;
+    for (std::size_t i = 0; i < order_.size(); ++i) values[i] = before[order_[i]];
+  }
+
+  void sort() {
+    order_.resize(own_.size());
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    std::ranges::stable_sort(order_, {}, [&](std::size_t i) { return means_[i]; });
+    sort(costs_);
+    sort(handover_);
+    for (Neighbour& one : neighbours_) {
+      sort(one.least);
+      sort(one.most);
+    }
+  }
+
+  [[nodiscard]] const double* row(const Neighbour& neighbour, std::size_t one) const {
+    return &neighbour.costs.values[order_[one] * neighbour.costs.columns];
   }
 
   /// Whether a choice that costs so much more, whatever the neighbours choose, leaves the other one in its place.
-  static bool is_dearer(double more, std::size_t one, std::size_t other) {
-    return more > 0 || (more == 0 && one > other);
+  [[nodiscard]] bool is_dearer(double more, std::size_t one, std::size_t other) const {
+    return more > 0 || (more == 0 && order_[one] > order_[other]);
   }
 
-  /// By how much each choice costs more than `other` at the most: no less than `more_`, of which each neighbour's part
-  /// is its `difference`.
+  /// By how much each choice before `other` costs more at the most: no less than `more_`, of which each neighbour's
+  /// part is its `difference`.
   void foresee(std::size_t other) {
     more_.resize(own_.size());
-    for (std::size_t i = 0; i < own_.size(); ++i)
+    for (std::size_t i = 0; i < other; ++i)
       more_[i] =
           static_cast<double>(costs_[i] - costs_[other]) +
           static_cast<double>(std::max<Time>(0, handover_[i] - handover_[other]));  // behind the last layer alone
     for (Neighbour& one : neighbours_) {
       const double floor = one.may_be_absent ? 0 : -std::numeric_limits<double>::infinity();
       const double least = one.least[other], most = one.most[other];
-      for (std::size_t i = 0; i < own_.size(); ++i) {
+      for (std::size_t i = 0; i < other; ++i) {
         one.difference[i] = std::max(floor, std::max(one.least[i] - least, one.most[i] - most));
         more_[i] += one.difference[i];
       }
@@ -152,7 +166,7 @@ class Duel {
     for (Neighbour& neighbour : neighbours_) {
       const double known = neighbour.difference[one];
       const std::size_t columns = neighbour.costs.columns;
-      const double *a = &neighbour.costs.values[one * columns], *b = &neighbour.costs.values[other * columns];
+      const double *a = row(neighbour, one), *b = row(neighbour, other);
       const double most = std::max(known, loops_.most_difference(a, b, columns, known - more));
       more += most - known;
       if (!is_dearer(more, one, other)) continue;
@@ -171,10 +185,10 @@ class Duel {
   /// From what the neighbour's choice of that column costs.
   void foresee_more(Neighbour& neighbour, std::size_t other, std::size_t column) {
     const auto [costs, is_new] = neighbour.columns.try_emplace(column);
-    for (std::size_t i = 0; is_new && i < own_.size(); ++i) costs->second.push_back(neighbour.costs.at(i, column));
+    for (std::size_t i = 0; is_new && i < own_.size(); ++i) costs->second.push_back(row(neighbour, i)[column]);
     const double own = costs->second[other];
     const std::vector<double>& all = costs->second;
-    for (std::size_t i = 0; i < own_.size(); ++i) {
+    for (std::size_t i = 0; i < other; ++i) {
       const double known = neighbour.difference[i], difference = std::max(known, all[i] - own);
       more_[i] += difference - known;
       neighbour.difference[i] = difference;
@@ -184,7 +198,9 @@ class Duel {
   const Choice& own_;
   const CostLoops& loops_;
   Memory& memory_;
+  std::vector<std::size_t> order_;      // by choice, its place in `own_`
   std::vector<Time> costs_, handover_;  // by choice, as all below
+  std::vector<double> means_;           // of all costs, by place in `own_`
   std::vector<Neighbour> neighbours_;
   std::vector<double> more_;
 };
