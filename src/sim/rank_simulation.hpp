@@ -17,7 +17,7 @@ namespace tessera::sim {
 struct FoldedPart {
   const Fold* fold = nullptr;
   Witness* witness = nullptr;  ///< null: nobody wants to know
-  Splits* splits = nullptr;    ///< null: it is not simulated up to where it splits
+  Splits* splits = nullptr;    ///< of a fold that splits, never null
   Usage* usage = nullptr;      ///< null: nobody wants to know
 };
 

@@ -61,9 +61,8 @@ class BlockSimulation {
   FoldedPart part(Until until) {
     FoldedPart part{&fold_};
     if (fold_.orders().size() > 1) part.witness = &witness_;
-    if (until == Until::split) return part;
     part.splits = &splits_;
-    if (fold_.ever_splits()) part.usage = &usage_;
+    if (fold_.ever_splits() && until == Until::end) part.usage = &usage_;
     return part;
   }
 
@@ -81,7 +80,8 @@ bool others_do_the_same(const FoldedJob& job, BlockSimulation::Until until, cons
     if (base == 0) continue;
     BlockSimulation other(job, base, until);
     other.try_to(run);
-    if (other.splits().failed || other.witness() != first.witness()) return false;
+    const bool split_before = until == BlockSimulation::Until::split && !other.splits().starts.empty();
+    if (split_before || other.splits().failed || other.witness() != first.witness()) return false;
   }
   return true;
 }
