@@ -27,6 +27,7 @@ void Device::ring_ends(pdes::Context& context, std::uint32_t index, const RingEn
   stream.collective.ended = end.clock;
   stream.collective.waited_until = std::max(stream.collective.waited_until, waited_until);
   stream.left = std::max(stream.left, end.left);
+  stream.batch += stream.collective.steps;  // its last message may be in a port yet (break_off)
   stream.wake = 0;
   if (is_now) return;
   // What it took of the device is given back with the last addition.
@@ -58,7 +59,7 @@ void Device::ring_is_broken_off(pdes::Context* own, std::uint32_t channel, const
   run.step = standing.taken;
   run.waited_until = standing.waited_until;
   run.wait_sends = false;
-  stream.batch += standing.posted;
+  stream.batch = broken.batch;
   ++stream.token;  // its end is not what it was
   stream.wake = 0;
   if (standing.posted > standing.taken) {

@@ -52,6 +52,9 @@ void RingLaws::break_off(pdes::Context* context, Ring& ring, const Moment& event
   for (RingPath& path : ring.track->parts.paths) ends_known ? path.rewind() : path.mark();
   for (const Run& run : ring.runs)
     breaking.standings.push_back(standings_at(end, ring.track->parts, *run.work, run.entries));
+  if (trace_ != nullptr && !ends_known) {
+    for (const Run& run : ring.runs) tell_use(ring.track->parts, run, event.time);
+  }
   ring.track->owner = nullptr;
   for (std::uint32_t rank = 0; rank < breaking.size(); ++rank) {
     const Injector::Place place = fill_ports(breaking, rank);
@@ -140,6 +143,7 @@ void RingLaws::tell_member(const Breaking& breaking, std::uint32_t rank, std::si
   broken.previous = ring.track->parts.members[breaking.before(rank)];
   broken.place = place;
   broken.stream = run.members[rank].stream;
+  broken.batch = run.members[rank].batch + standing.posted;
   broken.standing = standing;
   const bool has_left = ring.left[rank] - ring.first > number;
   const bool has_entered = run.entries[rank].at.time != never;

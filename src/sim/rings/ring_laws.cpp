@@ -208,7 +208,7 @@ RingLaws::Run* RingLaws::run_of(pdes::Context& context, Ring& ring, const Moment
 void RingLaws::find_ends(pdes::Context& context, Ring& ring, Run& run, const Moment& now) {
   for (RingPath& path : ring.track->parts.paths) path.mark();
   run.ends = ends_of(ring.track->parts, *run.work, run.entries);
-  if (trace_ != nullptr) tell_use(ring.track->parts, run);
+  if (trace_ != nullptr) tell_use(ring.track->parts, run, never);
   for (std::size_t i = 0; i < run.ends.size(); ++i) {
     const RingEnd& end = run.ends[i];
     const program::DeviceId device = ring.track->parts.members[i];
@@ -216,10 +216,13 @@ void RingLaws::find_ends(pdes::Context& context, Ring& ring, Run& run, const Mom
   }
 }
 
-void RingLaws::tell_use(const RingParts& parts, const Run& run) const {
+// Up to its end, or to where it is broken off: what is on its way then is in the ports.
+void RingLaws::tell_use(const RingParts& parts, const Run& run, Time end) const {
   for (std::size_t i = 0; i < parts.paths.size(); ++i) {
+    const Time begin = run.entries[i].at.time;
+    if (begin > end) continue;  // it has not entered
     for (const machine::LinkId link : parts.paths[i].links())
-      trace_->in_use(link, run.entries[i].at.time, parts.paths[i].clear_at());
+      trace_->in_use(link, begin, end == never ? parts.paths[i].clear_at() : end);
   }
 }
 

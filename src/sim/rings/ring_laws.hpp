@@ -27,6 +27,7 @@ struct RingMessages {
 struct BrokenOff {
   bool goes_on = false;  ///< it has entered, and has something left to do
   std::uint32_t stream = 0;
+  std::uint32_t batch = 0;  ///< of what the stream has posted last
   RingStanding standing;
   RingMessages messages;
   std::int64_t adding = 0;  ///< B that it will add when the message comes for which it waits
@@ -99,7 +100,7 @@ class RingLaws final : public Reservations {
   [[nodiscard]] OutputPort& port_at(machine::LinkId link) const;
   [[nodiscard]] bool reserve(pdes::Context& context, Ring& ring);
   void find_ends(pdes::Context& context, Ring& ring, Run& run, const Moment& now);
-  void tell_use(const RingParts& parts, const Run& run) const;
+  void tell_use(const RingParts& parts, const Run& run, Time end) const;
   void count(const Ring& ring, const Run& run, std::uint32_t rank);
   static void list_run(StateList& list, Run& run);
 
