@@ -86,7 +86,7 @@ std::string figures(const experiment::Experiment& experiment, const experiment::
   if (experiment.fold.replicas > 1)
     text += line("replicas simulated",
                  fmt::format("{} of {}{}", experiment.fold.simulated, experiment.fold.replicas,
-                             experiment.fold.to_the_end ? "" : ", up to a collective that splits them; then each"));
+                             experiment.fold.to_the_end ? "" : ", each device up to a collective that splits them"));
   text += line("events per rank",
                events_text(e.events, ranks) + (may_skip ? "; fewer where rounds of loops repeat themselves" : ""));
   text += line("memory per rank", memory_text(e.bytes_per_rank(ranks)));

@@ -246,7 +246,7 @@ std::size_t sample_size(const Experiment& experiment, const std::vector<program:
 
 /// Of the simulation of a share of all devices.
 void fold_costs(double simulated, double bytes_of_others, Estimate& result) {
-  result.events = {simulated * result.events.least, simulated * result.events.most};
+  result.events.most *= simulated;
   result.bytes_shared = {simulated * result.bytes_shared.least, simulated * result.bytes_shared.most};
   result.bytes_shared.add(bytes_of_others, bytes_of_others);
 }
@@ -276,8 +276,7 @@ Estimate estimate(const Experiment& experiment) {
   const double share =
       static_cast<double>(sample_size(experiment, taking_part)) / static_cast<double>(taking_part.size());
   const sim::FoldFacts& fold = experiment.fold;
-  const double simulated =
-      fold.to_the_end ? static_cast<double>(fold.simulated) / static_cast<double>(fold.replicas) : 1;
+  const double simulated = static_cast<double>(fold.simulated) / static_cast<double>(fold.replicas);
   Counter counter(experiment, result);
   for (const std::vector<program::DeviceId>& alike : by_kind(program, taking_part)) {
     const double wanted = std::ceil(share * static_cast<double>(alike.size()));
@@ -286,7 +285,8 @@ Estimate estimate(const Experiment& experiment) {
     result.is_sampled = result.is_sampled || counted.size() < alike.size();
     for (const program::DeviceId device : counted) counter.count(device, times);
   }
-  if (simulated < 1) fold_costs(simulated, bytes_per_folded_device * network.devices, result);
+  result.events.least *= simulated;
+  if (fold.to_the_end && simulated < 1) fold_costs(simulated, bytes_per_folded_device * network.devices, result);
   return result;
 }
 
