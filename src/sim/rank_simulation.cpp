@@ -18,10 +18,10 @@ RankSimulation::RankSimulation(const machine::Machine& machine, const program::P
 // What is promised to other ranks follows from all that has been sent; of that nothing is handed over.
 RankSimulation::RankSimulation(const machine::Machine& machine, const program::Program& program,
                                const workload::CostModel& cost, Communicator& comm, const SimulationOptions& options,
-                               RankSimulation& folded, Splits* splits, Usage* usage)
+                               RankSimulation& folded, Splits* splits, Usage* usage, Time now)
     : RankSimulation(machine, program, cost, comm, options, FoldedPart{nullptr, nullptr, splits, usage},
                      Promises::none) {
-  take_over(folded, splits);
+  take_over(folded, splits, now);
 }
 
 RankSimulation::RankSimulation(const machine::Machine& machine, const program::Program& program,
@@ -116,9 +116,19 @@ pdes::RunStatistics RankSimulation::run(pdes::RunOptions options) {
 pdes::RunStatistics RankSimulation::run_until(Time end, pdes::RunOptions options) {
   options.end = end;
   pdes::RunStatistics statistics = run_with_periods(options);
-  if (rings_)
-    simulation_->act(std::max<Time>(end - 1, 0), [&](pdes::Context& context) { rings_->break_off_all(context, end); });
+  simulation_->act(std::max<Time>(end - 1, 0), [&](pdes::Context& context) {
+    if (rings_) rings_->break_off_all(context, end);
+    settle_ports(context);
+  });
   return statistics;
+}
+
+void RankSimulation::settle_ports(const pdes::Context& context) {
+  for (const pdes::ComponentId id : simulation_->local_ids()) {
+    pdes::Context own = context.of(id);
+    NetworkNode& node = *parts_.nodes[id];
+    for (std::uint32_t port = 0; port < node.ports().size(); ++port) static_cast<void>(node.settle(own, port));
+  }
 }
 
 pdes::RunStatistics RankSimulation::run_with_periods(pdes::RunOptions options) {

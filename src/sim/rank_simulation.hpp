@@ -26,12 +26,15 @@ class RankSimulation {
   /// All outlive it. With a fold, what stands for others is simulated, on one rank: `comm` has one.
   RankSimulation(const machine::Machine& machine, const program::Program& program, const workload::CostModel& cost,
                  Communicator& comm, const SimulationOptions& options, const FoldedPart& part = {});
-  /// Goes on with all components from where what stands for them has come to, by run_until(); or, with the splits of
-  /// its run(), with each device from where that split off, and `usage` may not meet that of the other one, nor
-  /// `splits` fail. That one outlives it, and is of no other use any more.
+  /// Goes on with all components from where what stands for them has come to, by run_until(); or, with its splits, with
+  /// each device from where that split off, and `usage` may not meet that of the other one, nor `splits` fail. Devices
+  /// that have not split off by `now` have nothing to do before: then join() has to follow, when this one has run up to
+  /// there. The other one outlives it, and is of no other use any more.
   RankSimulation(const machine::Machine& machine, const program::Program& program, const workload::CostModel& cost,
                  Communicator& comm, const SimulationOptions& options, RankSimulation& folded, Splits* splits,
-                 Usage* usage);
+                 Usage* usage, Time now = never);
+  /// What the folded simulation was in the midst of goes on here. False: it was in the way of what is going on here.
+  [[nodiscard]] bool join(RankSimulation& folded);
 
   /// All of it: statistics, results and events.
   void run(const SimulationOptions& options, SimulationResult& result);
@@ -59,10 +62,13 @@ class RankSimulation {
   [[nodiscard]] bool may_skip(const SimulationOptions& options) const;
   pdes::RunStatistics run_with_periods(pdes::RunOptions options);
   // sim/fold/unfold_state.cpp:
-  void take_over(RankSimulation& folded, const Splits* splits);
+  void take_over(RankSimulation& folded, const Splits* splits, Time now);
   void take_over_component(RankSimulation& folded, pdes::ComponentId id, bool is_at_rest);
   void take_over_event(const Fold& fold, const pdes::Event& event);
-  void begin_apart(const Fold& fold, const Splits& splits);
+  void begin_apart(const Fold& fold, const Splits& splits, Time now);
+  void take_over_rings(const RankSimulation& folded);
+  [[nodiscard]] bool join_node(RankSimulation& folded, pdes::ComponentId id);
+  void settle_ports(const pdes::Context& context);
   [[nodiscard]] bool passes_on() const;
   void watch();
   std::unique_ptr<pdes::Component> create(pdes::ComponentId id);

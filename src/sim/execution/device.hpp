@@ -60,6 +60,8 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   /// It has nothing to do before this time (fold/splits.hpp).
   void go_on_at(Time time) { goes_on_at_ = time; }
   [[nodiscard]] bool is_split_off() const { return is_split_off_; }
+  /// See Outboxes.
+  void take_places(const Outboxes& others, std::uint32_t port) { state_.outboxes.take_places(others, port); }
 
  private:
   // device.cpp: events

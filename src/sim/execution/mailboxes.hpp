@@ -76,6 +76,8 @@ class Outboxes {
   void forget_places() {
     for (Box& box : boxes_) box.latest = Injector::no_place;
   }
+  /// What is in line at a port is what other outboxes have put there.
+  void take_places(const Outboxes& others, std::uint32_t port);
 
  private:
   std::vector<Box> boxes_;  // in order of key

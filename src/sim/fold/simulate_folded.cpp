@@ -47,8 +47,8 @@ class BlockSimulation {
   void try_to(const auto& run) {
     try {
       run(simulation_);
-    } catch (const Error&) {
-      if (splits_.starts.empty()) throw;
+    } catch (const Error& error) {
+      if (splits_.starts.empty() || error.code() == ExitCode::io) throw;
       splits_.failed = true;
     }
   }
@@ -96,34 +96,67 @@ void add_counts(const pdes::RunStatistics& statistics, const std::vector<results
 
 std::string time_text(Time time) { return config::format_rounded(time, config::Unit::time); }
 
-/// Whether two simulations have used a link at the same time.
-bool meet(const FoldedJob& job, const Usage& folded, const Usage& all) {
+/// When two simulations have used a link at the same time first.
+Time first_meeting(const FoldedJob& job, const Usage& folded, const Usage& all) {
+  Time first = never;
   for (machine::LinkId link = 0; link < job.machine.network.links.size(); ++link) {
     const pdes::ComponentId server = job.tables.server(link);
     if (all.of(link).empty() || !job.fold.takes_part(server)) continue;
     const std::uint32_t back = job.fold.order() - job.fold.place(server).shifts;
-    if (meet(all.of(link), folded.of(job.fold.shifted_link(job.tables, link, back)))) return true;
+    first = std::min(first, first_meeting(all.of(link), folded.of(job.fold.shifted_link(job.tables, link, back))));
   }
-  return false;
+  return first;
 }
 
-/// Each device goes on from where it split off; false: that is not as if all had been one simulation.
-bool go_on_apart(const FoldedJob& job, Communicator& comm, BlockSimulation& block, SimulationResult& result) {
+/// No use of a link is left out.
+SimulationOptions round_by_round(const FoldedJob& job) {
+  SimulationOptions options = job.options;
+  if (options.laws == Laws::all) options.laws = Laws::rings;
+  return options;
+}
+
+/// Each device goes on from where it split off. Until when that is as if all had been one simulation; never: to the
+/// end, and `result` is that of all; 0: it is not known.
+Time go_on_apart(const FoldedJob& job, Communicator& comm, BlockSimulation& block, SimulationResult& result) {
   Splits& splits = block.splits();
-  if (splits.failed) return false;
+  if (splits.failed) return 0;
   Usage usage(job.machine.network.links.size(), nullptr);
   usage.ignore_from(time_after(block.usage().last(), 1));
-  SimulationOptions options = job.options;
-  if (options.laws == Laws::all) options.laws = Laws::rings;  // no use is left out
+  const SimulationOptions options = round_by_round(job);
   const SimulationResult before = std::move(result);
   result = {};
   result.fold = before.fold;
   result.warnings = before.warnings;
   RankSimulation all(job.machine, job.program, job.cost, comm, options, block.simulation(), &splits, &usage);
+  bool ended = true;
+  try {
+    all.run(options, result);
+  } catch (const Error& error) {  // on all ranks: perhaps of something that cannot be
+    if (error.code() == ExitCode::io) throw;
+    ended = false;
+  }
+  const Time until = -comm.max(-first_meeting(job, block.usage(), usage));
+  if (until == never && comm.max(splits.failed || !ended ? 1 : 0) != 0) return 0;
+  if (until == never) add_counts(before.statistics, before.events, result);
+  return until;
+}
+
+/// Each device goes on from where it split off up to `until`, and then all go on together. False: it is not as if all
+/// had been one simulation.
+bool go_on_apart_until(const FoldedJob& job, Communicator& comm, Time until, SimulationResult& result) {
+  BlockSimulation block(job, 0, BlockSimulation::Until::end);
+  pdes::RunStatistics before;
+  together(comm, [&] { before = block.simulation().run_until(until, job.options.run); });
+  if (block.splits().failed) return false;
+  const SimulationOptions options = round_by_round(job);
+  RankSimulation all(job.machine, job.program, job.cost, comm, options, block.simulation(), &block.splits(), nullptr,
+                     until);
+  static_cast<void>(all.run_until(until, options.run));
+  const bool is_free = all.join(block.simulation());
+  if (comm.max(block.splits().failed || !is_free ? 1 : 0) != 0) return false;
   all.run(options, result);
-  if (comm.max(splits.failed || meet(job, block.usage(), usage) ? 1 : 0) != 0) return false;
-  add_counts(before.statistics, before.events, result);
-  return true;
+  add_counts(before, block.simulation().events(), result);
+  return comm.max(block.splits().failed ? 1 : 0) == 0;
 }
 
 /// All go on from where the first one splits off.
@@ -184,9 +217,12 @@ void simulate_folded(const machine::Machine& machine, const program::Program& pr
   const Time first = starts.front().at;
   const std::string shared = result.fold + " up to " + time_text(first);
   result.fold = shared + ", the last part of it up to " + time_text(starts.back().at);
-  if (go_on_apart(job, comm, *block, result)) return;
-  result.fold = shared + ", then each";
+  const Time until = go_on_apart(job, comm, *block, result);
   block.reset();
+  if (until == never) return;
+  result.fold = shared + ", the last part of it up to " + time_text(until);
+  if (until > first && go_on_apart_until(job, comm, until, result)) return;
+  result.fold = shared + ", then each";
   go_on_together(job, comm, first, result);
 }
 

@@ -17,8 +17,7 @@ std::vector<bool> groups_at_work(const std::vector<Device*>& devices, std::size_
 }
 
 /// What it has carried, and nothing in it.
-NodeState at_rest(NetworkNode& node) {
-  node.finish();
+NodeState at_rest(const NetworkNode& node) {
   NodeState state;
   for (const OutputPort& port : node.ports()) state.ports.emplace_back().counts = port.counts();
   return state;
@@ -26,7 +25,7 @@ NodeState at_rest(NetworkNode& node) {
 
 }  // namespace
 
-void RankSimulation::take_over(RankSimulation& folded, const Splits* splits) {
+void RankSimulation::take_over(RankSimulation& folded, const Splits* splits, Time now) {
   const Fold& fold = *folded.fold_;
   for (const pdes::ComponentId id : simulation_->local_ids()) take_over_component(folded, id, splits != nullptr);
   for (const pdes::Event& event : splits == nullptr ? folded.simulation_->pending() : splits->events)
@@ -35,7 +34,12 @@ void RankSimulation::take_over(RankSimulation& folded, const Splits* splits) {
     collectives_ = folded.collectives_;
     collectives_.repeat(fold.order());
   }
-  if (splits != nullptr) return begin_apart(fold, *splits);
+  if (splits != nullptr) begin_apart(fold, *splits, now);
+  if (splits == nullptr || now != never) take_over_rings(folded);
+}
+
+void RankSimulation::take_over_rings(const RankSimulation& folded) {
+  const Fold& fold = *folded.fold_;
   if (!rings_) return;
   rings_->go_on_from(
       *folded.rings_, fold.order(),
@@ -63,7 +67,9 @@ void RankSimulation::take_over_component(RankSimulation& folded, pdes::Component
 }
 
 // What the folded simulation did behind that is done; the ports that it used are idle as long as they are used here.
-void RankSimulation::begin_apart(const Fold& fold, const Splits& splits) {
+void RankSimulation::begin_apart(const Fold& fold, const Splits& splits, Time now) {
+  for (Device* device : devices_)
+    if (now != never && fold.takes_part(device->id())) device->go_on_at(now);
   for (const Splits::Start& start : splits.starts) {
     pdes::Event event;
     event.time = start.at;
@@ -112,6 +118,42 @@ void RankSimulation::take_over_event(const Fold& fold, const pdes::Event& event)
         throw InternalError("an event of a kind that no fold has");
     }
   }
+}
+
+bool RankSimulation::join(RankSimulation& folded) {
+  bool is_free = true;
+  for (const pdes::ComponentId id : simulation_->local_ids()) {
+    if (!folded.fold_->takes_part(id)) continue;
+    is_free = join_node(folded, id) && is_free;
+    const std::uint32_t made = folded.simulation_->sequence(folded.fold_->place(id).of);
+    if (static_cast<std::int32_t>(made - simulation_->sequence(id)) > 0) simulation_->go_on(id, made);
+  }
+  for (const pdes::Event& event : folded.simulation_->pending()) take_over_event(*folded.fold_, event);
+  return is_free;
+}
+
+// A port that is in use is so in one of the two.
+bool RankSimulation::join_node(RankSimulation& folded, pdes::ComponentId id) {
+  const auto [of, times] = folded.fold_->place(id);
+  NetworkNode& here = *parts_.nodes[id];
+  NetworkNode& there = *folded.parts_.nodes[of];
+  NodeState ours = here.state();
+  SavedDevice saved;
+  if (network_.tables.is_device(id)) saved = folded.device_at_[of]->save();
+  saved.node = there.state();
+  rename(Renaming(*folded.fold_, network_.tables, times), program_, id, saved);
+  NodeState& theirs = saved.node;
+  bool is_free = true;
+  for (std::uint32_t port = 0; port < ours.ports.size(); ++port) {
+    if (there.port(port).is_empty()) continue;
+    is_free = is_free && here.port(port).is_empty();
+    theirs.ports[port].counts = ours.ports[port].counts;
+    ours.ports[port] = std::move(theirs.ports[port]);
+    if (network_.tables.is_device(id)) device_at_[id]->take_places(saved.device.outboxes, port);
+  }
+  ours.taken_back.insert(ours.taken_back.end(), theirs.taken_back.begin(), theirs.taken_back.end());
+  here.restore(std::move(ours));
+  return is_free;
 }
 
 }  // namespace tessera::sim

@@ -18,14 +18,19 @@ void Usage::in_use(machine::LinkId link, Time begin, Time end) {
   }
 }
 
-bool meet(std::vector<Usage::Span> ours, std::vector<Usage::Span> theirs) {
+Time first_meeting(const std::vector<Usage::Span>& ours, std::vector<Usage::Span> theirs) {
   std::ranges::sort(theirs, {}, &Usage::Span::begin);
   std::vector<Time> ends;  // of those up to each
   for (const Usage::Span& one : theirs) ends.push_back(ends.empty() ? one.end : std::max(ends.back(), one.end));
-  return std::ranges::any_of(ours, [&](const Usage::Span& one) {
-    const auto behind = std::ranges::upper_bound(theirs, one.end, {}, &Usage::Span::begin);
-    return behind != theirs.begin() && ends[static_cast<std::size_t>(behind - theirs.begin()) - 1] >= one.begin;
-  });
+  Time first = never;
+  for (const Usage::Span& one : ours) {
+    const auto later = std::ranges::upper_bound(theirs, one.begin, {}, &Usage::Span::begin);
+    const bool meets_before =
+        later != theirs.begin() && ends[static_cast<std::size_t>(later - theirs.begin()) - 1] >= one.begin;
+    if (meets_before) first = std::min(first, one.begin);
+    if (later != theirs.end() && later->begin <= one.end) first = std::min(first, later->begin);
+  }
+  return first;
 }
 
 }  // namespace tessera::sim

@@ -33,7 +33,7 @@ class Usage final : public PacketTrace {
   Time until_ = never, last_ = 0;
 };
 
-/// Whether some of these touch each other.
-[[nodiscard]] bool meet(std::vector<Usage::Span> ours, std::vector<Usage::Span> theirs);
+/// When some of these touch each other first; never: they do not.
+[[nodiscard]] Time first_meeting(const std::vector<Usage::Span>& ours, std::vector<Usage::Span> theirs);
 
 }  // namespace tessera::sim

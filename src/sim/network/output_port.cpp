@@ -109,7 +109,7 @@ void OutputPort::wake(Time now, std::uint32_t token, PortSink& sink) {
 }
 
 bool OutputPort::settle(Time now, PortSink& sink) {
-  if (state_.run.active && state_.run.service.out.last <= now && !state_.run.awaited) complete_run(sink);
+  if (state_.run.active && state_.run.service.out.last <= now && !work_left()) complete_run(sink);
   const bool is_idle = !state_.run.active && state_.own.empty() && state_.waiting.empty();
   if (is_idle) {
     state_.due = never;
