@@ -33,8 +33,9 @@ class RankSimulation {
   RankSimulation(const machine::Machine& machine, const program::Program& program, const workload::CostModel& cost,
                  Communicator& comm, const SimulationOptions& options, RankSimulation& folded, Splits* splits,
                  Usage* usage, Time now = never);
-  /// What the folded simulation was in the midst of goes on here. False: it was in the way of what is going on here.
-  [[nodiscard]] bool join(RankSimulation& folded);
+  /// What the folded simulation was in the midst of goes on here; both have run up to `now`.
+  /// False: it was in the way of what is going on here.
+  [[nodiscard]] bool join(RankSimulation& folded, Time now);
 
   /// All of it: statistics, results and events.
   void run(const SimulationOptions& options, SimulationResult& result);
@@ -67,7 +68,7 @@ class RankSimulation {
   void take_over_event(const Fold& fold, const pdes::Event& event);
   void begin_apart(const Fold& fold, const Splits& splits, Time now);
   void take_over_rings(const RankSimulation& folded);
-  [[nodiscard]] bool join_node(RankSimulation& folded, pdes::ComponentId id);
+  [[nodiscard]] bool join_node(RankSimulation& folded, pdes::ComponentId id, Time now);
   void settle_ports(const pdes::Context& context);
   [[nodiscard]] bool passes_on() const;
   void watch();

@@ -118,8 +118,8 @@ void Device::act_on(const pdes::Event& event) {
 }
 
 void Device::run_ready() {
-  if (goes_on_at_ > 0) [[unlikely]]
-    begin_in_time();
+  if (goes_on_at_ > context().now()) [[unlikely]]
+    return stay_at_rest();
   run_all_ready();
   while (state_.departures_awaited) {
     recheck_departures();

@@ -128,7 +128,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   // device_split.cpp
   void split_off(Stream& stream);
   [[nodiscard]] bool is_split_off(const pdes::Event& event);
-  void begin_in_time() const;
+  void stay_at_rest() const;
 
   // device_ring.cpp
   [[nodiscard]] bool goes_without_steps(Stream& stream);

@@ -28,8 +28,9 @@ bool Device::is_split_off(const pdes::Event& event) {
   return is_split_off_;
 }
 
-void Device::begin_in_time() const {
-  if (context().now() < goes_on_at_ && !handling().ready.empty()) environment().splits->failed = true;
+void Device::stay_at_rest() const {
+  if (!handling().ready.empty()) environment().splits->failed = true;
+  handling().ready.clear();
 }
 
 void Device::restore(DeviceRecord record) {

@@ -152,7 +152,7 @@ bool go_on_apart_until(const FoldedJob& job, Communicator& comm, Time until, Sim
   RankSimulation all(job.machine, job.program, job.cost, comm, options, block.simulation(), &block.splits(), nullptr,
                      until);
   static_cast<void>(all.run_until(until, options.run));
-  const bool is_free = all.join(block.simulation());
+  const bool is_free = all.join(block.simulation(), until);
   if (comm.max(block.splits().failed || !is_free ? 1 : 0) != 0) return false;
   all.run(options, result);
   add_counts(before, block.simulation().events(), result);

@@ -120,11 +120,11 @@ void RankSimulation::take_over_event(const Fold& fold, const pdes::Event& event)
   }
 }
 
-bool RankSimulation::join(RankSimulation& folded) {
+bool RankSimulation::join(RankSimulation& folded, Time now) {
   bool is_free = true;
   for (const pdes::ComponentId id : simulation_->local_ids()) {
     if (!folded.fold_->takes_part(id)) continue;
-    is_free = join_node(folded, id) && is_free;
+    is_free = join_node(folded, id, now) && is_free;
     const std::uint32_t made = folded.simulation_->sequence(folded.fold_->place(id).of);
     if (static_cast<std::int32_t>(made - simulation_->sequence(id)) > 0) simulation_->go_on(id, made);
   }
@@ -133,7 +133,7 @@ bool RankSimulation::join(RankSimulation& folded) {
 }
 
 // A port that is in use is so in one of the two.
-bool RankSimulation::join_node(RankSimulation& folded, pdes::ComponentId id) {
+bool RankSimulation::join_node(RankSimulation& folded, pdes::ComponentId id, Time now) {
   const auto [of, times] = folded.fold_->place(id);
   NetworkNode& here = *parts_.nodes[id];
   NetworkNode& there = *folded.parts_.nodes[of];
@@ -145,8 +145,8 @@ bool RankSimulation::join_node(RankSimulation& folded, pdes::ComponentId id) {
   NodeState& theirs = saved.node;
   bool is_free = true;
   for (std::uint32_t port = 0; port < ours.ports.size(); ++port) {
-    if (there.port(port).is_empty()) continue;
-    is_free = is_free && here.port(port).is_empty();
+    if (there.port(port).is_empty(now - 1)) continue;
+    is_free = is_free && here.port(port).is_empty(now - 1);
     theirs.ports[port].counts = ours.ports[port].counts;
     ours.ports[port] = std::move(theirs.ports[port]);
     if (network_.tables.is_device(id)) device_at_[id]->take_places(saved.device.outboxes, port);

@@ -72,8 +72,10 @@ class OutputPort {
   [[nodiscard]] bool may_amend(Time now) const { return state_.run.active && state_.run.service.out.last >= now; }
   /// Whether nothing is in it; a run that is over is completed first.
   [[nodiscard]] bool settle(Time now, PortSink& sink);
-  /// Whether nothing is in it.
-  [[nodiscard]] bool is_empty() const { return !state_.run.active && state_.own.empty() && state_.waiting.empty(); }
+  /// Whether nothing is in it, and all that is counted has left by `now`.
+  [[nodiscard]] bool is_empty(Time now) const {
+    return !state_.run.active && state_.own.empty() && state_.waiting.empty() && free_at() <= now;
+  }
   /// What has passed through the idle port, apart from it: the last busy period, and counts to add.
   void passed(const BusyPeriod& busy, const LinkCounts& counts);
   /// The idle port as it is behind such packets, which may be in the queue still.
