@@ -74,7 +74,7 @@ class OutputPort {
   [[nodiscard]] bool settle(Time now, PortSink& sink);
   /// Whether nothing is in it, and all that is counted has left by `now`.
   [[nodiscard]] bool is_empty(Time now) const {
-    return !state_.run.active && state_.own.empty() && state_.waiting.empty() && free_at() <= now;
+    return !state_.run.active && state_.own.empty() && state_.waiting.empty() && state_.busy.end(rate()) <= now;
   }
   /// What has passed through the idle port, apart from it: the last busy period, and counts to add.
   void passed(const BusyPeriod& busy, const LinkCounts& counts);
