@@ -114,8 +114,11 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] program::CollectiveCall call_of(const CollectiveRun& run) const;
   [[nodiscard]] Taken taken_by(const CollectiveRun& run) const;
   [[nodiscard]] bool begin_strands(Stream& stream);
-  [[nodiscard]] Stream& unused_strand();
+  void stand_before_strands(Stream& stream) const;
+  void begin_strand(const Stream& stream, Stream& strand, std::uint32_t number) const;
+  [[nodiscard]] Stream& strand_of(std::uint32_t parent, std::uint32_t number);
   void run_strand(Stream& strand);
+  void end_strand(Stream& stream, const Stream& strand) const;
   [[nodiscard]] bool go_on_with_collective(Stream& stream);
   [[nodiscard]] bool post_step(Stream& stream);
   [[nodiscard]] bool step_departed(Stream& stream);
