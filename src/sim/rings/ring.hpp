@@ -56,6 +56,7 @@ struct RingLaws::Ring {
   bool has_others = false;  ///< collectives round rings that are not taken as laws
   Track* track = nullptr;   ///< of those that are under way, or of the last ones
   std::vector<std::unique_ptr<Work>> works;
+  std::size_t latest = 0;                  ///< that was asked for, of these
   std::vector<std::uint32_t> begun, left;  ///< collectives, by member
   /// At most two: nobody ends one before all have entered it. Either all are laws, on the track, or none is.
   std::deque<Run> runs;

@@ -93,7 +93,7 @@ RingLaws::Answer RingLaws::enter(pdes::Context& context, pdes::ComponentId sourc
   const RingShape& shape = ring->track->parts.shape;
   RingMember& member = *parts_->members[shape.members[rank]];
   for (std::uint32_t way = rank; way < shape.ways(); way += ring->size) {
-    const std::uint32_t strand = way % shape.seats() / ring->size;
+    const std::uint32_t strand = shape.strands == 1 ? 0 : way / ring->size % shape.strands;
     run->senders[way] = {member.ring_stream(stream.index, strand, shape.strands),
                          member.next_message(ring->track->parts.receiver(way), ring->channel(way))};
   }

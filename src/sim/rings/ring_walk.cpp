@@ -147,14 +147,13 @@ std::vector<RingEnd> ends_of(RingParts& parts, const RingWork& work, const std::
     for (std::uint32_t slot = 0; slot < pass.slots; ++slot) walk.receive_all(slot);
     if (!is_last) return walk.add_all();
     for (std::uint32_t seat = 0; seat < walk.seats(); ++seat) {
-      RingEnd& end = ends[seat % ends.size()];  // of a member: when the last of its seats has ended
+      RingEnd& end = ends[parts.shape.rank(seat)];  // of a member: when the last of its seats has ended
       end.at = std::max(end.at, walk.at(seat));
       end.clock = std::max(end.clock, walk.at(seat).time + walk.addition(seat));
     }
   });
-  for (std::uint32_t way = 0; way < parts.shape.ways(); ++way) {
-    RingEnd& end = ends[way % ends.size()];
-    end.left = std::max(end.left, parts.paths[way].left());
+  for (std::uint32_t way = 0; way < parts.shape.ways();) {
+    for (RingEnd& end : ends) end.left = std::max(end.left, parts.paths[way++].left());
   }
   return ends;
 }
@@ -173,7 +172,7 @@ class Standings {
         told_(walk_.seats()),
         posts_(walk_.seats()) {
     for (std::uint32_t seat = 0; seat < walk_.seats(); ++seat)
-      standings_[seat].waited_until = entries[seat % entries.size()].joined;
+      standings_[seat].waited_until = entries[parts.shape.rank(seat)].joined;
   }
 
   std::vector<RingStanding> find(const RingWork& work) {

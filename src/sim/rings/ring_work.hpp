@@ -28,7 +28,10 @@ struct RingShape {
   [[nodiscard]] std::uint32_t seats() const { return strands * static_cast<std::uint32_t>(members.size()); }
   [[nodiscard]] std::uint32_t ways() const { return slots * seats(); }
   [[nodiscard]] std::uint32_t way(std::uint32_t slot, std::uint32_t seat) const { return slot * seats() + seat; }
-  [[nodiscard]] program::DeviceId device(std::uint32_t seat) const { return members[seat % members.size()]; }
+  [[nodiscard]] std::uint32_t rank(std::uint32_t seat) const {
+    return strands == 1 ? seat : seat % static_cast<std::uint32_t>(members.size());
+  }
+  [[nodiscard]] program::DeviceId device(std::uint32_t seat) const { return members[rank(seat)]; }
   /// By way: the seat whose way in that slot leads to this one's seat.
   [[nodiscard]] std::vector<std::uint32_t> senders() const;
 };

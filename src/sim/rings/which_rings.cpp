@@ -41,8 +41,9 @@ RingLaws::Asked RingLaws::ring_of(const CollectiveRun& run) {
 }
 
 const RingLaws::Work& RingLaws::work_of(Ring& ring, std::uint32_t index) {
-  for (const std::unique_ptr<Work>& work : ring.works) {
-    if (work->index == index) return *work;
+  if (ring.latest < ring.works.size() && ring.works[ring.latest]->index == index) return *ring.works[ring.latest];
+  for (ring.latest = 0; ring.latest < ring.works.size(); ++ring.latest) {
+    if (ring.works[ring.latest]->index == index) return *ring.works[ring.latest];
   }
   Work& work = *ring.works.emplace_back(std::make_unique<Work>());
   work.index = index;
