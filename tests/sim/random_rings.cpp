@@ -1,8 +1,11 @@
 #include "random_rings.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <array>
 
+#include "machine/networks/cluster_network.hpp"
+#include "machine/networks/grid_network.hpp"
+#include "machine/networks/ring_network.hpp"
 #include "random_traffic.hpp"
 
 namespace tessera::test {
@@ -13,10 +16,94 @@ using program::DeviceId;
 
 constexpr std::uint32_t streams = 2;
 
+/// Networks on which rings of some kind share no link: those of random traffic, clusters, tori and rings both ways, and
+/// devices with a link to each other one.
+class MachineMaker {
+ public:
+  explicit MachineMaker(std::uint64_t index) : random_(index, random_stream("ring machines")), index_(index) {}
+
+  machine::Machine make() {
+    switch (below(6)) {
+      case 0:
+      case 1:
+        return cluster();
+      case 2:
+        return torus();
+      case 3:
+        return in_nodes(connected_machine(static_cast<machine::NodeId>(2 + 2 * below(4))));
+      default:
+        return in_nodes(machine_of(random_case(index_).network));
+    }
+  }
+
+ private:
+  std::uint64_t below(std::uint64_t count) { return random_.below(draws_++, count); }
+
+  /// The network as a machine of random ones.
+  static machine::Machine plain(machine::Machine made) {
+    machine::Machine machine = machine_of(std::move(made.network));
+    machine.network.packet = Bytes{100};
+    machine.places = std::move(made.places);
+    machine.grid = made.grid;
+    return machine;
+  }
+
+  machine::Machine cluster() {
+    constexpr std::array<machine::NodeId, 4> sizes{1, 2, 2, 4};
+    machine::ClusterShape shape;
+    shape.gpus_per_node = sizes[below(4)];
+    shape.nodes = static_cast<machine::NodeId>(1 + below(shape.gpus_per_node == 4 ? 3 : 5));
+    if (shape.devices() == 1) shape.nodes = 2;
+    shape.inside =
+        std::array{machine::Inside::nvswitch, machine::Inside::ring, machine::Inside::fully_connected}[below(3)];
+    shape.nvlink_bandwidth = BytesPerSecond{below(2) == 0 ? 4'000'000'000 : 3'333'333'333};
+    shape.nvlink_latency = Duration{400};
+    shape.nics_per_node = below(4) == 0 ? 1 : shape.gpus_per_node;
+    shape.nic_bandwidth = BytesPerSecond{1'000'000'000};
+    shape.nic_latency = Duration{3001};
+    shape.pcie_bandwidth = BytesPerSecond{2'000'000'000};
+    shape.pcie_latency = Duration{1000};
+    machine::Machine made;
+    machine::build_cluster(shape, made);
+    return plain(std::move(made));
+  }
+
+  machine::Machine torus() {
+    machine::Machine made;
+    if (below(2) == 0) {
+      machine::build_ring(static_cast<machine::NodeId>(3 + below(6)),
+                          {BytesPerSecond{1'500'000'000}, Duration{500}, true}, "wire", made);
+    } else {
+      made.grid = {static_cast<int>(2 + below(3)), static_cast<int>(1 + below(3)), below(2) == 0};
+      machine::build_grid(made.grid, BytesPerSecond{1'500'000'000}, Duration{500}, "wire", made);
+    }
+    return in_nodes(plain(std::move(made)));
+  }
+
+  /// Devices side by side in nodes, with a NIC each or none.
+  machine::Machine in_nodes(machine::Machine machine) {
+    std::vector<int> counts;
+    const auto devices = static_cast<int>(machine.devices());
+    for (int count = 1; count <= devices; ++count)
+      if (devices % count == 0) counts.push_back(count);
+    const int together = devices % 2 == 0 && below(2) == 0 ? 2 : counts[below(counts.size())];
+    const bool has_nics = below(3) > 0;
+    for (int device = 0; device < devices; ++device) {
+      machine.places[static_cast<std::size_t>(device)].node = device / together;
+      machine.places[static_cast<std::size_t>(device)].nic = has_nics ? device : -1;
+    }
+    return machine;
+  }
+
+  KeyedRandom random_;
+  std::uint64_t draws_ = 0;
+  std::uint64_t index_;
+};
+
 class Maker {
  public:
-  explicit Maker(std::uint64_t index)
-      : random_(index, random_stream("rings")), made_(machine_of(random_case(index).network)) {}
+  Maker(std::uint64_t index, std::string only)
+      : random_(index, random_stream("rings")), only_(std::move(only)), made_(MachineMaker(index).make()) {}
 
   ProgramCase make() {
     const DeviceId devices = made_.machine.devices();
@@ -47,15 +134,16 @@ class Maker {
     for (std::uint64_t group = 0; group < groups; ++group) {
       std::vector<DeviceId> all(made_.machine.devices());
       for (DeviceId device = 0; device < all.size(); ++device) all[device] = device;
-      if (below(2) == 0) shuffle(all, KeyedRandom(draws_, below(1000)));
-      all.resize(std::max<std::size_t>(2, all.size() - below(all.size())));
+      const std::uint64_t kind = below(4);
+      if (kind == 0) shuffle(all, KeyedRandom(draws_, below(1000)));
+      if (kind < 2) all.resize(std::max<std::size_t>(2, all.size() - below(all.size())));
       made_.group(all);
     }
   }
 
   void add_operation() {
     const std::uint64_t kind = below(10);
-    if (kind < 6) return add_collective();
+    if (kind < 6 || (kind < 8 && is_quiet_)) return add_collective();
     if (kind < 8) return add_message();
     const auto device = static_cast<DeviceId>(below(made_.machine.devices()));
     at(device, static_cast<std::uint32_t>(below(streams))).compute(work(static_cast<Time>(1 + below(40'000'000))));
@@ -66,7 +154,8 @@ class Maker {
                                       CollectiveKind::all_gather};
     static constexpr std::array<std::int64_t, 6> sizes{0, 3, 1000, 7777, 40'000, 65'536};
     const auto group = static_cast<std::uint32_t>(below(made_.program.groups.size()));
-    program::Collective asked = collective(kinds[below(kinds.size())], sizes[below(sizes.size())], "ring", group);
+    program::Collective asked =
+        collective(kinds[below(kinds.size())], sizes[below(sizes.size())], algorithm(group), group);
     if (below(6) == 0) asked = collective(CollectiveKind::all_to_all, 6000, below(2) == 0 ? "ring" : "direct", group);
     if (below(6) == 0) asked = collective(CollectiveKind::all_reduce, 6000, "direct", group);
     asked.element = Bytes{1};
@@ -79,6 +168,14 @@ class Maker {
         block.collective(asked);
       }
     }
+  }
+
+  /// A group that carries out collectives in several ways changes them in one program of four.
+  std::string algorithm(std::uint32_t group) {
+    static const std::array<std::string, 4> names{"ring", "bidirectional-ring", "hierarchical", "ring"};
+    const std::string name = !only_.empty() ? only_ : names[below(4) == 0 ? below(4) : (group + kinds_) % 4];
+    const program::Collective asked = collective(CollectiveKind::all_reduce, 8, name, group);
+    return check_collective(asked, made_.program.groups[group], made_.machine).empty() ? name : "ring";
   }
 
   void add_message() {
@@ -95,12 +192,15 @@ class Maker {
 
   KeyedRandom random_;
   std::uint64_t draws_ = 0;
+  std::uint64_t kinds_ = below(4);  // of collectives: which group has which
+  bool is_quiet_ = below(3) == 0;   // no messages come between
+  std::string only_;
   ProgramCase made_;
   std::vector<program::BlockBuilder> blocks_;
 };
 
 }  // namespace
 
-ProgramCase random_rings(std::uint64_t index) { return Maker(index).make(); }
+ProgramCase random_rings(std::uint64_t index, const std::string& algorithm) { return Maker(index, algorithm).make(); }
 
 }  // namespace tessera::test

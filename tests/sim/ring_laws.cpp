@@ -1,6 +1,7 @@
 // Ring collectives without events for their steps, beside the same step by step.
 #include <catch2/catch.hpp>
 
+#include "machine/networks/cluster_network.hpp"
 #include "random_rings.hpp"
 #include "sim/rings/ring_path.hpp"
 #include "traffic.hpp"
@@ -17,6 +18,30 @@ sim::SimulationResult run_with(const ProgramCase& made, sim::Laws laws) {
   return made.run(options);
 }
 
+/// All devices carry out one collective, of a group of all.
+ProgramCase one_collective(machine::Machine machine, const program::Collective& collective) {
+  ProgramCase made(std::move(machine));
+  std::vector<program::DeviceId> all(made.machine.devices());
+  for (program::DeviceId device = 0; device < all.size(); ++device) all[device] = device;
+  made.group(all);
+  for (const program::DeviceId device : all) made.bind(device, {made.block().collective(collective).done()});
+  return made;
+}
+
+/// Two nodes of two devices, a NIC each, with a link between each two.
+machine::Machine two_nodes() {
+  machine::Machine machine = connected_machine(4);
+  for (int device = 0; device < 4; ++device)
+    machine.places[static_cast<std::size_t>(device)] = {device / 2, device % 2, 0, device};
+  return machine;
+}
+
+bool has_strands(const ProgramCase& made) {
+  return std::ranges::any_of(made.program.collectives, [&](const program::Collective& one) {
+    return program::lowering_of(one, made.program.groups[one.group_slot], made.machine).rings > 1;
+  });
+}
+
 }  // namespace
 
 TEST_CASE("ring laws: 1,000 random programs take the same picoseconds as step by step") {
@@ -31,12 +56,49 @@ TEST_CASE("ring laws: 1,000 random programs take the same picoseconds as step by
   CHECK(fewer > 400);
 }
 
+TEST_CASE("ring laws: rings of each kind take the same picoseconds as step by step, many of them as laws") {
+  for (const auto& [algorithm, most_steps] :
+       {std::pair{"bidirectional-ring", 50}, std::pair{"hierarchical", 180}, std::pair{"ring", 180}}) {
+    int fewer = 0;
+    for (std::uint64_t index = 0; index < 500; ++index) {
+      const ProgramCase made = random_rings(300'000 + index, algorithm);
+      CAPTURE(algorithm, index);
+      const sim::SimulationResult laws = run_with(made, sim::Laws::all), steps = run_with(made, sim::Laws::trains);
+      check_same(laws.results, steps.results);
+      fewer += laws.statistics.events < steps.statistics.events ? 1 : 0;
+    }
+    CHECK(fewer > most_steps);
+  }
+}
+
+TEST_CASE("ring laws: programs with several rings side by side take the same picoseconds, many with fewer events") {
+  int with_strands = 0, fewer = 0;
+  for (std::uint64_t index = 0; index < 1000; ++index) {
+    const ProgramCase made = random_rings(400'000 + index, "ring");
+    if (!has_strands(made)) continue;
+    CAPTURE(index);
+    const sim::SimulationResult laws = run_with(made, sim::Laws::all), steps = run_with(made, sim::Laws::trains);
+    check_same(laws.results, steps.results);
+    ++with_strands;
+    fewer += laws.statistics.events < steps.statistics.events ? 1 : 0;
+  }
+  CHECK(with_strands > 150);
+  CHECK(fewer > 80);
+}
+
 TEST_CASE("ring laws: programs take the same picoseconds packet by packet") {
   for (std::uint64_t index = 0; index < 100; ++index) {
     const ProgramCase made = random_rings(50'000 + index);
     CAPTURE(index);
     check_same(run_with(made, sim::Laws::all).results, run_with(made, sim::Laws::none).results);
   }
+}
+
+TEST_CASE("ring laws: what comes early comes behind a message of before that takes as little time") {
+  // Of 0 B both: a member that has not entered waits for the last step of another collective, whose message comes at
+  // the instant at which the ring is broken off.
+  const ProgramCase made = random_rings(500'428);
+  check_same(run_with(made, sim::Laws::all).results, run_with(made, sim::Laws::trains).results);
 }
 
 TEST_CASE("ring laws: the queue behind what the link has been given before") {
@@ -80,4 +142,70 @@ TEST_CASE("ring laws: a late member catches up, its messages behind each other")
   CHECK(results.device_rows[0].finished == 10'000'000 + 225 * byte_time + wire_latency);
   // Device 2 gets device 3's chunk last: it goes round by 0 and 1, 75 ns and a latency a hop.
   CHECK(results.device_rows[2].finished == 10'000'000 + 3 * (75 * byte_time + wire_latency));
+}
+
+TEST_CASE("ring laws: two rings side by side are two events a member") {
+  // 400 B over 4 devices in two nodes: ring 0 goes 0 1 2 3, ring 1 goes 1 0 3 2, and each carries 50 B of every chunk.
+  // 2 x 3 steps of 50 B at 1,000 ps a byte and 500 ps; in the first three both rings add 50 B at once, 100 ps.
+  const ProgramCase made = one_collective(two_nodes(), collective(program::CollectiveKind::all_reduce, 400, "ring"));
+  REQUIRE(has_strands(made));
+  const sim::SimulationResult run = run_with(made, sim::Laws::all);
+  CHECK(run.results.iteration_time == 6 * (50 * byte_time + wire_latency) + 3 * 100);
+  CHECK(run.statistics.events == 8);
+  check_same(run.results, run_with(made, sim::Laws::trains).results);
+}
+
+TEST_CASE("ring laws: both ways round are two events a member") {
+  // 2 x 3 steps of two halves of 50 B, which go side by side; in the first three 2 x 50 B are added, 100 ps.
+  const ProgramCase made =
+      one_collective(connected_machine(4), collective(program::CollectiveKind::all_reduce, 400, "bidirectional-ring"));
+  const sim::SimulationResult run = run_with(made, sim::Laws::all);
+  CHECK(run.results.iteration_time == 6 * (50 * byte_time + wire_latency) + 3 * 100);
+  CHECK(run.statistics.events == 8);
+}
+
+TEST_CASE("ring laws: both ways round, a late member is awaited from both sides") {
+  // An all-gather of 400 B: halves of 50 B, 50.5 ns a step. Device 3 enters at 10 us, when the messages of step 0 have
+  // come to it: it posts those of steps 0 and 1 at once, which come to devices 0 and 2 at 50.5 and 100.5 ns behind
+  // that. These post step 1 at 50.5 and, with what 3 sent in step 1, step 2 at 100.5; theirs of step 1 come to 1 and 3
+  // at 101. These post step 2 at 101, which is at 0 and 2 at 151.5; what 0 and 2 post at 100.5 is at 1 and 3 at 151.
+  ProgramCase made(4);
+  made.group({0, 1, 2, 3});
+  for (program::DeviceId device = 0; device < 4; ++device) {
+    program::BlockBuilder block = made.block("main " + std::to_string(device));
+    if (device == 3) block.compute(work(10'000'000));
+    made.bind(device,
+              {block.collective(collective(program::CollectiveKind::all_gather, 400, "bidirectional-ring")).done()});
+  }
+  const sim::SimulationResult run = run_with(made, sim::Laws::all);
+  for (const program::DeviceId device : {0U, 2U}) CHECK(run.results.device_rows[device].finished == 10'151'500);
+  for (const program::DeviceId device : {1U, 3U}) CHECK(run.results.device_rows[device].finished == 10'151'000);
+  CHECK(run.statistics.events == 9);  // and one to end the late one's work
+}
+
+TEST_CASE("ring laws: inside nodes, across and inside again is two events a member") {
+  // 400 B: inside its node each gets 200 B and adds them (200 ps), across nodes 100 B, added, and 100 B, then 200 B
+  // inside.
+  const ProgramCase made =
+      one_collective(two_nodes(), collective(program::CollectiveKind::all_reduce, 400, "hierarchical"));
+  const sim::SimulationResult run = run_with(made, sim::Laws::all);
+  CHECK(run.results.iteration_time ==
+        2 * (200 * byte_time + wire_latency) + 200 + 2 * (100 * byte_time + wire_latency) + 100);
+  CHECK(run.statistics.events == 8);
+}
+
+TEST_CASE("ring laws: rings that share a link go step by step") {
+  // Behind a switch both ways round leave over one link.
+  machine::ClusterShape shape;
+  shape.gpus_per_node = 4;
+  shape.nvlink_bandwidth = BytesPerSecond{1'000'000'000};
+  shape.nvlink_latency = Duration{1000};
+  machine::Machine machine;
+  machine::build_cluster(shape, machine);
+  machine.network.packet = Bytes{100};
+  const ProgramCase made = one_collective(machine_of(machine.network),
+                                          collective(program::CollectiveKind::all_reduce, 4000, "bidirectional-ring"));
+  const sim::SimulationResult laws = run_with(made, sim::Laws::all), steps = run_with(made, sim::Laws::trains);
+  CHECK(laws.statistics.events == steps.statistics.events);
+  check_same(laws.results, steps.results);
 }

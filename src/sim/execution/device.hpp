@@ -118,8 +118,11 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] program::CollectiveCall call_of(const CollectiveRun& run) const;
   [[nodiscard]] Taken taken_by(const CollectiveRun& run) const;
   [[nodiscard]] bool begin_strands(Stream& stream);
-  [[nodiscard]] Stream& unused_strand();
+  void stand_before_strands(Stream& stream) const;
+  void begin_strand(const Stream& stream, Stream& strand, std::uint32_t number) const;
+  [[nodiscard]] Stream& strand_of(std::uint32_t parent, std::uint32_t number);
   void run_strand(Stream& strand);
+  void end_strand(Stream& stream, const Stream& strand) const;
   [[nodiscard]] bool go_on_with_collective(Stream& stream);
   [[nodiscard]] bool post_step(Stream& stream);
   [[nodiscard]] bool step_departed(Stream& stream);
@@ -132,11 +135,13 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
 
   // device_ring.cpp
   [[nodiscard]] bool goes_without_steps(Stream& stream);
+  [[nodiscard]] RingStream ring_stream(std::uint32_t stream, std::uint32_t strand, std::uint32_t strands) override;
   [[nodiscard]] std::uint32_t next_message(program::DeviceId to, std::uint32_t channel) override;
   void ring_ends(pdes::Context& context, std::uint32_t stream, const RingEnd& end, Time waited_until,
                  bool is_now) override;
-  void ring_is_broken_off(pdes::Context* own, std::uint32_t channel, const BrokenOff& broken) override;
-  void count_ring(std::uint32_t channel, program::DeviceId next, const RingMessages& messages) override;
+  void ring_is_broken_off(pdes::Context* own, const BrokenOff& broken) override;
+  void count_ring(const RingMessages& messages) override;
+  void go_on_with_strand(pdes::Context* own, Stream& stream, const BrokenOff::Strand& broken);
 
   // device_kernel.cpp
   [[nodiscard]] bool begin_kernel(Stream& stream, const program::Instruction& instruction);

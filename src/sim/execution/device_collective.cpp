@@ -37,7 +37,7 @@ bool Device::begin_collective(Stream& stream, const program::Instruction& instru
     state_.engine->take(taken_by(run), *handed_.costs, context().now());
     follow_job();
   }
-  return run.strands > 1 ? begin_strands(stream) : go_on_with_collective(stream);
+  return go_on_with_collective(stream);
 }
 
 program::CollectiveCall Device::call_of(const CollectiveRun& run) const {
@@ -60,32 +60,45 @@ Taken Device::taken_by(const CollectiveRun& run) const {
 // Each strand goes on by itself; the stream waits for all.
 bool Device::begin_strands(Stream& stream) {
   CollectiveRun& run = stream.collective;
-  run.strands_left = run.strands;
-  run.ended = stream.clock;
+  stand_before_strands(stream);
   for (std::uint32_t i = 0; i < run.strands; ++i) {
-    Stream& strand = unused_strand();
-    strand.parent = stream.index;
-    strand.clock = strand.since = stream.clock;
-    strand.left = 0;
-    strand.collective = run;
-    strand.collective.strand = i;
-    const program::CollectiveCall call = call_of(strand.collective);
-    strand.collective.steps = program::algorithm_of(call).steps(call);
+    Stream& strand = strand_of(stream.index, i);
+    begin_strand(stream, strand, i);
     run_strand(strand);
   }
-  run.phase = Phase::strands;
   if (run.strands_left == 0) return go_on_with_collective(stream);
   stream.state = StreamState::strands;
   return false;
 }
 
-Stream& Device::unused_strand() {
+void Device::stand_before_strands(Stream& stream) const {
+  CollectiveRun& run = stream.collective;
+  run.strands_left = run.strands;
+  run.ended = stream.clock;
+  run.phase = Phase::strands;
+}
+
+void Device::begin_strand(const Stream& stream, Stream& strand, std::uint32_t number) const {
+  strand.clock = strand.since = stream.clock;
+  strand.collective = stream.collective;
+  strand.collective.phase = Phase::post;
+  strand.collective.strand = number;
+  const program::CollectiveCall call = call_of(strand.collective);
+  strand.collective.steps = program::algorithm_of(call).steps(call);
+}
+
+// Each stream has its own ones: what they have sent is the stream's, also when they have ended.
+Stream& Device::strand_of(std::uint32_t parent, std::uint32_t number) {
   for (Stream& strand : state_.strands) {
-    if (strand.state == StreamState::done) return strand;
+    if (strand.parent == parent && number-- == 0) return strand;
   }
-  Stream& strand = state_.strands.emplace_back();
-  strand.index = config_.streams + static_cast<std::uint32_t>(state_.strands.size() - 1);
-  return strand;
+  while (true) {
+    Stream& strand = state_.strands.emplace_back();
+    strand.index = config_.streams + static_cast<std::uint32_t>(state_.strands.size() - 1);
+    strand.parent = parent;
+    strand.state = StreamState::done;
+    if (number-- == 0) return strand;
+  }
 }
 
 void Device::run_strand(Stream& strand) {
@@ -93,10 +106,16 @@ void Device::run_strand(Stream& strand) {
   if (!go_on_with_collective(strand)) return;
   strand.state = StreamState::done;
   Stream& parent = state_.streams[strand.parent];
-  CollectiveRun& run = parent.collective;
+  end_strand(parent, strand);
+  if (parent.collective.strands_left == 0 && parent.state == StreamState::strands)
+    handling().ready.push_back(parent.index);
+}
+
+void Device::end_strand(Stream& stream, const Stream& strand) const {
+  CollectiveRun& run = stream.collective;
   run.ended = std::max(run.ended, strand.clock);
   run.waited_until = std::max(run.waited_until, strand.collective.waited_until);
-  if (--run.strands_left == 0 && parent.state == StreamState::strands) handling().ready.push_back(parent.index);
+  --run.strands_left;
 }
 
 bool Device::go_on_with_collective(Stream& stream) {
@@ -114,6 +133,7 @@ bool Device::go_on_with_collective(Stream& stream) {
           if (stream.state == StreamState::ring) return false;
           break;
         }
+        if (run.strands > 1 && stream.parent == no_stream) return begin_strands(stream);
         run.phase = Phase::receive;
         if (!post_step(stream)) return false;
         break;

@@ -16,6 +16,12 @@ bool Device::goes_without_steps(Stream& stream) {
   return true;
 }
 
+// The streams of strands are here before something may be broken off: others must not move then.
+RingStream Device::ring_stream(std::uint32_t index, std::uint32_t strand, std::uint32_t strands) {
+  const Stream& stream = strands == 1 ? stream_at(index) : strand_of(index, strand);
+  return {stream.index, stream.batch};
+}
+
 std::uint32_t Device::next_message(program::DeviceId to, std::uint32_t channel) {
   std::uint32_t hint = 0;
   return outbox(to, channel, hint).next;
@@ -27,7 +33,6 @@ void Device::ring_ends(pdes::Context& context, std::uint32_t index, const RingEn
   stream.collective.ended = end.clock;
   stream.collective.waited_until = std::max(stream.collective.waited_until, waited_until);
   stream.left = std::max(stream.left, end.left);
-  stream.batch += stream.collective.steps;  // its last message may be in a port yet (break_off)
   stream.wake = 0;
   if (is_now) return;
   // What it took of the device is given back with the last addition.
@@ -36,37 +41,70 @@ void Device::ring_ends(pdes::Context& context, std::uint32_t index, const RingEn
   context.of(at.source).resend(config_.self, at.time, StreamWake{index, ++stream.token});
 }
 
-void Device::count_ring(std::uint32_t channel, program::DeviceId next, const RingMessages& messages) {
+void Device::count_ring(const RingMessages& messages) {
   std::uint32_t hint = 0;
-  outbox(next, channel, hint).next += messages.count;
+  outbox(messages.next, messages.channel, hint).next += messages.count;
   state_.bytes_sent += messages.sent;
   state_.bytes_received += messages.received;
   state_.messages_received += messages.count;
 }
 
-void Device::ring_is_broken_off(pdes::Context* own, std::uint32_t channel, const BrokenOff& broken) {
-  const RingStanding& standing = broken.standing;
-  const Mailboxes::Index box = state_.mailboxes.find(broken.previous, channel);
-  for (const Time waited_until : standing.early) static_cast<void>(state_.mailboxes.deliver(box, waited_until));
-  if (broken.place != Injector::no_place) {  // the next message on this channel follows it
-    std::uint32_t hint = 0;
-    outbox(broken.next, channel, hint).latest = broken.place;
+void Device::ring_is_broken_off(pdes::Context* own, const BrokenOff& broken) {
+  for (const BrokenOff::Strand& strand : broken.strands) {
+    for (std::size_t slot = 0; slot < strand.ways.size(); ++slot) {
+      const auto& [messages, previous, place] = strand.ways[slot];
+      const Mailboxes::Index box = state_.mailboxes.find(previous, messages.channel);
+      for (const Time waited_until : strand.standing.slots[slot].early)
+        static_cast<void>(state_.mailboxes.deliver(box, waited_until));
+      if (place != Injector::no_place) {  // the next message on this channel follows it
+        std::uint32_t hint = 0;
+        outbox(messages.next, messages.channel, hint).latest = place;
+      }
+      if (broken.goes_on) count_ring(messages);
+    }
   }
   if (!broken.goes_on) return;
-  count_ring(channel, broken.next, broken.messages);
   Stream& stream = stream_at(broken.stream);
+  ++stream.token;  // its end is not what it was
+  stream.wake = 0;
+  if (broken.strands.size() == 1) return go_on_with_strand(own, stream, broken.strands[0]);
+  CollectiveRun& run = stream.collective;
+  run.waited_until = broken.joined;
+  stand_before_strands(stream);
+  for (std::uint32_t i = 0; i < broken.strands.size(); ++i) {
+    const BrokenOff::Strand& one = broken.strands[i];
+    Stream& strand = stream_at(one.stream);
+    begin_strand(stream, strand, i);
+    if (!one.is_over) {
+      go_on_with_strand(own, strand, one);
+      continue;
+    }
+    strand.state = StreamState::done;
+    strand.clock = one.standing.ended;
+    strand.collective.waited_until = one.standing.waited_until;
+    strand.collective.phase = Phase::none;
+    end_strand(stream, strand);
+  }
+  stream.state = StreamState::strands;
+}
+
+void Device::go_on_with_strand(pdes::Context* own, Stream& stream, const BrokenOff::Strand& broken) {
+  const RingStanding& standing = broken.standing;
   CollectiveRun& run = stream.collective;
   run.step = standing.taken;
   run.waited_until = standing.waited_until;
   run.wait_sends = false;
-  stream.batch = broken.batch;
-  ++stream.token;  // its end is not what it was
-  stream.wake = 0;
+  stream.batch += standing.posted;
   if (standing.posted > standing.taken) {
-    static_cast<void>(state_.mailboxes.take(box, stream.index));
+    stream.missing = 0;
+    for (std::size_t slot = 0; slot < broken.ways.size(); ++slot) {
+      if (!standing.slots[slot].awaits) continue;
+      const auto& [messages, previous, place] = broken.ways[slot];
+      static_cast<void>(state_.mailboxes.take(state_.mailboxes.find(previous, messages.channel), stream.index));
+      ++stream.missing;
+    }
     run.reduce = broken.adding;
     run.phase = Phase::receive;
-    stream.missing = 1;
     stream.state = StreamState::messages;
     return;
   }
@@ -74,7 +112,7 @@ void Device::ring_is_broken_off(pdes::Context* own, std::uint32_t channel, const
   stream.clock = standing.next.time;
   stream.state = StreamState::until_clock;
   if (own != nullptr)
-    own->of(standing.next.source).resend(config_.self, stream.clock, StreamWake{stream.index, stream.token});
+    own->of(standing.next.source).resend(config_.self, stream.clock, StreamWake{stream.index, ++stream.token});
 }
 
 }  // namespace tessera::sim

@@ -219,6 +219,18 @@ Stretch Walker::plainly(const Instruction& instruction) {
   return stretch;
 }
 
+/// What a member sends in all steps of a collective that goes round rings.
+double ring_messages(const program::CollectiveCall& call) {
+  static const std::uint32_t ring = program::algorithm_index("ring");
+  const program::CollectiveAlgorithm& algorithm = program::algorithm_of(call);
+  if (call.lowering.algorithm == ring) return static_cast<double>(call.lowering.rings) * algorithm.steps(call);
+  double messages = 0;
+  program::for_all_steps(algorithm, call, [&](const program::CollectiveCall&, const program::Step& step) {
+    messages += static_cast<double>(step.sends.size());
+  });
+  return messages;
+}
+
 const Stretch& Walker::collective(std::uint32_t index) {
   if (!collectives_[index]) {
     Stretch stretch = lowered(program_.collectives[index]);
@@ -235,13 +247,12 @@ Stretch Walker::lowered(const program::Collective& collective) const {
   if (!rank) return all;
   const program::CollectiveCall call = program::make_call(collective, group, *rank, machine_);
   const program::CollectiveAlgorithm& algorithm = program::algorithm_of(call);
-  if (!most_ && call.size > 1 &&
-      RingLaws::may_take(*call.collective, call.lowering)) {  // an event to enter it, and one to end
+  if (!most_ && call.size > 1 && RingLaws::is_likely(call)) {  // an event to enter it, and one to end
     all.append(reach_clock());
     all.append(waits());
     for (Stretch::Way& way : all.from) way.wakes += 1;
     all.posts.append(Posts::breaks());
-    all.ring_messages = algorithm.steps(call);
+    all.ring_messages = ring_messages(call);
     return all;
   }
   program::for_all_steps(algorithm, call, [&](const program::CollectiveCall&, const program::Step& step) {

@@ -1,6 +1,8 @@
 // What of the parts' state is a time, a sum, or has to be the same (state_list.hpp). All members of a struct are bound:
 // one that is added does not compile until somebody has decided about it here. Not listed are names of messages, tokens
 // and numbers of batches, which only tell things apart, and hints.
+#include <algorithm>
+
 #include "sim/execution/device.hpp"
 #include "sim/periods/state_list.hpp"
 #include "sim/rings/ring.hpp"
@@ -188,7 +190,7 @@ void RingPath::list(StateList& list) {
 }
 
 void RingLaws::list_run(StateList& list, Run& run) {
-  auto& [index, is_law, entered, left, work, waited_until, entries, members, ends] = run;
+  auto& [index, is_law, entered, left, work, waited_until, entries, members, senders, ends] = run;
   for (const std::uint32_t word : {index, std::uint32_t{is_law}, entered, left}) list.same(word);
   if (!is_law) return;
   list.time(waited_until);
@@ -209,9 +211,11 @@ void RingLaws::list(StateList& list) {
   for (const std::unique_ptr<Ring>& one : rings_) {
     list.same(one != nullptr && one->is_usable);
     if (one == nullptr || !one->is_usable) continue;
-    auto& [group, is_usable, track, works, begun, left, runs, first] = *one;
+    auto& [group, size, is_usable, has_others, track, works, latest, begun, left, runs, first] = *one;
     list.same(one->is_reserved());
     if (one->is_reserved()) {
+      const auto has_track = [track](const std::unique_ptr<Work>& work) { return work->track == track; };
+      list.same(std::ranges::find_if(works, has_track) - works.begin());
       for (RingPath& path : track->parts.paths) path.list(list);
     }
     for (const std::uint32_t number : begun) list.same(number - first);

@@ -8,13 +8,17 @@
 namespace tessera::sim {
 namespace {
 
-/// In the name of whoever has announced them, what ports still have to be told.
-/// `end`: messages delivered before have been.
-void resend(pdes::Context& context, const Moment& end, std::vector<PortChain::Announced> announced,
-            const std::vector<pdes::ComponentId>& servers, const std::vector<std::uint32_t>& ports,
-            program::DeviceId destination) {
+/// In the name of whoever has announced them, what ports still have to be told. `end`: messages delivered before have
+/// been, but for the last `tied` of them.
+void resend(pdes::Context& context, const Moment& end, std::uint32_t tied,
+            const std::vector<PortChain::Announced>& announced, const std::vector<pdes::ComponentId>& servers,
+            const std::vector<std::uint32_t>& ports, program::DeviceId destination) {
+  const auto is_over = [&end](const PortChain::Announced& one) {
+    return one.kind == PortChain::Announced::Kind::delivered && one.at < end;
+  };
+  auto over = std::ranges::count_if(announced, is_over) - std::ptrdiff_t{tied};
   for (const PortChain::Announced& one : announced) {
-    if (one.kind == PortChain::Announced::Kind::delivered && one.at < end) continue;
+    if (is_over(one) && over-- > 0) continue;
     pdes::Context own = context.of(one.at.source);
     switch (one.kind) {
       case PortChain::Announced::Kind::segment:
@@ -32,43 +36,58 @@ void resend(pdes::Context& context, const Moment& end, std::vector<PortChain::An
 
 }  // namespace
 
-/// What is done for one member at a time.
+/// What is done for one way and one member at a time.
 struct RingLaws::Breaking {
   pdes::Context* context;
   Ring& ring;
   Moment event;                                      ///< that breaks it off
   Moment end;                                        ///< behind it: what a member waits for may be this event
-  std::vector<std::vector<RingStanding>> standings;  ///< by run and member
+  std::vector<std::vector<RingStanding>> standings;  ///< by run and seat
+  std::vector<Injector::Place> places;               ///< of the last message in line, by way
 
-  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(ring.track->parts.members.size()); }
-  [[nodiscard]] std::uint32_t behind(std::uint32_t rank) const { return rank + 1 == size() ? 0 : rank + 1; }
-  [[nodiscard]] std::uint32_t before(std::uint32_t rank) const { return rank == 0 ? size() - 1 : rank - 1; }
+  [[nodiscard]] const RingParts& parts() const { return ring.track->parts; }
+  [[nodiscard]] const RingShape& shape() const { return parts().shape; }
+  [[nodiscard]] const RingStanding& standing(std::size_t number, std::uint32_t way) const {
+    return standings[number][way % shape().seats()];
+  }
+  /// RingStanding::Slot::tied, of all runs.
+  [[nodiscard]] std::uint32_t tied(std::uint32_t way) const {
+    std::uint32_t tied = 0;
+    for (std::size_t number = 0; number < standings.size(); ++number)
+      tied += standing(number, way).slots[way / shape().seats()].tied;
+    return tied;
+  }
+  /// Messages that have been posted on a way in a run.
+  [[nodiscard]] RingSum posted(std::size_t number, std::uint32_t way) const {
+    const std::uint32_t steps = standing(number, way).posted;
+    const Run& run = ring.runs[number];
+    return steps == 0 ? RingSum{} : sent_on(*run.work, shape(), parts().senders, way, steps);
+  }
 };
 
 void RingLaws::break_off(pdes::Context* context, Ring& ring, const Moment& event) {
   const Moment end{event.time, event.source + 1};
-  Breaking breaking{context, ring, event, end, {}};
+  Breaking breaking{context, ring, event, end, {}, {}};
   const bool ends_known = !ring.runs.empty() && !ring.runs.front().ends.empty();
   for (RingPath& path : ring.track->parts.paths) ends_known ? path.rewind() : path.mark();
   for (const Run& run : ring.runs)
-    breaking.standings.push_back(standings_at(end, ring.track->parts, *run.work, run.entries));
+    breaking.standings.push_back(standings_at(event, ring.track->parts, *run.work, run.entries));
   if (trace_ != nullptr && !ends_known) {
-    for (const Run& run : ring.runs) tell_use(ring.track->parts, run, event.time);
+    for (const Run& run : ring.runs) tell_use(ring, run, event.time);
   }
   ring.track->owner = nullptr;
-  for (std::uint32_t rank = 0; rank < breaking.size(); ++rank) {
-    const Injector::Place place = fill_ports(breaking, rank);
-    for (std::size_t number = 0; number < ring.runs.size(); ++number) tell_member(breaking, rank, number, place);
+  for (std::uint32_t way = 0; way < breaking.shape().ways(); ++way)
+    breaking.places.push_back(fill_ports(breaking, way));
+  for (std::uint32_t rank = 0; rank < ring.size; ++rank) {
+    for (std::size_t number = 0; number < ring.runs.size(); ++number) tell_member(breaking, rank, number);
   }
   for (Run& run : ring.runs) run.is_law = false;
 }
 
-// The ports towards the next member, with what is in them and on its way. Returns the place of the last message in
-// line.
-Injector::Place RingLaws::fill_ports(const Breaking& breaking, std::uint32_t rank) {
-  Ring& ring = breaking.ring;
-  RingPath& path = ring.track->parts.paths[rank];
-  const program::DeviceId from = ring.track->parts.members[rank], to = ring.track->parts.members[breaking.behind(rank)];
+// The ports of a way, with what is in them and on its way. Returns the place of the last message in line.
+Injector::Place RingLaws::fill_ports(const Breaking& breaking, std::uint32_t way) {
+  RingPath& path = breaking.ring.track->parts.paths[way];
+  const program::DeviceId from = breaking.parts().sender(way), to = breaking.parts().receiver(way);
   const RingPath::UnderWay last = path.take_last(breaking.end.time);
   const std::vector<LinkCounts> counts = path.take_counts();
   std::vector<OutputPort*> ports;
@@ -86,7 +105,7 @@ Injector::Place RingLaws::fill_ports(const Breaking& breaking, std::uint32_t ran
   if (last.posted.empty()) return Injector::no_place;
   NetworkNode& node = *parts_->nodes[from];
   PortChain chain(ports, servers, [&node](const OwnMessage& message, Time at) { node.left_apart(message, at); });
-  std::vector<OwnMessage> messages = messages_of(breaking, rank, last.posted.size());
+  std::vector<OwnMessage> messages = messages_of(breaking, way, last.posted.size());
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const OwnMessage sized = message_of(*tables_, last.posted[i].bytes, to);
     messages[i].destination = to;
@@ -101,63 +120,75 @@ Injector::Place RingLaws::fill_ports(const Breaking& breaking, std::uint32_t ran
   } catch (const BeyondTimeError&) {
     parts_->nodes[servers[chain.active()]]->refuse_time(*ports[chain.active()]);
   }
-  if (breaking.context != nullptr) resend(*breaking.context, breaking.end, chain.left_over(), servers, numbers, to);
+  if (breaking.context != nullptr)
+    resend(*breaking.context, breaking.end, breaking.tied(way), chain.left_over(), servers, numbers, to);
   return chain.place();
 }
 
-// Names of the last `count` messages of a member, and what they say. Those that have come need not say anything.
-std::vector<OwnMessage> RingLaws::messages_of(const Breaking& breaking, std::uint32_t rank, std::size_t count) const {
+// Names of the last `count` messages on a way, and what they say. Those that have come need not say anything.
+std::vector<OwnMessage> RingLaws::messages_of(const Breaking& breaking, std::uint32_t way, std::size_t count) const {
   const Ring& ring = breaking.ring;
+  const std::uint32_t slot = way / breaking.shape().seats(), seat = way % breaking.shape().seats();
   std::vector<OwnMessage> messages(count);
-  std::size_t posted = 0;
+  std::uint32_t posted = 0;
   std::vector<Time> says;
   for (std::size_t number = 0; number < ring.runs.size(); ++number) {
-    const RingStanding& standing = breaking.standings[number][rank];
-    posted += standing.posted;
-    says.insert(says.end(), standing.on_their_way.begin(), standing.on_their_way.end());
+    const std::vector<Time>& on_their_way = breaking.standing(number, way).slots[slot].on_their_way;
+    posted += breaking.posted(number, way).messages;
+    says.insert(says.end(), on_their_way.begin(), on_their_way.end());
   }
   // Before the first collective that is under way there may be messages of the one before: they count as its own.
-  std::size_t number = ring.runs.size(), unnamed = 0;  // of the run's messages, from the last one on
+  std::size_t number = ring.runs.size();
+  std::uint32_t unnamed = 0;  // of the run's messages, from the last one on
   for (std::size_t i = count; i-- > 0;) {
-    while (unnamed == 0 && number > 0) unnamed = breaking.standings[--number][rank].posted;
+    while (unnamed == 0 && number > 0) unnamed = breaking.posted(--number, way).messages;
     if (unnamed > 0) --unnamed;
-    const Run::Member& member = ring.runs[number].members[rank];
+    const RingStream& stream = ring.runs[number].senders[way].stream;
     const std::size_t behind = count - 1 - i;
     OwnMessage& message = messages[i];
-    message.name = {ring.track->parts.members[rank], ring.channel(),
-                    ring.runs.front().members[rank].first_message + static_cast<std::uint32_t>(posted - 1 - behind)};
-    message.stream = member.stream;
-    message.batch = member.batch + 1 + breaking.standings[number][rank].posted;
+    message.name = {breaking.shape().device(seat), ring.channel(way),
+                    ring.runs.front().senders[way].first_message + posted - 1 - static_cast<std::uint32_t>(behind)};
+    message.stream = stream.index;
+    message.batch = stream.batch;  // no step waits until those of this one have left
     if (behind < says.size()) message.waited_until = says[says.size() - 1 - behind];
   }
   return messages;
 }
 
-void RingLaws::tell_member(const Breaking& breaking, std::uint32_t rank, std::size_t number, Injector::Place place) {
-  Ring& ring = breaking.ring;
-  Run& run = ring.runs[number];
-  const RingStanding& standing = breaking.standings[number][rank];
-  const program::DeviceId device = ring.track->parts.members[rank];
+void RingLaws::tell_member(const Breaking& breaking, std::uint32_t rank, std::size_t number) {
+  const Ring& ring = breaking.ring;
+  const RingParts& parts = breaking.parts();
+  Run& run = breaking.ring.runs[number];
   BrokenOff broken;
-  broken.next = ring.track->parts.members[breaking.behind(rank)];
-  broken.previous = ring.track->parts.members[breaking.before(rank)];
-  broken.place = place;
   broken.stream = run.members[rank].stream;
-  broken.batch = run.members[rank].batch + standing.posted;
-  broken.standing = standing;
+  broken.joined = run.entries[rank].joined;
+  bool all_over = true;
+  for (std::uint32_t seat = rank; seat < breaking.shape().seats(); seat += ring.size) {
+    BrokenOff::Strand& strand = broken.strands.emplace_back();
+    strand.standing = breaking.standings[number][seat];
+    const auto& [posted, taken, waited_until, next, ended, slots] = strand.standing;
+    strand.is_over = taken == run.work->steps;
+    all_over = all_over && strand.is_over;
+    if (posted > taken) strand.adding = bytes_added(*run.work, breaking.shape(), parts.senders, seat, taken);
+    strand.stream = run.senders[seat].stream.index;
+    for (std::uint32_t slot = 0; slot < breaking.shape().slots; ++slot) {
+      const std::uint32_t way = breaking.shape().way(slot, seat), before = parts.way_before(way);
+      const RingSum sent = breaking.posted(number, way);
+      const std::int64_t received =
+          posted == 0 ? 0 : sent_on(*run.work, breaking.shape(), parts.senders, before, posted).bytes;
+      strand.ways.push_back({{ring.channel(way), parts.receiver(way), sent.messages, sent.bytes, received},
+                             parts.sender(before),
+                             breaking.places[way]});
+    }
+  }
   const bool has_left = ring.left[rank] - ring.first > number;
   const bool has_entered = run.entries[rank].at.time != never;
-  run.members[rank].is_whole = has_entered && !has_left && standing.taken == run.work->steps;
-  broken.goes_on = has_entered && !has_left && !run.members[rank].is_whole;
-  if (broken.goes_on) {
-    broken.messages = {standing.posted, bytes_sent(*run.work, breaking.size(), rank, standing.posted),
-                       bytes_sent(*run.work, breaking.size(), breaking.before(rank), standing.posted)};
-    if (standing.posted > standing.taken) broken.adding = bytes_added(*run.work, breaking.size(), rank, standing.taken);
-  }
-  RingMember& member = *parts_->members[device];
-  if (breaking.context == nullptr) return member.ring_is_broken_off(nullptr, ring.channel(), broken);
+  run.members[rank].is_whole = has_entered && !has_left && all_over;
+  broken.goes_on = has_entered && !has_left && !all_over;
+  const program::DeviceId device = breaking.shape().members[rank];
+  if (breaking.context == nullptr) return parts_->members[device]->ring_is_broken_off(nullptr, broken);
   pdes::Context own = breaking.context->of(device);
-  member.ring_is_broken_off(&own, ring.channel(), broken);
+  parts_->members[device]->ring_is_broken_off(&own, broken);
 }
 
 }  // namespace tessera::sim

@@ -15,9 +15,13 @@ namespace tessera::sim {
 /// A collective that some members have entered and not all have left. A law: none of its messages is simulated.
 struct RingLaws::Run {
   struct Member {
-    std::uint32_t stream = 0, batch = 0;
+    std::uint32_t stream = 0;
+    bool is_whole = false;  ///< broken off when this member had nothing left to do
+  };
+  /// Of a way: who says that it sends.
+  struct Sender {
+    RingStream stream;
     std::uint32_t first_message = 0;  ///< its number
-    bool is_whole = false;            ///< broken off when this member had nothing left to do
   };
   std::uint32_t index = 0;  ///< in Program::collectives
   bool is_law = false;
@@ -27,7 +31,8 @@ struct RingLaws::Run {
   Time waited_until = 0;  ///< the latest join
   std::vector<RingEntry> entries;
   std::vector<Member> members;
-  std::vector<RingEnd> ends;  ///< when all have entered
+  std::vector<Sender> senders;  ///< by way
+  std::vector<RingEnd> ends;    ///< when all have entered
 };
 
 /// The ways round some devices, for all groups of these.
@@ -37,18 +42,30 @@ struct RingLaws::Track {
   Ring* owner = nullptr;   ///< has its ports for itself; null: nobody
 };
 
+/// One of the collectives of a group.
+struct RingLaws::Work {
+  std::uint32_t index = 0;  ///< in Program::collectives
+  RingWork work;
+  Track* track = nullptr;  ///< null: step by step
+};
+
 struct RingLaws::Ring {
   program::GroupId group = 0;
-  bool is_usable = false;
-  Track* track = nullptr;
-  std::vector<std::pair<std::uint32_t, std::unique_ptr<RingWork>>> works;  ///< by index in Program::collectives
-  std::vector<std::uint32_t> begun, left;                                  ///< collectives, by member
-  /// At most two: nobody ends one before all have entered it. Either all are laws or none is.
+  std::uint32_t size = 0;
+  bool is_usable = true;
+  bool has_others = false;  ///< collectives round rings that are not taken as laws
+  Track* track = nullptr;   ///< of those that are under way, or of the last ones
+  std::vector<std::unique_ptr<Work>> works;
+  std::size_t latest = 0;                  ///< that was asked for, of these
+  std::vector<std::uint32_t> begun, left;  ///< collectives, by member
+  /// At most two: nobody ends one before all have entered it. Either all are laws, on the track, or none is.
   std::deque<Run> runs;
   std::uint32_t first = 0;  ///< number of the first of them
 
-  [[nodiscard]] bool is_reserved() const { return track->owner == this; }
-  [[nodiscard]] std::uint32_t channel() const { return collective_channel(group, 0); }
+  [[nodiscard]] bool is_reserved() const { return track != nullptr && track->owner == this; }
+  [[nodiscard]] std::uint32_t channel(std::uint32_t way) const {
+    return collective_channel(group, track->parts.shape.lanes[way]);
+  }
 };
 
 }  // namespace tessera::sim

@@ -1,6 +1,7 @@
-// Ring collectives without events for their steps: while their links carry nothing else, the ends of all members follow
-// from when they enter (ring_walk.hpp). When something else comes to one of these links, the ring is broken off: its
-// members, mailboxes and ports are put into the state that they would have step by step, and go on from there.
+// Collectives that go round rings, without events for their steps: while their links carry nothing else, the ends of
+// all members follow from when they enter (ring_walk.hpp). When something else comes to one of these links, the ring is
+// broken off: its members, mailboxes and ports are put into the state that they would have step by step, and go on from
+// there.
 #pragma once
 
 #include <cstdint>
@@ -16,37 +17,55 @@
 
 namespace tessera::sim {
 
-/// What a member has sent and received of a ring collective.
+/// What a member has sent and received on a lane of a ring collective.
 struct RingMessages {
+  std::uint32_t channel = 0;
+  program::DeviceId next = 0;
   std::uint32_t count = 0;    ///< each way
   std::int64_t sent = 0;      ///< B
   std::int64_t received = 0;  ///< B, of the messages that it has asked for
 };
 
+/// The stream that carries out a strand of a collective, and its latest batch.
+struct RingStream {
+  std::uint32_t index = 0;
+  std::uint32_t batch = 0;
+};
+
 /// Where a ring collective stands at one of its members when it is broken off.
 struct BrokenOff {
+  struct Way {
+    RingMessages messages;
+    program::DeviceId previous = 0;
+    Injector::Place place = Injector::no_place;  ///< of its last message, in line
+  };
+  struct Strand {
+    std::uint32_t stream = 0;
+    RingStanding standing;
+    bool is_over = false;
+    std::int64_t adding = 0;  ///< B that it will add when the messages come for which it waits
+    std::vector<Way> ways;    ///< by slot
+  };
   bool goes_on = false;  ///< it has entered, and has something left to do
   std::uint32_t stream = 0;
-  std::uint32_t batch = 0;  ///< of what the stream has posted last
-  RingStanding standing;
-  RingMessages messages;
-  std::int64_t adding = 0;  ///< B that it will add when the message comes for which it waits
-  program::DeviceId next = 0, previous = 0;
-  Injector::Place place = Injector::no_place;  ///< of its last message, in line
+  Time joined = 0;  ///< CollectiveRun::waited_until when it entered
+  std::vector<Strand> strands;
 };
 
 /// A device, as rings see it.
 class RingMember {
  public:
   virtual ~RingMember() = default;
+  /// Of a stream that is in a collective of so many strands.
+  [[nodiscard]] virtual RingStream ring_stream(std::uint32_t stream, std::uint32_t strand, std::uint32_t strands) = 0;
   /// The number of its next message to a device on a channel.
   [[nodiscard]] virtual std::uint32_t next_message(program::DeviceId to, std::uint32_t channel) = 0;
   /// When the collective of a stream is over. Unless that is now, the stream goes on by an event of `end.at.source`.
   virtual void ring_ends(pdes::Context& context, std::uint32_t stream, const RingEnd& end, Time waited_until,
                          bool is_now) = 0;
-  /// What it has posted is in its port. `own`: a context of the device; null when nothing happens any more.
-  virtual void ring_is_broken_off(pdes::Context* own, std::uint32_t channel, const BrokenOff& broken) = 0;
-  virtual void count_ring(std::uint32_t channel, program::DeviceId next, const RingMessages& messages) = 0;
+  /// What it has posted is in its ports. `own`: a context of the device; null when nothing happens any more.
+  virtual void ring_is_broken_off(pdes::Context* own, const BrokenOff& broken) = 0;
+  virtual void count_ring(const RingMessages& messages) = 0;
 };
 
 /// The parts of a rank, by component; null: on another rank.
@@ -62,8 +81,9 @@ class RingLaws final : public Reservations {
   RingLaws(const NetworkTables& tables, program::Lowerings& lowerings, const RankParts& parts, Addition addition);
 
   ~RingLaws() override;
-  /// Whether a collective is one that a ring may carry out so, where its links allow.
-  [[nodiscard]] static bool may_take(const program::Collective& collective, const program::Lowering& lowering);
+  /// Whether a collective of several members is likely to be taken: it goes round rings, and what a member sends to
+  /// others leaves over other links.
+  [[nodiscard]] static bool is_likely(const program::CollectiveCall& call);
 
   enum class Answer : std::uint8_t { step_by_step, waits, ends_now };
   /// A member begins a collective, at its first step, in an event of `source`. `waits`: RingMember::ring_ends says or
@@ -89,26 +109,35 @@ class RingLaws final : public Reservations {
   struct Track;
   struct Ring;
   struct Run;
+  struct Work;
   struct Breaking;
-  [[nodiscard]] Ring* ring_of(const CollectiveRun& run);
-  [[nodiscard]] std::unique_ptr<Ring> make_ring(program::GroupId group);
-  [[nodiscard]] std::unique_ptr<Track> make_track(const std::vector<program::DeviceId>& members);
-  [[nodiscard]] Run* run_of(pdes::Context& context, Ring& ring, const Moment& now, const CollectiveRun& collective);
+  /// `work` null: step by step, now and always.
+  struct Asked {
+    Ring* ring = nullptr;
+    const Work* work = nullptr;
+  };
+  [[nodiscard]] Asked ring_of(const CollectiveRun& run);
+  [[nodiscard]] std::unique_ptr<Ring> make_ring(program::GroupId group) const;
+  [[nodiscard]] const Work& work_of(Ring& ring, std::uint32_t index);
+  void complete(RingWork& work, const Track& track) const;
+  [[nodiscard]] Track& track_of(RingShape shape);
+  [[nodiscard]] bool find_paths(RingParts& parts);
+  [[nodiscard]] Run* run_of(pdes::Context& context, Ring& ring, const Moment& now, const CollectiveRun& collective,
+                            const Work& work);
   void give_up(pdes::Context& context, Ring& ring, const Moment& now);
-  [[nodiscard]] const RingWork& work_of(Ring& ring, const CollectiveRun& run);
   [[nodiscard]] std::uint32_t port_of(machine::LinkId link) const;
   [[nodiscard]] OutputPort& port_at(machine::LinkId link) const;
-  [[nodiscard]] bool reserve(pdes::Context& context, Ring& ring);
+  [[nodiscard]] bool reserve(pdes::Context& context, Ring& ring, Track& track);
   void find_ends(pdes::Context& context, Ring& ring, Run& run, const Moment& now);
-  void tell_use(const RingParts& parts, const Run& run, Time end) const;
+  void tell_use(const Ring& ring, const Run& run, Time end) const;
   void count(const Ring& ring, const Run& run, std::uint32_t rank);
   static void list_run(StateList& list, Run& run);
 
   void break_off(pdes::Context* context, Ring& ring, const Moment& event);
-  [[nodiscard]] Injector::Place fill_ports(const Breaking& breaking, std::uint32_t rank);
-  [[nodiscard]] std::vector<OwnMessage> messages_of(const Breaking& breaking, std::uint32_t rank,
+  [[nodiscard]] Injector::Place fill_ports(const Breaking& breaking, std::uint32_t way);
+  [[nodiscard]] std::vector<OwnMessage> messages_of(const Breaking& breaking, std::uint32_t way,
                                                     std::size_t count) const;
-  void tell_member(const Breaking& breaking, std::uint32_t rank, std::size_t number, Injector::Place place);
+  void tell_member(const Breaking& breaking, std::uint32_t rank, std::size_t number);
 
   const NetworkTables* tables_;
   program::Lowerings* lowerings_;
@@ -116,7 +145,7 @@ class RingLaws final : public Reservations {
   Addition addition_;
   PacketTrace* trace_ = nullptr;
   WayTable ways_;
-  std::map<std::vector<program::DeviceId>, std::unique_ptr<Track>> tracks_;
+  std::map<RingShape, std::unique_ptr<Track>> tracks_;
   std::vector<std::unique_ptr<Ring>> rings_;  // by group; null: not asked for yet
   std::vector<Track*> reserved_by_;           // by link, where its port is reserved
 };

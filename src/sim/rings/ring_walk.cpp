@@ -3,114 +3,134 @@
 #include <algorithm>
 
 #include "tessera/base/error.hpp"
-#include "tessera/program/collective.hpp"
-#include "tessera/program/ring_order.hpp"
 
 namespace tessera::sim {
 namespace {
 
-using program::CollectiveKind;
-
-/// Chunks of a buffer: the first ones may be an element larger than the others.
-struct Chunks {
-  std::array<std::int64_t, 2> bytes{};  // of the larger kind, of the smaller one
-  std::uint32_t larger = 0;             // how many
-
-  Chunks(const RingWork& work, std::uint32_t members)
-      : bytes{program::chunk_bytes(work.bytes, work.element, members, 0).value(),
-              program::chunk_bytes(work.bytes, work.element, members, members - 1).value()},
-        larger(static_cast<std::uint32_t>(work.bytes.value() / work.element.value() % members)) {}
-  /// 0: larger.
-  [[nodiscard]] std::uint32_t kind(std::uint32_t chunk) const { return chunk < larger ? 0 : 1; }
-};
-
-/// A step of all members.
-struct StepOrder {
-  std::uint32_t index = 0;  // in its pass
-  bool sums_up = false;
-
-  StepOrder(const RingWork& work, std::uint32_t members, std::uint32_t step) {
-    const bool first_pass = step < members - 1;
-    sums_up = work.kind != CollectiveKind::all_gather && first_pass;
-    index = first_pass ? step : step - (members - 1);
-  }
-};
-
-/// Goes through the steps of all members side by side.
+/// Goes through the steps of all seats side by side.
 class Walk {
  public:
   Walk(RingParts& parts, const RingWork& work, const std::vector<RingEntry>& entries)
-      : parts_(parts),
-        work_(work),
-        members_(static_cast<std::uint32_t>(parts.members.size())),
-        chunks_(work, members_),
-        delivered_(members_),
-        kinds_(members_, 1) {
-    at_.reserve(members_);
-    sizes_.reserve(members_);
-    for (const RingEntry& entry : entries) at_.push_back(entry.at);
-    for (RingPath& path : parts.paths) {
-      sizes_.push_back({path.facts().size_of(chunks_.bytes[0]), path.facts().size_of(chunks_.bytes[1])});
+      : parts_(parts), work_(work), seats_(parts.shape.seats()), delivered_(parts.shape.ways()) {
+    at_.reserve(seats_);
+    for (std::uint32_t strand = 0; strand < parts.shape.strands; ++strand) {
+      for (const RingEntry& entry : entries) at_.push_back(entry.at);
     }
   }
 
-  [[nodiscard]] std::uint32_t members() const { return members_; }
-  [[nodiscard]] const Moment& at(std::uint32_t member) const { return at_[member]; }
-  [[nodiscard]] Time& delivered(std::uint32_t member) { return delivered_[member]; }
+  [[nodiscard]] std::uint32_t seats() const { return seats_; }
+  [[nodiscard]] const Moment& at(std::uint32_t seat) const { return at_[seat]; }
+  [[nodiscard]] Time& delivered(std::uint32_t way) { return delivered_[way]; }
 
-  void begin_step(std::uint32_t step) {
-    order_ = StepOrder(work_, members_, step);
-    if (chunks_.larger == 0) return;
-    for (std::uint32_t member = 0; member < members_; ++member)
-      kinds_[member] = chunks_.kind(program::ring_chunk(member, members_, order_.index, order_.sums_up));
+  void begin_pass(const RingPass& pass) {
+    pass_ = &pass;
+    kinds_ = pass.kinds.data();
   }
-  /// The number of the size of what a member sends.
-  [[nodiscard]] std::uint32_t size(std::uint32_t member) const { return sizes_[member][kinds_[member]]; }
+  [[nodiscard]] std::uint32_t way(std::uint32_t slot, std::uint32_t seat) const {
+    return (pass_->first + slot) * seats_ + seat;
+  }
+  /// The number of the size of what a seat sends.
+  [[nodiscard]] std::uint32_t size(std::uint32_t slot, std::uint32_t seat) const {
+    return work_.numbers[way(slot, seat) * work_.sizes.size() + kinds_[slot * seats_ + seat]];
+  }
+  [[nodiscard]] std::uint32_t sender(std::uint32_t slot, std::uint32_t seat) const {
+    return parts_.senders[way(slot, seat)];
+  }
 
-  /// What it waits for comes at delivered(from); at() is then when it has come.
-  void receive(std::uint32_t member, std::uint32_t from) {
-    Moment& at = at_[member];
-    const Moment arrival{delivered_[from], parts_.hops[member]};
+  /// What it waits for in a slot comes at delivered(); at() is then when it has come.
+  void receive(std::uint32_t slot, std::uint32_t seat) {
+    Moment& at = at_[seat];
+    const Moment arrival{delivered_[way(slot, sender(slot, seat))], parts_.hops[way(slot, seat)]};
     if (at < arrival) at = arrival;
   }
   /// Adding what came.
-  [[nodiscard]] Time addition(std::uint32_t member, std::uint32_t from) const {
-    return work_.additions[member][order_.sums_up ? kinds_[from] : 2];
+  [[nodiscard]] Time addition(std::uint32_t seat) const {
+    if (!pass_->sums_up) return 0;
+    const std::uint32_t kind = kinds_[sender(0, seat)];
+    if (pass_->slots == 1) return work_.additions[work_.addition_of(seat, kind, 0)];
+    return work_.additions[work_.addition_of(seat, kind, 1 + kinds_[seats_ + sender(1, seat)])];
   }
-  void add(std::uint32_t member, std::uint32_t from) {
-    const Time time = addition(member, from);
-    if (time > 0) at_[member] = {at_[member].time + time, parts_.members[member]};
+  void add(std::uint32_t seat) {
+    const Time time = addition(seat);
+    if (time > 0) at_[seat] = {at_[seat].time + time, parts_.shape.device(seat)};
   }
-  void wait_for_ever(std::uint32_t member) { at_[member] = {never, 0}; }
+  void wait_for_ever(std::uint32_t seat) { at_[seat] = {never, 0}; }
+
+  /// All seats post in a slot.
+  void post_all(std::uint32_t slot) {
+    const std::uint32_t first = way(slot, 0);
+    const std::size_t sizes = work_.sizes.size();
+    const std::uint32_t* numbers = &work_.numbers[first * sizes];
+    const std::uint32_t* kinds = kinds_ + slot * seats_;
+    RingPath* paths = &parts_.paths[first];
+    Time* delivered = &delivered_[first];
+    for (std::uint32_t seat = 0; seat < seats_; ++seat)
+      delivered[seat] = paths[seat].send(at_[seat].time, numbers[seat * sizes + kinds[seat]]);
+  }
+  /// All have received in a slot.
+  void receive_all(std::uint32_t slot) {
+    const std::uint32_t first = way(slot, 0);
+    const std::uint32_t* senders = &parts_.senders[first];
+    const pdes::ComponentId* hops = &parts_.hops[first];
+    const Time* delivered = &delivered_[first];
+    for (std::uint32_t seat = 0; seat < seats_; ++seat)
+      at_[seat] = std::max(at_[seat], Moment{delivered[senders[seat]], hops[seat]});
+  }
+  void add_all() {
+    if (!pass_->sums_up) return;
+    for (std::uint32_t seat = 0; seat < seats_; ++seat) add(seat);
+  }
+
+  /// What came goes on.
+  void end_step() {
+    if (pass_->is_uniform) return;
+    came_.resize(pass_->kinds.size());
+    for (std::uint32_t slot = 0; slot < pass_->slots; ++slot) {
+      for (std::uint32_t seat = 0; seat < seats_; ++seat)
+        came_[slot * seats_ + seat] = kinds_[slot * seats_ + sender(slot, seat)];
+    }
+    goes_on_.swap(came_);
+    kinds_ = goes_on_.data();
+  }
 
  private:
   RingParts& parts_;
   const RingWork& work_;
-  std::uint32_t members_;
-  Chunks chunks_;
-  StepOrder order_{{}, 1, 0};
-  std::vector<Moment> at_;  // by member: when it posts the step, or has received it
-  std::vector<Time> delivered_;
-  std::vector<std::uint32_t> kinds_;  // of the chunk that a member sends
-  std::vector<std::array<std::uint32_t, 2>> sizes_;
+  std::uint32_t seats_;
+  const RingPass* pass_ = nullptr;
+  std::vector<Moment> at_;                     // by seat: when it posts the step, or has received it
+  std::vector<Time> delivered_;                // by way
+  const std::uint32_t* kinds_ = nullptr;       // RingPass::kinds, of this step
+  std::vector<std::uint32_t> goes_on_, came_;  // where they are not those of the pass: this step's, the next one's
 };
+
+/// act(pass, is_last) for every step.
+template <class Act>
+void for_all_steps(Walk& walk, const RingWork& work, Act&& act) {
+  for (const RingPass& pass : work.passes) {
+    walk.begin_pass(pass);
+    for (std::uint32_t step = 0; step < pass.steps; ++step) {
+      act(pass, &pass == &work.passes.back() && step + 1 == pass.steps);
+      walk.end_step();
+    }
+  }
+}
 
 }  // namespace
 
 bool ends_in_range(const RingParts& parts, const RingWork& work, const std::vector<RingEntry>& entries) {
   try {
     Time step = 0, end = 0;
-    const Chunks chunks(work, static_cast<std::uint32_t>(parts.members.size()));
-    for (const RingPath& path : parts.paths) {
-      for (const std::int64_t bytes : chunks.bytes) {
-        const LonePassage& lone = path.facts().lone(path.facts().size_of(bytes));
+    for (std::uint32_t way = 0; way < parts.shape.ways(); ++way) {
+      for (std::size_t kind = 0; kind < work.sizes.size(); ++kind) {
+        const LonePassage& lone = parts.paths[way].facts().lone(work.numbers[way * work.sizes.size() + kind]);
         step = std::max({step, lone.delivered, lone.clear});
         if (step == never) return false;
       }
-      end = std::max(end, path.clear_at());
+      end = std::max(end, parts.paths[way].clear_at());
     }
     Time most = 0;
-    for (const auto& times : work.additions) most = std::max({most, times[0], times[1], times[2]});
+    for (const Time time : work.additions) most = std::max(most, time);
     for (const RingEntry& entry : entries) end = std::max(end, entry.at.time);
     end = time_after(end, repeated(2 * std::int64_t{work.steps}, time_after(step, most)));
     return end < latest / 2;
@@ -121,79 +141,116 @@ bool ends_in_range(const RingParts& parts, const RingWork& work, const std::vect
 
 std::vector<RingEnd> ends_of(RingParts& parts, const RingWork& work, const std::vector<RingEntry>& entries) {
   Walk walk(parts, work, entries);
-  const std::uint32_t members = walk.members();
-  std::vector<RingEnd> ends(members);
-  for (std::uint32_t step = 0; step < work.steps; ++step) {
-    walk.begin_step(step);
-    for (std::uint32_t i = 0; i < members; ++i) walk.delivered(i) = parts.paths[i].send(walk.at(i).time, walk.size(i));
-    const bool last = step + 1 == work.steps;
-    for (std::uint32_t i = 0, from = members - 1; i < members; from = i++) {
-      walk.receive(i, from);
-      if (last) {
-        ends[i] = {walk.at(i), walk.at(i).time + walk.addition(i, from), parts.paths[i].left()};
-      } else {
-        walk.add(i, from);
-      }
+  std::vector<RingEnd> ends(entries.size());
+  for_all_steps(walk, work, [&](const RingPass& pass, bool is_last) {
+    for (std::uint32_t slot = 0; slot < pass.slots; ++slot) walk.post_all(slot);
+    for (std::uint32_t slot = 0; slot < pass.slots; ++slot) walk.receive_all(slot);
+    if (!is_last) return walk.add_all();
+    for (std::uint32_t seat = 0; seat < walk.seats(); ++seat) {
+      RingEnd& end = ends[parts.shape.rank(seat)];  // of a member: when the last of its seats has ended
+      end.at = std::max(end.at, walk.at(seat));
+      end.clock = std::max(end.clock, walk.at(seat).time + walk.addition(seat));
     }
+  });
+  for (std::uint32_t way = 0; way < parts.shape.ways();) {
+    for (RingEnd& end : ends) end.left = std::max(end.left, parts.paths[way++].left());
   }
   return ends;
 }
 
-std::vector<RingStanding> standings_at(const Moment& end, RingParts& parts, const RingWork& work,
-                                       const std::vector<RingEntry>& entries) {
-  Walk walk(parts, work, entries);
-  const std::uint32_t members = walk.members();
-  std::vector<RingStanding> standings(members);
-  std::vector<Time> told(members);                   // what a member's message of the step says
-  std::vector<char> posts(members), comes(members);  // in the step, before the end
-  for (std::uint32_t i = 0; i < members; ++i) standings[i].waited_until = entries[i].joined;
-  for (std::uint32_t step = 0; step < work.steps; ++step) {
-    walk.begin_step(step);
-    for (std::uint32_t i = 0; i < members; ++i) {
-      posts[i] = step == 0 ? entries[i].at.time != never : walk.at(i) < end;
-      comes[i] = false;
-      if (!posts[i]) continue;
-      RingStanding& standing = standings[i];
-      ++standing.posted;
-      told[i] = standing.waited_until;
-      const std::uint32_t to = i + 1 == members ? 0 : i + 1;
-      walk.delivered(i) = parts.paths[i].send_until(walk.at(i).time, walk.size(i), end.time);
-      comes[i] = Moment{walk.delivered(i), parts.hops[to]} < end;
-      if (!comes[i]) standing.on_their_way.push_back(told[i]);
-    }
-    for (std::uint32_t i = 0, from = members - 1; i < members; from = i++) {
-      RingStanding& standing = standings[i];
-      if (!posts[i] && comes[from]) standing.early.push_back(told[from]);
-      if (posts[i] && comes[from]) {
-        standing.waited_until = std::max(standing.waited_until, told[from]);
-        ++standing.taken;
-        walk.receive(i, from);
-        if (step + 1 < work.steps) walk.add(i, from);
-        standing.next = walk.at(i);
-      } else {
-        walk.wait_for_ever(i);
+namespace {
+
+/// Goes through the steps as far as they have taken place.
+class Standings {
+ public:
+  Standings(const Moment& event, RingParts& parts, const RingWork& work, const std::vector<RingEntry>& entries)
+      : event_(event),
+        end_{event.time, event.source + 1},
+        parts_(parts),
+        walk_(parts, work, entries),
+        standings_(walk_.seats()),
+        told_(walk_.seats()),
+        posts_(walk_.seats()) {
+    for (std::uint32_t seat = 0; seat < walk_.seats(); ++seat)
+      standings_[seat].waited_until = entries[parts.shape.rank(seat)].joined;
+  }
+
+  std::vector<RingStanding> find(const RingWork& work) {
+    bool is_first = true;
+    for_all_steps(walk_, work, [&](const RingPass& pass, bool is_last) {
+      for (std::uint32_t seat = 0; seat < walk_.seats(); ++seat) {
+        posts_[seat] = is_first ? walk_.at(seat).time != never : walk_.at(seat) < end_;
+        told_[seat] = standings_[seat].waited_until;
+        if (posts_[seat]) post(pass, seat);
       }
+      for (std::uint32_t seat = 0; seat < walk_.seats(); ++seat) {
+        receive(pass, seat) ? go_on(seat, is_last) : walk_.wait_for_ever(seat);
+      }
+      is_first = false;
+    });
+    return std::move(standings_);
+  }
+
+ private:
+  void post(const RingPass& pass, std::uint32_t seat) {
+    ++standings_[seat].posted;
+    for (std::uint32_t slot = 0; slot < pass.slots; ++slot) {
+      const std::uint32_t way = walk_.way(slot, seat);
+      walk_.delivered(way) = parts_.paths[way].send_until(walk_.at(seat).time, walk_.size(slot, seat), end_.time);
     }
   }
-  return standings;
-}
 
-std::int64_t bytes_sent(const RingWork& work, std::uint32_t members, std::uint32_t member, std::uint32_t steps) {
-  const Chunks chunks(work, members);
-  std::int64_t bytes = 0;
-  for (std::uint32_t step = 0; step < steps; ++step) {
-    const StepOrder order(work, members, step);
-    bytes += chunks.bytes[chunks.kind(program::ring_chunk(member, members, order.index, order.sums_up))];
+  // True when it has posted the step, and all has come.
+  bool receive(const RingPass& pass, std::uint32_t seat) {
+    RingStanding& standing = standings_[seat];
+    bool all_come = posts_[seat];
+    for (std::uint32_t slot = 0; slot < pass.slots; ++slot) {
+      RingStanding::Slot& here = standing.slots[pass.first + slot];
+      const std::uint32_t from = walk_.sender(slot, seat);
+      const Moment arrival{walk_.delivered(walk_.way(slot, from)), parts_.hops[walk_.way(slot, seat)]};
+      const bool comes = posts_[from] && arrival < (posts_[seat] ? end_ : event_);
+      if (posts_[from] && !comes) {
+        RingStanding::Slot& there = standings_[from].slots[pass.first + slot];
+        there.on_their_way.push_back(told_[from]);
+        if (arrival < end_) ++there.tied;
+      }
+      if (!posts_[seat]) {
+        if (comes) here.early.push_back(told_[from]);
+        continue;
+      }
+      here.awaits = !comes;
+      all_come = all_come && comes;
+      if (!comes) continue;
+      standing.waited_until = std::max(standing.waited_until, told_[from]);
+      walk_.receive(slot, seat);
+    }
+    return all_come;
   }
-  return bytes;
-}
 
-std::int64_t bytes_added(const RingWork& work, std::uint32_t members, std::uint32_t member, std::uint32_t step) {
-  const StepOrder order(work, members, step);
-  if (!order.sums_up) return 0;
-  const Chunks chunks(work, members);
-  const std::uint32_t sent = program::ring_chunk(member, members, order.index, true);
-  return chunks.bytes[chunks.kind(program::before_in_circle(sent, members))];
+  void go_on(std::uint32_t seat, bool is_last) {
+    RingStanding& standing = standings_[seat];
+    ++standing.taken;
+    if (is_last) {
+      standing.ended = walk_.at(seat).time + walk_.addition(seat);
+    } else {
+      walk_.add(seat);
+    }
+    standing.next = walk_.at(seat);
+  }
+
+  Moment event_, end_;  // the end: behind it
+  RingParts& parts_;
+  Walk walk_;
+  std::vector<RingStanding> standings_;
+  std::vector<Time> told_;   // what a seat's messages of the step say
+  std::vector<char> posts_;  // in the step, before the end
+};
+
+}  // namespace
+
+std::vector<RingStanding> standings_at(const Moment& event, RingParts& parts, const RingWork& work,
+                                       const std::vector<RingEntry>& entries) {
+  return Standings(event, parts, work, entries).find(work);
 }
 
 }  // namespace tessera::sim

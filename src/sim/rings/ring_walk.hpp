@@ -1,6 +1,6 @@
-// The steps of a ring collective whose links carry nothing else: a recurrence over the moments at which its members
-// enter, in the place of events. A member posts step s + 1 when it has posted step s and has received and added what
-// step s brought, and a message on links that are idle takes a constant: (max, +).
+// The steps of collectives round rings whose links carry nothing else: a recurrence over the moments at which their
+// members enter, in the place of events. A seat posts step s + 1 when it has posted step s and has received and added
+// what step s brought, and a message on links that are idle takes a constant: (max, +).
 #pragma once
 
 #include <array>
@@ -9,26 +9,23 @@
 
 #include "sim/rings/port_chain.hpp"
 #include "sim/rings/ring_path.hpp"
-#include "tessera/program/program.hpp"
+#include "sim/rings/ring_work.hpp"
 
 namespace tessera::sim {
 
-/// What a ring is made of. Member i sends to the one behind it in the circle over paths[i].
+/// What rings are made of.
 struct RingParts {
-  std::vector<program::DeviceId> members;
-  std::vector<RingPath> paths;
-  std::vector<pdes::ComponentId> hops;  ///< by member: the component whose link brings it its messages
-};
+  RingShape shape;
+  std::vector<std::uint32_t> senders;   ///< RingShape::senders
+  std::vector<RingPath> paths;          ///< by way
+  std::vector<pdes::ComponentId> hops;  ///< by slot and seat, as ways: whose link brings it what comes in that slot
 
-/// A collective that a ring carries out.
-struct RingWork {
-  program::CollectiveKind kind = program::CollectiveKind::all_reduce;
-  Bytes bytes{};
-  Bytes element{};
-  std::uint32_t steps = 0;
-  /// By member: picoseconds to add a chunk of the larger kind, of the smaller one, and no bytes.
-  std::vector<std::array<Time, 3>> additions;
-  std::vector<std::int64_t> sent;  ///< B, by member, in all steps
+  [[nodiscard]] program::DeviceId sender(std::uint32_t way) const { return shape.device(way % shape.seats()); }
+  [[nodiscard]] program::DeviceId receiver(std::uint32_t way) const { return shape.device(shape.to[way]); }
+  /// The way in the slot of this one that leads to where it begins.
+  [[nodiscard]] std::uint32_t way_before(std::uint32_t way) const {
+    return shape.way(way / shape.seats(), senders[way]);
+  }
 };
 
 struct RingEntry {
@@ -49,25 +46,26 @@ struct RingEnd {
 [[nodiscard]] std::vector<RingEnd> ends_of(RingParts& parts, const RingWork& work,
                                            const std::vector<RingEntry>& entries);
 
-/// Where a member stands at a moment.
+/// Where a seat stands at a moment.
 struct RingStanding {
-  std::uint32_t posted = 0;        ///< steps
-  std::uint32_t taken = 0;         ///< steps whose message has come and is being added, or has been
-  Time waited_until = 0;           ///< CollectiveRun::waited_until
-  Moment next;                     ///< taken == posted: when it posts the next one, or has ended
-  std::vector<Time> early;         ///< of messages that have come before they are asked for: their waited_until
-  std::vector<Time> on_their_way;  ///< of those that it has posted and that have not come: their waited_until
+  std::uint32_t posted = 0;  ///< steps
+  std::uint32_t taken = 0;   ///< steps whose messages have come and are being added, or have been
+  Time waited_until = 0;     ///< CollectiveRun::waited_until
+  Moment next;               ///< taken == posted: when it posts the next one, or has ended
+  Time ended = 0;            ///< taken == all: the last addition is over
+  struct Slot {
+    bool awaits = false;             ///< taken < posted: this message has not come
+    std::vector<Time> early;         ///< of messages that have come before they are asked for: their waited_until
+    std::vector<Time> on_their_way;  ///< of those that it has posted and that have not come: their waited_until
+    std::uint32_t tied = 0;          ///< of those on their way, the ones that come by the event itself
+  };
+  std::array<Slot, most_slots> slots;
 };
 
-/// By member, what has taken place before `end`. Paths are behind what has been posted (RingPath::take_last).
-[[nodiscard]] std::vector<RingStanding> standings_at(const Moment& end, RingParts& parts, const RingWork& work,
+/// By seat, what has taken place before an event, and by it where a seat waits for that. (What it does not wait for yet
+/// may come behind a message of before, which takes as little time.) Paths are behind what has been posted
+/// (RingPath::take_last).
+[[nodiscard]] std::vector<RingStanding> standings_at(const Moment& event, RingParts& parts, const RingWork& work,
                                                      const std::vector<RingEntry>& entries);
-
-/// B that a member sends in its first `steps` steps; it receives what the one before it sends.
-[[nodiscard]] std::int64_t bytes_sent(const RingWork& work, std::uint32_t members, std::uint32_t member,
-                                      std::uint32_t steps);
-/// B that it adds in a step.
-[[nodiscard]] std::int64_t bytes_added(const RingWork& work, std::uint32_t members, std::uint32_t member,
-                                       std::uint32_t step);
 
 }  // namespace tessera::sim

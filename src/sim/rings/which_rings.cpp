@@ -1,0 +1,115 @@
+// Which collectives go round rings that share no link, and what they do there.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "sim/rings/ring.hpp"
+
+namespace tessera::sim {
+namespace {
+
+/// Whether a collective goes round rings.
+bool goes_round(const program::Collective& collective, std::uint32_t algorithm) {
+  using program::algorithm_index, program::CollectiveKind;
+  static const std::uint32_t ring = algorithm_index("ring"), both_ways = algorithm_index("bidirectional-ring"),
+                             hierarchical = algorithm_index("hierarchical");
+  return (algorithm == ring && collective.kind != CollectiveKind::all_to_all) || algorithm == both_ways ||
+         (algorithm == hierarchical && collective.kind != CollectiveKind::broadcast);
+}
+
+}  // namespace
+
+bool RingLaws::is_likely(const program::CollectiveCall& call) {
+  if (!goes_round(*call.collective, call.lowering.algorithm)) return false;
+  std::vector<std::uint32_t> ranks;
+  program::algorithm_of(call).destinations(call, ranks);
+  const std::vector<program::DeviceId>& members = call.group->members;
+  std::vector<machine::LinkId> links;
+  for (const std::uint32_t rank : ranks)
+    links.push_back(call.machine->network.router->next(members[call.rank], members[rank]));
+  std::sort(links.begin(), links.end());
+  return std::adjacent_find(links.begin(), links.end()) == links.end();
+}
+
+RingLaws::Asked RingLaws::ring_of(const CollectiveRun& run) {
+  if (!goes_round(lowerings_->program().collectives[run.index], run.lowering.algorithm)) return {};
+  std::unique_ptr<Ring>& ring = rings_[run.group];
+  if (ring == nullptr) ring = make_ring(run.group);
+  if (!ring->is_usable) return {};
+  const Work& work = work_of(*ring, run.index);
+  return {ring.get(), work.track != nullptr ? &work : nullptr};
+}
+
+const RingLaws::Work& RingLaws::work_of(Ring& ring, std::uint32_t index) {
+  if (ring.latest < ring.works.size() && ring.works[ring.latest]->index == index) return *ring.works[ring.latest];
+  for (ring.latest = 0; ring.latest < ring.works.size(); ++ring.latest) {
+    if (ring.works[ring.latest]->index == index) return *ring.works[ring.latest];
+  }
+  Work& work = *ring.works.emplace_back(std::make_unique<Work>());
+  work.index = index;
+  const program::CollectiveCall call = lowerings_->call(index, ring.group, 0);
+  std::optional<RingPlan> plan;
+  if (ring.size > 1 && is_likely(call)) plan = plan_rings(call);
+  Track* track = plan ? &track_of(std::move(plan->shape)) : nullptr;
+  if (track == nullptr || !track->is_usable) {
+    ring.has_others = true;
+    return work;
+  }
+  work.track = track;
+  work.work = std::move(plan->work);
+  complete(work.work, *track);
+  return work;
+}
+
+// What is sent on the ways of a track, and the times to add what comes. Strands share the memory.
+void RingLaws::complete(RingWork& work, const Track& track) const {
+  const RingShape& shape = track.parts.shape;
+  for (const RingPath& path : track.parts.paths) {
+    for (const std::int64_t size : work.sizes) work.numbers.push_back(path.facts().size_of(size));
+  }
+  for (std::uint32_t way = 0; way < shape.ways(); ++way)
+    work.sent.push_back(sent_on(work, shape, track.parts.senders, way, work.steps));
+  for (std::uint32_t seat = 0; seat < shape.seats(); ++seat) {
+    for (const std::int64_t size : work.sizes) {
+      for (std::uint32_t other = 0; other < work.others; ++other) {
+        const std::int64_t beside = other == 0 ? 0 : work.sizes[other - 1];
+        work.additions.push_back(addition_(shape.device(seat), (size + beside) * shape.strands));
+      }
+    }
+  }
+}
+
+RingLaws::Track& RingLaws::track_of(RingShape shape) {
+  std::unique_ptr<Track>& track = tracks_[shape];
+  if (track != nullptr) return *track;
+  track = std::make_unique<Track>();
+  track->parts.senders = shape.senders();
+  track->parts.shape = std::move(shape);
+  track->is_usable = find_paths(track->parts);
+  if (!track->is_usable) track->parts = {};
+  return *track;
+}
+
+// False where they are not on this rank, or share links.
+bool RingLaws::find_paths(RingParts& parts) {
+  const RingShape& shape = parts.shape;
+  const machine::Network& network = tables_->network();
+  std::vector<machine::LinkId> used;
+  parts.hops.resize(shape.ways());
+  for (std::uint32_t way = 0; way < shape.ways(); ++way) {
+    const program::DeviceId from = shape.device(way % shape.seats()), to = shape.device(shape.to[way]);
+    if (from == to || parts_->members[from] == nullptr) return false;
+    std::vector<machine::LinkId> links;
+    for (machine::NodeId node = from; node != to; node = network.links[links.back()].to) {
+      links.push_back(network.router->next(node, to));
+      if (parts_->nodes[tables_->server(links.back())] == nullptr) return false;
+    }
+    used.insert(used.end(), links.begin(), links.end());
+    parts.hops[shape.way(way / shape.seats(), shape.to[way])] = tables_->server(links.back());
+    parts.paths.emplace_back(ways_, std::move(links));
+  }
+  std::sort(used.begin(), used.end());
+  return std::adjacent_find(used.begin(), used.end()) == used.end();
+}
+
+}  // namespace tessera::sim
