@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "machine/networks/cluster_network.hpp"
+#include "random_replicas.hpp"
 #include "random_rings.hpp"
 #include "sim/rings/ring_path.hpp"
 #include "traffic.hpp"
@@ -84,6 +85,15 @@ TEST_CASE("ring laws: programs with several rings side by side take the same pic
   }
   CHECK(with_strands > 150);
   CHECK(fewer > 80);
+}
+
+TEST_CASE("ring laws: beside all other algorithms, on clusters, programs take the same picoseconds as step by step") {
+  // A tree waits until its messages have left, but not for those of the ring before it.
+  for (std::uint64_t index = 0; index < 1000; ++index) {
+    const ProgramCase made = random_replicas(200'000 + index);
+    CAPTURE(index);
+    check_same(run_with(made, sim::Laws::all).results, run_with(made, sim::Laws::trains).results);
+  }
 }
 
 TEST_CASE("ring laws: programs take the same picoseconds packet by packet") {
