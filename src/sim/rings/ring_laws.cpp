@@ -176,7 +176,8 @@ void RingLaws::leave(const CollectiveRun& collective) {
   if (work == nullptr) return;
   const std::uint32_t rank = collective.rank;
   Run& run = ring->runs[ring->left[rank]++ - ring->first];
-  if (run.is_law || (!run.members.empty() && run.members[rank].is_whole)) count(*ring, run, rank);
+  if (run.is_law || (!run.members.empty() && std::exchange(run.members[rank].is_whole, false)))
+    count(*ring, run, rank);
   ++run.left;
   while (!ring->runs.empty() && ring->runs.front().left == ring->size) {
     ring->runs.pop_front();
