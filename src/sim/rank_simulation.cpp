@@ -113,9 +113,21 @@ pdes::RunStatistics RankSimulation::run(pdes::RunOptions options) {
   return statistics;
 }
 
-pdes::RunStatistics RankSimulation::run_until(Time end, pdes::RunOptions options) {
+pdes::RunStatistics RankSimulation::run_before(Time end, pdes::RunOptions options) {
   options.end = end;
-  pdes::RunStatistics statistics = run_with_periods(options);
+  return run_with_periods(options);
+}
+
+void RankSimulation::tell_use(Time now) const {
+  if (rings_) rings_->tell_use(now);
+  for (const NetworkNode* node : parts_.nodes) {
+    if (node == nullptr) continue;
+    for (const OutputPort& port : node->ports()) port.tell_use();
+  }
+}
+
+pdes::RunStatistics RankSimulation::run_until(Time end, pdes::RunOptions options) {
+  pdes::RunStatistics statistics = run_before(end, options);
   simulation_->act(std::max<Time>(end - 1, 0), [&](pdes::Context& context) {
     if (rings_) rings_->break_off_all(context, end);
     settle_ports(context);

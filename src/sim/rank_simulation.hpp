@@ -40,7 +40,11 @@ class RankSimulation {
   /// All of it: statistics, results and events.
   void run(const SimulationOptions& options, SimulationResult& result);
   pdes::RunStatistics run(pdes::RunOptions options);
-  /// All events before `end`, at which the fold splits.
+  /// All events before `end`; run() goes on.
+  pdes::RunStatistics run_before(Time end, pdes::RunOptions options);
+  /// What is in use is told to whoever wants to know.
+  void tell_use(Time now) const;
+  /// As run_before() where another simulation goes on: nothing is apart from components then.
   pdes::RunStatistics run_until(Time end, pdes::RunOptions options);
   /// What comes after the run of simulation().
   void finish(const pdes::RunOptions& options);

@@ -129,13 +129,20 @@ Time go_on_apart(const FoldedJob& job, Communicator& comm, BlockSimulation& bloc
   result.warnings = before.warnings;
   RankSimulation all(job.machine, job.program, job.cost, comm, options, block.simulation(), &splits, &usage);
   bool ended = true;
+  const auto meeting = [&] { return -comm.max(-first_meeting(job, block.usage(), usage)); };
+  Time until = never;
   try {
+    const Time last = time_after(block.usage().last(), 1);  // when they can meet
+    static_cast<void>(all.run_before(last, options.run));
+    all.tell_use(last);
+    until = meeting();
+    if (until != never) return until;
     all.run(options, result);
   } catch (const Error& error) {  // on all ranks: perhaps of something that cannot be
     if (error.code() == ExitCode::io) throw;
     ended = false;
   }
-  const Time until = -comm.max(-first_meeting(job, block.usage(), usage));
+  until = meeting();
   if (until == never && comm.max(splits.failed || !ended ? 1 : 0) != 0) return 0;
   if (until == never) add_counts(before.statistics, before.events, result);
   return until;

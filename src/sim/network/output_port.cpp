@@ -268,7 +268,7 @@ void OutputPort::complete_run(PortSink& sink) {
   state_.counts.alone += out.count == 1 && !state_.run.final ? 1 : 0;
   state_.counts.busy += service.busy(rate(), tables_->rate(out.rate), packet);
   if (trace_ != nullptr) {
-    trace_->in_use(link_, service.first_start, out.last);
+    trace_use();
     if (trace_->wants_packets()) trace_->packets_left(link_, state_.run.name, state_.run.destination, out);
   }
   state_.run.active = false;

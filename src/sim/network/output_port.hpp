@@ -76,6 +76,10 @@ class OutputPort {
   [[nodiscard]] bool is_empty(Time now) const {
     return !state_.run.active && state_.own.empty() && state_.waiting.empty() && state_.busy.end(rate()) <= now;
   }
+  /// PacketTrace::in_use of what is planned.
+  void tell_use() const {
+    if (state_.run.active && trace_ != nullptr) trace_use();
+  }
   /// What has passed through the idle port, apart from it: the last busy period, and counts to add.
   void passed(const BusyPeriod& busy, const LinkCounts& counts);
   /// The idle port as it is behind such packets, which may be in the queue still.

@@ -223,10 +223,12 @@ void OutputPort::end_shares() {
   state_.run.flows.clear();
 }
 
-// The first packet is in service for no longer than a whole one takes.
+// Of several flows the first packet is in service for no longer than a whole one takes.
 void OutputPort::trace_use() const {
+  const PortRun& run = state_.run;
+  if (run.shares.empty()) return trace_->in_use(link_, run.service.first_start, run.service.out.last);
   Time first = never, last = 0;
-  for (const PlannedShare& share : state_.run.shares) {
+  for (const PlannedShare& share : run.shares) {
     if (share.out.count == 0) continue;
     first = std::min(first, share.out.at(0, tables_->rate(share.out.rate)));
     last = std::max(last, share.out.last);

@@ -171,13 +171,20 @@ void RingLaws::tell_use(const Ring& ring, const Run& run, Time end) const {
   }
 }
 
+void RingLaws::tell_use(Time now) const {
+  for (const std::unique_ptr<Ring>& ring : rings_) {
+    if (ring == nullptr || trace_ == nullptr) continue;
+    for (const Run& run : ring->runs)
+      if (run.is_law && run.ends.empty()) tell_use(*ring, run, now);
+  }
+}
+
 void RingLaws::leave(const CollectiveRun& collective) {
   const auto [ring, work] = ring_of(collective);
   if (work == nullptr) return;
   const std::uint32_t rank = collective.rank;
   Run& run = ring->runs[ring->left[rank]++ - ring->first];
-  if (run.is_law || (!run.members.empty() && std::exchange(run.members[rank].is_whole, false)))
-    count(*ring, run, rank);
+  if (run.is_law || (!run.members.empty() && std::exchange(run.members[rank].is_whole, false))) count(*ring, run, rank);
   ++run.left;
   while (!ring->runs.empty() && ring->runs.front().left == ring->size) {
     ring->runs.pop_front();

@@ -104,6 +104,8 @@ class RingLaws final : public Reservations {
   void list(StateList& list);  ///< sim/periods
   /// Whoever wants to know when links are in use; null: nobody.
   void tell(PacketTrace* trace) { trace_ = trace; }
+  /// Of rings that not all have entered by now.
+  void tell_use(Time now) const;
 
  private:
   struct Track;
