@@ -155,8 +155,9 @@ pdes::RunStatistics RankSimulation::run_with_periods(pdes::RunOptions options) {
 void RankSimulation::finish(const pdes::RunOptions& options) {
   if (rings_) rings_->finish();
   std::vector<DeviceWaits> waits;
+  const bool is_in_vain = environment_.splits != nullptr && environment_.splits->failed;
   for (const Device* device : devices_) {
-    if (device->is_split_off()) continue;
+    if (device->is_split_off() || is_in_vain) continue;
     if (auto texts = device->waits(); !texts.empty()) waits.push_back({device->id(), std::move(texts)});
   }
   if (fold_ != nullptr && environment_.splits != nullptr && !environment_.splits->starts.empty()) {
