@@ -60,7 +60,8 @@ void write_program(const Table& resolved, const Table& strategy, Experiment& exp
   reported(resolved, experiment, strategy.where(), diagnostics, [&] {
     alone(experiment, [&](const strategy::Job& job) { experiment.plan = experiment.strategy.program(strategy, job); });
     sim::refuse_unrepresentable(experiment.machine, experiment.plan.program, *experiment.cost);
-    if (experiment.simulation.fold == sim::Folding::replicas)
+    // What a search has found is a plan all the same.
+    if (experiment.simulation.fold == sim::Folding::replicas && experiment.open.empty())
       experiment.fold = sim::fold_facts(experiment.machine, experiment.plan.program);
   });
 }
