@@ -13,15 +13,25 @@ namespace tessera::sim {
 RankSimulation::RankSimulation(const machine::Machine& machine, const program::Program& program,
                                const workload::CostModel& cost, Communicator& comm, const SimulationOptions& options,
                                const FoldedPart& part)
-    : RankSimulation(machine, program, cost, comm, options, part, Promises::given) {}
+    : RankSimulation(machine, program, cost, comm, options, part, Promises::given) {
+  leave_out_rounds();
+}
 
 // What is promised to other ranks follows from all that has been sent; of that nothing is handed over.
 RankSimulation::RankSimulation(const machine::Machine& machine, const program::Program& program,
                                const workload::CostModel& cost, Communicator& comm, const SimulationOptions& options,
-                               RankSimulation& folded, Splits* splits, Usage* usage, Time now)
-    : RankSimulation(machine, program, cost, comm, options, FoldedPart{nullptr, nullptr, splits, usage},
+                               RankSimulation& folded, Splits& splits, Usage* usage, Time now)
+    : RankSimulation(machine, program, cost, comm, options, FoldedPart{nullptr, nullptr, &splits, usage},
                      Promises::none) {
-  take_over(folded, splits, now);
+  const Fold& fold = *folded.fold_;
+  for (const pdes::ComponentId id : simulation_->local_ids()) take_over_component(folded, id);
+  for (const pdes::Event& event : splits.events) take_over_event(fold, event);
+  if (comm.rank() == 0) {
+    collectives_ = folded.collectives_;
+    collectives_.repeat(fold.order());
+  }
+  begin_apart(fold, splits, now);
+  if (now != never) take_over_rings(folded);
 }
 
 RankSimulation::RankSimulation(const machine::Machine& machine, const program::Program& program,
@@ -46,11 +56,14 @@ RankSimulation::RankSimulation(const machine::Machine& machine, const program::P
                             : folded_model(machine, network_, *fold_, make);
   if (comm.size() > 1 && promises == Promises::given) add_foresight();
   simulation_ = std::make_unique<pdes::Simulation>(model_.graph, model_.partition, comm);
-  if (may_skip(options)) {
-    const program::DeviceId turns = Periods::device_of(program, facts_);
-    environment_.turn.device = fold_ == nullptr || turns == program::no_device ? turns : fold_->place(turns).of;
-  }
+  may_leave_out_ = may_leave_out(options);
   if (foresight_) watch();
+}
+
+void RankSimulation::leave_out_rounds() {
+  if (!may_leave_out_) return;
+  const program::DeviceId turns = Periods::device_of(program_, facts_);
+  environment_.turn.device = fold_ == nullptr || turns == program::no_device ? turns : fold_->place(turns).of;
 }
 
 void RankSimulation::set_environment(const SimulationOptions& options) {
@@ -225,7 +238,7 @@ std::vector<results::NamedCount> RankSimulation::events() const {
 }
 
 // Whether nothing is recorded of what would be left out.
-bool RankSimulation::may_skip(const SimulationOptions& options) const {
+bool RankSimulation::may_leave_out(const SimulationOptions& options) const {
   return options.laws == Laws::all && comm_.size() == 1 && options.run.end == never && !options.record_timeline &&
          !options.record_memory && options.traffic_interval == 0;
 }

@@ -17,7 +17,7 @@ namespace tessera::sim {
 struct FoldedPart {
   const Fold* fold = nullptr;
   Witness* witness = nullptr;  ///< null: nobody wants to know
-  Splits* splits = nullptr;    ///< of a fold that splits, never null
+  Splits* splits = nullptr;    ///< of a fold, never null
   Usage* usage = nullptr;      ///< null: nobody wants to know
 };
 
@@ -26,16 +26,19 @@ class RankSimulation {
   /// All outlive it. With a fold, what stands for others is simulated, on one rank: `comm` has one.
   RankSimulation(const machine::Machine& machine, const program::Program& program, const workload::CostModel& cost,
                  Communicator& comm, const SimulationOptions& options, const FoldedPart& part = {});
-  /// Goes on with all components from where what stands for them has come to, by run_until(); or, with its splits, with
-  /// each device from where that split off, and `usage` may not meet that of the other one, nor `splits` fail. Devices
-  /// that have not split off by `now` have nothing to do before: then join() has to follow, when this one has run up to
-  /// there. The other one outlives it, and is of no other use any more.
+  /// All components go on from where those have come to that stood for them: each device from where that split off, and
+  /// `usage` may not meet that of the other one, nor `splits` fail. Devices that have not split off by `now` have
+  /// nothing to do before: then join() has to follow, when this one has run up to there. The other one outlives it, and
+  /// is of no other use any more.
   RankSimulation(const machine::Machine& machine, const program::Program& program, const workload::CostModel& cost,
-                 Communicator& comm, const SimulationOptions& options, RankSimulation& folded, Splits* splits,
+                 Communicator& comm, const SimulationOptions& options, RankSimulation& folded, Splits& splits,
                  Usage* usage, Time now = never);
   /// What the folded simulation was in the midst of goes on here; both have run up to `now`.
   /// False: it was in the way of what is going on here.
   [[nodiscard]] bool join(RankSimulation& folded, Time now);
+
+  /// From now on; a simulation that goes on from another one begins with every round. See Periods.
+  void leave_out_rounds();
 
   /// All of it: statistics, results and events.
   void run(const SimulationOptions& options, SimulationResult& result);
@@ -64,11 +67,10 @@ class RankSimulation {
   void set_environment(const SimulationOptions& options);
   void add_ring_laws();
   void add_foresight();
-  [[nodiscard]] bool may_skip(const SimulationOptions& options) const;
+  [[nodiscard]] bool may_leave_out(const SimulationOptions& options) const;
   pdes::RunStatistics run_with_periods(pdes::RunOptions options);
   // sim/fold/unfold_state.cpp:
-  void take_over(RankSimulation& folded, const Splits* splits, Time now);
-  void take_over_component(RankSimulation& folded, pdes::ComponentId id, bool is_at_rest);
+  void take_over_component(RankSimulation& folded, pdes::ComponentId id);
   void take_over_event(const Fold& fold, const pdes::Event& event);
   void begin_apart(const Fold& fold, const Splits& splits, Time now);
   void take_over_rings(const RankSimulation& folded);
@@ -83,7 +85,8 @@ class RankSimulation {
   const machine::Machine& machine_;
   const program::Program& program_;
   Communicator& comm_;
-  const Fold* fold_;  // null: none
+  const Fold* fold_;            // null: none
+  bool may_leave_out_ = false;  // rounds
   program::Lowerings lowerings_;
   NetworkModel network_;
   ProgramFacts facts_;

@@ -125,6 +125,11 @@ TEST_CASE("fold: what is not alike is named") {
   ProgramCase nameless = two_pairs(200);
   nameless.program.replicas.clear();
   CHECK_THAT(refusal_of(nameless), Catch::Contains("this strategy names no replicas"));
+  ProgramCase twice = two_pairs(200);
+  twice.program.replicas = {{0, 1}, {2, 1}};
+  CHECK_THAT(refusal_of(twice), Catch::Contains("device 1 of the strategy's replicas does not exist, or is in two"));
+  twice.program.replicas = {{0, 1}, {2}};
+  CHECK_THAT(refusal_of(twice), Catch::Contains("replicas have not all as many devices"));
   ProgramCase other = two_pairs(200);
   const program::BlockId main = other.program.devices[2].streams.front();
   other.program.devices[2].streams = {other.block().compute(work(1)).call(main).done()};

@@ -10,11 +10,6 @@ namespace tessera::sim {
 // `other` has the part of `first` so many shifts further on.
 bool AlikeRoutes::is_like(machine::LinkId first, machine::LinkId other, std::uint32_t times) {
   const machine::Link &a = tables_->link(first), &b = tables_->link(other);
-  if (a.bandwidth != b.bandwidth || a.latency != b.latency) {
-    problem_ = fmt::format("the link from {} has another bandwidth or latency than that from {}",
-                           machine_->link_name(other), machine_->link_name(first));
-    return false;
-  }
   const pdes::ComponentId here = tables_->server(first), there = tables_->server(other);
   const auto& first_link = tables_->network().first_link;
   bool same = tables_->is_device(here) == tables_->is_device(there);
@@ -24,9 +19,14 @@ bool AlikeRoutes::is_like(machine::LinkId first, machine::LinkId other, std::uin
   } else if (same) {
     same = fold_->add_output(here, there, times);
   }
-  if (!same)
+  if (!same) {
     problem_ = fmt::format("the link from {} is used by several replicas, or otherwise than that from {}",
                            machine_->link_name(other), machine_->link_name(first));
+  } else if (a.bandwidth != b.bandwidth || a.latency != b.latency) {
+    problem_ = fmt::format("the link from {} has another bandwidth or latency than that from {}",
+                           machine_->link_name(other), machine_->link_name(first));
+    same = false;
+  }
   return same;
 }
 

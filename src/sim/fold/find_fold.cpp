@@ -175,6 +175,21 @@ bool Comparison::routes_are_alike() {
   return alike;
 }
 
+/// What is wrong with the program's list of replicas; empty: nothing.
+std::string list_problem(const program::Program& program) {
+  std::vector<bool> known(program.devices.size(), false);
+  for (const std::vector<DeviceId>& replica : program.replicas) {
+    if (replica.size() != program.replicas.front().size())
+      return "the strategy's replicas have not all as many devices";
+    for (const DeviceId device : replica) {
+      if (device >= known.size() || known[device])
+        return fmt::format("device {} of the strategy's replicas does not exist, or is in two", device);
+      known[device] = true;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 FoundFold find_fold(const machine::Machine& machine, program::Lowerings& lowerings, const NetworkTables& tables) {
@@ -182,6 +197,7 @@ FoundFold find_fold(const machine::Machine& machine, program::Lowerings& lowerin
   const auto replicas = static_cast<std::uint32_t>(program.replicas.size());
   if (replicas == 0) return {nullptr, "this strategy names no replicas of the model"};
   if (!program.kernels.empty()) return {nullptr, "kernels at transaction level are not folded"};
+  if (std::string problem = list_problem(program); !problem.empty()) return {nullptr, std::move(problem)};
   FoundFold best;
   for (std::uint32_t block = 1; block < replicas; ++block) {
     if (replicas % block != 0) continue;

@@ -53,6 +53,10 @@ class Fold {
   [[nodiscard]] std::uint32_t shifted_channel(std::uint32_t channel, std::uint32_t times) const;
   [[nodiscard]] machine::LinkId shifted_link(const NetworkTables& tables, machine::LinkId link,
                                              std::uint32_t times) const;
+  /// The one that is simulated for it.
+  [[nodiscard]] machine::LinkId simulated_link(const NetworkTables& tables, machine::LinkId link) const {
+    return shifted_link(tables, link, order_ - place(tables.server(link)).shifts);
+  }
   /// The simulated devices, in order of id.
   [[nodiscard]] const std::vector<program::DeviceId>& devices() const { return devices_; }
   /// Replicas among which the order of component numbers is another one, wherever something may come from two sides:

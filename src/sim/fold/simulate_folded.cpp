@@ -36,12 +36,11 @@ struct FoldedJob {
 /// A block of replicas, `base` shifts from the first one.
 class BlockSimulation {
  public:
-  enum class Until { end, split };
-  BlockSimulation(const FoldedJob& job, std::uint32_t base, Until until)
+  BlockSimulation(const FoldedJob& job, std::uint32_t base)
       : fold_(job.fold.simulated_at(base)),
         witness_(job.fold, job.tables, base),
-        usage_(job.machine.network.links.size(), &splits_),
-        simulation_(job.machine, job.program, job.cost, job.alone, job.options, part(until)) {}
+        usage_(job.fold.ever_splits() ? job.machine.network.links.size() : 0, &splits_),
+        simulation_(job.machine, job.program, job.cost, job.alone, job.options, part()) {}
 
   /// What goes on behind splits may be something that cannot be.
   void try_to(const auto& run) {
@@ -58,12 +57,8 @@ class BlockSimulation {
   [[nodiscard]] const Usage& usage() const { return usage_; }
 
  private:
-  FoldedPart part(Until until) {
-    FoldedPart part{&fold_};
-    if (fold_.orders().size() > 1) part.witness = &witness_;
-    part.splits = &splits_;
-    if (fold_.ever_splits() && until == Until::end) part.usage = &usage_;
-    return part;
+  FoldedPart part() {
+    return {&fold_, fold_.orders().size() > 1 ? &witness_ : nullptr, &splits_, fold_.ever_splits() ? &usage_ : nullptr};
   }
 
   Fold fold_;
@@ -74,14 +69,12 @@ class BlockSimulation {
 };
 
 /// Of what comes at the same time the lower number comes first: in other replicas, perhaps another part of the machine.
-bool others_do_the_same(const FoldedJob& job, BlockSimulation::Until until, const BlockSimulation& first,
-                        const auto& run) {
+bool others_do_the_same(const FoldedJob& job, const BlockSimulation& first, const auto& run) {
   for (const std::uint32_t base : job.fold.orders()) {
     if (base == 0) continue;
-    BlockSimulation other(job, base, until);
+    BlockSimulation other(job, base);
     other.try_to(run);
-    const bool split_before = until == BlockSimulation::Until::split && !other.splits().starts.empty();
-    if (split_before || other.splits().failed || other.witness() != first.witness()) return false;
+    if (other.splits().failed || other.witness() != first.witness()) return false;
   }
   return true;
 }
@@ -102,17 +95,9 @@ Time first_meeting(const FoldedJob& job, const Usage& folded, const Usage& all) 
   for (machine::LinkId link = 0; link < job.machine.network.links.size(); ++link) {
     const pdes::ComponentId server = job.tables.server(link);
     if (all.of(link).empty() || !job.fold.takes_part(server)) continue;
-    const std::uint32_t back = job.fold.order() - job.fold.place(server).shifts;
-    first = std::min(first, first_meeting(all.of(link), folded.of(job.fold.shifted_link(job.tables, link, back))));
+    first = std::min(first, first_meeting(all.of(link), folded.of(job.fold.simulated_link(job.tables, link))));
   }
   return first;
-}
-
-/// No use of a link is left out.
-SimulationOptions round_by_round(const FoldedJob& job) {
-  SimulationOptions options = job.options;
-  if (options.laws == Laws::all) options.laws = Laws::rings;
-  return options;
 }
 
 /// Each device goes on from where it split off. Until when that is as if all had been one simulation; never: to the
@@ -122,22 +107,22 @@ Time go_on_apart(const FoldedJob& job, Communicator& comm, BlockSimulation& bloc
   if (splits.failed) return 0;
   Usage usage(job.machine.network.links.size(), nullptr);
   usage.ignore_from(time_after(block.usage().last(), 1));
-  const SimulationOptions options = round_by_round(job);
   const SimulationResult before = std::move(result);
   result = {};
   result.fold = before.fold;
   result.warnings = before.warnings;
-  RankSimulation all(job.machine, job.program, job.cost, comm, options, block.simulation(), &splits, &usage);
+  RankSimulation all(job.machine, job.program, job.cost, comm, job.options, block.simulation(), splits, &usage);
   bool ended = true;
   const auto meeting = [&] { return -comm.max(-first_meeting(job, block.usage(), usage)); };
   Time until = never;
   try {
     const Time last = time_after(block.usage().last(), 1);  // when they can meet
-    static_cast<void>(all.run_before(last, options.run));
+    static_cast<void>(all.run_before(last, job.options.run));
     all.tell_use(last);
     until = meeting();
     if (until != never) return until;
-    all.run(options, result);
+    all.leave_out_rounds();
+    all.run(job.options, result);
   } catch (const Error& error) {  // on all ranks: perhaps of something that cannot be
     if (error.code() == ExitCode::io) throw;
     ended = false;
@@ -149,39 +134,26 @@ Time go_on_apart(const FoldedJob& job, Communicator& comm, BlockSimulation& bloc
 }
 
 /// Each device goes on from where it split off up to `until`, and then all go on together. False: it is not as if all
-/// had been one simulation.
+/// had been one simulation; never so where none splits off before.
 bool go_on_apart_until(const FoldedJob& job, Communicator& comm, Time until, SimulationResult& result) {
-  BlockSimulation block(job, 0, BlockSimulation::Until::end);
-  pdes::RunStatistics before;
-  together(comm, [&] { before = block.simulation().run_until(until, job.options.run); });
-  if (block.splits().failed) return false;
-  const SimulationOptions options = round_by_round(job);
-  RankSimulation all(job.machine, job.program, job.cost, comm, options, block.simulation(), &block.splits(), nullptr,
-                     until);
-  static_cast<void>(all.run_until(until, options.run));
-  const bool is_free = all.join(block.simulation(), until);
-  if (comm.max(block.splits().failed || !is_free ? 1 : 0) != 0) return false;
-  all.run(options, result);
-  add_counts(before, block.simulation().events(), result);
-  return comm.max(block.splits().failed ? 1 : 0) == 0;
-}
-
-/// All go on from where the first one splits off.
-void go_on_together(const FoldedJob& job, Communicator& comm, Time split_at, SimulationResult& result) {
-  constexpr auto until = BlockSimulation::Until::split;
-  std::unique_ptr<BlockSimulation> block;
+  BlockSimulation block(job, 0);
   pdes::RunStatistics before;
   bool is_like_all = true;
-  const auto run = [&](RankSimulation& one) { return one.run_until(split_at, job.options.run); };
+  const auto run = [&](RankSimulation& one) { before = one.run_until(until, job.options.run); };
   together(comm, [&] {
-    block = std::make_unique<BlockSimulation>(job, 0, until);
-    before = run(block->simulation());
-    is_like_all = others_do_the_same(job, until, *block, run);
+    run(block.simulation());
+    is_like_all = block.splits().failed || others_do_the_same(job, block, run);
   });
   if (!is_like_all) refuse_ties();
-  RankSimulation all(job.machine, job.program, job.cost, comm, job.options, block->simulation(), nullptr, nullptr);
+  if (block.splits().failed) return false;
+  RankSimulation all(job.machine, job.program, job.cost, comm, job.options, block.simulation(), block.splits(), nullptr,
+                     until);
+  static_cast<void>(all.run_until(until, job.options.run));
+  const bool is_free = all.join(block.simulation(), until);
+  if (comm.max(block.splits().failed || !is_free ? 1 : 0) != 0) return false;
   all.run(job.options, result);
-  add_counts(before, block->simulation().events(), result);
+  add_counts(before, block.simulation().events(), result);
+  return true;
 }
 
 std::unique_ptr<Fold> fold_of(const machine::Machine& machine, const program::Program& program,
@@ -212,11 +184,10 @@ void simulate_folded(const machine::Machine& machine, const program::Program& pr
   std::unique_ptr<BlockSimulation> block;
   bool is_like_all = true;
   together(comm, [&] {
-    constexpr auto until = BlockSimulation::Until::end;
-    block = std::make_unique<BlockSimulation>(job, 0, until);
+    block = std::make_unique<BlockSimulation>(job, 0);
     const auto run = [&](RankSimulation& one) { static_cast<void>(one.run(job.options.run)); };
     block->try_to([&](RankSimulation& one) { one.run(job.options, result); });
-    is_like_all = block->splits().failed || others_do_the_same(job, until, *block, run);
+    is_like_all = block->splits().failed || others_do_the_same(job, *block, run);
   });
   if (!is_like_all) refuse_ties();
   const std::vector<Splits::Start>& starts = block->splits().starts;
@@ -230,7 +201,7 @@ void simulate_folded(const machine::Machine& machine, const program::Program& pr
   result.fold = shared + ", the last part of it up to " + time_text(until);
   if (until > first && go_on_apart_until(job, comm, until, result)) return;
   result.fold = shared + ", then each";
-  go_on_together(job, comm, first, result);
+  if (!go_on_apart_until(job, comm, first, result)) throw InternalError("replicas that have not split do not go on");
 }
 
 }  // namespace tessera::sim

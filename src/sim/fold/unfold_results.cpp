@@ -31,7 +31,6 @@ void repeat(const Fold& fold, Share share, std::vector<Row>& rows, const auto& c
 /// Every live link has a row, used or not.
 void repeat_links(const Fold& fold, Share share, const machine::Machine& machine, std::vector<results::LinkRow>& rows) {
   const NetworkTables tables(machine.network);
-  const auto& first_link = machine.network.first_link;
   std::unordered_map<std::uint32_t, std::size_t> row_of;
   const std::vector<results::LinkRow> simulated = std::exchange(rows, {});
   for (std::size_t i = 0; i < simulated.size(); ++i) row_of[simulated[i].link] = i;
@@ -40,12 +39,10 @@ void repeat_links(const Fold& fold, Share share, const machine::Machine& machine
     if (link.dead) continue;
     results::LinkRow row;
     const pdes::ComponentId server = tables.server(id);
-    const Fold::Place place = fold.takes_part(server) ? fold.place(server) : Fold::Place{};
-    if (!share.has(place.shifts)) continue;
-    if (place.of != Fold::none) {
-      const bool is_device = tables.is_device(server);
-      const auto found =
-          row_of.find(is_device ? id - first_link[server] + first_link[place.of] : tables.switch_link(place.of));
+    const bool takes_part = fold.takes_part(server);
+    if (!share.has(takes_part ? fold.place(server).shifts : 0)) continue;
+    if (takes_part) {
+      const auto found = row_of.find(fold.simulated_link(tables, id));
       if (found != row_of.end()) row = simulated[found->second];
     }
     row.link = id;

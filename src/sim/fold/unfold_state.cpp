@@ -25,19 +25,6 @@ NodeState at_rest(const NetworkNode& node) {
 
 }  // namespace
 
-void RankSimulation::take_over(RankSimulation& folded, const Splits* splits, Time now) {
-  const Fold& fold = *folded.fold_;
-  for (const pdes::ComponentId id : simulation_->local_ids()) take_over_component(folded, id, splits != nullptr);
-  for (const pdes::Event& event : splits == nullptr ? folded.simulation_->pending() : splits->events)
-    take_over_event(fold, event);
-  if (comm_.rank() == 0) {
-    collectives_ = folded.collectives_;
-    collectives_.repeat(fold.order());
-  }
-  if (splits != nullptr) begin_apart(fold, *splits, now);
-  if (splits == nullptr || now != never) take_over_rings(folded);
-}
-
 void RankSimulation::take_over_rings(const RankSimulation& folded) {
   const Fold& fold = *folded.fold_;
   if (!rings_) return;
@@ -47,26 +34,23 @@ void RankSimulation::take_over_rings(const RankSimulation& folded) {
       groups_at_work(folded.devices_, program_.groups.size()));
 }
 
-void RankSimulation::take_over_component(RankSimulation& folded, pdes::ComponentId id, bool is_at_rest) {
+// Its ports are idle as long as they are used here: what was in them then is done, or joins later.
+void RankSimulation::take_over_component(RankSimulation& folded, pdes::ComponentId id) {
   const Fold& fold = *folded.fold_;
   if (!fold.takes_part(id)) return simulation_->go_on(id, 0);
   const auto [of, times] = fold.place(id);
   simulation_->go_on(id, folded.simulation_->sequence(of));
   const Renaming renaming(fold, network_.tables, times);
-  NodeState node = is_at_rest ? at_rest(*folded.parts_.nodes[of]) : folded.parts_.nodes[of]->state();
-  if (!network_.tables.is_device(id)) {
-    rename(renaming, node);
-    return parts_.nodes[id]->restore(std::move(node));
-  }
+  NodeState node = at_rest(*folded.parts_.nodes[of]);
+  if (!network_.tables.is_device(id)) return parts_.nodes[id]->restore(std::move(node));
   SavedDevice saved = folded.device_at_[of]->save();
   saved.node = std::move(node);
-  if (is_at_rest) saved.device.outboxes.forget_places();
+  saved.device.outboxes.forget_places();
   rename(renaming, program_, id, saved);
   device_at_[id]->restore(std::move(saved));
   device_at_[id]->restore(folded.device_at_[of]->record());
 }
 
-// What the folded simulation did behind that is done; the ports that it used are idle as long as they are used here.
 void RankSimulation::begin_apart(const Fold& fold, const Splits& splits, Time now) {
   for (Device* device : devices_)
     if (now != never && fold.takes_part(device->id())) device->go_on_at(now);
@@ -129,6 +113,7 @@ bool RankSimulation::join(RankSimulation& folded, Time now) {
     if (static_cast<std::int32_t>(made - simulation_->sequence(id)) > 0) simulation_->go_on(id, made);
   }
   for (const pdes::Event& event : folded.simulation_->pending()) take_over_event(*folded.fold_, event);
+  leave_out_rounds();
   return is_free;
 }
 
@@ -144,9 +129,10 @@ bool RankSimulation::join_node(RankSimulation& folded, pdes::ComponentId id, Tim
   rename(Renaming(*folded.fold_, network_.tables, times), program_, id, saved);
   NodeState& theirs = saved.node;
   bool is_free = true;
+  const Time before = std::max<Time>(now - 1, 0);
   for (std::uint32_t port = 0; port < ours.ports.size(); ++port) {
-    if (there.port(port).is_empty(now - 1)) continue;
-    is_free = is_free && here.port(port).is_empty(now - 1);
+    if (there.port(port).is_empty(before)) continue;
+    is_free = is_free && here.port(port).is_empty(before);
     theirs.ports[port].counts = ours.ports[port].counts;
     ours.ports[port] = std::move(theirs.ports[port]);
     if (network_.tables.is_device(id)) device_at_[id]->take_places(saved.device.outboxes, port);
