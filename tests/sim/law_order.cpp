@@ -3,30 +3,14 @@
 
 #include <algorithm>
 
+#include "draw.hpp"
 #include "sim/network/law_order.hpp"
-#include "tessera/base/random.hpp"
 
 using namespace tessera;
 using namespace tessera::sim;
+using tessera::test::Draw;
 
 namespace {
-
-class Draw {
- public:
-  explicit Draw(std::uint64_t index) : random_(index, random_stream("law order")) {}
-  std::int64_t below(std::int64_t count) {
-    return static_cast<std::int64_t>(random_.below(draws_++, static_cast<std::uint64_t>(count)));
-  }
-  Rate rate() {
-    static constexpr std::int64_t bandwidths[] = {1'000'000'000, 3'000'000'000, 2'999'999'999,
-                                                  7'000'000'001, 999'999'937,   12'345'678'901};
-    return Rate(bandwidths[below(6)]);
-  }
-
- private:
-  KeyedRandom random_;
-  std::uint64_t draws_ = 0;
-};
 
 Time time_of(const TimeLine& line, std::int64_t index) {
   return line.base + line.rate->up_either(line.offset + index * line.stride);
@@ -38,7 +22,7 @@ TEST_CASE("whether one law is ever later: as if looked at time by time") {
   std::uint32_t close = 0, later = 0;
   for (std::uint64_t index = 0; index < 40'000; ++index) {
     CAPTURE(index);
-    Draw draw(index);
+    Draw draw(index, "law order");
     const Rate first = draw.rate(), second = draw.below(2) == 0 ? first : draw.rate();
     const std::int64_t stride = 1 + draw.below(1000);
     TimeLine one{draw.below(100'000), draw.below(2000) - 1000, stride, &first};

@@ -5,11 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "draw.hpp"
 #include "sim/network/merging.hpp"
-#include "tessera/base/random.hpp"
 
 using namespace tessera;
 using namespace tessera::sim;
+using tessera::test::Draw;
 
 namespace {
 
@@ -68,18 +69,6 @@ std::vector<Time> departures(const Merged& merged, std::uint32_t flow, const Rat
   return times;
 }
 
-class Draw {
- public:
-  explicit Draw(std::uint64_t index) : random_(index, random_stream("merging")) {}
-  std::int64_t below(std::int64_t count) {
-    return static_cast<std::int64_t>(random_.below(draws_++, static_cast<std::uint64_t>(count)));
-  }
-
- private:
-  KeyedRandom random_;
-  std::uint64_t draws_ = 0;
-};
-
 Rate random_rate(Draw& draw) {
   const std::int64_t bandwidths[] = {1'000'000'000, 3'000'000'000, 2'999'999'999, 7'000'000'001, 25'000'000'000};
   return Rate(bandwidths[draw.below(5)]);
@@ -112,7 +101,7 @@ TEST_CASE("flows merged in closed form leave as if served one by one") {
   std::uint32_t with_rounds = 0, with_queues = 0;
   for (std::uint64_t index = 0; index < 20'000; ++index) {
     CAPTURE(index);
-    Draw draw(index);
+    Draw draw(index, "merging");
     const ServiceRates rates{random_rate(draw), 0, random_rate(draw), packet};
     const std::vector<MergingFlow> flows = random_flows(draw, rates.arrivals);
     const BusyPeriod before{draw.below(30'000), draw.below(3) * 1234};

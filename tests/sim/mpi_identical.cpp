@@ -46,6 +46,17 @@ void check_collectives(const results::RunResults& mine, const results::RunResult
   }
 }
 
+/// Times, bytes and sums of the serial run.
+void check_same_on_ranks(const results::RunResults& mine, const results::RunResults& serial, Communicator& comm) {
+  CHECK(mine.iteration_time == serial.iteration_time);
+  check_rows(mine.device_rows, serial.device_rows, comm);
+  check_rows(mine.memory_rows, serial.memory_rows, comm);
+  check_rows(mine.link_rows, serial.link_rows, comm);
+  check_rows(mine.intervals, serial.intervals, comm);
+  check_rows(mine.memory_changes, serial.memory_changes, comm);
+  check_collectives(mine, serial, comm);
+}
+
 }  // namespace
 
 TEST_CASE("random traffic on several ranks: every message arrives when the reference says") {
@@ -91,12 +102,7 @@ TEST_CASE("folded replicas on several ranks: the rows are those of one, unfolded
     options.fold = sim::Folding::none;
     const results::RunResults serial = made.run(options).results;
     ++folded;
-    CHECK(mine.iteration_time == serial.iteration_time);
-    check_rows(mine.device_rows, serial.device_rows, world.comm);
-    check_rows(mine.memory_rows, serial.memory_rows, world.comm);
-    check_rows(mine.link_rows, serial.link_rows, world.comm);
-    check_rows(mine.intervals, serial.intervals, world.comm);
-    check_collectives(mine, serial, world.comm);
+    check_same_on_ranks(mine, serial, world.comm);
   }
   CHECK(folded > 60);
 }
@@ -115,12 +121,7 @@ TEST_CASE("a program with everything in it: the rows of several ranks are those 
         options.run.synchroniser = synchroniser;
         options.partition = partition;
         const results::RunResults mine = made.run(world.comm, options).results;
-        CHECK(mine.iteration_time == serial.iteration_time);
-        check_rows(mine.device_rows, serial.device_rows, world.comm);
-        check_rows(mine.link_rows, serial.link_rows, world.comm);
-        check_rows(mine.intervals, serial.intervals, world.comm);
-        check_rows(mine.memory_changes, serial.memory_changes, world.comm);
-        check_collectives(mine, serial, world.comm);
+        check_same_on_ranks(mine, serial, world.comm);
       }
     }
   }
@@ -138,11 +139,7 @@ TEST_CASE("random ring collectives: the rows of several ranks are those of one")
       CAPTURE(index, synchroniser);
       options.run.synchroniser = synchroniser;
       const results::RunResults mine = made.run(world.comm, options).results;
-      CHECK(mine.iteration_time == serial.iteration_time);
-      check_rows(mine.device_rows, serial.device_rows, world.comm);
-      check_rows(mine.link_rows, serial.link_rows, world.comm);
-      check_rows(mine.intervals, serial.intervals, world.comm);
-      check_collectives(mine, serial, world.comm);
+      check_same_on_ranks(mine, serial, world.comm);
     }
   }
 }

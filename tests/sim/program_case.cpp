@@ -32,6 +32,19 @@ machine::Machine connected_machine(machine::NodeId devices) {
   return machine_of(finish_network(builder, packet_bytes));
 }
 
+machine::ClusterShape small_cluster(machine::NodeId nodes, machine::NodeId gpus_per_node) {
+  machine::ClusterShape shape;
+  shape.nodes = nodes;
+  shape.gpus_per_node = shape.nics_per_node = gpus_per_node;
+  shape.nvlink_bandwidth = BytesPerSecond{4'000'000'000};
+  shape.nvlink_latency = Duration{400};
+  shape.nic_bandwidth = BytesPerSecond{1'000'000'000};
+  shape.nic_latency = Duration{3001};
+  shape.pcie_bandwidth = BytesPerSecond{2'000'000'000};
+  shape.pcie_latency = Duration{1000};
+  return shape;
+}
+
 workload::Operator work(Time picoseconds) {
   workload::Operator op;
   op.kind = workload::OperatorKind::gemm;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "machine/networks/cluster_network.hpp"
 #include "tessera/program/collective.hpp"
 #include "tessera/program/program.hpp"
 #include "tessera/sim/simulate.hpp"
@@ -30,6 +31,9 @@ inline constexpr std::int64_t packet_bytes = 100;
 [[nodiscard]] machine::Machine connected_machine(machine::NodeId devices);
 /// The same of a network at hand.
 [[nodiscard]] machine::Machine machine_of(machine::Network network);
+
+/// Nodes behind a switch with links that differ: NVLink 4 GB/s and 400 ps, NICs 1 GB/s and 3,001 ps, PCIe between.
+[[nodiscard]] machine::ClusterShape small_cluster(machine::NodeId nodes, machine::NodeId gpus_per_node);
 
 [[nodiscard]] workload::Operator work(Time picoseconds);
 

@@ -4,32 +4,16 @@
 #include <algorithm>
 #include <vector>
 
+#include "draw.hpp"
 #include "sim/network/queue_peak.hpp"
-#include "tessera/base/random.hpp"
 
 using namespace tessera;
 using namespace tessera::sim;
+using tessera::test::Draw;
 
 namespace {
 
 constexpr std::int64_t gigabyte = 1'000'000'000;
-
-class Draw {
- public:
-  explicit Draw(std::uint64_t index) : random_(index, random_stream("queue peak")) {}
-  std::int64_t below(std::int64_t count) {
-    return static_cast<std::int64_t>(random_.below(draws_++, static_cast<std::uint64_t>(count)));
-  }
-  Rate rate() {
-    static constexpr std::int64_t bandwidths[] = {1'000'000'000, 3'000'000'000, 2'999'999'999,
-                                                  7'000'000'001, 999'999'937,   12'345'678'901};
-    return Rate(bandwidths[below(6)]);
-  }
-
- private:
-  KeyedRandom random_;
-  std::uint64_t draws_ = 0;
-};
 
 struct PlainPacket {
   Time arrival = 0;
@@ -87,7 +71,7 @@ TEST_CASE("rows of packets and single ones, short ones among them, give the queu
   std::uint32_t with_short_ones = 0;
   for (std::uint64_t index = 0; index < 10'000; ++index) {
     CAPTURE(index);
-    Draw draw(index);
+    Draw draw(index, "queue peak");
     Server server{draw.rate(), 1 + draw.below(2000), {}, {}, 0, {}};
     Time now = draw.below(1'000'000);
     for (std::int64_t runs = 1 + draw.below(8); runs > 0; --runs) {

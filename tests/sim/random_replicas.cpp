@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "machine/networks/cluster_network.hpp"
 #include "tessera/base/random.hpp"
 
 namespace tessera::test {
@@ -38,18 +37,11 @@ class Maker {
 
   machine::Network network() {
     constexpr std::array<machine::NodeId, 3> sizes{1, 2, 4};
-    machine::ClusterShape shape;
-    shape.gpus_per_node = sizes[below(3)];
-    shape.nodes = static_cast<machine::NodeId>(2 + below(shape.gpus_per_node == 4 ? 5 : 8));
+    const machine::NodeId gpus = sizes[below(3)];
+    machine::ClusterShape shape = small_cluster(static_cast<machine::NodeId>(2 + below(gpus == 4 ? 5 : 8)), gpus);
     shape.inside =
         std::array{machine::Inside::nvswitch, machine::Inside::ring, machine::Inside::fully_connected}[below(3)];
-    shape.nvlink_bandwidth = BytesPerSecond{4'000'000'000};
-    shape.nvlink_latency = Duration{400};
-    shape.nics_per_node = below(2) == 0 ? 1 : shape.gpus_per_node;
-    shape.nic_bandwidth = BytesPerSecond{1'000'000'000};
-    shape.nic_latency = Duration{3001};
-    shape.pcie_bandwidth = BytesPerSecond{2'000'000'000};
-    shape.pcie_latency = Duration{1000};
+    if (below(2) == 0) shape.nics_per_node = 1;
     if (below(3) == 0) {
       shape.nodes_per_leaf = static_cast<machine::NodeId>(1 + below(3));
       shape.spines = static_cast<machine::NodeId>(1 + below(2));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "machine/networks/cluster_network.hpp"
 #include "machine/networks/grid_network.hpp"
 #include "machine/networks/ring_network.hpp"
 #include "random_traffic.hpp"
@@ -50,19 +49,13 @@ class MachineMaker {
 
   machine::Machine cluster() {
     constexpr std::array<machine::NodeId, 4> sizes{1, 2, 2, 4};
-    machine::ClusterShape shape;
-    shape.gpus_per_node = sizes[below(4)];
-    shape.nodes = static_cast<machine::NodeId>(1 + below(shape.gpus_per_node == 4 ? 3 : 5));
+    const machine::NodeId gpus = sizes[below(4)];
+    machine::ClusterShape shape = small_cluster(static_cast<machine::NodeId>(1 + below(gpus == 4 ? 3 : 5)), gpus);
     if (shape.devices() == 1) shape.nodes = 2;
     shape.inside =
         std::array{machine::Inside::nvswitch, machine::Inside::ring, machine::Inside::fully_connected}[below(3)];
-    shape.nvlink_bandwidth = BytesPerSecond{below(2) == 0 ? 4'000'000'000 : 3'333'333'333};
-    shape.nvlink_latency = Duration{400};
-    shape.nics_per_node = below(4) == 0 ? 1 : shape.gpus_per_node;
-    shape.nic_bandwidth = BytesPerSecond{1'000'000'000};
-    shape.nic_latency = Duration{3001};
-    shape.pcie_bandwidth = BytesPerSecond{2'000'000'000};
-    shape.pcie_latency = Duration{1000};
+    if (below(2) != 0) shape.nvlink_bandwidth = BytesPerSecond{3'333'333'333};
+    if (below(4) == 0) shape.nics_per_node = 1;
     machine::Machine made;
     machine::build_cluster(shape, made);
     return plain(std::move(made));
