@@ -42,7 +42,7 @@ Windows on_ranks(const ProgramCase& made, int ranks, const sim::SimulationOption
 
 TEST_CASE("random programs on two ranks to as many as devices: promises hold, and the time is that of one rank") {
   for (std::uint64_t index = 0; index < 1000; ++index) {
-    const ProgramCase made = random_rings(510'000 + index);
+    const ProgramCase made = random_rings(500'000 + index);
     const Time serial = made.run().results.iteration_time;
     const auto devices = static_cast<int>(made.machine.devices());
     for (const int ranks : {2, 3, devices}) {

@@ -48,8 +48,8 @@ void RankForesight::delivered(const MessageName& name, machine::NodeId destinati
   coming_.pop_back();
 }
 
-// What is told of a message in several parts counts once, from the first part on until it is delivered. What is taken
-// back comes later than it was told.
+// What is told of a message in several parts counts once, from the first part on until it is delivered, by the earliest
+// time that was told: what is taken back may come later, or earlier where what was before it comes later.
 void RankForesight::comes(const pdes::Event& event) {
   Coming coming;
   if (event.kind == NetworkProtocol::kind_of<Segment>) {
@@ -64,7 +64,12 @@ void RankForesight::comes(const pdes::Event& event) {
     return;
   }
   if (!spans(coming.name) || is_here(coming.name.sender) || !is_here(coming.destination)) return;
-  if (find(coming.name, coming.destination) == coming_.end()) coming_.push_back(coming);
+  const auto found = find(coming.name, coming.destination);
+  if (found == coming_.end()) {
+    coming_.push_back(coming);
+  } else {
+    found->at = std::min(found->at, coming.at);
+  }
 }
 
 // When a stream that waits for members on other ranks may go on first.
