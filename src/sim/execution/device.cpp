@@ -95,7 +95,7 @@ void Device::act_on(const pdes::Event& event) {
   switch (event.kind) {
     case NetworkProtocol::kind_of<Delivered>: {
       const auto message = event.as<Delivered>();
-      if (!node_.holds(message) || is_split_off(event)) break;
+      if (!node_.holds(message) || leaves_to_others(event)) break;
       if (environment().foresight != nullptr) environment().foresight->delivered(message.name, config_.self);
       is_kernel(message.name.channel) ? on_block(message) : on_delivered(message);
       break;
@@ -106,7 +106,7 @@ void Device::act_on(const pdes::Event& event) {
     case NetworkProtocol::kind_of<StreamWake>: {
       const auto message = event.as<StreamWake>();
       Stream& stream = stream_at(message.stream);
-      if (message.token != stream.token || is_split_off(event)) break;
+      if (message.token != stream.token || leaves_to_others(event)) break;
       if (stream.state == StreamState::until_clock || stream.state == StreamState::departures ||
           stream.state == StreamState::computes || stream.state == StreamState::ring)
         handling().ready.push_back(message.stream);
@@ -118,7 +118,7 @@ void Device::act_on(const pdes::Event& event) {
 }
 
 void Device::run_ready() {
-  if (goes_on_at_ > context().now()) [[unlikely]]
+  if (environment().splits != nullptr && goes_on_at_ > context().now()) [[unlikely]]
     return stay_at_rest();
   run_all_ready();
   while (state_.departures_awaited) {

@@ -130,7 +130,13 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
 
   // device_split.cpp
   void split_off(Stream& stream);
-  [[nodiscard]] bool is_split_off(const pdes::Event& event);
+  /// What comes to a device that has split off is for those that go on.
+  [[nodiscard]] bool leaves_to_others(const pdes::Event& event) const {
+    if (environment().splits == nullptr || !is_split_off_) [[likely]]
+      return false;
+    environment().splits->events.push_back(event);
+    return true;
+  }
   void stay_at_rest() const;
 
   // device_ring.cpp

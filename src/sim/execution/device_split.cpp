@@ -22,12 +22,6 @@ void Device::split_off(Stream& stream) {
   environment().turn.device = program::no_device;  // no more rounds are left out
 }
 
-// Then its events are for those that go on.
-bool Device::is_split_off(const pdes::Event& event) {
-  if (is_split_off_) environment().splits->events.push_back(event);
-  return is_split_off_;
-}
-
 void Device::stay_at_rest() const {
   if (!handling().ready.empty()) environment().splits->failed = true;
   handling().ready.clear();

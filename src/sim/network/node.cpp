@@ -10,7 +10,7 @@
 namespace tessera::sim {
 
 NetworkNode::NetworkNode(const NetworkEnvironment& environment, pdes::ComponentId self, NetworkOwner* owner)
-    : environment_(environment), self_(self), owner_(owner) {
+    : environment_(&environment), self_(self), owner_(owner) {
   const NetworkTables& tables = *environment.tables;
   if (!tables.is_device(self)) {
     ports_.emplace_back(tables, tables.switch_link(self), self, environment.trace);
@@ -26,8 +26,8 @@ NetworkNode::NetworkNode(const NetworkEnvironment& environment, pdes::ComponentI
 }
 
 std::uint32_t NetworkNode::port_towards(machine::NodeId destination) const {
-  if (!environment_.tables->is_device(self_)) return 0;
-  const machine::Network& network = environment_.tables->network();
+  if (!environment_->tables->is_device(self_)) return 0;
+  const machine::Network& network = environment_->tables->network();
   const machine::LinkId link = network.router->next(self_, destination);
   if (link == machine::no_link) {
     throw InternalError("no way from device " + std::to_string(self_) + " to device " + std::to_string(destination));
@@ -46,7 +46,7 @@ void NetworkNode::at_port(std::uint32_t port, Act&& act) {
 
 void NetworkNode::refuse_time(const OutputPort& port) const {
   const std::string name =
-      environment_.machine == nullptr ? std::to_string(port.link()) : environment_.machine->link_name(port.link());
+      environment_->machine == nullptr ? std::to_string(port.link()) : environment_->machine->link_name(port.link());
   throw InfeasibleError(BeyondTimeError::text("the link from " + name));
 }
 
@@ -114,10 +114,10 @@ void NetworkNode::take_back(const Amend& amend) {
 
 // How many messages become one with this one here. What is combined meets in front of its destination.
 std::uint32_t NetworkNode::combined(const Segment& segment) const {
-  const NetworkTables& tables = *environment_.tables;
-  if (environment_.combinations == nullptr || tables.is_device(self_)) return 1;
+  const NetworkTables& tables = *environment_->tables;
+  if (environment_->combinations == nullptr || tables.is_device(self_)) return 1;
   if (tables.link(ports_[0].link()).to != segment.destination) return 1;
-  return environment_.combinations->messages(segment.name);
+  return environment_->combinations->messages(segment.name);
 }
 
 // A segment that is combined is one packet (checked before time zero), so that it is here when its event is handled.
@@ -173,27 +173,27 @@ const NetworkNode::Way& NetworkNode::way(const OutputPort& port, machine::NodeId
 }
 
 NetworkNode::Way NetworkNode::find_way(const OutputPort& port, machine::NodeId destination) const {
-  const pdes::ComponentId behind = environment_.tables->behind(port.link(), destination);
-  if (environment_.fold == nullptr) return {destination, environment_.wiring->port(self_, behind)};
-  const Fold::Place place = environment_.fold->place(behind);
-  return {destination, environment_.wiring->port(self_, place.of), place.shifts};
+  const pdes::ComponentId behind = environment_->tables->behind(port.link(), destination);
+  if (environment_->fold == nullptr) return {destination, environment_->wiring->port(self_, behind)};
+  const Fold::Place place = environment_->fold->place(behind);
+  return {destination, environment_->wiring->port(self_, place.of), place.shifts};
 }
 
 // Where another component stands for the next one on its way, as it would be there.
 template <class Message>
 void NetworkNode::send(const OutputPort& port, Time at, machine::NodeId destination, const Message& message) {
   const auto& [to, out, shifts] = way(port, destination);
-  if (environment_.fold == nullptr) [[likely]]
+  if (environment_->fold == nullptr) [[likely]]
     return context_->send(out, at, message);
-  if (environment_.witness != nullptr) environment_.witness->sees(at, port.link(), destination, message);
+  if (environment_->witness != nullptr) environment_->witness->sees(at, port.link(), destination, message);
   if (shifts == 0) return context_->send(out, at, message);
-  const Fold& fold = *environment_.fold;
+  const Fold& fold = *environment_->fold;
   Message shifted = message;
   const std::uint32_t back = fold.order() - shifts;
   shifted.name.sender = fold.shifted(message.name.sender, back);
   shifted.name.channel = fold.shifted_channel(message.name.channel, back);
   if constexpr (requires { shifted.destination; }) shifted.destination = fold.shifted(message.destination, back);
-  if constexpr (requires { shifted.link; }) shifted.link = fold.shifted_link(*environment_.tables, message.link, back);
+  if constexpr (requires { shifted.link; }) shifted.link = fold.shifted_link(*environment_->tables, message.link, back);
   context_->send_as(fold.shifted(self_, back), out, at, shifted);
 }
 
@@ -202,8 +202,8 @@ void NetworkNode::deliver(const OutputPort& port, Time at, machine::NodeId desti
 }
 
 void NetworkNode::tell_forwarded(const OutputPort& port, Time at, machine::NodeId destination) const {
-  if (environment_.forwarded != nullptr)
-    environment_.forwarded->comes(environment_.tables->behind(port.link(), destination), at);
+  if (environment_->forwarded != nullptr)
+    environment_->forwarded->comes(environment_->tables->behind(port.link(), destination), at);
 }
 
 void NetworkNode::forward(const OutputPort& port, Time at, const Segment& segment) {

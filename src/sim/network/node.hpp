@@ -68,7 +68,7 @@ struct NodeState {
 /// A device with all its links, or one output of a switch.
 class NetworkNode final : public PortSink {
  public:
-  /// `owner` may be null. It outlives the node.
+  /// Both outlive the node; `owner` may be null.
   NetworkNode(const NetworkEnvironment& environment, pdes::ComponentId self, NetworkOwner* owner);
 
   [[nodiscard]] const std::vector<OutputPort>& ports() const { return ports_; }
@@ -78,7 +78,7 @@ class NetworkNode final : public PortSink {
   /// Breaks off what has the port for itself.
   void have(pdes::Context& context, pdes::ComponentId source, std::uint32_t port) {
     if (ports_[port].reserved()) [[unlikely]]
-      environment_.reservations->break_off(context, source, ports_[port].link());
+      environment_->reservations->break_off(context, source, ports_[port].link());
   }
   /// Sends a message over a port that nobody has for himself, now; `before` and what is returned: see Injector::post.
   /// It gets under way with flush(), which has to come before the end of the event.
@@ -86,7 +86,7 @@ class NetworkNode final : public PortSink {
   void flush(pdes::Context& context, pdes::ComponentId source);
   /// Counts an event of the component.
   void count(const pdes::Event& event) {
-    if (environment_.counts != nullptr) ++(*environment_.counts)[event.kind];
+    if (environment_->counts != nullptr) ++(*environment_->counts)[event.kind];
   }
   /// Takes an event of the network: Segment, Amend or PortWake.
   void handle(pdes::Context& context, const pdes::Event& event);
@@ -138,7 +138,7 @@ class NetworkNode final : public PortSink {
   void send(const OutputPort& port, Time at, machine::NodeId destination, const Message& message);
 
   std::vector<TakenBack> taken_back_;  // which every delivery is looked up in
-  NetworkEnvironment environment_;
+  const NetworkEnvironment* environment_;
   pdes::ComponentId self_;
   NetworkOwner* owner_;
   pdes::Context* context_ = nullptr;  // while an event is handled
