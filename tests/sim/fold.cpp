@@ -5,6 +5,7 @@
 
 #include "random_replicas.hpp"
 #include "sim/fold/find_fold.hpp"
+#include "support/random_cases.hpp"
 #include "tessera/base/error.hpp"
 
 using namespace tessera;
@@ -32,8 +33,8 @@ std::optional<sim::SimulationResult> run_folded(const ProgramCase& made, const s
 }  // namespace
 
 TEST_CASE("fold: 2,000 random programs have the same rows folded as unfolded") {
-  int folded = 0, apart = 0, together = 0, ordered = 0;
-  for (std::uint64_t index = 0; index < 2000; ++index) {
+  std::uint64_t folded = 0, apart = 0, together = 0, ordered = 0;
+  for (std::uint64_t index = 0; index < random_cases(2000); ++index) {
     const ProgramCase made = random_replicas(index);
     CAPTURE(index);
     sim::SimulationOptions options = all_recorded(sim::Folding::replicas);
@@ -52,10 +53,10 @@ TEST_CASE("fold: 2,000 random programs have the same rows folded as unfolded") {
     ordered += found.fold->orders().size() > 1 ? 1 : 0;
   }
   CAPTURE(folded, apart, together, ordered);
-  CHECK(folded > 600);
-  CHECK(apart > 100);
-  CHECK(together > 50);
-  CHECK(ordered > 50);
+  CHECK(folded > random_cases(600));
+  CHECK(apart > random_cases(100));
+  CHECK(together > random_cases(50));
+  CHECK(ordered > random_cases(50));
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include "random_replicas.hpp"
 #include "random_rings.hpp"
 #include "sim/rings/ring_path.hpp"
+#include "support/random_cases.hpp"
 #include "traffic.hpp"
 
 using namespace tessera;
@@ -47,34 +48,34 @@ bool has_strands(const ProgramCase& made) {
 
 TEST_CASE("ring laws: 1,000 random programs take the same picoseconds as step by step") {
   std::uint64_t fewer = 0;
-  for (std::uint64_t index = 0; index < 1000; ++index) {
+  for (std::uint64_t index = 0; index < random_cases(1000); ++index) {
     const ProgramCase made = random_rings(index);
     CAPTURE(index);
     const sim::SimulationResult laws = run_with(made, sim::Laws::all), steps = run_with(made, sim::Laws::trains);
     check_same(laws.results, steps.results);
     fewer += laws.statistics.events < steps.statistics.events ? 1 : 0;
   }
-  CHECK(fewer > 400);
+  CHECK(fewer > random_cases(400));
 }
 
 TEST_CASE("ring laws: rings of each kind take the same picoseconds as step by step, many of them as laws") {
   for (const auto& [algorithm, most_steps] :
-       {std::pair{"bidirectional-ring", 50}, std::pair{"hierarchical", 180}, std::pair{"ring", 180}}) {
-    int fewer = 0;
-    for (std::uint64_t index = 0; index < 500; ++index) {
+       {std::pair{"bidirectional-ring", 50U}, std::pair{"hierarchical", 180U}, std::pair{"ring", 180U}}) {
+    std::uint64_t fewer = 0;
+    for (std::uint64_t index = 0; index < random_cases(500); ++index) {
       const ProgramCase made = random_rings(300'000 + index, algorithm);
       CAPTURE(algorithm, index);
       const sim::SimulationResult laws = run_with(made, sim::Laws::all), steps = run_with(made, sim::Laws::trains);
       check_same(laws.results, steps.results);
       fewer += laws.statistics.events < steps.statistics.events ? 1 : 0;
     }
-    CHECK(fewer > most_steps);
+    CHECK(fewer > random_cases(most_steps));
   }
 }
 
 TEST_CASE("ring laws: programs with several rings side by side take the same picoseconds, many with fewer events") {
-  int with_strands = 0, fewer = 0;
-  for (std::uint64_t index = 0; index < 1000; ++index) {
+  std::uint64_t with_strands = 0, fewer = 0;
+  for (std::uint64_t index = 0; index < random_cases(1000); ++index) {
     const ProgramCase made = random_rings(400'000 + index, "ring");
     if (!has_strands(made)) continue;
     CAPTURE(index);
@@ -83,13 +84,13 @@ TEST_CASE("ring laws: programs with several rings side by side take the same pic
     ++with_strands;
     fewer += laws.statistics.events < steps.statistics.events ? 1 : 0;
   }
-  CHECK(with_strands > 150);
-  CHECK(fewer > 80);
+  CHECK(with_strands > random_cases(150));
+  CHECK(fewer > random_cases(80));
 }
 
 TEST_CASE("ring laws: beside all other algorithms, on clusters, programs take the same picoseconds as step by step") {
   // A tree waits until its messages have left, but not for those of the ring before it.
-  for (std::uint64_t index = 0; index < 1000; ++index) {
+  for (std::uint64_t index = 0; index < random_cases(1000); ++index) {
     const ProgramCase made = random_replicas(200'000 + index);
     CAPTURE(index);
     check_same(run_with(made, sim::Laws::all).results, run_with(made, sim::Laws::trains).results);
@@ -97,7 +98,7 @@ TEST_CASE("ring laws: beside all other algorithms, on clusters, programs take th
 }
 
 TEST_CASE("ring laws: programs take the same picoseconds packet by packet") {
-  for (std::uint64_t index = 0; index < 100; ++index) {
+  for (std::uint64_t index = 0; index < random_cases(100); ++index) {
     const ProgramCase made = random_rings(50'000 + index);
     CAPTURE(index);
     check_same(run_with(made, sim::Laws::all).results, run_with(made, sim::Laws::none).results);

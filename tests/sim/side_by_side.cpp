@@ -4,6 +4,7 @@
 
 #include "busy_program.hpp"
 #include "random_rings.hpp"
+#include "support/random_cases.hpp"
 
 using namespace tessera;
 using namespace tessera::test;
@@ -41,7 +42,7 @@ Windows on_ranks(const ProgramCase& made, int ranks, const sim::SimulationOption
 }  // namespace
 
 TEST_CASE("random programs on two ranks to as many as devices: promises hold, and the time is that of one rank") {
-  for (std::uint64_t index = 0; index < 1000; ++index) {
+  for (std::uint64_t index = 0; index < random_cases(1000); ++index) {
     const ProgramCase made = random_rings(500'000 + index);
     const Time serial = made.run().results.iteration_time;
     const auto devices = static_cast<int>(made.machine.devices());

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "random_traffic.hpp"
+#include "support/random_cases.hpp"
 
 using namespace tessera;
 using test::random_case;
@@ -26,7 +27,7 @@ void check_equal(const test::TrafficResult& result, const test::TrafficResult& e
 }  // namespace
 
 TEST_CASE("random traffic: every message arrives when the packet-by-packet reference says") {
-  for (std::uint64_t index = 0; index < 2000; ++index) {
+  for (std::uint64_t index = 0; index < test::random_cases(2000); ++index) {
     CAPTURE(index);
     const test::RandomCase made = random_case(index);
     const test::TrafficResult expected = test::run_reference(made.network, made.messages);
@@ -36,7 +37,7 @@ TEST_CASE("random traffic: every message arrives when the packet-by-packet refer
 }
 
 TEST_CASE("random traffic of long messages: times and queues are those of the packet-by-packet reference") {
-  for (std::uint64_t index = 0; index < 150; ++index) {
+  for (std::uint64_t index = 0; index < test::random_cases(150); ++index) {
     CAPTURE(index);
     const test::RandomCase made = random_case(300'000 + index, 30);
     check_equal(test::run_traffic(made.network, made.messages).result,
