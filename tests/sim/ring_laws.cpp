@@ -105,6 +105,15 @@ TEST_CASE("ring laws: programs take the same picoseconds packet by packet") {
   }
 }
 
+TEST_CASE("laws: a packet that takes no time has left before others come, whether the port expects them or not") {
+  // Messages of 0 B through a device that posts its own ones as it receives others, all within one picosecond.
+  for (const std::uint64_t index : {6'000'201, 6'000'266, 6'000'689}) {
+    const ProgramCase made = random_rings(index, "bidirectional-ring");
+    CAPTURE(index);
+    check_same(run_with(made, sim::Laws::trains).results, run_with(made, sim::Laws::none).results);
+  }
+}
+
 TEST_CASE("ring laws: what comes early comes behind a message of before that takes as little time") {
   // Of 0 B both: a member that has not entered waits for the last step of another collective, whose message comes at
   // the instant at which the ring is broken off.

@@ -43,7 +43,7 @@ bool OutputPort::arrive(Time now, pdes::ComponentId source, const Segment& segme
   const bool found =
       !segment.shortens || shorten(now, {segment.name, earlier.generation, segment.destination, earlier.packets});
   const std::uint32_t stream = add_stream(source, segment);
-  const bool wait_for_others = has_company(now);
+  const bool wait_for_others = has_company(now) && !takes_no_time(segment.law);
   if (!state_.run.active && state_.waiting.empty() && state_.own.empty() && !wait_for_others) {
     plan_alone(now, stream, sink);
     send_amends(sink);
@@ -69,6 +69,9 @@ bool OutputPort::has_company(Time now) {
   state_.came_at = now;
   return several;
 }
+
+// Whether it may be gone by the time that others have come. Where it finds the port idle it has left before they come.
+bool OutputPort::takes_no_time(const Law& law) const { return law.count == 1 && rate().up(law.last_bytes) <= 1; }
 
 bool OutputPort::amend(Time now, pdes::ComponentId source, const Amend& amend, PortSink& sink) {
   if (!shorten(now, amend)) return false;

@@ -177,6 +177,7 @@ class OutputPort {
   [[nodiscard]] std::uint32_t pop_waiting();
   void remove_waiting(std::uint32_t stream);
   [[nodiscard]] bool has_company(Time now);
+  [[nodiscard]] bool takes_no_time(const Law& law) const;
 
   // The longest queue (output_queue.cpp):
   void put_behind();
