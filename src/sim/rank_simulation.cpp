@@ -73,7 +73,7 @@ void RankSimulation::set_environment(const SimulationOptions& options) {
   NetworkEnvironment& network = environment_.network;
   network.tables = &network_.tables;
   network.wiring = &network_.wiring;
-  network.combinations = &combined_;
+  if (!program_.kernels.empty()) network.combinations = &combined_;
   network.machine = &machine_;
   network.counts = &counts_;
   network.fold = fold_;
@@ -228,7 +228,7 @@ std::vector<results::NamedCount> RankSimulation::events() const {
   std::int64_t alone = 0;
   for (Device* device : devices_) alone += packets_alone(device->node());
   for (SwitchOutput* output : outputs_) alone += packets_alone(output->node());
-  return {{"segments", count(NetworkProtocol::kind_of<Segment>)},
+  return {{"segments", count(NetworkProtocol::kind_of<Segment>) + count(NetworkProtocol::kind_of<Segments>)},
           {"deliveries", count(NetworkProtocol::kind_of<Delivered>)},
           {"amendments", count(NetworkProtocol::kind_of<Amend>)},
           {"calls of links", count(NetworkProtocol::kind_of<PortWake>)},

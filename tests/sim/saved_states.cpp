@@ -112,7 +112,8 @@ RebornRun run_reborn(const ProgramCase& made, std::uint64_t interval) {
   environment.machine = &made.machine;
   environment.program = &made.program;
   environment.facts = &facts;
-  environment.network = {&network.tables, &network.wiring, nullptr, &combined, &made.machine};
+  environment.network = {&network.tables, &network.wiring, nullptr, made.program.kernels.empty() ? nullptr : &combined,
+                         &made.machine};
   environment.costs = &costs;
   environment.lowerings = &lowerings;
   environment.collectives = &collectives;

@@ -51,18 +51,23 @@ void RankForesight::delivered(const MessageName& name, machine::NodeId destinati
 // What is told of a message in several parts counts once, from the first part on until it is delivered, by the earliest
 // time that was told: what is taken back may come later, or earlier where what was before it comes later.
 void RankForesight::comes(const pdes::Event& event) {
-  Coming coming;
-  if (event.kind == NetworkProtocol::kind_of<Segment>) {
-    const Segment& segment = pdes::Context::get<Segment>(event);
-    coming = {segment.name, segment.destination, event.time};
-    passing_.comes(event.destination, event.time);
-  } else if (event.kind == NetworkProtocol::kind_of<Delivered>) {
-    coming = {event.as<Delivered>().name, event.destination, event.time};
-  } else {
+  if (event.kind == NetworkProtocol::kind_of<Delivered>)
+    return comes({event.as<Delivered>().name, event.destination, event.time});
+  if (event.kind == NetworkProtocol::kind_of<Amend>) {
     const Amend amend = event.as<Amend>();
     if (amend.destination != event.destination) passing_.comes(event.destination, event.time);
     return;
   }
+  passing_.comes(event.destination, event.time);
+  if (event.kind == NetworkProtocol::kind_of<Segment>) {
+    const Segment& segment = pdes::Context::get<Segment>(event);
+    return comes({segment.name, segment.destination, event.time});
+  }
+  for (const Segment& segment : pdes::Context::get<Segments>(event).span())
+    comes({segment.name, segment.destination, event.time});
+}
+
+void RankForesight::comes(const Coming& coming) {
   if (!spans(coming.name) || is_here(coming.name.sender) || !is_here(coming.destination)) return;
   const auto found = find(coming.name, coming.destination);
   if (found == coming_.end()) {

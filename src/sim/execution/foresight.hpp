@@ -39,6 +39,7 @@ class RankForesight final : public pdes::Foresight {
     machine::NodeId destination = 0;
     Time at = 0;  ///< not delivered before
   };
+  void comes(const Coming& coming);
   [[nodiscard]] std::vector<Coming>::iterator find(const MessageName& name, machine::NodeId destination);
   [[nodiscard]] bool is_here(machine::NodeId device) const { return partition_->rank_of[device] == rank_; }
   /// Whether a message belongs to a collective whose group has members on several ranks.

@@ -16,6 +16,11 @@ void rename(const Renaming& renaming, Segment& segment) {
   renaming.link(link);
 }
 
+void rename(const Renaming& renaming, Segments& segments) {
+  auto& [count, all] = segments;
+  for (std::uint32_t i = 0; i < count; ++i) rename(renaming, all[i]);
+}
+
 void rename(const Renaming& renaming, Delivered& delivered) {
   auto& [name, generation, waited_until] = delivered;
   renaming.name(name);

@@ -36,6 +36,7 @@ class Renaming {
 };
 
 void rename(const Renaming& renaming, Segment& segment);
+void rename(const Renaming& renaming, Segments& segments);
 void rename(const Renaming& renaming, Delivered& delivered);
 void rename(const Renaming& renaming, Amend& amend);
 void rename(const Renaming& renaming, NodeState& state);

@@ -86,6 +86,9 @@ void RankSimulation::take_over_event(const Fold& fold, const pdes::Event& event)
       case NetworkProtocol::kind_of<Segment>:
         put(pdes::Context::get<Segment>(event));
         break;
+      case NetworkProtocol::kind_of<Segments>:
+        put(pdes::Context::get<Segments>(event));
+        break;
       case NetworkProtocol::kind_of<Delivered>:
         put(event.as<Delivered>());
         break;

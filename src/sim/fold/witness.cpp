@@ -32,6 +32,10 @@ void Witness::sees(Time at, machine::LinkId link, machine::NodeId destination, c
               segment.shortens ? segment.earlier.packets + 1U : 0U);
 }
 
+void Witness::sees(Time at, machine::LinkId link, machine::NodeId /*of the first*/, const Segments& segments) {
+  for (const Segment& segment : segments.span()) sees(at, link, segment.destination, segment);
+}
+
 void Witness::sees(Time at, machine::LinkId link, machine::NodeId destination, const Delivered& delivered) {
   sum_ += mix(hash(at, link, destination, delivered.name), 2, static_cast<std::uint64_t>(delivered.waited_until));
 }

@@ -17,6 +17,7 @@ class Witness {
       : fold_(&fold), tables_(&tables), back_(fold.order() - base) {}
 
   void sees(Time at, machine::LinkId link, machine::NodeId destination, const Segment& segment);
+  void sees(Time at, machine::LinkId link, machine::NodeId destination, const Segments& segments);
   void sees(Time at, machine::LinkId link, machine::NodeId destination, const Delivered& delivered);
   void sees(Time at, machine::LinkId link, machine::NodeId destination, const Amend& amend);
   [[nodiscard]] std::uint64_t sum() const { return sum_; }

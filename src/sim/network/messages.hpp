@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "sim/network/law.hpp"
 #include "tessera/pdes/protocol.hpp"
@@ -44,6 +45,19 @@ struct Segment {
   Shortened earlier;
 };
 
+/// Segments that go the same way from a link that several messages share, to the same component and output: each as if
+/// it came by itself. They arrive with the first packet of any, or as early as what they take back of what has been
+/// told.
+struct Segments {
+  using protocol = NetworkProtocol;
+  static constexpr std::uint32_t most = 8;
+  std::uint32_t count = 0;
+  std::array<Segment, most> all;
+
+  [[nodiscard]] std::span<Segment> span() { return {all.data(), count}; }
+  [[nodiscard]] std::span<const Segment> span() const { return {all.data(), count}; }
+};
+
 /// The last packet of a message is at its destination. Sent ahead, so an Amend may come before it.
 struct Delivered {
   using protocol = NetworkProtocol;
@@ -64,7 +78,8 @@ struct Amend {
 
 /// An Amend that has yet to be sent.
 struct TimedAmend {
-  Time at = 0;
+  Time at = 0;      ///< from then on it may come
+  Time before = 0;  ///< when the first packet would come that it takes back
   Amend amend;
 };
 
@@ -90,11 +105,11 @@ struct GpuCall {
   std::uint32_t index = 0;
 };
 
-struct NetworkProtocol : pdes::Protocol<Segment, Delivered, Amend, PortWake, StreamWake, GpuCall> {};
+struct NetworkProtocol : pdes::Protocol<Segment, Delivered, Amend, PortWake, StreamWake, GpuCall, Segments> {};
 
 /// How many events of each kind have been handled.
-using EventCounts = std::array<std::int64_t, 6>;
-static_assert(NetworkProtocol::kind_of<GpuCall> + 1 == std::tuple_size_v<EventCounts>);
+using EventCounts = std::array<std::int64_t, 7>;
+static_assert(NetworkProtocol::kind_of<Segments> + 1 == std::tuple_size_v<EventCounts>);
 
 static_assert(pdes::fits_in_event<Delivered> && pdes::fits_in_event<Amend>);
 

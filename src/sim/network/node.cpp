@@ -87,6 +87,8 @@ void NetworkNode::handle(pdes::Context& context, const pdes::Event& event) {
       });
       return;
     }
+    case NetworkProtocol::kind_of<Segments>:
+      return arrive_together(event.source, context.get<Segments>(event));
     case NetworkProtocol::kind_of<Amend>:
       return amend(event.source, event.as<Amend>());
     case NetworkProtocol::kind_of<PortWake>: {
@@ -96,6 +98,21 @@ void NetworkNode::handle(pdes::Context& context, const pdes::Event& event) {
     }
     default:
       throw InternalError("a network component cannot take a message of kind " + std::to_string(event.kind));
+  }
+}
+
+void NetworkNode::arrive_together(pdes::ComponentId source, const Segments& segments) {
+  std::uint32_t taken_back = 0;
+  for (std::uint32_t i = 0; const Segment& segment : segments.span())
+    taken_back |= std::uint32_t{is_taken_back({segment.name, segment.generation, segment.destination})} << i++;
+  const std::uint32_t port = port_towards(segments.all[0].destination);
+  have(*context_, source, port);
+  std::uint32_t not_found = 0;
+  at_port(port, [&](OutputPort& at) { not_found = at.arrive(context_->now(), source, segments, taken_back, *this); });
+  for (std::uint32_t i = 0; i < segments.count; ++i) {
+    const Segment& segment = segments.all[i];
+    if ((not_found >> i & 1U) != 0)
+      take_back({segment.name, segment.earlier.generation, segment.destination, segment.earlier.packets});
   }
 }
 
@@ -179,6 +196,22 @@ NetworkNode::Way NetworkNode::find_way(const OutputPort& port, machine::NodeId d
   return {destination, environment_->wiring->port(self_, place.of), place.shifts};
 }
 
+namespace {
+
+template <class Message>
+void shift(Message& message, const Fold& fold, std::uint32_t times, const NetworkTables& tables) {
+  message.name.sender = fold.shifted(message.name.sender, times);
+  message.name.channel = fold.shifted_channel(message.name.channel, times);
+  if constexpr (requires { message.destination; }) message.destination = fold.shifted(message.destination, times);
+  if constexpr (requires { message.link; }) message.link = fold.shifted_link(tables, message.link, times);
+}
+
+void shift(Segments& segments, const Fold& fold, std::uint32_t times, const NetworkTables& tables) {
+  for (Segment& segment : segments.span()) shift(segment, fold, times, tables);
+}
+
+}  // namespace
+
 // Where another component stands for the next one on its way, as it would be there.
 template <class Message>
 void NetworkNode::send(const OutputPort& port, Time at, machine::NodeId destination, const Message& message) {
@@ -188,12 +221,9 @@ void NetworkNode::send(const OutputPort& port, Time at, machine::NodeId destinat
   if (environment_->witness != nullptr) environment_->witness->sees(at, port.link(), destination, message);
   if (shifts == 0) return context_->send(out, at, message);
   const Fold& fold = *environment_->fold;
-  Message shifted = message;
   const std::uint32_t back = fold.order() - shifts;
-  shifted.name.sender = fold.shifted(message.name.sender, back);
-  shifted.name.channel = fold.shifted_channel(message.name.channel, back);
-  if constexpr (requires { shifted.destination; }) shifted.destination = fold.shifted(message.destination, back);
-  if constexpr (requires { shifted.link; }) shifted.link = fold.shifted_link(*environment_->tables, message.link, back);
+  Message shifted = message;
+  shift(shifted, fold, back, *environment_->tables);
   context_->send_as(fold.shifted(self_, back), out, at, shifted);
 }
 
@@ -209,6 +239,11 @@ void NetworkNode::tell_forwarded(const OutputPort& port, Time at, machine::NodeI
 void NetworkNode::forward(const OutputPort& port, Time at, const Segment& segment) {
   tell_forwarded(port, at, segment.destination);
   send(port, at, segment.destination, segment);
+}
+
+void NetworkNode::forward_together(const OutputPort& port, Time at, const Segments& segments) {
+  tell_forwarded(port, at, segments.all[0].destination);
+  send(port, at, segments.all[0].destination, segments);
 }
 
 void NetworkNode::amend(const OutputPort& port, Time at, const Amend& amend) {

@@ -88,7 +88,7 @@ class NetworkNode final : public PortSink {
   void count(const pdes::Event& event) {
     if (environment_->counts != nullptr) ++(*environment_->counts)[event.kind];
   }
-  /// Takes an event of the network: Segment, Amend or PortWake.
+  /// Takes an event of the network: Segment, Segments, Amend or PortWake.
   void handle(pdes::Context& context, const pdes::Event& event);
   /// Whether a Delivered event still holds.
   [[nodiscard]] bool holds(const Delivered& message);
@@ -112,6 +112,9 @@ class NetworkNode final : public PortSink {
 
   void deliver(const OutputPort& port, Time at, machine::NodeId destination, const Delivered& message) override;
   void forward(const OutputPort& port, Time at, const Segment& segment) override;
+  /// What is combined comes packet by packet.
+  [[nodiscard]] bool takes_together() const override { return environment_->combinations == nullptr; }
+  void forward_together(const OutputPort& port, Time at, const Segments& segments) override;
   void amend(const OutputPort& port, Time at, const Amend& amend) override;
   void wake(const OutputPort& port, Time at, std::uint32_t token) override;
   void left(const OwnMessage& message, Time at) override;
@@ -126,6 +129,7 @@ class NetworkNode final : public PortSink {
   /// act(port); where that goes beyond the range of time, the error names the link.
   template <class Act>
   void at_port(std::uint32_t port, Act&& act);
+  void arrive_together(pdes::ComponentId source, const Segments& segments);
   void amend(pdes::ComponentId source, const Amend& amend);
   void take_back(const Amend& amend);
   [[nodiscard]] bool is_taken_back(const TakenBack& what);

@@ -96,25 +96,4 @@ void OutputPort::plan_stream(std::uint32_t index, const Turn* own_turn) {
   state_.run.to_destination = tables_->link(link_).to == segment.destination;
 }
 
-void OutputPort::announce(Time waited_until, PortSink& sink) {
-  const Law& out = state_.run.service.out;
-  if (state_.run.to_destination && !state_.run.final) return;  // the destination counts whole messages
-  state_.run.generation = state_.next_generation++;
-  if (state_.run.to_destination) {
-    sink.deliver(*this, time_after(out.last, latency()), state_.run.destination,
-                 {state_.run.name, state_.run.generation, waited_until});
-    return;
-  }
-  Segment segment{state_.run.name,
-                  state_.run.generation,
-                  state_.run.destination,
-                  link_,
-                  waited_until,
-                  out,
-                  state_.run.final,
-                  false,
-                  {}};
-  forward(segment, sink);
-}
-
 }  // namespace tessera::sim

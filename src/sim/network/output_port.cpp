@@ -1,4 +1,5 @@
-// What happens to a port: packets come, plans are cut, plans are done. How a plan is made: output_plan.cpp.
+// What happens to a port: messages are posted, plans are cut, plans are done. What comes: output_streams.cpp; how a
+// plan is made: output_plan.cpp; what is told of it: output_announce.cpp.
 #include "sim/network/output_port.hpp"
 
 #include <algorithm>
@@ -35,73 +36,6 @@ Injector::Place OutputPort::post(Time now, const OwnMessage& message, Injector::
     }
   }
   return state_.own.post(message, before);
-}
-
-bool OutputPort::arrive(Time now, pdes::ComponentId source, const Segment& segment, PortSink& sink) {
-  if (state_.run.active && state_.run.service.out.last <= now) complete_run(sink);
-  const Shortened& earlier = segment.earlier;
-  const bool found =
-      !segment.shortens || shorten(now, {segment.name, earlier.generation, segment.destination, earlier.packets});
-  const std::uint32_t stream = add_stream(source, segment);
-  const bool wait_for_others = has_company(now) && !takes_no_time(segment.law);
-  if (!state_.run.active && state_.waiting.empty() && state_.own.empty() && !wait_for_others) {
-    plan_alone(now, stream, sink);
-    send_amends(sink);
-    return found;
-  }
-  if (state_.run.active) cut_before(now, turn_of(state_.streams[stream]));
-  push_waiting(stream);
-  if (wait_for_others) {
-    call_back(now, sink);
-  } else {
-    go_on(now, source, sink);
-  }
-  return found;
-}
-
-// Whether a stream that comes now is one of several, as far as the last time tells: all are planned at once, when they
-// have come.
-bool OutputPort::has_company(Time now) {
-  if (tables_->most_together() == 1) return false;
-  const bool first = state_.came_at != now;
-  const bool several = state_.came_then > 1 || !first;
-  state_.came_then = first ? 1 : state_.came_then + 1;
-  state_.came_at = now;
-  return several;
-}
-
-// Whether it may be gone by the time that others have come. Where it finds the port idle it has left before they come.
-bool OutputPort::takes_no_time(const Law& law) const { return law.count == 1 && rate().up(law.last_bytes) <= 1; }
-
-bool OutputPort::amend(Time now, pdes::ComponentId source, const Amend& amend, PortSink& sink) {
-  if (!shorten(now, amend)) return false;
-  go_on(now, source, sink);
-  return true;
-}
-
-bool OutputPort::shorten(Time now, const Amend& amend) {
-  const auto named = [&](const Stream& stream) {
-    return stream.segment.law.count > 0 && stream.segment.name == amend.name &&
-           stream.segment.generation == amend.generation && stream.segment.destination == amend.destination;
-  };
-  const auto found = std::find_if(state_.streams.begin(), state_.streams.end(), named);
-  // Cut twice, and the second time shorter: that amendment came first, and what it left may have been served since.
-  if (found == state_.streams.end()) return false;
-  const auto index = static_cast<std::uint32_t>(found - state_.streams.begin());
-  const std::uint32_t left = amend.packets - found->served;
-  if (state_.run.active && !state_.run.own && !state_.run.shares.empty()) {
-    shorten_share(now, index, left);
-  } else if (state_.run.active && !state_.run.own && state_.run.stream == index) {
-    cut(now, left);
-  }
-  Law& law = state_.streams[index].segment.law;
-  law.truncate(left, tables_->rate(law.rate), tables_->packet());
-  state_.streams[index].segment.final = false;
-  if (left == 0) {
-    remove_waiting(index);
-    release_stream(index);
-  }
-  return true;
 }
 
 void OutputPort::wake(Time now, std::uint32_t token, PortSink& sink) {
@@ -205,8 +139,7 @@ void OutputPort::cut(Time now, std::uint32_t packets) {
   // A last packet that takes no whole picosecond has left with the one before it.
   if (packets + 1 == out.count && out.last <= kept_until) return;
   if (!state_.run.to_destination || state_.run.final) {
-    state_.amends.push_back(
-        {time_after(kept_until, latency()), {state_.run.name, state_.run.generation, state_.run.destination, packets}});
+    amend_later(kept_until, out, {state_.run.name, state_.run.generation, state_.run.destination, packets});
   }
   if (packets == 0) {
     state_.run.active = false;
@@ -230,11 +163,6 @@ void OutputPort::go_on(Time now, pdes::ComponentId source, PortSink& sink) {
     call_back(work_left() ? state_.run.service.out.last : never, sink);
   }
   send_amends(sink);
-}
-
-void OutputPort::send_amends(PortSink& sink) {
-  for (const TimedAmend& one : state_.amends) sink.amend(*this, one.at, one.amend);
-  state_.amends.clear();
 }
 
 void OutputPort::call_back(Time at, PortSink& sink) {

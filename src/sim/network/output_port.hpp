@@ -20,6 +20,9 @@ class PortSink {
   virtual ~PortSink() = default;
   virtual void deliver(const OutputPort& port, Time at, machine::NodeId destination, const Delivered& message) = 0;
   virtual void forward(const OutputPort& port, Time at, const Segment& segment) = 0;
+  /// Whether segments may be told together.
+  [[nodiscard]] virtual bool takes_together() const = 0;
+  virtual void forward_together(const OutputPort& port, Time at, const Segments& segments) = 0;
   virtual void amend(const OutputPort& port, Time at, const Amend& amend) = 0;
   virtual void wake(const OutputPort& port, Time at, std::uint32_t token) = 0;
   /// The last packet of one of this device's messages leaves at `at`; that can no longer change.
@@ -59,6 +62,10 @@ class OutputPort {
   void flush(Time now, pdes::ComponentId source, PortSink& sink) { go_on(now, source, sink); }
   /// False: the segment shortens another one that has not come.
   bool arrive(Time now, pdes::ComponentId source, const Segment& segment, PortSink& sink);
+  /// All of them but those that have been taken back. What is returned: those of them that shorten another one that has
+  /// not come, in the order of bits.
+  std::uint32_t arrive(Time now, pdes::ComponentId source, const Segments& segments, std::uint32_t taken_back,
+                       PortSink& sink);
   /// False: nothing that has come is meant.
   bool amend(Time now, pdes::ComponentId source, const Amend& amend, PortSink& sink);
   void wake(Time now, std::uint32_t token, PortSink& sink);
@@ -161,8 +168,15 @@ class OutputPort {
 
   void announce(Time waited_until, PortSink& sink);
   void forward(Segment& segment, PortSink& sink);
+  void forward_together(Segments& segments, PortSink& sink);
+  [[nodiscard]] Time take_along(Segments& segments, Time first);
+  [[nodiscard]] std::optional<TimedAmend> take_amend(const Segment& segment, Time until);
+  static void shorten_along(Segment& segment, const Amend& amend);
+  void amend_later(Time kept_until, const Law& told, const Amend& amend);
+  [[nodiscard]] bool goes_along(const Segment& one, const Segment& other) const;
   void send_amends(PortSink& sink);
   bool shorten(Time now, const Amend& amend);
+  bool shorten_earlier(Time now, const Segment& segment);
   void cut(Time now, std::uint32_t packets);
   void cut_before(Time now, const Turn& turn);
   void go_on(Time now, pdes::ComponentId source, PortSink& sink);

@@ -4,6 +4,7 @@
 #include "sim/network/output_port.hpp"
 
 namespace tessera::sim {
+
 // Whether the two that come next go together: planning is for nothing where they do not.
 bool OutputPort::may_share(const Turn* own_turn) const {
   const auto& waiting = state_.waiting;
@@ -85,63 +86,6 @@ void OutputPort::keep(const Merged& merged) {
   run.burst_queue = merged.burst_queue;
   run.singles = merged.singles;
   run.awaited = false;
-}
-
-OutputPort::Announced OutputPort::announced(const PlannedShare& share) const {
-  if (share.own) {
-    const OwnMessage& message = state_.own.at(share.of);
-    return {message.name, message.destination, message.waited_until};
-  }
-  const Segment& segment = state_.streams[share.of].segment;
-  return {segment.name, segment.destination, segment.waited_until};
-}
-
-void OutputPort::announce_shares(PortSink& sink) {
-  for (PlannedShare& share : state_.run.shares) {
-    if (share.out.count == 0) continue;
-    const Announced of = announced(share);
-    share.generation = state_.next_generation++;
-    if (tables_->link(link_).to == of.destination) {
-      if (!share.final) continue;
-      sink.deliver(*this, time_after(share.out.last, latency()), of.destination,
-                   {of.name, share.generation, of.waited_until});
-      continue;
-    }
-    Segment segment{of.name,   share.generation, of.destination, link_, of.waited_until,
-                    share.out, share.final,      false,          {}};
-    forward(segment, sink);
-  }
-}
-
-// What is told behind the link: with the first packet, or as soon as it takes back what was told before.
-void OutputPort::forward(Segment& segment, PortSink& sink) {
-  segment.law.delay(latency());
-  Time at = segment.law.at(0, tables_->rate(segment.law.rate));
-  const auto goes_along = [&](const TimedAmend& one) {
-    return segment.law.count > 1 && one.amend.name == segment.name && one.amend.destination == segment.destination &&
-           one.at <= at;
-  };
-  const auto found = std::find_if(state_.amends.begin(), state_.amends.end(), goes_along);
-  if (found != state_.amends.end()) {
-    at = found->at;
-    segment.shortens = true;
-    segment.earlier = {found->amend.generation, found->amend.packets};
-    state_.amends.erase(found);
-  }
-  sink.forward(*this, at, segment);
-}
-
-// The shares have become shorter since they were announced as they were `before`.
-void OutputPort::take_back(Time now, const std::vector<PlannedShare>& before) {
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    const Law& out = state_.run.shares[i].out;
-    if (out.count == before[i].out.count) continue;
-    const Announced of = announced(before[i]);
-    if (!before[i].final && tables_->link(link_).to == of.destination) continue;
-    const Time kept_until = out.count > 0 ? std::max(now, out.last) : now;
-    state_.amends.push_back(
-        {time_after(kept_until, latency()), {of.name, before[i].generation, of.destination, out.count}});
-  }
 }
 
 // Keeps the packets of the run that come before `turn`.

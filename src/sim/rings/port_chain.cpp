@@ -82,6 +82,10 @@ void PortChain::forward(const OutputPort& port, Time at, const Segment& segment)
   announce(std::move(announced), hop, at);
 }
 
+void PortChain::forward_together(const OutputPort&, Time, const Segments&) {
+  throw InternalError("links that carry one connection tell of several messages");
+}
+
 void PortChain::amend(const OutputPort&, Time, const Amend&) {
   throw InternalError("links that carry one connection take a message back");
 }

@@ -51,6 +51,8 @@ class PortChain final : public PortSink {
 
   void deliver(const OutputPort& port, Time at, machine::NodeId destination, const Delivered& message) override;
   void forward(const OutputPort& port, Time at, const Segment& segment) override;
+  [[nodiscard]] bool takes_together() const override { return false; }
+  void forward_together(const OutputPort& port, Time at, const Segments& segments) override;
   void amend(const OutputPort& port, Time at, const Amend& amend) override;
   void wake(const OutputPort& port, Time at, std::uint32_t token) override;
   void left(const OwnMessage& message, Time at) override;
