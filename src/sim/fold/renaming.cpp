@@ -48,6 +48,7 @@ void rename_run(const Renaming& renaming, PortRun& run) {
   renaming.device(destination);
   for (PlannedPlace& place : among) rename_turn(renaming, place.tie);
   for (MergingFlow& flow : flows) rename_turn(renaming, flow.turn);
+  for (SinglePacket& one : singles) rename_turn(renaming, one.turn);
   rename_turn(renaming, last_turn);
 }
 

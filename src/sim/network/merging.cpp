@@ -85,10 +85,11 @@ class Merger {
     const Law& law = flows_[packet.flow].arrivals;
     return law.offset + packet.index * law.stride;
   }
-  [[nodiscard]] MergedShare& share_of(const Packet& packet) {
+  [[nodiscard]] std::uint32_t place_of_share(const Packet& packet) const {
     const Part& part = parts_[packet.flow];
-    return merged_.shares[part.first_share + (part.every == 1 ? 0 : packet.index % part.every)];
+    return part.first_share + (part.every == 1 ? 0 : packet.index % part.every);
   }
+  [[nodiscard]] MergedShare& share_of(const Packet& packet) { return merged_.shares[place_of_share(packet)]; }
   [[nodiscard]] std::uint32_t round_size() const { return static_cast<std::uint32_t>(round_.size()); }
 
   // Those in which no flow sends its last packet, which has a time of its own.
@@ -318,7 +319,7 @@ class Merger {
     out.last = left;
     out.last_bytes = bytes;
     ++merged_.packets[packet.flow];
-    merged_.singles.push_back({packet.turn.time, bytes, after});
+    merged_.singles.push_back({place_of_share(packet), packet.turn, bytes, after});
     merged_.last = left;
     merged_.last_turn = packet.turn;
     merged_.busy += left - start;

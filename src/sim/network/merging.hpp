@@ -26,7 +26,8 @@ struct MergedShare {
 
 /// A packet at a time of its own.
 struct SinglePacket {
-  Time arrival = 0;
+  std::uint32_t share = 0;  ///< the last one of which it is
+  PortTurn turn;            ///< with its arrival
   std::int64_t bytes = 0;
   BusyPeriod behind;  ///< the server behind it
 };

@@ -137,12 +137,16 @@ void OutputPort::forward(Segment& segment, PortSink& sink) {
 void OutputPort::take_back(Time now, const std::vector<PlannedShare>& before) {
   for (std::size_t i = 0; i < before.size(); ++i) {
     const Law& out = state_.run.shares[i].out;
-    if (out.count == before[i].out.count) continue;
-    const Announced of = announced(before[i]);
-    if (!before[i].final && tables_->link(link_).to == of.destination) continue;
-    const Time kept_until = out.count > 0 ? std::max(now, out.last) : now;
-    amend_later(kept_until, before[i].out, {of.name, before[i].generation, of.destination, out.count});
+    if (out.count < before[i].out.count) take_back(now, before[i], out);
   }
+}
+
+// Of a share that was announced as it was `before`, only `out` is left.
+void OutputPort::take_back(Time now, const PlannedShare& before, const Law& out) {
+  const Announced of = announced(before);
+  if (!before.final && tables_->link(link_).to == of.destination) return;
+  const Time kept_until = out.count > 0 ? std::max(now, out.last) : now;
+  amend_later(kept_until, before.out, {of.name, before.generation, of.destination, out.count});
 }
 
 // What is shortened twice in the same instant is amended once.

@@ -124,12 +124,15 @@ class OutputPort {
   [[nodiscard]] bool plan_shares(const Turn* own_turn);
   void gather(std::uint32_t most, std::optional<Turn>& limit);
   [[nodiscard]] Merged merge_flows(const Turn* limit) const;
-  void keep(const Merged& merged);
+  void keep(Merged&& merged);
   void begin_shares(PortSink& sink);
   void announce_shares(PortSink& sink);
   void cut_shares(Time now, const Turn& turn);
+  [[nodiscard]] bool cut_singles(Time now, const Turn& turn);
+  void take_fewer(std::uint32_t packets);
   void shorten_share(Time now, std::uint32_t stream, std::uint32_t left);
   void take_back(Time now, const std::vector<PlannedShare>& before);
+  void take_back(Time now, const PlannedShare& before, const Law& out);
   void complete_shares(PortSink& sink);
   void count_shares();
   void complete_merged();

@@ -49,7 +49,7 @@ void count_rounds(const PortRun& run, QueuePeak& queue) {
 void count_merged(const PortRun& run, QueuePeak& queue) {
   if (run.rounds_without_pause > 0) count_rounds(run, queue);
   queue.raise(run.burst_queue);
-  for (const SinglePacket& one : run.singles) queue.packet(one.arrival, one.bytes, one.behind);
+  for (const SinglePacket& one : run.singles) queue.packet(one.turn.time, one.bytes, one.behind);
 }
 
 void count_mixed(const PortRun& run, const Rate& rate, QueuePeak& queue) {

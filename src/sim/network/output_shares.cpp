@@ -51,7 +51,7 @@ bool OutputPort::plan_shares(const Turn* own_turn) {
   if (own_turn != nullptr) limit = *own_turn;
   gather(most, limit);
   if (run.flows.size() < most) state_.most_together = all_together;
-  const Merged merged = merge_flows(limit ? &*limit : nullptr);
+  Merged merged = merge_flows(limit ? &*limit : nullptr);
   if (merged.last == 0) {
     for (const MergingFlow& flow : run.flows) push_waiting(flow.stream);
     run.flows.clear();
@@ -62,7 +62,7 @@ bool OutputPort::plan_shares(const Turn* own_turn) {
     const std::uint32_t stream = run.flows[share.flow].stream;
     run.shares.push_back({stream, false, 0, share.ends && state_.streams[stream].segment.final, share.out});
   }
-  keep(merged);
+  keep(std::move(merged));
   return true;
 }
 
@@ -72,7 +72,7 @@ Merged OutputPort::merge_flows(const Turn* limit) const {
   return merge(state_.busy, run.flows, run.rounds.stride(), limit, {rate(), link_, arrivals, tables_->packet()});
 }
 
-void OutputPort::keep(const Merged& merged) {
+void OutputPort::keep(Merged&& merged) {
   PortRun& run = state_.run;
   run.goes_on = false;
   for (std::size_t i = 0; i < run.flows.size(); ++i) {
@@ -84,15 +84,44 @@ void OutputPort::keep(const Merged& merged) {
   run.last_turn = merged.last_turn;
   run.rounds_without_pause = merged.rounds_without_pause;
   run.burst_queue = merged.burst_queue;
-  run.singles = merged.singles;
+  run.singles = std::move(merged.singles);
   run.awaited = false;
+}
+
+// Keeps the packets of the run that come before `turn`, if these are all of its rounds and one more: merging anew would
+// find the same.
+bool OutputPort::cut_singles(Time now, const Turn& turn) {
+  PortRun& run = state_.run;
+  const auto first =
+      std::ranges::partition_point(run.singles, [&](const SinglePacket& one) { return one.turn < turn; });
+  if (first == run.singles.begin()) return false;
+  const Rate& rate = this->rate();
+  Time free = std::prev(first)->behind.end(rate);
+  run.service.after = std::prev(first)->behind;
+  run.service.out.last = free;
+  run.last_turn = std::prev(first)->turn;
+  for (auto one = first; one != run.singles.end(); ++one) {
+    const Time left = one->behind.end(rate);
+    run.busy -= left - std::max(std::exchange(free, left), one->turn.time);
+    PlannedShare& share = run.shares[one->share];
+    const PlannedShare before = share;
+    share.out.truncate(share.out.count - 1, tables_->rate(share.out.rate), tables_->packet());
+    share.final = false;
+    take_back(now, before, share.out);
+  }
+  run.goes_on = true;
+  const auto packets = static_cast<std::uint32_t>(first - run.singles.begin());
+  if (packets < run.flows.size()) take_fewer(packets);
+  run.singles.erase(first, run.singles.end());
+  return true;
 }
 
 // Keeps the packets of the run that come before `turn`.
 void OutputPort::cut_shares(Time now, const Turn& turn) {
   PortRun& run = state_.run;
   if (run.last_turn < turn) return;
-  const Merged kept = merge_flows(&turn);
+  if (cut_singles(now, turn)) return;
+  Merged kept = merge_flows(&turn);
   const std::vector<PlannedShare> before = run.shares;
   for (std::size_t i = 0; i < run.shares.size(); ++i) {
     PlannedShare& share = run.shares[i];
@@ -103,13 +132,18 @@ void OutputPort::cut_shares(Time now, const Turn& turn) {
   take_back(now, before);
   // Taken back in its first round: where streams join one after another, each would take the plan of all others back.
   const std::uint32_t packets = std::accumulate(kept.packets.begin(), kept.packets.end(), 0U);
-  if (packets < run.flows.size() && run.flows.size() > few_together) state_.most_together = std::max(1U, packets);
+  if (packets < run.flows.size()) take_fewer(packets);
   if (kept.last == 0) {
     end_shares();
     run.active = false;
   } else {
-    keep(kept);
+    keep(std::move(kept));
   }
+}
+
+// The run was cut within its first round, behind so many packets.
+void OutputPort::take_fewer(std::uint32_t packets) {
+  if (state_.run.flows.size() > few_together) state_.most_together = std::max(1U, packets);
 }
 
 // Of a stream, all packets from `left` on are taken back by the node before.

@@ -119,8 +119,16 @@ void OutputPort::release_stream(std::uint32_t stream) {
 }
 
 void OutputPort::push_waiting(std::uint32_t stream) {
-  state_.waiting.push_back({turn_of(state_.streams[stream]), stream});
-  std::push_heap(state_.waiting.begin(), state_.waiting.end(), later);
+  // As std::push_heap does, but for the new one in registers: read back in one piece just after it was written in
+  // several, it would take longer than all else here.
+  const Turn turn = turn_of(state_.streams[stream]);
+  auto& waiting = state_.waiting;
+  std::size_t place = waiting.size();
+  waiting.emplace_back();
+  for (; place > 0 && turn < waiting[(place - 1) / 2].turn; place = (place - 1) / 2)
+    waiting[place] = waiting[(place - 1) / 2];
+  waiting[place].turn = turn;
+  waiting[place].stream = stream;
 }
 
 std::uint32_t OutputPort::pop_waiting() {
