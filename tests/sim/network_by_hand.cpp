@@ -108,6 +108,16 @@ TEST_CASE("messages of one device on several channels take turns on a link, a pa
   CHECK(run.result.delivered[1] == 400'000 + latency);
 }
 
+TEST_CASE("messages that take turns all the way are told of by one event a link") {
+  // When a message without bytes has come to device 1, after one latency, it posts two of ten packets, which leave in
+  // turn, 0 1 0 1 ...: the last ones after 1,900,000 and 2,000,000. The link behind adds one packet's time.
+  const auto network = chain({gigabyte, gigabyte, gigabyte}, latency, packet);
+  const auto run = run_traffic(network, {{0, 1, 0, 0}, {1, 3, 1000, 0, 0}, {1, 3, 1000, 0, 0, 1}});
+  CHECK(run.result.delivered[1] == 3 * latency + 1'900'000 + 100'000);
+  CHECK(run.result.delivered[2] == 3 * latency + 2'000'000 + 100'000);
+  CHECK(run.events == 5);  // posting, its arrival, that of both at the node between, and each at the destination
+}
+
 TEST_CASE("a message that becomes active when the next packet is chosen takes part from the following choice on") {
   // At 100,000 message 0 is chosen again; message 1, posted in that very picosecond, has its packet third.
   const auto run = run_traffic(chain({gigabyte}, latency, packet), {{0, 1, 300, 0}, {0, 1, 100, 100'000, -1, 1}});
