@@ -112,6 +112,8 @@ def main():
     parser.add_argument("names", nargs="*", help="cases; all when none is named")
     options = parser.parse_args()
     paths = sorted(HERE.glob("*.expected"))
+    if "TESSERA_FEW_CASES" in os.environ:  # a second build of what has been tested (scripts/test-mpich.sh)
+        paths = paths[::4]
     cases = [read_case(path) for path in paths if not options.names or path.stem in options.names]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         problems = [problem for found in pool.map(lambda case: problems_of(case, options), cases) for problem in found]

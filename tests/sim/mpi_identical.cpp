@@ -5,6 +5,7 @@
 #include "random_replicas.hpp"
 #include "random_rings.hpp"
 #include "random_traffic.hpp"
+#include "support/random_cases.hpp"
 #include "support/world.hpp"
 #include "tessera/base/error.hpp"
 
@@ -61,7 +62,7 @@ void check_same_on_ranks(const results::RunResults& mine, const results::RunResu
 
 TEST_CASE("random traffic on several ranks: every message arrives when the reference says") {
   World world;
-  for (std::uint64_t index = 0; index < 300; ++index) {
+  for (std::uint64_t index = 0; index < random_cases(300); ++index) {
     CAPTURE(index);
     const RandomCase made = random_case(100'000 + index);
     if (made.network.devices < static_cast<machine::NodeId>(world.comm.size())) continue;
@@ -84,7 +85,7 @@ TEST_CASE("random traffic on several ranks: every message arrives when the refer
 TEST_CASE("folded replicas on several ranks: the rows are those of one, unfolded") {
   World world;
   int folded = 0;
-  for (std::uint64_t index = 0; index < 200; ++index) {
+  for (std::uint64_t index = 0; index < random_cases(200); ++index) {
     CAPTURE(index);
     const ProgramCase made = random_replicas(50'000 + index);
     if (made.machine.devices() < static_cast<machine::NodeId>(world.comm.size())) continue;
@@ -104,7 +105,7 @@ TEST_CASE("folded replicas on several ranks: the rows are those of one, unfolded
     ++folded;
     check_same_on_ranks(mine, serial, world.comm);
   }
-  CHECK(folded > 60);
+  CHECK(folded > static_cast<int>(random_cases(60)));
 }
 
 TEST_CASE("a program with everything in it: the rows of several ranks are those of one") {
@@ -129,7 +130,7 @@ TEST_CASE("a program with everything in it: the rows of several ranks are those 
 
 TEST_CASE("random ring collectives: the rows of several ranks are those of one") {
   World world;
-  for (std::uint64_t index = 0; index < 300; ++index) {
+  for (std::uint64_t index = 0; index < random_cases(100); ++index) {
     const ProgramCase made = random_rings(100'000 + index);
     if (made.machine.devices() < static_cast<machine::NodeId>(world.comm.size())) continue;
     sim::SimulationOptions options;

@@ -3,6 +3,7 @@
 
 #include "busy_program.hpp"
 #include "random_rings.hpp"
+#include "support/random_cases.hpp"
 #include "support/world.hpp"
 
 using namespace tessera;
@@ -31,7 +32,7 @@ TEST_CASE("a program with everything in it: windows of ranks in one process are 
 
 TEST_CASE("random programs: windows of ranks in one process are those of processes") {
   World world;
-  for (std::uint64_t index = 0; index < 100; ++index) {
+  for (std::uint64_t index = 0; index < random_cases(100); ++index) {
     CAPTURE(index);
     const ProgramCase made = random_rings(700'000 + index);
     if (made.machine.devices() >= static_cast<machine::NodeId>(world.comm.size())) check_windows(made, world.comm);
