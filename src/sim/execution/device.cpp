@@ -205,6 +205,7 @@ bool Device::reach_clock(Stream& stream) {
 void Device::wake_at(Stream& stream, Time at) {
   stream.wake = at;
   context().schedule(at, StreamWake{stream.index, ++stream.token});
+  if (environment().rings != nullptr) told(context(), stream, at, {context().now(), handling().source});
 }
 
 OwnMessage Device::own_message(const MessageName& name, program::DeviceId destination, std::int64_t bytes,
