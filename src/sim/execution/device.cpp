@@ -14,6 +14,11 @@ namespace {
 
 constexpr std::uint32_t no_rank = ~std::uint32_t{0};
 
+bool waits_for_time(const Stream& stream) {
+  return stream.state == StreamState::until_clock || stream.state == StreamState::departures ||
+         stream.state == StreamState::computes || stream.state == StreamState::ring;
+}
+
 std::vector<std::uint32_t> ranks_of(const program::Program& program, program::DeviceId self) {
   std::vector<std::uint32_t> ranks;
   for (const program::GroupId group : program.devices[self].groups) {
@@ -107,14 +112,30 @@ void Device::act_on(const pdes::Event& event) {
       const auto message = event.as<StreamWake>();
       Stream& stream = stream_at(message.stream);
       if (message.token != stream.token || leaves_to_others(event)) break;
-      if (stream.state == StreamState::until_clock || stream.state == StreamState::departures ||
-          stream.state == StreamState::computes || stream.state == StreamState::ring)
+      if (stream.due == context().now() && state_.streams.size() + state_.strands.size() > 1) {
+        wake_all_due();
+      } else if (waits_for_time(stream)) {
         handling().ready.push_back(message.stream);
+      }
       break;
     }
     default:
       node_.handle(context(), event);
   }
+}
+
+// Streams that go on at the same time do so in the order of their numbers, whenever that has become known: how far
+// ahead it is known depends on how much is planned together.
+void Device::wake_all_due() {
+  const auto wake = [&](Stream& stream) {
+    if (stream.due != context().now()) return;
+    stream.due = 0;
+    if (!waits_for_time(stream)) return;
+    ++stream.token;
+    handling().ready.push_back(stream.index);
+  };
+  std::ranges::for_each(state_.streams, wake);
+  std::ranges::for_each(state_.strands, wake);
 }
 
 void Device::run_ready() {
@@ -203,9 +224,8 @@ bool Device::reach_clock(Stream& stream) {
 }
 
 void Device::wake_at(Stream& stream, Time at) {
-  stream.wake = at;
+  stream.wake = stream.due = at;
   context().schedule(at, StreamWake{stream.index, ++stream.token});
-  if (environment().rings != nullptr) told(context(), stream, at, {context().now(), handling().source});
 }
 
 OwnMessage Device::own_message(const MessageName& name, program::DeviceId destination, std::int64_t bytes,

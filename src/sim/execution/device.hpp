@@ -78,7 +78,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   void message_left(const OwnMessage& message, Time at) override;
   [[nodiscard]] bool reach_clock(Stream& stream);
   void wake_at(Stream& stream, Time at);
-  void told(pdes::Context& own, Stream& stream, Time due, const Moment& by);
+  void wake_all_due();
   /// Names what a stream does that goes beyond the range of time.
   [[noreturn]] void refuse_time(Stream& stream) const;
   /// Names what a stream releases although no stream has allocated so much by then.

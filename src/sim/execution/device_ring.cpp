@@ -38,29 +38,8 @@ void Device::ring_ends(pdes::Context& context, std::uint32_t index, const RingEn
   // What it took of the device is given back with the last addition.
   const bool adds = config_.shares_cores && end.clock > end.at.time;
   const Moment at = adds ? Moment{end.clock, config_.self} : end.at;
-  pdes::Context own = context.of(at.source);
-  own.resend(config_.self, at.time, StreamWake{index, ++stream.token});
-  told(own, stream, adds ? at.time : 0, end.at);
-}
-
-// The latest StreamWake is for `due`; 0: in the name of another component. Of streams of the device that go on at the
-// same time, those go on first that were told first, and a ring tells a stream earlier or later than its steps would.
-void Device::told(pdes::Context& own, Stream& stream, Time due, const Moment& by) {
-  stream.due = due;
-  stream.told = by.time;
-  stream.told_by = by.source;
-  if (due == 0) return;
-  const auto moment = [](const Stream& one) { return Moment{one.told, one.told_by}; };
-  std::vector<Stream*> behind;
-  const auto look_at = [&](Stream& other) {
-    const bool waits = other.state == StreamState::until_clock || other.state == StreamState::departures ||
-                       other.state == StreamState::computes || other.state == StreamState::ring;
-    if (waits && other.due == due && by < moment(other)) behind.push_back(&other);
-  };
-  std::ranges::for_each(state_.streams, look_at);
-  std::ranges::for_each(state_.strands, look_at);
-  std::ranges::sort(behind, {}, [&](const Stream* one) { return moment(*one); });
-  for (Stream* other : behind) own.resend(config_.self, due, StreamWake{other->index, ++other->token});
+  stream.due = adds ? at.time : 0;
+  context.of(at.source).resend(config_.self, at.time, StreamWake{index, ++stream.token});
 }
 
 void Device::count_ring(const RingMessages& messages) {
@@ -134,9 +113,8 @@ void Device::go_on_with_strand(pdes::Context* own, Stream& stream, const BrokenO
   stream.clock = standing.next.time;
   stream.state = StreamState::until_clock;
   if (own == nullptr) return;
-  pdes::Context teller = own->of(standing.next.source);
-  teller.resend(config_.self, stream.clock, StreamWake{stream.index, ++stream.token});
-  told(teller, stream, standing.next.source == config_.self ? stream.clock : 0, standing.came);
+  stream.due = standing.next.source == config_.self ? stream.clock : 0;
+  own->of(standing.next.source).resend(config_.self, stream.clock, StreamWake{stream.index, ++stream.token});
 }
 
 }  // namespace tessera::sim

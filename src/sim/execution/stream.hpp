@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "tessera/pdes/event.hpp"
 #include "tessera/program/collective.hpp"
 #include "tessera/program/program.hpp"
 
@@ -72,11 +71,7 @@ struct Stream {
   StreamState state = StreamState::runs;
   std::uint32_t token = 0;  ///< of the latest StreamWake; older ones are ignored
   Time wake = 0;            ///< when that takes place or took place; 0: at no time that matters
-  // Where rings are simulated without steps: when its latest StreamWake takes place, unless it is in the name of
-  // another component, and in which event it has become known, or would have.
-  Time due = 0;
-  Time told = 0;
-  pdes::ComponentId told_by = 0;
+  Time due = 0;             ///< the same, while that is to come; 0 also where it is in the name of another component
   /// Everything before is done. Ahead of simulated time while nothing that others can see depends on it.
   Time clock = 0;
   Time since = 0;             ///< when the present instruction was begun

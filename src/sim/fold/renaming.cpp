@@ -69,7 +69,6 @@ void rename_port(const Renaming& renaming, PortState& state) {
 void rename_stream(const Renaming& renaming, const program::Program& program, program::DeviceId id, Stream& stream) {
   CollectiveRun& run = stream.collective;
   stream.in_hint = stream.out_hint = 0;
-  renaming.component(stream.told_by);
   if (run.phase == CollectiveRun::Phase::none) return;
   renaming.group(run.group);
   const auto rank = program::rank_in(program.groups[run.group], id);

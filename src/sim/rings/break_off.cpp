@@ -166,7 +166,7 @@ void RingLaws::tell_member(const Breaking& breaking, std::uint32_t rank, std::si
   for (std::uint32_t seat = rank; seat < breaking.shape().seats(); seat += ring.size) {
     BrokenOff::Strand& strand = broken.strands.emplace_back();
     strand.standing = breaking.standings[number][seat];
-    const auto& [posted, taken, waited_until, came, next, ended, slots] = strand.standing;
+    const auto& [posted, taken, waited_until, next, ended, slots] = strand.standing;
     strand.is_over = taken == run.work->steps;
     all_over = all_over && strand.is_over;
     if (posted > taken) strand.adding = bytes_added(*run.work, breaking.shape(), parts.senders, seat, taken);

@@ -230,7 +230,6 @@ class Standings {
   void go_on(std::uint32_t seat, bool is_last) {
     RingStanding& standing = standings_[seat];
     ++standing.taken;
-    standing.came = walk_.at(seat);
     if (is_last) {
       standing.ended = walk_.at(seat).time + walk_.addition(seat);
     } else {

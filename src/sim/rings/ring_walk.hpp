@@ -51,8 +51,7 @@ struct RingStanding {
   std::uint32_t posted = 0;  ///< steps
   std::uint32_t taken = 0;   ///< steps whose messages have come and are being added, or have been
   Time waited_until = 0;     ///< CollectiveRun::waited_until
-  Moment came;               ///< taken == posted: the last message of the step that was taken
-  Moment next;               ///< the same: when it posts the next one, or has ended
+  Moment next;               ///< taken == posted: when it posts the next one, or has ended
   Time ended = 0;            ///< taken == all: the last addition is over
   struct Slot {
     bool awaits = false;             ///< taken < posted: this message has not come
