@@ -112,7 +112,7 @@ void Device::act_on(const pdes::Event& event) {
       const auto message = event.as<StreamWake>();
       Stream& stream = stream_at(message.stream);
       if (message.token != stream.token || leaves_to_others(event)) break;
-      if (stream.due == context().now() && state_.streams.size() + state_.strands.size() > 1) {
+      if (stream.wake == context().now() && state_.streams.size() + state_.strands.size() > 1) {
         wake_all_due();
       } else if (waits_for_time(stream)) {
         handling().ready.push_back(message.stream);
@@ -128,8 +128,8 @@ void Device::act_on(const pdes::Event& event) {
 // ahead it is known depends on how much is planned together.
 void Device::wake_all_due() {
   const auto wake = [&](Stream& stream) {
-    if (stream.due != context().now()) return;
-    stream.due = 0;
+    if (stream.wake != context().now()) return;
+    stream.wake = 0;
     if (!waits_for_time(stream)) return;
     ++stream.token;
     handling().ready.push_back(stream.index);
@@ -224,7 +224,7 @@ bool Device::reach_clock(Stream& stream) {
 }
 
 void Device::wake_at(Stream& stream, Time at) {
-  stream.wake = stream.due = at;
+  stream.wake = at;
   context().schedule(at, StreamWake{stream.index, ++stream.token});
 }
 

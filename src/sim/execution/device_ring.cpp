@@ -38,7 +38,7 @@ void Device::ring_ends(pdes::Context& context, std::uint32_t index, const RingEn
   // What it took of the device is given back with the last addition.
   const bool adds = config_.shares_cores && end.clock > end.at.time;
   const Moment at = adds ? Moment{end.clock, config_.self} : end.at;
-  stream.due = adds ? at.time : 0;
+  stream.wake = adds ? at.time : 0;
   context.of(at.source).resend(config_.self, at.time, StreamWake{index, ++stream.token});
 }
 
@@ -67,7 +67,7 @@ void Device::ring_is_broken_off(pdes::Context* own, const BrokenOff& broken) {
   if (!broken.goes_on) return;
   Stream& stream = stream_at(broken.stream);
   ++stream.token;  // its end is not what it was
-  stream.wake = stream.due = 0;
+  stream.wake = 0;
   if (broken.strands.size() == 1) return go_on_with_strand(own, stream, broken.strands[0]);
   CollectiveRun& run = stream.collective;
   run.waited_until = broken.joined;
@@ -113,7 +113,7 @@ void Device::go_on_with_strand(pdes::Context* own, Stream& stream, const BrokenO
   stream.clock = standing.next.time;
   stream.state = StreamState::until_clock;
   if (own == nullptr) return;
-  stream.due = standing.next.source == config_.self ? stream.clock : 0;
+  stream.wake = standing.next.source == config_.self ? stream.clock : 0;
   own->of(standing.next.source).resend(config_.self, stream.clock, StreamWake{stream.index, ++stream.token});
 }
 

@@ -70,8 +70,7 @@ struct Stream {
   std::uint32_t parent = no_stream;  ///< of a strand: the stream that calls its collective, or called the last one
   StreamState state = StreamState::runs;
   std::uint32_t token = 0;  ///< of the latest StreamWake; older ones are ignored
-  Time wake = 0;            ///< when that takes place or took place; 0: at no time that matters
-  Time due = 0;             ///< the same, while that is to come; 0 also where it is in the name of another component
+  Time wake = 0;            ///< when that takes place, or took place; 0: it is in the name of another component
   /// Everything before is done. Ahead of simulated time while nothing that others can see depends on it.
   Time clock = 0;
   Time since = 0;             ///< when the present instruction was begun

@@ -190,6 +190,7 @@ class OutputPort {
 
   std::uint32_t add_stream(pdes::ComponentId from, const Segment& segment);
   void release_stream(std::uint32_t stream);
+  void put_in_line(Time now, std::uint32_t stream);
   void push_waiting(std::uint32_t stream);
   [[nodiscard]] std::uint32_t pop_waiting();
   void remove_waiting(std::uint32_t stream);

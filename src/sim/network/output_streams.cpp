@@ -20,13 +20,8 @@ bool OutputPort::arrive(Time now, pdes::ComponentId source, const Segment& segme
     send_amends(sink);
     return found;
   }
-  if (state_.run.active) cut_before(now, turn_of(state_.streams[stream]));
-  push_waiting(stream);
-  if (wait_for_others) {
-    call_back(now, sink);
-  } else {
-    go_on(now, source, sink);
-  }
+  put_in_line(now, stream);
+  wait_for_others ? call_back(now, sink) : go_on(now, source, sink);
   return found;
 }
 
@@ -38,16 +33,16 @@ std::uint32_t OutputPort::arrive(Time now, pdes::ComponentId source, const Segme
     const Segment& segment = segments.all[i];
     if (!shorten_earlier(now, segment)) not_found |= 1U << i;
     if ((taken_back >> i & 1U) != 0) continue;
-    const std::uint32_t stream = add_stream(source, segment);
-    if (state_.run.active) cut_before(now, turn_of(state_.streams[stream]));
-    push_waiting(stream);
+    put_in_line(now, add_stream(source, segment));
   }
-  if (has_company(now)) {
-    call_back(now, sink);
-  } else {
-    go_on(now, source, sink);
-  }
+  has_company(now) ? call_back(now, sink) : go_on(now, source, sink);
   return not_found;
+}
+
+// Before what has been planned and comes later.
+void OutputPort::put_in_line(Time now, std::uint32_t stream) {
+  if (state_.run.active) cut_before(now, turn_of(state_.streams[stream]));
+  push_waiting(stream);
 }
 
 // True: nothing is shortened, or something that is here.

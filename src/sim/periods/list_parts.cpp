@@ -29,15 +29,14 @@ void list_collective(StateList& list, CollectiveRun& run) {
 }
 
 void list_stream(StateList& list, Stream& stream) {
-  auto& [index, parent, state, token, wake, due, clock, since, missing, batch, left, batch_left, in_hint, out_hint,
-         launched, collective, frames, waits] = stream;
+  auto& [index, parent, state, token, wake, clock, since, missing, batch, left, batch_left, in_hint, out_hint, launched,
+         collective, frames, waits] = stream;
   list.same(parent);
   list.same(state);
   list.limit(left);
   list.limit(batch_left);
   if (parent != no_stream && state == StreamState::done) return;  // a strand that is not in use
   list.limit(wake);
-  list.limit(due);
   list.time(clock);
   list.time(since);
   list.same(missing);
