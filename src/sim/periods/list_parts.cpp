@@ -163,15 +163,16 @@ void RingPath::list(StateList& list) {
       list.same(busy[i].bytes);
     }
   };
-  const auto bursts = [&](std::vector<Posted>& burst, std::vector<BusyPeriod>& before, std::vector<BusyPeriod>& busy,
-                          std::vector<LinkCounts>& counts) {
+  const auto bursts = [&](std::vector<Posted>& burst, std::uint32_t known, std::vector<BusyPeriod>& before,
+                          std::vector<BusyPeriod>& busy, std::vector<LinkCounts>& counts) {
     list.same(burst.size());
+    list.same(known);
     for (Posted& one : burst) {
       list.time(one.at);
       list.same(one.bytes);
     }
     if (!burst.empty()) links_busy(before);
-    links_busy(busy);
+    if (known == none) links_busy(busy);
     list.same(counts.size());
     for (LinkCounts& one : counts) list_counts(list, one);
   };
@@ -179,8 +180,8 @@ void RingPath::list(StateList& list) {
   last_message(mark_.clear_at, mark_.last_at, mark_.last);
   list.same(has_bursts_);
   list.same(mark_.has_bursts);
-  if (has_bursts_) bursts(burst_, before_, busy_, counts_);
-  if (mark_.has_bursts) bursts(mark_.burst, mark_.before, mark_.busy, mark_.counts);
+  if (has_bursts_) bursts(burst_, known_, before_, busy_, counts_);
+  if (mark_.has_bursts) bursts(mark_.burst, mark_.known, mark_.before, mark_.busy, mark_.counts);
   if (last_ == none && !has_bursts_) links_busy(busy_);
   if (mark_.last == none) links_busy(begun_);
   list.same(passed_.size());

@@ -9,6 +9,8 @@
 namespace tessera::sim {
 namespace {
 
+constexpr std::size_t most_bursts = 4096, most_in_burst = 8;  // that are kept, for ways of one kind
+
 std::vector<pdes::ComponentId> servers_of(const NetworkTables& tables, const std::vector<machine::LinkId>& links) {
   std::vector<pdes::ComponentId> servers;
   for (const machine::LinkId link : links) servers.push_back(tables.server(link));
@@ -37,7 +39,7 @@ class TrialPorts {
   }
 
   /// When the last of these is delivered.
-  Time pass(const std::vector<RingPath::Posted>& posted) {
+  Time pass(const std::vector<PostedMessage>& posted) {
     std::vector<OutputPort*> ports;
     for (OutputPort& port : ports_) ports.push_back(&port);
     PortChain chain(ports, servers_of(tables_, links_));
@@ -81,29 +83,47 @@ WayFacts::WayFacts(const NetworkTables& tables, std::vector<machine::LinkId> lin
 }
 
 std::uint32_t WayFacts::size_of(std::int64_t bytes) {
-  const auto known =
-      std::find_if(lone_.begin(), lone_.end(), [bytes](const LonePassage& one) { return one.bytes == bytes; });
+  const auto known = std::find_if(lone_.begin(), lone_.end(), [bytes](const Lone& one) { return one.bytes == bytes; });
   if (known != lone_.end()) return static_cast<std::uint32_t>(known - lone_.begin());
-  lone_.push_back(pass_alone(bytes));
+  lone_.push_back({bytes, pass({{0, bytes}})});
   return static_cast<std::uint32_t>(lone_.size() - 1);
 }
 
-LonePassage WayFacts::pass_alone(std::int64_t bytes) const {
+std::uint32_t WayFacts::behind(std::uint32_t burst, Time at, std::uint32_t size) {
+  return find_burst({burst, at, size}, bursts_[burst].posted);
+}
+
+std::uint32_t WayFacts::behind_lone(std::uint32_t lone, Time at, std::uint32_t size) {
+  return find_burst({~lone, at, size}, {{0, bytes(lone)}});
+}
+
+std::uint32_t WayFacts::find_burst(const Key& key, const std::vector<PostedMessage>& before) {
+  if (const auto known = burst_of_.find(key); known != burst_of_.end()) return known->second;
+  if (bursts_.size() == most_bursts || before.size() == most_in_burst) return none;
+  Burst burst{before, {}};
+  burst.posted.push_back({std::get<1>(key), bytes(std::get<2>(key))});
+  burst.passage = pass(burst.posted);
+  bursts_.push_back(std::move(burst));
+  const auto number = static_cast<std::uint32_t>(bursts_.size() - 1);
+  burst_of_.emplace(key, number);
+  return number;
+}
+
+Passage WayFacts::pass(const std::vector<PostedMessage>& posted) const {
   TrialPorts ports(*tables_, links_, std::vector<BusyPeriod>(links_.size()), std::vector<ShortEnds>(links_.size()));
-  LonePassage lone;
-  lone.bytes = bytes;
-  lone.after.resize(links_.size());
-  lone.counts.resize(links_.size());
-  lone.delivered = lone.clear = never;
+  Passage passage;
+  passage.after.resize(links_.size());
+  passage.counts.resize(links_.size());
+  passage.delivered = passage.clear = never;
   try {
-    lone.delivered = ports.pass({{0, bytes}});
-    lone.after = ports.busy();
-    lone.counts = ports.counts();
-    lone.clear = clear_behind(*tables_, links_, latencies_, lone.after);
+    passage.delivered = ports.pass(posted);
+    passage.after = ports.busy();
+    passage.counts = ports.counts();
+    passage.clear = clear_behind(*tables_, links_, latencies_, passage.after);
   } catch (const BeyondTimeError&) {
     // Whoever sends it says so.
   }
-  return lone;
+  return passage;
 }
 
 WayFacts& WayTable::of(const std::vector<machine::LinkId>& links) {
@@ -129,6 +149,7 @@ void RingPath::begin(const std::vector<BusyPeriod>& busy, const std::vector<Shor
   last_ = none;
   last_delivery_ = 0;
   burst_.clear();
+  known_ = none;
   passed_.assign(passed_.size(), 0);
   counts_.assign(links_.size(), {});
   clear_at_ = clear_behind(*tables_, links_, facts_->latencies(), busy_);
@@ -143,6 +164,7 @@ void RingPath::mark() {
   mark_.has_bursts = has_bursts_;
   if (!has_bursts_) return;
   mark_.burst = burst_;
+  mark_.known = known_;
   mark_.before = before_;
   mark_.busy = busy_;
   mark_.counts = counts_;
@@ -156,6 +178,7 @@ void RingPath::rewind() {
   if (!has_bursts_) return;
   if (mark_.has_bursts) {
     burst_ = mark_.burst;
+    known_ = mark_.known;
     before_ = mark_.before;
     busy_ = mark_.busy;
     counts_ = mark_.counts;
@@ -168,34 +191,65 @@ void RingPath::rewind() {
 }
 
 std::vector<BusyPeriod> RingPath::busy() const {
-  if (!burst_.empty() || last_ == none) return busy_;
-  std::vector<BusyPeriod> busy = facts_->lone(last_).after;
-  for (BusyPeriod& one : busy) one.start = time_after(one.start, last_at_);
+  const bool is_burst = !burst_.empty();
+  if (is_burst ? known_ == none : last_ == none) return busy_;
+  std::vector<BusyPeriod> busy = is_burst ? facts_->burst(known_).after : facts_->lone(last_).after;
+  for (BusyPeriod& one : busy) one.start = time_after(one.start, is_burst ? burst_.front().at : last_at_);
   return busy;
+}
+
+Time RingPath::delivered() const {
+  const std::vector<BusyPeriod> behind = busy();
+  Time delivered = 0;
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    const Time end = behind[i].end(tables_->rate(links_[i]));
+    delivered = std::max(delivered, time_after(end, tables_->link(links_[i]).latency.value()));
+  }
+  return delivered;
 }
 
 Time RingPath::left() const {
   const Rate& rate = tables_->rate(links_[0]);
-  if (!burst_.empty() || last_ == none) return busy_[0].end(rate);
-  return last_at_ + facts_->lone(last_).after[0].end(rate);
+  if (burst_.empty() && last_ != none) return last_at_ + facts_->lone(last_).after[0].end(rate);
+  return busy()[0].end(rate);
+}
+
+// Of the last message, if it found the links idle, and what comes behind it.
+void RingPath::begin_burst() {
+  has_bursts_ = true;
+  if (!burst_.empty()) return;
+  busy_ = busy();
+  before_ = busy_;
+  known_ = none;
+  if (last_ == none) return;
+  --passed_[last_];
+  burst_.push_back({last_at_, facts_->bytes(last_)});
+  before_.assign(links_.size(), {});
+}
+
+// Another message of the burst. False: what becomes of it is not known.
+bool RingPath::find_known(Time at, std::uint32_t size) {
+  const std::uint32_t lone = std::exchange(last_, none);
+  if (lone == none && known_ == none) return false;
+  const Time behind_first = at - burst_.front().at;
+  const std::uint32_t number =
+      lone != none ? facts_->behind_lone(lone, behind_first, size) : facts_->behind(known_, behind_first, size);
+  if (number == none && lone == none) busy_ = busy();
+  known_ = number;
+  return known_ != none;
 }
 
 Time RingPath::send_behind(Time at, std::uint32_t size) {
-  has_bursts_ = true;
-  if (burst_.empty()) {
-    busy_ = busy();
-    before_ = busy_;
-    if (last_ != none) {
-      --passed_[last_];
-      burst_.push_back({last_at_, facts_->lone(last_).bytes});
-      before_.assign(links_.size(), {});  // it found them idle
-      last_ = none;
-    }
+  begin_burst();
+  const bool is_known = find_known(at, size);
+  burst_.push_back({at, facts_->bytes(size)});
+  if (is_known) {
+    const Passage& burst = facts_->burst(known_);
+    clear_at_ = saturating_add(burst_.front().at, burst.clear);
+    return saturating_add(burst_.front().at, burst.delivered);
   }
-  const std::int64_t bytes = facts_->lone(size).bytes;
-  burst_.push_back({at, bytes});
   try {
-    const Time delivered = pass(at, bytes);
+    const Time delivered = pass(at, burst_.back().bytes);
     clear_at_ = clear_behind(*tables_, links_, facts_->latencies(), busy_);
     return delivered;
   } catch (const BeyondTimeError&) {
@@ -231,11 +285,18 @@ Time RingPath::pass(Time at, std::int64_t bytes) {
 }
 
 void RingPath::close_burst() {
-  TrialPorts ports(*tables_, links_, before_, short_ends_);
-  static_cast<void>(ports.pass(burst_));
-  const std::vector<LinkCounts> counts = ports.counts();
-  for (std::size_t i = 0; i < counts.size(); ++i) counts_[i].add(counts[i]);
+  const auto add = [this](const std::vector<LinkCounts>& counts) {
+    for (std::size_t i = 0; i < counts.size(); ++i) counts_[i].add(counts[i]);
+  };
+  if (known_ != none) {
+    add(facts_->burst(known_).counts);
+  } else {
+    TrialPorts ports(*tables_, links_, before_, short_ends_);
+    static_cast<void>(ports.pass(burst_));
+    add(ports.counts());
+  }
   burst_.clear();
+  known_ = none;
 }
 
 std::vector<LinkCounts> RingPath::take_counts() {
@@ -260,7 +321,7 @@ std::vector<LinkCounts> RingPath::take_counts() {
 void RingPath::keep_last() {
   if (kept_.posted.empty()) kept_.busy = burst_.empty() ? std::vector<BusyPeriod>(links_.size()) : before_;
   if (burst_.empty()) {
-    kept_.posted.push_back({last_at_, facts_->lone(last_).bytes});
+    kept_.posted.push_back({last_at_, facts_->bytes(last_)});
     --passed_[last_];
   } else {
     kept_.posted.insert(kept_.posted.end(), burst_.begin(), burst_.end());

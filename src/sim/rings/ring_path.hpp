@@ -2,9 +2,12 @@
 // what the links have carried, to the picosecond and without an event.
 #pragma once
 
+#include <boost/container_hash/hash.hpp>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -15,34 +18,59 @@ namespace tessera::sim {
 
 class StateList;
 
-/// What becomes of a message that finds all links of a way idle, from its posting on. Times of the packets do not
-/// depend on when it is posted.
-struct LonePassage {
-  std::int64_t bytes = 0;
-  Time delivered = 0;             ///< `never`: beyond the range of time, and so is the next one
+/// What becomes of messages of which the first one finds all links of a way idle, from its posting on. Times of the
+/// packets do not depend on when that is.
+struct Passage {
+  Time delivered = 0;             ///< the last one; `never`: beyond the range of time, and so is what follows
   Time clear = 0;                 ///< a message posted then finds all links idle again
   std::vector<BusyPeriod> after;  ///< by link
   std::vector<LinkCounts> counts;
 };
 
+struct PostedMessage {
+  Time at = 0;
+  std::int64_t bytes = 0;
+};
+
 /// Ways over links of the same speeds and latencies share what is known of messages on them.
 class WayFacts {
  public:
-  /// The number of a size of messages in lone().
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  /// The number of a size of messages in bytes() and lone().
   [[nodiscard]] std::uint32_t size_of(std::int64_t bytes);
-  [[nodiscard]] const LonePassage& lone(std::uint32_t size) const { return lone_[size]; }
+  [[nodiscard]] std::int64_t bytes(std::uint32_t size) const { return lone_[size].bytes; }
+  [[nodiscard]] const Passage& lone(std::uint32_t size) const { return lone_[size].passage; }
   /// Latencies up to a link: no packet that finds all before it idle comes to it earlier.
   [[nodiscard]] const std::vector<Time>& latencies() const { return latencies_; }
 
+  /// Members that enter at different times post messages behind each other, and the same few again and again. The
+  /// number in burst() of such a message, posted so long after the first one, behind those of another burst, or behind
+  /// one message; none: it is not kept.
+  [[nodiscard]] std::uint32_t behind(std::uint32_t burst, Time at, std::uint32_t size);
+  [[nodiscard]] std::uint32_t behind_lone(std::uint32_t lone, Time at, std::uint32_t size);
+  [[nodiscard]] const Passage& burst(std::uint32_t number) const { return bursts_[number].passage; }
+
  private:
   friend class WayTable;
+  struct Lone {
+    std::int64_t bytes = 0;
+    Passage passage;
+  };
+  struct Burst {
+    std::vector<PostedMessage> posted;
+    Passage passage;
+  };
+  using Key = std::tuple<std::uint32_t, Time, std::uint32_t>;  // what it is behind, when, size
   WayFacts(const NetworkTables& tables, std::vector<machine::LinkId> links);
-  [[nodiscard]] LonePassage pass_alone(std::int64_t bytes) const;
+  [[nodiscard]] Passage pass(const std::vector<PostedMessage>& posted) const;
+  [[nodiscard]] std::uint32_t find_burst(const Key& key, const std::vector<PostedMessage>& before);
 
   const NetworkTables* tables_;
   std::vector<machine::LinkId> links_;  // of one of the ways
   std::vector<Time> latencies_;
-  std::vector<LonePassage> lone_;
+  std::vector<Lone> lone_;
+  std::vector<Burst> bursts_;
+  std::unordered_map<Key, std::uint32_t, boost::hash<Key>> burst_of_;
 };
 
 class WayTable {
@@ -58,10 +86,7 @@ class WayTable {
 
 class RingPath {
  public:
-  struct Posted {
-    Time at = 0;
-    std::int64_t bytes = 0;
-  };
+  using Posted = PostedMessage;
 
   RingPath(WayTable& ways, std::vector<machine::LinkId> links);
 
@@ -82,7 +107,7 @@ class RingPath {
       close_burst();
     last_at_ = at;
     last_ = size;
-    const LonePassage& lone = facts_->lone(size);
+    const Passage& lone = facts_->lone(size);
     if (passed_.size() <= size) [[unlikely]]
       passed_.resize(size + 1);
     ++passed_[size];
@@ -92,6 +117,8 @@ class RingPath {
 
   /// A message posted from then on provably finds all links idle.
   [[nodiscard]] Time clear_at() const { return clear_at_; }
+  /// When the last message is delivered; when the links were busy before, where there is none.
+  [[nodiscard]] Time delivered() const;
   /// When the last message has left the first link.
   [[nodiscard]] Time left() const;
   /// What the links are busy with behind the last message.
@@ -110,9 +137,11 @@ class RingPath {
   void list(StateList& list);  ///< sim/periods
 
  private:
-  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  static constexpr std::uint32_t none = WayFacts::none;
 
   [[nodiscard]] Time send_behind(Time at, std::uint32_t size);
+  void begin_burst();
+  [[nodiscard]] bool find_known(Time at, std::uint32_t size);
   [[nodiscard]] Time pass(Time at, std::int64_t bytes);
   void close_burst();
   void keep_last();
@@ -123,8 +152,9 @@ class RingPath {
   std::uint32_t last_ = none;          // the last message, where it found all idle
   std::vector<std::int64_t> passed_;   // messages that did, by size
   std::vector<Posted> burst_;          // the last messages, which did not all find the links idle
+  std::uint32_t known_ = none;         // the burst, where WayFacts knows it
   std::vector<BusyPeriod> before_;     // of the links: before the burst
-  std::vector<BusyPeriod> busy_;       // behind the burst, or at the beginning
+  std::vector<BusyPeriod> busy_;       // behind a burst that is not known, or at the beginning
   std::vector<BusyPeriod> begun_;      // at the beginning
   std::vector<ShortEnds> short_ends_;  // in begun_
   std::vector<LinkCounts> counts_;     // of bursts that are over
@@ -136,6 +166,7 @@ class RingPath {
     Time last_at = 0;
     std::uint32_t last = none;
     bool has_bursts = false;
+    std::uint32_t known = none;
     std::vector<Posted> burst;
     std::vector<BusyPeriod> before, busy;
     std::vector<LinkCounts> counts;

@@ -123,7 +123,7 @@ bool ends_in_range(const RingParts& parts, const RingWork& work, const std::vect
     Time step = 0, end = 0;
     for (std::uint32_t way = 0; way < parts.shape.ways(); ++way) {
       for (std::size_t kind = 0; kind < work.sizes.size(); ++kind) {
-        const LonePassage& lone = parts.paths[way].facts().lone(work.numbers[way * work.sizes.size() + kind]);
+        const Passage& lone = parts.paths[way].facts().lone(work.numbers[way * work.sizes.size() + kind]);
         step = std::max({step, lone.delivered, lone.clear});
         if (step == never) return false;
       }
