@@ -150,7 +150,8 @@ void Device::run_ready() {
 }
 
 void Device::run_all_ready() {
-  for (std::size_t i = 0; i < handling().ready.size(); ++i) run(stream_at(handling().ready[i]));
+  std::size_t& next = handling().next;
+  for (next = 0; next < handling().ready.size();) run(stream_at(handling().ready[next++]));
   handling().ready.clear();
   node_.flush(context(), handling().source);
 }
@@ -243,14 +244,16 @@ Outboxes::Box& Device::outbox(program::DeviceId destination, std::uint32_t chann
 }
 
 // What is broken off may come before in its line, and uses the outboxes.
-Outboxes::Box& Device::box_to_send(program::DeviceId destination, std::uint32_t channel, std::uint32_t& hint) {
-  if (destination != config_.self) node_.have(context(), handling().source, outbox(destination, channel, hint).port);
+Outboxes::Box& Device::box_to_send(program::DeviceId destination, std::uint32_t channel, std::uint32_t& hint,
+                                   std::uint32_t stream) {
+  if (destination != config_.self)
+    node_.have(context(), handling().source, outbox(destination, channel, hint).port, stream);
   return outbox(destination, channel, hint);
 }
 
 void Device::post(Stream& stream, program::DeviceId destination, std::uint32_t channel, std::int64_t bytes,
                   std::uint32_t batch, Time waited_until) {
-  Outboxes::Box& box = box_to_send(destination, channel, stream.out_hint);
+  Outboxes::Box& box = box_to_send(destination, channel, stream.out_hint, stream.index);
   const MessageName name{config_.self, channel, box.next++};
   state_.bytes_sent += bytes;
   if (destination == config_.self) return on_delivered({name, 0, waited_until});

@@ -148,6 +148,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
                  bool is_now) override;
   void ring_is_broken_off(pdes::Context* own, const BrokenOff& broken) override;
   void count_ring(const RingMessages& messages) override;
+  void go_on_in_event(Stream& stream);
   void go_on_with_strand(pdes::Context* own, Stream& stream, const BrokenOff::Strand& broken);
 
   // device_kernel.cpp
@@ -167,7 +168,8 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   void post(Stream& stream, program::DeviceId destination, std::uint32_t channel, std::int64_t bytes,
             std::uint32_t batch, Time waited_until);
   [[nodiscard]] Outboxes::Box& outbox(program::DeviceId destination, std::uint32_t channel, std::uint32_t& hint);
-  [[nodiscard]] Outboxes::Box& box_to_send(program::DeviceId destination, std::uint32_t channel, std::uint32_t& hint);
+  [[nodiscard]] Outboxes::Box& box_to_send(program::DeviceId destination, std::uint32_t channel, std::uint32_t& hint,
+                                           std::uint32_t stream);
   [[nodiscard]] OwnMessage own_message(const MessageName& name, program::DeviceId destination, std::int64_t bytes,
                                        Time waited_until) const;
   [[nodiscard]] Time departure(const Stream& stream, std::uint32_t batch) const;

@@ -122,7 +122,7 @@ void Device::wake_gpu(std::uint32_t memory, Time at, const GpuWake& wake) {
 void Device::send_block(const OwnGpu& own, std::uint32_t member, const KernelBlock& block) {
   const program::DeviceId destination = own.group().members[member];
   const std::uint32_t channel = own.channel() | (block.combined ? combined_lane : 0);
-  Outboxes::Box& box = box_to_send(destination, channel, state_.streams[own.stream()].out_hint);
+  Outboxes::Box& box = box_to_send(destination, channel, state_.streams[own.stream()].out_hint, any_stream);
   OwnMessage message = own_message({config_.self, channel, block.first}, destination, block.bytes, own.waited_until());
   message.stream = no_stream;  // no stream waits for its departure
   message.awaited = block.awaited;

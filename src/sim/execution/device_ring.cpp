@@ -89,6 +89,14 @@ void Device::ring_is_broken_off(pdes::Context* own, const BrokenOff& broken) {
   stream.state = StreamState::strands;
 }
 
+// In the event that is handled, in its place among those that are still to come.
+void Device::go_on_in_event(Stream& stream) {
+  ++stream.token;
+  std::vector<std::uint32_t>& ready = handling().ready;
+  const auto next = ready.begin() + static_cast<std::ptrdiff_t>(handling().next);
+  ready.insert(std::upper_bound(next, ready.end(), stream.index), stream.index);
+}
+
 void Device::go_on_with_strand(pdes::Context* own, Stream& stream, const BrokenOff::Strand& broken) {
   const RingStanding& standing = broken.standing;
   CollectiveRun& run = stream.collective;
@@ -113,6 +121,7 @@ void Device::go_on_with_strand(pdes::Context* own, Stream& stream, const BrokenO
   stream.clock = standing.next.time;
   stream.state = StreamState::until_clock;
   if (own == nullptr) return;
+  if (broken.goes_on_now) return go_on_in_event(stream);
   stream.wake = standing.next.source == config_.self ? stream.clock : 0;
   own->of(standing.next.source).resend(config_.self, stream.clock, StreamWake{stream.index, ++stream.token});
 }

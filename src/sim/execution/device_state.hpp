@@ -33,6 +33,7 @@ struct Handling {
   std::uint32_t sequence = 0;        ///< the same
   Stream* at_work = nullptr;         ///< that is carried on with
   std::vector<std::uint32_t> ready;  ///< streams to run
+  std::size_t next = 0;              ///< of these
 };
 
 /// Where the main stream of a device goes round a loop, for whoever looks for what repeats itself (sim/periods).

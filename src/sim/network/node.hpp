@@ -11,12 +11,16 @@
 
 namespace tessera::sim {
 
+inline constexpr std::uint32_t any_stream = ~std::uint32_t{0};
+
 /// Who has ports for itself (OutputPort::reserved) until something else comes to one of them.
 class Reservations {
  public:
   virtual ~Reservations() = default;
-  /// An event of `source` brings something to a reserved port: afterwards it is none, and as it would be without.
-  virtual void break_off(pdes::Context& context, pdes::ComponentId source, machine::LinkId link) = 0;
+  /// An event of `source` brings something to a reserved port: afterwards it is none, and as it would be without. Of
+  /// the streams of that device those before `stream` have gone on in this event.
+  virtual void break_off(pdes::Context& context, pdes::ComponentId source, machine::LinkId link,
+                         std::uint32_t stream) = 0;
 };
 
 /// Who wants to know when a segment or amendment comes to a component that passes it on.
@@ -75,10 +79,10 @@ class NetworkNode final : public PortSink {
 
   /// The port over which messages for a device leave. Throws InternalError when there is no way.
   [[nodiscard]] std::uint32_t port_towards(machine::NodeId destination) const;
-  /// Breaks off what has the port for itself.
-  void have(pdes::Context& context, pdes::ComponentId source, std::uint32_t port) {
+  /// Breaks off what has the port for itself. `stream`: whose message comes to it, of this device.
+  void have(pdes::Context& context, pdes::ComponentId source, std::uint32_t port, std::uint32_t stream = any_stream) {
     if (ports_[port].reserved()) [[unlikely]]
-      environment_->reservations->break_off(context, source, ports_[port].link());
+      environment_->reservations->break_off(context, source, ports_[port].link(), stream);
   }
   /// Sends a message over a port that nobody has for himself, now; `before` and what is returned: see Injector::post.
   /// It gets under way with flush(), which has to come before the end of the event.

@@ -217,7 +217,10 @@ void RingLaws::list(StateList& list) {
     if (one->is_reserved()) {
       const auto has_track = [track](const std::unique_ptr<Work>& work) { return work->track == track; };
       list.same(std::ranges::find_if(works, has_track) - works.begin());
-      for (RingPath& path : track->parts.paths) path.list(list);
+      for (std::size_t way = 0; way < track->is_reserved.size(); ++way) {
+        list.same(track->is_reserved[way]);
+        if (track->is_reserved[way]) track->parts.paths[way].list(list);
+      }
     }
     for (const std::uint32_t number : begun) list.same(number - first);
     for (const std::uint32_t number : left) list.same(number - first);

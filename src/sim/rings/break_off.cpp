@@ -40,11 +40,24 @@ void resend(pdes::Context& context, const Moment& end, std::uint32_t tied,
 struct RingLaws::Breaking {
   pdes::Context* context;
   Ring& ring;
-  Moment event;                                      ///< that breaks it off
+  Interruption by;
   Moment end;                                        ///< behind it: what a member waits for may be this event
   std::vector<std::vector<RingStanding>> standings;  ///< by run and seat
   std::vector<Injector::Place> places;               ///< of the last message in line, by way
 
+  /// By seat: those of the device whose event it is that have not gone on in it; empty: none.
+  [[nodiscard]] std::vector<bool> seats_to_come(const Run& run) const {
+    if (by.stream == any_stream) return {};
+    std::vector<bool> to_come(shape().seats());
+    for (std::uint32_t seat = 0; seat < shape().seats(); ++seat) to_come[seat] = is_to_come(run, seat);
+    return to_come;
+  }
+  [[nodiscard]] bool is_to_come(const Run& run, std::uint32_t seat) const {
+    const std::uint32_t rank = shape().rank(seat);
+    return by.stream != any_stream && shape().members[rank] == by.event.source &&
+           run.senders[seat].stream.index > by.stream && run.members[rank].stream != by.stream &&
+           run.entries[rank].at != by.event;
+  }
   [[nodiscard]] const RingParts& parts() const { return ring.track->parts; }
   [[nodiscard]] const RingShape& shape() const { return parts().shape; }
   [[nodiscard]] const RingStanding& standing(std::size_t number, std::uint32_t way) const {
@@ -65,13 +78,14 @@ struct RingLaws::Breaking {
   }
 };
 
-void RingLaws::break_off(pdes::Context* context, Ring& ring, const Moment& event) {
-  const Moment end{event.time, event.source + 1};
-  Breaking breaking{context, ring, event, end, {}, {}};
+void RingLaws::break_off(pdes::Context* context, Ring& ring, const Interruption& by) {
+  const Moment &event = by.event, end{event.time, event.source + 1};
+  Breaking breaking{context, ring, by, end, {}, {}};
   const bool ends_known = !ring.runs.empty() && !ring.runs.front().ends.empty();
   for (RingPath& path : ring.track->parts.paths) ends_known ? path.rewind() : path.mark();
   for (const Run& run : ring.runs)
-    breaking.standings.push_back(standings_at(event, ring.track->parts, *run.work, run.entries));
+    breaking.standings.push_back(
+        standings_at(event, breaking.seats_to_come(run), ring.track->parts, *run.work, run.entries));
   if (trace_ != nullptr && !ends_known) {
     for (const Run& run : ring.runs) tell_use(ring, run, event.time);
   }
@@ -90,6 +104,8 @@ Injector::Place RingLaws::fill_ports(const Breaking& breaking, std::uint32_t way
   const program::DeviceId from = breaking.parts().sender(way), to = breaking.parts().receiver(way);
   const RingPath::UnderWay last = path.take_last(breaking.end.time);
   const std::vector<LinkCounts> counts = path.take_counts();
+  // It may have been used before it was released: that has been counted, and is over.
+  if (!std::exchange(breaking.ring.track->is_reserved[way], false)) return Injector::no_place;
   std::vector<OutputPort*> ports;
   std::vector<pdes::ComponentId> servers;
   std::vector<std::uint32_t> numbers;
@@ -116,7 +132,7 @@ Injector::Place RingLaws::fill_ports(const Breaking& breaking, std::uint32_t way
     for (std::size_t i = 0; i < messages.size(); ++i) chain.post(last.posted[i].at, messages[i]);
     // What comes to a port by this event has left its source before: nothing else was there when the ring took its
     // ports.
-    chain.run_until(breaking.event);
+    chain.run_until(breaking.by.event);
   } catch (const BeyondTimeError&) {
     parts_->nodes[servers[chain.active()]]->refuse_time(*ports[chain.active()]);
   }
@@ -168,6 +184,7 @@ void RingLaws::tell_member(const Breaking& breaking, std::uint32_t rank, std::si
     strand.standing = breaking.standings[number][seat];
     const auto& [posted, taken, waited_until, next, ended, slots] = strand.standing;
     strand.is_over = taken == run.work->steps;
+    strand.goes_on_now = posted == taken && next == breaking.by.event && breaking.is_to_come(run, seat);
     all_over = all_over && strand.is_over;
     if (posted > taken) strand.adding = bytes_added(*run.work, breaking.shape(), parts.senders, seat, taken);
     strand.stream = run.senders[seat].stream.index;

@@ -38,8 +38,9 @@ struct RingLaws::Run {
 /// The ways round some devices, for all groups of these.
 struct RingLaws::Track {
   RingParts parts;
-  bool is_usable = false;  ///< on this rank, on links that no two of its ways share
-  Ring* owner = nullptr;   ///< has its ports for itself; null: nobody
+  bool is_usable = false;         ///< on this rank, on links that no two of its ways share
+  Ring* owner = nullptr;          ///< whose collectives go on it as laws; null: nobody's
+  std::vector<char> is_reserved;  ///< by way: it has its ports for itself
 };
 
 /// One of the collectives of a group.

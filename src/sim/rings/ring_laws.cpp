@@ -1,4 +1,5 @@
-// When rings are taken as laws, and their ends. Which may be: which_rings.cpp; how one is broken off: break_off.cpp.
+// When rings are taken as laws, and their ends. Which may be: which_rings.cpp; whose a link is: reserved_ways.cpp; how
+// a ring is broken off: break_off.cpp.
 #include "sim/rings/ring_laws.hpp"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ RingLaws::RingLaws(const NetworkTables& tables, program::Lowerings& lowerings, c
       addition_(std::move(addition)),
       ways_(tables),
       rings_(lowerings.program().groups.size()),
-      reserved_by_(tables.network().links.size(), nullptr) {}
+      reserved_by_(tables.network().links.size()) {}
 
 RingLaws::~RingLaws() = default;
 
@@ -38,56 +39,20 @@ std::unique_ptr<RingLaws::Ring> RingLaws::make_ring(program::GroupId group) cons
   return ring;
 }
 
-std::uint32_t RingLaws::port_of(machine::LinkId link) const {
-  const pdes::ComponentId server = tables_->server(link);
-  return tables_->is_device(server) ? link - tables_->network().first_link[server] : 0;
-}
-
-OutputPort& RingLaws::port_at(machine::LinkId link) const {
-  return parts_->nodes[tables_->server(link)]->port(port_of(link));
-}
-
-// True when all its links are idle; then it has them for itself.
-bool RingLaws::reserve(pdes::Context& context, Ring& ring, Track& track) {
-  if (track.owner != nullptr) {  // another group of these devices: it hands the track over as it is
-    if (!track.owner->runs.empty()) return false;
-    track.owner = &ring;
-    return true;
-  }
-  for (const RingPath& path : track.parts.paths) {
-    for (const machine::LinkId link : path.links()) {
-      pdes::Context own = context.of(tables_->server(link));
-      // Another ring that does nothing gives them up.
-      if (port_at(link).reserved() && reserved_by_[link]->owner->runs.empty())
-        break_off(&context, *reserved_by_[link]->owner, {context.now(), 0});
-      if (port_at(link).reserved() || !parts_->nodes[own.self()]->settle(own, port_of(link))) return false;
-    }
-  }
-  for (RingPath& path : track.parts.paths) {
-    std::vector<BusyPeriod> busy;
-    std::vector<ShortEnds> short_ends;
-    for (const machine::LinkId link : path.links()) {
-      const PortState& port = port_at(link).state();
-      const bool is_over = port.busy.end(tables_->rate(link)) < context.now();
-      busy.push_back(port.busy);
-      short_ends.push_back(is_over ? ShortEnds{} : port.short_ends);
-      port_at(link).reserve();
-      reserved_by_[link] = &track;
-    }
-    path.begin(busy, short_ends);
-  }
-  track.owner = &ring;
-  return true;
-}
-
 RingLaws::Answer RingLaws::enter(pdes::Context& context, pdes::ComponentId source, const Stream& stream) {
   const CollectiveRun& collective = stream.collective;
   const auto [ring, work] = ring_of(collective);
   if (work == nullptr) return Answer::step_by_step;
   const std::uint32_t rank = collective.rank;
   const Moment now{context.now(), source};
-  Run* run = run_of(context, *ring, now, collective, *work);
+  const Interruption by{now,
+                        source == lowerings_->program().groups[ring->group].members[rank] ? stream.index : any_stream};
+  Run* run = run_of(context, *ring, by, collective, *work);
   if (run == nullptr || !run->is_law) return Answer::step_by_step;
+  if (!reserve_ways(context, *ring, *run, rank)) {
+    break_off(&context, *ring, by);
+    return Answer::step_by_step;
+  }
   run->entries[rank] = {now, collective.waited_until};
   run->members[rank].stream = stream.index;
   const RingShape& shape = ring->track->parts.shape;
@@ -102,7 +67,7 @@ RingLaws::Answer RingLaws::enter(pdes::Context& context, pdes::ComponentId sourc
   if (!ends_in_range(ring->track->parts, *run->work, run->entries)) {  // some link's name belongs to the error
     run->entries[rank] = {};
     --run->entered;
-    break_off(&context, *ring, now);
+    break_off(&context, *ring, by);
     return Answer::step_by_step;
   }
   find_ends(context, *ring, *run, now);
@@ -110,7 +75,7 @@ RingLaws::Answer RingLaws::enter(pdes::Context& context, pdes::ComponentId sourc
 }
 
 // From now on its members go step by step.
-void RingLaws::give_up(pdes::Context& context, Ring& ring, const Moment& now) {
+void RingLaws::give_up(pdes::Context& context, Ring& ring, const Interruption& now) {
   if (ring.is_reserved()) break_off(&context, ring, now);
   for (Run& run : ring.runs) {
     for (std::uint32_t rank = 0; rank < run.members.size(); ++rank) {
@@ -122,8 +87,8 @@ void RingLaws::give_up(pdes::Context& context, Ring& ring, const Moment& now) {
 }
 
 // The collective that a member begins; null where this ring cannot be one.
-RingLaws::Run* RingLaws::run_of(pdes::Context& context, Ring& ring, const Moment& now, const CollectiveRun& collective,
-                                const Work& work) {
+RingLaws::Run* RingLaws::run_of(pdes::Context& context, Ring& ring, const Interruption& now,
+                                const CollectiveRun& collective, const Work& work) {
   const std::uint32_t number = ring.begun[collective.rank]++;
   const std::size_t place = number - ring.first;
   const bool is_beside_another = ring.left[collective.rank] != number;  // on another stream
@@ -141,7 +106,7 @@ RingLaws::Run* RingLaws::run_of(pdes::Context& context, Ring& ring, const Moment
   if (is_first) ring.track = work.track;
   Run& run = ring.runs.emplace_back();
   run.index = collective.index;
-  run.is_law = ring.is_reserved() || (is_first && reserve(context, ring, *work.track));
+  run.is_law = ring.is_reserved() || (is_first && take(ring, *work.track));
   if (!run.is_law) return &run;
   run.work = &work.work;
   run.entries.resize(ring.size);
@@ -202,20 +167,16 @@ void RingLaws::count(const Ring& ring, const Run& run, std::uint32_t rank) {
   }
 }
 
-void RingLaws::break_off(pdes::Context& context, pdes::ComponentId source, machine::LinkId link) {
-  break_off(&context, *reserved_by_[link]->owner, {context.now(), source});
-}
-
 void RingLaws::finish() {
   for (const std::unique_ptr<Ring>& ring : rings_) {
-    if (ring != nullptr && ring->is_reserved()) break_off(nullptr, *ring, {latest, 0});
+    if (ring != nullptr && ring->is_reserved()) break_off(nullptr, *ring, {{latest, 0}});
   }
 }
 
 void RingLaws::break_off_all(pdes::Context& context, Time now) {
   for (const std::unique_ptr<Ring>& ring : rings_) {
     if (ring == nullptr) continue;
-    if (ring->is_reserved()) break_off(&context, *ring, {now - 1, ~pdes::ComponentId{0} - 1});
+    if (ring->is_reserved()) break_off(&context, *ring, {{now - 1, ~pdes::ComponentId{0} - 1}});
     for (Run& run : ring->runs) {
       for (std::uint32_t rank = 0; rank < run.members.size(); ++rank) {
         if (std::exchange(run.members[rank].is_whole, false)) count(*ring, run, rank);

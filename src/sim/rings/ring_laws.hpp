@@ -43,8 +43,9 @@ struct BrokenOff {
     std::uint32_t stream = 0;
     RingStanding standing;
     bool is_over = false;
-    std::int64_t adding = 0;  ///< B that it will add when the messages come for which it waits
-    std::vector<Way> ways;    ///< by slot
+    bool goes_on_now = false;  ///< in the device's own event that breaks the ring off
+    std::int64_t adding = 0;   ///< B that it will add when the messages come for which it waits
+    std::vector<Way> ways;     ///< by slot
   };
   bool goes_on = false;  ///< it has entered, and has something left to do
   std::uint32_t stream = 0;
@@ -91,7 +92,7 @@ class RingLaws final : public Reservations {
   [[nodiscard]] Answer enter(pdes::Context& context, pdes::ComponentId source, const Stream& stream);
   /// A member has ended a collective.
   void leave(const CollectiveRun& run);
-  void break_off(pdes::Context& context, pdes::ComponentId source, machine::LinkId link) override;
+  void break_off(pdes::Context& context, pdes::ComponentId source, machine::LinkId link, std::uint32_t stream) override;
   /// Nothing will happen any more: those that have not ended, as they stand.
   void finish();
   /// What happens at `now` or later has not been looked at yet; afterwards nothing is apart from components.
@@ -113,10 +114,20 @@ class RingLaws final : public Reservations {
   struct Run;
   struct Work;
   struct Breaking;
+  /// In this event something else happens.
+  struct Interruption {
+    Moment event;
+    /// Where it is an event of a device for itself: of its streams those before this one have gone on in it.
+    std::uint32_t stream = any_stream;
+  };
   /// `work` null: step by step, now and always.
   struct Asked {
     Ring* ring = nullptr;
     const Work* work = nullptr;
+  };
+  struct Reserved {
+    Track* track = nullptr;
+    std::uint32_t way = 0;
   };
   [[nodiscard]] Asked ring_of(const CollectiveRun& run);
   [[nodiscard]] std::unique_ptr<Ring> make_ring(program::GroupId group) const;
@@ -124,18 +135,22 @@ class RingLaws final : public Reservations {
   void complete(RingWork& work, const Track& track) const;
   [[nodiscard]] Track& track_of(RingShape shape);
   [[nodiscard]] bool find_paths(RingParts& parts);
-  [[nodiscard]] Run* run_of(pdes::Context& context, Ring& ring, const Moment& now, const CollectiveRun& collective,
-                            const Work& work);
-  void give_up(pdes::Context& context, Ring& ring, const Moment& now);
+  [[nodiscard]] Run* run_of(pdes::Context& context, Ring& ring, const Interruption& now,
+                            const CollectiveRun& collective, const Work& work);
+  void give_up(pdes::Context& context, Ring& ring, const Interruption& now);
   [[nodiscard]] std::uint32_t port_of(machine::LinkId link) const;
   [[nodiscard]] OutputPort& port_at(machine::LinkId link) const;
-  [[nodiscard]] bool reserve(pdes::Context& context, Ring& ring, Track& track);
+  [[nodiscard]] static bool take(Ring& ring, Track& track);
+  [[nodiscard]] bool reserve_ways(pdes::Context& context, const Ring& ring, const Run& run, std::uint32_t rank);
+  [[nodiscard]] bool reserve(pdes::Context& context, Track& track, std::uint32_t way, const RingWork& work);
+  [[nodiscard]] bool is_at_rest(const Reserved& reserved, Time now) const;
+  void release(const Reserved& reserved);
   void find_ends(pdes::Context& context, Ring& ring, Run& run, const Moment& now);
   void tell_use(const Ring& ring, const Run& run, Time end) const;
   void count(const Ring& ring, const Run& run, std::uint32_t rank);
   static void list_run(StateList& list, Run& run);
 
-  void break_off(pdes::Context* context, Ring& ring, const Moment& event);
+  void break_off(pdes::Context* context, Ring& ring, const Interruption& by);
   [[nodiscard]] Injector::Place fill_ports(const Breaking& breaking, std::uint32_t way);
   [[nodiscard]] std::vector<OwnMessage> messages_of(const Breaking& breaking, std::uint32_t way,
                                                     std::size_t count) const;
@@ -149,7 +164,7 @@ class RingLaws final : public Reservations {
   WayTable ways_;
   std::map<RingShape, std::unique_ptr<Track>> tracks_;
   std::vector<std::unique_ptr<Ring>> rings_;  // by group; null: not asked for yet
-  std::vector<Track*> reserved_by_;           // by link, where its port is reserved
+  std::vector<Reserved> reserved_by_;         // by link, where its port is reserved
 };
 
 }  // namespace tessera::sim

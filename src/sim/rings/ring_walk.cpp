@@ -163,9 +163,11 @@ namespace {
 /// Goes through the steps as far as they have taken place.
 class Standings {
  public:
-  Standings(const Moment& event, RingParts& parts, const RingWork& work, const std::vector<RingEntry>& entries)
+  Standings(const Moment& event, const std::vector<bool>& to_come, RingParts& parts, const RingWork& work,
+            const std::vector<RingEntry>& entries)
       : event_(event),
         end_{event.time, event.source + 1},
+        to_come_(to_come),
         parts_(parts),
         walk_(parts, work, entries),
         standings_(walk_.seats()),
@@ -179,7 +181,8 @@ class Standings {
     bool is_first = true;
     for_all_steps(walk_, work, [&](const RingPass& pass, bool is_last) {
       for (std::uint32_t seat = 0; seat < walk_.seats(); ++seat) {
-        posts_[seat] = is_first ? walk_.at(seat).time != never : walk_.at(seat) < end_;
+        const bool is_to_come = !to_come_.empty() && to_come_[seat];
+        posts_[seat] = is_first ? walk_.at(seat).time != never : walk_.at(seat) < (is_to_come ? event_ : end_);
         told_[seat] = standings_[seat].waited_until;
         if (posts_[seat]) post(pass, seat);
       }
@@ -239,6 +242,7 @@ class Standings {
   }
 
   Moment event_, end_;  // the end: behind it
+  const std::vector<bool>& to_come_;
   RingParts& parts_;
   Walk walk_;
   std::vector<RingStanding> standings_;
@@ -248,9 +252,9 @@ class Standings {
 
 }  // namespace
 
-std::vector<RingStanding> standings_at(const Moment& event, RingParts& parts, const RingWork& work,
-                                       const std::vector<RingEntry>& entries) {
-  return Standings(event, parts, work, entries).find(work);
+std::vector<RingStanding> standings_at(const Moment& event, const std::vector<bool>& to_come, RingParts& parts,
+                                       const RingWork& work, const std::vector<RingEntry>& entries) {
+  return Standings(event, to_come, parts, work, entries).find(work);
 }
 
 }  // namespace tessera::sim

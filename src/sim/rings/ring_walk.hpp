@@ -63,9 +63,10 @@ struct RingStanding {
 };
 
 /// By seat, what has taken place before an event, and by it where a seat waits for that. (What it does not wait for yet
-/// may come behind a message of before, which takes as little time.) Paths are behind what has been posted
-/// (RingPath::take_last).
-[[nodiscard]] std::vector<RingStanding> standings_at(const Moment& event, RingParts& parts, const RingWork& work,
+/// may come behind a message of before, which takes as little time.) Seats post in it, but for those `to_come`; empty:
+/// none. Paths are behind what has been posted (RingPath::take_last).
+[[nodiscard]] std::vector<RingStanding> standings_at(const Moment& event, const std::vector<bool>& to_come,
+                                                     RingParts& parts, const RingWork& work,
                                                      const std::vector<RingEntry>& entries);
 
 }  // namespace tessera::sim

@@ -87,6 +87,7 @@ RingLaws::Track& RingLaws::track_of(RingShape shape) {
   track->parts.shape = std::move(shape);
   track->is_usable = find_paths(track->parts);
   if (!track->is_usable) track->parts = {};
+  track->is_reserved.assign(track->parts.paths.size(), false);
   return *track;
 }
 
