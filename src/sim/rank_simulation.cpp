@@ -24,6 +24,7 @@ RankSimulation::RankSimulation(const machine::Machine& machine, const program::P
     : RankSimulation(machine, program, cost, comm, options, FoldedPart{nullptr, nullptr, &splits, usage},
                      Promises::none) {
   const Fold& fold = *folded.fold_;
+  if (now != never) folded.hand_over(now, rings_.get());
   for (const pdes::ComponentId id : simulation_->local_ids()) take_over_component(folded, id);
   for (const pdes::Event& event : splits.events) take_over_event(fold, event);
   if (comm.rank() == 0) {
@@ -96,7 +97,7 @@ void RankSimulation::add_ring_laws() {
   const auto addition = [this](program::DeviceId device, std::int64_t bytes) {
     return costs_.at_speed(machine_.speed[device]).reduction(bytes);
   };
-  rings_ = std::make_unique<RingLaws>(network_.tables, lowerings_, parts_, addition);
+  rings_ = std::make_unique<RingLaws>(network_.tables, lowerings_, parts_, fold_, addition);
   environment_.rings = rings_.get();
   environment_.network.reservations = rings_.get();
 }
@@ -139,13 +140,11 @@ void RankSimulation::tell_use(Time now) const {
   }
 }
 
-pdes::RunStatistics RankSimulation::run_until(Time end, pdes::RunOptions options) {
-  pdes::RunStatistics statistics = run_before(end, options);
-  simulation_->act(std::max<Time>(end - 1, 0), [&](pdes::Context& context) {
-    if (rings_) rings_->break_off_all(context, end);
+void RankSimulation::hand_over(Time now, RingLaws* goes_on) {
+  simulation_->act(std::max<Time>(now - 1, 0), [&](pdes::Context& context) {
+    if (rings_) rings_->break_off_all(context, now, goes_on);
     settle_ports(context);
   });
-  return statistics;
 }
 
 void RankSimulation::settle_ports(const pdes::Context& context) {

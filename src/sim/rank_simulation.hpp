@@ -33,7 +33,7 @@ class RankSimulation {
   RankSimulation(const machine::Machine& machine, const program::Program& program, const workload::CostModel& cost,
                  Communicator& comm, const SimulationOptions& options, RankSimulation& folded, Splits& splits,
                  Usage* usage, Time now = never);
-  /// What the folded simulation was in the midst of goes on here; both have run up to `now`.
+  /// What the folded simulation was in the midst of goes on here; both have run_before() `now`.
   /// False: it was in the way of what is going on here.
   [[nodiscard]] bool join(RankSimulation& folded, Time now);
 
@@ -47,8 +47,6 @@ class RankSimulation {
   pdes::RunStatistics run_before(Time end, pdes::RunOptions options);
   /// What is in use is told to whoever wants to know.
   void tell_use(Time now) const;
-  /// As run_before() where another simulation goes on: nothing is apart from components then.
-  pdes::RunStatistics run_until(Time end, pdes::RunOptions options);
   /// What comes after the run of simulation().
   void finish(const pdes::RunOptions& options);
 
@@ -75,6 +73,7 @@ class RankSimulation {
   void begin_apart(const Fold& fold, const Splits& splits, Time now);
   void take_over_rings(const RankSimulation& folded);
   [[nodiscard]] bool join_node(RankSimulation& folded, pdes::ComponentId id, Time now);
+  void hand_over(Time now, RingLaws* goes_on);
   void settle_ports(const pdes::Context& context);
   [[nodiscard]] bool passes_on() const;
   void watch();

@@ -52,6 +52,12 @@ class Context {
     emit<typename Message::protocol>(place, at, destination, message);
   }
 
+  /// The same for a component that stands for others: this event is that of `source`, one of them.
+  template <class Message>
+  void resend_as(ComponentId source, ComponentId destination, Time at, const Message& message) {
+    in_name_of(source, [&](Context& named) { named.resend(destination, at, message); });
+  }
+
   /// A message over the link behind `port`, to take place at `at` >= now() + the link's latency. Throws InternalError,
   /// naming the link, for an earlier one, for a port that does not exist, and for a link that carries another protocol.
   /// Messages longer than `inline_payload` are kept out of line in pooled storage and cross ranks whole.
@@ -67,12 +73,7 @@ class Context {
   /// The same for a component that stands for others: this message is that of `source`, one of them.
   template <class Message>
   void send_as(ComponentId source, OutPort port, Time at, const Message& message) {
-    detail::Station other = *station_;
-    other.id = source;
-    Context named = *this;
-    named.station_ = &other;
-    named.send(port, at, message);
-    station_->sequence = other.sequence;
+    in_name_of(source, [&](Context& named) { named.send(port, at, message); });
   }
 
   /// A message to any other member of this component's crossbar (ModelGraph::crossbars), at `at` >= now() + its
@@ -101,6 +102,16 @@ class Context {
 
  private:
   friend class Engine;
+
+  template <class Act>
+  void in_name_of(ComponentId source, Act&& act) {
+    detail::Station other = *station_;
+    other.id = source;
+    Context named = *this;
+    named.station_ = &other;
+    act(named);
+    station_->sequence = other.sequence;
+  }
 
   template <class P, class Message>
   void send_in(OutPort port, Time at, const Message& message) {

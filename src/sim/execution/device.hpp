@@ -148,6 +148,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
                  bool is_now) override;
   void ring_is_broken_off(pdes::Context* own, const BrokenOff& broken) override;
   void count_ring(const RingMessages& messages) override;
+  void wake_in_name(const pdes::Context& context, const Moment& at, Stream& stream) const;
   void go_on_in_event(Stream& stream);
   void go_on_with_strand(pdes::Context* own, Stream& stream, const BrokenOff::Strand& broken);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "sim/execution/device.hpp"
+#include "sim/fold/fold.hpp"
 
 namespace tessera::sim {
 
@@ -39,7 +40,14 @@ void Device::ring_ends(pdes::Context& context, std::uint32_t index, const RingEn
   const bool adds = config_.shares_cores && end.clock > end.at.time;
   const Moment at = adds ? Moment{end.clock, config_.self} : end.at;
   stream.wake = adds ? at.time : 0;
-  context.of(at.source).resend(config_.self, at.time, StreamWake{index, ++stream.token});
+  wake_in_name(context, at, stream);
+}
+
+// As by a message of that component, which another one may stand for.
+void Device::wake_in_name(const pdes::Context& context, const Moment& at, Stream& stream) const {
+  const Fold* fold = environment().network.fold;
+  const pdes::ComponentId by = fold == nullptr ? at.source : fold->place(at.source).of;
+  context.of(by).resend_as(at.source, config_.self, at.time, StreamWake{stream.index, ++stream.token});
 }
 
 void Device::count_ring(const RingMessages& messages) {
@@ -123,7 +131,7 @@ void Device::go_on_with_strand(pdes::Context* own, Stream& stream, const BrokenO
   if (own == nullptr) return;
   if (broken.goes_on_now) return go_on_in_event(stream);
   stream.wake = standing.next.source == config_.self ? stream.clock : 0;
-  own->of(standing.next.source).resend(config_.self, stream.clock, StreamWake{stream.index, ++stream.token});
+  wake_in_name(*own, standing.next, stream);
 }
 
 }  // namespace tessera::sim

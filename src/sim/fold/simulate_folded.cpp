@@ -139,7 +139,7 @@ bool go_on_apart_until(const FoldedJob& job, Communicator& comm, Time until, Sim
   BlockSimulation block(job, 0);
   pdes::RunStatistics before;
   bool is_like_all = true;
-  const auto run = [&](RankSimulation& one) { before = one.run_until(until, job.options.run); };
+  const auto run = [&](RankSimulation& one) { before = one.run_before(until, job.options.run); };
   together(comm, [&] {
     run(block.simulation());
     is_like_all = block.splits().failed || others_do_the_same(job, block, run);
@@ -148,7 +148,7 @@ bool go_on_apart_until(const FoldedJob& job, Communicator& comm, Time until, Sim
   if (block.splits().failed) return false;
   RankSimulation all(job.machine, job.program, job.cost, comm, job.options, block.simulation(), block.splits(), nullptr,
                      until);
-  static_cast<void>(all.run_until(until, job.options.run));
+  static_cast<void>(all.run_before(until, job.options.run));
   const bool is_free = all.join(block.simulation(), until);
   if (comm.max(block.splits().failed || !is_free ? 1 : 0) != 0) return false;
   all.run(job.options, result);

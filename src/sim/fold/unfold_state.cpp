@@ -26,12 +26,8 @@ NodeState at_rest(const NetworkNode& node) {
 }  // namespace
 
 void RankSimulation::take_over_rings(const RankSimulation& folded) {
-  const Fold& fold = *folded.fold_;
   if (!rings_) return;
-  rings_->go_on_from(
-      *folded.rings_, fold.order(),
-      [&](program::GroupId group, std::uint32_t times) { return fold.shifted_group(group, times); },
-      groups_at_work(folded.devices_, program_.groups.size()));
+  rings_->go_on_from(*folded.rings_, groups_at_work(folded.devices_, program_.groups.size()));
 }
 
 // Its ports are idle as long as they are used here: what was in them then is done, or joins later.
@@ -109,12 +105,14 @@ void RankSimulation::take_over_event(const Fold& fold, const pdes::Event& event)
 
 bool RankSimulation::join(RankSimulation& folded, Time now) {
   bool is_free = true;
+  simulation_->act(std::max<Time>(now - 1, 0), [&](pdes::Context& context) { settle_ports(context); });
   for (const pdes::ComponentId id : simulation_->local_ids()) {
     if (!folded.fold_->takes_part(id)) continue;
     is_free = join_node(folded, id, now) && is_free;
     const std::uint32_t made = folded.simulation_->sequence(folded.fold_->place(id).of);
     if (static_cast<std::int32_t>(made - simulation_->sequence(id)) > 0) simulation_->go_on(id, made);
   }
+  if (rings_) is_free = rings_->join(*folded.rings_, now) && is_free;
   for (const pdes::Event& event : folded.simulation_->pending()) take_over_event(*folded.fold_, event);
   leave_out_rounds();
   return is_free;
@@ -125,14 +123,17 @@ bool RankSimulation::join_node(RankSimulation& folded, pdes::ComponentId id, Tim
   const auto [of, times] = folded.fold_->place(id);
   NetworkNode& here = *parts_.nodes[id];
   NetworkNode& there = *folded.parts_.nodes[of];
+  const Time before = std::max<Time>(now - 1, 0);
+  bool is_free = true;
+  for (std::uint32_t port = 0; port < there.ports().size() && rings_; ++port) {
+    if (!there.port(port).is_empty(before)) is_free = rings_->give_up(here.port(port).link(), now) && is_free;
+  }
   NodeState ours = here.state();
   SavedDevice saved;
   if (network_.tables.is_device(id)) saved = folded.device_at_[of]->save();
   saved.node = there.state();
   rename(Renaming(*folded.fold_, network_.tables, times), program_, id, saved);
   NodeState& theirs = saved.node;
-  bool is_free = true;
-  const Time before = std::max<Time>(now - 1, 0);
   for (std::uint32_t port = 0; port < ours.ports.size(); ++port) {
     if (there.port(port).is_empty(before)) continue;
     is_free = is_free && here.port(port).is_empty(before);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/fold/witness.hpp"
+#include "sim/network/shift.hpp"
 #include "tessera/base/error.hpp"
 
 namespace tessera::sim {
@@ -195,22 +196,6 @@ NetworkNode::Way NetworkNode::find_way(const OutputPort& port, machine::NodeId d
   const Fold::Place place = environment_->fold->place(behind);
   return {destination, environment_->wiring->port(self_, place.of), place.shifts};
 }
-
-namespace {
-
-template <class Message>
-void shift(Message& message, const Fold& fold, std::uint32_t times, const NetworkTables& tables) {
-  message.name.sender = fold.shifted(message.name.sender, times);
-  message.name.channel = fold.shifted_channel(message.name.channel, times);
-  if constexpr (requires { message.destination; }) message.destination = fold.shifted(message.destination, times);
-  if constexpr (requires { message.link; }) message.link = fold.shifted_link(tables, message.link, times);
-}
-
-void shift(Segments& segments, const Fold& fold, std::uint32_t times, const NetworkTables& tables) {
-  for (Segment& segment : segments.span()) shift(segment, fold, times, tables);
-}
-
-}  // namespace
 
 // Where another component stands for the next one on its way, as it would be there.
 template <class Message>

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/fold/fold.hpp"
+#include "sim/network/shift.hpp"
 #include "sim/rings/ring.hpp"
 #include "tessera/base/error.hpp"
 
@@ -19,13 +21,13 @@ void resend(pdes::Context& context, const Moment& end, std::uint32_t tied,
   auto over = std::ranges::count_if(announced, is_over) - std::ptrdiff_t{tied};
   for (const PortChain::Announced& one : announced) {
     if (is_over(one) && over-- > 0) continue;
-    pdes::Context own = context.of(one.at.source);
+    pdes::Context own = context.of(one.by);
     switch (one.kind) {
       case PortChain::Announced::Kind::segment:
-        own.resend(servers[one.to], one.at.time, one.segment);
+        own.resend_as(one.at.source, servers[one.to], one.at.time, one.segment);
         break;
       case PortChain::Announced::Kind::delivered:
-        own.resend(destination, one.at.time, one.delivered);
+        own.resend_as(one.at.source, destination, one.at.time, one.delivered);
         break;
       case PortChain::Announced::Kind::wake:
         own.resend(servers[one.to], one.at.time, PortWake{ports[one.to], one.token});
@@ -98,10 +100,22 @@ void RingLaws::break_off(pdes::Context* context, Ring& ring, const Interruption&
   for (Run& run : ring.runs) run.is_law = false;
 }
 
+// Of what goes from hop to hop where other hops are simulated for these.
+PortChain::Rename RingLaws::renaming(const std::vector<std::uint32_t>& shifts) const {
+  if (fold_ == nullptr) return {};
+  return [this, shifts](PortChain::Announced& announced, std::size_t from) {
+    const std::uint32_t order = fold_->order(), back = (shifts[from] + order - shifts[from + 1]) % order;
+    announced.at.source = fold_->shifted(announced.by, back);
+    if (announced.kind == PortChain::Announced::Kind::segment) shift(announced.segment, *fold_, back, *tables_);
+    if (announced.kind == PortChain::Announced::Kind::delivered) shift(announced.delivered, *fold_, back, *tables_);
+  };
+}
+
 // The ports of a way, with what is in them and on its way. Returns the place of the last message in line.
 Injector::Place RingLaws::fill_ports(const Breaking& breaking, std::uint32_t way) {
   RingPath& path = breaking.ring.track->parts.paths[way];
   const program::DeviceId from = breaking.parts().sender(way), to = breaking.parts().receiver(way);
+  const program::DeviceId destination = breaking.shape().device(breaking.shape().to[way]);
   const RingPath::UnderWay last = path.take_last(breaking.end.time);
   const std::vector<LinkCounts> counts = path.take_counts();
   // It may have been used before it was released: that has been counted, and is over.
@@ -120,7 +134,8 @@ Injector::Place RingLaws::fill_ports(const Breaking& breaking, std::uint32_t way
   }
   if (last.posted.empty()) return Injector::no_place;
   NetworkNode& node = *parts_->nodes[from];
-  PortChain chain(ports, servers, [&node](const OwnMessage& message, Time at) { node.left_apart(message, at); });
+  const auto left = [&node](const OwnMessage& message, Time at) { node.left_apart(message, at); };
+  PortChain chain(ports, servers, left, renaming(breaking.parts().shifts[way]));
   std::vector<OwnMessage> messages = messages_of(breaking, way, last.posted.size());
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const OwnMessage sized = message_of(*tables_, last.posted[i].bytes, to);
@@ -137,7 +152,7 @@ Injector::Place RingLaws::fill_ports(const Breaking& breaking, std::uint32_t way
     parts_->nodes[servers[chain.active()]]->refuse_time(*ports[chain.active()]);
   }
   if (breaking.context != nullptr)
-    resend(*breaking.context, breaking.end, breaking.tied(way), chain.left_over(), servers, numbers, to);
+    resend(*breaking.context, breaking.end, breaking.tied(way), chain.left_over(), servers, numbers, destination);
   return chain.place();
 }
 
@@ -194,7 +209,7 @@ void RingLaws::tell_member(const Breaking& breaking, std::uint32_t rank, std::si
       const std::int64_t received =
           posted == 0 ? 0 : sent_on(*run.work, breaking.shape(), parts.senders, before, posted).bytes;
       strand.ways.push_back({{ring.channel(way), parts.receiver(way), sent.messages, sent.bytes, received},
-                             parts.sender(before),
+                             breaking.shape().previous[way],
                              breaking.places[way]});
     }
   }

@@ -15,8 +15,8 @@ constexpr auto later = [](const PortChain::Announced& a, const PortChain::Announ
 
 }  // namespace
 
-PortChain::PortChain(std::vector<OutputPort*> ports, std::vector<pdes::ComponentId> servers, Left left)
-    : ports_(std::move(ports)), servers_(std::move(servers)), left_(std::move(left)) {}
+PortChain::PortChain(std::vector<OutputPort*> ports, std::vector<pdes::ComponentId> servers, Left left, Rename rename)
+    : ports_(std::move(ports)), servers_(std::move(servers)), left_(std::move(left)), rename_(std::move(rename)) {}
 
 void PortChain::post(Time at, OwnMessage message) {
   run_until({at, servers_[0]});
@@ -60,7 +60,9 @@ std::size_t PortChain::hop_of(const OutputPort& port) const {
 
 void PortChain::announce(Announced announced, std::size_t from, Time at) {
   announced.at = {at, servers_[from]};
+  announced.by = servers_[from];
   announced.number = announced_++;
+  if (rename_ && announced.kind != Announced::Kind::wake) rename_(announced, from);
   pending_.push_back(std::move(announced));
   std::push_heap(pending_.begin(), pending_.end(), later);
 }

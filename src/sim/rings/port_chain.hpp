@@ -24,6 +24,7 @@ class PortChain final : public PortSink {
     enum class Kind : std::uint8_t { segment, delivered, wake };
     Kind kind = Kind::wake;
     Moment at;
+    pdes::ComponentId by = 0;  ///< who has announced it; at.source, but where that one stands for others
     std::uint32_t number = 0;  ///< in the order of the announcements
     std::size_t to = 0;
     Segment segment;
@@ -31,10 +32,12 @@ class PortChain final : public PortSink {
     std::uint32_t token = 0;  ///< of a wake
   };
   using Left = std::function<void(const OwnMessage&, Time)>;
+  /// Names a segment or delivery from a hop for what is behind, where other components are simulated for it.
+  using Rename = std::function<void(Announced&, std::size_t)>;
 
   /// `ports`: from the device's own on; they outlive it. `servers`: their components. `left`: PortSink::left, may be
-  /// empty.
-  PortChain(std::vector<OutputPort*> ports, std::vector<pdes::ComponentId> servers, Left left = {});
+  /// empty; and so may `rename`.
+  PortChain(std::vector<OutputPort*> ports, std::vector<pdes::ComponentId> servers, Left left = {}, Rename rename = {});
 
   /// Posts a message when all before then has taken place. Times never decrease; all are of one connection.
   void post(Time at, OwnMessage message);
@@ -65,6 +68,7 @@ class PortChain final : public PortSink {
   std::vector<OutputPort*> ports_;
   std::vector<pdes::ComponentId> servers_;
   Left left_;
+  Rename rename_;
   std::vector<Announced> pending_;  // heap, the next first
   std::uint32_t announced_ = 0;
   Injector::Place place_ = Injector::no_place;

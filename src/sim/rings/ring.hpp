@@ -52,7 +52,8 @@ struct RingLaws::Work {
 
 struct RingLaws::Ring {
   program::GroupId group = 0;
-  std::uint32_t size = 0;
+  std::uint32_t size = 0;             ///< of members that are simulated
+  std::vector<std::uint32_t> places;  ///< by rank: which of these; empty: all are
   bool is_usable = true;
   bool has_others = false;  ///< collectives round rings that are not taken as laws
   Track* track = nullptr;   ///< of those that are under way, or of the last ones
@@ -64,6 +65,8 @@ struct RingLaws::Ring {
   std::uint32_t first = 0;  ///< number of the first of them
 
   [[nodiscard]] bool is_reserved() const { return track != nullptr && track->owner == this; }
+  [[nodiscard]] std::vector<std::uint32_t> simulated() const;  ///< ranks, where not all are
+  [[nodiscard]] std::uint32_t place(std::uint32_t rank) const { return places.empty() ? rank : places[rank]; }
   [[nodiscard]] std::uint32_t channel(std::uint32_t way) const {
     return collective_channel(group, track->parts.shape.lanes[way]);
   }

@@ -18,11 +18,12 @@ bool is_same(const program::Collective& a, const program::Collective& b) {
 
 }  // namespace
 
-RingLaws::RingLaws(const NetworkTables& tables, program::Lowerings& lowerings, const RankParts& parts,
+RingLaws::RingLaws(const NetworkTables& tables, program::Lowerings& lowerings, const RankParts& parts, const Fold* fold,
                    Addition addition)
     : tables_(&tables),
       lowerings_(&lowerings),
       parts_(&parts),
+      fold_(fold),
       addition_(std::move(addition)),
       ways_(tables),
       rings_(lowerings.program().groups.size()),
@@ -34,6 +35,7 @@ std::unique_ptr<RingLaws::Ring> RingLaws::make_ring(program::GroupId group) cons
   auto ring = std::make_unique<Ring>();
   ring->group = group;
   ring->size = static_cast<std::uint32_t>(lowerings_->program().groups[group].members.size());
+  if (fold_ != nullptr) find_places(*ring);
   ring->begun.assign(ring->size, 0);
   ring->left.assign(ring->size, 0);
   return ring;
@@ -43,10 +45,10 @@ RingLaws::Answer RingLaws::enter(pdes::Context& context, pdes::ComponentId sourc
   const CollectiveRun& collective = stream.collective;
   const auto [ring, work] = ring_of(collective);
   if (work == nullptr) return Answer::step_by_step;
-  const std::uint32_t rank = collective.rank;
+  const std::uint32_t rank = ring->place(collective.rank);
   const Moment now{context.now(), source};
-  const Interruption by{now,
-                        source == lowerings_->program().groups[ring->group].members[rank] ? stream.index : any_stream};
+  const bool is_own = source == lowerings_->program().groups[ring->group].members[collective.rank];
+  const Interruption by{now, is_own ? stream.index : any_stream};
   Run* run = run_of(context, *ring, by, collective, *work);
   if (run == nullptr || !run->is_law) return Answer::step_by_step;
   if (!reserve_ways(context, *ring, *run, rank)) {
@@ -89,9 +91,9 @@ void RingLaws::give_up(pdes::Context& context, Ring& ring, const Interruption& n
 // The collective that a member begins; null where this ring cannot be one.
 RingLaws::Run* RingLaws::run_of(pdes::Context& context, Ring& ring, const Interruption& now,
                                 const CollectiveRun& collective, const Work& work) {
-  const std::uint32_t number = ring.begun[collective.rank]++;
+  const std::uint32_t rank = ring.place(collective.rank), number = ring.begun[rank]++;
   const std::size_t place = number - ring.first;
-  const bool is_beside_another = ring.left[collective.rank] != number;  // on another stream
+  const bool is_beside_another = ring.left[rank] != number;  // on another stream
   const program::Program& program = lowerings_->program();
   const bool is_new = place == ring.runs.size();
   if (is_beside_another ||
@@ -147,7 +149,7 @@ void RingLaws::tell_use(Time now) const {
 void RingLaws::leave(const CollectiveRun& collective) {
   const auto [ring, work] = ring_of(collective);
   if (work == nullptr) return;
-  const std::uint32_t rank = collective.rank;
+  const std::uint32_t rank = ring->place(collective.rank);
   Run& run = ring->runs[ring->left[rank]++ - ring->first];
   if (run.is_law || (!run.members.empty() && std::exchange(run.members[rank].is_whole, false))) count(*ring, run, rank);
   ++run.left;
@@ -173,40 +175,14 @@ void RingLaws::finish() {
   }
 }
 
-void RingLaws::break_off_all(pdes::Context& context, Time now) {
+void RingLaws::break_off_all(pdes::Context& context, Time now, RingLaws* goes_on) {
   for (const std::unique_ptr<Ring>& ring : rings_) {
     if (ring == nullptr) continue;
+    if (ring->is_reserved() && goes_on != nullptr && goes_on->can_go_on(*ring, *fold_)) continue;
     if (ring->is_reserved()) break_off(&context, *ring, {{now - 1, ~pdes::ComponentId{0} - 1}});
     for (Run& run : ring->runs) {
       for (std::uint32_t rank = 0; rank < run.members.size(); ++rank) {
         if (std::exchange(run.members[rank].is_whole, false)) count(*ring, run, rank);
-      }
-    }
-  }
-}
-
-// Where nobody is in a collective, a group begins as if it had carried out none.
-void RingLaws::go_on_from(const RingLaws& other, std::uint32_t order,
-                          const std::function<program::GroupId(program::GroupId, std::uint32_t)>& shifted,
-                          const std::vector<bool>& is_in) {
-  for (program::GroupId group = 0; group < is_in.size(); ++group) {
-    const Ring* before = other.rings_[group].get();
-    if (before == nullptr || (!is_in[group] && before->runs.empty())) continue;
-    // Perhaps they are in one that the other one did not take and this one would.
-    const bool is_known = !before->has_others || !is_in[group];
-    for (std::uint32_t times = 0; times < order; ++times) {
-      std::unique_ptr<Ring>& ring = rings_[shifted(group, times)];
-      ring = make_ring(shifted(group, times));
-      ring->is_usable = before->is_usable && is_known;
-      if (!ring->is_usable) continue;
-      ring->begun = before->begun;
-      ring->left = before->left;
-      ring->first = before->first;
-      for (const Run& run : before->runs) {
-        Run& same = ring->runs.emplace_back();
-        same.index = run.index;
-        same.entered = run.entered;
-        same.left = run.left;
       }
     }
   }

@@ -77,9 +77,10 @@ struct RankParts {
 
 class RingLaws final : public Reservations {
  public:
-  /// All outlive it. `addition(device, bytes)`: the time to add received data.
+  /// All outlive it. `addition(device, bytes)`: the time to add received data. `fold`: null where all is simulated.
   using Addition = std::function<Time(program::DeviceId, std::int64_t)>;
-  RingLaws(const NetworkTables& tables, program::Lowerings& lowerings, const RankParts& parts, Addition addition);
+  RingLaws(const NetworkTables& tables, program::Lowerings& lowerings, const RankParts& parts, const Fold* fold,
+           Addition addition);
 
   ~RingLaws() override;
   /// Whether a collective of several members is likely to be taken: it goes round rings, and what a member sends to
@@ -95,13 +96,16 @@ class RingLaws final : public Reservations {
   void break_off(pdes::Context& context, pdes::ComponentId source, machine::LinkId link, std::uint32_t stream) override;
   /// Nothing will happen any more: those that have not ended, as they stand.
   void finish();
-  /// What happens at `now` or later has not been looked at yet; afterwards nothing is apart from components.
-  void break_off_all(pdes::Context& context, Time now);
-  /// Goes on from where another one has broken off all. `shifted(group, times)` stands for its group; `is_in` says
-  /// which of its groups have members that are in a collective.
-  void go_on_from(const RingLaws& other, std::uint32_t order,
-                  const std::function<program::GroupId(program::GroupId, std::uint32_t)>& shifted,
-                  const std::vector<bool>& is_in);
+  /// What happens at `now` or later has not been looked at yet; afterwards nothing is apart from components, but for
+  /// rings with which `goes_on` can: null, none.
+  void break_off_all(pdes::Context& context, Time now, RingLaws* goes_on);
+  /// Goes on from where that of folded replicas has broken off all. `is_in` says which of its groups have members that
+  /// are in a collective.
+  void go_on_from(const RingLaws& other, const std::vector<bool>& is_in);
+  /// Later, at `now`: with those that have not been broken off as well. False: their links are in use.
+  [[nodiscard]] bool join(const RingLaws& other, Time now);
+  /// False: the link is in use.
+  [[nodiscard]] bool give_up(machine::LinkId link, Time now);
   void list(StateList& list);  ///< sim/periods
   /// Whoever wants to know when links are in use; null: nobody.
   void tell(PacketTrace* trace) { trace_ = trace; }
@@ -114,6 +118,7 @@ class RingLaws final : public Reservations {
   struct Run;
   struct Work;
   struct Breaking;
+  struct GoingOn;
   /// In this event something else happens.
   struct Interruption {
     Moment event;
@@ -131,10 +136,13 @@ class RingLaws final : public Reservations {
   };
   [[nodiscard]] Asked ring_of(const CollectiveRun& run);
   [[nodiscard]] std::unique_ptr<Ring> make_ring(program::GroupId group) const;
+  [[nodiscard]] Ring& ring_at(program::GroupId group);
   [[nodiscard]] const Work& work_of(Ring& ring, std::uint32_t index);
   void complete(RingWork& work, const Track& track) const;
   [[nodiscard]] Track& track_of(RingShape shape);
   [[nodiscard]] bool find_paths(RingParts& parts);
+  [[nodiscard]] bool find_path(RingParts& parts, std::uint32_t way);
+  void find_places(Ring& ring) const;
   [[nodiscard]] Run* run_of(pdes::Context& context, Ring& ring, const Interruption& now,
                             const CollectiveRun& collective, const Work& work);
   void give_up(pdes::Context& context, Ring& ring, const Interruption& now);
@@ -150,7 +158,16 @@ class RingLaws final : public Reservations {
   void count(const Ring& ring, const Run& run, std::uint32_t rank);
   static void list_run(StateList& list, Run& run);
 
+  template <class Act>
+  void for_all_like(const Ring& before, const Fold& fold, Act&& act);
+  static void go_on_from(const GoingOn& one);
+  [[nodiscard]] bool can_go_on(const Ring& before, const Fold& fold);
+  [[nodiscard]] bool join(const GoingOn& one, Time now);
+  [[nodiscard]] bool join_member(const GoingOn& one, std::uint32_t place, Time now);
+  [[nodiscard]] bool reserve_for_join(const Reserved& reserved, Time now);
+
   void break_off(pdes::Context* context, Ring& ring, const Interruption& by);
+  [[nodiscard]] PortChain::Rename renaming(const std::vector<std::uint32_t>& shifts) const;
   [[nodiscard]] Injector::Place fill_ports(const Breaking& breaking, std::uint32_t way);
   [[nodiscard]] std::vector<OwnMessage> messages_of(const Breaking& breaking, std::uint32_t way,
                                                     std::size_t count) const;
@@ -159,6 +176,7 @@ class RingLaws final : public Reservations {
   const NetworkTables* tables_;
   program::Lowerings* lowerings_;
   const RankParts* parts_;
+  const Fold* fold_;
   Addition addition_;
   PacketTrace* trace_ = nullptr;
   WayTable ways_;

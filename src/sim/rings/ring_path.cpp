@@ -3,137 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/rings/port_chain.hpp"
+#include "sim/network/service.hpp"
 #include "tessera/base/error.hpp"
 
 namespace tessera::sim {
-namespace {
-
-constexpr std::size_t most_bursts = 4096, most_in_burst = 8;  // that are kept, for ways of one kind
-
-std::vector<pdes::ComponentId> servers_of(const NetworkTables& tables, const std::vector<machine::LinkId>& links) {
-  std::vector<pdes::ComponentId> servers;
-  for (const machine::LinkId link : links) servers.push_back(tables.server(link));
-  return servers;
-}
-
-/// When a message posted from then on provably finds all links idle, whatever its size.
-Time clear_behind(const NetworkTables& tables, const std::vector<machine::LinkId>& links,
-                  const std::vector<Time>& latencies, const std::vector<BusyPeriod>& busy) {
-  Time clear = 0;
-  for (std::size_t i = 0; i < links.size(); ++i)
-    if (busy[i].bytes > 0) clear = std::max(clear, busy[i].end(tables.rate(links[i])) - latencies[i] + 1);
-  return clear;
-}
-
-/// Ports of links that are idle, as they would be behind such busy periods: to find out what becomes of messages.
-class TrialPorts {
- public:
-  TrialPorts(const NetworkTables& tables, const std::vector<machine::LinkId>& links,
-             const std::vector<BusyPeriod>& busy, const std::vector<ShortEnds>& short_ends)
-      : tables_(tables), links_(links) {
-    for (std::size_t i = 0; i < links.size(); ++i) {
-      ports_.emplace_back(tables, links[i], tables.server(links[i]));
-      ports_.back().begin_behind(busy[i], short_ends[i]);
-    }
-  }
-
-  /// When the last of these is delivered.
-  Time pass(const std::vector<PostedMessage>& posted) {
-    std::vector<OutputPort*> ports;
-    for (OutputPort& port : ports_) ports.push_back(&port);
-    PortChain chain(ports, servers_of(tables_, links_));
-    const machine::NodeId to = tables_.link(links_.back()).to;
-    for (std::size_t i = 0; i < posted.size(); ++i) {
-      OwnMessage message = message_of(tables_, posted[i].bytes, to);
-      message.name.sequence = static_cast<std::uint32_t>(i);
-      chain.post(posted[i].at, message);
-    }
-    chain.run_until({never, 0});
-    for (OutputPort& port : ports_) port.finish(chain);
-    return chain.last_delivery();
-  }
-
-  [[nodiscard]] std::vector<LinkCounts> counts() const {
-    std::vector<LinkCounts> counts;
-    for (const OutputPort& port : ports_) counts.push_back(port.counts());
-    return counts;
-  }
-  [[nodiscard]] std::vector<BusyPeriod> busy() const {
-    std::vector<BusyPeriod> busy;
-    for (const OutputPort& port : ports_) busy.push_back(port.state().busy);
-    return busy;
-  }
-
- private:
-  const NetworkTables& tables_;
-  const std::vector<machine::LinkId>& links_;
-  std::vector<OutputPort> ports_;
-};
-
-}  // namespace
-
-WayFacts::WayFacts(const NetworkTables& tables, std::vector<machine::LinkId> links)
-    : tables_(&tables), links_(std::move(links)) {
-  Time latency = 0;
-  for (const machine::LinkId link : links_) {
-    latencies_.push_back(latency);
-    latency = time_after(latency, tables.link(link).latency.value());
-  }
-}
-
-std::uint32_t WayFacts::size_of(std::int64_t bytes) {
-  const auto known = std::find_if(lone_.begin(), lone_.end(), [bytes](const Lone& one) { return one.bytes == bytes; });
-  if (known != lone_.end()) return static_cast<std::uint32_t>(known - lone_.begin());
-  lone_.push_back({bytes, pass({{0, bytes}})});
-  return static_cast<std::uint32_t>(lone_.size() - 1);
-}
-
-std::uint32_t WayFacts::behind(std::uint32_t burst, Time at, std::uint32_t size) {
-  return find_burst({burst, at, size}, bursts_[burst].posted);
-}
-
-std::uint32_t WayFacts::behind_lone(std::uint32_t lone, Time at, std::uint32_t size) {
-  return find_burst({~lone, at, size}, {{0, bytes(lone)}});
-}
-
-std::uint32_t WayFacts::find_burst(const Key& key, const std::vector<PostedMessage>& before) {
-  if (const auto known = burst_of_.find(key); known != burst_of_.end()) return known->second;
-  if (bursts_.size() == most_bursts || before.size() == most_in_burst) return none;
-  Burst burst{before, {}};
-  burst.posted.push_back({std::get<1>(key), bytes(std::get<2>(key))});
-  burst.passage = pass(burst.posted);
-  bursts_.push_back(std::move(burst));
-  const auto number = static_cast<std::uint32_t>(bursts_.size() - 1);
-  burst_of_.emplace(key, number);
-  return number;
-}
-
-Passage WayFacts::pass(const std::vector<PostedMessage>& posted) const {
-  TrialPorts ports(*tables_, links_, std::vector<BusyPeriod>(links_.size()), std::vector<ShortEnds>(links_.size()));
-  Passage passage;
-  passage.after.resize(links_.size());
-  passage.counts.resize(links_.size());
-  passage.delivered = passage.clear = never;
-  try {
-    passage.delivered = ports.pass(posted);
-    passage.after = ports.busy();
-    passage.counts = ports.counts();
-    passage.clear = clear_behind(*tables_, links_, latencies_, passage.after);
-  } catch (const BeyondTimeError&) {
-    // Whoever sends it says so.
-  }
-  return passage;
-}
-
-WayFacts& WayTable::of(const std::vector<machine::LinkId>& links) {
-  std::vector<std::pair<std::int64_t, Time>> key;
-  for (const machine::LinkId link : links)
-    key.emplace_back(tables_->link(link).bandwidth.value(), tables_->link(link).latency.value());
-  std::unique_ptr<WayFacts>& facts = known_[key];
-  if (facts == nullptr) facts.reset(new WayFacts(*tables_, links));
-  return *facts;
-}
 
 RingPath::RingPath(WayTable& ways, std::vector<machine::LinkId> links)
     : facts_(&ways.of(links)), links_(std::move(links)), tables_(&ways.tables()) {
@@ -152,7 +25,7 @@ void RingPath::begin(const std::vector<BusyPeriod>& busy, const std::vector<Shor
   known_ = none;
   passed_.assign(passed_.size(), 0);
   counts_.assign(links_.size(), {});
-  clear_at_ = clear_behind(*tables_, links_, facts_->latencies(), busy_);
+  clear_at_ = facts_->clear_behind(busy_);
 }
 
 void RingPath::mark() {
@@ -190,12 +63,50 @@ void RingPath::rewind() {
   has_bursts_ = mark_.has_bursts;
 }
 
-std::vector<BusyPeriod> RingPath::busy() const {
-  const bool is_burst = !burst_.empty();
-  if (is_burst ? known_ == none : last_ == none) return busy_;
-  std::vector<BusyPeriod> busy = is_burst ? facts_->burst(known_).after : facts_->lone(last_).after;
-  for (BusyPeriod& one : busy) one.start = time_after(one.start, is_burst ? burst_.front().at : last_at_);
+namespace {
+
+std::vector<BusyPeriod> busy_behind(const std::vector<PostedMessage>& burst, std::uint32_t known,
+                                    const WayFacts& facts) {
+  std::vector<BusyPeriod> busy = facts.burst(known).after;
+  for (BusyPeriod& one : busy) one.start = time_after(one.start, burst.front().at);
   return busy;
+}
+
+}  // namespace
+
+std::vector<BusyPeriod> RingPath::busy() const {
+  if (!burst_.empty() && known_ != none) return busy_behind(burst_, known_, *facts_);
+  if (!burst_.empty() || last_ == none) return busy_;
+  std::vector<BusyPeriod> busy = facts_->lone(last_).after;
+  for (BusyPeriod& one : busy) one.start = time_after(one.start, last_at_);
+  return busy;
+}
+
+// Sizes and bursts have other numbers there.
+void RingPath::go_on_from(const RingPath& other) {
+  const RingPath own = *this;
+  *this = other;
+  facts_ = own.facts_;
+  links_ = own.links_;
+  tables_ = own.tables_;
+  const auto renumber = [&](std::uint32_t size) {
+    return size == none ? none : facts_->size_of(other.facts_->bytes(size));
+  };
+  const auto renumber_all = [&](std::vector<std::int64_t>& messages) {
+    const std::vector<std::int64_t> theirs = std::exchange(messages, {});
+    for (std::uint32_t size = 0; size < theirs.size(); ++size) {
+      const std::uint32_t here = renumber(size);
+      if (messages.size() <= here) messages.resize(here + 1, 0);
+      messages[here] += theirs[size];
+    }
+  };
+  last_ = renumber(other.last_);
+  mark_.last = renumber(other.mark_.last);
+  renumber_all(passed_);
+  renumber_all(marked_);
+  if (!burst_.empty()) busy_ = other.busy();
+  if (!mark_.burst.empty() && mark_.known != none) mark_.busy = busy_behind(mark_.burst, mark_.known, *other.facts_);
+  known_ = mark_.known = none;
 }
 
 Time RingPath::delivered() const {
@@ -250,7 +161,7 @@ Time RingPath::send_behind(Time at, std::uint32_t size) {
   }
   try {
     const Time delivered = pass(at, burst_.back().bytes);
-    clear_at_ = clear_behind(*tables_, links_, facts_->latencies(), busy_);
+    clear_at_ = facts_->clear_behind(busy_);
     return delivered;
   } catch (const BeyondTimeError&) {
     return never;  // as of lone messages
@@ -291,9 +202,7 @@ void RingPath::close_burst() {
   if (known_ != none) {
     add(facts_->burst(known_).counts);
   } else {
-    TrialPorts ports(*tables_, links_, before_, short_ends_);
-    static_cast<void>(ports.pass(burst_));
-    add(ports.counts());
+    add(facts_->counts(burst_, before_, short_ends_));
   }
   burst_.clear();
   known_ = none;

@@ -16,12 +16,16 @@ namespace tessera::sim {
 /// What rings are made of.
 struct RingParts {
   RingShape shape;
-  std::vector<std::uint32_t> senders;   ///< RingShape::senders
-  std::vector<RingPath> paths;          ///< by way
-  std::vector<pdes::ComponentId> hops;  ///< by slot and seat, as ways: whose link brings it what comes in that slot
+  std::vector<std::uint32_t> senders;  ///< RingShape::senders
+  std::vector<RingPath> paths;         ///< by way
+  /// By slot and seat, as ways: whose link brings it what comes in that slot, as this seat sees it.
+  std::vector<pdes::ComponentId> hops;
+  /// By way, where replicas are folded: how far each hop and the destination are shifted from what is simulated for
+  /// them, as the sender sees them.
+  std::vector<std::vector<std::uint32_t>> shifts;
 
   [[nodiscard]] program::DeviceId sender(std::uint32_t way) const { return shape.device(way % shape.seats()); }
-  [[nodiscard]] program::DeviceId receiver(std::uint32_t way) const { return shape.device(shape.to[way]); }
+  [[nodiscard]] program::DeviceId receiver(std::uint32_t way) const { return shape.next[way]; }
   /// The way in the slot of this one that leads to where it begins.
   [[nodiscard]] std::uint32_t way_before(std::uint32_t way) const {
     return shape.way(way / shape.seats(), senders[way]);

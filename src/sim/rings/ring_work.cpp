@@ -31,6 +31,10 @@ class Planner {
     if (!fill_passes() || !matches()) return std::nullopt;
     senders_ = plan_.shape.senders();
     if (std::ranges::find(senders_, nobody) != senders_.end()) return std::nullopt;
+    for (std::uint32_t way = 0; way < plan_.shape.ways(); ++way) {
+      plan_.shape.next.push_back(plan_.shape.device(plan_.shape.to[way]));
+      plan_.shape.previous.push_back(plan_.shape.device(senders_[way]));
+    }
     for (RingPass& pass : plan_.work.passes) {
       find_uniform(pass);
       if (pass.sums_up && pass.slots > 1) plan_.work.others = 1 + static_cast<std::uint32_t>(plan_.work.sizes.size());

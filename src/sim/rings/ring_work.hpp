@@ -12,6 +12,8 @@
 
 namespace tessera::sim {
 
+class Fold;
+
 /// At most so many rings go through a seat: forwards and backwards, or inside a node and across nodes.
 inline constexpr std::uint32_t most_slots = 2;
 
@@ -23,6 +25,9 @@ struct RingShape {
   std::uint32_t slots = 1;
   std::vector<std::uint32_t> to;     ///< by way: a seat
   std::vector<std::uint16_t> lanes;  ///< by way
+  /// By way: to whom it leads, and by whose way in this slot the seat where it begins is reached. Where replicas are
+  /// folded these are of other replicas; `to` is the seat of whoever is simulated for them.
+  std::vector<program::DeviceId> next, previous;
   auto operator<=>(const RingShape&) const = default;
 
   [[nodiscard]] std::uint32_t seats() const { return strands * static_cast<std::uint32_t>(members.size()); }
@@ -75,6 +80,10 @@ struct RingPlan {
 };
 /// Empty where its steps are not such passes. `call`: of any member.
 [[nodiscard]] std::optional<RingPlan> plan_rings(program::CollectiveCall call);
+
+/// Of a plan for all members what those do that are simulated, for all. `simulated`: their ranks. False: members do
+/// different things.
+[[nodiscard]] bool fold_rings(RingPlan& plan, const std::vector<std::uint32_t>& simulated, const Fold& fold);
 
 /// What is sent on a way in the first `steps` steps; `senders`: RingShape::senders().
 [[nodiscard]] RingSum sent_on(const RingWork& work, const RingShape& shape, const std::vector<std::uint32_t>& senders,

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "sim/fold/fold.hpp"
 #include "sim/rings/ring.hpp"
 
 namespace tessera::sim {
@@ -33,11 +34,10 @@ bool RingLaws::is_likely(const program::CollectiveCall& call) {
 
 RingLaws::Asked RingLaws::ring_of(const CollectiveRun& run) {
   if (!goes_round(lowerings_->program().collectives[run.index], run.lowering.algorithm)) return {};
-  std::unique_ptr<Ring>& ring = rings_[run.group];
-  if (ring == nullptr) ring = make_ring(run.group);
-  if (!ring->is_usable) return {};
-  const Work& work = work_of(*ring, run.index);
-  return {ring.get(), work.track != nullptr ? &work : nullptr};
+  Ring& ring = ring_at(run.group);
+  if (!ring.is_usable) return {};
+  const Work& work = work_of(ring, run.index);
+  return {&ring, work.track != nullptr ? &work : nullptr};
 }
 
 const RingLaws::Work& RingLaws::work_of(Ring& ring, std::uint32_t index) {
@@ -49,7 +49,8 @@ const RingLaws::Work& RingLaws::work_of(Ring& ring, std::uint32_t index) {
   work.index = index;
   const program::CollectiveCall call = lowerings_->call(index, ring.group, 0);
   std::optional<RingPlan> plan;
-  if (ring.size > 1 && is_likely(call)) plan = plan_rings(call);
+  if (call.size > 1 && is_likely(call)) plan = plan_rings(call);
+  if (plan && !ring.places.empty() && !fold_rings(*plan, ring.simulated(), *fold_)) plan.reset();
   Track* track = plan ? &track_of(std::move(plan->shape)) : nullptr;
   if (track == nullptr || !track->is_usable) {
     ring.has_others = true;
@@ -93,24 +94,46 @@ RingLaws::Track& RingLaws::track_of(RingShape shape) {
 
 // False where they are not on this rank, or share links.
 bool RingLaws::find_paths(RingParts& parts) {
-  const RingShape& shape = parts.shape;
-  const machine::Network& network = tables_->network();
+  parts.hops.resize(parts.shape.ways());
   std::vector<machine::LinkId> used;
-  parts.hops.resize(shape.ways());
-  for (std::uint32_t way = 0; way < shape.ways(); ++way) {
-    const program::DeviceId from = shape.device(way % shape.seats()), to = shape.device(shape.to[way]);
-    if (from == to || parts_->members[from] == nullptr) return false;
-    std::vector<machine::LinkId> links;
-    for (machine::NodeId node = from; node != to; node = network.links[links.back()].to) {
-      links.push_back(network.router->next(node, to));
-      if (parts_->nodes[tables_->server(links.back())] == nullptr) return false;
-    }
+  for (std::uint32_t way = 0; way < parts.shape.ways(); ++way) {
+    if (!find_path(parts, way)) return false;
+    const std::vector<machine::LinkId>& links = parts.paths.back().links();
     used.insert(used.end(), links.begin(), links.end());
-    parts.hops[shape.way(way / shape.seats(), shape.to[way])] = tables_->server(links.back());
-    parts.paths.emplace_back(ways_, std::move(links));
   }
   std::sort(used.begin(), used.end());
   return std::adjacent_find(used.begin(), used.end()) == used.end();
+}
+
+// With a fold, of the links that are simulated for those of the way.
+bool RingLaws::find_path(RingParts& parts, std::uint32_t way) {
+  const RingShape& shape = parts.shape;
+  const machine::Network& network = tables_->network();
+  const program::DeviceId from = parts.sender(way), to = parts.receiver(way);
+  if (from == to || parts_->members[from] == nullptr) return false;
+  std::vector<machine::LinkId> links;
+  std::vector<std::uint32_t> shifts;
+  pdes::ComponentId last = from;
+  for (machine::NodeId node = from; node != to;) {
+    const machine::LinkId link = network.router->next(node, to);
+    node = network.links[link].to;
+    last = tables_->server(link);
+    if (fold_ != nullptr) {
+      if (!fold_->takes_part(last)) return false;
+      shifts.push_back(fold_->place(last).shifts);
+    }
+    links.push_back(fold_ == nullptr ? link : fold_->simulated_link(*tables_, link));
+    if (parts_->nodes[tables_->server(links.back())] == nullptr) return false;
+  }
+  pdes::ComponentId& hop = parts.hops[shape.way(way / shape.seats(), shape.to[way])];
+  hop = last;
+  if (fold_ != nullptr) {
+    shifts.push_back(fold_->place(to).shifts);
+    hop = fold_->shifted_back(last, shifts.back());
+  }
+  parts.paths.emplace_back(ways_, std::move(links));
+  parts.shifts.push_back(std::move(shifts));
+  return true;
 }
 
 }  // namespace tessera::sim

@@ -1,0 +1,21 @@
+// What is sent to a component that another one stands for, as it would be sent there (sim/fold).
+#pragma once
+
+#include "sim/fold/fold.hpp"
+#include "sim/network/messages.hpp"
+
+namespace tessera::sim {
+
+template <class Message>
+void shift(Message& message, const Fold& fold, std::uint32_t times, const NetworkTables& tables) {
+  message.name.sender = fold.shifted(message.name.sender, times);
+  message.name.channel = fold.shifted_channel(message.name.channel, times);
+  if constexpr (requires { message.destination; }) message.destination = fold.shifted(message.destination, times);
+  if constexpr (requires { message.link; }) message.link = fold.shifted_link(tables, message.link, times);
+}
+
+inline void shift(Segments& segments, const Fold& fold, std::uint32_t times, const NetworkTables& tables) {
+  for (Segment& segment : segments.span()) shift(segment, fold, times, tables);
+}
+
+}  // namespace tessera::sim

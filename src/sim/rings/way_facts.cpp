@@ -1,0 +1,144 @@
+#include "sim/rings/way_facts.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/rings/port_chain.hpp"
+#include "tessera/base/error.hpp"
+
+namespace tessera::sim {
+namespace {
+
+constexpr std::size_t most_bursts = 4096, most_in_burst = 8;  // that are kept, for ways of one kind
+
+std::vector<pdes::ComponentId> servers_of(const NetworkTables& tables, const std::vector<machine::LinkId>& links) {
+  std::vector<pdes::ComponentId> servers;
+  for (const machine::LinkId link : links) servers.push_back(tables.server(link));
+  return servers;
+}
+
+/// Ports of links that are idle, as they would be behind such busy periods: to find out what becomes of messages.
+class TrialPorts {
+ public:
+  TrialPorts(const NetworkTables& tables, const std::vector<machine::LinkId>& links,
+             const std::vector<BusyPeriod>& busy, const std::vector<ShortEnds>& short_ends)
+      : tables_(tables), links_(links) {
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      ports_.emplace_back(tables, links[i], tables.server(links[i]));
+      ports_.back().begin_behind(busy[i], short_ends[i]);
+    }
+  }
+
+  /// When the last of these is delivered.
+  Time pass(const std::vector<PostedMessage>& posted) {
+    std::vector<OutputPort*> ports;
+    for (OutputPort& port : ports_) ports.push_back(&port);
+    PortChain chain(ports, servers_of(tables_, links_));
+    const machine::NodeId to = tables_.link(links_.back()).to;
+    for (std::size_t i = 0; i < posted.size(); ++i) {
+      OwnMessage message = message_of(tables_, posted[i].bytes, to);
+      message.name.sequence = static_cast<std::uint32_t>(i);
+      chain.post(posted[i].at, message);
+    }
+    chain.run_until({never, 0});
+    for (OutputPort& port : ports_) port.finish(chain);
+    return chain.last_delivery();
+  }
+
+  [[nodiscard]] std::vector<LinkCounts> counts() const {
+    std::vector<LinkCounts> counts;
+    for (const OutputPort& port : ports_) counts.push_back(port.counts());
+    return counts;
+  }
+  [[nodiscard]] std::vector<BusyPeriod> busy() const {
+    std::vector<BusyPeriod> busy;
+    for (const OutputPort& port : ports_) busy.push_back(port.state().busy);
+    return busy;
+  }
+
+ private:
+  const NetworkTables& tables_;
+  const std::vector<machine::LinkId>& links_;
+  std::vector<OutputPort> ports_;
+};
+
+}  // namespace
+
+WayFacts::WayFacts(const NetworkTables& tables, std::vector<machine::LinkId> links)
+    : tables_(&tables), links_(std::move(links)) {
+  Time latency = 0;
+  for (const machine::LinkId link : links_) {
+    latencies_.push_back(latency);
+    latency = time_after(latency, tables.link(link).latency.value());
+  }
+}
+
+std::uint32_t WayFacts::size_of(std::int64_t bytes) {
+  const auto known = std::find_if(lone_.begin(), lone_.end(), [bytes](const Lone& one) { return one.bytes == bytes; });
+  if (known != lone_.end()) return static_cast<std::uint32_t>(known - lone_.begin());
+  lone_.push_back({bytes, pass({{0, bytes}})});
+  return static_cast<std::uint32_t>(lone_.size() - 1);
+}
+
+std::uint32_t WayFacts::behind(std::uint32_t burst, Time at, std::uint32_t size) {
+  return find_burst({burst, at, size}, bursts_[burst].posted);
+}
+
+std::uint32_t WayFacts::behind_lone(std::uint32_t lone, Time at, std::uint32_t size) {
+  return find_burst({~lone, at, size}, {{0, bytes(lone)}});
+}
+
+std::uint32_t WayFacts::find_burst(const Key& key, const std::vector<PostedMessage>& before) {
+  if (const auto known = burst_of_.find(key); known != burst_of_.end()) return known->second;
+  if (bursts_.size() == most_bursts || before.size() == most_in_burst) return none;
+  Burst burst{before, {}};
+  burst.posted.push_back({std::get<1>(key), bytes(std::get<2>(key))});
+  burst.passage = pass(burst.posted);
+  bursts_.push_back(std::move(burst));
+  const auto number = static_cast<std::uint32_t>(bursts_.size() - 1);
+  burst_of_.emplace(key, number);
+  return number;
+}
+
+Passage WayFacts::pass(const std::vector<PostedMessage>& posted) const {
+  TrialPorts ports(*tables_, links_, std::vector<BusyPeriod>(links_.size()), std::vector<ShortEnds>(links_.size()));
+  Passage passage;
+  passage.after.resize(links_.size());
+  passage.counts.resize(links_.size());
+  passage.delivered = passage.clear = never;
+  try {
+    passage.delivered = ports.pass(posted);
+    passage.after = ports.busy();
+    passage.counts = ports.counts();
+    passage.clear = clear_behind(passage.after);
+  } catch (const BeyondTimeError&) {
+    // Whoever sends it says so.
+  }
+  return passage;
+}
+
+std::vector<LinkCounts> WayFacts::counts(const std::vector<PostedMessage>& posted,
+                                         const std::vector<BusyPeriod>& before,
+                                         const std::vector<ShortEnds>& short_ends) const {
+  TrialPorts ports(*tables_, links_, before, short_ends);
+  static_cast<void>(ports.pass(posted));
+  return ports.counts();
+}
+
+Time WayFacts::clear_behind(const std::vector<BusyPeriod>& busy) const {
+  Time clear = 0;
+  for (std::size_t i = 0; i < links_.size(); ++i)
+    if (busy[i].bytes > 0) clear = std::max(clear, busy[i].end(tables_->rate(links_[i])) - latencies_[i] + 1);
+  return clear;
+}
+
+WayFacts& WayTable::of(const std::vector<machine::LinkId>& links) {
+  std::vector<std::pair<std::int64_t, Time>> key;
+  for (const machine::LinkId link : links)
+    key.emplace_back(tables_->link(link).bandwidth.value(), tables_->link(link).latency.value());
+  std::unique_ptr<WayFacts>& facts = known_[key];
+  if (facts == nullptr) facts.reset(new WayFacts(*tables_, links));
+  return *facts;
+}
+
+}  // namespace tessera::sim
