@@ -59,6 +59,14 @@ TEST_CASE("fold: 2,000 random programs have the same rows folded as unfolded") {
   CHECK(ordered > random_cases(50));
 }
 
+TEST_CASE("fold: what has been taken back before all go on together does not come under another message's number") {
+  const ProgramCase made = random_replicas(6'500'542);
+  const auto folded = run_folded(made, all_recorded(sim::Folding::replicas));
+  REQUIRE(folded.has_value());
+  CHECK(folded->fold.ends_with("then each"));
+  check_same(folded->results, made.run(all_recorded(sim::Folding::none)).results);
+}
+
 namespace {
 
 /// Two replicas of two devices, which have links to each other and to the one of the same part in the other replica: an

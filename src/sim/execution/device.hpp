@@ -139,6 +139,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
     return true;
   }
   void stay_at_rest() const;
+  void note_carried(const CollectiveRun& run, Time end) const;
 
   // device_ring.cpp
   [[nodiscard]] bool goes_without_steps(Stream& stream);

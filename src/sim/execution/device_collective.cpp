@@ -215,6 +215,7 @@ bool Device::end_collective(Stream& stream) {
     follow_job();
   }
   if (environment().rings != nullptr) environment().rings->leave(run);
+  if (environment().network.fold != nullptr) note_carried(run, stream.clock);
   run.phase = Phase::none;
   const program::Instruction& instruction = *present(stream);
   const Time waited_until = std::min(run.waited_until, stream.clock);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "sim/execution/device.hpp"
+#include "sim/fold/fold.hpp"
 
 namespace tessera::sim {
 
@@ -20,6 +21,14 @@ void Device::split_off(Stream& stream) {
   splits.starts.push_back(
       {config_.self, stream.index, ++stream.token, context().now(), handling().source, handling().sequence});
   environment().turn.device = program::no_device;  // no more rounds are left out
+}
+
+void Device::note_carried(const CollectiveRun& run, Time end) const {
+  const Fold& fold = *environment().network.fold;
+  const auto is_simulated = [&fold](program::DeviceId member) { return fold.is_simulated(member); };
+  if (std::ranges::all_of(program().groups[run.group].members, is_simulated)) return;
+  Splits::Carried& carried = environment().splits->carried[{run.index, config_.self}];
+  carried = {run.group, carried.times + 1, end};
 }
 
 void Device::stay_at_rest() const {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "sim/fold/find_fold.hpp"
 #include "sim/fold/unfold_results.hpp"
 #include "sim/fold/usage.hpp"
@@ -54,7 +56,7 @@ class BlockSimulation {
   [[nodiscard]] RankSimulation& simulation() { return simulation_; }
   [[nodiscard]] std::uint64_t witness() const { return witness_.sum(); }
   [[nodiscard]] Splits& splits() { return splits_; }
-  [[nodiscard]] const Usage& usage() const { return usage_; }
+  [[nodiscard]] Usage& usage() { return usage_; }
 
  private:
   FoldedPart part() {
@@ -89,6 +91,10 @@ void add_counts(const pdes::RunStatistics& statistics, const std::vector<results
 
 std::string time_text(Time time) { return config::format_rounded(time, config::Unit::time); }
 
+std::string described(const std::string& name, Time first, Time last) {
+  return name + " up to " + time_text(first) + ", the last part of it up to " + time_text(last);
+}
+
 /// When two simulations have used a link at the same time first.
 Time first_meeting(const FoldedJob& job, const Usage& folded, const Usage& all) {
   Time first = never;
@@ -102,14 +108,14 @@ Time first_meeting(const FoldedJob& job, const Usage& folded, const Usage& all) 
 
 /// Each device goes on from where it split off. Until when that is as if all had been one simulation; never: to the
 /// end, and `result` is that of all; 0: it is not known.
-Time go_on_apart(const FoldedJob& job, Communicator& comm, BlockSimulation& block, SimulationResult& result) {
+Time go_on_apart(const FoldedJob& job, Communicator& comm, BlockSimulation& block, SimulationResult before,
+                 SimulationResult& result) {
   Splits& splits = block.splits();
-  if (splits.failed) return 0;
+  if (splits.failed || splits.starts.empty()) return 0;
   Usage usage(job.machine.network.links.size(), nullptr);
   usage.ignore_from(time_after(block.usage().last(), 1));
-  const SimulationResult before = std::move(result);
   result = {};
-  result.fold = before.fold;
+  result.fold = described(before.fold, splits.starts.front().at, splits.starts.back().at);
   result.warnings = before.warnings;
   RankSimulation all(job.machine, job.program, job.cost, comm, job.options, block.simulation(), splits, &usage);
   bool ended = true;
@@ -164,6 +170,37 @@ std::unique_ptr<Fold> fold_of(const machine::Machine& machine, const program::Pr
   return std::move(found.fold);
 }
 
+// A collective over replicas that a device has carried out once before it split off, in the midst of which a message of
+// those that have split off may come: from there on it may as well be one of these.
+std::unique_ptr<Fold> with_earlier_splits(const FoldedJob& job, const Splits& splits) {
+  if (job.options.laws == Laws::trains || job.options.laws == Laws::none)
+    return nullptr;  // with an event for each step
+  auto earlier = std::make_unique<Fold>(job.fold);
+  bool any = false;
+  for (const auto& [collective, carried] : splits.carried) {
+    if (carried.times > 1 || carried.until < splits.starts.front().at) continue;
+    earlier->add_split(collective.first, carried.group);
+    any = true;
+  }
+  return any ? std::move(earlier) : nullptr;
+}
+
+// To the end, or until all devices have split off. Null: other replicas do not do the same.
+std::unique_ptr<BlockSimulation> simulate_block(const FoldedJob& job, Communicator& comm, SimulationResult& result) {
+  const std::uint32_t replicas = job.fold.block();
+  result.fold = fmt::format("{} of {} replicas simulated for all", replicas, replicas * job.fold.order());
+  std::unique_ptr<BlockSimulation> block;
+  bool is_like_all = true;
+  together(comm, [&] {
+    block = std::make_unique<BlockSimulation>(job, 0);
+    const auto run = [&](RankSimulation& one) { static_cast<void>(one.run(job.options.run)); };
+    block->try_to([&](RankSimulation& one) { one.run(job.options, result); });
+    block->usage().sort();
+    is_like_all = block->splits().failed || others_do_the_same(job, *block, run);
+  });
+  return is_like_all ? std::move(block) : nullptr;
+}
+
 }  // namespace
 
 FoldFacts fold_facts(const machine::Machine& machine, const program::Program& program) {
@@ -180,27 +217,28 @@ void simulate_folded(const machine::Machine& machine, const program::Program& pr
   SimulationOptions own = options;
   if (comm.rank() > 0) own.progress = nullptr;
   const FoldedJob job{machine, program, cost, own, *fold, tables, *alone};
-  result.fold = fmt::format("{} of {} replicas simulated for all", fold->block(), fold->block() * fold->order());
-  std::unique_ptr<BlockSimulation> block;
-  bool is_like_all = true;
-  together(comm, [&] {
-    block = std::make_unique<BlockSimulation>(job, 0);
-    const auto run = [&](RankSimulation& one) { static_cast<void>(one.run(job.options.run)); };
-    block->try_to([&](RankSimulation& one) { one.run(job.options, result); });
-    is_like_all = block->splits().failed || others_do_the_same(job, *block, run);
-  });
-  if (!is_like_all) refuse_ties();
-  const std::vector<Splits::Start>& starts = block->splits().starts;
-  if (starts.empty()) return unfold(*fold, machine, comm, result.results);
-  const Time first = starts.front().at;
-  const std::string shared = result.fold + " up to " + time_text(first);
-  result.fold = shared + ", the last part of it up to " + time_text(starts.back().at);
-  const Time until = go_on_apart(job, comm, *block, result);
+  SimulationResult folded;
+  std::unique_ptr<BlockSimulation> block = simulate_block(job, comm, folded);
+  if (block == nullptr) refuse_ties();
+  if (block->splits().starts.empty()) {
+    unfold(*fold, machine, comm, folded.results);
+    result = std::move(folded);
+    return;
+  }
+  const Time first = block->splits().starts.front().at;
+  if (const std::unique_ptr<Fold> earlier = with_earlier_splits(job, block->splits())) {
+    const FoldedJob other{machine, program, cost, own, *earlier, tables, *alone};
+    SimulationResult before;
+    const std::unique_ptr<BlockSimulation> other_block = simulate_block(other, comm, before);
+    if (other_block != nullptr && go_on_apart(other, comm, *other_block, std::move(before), result) == never) return;
+  }
+  const std::string name = folded.fold;
+  const Time until = go_on_apart(job, comm, *block, std::move(folded), result);
   block.reset();
   if (until == never) return;
-  result.fold = shared + ", the last part of it up to " + time_text(until);
+  result.fold = described(name, first, until);
   if (until > first && go_on_apart_until(job, comm, until, result)) return;
-  result.fold = shared + ", then each";
+  result.fold = name + " up to " + time_text(first) + ", then each";
   if (!go_on_apart_until(job, comm, first, result)) throw InternalError("replicas that have not split do not go on");
 }
 

@@ -2,10 +2,13 @@
 // there, and goes on from there in a simulation of all (RankSimulation), which has to be as if both were one.
 #pragma once
 
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "tessera/base/time.hpp"
 #include "tessera/pdes/event.hpp"
+#include "tessera/program/program.hpp"
 
 namespace tessera::sim {
 
@@ -24,6 +27,15 @@ struct Splits {
   /// One of these devices would have done something else meanwhile, or another one waits for it: it is not as if both
   /// were one.
   bool failed = false;
+
+  /// A collective over several replicas that a device has carried out.
+  struct Carried {
+    program::GroupId group = 0;
+    std::uint32_t times = 0;
+    Time until = 0;  ///< the last one
+  };
+  /// By number in Program::collectives and device.
+  std::map<std::pair<std::uint32_t, program::DeviceId>, Carried> carried;
 };
 
 }  // namespace tessera::sim

@@ -135,6 +135,9 @@ bool RankSimulation::join_node(RankSimulation& folded, pdes::ComponentId id, Tim
   rename(Renaming(*folded.fold_, network_.tables, times), program_, id, saved);
   NodeState& theirs = saved.node;
   for (std::uint32_t port = 0; port < ours.ports.size(); ++port) {
+    // What has been taken back may still come: nothing else is announced under its number.
+    std::uint32_t& generation = ours.ports[port].next_generation;
+    generation = std::max(generation, theirs.ports[port].next_generation);
     if (there.port(port).is_empty(before)) continue;
     is_free = is_free && here.port(port).is_empty(before);
     theirs.ports[port].counts = ours.ports[port].counts;

@@ -10,25 +10,29 @@ void Usage::in_use(machine::LinkId link, Time begin, Time end) {
   std::vector<Span>& spans = spans_[link];
   // What came before matters where it is still going on when the first device splits off.
   if (splits_ != nullptr && splits_->starts.empty() && !spans.empty()) {
-    spans.back() = {std::min(spans.back().begin, begin), std::max(spans.back().end, end)};
+    spans.back() = {std::min(spans.back().begin, begin), std::max(spans.back().end, end), 0};
   } else if (!spans.empty() && begin <= spans.back().end && begin >= spans.back().begin) {
     spans.back().end = std::max(spans.back().end, end);
   } else {
-    spans.push_back({begin, end});
+    spans.push_back({begin, end, 0});
   }
 }
 
-Time first_meeting(const std::vector<Usage::Span>& ours, std::vector<Usage::Span> theirs) {
-  std::ranges::sort(theirs, {}, &Usage::Span::begin);
-  std::vector<Time> ends;  // of those up to each
-  for (const Usage::Span& one : theirs) ends.push_back(ends.empty() ? one.end : std::max(ends.back(), one.end));
+void Usage::sort() {
+  for (std::vector<Span>& spans : spans_) {
+    std::ranges::sort(spans, {}, &Span::begin);
+    Time latest = 0;
+    for (Span& one : spans) one.latest = latest = std::max(latest, one.end);
+  }
+}
+
+Time first_meeting(const std::vector<Usage::Span>& ours, const std::vector<Usage::Span>& sorted) {
   Time first = never;
   for (const Usage::Span& one : ours) {
-    const auto later = std::ranges::upper_bound(theirs, one.begin, {}, &Usage::Span::begin);
-    const bool meets_before =
-        later != theirs.begin() && ends[static_cast<std::size_t>(later - theirs.begin()) - 1] >= one.begin;
+    const auto later = std::ranges::upper_bound(sorted, one.begin, {}, &Usage::Span::begin);
+    const bool meets_before = later != sorted.begin() && (later - 1)->latest >= one.begin;
     if (meets_before) first = std::min(first, one.begin);
-    if (later != theirs.end() && later->begin <= one.end) first = std::min(first, later->begin);
+    if (later != sorted.end() && later->begin <= one.end) first = std::min(first, later->begin);
   }
   return first;
 }

@@ -13,6 +13,7 @@ class Usage final : public PacketTrace {
  public:
   struct Span {
     Time begin = 0, end = 0;
+    Time latest = 0;  ///< behind sort(): end of those up to this one
   };
   /// `splits` outlives it. Of what ends before the first one starts, little is kept; null: all is.
   Usage(std::size_t links, const Splits* splits) : splits_(splits), spans_(links) {}
@@ -22,9 +23,10 @@ class Usage final : public PacketTrace {
   void in_use(machine::LinkId link, Time begin, Time end) override;
   /// Later uses are not of interest.
   void ignore_from(Time time) { until_ = time; }
+  /// Puts those of each link into order of their beginnings, with the latest end of those before.
+  void sort();
   /// When the last one ends.
   [[nodiscard]] Time last() const { return last_; }
-  /// In any order.
   [[nodiscard]] const std::vector<Span>& of(machine::LinkId link) const { return spans_[link]; }
 
  private:
@@ -33,7 +35,7 @@ class Usage final : public PacketTrace {
   Time until_ = never, last_ = 0;
 };
 
-/// When some of these touch each other first; never: they do not.
-[[nodiscard]] Time first_meeting(const std::vector<Usage::Span>& ours, std::vector<Usage::Span> theirs);
+/// When some of these touch each other first; never: they do not. The second ones are sorted.
+[[nodiscard]] Time first_meeting(const std::vector<Usage::Span>& ours, const std::vector<Usage::Span>& sorted);
 
 }  // namespace tessera::sim

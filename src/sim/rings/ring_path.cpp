@@ -65,21 +65,18 @@ void RingPath::rewind() {
 
 namespace {
 
-std::vector<BusyPeriod> busy_behind(const std::vector<PostedMessage>& burst, std::uint32_t known,
-                                    const WayFacts& facts) {
-  std::vector<BusyPeriod> busy = facts.burst(known).after;
-  for (BusyPeriod& one : busy) one.start = time_after(one.start, burst.front().at);
+/// Of links that were idle when the first message was posted at `first`.
+std::vector<BusyPeriod> busy_since(Time first, const Passage& passage) {
+  std::vector<BusyPeriod> busy = passage.after;
+  for (BusyPeriod& one : busy) one.start = time_after(one.start, first);
   return busy;
 }
 
 }  // namespace
 
 std::vector<BusyPeriod> RingPath::busy() const {
-  if (!burst_.empty() && known_ != none) return busy_behind(burst_, known_, *facts_);
-  if (!burst_.empty() || last_ == none) return busy_;
-  std::vector<BusyPeriod> busy = facts_->lone(last_).after;
-  for (BusyPeriod& one : busy) one.start = time_after(one.start, last_at_);
-  return busy;
+  if (!burst_.empty()) return known_ == none ? busy_ : busy_since(burst_.front().at, facts_->burst(known_));
+  return last_ == none ? busy_ : busy_since(last_at_, facts_->lone(last_));
 }
 
 // Sizes and bursts have other numbers there.
@@ -105,7 +102,8 @@ void RingPath::go_on_from(const RingPath& other) {
   renumber_all(passed_);
   renumber_all(marked_);
   if (!burst_.empty()) busy_ = other.busy();
-  if (!mark_.burst.empty() && mark_.known != none) mark_.busy = busy_behind(mark_.burst, mark_.known, *other.facts_);
+  if (!mark_.burst.empty() && mark_.known != none)
+    mark_.busy = busy_since(mark_.burst.front().at, other.facts_->burst(mark_.known));
   known_ = mark_.known = none;
 }
 
@@ -129,10 +127,11 @@ Time RingPath::left() const {
 void RingPath::begin_burst() {
   has_bursts_ = true;
   if (!burst_.empty()) return;
-  busy_ = busy();
-  before_ = busy_;
   known_ = none;
-  if (last_ == none) return;
+  if (last_ == none) {
+    before_ = busy_;
+    return;
+  }
   --passed_[last_];
   burst_.push_back({last_at_, facts_->bytes(last_)});
   before_.assign(links_.size(), {});
@@ -142,10 +141,10 @@ void RingPath::begin_burst() {
 bool RingPath::find_known(Time at, std::uint32_t size) {
   const std::uint32_t lone = std::exchange(last_, none);
   if (lone == none && known_ == none) return false;
-  const Time behind_first = at - burst_.front().at;
+  const Time first = burst_.front().at;
   const std::uint32_t number =
-      lone != none ? facts_->behind_lone(lone, behind_first, size) : facts_->behind(known_, behind_first, size);
-  if (number == none && lone == none) busy_ = busy();
+      lone != none ? facts_->behind_lone(lone, at - first, size) : facts_->behind(known_, at - first, size);
+  if (number == none) busy_ = busy_since(first, lone != none ? facts_->lone(lone) : facts_->burst(known_));
   known_ = number;
   return known_ != none;
 }

@@ -81,15 +81,18 @@ std::uint32_t WayFacts::size_of(std::int64_t bytes) {
 }
 
 std::uint32_t WayFacts::behind(std::uint32_t burst, Time at, std::uint32_t size) {
-  return find_burst({burst, at, size}, bursts_[burst].posted);
+  const Key key{burst, at, size};
+  if (const auto known = burst_of_.find(key); known != burst_of_.end()) return known->second;
+  return add_burst(key, bursts_[burst].posted);
 }
 
 std::uint32_t WayFacts::behind_lone(std::uint32_t lone, Time at, std::uint32_t size) {
-  return find_burst({~lone, at, size}, {{0, bytes(lone)}});
+  const Key key{~lone, at, size};
+  if (const auto known = burst_of_.find(key); known != burst_of_.end()) return known->second;
+  return add_burst(key, {{0, bytes(lone)}});
 }
 
-std::uint32_t WayFacts::find_burst(const Key& key, const std::vector<PostedMessage>& before) {
-  if (const auto known = burst_of_.find(key); known != burst_of_.end()) return known->second;
+std::uint32_t WayFacts::add_burst(const Key& key, const std::vector<PostedMessage>& before) {
   if (bursts_.size() == most_bursts || before.size() == most_in_burst) return none;
   Burst burst{before, {}};
   burst.posted.push_back({std::get<1>(key), bytes(std::get<2>(key))});

@@ -66,7 +66,7 @@ class WayFacts {
   using Key = std::tuple<std::uint32_t, Time, std::uint32_t>;  // what it is behind, when, size
   WayFacts(const NetworkTables& tables, std::vector<machine::LinkId> links);
   [[nodiscard]] Passage pass(const std::vector<PostedMessage>& posted) const;
-  [[nodiscard]] std::uint32_t find_burst(const Key& key, const std::vector<PostedMessage>& before);
+  [[nodiscard]] std::uint32_t add_burst(const Key& key, const std::vector<PostedMessage>& before);
 
   const NetworkTables* tables_;
   std::vector<machine::LinkId> links_;  // of one of the ways
