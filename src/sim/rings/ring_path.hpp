@@ -43,6 +43,15 @@ class RingPath {
     return saturating_add(at, lone.delivered);
   }
 
+  /// Posts so many of them, the first one when all links are idle, and each other one so long after the one before
+  /// that they are again.
+  void send_in_turn(Time at, std::uint32_t size, std::uint32_t count, Time every) {
+    static_cast<void>(send(at, size));
+    passed_[size] += count - 1;
+    last_at_ += (count - 1) * every;
+    clear_at_ = last_at_ + facts_->lone(size).clear;
+  }
+
   /// A message posted from then on provably finds all links idle.
   [[nodiscard]] Time clear_at() const { return clear_at_; }
   /// When the last message is delivered; when the links were busy before, where there is none.

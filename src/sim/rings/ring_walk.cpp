@@ -1,6 +1,7 @@
 #include "sim/rings/ring_walk.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "tessera/base/error.hpp"
 
@@ -139,7 +140,22 @@ bool ends_in_range(const RingParts& parts, const RingWork& work, const std::vect
   }
 }
 
+namespace {
+
+/// When the last messages of members have left them.
+void find_departures(const RingParts& parts, std::vector<RingEnd>& ends) {
+  for (std::uint32_t way = 0; way < parts.shape.ways();) {
+    for (RingEnd& end : ends) end.left = std::max(end.left, parts.paths[way++].left());
+  }
+}
+
+}  // namespace
+
 std::vector<RingEnd> ends_of(RingParts& parts, const RingWork& work, const std::vector<RingEntry>& entries) {
+  if (auto ends = even_ends(parts, work, entries)) {
+    find_departures(parts, *ends);
+    return std::move(*ends);
+  }
   Walk walk(parts, work, entries);
   std::vector<RingEnd> ends(entries.size());
   for_all_steps(walk, work, [&](const RingPass& pass, bool is_last) {
@@ -152,9 +168,7 @@ std::vector<RingEnd> ends_of(RingParts& parts, const RingWork& work, const std::
       end.clock = std::max(end.clock, walk.at(seat).time + walk.addition(seat));
     }
   });
-  for (std::uint32_t way = 0; way < parts.shape.ways();) {
-    for (RingEnd& end : ends) end.left = std::max(end.left, parts.paths[way++].left());
-  }
+  find_departures(parts, ends);
   return ends;
 }
 

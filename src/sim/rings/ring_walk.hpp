@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/rings/port_chain.hpp"
@@ -49,6 +50,11 @@ struct RingEnd {
 /// By member, when all have entered. Paths are behind the last message afterwards.
 [[nodiscard]] std::vector<RingEnd> ends_of(RingParts& parts, const RingWork& work,
                                            const std::vector<RingEntry>& entries);
+
+/// The same but for when messages leave, where all enter at the same time, and their ways and messages are alike; most
+/// often they are. Nothing otherwise.
+[[nodiscard]] std::optional<std::vector<RingEnd>> even_ends(RingParts& parts, const RingWork& work,
+                                                            const std::vector<RingEntry>& entries);
 
 /// Where a seat stands at a moment.
 struct RingStanding {

@@ -66,6 +66,7 @@ class TrialPorts {
 
 WayFacts::WayFacts(const NetworkTables& tables, std::vector<machine::LinkId> links)
     : tables_(&tables), links_(std::move(links)) {
+  latest_.fill({Key{}, none});
   Time latency = 0;
   for (const machine::LinkId link : links_) {
     latencies_.push_back(latency);
@@ -82,14 +83,28 @@ std::uint32_t WayFacts::size_of(std::int64_t bytes) {
 
 std::uint32_t WayFacts::behind(std::uint32_t burst, Time at, std::uint32_t size) {
   const Key key{burst, at, size};
-  if (const auto known = burst_of_.find(key); known != burst_of_.end()) return known->second;
-  return add_burst(key, bursts_[burst].posted);
+  const std::uint32_t known = find_burst(key);
+  return known != none ? known : add_burst(key, bursts_[burst].posted);
 }
 
 std::uint32_t WayFacts::behind_lone(std::uint32_t lone, Time at, std::uint32_t size) {
   const Key key{~lone, at, size};
-  if (const auto known = burst_of_.find(key); known != burst_of_.end()) return known->second;
-  return add_burst(key, {{0, bytes(lone)}});
+  const std::uint32_t known = find_burst(key);
+  return known != none ? known : add_burst(key, {{0, bytes(lone)}});
+}
+
+// Most are those that were looked for last.
+std::uint32_t WayFacts::find_burst(const Key& key) {
+  const auto [before, at, size] = key;
+  const std::uint64_t mixed = (static_cast<std::uint64_t>(at) + before + size) * 0x9e3779b97f4a7c15U;
+  auto& [latest, number] = latest_[mixed >> (64 - latest_bits)];
+  if (latest != key || number == none) {
+    const auto known = burst_of_.find(key);
+    if (known == burst_of_.end()) return none;
+    latest = key;
+    number = known->second;
+  }
+  return number;
 }
 
 std::uint32_t WayFacts::add_burst(const Key& key, const std::vector<PostedMessage>& before) {

@@ -2,6 +2,7 @@
 // latencies.
 #pragma once
 
+#include <array>
 #include <boost/container_hash/hash.hpp>
 #include <cstdint>
 #include <map>
@@ -66,6 +67,7 @@ class WayFacts {
   using Key = std::tuple<std::uint32_t, Time, std::uint32_t>;  // what it is behind, when, size
   WayFacts(const NetworkTables& tables, std::vector<machine::LinkId> links);
   [[nodiscard]] Passage pass(const std::vector<PostedMessage>& posted) const;
+  [[nodiscard]] std::uint32_t find_burst(const Key& key);
   [[nodiscard]] std::uint32_t add_burst(const Key& key, const std::vector<PostedMessage>& before);
 
   const NetworkTables* tables_;
@@ -74,6 +76,8 @@ class WayFacts {
   std::vector<Lone> lone_;
   std::vector<Burst> bursts_;
   std::unordered_map<Key, std::uint32_t, boost::hash<Key>> burst_of_;
+  static constexpr unsigned latest_bits = 8;
+  std::array<std::pair<Key, std::uint32_t>, 1U << latest_bits> latest_;  // of what was found there; none: nothing
 };
 
 class WayTable {
