@@ -107,8 +107,9 @@ TEST_CASE("ring laws: programs take the same picoseconds packet by packet") {
 
 TEST_CASE("laws: on clusters, where many messages share links, programs take the same picoseconds packet by packet") {
   // The first two: several segments of one message are taken back at once, and told of anew together. The others: two
-  // streams of a device go on in the same picosecond; one is in a ring that has been broken off, or its messages leave.
-  std::vector<std::uint64_t> cases{900'094, 905'774, 1'201'054, 2'019'184};
+  // streams of a device go on in the same picosecond; one is in a ring that has been broken off, or its messages leave,
+  // and it enters a ring at the time for which it had asked to be called.
+  std::vector<std::uint64_t> cases{900'094, 905'774, 1'201'054, 2'019'184, 20'017'981};
   while (cases.size() < random_cases(300)) cases.push_back(210'000 + cases.size());
   for (const std::uint64_t index : cases) {
     const ProgramCase made = random_replicas(index);
@@ -156,6 +157,34 @@ TEST_CASE("ring laws: two events a member, and the time of the recurrence") {
   const sim::SimulationResult run = run_with(made, sim::Laws::all);
   CHECK(run.results.iteration_time == 6 * (100 * byte_time + wire_latency) + 3 * 100);
   CHECK(run.statistics.events == 8);
+}
+
+TEST_CASE("ring laws: a packet of somebody else comes among a ring's, and what it delays goes round") {
+  // Three devices of four behind a switch gather 900 B: two steps of 300 B, three packets each. Alone a message is
+  // delivered after 100 + 0.5 + 300 + 0.5 = 401 ns. Device 3 posts 100 B for device 1 at 50 ns: they come to its link
+  // at 150.5 ns, in the midst of the first packet, and leave at 300.5 ns. The second and third one leave 100 ns later.
+  // So device 1 posts its second message at 501 ns, and device 2 has it at 902 ns; the others end at 802 ns.
+  machine::NetworkBuilder builder(4);
+  const machine::NodeId middle = builder.add_switch("middle");
+  const std::uint16_t type = builder.link_class("wire");
+  for (machine::NodeId device = 0; device < 4; ++device) {
+    builder.add_link(device, middle, BytesPerSecond{second / byte_time}, Duration{wire_latency}, type);
+    builder.add_link(middle, device, BytesPerSecond{second / byte_time}, Duration{wire_latency}, type);
+  }
+  ProgramCase made(machine_of(finish_network(builder, packet_bytes)));
+  made.group({0, 1, 2});
+  const auto gather = made.block().collective(collective(program::CollectiveKind::all_gather, 900, "ring")).done();
+  made.bind(0, {gather});
+  made.bind(1, {gather, made.block("beside").receive(3, Bytes{100}, 0).done()});
+  made.bind(2, {gather});
+  made.bind(3, {made.block("guest").compute(work(50'000)).send(1, Bytes{100}, 0).done()});
+  const sim::SimulationResult run = run_with(made, sim::Laws::all);
+  CHECK(run.results.device_rows[0].finished == 802'000);
+  CHECK(run.results.device_rows[1].finished == 802'000);
+  CHECK(run.results.device_rows[2].finished == 902'000);
+  CHECK(run.events[0].name == "segments");
+  CHECK(run.events[0].count == 1);  // that packet at the switch
+  check_same(run.results, run_with(made, sim::Laws::none).results);
 }
 
 TEST_CASE("ring laws: a late member catches up, its messages behind each other") {

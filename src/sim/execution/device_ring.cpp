@@ -10,6 +10,9 @@ using Phase = CollectiveRun::Phase;
 
 bool Device::goes_without_steps(Stream& stream) {
   if (environment().rings == nullptr || stream.parent != no_stream) return false;
+  // It may have been about to be called at this time for what it waited for before.
+  stream.wake = 0;
+  ++stream.token;
   const RingLaws::Answer answer = environment().rings->enter(context(), handling().source, stream);
   if (answer == RingLaws::Answer::step_by_step) return false;
   stream.collective.phase = Phase::ring;

@@ -82,6 +82,9 @@ void NetworkNode::handle(pdes::Context& context, const pdes::Event& event) {
       const std::uint32_t together = combined(segment);
       if (together > 1) return combine(segment, together, event.source);
       const std::uint32_t port = port_towards(segment.destination);
+      if (ports_[port].reserved() &&
+          environment_->reservations->let_pass(context, event.source, ports_[port].link(), segment))
+        return;
       have(context, event.source, port);
       at_port(port, [&](OutputPort& at) {
         if (!at.arrive(context.now(), event.source, segment, *this)) take_back(earlier);

@@ -21,6 +21,10 @@ class Reservations {
   /// the streams of that device those before `stream` have gone on in this event.
   virtual void break_off(pdes::Context& context, pdes::ComponentId source, machine::LinkId link,
                          std::uint32_t stream) = 0;
+  /// The same of a segment of `source` that comes now. True: the port stays reserved, and the segment has been passed
+  /// on.
+  [[nodiscard]] virtual bool let_pass(pdes::Context& context, pdes::ComponentId source, machine::LinkId link,
+                                      const Segment& segment) = 0;
 };
 
 /// Who wants to know when a segment or amendment comes to a component that passes it on.

@@ -95,6 +95,8 @@ class OutputPort {
   /// The port is idle.
   void reserve() { state_.reserved = true; }
   void release() { state_.reserved = false; }
+  /// For what is announced in its name.
+  [[nodiscard]] std::uint32_t take_generation() { return state_.next_generation++; }
   /// Everything has been sent: completes the counts.
   void finish(PortSink& sink);
 

@@ -184,6 +184,14 @@ void RingPath::list(StateList& list) {
   if (mark_.has_bursts) bursts(mark_.burst, mark_.known, mark_.before, mark_.busy, mark_.counts);
   if (last_ == none && !has_bursts_) links_busy(busy_);
   if (mark_.last == none) links_busy(begun_);
+  for (std::vector<Guest>* guests : {&guests_, &burst_guests_, &mark_.burst_guests}) {
+    list.same(guests->size());
+    for (Guest& one : *guests) {
+      list_moment(list, one.at);
+      list.same(one.segment.law.last_bytes);
+    }
+  }
+  list.same(next_guest_);
   list.same(passed_.size());
   for (const std::int64_t messages : passed_) list.same(messages);
   list.same(marked_.size());

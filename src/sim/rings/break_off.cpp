@@ -5,6 +5,7 @@
 #include "sim/fold/fold.hpp"
 #include "sim/network/shift.hpp"
 #include "sim/rings/ring.hpp"
+#include "sim/rings/trial_ports.hpp"
 #include "tessera/base/error.hpp"
 
 namespace tessera::sim {
@@ -28,6 +29,9 @@ void resend(pdes::Context& context, const Moment& end, std::uint32_t tied,
         break;
       case PortChain::Announced::Kind::delivered:
         own.resend_as(one.at.source, destination, one.at.time, one.delivered);
+        break;
+      case PortChain::Announced::Kind::amend:
+        own.resend_as(one.at.source, destination, one.at.time, one.amend);
         break;
       case PortChain::Announced::Kind::wake:
         own.resend(servers[one.to], one.at.time, PortWake{ports[one.to], one.token});
@@ -132,7 +136,7 @@ Injector::Place RingLaws::fill_ports(const Breaking& breaking, std::uint32_t way
     servers.push_back(tables_->server(link));
     numbers.push_back(port_of(link));
   }
-  if (last.posted.empty()) return Injector::no_place;
+  if (last.is_empty()) return Injector::no_place;
   NetworkNode& node = *parts_->nodes[from];
   const auto left = [&node](const OwnMessage& message, Time at) { node.left_apart(message, at); };
   PortChain chain(ports, servers, left, renaming(breaking.parts().shifts[way]));
@@ -144,7 +148,9 @@ Injector::Place RingLaws::fill_ports(const Breaking& breaking, std::uint32_t way
     messages[i].last_bytes = sized.last_bytes;
   }
   try {
-    for (std::size_t i = 0; i < messages.size(); ++i) chain.post(last.posted[i].at, messages[i]);
+    in_turn(
+        last.posted, last.guests, servers.front(), [&](std::size_t i) { chain.post(last.posted[i].at, messages[i]); },
+        [&](std::size_t i) { chain.arrive(last.guests[i]); });
     // What comes to a port by this event has left its source before: nothing else was there when the ring took its
     // ports.
     chain.run_until(breaking.by.event);
@@ -167,6 +173,13 @@ std::vector<OwnMessage> RingLaws::messages_of(const Breaking& breaking, std::uin
     const std::vector<Time>& on_their_way = breaking.standing(number, way).slots[slot].on_their_way;
     posted += breaking.posted(number, way).messages;
     says.insert(says.end(), on_their_way.begin(), on_their_way.end());
+  }
+  if (ring.runs.empty()) {  // they are over, but for the guests among them
+    const program::DeviceId sender = breaking.shape().device(seat);
+    const std::uint32_t next = parts_->members[sender]->next_message(breaking.parts().receiver(way), ring.channel(way));
+    for (std::size_t i = 0; i < count; ++i)
+      messages[i].name = {sender, ring.channel(way), next - static_cast<std::uint32_t>(count - i)};
+    return messages;
   }
   // Before the first collective that is under way there may be messages of the one before: they count as its own.
   std::size_t number = ring.runs.size();

@@ -23,7 +23,7 @@ std::optional<EvenPass> even_pass(const RingParts& parts, const RingWork& work, 
   if (pass.sums_up) even.addition = work.additions[work.addition_of(0, kind, 0)];
   for (std::uint32_t seat = 0; seat < parts.shape.seats(); ++seat) {
     const RingPath& path = parts.paths[first + seat];
-    if (&path.facts() != &facts || path.clear_at() > begin) return {};
+    if (&path.facts() != &facts || path.clear_at() > begin || path.guests() > 0) return {};
     if (pass.sums_up && work.additions[work.addition_of(seat, kind, 0)] != even.addition) return {};
   }
   const Passage& lone = facts.lone(even.size);

@@ -26,6 +26,17 @@ void PortChain::post(Time at, OwnMessage message) {
   ports_[0]->flush(at, servers_[0], *this);
 }
 
+void PortChain::arrive(const Guest& guest) {
+  run_until(guest.at);
+  guests_.push_back(guest.segment.name);
+  active_ = ports_.size() - 1;
+  ports_.back()->arrive(guest.at.time, guest.at.source, guest.segment, *this);
+}
+
+bool PortChain::is_guest(const MessageName& name) const {
+  return std::find(guests_.begin(), guests_.end(), name) != guests_.end();
+}
+
 void PortChain::run_until(const Moment& end) {
   while (!pending_.empty() && pending_.front().at < end) {
     std::pop_heap(pending_.begin(), pending_.end(), later);
@@ -41,8 +52,13 @@ void PortChain::take_place(const Announced& announced) {
     case Announced::Kind::segment:
       ports_[announced.to]->arrive(announced.at.time, announced.at.source, announced.segment, *this);
       return;
-    case Announced::Kind::delivered:
-      last_delivery_ = std::max(last_delivery_, announced.at.time);
+    case Announced::Kind::delivered: {
+      const std::pair what{announced.delivered.name, announced.delivered.generation};
+      if (std::erase(taken_back_, what) == 0) last_delivery_ = std::max(last_delivery_, announced.at.time);
+      return;
+    }
+    case Announced::Kind::amend:
+      taken_back_.emplace_back(announced.amend.name, announced.amend.generation);
       return;
     case Announced::Kind::wake:
       return ports_[announced.to]->wake(announced.at.time, announced.token, *this);
@@ -51,6 +67,10 @@ void PortChain::take_place(const Announced& announced) {
 
 std::vector<PortChain::Announced> PortChain::left_over() {
   std::sort(pending_.begin(), pending_.end(), [](const Announced& a, const Announced& b) { return later(b, a); });
+  std::erase_if(pending_, [this](const Announced& one) {
+    return one.kind == Announced::Kind::delivered &&
+           std::erase(taken_back_, std::pair{one.delivered.name, one.delivered.generation}) > 0;
+  });
   return std::exchange(pending_, {});
 }
 
@@ -72,6 +92,11 @@ void PortChain::deliver(const OutputPort& port, Time at, machine::NodeId, const 
   announced.kind = Announced::Kind::delivered;
   announced.to = ports_.size();
   announced.delivered = message;
+  if (is_guest(message.name)) {
+    announced.at.time = at;
+    last_guest_ = std::move(announced);
+    return;
+  }
   announce(std::move(announced), hop_of(port), at);
 }
 
@@ -81,6 +106,11 @@ void PortChain::forward(const OutputPort& port, Time at, const Segment& segment)
   announced.kind = Announced::Kind::segment;
   announced.to = hop + 1;
   announced.segment = segment;
+  if (is_guest(segment.name)) {
+    announced.at.time = at;
+    last_guest_ = std::move(announced);
+    return;
+  }
   announce(std::move(announced), hop, at);
 }
 
@@ -88,8 +118,15 @@ void PortChain::forward_together(const OutputPort&, Time, const Segments&) {
   throw InternalError("links that carry one connection tell of several messages");
 }
 
-void PortChain::amend(const OutputPort&, Time, const Amend&) {
-  throw InternalError("links that carry one connection take a message back");
+// A guest cuts what is planned on the last link. Guests themselves have their turns when they come.
+void PortChain::amend(const OutputPort& port, Time at, const Amend& amend) {
+  if (hop_of(port) + 1 < ports_.size() || is_guest(amend.name))
+    throw InternalError("links that carry one connection take a message back");
+  Announced announced;
+  announced.kind = Announced::Kind::amend;
+  announced.to = ports_.size();
+  announced.amend = amend;
+  announce(std::move(announced), ports_.size() - 1, at);
 }
 
 void PortChain::wake(const OutputPort& port, Time at, std::uint32_t token) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "sim/network/output_port.hpp"
@@ -17,11 +18,17 @@ struct Moment {
   auto operator<=>(const Moment&) const = default;
 };
 
+/// A packet of somebody else, all that is left of its message, that comes to the last link of a way.
+struct Guest {
+  Moment at;
+  Segment segment;
+};
+
 class PortChain final : public PortSink {
  public:
   /// What has been announced and has not taken place: to the hop `to`, or, from the last one, to the destination.
   struct Announced {
-    enum class Kind : std::uint8_t { segment, delivered, wake };
+    enum class Kind : std::uint8_t { segment, delivered, wake, amend };
     Kind kind = Kind::wake;
     Moment at;
     pdes::ComponentId by = 0;  ///< who has announced it; at.source, but where that one stands for others
@@ -29,6 +36,7 @@ class PortChain final : public PortSink {
     std::size_t to = 0;
     Segment segment;
     Delivered delivered;
+    Amend amend;
     std::uint32_t token = 0;  ///< of a wake
   };
   using Left = std::function<void(const OwnMessage&, Time)>;
@@ -41,6 +49,9 @@ class PortChain final : public PortSink {
 
   /// Posts a message when all before then has taken place. Times never decrease; all are of one connection.
   void post(Time at, OwnMessage message);
+  /// A guest comes when all before has taken place. What is announced of it is kept apart: last_guest().
+  void arrive(const Guest& guest);
+  [[nodiscard]] const Announced& last_guest() const { return last_guest_; }
   /// All that takes place before `end`.
   void run_until(const Moment& end);
   /// When the last message arrived that has come to its destination.
@@ -61,6 +72,7 @@ class PortChain final : public PortSink {
   void left(const OwnMessage& message, Time at) override;
 
  private:
+  [[nodiscard]] bool is_guest(const MessageName& name) const;
   [[nodiscard]] std::size_t hop_of(const OutputPort& port) const;
   void announce(Announced announced, std::size_t from, Time at);
   void take_place(const Announced& announced);
@@ -69,7 +81,10 @@ class PortChain final : public PortSink {
   std::vector<pdes::ComponentId> servers_;
   Left left_;
   Rename rename_;
-  std::vector<Announced> pending_;  // heap, the next first
+  std::vector<MessageName> guests_;
+  Announced last_guest_;
+  std::vector<std::pair<MessageName, std::uint32_t>> taken_back_;  // deliveries, with their generations
+  std::vector<Announced> pending_;                                 // heap, the next first
   std::uint32_t announced_ = 0;
   Injector::Place place_ = Injector::no_place;
   Time last_delivery_ = 0;

@@ -94,6 +94,8 @@ class RingLaws final : public Reservations {
   /// A member has ended a collective.
   void leave(const CollectiveRun& run);
   void break_off(pdes::Context& context, pdes::ComponentId source, machine::LinkId link, std::uint32_t stream) override;
+  [[nodiscard]] bool let_pass(pdes::Context& context, pdes::ComponentId source, machine::LinkId link,
+                              const Segment& segment) override;
   /// Nothing will happen any more: those that have not ended, as they stand.
   void finish();
   /// What happens at `now` or later has not been looked at yet; afterwards nothing is apart from components, but for
@@ -153,6 +155,9 @@ class RingLaws final : public Reservations {
   [[nodiscard]] bool reserve(pdes::Context& context, Track& track, std::uint32_t way, const RingWork& work);
   [[nodiscard]] bool is_at_rest(const Reserved& reserved, Time now) const;
   void release(const Reserved& reserved);
+  [[nodiscard]] bool may_pass(const Reserved& reserved, machine::LinkId link, const Segment& segment) const;
+  [[nodiscard]] RingPath::UnderWay under_way(Ring& ring, std::uint32_t way, const Moment& event);
+  void find_ends_again(pdes::Context& context, Ring& ring);
   void find_ends(pdes::Context& context, Ring& ring, Run& run, const Moment& now);
   void tell_use(const Ring& ring, const Run& run, Time end) const;
   void count(const Ring& ring, const Run& run, std::uint32_t rank);

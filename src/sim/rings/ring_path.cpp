@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/network/service.hpp"
+#include "sim/rings/trial_ports.hpp"
 #include "tessera/base/error.hpp"
 
 namespace tessera::sim {
@@ -22,6 +23,10 @@ void RingPath::begin(const std::vector<BusyPeriod>& busy, const std::vector<Shor
   last_ = none;
   last_delivery_ = 0;
   burst_.clear();
+  burst_guests_.clear();
+  guests_.clear();
+  next_guest_ = 0;
+  is_among_ = false;
   known_ = none;
   passed_.assign(passed_.size(), 0);
   counts_.assign(links_.size(), {});
@@ -35,8 +40,10 @@ void RingPath::mark() {
   mark_.last_at = last_at_;
   mark_.last = last_;
   mark_.has_bursts = has_bursts_;
+  guests_.erase(guests_.begin(), guests_.begin() + static_cast<std::ptrdiff_t>(std::exchange(next_guest_, 0)));
   if (!has_bursts_) return;
   mark_.burst = burst_;
+  mark_.burst_guests = burst_guests_;
   mark_.known = known_;
   mark_.before = before_;
   mark_.busy = busy_;
@@ -48,15 +55,21 @@ void RingPath::rewind() {
   last_at_ = mark_.last_at;
   last_ = mark_.last;
   std::fill(passed_.begin(), passed_.end(), 0);
+  last_delivery_ = 0;
+  end_ = never;
+  next_guest_ = 0;
+  is_among_ = !guests_.empty() || (mark_.has_bursts && !mark_.burst_guests.empty());
   if (!has_bursts_) return;
   if (mark_.has_bursts) {
     burst_ = mark_.burst;
+    burst_guests_ = mark_.burst_guests;
     known_ = mark_.known;
     before_ = mark_.before;
     busy_ = mark_.busy;
     counts_ = mark_.counts;
   } else {
     burst_.clear();
+    burst_guests_.clear();
     counts_.assign(links_.size(), {});
     if (last_ == none) busy_ = begun_;
   }
@@ -75,7 +88,7 @@ std::vector<BusyPeriod> busy_since(Time first, const Passage& passage) {
 }  // namespace
 
 std::vector<BusyPeriod> RingPath::busy() const {
-  if (!burst_.empty()) return known_ == none ? busy_ : busy_since(burst_.front().at, facts_->burst(known_));
+  if (has_burst()) return known_ == none ? busy_ : busy_since(burst_.front().at, facts_->burst(known_));
   return last_ == none ? busy_ : busy_since(last_at_, facts_->lone(last_));
 }
 
@@ -119,14 +132,14 @@ Time RingPath::delivered() const {
 
 Time RingPath::left() const {
   const Rate& rate = tables_->rate(links_[0]);
-  if (burst_.empty() && last_ != none) return last_at_ + facts_->lone(last_).after[0].end(rate);
+  if (!has_burst() && last_ != none) return last_at_ + facts_->lone(last_).after[0].end(rate);
   return busy()[0].end(rate);
 }
 
 // Of the last message, if it found the links idle, and what comes behind it.
 void RingPath::begin_burst() {
   has_bursts_ = true;
-  if (!burst_.empty()) return;
+  if (has_burst()) return;
   known_ = none;
   if (last_ == none) {
     before_ = busy_;
@@ -198,17 +211,23 @@ void RingPath::close_burst() {
   const auto add = [this](const std::vector<LinkCounts>& counts) {
     for (std::size_t i = 0; i < counts.size(); ++i) counts_[i].add(counts[i]);
   };
-  if (known_ != none) {
+  if (!burst_guests_.empty()) {
+    TrialPorts trial(*tables_, links_, before_, short_ends_);
+    static_cast<void>(trial.pass(burst_, burst_guests_));
+    add(trial.counts());
+  } else if (known_ != none) {
     add(facts_->burst(known_).counts);
   } else {
     add(facts_->counts(burst_, before_, short_ends_));
   }
   burst_.clear();
+  burst_guests_.clear();
   known_ = none;
 }
 
 std::vector<LinkCounts> RingPath::take_counts() {
-  if (!burst_.empty()) {
+  take_in_guests();
+  if (has_burst()) {
     close_burst();
     last_ = none;
   }
@@ -227,30 +246,42 @@ std::vector<LinkCounts> RingPath::take_counts() {
 
 // Puts the last message or burst aside.
 void RingPath::keep_last() {
-  if (kept_.posted.empty()) kept_.busy = burst_.empty() ? std::vector<BusyPeriod>(links_.size()) : before_;
-  if (burst_.empty()) {
+  if (kept_.is_empty()) kept_.busy = has_burst() ? before_ : std::vector<BusyPeriod>(links_.size());
+  if (!has_burst()) {
     kept_.posted.push_back({last_at_, facts_->bytes(last_)});
     --passed_[last_];
   } else {
     kept_.posted.insert(kept_.posted.end(), burst_.begin(), burst_.end());
+    kept_.guests.insert(kept_.guests.end(), burst_guests_.begin(), burst_guests_.end());
   }
   burst_.clear();
+  burst_guests_.clear();
   last_ = none;
 }
 
+// All of the last message or burst.
+bool RingPath::is_over() const {
+  if (last_delivery_ >= end_ && (last_ != none || !burst_.empty())) return false;
+  return burst_guests_.empty() || busy().back().end(tables_->rate(links_.back())) < end_;
+}
+
 Time RingPath::send_until(Time at, std::uint32_t size, Time end) {
-  const bool any = last_ != none || !burst_.empty();
-  if (at >= clear_at_ && any && (!kept_.posted.empty() || last_delivery_ >= end)) keep_last();
+  end_ = end;
+  const bool any = last_ != none || has_burst();
+  if (at >= clear_at_ && any && (!kept_.is_empty() || !is_over())) keep_last();
   return last_delivery_ = send(at, size);
 }
 
 RingPath::UnderWay RingPath::take_last(Time end) {
-  const bool any = last_ != none || !burst_.empty();
-  const std::vector<BusyPeriod> behind = busy();
-  if (any && (!kept_.posted.empty() || last_delivery_ >= end)) keep_last();
+  end_ = end;
+  const bool any = last_ != none || has_burst();
+  if (any && (!kept_.is_empty() || !is_over())) keep_last();
+  take_in_guests();
+  if (has_burst() && (!kept_.is_empty() || !is_over())) keep_last();
+  end_ = never;
   UnderWay last;
   std::swap(last, kept_);
-  if (last.posted.empty()) last.busy = behind;
+  if (last.is_empty()) last.busy = busy();
   return last;
 }
 

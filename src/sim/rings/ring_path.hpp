@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/rings/port_chain.hpp"
 #include "sim/rings/way_facts.hpp"
 
 namespace tessera::sim {
@@ -29,18 +30,11 @@ class RingPath {
 
   /// Posts a message, of a number of WayFacts::size_of, no earlier than the one before: when it is delivered.
   [[nodiscard]] Time send(Time at, std::uint32_t size) {
-    if (at < clear_at_) [[unlikely]]
-      return send_behind(at, size);
+    if (at < clear_at_ || is_among_) [[unlikely]]
+      return is_among_ ? send_among(at, size) : send_behind(at, size);
     if (!burst_.empty()) [[unlikely]]
       close_burst();
-    last_at_ = at;
-    last_ = size;
-    const Passage& lone = facts_->lone(size);
-    if (passed_.size() <= size) [[unlikely]]
-      passed_.resize(size + 1);
-    ++passed_[size];
-    clear_at_ = saturating_add(at, lone.clear);
-    return saturating_add(at, lone.delivered);
+    return send_alone(at, size);
   }
 
   /// Posts so many of them, the first one when all links are idle, and each other one so long after the one before
@@ -64,13 +58,22 @@ class RingPath {
   [[nodiscard]] std::vector<LinkCounts> take_counts();
   /// The same as send(), where messages that are delivered at `end` or later are to be taken out again.
   [[nodiscard]] Time send_until(Time at, std::uint32_t size, Time end);
-  /// Takes out the messages from the first one on that is delivered at `end` or later, and with it those before it
-  /// behind which it had to wait; and what the links were busy with before.
+  /// Takes out the messages and guests from the first one on that is delivered at `end` or later, and with it those
+  /// before it behind which it had to wait; and what the links were busy with before.
   struct UnderWay {
     std::vector<Posted> posted;
+    std::vector<Guest> guests;
     std::vector<BusyPeriod> busy;
+    [[nodiscard]] bool is_empty() const { return posted.empty() && guests.empty(); }
   };
   [[nodiscard]] UnderWay take_last(Time end);
+  /// What is announced of a packet that comes among these to the last link.
+  [[nodiscard]] PortChain::Announced let_pass(const UnderWay& under_way, const Guest& guest) const;
+  /// It comes later than what has been sent up to the mark: what is sent from there on meets it.
+  void add_guest(const Guest& guest);
+  /// Guests that come behind all that has been sent.
+  void take_in_guests();
+  [[nodiscard]] std::size_t guests() const { return guests_.size(); }
   /// Goes on where another one like it has come to.
   void go_on_from(const RingPath& other);
   void list(StateList& list);  ///< sim/periods
@@ -79,6 +82,23 @@ class RingPath {
   static constexpr std::uint32_t none = WayFacts::none;
 
   [[nodiscard]] Time send_behind(Time at, std::uint32_t size);
+  [[nodiscard]] Time send_among(Time at, std::uint32_t size);
+  [[nodiscard]] Time send_alone(Time at, std::uint32_t size) {
+    last_at_ = at;
+    last_ = size;
+    const Passage& lone = facts_->lone(size);
+    if (passed_.size() <= size) [[unlikely]]
+      passed_.resize(size + 1);
+    ++passed_[size];
+    clear_at_ = saturating_add(at, lone.clear);
+    return saturating_add(at, lone.delivered);
+  }
+  void take_in_before(Time at);
+  void join_burst(const Guest& guest);
+  [[nodiscard]] Time pass_again();
+  void put_away();
+  [[nodiscard]] bool is_over() const;
+  [[nodiscard]] bool has_burst() const { return !burst_.empty() || !burst_guests_.empty(); }
   void begin_burst();
   [[nodiscard]] bool find_known(Time at, std::uint32_t size);
   [[nodiscard]] Time pass(Time at, std::int64_t bytes);
@@ -91,6 +111,7 @@ class RingPath {
   std::uint32_t last_ = none;          // the last message, where it found all idle
   std::vector<std::int64_t> passed_;   // messages that did, by size
   std::vector<Posted> burst_;          // the last messages, which did not all find the links idle
+  std::vector<Guest> burst_guests_;    // among them
   std::uint32_t known_ = none;         // the burst, where WayFacts knows it
   std::vector<BusyPeriod> before_;     // of the links: before the burst
   std::vector<BusyPeriod> busy_;       // behind a burst that is not known, or at the beginning
@@ -98,7 +119,8 @@ class RingPath {
   std::vector<ShortEnds> short_ends_;  // in begun_
   std::vector<LinkCounts> counts_;     // of bursts that are over
   UnderWay kept_;                      // before the last message or burst: see send_until()
-  Time last_delivery_ = 0;             // of send_until()
+  Time last_delivery_ = 0;             // of send_until() ...
+  Time end_ = never;                   // ... and what it is asked for
   std::vector<std::int64_t> marked_;   // of passed_: those before the mark
   struct Mark {
     Time clear_at = 0;
@@ -107,11 +129,15 @@ class RingPath {
     bool has_bursts = false;
     std::uint32_t known = none;
     std::vector<Posted> burst;
+    std::vector<Guest> burst_guests;
     std::vector<BusyPeriod> before, busy;
     std::vector<LinkCounts> counts;
   };
   Mark mark_;
-  bool has_bursts_ = false;  // since begin()
+  bool has_bursts_ = false;    // since begin()
+  bool is_among_ = false;      // a guest may meet what is sent next
+  std::vector<Guest> guests_;  // since the mark
+  std::size_t next_guest_ = 0;
   std::vector<machine::LinkId> links_;
   const NetworkTables* tables_;
 };

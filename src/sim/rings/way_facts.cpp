@@ -3,64 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/rings/port_chain.hpp"
+#include "sim/rings/trial_ports.hpp"
 #include "tessera/base/error.hpp"
 
 namespace tessera::sim {
 namespace {
 
 constexpr std::size_t most_bursts = 4096, most_in_burst = 8;  // that are kept, for ways of one kind
-
-std::vector<pdes::ComponentId> servers_of(const NetworkTables& tables, const std::vector<machine::LinkId>& links) {
-  std::vector<pdes::ComponentId> servers;
-  for (const machine::LinkId link : links) servers.push_back(tables.server(link));
-  return servers;
-}
-
-/// Ports of links that are idle, as they would be behind such busy periods: to find out what becomes of messages.
-class TrialPorts {
- public:
-  TrialPorts(const NetworkTables& tables, const std::vector<machine::LinkId>& links,
-             const std::vector<BusyPeriod>& busy, const std::vector<ShortEnds>& short_ends)
-      : tables_(tables), links_(links) {
-    for (std::size_t i = 0; i < links.size(); ++i) {
-      ports_.emplace_back(tables, links[i], tables.server(links[i]));
-      ports_.back().begin_behind(busy[i], short_ends[i]);
-    }
-  }
-
-  /// When the last of these is delivered.
-  Time pass(const std::vector<PostedMessage>& posted) {
-    std::vector<OutputPort*> ports;
-    for (OutputPort& port : ports_) ports.push_back(&port);
-    PortChain chain(ports, servers_of(tables_, links_));
-    const machine::NodeId to = tables_.link(links_.back()).to;
-    for (std::size_t i = 0; i < posted.size(); ++i) {
-      OwnMessage message = message_of(tables_, posted[i].bytes, to);
-      message.name.sequence = static_cast<std::uint32_t>(i);
-      chain.post(posted[i].at, message);
-    }
-    chain.run_until({never, 0});
-    for (OutputPort& port : ports_) port.finish(chain);
-    return chain.last_delivery();
-  }
-
-  [[nodiscard]] std::vector<LinkCounts> counts() const {
-    std::vector<LinkCounts> counts;
-    for (const OutputPort& port : ports_) counts.push_back(port.counts());
-    return counts;
-  }
-  [[nodiscard]] std::vector<BusyPeriod> busy() const {
-    std::vector<BusyPeriod> busy;
-    for (const OutputPort& port : ports_) busy.push_back(port.state().busy);
-    return busy;
-  }
-
- private:
-  const NetworkTables& tables_;
-  const std::vector<machine::LinkId>& links_;
-  std::vector<OutputPort> ports_;
-};
 
 }  // namespace
 
@@ -125,7 +74,7 @@ Passage WayFacts::pass(const std::vector<PostedMessage>& posted) const {
   passage.counts.resize(links_.size());
   passage.delivered = passage.clear = never;
   try {
-    passage.delivered = ports.pass(posted);
+    passage.delivered = ports.pass(posted, {});
     passage.after = ports.busy();
     passage.counts = ports.counts();
     passage.clear = clear_behind(passage.after);
@@ -139,7 +88,7 @@ std::vector<LinkCounts> WayFacts::counts(const std::vector<PostedMessage>& poste
                                          const std::vector<BusyPeriod>& before,
                                          const std::vector<ShortEnds>& short_ends) const {
   TrialPorts ports(*tables_, links_, before, short_ends);
-  static_cast<void>(ports.pass(posted));
+  static_cast<void>(ports.pass(posted, {}));
   return ports.counts();
 }
 

@@ -51,6 +51,8 @@ class WayFacts {
   [[nodiscard]] std::vector<LinkCounts> counts(const std::vector<PostedMessage>& posted,
                                                const std::vector<BusyPeriod>& before,
                                                const std::vector<ShortEnds>& short_ends) const;
+  /// Of all links before the last one.
+  [[nodiscard]] Time latency_to_last() const { return latencies_.back(); }
   /// When a message posted from then on provably finds all links idle, whatever its size.
   [[nodiscard]] Time clear_behind(const std::vector<BusyPeriod>& busy) const;
 
