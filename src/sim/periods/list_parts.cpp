@@ -199,8 +199,8 @@ void RingPath::list(StateList& list) {
 }
 
 void RingLaws::list_run(StateList& list, Run& run) {
-  auto& [index, is_law, entered, left, work, waited_until, entries, members, senders, ends] = run;
-  for (const std::uint32_t word : {index, std::uint32_t{is_law}, entered, left}) list.same(word);
+  auto& [index, is_law, entered, left, work, waited_until, entries, members, senders, ends, guests] = run;
+  for (const std::uint32_t word : {index, std::uint32_t{is_law}, entered, left, guests}) list.same(word);
   if (!is_law) return;
   list.time(waited_until);
   for (auto& [at, joined] : entries) {

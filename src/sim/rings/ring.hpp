@@ -33,6 +33,7 @@ struct RingLaws::Run {
   std::vector<Member> members;
   std::vector<Sender> senders;  ///< by way
   std::vector<RingEnd> ends;    ///< when all have entered
+  std::uint32_t guests = 0;     ///< packets of others that have come among its messages
 };
 
 /// The ways round some devices, for all groups of these.
