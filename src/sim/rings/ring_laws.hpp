@@ -1,7 +1,7 @@
 // Collectives that go round rings, without events for their steps: while their links carry nothing else, the ends of
-// all members follow from when they enter (ring_walk.hpp). When something else comes to one of these links, the ring is
-// broken off: its members, mailboxes and ports are put into the state that they would have step by step, and go on from
-// there.
+// all members follow from when they enter (ring_walk.hpp). Single packets of others become a part of that. When
+// anything else comes to one of these links, the ring is broken off: its members, mailboxes and ports are put into the
+// state that they would have step by step, and go on from there.
 #pragma once
 
 #include <cstdint>
