@@ -157,8 +157,14 @@ Injector::Place RingLaws::fill_ports(const Breaking& breaking, std::uint32_t way
   } catch (const BeyondTimeError&) {
     parts_->nodes[servers[chain.active()]]->refuse_time(*ports[chain.active()]);
   }
-  if (breaking.context != nullptr)
-    resend(*breaking.context, breaking.end, breaking.tied(way), chain.left_over(), servers, numbers, destination);
+  if (breaking.context == nullptr) return chain.place();
+  std::vector<PortChain::Announced> left_over = chain.left_over();
+  if (breaking.ring.runs.empty()) {  // all have what was sent to them, perhaps at this very time
+    std::erase_if(left_over, [](const PortChain::Announced& one) {
+      return one.kind == PortChain::Announced::Kind::delivered || one.kind == PortChain::Announced::Kind::amend;
+    });
+  }
+  resend(*breaking.context, breaking.end, breaking.tied(way), left_over, servers, numbers, destination);
   return chain.place();
 }
 
