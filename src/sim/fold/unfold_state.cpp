@@ -126,7 +126,7 @@ bool RankSimulation::join_node(RankSimulation& folded, pdes::ComponentId id, Tim
   const Time before = std::max<Time>(now - 1, 0);
   bool is_free = true;
   for (std::uint32_t port = 0; port < there.ports().size() && rings_; ++port) {
-    if (!there.port(port).is_empty(before)) is_free = rings_->give_up(here.port(port).link(), now) && is_free;
+    if (!there.port(port).is_empty(before)) is_free = rings_->free_up(here.port(port).link(), now) && is_free;
   }
   NodeState ours = here.state();
   SavedDevice saved;

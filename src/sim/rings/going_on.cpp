@@ -28,12 +28,6 @@ struct RingLaws::GoingOn {
   }
 };
 
-RingLaws::Ring& RingLaws::ring_at(program::GroupId group) {
-  std::unique_ptr<Ring>& ring = rings_[group];
-  if (ring == nullptr) ring = make_ring(group);
-  return *ring;
-}
-
 // act(going on) for each ring that one stands for, and for one that spans the replicas for each shift.
 template <class Act>
 void RingLaws::for_all_like(const Ring& before, const Fold& fold, Act&& act) {
@@ -154,17 +148,10 @@ bool RingLaws::join_member(const GoingOn& one, std::uint32_t place, Time now) {
 
 bool RingLaws::reserve_for_join(const Reserved& reserved, Time now) {
   for (const machine::LinkId link : reserved.track->parts.paths[reserved.way].links()) {
-    if (!give_up(link, now) || !port_at(link).is_empty(std::max<Time>(now - 1, 0))) return false;
+    if (!free_up(link, now) || !port_at(link).is_empty(std::max<Time>(now - 1, 0))) return false;
     port_at(link).reserve();
     reserved_by_[link] = reserved;
   }
-  return true;
-}
-
-bool RingLaws::give_up(machine::LinkId link, Time now) {
-  if (!port_at(link).reserved()) return true;
-  if (!is_at_rest(reserved_by_[link], now)) return false;
-  release(reserved_by_[link]);
   return true;
 }
 

@@ -7,7 +7,7 @@
 namespace tessera::sim {
 namespace {
 
-// Of a collective: for each all steps are walked through again, which takes a fiftieth of carrying them out.
+// Of a collective: for each all steps are walked through again, at some 10 ns a step; to carry one out takes some 600.
 constexpr std::uint32_t most_guests = 32;
 
 }  // namespace

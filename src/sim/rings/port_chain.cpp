@@ -79,10 +79,16 @@ std::size_t PortChain::hop_of(const OutputPort& port) const {
 }
 
 void PortChain::announce(Announced announced, std::size_t from, Time at) {
+  using Kind = Announced::Kind;
   announced.at = {at, servers_[from]};
+  if ((announced.kind == Kind::segment && is_guest(announced.segment.name)) ||
+      (announced.kind == Kind::delivered && is_guest(announced.delivered.name))) {
+    last_guest_ = std::move(announced);
+    return;
+  }
   announced.by = servers_[from];
   announced.number = announced_++;
-  if (rename_ && announced.kind != Announced::Kind::wake) rename_(announced, from);
+  if (rename_ && announced.kind != Kind::wake) rename_(announced, from);
   pending_.push_back(std::move(announced));
   std::push_heap(pending_.begin(), pending_.end(), later);
 }
@@ -92,11 +98,6 @@ void PortChain::deliver(const OutputPort& port, Time at, machine::NodeId, const 
   announced.kind = Announced::Kind::delivered;
   announced.to = ports_.size();
   announced.delivered = message;
-  if (is_guest(message.name)) {
-    announced.at.time = at;
-    last_guest_ = std::move(announced);
-    return;
-  }
   announce(std::move(announced), hop_of(port), at);
 }
 
@@ -106,11 +107,6 @@ void PortChain::forward(const OutputPort& port, Time at, const Segment& segment)
   announced.kind = Announced::Kind::segment;
   announced.to = hop + 1;
   announced.segment = segment;
-  if (is_guest(segment.name)) {
-    announced.at.time = at;
-    last_guest_ = std::move(announced);
-    return;
-  }
   announce(std::move(announced), hop, at);
 }
 

@@ -39,15 +39,10 @@ bool RingLaws::reserve(pdes::Context& context, Track& track, std::uint32_t way, 
   const bool may_tie = std::ranges::find(work.sizes, 0) != work.sizes.end();
   for (const machine::LinkId link : path.links()) {
     pdes::Context own = context.of(tables_->server(link));
-    if (port_at(link).reserved()) {
-      const Reserved& before = reserved_by_[link];
-      if (is_at_rest(before, context.now())) {
-        release(before);
-      } else if (before.track->owner->runs.empty()) {
-        break_off(&context, *before.track->owner, {{context.now(), 0}});
-      } else {
-        return false;
-      }
+    if (!free_up(link, context.now())) {
+      Ring& before = *reserved_by_[link].track->owner;
+      if (!before.runs.empty()) return false;
+      break_off(&context, before, {{context.now(), 0}});
     }
     if (!parts_->nodes[own.self()]->settle(own, port_of(link))) return false;
     if (may_tie && port_at(link).state().busy.end(tables_->rate(link)) == context.now()) return false;
@@ -88,6 +83,13 @@ void RingLaws::release(const Reserved& reserved) {
     port.passed(busy[i], counts[i]);
   }
   reserved.track->is_reserved[reserved.way] = false;
+}
+
+bool RingLaws::free_up(machine::LinkId link, Time now) {
+  if (!port_at(link).reserved()) return true;
+  if (!is_at_rest(reserved_by_[link], now)) return false;
+  release(reserved_by_[link]);
+  return true;
 }
 
 void RingLaws::break_off(pdes::Context& context, pdes::ComponentId source, machine::LinkId link, std::uint32_t stream) {

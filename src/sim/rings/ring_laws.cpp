@@ -41,6 +41,12 @@ std::unique_ptr<RingLaws::Ring> RingLaws::make_ring(program::GroupId group) cons
   return ring;
 }
 
+RingLaws::Ring& RingLaws::ring_at(program::GroupId group) {
+  std::unique_ptr<Ring>& ring = rings_[group];
+  if (ring == nullptr) ring = make_ring(group);
+  return *ring;
+}
+
 RingLaws::Answer RingLaws::enter(pdes::Context& context, pdes::ComponentId source, const Stream& stream) {
   const CollectiveRun& collective = stream.collective;
   const auto [ring, work] = ring_of(collective);

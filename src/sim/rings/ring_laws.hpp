@@ -106,8 +106,8 @@ class RingLaws final : public Reservations {
   void go_on_from(const RingLaws& other, const std::vector<bool>& is_in);
   /// Later, at `now`: with those that have not been broken off as well. False: their links are in use.
   [[nodiscard]] bool join(const RingLaws& other, Time now);
-  /// False: the link is in use.
-  [[nodiscard]] bool give_up(machine::LinkId link, Time now);
+  /// Nobody has the link's port for himself afterwards. False: the ring that has it still uses the way.
+  [[nodiscard]] bool free_up(machine::LinkId link, Time now);
   void list(StateList& list);  ///< sim/periods
   /// Whoever wants to know when links are in use; null: nobody.
   void tell(PacketTrace* trace) { trace_ = trace; }

@@ -211,14 +211,12 @@ void RingPath::close_burst() {
   const auto add = [this](const std::vector<LinkCounts>& counts) {
     for (std::size_t i = 0; i < counts.size(); ++i) counts_[i].add(counts[i]);
   };
-  if (!burst_guests_.empty()) {
+  if (burst_guests_.empty() && known_ != none) {
+    add(facts_->burst(known_).counts);
+  } else {
     TrialPorts trial(*tables_, links_, before_, short_ends_);
     static_cast<void>(trial.pass(burst_, burst_guests_));
     add(trial.counts());
-  } else if (known_ != none) {
-    add(facts_->burst(known_).counts);
-  } else {
-    add(facts_->counts(burst_, before_, short_ends_));
   }
   burst_.clear();
   burst_guests_.clear();

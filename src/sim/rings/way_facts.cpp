@@ -84,14 +84,6 @@ Passage WayFacts::pass(const std::vector<PostedMessage>& posted) const {
   return passage;
 }
 
-std::vector<LinkCounts> WayFacts::counts(const std::vector<PostedMessage>& posted,
-                                         const std::vector<BusyPeriod>& before,
-                                         const std::vector<ShortEnds>& short_ends) const {
-  TrialPorts ports(*tables_, links_, before, short_ends);
-  static_cast<void>(ports.pass(posted, {}));
-  return ports.counts();
-}
-
 Time WayFacts::clear_behind(const std::vector<BusyPeriod>& busy) const {
   Time clear = 0;
   for (std::size_t i = 0; i < links_.size(); ++i)

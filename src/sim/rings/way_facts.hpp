@@ -47,10 +47,6 @@ class WayFacts {
   [[nodiscard]] std::uint32_t behind_lone(std::uint32_t lone, Time at, std::uint32_t size);
   [[nodiscard]] const Passage& burst(std::uint32_t number) const { return bursts_[number].passage; }
 
-  /// What the links carry when these messages come behind such busy periods.
-  [[nodiscard]] std::vector<LinkCounts> counts(const std::vector<PostedMessage>& posted,
-                                               const std::vector<BusyPeriod>& before,
-                                               const std::vector<ShortEnds>& short_ends) const;
   /// Of all links before the last one.
   [[nodiscard]] Time latency_to_last() const { return latencies_.back(); }
   /// When a message posted from then on provably finds all links idle, whatever its size.
