@@ -130,8 +130,8 @@ TEST_CASE("a program with everything in it: the rows of several ranks are those 
 
 TEST_CASE("random ring collectives: the rows of several ranks are those of one") {
   World world;
-  for (std::uint64_t index = 0; index < random_cases(100); ++index) {
-    const ProgramCase made = random_rings(100'000 + index);
+  for (std::uint64_t index = 0; index < random_cases(150); ++index) {
+    const ProgramCase made = index % 3 == 0 ? random_large_rings(100'000 + index) : random_rings(100'000 + index);
     if (made.machine.devices() < static_cast<machine::NodeId>(world.comm.size())) continue;
     sim::SimulationOptions options;
     options.record_timeline = true;

@@ -21,6 +21,20 @@ class MachineMaker {
  public:
   explicit MachineMaker(std::uint64_t index) : random_(index, random_stream("ring machines")), index_(index) {}
 
+  /// With more devices than ranks by far.
+  machine::Machine make_large() {
+    machine::Machine made;
+    if (below(2) == 0) {
+      machine::build_ring(static_cast<machine::NodeId>(7 + below(12)),
+                          {BytesPerSecond{1'500'000'000}, Duration{500}, true}, "wire", made);
+    } else {
+      machine::ClusterShape shape = small_cluster(static_cast<machine::NodeId>(2 + below(5)), 3);
+      if (below(2) != 0) shape.nvlink_bandwidth = BytesPerSecond{3'333'333'333};
+      machine::build_cluster(shape, made);
+    }
+    return plain(std::move(made));
+  }
+
   machine::Machine make() {
     switch (below(6)) {
       case 0:
@@ -39,7 +53,7 @@ class MachineMaker {
   std::uint64_t below(std::uint64_t count) { return random_.below(draws_++, count); }
 
   /// The network as a machine of random ones.
-  static machine::Machine plain(machine::Machine made) {
+  [[nodiscard]] static machine::Machine plain(machine::Machine made) {
     machine::Machine machine = machine_of(std::move(made.network));
     machine.network.packet = Bytes{100};
     machine.places = std::move(made.places);
@@ -95,8 +109,9 @@ class MachineMaker {
 
 class Maker {
  public:
-  Maker(std::uint64_t index, std::string only)
-      : random_(index, random_stream("rings")), only_(std::move(only)), made_(MachineMaker(index).make()) {}
+  /// `rarely`: one in so many programs, operations or members that disturb rings does where it would otherwise.
+  Maker(std::uint64_t index, std::string only, machine::Machine machine, std::uint64_t rarely = 1)
+      : random_(index, random_stream("rings")), only_(std::move(only)), made_(std::move(machine)), rarely_(rarely) {}
 
   ProgramCase make() {
     const DeviceId devices = made_.machine.devices();
@@ -123,7 +138,7 @@ class Maker {
 
   /// Group g is called by stream g % streams alone.
   void make_groups() {
-    const std::uint64_t groups = 1 + below(4);
+    const std::uint64_t groups = 1 + below(4) / rarely_;
     for (std::uint64_t group = 0; group < groups; ++group) {
       std::vector<DeviceId> all(made_.machine.devices());
       for (DeviceId device = 0; device < all.size(); ++device) all[device] = device;
@@ -136,7 +151,7 @@ class Maker {
 
   void add_operation() {
     const std::uint64_t kind = below(10);
-    if (kind < 6 || (kind < 8 && is_quiet_)) return add_collective();
+    if (kind < 6 || (kind < 8 && (is_quiet_ || below(rarely_) != 0))) return add_collective();
     if (kind < 8) return add_message();
     const auto device = static_cast<DeviceId>(below(made_.machine.devices()));
     at(device, static_cast<std::uint32_t>(below(streams))).compute(work(static_cast<Time>(1 + below(40'000'000))));
@@ -149,8 +164,9 @@ class Maker {
     const auto group = static_cast<std::uint32_t>(below(made_.program.groups.size()));
     program::Collective asked =
         collective(kinds[below(kinds.size())], sizes[below(sizes.size())], algorithm(group), group);
-    if (below(6) == 0) asked = collective(CollectiveKind::all_to_all, 6000, below(2) == 0 ? "ring" : "direct", group);
-    if (below(6) == 0) asked = collective(CollectiveKind::all_reduce, 6000, "direct", group);
+    if (below(6 * rarely_) == 0)
+      asked = collective(CollectiveKind::all_to_all, 6000, below(2) == 0 ? "ring" : "direct", group);
+    if (below(6 * rarely_) == 0) asked = collective(CollectiveKind::all_reduce, 6000, "direct", group);
     asked.element = Bytes{1};
     const std::uint64_t late = below(3);
     const std::uint64_t times = 1 + below(3);
@@ -166,7 +182,7 @@ class Maker {
   /// A group that carries out collectives in several ways changes them in one program of four.
   std::string algorithm(std::uint32_t group) {
     static const std::array<std::string, 4> names{"ring", "bidirectional-ring", "hierarchical", "ring"};
-    const std::string name = !only_.empty() ? only_ : names[below(4) == 0 ? below(4) : (group + kinds_) % 4];
+    const std::string name = !only_.empty() ? only_ : names[below(4 * rarely_) == 0 ? below(4) : (group + kinds_) % 4];
     const program::Collective asked = collective(CollectiveKind::all_reduce, 8, name, group);
     return check_collective(asked, made_.program.groups[group], made_.machine).empty() ? name : "ring";
   }
@@ -189,11 +205,18 @@ class Maker {
   bool is_quiet_ = below(3) == 0;   // no messages come between
   std::string only_;
   ProgramCase made_;
+  std::uint64_t rarely_;
   std::vector<program::BlockBuilder> blocks_;
 };
 
 }  // namespace
 
-ProgramCase random_rings(std::uint64_t index, const std::string& algorithm) { return Maker(index, algorithm).make(); }
+ProgramCase random_rings(std::uint64_t index, const std::string& algorithm) {
+  return Maker(index, algorithm, MachineMaker(index).make()).make();
+}
+
+ProgramCase random_large_rings(std::uint64_t index, const std::string& algorithm) {
+  return Maker(index, algorithm, MachineMaker(index).make_large(), 3).make();
+}
 
 }  // namespace tessera::test

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "busy_program.hpp"
+#include "machine/networks/ring_network.hpp"
 #include "random_rings.hpp"
 #include "support/random_cases.hpp"
 
@@ -54,6 +55,41 @@ TEST_CASE("random programs on two ranks to as many as devices: promises hold, an
       REQUIRE(on_ranks(made, ranks, options).iteration_time == serial);
     }
   }
+}
+
+TEST_CASE("random programs on 7 to 18 devices: rings over two to four ranks") {
+  for (std::uint64_t index = 0; index < random_cases(120); ++index) {
+    const ProgramCase made = random_large_rings(600'000 + index);
+    const Time serial = made.run().results.iteration_time;
+    for (const int ranks : {2, 3, 4}) {
+      CAPTURE(index, ranks);
+      sim::SimulationOptions options;
+      options.partition = index % 2 == 0 ? "auto" : "block";
+      REQUIRE(on_ranks(made, ranks, options).iteration_time == serial);
+    }
+  }
+}
+
+TEST_CASE("a ring over two ranks has events where it leaves one, and for its members to begin and end") {
+  machine::Machine ring;
+  machine::build_ring(12, {BytesPerSecond{1'000'000'000}, Duration{500}, true}, "wire", ring);
+  ProgramCase made(machine_of(std::move(ring.network)));
+  made.machine.network.packet = Bytes{100};
+  std::vector<program::DeviceId> all;
+  for (program::DeviceId device = 0; device < 12; ++device) all.push_back(device);
+  made.group(all);
+  const auto sum = collective(program::CollectiveKind::all_reduce, 1200, "ring", 0);
+  for (const program::DeviceId device : all) made.bind(device, {made.block().collective(sum).done()});
+  sim::SimulationOptions options;
+  options.partition = "block";
+  const Windows laws = on_ranks(made, 2, options);
+  options.laws = sim::Laws::trains;
+  const Windows steps = on_ranks(made, 2, options);
+  CHECK(laws.iteration_time == steps.iteration_time);
+  // Step by step each of 12 members begins, gets 22 messages, and adds what 11 of them bring: 12 x (1 + 22 + 11).
+  CHECK(steps.events == 408);
+  // Devices 0, 5, 6 and 11 have a neighbour on the other rank and go step by step, 4 x 34; the others begin and end.
+  CHECK(laws.events == 4 * 34 + 8 * 2);
 }
 
 TEST_CASE("a program with everything in it on up to 16 ranks and with three partitions") {

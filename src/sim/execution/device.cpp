@@ -68,6 +68,7 @@ void Device::start(pdes::Context& context) {
 
 void Device::handle(pdes::Context& context, const pdes::Event& event) {
   node_.count(event);
+  tell_foresight();
   handling().context = &context;
   handling().source = event.source;
   handling().sequence = event.sequence;
@@ -100,8 +101,7 @@ void Device::act_on(const pdes::Event& event) {
   switch (event.kind) {
     case NetworkProtocol::kind_of<Delivered>: {
       const auto message = event.as<Delivered>();
-      if (!node_.holds(message) || leaves_to_others(event)) break;
-      if (environment().foresight != nullptr) environment().foresight->delivered(message.name, config_.self);
+      if (!has_come(message) || leaves_to_others(event)) break;
       is_kernel(message.name.channel) ? on_block(message) : on_delivered(message);
       break;
     }
@@ -174,6 +174,13 @@ void Device::recheck_departure(Stream& stream) {
   } else {
     wake_at(stream, left);
   }
+}
+
+bool Device::has_come(const Delivered& message) {
+  const bool is_told = message.generation >= told_by_rings;
+  if (!is_told && !node_.holds(message)) return false;
+  if (environment().foresight != nullptr) environment().foresight->delivered(message, config_.self);
+  return !is_told || environment().rings->has_come(config_.self, message);
 }
 
 void Device::on_delivered(const Delivered& message) {
@@ -253,9 +260,14 @@ Outboxes::Box& Device::box_to_send(program::DeviceId destination, std::uint32_t 
 
 void Device::post(Stream& stream, program::DeviceId destination, std::uint32_t channel, std::int64_t bytes,
                   std::uint32_t batch, Time waited_until) {
-  Outboxes::Box& box = box_to_send(destination, channel, stream.out_hint, stream.index);
-  const MessageName name{config_.self, channel, box.next++};
   state_.bytes_sent += bytes;
+  Outboxes::Box* to = &outbox(destination, channel, stream.out_hint);
+  if (destination != config_.self && node_.ports()[to->port].reserved()) [[unlikely]] {
+    if (goes_with_ring(stream, *to, destination, channel, bytes, waited_until)) return;
+    to = &box_to_send(destination, channel, stream.out_hint, stream.index);
+  }
+  Outboxes::Box& box = *to;
+  const MessageName name{config_.self, channel, box.next++};
   if (destination == config_.self) return on_delivered({name, 0, waited_until});
   if (environment().foresight != nullptr) environment().foresight->posted(name, destination);
   OwnMessage message = own_message(name, destination, bytes, waited_until);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   /// As earliest_output, given that nothing that passes comes; streams that wait for members of a collective on other
   /// ranks get no answer before `answer`.
   [[nodiscard]] Time earliest_crossing(Time from, Time answer, Time latency) const;
+  /// While all of its streams wait for members of a collective on other ranks: how long after an answer its
+  /// earliest_crossing without a latency is, whenever that comes. Nothing: something else goes on.
+  [[nodiscard]] std::optional<Time> crossing_behind_answer(Time from) const;
   /// When it carries on a collective across ranks next, of itself.
   [[nodiscard]] Time earliest_joining(Time from) const;
 
@@ -147,6 +151,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] std::uint32_t next_message(program::DeviceId to, std::uint32_t channel) override;
   void ring_ends(pdes::Context& context, std::uint32_t stream, const RingEnd& end, Time waited_until,
                  bool is_now) override;
+  void ring_delivers(pdes::Context& context, const Moment& at, const Delivered& message) override;
   void ring_is_broken_off(pdes::Context* own, const BrokenOff& broken) override;
   void count_ring(const RingMessages& messages) override;
   void wake_in_name(const pdes::Context& context, const Moment& at, Stream& stream) const;
@@ -172,6 +177,9 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] Outboxes::Box& outbox(program::DeviceId destination, std::uint32_t channel, std::uint32_t& hint);
   [[nodiscard]] Outboxes::Box& box_to_send(program::DeviceId destination, std::uint32_t channel, std::uint32_t& hint,
                                            std::uint32_t stream);
+  [[nodiscard]] bool goes_with_ring(Stream& stream, Outboxes::Box& box, program::DeviceId destination,
+                                    std::uint32_t channel, std::int64_t bytes, Time waited_until);
+  [[nodiscard]] bool has_come(const Delivered& message);
   [[nodiscard]] OwnMessage own_message(const MessageName& name, program::DeviceId destination, std::int64_t bytes,
                                        Time waited_until) const;
   [[nodiscard]] Time departure(const Stream& stream, std::uint32_t batch) const;
@@ -183,6 +191,12 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] const Stream& strand_of(const Stream& stream) const;
   [[nodiscard]] Distance ahead(const Stream& stream, Time from) const;
   [[nodiscard]] Distance ahead_of_all(Time from, Time answer) const;
+  void tell_foresight() const {
+    if (environment().foresight != nullptr) environment().foresight->changes(config_.self);
+  }
+  [[nodiscard]] bool port_may_tell(std::size_t port) const {
+    return environment().distances->is_transit(config_.self) || handed_.distances->port_crosses(port);
+  }
   [[nodiscard]] bool awaits_ranks(const Stream& stream) const;
   [[nodiscard]] const program::DeviceProgram& own_program() const { return program().devices[config_.self]; }
 

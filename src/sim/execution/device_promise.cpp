@@ -29,6 +29,7 @@ bool Device::awaits_ranks(const Stream& stream) const {
   const CollectiveRun& collective = stream.collective;
   if (collective.phase == CollectiveRun::Phase::none || !handed_.distances->collective_spans(collective.index))
     return false;
+  if (stream.state == StreamState::ring) return collective.ended == 0;  // not known yet
   if (stream.state != StreamState::strands) return stream.state == StreamState::messages;
   return std::ranges::all_of(state_.strands, [&](const Stream& strand) {
     return strand.parent != stream.index || strand.state == StreamState::done || strand.state == StreamState::messages;
@@ -73,11 +74,28 @@ Time Device::earliest_crossing(Time from, Time answer, Time latency) const {
   Time crossing = next.crossing;
   const auto& ports = node_.ports();
   for (std::size_t port = 0; port < ports.size(); ++port) {
-    if (!is_transit && !handed_.distances->port_crosses(port)) continue;
+    if (!port_may_tell(port)) continue;
     crossing = std::min(crossing, std::max(from, ports[port].next_announcement()));
     if (ports[port].may_amend(from)) crossing = std::min(crossing, next.sharing);
   }
   return saturating_add(crossing, latency);
+}
+
+std::optional<Time> Device::crossing_behind_answer(Time from) const {
+  const auto waits = [&](const Stream& stream) {
+    if (stream.state == StreamState::done) return true;
+    return stream.clock <= from && (stream.state == StreamState::event || awaits_ranks(stream));
+  };
+  if (!std::ranges::all_of(state_.streams, waits)) return std::nullopt;
+  const auto& ports = node_.ports();
+  for (std::size_t port = 0; port < ports.size() && !state_.streams.empty(); ++port) {
+    const bool is_quiet = ports[port].next_announcement() == never && !ports[port].may_amend(from);
+    if (port_may_tell(port) && !is_quiet) return std::nullopt;
+  }
+  if (state_.streams.empty())
+    return environment().distances->is_transit(config_.self) ? std::nullopt : std::optional(never);
+  const Time crossing = ahead_of_all(from, from).crossing;
+  return crossing == never ? never : crossing - from;
 }
 
 Time Device::earliest_joining(Time from) const { return ahead_of_all(from, never).joining; }

@@ -13,6 +13,7 @@ bool Device::goes_without_steps(Stream& stream) {
   // It may have been about to be called at this time for what it waited for before.
   stream.wake = 0;
   ++stream.token;
+  stream.collective.ended = 0;
   const RingLaws::Answer answer = environment().rings->enter(context(), handling().source, stream);
   if (answer == RingLaws::Answer::step_by_step) return false;
   stream.collective.phase = Phase::ring;
@@ -34,6 +35,7 @@ std::uint32_t Device::next_message(program::DeviceId to, std::uint32_t channel) 
 void Device::ring_ends(pdes::Context& context, std::uint32_t index, const RingEnd& end, Time waited_until,
                        bool is_now) {
   Stream& stream = stream_at(index);
+  tell_foresight();
   stream.collective.ended = end.clock;
   stream.collective.waited_until = std::max(stream.collective.waited_until, waited_until);
   stream.left = std::max(stream.left, end.left);
@@ -53,6 +55,23 @@ void Device::wake_in_name(const pdes::Context& context, const Moment& at, Stream
   context.of(by).resend_as(at.source, config_.self, at.time, StreamWake{stream.index, ++stream.token});
 }
 
+// A message of a step, over links that rings have for themselves.
+bool Device::goes_with_ring(Stream& stream, Outboxes::Box& box, program::DeviceId destination, std::uint32_t channel,
+                            std::int64_t bytes, Time waited_until) {
+  const machine::LinkId link = node_.ports()[box.port].link();
+  const MessageName name{config_.self, channel, box.next};
+  const auto left = environment().rings->carry(context(), link, name, destination, bytes, waited_until);
+  if (!left) return false;
+  ++box.next;
+  stream.left = std::max(stream.left, *left);
+  return true;
+}
+
+void Device::ring_delivers(pdes::Context& context, const Moment& at, const Delivered& message) {
+  if (environment().foresight != nullptr) environment().foresight->told(message, config_.self, at.time);
+  context.of(at.source).resend_as(at.source, config_.self, at.time, message);
+}
+
 void Device::count_ring(const RingMessages& messages) {
   std::uint32_t hint = 0;
   outbox(messages.next, messages.channel, hint).next += messages.count;
@@ -62,6 +81,7 @@ void Device::count_ring(const RingMessages& messages) {
 }
 
 void Device::ring_is_broken_off(pdes::Context* own, const BrokenOff& broken) {
+  tell_foresight();
   for (const BrokenOff::Strand& strand : broken.strands) {
     for (std::size_t slot = 0; slot < strand.ways.size(); ++slot) {
       const auto& [messages, previous, place] = strand.ways[slot];
@@ -71,6 +91,10 @@ void Device::ring_is_broken_off(pdes::Context* own, const BrokenOff& broken) {
       if (place != Injector::no_place) {  // the next message on this channel follows it
         std::uint32_t hint = 0;
         outbox(messages.next, messages.channel, hint).latest = place;
+      }
+      for (std::size_t i = 0; i < strand.standing.slots[slot].on_their_way.size() && own != nullptr; ++i) {
+        if (environment().foresight != nullptr)
+          environment().foresight->posted({config_.self, messages.channel, 0}, messages.next);
       }
       if (broken.goes_on) count_ring(messages);
     }

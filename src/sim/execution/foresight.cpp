@@ -20,6 +20,13 @@ RankForesight::RankForesight(const program::Program& program, const std::vector<
 
 void RankForesight::watch(std::vector<const Device*> devices, std::vector<const NetworkNode*> outputs) {
   devices_ = std::move(devices);
+  index_of_.assign(partition_->rank_of.size(), 0);
+  for (std::uint32_t index = 0; index < devices_.size(); ++index) {
+    index_of_[devices_[index]->id()] = index;
+    awake_.push_back(index);
+  }
+  at_rest_.assign(devices_.size(), false);
+  behind_answer_.assign(devices_.size(), never);
   outputs_ = std::move(outputs);
 }
 
@@ -27,22 +34,29 @@ bool RankForesight::spans(const MessageName& name) const {
   return is_collective(name.channel) && !is_kernel(name.channel) && spans_[group_of(name.channel)];
 }
 
-std::vector<RankForesight::Coming>::iterator RankForesight::find(const MessageName& name, machine::NodeId destination) {
-  return std::ranges::find_if(coming_,
-                              [&](const Coming& one) { return one.name == name && one.destination == destination; });
+std::vector<RankForesight::Coming>::iterator RankForesight::find(const MessageName& name, machine::NodeId destination,
+                                                                 std::uint32_t told) {
+  return std::ranges::find_if(coming_, [&](const Coming& one) {
+    return one.name == name && one.destination == destination && one.told == told;
+  });
 }
 
 void RankForesight::posted(const MessageName& name, machine::NodeId destination) {
   if (spans(name) && is_here(destination)) ++under_way_;
 }
 
-void RankForesight::delivered(const MessageName& name, machine::NodeId destination) {
-  if (!spans(name)) return;
-  if (is_here(name.sender)) {
+void RankForesight::told(const Delivered& message, machine::NodeId destination, Time at) {
+  if (spans(message.name)) coming_.push_back({message.name, destination, at, message.generation});
+}
+
+void RankForesight::delivered(const Delivered& message, machine::NodeId destination) {
+  if (!spans(message.name)) return;
+  const bool is_told = message.generation >= told_by_rings;
+  if (!is_told && is_here(message.name.sender)) {
     --under_way_;
     return;
   }
-  const auto found = find(name, destination);
+  const auto found = find(message.name, destination, is_told ? message.generation : 0);
   if (found == coming_.end()) return;
   *found = coming_.back();
   coming_.pop_back();
@@ -77,12 +91,30 @@ void RankForesight::comes(const Coming& coming) {
   }
 }
 
+void RankForesight::wake(std::uint32_t index) {
+  at_rest_[index] = false;
+  awake_.push_back(index);
+  const auto found = at_rest_behind_.find(behind_answer_[index]);
+  if (--found->second == 0) at_rest_behind_.erase(found);
+}
+
+void RankForesight::let_rest(Time from) {
+  std::erase_if(awake_, [&](std::uint32_t index) {
+    const auto behind = devices_[index]->crossing_behind_answer(from);
+    if (!behind) return false;
+    at_rest_[index] = true;
+    behind_answer_[index] = *behind;
+    ++at_rest_behind_[*behind];
+    return true;
+  });
+}
+
 // When a stream that waits for members on other ranks may go on first.
 Time RankForesight::earliest_answer(Time from) const {
   if (under_way_ > 0) return from;
   Time answer = never;
   for (const Coming& one : coming_) answer = std::min(answer, std::max(from, one.at));
-  for (const Device* device : devices_) answer = std::min(answer, device->earliest_joining(from));
+  for (const std::uint32_t index : awake_) answer = std::min(answer, devices_[index]->earliest_joining(from));
   return answer;
 }
 
@@ -95,10 +127,16 @@ Time RankForesight::earliest_unprompted(Time from, Time latency) {
     const Time next = std::max(from, output->ports().front().next_announcement());
     first = std::min(first, saturating_add(next, latency));
   }
-  const Time answer = first > worthless ? earliest_answer(from) : from;
-  for (const Device* device : devices_) {
+  if (first <= worthless) return first;
+  let_rest(from);
+  const Time answer = earliest_answer(from);
+  if (!at_rest_behind_.empty()) {
+    const Time behind = at_rest_behind_.begin()->first;
+    first = std::min(first, saturating_add(saturating_add(std::max(from, answer), behind), latency));
+  }
+  for (const std::uint32_t index : awake_) {
     if (first <= worthless) break;
-    first = std::min(first, device->earliest_crossing(from, answer, latency));
+    first = std::min(first, devices_[index]->earliest_crossing(from, answer, latency));
   }
   return first;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "sim/execution/transit.hpp"
@@ -23,12 +24,21 @@ class RankForesight final : public pdes::Foresight {
   RankForesight(const program::Program& program, const std::vector<bool>& transits, const pdes::Partition& partition,
                 int rank);
 
-  /// All devices of the rank, and its outputs of switches that are transits.
+  /// All devices of the rank, in order, and its outputs of switches that are transits.
   void watch(std::vector<const Device*> devices, std::vector<const NetworkNode*> outputs);
   [[nodiscard]] ForwardedTimes& passing() { return passing_; }
   /// A device of this rank sends a message / has got one, not from itself.
   void posted(const MessageName& name, machine::NodeId destination);
-  void delivered(const MessageName& name, machine::NodeId destination);
+  void delivered(const Delivered& message, machine::NodeId destination);
+  /// It will come to a device of this rank then, told_by_rings.
+  void told(const Delivered& message, machine::NodeId destination, Time at);
+
+  /// A device of this rank is no longer what it was.
+  void changes(program::DeviceId device) {
+    const std::uint32_t index = index_of_[device];
+    if (at_rest_[index]) [[unlikely]]
+      wake(index);
+  }
 
   void comes(const pdes::Event& event) override;
   [[nodiscard]] Time earliest_unprompted(Time from, Time latency) override;
@@ -37,14 +47,18 @@ class RankForesight final : public pdes::Foresight {
   struct Coming {
     MessageName name;
     machine::NodeId destination = 0;
-    Time at = 0;  ///< not delivered before
+    Time at = 0;             ///< not delivered before
+    std::uint32_t told = 0;  ///< Delivered::generation, where rings have told of it
   };
   void comes(const Coming& coming);
-  [[nodiscard]] std::vector<Coming>::iterator find(const MessageName& name, machine::NodeId destination);
+  [[nodiscard]] std::vector<Coming>::iterator find(const MessageName& name, machine::NodeId destination,
+                                                   std::uint32_t told = 0);
   [[nodiscard]] bool is_here(machine::NodeId device) const { return partition_->rank_of[device] == rank_; }
   /// Whether a message belongs to a collective whose group has members on several ranks.
   [[nodiscard]] bool spans(const MessageName& name) const;
 
+  void wake(std::uint32_t index);
+  void let_rest(Time from);
   [[nodiscard]] Time earliest_answer(Time from) const;
 
   const program::Program* program_;
@@ -53,9 +67,15 @@ class RankForesight final : public pdes::Foresight {
   TransitTimes passing_;
   std::vector<bool> spans_;  // by group
   std::vector<const Device*> devices_;
+  std::vector<std::uint32_t> index_of_;  // by device: in devices_
+  // Where thousands wait for an answer, only those that something happens to are looked at in every window.
+  std::vector<char> at_rest_;                     // by index: it has a Device::crossing_behind_answer(),
+  std::vector<Time> behind_answer_;               // this one
+  std::map<Time, std::uint32_t> at_rest_behind_;  // how many have which
+  std::vector<std::uint32_t> awake_;              // the others' indices
   std::vector<const NetworkNode*> outputs_;
   std::int64_t under_way_ = 0;  // messages of such collectives from devices of this rank to devices of this rank
-  std::vector<Coming> coming_;  // the same, from other ranks
+  std::vector<Coming> coming_;  // the same, from other ranks, or told by rings of this one
 };
 
 }  // namespace tessera::sim

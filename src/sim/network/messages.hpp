@@ -58,6 +58,9 @@ struct Segments {
   [[nodiscard]] std::span<const Segment> span() const { return {all.data(), count}; }
 };
 
+/// Of deliveries that a ring tells of ahead (sim/rings): nothing is on its way for them in ports.
+inline constexpr std::uint32_t told_by_rings = 0x8000'0000U;
+
 /// The last packet of a message is at its destination. Sent ahead, so an Amend may come before it.
 struct Delivered {
   using protocol = NetworkProtocol;

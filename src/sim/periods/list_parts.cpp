@@ -199,7 +199,8 @@ void RingPath::list(StateList& list) {
 }
 
 void RingLaws::list_run(StateList& list, Run& run) {
-  auto& [index, is_law, entered, left, work, waited_until, entries, members, senders, ends, guests] = run;
+  auto& [index, is_law, entered, left, work, waited_until, entries, members, senders, ends, guests, waves, posts,
+         received] = run;
   for (const std::uint32_t word : {index, std::uint32_t{is_law}, entered, left, guests}) list.same(word);
   if (!is_law) return;
   list.time(waited_until);
@@ -220,7 +221,8 @@ void RingLaws::list(StateList& list) {
   for (const std::unique_ptr<Ring>& one : rings_) {
     list.same(one != nullptr && one->is_usable);
     if (one == nullptr || !one->is_usable) continue;
-    auto& [group, size, places, is_usable, has_others, track, works, latest, begun, left, runs, first] = *one;
+    auto& [group, size, places, is_part, is_usable, has_others, track, works, latest, begun, left, runs, first,
+           broken_off] = *one;
     list.same(one->is_reserved());
     if (one->is_reserved()) {
       const auto has_track = [track](const std::unique_ptr<Work>& work) { return work->track == track; };

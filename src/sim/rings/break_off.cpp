@@ -77,10 +77,20 @@ struct RingLaws::Breaking {
     return tied;
   }
   /// Messages that have been posted on a way in a run.
-  [[nodiscard]] RingSum posted(std::size_t number, std::uint32_t way) const {
+  [[nodiscard]] std::uint32_t posted(std::size_t number, std::uint32_t way) const {
+    return standing(number, way).slots[way / shape().seats()].sent;
+  }
+  /// What a seat has sent and received in a run on a way, for what it has posted.
+  [[nodiscard]] RingMessages messages(std::size_t number, std::uint32_t way) const {
+    RingMessages messages{ring.channel(way), parts().receiver(way)};
     const std::uint32_t steps = standing(number, way).posted;
-    const Run& run = ring.runs[number];
-    return steps == 0 ? RingSum{} : sent_on(*run.work, shape(), parts().senders, way, steps);
+    if (steps == 0) return messages;
+    const RingWork& work = *ring.runs[number].work;
+    const RingSum sent = sent_on(work, shape(), parts().senders, way, steps);
+    messages.count = sent.messages;
+    messages.sent = sent.bytes;
+    messages.received = sent_on(work, shape(), parts().senders, parts().way_before(way), steps).bytes;
+    return messages;
   }
 };
 
@@ -88,10 +98,10 @@ void RingLaws::break_off(pdes::Context* context, Ring& ring, const Interruption&
   const Moment &event = by.event, end{event.time, event.source + 1};
   Breaking breaking{context, ring, by, end, {}, {}};
   const bool ends_known = !ring.runs.empty() && !ring.runs.front().ends.empty();
-  for (RingPath& path : ring.track->parts.paths) ends_known ? path.rewind() : path.mark();
+  for (RingPath& path : ring.track->parts.paths) ends_known || ring.is_part ? path.rewind() : path.mark();
   for (const Run& run : ring.runs)
     breaking.standings.push_back(
-        standings_at(event, breaking.seats_to_come(run), ring.track->parts, *run.work, run.entries));
+        standings_at(event, breaking.seats_to_come(run), ring.track->parts, *run.work, run.inputs()));
   if (trace_ != nullptr && !ends_known) {
     for (const Run& run : ring.runs) tell_use(ring, run, event.time);
   }
@@ -102,6 +112,7 @@ void RingLaws::break_off(pdes::Context* context, Ring& ring, const Interruption&
     for (std::size_t number = 0; number < ring.runs.size(); ++number) tell_member(breaking, rank, number);
   }
   for (Run& run : ring.runs) run.is_law = false;
+  ++ring.broken_off;
 }
 
 // Of what goes from hop to hop where other hops are simulated for these.
@@ -117,6 +128,7 @@ PortChain::Rename RingLaws::renaming(const std::vector<std::uint32_t>& shifts) c
 
 // The ports of a way, with what is in them and on its way. Returns the place of the last message in line.
 Injector::Place RingLaws::fill_ports(const Breaking& breaking, std::uint32_t way) {
+  if (breaking.parts().is_gate(way)) return Injector::no_place;
   RingPath& path = breaking.ring.track->parts.paths[way];
   const program::DeviceId from = breaking.parts().sender(way), to = breaking.parts().receiver(way);
   const program::DeviceId destination = breaking.shape().device(breaking.shape().to[way]);
@@ -177,7 +189,7 @@ std::vector<OwnMessage> RingLaws::messages_of(const Breaking& breaking, std::uin
   std::vector<Time> says;
   for (std::size_t number = 0; number < ring.runs.size(); ++number) {
     const std::vector<Time>& on_their_way = breaking.standing(number, way).slots[slot].on_their_way;
-    posted += breaking.posted(number, way).messages;
+    posted += breaking.posted(number, way);
     says.insert(says.end(), on_their_way.begin(), on_their_way.end());
   }
   if (ring.runs.empty()) {  // they are over, but for the guests among them
@@ -191,7 +203,7 @@ std::vector<OwnMessage> RingLaws::messages_of(const Breaking& breaking, std::uin
   std::size_t number = ring.runs.size();
   std::uint32_t unnamed = 0;  // of the run's messages, from the last one on
   for (std::size_t i = count; i-- > 0;) {
-    while (unnamed == 0 && number > 0) unnamed = breaking.posted(--number, way).messages;
+    while (unnamed == 0 && number > 0) unnamed = breaking.posted(--number, way);
     if (unnamed > 0) --unnamed;
     const RingStream& stream = ring.runs[number].senders[way].stream;
     const std::size_t behind = count - 1 - i;
@@ -223,19 +235,15 @@ void RingLaws::tell_member(const Breaking& breaking, std::uint32_t rank, std::si
     if (posted > taken) strand.adding = bytes_added(*run.work, breaking.shape(), parts.senders, seat, taken);
     strand.stream = run.senders[seat].stream.index;
     for (std::uint32_t slot = 0; slot < breaking.shape().slots; ++slot) {
-      const std::uint32_t way = breaking.shape().way(slot, seat), before = parts.way_before(way);
-      const RingSum sent = breaking.posted(number, way);
-      const std::int64_t received =
-          posted == 0 ? 0 : sent_on(*run.work, breaking.shape(), parts.senders, before, posted).bytes;
-      strand.ways.push_back({{ring.channel(way), parts.receiver(way), sent.messages, sent.bytes, received},
-                             breaking.shape().previous[way],
-                             breaking.places[way]});
+      const std::uint32_t way = breaking.shape().way(slot, seat);
+      strand.ways.push_back({breaking.messages(number, way), breaking.shape().previous[way], breaking.places[way]});
     }
   }
   const bool has_left = ring.left[rank] - ring.first > number;
   const bool has_entered = run.entries[rank].at.time != never;
-  run.members[rank].is_whole = has_entered && !has_left && all_over;
-  broken.goes_on = has_entered && !has_left && !all_over;
+  const bool is_in_law = has_entered && !has_left && !parts.is_real(rank);
+  run.members[rank].is_whole = is_in_law && all_over;
+  broken.goes_on = is_in_law && !all_over;
   const program::DeviceId device = breaking.shape().members[rank];
   if (breaking.context == nullptr) return parts_->members[device]->ring_is_broken_off(nullptr, broken);
   pdes::Context own = breaking.context->of(device);

@@ -7,8 +7,6 @@
 namespace tessera::sim {
 namespace {
 
-constexpr std::uint32_t not_simulated = ~std::uint32_t{0};
-
 class FoldedRings {
  public:
   FoldedRings(RingPlan& plan, const std::vector<std::uint32_t>& simulated, const Fold& fold)
@@ -22,14 +20,14 @@ class FoldedRings {
     for (std::uint32_t way = 0; way < shape.ways(); ++way) {
       const std::uint32_t of_all = way_of_all(way);
       shape.to.push_back(seat_for(whole_.to[of_all]));
-      if (shape.to.back() == not_simulated) return false;
+      if (shape.to.back() == nobody) return false;
       shape.lanes.push_back(whole_.lanes[of_all]);
       shape.next.push_back(whole_.next[of_all]);
       shape.previous.push_back(whole_.previous[of_all]);
     }
     for (RingPass& pass : plan_.work.passes) keep_simulated(pass);
     const std::vector<std::uint32_t> senders = shape.senders();
-    return std::ranges::find(senders, not_simulated) == senders.end();
+    return std::ranges::find(senders, nobody) == senders.end();
   }
 
  private:
@@ -55,7 +53,7 @@ class FoldedRings {
   [[nodiscard]] std::uint32_t seat_for(std::uint32_t of_all) const {
     const auto members = static_cast<std::uint32_t>(whole_.members.size());
     const auto found = std::ranges::find(plan_.shape.members, fold_.place(whole_.members[of_all % members]).of);
-    if (found == plan_.shape.members.end()) return not_simulated;
+    if (found == plan_.shape.members.end()) return nobody;
     return of_all / members * static_cast<std::uint32_t>(simulated_.size()) +
            static_cast<std::uint32_t>(found - plan_.shape.members.begin());
   }
@@ -85,7 +83,7 @@ void RingLaws::find_places(Ring& ring) const {
   const std::vector<program::DeviceId>& members = lowerings_->program().groups[ring.group].members;
   const auto takes_part = [this](program::DeviceId member) { return fold_->takes_part(member); };
   if (!std::ranges::all_of(members, takes_part) || fold_->shifted_group(ring.group, 1) != ring.group) return;
-  ring.places.assign(ring.size, not_simulated);
+  ring.places.assign(ring.size, nobody);
   ring.size = 0;
   for (std::uint32_t rank = 0; rank < members.size(); ++rank)
     if (fold_->is_simulated(members[rank])) ring.places[rank] = ring.size++;
@@ -94,7 +92,7 @@ void RingLaws::find_places(Ring& ring) const {
 std::vector<std::uint32_t> RingLaws::Ring::simulated() const {
   std::vector<std::uint32_t> ranks(size);
   for (std::uint32_t rank = 0; rank < places.size(); ++rank)
-    if (places[rank] != not_simulated) ranks[places[rank]] = rank;
+    if (places[rank] != nobody) ranks[places[rank]] = rank;
   return ranks;
 }
 

@@ -18,8 +18,6 @@ struct RingLaws::GoingOn {
   Ring& ring;
   const program::Group& group;
 
-  /// Number of members that each of the one before stands for here.
-  [[nodiscard]] std::uint32_t for_each() const { return ring.size / before.size; }
   /// Here, of a place there.
   [[nodiscard]] std::uint32_t rank(std::uint32_t place) const {
     const auto found = program::rank_in(group, fold.shifted(members[place], times));
@@ -51,7 +49,7 @@ void RingLaws::go_on_from(const RingLaws& other, const std::vector<bool>& is_in)
     // Perhaps they are in one that the other one did not take and this one would.
     const bool is_known = !before->has_others || !is_in[group];
     for_all_like(*before, *other.fold_, [&](const GoingOn& one) {
-      one.ring.is_usable = before->is_usable && is_known;
+      one.ring.is_usable = one.ring.is_usable && before->is_usable && is_known;
       if (one.ring.is_usable) go_on_from(one);
     });
   }
@@ -59,17 +57,22 @@ void RingLaws::go_on_from(const RingLaws& other, const std::vector<bool>& is_in)
 
 void RingLaws::go_on_from(const GoingOn& one) {
   for (std::uint32_t place = 0; place < one.before.size; ++place) {
-    const std::uint32_t rank = one.rank(place);
+    const std::uint32_t rank = one.ring.place(one.rank(place));
+    if (rank == nobody) continue;  // on another rank
     one.ring.begun[rank] = one.before.begun[place];
     one.ring.left[rank] = one.before.left[place];
   }
   one.ring.first = one.before.first;
   one.ring.runs.clear();
   for (const Run& run : one.before.runs) {
+    const std::uint32_t number = one.ring.first + static_cast<std::uint32_t>(one.ring.runs.size());
     Run& same = one.ring.runs.emplace_back();
     same.index = run.index;
-    same.entered = run.entered * one.for_each();
-    same.left = run.left * one.for_each();
+    const auto are_behind = [number](const std::vector<std::uint32_t>& members) {
+      return std::ranges::count_if(members, [number](std::uint32_t next) { return next > number; });
+    };
+    same.entered = static_cast<std::uint32_t>(are_behind(one.ring.begun));
+    same.left = static_cast<std::uint32_t>(are_behind(one.ring.left));
   }
 }
 
@@ -80,7 +83,7 @@ bool RingLaws::can_go_on(const Ring& before, const Fold& fold) {
     const auto is_here = [this](program::DeviceId member) { return parts_->members[member] != nullptr; };
     const bool is_known = one.times > 0 && one.ring.group == before.group;
     if (is_known || std::ranges::none_of(one.group.members, is_here)) return;
-    for (const Run& run : before.runs) can = can && work_of(one.ring, run.index).track != nullptr;
+    for (const Run& run : before.runs) can = can && !one.ring.is_part && work_of(one.ring, run.index).track != nullptr;
   });
   return can;
 }

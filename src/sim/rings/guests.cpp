@@ -23,8 +23,8 @@ bool RingLaws::may_pass(const Reserved& reserved, machine::LinkId link, const Se
   // What takes no time may tie with anything.
   for (const Run& run : runs)
     if (std::ranges::find(run.work->sizes, 0) != run.work->sizes.end()) return false;
-  return fold_ == nullptr && segment.law.last_bytes > 0 && segment.final && segment.law.count == 1 &&
-         !segment.shortens && path.links().size() > 1 && path.links().back() == link &&
+  return fold_ == nullptr && !track.owner->is_part && segment.law.last_bytes > 0 && segment.final &&
+         segment.law.count == 1 && !segment.shortens && path.links().size() > 1 && path.links().back() == link &&
          runs.front().guests < most_guests;
 }
 
@@ -63,7 +63,7 @@ RingPath::UnderWay RingLaws::under_way(Ring& ring, std::uint32_t way, const Mome
   const bool ends_known = !ring.runs.front().ends.empty();
   for (RingPath& path : paths) ends_known ? path.rewind() : path.mark();
   for (const Run& run : ring.runs)
-    static_cast<void>(standings_at(event, {}, ring.track->parts, *run.work, run.entries));
+    static_cast<void>(standings_at(event, {}, ring.track->parts, *run.work, run.inputs()));
   RingPath::UnderWay found;
   for (std::uint32_t one = 0; one < paths.size(); ++one) {
     RingPath::UnderWay last = paths[one].take_last(event.time);

@@ -27,7 +27,7 @@ bool RingLaws::reserve_ways(pdes::Context& context, const Ring& ring, const Run&
   for (std::uint32_t way = rank; way < track.parts.shape.ways(); way += ring.size) {
     if (track.is_reserved[way]) continue;
     // Somebody may still be in the collective before, in which it was used: that may have to be walked through again.
-    if (&run != &ring.runs.front() && !ring.runs.front().ends.empty()) return false;
+    if (&run != &ring.runs.front() && (ring.is_part || !ring.runs.front().ends.empty())) return false;
     if (!reserve(context, track, way, *run.work)) return false;
   }
   return true;
@@ -67,7 +67,11 @@ bool RingLaws::is_at_rest(const Reserved& reserved, Time now) const {
   const Ring& ring = *reserved.track->owner;
   const RingPath& path = reserved.track->parts.paths[reserved.way];
   for (const Run& run : ring.runs) {
-    if (run.entries[reserved.way % ring.size].at.time != never && run.ends.empty()) return false;
+    if (run.entries[reserved.way % ring.size].at.time == never) continue;
+    const bool has_sent_all = run.waves != nullptr
+                                  ? run.waves->sent(reserved.way) == run.work->sent[reserved.way].messages
+                                  : !run.ends.empty();
+    if (!has_sent_all) return false;
   }
   return path.delivered() < now;
 }

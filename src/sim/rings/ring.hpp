@@ -34,12 +34,17 @@ struct RingLaws::Run {
   std::vector<Sender> senders;  ///< by way
   std::vector<RingEnd> ends;    ///< when all have entered
   std::uint32_t guests = 0;     ///< packets of others that have come among its messages
+  // Of a law over ranks, which has no `ends`:
+  std::unique_ptr<RingWaves> waves;
+  std::vector<std::vector<RingPost>> posts;  ///< RingInputs
+  std::vector<std::uint32_t> received;       ///< the same
+  [[nodiscard]] RingInputs inputs() const { return {entries, posts, received}; }
 };
 
 /// The ways round some devices, for all groups of these.
 struct RingLaws::Track {
   RingParts parts;
-  bool is_usable = false;         ///< on this rank, on links that no two of its ways share
+  bool is_usable = false;         ///< on this rank, or with members that are; on links that no two of its ways share
   Ring* owner = nullptr;          ///< whose collectives go on it as laws; null: nobody's
   std::vector<char> is_reserved;  ///< by way: it has its ports for itself
 };
@@ -55,6 +60,7 @@ struct RingLaws::Ring {
   program::GroupId group = 0;
   std::uint32_t size = 0;             ///< of members that are simulated
   std::vector<std::uint32_t> places;  ///< by rank: which of these; empty: all are
+  bool is_part = false;               ///< others are on other ranks
   bool is_usable = true;
   bool has_others = false;  ///< collectives round rings that are not taken as laws
   Track* track = nullptr;   ///< of those that are under way, or of the last ones
@@ -63,7 +69,8 @@ struct RingLaws::Ring {
   std::vector<std::uint32_t> begun, left;  ///< collectives, by member
   /// At most two: nobody ends one before all have entered it. Either all are laws, on the track, or none is.
   std::deque<Run> runs;
-  std::uint32_t first = 0;  ///< number of the first of them
+  std::uint32_t first = 0;       ///< number of the first of them
+  std::uint32_t broken_off = 0;  ///< how often
 
   [[nodiscard]] bool is_reserved() const { return track != nullptr && track->owner == this; }
   [[nodiscard]] std::vector<std::uint32_t> simulated() const;  ///< ranks, where not all are

@@ -35,7 +35,7 @@ std::unique_ptr<RingLaws::Ring> RingLaws::make_ring(program::GroupId group) cons
   auto ring = std::make_unique<Ring>();
   ring->group = group;
   ring->size = static_cast<std::uint32_t>(lowerings_->program().groups[group].members.size());
-  if (fold_ != nullptr) find_places(*ring);
+  fold_ != nullptr ? find_places(*ring) : find_members_here(*ring);
   ring->begun.assign(ring->size, 0);
   ring->left.assign(ring->size, 0);
   return ring;
@@ -70,6 +70,7 @@ RingLaws::Answer RingLaws::enter(pdes::Context& context, pdes::ComponentId sourc
     run->senders[way] = {member.ring_stream(stream.index, strand, shape.strands),
                          member.next_message(ring->track->parts.receiver(way), ring->channel(way))};
   }
+  if (ring->is_part) return enter_part(context, *ring, *run, rank, by);
   run->waited_until = std::max(run->waited_until, collective.waited_until);
   if (++run->entered < ring->size) return Answer::waits;
   if (!ends_in_range(ring->track->parts, *run->work, run->entries)) {  // some link's name belongs to the error
@@ -120,6 +121,7 @@ RingLaws::Run* RingLaws::run_of(pdes::Context& context, Ring& ring, const Interr
   run.entries.resize(ring.size);
   run.members.resize(ring.size);
   run.senders.resize(ring.track->parts.shape.ways());
+  if (ring.is_part) begin_part(ring, run);
   return &run;
 }
 
@@ -158,9 +160,11 @@ void RingLaws::leave(const CollectiveRun& collective) {
   if (work == nullptr) return;
   const std::uint32_t rank = ring->place(collective.rank);
   Run& run = ring->runs[ring->left[rank]++ - ring->first];
-  if (run.is_law || (!run.members.empty() && std::exchange(run.members[rank].is_whole, false))) count(*ring, run, rank);
+  const bool is_whole = !run.members.empty() && std::exchange(run.members[rank].is_whole, false);
+  if (is_whole || (run.is_law && !ring->track->parts.is_real(rank))) count(*ring, run, rank);
   ++run.left;
   while (!ring->runs.empty() && ring->runs.front().left == ring->size) {
+    if (ring->is_part && ring->runs.front().is_law) leave_behind(*ring);
     ring->runs.pop_front();
     ++ring->first;
   }

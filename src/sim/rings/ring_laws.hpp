@@ -1,18 +1,20 @@
 // Collectives that go round rings, without events for their steps: while their links carry nothing else, the ends of
 // all members follow from when they enter (ring_walk.hpp). Single packets of others become a part of that. When
 // anything else comes to one of these links, the ring is broken off: its members, mailboxes and ports are put into the
-// state that they would have step by step, and go on from there.
+// state that they would have step by step, and go on from there. Of rings over ranks each has those members that have
+// no neighbour on another one (ring_part.cpp).
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "sim/execution/stream.hpp"
 #include "sim/network/node.hpp"
-#include "sim/rings/ring_walk.hpp"
+#include "sim/rings/ring_waves.hpp"
 #include "tessera/program/collective.hpp"
 
 namespace tessera::sim {
@@ -64,6 +66,8 @@ class RingMember {
   /// When the collective of a stream is over. Unless that is now, the stream goes on by an event of `end.at.source`.
   virtual void ring_ends(pdes::Context& context, std::uint32_t stream, const RingEnd& end, Time waited_until,
                          bool is_now) = 0;
+  /// A message of a ring comes to it at a time, by an event of `at.source`. It asks RingLaws::has_come() then.
+  virtual void ring_delivers(pdes::Context& context, const Moment& at, const Delivered& message) = 0;
   /// What it has posted is in its ports. `own`: a context of the device; null when nothing happens any more.
   virtual void ring_is_broken_off(pdes::Context* own, const BrokenOff& broken) = 0;
   virtual void count_ring(const RingMessages& messages) = 0;
@@ -93,6 +97,12 @@ class RingLaws final : public Reservations {
   [[nodiscard]] Answer enter(pdes::Context& context, pdes::ComponentId source, const Stream& stream);
   /// A member has ended a collective.
   void leave(const CollectiveRun& run);
+  /// A message that a device posts now, step by step, over a link that rings have for themselves. If it is one of the
+  /// ring that has the link, it goes on with that: when it has left the device.
+  [[nodiscard]] std::optional<Time> carry(pdes::Context& context, machine::LinkId link, const MessageName& name,
+                                          program::DeviceId destination, std::int64_t bytes, Time waited_until);
+  /// Of a message told_by_rings: whether it comes. Otherwise its ring has been broken off since.
+  [[nodiscard]] bool has_come(program::DeviceId to, const Delivered& message);
   void break_off(pdes::Context& context, pdes::ComponentId source, machine::LinkId link, std::uint32_t stream) override;
   [[nodiscard]] bool let_pass(pdes::Context& context, pdes::ComponentId source, machine::LinkId link,
                               const Segment& segment) override;
@@ -141,10 +151,20 @@ class RingLaws final : public Reservations {
   [[nodiscard]] Ring& ring_at(program::GroupId group);
   [[nodiscard]] const Work& work_of(Ring& ring, std::uint32_t index);
   void complete(RingWork& work, const Track& track) const;
-  [[nodiscard]] Track& track_of(RingShape shape);
-  [[nodiscard]] bool find_paths(RingParts& parts);
+  [[nodiscard]] Track& track_of(RingShape shape, bool is_part);
+  [[nodiscard]] bool find_paths(RingParts& parts, bool is_part);
   [[nodiscard]] bool find_path(RingParts& parts, std::uint32_t way);
   void find_places(Ring& ring) const;
+  void find_members_here(Ring& ring) const;
+  void append_route(program::DeviceId from, program::DeviceId to, std::vector<machine::LinkId>& links) const;
+  void make_gate(RingParts& parts, std::uint32_t way);
+  void find_gates_in(RingParts& parts, std::vector<machine::LinkId>& used) const;
+  static void begin_part(const Ring& ring, Run& run);
+  [[nodiscard]] Answer enter_part(pdes::Context& context, Ring& ring, Run& run, std::uint32_t rank,
+                                  const Interruption& by);
+  void tell(pdes::Context& context, const Ring& ring, Run& run, const Moment& now);
+  [[nodiscard]] static Run* run_of(Ring& ring, std::uint32_t way, std::uint32_t number);
+  void leave_behind(const Ring& ring);
   [[nodiscard]] Run* run_of(pdes::Context& context, Ring& ring, const Interruption& now,
                             const CollectiveRun& collective, const Work& work);
   void give_up(pdes::Context& context, Ring& ring, const Interruption& now);

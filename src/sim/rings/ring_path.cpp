@@ -30,7 +30,7 @@ void RingPath::begin(const std::vector<BusyPeriod>& busy, const std::vector<Shor
   known_ = none;
   passed_.assign(passed_.size(), 0);
   counts_.assign(links_.size(), {});
-  clear_at_ = facts_->clear_behind(busy_);
+  clear_at_ = mark_.clear_at = facts_->clear_behind(busy_);
 }
 
 void RingPath::mark() {

@@ -21,7 +21,6 @@ class Walk {
 
   [[nodiscard]] std::uint32_t seats() const { return seats_; }
   [[nodiscard]] const Moment& at(std::uint32_t seat) const { return at_[seat]; }
-  [[nodiscard]] Time& delivered(std::uint32_t way) { return delivered_[way]; }
 
   void begin_pass(const RingPass& pass) {
     pass_ = &pass;
@@ -30,20 +29,10 @@ class Walk {
   [[nodiscard]] std::uint32_t way(std::uint32_t slot, std::uint32_t seat) const {
     return (pass_->first + slot) * seats_ + seat;
   }
-  /// The number of the size of what a seat sends.
-  [[nodiscard]] std::uint32_t size(std::uint32_t slot, std::uint32_t seat) const {
-    return work_.numbers[way(slot, seat) * work_.sizes.size() + kinds_[slot * seats_ + seat]];
-  }
   [[nodiscard]] std::uint32_t sender(std::uint32_t slot, std::uint32_t seat) const {
     return parts_.senders[way(slot, seat)];
   }
 
-  /// What it waits for in a slot comes at delivered(); at() is then when it has come.
-  void receive(std::uint32_t slot, std::uint32_t seat) {
-    Moment& at = at_[seat];
-    const Moment arrival{delivered_[way(slot, sender(slot, seat))], parts_.hops[way(slot, seat)]};
-    if (at < arrival) at = arrival;
-  }
   /// Adding what came.
   [[nodiscard]] Time addition(std::uint32_t seat) const {
     if (!pass_->sums_up) return 0;
@@ -55,7 +44,6 @@ class Walk {
     const Time time = addition(seat);
     if (time > 0) at_[seat] = {at_[seat].time + time, parts_.shape.device(seat)};
   }
-  void wait_for_ever(std::uint32_t seat) { at_[seat] = {never, 0}; }
 
   /// All seats post in a slot.
   void post_all(std::uint32_t slot) {
@@ -119,25 +107,32 @@ void for_all_steps(Walk& walk, const RingWork& work, Act&& act) {
 
 }  // namespace
 
-bool ends_in_range(const RingParts& parts, const RingWork& work, const std::vector<RingEntry>& entries) {
+std::optional<Time> longest(const RingParts& parts, const RingWork& work) {
   try {
-    Time step = 0, end = 0;
+    Time step = 0, most = 0;
     for (std::uint32_t way = 0; way < parts.shape.ways(); ++way) {
-      for (std::size_t kind = 0; kind < work.sizes.size(); ++kind) {
+      for (std::size_t kind = 0; kind < work.sizes.size() && !parts.is_gate(way); ++kind) {
         const Passage& lone = parts.paths[way].facts().lone(work.numbers[way * work.sizes.size() + kind]);
         step = std::max({step, lone.delivered, lone.clear});
-        if (step == never) return false;
+        if (step == never) return std::nullopt;
       }
-      end = std::max(end, parts.paths[way].clear_at());
     }
-    Time most = 0;
     for (const Time time : work.additions) most = std::max(most, time);
-    for (const RingEntry& entry : entries) end = std::max(end, entry.at.time);
-    end = time_after(end, repeated(2 * std::int64_t{work.steps}, time_after(step, most)));
-    return end < latest / 2;
+    return repeated(2 * std::int64_t{work.steps}, time_after(step, most));
   } catch (const BeyondTimeError&) {
-    return false;
+    return std::nullopt;
   }
+}
+
+bool is_in_range(Time begin, const RingWork& work) {
+  return work.longest && saturating_add(begin, *work.longest) < latest / 2;
+}
+
+bool ends_in_range(const RingParts& parts, const RingWork& work, const std::vector<RingEntry>& entries) {
+  Time begin = 0;
+  for (const RingPath& path : parts.paths) begin = std::max(begin, path.clear_at());
+  for (const RingEntry& entry : entries) begin = std::max(begin, entry.at.time);
+  return is_in_range(begin, work);
 }
 
 namespace {
@@ -170,105 +165,6 @@ std::vector<RingEnd> ends_of(RingParts& parts, const RingWork& work, const std::
   });
   find_departures(parts, ends);
   return ends;
-}
-
-namespace {
-
-/// Goes through the steps as far as they have taken place.
-class Standings {
- public:
-  Standings(const Moment& event, const std::vector<bool>& to_come, RingParts& parts, const RingWork& work,
-            const std::vector<RingEntry>& entries)
-      : event_(event),
-        end_{event.time, event.source + 1},
-        to_come_(to_come),
-        parts_(parts),
-        walk_(parts, work, entries),
-        standings_(walk_.seats()),
-        told_(walk_.seats()),
-        posts_(walk_.seats()) {
-    for (std::uint32_t seat = 0; seat < walk_.seats(); ++seat)
-      standings_[seat].waited_until = entries[parts.shape.rank(seat)].joined;
-  }
-
-  std::vector<RingStanding> find(const RingWork& work) {
-    bool is_first = true;
-    for_all_steps(walk_, work, [&](const RingPass& pass, bool is_last) {
-      for (std::uint32_t seat = 0; seat < walk_.seats(); ++seat) {
-        const bool is_to_come = !to_come_.empty() && to_come_[seat];
-        posts_[seat] = is_first ? walk_.at(seat).time != never : walk_.at(seat) < (is_to_come ? event_ : end_);
-        told_[seat] = standings_[seat].waited_until;
-        if (posts_[seat]) post(pass, seat);
-      }
-      for (std::uint32_t seat = 0; seat < walk_.seats(); ++seat) {
-        receive(pass, seat) ? go_on(seat, is_last) : walk_.wait_for_ever(seat);
-      }
-      is_first = false;
-    });
-    return std::move(standings_);
-  }
-
- private:
-  void post(const RingPass& pass, std::uint32_t seat) {
-    ++standings_[seat].posted;
-    for (std::uint32_t slot = 0; slot < pass.slots; ++slot) {
-      const std::uint32_t way = walk_.way(slot, seat);
-      walk_.delivered(way) = parts_.paths[way].send_until(walk_.at(seat).time, walk_.size(slot, seat), end_.time);
-    }
-  }
-
-  // True when it has posted the step, and all has come.
-  bool receive(const RingPass& pass, std::uint32_t seat) {
-    RingStanding& standing = standings_[seat];
-    bool all_come = posts_[seat];
-    for (std::uint32_t slot = 0; slot < pass.slots; ++slot) {
-      RingStanding::Slot& here = standing.slots[pass.first + slot];
-      const std::uint32_t from = walk_.sender(slot, seat);
-      const Moment arrival{walk_.delivered(walk_.way(slot, from)), parts_.hops[walk_.way(slot, seat)]};
-      const bool comes = posts_[from] && arrival < (posts_[seat] ? end_ : event_);
-      if (posts_[from] && !comes) {
-        RingStanding::Slot& there = standings_[from].slots[pass.first + slot];
-        there.on_their_way.push_back(told_[from]);
-        if (arrival < end_) ++there.tied;
-      }
-      if (!posts_[seat]) {
-        if (comes) here.early.push_back(told_[from]);
-        continue;
-      }
-      here.awaits = !comes;
-      all_come = all_come && comes;
-      if (!comes) continue;
-      standing.waited_until = std::max(standing.waited_until, told_[from]);
-      walk_.receive(slot, seat);
-    }
-    return all_come;
-  }
-
-  void go_on(std::uint32_t seat, bool is_last) {
-    RingStanding& standing = standings_[seat];
-    ++standing.taken;
-    if (is_last) {
-      standing.ended = walk_.at(seat).time + walk_.addition(seat);
-    } else {
-      walk_.add(seat);
-    }
-    standing.next = walk_.at(seat);
-  }
-
-  Moment event_, end_;  // the end: behind it
-  const std::vector<bool>& to_come_;
-  RingParts& parts_;
-  Walk walk_;
-  std::vector<RingStanding> standings_;
-  std::vector<Time> told_;   // what a seat's messages of the step say
-  std::vector<char> posts_;  // in the step, before the end
-};
-
-}  // namespace
-
-std::vector<RingStanding> standings_at(const Moment& event, const std::vector<bool>& to_come, RingParts& parts,
-                                       const RingWork& work, const std::vector<RingEntry>& entries) {
-  return Standings(event, to_come, parts, work, entries).find(work);
 }
 
 }  // namespace tessera::sim

@@ -3,12 +3,10 @@
 // what step s brought, and a message on links that are idle takes a constant: (max, +).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "sim/rings/port_chain.hpp"
 #include "sim/rings/ring_path.hpp"
 #include "sim/rings/ring_work.hpp"
 
@@ -24,8 +22,13 @@ struct RingParts {
   /// By way, where replicas are folded: how far each hop and the destination are shifted from what is simulated for
   /// them, as the sender sees them.
   std::vector<std::vector<std::uint32_t>> shifts;
+  /// Of a ring over ranks, those members that are here. By way: it leads from this rank, or out of it and back; its
+  /// path has no links. By rank: a member with such a way, out or in, goes step by step. Both empty: all is here.
+  std::vector<char> gates, real;
 
   [[nodiscard]] program::DeviceId sender(std::uint32_t way) const { return shape.device(way % shape.seats()); }
+  [[nodiscard]] bool is_gate(std::uint32_t way) const { return !gates.empty() && gates[way] != 0; }
+  [[nodiscard]] bool is_real(std::uint32_t seat) const { return !real.empty() && real[shape.rank(seat)] != 0; }
   [[nodiscard]] program::DeviceId receiver(std::uint32_t way) const { return shape.next[way]; }
   /// The way in the slot of this one that leads to where it begins.
   [[nodiscard]] std::uint32_t way_before(std::uint32_t way) const {
@@ -44,7 +47,10 @@ struct RingEnd {
   Time left = 0;   ///< the last message has left the device
 };
 
-/// Whether it cannot end beyond the range of time, so that nothing has to be checked on the way.
+/// RingWork::longest
+[[nodiscard]] std::optional<Time> longest(const RingParts& parts, const RingWork& work);
+/// Whether what begins then cannot end beyond the range of time, so that nothing has to be checked on the way.
+[[nodiscard]] bool is_in_range(Time begin, const RingWork& work);
 [[nodiscard]] bool ends_in_range(const RingParts& parts, const RingWork& work, const std::vector<RingEntry>& entries);
 
 /// By member, when all have entered. Paths are behind the last message afterwards.
@@ -55,28 +61,5 @@ struct RingEnd {
 /// often they are. Nothing otherwise.
 [[nodiscard]] std::optional<std::vector<RingEnd>> even_ends(RingParts& parts, const RingWork& work,
                                                             const std::vector<RingEntry>& entries);
-
-/// Where a seat stands at a moment.
-struct RingStanding {
-  std::uint32_t posted = 0;  ///< steps
-  std::uint32_t taken = 0;   ///< steps whose messages have come and are being added, or have been
-  Time waited_until = 0;     ///< CollectiveRun::waited_until
-  Moment next;               ///< taken == posted: when it posts the next one, or has ended
-  Time ended = 0;            ///< taken == all: the last addition is over
-  struct Slot {
-    bool awaits = false;             ///< taken < posted: this message has not come
-    std::vector<Time> early;         ///< of messages that have come before they are asked for: their waited_until
-    std::vector<Time> on_their_way;  ///< of those that it has posted and that have not come: their waited_until
-    std::uint32_t tied = 0;          ///< of those on their way, the ones that come by the event itself
-  };
-  std::array<Slot, most_slots> slots;
-};
-
-/// By seat, what has taken place before an event, and by it where a seat waits for that. (What it does not wait for yet
-/// may come behind a message of before, which takes as little time.) Seats post in it, but for those `to_come`; empty:
-/// none. Paths are behind what has been posted (RingPath::take_last).
-[[nodiscard]] std::vector<RingStanding> standings_at(const Moment& event, const std::vector<bool>& to_come,
-                                                     RingParts& parts, const RingWork& work,
-                                                     const std::vector<RingEntry>& entries);
 
 }  // namespace tessera::sim

@@ -10,8 +10,6 @@ using program::CollectiveCall;
 using program::Step;
 using program::Transfer;
 
-constexpr std::uint32_t nobody = ~std::uint32_t{0};
-
 /// Where a transfer of the first member goes: what tells its ways apart.
 using Towards = std::pair<std::uint16_t, std::uint32_t>;  // lane, peer
 Towards towards(const Transfer& transfer) { return {transfer.lane, transfer.peer}; }
@@ -168,7 +166,10 @@ class Planner {
 std::vector<std::uint32_t> RingShape::senders() const {
   std::vector<std::uint32_t> senders(ways(), nobody);
   for (std::uint32_t slot = 0; slot < slots; ++slot) {
-    for (std::uint32_t seat = 0; seat < seats(); ++seat) senders[way(slot, to[way(slot, seat)])] = seat;
+    for (std::uint32_t seat = 0; seat < seats(); ++seat) {
+      const std::uint32_t receiver = to[way(slot, seat)];
+      if (receiver != nobody) senders[way(slot, receiver)] = seat;
+    }
   }
   return senders;
 }
@@ -177,6 +178,10 @@ std::optional<RingPlan> plan_rings(CollectiveCall call) { return Planner(call).p
 
 RingSum sent_on(const RingWork& work, const RingShape& shape, const std::vector<std::uint32_t>& senders,
                 std::uint32_t way, std::uint32_t steps) {
+  if (work.part != nullptr) {
+    const RingPlan& whole = work.part->whole;
+    return sent_on(whole.work, whole.shape, work.part->senders, work.part->ways[way], steps);
+  }
   const std::uint32_t slot = way / shape.seats(), seat = way % shape.seats();
   RingSum sum;
   for (const RingPass& pass : work.passes) {
@@ -198,6 +203,10 @@ RingSum sent_on(const RingWork& work, const RingShape& shape, const std::vector<
 
 std::int64_t bytes_added(const RingWork& work, const RingShape& shape, const std::vector<std::uint32_t>& senders,
                          std::uint32_t seat, std::uint32_t step) {
+  if (work.part != nullptr) {
+    const RingPlan& whole = work.part->whole;
+    return bytes_added(whole.work, whole.shape, work.part->senders, work.part->seats[seat], step);
+  }
   for (const RingPass& pass : work.passes) {
     if (step >= pass.steps) {
       step -= pass.steps;

@@ -4,6 +4,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -13,6 +14,9 @@
 namespace tessera::sim {
 
 class Fold;
+struct RingPart;
+
+inline constexpr std::uint32_t nobody = ~std::uint32_t{0};
 
 /// At most so many rings go through a seat: forwards and backwards, or inside a node and across nodes.
 inline constexpr std::uint32_t most_slots = 2;
@@ -23,7 +27,7 @@ struct RingShape {
   std::vector<program::DeviceId> members;
   std::uint32_t strands = 1;
   std::uint32_t slots = 1;
-  std::vector<std::uint32_t> to;     ///< by way: a seat
+  std::vector<std::uint32_t> to;     ///< by way: a seat, or nobody's here
   std::vector<std::uint16_t> lanes;  ///< by way
   /// By way: to whom it leads, and by whose way in this slot the seat where it begins is reached. Where replicas are
   /// folded these are of other replicas; `to` is the seat of whoever is simulated for them.
@@ -37,7 +41,7 @@ struct RingShape {
     return strands == 1 ? seat : seat % static_cast<std::uint32_t>(members.size());
   }
   [[nodiscard]] program::DeviceId device(std::uint32_t seat) const { return members[rank(seat)]; }
-  /// By way: the seat whose way in that slot leads to this one's seat.
+  /// By way: the seat whose way in that slot leads to this one's seat, or nobody.
   [[nodiscard]] std::vector<std::uint32_t> senders() const;
 };
 
@@ -66,6 +70,11 @@ struct RingWork {
   std::vector<Time> additions;
   std::vector<std::uint32_t> numbers;  ///< by way and place in `sizes`: WayFacts::size_of()
   std::vector<RingSum> sent;           ///< by way, in all steps
+  /// No longer than this from when all have entered to the end, on ways that are idle; nothing: beyond the range of
+  /// time.
+  std::optional<Time> longest;
+
+  std::shared_ptr<const RingPart> part;  ///< of a ring over ranks: of which it is one
 
   std::uint32_t others = 1;  ///< what may come beside a message that is added: nothing, or (1 + kind) another one
 
@@ -80,6 +89,16 @@ struct RingPlan {
 };
 /// Empty where its steps are not such passes. `call`: of any member.
 [[nodiscard]] std::optional<RingPlan> plan_rings(program::CollectiveCall call);
+
+/// A plan for all members, and which of its seats and ways those are of a plan for some.
+struct RingPart {
+  RingPlan whole;
+  std::vector<std::uint32_t> senders;  ///< of the whole: RingShape::senders()
+  std::vector<std::uint32_t> seats, ways;
+};
+
+/// Of a plan for all members what those do that are on this rank, `here`. Where a way leads to others, `to` is nobody.
+void keep_part(RingPlan& plan, const std::vector<std::uint32_t>& here);
 
 /// Of a plan for all members what those do that are simulated, for all. `simulated`: their ranks. False: members do
 /// different things.

@@ -50,8 +50,13 @@ const RingLaws::Work& RingLaws::work_of(Ring& ring, std::uint32_t index) {
   const program::CollectiveCall call = lowerings_->call(index, ring.group, 0);
   std::optional<RingPlan> plan;
   if (call.size > 1 && is_likely(call)) plan = plan_rings(call);
-  if (plan && !ring.places.empty() && !fold_rings(*plan, ring.simulated(), *fold_)) plan.reset();
-  Track* track = plan ? &track_of(std::move(plan->shape)) : nullptr;
+  if (plan && ring.is_part && std::ranges::find(plan->work.sizes, 0) != plan->work.sizes.end()) plan.reset();
+  if (plan && ring.is_part) {
+    keep_part(*plan, ring.simulated());
+  } else if (plan && !ring.places.empty() && !fold_rings(*plan, ring.simulated(), *fold_)) {
+    plan.reset();
+  }
+  Track* track = plan ? &track_of(std::move(plan->shape), ring.is_part) : nullptr;
   if (track == nullptr || !track->is_usable) {
     ring.has_others = true;
     return work;
@@ -65,8 +70,10 @@ const RingLaws::Work& RingLaws::work_of(Ring& ring, std::uint32_t index) {
 // What is sent on the ways of a track, and the times to add what comes. Strands share the memory.
 void RingLaws::complete(RingWork& work, const Track& track) const {
   const RingShape& shape = track.parts.shape;
-  for (const RingPath& path : track.parts.paths) {
-    for (const std::int64_t size : work.sizes) work.numbers.push_back(path.facts().size_of(size));
+  for (std::uint32_t way = 0; way < shape.ways(); ++way) {
+    WayFacts& facts = track.parts.paths[way].facts();
+    for (const std::int64_t size : work.sizes)
+      work.numbers.push_back(track.parts.is_gate(way) ? WayFacts::none : facts.size_of(size));
   }
   for (std::uint32_t way = 0; way < shape.ways(); ++way)
     work.sent.push_back(sent_on(work, shape, track.parts.senders, way, work.steps));
@@ -78,31 +85,50 @@ void RingLaws::complete(RingWork& work, const Track& track) const {
       }
     }
   }
+  work.longest = longest(track.parts, work);
 }
 
-RingLaws::Track& RingLaws::track_of(RingShape shape) {
+RingLaws::Track& RingLaws::track_of(RingShape shape, bool is_part) {
   std::unique_ptr<Track>& track = tracks_[shape];
   if (track != nullptr) return *track;
   track = std::make_unique<Track>();
   track->parts.senders = shape.senders();
   track->parts.shape = std::move(shape);
-  track->is_usable = find_paths(track->parts);
+  track->is_usable = find_paths(track->parts, is_part);
   if (!track->is_usable) track->parts = {};
   track->is_reserved.assign(track->parts.paths.size(), false);
   return *track;
 }
 
-// False where they are not on this rank, or share links.
-bool RingLaws::find_paths(RingParts& parts) {
+// False where they are not on this rank, or share links; of a part, where no member is left that goes without steps.
+bool RingLaws::find_paths(RingParts& parts, bool is_part) {
   parts.hops.resize(parts.shape.ways());
+  if (is_part) {
+    parts.gates.resize(parts.shape.ways());
+    parts.real.resize(parts.shape.members.size());
+  }
   std::vector<machine::LinkId> used;
   for (std::uint32_t way = 0; way < parts.shape.ways(); ++way) {
-    if (!find_path(parts, way)) return false;
-    const std::vector<machine::LinkId>& links = parts.paths.back().links();
-    used.insert(used.end(), links.begin(), links.end());
+    if (find_path(parts, way)) {
+      const std::vector<machine::LinkId>& links = parts.paths.back().links();
+      used.insert(used.end(), links.begin(), links.end());
+    } else if (is_part) {
+      make_gate(parts, way);
+      append_route(parts.sender(way), parts.receiver(way), used);
+    } else {
+      return false;
+    }
   }
+  if (is_part) find_gates_in(parts, used);
+  if (is_part && std::ranges::find(parts.real, false) == parts.real.end()) return false;
   std::sort(used.begin(), used.end());
   return std::adjacent_find(used.begin(), used.end()) == used.end();
+}
+
+void RingLaws::append_route(program::DeviceId from, program::DeviceId to, std::vector<machine::LinkId>& links) const {
+  const machine::Network& network = tables_->network();
+  for (machine::NodeId node = from; node != to; node = network.links[links.back()].to)
+    links.push_back(network.router->next(node, to));
 }
 
 // With a fold, of the links that are simulated for those of the way.
@@ -110,7 +136,7 @@ bool RingLaws::find_path(RingParts& parts, std::uint32_t way) {
   const RingShape& shape = parts.shape;
   const machine::Network& network = tables_->network();
   const program::DeviceId from = parts.sender(way), to = parts.receiver(way);
-  if (from == to || parts_->members[from] == nullptr) return false;
+  if (from == to || parts_->members[from] == nullptr || parts_->members[to] == nullptr) return false;
   std::vector<machine::LinkId> links;
   std::vector<std::uint32_t> shifts;
   pdes::ComponentId last = from;
