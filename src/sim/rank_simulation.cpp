@@ -57,6 +57,7 @@ RankSimulation::RankSimulation(const machine::Machine& machine, const program::P
                             : folded_model(machine, network_, *fold_, make);
   if (comm.size() > 1 && promises == Promises::given) add_foresight();
   simulation_ = std::make_unique<pdes::Simulation>(model_.graph, model_.partition, comm);
+  model_.graph = {};  // the engine has its own
   may_leave_out_ = may_leave_out(options);
   if (foresight_) watch();
 }

@@ -16,7 +16,7 @@ void ComputeEngine::queue(const ComputeJob& job, CostTable& costs) {
   const Time at_rate = taken_ == Taken{} ? alone : time_beside(job, costs, taken_);
   behind_alone_ = time_after(behind_alone_, alone);
   behind_at_rate_ = time_after(behind_at_rate_, at_rate);
-  jobs_.push_back({job, alone, at_rate});
+  jobs_.push({job, alone, at_rate});
 }
 
 bool ComputeEngine::begin_next(Time now) {
@@ -39,7 +39,7 @@ Time ComputeEngine::ends() const {
 }
 
 void ComputeEngine::end() {
-  jobs_.pop_front();
+  static_cast<void>(jobs_.pop());
   busy_ = false;
 }
 
@@ -61,9 +61,9 @@ void ComputeEngine::change(const Taken& taken, CostTable& costs, Time now) {
   }
   since_ = now;
   behind_at_rate_ = 0;
-  for (Queued& one : jobs_) {
-    one.at_rate = time_beside(one.job, costs, taken_);
-    if (&one != &first) behind_at_rate_ = time_after(behind_at_rate_, one.at_rate);
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    jobs_[i].at_rate = time_beside(jobs_[i].job, costs, taken_);
+    if (i > 0) behind_at_rate_ = time_after(behind_at_rate_, jobs_[i].at_rate);
   }
 }
 

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 
 #include "sim/execution/cost_table.hpp"
+#include "sim/ring_buffer.hpp"
 #include "tessera/base/integers.hpp"
 #include "tessera/base/time.hpp"
 
@@ -73,7 +73,7 @@ class ComputeEngine {
     ComputeJob job;
     Time alone = 0, at_rate = 0;  // of all of it
   };
-  std::deque<Queued> jobs_;  // the first one is under way, if busy_
+  RingBuffer<Queued> jobs_;  // the first one is under way, if busy_
   bool busy_ = false;
   Taken taken_;
   Time began_ = 0;                              // the job

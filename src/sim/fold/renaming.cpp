@@ -41,11 +41,14 @@ void rename_turn(const Renaming& renaming, PortTurn& turn) {
 }
 
 void rename_run(const Renaming& renaming, PortRun& run) {
-  auto& [active, own, final, to_destination, awaited, stream, name, generation, destination, offered, service, shares,
-         turns, among, flows, rounds, goes_on, busy, last_turn, rounds_without_pause, burst_queue, singles] = run;
+  auto& [active, own, final, to_destination, awaited, stream, name, generation, destination, offered, service, apart] =
+      run;
   if (!active) return;
   renaming.name(name);
   renaming.device(destination);
+  if (!apart.is_made()) return;
+  auto& [shares, turns, among, flows, rounds, goes_on, busy, last_turn, rounds_without_pause, burst_queue, singles] =
+      apart.make();
   for (PlannedPlace& place : among) rename_turn(renaming, place.tie);
   for (MergingFlow& flow : flows) rename_turn(renaming, flow.turn);
   for (SinglePacket& one : singles) rename_turn(renaming, one.turn);
@@ -53,13 +56,14 @@ void rename_run(const Renaming& renaming, PortRun& run) {
 }
 
 void rename_port(const Renaming& renaming, PortState& state) {
-  auto& [busy, run, own, next_generation, token, due, call_at, call_pending, counts, amends, waiting, streams,
-         unused_streams, next_ordinal, most_together, came_at, came_then, reserved, short_ends] = state;
+  if (!state.work.is_made()) return;
+  auto& [run, own, amends, waiting, streams, unused_streams, next_ordinal, most_together, came_at, came_then] =
+      state.work.make();
   rename_run(renaming, run);
   own.rename(renaming);
   for (TimedAmend& one : amends) rename(renaming, one.amend);
-  for (PortState::Waiting& one : waiting) rename_turn(renaming, one.turn);
-  for (PortState::Stream& one : streams) {
+  for (PortWork::Waiting& one : waiting) rename_turn(renaming, one.turn);
+  for (PortWork::Stream& one : streams) {
     auto& [segment, served, from, ordinal] = one;
     rename(renaming, segment);
     renaming.component(from);

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "sim/memory/dram_queue.hpp"
-#include "sim/memory/ring_buffer.hpp"
+#include "sim/ring_buffer.hpp"
 #include "tessera/base/time.hpp"
 #include "tessera/sim/memory/arbitration.hpp"
 

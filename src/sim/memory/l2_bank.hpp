@@ -5,7 +5,7 @@
 
 #include "sim/memory/cache.hpp"
 #include "sim/memory/memory_layout.hpp"
-#include "sim/memory/ring_buffer.hpp"
+#include "sim/ring_buffer.hpp"
 #include "tessera/sim/memory/request.hpp"
 
 namespace tessera::sim {

@@ -7,38 +7,30 @@
 namespace tessera::sim {
 
 void OutputPort::announce(Time waited_until, PortSink& sink) {
-  const Law& out = state_.run.service.out;
-  if (state_.run.to_destination && !state_.run.final) return;  // the destination counts whole messages
-  state_.run.generation = state_.next_generation++;
-  if (state_.run.to_destination) {
-    sink.deliver(*this, time_after(out.last, latency()), state_.run.destination,
-                 {state_.run.name, state_.run.generation, waited_until});
+  PortRun& run = work().run;
+  const Law& out = run.service.out;
+  if (run.to_destination && !run.final) return;  // the destination counts whole messages
+  run.generation = state_.next_generation++;
+  if (run.to_destination) {
+    sink.deliver(*this, time_after(out.last, latency()), run.destination, {run.name, run.generation, waited_until});
     return;
   }
-  Segment segment{state_.run.name,
-                  state_.run.generation,
-                  state_.run.destination,
-                  link_,
-                  waited_until,
-                  out,
-                  state_.run.final,
-                  false,
-                  {}};
+  Segment segment{run.name, run.generation, run.destination, link_, waited_until, out, run.final, false, {}};
   forward(segment, sink);
 }
 
 OutputPort::Announced OutputPort::announced(const PlannedShare& share) const {
   if (share.own) {
-    const OwnMessage& message = state_.own.at(share.of);
+    const OwnMessage& message = work().own.at(share.of);
     return {message.name, message.destination, message.waited_until};
   }
-  const Segment& segment = state_.streams[share.of].segment;
+  const Segment& segment = work().streams[share.of].segment;
   return {segment.name, segment.destination, segment.waited_until};
 }
 
 void OutputPort::announce_shares(PortSink& sink) {
   Segments together;
-  for (PlannedShare& share : state_.run.shares) {
+  for (PlannedShare& share : work().run.together().shares) {
     if (share.out.count == 0) continue;
     const Announced of = announced(share);
     share.generation = state_.next_generation++;
@@ -97,7 +89,7 @@ Time OutputPort::take_along(Segments& segments, Time first) {
     if (at < amends[i]->before) {
       shorten_along(segments.all[i], amends[i]->amend);
     } else {
-      state_.amends.push_back(*amends[i]);
+      work().amends.push_back(*amends[i]);
     }
   }
   return at;
@@ -105,12 +97,12 @@ Time OutputPort::take_along(Segments& segments, Time first) {
 
 // What is to be taken back of the message by `until`; it need not be sent by itself any more.
 std::optional<TimedAmend> OutputPort::take_amend(const Segment& segment, Time until) {
-  const auto found = std::ranges::find_if(state_.amends, [&](const TimedAmend& one) {
+  const auto found = std::ranges::find_if(work().amends, [&](const TimedAmend& one) {
     return one.amend.name == segment.name && one.amend.destination == segment.destination && one.at <= until;
   });
-  if (found == state_.amends.end()) return std::nullopt;
+  if (found == work().amends.end()) return std::nullopt;
   const TimedAmend amend = *found;
-  state_.amends.erase(found);
+  work().amends.erase(found);
   return amend;
 }
 
@@ -136,7 +128,7 @@ void OutputPort::forward(Segment& segment, PortSink& sink) {
 // The shares have become shorter since they were announced as they were `before`.
 void OutputPort::take_back(Time now, const std::vector<PlannedShare>& before) {
   for (std::size_t i = 0; i < before.size(); ++i) {
-    const Law& out = state_.run.shares[i].out;
+    const Law& out = work().run.together().shares[i].out;
     if (out.count < before[i].out.count) take_back(now, before[i], out);
   }
 }
@@ -154,17 +146,17 @@ void OutputPort::amend_later(Time kept_until, const Law& told, const Amend& amen
   const Time before = told.at(amend.packets, tables_->rate(told.rate));
   const TimedAmend later{time_after(kept_until, latency()), time_after(before, latency()), amend};
   const auto earlier = std::ranges::find_if(
-      state_.amends, [&](const TimedAmend& one) { return one.amend.generation == amend.generation; });
-  if (earlier == state_.amends.end()) {
-    state_.amends.push_back(later);
+      work().amends, [&](const TimedAmend& one) { return one.amend.generation == amend.generation; });
+  if (earlier == work().amends.end()) {
+    work().amends.push_back(later);
   } else {
     *earlier = later;
   }
 }
 
 void OutputPort::send_amends(PortSink& sink) {
-  for (const TimedAmend& one : state_.amends) sink.amend(*this, one.at, one.amend);
-  state_.amends.clear();
+  for (const TimedAmend& one : work().amends) sink.amend(*this, one.at, one.amend);
+  work().amends.clear();
 }
 
 }  // namespace tessera::sim

@@ -7,12 +7,12 @@ namespace tessera::sim {
 
 void OutputPort::plan(Time now, PortSink& sink) {
   state_.due = never;
-  const Injector::Offer offer = state_.own.offer();
-  if (state_.waiting.empty() && offer.message == nullptr) return;
+  const Injector::Offer offer = work().own.offer();
+  if (work().waiting.empty() && offer.message == nullptr) return;
   if (plan_mixed(offer)) return begin_shares(sink);
   const Turn own_turn{offer.time, self_, link_, 0};
-  state_.run.own = offer.message != nullptr && (state_.waiting.empty() || own_turn < state_.waiting.front().turn);
-  if (state_.run.own) {
+  work().run.own = offer.message != nullptr && (work().waiting.empty() || own_turn < work().waiting.front().turn);
+  if (work().run.own) {
     if (plan_turns(now, offer)) return begin_shares(sink);
     plan_own(offer);
   } else {
@@ -25,57 +25,59 @@ void OutputPort::plan(Time now, PortSink& sink) {
 
 // What comes to an idle port: the common case, without looking at who else there is.
 void OutputPort::plan_alone(Time now, std::uint32_t stream, PortSink& sink) {
-  state_.run.own = false;
+  work().run.own = false;
   plan_stream(stream, nullptr);
   begin_run(now, {}, sink);
 }
 
 void OutputPort::begin_run(Time now, const Injector::Offer& offer, PortSink& sink) {
-  const Law& out = state_.run.service.out;
+  PortRun& run = work().run;
+  const Law& out = run.service.out;
   const Time first = out.at(0, tables_->rate(out.rate));
-  if (first == state_.run.service.first_start && first > now) {
+  if (first == run.service.first_start && first > now) {
     // A packet that takes no whole picosecond leaves at its turn, not ahead of it: no amendment could overtake it.
-    if (!state_.run.own) push_waiting(state_.run.stream);
+    if (!run.own) push_waiting(run.stream);
     call_back(first, sink);
     return;
   }
-  state_.run.active = true;
-  if (state_.run.own) {
+  run.active = true;
+  if (run.own) {
     announce(offer.message->waited_until, sink);
   } else {
-    announce(state_.streams[state_.run.stream].segment.waited_until, sink);
+    announce(work().streams[run.stream].segment.waited_until, sink);
   }
   call_back(work_left() ? out.last : never, sink);
 }
 
 void OutputPort::begin_shares(PortSink& sink) {
-  state_.run.active = true;
+  work().run.active = true;
   announce_shares(sink);
-  call_back(work_left() ? state_.run.service.out.last : never, sink);
+  call_back(work_left() ? work().run.service.out.last : never, sink);
 }
 
 void OutputPort::plan_own(const Injector::Offer& offer) {
+  PortRun& run = work().run;
   const OwnMessage& message = *offer.message;
   const std::int64_t packet = tables_->packet();
   const ServiceRates rates{rate(), link_, rate(), packet};
   std::uint32_t packets = offer.alone && tables_->most_together() > 1 ? message.packets_left : 1;
   const std::int64_t last_bytes = packets == message.packets_left ? message.last_bytes : packet;
-  state_.run.service = serve_own(state_.busy, offer.time, packets, last_bytes, rates);
-  state_.run.offered = offer.time;
-  if (packets > 1 && !state_.waiting.empty()) {
-    packets = packets_before(state_.waiting.front().turn);
-    if (packets < state_.run.service.out.count)
-      state_.run.service = serve_own(state_.busy, offer.time, packets, packet, rates);
+  run.service = serve_own(state_.busy, offer.time, packets, last_bytes, rates);
+  run.offered = offer.time;
+  if (packets > 1 && !work().waiting.empty()) {
+    packets = packets_before(work().waiting.front().turn);
+    if (packets < run.service.out.count) run.service = serve_own(state_.busy, offer.time, packets, packet, rates);
   }
-  state_.run.final = packets == message.packets_left;
-  state_.run.awaited = state_.run.final && message.awaited;
-  state_.run.name = message.name;
-  state_.run.destination = message.destination;
-  state_.run.to_destination = tables_->link(link_).to == message.destination;
+  run.final = packets == message.packets_left;
+  run.awaited = run.final && message.awaited;
+  run.name = message.name;
+  run.destination = message.destination;
+  run.to_destination = tables_->link(link_).to == message.destination;
 }
 
 void OutputPort::plan_stream(std::uint32_t index, const Turn* own_turn) {
-  const Stream& stream = state_.streams[index];
+  PortRun& run = work().run;
+  const Stream& stream = work().streams[index];
   const Segment& segment = stream.segment;
   const Law& arrivals = segment.law;
   const Rate& arrival_rate = tables_->rate(arrivals.rate);
@@ -86,14 +88,14 @@ void OutputPort::plan_stream(std::uint32_t index, const Turn* own_turn) {
     packets = std::min(packets, arrivals.until(first_of_equals ? turn.time : turn.time - 1, arrival_rate));
   };
   if (own_turn != nullptr) stay_before(*own_turn);
-  if (!state_.waiting.empty()) stay_before(state_.waiting.front().turn);
-  state_.run.service = serve(state_.busy, arrivals, packets, {rate(), link_, arrival_rate, packet});
-  state_.run.stream = index;
-  state_.run.awaited = false;
-  state_.run.final = segment.final && state_.run.service.out.count == arrivals.count;
-  state_.run.name = segment.name;
-  state_.run.destination = segment.destination;
-  state_.run.to_destination = tables_->link(link_).to == segment.destination;
+  if (!work().waiting.empty()) stay_before(work().waiting.front().turn);
+  run.service = serve(state_.busy, arrivals, packets, {rate(), link_, arrival_rate, packet});
+  run.stream = index;
+  run.awaited = false;
+  run.final = segment.final && run.service.out.count == arrivals.count;
+  run.name = segment.name;
+  run.destination = segment.destination;
+  run.to_destination = tables_->link(link_).to == segment.destination;
 }
 
 }  // namespace tessera::sim

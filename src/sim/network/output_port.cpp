@@ -23,19 +23,20 @@ OutputPort::Turn OutputPort::turn_of(const Stream& stream) const {
 }
 
 Injector::Place OutputPort::post(Time now, const OwnMessage& message, Injector::Place before, PortSink& sink) {
-  if (state_.run.active && state_.run.service.out.last <= now) complete_run(sink);
+  PortWork& work = state_.work.make();
+  if (work.run.active && work.run.service.out.last <= now) complete_run(sink);
   if (has_left(before, now)) before = Injector::no_place;
   // A message that follows another one changes nothing before that has left.
-  if (state_.run.active && !state_.own.follows(message, before)) {
-    if (state_.run.own) {
-      state_.run.shares.empty() ? cut(now, packets_chosen(now)) : cut_turns(now, turns_chosen(now));
-    } else if (!state_.run.among.empty()) {
+  if (work.run.active && !work.own.follows(message, before)) {
+    if (work.run.own) {
+      work.run.has_shares() ? cut_turns(now, turns_chosen(now)) : cut(now, packets_chosen(now));
+    } else if (work.run.is_mixed()) {
       cut_mixed(now, {now, self_, link_, 1});  // behind an own packet that is chosen now
-    } else if (state_.own.empty()) {
+    } else if (work.own.empty()) {
       cut_before(now, {now, self_, link_, 0});
     }
   }
-  return state_.own.post(message, before);
+  return work.own.post(message, before);
 }
 
 void OutputPort::wake(Time now, std::uint32_t token, PortSink& sink) {
@@ -46,13 +47,12 @@ void OutputPort::wake(Time now, std::uint32_t token, PortSink& sink) {
 }
 
 bool OutputPort::settle(Time now, PortSink& sink) {
-  if (state_.run.active && state_.run.service.out.last <= now && !work_left()) complete_run(sink);
-  const bool is_idle = !state_.run.active && state_.own.empty() && state_.waiting.empty();
-  if (is_idle) {
-    state_.due = never;
-    state_.call_pending = false;  // nothing is left for it
-  }
-  return is_idle;
+  if (!state_.work.is_made()) return true;
+  if (work().run.active && work().run.service.out.last <= now && !work_left()) complete_run(sink);
+  if (!is_idle()) return false;
+  state_.due = never;
+  state_.call_pending = false;  // nothing is left for it
+  return true;
 }
 
 void OutputPort::passed(const BusyPeriod& busy, const LinkCounts& counts) {
@@ -66,30 +66,32 @@ void OutputPort::begin_behind(const BusyPeriod& busy, const ShortEnds& short_end
 }
 
 void OutputPort::finish(PortSink& sink) {
-  if (state_.run.active) complete_run(sink);
-  if (!state_.own.empty() || !state_.waiting.empty())
-    throw InternalError("packets are left on " + std::to_string(link_));
+  if (!state_.work.is_made()) return;
+  if (work().run.active) complete_run(sink);
+  if (!is_idle()) throw InternalError("packets are left on " + std::to_string(link_));
 }
 
 Time OutputPort::departure(std::uint32_t stream, std::uint32_t batch) const {
-  const std::uint32_t held = state_.own.held(stream, batch);
+  if (!state_.work.is_made()) return 0;
+  const std::uint32_t held = work().own.held(stream, batch);
   if (held == 0) return 0;
-  if (state_.run.active && state_.run.own && !state_.run.shares.empty()) return turns_departure(stream, batch, held);
+  if (work().run.active && work().run.own && work().run.has_shares()) return turns_departure(stream, batch, held);
   // Alone in line, a message that is planned to its end is the one that is asked for.
-  const bool planned = state_.run.active && state_.run.own && state_.run.final && state_.own.messages() == 1;
-  return planned ? state_.run.service.out.last : never;
+  const bool planned = work().run.active && work().run.own && work().run.final && work().own.messages() == 1;
+  return planned ? work().run.service.out.last : never;
 }
 
 // The packets of the run that come before a newcomer.
 std::uint32_t OutputPort::packets_before(const Turn& turn) const {
-  const Law& out = state_.run.service.out;
-  if (state_.run.own) {
+  const PortRun& run = work().run;
+  const Law& out = run.service.out;
+  if (run.own) {
     const bool first_of_equals = self_ < turn.component;
     const Time bound = first_of_equals ? turn.time : turn.time - 1;
-    if (state_.run.offered > bound) return 0;
+    if (run.offered > bound) return 0;
     return 1 + std::min(out.count - 1, out.until(bound, tables_->rate(out.rate)));
   }
-  const Stream& stream = state_.streams[state_.run.stream];
+  const Stream& stream = work().streams[run.stream];
   const bool first_of_equals = std::tie(stream.from, stream.segment.link) <= std::tie(turn.component, turn.link);
   const Law& arrivals = stream.segment.law;
   const Time bound = first_of_equals ? turn.time : turn.time - 1;
@@ -98,24 +100,25 @@ std::uint32_t OutputPort::packets_before(const Turn& turn) const {
 
 // The own packets of the run that were chosen before a message that becomes active now takes part.
 std::uint32_t OutputPort::packets_chosen(Time now) const {
-  const Law& out = state_.run.service.out;
-  if (state_.run.offered > now) return 0;
+  const Law& out = work().run.service.out;
+  if (work().run.offered > now) return 0;
   return 1 + std::min(out.count - 1, out.until(now, tables_->rate(out.rate)));
 }
 
 // Whether nothing that becomes known from now on can come before the last packet of the run.
 bool OutputPort::certain(Time now, pdes::ComponentId source) const {
-  const Turn& last = state_.run.last_turn;
-  if (!state_.run.shares.empty()) {
+  const PortRun& run = work().run;
+  const Turn& last = run.together().last_turn;
+  if (run.has_shares()) {
     const bool comes_before = last.component == self_ ? self_ <= source : last.component < source;
     return last.time < now || (last.time == now && comes_before);
   }
-  const Law& out = state_.run.service.out;
-  if (state_.run.own) {
-    const Time turn = out.count == 1 ? state_.run.offered : out.at(out.count - 2, tables_->rate(out.rate));
+  const Law& out = run.service.out;
+  if (run.own) {
+    const Time turn = out.count == 1 ? run.offered : out.at(out.count - 2, tables_->rate(out.rate));
     return turn < now || (turn == now && self_ <= source);
   }
-  const Stream& stream = state_.streams[state_.run.stream];
+  const Stream& stream = work().streams[run.stream];
   const Law& arrivals = stream.segment.law;
   const Time turn = arrivals.at(out.count - 1, tables_->rate(arrivals.rate));
   return turn < now || (turn == now && stream.from < source);
@@ -123,14 +126,15 @@ bool OutputPort::certain(Time now, pdes::ComponentId source) const {
 
 // Keeps the packets of the run that come before a newcomer.
 void OutputPort::cut_before(Time now, const Turn& turn) {
-  if (!state_.run.among.empty()) return cut_mixed(now, turn);
-  if (!state_.run.shares.empty()) return state_.run.own ? cut_turns(now, turns_before(turn)) : cut_shares(now, turn);
+  if (work().run.is_mixed()) return cut_mixed(now, turn);
+  if (work().run.has_shares()) return work().run.own ? cut_turns(now, turns_before(turn)) : cut_shares(now, turn);
   cut(now, packets_before(turn));
 }
 
 // Keeps the first packets of the run and takes the others back, at their turn again.
 void OutputPort::cut(Time now, std::uint32_t packets) {
-  Service& service = state_.run.service;
+  PortRun& run = work().run;
+  Service& service = run.service;
   Law& out = service.out;
   if (packets >= out.count) return;
   const Rate& out_rate = tables_->rate(out.rate);
@@ -138,29 +142,30 @@ void OutputPort::cut(Time now, std::uint32_t packets) {
   const Time kept_until = packets > 0 ? std::max(now, out.at(packets - 1, out_rate)) : now;
   // A last packet that takes no whole picosecond has left with the one before it.
   if (packets + 1 == out.count && out.last <= kept_until) return;
-  if (!state_.run.to_destination || state_.run.final) {
-    amend_later(kept_until, out, {state_.run.name, state_.run.generation, state_.run.destination, packets});
+  if (!run.to_destination || run.final) {
+    amend_later(kept_until, out, {run.name, run.generation, run.destination, packets});
   }
   if (packets == 0) {
-    state_.run.active = false;
-    if (!state_.run.own) push_waiting(state_.run.stream);
+    run.active = false;
+    if (!run.own) push_waiting(run.stream);
     return;
   }
-  const Law* arrivals = state_.run.own ? &out : &state_.streams[state_.run.stream].segment.law;
+  const Law* arrivals = run.own ? &out : &work().streams[run.stream].segment.law;
   service.after = service.behind(packets, *arrivals, tables_->rate(arrivals->rate), packet);
   service.rest = 0;
   service.last_apart = false;
   out.truncate(packets, out_rate, packet);
-  state_.run.final = state_.run.awaited = false;
+  run.final = run.awaited = false;
 }
 
 // After every change: what is planned and certain is put behind, and the next plan is made or waited for.
 void OutputPort::go_on(Time now, pdes::ComponentId source, PortSink& sink) {
-  if (state_.run.active && (state_.run.service.out.last <= now || certain(now, source))) complete_run(sink);
-  if (!state_.run.active) {
+  PortRun& run = work().run;
+  if (run.active && (run.service.out.last <= now || certain(now, source))) complete_run(sink);
+  if (!run.active) {
     plan(now, sink);
   } else {
-    call_back(work_left() ? state_.run.service.out.last : never, sink);
+    call_back(work_left() ? run.service.out.last : never, sink);
   }
   send_amends(sink);
 }
@@ -175,36 +180,37 @@ void OutputPort::call_back(Time at, PortSink& sink) {
 
 // Whether something is left to plan behind the run.
 bool OutputPort::work_left() const {
-  if (state_.run.awaited) return true;
-  if (!state_.waiting.empty()) return true;
-  if (!state_.run.shares.empty()) {
-    if (!state_.run.own) return state_.run.goes_on || !state_.own.empty();
-    const auto& shares = state_.run.shares;
+  const PortRun& run = work().run;
+  if (run.awaited) return true;
+  if (!work().waiting.empty()) return true;
+  if (run.has_shares()) {
+    if (!run.own) return run.together().goes_on || !work().own.empty();
+    const auto& shares = run.together().shares;
     const auto ends = std::count_if(shares.begin(), shares.end(), [](const PlannedShare& one) { return one.final; });
-    return state_.own.messages() > static_cast<std::size_t>(ends);
+    return work().own.messages() > static_cast<std::size_t>(ends);
   }
-  if (!state_.run.own)
-    return !state_.own.empty() || state_.streams[state_.run.stream].segment.law.count > state_.run.service.out.count;
-  return !state_.run.final || state_.own.messages() > 1;
+  if (!run.own) return !work().own.empty() || work().streams[run.stream].segment.law.count > run.service.out.count;
+  return !run.final || work().own.messages() > 1;
 }
 
 void OutputPort::complete_run(PortSink& sink) {
   put_behind();
-  const Service& service = state_.run.service;
-  if (!state_.run.shares.empty()) return complete_shares(sink);
+  PortRun& run = work().run;
+  const Service& service = run.service;
+  if (run.has_shares()) return complete_shares(sink);
   const Law& out = service.out;
   const std::int64_t packet = tables_->packet();
   state_.counts.bytes += out.bytes(out.count, packet);
-  state_.counts.messages += state_.run.final ? 1 : 0;
-  state_.counts.alone += out.count == 1 && !state_.run.final ? 1 : 0;
+  state_.counts.messages += run.final ? 1 : 0;
+  state_.counts.alone += out.count == 1 && !run.final ? 1 : 0;
   state_.counts.busy += service.busy(rate(), tables_->rate(out.rate), packet);
   if (trace_ != nullptr) {
     trace_use();
-    if (trace_->wants_packets()) trace_->packets_left(link_, state_.run.name, state_.run.destination, out);
+    if (trace_->wants_packets()) trace_->packets_left(link_, run.name, run.destination, out);
   }
-  state_.run.active = false;
-  if (state_.run.own) {
-    const OwnMessage& message = state_.own.sent(out.count, out.last);
+  run.active = false;
+  if (run.own) {
+    const OwnMessage& message = work().own.sent(out.count, out.last);
     if (message.packets_left == 0) sink.left(message, out.last);
   } else {
     complete_stream_run();
@@ -213,21 +219,22 @@ void OutputPort::complete_run(PortSink& sink) {
 
 void OutputPort::complete_shares(PortSink& sink) {
   count_shares();
-  state_.run.active = false;
-  if (state_.run.own) return complete_turns(sink);
-  state_.run.among.empty() ? complete_merged() : complete_mixed();
+  work().run.active = false;
+  if (work().run.own) return complete_turns(sink);
+  work().run.is_mixed() ? complete_mixed() : complete_merged();
 }
 
 void OutputPort::complete_stream_run() {
-  const Law& out = state_.run.service.out;
-  Stream& stream = state_.streams[state_.run.stream];
+  const PortRun& run = work().run;
+  const Law& out = run.service.out;
+  Stream& stream = work().streams[run.stream];
   Law& law = stream.segment.law;
   stream.served += out.count;
   law.advance(out.count);
   if (law.count > 0) {
-    push_waiting(state_.run.stream);
+    push_waiting(run.stream);
   } else {
-    release_stream(state_.run.stream);
+    release_stream(run.stream);
   }
 }
 

@@ -76,16 +76,14 @@ class OutputPort {
   /// When it announces something next although nothing new comes; `never` when it has nothing left to plan.
   [[nodiscard]] Time next_announcement() const { return state_.due; }
   /// Whether something new at `now` or later could change what it has announced.
-  [[nodiscard]] bool may_amend(Time now) const { return state_.run.active && state_.run.service.out.last >= now; }
+  [[nodiscard]] bool may_amend(Time now) const { return has_run() && work().run.service.out.last >= now; }
   /// Whether nothing is in it; a run that is over is completed first.
   [[nodiscard]] bool settle(Time now, PortSink& sink);
   /// Whether nothing is in it, and all that is counted has left by `now`.
-  [[nodiscard]] bool is_empty(Time now) const {
-    return !state_.run.active && state_.own.empty() && state_.waiting.empty() && state_.busy.end(rate()) <= now;
-  }
+  [[nodiscard]] bool is_empty(Time now) const { return is_idle() && state_.busy.end(rate()) <= now; }
   /// PacketTrace::in_use of what is planned.
   void tell_use() const {
-    if (state_.run.active && trace_ != nullptr) trace_use();
+    if (has_run() && trace_ != nullptr) trace_use();
   }
   /// What has passed through the idle port, apart from it: the last busy period, and counts to add.
   void passed(const BusyPeriod& busy, const LinkCounts& counts);
@@ -93,7 +91,10 @@ class OutputPort {
   void begin_behind(const BusyPeriod& busy, const ShortEnds& short_ends);
   [[nodiscard]] bool reserved() const { return state_.reserved; }
   /// The port is idle.
-  void reserve() { state_.reserved = true; }
+  void reserve() {
+    state_.reserved = true;
+    state_.work.forget();
+  }
   void release() { state_.reserved = false; }
   /// For what is announced in its name.
   [[nodiscard]] std::uint32_t take_generation() { return state_.next_generation++; }
@@ -105,8 +106,15 @@ class OutputPort {
 
  private:
   using Turn = PortTurn;
-  using Stream = PortState::Stream;
+  using Stream = PortWork::Stream;
 
+  // Something has come, or come before:
+  [[nodiscard]] PortWork& work() { return *state_.work; }
+  [[nodiscard]] const PortWork& work() const { return *state_.work; }
+  [[nodiscard]] bool has_run() const { return state_.work.is_made() && work().run.active; }
+  [[nodiscard]] bool is_idle() const {
+    return !state_.work.is_made() || (!work().run.active && work().own.empty() && work().waiting.empty());
+  }
   [[nodiscard]] const Rate& rate() const { return tables_->rate(link_); }
   [[nodiscard]] Time latency() const { return tables_->link(link_).latency.value(); }
   [[nodiscard]] Turn turn_of(const Stream& stream) const;

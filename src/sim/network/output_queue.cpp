@@ -6,10 +6,10 @@
 namespace tessera::sim {
 namespace {
 
-void count_stream_run(const PortState& state, const NetworkTables& tables, QueuePeak& queue) {
-  const Service& service = state.run.service;
+void count_stream_run(const PortWork& work, const NetworkTables& tables, QueuePeak& queue) {
+  const Service& service = work.run.service;
   const Law& out = service.out;
-  const Law& arrivals = state.streams[state.run.stream].segment.law;
+  const Law& arrivals = work.streams[work.run.stream].segment.law;
   const Rate& arrival_rate = tables.rate(arrivals.rate);
   const std::uint32_t whole = service.last_apart ? out.count - 1 : out.count;
   if (!service.paced && queue.find_no_more(arrivals, arrival_rate, out)) {
@@ -34,27 +34,30 @@ void count_own_run(const PortRun& run, std::int64_t packet, QueuePeak& queue) {
 
 void count_rounds(const PortRun& run, QueuePeak& queue) {
   std::size_t next = 0;
-  for (const MergingFlow& flow : run.flows) {
+  for (const MergingFlow& flow : run.together().flows) {
     Law arrivals = flow.arrivals;
     const bool is_regular = arrivals.count > 1;
-    const std::int64_t every = is_regular ? run.rounds.stride() / arrivals.stride : 1;
-    arrivals.stride = run.rounds.stride();
+    const std::int64_t every = is_regular ? run.together().rounds.stride() / arrivals.stride : 1;
+    arrivals.stride = run.together().rounds.stride();
     for (std::int64_t i = 0; i < every; ++i, ++next) {
-      if (is_regular) queue.packets(arrivals, *run.rounds.rate(), run.rounds_without_pause, run.shares[next].out);
+      if (is_regular)
+        queue.packets(arrivals, *run.together().rounds.rate(), run.together().rounds_without_pause,
+                      run.together().shares[next].out);
       arrivals.offset += flow.arrivals.stride;
     }
   }
 }
 
 void count_merged(const PortRun& run, QueuePeak& queue) {
-  if (run.rounds_without_pause > 0) count_rounds(run, queue);
-  queue.raise(run.burst_queue);
-  for (const SinglePacket& one : run.singles) queue.packet(one.turn.time, one.bytes, one.behind);
+  if (run.together().rounds_without_pause > 0) count_rounds(run, queue);
+  queue.raise(run.together().burst_queue);
+  for (const SinglePacket& one : run.together().singles) queue.packet(one.turn.time, one.bytes, one.behind);
 }
 
 void count_mixed(const PortRun& run, const Rate& rate, QueuePeak& queue) {
-  for (std::size_t i = 0; i < run.shares.size(); ++i)
-    queue.packets(run.among[i].turns, rate, run.shares[i].out.count, run.shares[i].out);
+  for (std::size_t i = 0; i < run.together().shares.size(); ++i)
+    queue.packets(run.together().among[i].turns, rate, run.together().shares[i].out.count,
+                  run.together().shares[i].out);
 }
 
 }  // namespace
@@ -62,10 +65,10 @@ void count_mixed(const PortRun& run, const Rate& rate, QueuePeak& queue) {
 // What the run has sent is behind the server. Most own messages find the link idle and end with a whole packet: then
 // nothing has waited, and nothing is to be remembered.
 void OutputPort::put_behind() {
-  const PortRun& run = state_.run;
+  const PortRun& run = work().run;
   const Service& service = run.service;
-  const bool is_plain = run.own && run.shares.empty() && service.first_start == run.offered &&
-                        service.out.last_bytes == tables_->packet();
+  const bool is_plain =
+      run.own && !run.has_shares() && service.first_start == run.offered && service.out.last_bytes == tables_->packet();
   if (!is_plain) count_queue();
   state_.busy = service.after;
   if (state_.busy.bytes >= much_in_a_period) [[unlikely]]
@@ -73,24 +76,24 @@ void OutputPort::put_behind() {
 }
 
 void OutputPort::count_queue() {
-  const PortRun& run = state_.run;
+  const PortRun& run = work().run;
   QueuePeak queue(rate(), tables_->packet(), state_.short_ends, state_.counts.peak_queue);
-  if (run.shares.empty()) {
-    run.own ? count_own_run(run, tables_->packet(), queue) : count_stream_run(state_, *tables_, queue);
+  if (!run.has_shares()) {
+    run.own ? count_own_run(run, tables_->packet(), queue) : count_stream_run(work(), *tables_, queue);
   } else if (run.own) {
     count_turns(queue);
   } else {
-    run.among.empty() ? count_merged(run, queue) : count_mixed(run, rate(), queue);
+    run.is_mixed() ? count_mixed(run, rate(), queue) : count_merged(run, queue);
   }
 }
 
 // As of an own run: only the first one may wait.
 void OutputPort::count_turns(QueuePeak& queue) const {
-  const PlannedTurns& turns = state_.run.turns;
+  const PlannedTurns& turns = work().run.together().turns;
   const auto behind = [&](std::uint32_t packets) {
     return BusyPeriod{turns.period.start, turns.period.bytes + turn_bytes(packets)};
   };
-  queue.packet(state_.run.offered, turn_bytes(1), behind(1));
+  queue.packet(work().run.offered, turn_bytes(1), behind(1));
   for (std::uint32_t i = std::max(1U, turns.rounds * turns.takers); i < turns.kept; ++i)
     queue.pass(turn_bytes(i + 1) - turn_bytes(i), behind(i + 1));
 }

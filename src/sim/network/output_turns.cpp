@@ -8,34 +8,35 @@ namespace tessera::sim {
 // As many rounds as no message ends in, and one more, in which each message sends its last packet or another one.
 bool OutputPort::plan_turns(Time now, const Injector::Offer& offer) {
   if (offer.alone || tables_->most_together() == 1) return false;
-  PortRun& run = state_.run;
-  const std::vector<Injector::Place> line = state_.own.turns();
+  PortRun& run = work().run;
+  PlannedTogether& together = run.together();
+  const std::vector<Injector::Place> line = work().own.turns();
   run.offered = offer.time;
   const BusyPeriod before = with_room(state_.busy, rate());
-  run.turns.period = offer.time > before.end(rate()) ? BusyPeriod{offer.time, 0} : before;
-  run.turns.takers = static_cast<std::uint32_t>(line.size());
-  std::uint32_t fewest = state_.own.at(line.front()).packets_left;
-  for (const Injector::Place place : line) fewest = std::min(fewest, state_.own.at(place).packets_left);
-  run.turns.rounds = fewest - 1;
+  together.turns.period = offer.time > before.end(rate()) ? BusyPeriod{offer.time, 0} : before;
+  together.turns.takers = static_cast<std::uint32_t>(line.size());
+  std::uint32_t fewest = work().own.at(line.front()).packets_left;
+  for (const Injector::Place place : line) fewest = std::min(fewest, work().own.at(place).packets_left);
+  together.turns.rounds = fewest - 1;
   add_last_turns(line);
   // What is posted while the first packet is under way is behind all of these.
   if (turns_planned() == 0 || turn_left(0) <= now) return false;
-  run.shares.clear();
-  for (const Injector::Place place : line) run.shares.push_back({place, true, 0, false, {}});
-  run.turns.kept = turns_planned();
-  keep_turns(state_.waiting.empty() ? run.turns.kept : turns_before(state_.waiting.front().turn));
+  together.shares.clear();
+  for (const Injector::Place place : line) together.shares.push_back({place, true, 0, false, {}});
+  together.turns.kept = turns_planned();
+  keep_turns(work().waiting.empty() ? together.turns.kept : turns_before(work().waiting.front().turn));
   run.to_destination = run.final = run.awaited = false;
   return true;
 }
 
 void OutputPort::add_last_turns(const std::vector<Injector::Place>& line) {
-  PlannedTurns& turns = state_.run.turns;
+  PlannedTurns& turns = work().run.together().turns;
   turns.last_bytes.clear();
   std::int64_t bytes = 0;
   Time left = turns.rounds > 0 ? turn_left(turns.rounds * turns.takers - 1)
-                               : std::max(state_.run.offered, turns.period.end(rate()));
+                               : std::max(work().run.offered, turns.period.end(rate()));
   for (const Injector::Place place : line) {
-    const OwnMessage& message = state_.own.at(place);
+    const OwnMessage& message = work().own.at(place);
     const bool ends = message.packets_left == turns.rounds + 1;
     if (ends && message.awaited) break;
     bytes += ends ? message.last_bytes : tables_->packet();
@@ -50,13 +51,13 @@ void OutputPort::add_last_turns(const std::vector<Injector::Place>& line) {
 }
 
 std::uint32_t OutputPort::turns_planned() const {
-  const PlannedTurns& turns = state_.run.turns;
+  const PlannedTurns& turns = work().run.together().turns;
   return turns.rounds * turns.takers + static_cast<std::uint32_t>(turns.last_bytes.size());
 }
 
 // B of the first packets of the run.
 std::int64_t OutputPort::turn_bytes(std::uint32_t packets) const {
-  const PlannedTurns& turns = state_.run.turns;
+  const PlannedTurns& turns = work().run.together().turns;
   const std::uint32_t regular = turns.rounds * turns.takers;
   if (packets <= regular) return packets * tables_->packet();
   return regular * tables_->packet() + turns.last_bytes[packets - regular - 1];
@@ -64,16 +65,16 @@ std::int64_t OutputPort::turn_bytes(std::uint32_t packets) const {
 
 // When the packet with this index leaves.
 Time OutputPort::turn_left(std::uint32_t index) const {
-  const BusyPeriod& period = state_.run.turns.period;
+  const BusyPeriod& period = work().run.together().turns.period;
   return time_after(period.start, rate().up(period.bytes + turn_bytes(index + 1)));
 }
 
 // How many packets of the run are chosen by `time`, the first one when it is offered, each other one when the one
 // before has left.
 std::uint32_t OutputPort::turns_chosen(Time time) const {
-  if (state_.run.offered > time) return 0;
+  if (work().run.offered > time) return 0;
   std::uint32_t low = 0;
-  std::uint32_t high = state_.run.turns.kept;
+  std::uint32_t high = work().run.together().turns.kept;
   while (low < high) {  // packets low .. high - 1 may have left
     const std::uint32_t middle = low + (high - low) / 2;
     if (turn_left(middle) <= time) {
@@ -82,7 +83,7 @@ std::uint32_t OutputPort::turns_chosen(Time time) const {
       high = middle;
     }
   }
-  return std::min(state_.run.turns.kept, low + 1);
+  return std::min(work().run.together().turns.kept, low + 1);
 }
 
 std::uint32_t OutputPort::turns_before(const Turn& turn) const {
@@ -91,12 +92,13 @@ std::uint32_t OutputPort::turns_before(const Turn& turn) const {
 
 // The run is the first `packets` of what has been planned.
 void OutputPort::keep_turns(std::uint32_t packets) {
-  PortRun& run = state_.run;
-  PlannedTurns& turns = run.turns;
+  PortRun& run = work().run;
+  PlannedTogether& together = run.together();
+  PlannedTurns& turns = together.turns;
   turns.kept = packets;
   for (std::uint32_t taker = 0; taker < turns.takers; ++taker) {
-    PlannedShare& share = run.shares[taker];
-    const OwnMessage& message = state_.own.at(share.of);
+    PlannedShare& share = together.shares[taker];
+    const OwnMessage& message = work().own.at(share.of);
     const std::uint32_t count = packets > taker ? (packets - 1 - taker) / turns.takers + 1 : 0;
     const std::int64_t packet = tables_->packet();
     share.final = count == message.packets_left;
@@ -108,38 +110,41 @@ void OutputPort::keep_turns(std::uint32_t packets) {
   if (packets == 0) return;
   run.service.after = {turns.period.start, turns.period.bytes + turn_bytes(packets)};
   run.service.out.last = turn_left(packets - 1);
-  run.last_turn = {packets == 1 ? run.offered : turn_left(packets - 2), self_, link_, 0};
-  run.busy = run.service.out.last - std::max(run.offered, turns.period.end(rate()));
+  together.last_turn = {packets == 1 ? run.offered : turn_left(packets - 2), self_, link_, 0};
+  together.busy = run.service.out.last - std::max(run.offered, turns.period.end(rate()));
 }
 
 // Keeps the first `packets` of the run.
 void OutputPort::cut_turns(Time now, std::uint32_t packets) {
-  PortRun& run = state_.run;
-  if (packets >= run.turns.kept) return;
-  const std::vector<PlannedShare> before = run.shares;
+  PortRun& run = work().run;
+  PlannedTogether& together = run.together();
+  if (packets >= together.turns.kept) return;
+  const std::vector<PlannedShare> before = together.shares;
   keep_turns(packets);
   take_back(now, before);
   if (packets > 0) return;
-  run.shares.clear();
+  together.shares.clear();
   run.active = false;
 }
 
 void OutputPort::complete_turns(PortSink& sink) {
-  PortRun& run = state_.run;
+  PortRun& run = work().run;
+  PlannedTogether& together = run.together();
   std::vector<Injector::Sent> sent;
-  for (const PlannedShare& share : run.shares) {
+  for (const PlannedShare& share : together.shares) {
     sent.push_back({share.of, share.out.count});
-    if (share.final) sink.left(state_.own.at(share.of), share.out.last);
+    if (share.final) sink.left(work().own.at(share.of), share.out.last);
   }
-  state_.own.sent_in_turns(sent, (run.turns.kept - 1) % run.turns.takers, run.service.out.last);
-  run.shares.clear();
+  work().own.sent_in_turns(sent, (together.turns.kept - 1) % together.turns.takers, run.service.out.last);
+  together.shares.clear();
 }
 
 // Whether the last packet of a message leaves by `time`, as planned.
 bool OutputPort::has_left(Injector::Place place, Time time) const {
-  const PortRun& run = state_.run;
+  const PortRun& run = work().run;
+  const PlannedTogether& together = run.together();
   if (!run.active || !run.own) return false;
-  return std::any_of(run.shares.begin(), run.shares.end(), [&](const PlannedShare& share) {
+  return std::any_of(together.shares.begin(), together.shares.end(), [&](const PlannedShare& share) {
     return share.of == place && share.final && share.out.last <= time;
   });
 }
@@ -147,8 +152,8 @@ bool OutputPort::has_left(Injector::Place place, Time time) const {
 // When the last of these messages leaves, if the run takes all of them to their ends.
 Time OutputPort::turns_departure(std::uint32_t stream, std::uint32_t batch, std::uint32_t held) const {
   Time last = 0;
-  for (const PlannedShare& share : state_.run.shares) {
-    const OwnMessage& message = state_.own.at(share.of);
+  for (const PlannedShare& share : work().run.together().shares) {
+    const OwnMessage& message = work().own.at(share.of);
     if (!share.final || message.stream != stream || (batch != any_batch && message.batch != batch)) continue;
     last = std::max(last, share.out.last);
     --held;

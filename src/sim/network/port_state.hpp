@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/network/apart.hpp"
 #include "sim/network/injector.hpp"
 #include "sim/network/merging.hpp"
 #include "sim/network/messages.hpp"
@@ -35,7 +36,7 @@ struct LinkCounts {
 
 /// Of a run of several streams or messages, the packets of one of them, as they are announced.
 struct PlannedShare {
-  std::uint32_t of = 0;  ///< in PortState::streams, or its place in PortState::own
+  std::uint32_t of = 0;  ///< in PortWork::streams, or its place in PortWork::own
   bool own = false;
   std::uint32_t generation = 0;
   bool final = false;  ///< ends with the last packet of the message
@@ -60,21 +61,8 @@ struct PlannedTurns {
   std::uint32_t kept = 0;                ///< of these packets, the first ones
 };
 
-/// What is planned: the next packets of one stream, of one own message, or of several.
-struct PortRun {
-  bool active = false;
-  bool own = false;
-  bool final = false;  ///< ends with the last packet of the message
-  bool to_destination = false;
-  bool awaited = false;      ///< its end is told at its time
-  std::uint32_t stream = 0;  ///< in PortState::streams
-  MessageName name;
-  std::uint32_t generation = 0;
-  machine::NodeId destination = 0;
-  Time offered = 0;  ///< own: turn of the first packet
-  Service service;
-  /// Of several streams or messages, if there are any. Then of the service only what is behind it and the time of the
-  /// last packet count.
+/// Of several streams or messages.
+struct PlannedTogether {
   std::vector<PlannedShare> shares;
   PlannedTurns turns;
   std::vector<PlannedPlace> among;  ///< a share each, where the own message is among passing streams
@@ -89,8 +77,30 @@ struct PortRun {
   std::vector<SinglePacket> singles;
 };
 
-struct PortState {
-  static constexpr std::uint32_t no_stream = ~std::uint32_t{0};
+/// What is planned: the next packets of one stream, of one own message, or of several.
+struct PortRun {
+  bool active = false;
+  bool own = false;
+  bool final = false;  ///< ends with the last packet of the message
+  bool to_destination = false;
+  bool awaited = false;      ///< its end is told at its time
+  std::uint32_t stream = 0;  ///< in PortWork::streams
+  MessageName name;
+  std::uint32_t generation = 0;
+  machine::NodeId destination = 0;
+  Time offered = 0;  ///< own: turn of the first packet
+  /// Of several only what is behind it and the time of the last packet count.
+  Service service;
+  Apart<PlannedTogether> apart;  ///< of several
+
+  [[nodiscard]] PlannedTogether& together() { return apart.make(); }
+  [[nodiscard]] const PlannedTogether& together() const { return apart.get(); }
+  [[nodiscard]] bool has_shares() const { return apart.is_made() && !apart.get().shares.empty(); }
+  [[nodiscard]] bool is_mixed() const { return apart.is_made() && !apart.get().among.empty(); }
+};
+
+/// What a port is about: all but what is left of it when nothing is in it.
+struct PortWork {
   /// Packets that come from another node.
   struct Stream {
     Segment segment;           ///< its law holds what has not been served
@@ -103,15 +113,8 @@ struct PortState {
     std::uint32_t stream = 0;
   };
 
-  BusyPeriod busy;  ///< after the last packet that can no longer change
   PortRun run;
   Injector own;
-  std::uint32_t next_generation = 0;
-  std::uint32_t token = 0;
-  Time due = never;  ///< when it has to go on by itself
-  Time call_at = 0;  ///< the call back under way, which may come too early
-  bool call_pending = false;
-  LinkCounts counts;
   std::vector<TimedAmend> amends;  ///< of this instant: what is planned next may take them along
   std::vector<Waiting> waiting;    ///< heap, the next turn first; without the stream of the run
   std::vector<Stream> streams;
@@ -120,8 +123,20 @@ struct PortState {
   std::uint32_t most_together = all_together;  ///< streams to plan next
   Time came_at = -1;                           ///< when streams came last ...
   std::uint32_t came_then = 0;                 ///< ... and how many of them
+};
+
+struct PortState {
+  static constexpr std::uint32_t no_stream = ~std::uint32_t{0};
+  Apart<PortWork> work;
+  BusyPeriod busy;  ///< after the last packet that can no longer change
+  std::uint32_t next_generation = 0;
+  std::uint32_t token = 0;
+  Time due = never;  ///< when it has to go on by itself
+  Time call_at = 0;  ///< the call back under way, which may come too early
+  bool call_pending = false;
   bool reserved = false;  ///< by a ring whose messages are not simulated one by one (sim/rings): it is broken off first
-  ShortEnds short_ends;   ///< before `busy`
+  LinkCounts counts;
+  ShortEnds short_ends;  ///< before `busy`
 };
 
 }  // namespace tessera::sim

@@ -107,7 +107,8 @@ void ComputeEngine::list(StateList& list) {
   list.time(began_);
   list.time(since_);
   list.same(left_);
-  for (const Queued& one : jobs_) {
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    const Queued& one = jobs_[i];
     const ComputeJob& job = one.job;
     for (const std::uint32_t word : {job.stream, job.op, job.count, job.block, job.instruction}) list.same(word);
     list.same(one.alone);

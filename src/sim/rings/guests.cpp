@@ -16,7 +16,7 @@ constexpr std::uint32_t most_guests = 32;
 bool RingLaws::may_pass(const Reserved& reserved, machine::LinkId link, const Segment& segment) const {
   const Track& track = *reserved.track;
   const RingPath& path = track.parts.paths[reserved.way];
-  const std::deque<Run>& runs = track.owner->runs;
+  const std::vector<Run>& runs = track.owner->runs;
   const std::uint32_t rank = reserved.way % track.owner->size;
   // What has been sent since the mark is walked through again: that of one collective.
   if (runs.empty() || (runs.size() > 1 && runs.back().entries[rank].at.time != never)) return false;

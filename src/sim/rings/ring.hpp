@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -68,7 +67,7 @@ struct RingLaws::Ring {
   std::size_t latest = 0;                  ///< that was asked for, of these
   std::vector<std::uint32_t> begun, left;  ///< collectives, by member
   /// At most two: nobody ends one before all have entered it. Either all are laws, on the track, or none is.
-  std::deque<Run> runs;
+  std::vector<Run> runs;
   std::uint32_t first = 0;       ///< number of the first of them
   std::uint32_t broken_off = 0;  ///< how often
 

@@ -165,7 +165,7 @@ void RingLaws::leave(const CollectiveRun& collective) {
   ++run.left;
   while (!ring->runs.empty() && ring->runs.front().left == ring->size) {
     if (ring->is_part && ring->runs.front().is_law) leave_behind(*ring);
-    ring->runs.pop_front();
+    ring->runs.erase(ring->runs.begin());
     ++ring->first;
   }
 }

@@ -5,8 +5,7 @@
 
 namespace tessera::sim {
 
-/// A first-in-first-out queue that allocates only where it grows beyond its
-/// greatest length so far.
+/// A first-in-first-out queue that allocates only where it grows beyond its greatest length so far.
 template <class T>
 class RingBuffer {
  public:
@@ -14,6 +13,8 @@ class RingBuffer {
   [[nodiscard]] std::size_t size() const { return size_; }
   /// Must not be empty, nor for pop().
   [[nodiscard]] const T& front() const { return items_[head_]; }
+  /// Counted from the front.
+  [[nodiscard]] T& operator[](std::size_t index) { return items_[(head_ + index) & (items_.size() - 1)]; }
 
   void push(const T& item) {
     if (size_ == items_.size()) grow();
@@ -28,8 +29,8 @@ class RingBuffer {
 
  private:
   void grow() {
-    std::vector<T> larger(items_.empty() ? 16 : 2 * items_.size());  // a power of two, for the masks
-    for (std::size_t i = 0; i < size_; ++i) larger[i] = items_[(head_ + i) & (items_.size() - 1)];
+    std::vector<T> larger(items_.empty() ? 2 : 2 * items_.size());  // a power of two, for the masks
+    for (std::size_t i = 0; i < size_; ++i) larger[i] = (*this)[i];
     items_.swap(larger);
     head_ = 0;
   }
