@@ -196,10 +196,23 @@ WorkDone RankSimulation::work_done() const {
   return done;
 }
 
+// Rows that grow would be there twice for a moment.
+void RankSimulation::make_room(results::RunResults& results) const {
+  std::size_t links = 0, devices = 0;
+  for (const Device* device : devices_) {
+    links += device->ports().size();
+    devices += program_.devices[device->id()].streams.empty() ? 0 : 1;
+  }
+  results.link_rows.reserve(links + outputs_.size());
+  results.device_rows.reserve(devices);
+  results.memory_rows.reserve(devices * results.categories.size());
+}
+
 results::RunResults RankSimulation::results() {
   results::RunResults results = names();
   results.iteration_time = comm_.max(finished());
   results.interval = interval_of(records_, comm_);
+  make_room(results);
   for (Device* device : devices_) {
     device->collect(results.iteration_time, results);
     add_links(device->node(), results);

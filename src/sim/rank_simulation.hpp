@@ -79,6 +79,7 @@ class RankSimulation {
   void watch();
   std::unique_ptr<pdes::Component> create(pdes::ComponentId id);
   [[nodiscard]] results::RunResults names() const;
+  void make_room(results::RunResults& results) const;
   void add_links(NetworkNode& node, results::RunResults& results) const;
 
   const machine::Machine& machine_;

@@ -9,6 +9,16 @@ namespace tessera::sim {
 template <class T>
 class RingBuffer {
  public:
+  RingBuffer() = default;
+  RingBuffer(RingBuffer&&) noexcept = default;
+  RingBuffer& operator=(RingBuffer&&) noexcept = default;
+  /// A copy has no room but for what is in it.
+  RingBuffer(const RingBuffer& other) {
+    for (std::size_t i = 0; i < other.size_; ++i) push(other.items_[(other.head_ + i) & (other.items_.size() - 1)]);
+  }
+  RingBuffer& operator=(const RingBuffer& other) { return *this = RingBuffer(other); }
+  ~RingBuffer() = default;
+
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] std::size_t size() const { return size_; }
   /// Must not be empty, nor for pop().

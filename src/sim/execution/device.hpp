@@ -35,6 +35,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] Time earliest_joining(Time from) const;
 
   [[nodiscard]] NetworkNode& node() { return node_; }
+  [[nodiscard]] const std::vector<OutputPort>& ports() const { return node_.ports(); }
   [[nodiscard]] RingMember& ring_member() { return *this; }
   [[nodiscard]] program::DeviceId id() const { return config_.self; }
   [[nodiscard]] Int128 flops() const { return state_.flops; }

@@ -31,7 +31,7 @@ bool Device::begin_kernel(Stream& stream, const program::Instruction& instructio
   if (!reach_clock(stream)) return false;
   const program::Kernel& kernel = program().kernels[instruction.a];
   const program::GroupId id = own_program().groups[kernel.group_slot];
-  const std::uint32_t channel = kernel_channel(id, kernel.memory, state_.kernels_begun[{id, kernel.memory}]++);
+  const std::uint32_t channel = kernel_channel(id, kernel.memory, state_.kernels_begun.make()[{id, kernel.memory}]++);
   stream.state = StreamState::kernel;
   stream.since = stream.clock = context().now();
   gpu(kernel.memory)

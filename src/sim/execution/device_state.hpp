@@ -109,7 +109,7 @@ struct DeviceState {
   Int128 flops = 0;
   std::optional<ComputeEngine> engine;  ///< where collectives take cores from operators
   MemoryAccount memory;
-  std::map<std::pair<program::GroupId, std::uint32_t>, std::uint32_t> kernels_begun;  ///< by group and memory
+  Apart<std::map<std::pair<program::GroupId, std::uint32_t>, std::uint32_t>> kernels_begun;  ///< by group and memory
 };
 
 /// A device as it is between two events, in plain data: a Device of the same program goes on from it.

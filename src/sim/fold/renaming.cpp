@@ -57,8 +57,8 @@ void rename_run(const Renaming& renaming, PortRun& run) {
 
 void rename_port(const Renaming& renaming, PortState& state) {
   if (!state.work.is_made()) return;
-  auto& [run, own, amends, waiting, streams, unused_streams, next_ordinal, most_together, came_at, came_then] =
-      state.work.make();
+  auto& [run, own, amends, waiting, streams, unused_streams, next_ordinal, most_together, came_at, came_then,
+         short_ends] = state.work.make();
   rename_run(renaming, run);
   own.rename(renaming);
   for (TimedAmend& one : amends) rename(renaming, one.amend);

@@ -42,18 +42,21 @@ class BlockSimulation {
       : fold_(job.fold.simulated_at(base)),
         witness_(job.fold, job.tables, base),
         usage_(job.fold.ever_splits() ? job.machine.network.links.size() : 0, &splits_),
-        simulation_(job.machine, job.program, job.cost, job.alone, job.options, part()) {}
+        simulation_(std::make_unique<RankSimulation>(job.machine, job.program, job.cost, job.alone, job.options,
+                                                     part())) {}
 
   /// What goes on behind splits may be something that cannot be.
   void try_to(const auto& run) {
     try {
-      run(simulation_);
+      run(*simulation_);
     } catch (const Error& error) {
       if (splits_.starts.empty() || error.code() == ExitCode::io) throw;
       splits_.failed = true;
     }
   }
-  [[nodiscard]] RankSimulation& simulation() { return simulation_; }
+  [[nodiscard]] RankSimulation& simulation() { return *simulation_; }
+  /// What is told of it stays.
+  void forget_simulation() { simulation_.reset(); }
   [[nodiscard]] std::uint64_t witness() const { return witness_.sum(); }
   [[nodiscard]] Splits& splits() { return splits_; }
   [[nodiscard]] Usage& usage() { return usage_; }
@@ -67,7 +70,7 @@ class BlockSimulation {
   Witness witness_;
   Splits splits_;
   Usage usage_;
-  RankSimulation simulation_;
+  std::unique_ptr<RankSimulation> simulation_;
 };
 
 /// Of what comes at the same time the lower number comes first: in other replicas, perhaps another part of the machine.
@@ -117,7 +120,9 @@ Time go_on_apart(const FoldedJob& job, Communicator& comm, BlockSimulation& bloc
   result = {};
   result.fold = described(before.fold, splits.starts.front().at, splits.starts.back().at);
   result.warnings = before.warnings;
+  before.results = {};
   RankSimulation all(job.machine, job.program, job.cost, comm, job.options, block.simulation(), splits, &usage);
+  block.forget_simulation();
   bool ended = true;
   const auto meeting = [&] { return -comm.max(-first_meeting(job, block.usage(), usage)); };
   Time until = never;
@@ -227,10 +232,13 @@ void simulate_folded(const machine::Machine& machine, const program::Program& pr
   }
   const Time first = block->splits().starts.front().at;
   if (const std::unique_ptr<Fold> earlier = with_earlier_splits(job, block->splits())) {
+    block.reset();  // it takes less time than room
+    folded = {};
     const FoldedJob other{machine, program, cost, own, *earlier, tables, *alone};
     SimulationResult before;
     const std::unique_ptr<BlockSimulation> other_block = simulate_block(other, comm, before);
     if (other_block != nullptr && go_on_apart(other, comm, *other_block, std::move(before), result) == never) return;
+    block = simulate_block(job, comm, folded);
   }
   const std::string name = folded.fold;
   const Time until = go_on_apart(job, comm, *block, std::move(folded), result);

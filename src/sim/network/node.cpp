@@ -143,7 +143,7 @@ std::uint32_t NetworkNode::combined(const Segment& segment) const {
 
 // A segment that is combined is one packet (checked before time zero), so that it is here when its event is handled.
 void NetworkNode::combine(Segment segment, std::uint32_t messages, pdes::ComponentId source) {
-  if (!combiner_.complete(segment.name, messages, segment.waited_until)) return;
+  if (!combiner_.make().complete(segment.name, messages, segment.waited_until)) return;
   have(*context_, source, 0);
   at_port(0, [&](OutputPort& at) { at.arrive(context_->now(), source, segment, *this); });
 }

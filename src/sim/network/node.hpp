@@ -70,7 +70,7 @@ struct TakenBack {
 struct NodeState {
   std::vector<PortState> ports;
   std::vector<TakenBack> taken_back;
-  Combiner combiner;
+  Apart<Combiner> combiner;
 };
 
 /// A device with all its links, or one output of a switch.
@@ -157,7 +157,7 @@ class NetworkNode final : public PortSink {
   std::vector<OutputPort> ports_;
   std::vector<std::uint32_t> posted_;  // ports to flush
   std::vector<Way> ways_;              // by port
-  Combiner combiner_;
+  Apart<Combiner> combiner_;
 };
 
 /// An output link of a switch as a component.

@@ -62,7 +62,7 @@ void OutputPort::passed(const BusyPeriod& busy, const LinkCounts& counts) {
 
 void OutputPort::begin_behind(const BusyPeriod& busy, const ShortEnds& short_ends) {
   state_.busy = busy;
-  state_.short_ends = short_ends;
+  if (!short_ends.bytes.empty()) state_.work.make().short_ends = short_ends;
 }
 
 void OutputPort::finish(PortSink& sink) {

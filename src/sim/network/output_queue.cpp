@@ -72,12 +72,12 @@ void OutputPort::put_behind() {
   if (!is_plain) count_queue();
   state_.busy = service.after;
   if (state_.busy.bytes >= much_in_a_period) [[unlikely]]
-    QueuePeak(rate(), tables_->packet(), state_.short_ends, state_.counts.peak_queue).shorten(state_.busy);
+    QueuePeak(rate(), tables_->packet(), work().short_ends, state_.counts.peak_queue).shorten(state_.busy);
 }
 
 void OutputPort::count_queue() {
   const PortRun& run = work().run;
-  QueuePeak queue(rate(), tables_->packet(), state_.short_ends, state_.counts.peak_queue);
+  QueuePeak queue(rate(), tables_->packet(), work().short_ends, state_.counts.peak_queue);
   if (!run.has_shares()) {
     run.own ? count_own_run(run, tables_->packet(), queue) : count_stream_run(work(), *tables_, queue);
   } else if (run.own) {

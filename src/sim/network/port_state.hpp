@@ -123,6 +123,7 @@ struct PortWork {
   std::uint32_t most_together = all_together;  ///< streams to plan next
   Time came_at = -1;                           ///< when streams came last ...
   std::uint32_t came_then = 0;                 ///< ... and how many of them
+  ShortEnds short_ends;                        ///< before PortState::busy
 };
 
 struct PortState {
@@ -136,7 +137,6 @@ struct PortState {
   bool call_pending = false;
   bool reserved = false;  ///< by a ring whose messages are not simulated one by one (sim/rings): it is broken off first
   LinkCounts counts;
-  ShortEnds short_ends;  ///< before `busy`
 };
 
 }  // namespace tessera::sim

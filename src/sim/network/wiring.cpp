@@ -95,6 +95,7 @@ void Wiring::sort_and_drop_repeats() {
   });
   const auto same = [](const pdes::LinkInfo& a, const pdes::LinkInfo& b) { return a.from == b.from && a.to == b.to; };
   links_.erase(std::unique(links_.begin(), links_.end(), same), links_.end());
+  links_.shrink_to_fit();
 }
 
 pdes::OutPort Wiring::port(pdes::ComponentId from, pdes::ComponentId to) const {

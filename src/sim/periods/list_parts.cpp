@@ -164,39 +164,52 @@ void RingPath::list(StateList& list) {
       list.same(busy[i].bytes);
     }
   };
-  const auto bursts = [&](std::vector<Posted>& burst, std::uint32_t known, std::vector<BusyPeriod>& before,
-                          std::vector<BusyPeriod>& busy, std::vector<LinkCounts>& counts) {
-    list.same(burst.size());
-    list.same(known);
-    for (Posted& one : burst) {
+  const auto list_bursts = [&](Bursts& bursts) {
+    list.same(bursts.is_empty());
+    if (bursts.is_empty()) return;
+    list.same(bursts.burst.size());
+    list.same(bursts.known);
+    for (Posted& one : bursts.burst) {
       list.time(one.at);
       list.same(one.bytes);
     }
-    if (!burst.empty()) links_busy(before);
-    if (known == none) links_busy(busy);
-    list.same(counts.size());
-    for (LinkCounts& one : counts) list_counts(list, one);
+    if (!bursts.burst.empty()) links_busy(bursts.before);
+    if (bursts.known == none) links_busy(bursts.busy);
+    list.same(bursts.counts.size());
+    for (LinkCounts& one : bursts.counts) list_counts(list, one);
   };
   last_message(clear_at_, last_at_, last_);
   last_message(mark_.clear_at, mark_.last_at, mark_.last);
-  list.same(has_bursts_);
-  list.same(mark_.has_bursts);
-  if (has_bursts_) bursts(burst_, known_, before_, busy_, counts_);
-  if (mark_.has_bursts) bursts(mark_.burst, mark_.known, mark_.before, mark_.busy, mark_.counts);
-  if (last_ == none && !has_bursts_) links_busy(busy_);
-  if (mark_.last == none) links_busy(begun_);
-  for (std::vector<Guest>* guests : {&guests_, &burst_guests_, &mark_.burst_guests}) {
-    list.same(guests->size());
-    for (Guest& one : *guests) {
-      list_moment(list, one.at);
-      list.same(one.segment.law.last_bytes);
+  list.same(rest_.is_made());
+  if (rest_.is_made()) {
+    Rest& rest = this->rest();
+    list_bursts(rest.now);
+    list_bursts(rest.marked);
+    if (last_ == none && rest.now.is_empty()) links_busy(rest.now.busy);
+    if (mark_.last == none) links_busy(rest.begun);
+    for (std::vector<Guest>* guests : {&rest.guests, &rest.now.guests, &rest.marked.guests}) {
+      list.same(guests->size());
+      for (Guest& one : *guests) {
+        list_moment(list, one.at);
+        list.same(one.segment.law.last_bytes);
+      }
     }
+    list.same(rest.next_guest);
   }
-  list.same(next_guest_);
   list.same(passed_.size());
   for (const std::int64_t messages : passed_) list.same(messages);
   list.same(marked_.size());
   for (std::int64_t& messages : marked_) list.sum(messages);
+  list.same(passed_bursts_.size());
+  for (const auto& [number, times] : passed_bursts_) {
+    list.same(number);
+    list.same(times);
+  }
+  list.same(marked_bursts_.size());
+  for (auto& [number, times] : marked_bursts_) {
+    list.same(number);
+    list.sum(times);
+  }
 }
 
 void RingLaws::list_run(StateList& list, Run& run) {

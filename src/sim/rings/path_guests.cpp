@@ -10,49 +10,54 @@ namespace tessera::sim {
 PortChain::Announced RingPath::let_pass(const UnderWay& under_way, const Guest& guest) const {
   std::vector<Guest> guests = under_way.guests;
   guests.push_back(guest);
-  return TrialPorts(*tables_, links_, under_way.busy, short_ends_).let_pass(under_way.posted, guests);
+  return TrialPorts(*tables_, links_, under_way.busy, short_ends()).let_pass(under_way.posted, guests);
 }
 
 void RingPath::add_guest(const Guest& guest) {
-  guests_.push_back(guest);
+  rest().guests.push_back(guest);
   is_among_ = true;
 }
 
 // Where guests may come before it or while it passes.
 Time RingPath::send_among(Time at, std::uint32_t size) {
   take_in_before(at);
+  Rest& rest = this->rest();
   Time delivered = 0;
   if (at >= clear_at_) {
     put_away();
     delivered = send_alone(at, size);
-  } else if (burst_guests_.empty()) {
+  } else if (rest.now.guests.empty()) {
     delivered = send_behind(at, size);
   } else {
-    burst_.push_back({at, facts_->bytes(size)});
+    rest.now.burst.push_back({at, facts_->bytes(size)});
+    is_in_burst_ = true;
     delivered = pass_again();
   }
-  while (next_guest_ < guests_.size() &&
-         guests_[next_guest_].at.time <= busy().back().end(tables_->rate(links_.back()))) {
-    join_burst(guests_[next_guest_++]);
+  while (rest.next_guest < rest.guests.size() &&
+         rest.guests[rest.next_guest].at.time <= busy().back().end(tables_->rate(links_.back()))) {
+    join_burst(rest.guests[rest.next_guest++]);
     delivered = pass_again();
   }
-  is_among_ = next_guest_ < guests_.size() || !burst_guests_.empty();
+  is_among_ = rest.next_guest < rest.guests.size() || !rest.now.guests.empty();
   return delivered;
 }
 
-void RingPath::take_in_guests() { take_in_before(never); }
+void RingPath::take_in_guests() {
+  if (rest_.is_made()) take_in_before(never);
+}
 
 // Guests that come to the last link before what is posted at `at` can.
 void RingPath::take_in_before(Time at) {
-  while (next_guest_ < guests_.size()) {
-    const Time as_if_posted = guests_[next_guest_].at.time - facts_->latency_to_last();
+  Rest& rest = this->rest();
+  while (rest.next_guest < rest.guests.size()) {
+    const Time as_if_posted = rest.guests[rest.next_guest].at.time - facts_->latency_to_last();
     if (as_if_posted >= at) return;
     if (as_if_posted >= clear_at_) {  // all is idle
       put_away();
       last_ = none;
-      busy_.assign(links_.size(), {});
+      rest.now.busy = idle();
     }
-    join_burst(guests_[next_guest_++]);
+    join_burst(rest.guests[rest.next_guest++]);
     static_cast<void>(pass_again());
   }
 }
@@ -60,17 +65,18 @@ void RingPath::take_in_before(Time at) {
 void RingPath::join_burst(const Guest& guest) {
   begin_burst();
   last_ = none;
-  known_ = none;
-  burst_guests_.push_back(guest);
+  rest().now.known = none;
+  rest().now.guests.push_back(guest);
 }
 
 // Of all of the burst, when the last message is delivered.
 Time RingPath::pass_again() {
   try {
-    TrialPorts trial(*tables_, links_, before_, short_ends_);
-    const Time delivered = trial.pass(burst_, burst_guests_);
-    busy_ = trial.busy();
-    clear_at_ = facts_->clear_behind(busy_);
+    Bursts& now = rest().now;
+    TrialPorts trial(*tables_, links_, now.before, short_ends());
+    const Time delivered = trial.pass(now.burst, now.guests);
+    now.busy = trial.busy();
+    clear_at_ = facts_->clear_behind(now.busy);
     return delivered;
   } catch (const BeyondTimeError&) {
     return never;  // as of lone messages
@@ -80,7 +86,7 @@ Time RingPath::pass_again() {
 // What is behind it finds all links idle.
 void RingPath::put_away() {
   if (last_ == none && !has_burst()) return;
-  if (!kept_.is_empty() || !is_over()) return keep_last();
+  if (has_kept() || !is_over()) return keep_last();
   if (has_burst()) close_burst();
 }
 

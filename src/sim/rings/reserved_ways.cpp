@@ -52,8 +52,8 @@ bool RingLaws::reserve(pdes::Context& context, Track& track, std::uint32_t way, 
   for (const machine::LinkId link : path.links()) {
     const PortState& port = port_at(link).state();
     const bool is_over = port.busy.end(tables_->rate(link)) < context.now();
-    busy.push_back(port.busy);
-    short_ends.push_back(is_over ? ShortEnds{} : port.short_ends);
+    busy.push_back(is_over ? BusyPeriod{} : port.busy);
+    short_ends.push_back(is_over ? ShortEnds{} : port.work.get().short_ends);
     port_at(link).reserve();
     reserved_by_[link] = {&track, way};
   }

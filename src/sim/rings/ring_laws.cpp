@@ -128,7 +128,10 @@ RingLaws::Run* RingLaws::run_of(pdes::Context& context, Ring& ring, const Interr
 void RingLaws::find_ends(pdes::Context& context, Ring& ring, Run& run, const Moment& now) {
   for (RingPath& path : ring.track->parts.paths) path.mark();
   run.ends = ends_of(ring.track->parts, *run.work, run.entries);
-  for (RingPath& path : ring.track->parts.paths) path.take_in_guests();
+  for (RingPath& path : ring.track->parts.paths) {
+    path.take_in_guests();
+    path.shed();
+  }
   if (trace_ != nullptr) tell_use(ring, run, never);
   for (std::size_t i = 0; i < run.ends.size(); ++i) {
     const RingEnd& end = run.ends[i];

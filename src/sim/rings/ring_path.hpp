@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/network/apart.hpp"
 #include "sim/rings/port_chain.hpp"
 #include "sim/rings/way_facts.hpp"
 
@@ -32,7 +33,7 @@ class RingPath {
   [[nodiscard]] Time send(Time at, std::uint32_t size) {
     if (at < clear_at_ || is_among_) [[unlikely]]
       return is_among_ ? send_among(at, size) : send_behind(at, size);
-    if (!burst_.empty()) [[unlikely]]
+    if (is_in_burst_) [[unlikely]]
       close_burst();
     return send_alone(at, size);
   }
@@ -73,13 +74,41 @@ class RingPath {
   void add_guest(const Guest& guest);
   /// Guests that come behind all that has been sent.
   void take_in_guests();
-  [[nodiscard]] std::size_t guests() const { return guests_.size(); }
+  /// Gives back room of which nothing is in use.
+  void shed();
+  [[nodiscard]] std::size_t guests() const { return rest_.get().guests.size(); }
   /// Goes on where another one like it has come to.
   void go_on_from(const RingPath& other);
   void list(StateList& list);  ///< sim/periods
 
  private:
   static constexpr std::uint32_t none = WayFacts::none;
+
+  /// Messages that did not all find the links idle.
+  struct Bursts {
+    std::vector<Posted> burst;       // the last messages
+    std::vector<Guest> guests;       // among them
+    std::vector<BusyPeriod> before;  // of the links: before the burst
+    std::vector<BusyPeriod> busy;    // behind a burst that is not known, or at the beginning
+    std::vector<LinkCounts> counts;  // of those that are over and were not known; empty: none
+    std::uint32_t known = none;      // the burst, where WayFacts knows it
+    [[nodiscard]] bool is_empty() const { return burst.empty() && guests.empty() && counts.empty(); }
+    void add_times(const std::vector<LinkCounts>& more, std::int64_t times);
+  };
+  /// Most ways need nothing of this most of the time.
+  struct Rest {
+    Bursts now, marked;
+    std::vector<BusyPeriod> begun;      // at the beginning; empty: all was over
+    std::vector<ShortEnds> short_ends;  // the same
+    UnderWay kept;                      // before the last message or burst: see send_until()
+    std::vector<Guest> guests;          // since the mark
+    std::size_t next_guest = 0;
+  };
+  using PassedBursts = std::vector<std::pair<std::uint32_t, std::int64_t>>;  // WayFacts::burst, how often
+  [[nodiscard]] Rest& rest() { return rest_.make(); }
+  [[nodiscard]] std::vector<BusyPeriod> idle() const { return std::vector<BusyPeriod>(links_.size()); }
+  [[nodiscard]] std::vector<ShortEnds> short_ends() const;
+  static void add(PassedBursts& bursts, std::uint32_t number, std::int64_t times);
 
   [[nodiscard]] Time send_behind(Time at, std::uint32_t size);
   [[nodiscard]] Time send_among(Time at, std::uint32_t size);
@@ -98,48 +127,37 @@ class RingPath {
   [[nodiscard]] Time pass_again();
   void put_away();
   [[nodiscard]] bool is_over() const;
-  [[nodiscard]] bool has_burst() const { return !burst_.empty() || !burst_guests_.empty(); }
+  [[nodiscard]] const Bursts& bursts() const { return rest_.get().now; }
+  [[nodiscard]] bool has_burst() const { return is_in_burst_ || !bursts().guests.empty(); }
+  [[nodiscard]] bool has_kept() const { return !rest_.get().kept.is_empty(); }
   void begin_burst();
   [[nodiscard]] bool find_known(Time at, std::uint32_t size);
   [[nodiscard]] Time pass(Time at, std::int64_t bytes);
   void close_burst();
+  void forget_burst();
   void keep_last();
 
   WayFacts* facts_;
+  const NetworkTables* tables_;
   Time clear_at_ = 0;
   Time last_at_ = 0;
-  std::uint32_t last_ = none;          // the last message, where it found all idle
-  std::vector<std::int64_t> passed_;   // messages that did, by size
-  std::vector<Posted> burst_;          // the last messages, which did not all find the links idle
-  std::vector<Guest> burst_guests_;    // among them
-  std::uint32_t known_ = none;         // the burst, where WayFacts knows it
-  std::vector<BusyPeriod> before_;     // of the links: before the burst
-  std::vector<BusyPeriod> busy_;       // behind a burst that is not known, or at the beginning
-  std::vector<BusyPeriod> begun_;      // at the beginning
-  std::vector<ShortEnds> short_ends_;  // in begun_
-  std::vector<LinkCounts> counts_;     // of bursts that are over
-  UnderWay kept_;                      // before the last message or burst: see send_until()
-  Time last_delivery_ = 0;             // of send_until() ...
-  Time end_ = never;                   // ... and what it is asked for
-  std::vector<std::int64_t> marked_;   // of passed_: those before the mark
+  std::uint32_t last_ = none;         // the last message, where it found all idle
+  bool is_among_ = false;             // a guest may meet what is sent next
+  bool is_in_burst_ = false;          // Bursts::burst is not empty
+  std::vector<std::int64_t> passed_;  // messages that found all idle, by size
+  std::vector<std::int64_t> marked_;  // those before the mark
+  PassedBursts passed_bursts_;        // those that are known and over
+  PassedBursts marked_bursts_;        // those before the mark
   struct Mark {
     Time clear_at = 0;
     Time last_at = 0;
     std::uint32_t last = none;
-    bool has_bursts = false;
-    std::uint32_t known = none;
-    std::vector<Posted> burst;
-    std::vector<Guest> burst_guests;
-    std::vector<BusyPeriod> before, busy;
-    std::vector<LinkCounts> counts;
   };
   Mark mark_;
-  bool has_bursts_ = false;    // since begin()
-  bool is_among_ = false;      // a guest may meet what is sent next
-  std::vector<Guest> guests_;  // since the mark
-  std::size_t next_guest_ = 0;
   std::vector<machine::LinkId> links_;
-  const NetworkTables* tables_;
+  Time last_delivery_ = 0;  // of send_until() ...
+  Time end_ = never;        // ... and what it is asked for
+  Apart<Rest> rest_;
 };
 
 }  // namespace tessera::sim
