@@ -105,6 +105,16 @@ TEST_CASE("ring laws: programs take the same picoseconds packet by packet") {
   }
 }
 
+TEST_CASE("ring laws: found among many random programs") {
+  // A message comes when its sender posts the next one, in an event that breaks the ring off and comes before it; a
+  // ring takes a link at the picosecond at which its queue ends, and gives it back unused.
+  for (const std::uint64_t index : {63'001'267U, 63'001'560U}) {
+    const ProgramCase made = random_rings(index, "hierarchical");
+    CAPTURE(index);
+    check_same(run_with(made, sim::Laws::all).results, run_with(made, sim::Laws::none).results);
+  }
+}
+
 TEST_CASE("laws: on clusters, where many messages share links, programs take the same picoseconds packet by packet") {
   // The first two: several segments of one message are taken back at once, and told of anew together. The others: two
   // streams of a device go on in the same picosecond; one is in a ring that has been broken off, or its messages leave,

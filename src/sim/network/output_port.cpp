@@ -55,13 +55,9 @@ bool OutputPort::settle(Time now, PortSink& sink) {
   return true;
 }
 
-void OutputPort::passed(const BusyPeriod& busy, const LinkCounts& counts) {
+void OutputPort::passed(const BusyPeriod& busy, const LinkCounts& counts, const ShortEnds& short_ends) {
   state_.busy = busy;
   state_.counts.add(counts);
-}
-
-void OutputPort::begin_behind(const BusyPeriod& busy, const ShortEnds& short_ends) {
-  state_.busy = busy;
   if (!short_ends.bytes.empty()) state_.work.make().short_ends = short_ends;
 }
 

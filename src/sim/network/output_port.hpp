@@ -85,10 +85,11 @@ class OutputPort {
   void tell_use() const {
     if (has_run() && trace_ != nullptr) trace_use();
   }
-  /// What has passed through the idle port, apart from it: the last busy period, and counts to add.
-  void passed(const BusyPeriod& busy, const LinkCounts& counts);
+  /// What has passed through the idle port, apart from it: the last busy period, what is known of its queue, and counts
+  /// to add.
+  void passed(const BusyPeriod& busy, const LinkCounts& counts, const ShortEnds& short_ends = {});
   /// The idle port as it is behind such packets, which may be in the queue still.
-  void begin_behind(const BusyPeriod& busy, const ShortEnds& short_ends);
+  void begin_behind(const BusyPeriod& busy, const ShortEnds& short_ends) { passed(busy, {}, short_ends); }
   [[nodiscard]] bool reserved() const { return state_.reserved; }
   /// The port is idle.
   void reserve() {

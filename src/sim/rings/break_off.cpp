@@ -133,6 +133,7 @@ Injector::Place RingLaws::fill_ports(const Breaking& breaking, std::uint32_t way
   const program::DeviceId from = breaking.parts().sender(way), to = breaking.parts().receiver(way);
   const program::DeviceId destination = breaking.shape().device(breaking.shape().to[way]);
   const RingPath::UnderWay last = path.take_last(breaking.end.time);
+  const std::vector<ShortEnds> short_ends = path.short_ends();
   const std::vector<LinkCounts> counts = path.take_counts();
   // It may have been used before it was released: that has been counted, and is over.
   if (!std::exchange(breaking.ring.track->is_reserved[way], false)) return Injector::no_place;
@@ -143,7 +144,7 @@ Injector::Place RingLaws::fill_ports(const Breaking& breaking, std::uint32_t way
     const machine::LinkId link = path.links()[i];
     OutputPort& port = port_at(link);
     port.release();
-    port.passed(last.busy[i], counts[i]);
+    port.passed(last.busy[i], counts[i], short_ends[i]);
     ports.push_back(&port);
     servers.push_back(tables_->server(link));
     numbers.push_back(port_of(link));
@@ -152,6 +153,7 @@ Injector::Place RingLaws::fill_ports(const Breaking& breaking, std::uint32_t way
   NetworkNode& node = *parts_->nodes[from];
   const auto left = [&node](const OwnMessage& message, Time at) { node.left_apart(message, at); };
   PortChain chain(ports, servers, left, renaming(breaking.parts().shifts[way]));
+  chain.stop_before(breaking.by.event);
   std::vector<OwnMessage> messages = messages_of(breaking, way, last.posted.size());
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const OwnMessage sized = message_of(*tables_, last.posted[i].bytes, to);

@@ -19,11 +19,12 @@ PortChain::PortChain(std::vector<OutputPort*> ports, std::vector<pdes::Component
     : ports_(std::move(ports)), servers_(std::move(servers)), left_(std::move(left)), rename_(std::move(rename)) {}
 
 void PortChain::post(Time at, OwnMessage message) {
-  run_until({at, servers_[0]});
+  const Moment posted = std::min(Moment{at, servers_[0]}, limit_);
+  run_until(posted);
   message.joined = at;
   active_ = 0;
   place_ = ports_[0]->post(at, message, place_, *this);
-  ports_[0]->flush(at, servers_[0], *this);
+  ports_[0]->flush(at, posted.source, *this);
 }
 
 void PortChain::arrive(const Guest& guest) {

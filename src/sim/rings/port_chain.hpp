@@ -47,6 +47,8 @@ class PortChain final : public PortSink {
   /// empty; and so may `rename`.
   PortChain(std::vector<OutputPort*> ports, std::vector<pdes::ComponentId> servers, Left left = {}, Rename rename = {});
 
+  /// Nothing takes place from this event on, but for what is posted in it.
+  void stop_before(const Moment& event) { limit_ = event; }
   /// Posts a message when all before then has taken place. Times never decrease; all are of one connection.
   void post(Time at, OwnMessage message);
   /// A guest comes when all before has taken place. What is announced of it is kept apart: last_guest().
@@ -81,6 +83,7 @@ class PortChain final : public PortSink {
   std::vector<pdes::ComponentId> servers_;
   Left left_;
   Rename rename_;
+  Moment limit_{never, 0};
   std::vector<MessageName> guests_;
   Announced last_guest_;
   std::vector<std::pair<MessageName, std::uint32_t>> taken_back_;  // deliveries, with their generations

@@ -80,11 +80,12 @@ bool RingLaws::is_at_rest(const Reserved& reserved, Time now) const {
 void RingLaws::release(const Reserved& reserved) {
   RingPath path = reserved.track->parts.paths[reserved.way];
   const std::vector<BusyPeriod> busy = path.busy();
+  const std::vector<ShortEnds> short_ends = path.short_ends();
   const std::vector<LinkCounts> counts = path.take_counts();
   for (std::size_t i = 0; i < path.links().size(); ++i) {
     OutputPort& port = port_at(path.links()[i]);
     port.release();
-    port.passed(busy[i], counts[i]);
+    port.passed(busy[i], counts[i], short_ends[i]);
   }
   reserved.track->is_reserved[reserved.way] = false;
 }

@@ -55,6 +55,8 @@ class RingPath {
   [[nodiscard]] Time left() const;
   /// What the links are busy with behind the last message.
   [[nodiscard]] std::vector<BusyPeriod> busy() const;
+  /// Before that, in the last period that was busy at the beginning.
+  [[nodiscard]] std::vector<ShortEnds> short_ends() const;
   /// What they have carried since begin() or the last call; all of it has to have passed.
   [[nodiscard]] std::vector<LinkCounts> take_counts();
   /// The same as send(), where messages that are delivered at `end` or later are to be taken out again.
@@ -107,7 +109,6 @@ class RingPath {
   using PassedBursts = std::vector<std::pair<std::uint32_t, std::int64_t>>;  // WayFacts::burst, how often
   [[nodiscard]] Rest& rest() { return rest_.make(); }
   [[nodiscard]] std::vector<BusyPeriod> idle() const { return std::vector<BusyPeriod>(links_.size()); }
-  [[nodiscard]] std::vector<ShortEnds> short_ends() const;
   static void add(PassedBursts& bursts, std::uint32_t number, std::int64_t times);
 
   [[nodiscard]] Time send_behind(Time at, std::uint32_t size);
