@@ -108,6 +108,11 @@ TEST_CASE("fold: two replicas cost the events of one, and an all-reduce over bot
   CHECK(2 * one.statistics.events == all.statistics.events);
   CHECK(one.fold == "1 of 2 replicas simulated for all");
   check_same(one.results, all.results);
+  options.laws = sim::Laws::rings;
+  const sim::SimulationResult laws = made.run(options);
+  // Two devices begin, and end two rings each, one in the replica and one over both.
+  CHECK(laws.statistics.events == 2 * 3);
+  check_same(laws.results, all.results);
   // What is over both is sent to the other replica by one link of each device, as what is in each by the other: 200 B
   // in 2 messages.
   CHECK(one.results.link_rows.size() == 8);

@@ -136,7 +136,8 @@ bool RingLaws::find_path(RingParts& parts, std::uint32_t way) {
   const RingShape& shape = parts.shape;
   const machine::Network& network = tables_->network();
   const program::DeviceId from = parts.sender(way), to = parts.receiver(way);
-  if (from == to || parts_->members[from] == nullptr || parts_->members[to] == nullptr) return false;
+  if (from == to || parts_->members[from] == nullptr) return false;
+  if (fold_ == nullptr && parts_->members[to] == nullptr) return false;
   std::vector<machine::LinkId> links;
   std::vector<std::uint32_t> shifts;
   pdes::ComponentId last = from;
