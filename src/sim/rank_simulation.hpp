@@ -98,7 +98,7 @@ class RankSimulation {
   std::unique_ptr<RingLaws> rings_;  // null: none are taken
   EventCounts counts_{};
   ExecutionEnvironment environment_;
-  std::deque<DeviceRecord> records_;  // a device each
+  std::deque<OwnRecord> records_;  // a device each
   std::vector<Device*> devices_;
   std::vector<Device*> device_at_;  // by id; null: on another rank, or not simulated
   std::vector<SwitchOutput*> outputs_;

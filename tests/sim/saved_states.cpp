@@ -53,7 +53,7 @@ class RebornDevice final : public pdes::Component {
   sim::ExecutionEnvironment& environment_;
   Rebirths& rebirths_;
   program::DeviceId id_;
-  sim::DeviceRecord record_;
+  sim::OwnRecord record_;
   std::unique_ptr<sim::Device> device_;
 };
 

@@ -31,7 +31,7 @@ std::vector<std::uint32_t> ranks_of(const program::Program& program, program::De
 
 }  // namespace
 
-Device::Device(ExecutionEnvironment& environment, DeviceRecord& record, program::DeviceId self)
+Device::Device(ExecutionEnvironment& environment, OwnRecord& record, program::DeviceId self)
     : handed_{&environment, nullptr, nullptr, &record},
       config_{self, 0, false, false, false, false, {}},
       node_(environment.network, self, this) {

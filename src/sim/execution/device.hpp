@@ -17,7 +17,7 @@ class StateList;
 class Device final : public pdes::Component, private NetworkOwner, private KernelOwner, private RingMember {
  public:
   /// Both outlive it.
-  Device(ExecutionEnvironment& environment, DeviceRecord& record, program::DeviceId self);
+  Device(ExecutionEnvironment& environment, OwnRecord& record, program::DeviceId self);
 
   void start(pdes::Context& context) override;
   void handle(pdes::Context& context, const pdes::Event& event) override;
@@ -57,9 +57,9 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] SavedDevice save() const;
   /// Goes on from the state of another Device of this id and program, which has begun.
   void restore(SavedDevice saved);
-  [[nodiscard]] const DeviceRecord& record() const { return *handed_.record; }
+  [[nodiscard]] const OwnRecord& record() const { return *handed_.record; }
   /// What another device has written down, as its own.
-  void restore(DeviceRecord record);
+  void restore(OwnRecord record);
   /// By group: those in a collective of which it is.
   void tell_groups_at_work(std::vector<bool>& at_work) const;
   /// It has nothing to do before this time (fold/splits.hpp).

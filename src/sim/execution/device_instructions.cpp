@@ -91,7 +91,7 @@ bool Device::execute(Stream& stream, const Instruction& instruction) {
     case Op::kernel:
       return begin_kernel(stream, instruction);
     case Op::mark:
-      handed_.record->marks.push_back(stream.clock);
+      handed_.record->make().marks.push_back(stream.clock);
       return true;
     case Op::call:
       break;
@@ -348,7 +348,7 @@ void Device::change_level(Stream& stream, const Instruction& instruction) {
   if (config_.shares_memory && memory.total > environment().memory_limit) refuse_memory(stream);
   if (!environment().record_memory) return;
   const auto category = static_cast<std::uint16_t>(instruction.b);
-  handed_.record->memory_changes.push_back({config_.self, category, stream.clock, memory.level[category]});
+  handed_.record->make().memory_changes.push_back({config_.self, category, stream.clock, memory.level[category]});
 }
 
 void Device::spend(Stream& stream, const Instruction& instruction, Activity activity, Time begin, Time end) {
@@ -356,8 +356,8 @@ void Device::spend(Stream& stream, const Instruction& instruction, Activity acti
   if (stream.index == 0) state_.time.add(activity, end - begin);
   if (activity == Activity::waiting || activity == Activity::bubble) keep_wait(stream, {begin, end, activity});
   if (!environment().record_timeline) return;
-  handed_.record->intervals.push_back({config_.self, static_cast<std::uint16_t>(stream.index), instruction.label,
-                                       static_cast<std::uint16_t>(activity), begin, end});
+  handed_.record->make().intervals.push_back({config_.self, static_cast<std::uint16_t>(stream.index), instruction.label,
+                                              static_cast<std::uint16_t>(activity), begin, end});
 }
 
 }  // namespace tessera::sim

@@ -36,11 +36,13 @@ void Device::stay_at_rest() const {
   handling().ready.clear();
 }
 
-void Device::restore(DeviceRecord record) {
-  for (results::Interval& one : record.intervals) one.device = config_.self;
-  for (results::MemoryChange& one : record.memory_changes) one.device = config_.self;
-  for (results::KernelRow& one : record.kernel_rows) one.device = config_.self;
+void Device::restore(OwnRecord record) {
   *handed_.record = std::move(record);
+  if (!handed_.record->is_made()) return;
+  auto& [intervals, memory_changes, kernel_rows, marks] = handed_.record->make();
+  for (results::Interval& one : intervals) one.device = config_.self;
+  for (results::MemoryChange& one : memory_changes) one.device = config_.self;
+  for (results::KernelRow& one : kernel_rows) one.device = config_.self;
 }
 
 void Device::tell_groups_at_work(std::vector<bool>& at_work) const {

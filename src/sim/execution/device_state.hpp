@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/apart.hpp"
 #include "sim/execution/accounts.hpp"
 #include "sim/execution/compute_engine.hpp"
 #include "sim/execution/cost_table.hpp"
@@ -74,6 +75,7 @@ struct DeviceRecord {
   std::vector<results::KernelRow> kernel_rows;
   std::vector<Time> marks;
 };
+using OwnRecord = Apart<DeviceRecord>;  ///< most devices write nothing down
 
 struct DeviceConfig {
   program::DeviceId self = 0;
@@ -89,7 +91,7 @@ struct DeviceHanded {
   ExecutionEnvironment* environment = nullptr;
   CostTable* costs = nullptr;  ///< null: its program has no stream
   const DistanceTable* distances = nullptr;
-  DeviceRecord* record = nullptr;
+  OwnRecord* record = nullptr;
 };
 
 /// All that changes in a device between events, but for its node and its GPUs. What most messages touch stands first

@@ -6,9 +6,9 @@
 
 namespace tessera::sim {
 
-Time interval_of(const std::deque<DeviceRecord>& records, Communicator& comm) {
+Time interval_of(const std::deque<OwnRecord>& records, Communicator& comm) {
   Time slowest = 0;
-  for (const DeviceRecord& record : records) slowest = std::max(slowest, program::steady_interval(record.marks));
+  for (const OwnRecord& record : records) slowest = std::max(slowest, program::steady_interval(record.get().marks));
   return comm.max(slowest);
 }
 

@@ -9,6 +9,6 @@
 namespace tessera::sim {
 
 /// Of the slowest device (program/steady.hpp); the same on all ranks. 0: no device marks two repeats.
-[[nodiscard]] Time interval_of(const std::deque<DeviceRecord>& records, Communicator& comm);
+[[nodiscard]] Time interval_of(const std::deque<OwnRecord>& records, Communicator& comm);
 
 }  // namespace tessera::sim

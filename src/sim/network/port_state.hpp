@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/network/apart.hpp"
+#include "sim/apart.hpp"
 #include "sim/network/injector.hpp"
 #include "sim/network/merging.hpp"
 #include "sim/network/messages.hpp"

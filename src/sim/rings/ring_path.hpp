@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/network/apart.hpp"
+#include "sim/apart.hpp"
 #include "sim/rings/port_chain.hpp"
 #include "sim/rings/way_facts.hpp"
 
