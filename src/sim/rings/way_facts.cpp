@@ -13,6 +13,12 @@ constexpr std::size_t most_bursts = 4096, most_in_burst = 8;  // that are kept, 
 
 }  // namespace
 
+std::vector<BusyPeriod> Passage::busy_since(Time first) const {
+  std::vector<BusyPeriod> busy = after;
+  for (BusyPeriod& one : busy) one.start = time_after(one.start, first);
+  return busy;
+}
+
 WayFacts::WayFacts(const NetworkTables& tables, std::vector<machine::LinkId> links)
     : tables_(&tables), links_(std::move(links)) {
   latest_.fill({Key{}, none});

@@ -24,6 +24,8 @@ struct Passage {
   Time clear = 0;                 ///< a message posted then finds all links idle again
   std::vector<BusyPeriod> after;  ///< by link
   std::vector<LinkCounts> counts;
+  /// By link, where the first one was posted then.
+  [[nodiscard]] std::vector<BusyPeriod> busy_since(Time first) const;
 };
 
 struct PostedMessage {
