@@ -42,8 +42,8 @@ class BlockSimulation {
       : fold_(job.fold.simulated_at(base)),
         witness_(job.fold, job.tables, base),
         usage_(job.fold.ever_splits() ? job.machine.network.links.size() : 0, &splits_),
-        simulation_(std::make_unique<RankSimulation>(job.machine, job.program, job.cost, job.alone, job.options,
-                                                     part())) {}
+        simulation_(
+            std::make_unique<RankSimulation>(job.machine, job.program, job.cost, job.alone, job.options, part())) {}
 
   /// What goes on behind splits may be something that cannot be.
   void try_to(const auto& run) {
