@@ -25,8 +25,7 @@ class MachineMaker {
   machine::Machine make_large() {
     machine::Machine made;
     if (below(2) == 0) {
-      machine::build_ring(static_cast<machine::NodeId>(7 + below(12)),
-                          {BytesPerSecond{1'500'000'000}, Duration{500}, true}, "wire", made);
+      build_wires(7 + below(12), made);
     } else {
       machine::ClusterShape shape = small_cluster(static_cast<machine::NodeId>(2 + below(5)), 3);
       if (below(2) != 0) shape.nvlink_bandwidth = BytesPerSecond{3'333'333'333};
@@ -61,6 +60,12 @@ class MachineMaker {
     return machine;
   }
 
+  /// A ring both ways round.
+  static void build_wires(std::uint64_t devices, machine::Machine& made) {
+    machine::build_ring(static_cast<machine::NodeId>(devices), {BytesPerSecond{1'500'000'000}, Duration{500}, true},
+                        "wire", made);
+  }
+
   machine::Machine cluster() {
     constexpr std::array<machine::NodeId, 4> sizes{1, 2, 2, 4};
     const machine::NodeId gpus = sizes[below(4)];
@@ -78,8 +83,7 @@ class MachineMaker {
   machine::Machine torus() {
     machine::Machine made;
     if (below(2) == 0) {
-      machine::build_ring(static_cast<machine::NodeId>(3 + below(6)),
-                          {BytesPerSecond{1'500'000'000}, Duration{500}, true}, "wire", made);
+      build_wires(3 + below(6), made);
     } else {
       made.grid = {static_cast<int>(2 + below(3)), static_cast<int>(1 + below(3)), below(2) == 0};
       machine::build_grid(made.grid, BytesPerSecond{1'500'000'000}, Duration{500}, "wire", made);

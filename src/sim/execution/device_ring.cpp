@@ -92,10 +92,9 @@ void Device::ring_is_broken_off(pdes::Context* own, const BrokenOff& broken) {
         std::uint32_t hint = 0;
         outbox(messages.next, messages.channel, hint).latest = place;
       }
-      for (std::size_t i = 0; i < strand.standing.slots[slot].on_their_way.size() && own != nullptr; ++i) {
-        if (environment().foresight != nullptr)
-          environment().foresight->posted({config_.self, messages.channel, 0}, messages.next);
-      }
+      const bool is_foreseen = own != nullptr && environment().foresight != nullptr;
+      for (std::size_t i = 0; is_foreseen && i < strand.standing.slots[slot].on_their_way.size(); ++i)
+        environment().foresight->posted({config_.self, messages.channel, 0}, messages.next);
       if (broken.goes_on) count_ring(messages);
     }
   }

@@ -25,7 +25,7 @@ void RingWaves::enter(std::uint32_t rank, const RingEntry& entry) {
     seat.at = entry.at;
     seat.waited_until = entry.joined;
     begin_pass(index);
-    todo_.push_back(index);
+    ready_.push_back(index);
   }
   go_on();
 }
@@ -45,9 +45,9 @@ void RingWaves::take_in(const RingInputs& inputs) {
 }
 
 void RingWaves::go_on() {
-  while (!todo_.empty()) {
-    const std::uint32_t seat = todo_.back();
-    todo_.pop_back();
+  while (!ready_.empty()) {
+    const std::uint32_t seat = ready_.back();
+    ready_.pop_back();
     while (true) {
       if (may_post(seat)) {
         post_step(seat);
@@ -111,7 +111,7 @@ void RingWaves::send(std::uint32_t way, const RingPost& post) {
   if (queue.is_empty()) {
     queue.messages.clear();
     queue.first = 0;
-    if (!is_real) todo_.push_back(receiver);
+    if (!is_real) ready_.push_back(receiver);
   }
   queue.messages.push_back(message);
 }

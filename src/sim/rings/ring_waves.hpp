@@ -120,10 +120,10 @@ class RingWaves {
   Moment event_{never, 0}, end_{never, 0};
   const std::vector<bool>* to_come_ = nullptr;
   std::vector<Seat> seats_;
-  std::vector<Queue> queues_;        // by way
-  std::vector<std::uint32_t> sent_;  // by way
-  std::vector<std::uint32_t> over_;  // by rank: seats
-  std::vector<std::uint32_t> todo_;  // seats that may go on
+  std::vector<Queue> queues_;         // by way
+  std::vector<std::uint32_t> sent_;   // by way
+  std::vector<std::uint32_t> over_;   // by rank: seats
+  std::vector<std::uint32_t> ready_;  // seats that may go on
   std::vector<Comes> comes_;
   std::vector<std::uint32_t> ended_;
 };
