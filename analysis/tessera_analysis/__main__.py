@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import sys
 import warnings
 
@@ -12,10 +13,18 @@ RUN_FIGURES = ("time", "memory", "memory_over_time", "links", "timeline", "searc
 POINT_FIGURES = ("axes", "devices", "memory", "cost")
 FIGURE_NAMES = tuple(dict.fromkeys(RUN_FIGURES + POINT_FIGURES))
 FORMATS = ("png", "svg", "pdf")
+INCHES = {"": 1.0, "in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4}
+WIDTHS = (2.0, 40.0)  # inches
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        """One line, as of the simulator."""
+        self.exit(2, f"{message}; {self.prog} --help says more\n")
 
 
 def parse(arguments):
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python3 -m tessera_analysis", description="Figures from the files of tessera run, merge and plan --history.",
         epilog="Exit codes: 0 done, 2 bad input, 4 a file cannot be read or written.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -45,6 +54,7 @@ def _add_plot(commands):
     plot.add_argument("--x", metavar="COLUMN", help="of points: draw against this column, not devices, memory and cost")
     plot.add_argument("--y", metavar="COLUMN", help="of points: draw this column, not the iteration time; of several histories: cost (default) or reward")
     plot.add_argument("--format", choices=FORMATS, default="png", help="default: png")
+    _add_look(plot)
 
 
 def _add_compare(commands):
@@ -55,6 +65,24 @@ def _add_compare(commands):
     compare.add_argument("a", metavar="A.h5", help="a result of tessera run")
     compare.add_argument("b", metavar="B.h5", help="another one")
     compare.add_argument("-o", "--output", metavar="PICTURE", help="draw it, too: a name that ends in .png, .svg or .pdf")
+    _add_look(compare)
+
+
+def _add_look(command):
+    command.add_argument("--width", type=inches, metavar="WIDTH",
+                         help="of a picture, such as 3.3in, 84mm or 17.5cm (inches without a unit): it is laid out for that width, its letters stay legible")
+    command.add_argument("--no-title", dest="titled", action="store_false", help="leave out the line above a picture: a paper has a caption")
+
+
+def inches(text):
+    """The inches of "3.3in", "84mm", "8.4 cm" or "3.3"."""
+    found = re.fullmatch(r"([0-9]*\.?[0-9]+) ?(in|cm|mm|)", text)
+    if not found:
+        raise argparse.ArgumentTypeError(f"expected a width such as 3.3in, 84mm or 17.5cm, not '{text}'")
+    width = float(found[1]) * INCHES[found[2]]
+    if not WIDTHS[0] <= width <= WIDTHS[1]:
+        raise argparse.ArgumentTypeError(f"'{text}' must be from {WIDTHS[0]:g} to {WIDTHS[1]:g} inches")
+    return width
 
 
 def named(argument):
@@ -87,10 +115,15 @@ def plot(options):
     return "\n".join(paths)
 
 
+def look_of(options):
+    from .style import Look
+    return Look(options.width, options.titled)
+
+
 def plot_points(path, options):
     from .plot import plot_points as draw
     from .points import load_points
-    return draw(load_points(path), options.folder, options.only, options.format, options.x, options.y)
+    return draw(load_points(path), options.folder, options.only, options.format, options.x, options.y, look_of(options))
 
 
 def plot_run(path, options):
@@ -98,7 +131,7 @@ def plot_run(path, options):
     from .plot import plot as draw
     if options.x or options.y:
         raise ResultsError(f"'{path}' is a result of one run: --x and --y are for tables of points")
-    return draw(load(path), options.folder, options.only, options.format)
+    return draw(load(path), options.folder, options.only, options.format, look_of(options))
 
 
 def plot_history(path, options):
@@ -107,7 +140,7 @@ def plot_history(path, options):
     from .plot import plot as draw
     if options.x or options.y:
         raise ResultsError(f"'{path}' is one history: --x is for tables of points, --y for these and several histories")
-    paths = draw(load_history(path), options.folder, HISTORY_FIGURES, options.format)
+    paths = draw(load_history(path), options.folder, HISTORY_FIGURES, options.format, look_of(options))
     if not paths:
         raise ResultsError(f"'{path}' has nothing to draw: nothing that was tried fits")
     return paths
@@ -123,7 +156,7 @@ def plot_histories(files, options):
         if name not in HISTORY_FIGURES:
             raise ResultsError(f"several histories have no figure {name}, they have: " + ", ".join(HISTORY_FIGURES))
     histories = [(name, load_history(path)) for name, path in files]
-    return plot_curves(histories, options.folder, options.y or MEASURES[0], options.format)
+    return plot_curves(histories, options.folder, options.y or MEASURES[0], options.format, look_of(options))
 
 
 def compare(options):
@@ -134,7 +167,7 @@ def compare(options):
     comparison = Comparison(load(options.a), load(options.b))
     said = text(comparison)
     if options.output:
-        draw_comparison(comparison, options.output)
+        draw_comparison(comparison, options.output, look_of(options))
     return said
 
 

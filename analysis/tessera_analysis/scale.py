@@ -20,14 +20,21 @@ def unit_of(units, value):
     return ("" if units in ("1", "text") else units), 1.0
 
 
+WORDS = {"bound_ps": "lower bound of the iteration time", "estimate_ps": "estimate of the iteration time"}
+
+
 def named(column):
     """A column in words: without the end that says its unit, and what tells an axis from a result of the same name."""
+    if column in WORDS:
+        return WORDS[column]
     return style.spaced(column.removesuffix("_ps").removeprefix("axis_"))
 
 
 def short(number):
-    """Three digits, or all of those before the point."""
-    return f"{number:.3g}" if abs(number) < 999.5 else f"{number:,.0f}"
+    """Three digits, zeros at the end as well: 1.10 beside 1.09; or all of those before the point."""
+    if number == round(number) or abs(number) >= 999.5:
+        return f"{number:,.0f}"
+    return f"{number:#.3g}".rstrip(".") if abs(number) >= 1e-4 else f"{number:.3g}"
 
 
 class Scale:
@@ -94,3 +101,20 @@ def at_2_and_5(value):
     """Text of those ticks of a logarithmic axis that have room for one."""
     digit = f"{value:.0e}"[0]
     return f"{value:.4g}" if digit in "25" else ""
+
+
+class Value:
+    """What is shown of the points: its numbers in a unit that reads well."""
+
+    def __init__(self, points, column):
+        self.column, self.known = column, points.known(column)
+        self.better = "max" if points.more_is_better(column) else "min"
+        self.unit, self.size = unit_of(points.units[column], points.frame.loc[self.known, column].abs().max())
+        self.label = named(column) + (f" in {self.unit}" if self.unit else "")
+
+    def of(self, rows):
+        return rows[self.column].to_numpy(dtype=float) / self.size
+
+    def best(self, rows):
+        numbers = self.of(rows)
+        return numbers.max() if self.better == "max" else numbers.min()
