@@ -98,8 +98,13 @@ def _rows(title, frame, whole, longest, share):
 
 def _activities(comparison):
     frame, longest = comparison.activities, max(comparison.times)
-    frame = frame[(frame[["a", "b"]].max(axis=1) > LEAST_SHARE * longest)]
-    return _rows("time of a device, mean", frame, comparison.times[1] - comparison.times[0], longest, True)
+    seen = frame[["a", "b"]].max(axis=1) > LEAST_SHARE * longest
+    shown, others = frame[seen], frame[~seen & (frame[["a", "b"]].max(axis=1) > 0)]
+    if len(others):
+        shown = pandas.concat([shown, others.sum().to_frame(f"{len(others)} other{'s' if len(others) > 1 else ''}").T])
+    whole = comparison.times[1] - comparison.times[0]
+    together = pandas.DataFrame({"a": comparison.times[0], "b": comparison.times[1], "difference": whole}, index=["iteration time"], dtype=float)
+    return _rows("time of a device, mean", pandas.concat([shown, together]), whole, longest, True)
 
 
 def _links(comparison):

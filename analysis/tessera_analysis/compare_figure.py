@@ -9,14 +9,16 @@ from . import style
 
 MOST_COLLECTIVES = 8
 LEAST_SHARE = 0.002  # of the longer run: activities that differ by less are one bar
+LEAST_BAR = 0.004  # of the longest bar: collectives of which no bar could be seen are left out
+LEAST_ROWS = 4  # that the axes of bars have room for, so that one bar is not as high as the picture
 MORE, LESS, WHOLE = "#D55E00", "#009E73", "#606060"
 A, B = "#0072B2", "#E69F00"
 
 
 def draw(comparison):
     collectives, links = _collectives(comparison), comparison.links
-    below = 1.2 + 0.5 * max(len(collectives), len(links), 2)
-    figure = pyplot.figure(figsize=(13, 5 + below), layout="constrained")
+    below = 1.2 + 0.5 * max(len(collectives), len(links), LEAST_ROWS)
+    figure = pyplot.figure(figsize=style.size(13, 5 + below), layout="constrained")
     a, b = (f"{results.summary['title']} ({os.path.basename(results.path)})" for results in (comparison.a, comparison.b))
     style.title(figure, f"a: {a}\nb: {b}")
     upper, lower = figure.subfigures(2, 1, height_ratios=[5, below])
@@ -28,12 +30,15 @@ def draw(comparison):
 
 
 def _steps(comparison):
-    """(name, difference) of each activity that matters, in the order of activities; the others as one."""
+    """(name, difference) of each activity that matters, in the order of activities, and of all others as one: together they are the
+    difference of the iteration times."""
     least = LEAST_SHARE * max(comparison.times)
     differences = comparison.activities["difference"]
     steps = [(style.spaced(name), value) for name, value in differences.items() if abs(value) >= least]
-    rest = differences.sum() - sum(value for _, value in steps)
-    return steps + ([("others", rest)] if abs(rest) >= least else [])
+    others = sum(1 for value in differences if 0 < abs(value) < least)
+    if others:
+        steps.append((f"{others} other{'s' if others > 1 else ''}", comparison.times[1] - comparison.times[0] - sum(value for _, value in steps)))
+    return steps
 
 
 def _waterfall(axes, comparison):
@@ -47,13 +52,13 @@ def _waterfall(axes, comparison):
         axes.bar(at, value / size, bottom=level / size, color=MORE if value > 0 else LESS)
         axes.plot([at - 1.4, at + 0.4], [level / size, level / size], color="#909090", linewidth=0.8)
         top = max(level, level + value) / size
-        axes.annotate(f"{value / size:+.3g}", (at, top), xytext=(0, 3), textcoords="offset points", ha="center", fontsize=9)
+        axes.annotate(f"{value / size:+.3g}", (at, top), xytext=(0, 3), textcoords="offset points", ha="center", fontsize=style.points(9))
         level += value
         highest = max(highest, level)
     for at, value in ((0, a), (len(steps) + 1, b)):
         axes.annotate(f"{value / size:.4g}", (at, value / size), xytext=(0, 3), textcoords="offset points", ha="center",
-                      fontsize=9)
-    axes.set_xticks(range(len(names)), [name.replace(" ", "\n") for name in names], fontsize=8.5)
+                      fontsize=style.points(9))
+    axes.set_xticks(range(len(names)), [name.replace(" ", "\n") for name in names], fontsize=style.points(8.5))
     axes.tick_params(axis="x", length=0)
     axes.set_ylabel(f"time in {unit}")
     axes.set_ylim(0, 1.1 * max(highest, b) / size)
@@ -62,7 +67,7 @@ def _waterfall(axes, comparison):
 
 def _collectives(comparison):
     frame = comparison.collectives
-    frame = frame[frame[["a", "b"]].max(axis=1) > 0]
+    frame = frame[frame[["a", "b"]].max(axis=1) > LEAST_BAR * frame[["a", "b"]].to_numpy().max(initial=0)]
     order = frame["difference"].abs().sort_values(ascending=False, kind="stable").index[:MOST_COLLECTIVES]
     return frame.loc[order]
 
@@ -77,7 +82,7 @@ def _pairs(axes, frame, unit, size, title="Collectives of a device, without wait
     axes.barh(at - 0.2, frame["a"] / size, height=0.38, color=A, label="a")
     axes.barh(at + 0.2, frame["b"] / size, height=0.38, color=B, label="b")
     axes.set_yticks(at, [style.spaced(name)[:48] for name in frame.index])
-    axes.invert_yaxis()
+    axes.set_ylim(max(len(frame), LEAST_ROWS) - 0.4, -0.6)
     axes.set_xlabel(f"time in {unit}" if unit else "")
     axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncol=2)
 

@@ -20,7 +20,7 @@ def draw(methods, what=COST, heading="Searches"):
         return None
     tables = [table for each in methods.values() for table in each]
     unit, size = style.time_unit(max(curve["mean"].max() for curve in curves.values())) if what == COST else ("", 1)
-    figure, axes = pyplot.subplots(figsize=(9, 4.4), layout="constrained")
+    figure, axes = pyplot.subplots(figsize=style.size(9, 4.4), layout="constrained")
     style.title(figure, heading)
     draw_curves(axes, curves, size)
     names = dict.fromkeys(measure(table) for table in tables)
@@ -28,13 +28,15 @@ def draw(methods, what=COST, heading="Searches"):
     handles = axes.get_legend_handles_labels()[0] + [Line2D([], [], color="none") for _ in empty]
     labels = [label_of(name, methods[name]) for name in curves] + [f"{name}: not all have a result" if len(methods[name]) > 1 else
                                                                     f"{name}: nothing fits" for name in empty]
-    axes.legend(handles, labels, loc="center left", bbox_to_anchor=(1.01, 0.5))
+    for handle, label in zip(handles, labels):
+        handle.set_label(label)
+    style.legend(axes, handles)
     return figure
 
 
 def draw_means(curves, heading, measured="best reward so far"):
     """A study's own means and deviations over seeds, by name."""
-    figure, axes = pyplot.subplots(figsize=(9, 4.4), layout="constrained")
+    figure, axes = pyplot.subplots(figsize=style.size(9, 4.4), layout="constrained")
     style.title(figure, heading)
     draw_curves(axes, curves)
     axes.set_ylabel(measured)

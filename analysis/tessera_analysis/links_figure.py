@@ -1,39 +1,127 @@
-"""How much of the time the links of each class are sending."""
+"""How much of the time links are sending: on the dies of a mesh, or node by node. Left out where all links of each class do the same,
+which /links and the printed summary say in a number."""
+
+import re
 
 import matplotlib.pyplot as pyplot
+import numpy
+from matplotlib.collections import LineCollection
 
 from . import style
+
+LEAST_SPREAD = 0.05  # of the greatest use in its class: links that differ by less are alike
+MOST_MARKS = 200  # nodes with a mark for each link
+MOST_NAMES = 16  # nodes that have their name at the axis
+PLACE = re.compile(r"\((\d+),(\d+)\)$")  # "die (3,1)"
+BESIDE, DIE = 0.08, 0.34  # of the way from die to die: from the middle to each direction of a link, and the side of a die
 
 
 def draw(results):
     links = results.links
-    if links.empty:
+    by_class = {name: links[links["link_class"] == name] for name in sorted(links["link_class"].unique())}
+    telling = {name: rows for name, rows in by_class.items() if _differ(rows)}
+    if not telling:
         return None
-    classes = sorted(links["link_class"].unique(), reverse=True)
-    figure, axes = pyplot.subplots(figsize=(9, 1.7 + 0.75 * len(classes)), layout="constrained")
-    style.heading(figure, results, "Utilisation of the links")
-    for row, name in enumerate(classes):
-        _draw_class(axes, row, links[links["link_class"] == name])
-    axes.set_yticks(range(len(classes)), classes)
-    axes.set_ylim(-0.6, len(classes) - 0.4)
-    highest = 100 * links["utilisation"].max()
-    axes.set_xlim(0, 100 if highest > 60 or highest == 0 else 1.25 * highest)
-    style.percent_axis(axes.xaxis)
-    axes.set_xlabel("share of the iteration in which a link is sending")
-    axes.grid(axis="x", color="#E4E4E4", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncol=3)
+    places = {name: _places(rows, results.node_names) for name, rows in telling.items()}
+    heights = [_height(places[name]) for name in telling]
+    figure, panels = pyplot.subplots(len(telling), 1, figsize=style.size(9, sum(heights) + 0.8), squeeze=False, height_ratios=heights,
+                                     layout="constrained")
+    style.heading(figure, results, "Use of the links")
+    for axes, (name, rows) in zip(panels[:, 0], telling.items()):
+        _draw_map(axes, rows, places[name]) if places[name] else _draw_nodes(axes, rows, results.node_names)
+        axes.set_title(f"{name}: {_in_words(rows)}", fontsize=style.points(10))
+    alike = [f"{name}: {_in_words(rows)}" for name, rows in by_class.items() if name not in telling]
+    if alike:
+        style.note(figure, "alike " + "\nalike ".join(alike))
     return figure
 
 
-def _draw_class(axes, row, links):
-    use = 100 * links["utilisation"]
-    low, first, third, high = use.quantile([0, 0.25, 0.75, 1])
-    labels = ("all links", "middle half", "mean") if row == 0 else (None, None, None)
-    axes.plot([low, high], [row, row], color="#56B4E9", linewidth=3, solid_capstyle="butt", label=labels[0])
-    axes.plot([first, third], [row, row], color="#0072B2", linewidth=12, solid_capstyle="butt", label=labels[1])
-    axes.plot(use.mean(), row, "o", color="#D55E00", markersize=7, label=labels[2])
-    text = f"{len(links):,} links carry {style.quantity(links['bytes'].sum(), 'B')}, " \
-           f"at most {style.quantity(links['peak_queue'].max(), 'B')} queued"
-    axes.annotate(text, (1, row), xycoords=("axes fraction", "data"), xytext=(0, 13), textcoords="offset points",
-                  ha="right", va="center", fontsize=9, color="#606060")
+def _differ(rows):
+    use = rows["utilisation"]
+    return use.max() > 0 and use.max() - use.min() >= LEAST_SPREAD * use.max()
+
+
+def _in_words(rows):
+    use = 100 * rows["utilisation"]
+    share = f"{use.min():.3g} to {use.max():.3g} % of the time" if _differ(rows) else f"{use.mean():.3g} % of the time each"
+    queue = rows["peak_queue"].max()
+    return f"{len(rows):,} links, {share}, {style.quantity(rows['bytes'].sum(), 'B')}" + (
+        f", at most {style.quantity(queue, 'B')} queued" if queue else "")
+
+
+def _places(rows, names):
+    """Column and row of each node on the mesh, by its number; nothing where the nodes are on none."""
+    found = {}
+    for node in set(rows["from"]) | set(rows["to"]):
+        match = PLACE.search(names[node]) if node < len(names) else None
+        if not match:
+            return {}
+        found[node] = int(match[1]), int(match[2])
+    return found if len(set(found.values())) == len(found) else {}
+
+
+def _height(places):
+    """Inches of a panel: of a map, so many that its dies are about square."""
+    if not places:
+        return 2.6
+    across, down = (1 + max(place[i] for place in places.values()) for i in (0, 1))
+    return min(8.0, max(1.6, 7.2 * down / across))
+
+
+def _draw_map(axes, rows, places):
+    lines = [_line(places[a], places[b]) for a, b in zip(rows["from"], rows["to"])]
+    across, down = (1 + max(place[i] for place in places.values()) for i in (0, 1))
+    width = max(0.6, min(5.0, 40 / max(across, 2 * down)))
+    drawn = LineCollection(lines, linewidths=width, cmap="viridis_r", capstyle="butt", zorder=2)
+    drawn.set_array(100 * rows["utilisation"].to_numpy())
+    drawn.set_clim(0, 100 * rows["utilisation"].max())
+    axes.add_collection(drawn)
+    for x, y in places.values():
+        axes.add_patch(pyplot.Rectangle((x - DIE / 2, y - DIE / 2), DIE, DIE, facecolor="#E4E4E4", edgecolor="#909090", linewidth=0.5, zorder=3))
+    axes.set_xlim(-0.8, across - 0.2)
+    axes.set_ylim(down - 0.2, -0.8)
+    axes.set_aspect("equal")
+    for axis, count in ((axes.xaxis, across), (axes.yaxis, down)):
+        axis.set_ticks(range(0, count, 1 + count // MOST_NAMES))
+    axes.set_xlabel("column of the die")
+    axes.set_ylabel("row")
+    bar = axes.figure.colorbar(drawn, ax=axes, shrink=0.9, pad=0.02)
+    bar.set_label("time in use")
+    style.percent_axis(bar.ax.yaxis)
+
+
+def _line(start, end):
+    """From die to die, on the right of the way; a link around the edge of a torus is a stub that leaves the mesh."""
+    (x, y), (dx, dy) = start, (end[0] - start[0], end[1] - start[1])
+    if abs(dx) > 1 or abs(dy) > 1:
+        dx, dy = -0.55 * numpy.sign(dx), -0.55 * numpy.sign(dy)
+    length = max(1e-9, (dx * dx + dy * dy) ** 0.5)
+    side = (-BESIDE * dy / length, BESIDE * dx / length)
+    return [(x + side[0], y + side[1]), (x + dx + side[0], y + dy + side[1])]
+
+
+def _draw_nodes(axes, rows, names):
+    """The links that go out from each node."""
+    nodes = sorted(rows["from"].unique())
+    at = {node: place for place, node in enumerate(nodes)}
+    xs, use = rows["from"].map(at).to_numpy(), 100 * rows["utilisation"].to_numpy()
+    least, most = numpy.full(len(nodes), numpy.inf), numpy.zeros(len(nodes))
+    numpy.minimum.at(least, xs, use)
+    numpy.maximum.at(most, xs, use)
+    if len(nodes) <= MOST_MARKS:
+        axes.vlines(range(len(nodes)), least, most, color="#56B4E9", linewidth=2)
+        axes.plot(xs, use, "o", color="#0072B2", markersize=4.5 if len(nodes) <= 64 else 2.5, clip_on=False)
+    else:
+        axes.fill_between(range(len(nodes)), least, most, step="mid", color="#0072B2", linewidth=0.5)
+    shown = range(len(nodes)) if len(nodes) <= MOST_NAMES else numpy.unique(numpy.linspace(0, len(nodes) - 1, 8).astype(int))
+    axes.set_xticks(list(shown), [names[nodes[place]] if nodes[place] < len(names) else f"{nodes[place]}" for place in shown],
+                    fontsize=style.points(8))
+    if len(shown) > 8:
+        axes.tick_params(axis="x", rotation=30)
+    axes.set_xlim(-0.7, len(nodes) - 0.3)
+    axes.set_ylim(0, min(105, 1.15 * most.max()))
+    axes.set_ylabel("time in use")
+    style.percent_axis(axes.yaxis)
+    axes.grid(axis="y", color="#E4E4E4", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.set_xlabel("node that sends: a mark a link")

@@ -4,9 +4,10 @@ import matplotlib.pyplot as pyplot
 import numpy
 
 from . import style
+from .scale import unit_of
 
 MOST_BARS = 96
-GB = 1e9
+FULL = 0.35  # of the capacity: axes of devices that hold less do not reach up to it
 TIME_BINS = 1500
 
 
@@ -16,16 +17,17 @@ def draw(results):
         return None
     wide = memory.pivot(index="device", columns="category", values="at_peak")
     colour_of = style.colours(results.categories, style.CATEGORY_COLOURS)
-    layers = [(name, wide[name].to_numpy() / GB) for name in results.categories if name in wide]
+    unit, size = unit_of("B", memory.groupby("device")["at_peak"].sum().max())
+    layers = [(name, wide[name].to_numpy() / size) for name in results.categories if name in wide]
 
-    figure, axes = pyplot.subplots(figsize=(9, 4.4), layout="constrained")
+    figure, axes = pyplot.subplots(figsize=style.size(9, 4.4), layout="constrained")
     style.heading(figure, results, "Memory at each device's peak")
     handles = style.stack(axes, wide.index.to_numpy(), layers, colour_of, len(wide) <= MOST_BARS)
     style.device_axis(axes)
-    axes.set_ylabel("memory in GB")
+    axes.set_ylabel(f"memory in {unit}")
     axes.set_xlim(wide.index.min() - 0.5, wide.index.max() + 0.5)
-    _capacity(axes, results)
-    axes.legend(handles=handles, loc="center left", bbox_to_anchor=(1.01, 0.5))
+    _capacity(axes, results, size)
+    style.legend(axes, handles)
     return figure
 
 
@@ -35,46 +37,80 @@ def draw_over_time(results):
         return None
     chosen = _choose(results)
     colour_of = style.colours(results.categories, style.CATEGORY_COLOURS)
-    unit, size = style.time_unit(results.summary["iteration_time_ps"])
-    figure, all_axes = pyplot.subplots(len(chosen), 1, figsize=(9, 1.4 + 1.9 * len(chosen)), sharex=True, sharey=True,
+    (unit, size), (of_bytes, bytes_in_it) = style.time_unit(results.summary["iteration_time_ps"]), unit_of("B", results.devices["peak_memory"].max())
+    figure, all_axes = pyplot.subplots(len(chosen), 1, figsize=style.size(9, 1.4 + 1.9 * len(chosen)), sharex=True, sharey=True,
                                        squeeze=False, layout="constrained")
     style.heading(figure, results, "Memory over time")
     handles = {}
     for axes, (device, why) in zip(all_axes[:, 0], chosen.items()):
         edges, levels = _levels(changes[changes["device"] == device], results)
-        layers = [(name, levels[:, i] / GB) for i, name in enumerate(results.categories)]
+        layers = [(name, levels[:, i] / bytes_in_it) for i, name in enumerate(results.categories)]
         for handle in style.stack(axes, edges / size, layers, colour_of, bars=False):
             handles.setdefault(handle.get_label(), handle)
         axes.set_title(f"{results.device_name(device)}, {why}")
-        axes.set_ylabel("memory in GB")
+        axes.set_ylabel(f"memory in {of_bytes}")
         axes.set_xlim(0, results.summary["iteration_time_ps"] / size)
-        _capacity(axes, results)
+        _capacity(axes, results, bytes_in_it)
     all_axes[-1, 0].set_xlabel(f"time in {unit}")
     order = [style.spaced(name) for name in reversed(results.categories)]
-    all_axes[0, 0].legend(handles=[handles[name] for name in order if name in handles], loc="upper left",
-                          bbox_to_anchor=(1.01, 1.0))
+    style.legend(all_axes[-1 if style.is_narrow(figure) else 0, 0], [handles[name] for name in order if name in handles], top=True)
     return figure
 
 
-def _capacity(axes, results):
-    capacity = results.summary["memory_capacity"] / GB
+def _capacity(axes, results, size):
+    """A line at what a device has; where hardly any of it is used, a word in its place, since all else would be flat."""
     axes.set_ylim(bottom=0)
+    words = "capacity " + style.quantity(results.summary["memory_capacity"], "B")
+    capacity = results.summary["memory_capacity"] / size
     if not capacity:
         return
+    most = results.devices["peak_memory"].max() / size
+    if most < FULL * capacity:
+        axes.set_ylim(0, 1.2 * most)
+        axes.annotate(f"{words}, of which at most {100 * most / capacity:.2g} % are used", (1, 1), xycoords="axes fraction",
+                      xytext=(-2, -2), textcoords="offset points", ha="right", va="top", fontsize=style.points(9), color="#303030")
+        return
     axes.axhline(capacity, color="#303030", linewidth=1, linestyle=(0, (5, 3)))
-    axes.annotate(f"capacity {capacity:.3g} GB", (1, capacity), xycoords=("axes fraction", "data"), xytext=(-2, 3),
-                  textcoords="offset points", ha="right", fontsize=9, color="#303030")
+    axes.annotate(words, (1, capacity), xycoords=("axes fraction", "data"), xytext=(-2, 3),
+                  textcoords="offset points", ha="right", fontsize=style.points(9), color="#303030")
     axes.set_ylim(0, max(axes.get_ylim()[1], 1.12 * capacity))
 
 
 def _choose(results):
-    """The fullest, the middle and the emptiest device, with the reason; fewer when there are fewer."""
+    """The fullest, the middle and the emptiest device, with the reason; fewer when there are fewer, or they do the same."""
     ordered = results.devices.sort_values(["peak_memory", "device"], ascending=[False, True])["device"].tolist()
-    chosen = {ordered[0]: "the fullest"}
-    chosen.setdefault(ordered[-1], "the emptiest")
+    reasons = {ordered[0]: "the fullest"}
+    reasons.setdefault(ordered[-1], "the emptiest")
     if len(ordered) > 2:
-        chosen.setdefault(ordered[len(ordered) // 2], "in the middle")
-    return {device: chosen[device] for device in ordered if device in chosen}
+        reasons.setdefault(ordered[len(ordered) // 2], "in the middle")
+    alike = _alike(results)
+    chosen = {}
+    for device in (device for device in ordered if device in reasons):
+        like_it = [other for other, first in alike.items() if first == alike[device]]
+        if not any(other in chosen for other in like_it):
+            chosen[device] = reasons[device] if len(like_it) < len(ordered) else ""
+            if len(like_it) > 1:
+                chosen[device] += (", as are" if chosen[device] else "as are") + f" {len(like_it) - 1:,} others"
+    return chosen
+
+
+def _alike(results):
+    """For each device the first one whose memory does the same at the same times, but for what no picture shows."""
+    moment = max(1, int(results.summary["iteration_time_ps"]) // (2 * TIME_BINS))
+    firsts, found = {}, {}
+    for device, rows in results.memory_timeline.groupby("device", sort=True):
+        times = rows["time_ps"].to_numpy()
+        key = rows["category"].cat.codes.to_numpy().tobytes(), rows["bytes"].to_numpy().tobytes()
+        for first, of_first in firsts.setdefault(key, []):
+            if numpy.abs(times - of_first).max(initial=0) <= moment:
+                found[device] = first
+                break
+        else:
+            firsts[key].append((device, times))
+            found[device] = device
+    for device in results.devices["device"]:
+        found.setdefault(device, device)
+    return found
 
 
 def _levels(changes, results):

@@ -35,7 +35,7 @@ def draw_graph(nodes, edges, heading):
     number_of = {node: number for number, node in enumerate(first.index)}
     drawing = layers.draw(len(first), [(number_of[a], number_of[b]) for a, b in zip(edges["from"], edges["to"])])
     rows = _Rows(drawing)
-    figure, axes = pyplot.subplots(figsize=(WIDTH, rows.scale * rows.lanes + 1.3), layout="constrained")
+    figure, axes = pyplot.subplots(figsize=style.size(WIDTH, rows.scale * rows.lanes + 1.3), layout="constrained")
     style.title(figure, heading)
     devices = first["device"].to_numpy()
     _draw_edges(axes, rows, drawing, devices)

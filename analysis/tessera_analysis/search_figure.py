@@ -1,6 +1,7 @@
 """What a search tried, step by step, and the best up to there: of a result, or of a history."""
 
 import matplotlib.pyplot as pyplot
+from matplotlib.ticker import MaxNLocator
 
 from . import style
 from .history import measure
@@ -11,10 +12,10 @@ COLOURS = {"lower-bound": "#B0B0B0", "estimate": "#56B4E9", "simulated": "#0072B
 
 def draw(results):
     tried = results.search
-    if tried is None or not (tried["cost_ps"] > 0).any():
+    if tried is None or len(tried) < 2 or not (tried["cost_ps"] > 0).any():
         return None
     unit, size = style.time_unit(tried["cost_ps"].max())
-    figure, axes = pyplot.subplots(figsize=(9, 4.4), layout="constrained")
+    figure, axes = pyplot.subplots(figsize=style.size(9, 4.4), layout="constrained")
     style.heading(figure, results, "What the search tried")
     runs = tried[tried["cost_ps"] > 0]
     size_of_point, as_pixels = (22, False) if len(tried) <= MANY else (6, True)
@@ -34,5 +35,6 @@ def draw(results):
     axes.step(known.index, known["best_ps"] / size, where="post", color="#D55E00", linewidth=1.2, label="best so far")
     axes.set_xlabel("candidate, in the order of the search")
     axes.set_ylabel(f"{measure(tried)} in {unit}")
-    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    style.legend(axes, axes.get_legend_handles_labels()[0])
     return figure

@@ -18,16 +18,16 @@ def draw(results):
     layers = [(name, devices[f"{name}_ps"].to_numpy() / size) for name in results.activities]
 
     figure, (overall, each) = pyplot.subplots(
-        2, 1, figsize=(9, 5.6), gridspec_kw={"height_ratios": [1, 4.2]}, layout="constrained")
+        2, 1, figsize=style.size(9, 5.6), gridspec_kw={"height_ratios": [1, 4.2]}, layout="constrained")
     style.heading(figure, results, f"Where the time goes ({results.summary['iteration_time_ps'] / size:#.4g} {unit})")
     _overall(overall, layers, colour_of)
     handles = style.stack(each, devices["device"].to_numpy(), layers, colour_of, len(devices) <= MOST_BARS)
-    each.set_title("Each device")
+    each.set_title("By device")
     style.device_axis(each)
     each.set_ylabel(f"time in {unit}")
     each.set_xlim(devices["device"].min() - 0.5, devices["device"].max() + 0.5)
     each.set_ylim(0, results.summary["iteration_time_ps"] / size)
-    each.legend(handles=handles, loc="center left", bbox_to_anchor=(1.01, 0.5))
+    style.legend(each, handles)
     return figure
 
 
@@ -39,10 +39,10 @@ def _overall(axes, layers, colour_of):
         share = 100 * mean / whole if whole else 0
         axes.barh(0, share, left=left, color=colour_of[name], linewidth=0)
         if share >= 4:
-            axes.text(left + share / 2, 0, f"{share:.0f} %", ha="center", va="center", fontsize=9,
+            axes.text(left + share / 2, 0, f"{share:.0f} %", ha="center", va="center", fontsize=style.points(9),
                       color=_readable_on(colour_of[name]))
         left += share
-    axes.set_title(_in_words(means, whole), fontsize=9)
+    axes.set_title(style.folded(_in_words(means, whole), axes.figure, 12.5), fontsize=style.points(9))
     axes.set_xlim(0, 100)
     axes.set_yticks([0], ["mean"])
     axes.tick_params(axis="y", length=0)

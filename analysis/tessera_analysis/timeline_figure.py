@@ -16,13 +16,13 @@ def draw(results):
     timeline = results.timeline
     if timeline is None or timeline.empty:
         return None
-    rows = _rows(timeline, results)
     whole = int(results.summary["iteration_time_ps"])
+    rows = _rows(timeline, results, whole)
     detail = _detail(rows, whole)
     spans = [((0, whole), "The whole iteration" if detail != (0, whole) else "")]
     if detail != (0, whole):
         spans.append((detail, "A detail of it"))
-    figure, panels = pyplot.subplots(len(spans), 1, figsize=(10.5, 1.2 + len(spans) * _height(len(rows))),
+    figure, panels = pyplot.subplots(len(spans), 1, figsize=style.size(10.5, 1.2 + len(spans) * _height(len(rows))),
                                      squeeze=False, layout="constrained")
     style.heading(figure, results, "Timeline")
     shown = set()
@@ -31,7 +31,7 @@ def draw(results):
     colour_of = style.colours(results.activities, style.ACTIVITY_COLOURS)
     handles = [pyplot.Rectangle((0, 0), 1, 1, color=colour_of[name], label=style.spaced(name))
                for name in results.activities if name in shown]
-    panels[0, 0].legend(handles=handles[::-1], loc="upper left", bbox_to_anchor=(1.01, 1.0))
+    style.legend(panels[-1 if style.is_narrow(figure) else 0, 0], handles[::-1], top=True)
     return figure
 
 
@@ -39,21 +39,51 @@ def _height(rows):
     return 0.9 + min(4.0, max(1.2, 0.2 * rows))
 
 
-def _rows(timeline, results):
-    """(label, intervals) of the rows to show: (begin, end, code of the activity)."""
+def _rows(timeline, results, whole):
+    """(label, intervals) of the rows to show: (begin, end, code of the activity). What devices do alike, but for less than a picture
+    shows, is drawn once."""
     devices = timeline["device"].unique()
-    streams = timeline.groupby(["device", "stream"], sort=True).ngroups
-    if len(devices) > MOST_ROWS:
-        devices = devices[numpy.linspace(0, len(devices) - 1, MOST_ROWS).astype(int)]
-    if streams > MOST_STREAM_ROWS:
+    thinned = len(devices) > MOST_ROWS
+    if timeline.groupby(["device", "stream"], sort=True).ngroups > MOST_STREAM_ROWS:
         timeline = timeline[timeline["stream"] == 0]
-    timeline = timeline[timeline["device"].isin(devices)]
+    if thinned:
+        devices = devices[numpy.linspace(0, len(devices) - 1, MOST_ROWS).astype(int)]
+        timeline = timeline[timeline["device"].isin(devices)]
     rows = []
-    for (device, stream), part in timeline.groupby(["device", "stream"], sort=True):
-        label = results.device_name(device) if stream == 0 else f"stream {stream}"
-        rows.append((label, (part["begin_ps"].to_numpy(), part["end_ps"].to_numpy(),
-                             part["activity"].cat.codes.to_numpy())))
+    for device, streams, count in _alike(timeline, whole, len(results.activities)):
+        name = results.device_name(device) + (f" (and {count - 1} like it)" if count > 1 and not thinned else "")
+        rows += [(name if stream == 0 else f"stream {stream}", intervals) for stream, intervals in streams.items()]
     return rows
+
+
+def _alike(timeline, whole, activities):
+    """(first device, its intervals by stream, how many do the same), in the order of devices."""
+    edges, least = numpy.linspace(0, whole, TIME_BINS + 1), whole / TIME_BINS / 20
+    groups = []
+    for device, of_device in timeline.groupby("device", sort=True):
+        streams = {stream: (part["begin_ps"].to_numpy(), part["end_ps"].to_numpy(), part["activity"].cat.codes.to_numpy())
+                   for stream, part in of_device.groupby("stream", sort=True)}
+        courses = {stream: _course(intervals, edges, activities) for stream, intervals in streams.items()}
+        for group in groups:
+            if group[3].keys() == courses.keys() and all(numpy.abs(courses[each] - group[3][each]).max() <= least for each in courses):
+                group[2] += 1
+                break
+        else:
+            groups.append([device, streams, 1, courses])
+    return [group[:3] for group in groups]
+
+
+def _course(intervals, edges, activities):
+    """How long each activity has gone on until each edge."""
+    begins, ends, codes = intervals
+    time = numpy.zeros((activities, len(edges)))
+    for code in numpy.unique(codes):
+        mine = codes == code
+        corners = numpy.stack([begins[mine], ends[mine]], axis=1).ravel().astype(float)
+        lengths = numpy.cumsum(ends[mine] - begins[mine]).astype(float)
+        so_far = numpy.stack([numpy.concatenate([[0], lengths[:-1]]), lengths], axis=1).ravel()
+        time[code] = numpy.interp(edges, corners, so_far)
+    return time
 
 
 def _detail(rows, whole):
@@ -65,14 +95,7 @@ def _detail(rows, whole):
 
 def _dominant(intervals, edges, activities):
     """Code of the activity with the most time between each two edges; -1 where nothing was recorded."""
-    begins, ends, codes = intervals
-    time = numpy.zeros((activities, len(edges) - 1))
-    for code in numpy.unique(codes):
-        mine = codes == code
-        corners = numpy.stack([begins[mine], ends[mine]], axis=1).ravel().astype(float)
-        lengths = numpy.cumsum(ends[mine] - begins[mine]).astype(float)
-        so_far = numpy.stack([numpy.concatenate([[0], lengths[:-1]]), lengths], axis=1).ravel()
-        time[code] = numpy.diff(numpy.interp(edges, corners, so_far))
+    time = numpy.diff(_course(intervals, edges, activities), axis=1)
     return numpy.where(time.sum(axis=0) > 0, time.argmax(axis=0), -1)
 
 
@@ -87,7 +110,7 @@ def _draw_span(axes, rows, begin, end, title, results):
     axes.set_title(title)
     axes.set_xlabel(f"time in {unit}")
     ticks = range(len(rows)) if len(rows) <= 24 else numpy.linspace(0, len(rows) - 1, 9).astype(int)
-    axes.set_yticks(list(ticks), [rows[i][0] for i in ticks], fontsize=8)
+    axes.set_yticks(list(ticks), [rows[i][0] for i in ticks], fontsize=style.points(8))
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
     return {results.activities[code] for code in numpy.unique(image) if code >= 0}

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
 import h5py
@@ -11,6 +12,9 @@ import numpy
 import pandas
 
 import tessera_analysis
+import tessera_analysis.plot
+from tessera_analysis import __main__ as command
+from tessera_analysis import style
 
 
 class WithFile(unittest.TestCase):
@@ -139,13 +143,75 @@ class Figures(WithFile):
         self.assertEqual(self.plot(bare), ["links.png", "memory.png", "time.png"])
 
     def test_a_machine_of_many_devices_and_of_one(self):
-        for shape in ((1, 1, 1), (40, 16, 4)):
+        for shape, count in (((1, 1, 1), 5), ((40, 16, 4), 6)):  # of one device each class has one link, which is like itself
             path = os.path.join(self.folder.name, "shape.h5")
             make(path, *shape)
-            self.assertEqual(len(self.plot(path)), 6)
+            self.assertEqual(len(self.plot(path)), count)
 
     def test_a_choice_of_figures_and_of_formats(self):
         self.assertEqual(self.plot(self.path, "--only", "links", "time", "--format", "svg"), ["links.svg", "time.svg"])
+
+    def test_letters_of_a_pdf_are_truetype_and_equal_results_make_equal_files(self):
+        files = []
+        for _ in range(2):
+            folder = tempfile.mkdtemp(dir=self.folder.name)
+            tessera_analysis.plot.plot(self.results, folder, ["time"], "pdf")
+            with open(os.path.join(folder, "time.pdf"), "rb") as file:
+                files.append(file.read())
+        self.assertEqual(files[0], files[1])
+        self.assertIn(b"/FontFile2", files[0])  # a TrueType font lies in the file
+        self.assertNotIn(b"/Type3", files[0])
+
+    def test_a_picture_is_as_wide_as_wanted_and_without_a_title(self):
+        from matplotlib import image
+        from tessera_analysis import time_figure
+        self.plot(self.path, "--width", "84mm", "--no-title", "--only", "time", "memory", "timeline")
+        for text, inches in (("84mm", 84 / 25.4), ("3.3in", 3.3), ("17.5 cm", 17.5 / 2.54), ("5", 5)):
+            look = style.Look(command.inches(text), titled=False)
+            self.assertAlmostEqual(look.width, inches)
+            with style.styled(look):
+                figure = time_figure.draw(self.results)
+            self.assertAlmostEqual(figure.get_figwidth(), inches)
+            self.assertIsNone(figure._suptitle)
+        path = os.path.join(self.folder.name, "narrow.png")
+        tessera_analysis.plot.save(path, time_figure.draw, self.results, look=style.Look(4.0))
+        self.assertEqual(image.imread(path).shape[1], 600)  # 150 pixels an inch
+        for width in ("wide", "3 feet", "0.5in", "2000mm"):
+            run = command_line("plot", self.path, "--width", width)
+            self.assertEqual(run.returncode, 2)
+            self.assertIn("argument --width: ", run.stderr.splitlines()[-1])
+
+    def test_links_that_are_alike_are_no_picture(self):
+        from tessera_analysis import links_figure
+        def picture(uses, names=("gpu 0", "gpu 1", "gpu 2")):
+            count = len(uses)
+            links = pandas.DataFrame({"link": range(count), "from": [each % 3 for each in range(count)], "to": [(each + 1) % 3 for each in range(count)],
+                                      "link_class": "ring", "bytes": 10.0**9, "utilisation": uses, "peak_queue": 0})
+            with style.styled():
+                return links_figure.draw(types.SimpleNamespace(links=links, node_names=list(names), title="three"))
+        self.assertIsNone(picture([0.30, 0.29, 0.30]))  # less than a twentieth apart
+        self.assertIsNone(picture([0.0, 0.0, 0.0]))
+        figure = picture([0.30, 0.10, 0.20])
+        self.assertEqual(figure.axes[0].get_title(loc="left"), "ring: 3 links, 10 to 30 % of the time, 3 GB")
+        self.assertEqual(figure.axes[0].lines[0].get_ydata().tolist(), [30, 10, 20])  # of gpu 0, 1 and 2
+        # Dies of a mesh are drawn where they are; the way back around the edge is a stub to the right of the last.
+        figure = picture([0.30, 0.10, 0.20], ("die (0,0)", "die (1,0)", "die (2,0)"))
+        lines = figure.axes[0].collections[0].get_segments()
+        self.assertEqual([round(line[1][0] - line[0][0], 9) for line in lines], [1, 1, 0.55])
+
+    def test_devices_that_do_the_same_are_drawn_once(self):
+        from tessera_analysis import memory_figure, timeline_figure
+        same = os.path.join(self.folder.name, "same.h5")
+        make(same, 1, 4, 3)  # four devices of one stage
+        with style.styled():
+            over_time, timeline = (draw(tessera_analysis.load(same)) for draw in (memory_figure.draw_over_time, timeline_figure.draw))
+            several = memory_figure.draw_over_time(self.results)
+        self.assertEqual([axes.get_title(loc="left") for axes in over_time.axes], ["gpu 0, as are 3 others"])
+        self.assertEqual([label.get_text() for label in timeline.axes[0].get_yticklabels()], ["gpu 0 (and 3 like it)"])
+        self.assertEqual(len(several.axes), 3)  # of three stages that hold differently much
+        # Bars: devices 0 and 1 hold (5, 1), 2 holds (5, 2), 4 as much but is no neighbour.
+        runs = style._runs(numpy.array([0, 1, 2, 4]), numpy.array([[5, 5, 5, 5], [1, 1, 2, 2]]), 0.006)
+        self.assertEqual(runs, [(0, 1), (2, 2), (3, 3)])
 
     def test_what_a_search_tried_and_foretold(self):
         self.assertEqual(len(self.results.search), 12)
@@ -166,10 +232,10 @@ class Figures(WithFile):
 
 class CommandLine(WithFile):
     def test_help(self):
-        for arguments in (["--help"], ["plot", "--help"]):
+        for arguments in (["--help"], ["plot", "--help"], ["compare", "-h"]):
             run = command_line(*arguments)
             self.assertEqual(run.returncode, 0)
-            self.assertIn("plot", run.stdout)
+            self.assertTrue(run.stdout.startswith("usage: python3 -m tessera_analysis "), run.stdout)
 
     def test_errors_are_one_line_with_an_exit_code(self):
         plain = os.path.join(self.folder.name, "plain")

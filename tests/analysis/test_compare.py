@@ -4,10 +4,14 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
+
+import pandas
 
 import tessera_analysis
 from made_up_sweep import RING, tessera
+from test_analysis import make
 from tessera_analysis.compare import Comparison, text
 from tessera_analysis.plot import draw_comparison
 
@@ -60,8 +64,22 @@ class Compare(unittest.TestCase):
         said = text(self.compare("a", "b"))
         self.assertIn("iteration time: a 287 us, b 567 us, difference +280 us, 1.976 times a", said)
         self.assertRegex(said, r"\n  other communication +287 +567 +\+280 +100 %\n")
+        self.assertRegex(said, r"\n  iteration time +287 +567 +\+280 +100 %\n")
         self.assertRegex(said, r"\n  all-reduce, ring of 8 +287 +567 +\+280")
         self.assertIn("difference 0, 1.000 times a", text(self.compare("a", "a")))
+
+    def test_the_bars_of_the_waterfall_add_up_to_the_difference(self):
+        from tessera_analysis.compare_figure import _steps
+        for micro_batches in (5, 6, 9):
+            make(self.folder / f"pipeline-{micro_batches}.h5", 3, 2, micro_batches)
+        for a, b in (("a", "b"), ("a", "c"), ("b", "b"), ("pipeline-5", "pipeline-6"), ("pipeline-9", "pipeline-5")):
+            found = self.compare(a, b)
+            steps = _steps(found)
+            self.assertAlmostEqual(sum(value for _, value in steps), found.times[1] - found.times[0], delta=1, msg=f"{a} {b}")
+        # 100 s beside 100 s: two activities differ by 1 s, two by 0.1 s, less than 0.2 %, and one not at all.
+        activities = pandas.DataFrame({"difference": [1e12, -1e12, 1e11, 1e11, 0]}, index=["forward", "backward", "optimizer", "data_communication", "idle"])
+        steps = _steps(types.SimpleNamespace(times=(100 * 10**12, 100 * 10**12 + 2 * 10**11), activities=activities))
+        self.assertEqual(steps, [("forward", 1e12), ("backward", -1e12), ("2 others", 2e11)])
 
     def test_the_command_prints_it_and_draws_it(self):
         picture = self.folder / "difference.svg"
