@@ -40,8 +40,14 @@ def share(text):
     raise argparse.ArgumentTypeError(f'expected 0.01 to 1, not "{text}"')
 
 
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        """One line, as of the simulator."""
+        self.exit(2, f"error: {message}; {self.prog} --help says more\n")
+
+
 def parse(arguments):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True, metavar="measure|fit")
     measuring = commands.add_parser("measure", help="times kernels on a device of this computer and writes the table")
     measuring.add_argument("-o", "--output", required=True, help="the table, CSV")

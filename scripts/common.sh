@@ -7,6 +7,28 @@ jobs=${TESSERA_JOBS:-$(nproc)}
 say() { printf '\n== %s\n' "$*"; }
 fail() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
+# help_of ARGUMENT...: with --help or -h among the arguments the script's own first comment is all that it says.
+help_of() {
+  local argument
+  for argument in "$@"; do
+    case "$argument" in
+      --help | -h)
+        sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"
+        exit 0
+        ;;
+    esac
+  done
+}
+
+# allow OPTIONS ARGUMENT...: refuses what is none of the options (one text, separated by spaces).
+allow() {
+  local options=$1 argument
+  shift
+  for argument in "$@"; do
+    [[ " $options " == *" $argument "* ]] || fail "unknown option '$argument'; allowed: $options, --help"
+  done
+}
+
 # Open MPI refuses to run as root unless told twice; elsewhere these variables stay unset.
 if [ "$(id -u)" = 0 ]; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

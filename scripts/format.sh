@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
-# Formats every C++ file of the repository; with --check only says which ones differ.
+# Formats every C++ file of the repository.
+#   scripts/format.sh [--check]      --check: only says which files differ, and fails when one does
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+help_of "$@"
+allow "--check" "$@"
 
 cd "$root"
 formatter=$(command -v clang-format-14 || command -v clang-format) || fail "clang-format is missing (package clang-format)"

@@ -6,6 +6,13 @@
 #     --extra         also these packages, as required as the others
 set -euo pipefail
 
+case " $* " in
+  *" --help "* | *" -h "*)
+    sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"
+    exit 0
+    ;;
+esac
+
 required=(g++ cmake ninja-build openmpi-bin libopenmpi-dev libhdf5-openmpi-dev zlib1g-dev libboost-serialization-dev
   libtomlplusplus-dev libcli11-dev libfmt-dev nlohmann-json3-dev librandom123-dev libmetis-dev libmuparser-dev libeigen3-dev)
 # For tests, figures, the format check, graphs from ONNX files and faster builds; the program builds and runs without them.
@@ -22,7 +29,7 @@ while [ $# -gt 0 ]; do
       break
       ;;
     *)
-      echo "error: unknown option '$1'; allowed: --no-install, --extra PACKAGE..." >&2
+      echo "error: unknown option '$1'; allowed: --no-install, --extra PACKAGE..., --help" >&2
       exit 2
       ;;
   esac

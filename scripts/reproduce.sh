@@ -4,6 +4,9 @@
 #                                                   PART: one of its parts (scripts/studies/_STUDY), all when none is named
 # Each study ends with one line "summary: study=NAME mean_abs_deviation_pct=... key=value ...".
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+help_of "$@"
+
+[[ ${1:-} != -* ]] || fail "unknown option '$1'; allowed: --help, or [SEED] [STUDY [PART]]"
 
 seed=1
 if [[ ${1:-} =~ ^[0-9]+$ ]]; then

@@ -2,6 +2,8 @@
 # Builds with MPICH instead of Open MPI and runs the MPI tests (build-mpich/). Skipped, with a word, where the packages are not there.
 #   scripts/test-mpich.sh [--no-install]
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+help_of "$@"
+allow "--no-install" "$@"
 
 packages=(mpich libmpich-dev libhdf5-mpich-dev)
 if ! command -v mpicc.mpich >/dev/null || ! command -v h5pcc.mpich >/dev/null; then

@@ -4,6 +4,8 @@
 #     --sanitize    first also the unit tests with AddressSanitizer and UndefinedBehaviorSanitizer
 #     --mpich       first also the MPI tests with MPICH, where its packages are there
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+help_of "$@"
+allow "--no-install --sanitize --mpich" "$@"
 
 install=() sanitize=no mpich=no
 for option in "$@"; do
@@ -11,7 +13,6 @@ for option in "$@"; do
     --no-install) install=(--no-install) ;;
     --sanitize) sanitize=yes ;;
     --mpich) mpich=yes ;;
-    *) fail "unknown option '$option'; allowed: --no-install --sanitize --mpich" ;;
   esac
 done
 

@@ -26,8 +26,14 @@ class Outcome:
         self.goals += other.goals
 
 
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        """One line, as of the simulator."""
+        self.exit(2, f"error: {message}; {self.prog} --help says more\n")
+
+
 def arguments(help, parts):
-    parser = argparse.ArgumentParser(description=help)
+    parser = Parser(description=help)
     parser.add_argument("--tessera", help="the program")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--parts", action="store_true", help="only name the parts")
