@@ -1,6 +1,7 @@
 // The static constraints as the paper writes them (section 3, Equations 2 to 4), on graphs small enough to see.
 #include "strategy/mcm/verifier.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "mcm_graphs.hpp"
@@ -62,6 +63,25 @@ TEST_CASE("the longest path decides, not the first one", "[mcm]") {
   problem.edges.push_back({0, 3});
   CHECK(violation(problem, {0, 1, 2, 3}) ==
         "edge 0 -> 3 goes from chip 0 to chip 3 directly, and a path of 3 leads there over chip 2");
+}
+
+TEST_CASE("a block with a residual is on two chips at most, its experts too", "[mcm]") {
+  // 0 is read by experts 1 to 4 and by the sum 5 behind them. 0 is on chip 0, since all others are behind it. The sum
+  // is on chip 0 with all others, or on chip 1 with each expert on either chip: 1 + 2^4 partitions. An expert between
+  // the two would be a path of two beside 0 -> 5.
+  Problem block{6, 6, {{0, 5}}};
+  for (const NodeId expert : {1, 2, 3, 4}) {
+    block.edges.push_back({0, expert});
+    block.edges.push_back({expert, 5});
+  }
+  const Partitions valid = brute_force(block);
+  CHECK(valid.size() == 17);
+  for (const Partition& partition : valid) CHECK(*std::ranges::max_element(partition) <= 1);
+  CHECK(violation(block, {0, 1, 1, 1, 1, 2}) ==
+        "edge 0 -> 5 goes from chip 0 to chip 2 directly, and a path of 2 leads there over chip 1");
+  // A residual with a node of its own is no such edge: four chips stand between 0 and the sum, side by side.
+  block.edges.front() = {4, 5};
+  CHECK(violation(block, {0, 1, 2, 3, 4, 5}) == "valid");
 }
 
 TEST_CASE("what is no partition of the graph at all", "[mcm]") {
