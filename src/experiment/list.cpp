@@ -8,6 +8,7 @@
 #include "tessera/base/text.hpp"
 #include "tessera/machine/topology.hpp"
 #include "tessera/workload/graph_file.hpp"
+#include "tessera/workload/network.hpp"
 #include "tree.hpp"
 
 namespace tessera::experiment {
@@ -43,11 +44,13 @@ std::string rounded(std::int64_t count) {
   return text;
 }
 
+std::string of_graph(const workload::Graph& graph) {
+  return fmt::format("{} parameters, {} operators, {}", rounded(graph.parameters()), graph.nodes.size(), graph.name);
+}
+
 std::string of_model(const Table& table, Diagnostics& diagnostics) {
-  if (const config::Value* graph = table.find("graph"); graph != nullptr && graph->table() != nullptr) {
-    const workload::Graph read = workload::read_graph(*graph->table(), diagnostics);
-    return fmt::format("{} parameters, {} operators, {}", rounded(read.parameters()), read.nodes.size(), read.name);
-  }
+  if (const config::Value* graph = table.find("graph"); graph != nullptr && graph->table() != nullptr)
+    return of_graph(workload::read_graph(*graph->table(), diagnostics));
   const workload::Model model = workload::read_model(table, diagnostics);
   if (!diagnostics.ok()) return {};
   std::string text = fmt::format("{} parameters, {} layers, hidden {}, {} heads",
@@ -63,21 +66,34 @@ Listed describe_recipe(const std::string& name, const SearchPath& search) {
   return {name, one_line(recipe_schema().read(*recipe, diagnostics).source)};
 }
 
-using Describe = std::string (*)(const Table&, Diagnostics&);
-using Inline = void (*)(Table&, const SearchPath&, Diagnostics&);
+/// A name is found and read as an experiment finds and reads it.
+std::string describe_machine(const std::string& name, const SearchPath& search, Diagnostics& diagnostics) {
+  Table root;
+  root.set("machine", {name, {}});
+  inline_machine(root, search, diagnostics);
+  if (!diagnostics.ok() || root.find("machine") == nullptr) return {};
+  return of_machine(*complete(root, {})->find("machine")->table(), diagnostics);
+}
 
-/// A name is found and read as an experiment finds and reads it; one that cannot be used says why.
-Listed describe(const std::string& key, const std::string& name, const SearchPath& search, Inline put_in,
-                Describe in_words) {
+/// A network is counted as it is: the table of all nodes that stands for it in an experiment takes most of the time.
+std::string describe_model(const std::string& name, const SearchPath& search, Diagnostics& diagnostics) {
+  const config::Value value{name, {}};
+  if (const auto table = model_with_files(value, search, diagnostics); table != nullptr && workload::is_network(*table))
+    return of_graph(workload::read_network(*table, diagnostics));
+  Table root;
+  root.set("model", value);
+  if (diagnostics.ok()) inline_model(root, search, diagnostics);
+  if (!diagnostics.ok() || root.find("model") == nullptr) return {};
+  return of_model(*complete(root, {})->find("model")->table(), diagnostics);
+}
+
+/// One that cannot be used says why.
+template <class Describe>
+Listed described(const std::string& name, const SearchPath& search, Describe describe) {
   Listed listed{name, {}};
   Diagnostics diagnostics;
   try {
-    Table root;
-    root.set(key, {name, {}});
-    put_in(root, search, diagnostics);
-    const config::Value* value = root.find(key);
-    if (diagnostics.ok() && value != nullptr)
-      listed.description = in_words(*complete(root, {})->find(key)->table(), diagnostics);
+    listed.description = describe(name, search, diagnostics);
     if (!diagnostics.ok()) listed.description = "cannot be used: " + diagnostics.errors().front();
   } catch (const Error& error) {
     listed.description = std::string("cannot be used: ") + error.what();
@@ -127,8 +143,7 @@ std::vector<Listed> list(Listing what, const std::vector<fs::path>& folders) {
     return all;
   }
   for (const std::string& name : machines ? machine_names(search) : model_names(search)) {
-    all.push_back(machines ? describe("machine", name, search, inline_machine, of_machine)
-                           : describe("model", name, search, inline_model, of_model));
+    all.push_back(described(name, search, machines ? describe_machine : describe_model));
   }
   return all;
 }
