@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs the packages that Tessera needs and that are not there yet; docs/dependencies.md says what each is for.
-#   scripts/install-deps.sh [--no-install] [--extra PACKAGE...]
+#   scripts/install-deps.sh [--no-install] [--no-tests] [--extra PACKAGE...]
 #     --no-install    installs nothing: says what is missing, and fails when something required is, unless a site's
 #                     modules (LOADEDMODULES) or CMAKE_PREFIX_PATH may have it
+#     --no-tests      leaves out what only tests need
 #     --extra         also these packages, as required as the others
 set -euo pipefail
 
@@ -15,21 +16,22 @@ esac
 
 required=(g++ cmake ninja-build openmpi-bin libopenmpi-dev libhdf5-openmpi-dev zlib1g-dev libboost-serialization-dev
   libtomlplusplus-dev libcli11-dev libfmt-dev nlohmann-json3-dev librandom123-dev libmetis-dev libmuparser-dev libeigen3-dev)
-# For tests, figures, the format check, graphs from ONNX files and faster builds; the program builds and runs without them.
-optional=(catch2 libonnx-dev libprotobuf-dev hdf5-tools python3-h5py python3-pandas python3-matplotlib clang-format ccache
-  slurm-wlm slurm-client munge)
+# For figures, graphs from ONNX files and faster builds; the program builds and runs without them.
+optional=(libonnx-dev libprotobuf-dev python3-h5py python3-pandas python3-matplotlib ccache)
+tests=(catch2 hdf5-tools clang-format slurm-wlm slurm-client munge)
 
 install=yes
 while [ $# -gt 0 ]; do
   case "$1" in
     --no-install) install=no ;;
+    --no-tests) tests=() ;;
     --extra)
       shift
       required+=("$@")
       break
       ;;
     *)
-      echo "error: unknown option '$1'; allowed: --no-install, --extra PACKAGE..., --help" >&2
+      echo "error: unknown option '$1'; allowed: --no-install, --no-tests, --extra PACKAGE..., --help" >&2
       exit 2
       ;;
   esac
@@ -73,6 +75,8 @@ as_root() {
     exit 1
   fi
 }
+
+optional+=("${tests[@]}")
 
 if ! command -v dpkg-query >/dev/null; then
   without_packages

@@ -7,7 +7,7 @@ help_of "$@"
 allow "--no-install" "$@"
 
 say "Packages"
-install_dependencies "$@"
+install_dependencies --no-tests "$@"
 
 say "Build (build/)"
 build release tessera
