@@ -13,7 +13,7 @@ CODES = {2: "refused", 3: "cannot be carried out", 4: "failed", 5: "failed"}
 FATES = {"does not fit": ("does not\nfit", "does not fit into memory"), "cannot run": ("cannot\nrun", "cannot run")}
 OPEN = "not simulated"
 NOT_DONE, NOT_SIMULATED = "#D55E00", "#606060"  # colours
-REASON_LENGTH = 90
+REASON_LENGTH = 160
 
 
 class Absent(NamedTuple):

@@ -96,7 +96,7 @@ def _write(axes, cell, text, why, letters, colour):
 
 def finish(figure, panels, cells, points, varied, more=()):
     """The bar of colours, and below everything what the marks mean."""
-    bar = figure.colorbar(cells.image, ax=list(panels), shrink=0.9, pad=0.02)
+    bar = figure.colorbar(cells.image, ax=list(panels), shrink=min(0.9, 5 / figure.get_figheight()), pad=0.02)
     bar.set_label(cells.value.label)
     if isinstance(cells.norm, LogNorm):
         bar.ax.yaxis.set_major_formatter(lambda number, _: short(number))

@@ -29,7 +29,7 @@ def draw(results):
     style.heading(figure, results, "Use of the links")
     for axes, (name, rows) in zip(panels[:, 0], telling.items()):
         _draw_map(axes, rows, places[name]) if places[name] else _draw_nodes(axes, rows, results.node_names)
-        axes.set_title(f"{name}: {_in_words(rows)}", fontsize=style.points(10))
+        axes.set_title(style.folded(f"{name}: {_in_words(rows)}", figure, 10.5), fontsize=style.points(10))
     alike = [f"{name}: {_in_words(rows)}" for name, rows in by_class.items() if name not in telling]
     if alike:
         style.note(figure, "alike " + "\nalike ".join(alike))
@@ -71,7 +71,7 @@ def _height(places):
 def _draw_map(axes, rows, places):
     lines = [_line(places[a], places[b]) for a, b in zip(rows["from"], rows["to"])]
     across, down = (1 + max(place[i] for place in places.values()) for i in (0, 1))
-    width = max(0.6, min(5.0, 40 / max(across, 2 * down)))
+    width = axes.figure.get_figwidth() / 9 * max(0.6, min(5.0, 40 / max(across, 2 * down)))
     drawn = LineCollection(lines, linewidths=width, cmap="viridis_r", capstyle="butt", zorder=2)
     drawn.set_array(100 * rows["utilisation"].to_numpy())
     drawn.set_clim(0, 100 * rows["utilisation"].max())
@@ -85,7 +85,7 @@ def _draw_map(axes, rows, places):
         axis.set_ticks(range(0, count, 1 + count // MOST_NAMES))
     axes.set_xlabel("column of the die")
     axes.set_ylabel("row")
-    bar = axes.figure.colorbar(drawn, ax=axes, shrink=0.9, pad=0.02)
+    bar = axes.figure.colorbar(drawn, ax=axes, shrink=0.6 if style.is_narrow(axes.figure) else 0.9, pad=0.02)
     bar.set_label("time in use")
     style.percent_axis(bar.ax.yaxis)
 
@@ -113,7 +113,7 @@ def _draw_nodes(axes, rows, names):
         axes.plot(xs, use, "o", color="#0072B2", markersize=4.5 if len(nodes) <= 64 else 2.5, clip_on=False)
     else:
         axes.fill_between(range(len(nodes)), least, most, step="mid", color="#0072B2", linewidth=0.5)
-    shown = range(len(nodes)) if len(nodes) <= MOST_NAMES else numpy.unique(numpy.linspace(0, len(nodes) - 1, 8).astype(int))
+    shown = range(len(nodes)) if len(nodes) <= MOST_NAMES else numpy.unique(numpy.linspace(0, len(nodes) - 1, 4 if style.is_narrow(axes.figure) else 8).astype(int))
     axes.set_xticks(list(shown), [names[nodes[place]] if nodes[place] < len(names) else f"{nodes[place]}" for place in shown],
                     fontsize=style.points(8))
     if len(shown) > 8:

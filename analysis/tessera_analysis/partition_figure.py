@@ -34,8 +34,9 @@ def draw_graph(nodes, edges, heading):
     first = nodes.drop_duplicates("node").set_index("node")
     number_of = {node: number for number, node in enumerate(first.index)}
     drawing = layers.draw(len(first), [(number_of[a], number_of[b]) for a, b in zip(edges["from"], edges["to"])])
-    rows = _Rows(drawing)
-    figure, axes = pyplot.subplots(figsize=style.size(WIDTH, rows.scale * rows.lanes + 1.3), layout="constrained")
+    width, _ = style.size(WIDTH, HEIGHT)
+    rows = _Rows(drawing, width)
+    figure, axes = pyplot.subplots(figsize=(width, rows.scale * rows.lanes + 1.3), layout="constrained")
     style.title(figure, heading)
     devices = first["device"].to_numpy()
     _draw_edges(axes, rows, drawing, devices)
@@ -52,7 +53,7 @@ def draw_graph(nodes, edges, heading):
 class _Rows:
     """Where layers stand when a long drawing is cut into rows: as many as fit below one another."""
 
-    def __init__(self, drawing):
+    def __init__(self, drawing, width=WIDTH):
         self.drawing = drawing
         self.layers = max(drawing.layer, default=0) + 1
         low, high = self._extents()
@@ -60,8 +61,8 @@ class _Rows:
         for rows in range(1, self.layers + 1):
             length = math.ceil(self.layers / rows)
             tops, lanes = self._stack(low, high, length)
-            scale = min(WIDEST, WIDTH / (length + 1))
-            if best is not None and lanes * scale > HEIGHT:
+            scale = min(WIDEST, width / (length + 1))
+            if best is not None and lanes * scale > HEIGHT * width / WIDTH:
                 break
             best = length, tops, lanes, scale
             if scale == WIDEST:

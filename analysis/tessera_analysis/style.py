@@ -11,7 +11,7 @@ import matplotlib
 import matplotlib.pyplot as pyplot
 import numpy
 from matplotlib.ticker import FuncFormatter, MaxNLocator
-from matplotlib.transforms import ScaledTranslation
+from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
 ACTIVITY_COLOURS = {
     "forward": "#0072B2",
@@ -123,7 +123,8 @@ def legend(axes, handles, below=34, top=False):
     """Right of the axes, or where the figure is narrow under them: `below` points, past their ticks and label."""
     if is_narrow(axes.figure):
         under = axes.transAxes + ScaledTranslation(0, -points(below) / 72, axes.figure.dpi_scale_trans)
-        axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=under, ncol=2, borderaxespad=0,
+        under = blended_transform_factory(axes.figure.transFigure, under)
+        axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(0.02, 0), bbox_transform=under, ncol=2, borderaxespad=0,
                     handlelength=1.2, columnspacing=1.2)
     else:
         axes.legend(handles=handles, loc="upper left" if top else "center left", bbox_to_anchor=(1.01, 1.0 if top else 0.5))

@@ -89,6 +89,13 @@ class Compare(unittest.TestCase):
         self.assertEqual(done.stdout, text(self.compare("a", "b")) + "\n")
         self.assertGreater(picture.stat().st_size, 10_000)
 
+    def test_a_picture_for_one_column_of_a_paper(self):
+        picture = self.folder / "narrow.pdf"
+        done = subprocess.run([sys.executable, "-m", "tessera_analysis", "compare", self.folder / "a.h5", self.folder / "b.h5", "-o", picture, "--width", "84mm",
+                               "--no-title"], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn(b"/MediaBox [ 0 0 238.", picture.read_bytes())  # 84 mm are 238.1 points
+
     def test_runs_that_are_the_same_have_a_picture_too(self):
         draw_comparison(self.compare("a", "a"), self.folder / "same.png")
         self.assertGreater((self.folder / "same.png").stat().st_size, 10_000)
