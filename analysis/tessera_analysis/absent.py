@@ -50,14 +50,14 @@ def _reason(rows):
     return Absent(text, words, str(first.get("message", "")))
 
 
-def legend_of(absents, marks, things):
-    """Lines that say what was marked how: marks by whether the points may run, as many `things` ("cell") as each is."""
+def legend_of(absents, mark_of, things):
+    """Lines that say what has which mark, and how many `things` ("cell") have it."""
     lines = []
     for words in dict.fromkeys(sorted((each.words for each in absents), key=lambda words: (not words.startswith(OPEN), words))):
         alike = [each for each in absents if each.words == words]
         count = f"{len(alike):,} {things}" + ("" if len(alike) == 1 else "s")
         reason = next((each.reason for each in alike if each.reason), "")
-        lines.append(f"{marks[alike[0].may_run]}: {words} ({count})" + (f", such as: {_short(reason)}" if reason else ""))
+        lines.append(f"{mark_of(alike[0])}: {words} ({count})" + (f", such as: {_short(reason)}" if reason else ""))
     return lines
 
 
@@ -66,9 +66,9 @@ def _short(text):
     return line if len(line) <= REASON_LENGTH else line[:REASON_LENGTH - 3] + "..."
 
 
-def say_below(figure, points, absents, marks, things, more=()):
+def say_below(figure, points, absents, mark_of, things, more=()):
     """Below everything: what is marked, what stands nowhere, and which axes others give."""
-    lines = legend_of(absents, marks, things) + list(more)
+    lines = legend_of(absents, mark_of, things) + list(more)
     lines += [f"{named(name)} is given by {' and '.join(named(each) for each in by)} in these points" for name, by in points.given.items()]
     if lines:
         style.note(figure, "\n".join(lines))

@@ -50,7 +50,7 @@ def _curve(points, column, varied):
     axes.set_axisbelow(True)
     for place, each in zip(scale.place(list(absents)), absents.values()):
         _mark(axes, place, each, value)
-    absent.say_below(figure, points, absents.values(), {True: "triangles" if any(each.least for each in absents.values()) else "crosses", False: "crosses"}, "point")
+    absent.say_below(figure, points, absents.values(), lambda each: "triangles" if each.least else "crosses", "point")
     return figure
 
 

@@ -106,4 +106,4 @@ def finish(figure, panels, cells, points, varied, more=()):
         bar.ax.yaxis.get_major_formatter().set_useOffset(False)
     count = numpy.prod([points.frame[name].nunique() for name in varied])
     blank = ["blank: no such point"] if len(points.frame[varied].drop_duplicates()) < count else []
-    absent.say_below(figure, points, cells.absents, {True: "grey", False: "hatched"}, "cell", [*blank, *more])
+    absent.say_below(figure, points, cells.absents, lambda each: "grey" if each.may_run else "hatched", "cell", [*blank, *more])

@@ -112,7 +112,7 @@ def _draw_nodes(axes, rows, names):
         axes.vlines(range(len(nodes)), least, most, color="#56B4E9", linewidth=2)
         axes.plot(xs, use, "o", color="#0072B2", markersize=4.5 if len(nodes) <= 64 else 2.5, clip_on=False)
     else:
-        axes.fill_between(range(len(nodes)), least, most, step="mid", color="#0072B2", linewidth=0.5)
+        axes.fill_between(range(len(nodes)), least, most, step="mid", color="#0072B2", linewidth=1)
     shown = range(len(nodes)) if len(nodes) <= MOST_NAMES else numpy.unique(numpy.linspace(0, len(nodes) - 1, 4 if style.is_narrow(axes.figure) else 8).astype(int))
     axes.set_xticks(list(shown), [names[nodes[place]] if nodes[place] < len(names) else f"{nodes[place]}" for place in shown],
                     fontsize=style.points(8))

@@ -61,6 +61,8 @@ class Candidates(unittest.TestCase):
         marks = {(line.get_marker(), float(line.get_xdata()[0]), float(line.get_ydata()[0])) for line in axes.lines[1:]}
         self.assertEqual(marks, {("^", 2, 3.5), ("x", 4, 0.03), ("x", 8, 0.03)})
         self.assertEqual([text.get_text() for text in axes.texts], ["does not fit", "not simulated"])
+        self.assertEqual([line.split(" (")[0] for line in figure._supxlabel.get_text().split("\n")[:3]],
+                         ["crosses: not simulated", "triangles: not simulated, at least the time given", "crosses: does not fit into memory"])
 
     def test_the_front_says_what_differs_and_how_many_have_no_place(self):
         points = self.points(simulated(1, 1, 1, 1, 3 * 10**10), simulated(1, 2, 2, 1, 2 * 10**10), simulated(1, 4, 3, 1, 4 * 10**10), struck_out(2, 2, 4), too_large(2, 1))
