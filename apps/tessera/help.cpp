@@ -7,6 +7,7 @@
 #include <set>
 
 #include "command.hpp"
+#include "tessera/base/foreign_words.hpp"
 #include "tessera/experiment/experiment.hpp"
 
 namespace tessera::app {
@@ -44,7 +45,8 @@ std::string overview(const Schemas& schemas) {
   std::size_t width = 0;
   for (const auto* schema : schemas) width = std::max(width, schema->path().size());
   std::string text =
-      "tessera help SECTION... prints the parameters of a section: type, unit, range, default, meaning.\n\nSections:\n";
+      "tessera help SECTION... prints the parameters of a section: type, unit, range, default, meaning; tessera help "
+      "KEY...\nthose of all sections that have the key.\n\nSections:\n";
   for (const auto* schema : schemas) text += one_line(width, schema->path(), schema->help());
   text += one_line(width, "units", "the units that quantities are written in");
   std::string family;
@@ -56,16 +58,33 @@ std::string overview(const Schemas& schemas) {
   return text;
 }
 
+std::string parameter_text(const config::ParameterHelp& p) {
+  std::string facts = p.type + (p.unit.empty() ? "" : " (" + p.unit + ")");
+  for (const auto& [label, value] : {std::pair{"", p.range}, std::pair{"default ", p.fallback}}) {
+    const bool plain = value == "required" || value == "optional";
+    if (!value.empty()) facts += (facts.empty() ? "" : ", ") + (plain ? "" : std::string(label)) + value;
+  }
+  return "  " + p.name + (facts.empty() ? "" : ": " + wrapped(facts, p.name.size() + 4)) + "\n      " +
+         wrapped(p.help, 6) + "\n";
+}
+
 std::string section(const config::SchemaBase& schema) {
   std::string text = schema.path() + ": " + wrapped(schema.help(), schema.path().size() + 2) + "\n";
-  for (const auto& p : schema.parameters()) {
-    std::string facts = p.type + (p.unit.empty() ? "" : " (" + p.unit + ")");
-    for (const auto& [label, value] : {std::pair{"", p.range}, std::pair{"default ", p.fallback}}) {
-      const bool plain = value == "required" || value == "optional";
-      if (!value.empty()) facts += (facts.empty() ? "" : ", ") + (plain ? "" : std::string(label)) + value;
+  for (const auto& p : schema.parameters()) text += "\n" + parameter_text(p);
+  return text;
+}
+
+/// Of a key in all sections that have it, or, as "strategy.tensor", in those at that path and below it.
+std::string key_text(const std::string& path, const Schemas& schemas) {
+  const std::size_t dot = path.rfind('.');
+  const std::string name = path.substr(dot + 1), above = dot == std::string::npos ? "" : path.substr(0, dot);
+  std::string text;
+  for (const auto* schema : schemas) {
+    if (!above.empty() && schema->path() != above && !schema->path().starts_with(above + ".")) continue;
+    for (const auto& parameter : schema->parameters()) {
+      if (parameter.name != name) continue;
+      text += (text.empty() ? "[" : "\n[") + schema->path() + "]\n" + parameter_text(parameter);
     }
-    text += "\n  " + p.name + (facts.empty() ? "" : ": " + wrapped(facts, p.name.size() + 4)) + "\n      " +
-            wrapped(p.help, 6) + "\n";
   }
   return text;
 }
@@ -105,14 +124,40 @@ std::vector<std::string> paths_of(const std::string& name, const Schemas& schema
   return {paths.begin(), paths.end()};
 }
 
+/// What can be asked for: sections first, then their keys and what can be chosen.
 std::vector<std::string> known_words(const Schemas& schemas) {
   std::vector<std::string> known{"units"};
   for (const auto* schema : schemas) known.push_back(schema->path());
+  for (const auto& choice : experiment::choices()) known.push_back(choice.name);
+  for (const auto* schema : schemas) {
+    for (const auto& parameter : schema->parameters()) known.push_back(parameter.name);
+  }
   return known;
 }
 
-/// One section, by its path or by the last part of it; those below a path when it is none itself ("strategy").
-std::string find_section(const std::string& path, const Schemas& schemas) {
+/// A path is one of this program's own.
+bool is_word(const std::string& word) { return word.find('.') == std::string::npos; }
+
+/// Of a word that other tools have for a key: what that is called here, and the key.
+std::string translated(const std::string& word, const Schemas& schemas) {
+  const config::ForeignWord* row = is_word(word) ? config::find_foreign_word(word) : nullptr;
+  if (row == nullptr) return "";
+  std::string text;
+  for (const std::string& key : config::names_here(*row)) text += (text.empty() ? "" : "\n") + key_text(key, schemas);
+  return text.empty() ? "" : word + ": " + config::foreign_hint(word) + "\n\n" + text;
+}
+
+[[noreturn]] void refuse_word(const std::string& word, const Schemas& schemas) {
+  const std::string foreign = is_word(word) ? config::foreign_hint(word) : "";
+  if (!foreign.empty()) throw InputError("tessera help: \"" + word + "\": " + foreign);
+  throw InputError("tessera help: unknown section or key \"" + word + "\"" +
+                   config::suggestion(word, known_words(schemas)) +
+                   ", allowed: a key, or a section that `tessera help` lists");
+}
+
+/// One section, by its path or by the last part of it; those below a path when it is none itself ("strategy"); a key of
+/// whatever sections.
+std::string find_help(const std::string& path, const Schemas& schemas) {
   if (path == "units") return units();
   std::string text;
   for (const auto* schema : schemas) {
@@ -121,16 +166,15 @@ std::string find_section(const std::string& path, const Schemas& schemas) {
   }
   if (!text.empty()) return text;
   const std::vector<std::string> paths = paths_of(path, schemas);
-  if (paths.size() == 1) return find_section(paths.front(), schemas);
+  if (paths.size() == 1) return find_help(paths.front(), schemas);
   if (paths.size() > 1) {
     throw InputError("tessera help: \"" + path +
                      "\" is in more than one section, choose one: " + config::listed(paths));
   }
-  std::vector<std::string> known = known_words(schemas);
-  std::vector<std::string> guesses = known;
-  for (const auto& choice : experiment::choices()) guesses.push_back(choice.name);
-  throw InputError("tessera help: unknown section \"" + path + "\"" + config::suggestion(path, guesses) +
-                   ", allowed: " + config::listed(known));
+  text = key_text(path, schemas);
+  if (text.empty()) text = translated(path, schemas);
+  if (text.empty()) refuse_word(path, schemas);
+  return text;
 }
 
 }  // namespace
@@ -139,13 +183,13 @@ Command add_help(CLI::App& app) {
   auto sections = std::make_shared<std::vector<std::string>>();
   CLI::App* options =
       app.add_subcommand("help", "Print each parameter of an experiment: type, unit, range, default, meaning.");
-  options->add_option("SECTION", *sections, "such as machine.gpu or megatron; none: the list of sections");
+  options->add_option("WORD", *sections,
+                      "a section or a key, such as machine.gpu, megatron or global_batch; none: the list of sections");
   return {options, [sections] {
             return guarded(false, [&] {
               const Schemas schemas = experiment::schemas();
               std::string text = sections->empty() ? overview(schemas) : "";
-              for (const std::string& path : *sections)
-                text += (text.empty() ? "" : "\n") + find_section(path, schemas);
+              for (const std::string& path : *sections) text += (text.empty() ? "" : "\n") + find_help(path, schemas);
               print(text);
               return ExitCode::done;
             });

@@ -7,6 +7,7 @@
 
 #include "tessera/base/config.hpp"
 #include "tessera/base/error.hpp"
+#include "tessera/base/foreign_words.hpp"
 #include "tessera/base/text.hpp"
 
 namespace tessera::config {
@@ -113,7 +114,7 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& ch
 }
 
 std::string unknown(std::string_view what, std::string_view word, const std::vector<std::string>& choices) {
-  return fmt::format("unknown {} \"{}\"{}, allowed: {}", what, word, suggestion(word, choices), listed(choices));
+  return fmt::format("unknown {} \"{}\"{}, allowed: {}", what, word, hint(word, choices), listed(choices));
 }
 
 std::string listed(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }

@@ -2,8 +2,19 @@
 #include "open_keys.hpp"
 #include "tessera/base/config.hpp"
 #include "tessera/base/error.hpp"
+#include "tessera/base/foreign_words.hpp"
 
 namespace tessera::config {
+namespace {
+
+/// What is said of a key that the section at `path` does not have.
+std::string instead_of(const std::string& key, const std::string& path, const std::vector<std::string>& known) {
+  if (const std::string foreign = foreign_hint(key, path); !foreign.empty()) return foreign;
+  const std::string guess = did_you_mean(key, known);
+  return guess.empty() ? "allowed: " + listed(known) : "did you mean \"" + guess + "\"?";
+}
+
+}  // namespace
 
 SchemaBase::SchemaBase(std::string path, std::string help) : path_(std::move(path)), help_(std::move(help)) {}
 SchemaBase::~SchemaBase() = default;
@@ -41,12 +52,8 @@ void SchemaBase::report_unknown_keys(const Table& table, Diagnostics& diagnostic
   for (const auto& field : fields_) known.push_back(field->key());
   for (const auto& [key, value] : table.entries()) {
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    const std::string guess = did_you_mean(key, known);
-    std::string allowed;
-    for (const std::string& name : known) allowed += (allowed.empty() ? "" : ", ") + name;
     diagnostics.error(value.key_where(),
-                      "unknown key \"" + key + "\" in [" + path_ + "], " +
-                          (guess.empty() ? "allowed: " + allowed : "did you mean \"" + guess + "\"?"));
+                      "unknown key \"" + key + "\" in [" + path_ + "], " + instead_of(key, path_, known));
   }
 }
 

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <set>
 
+#include "foreign_files.hpp"
 #include "tessera/base/error.hpp"
+#include "tessera/base/foreign_words.hpp"
 #include "tessera/machine/topology.hpp"
 #include "tree.hpp"
 
@@ -31,7 +33,8 @@ constexpr std::size_t most_names = 50;
 bool is_path(const std::string& name, const Family& family) {
   const std::string extension = fs::path(name).extension().string();
   const auto& known = family.extensions;
-  return name.find('/') != std::string::npos || std::find(known.begin(), known.end(), extension) != known.end();
+  return name.find('/') != std::string::npos || std::find(known.begin(), known.end(), extension) != known.end() ||
+         has_foreign_extension(name);
 }
 
 /// Where names of the family stand, in the order in which they are looked up.
@@ -89,7 +92,7 @@ void report_unknown(const Value& name, const Family& family, const SearchPath& s
     return;
   }
   const std::vector<std::string> known = known_names(family, search);
-  std::string what = "unknown " + family.noun + " \"" + text + "\"" + config::suggestion(text, known);
+  std::string what = "unknown " + family.noun + " \"" + text + "\"" + config::hint(text, known);
   if (known.size() > most_names)
     what += fmt::format(", known: the {} that `tessera list {}s` names", known.size(), family.noun);
   else if (!known.empty())
@@ -129,6 +132,7 @@ std::optional<std::pair<std::string, std::string>> read_named(const Value& name,
 std::shared_ptr<Table> parse_machine(const std::string& text, const std::string& file, Table&,
                                      config::Diagnostics& diagnostics) {
   config::Diagnostics own;
+  if (refuse_foreign_file(text, file, "a machine", diagnostics)) return nullptr;
   auto table = machine::parse_machine_file(text, file, own);
   diagnostics.add(own);
   return table;
@@ -137,6 +141,7 @@ std::shared_ptr<Table> parse_machine(const std::string& text, const std::string&
 std::shared_ptr<Table> parse_recipe(const std::string& text, const std::string& file, Table&,
                                     config::Diagnostics& diagnostics) {
   config::Diagnostics own;
+  if (refuse_foreign_file(text, file, "a recipe", diagnostics)) return nullptr;
   auto table = config::parse_toml(text, file, own);
   const std::size_t before = own.errors().size();
   if (own.ok()) (void)recipe_schema().read(*table, own);

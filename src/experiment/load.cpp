@@ -1,5 +1,6 @@
 // From a file and settings to one resolved table.
 #include "calibration.hpp"
+#include "foreign_files.hpp"
 #include "plan_file.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/text.hpp"
@@ -78,9 +79,11 @@ void name_untitled(Table& root, const std::string& path) {
   root.set("title", {std::filesystem::path(path).stem().string(), where});
 }
 
-std::shared_ptr<Table> read_experiment(const std::string& path, InputFiles& files, config::Diagnostics& diagnostics) {
+std::shared_ptr<Table> read_experiment(const std::string& path, InputFiles& files, config::Diagnostics& diagnostics,
+                                       std::string_view expected) {
   const auto text = files.read(path);
   if (!text) throw InputError(one_line(path) + ": there is no such file");
+  if (refuse_foreign_file(*text, path, expected, diagnostics)) return std::make_shared<Table>();
   return config::parse_toml(*text, path, diagnostics);
 }
 

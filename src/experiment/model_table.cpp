@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "foreign_files.hpp"
 #include "tessera/workload/graph_file.hpp"
 #include "tessera/workload/model.hpp"
 #include "tessera/workload/network.hpp"
@@ -109,6 +110,7 @@ std::shared_ptr<Table> side_by_side_as_graph(const Table& model, const SearchPat
 
 std::shared_ptr<Table> parse_model(const std::string& text, const std::string& file, Table& naming,
                                    config::Diagnostics& diagnostics) {
+  if (refuse_foreign_file(text, file, "a model", diagnostics)) return nullptr;
   config::Diagnostics own;
   std::shared_ptr<Table> table;
   if (workload::lists_nodes(text, file)) {

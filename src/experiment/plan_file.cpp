@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "fingerprint.hpp"
+#include "foreign_files.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/text.hpp"
 #include "tessera/experiment/candidates.hpp"
@@ -111,6 +112,7 @@ std::shared_ptr<Table> candidates_of(const std::vector<program::search::Tried>& 
 std::shared_ptr<Table> read_plan(const std::string& path, Diagnostics& diagnostics) {
   const auto text = read_file(path);
   if (!text) throw InputError(one_line(path) + ": there is no such file");
+  if (refuse_foreign_file(*text, path, "a plan", diagnostics)) return nullptr;
   Diagnostics own;
   auto plan = config::parse_toml(*text, path, own);
   if (own.ok()) {

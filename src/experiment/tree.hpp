@@ -67,9 +67,10 @@ void inline_recipe(config::Table& root, const SearchPath& search, config::Diagno
 [[nodiscard]] std::vector<strategy::Attachment> attach(config::Table& resolved, const strategy::Strategies& strategies,
                                                        InputFiles& files, config::Diagnostics& diagnostics);
 
-/// An experiment file's table, as it is written.
+/// An experiment file's table, as it is written; or that of a file that is called otherwise where it is none.
 [[nodiscard]] std::shared_ptr<config::Table> read_experiment(const std::string& path, InputFiles& files,
-                                                             config::Diagnostics& diagnostics);
+                                                             config::Diagnostics& diagnostics,
+                                                             std::string_view expected = "an experiment");
 /// Machine, model and recipe by name replaced by what their files say.
 void inline_all(config::Table& root, const SearchPath& search, config::Diagnostics& diagnostics);
 /// An experiment without a title is called after its file, in its resolved text as well: that may lie elsewhere.

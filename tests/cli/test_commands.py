@@ -47,7 +47,7 @@ class Help(CliTest):
 
     def test_an_unknown_section_is_refused_with_a_suggestion(self):
         done = self.tessera("help", "machine.gpus", code=2)
-        self.assertIn('unknown section "machine.gpus" (did you mean "machine.gpu"?)', done.stderr)
+        self.assertIn('unknown section or key "machine.gpus" (did you mean "machine.gpu"?)', done.stderr)
 
     def test_completion_is_a_script_that_completes_commands_and_options(self):
         script = self.tessera("completion", "bash", environment=WITHOUT_MPI).stdout

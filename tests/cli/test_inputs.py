@@ -5,7 +5,7 @@ import re
 import subprocess
 import unittest
 
-from harness import WITHOUT_MPI, CliTest
+from harness import HERE, WITHOUT_MPI, CliTest
 
 LONGEST_LINE = 2100
 
@@ -202,6 +202,54 @@ class HelpByName(CliTest):
         said = self.tessera("help", "ring", code=2).stderr
         self.assertEqual(said, 'tessera help: "ring" is in more than one section, choose one: collectives, machine.topology.ring\n')
         self.assertIn('(did you mean "megatron"?)', self.tessera("help", "megatrno", code=2).stderr)
+
+    def test_a_key_is_found_in_all_sections_that_have_it(self):
+        text = self.tessera("help", "bandwidth", environment=WITHOUT_MPI).stdout
+        sections = re.findall(r"^\[(.*)\]$", text, re.MULTILINE)
+        self.assertEqual(sections, ["machine.fault", "machine.topology.mesh", "machine.topology.package", "machine.topology.ring", "machine.topology.torus"])
+        self.assertEqual(text.count("\n  bandwidth: "), 5)
+        self.assertIn("of one link between two neighbours, per direction", text)
+        # As sections print it.
+        self.assertIn(self.tessera("help", "global_batch").stdout.split("\n", 1)[1], self.tessera("help", "workload").stdout)
+        # A path says which.
+        self.assertEqual(re.findall(r"^\[(.*)\]$", self.tessera("help", "strategy.tensor").stdout, re.MULTILINE), ["strategy.megatron", "strategy.primepar"])
+        self.assertIn('(did you mean "global_batch"?)', self.tessera("help", "globl_batch", code=2).stderr)
+
+    def test_words_of_other_tools(self):
+        said = self.tessera("help", "--", "--tensor-model-parallel-size").stdout
+        self.assertTrue(said.startswith('--tensor-model-parallel-size: it is "tensor" of [strategy.megatron] here\n\n[strategy.megatron]\n  tensor: '), said)
+        said = self.tessera("help", "context_parallel", code=2).stderr
+        self.assertRegex(said, r'^tessera help: "context_parallel": not modelled: context parallelism; .*\n$')
+
+
+class ListsAtOnce(CliTest):
+    def test_no_list_takes_long(self):
+        """Of processor time, beside what the smallest list takes: the tables of all nodes of all networks took twenty times that."""
+        inputs = {**WITHOUT_MPI, "TESSERA_INPUTS": str(HERE.parents[1] / "inputs")}
+        spent = {}
+        for kind in ("recipes", "machines", "models", "experiments", "sweeps"):
+            before = os.times()
+            self.tessera("list", kind, environment=inputs)
+            after = os.times()
+            spent[kind] = after.children_user + after.children_system - before.children_user - before.children_system
+        for kind, seconds in spent.items():
+            self.assertLess(seconds, 0.1 + 4 * spent["recipes"], f"{kind}: {spent}")
+
+
+class FilesOfOtherTools(CliTest):
+    def test_they_are_called_by_their_names(self):
+        files = {"trace.et": (b"\x07\x0a\x050.0.4\x20\x0a\x1esomething\x00", "a Chakra execution trace"),
+                 "system.json": (b'{"matrix": {}, "vector": {}, "mem1": {}, "networks": []}', "a Calculon system"),
+                 "network.yml": (b"topology: [ Ring ]\nnpus_count: [ 8 ]\n", "an ASTRA-sim network (YAML)"),
+                 "nemo.yaml": (b"trainer:\n  num_nodes: 8\n", "a YAML file"),
+                 "workload.txt": (b"HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 ep: 1\n5\n", "a SimAI workload")}
+        for name, (content, kind) in files.items():
+            (self.folder / name).write_bytes(content)
+            self.assertEqual(self.tessera("run", name, "-o", "out.h5", code=2).stderr, f"{name}:1:1: this is {kind}, expected an experiment in TOML (docs/experiments.md)\n")
+            for key in ("machine", "model"):
+                said = self.tessera("check", "training.toml", "--set", f"{key}={name}", code=2).stderr
+                self.assertIn(f"{name}:1:1: this is {kind}, expected a {key} in TOML", said)
+            self.assertFalse((self.folder / "out.h5").exists())
 
 
 if __name__ == "__main__":

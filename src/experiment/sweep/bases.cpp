@@ -77,7 +77,7 @@ SweepFile read_sweep_file(const std::string& path, InputFiles& files, Diagnostic
   SweepFile file;
   file.path = path;
   Diagnostics syntax;
-  const auto root = read_experiment(path, files, syntax);
+  const auto root = read_experiment(path, files, syntax, "a sweep");
   diagnostics.add(syntax);
   if (!syntax.ok()) return file;
   const Value* sweep = root->find("sweep");

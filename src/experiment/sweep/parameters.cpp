@@ -9,6 +9,7 @@
 
 #include "../tree.hpp"
 #include "amounts.hpp"
+#include "tessera/base/foreign_words.hpp"
 
 namespace tessera::experiment::sweep {
 namespace {
@@ -67,7 +68,7 @@ std::optional<Parameter> find_parameter(const Table& resolved, const std::string
     if (one == known.end()) {
       std::vector<std::string> names;
       for (const ParameterHelp& help : known) names.push_back(prefix + help.name);
-      const std::string near = config::suggestion(prefix + part, names);
+      const std::string near = config::hint(prefix + part, names);
       diagnostics.error(where, near.empty() ? config::unknown("parameter", prefix + part, names)
                                             : "unknown parameter \"" + prefix + part + "\"" + near);
       return std::nullopt;
