@@ -1,0 +1,189 @@
+"""Random experiments that are nearly always allowed and short: small machines of every topology, random cuts, phases, programs and faults."""
+
+MODEL = """
+[model]
+name = "random"
+layers = {layers}
+hidden = {hidden}
+heads = 4
+kv_heads = {kv_heads}
+vocabulary = {vocabulary}
+max_positions = 512
+position = "rotary"
+gated_mlp = {gated}
+experts = {experts}
+experts_per_token = {per_token}
+"""
+ALGORITHMS = {"all_reduce": ["ring", "bidirectional-ring", "direct", "binomial-tree", "halving-doubling", "hierarchical", "auto"],
+              "reduce_scatter": ["ring", "bidirectional-ring", "direct", "auto"], "all_gather": ["ring", "bidirectional-ring", "direct", "auto"],
+              "all_to_all": ["ring", "direct"], "broadcast": ["direct", "binomial-tree", "auto"]}
+
+
+def lower(rng, true=0.5):
+    return str(rng.random() < true).lower()
+
+
+def bandwidth(rng):
+    return f'"{rng.choice([1, 3, 7, 10, 25, 50, 99, 200])} GB/s"'
+
+
+def latency(rng):
+    return f'"{rng.choice([1, 10, 37, 100, 500, 1000, 5000])} ns"'
+
+
+def table(header, values):
+    return f"\n[{header}]\n" + "".join(f"{key} = {value}\n" for key, value in values.items())
+
+
+class Machine:
+    """Its text, how many devices live, and on grids their columns and rows."""
+
+    def __init__(self, rng):
+        self.rng, self.faults, self.dead, self.grid = rng, [], 0, None
+        self.kind = rng.choice(["ring", "mesh", "mesh", "mesh", "torus", "torus", "cluster", "cluster", "fat-tree", "package"])
+        self.topology = {"kind": f'"{"cluster" if self.kind == "fat-tree" else self.kind}"'}
+        {"ring": self.ring, "package": self.package, "cluster": self.cluster, "fat-tree": self.fat_tree}.get(self.kind, self.a_grid)()
+        if rng.random() < 0.3:
+            self.faults.append(f"device = {rng.randrange(self.devices)}\nspeed = {rng.choice([0.3, 0.5, 0.9])}\n")
+
+    def ring(self):
+        self.devices = self.rng.randint(2, 9)
+        self.topology |= {"devices": self.devices, "bandwidth": bandwidth(self.rng), "latency": latency(self.rng), "direction": f'"{self.rng.choice(["both", "both", "up"])}"'}
+        if self.topology["direction"] == '"both"' and self.devices > 2 and self.rng.random() < 0.3:
+            at = self.rng.randrange(self.devices)
+            self.faults.append(f'link = ["gpu {at}", "gpu {(at + 1) % self.devices}"]\n{self.effect()}')
+
+    def package(self):
+        self.devices = self.rng.randint(2, 8)
+        self.topology |= {"chiplets": self.devices, "bandwidth": bandwidth(self.rng), "latency": latency(self.rng)}
+
+    def a_grid(self):
+        columns, rows = self.rng.randint(2, 5), self.rng.randint(1, 4)
+        self.devices, self.grid = columns * rows, (columns, rows)
+        self.topology |= {"columns": columns, "rows": rows, "bandwidth": bandwidth(self.rng), "latency": latency(self.rng)}
+        for _ in range(self.rng.choice([0, 0, 1, 1, 2])):
+            x, y = self.rng.randrange(columns), self.rng.randrange(rows)
+            if rows > 2 and self.rng.random() < 0.4:
+                self.faults.append(f"die = [{x}, {y}]\ndead = true\n")
+                self.dead += 1
+            elif x + 1 < columns and rows > 1:
+                self.faults.append(f"link = [[{x}, {y}], [{x + 1}, {y}]]\n{self.effect()}")
+
+    def cluster(self):
+        nodes, gpus = self.rng.randint(1, 3), self.rng.randint(2, 4)
+        self.devices = nodes * gpus
+        nics = self.rng.choice([size for size in (1, 2, 3, 4) if gpus % size == 0])
+        self.topology |= {"nodes": nodes, "gpus_per_node": gpus, "inside": f'"{self.rng.choice(["switch", "ring", "fully-connected"])}"', "nvlink_bandwidth": bandwidth(self.rng),
+                          "nvlink_latency": latency(self.rng), "nics_per_node": nics, "nic_bandwidth": bandwidth(self.rng), "nic_latency": latency(self.rng),
+                          "pcie_bandwidth": bandwidth(self.rng)}
+
+    def fat_tree(self):
+        self.cluster()
+        self.topology |= {"fabric": '"fat-tree"', "nodes_per_leaf": self.rng.randint(1, 2), "spines": self.rng.randint(1, 2), "oversubscription": self.rng.choice([0.7, 1.0, 2.0])}
+        if self.topology["nodes"] > self.topology["nodes_per_leaf"] and self.rng.random() < 0.5:
+            self.faults.append(f'link = ["leaf 0", "spine 0"]\nbandwidth = {self.rng.choice([0.25, 0.5])}\n')
+
+    def effect(self):
+        return self.rng.choice(["dead = true\n", "bandwidth = 0.5\n", "bandwidth = 0.1\n"])
+
+    @property
+    def alive(self):
+        return self.devices - self.dead
+
+    def text(self):
+        device = {"name": '"device"', "peak.fp16": f'"{self.rng.choice([1, 7, 50])} TFLOP/s"', "memory_bandwidth": f'"{self.rng.choice([100, 900])} GB/s"',
+                  "memory_capacity": f'"{self.rng.choice([1, 4, 4, 4])} GB"', "cores": self.rng.choice([1, 16, 80])}
+        packet = self.rng.choice(["1 kB", "4 KiB", "16 KiB", "33 kB", "256 KiB"])
+        faults = "".join(f"\n[[machine.fault]]\n{fault}" for fault in self.faults)
+        return table("machine", {"name": '"random"', "packet": f'"{packet}"'}) + table("machine.device", device) + table("machine.topology", self.topology) + faults
+
+
+def divisors(number):
+    return [size for size in range(1, number + 1) if number % size == 0]
+
+
+def megatron(rng, machine):
+    """A cut of what lives, or of a part of it."""
+    used = rng.randint(max(1, machine.alive // 2), machine.alive) if rng.random() < 0.5 else machine.alive
+    tensor = rng.choice([size for size in divisors(used) if size in (1, 2, 4)])
+    pipeline = rng.choice([size for size in divisors(used // tensor) if size <= 4])
+    data = used // tensor // pipeline
+    experts = rng.choice([0, 0, 0, 4])
+    chunks = rng.choice([1, 1, 2]) if pipeline > 1 else 1
+    micro, passes = rng.choice([1, 1, 2]), rng.choice([1, 2, 3, 4]) * (pipeline if chunks > 1 else 1)
+    phase = rng.choice(["training", "training", "training", "prompt", "generation"])
+    model = MODEL.format(layers=rng.choice([1, 2, 3]) * pipeline * chunks, hidden=rng.choice([64, 128, 192]), kv_heads=rng.choice([0, 4]), vocabulary=rng.choice([256, 1024]), gated=lower(rng), experts=experts,
+                         per_token=2 if experts else 0)
+    workload = {"phase": f'"{phase}"', "sequence": rng.choice([16, 64, 128]), "global_batch": micro * data * passes, "flash_attention": lower(rng)}
+    if phase == "generation":
+        workload["generated"] = rng.randint(1, 5)
+    strategy = {"name": '"megatron"', "tensor": tensor, "pipeline": pipeline, "data": data, "spare_devices": '"idle"', "micro_batch": micro}
+    if phase == "training":
+        strategy |= {"interleave": chunks, "recomputation": f'"{rng.choice(["none", "selective", "full"])}"', "distributed_optimizer": lower(rng), "overlap_gradient_reduction": lower(rng),
+                     "gradient_precision": f'"{rng.choice(["fp32", "fp16"])}"'}
+        if chunks == 1:
+            strategy["schedule"] = f'"{rng.choice(["gpipe", "1f1b"])}"'
+    if tensor > 1:
+        strategy |= {"sequence_parallel": lower(rng), "overlap_tensor_communication": lower(rng)}
+    if experts:
+        strategy |= {"expert_parallel": rng.choice([size for size in divisors(data) if size in (1, 2, 4)]), "expert_imbalance": rng.choice([0, 0, 0.3])}
+    if pipeline > 1 and rng.random() < 0.3:
+        strategy["exchange_overhead"] = '"3 us"'
+    return model + table("workload", workload) + table("strategy", strategy)
+
+
+def step(rng, groups):
+    op = rng.choice(["compute", "compute", "all-reduce", "all-reduce", "reduce-scatter", "all-gather", "all-to-all", "broadcast"])
+    values = {"op": f'"{op}"'}
+    if op == "compute":
+        values |= {"flops": f"{rng.choice([1, 3, 9])}e{rng.randint(5, 8)}"}
+    else:
+        values |= {"group": f'"{rng.choice(groups)}"', "bytes": f'"{rng.choice([8, 1000, 12346, 65536, 300000])} B"'}
+    return values
+
+
+def exchange(rng, machine):
+    """All send to the one so many places further, and receive from the other side."""
+    shift, size = rng.randint(1, machine.devices - 1), rng.choice([8, 5000, 70000])
+    return "".join(f'\n[[strategy.step]]\nop = "{op}"\ndevices = "all"\nshift = {by}\nbytes = "{size} B"\n' for op, by in (("send", shift), ("receive", -shift)))
+
+
+def script(rng, machine):
+    """Collectives of nested groups, exchanges and compute in rounds."""
+    text, groups = table("strategy", {"name": '"script"'}), ["all"]
+    text += '\n[[strategy.group]]\nname = "aside"\ndevices = "all"\n'  # of collectives beside those of the main stream
+    if machine.alive == machine.devices:
+        size = rng.choice(divisors(machine.devices))
+        text += '\n[[strategy.group]]\nname = "part"\ndevices = "all"\n' + f"size = {size}\nstride = {rng.choice([1, machine.devices // size])}\n"
+        groups.append("part")
+    text += '\n[[strategy.block]]\nname = "work"\n'
+    for _ in range(rng.randint(1, 5)):
+        text += "\n[[strategy.block.step]]\n" + "".join(f"{key} = {value}\n" for key, value in step(rng, groups).items())
+    for _ in range(rng.randint(1, 3)):
+        values = {"op": '"run"', "block": '"work"', "repeat": rng.choice([1, 2, 5, 30])} if rng.random() < 0.6 else step(rng, groups)
+        if rng.random() < 0.3 and "block" not in values:
+            values["stream"] = 1
+            if "group" in values:
+                values["group"] = '"aside"'
+        text += "\n[[strategy.step]]\n" + "".join(f"{key} = {value}\n" for key, value in values.items())
+        if rng.random() < 0.3 and machine.alive == machine.devices:
+            text += exchange(rng, machine)
+    return text
+
+
+def collectives(rng, machine):
+    chosen = {kind: f'"{rng.choice(algorithms)}"' for kind, algorithms in ALGORITHMS.items() if rng.random() < 0.3}
+    if machine.grid and min(machine.grid) > 1 and not machine.faults and rng.random() < 0.2:
+        chosen["all_reduce"] = f'"{rng.choice(["mesh", "mesh-scatter"])}"'
+    if rng.random() < 0.2:
+        chosen["channels"] = 4
+    if rng.random() < 0.3:
+        chosen["reduction"] = '"free"'
+    return table("collectives", chosen)
+
+
+def experiment(rng):
+    machine = Machine(rng)
+    job = script(rng, machine) if rng.random() < 0.3 else megatron(rng, machine)
+    cost = table("cost", {"model": f'"{rng.choice(["roofline", "tile"])}"', "launch_overhead": f'"{rng.choice([0, 0, 1, 5])} us"'})
+    return 'title = "random"\n' + machine.text() + job + cost + collectives(rng, machine)
