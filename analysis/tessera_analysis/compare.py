@@ -4,7 +4,7 @@ from functools import cached_property
 
 import pandas
 
-from . import style
+from . import experiments, style
 
 KEYS = ["label", "kind", "algorithm", "group_size"]
 MOST_COLLECTIVES = 12
@@ -16,6 +16,11 @@ class Comparison:
 
     def __init__(self, a, b):
         self.a, self.b = a, b
+
+    @cached_property
+    def experiments(self):
+        """(key, value in a, value in b) of what the two were asked to simulate differently."""
+        return experiments.differences(self.a, self.b)
 
     @cached_property
     def times(self):
@@ -71,17 +76,21 @@ def _difference(value, size, unit):
 
 def text(comparison):
     """The whole comparison for a terminal."""
-    sections = [_heading(comparison), _activities(comparison), _links(comparison), _collective_lines(comparison)]
+    sections = [_runs(comparison), _times(comparison), _activities(comparison), _links(comparison), _collective_lines(comparison)]
     return "\n\n".join("\n".join(lines) for lines in sections if lines)
 
 
-def _heading(comparison):
-    a, b = comparison.times
-    unit, size = style.time_unit(max(a, b))
+def _runs(comparison):
     lines = [f"{name}  {results.path}: {results.summary['title']}"
              for name, results in (("a", comparison.a), ("b", comparison.b))]
+    return lines + experiments.text(comparison.experiments)
+
+
+def _times(comparison):
+    a, b = comparison.times
+    unit, size = style.time_unit(max(a, b))
     ratio = f", {b / a:.3f} times a" if a else ""
-    return lines + [f"iteration time: a {a / size:.4g} {unit}, b {b / size:.4g} {unit}, "
+    return [f"iteration time: a {a / size:.4g} {unit}, b {b / size:.4g} {unit}, "
                     f"difference {_difference(b - a, size, unit)}{ratio}"]
 
 

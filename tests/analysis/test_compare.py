@@ -81,6 +81,14 @@ class Compare(unittest.TestCase):
         steps = _steps(types.SimpleNamespace(times=(100 * 10**12, 100 * 10**12 + 2 * 10**11), activities=activities))
         self.assertEqual(steps, [("forward", 1e12), ("backward", -1e12), ("2 others", 2e11)])
 
+    def test_it_begins_with_the_keys_in_which_the_experiments_differ(self):
+        # RING puts devices and bandwidth in, and the title says how many devices.
+        self.assertEqual(self.compare("a", "b").experiments, [("machine.topology.bandwidth", "150 GB/s", "75 GB/s")])
+        self.assertEqual([key for key, _, _ in self.compare("a", "c").experiments], ["title", "machine.topology.devices"])
+        said = text(self.compare("a", "b")).splitlines()
+        self.assertEqual(said[2:4], ["experiments differ in", '  machine.topology.bandwidth  "150 GB/s" -> "75 GB/s"'])
+        self.assertEqual(text(self.compare("a", "a")).splitlines()[2], "experiments: no key differs")
+
     def test_the_command_prints_it_and_draws_it(self):
         picture = self.folder / "difference.svg"
         done = subprocess.run([sys.executable, "-m", "tessera_analysis", "compare", self.folder / "a.h5", self.folder / "b.h5", "-o", picture],
