@@ -58,6 +58,29 @@ class Order(unittest.TestCase):
         self.assertEqual(compare.order_of_cuts(rows, [1.0, 1.5, 0.1]), (1, 1))
         self.assertEqual(compare.order_of_cuts(rows, [1.5, 1.0, 0.1]), (0, 1))
 
+    def test_regret_of_the_cut_that_comes_out_first(self):
+        # Of three cuts the second comes out first: 1.5 measured, 50 % above the fastest one; the mean of all is 1.5 as well. Another job has one cut, a third two that come
+        # out alike: their mean of 1.1 counts, 10 % above the fastest.
+        rows = [row_like(iter_time_s="1.0", tp="1"), row_like(iter_time_s="1.5", tp="2"), row_like(iter_time_s="2.0", tp="4"), row_like(model="alone"),
+                row_like(model="twice", iter_time_s="1.0", tp="1"), row_like(model="twice", iter_time_s="1.2", tp="2")]
+        found = compare.regrets(rows, [0.9, 0.8, 0.9, 9.0, 0.5, 0.5])
+        for (cuts, ours, random), expected in zip(found, [(3, 50, 50), (2, 10, 10)], strict=True):
+            self.assertEqual(cuts, expected[0])
+            self.assertAlmostEqual(ours, expected[1])
+            self.assertAlmostEqual(random, expected[2])
+        whole = compare.in_the_mean(found)
+        self.assertEqual((whole["jobs"], whole["cuts"], whole["none"]), (2, 5, 0))
+        self.assertAlmostEqual(whole["regret"], 30)
+        self.assertAlmostEqual(whole["greatest"], 50)
+        self.assertEqual(compare.regrets(rows[3:4], [9.0]), [])
+
+    def test_what_is_missing_when_micro_batches_double(self):
+        # 2 stages, 8 sequences a replica: 8 + 1 passes of micro-batches of 1, 4 + 1 of 2. 0.9 s are missing of nine, 1.0 s of five: 0.1 and 0.2 s a pass, twice as much.
+        same = {"pp": "2", "dp": "1", "gbs": "8", "tp": "1"}
+        rows = [row_like(**same, mbs="1", iter_time_s="2.9"), row_like(**same, mbs="2", iter_time_s="3.0"), row_like(**(same | {"tp": "2"}), mbs="4", iter_time_s="3.0")]
+        (ratio,) = compare.missing_when_doubled(rows, [2.0, 2.0, 2.0])
+        self.assertAlmostEqual(ratio, 2)
+
     def test_a_line_for_a_source(self):
         rows = [row_like(iter_time_s="1.0"), row_like(iter_time_s="2.0", gpus="64")]
         # 10 % too slow and 20 % too fast.

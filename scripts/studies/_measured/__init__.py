@@ -1,11 +1,14 @@
 """The parts of the study of measured iterations, one for each source; rows that none of them takes are not compared, and the page says why."""
 
+from statistics import median
+
+from _parts import Outcome
 from _runs import table
 
 from . import compare, stages
 from .rows import read
 
-HEADER = ("source", "rows", "GPUs", "mean deviation %", "signed mean %", "greatest %", "cuts in order", "all in order")
+HEADER = ("source", "rows", "GPUs", "mean deviation %", "signed mean %", "greatest %", "cuts in order", "all in order", "jobs, cuts", "regret %", "random cut %")
 
 
 def has_norm_kernel(row):
@@ -37,9 +40,17 @@ PARTS = {**{source: part(source) for source in SOURCES}, "stages": stages.study}
 
 
 def overview(simulator):
-    """All sources in a line each, after their parts."""
-    lines = []
+    """All sources in a line each, and what the page says of all of them, after their parts."""
+    lines, regrets = [], []
     for source in SOURCES:
         rows = rows_of(source)
-        lines.append((source, *compare.in_a_line(rows, compare.compare(simulator, rows))))
-    return {"measured-sources": table(HEADER, lines)}
+        simulated = compare.compare(simulator, rows)
+        lines.append((source, *compare.in_a_line(rows, simulated)))
+        regrets += compare.regrets(rows, simulated)
+        if source == "hagemann23":
+            hagemann = compare.in_the_mean(compare.regrets(rows, simulated))
+            doubled = compare.missing_when_doubled(rows, simulated)
+    regret = compare.in_the_mean(regrets)
+    tables = {"measured-sources": table(HEADER, lines), "measured-regret": compare.regret_in_words(regret), "measured-regret-hagemann": f"{hagemann['regret']:.1f}",
+              "measured-doubled": f"{median(doubled):.2f}", "measured-doubled-pairs": f"{len(doubled)}"}
+    return Outcome(tables=tables, summary={"regret_pct": f"{regret['regret']:.2f}", "random_cut_pct": f"{regret['random']:.2f}", "regret_jobs": str(regret["jobs"])})
