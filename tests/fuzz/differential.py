@@ -63,6 +63,7 @@ class Differential:
         """The problem with this case, or nothing."""
         if time.monotonic() > self.options.until:
             return None
+        self.count("cases")
         rng = random.Random(f"{self.options.seed}:{number}")
         folder = pathlib.Path(tempfile.mkdtemp(prefix=f"tessera-differential-{number}-", dir=self.options.keep))
         text = experiment(rng)
@@ -136,8 +137,9 @@ def main():
         problems = [problem for problem in pool.map(differential.try_case, numbers) if problem]
     for problem in problems:
         print(problem)
+    tried = differential.counts.pop("cases", 0)
     print(", ".join(f"{what}: {count}" for what, count in sorted(differential.counts.items())))
-    print(f"seed {options.seed}: {len(numbers)} cases, {len(problems)} problems, {time.monotonic() - began:.0f} s")
+    print(f"seed {options.seed}: {tried} of {len(numbers)} cases, {len(problems)} problems, {time.monotonic() - began:.0f} s")
     sys.exit(1 if problems else 0)
 
 
