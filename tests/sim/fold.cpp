@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "machine/networks/grid_network.hpp"
 #include "random_replicas.hpp"
 #include "sim/fold/find_fold.hpp"
 #include "support/random_cases.hpp"
@@ -30,33 +31,60 @@ std::optional<sim::SimulationResult> run_folded(const ProgramCase& made, const s
   }
 }
 
+/// How many random programs were folded, and how.
+struct Folded {
+  std::uint64_t all = 0, apart = 0, together = 0, ordered = 0, tied = 0;
+};
+
+/// Folded and unfolded, with the same rows.
+void compare_folded(const ProgramCase& made, std::uint64_t index, Folded& folded) {
+  sim::SimulationOptions options = all_recorded(sim::Folding::replicas);
+  if (index % 4 == 1) options.record_timeline = options.record_memory = false;  // rounds may be left out
+  if (index % 4 == 2) options.laws = sim::Laws::trains;
+  if (index % 16 == 3) options.laws = sim::Laws::none;
+  const auto once = run_folded(made, options);
+  if (!once) return;
+  options.fold = sim::Folding::none;
+  check_same(once->results, made.run(options).results);
+  if (once->fold.starts_with("all ")) {
+    CHECK(once->warnings.size() == 1);
+    ++folded.tied;
+    return;
+  }
+  ++folded.all;
+  program::Lowerings lowerings(made.program, made.machine);
+  const sim::FoundFold found = sim::find_fold(made.machine, lowerings, sim::NetworkTables(made.machine.network));
+  folded.apart += once->fold.ends_with("then each") ? 0 : once->fold.find("up to") != std::string::npos ? 1 : 0;
+  folded.together += once->fold.ends_with("then each") ? 1 : 0;
+  folded.ordered += found.fold && found.fold->orders().size() > 1 ? 1 : 0;
+}
+
 }  // namespace
 
 TEST_CASE("fold: 2,000 random programs have the same rows folded as unfolded") {
-  std::uint64_t folded = 0, apart = 0, together = 0, ordered = 0;
+  Folded folded;
   for (std::uint64_t index = 0; index < random_cases(2000); ++index) {
-    const ProgramCase made = random_replicas(index);
     CAPTURE(index);
-    sim::SimulationOptions options = all_recorded(sim::Folding::replicas);
-    if (index % 4 == 1) options.record_timeline = options.record_memory = false;  // rounds may be left out
-    if (index % 4 == 2) options.laws = sim::Laws::trains;
-    if (index % 16 == 3) options.laws = sim::Laws::none;
-    const auto once = run_folded(made, options);
-    if (!once) continue;
-    options.fold = sim::Folding::none;
-    check_same(once->results, made.run(options).results);
-    ++folded;
-    program::Lowerings lowerings(made.program, made.machine);
-    const sim::FoundFold found = sim::find_fold(made.machine, lowerings, sim::NetworkTables(made.machine.network));
-    apart += once->fold.ends_with("then each") ? 0 : once->fold.find("up to") != std::string::npos ? 1 : 0;
-    together += once->fold.ends_with("then each") ? 1 : 0;
-    ordered += found.fold->orders().size() > 1 ? 1 : 0;
+    compare_folded(random_replicas(index), index, folded);
   }
-  CAPTURE(folded, apart, together, ordered);
-  CHECK(folded > random_cases(600));
-  CHECK(apart > random_cases(100));
-  CHECK(together > random_cases(50));
-  CHECK(ordered > random_cases(50));
+  CAPTURE(folded.all, folded.apart, folded.together, folded.ordered, folded.tied);
+  CHECK(folded.all > random_cases(600));
+  CHECK(folded.apart > random_cases(100));
+  CHECK(folded.together > random_cases(50));
+  CHECK(folded.ordered > random_cases(50));
+}
+
+TEST_CASE("fold: random programs on meshes, tori, rings and in packages have the same rows folded as unfolded") {
+  for (const SiteKind kind : site_kinds) {
+    Folded folded;
+    for (std::uint64_t index = 0; index < random_cases(300); ++index) {
+      CAPTURE(static_cast<int>(kind), index);
+      compare_folded(random_replicas_on(kind, index), index, folded);
+    }
+    CAPTURE(static_cast<int>(kind), folded.all, folded.apart, folded.together, folded.ordered, folded.tied);
+    CHECK(folded.all > random_cases(60));
+    CHECK(folded.apart + folded.together > random_cases(20));
+  }
 }
 
 TEST_CASE("fold: what has been taken back before all go on together does not come under another message's number") {
@@ -129,6 +157,84 @@ TEST_CASE("fold: chunks that differ by an element split replicas when that colle
   const sim::SimulationResult run = made.run(all_recorded(sim::Folding::replicas));
   CHECK(run.fold == "1 of 2 replicas simulated for all up to 201 ns, the last part of it up to 201 ns");
   CHECK(run.results.iteration_time == 201'100 + 2 * 101'500 + 101);
+  check_same(run.results, made.run(all_recorded(sim::Folding::none)).results);
+}
+
+namespace {
+
+/// Dies in columns and rows, without links round the edges.
+ProgramCase on_mesh(int columns, int rows) {
+  machine::Machine made;
+  machine::build_grid({columns, rows, false}, BytesPerSecond{second / byte_time}, Duration{wire_latency}, "d2d", made);
+  made.network.packet = Bytes{packet_bytes};
+  return ProgramCase(machine_of(std::move(made.network)));
+}
+
+/// The row of the link between two devices.
+results::LinkRow link_between(const sim::SimulationResult& run, std::uint32_t from, std::uint32_t to) {
+  for (const results::LinkRow& row : run.results.link_rows)
+    if (row.from == from && row.to == to) return row;
+  FAIL("there is no link from " << from << " to " << to);
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("fold: a die at the edge of a mesh has not as many links as the one that is simulated for it") {
+  // Two columns, three rows, a replica a row: its left die sends 200 B to its right one, over the first of the left
+  // one's two or three links. Those up and down carry nothing; the right dies' second link leads down, down, and up.
+  ProgramCase made = on_mesh(2, 3);
+  made.program.replicas = {{0, 1}, {2, 3}, {4, 5}};
+  const auto left = made.block("left").send(1, Bytes{200}).done(),
+             right = made.block("right").receive(0, Bytes{200}).done();
+  for (const std::vector<program::DeviceId>& replica : made.program.replicas) {
+    made.program.devices[replica[0]] = {{left}, replica, {}, 0};
+    made.program.devices[replica[1]] = {{right}, replica, {}, 0};
+  }
+  const sim::SimulationResult run = made.run(all_recorded(sim::Folding::replicas));
+  CHECK(run.fold == "1 of 3 replicas simulated for all");
+  CHECK(run.results.iteration_time == 200 * byte_time + wire_latency);
+  REQUIRE(run.results.link_rows.size() == 14);
+  for (const results::LinkRow& row : run.results.link_rows) {
+    CAPTURE(row.from, row.to);
+    CHECK(static_cast<std::int64_t>(row.bytes) == (row.from % 2 == 0 && row.to == row.from + 1 ? 200 : 0));
+  }
+  check_same(run.results, made.run(all_recorded(sim::Folding::none)).results);
+}
+
+TEST_CASE("fold: links of dies correspond by the ways of messages, whatever their numbers") {
+  // Two columns, four rows; in the left column a replica of two dies, and another one under it. The lower die's link up
+  // is its third one, behind those to the right and down; at the edge, where none leads down, it is the second.
+  ProgramCase made = on_mesh(2, 4);
+  made.program.replicas = {{0, 2}, {4, 6}};
+  const auto upper = made.block("upper").send(1, Bytes{200}).done();
+  const auto lower = made.block("lower").receive(0, Bytes{200}).send(0, Bytes{100}).done();
+  const auto both = made.block("upper too").call(upper).receive(1, Bytes{100}).done();
+  for (const std::vector<program::DeviceId>& replica : made.program.replicas) {
+    made.program.devices[replica[0]] = {{both}, replica, {}, 0};
+    made.program.devices[replica[1]] = {{lower}, replica, {}, 0};
+  }
+  const sim::SimulationResult run = made.run(all_recorded(sim::Folding::replicas));
+  CHECK(run.fold == "1 of 2 replicas simulated for all");
+  CHECK(run.results.iteration_time == 300 * byte_time + 2 * wire_latency);
+  for (const std::uint32_t first : {0U, 4U}) {
+    CHECK(static_cast<std::int64_t>(link_between(run, first, first + 2).bytes) == 200);
+    CHECK(static_cast<std::int64_t>(link_between(run, first + 2, first).bytes) == 100);
+  }
+  CHECK(static_cast<std::int64_t>(link_between(run, 2, 4).bytes) == 0);
+  CHECK(static_cast<std::int64_t>(link_between(run, 4, 2).bytes) == 0);
+  check_same(run.results, made.run(all_recorded(sim::Folding::none)).results);
+}
+
+TEST_CASE("fold: dies of a line split where they begin an all-reduce over all of them") {
+  // Three dies in a line, a replica each; those at the ends have one link, the one between has two. Chunks of 101, 100
+  // and 100 B, so the members of the ring do different things. Each sends four of them: over one link, but for the last
+  // die, whose messages pass through the one between.
+  const ProgramCase made = line_of_three();
+  const sim::SimulationResult run = made.run(all_recorded(sim::Folding::replicas));
+  CHECK(run.fold == "1 of 3 replicas simulated for all up to 1.00 ns, the last part of it up to 1.00 ns");
+  REQUIRE(run.results.link_rows.size() == 4);
+  for (const results::LinkRow& row : run.results.link_rows) CHECK(row.messages == 4);
   check_same(run.results, made.run(all_recorded(sim::Folding::none)).results);
 }
 

@@ -82,30 +82,57 @@ TEST_CASE("random traffic on several ranks: every message arrives when the refer
   }
 }
 
+namespace {
+
+/// Whether it was folded: then its rows are those of one rank, unfolded.
+bool compare_folded(const ProgramCase& made, std::uint64_t index, Communicator& comm) {
+  if (made.machine.devices() < static_cast<machine::NodeId>(comm.size())) return false;
+  sim::SimulationOptions options;
+  options.record_timeline = options.record_memory = index % 2 == 0;
+  options.allow_oversubscription = true;
+  options.run.synchroniser = pdes::synchroniser_kinds()[index % pdes::synchroniser_kinds().size()];
+  options.fold = sim::Folding::replicas;
+  results::RunResults mine;
+  std::string fold;
+  try {
+    sim::SimulationResult result = made.run(comm, options);
+    mine = std::move(result.results);
+    fold = std::move(result.fold);
+  } catch (const InputError&) {
+    return false;  // not alike, or more ranks than nodes
+  }
+  options.fold = sim::Folding::none;
+  check_same_on_ranks(mine, made.run(options).results, comm);
+  return !fold.starts_with("all ");
+}
+
+}  // namespace
+
 TEST_CASE("folded replicas on several ranks: the rows are those of one, unfolded") {
   World world;
-  int folded = 0;
+  std::uint64_t folded = 0;
   for (std::uint64_t index = 0; index < random_cases(200); ++index) {
     CAPTURE(index);
-    const ProgramCase made = random_replicas(50'000 + index);
-    if (made.machine.devices() < static_cast<machine::NodeId>(world.comm.size())) continue;
-    sim::SimulationOptions options;
-    options.record_timeline = options.record_memory = index % 2 == 0;
-    options.allow_oversubscription = true;
-    options.run.synchroniser = pdes::synchroniser_kinds()[index % pdes::synchroniser_kinds().size()];
-    options.fold = sim::Folding::replicas;
-    results::RunResults mine;
-    try {
-      mine = made.run(world.comm, options).results;
-    } catch (const InputError&) {
-      continue;  // not alike, or more ranks than nodes
-    }
-    options.fold = sim::Folding::none;
-    const results::RunResults serial = made.run(options).results;
-    ++folded;
-    check_same_on_ranks(mine, serial, world.comm);
+    if (compare_folded(random_replicas(50'000 + index), index, world.comm)) ++folded;
   }
-  CHECK(folded > static_cast<int>(random_cases(60)));
+  CHECK(folded > random_cases(60));
+}
+
+TEST_CASE("folded dies of a line on several ranks: those at the edges have fewer links than the one between") {
+  World world;
+  if (world.comm.size() <= 3) CHECK(compare_folded(line_of_three(), 0, world.comm));
+}
+
+TEST_CASE("folded replicas on meshes, tori, rings and in packages: the rows of several ranks are those of one") {
+  World world;
+  for (const SiteKind kind : site_kinds) {
+    std::uint64_t folded = 0;
+    for (std::uint64_t index = 0; index < random_cases(50); ++index) {
+      CAPTURE(static_cast<int>(kind), index);
+      if (compare_folded(random_replicas_on(kind, 50'000 + index), index, world.comm)) ++folded;
+    }
+    CHECK(folded > random_cases(10));
+  }
 }
 
 TEST_CASE("a program with everything in it: the rows of several ranks are those of one") {

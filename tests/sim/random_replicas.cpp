@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "machine/networks/grid_network.hpp"
+#include "random_sites.hpp"
 #include "tessera/base/random.hpp"
 
 namespace tessera::test {
@@ -15,10 +17,18 @@ enum Slot : std::uint32_t { whole_replica, half_replica, same_part, same_part_be
 
 class Maker {
  public:
-  explicit Maker(std::uint64_t index) : random_(index, random_stream("replicas")), made_(machine_of(network())) {}
+  explicit Maker(std::uint64_t index) : random_(index, random_stream("replicas")), made_(machine_of(network())) {
+    lay_out();
+  }
+  Maker(std::uint64_t index, Site site)
+      : random_(index, random_stream("replicas on a site")), made_(std::move(site.machine)) {
+    lay_out(std::move(site.replicas));
+    // Where replicas stand at edges, what is sent from one to the next takes other ways than from the last to the
+    // first.
+    meets_ = site.is_even ? below(6) > 0 : below(3) == 0;
+  }
 
   ProgramCase make() {
-    lay_out();
     make_groups();
     for (std::uint32_t part = 0; part < width_; ++part) {
       main_.push_back(made_.block("main"));
@@ -53,6 +63,15 @@ class Maker {
     places_ = machine.places;
     machine.network.packet = Bytes{100};
     return machine.network;
+  }
+
+  void lay_out(std::vector<std::vector<DeviceId>> replicas) {
+    made_.machine.device.cores = 8;
+    made_.program.channels = below(4) == 0 ? 3 : 0;
+    replicas_ = static_cast<std::uint32_t>(replicas.size());
+    width_ = static_cast<std::uint32_t>(replicas.front().size());
+    made_.program.replicas = std::move(replicas);
+    for (program::DeviceProgram& device : made_.program.devices) device.groups.assign(slots, program::no_group);
   }
 
   /// Replica by replica, part by part, or some parts of a replica together and then those of the next one.
@@ -134,7 +153,7 @@ class Maker {
   void add_operation() {
     const std::uint64_t kind = below(12);
     if (kind < 4) return add_collective(below(3) == 0 ? half_replica : whole_replica);
-    if (kind < 7) return add_collective(below(3) == 0 ? same_part_beside : same_part);
+    if (kind < 7 && meets_) return add_collective(below(3) == 0 ? same_part_beside : same_part);
     const auto part = static_cast<std::uint32_t>(below(width_)), other = static_cast<std::uint32_t>(below(width_));
     if (kind < 10) {
       (below(3) == 0 ? beside_ : main_)[part].compute(work(static_cast<Time>(1 + below(3'000'000))));
@@ -161,11 +180,29 @@ class Maker {
   std::vector<machine::DevicePlace> places_;
   ProgramCase made_;
   std::uint32_t replicas_ = 1, width_ = 1;
+  bool meets_ = true;                                 // replicas send to each other before the end
   std::vector<program::BlockBuilder> main_, beside_;  // by part
 };
 
 }  // namespace
 
 ProgramCase random_replicas(std::uint64_t index) { return Maker(index).make(); }
+
+ProgramCase random_replicas_on(SiteKind kind, std::uint64_t index) {
+  return Maker(index, random_site(kind, index)).make();
+}
+
+ProgramCase line_of_three() {
+  machine::Machine line;
+  machine::build_grid({3, 1, false}, BytesPerSecond{second / byte_time}, Duration{wire_latency}, "d2d", line);
+  line.network.packet = Bytes{packet_bytes};
+  ProgramCase made(machine_of(std::move(line.network)));
+  made.program.replicas = {{0}, {1}, {2}};
+  made.group({0, 1, 2});
+  const auto main =
+      made.block().compute(work(1000)).collective(collective(CollectiveKind::all_reduce, 301, "ring", 0)).done();
+  for (DeviceId device = 0; device < 3; ++device) made.program.devices[device] = {{main}, {}, {0}, 0};
+  return made;
+}
 
 }  // namespace tessera::test

@@ -2,11 +2,17 @@
 #pragma once
 
 #include "program_case.hpp"
+#include "random_sites.hpp"
 
 namespace tessera::test {
 
 /// Case `index`: nodes behind a switch or a fat tree; on them replicas, one after another or mixed, with operators,
 /// messages and collectives within each, over all that have the same part, and over everybody.
 [[nodiscard]] ProgramCase random_replicas(std::uint64_t index);
+/// The same on a mesh, a torus, a ring or in a package, with dead links and spare devices.
+[[nodiscard]] ProgramCase random_replicas_on(SiteKind kind, std::uint64_t index);
+
+/// Three dies in a line, a replica each: 1,000 ps of work, then an all-reduce of 301 B over all of them.
+[[nodiscard]] ProgramCase line_of_three();
 
 }  // namespace tessera::test

@@ -71,7 +71,7 @@ class Outboxes {
   /// The box of a destination and channel; null when there is none yet. `hint` is tried first and updated.
   [[nodiscard]] Box* find(machine::NodeId destination, std::uint32_t channel, std::uint32_t& hint);
   Box& add(machine::NodeId destination, std::uint32_t channel, std::uint32_t port);
-  void rename(const Renaming& renaming);  ///< sim/fold
+  void rename(const Renaming& renaming, machine::NodeId of);  ///< of that device; sim/fold
   /// All messages have left.
   void forget_places() {
     for (Box& box : boxes_) box.latest = Injector::no_place;

@@ -26,12 +26,12 @@ class AlikeRoutes {
  private:
   [[nodiscard]] bool is_like(machine::LinkId first, machine::LinkId other, std::uint32_t times);
   [[nodiscard]] std::vector<std::uint32_t> places_in_order(std::uint32_t times) const;
-  void add_source(pdes::ComponentId at, pdes::ComponentId source);
+  void add_source(pdes::ComponentId at, machine::LinkId link);
 
   const machine::Machine* machine_;
   const NetworkTables* tables_;
   Fold* fold_;
-  std::vector<std::pair<pdes::ComponentId, pdes::ComponentId>> sources_;  // simulated component, who sends to it
+  std::vector<std::pair<pdes::ComponentId, machine::LinkId>> sources_;  // simulated component, over what it is sent to
   std::string problem_;
 };
 

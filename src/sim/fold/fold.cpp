@@ -10,17 +10,15 @@ Fold::Fold(const program::Program& program, const NetworkTables& tables, std::ui
     : program_(&program),
       block_(block),
       order_(static_cast<std::uint32_t>(program.replicas.size()) / block),
-      entries_(tables.components()),
+      components_(tables.components(), order_),
+      links_(tables.network().links.size(), order_),
       slots_(program.groups.size(), 0) {
   for (std::uint32_t first = 0; first < block; ++first) {
     for (std::size_t i = 0; i < program.replicas[first].size(); ++i) {
-      const auto orbit = static_cast<std::uint32_t>(orbits_.size() / order_);
-      for (std::uint32_t times = 0; times < order_; ++times) {
-        const program::DeviceId device = program.replicas[first + times * block][i];
-        entries_[device] = {orbit, times};
-        orbits_.push_back(device);
-      }
-      devices_.push_back(program.replicas[first][i]);
+      const program::DeviceId device = program.replicas[first][i];
+      for (std::uint32_t times = 0; times < order_; ++times)
+        static_cast<void>(components_.add(device, program.replicas[first + times * block][i], times, 0));
+      devices_.push_back(device);
     }
   }
   std::sort(devices_.begin(), devices_.end());
@@ -41,13 +39,6 @@ std::uint32_t Fold::shifted_channel(std::uint32_t channel, std::uint32_t times) 
   return collective_channel(shifted_group(group_of(channel), times), lane);
 }
 
-machine::LinkId Fold::shifted_link(const NetworkTables& tables, machine::LinkId link, std::uint32_t times) const {
-  const pdes::ComponentId server = tables.server(link), there = shifted(server, times);
-  if (!tables.is_device(server)) return tables.switch_link(there);
-  const auto& first_link = tables.network().first_link;
-  return link - first_link[server] + first_link[there];
-}
-
 Fold Fold::simulated_at(std::uint32_t base) const {
   Fold other = *this;
   other.base_ = (base_ + base) % order_;
@@ -63,19 +54,15 @@ void Fold::add_split(std::uint32_t collective, program::GroupId group) {
   }
 }
 
-bool Fold::add_output(pdes::ComponentId first, pdes::ComponentId other, std::uint32_t times) {
-  if (!takes_part(first)) {
-    entries_[first] = {static_cast<std::uint32_t>(orbits_.size() / order_), 0};
-    orbits_.push_back(first);
-    orbits_.insert(orbits_.end(), order_ - 1, none);
+// What a device serves is where the device is; an output of a switch is a component by itself.
+bool Fold::add_link(const NetworkTables& tables, machine::LinkId first, machine::LinkId other, std::uint32_t times) {
+  const pdes::ComponentId here = tables.server(first), there = tables.server(other);
+  if (tables.is_device(here)) {
+    return takes_part(here) && shifted(here, times) == there &&
+           links_.add(first, other, times, components_.shifts(here));
   }
-  const std::uint32_t orbit = entries_[first].orbit, shifts = (entries_[first].shifts + times) % order_;
-  pdes::ComponentId& known = orbits_[std::size_t{orbit} * order_ + shifts];
-  if (known == none && !takes_part(other)) {
-    known = other;
-    entries_[other] = {orbit, shifts};
-  }
-  return known == other;
+  return !tables.is_device(there) && components_.add(here, there, times, 0) &&
+         links_.add(first, other, times, components_.shifts(here));
 }
 
 }  // namespace tessera::sim

@@ -6,24 +6,25 @@
 #include <utility>
 #include <vector>
 
+#include "sim/fold/orbits.hpp"
 #include "sim/network/messages.hpp"
 #include "sim/network/network_tables.hpp"
 #include "tessera/program/program.hpp"
 
 namespace tessera::sim {
 
-/// A way to exchange devices and links of switches under which machine and program look the same: the shift. It takes
-/// replica r to replica r + block (modulo their number), device by device, and the links along with them. Shifted
-/// `order` times, everything is where it was, and nothing is before. Only the first `block` replicas and the links that
-/// they use are simulated, or those that they come to by some shifts. What one of their devices sends to another
-/// replica comes to the simulated one of its receivers, as from that replica which is so far behind it as the sender
-/// was behind its receiver: the names of both are shifted back.
+/// A way to exchange devices and links under which machine and program look the same: the shift. It takes replica r to
+/// replica r + block (modulo their number), device by device, and each link that a message takes to the one in the same
+/// place of the message's way there. Shifted `order` times, everything is where it was, and nothing is before. Links
+/// that no message takes have no part in it: a device at the edge of a mesh may have fewer of them. Only the first
+/// `block` replicas and the links that they use are simulated, or those that they come to by some shifts. What one of
+/// their devices sends to another replica comes to the simulated one of its receivers, as from that replica which is so
+/// far behind it as the sender was behind its receiver: the names of both are shifted back.
 class Fold {
  public:
-  static constexpr pdes::ComponentId none = ~pdes::ComponentId{0};
   /// Component `of`, shifted `shifts` < order() times.
   struct Place {
-    pdes::ComponentId of = none;
+    pdes::ComponentId of = Orbits::none;
     std::uint32_t shifts = 0;
   };
 
@@ -36,27 +37,35 @@ class Fold {
   /// The same, where what is simulated is so many shifts further on.
   [[nodiscard]] Fold simulated_at(std::uint32_t base) const;
   /// Whether a component is one that is simulated, or is like one.
-  [[nodiscard]] bool takes_part(pdes::ComponentId id) const { return entries_[id].orbit != none; }
-  [[nodiscard]] bool is_simulated(pdes::ComponentId id) const { return takes_part(id) && entries_[id].shifts == base_; }
+  [[nodiscard]] bool takes_part(pdes::ComponentId id) const { return components_.has(id); }
+  [[nodiscard]] bool is_simulated(pdes::ComponentId id) const {
+    return takes_part(id) && components_.shifts(id) == base_;
+  }
   /// Of a component that takes part.
   [[nodiscard]] Place place(pdes::ComponentId id) const {
-    const auto [orbit, shifts] = entries_[id];
-    return {orbits_[std::size_t{orbit} * order_ + base_], shifts >= base_ ? shifts - base_ : shifts + order_ - base_};
+    const std::uint32_t shifts = shifts_behind(components_.shifts(id));
+    return {components_.shifted(id, order_ - shifts), shifts};
   }
   [[nodiscard]] pdes::ComponentId shifted(pdes::ComponentId id, std::uint32_t times) const {
-    return orbits_[std::size_t{entries_[id].orbit} * order_ + (entries_[id].shifts + times) % order_];
+    return components_.shifted(id, times);
   }
   [[nodiscard]] pdes::ComponentId shifted_back(pdes::ComponentId id, std::uint32_t times) const {
     return shifted(id, order_ - times);
   }
   [[nodiscard]] program::GroupId shifted_group(program::GroupId group, std::uint32_t times) const;
   [[nodiscard]] std::uint32_t shifted_channel(std::uint32_t channel, std::uint32_t times) const;
-  [[nodiscard]] machine::LinkId shifted_link(const NetworkTables& tables, machine::LinkId link,
-                                             std::uint32_t times) const;
-  /// The one that is simulated for it.
-  [[nodiscard]] machine::LinkId simulated_link(const NetworkTables& tables, machine::LinkId link) const {
-    return shifted_link(tables, link, order_ - place(tables.server(link)).shifts);
+  /// Whether messages of what is simulated or is like it take a link.
+  [[nodiscard]] bool link_takes_part(machine::LinkId link) const { return links_.has(link); }
+  // Of a link that takes part:
+  [[nodiscard]] machine::LinkId shifted_link(machine::LinkId link, std::uint32_t times) const {
+    return links_.shifted(link, times);
   }
+  /// The one that is simulated for it.
+  [[nodiscard]] machine::LinkId simulated_link(machine::LinkId link) const {
+    return links_.shifted(link, order_ - link_shifts(link));
+  }
+  /// Shifts to it from there.
+  [[nodiscard]] std::uint32_t link_shifts(machine::LinkId link) const { return shifts_behind(links_.shifts(link)); }
   /// The simulated devices, in order of id.
   [[nodiscard]] const std::vector<program::DeviceId>& devices() const { return devices_; }
   /// Replicas among which the order of component numbers is another one, wherever something may come from two sides:
@@ -73,24 +82,23 @@ class Fold {
   // While it is being found (find_fold.hpp):
   /// And of the groups that this one stands for, or that stand for it.
   void add_split(std::uint32_t collective, program::GroupId group);
-  /// `first` is simulated, or like what is, and so is `other`, shifted `times` times from there. False: that
-  /// contradicts what is known.
-  [[nodiscard]] bool add_output(pdes::ComponentId first, pdes::ComponentId other, std::uint32_t times);
+  /// Link `other` is link `first`, shifted so many times. False: that contradicts what is known, or a device that
+  /// serves one is not the shifted one of the other.
+  [[nodiscard]] bool add_link(const NetworkTables& tables, machine::LinkId first, machine::LinkId other,
+                              std::uint32_t times);
   void set_orders(std::vector<std::uint32_t> orders) { orders_ = std::move(orders); }
 
  private:
   static std::uint64_t key_of(std::uint32_t collective, program::GroupId group) {
     return std::uint64_t{group} << 32U | collective;
   }
-  struct Entry {
-    std::uint32_t orbit = none;
-    std::uint32_t shifts = 0;
-  };
+  [[nodiscard]] std::uint32_t shifts_behind(std::uint32_t shifts) const {
+    return shifts >= base_ ? shifts - base_ : shifts + order_ - base_;
+  }
   const program::Program* program_;
   std::uint32_t block_ = 1, order_ = 1, base_ = 0;
-  std::vector<Entry> entries_;             // by component
-  std::vector<pdes::ComponentId> orbits_;  // order_ each, by shifts
-  std::vector<std::uint32_t> slots_;       // by group: in which its members have it
+  Orbits components_, links_;
+  std::vector<std::uint32_t> slots_;  // by group: in which its members have it
   std::vector<program::DeviceId> devices_;
   std::unordered_set<std::uint64_t> splits_;  // by group at base 0, and collective
   std::vector<std::uint32_t> orders_{0};

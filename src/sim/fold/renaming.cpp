@@ -9,6 +9,20 @@
 
 namespace tessera::sim {
 
+std::optional<std::uint32_t> Renaming::port(pdes::ComponentId of, std::uint32_t port) const {
+  if (!tables_->is_device(of)) return port;
+  const auto& first_link = tables_->network().first_link;
+  const machine::LinkId link = first_link[of] + port;
+  if (link >= first_link[of + 1] || !fold_->link_takes_part(link)) return std::nullopt;
+  return fold_->shifted_link(link, times_) - first_link[fold_->shifted(of, times_)];
+}
+
+std::uint32_t Renaming::ports(pdes::ComponentId of) const {
+  if (!tables_->is_device(of)) return 1;
+  const pdes::ComponentId there = fold_->shifted(of, times_);
+  return tables_->network().first_link[there + 1] - tables_->network().first_link[there];
+}
+
 void rename(const Renaming& renaming, Segment& segment) {
   auto& [name, generation, destination, link, waited_until, law, final, shortens, earlier] = segment;
   renaming.name(name);
@@ -30,6 +44,11 @@ void rename(const Renaming& renaming, Amend& amend) {
   auto& [name, generation, destination, packets] = amend;
   renaming.name(name);
   renaming.device(destination);
+}
+
+void rename(const Renaming& renaming, pdes::ComponentId of, PortWake& wake) {
+  auto& [port, token] = wake;
+  port = renaming.port(of, port).value_or(port);
 }
 
 namespace {
@@ -63,6 +82,8 @@ void rename_port(const Renaming& renaming, PortState& state) {
   own.rename(renaming);
   for (TimedAmend& one : amends) rename(renaming, one.amend);
   for (PortWork::Waiting& one : waiting) rename_turn(renaming, one.turn);
+  // Of equal times others may be first.
+  std::ranges::make_heap(waiting, [](const auto& a, const auto& b) { return b.turn < a.turn; });
   for (PortWork::Stream& one : streams) {
     auto& [segment, served, from, ordinal] = one;
     rename(renaming, segment);
@@ -95,9 +116,16 @@ void rename_boxes(const Renaming& renaming, Boxes& boxes) {
 
 }  // namespace
 
-void rename(const Renaming& renaming, NodeState& state) {
+void rename(const Renaming& renaming, pdes::ComponentId of, NodeState& state) {
   auto& [ports, taken_back, combiner] = state;
-  for (PortState& port : ports) rename_port(renaming, port);
+  std::vector<PortState> there(renaming.ports(of));
+  for (std::uint32_t port = 0; port < ports.size(); ++port) {
+    const auto place = renaming.port(of, port);
+    if (!place) continue;
+    rename_port(renaming, ports[port]);
+    there[*place] = std::move(ports[port]);
+  }
+  ports = std::move(there);
   for (TakenBack& one : taken_back) {
     renaming.name(one.name);
     renaming.device(one.destination);
@@ -110,14 +138,19 @@ void rename(const Renaming& renaming, const program::Program& program, program::
          events, engine_free, time, flops, engine, memory, kernels_begun] = device;
   for (Stream& stream : streams) rename_stream(renaming, program, id, stream);
   for (Stream& strand : strands) rename_stream(renaming, program, id, strand);
+  const program::DeviceId of = renaming.before(id);
   mailboxes.rename(renaming);
-  outboxes.rename(renaming);
-  rename(renaming, node);
+  outboxes.rename(renaming, of);
+  rename(renaming, of, node);
 }
 
 void Mailboxes::rename(const Renaming& renaming) { rename_boxes(renaming, boxes_); }
 
-void Outboxes::rename(const Renaming& renaming) { rename_boxes(renaming, boxes_); }
+// A message to itself has no port.
+void Outboxes::rename(const Renaming& renaming, machine::NodeId of) {
+  for (Box& box : boxes_) box.port = renaming.port(of, box.port).value_or(0);
+  rename_boxes(renaming, boxes_);
+}
 
 void Injector::rename(const Renaming& renaming) {
   for (Held& held : places_) {

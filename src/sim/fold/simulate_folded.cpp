@@ -40,7 +40,7 @@ class BlockSimulation {
  public:
   BlockSimulation(const FoldedJob& job, std::uint32_t base)
       : fold_(job.fold.simulated_at(base)),
-        witness_(job.fold, job.tables, base),
+        witness_(job.fold, base),
         usage_(job.fold.ever_splits() ? job.machine.network.links.size() : 0, &splits_),
         simulation_(
             std::make_unique<RankSimulation>(job.machine, job.program, job.cost, job.alone, job.options, part())) {}
@@ -102,9 +102,8 @@ std::string described(const std::string& name, Time first, Time last) {
 Time first_meeting(const FoldedJob& job, const Usage& folded, const Usage& all) {
   Time first = never;
   for (machine::LinkId link = 0; link < job.machine.network.links.size(); ++link) {
-    const pdes::ComponentId server = job.tables.server(link);
-    if (all.of(link).empty() || !job.fold.takes_part(server)) continue;
-    first = std::min(first, first_meeting(all.of(link), folded.of(job.fold.simulated_link(job.tables, link))));
+    if (all.of(link).empty() || !job.fold.link_takes_part(link)) continue;
+    first = std::min(first, first_meeting(all.of(link), folded.of(job.fold.simulated_link(link))));
   }
   return first;
 }

@@ -30,7 +30,6 @@ void repeat(const Fold& fold, Share share, std::vector<Row>& rows, const auto& c
 
 /// Every live link has a row, used or not.
 void repeat_links(const Fold& fold, Share share, const machine::Machine& machine, std::vector<results::LinkRow>& rows) {
-  const NetworkTables tables(machine.network);
   std::unordered_map<std::uint32_t, std::size_t> row_of;
   const std::vector<results::LinkRow> simulated = std::exchange(rows, {});
   for (std::size_t i = 0; i < simulated.size(); ++i) row_of[simulated[i].link] = i;
@@ -38,11 +37,10 @@ void repeat_links(const Fold& fold, Share share, const machine::Machine& machine
     const machine::Link& link = machine.network.links[id];
     if (link.dead) continue;
     results::LinkRow row;
-    const pdes::ComponentId server = tables.server(id);
-    const bool takes_part = fold.takes_part(server);
-    if (!share.has(takes_part ? fold.place(server).shifts : 0)) continue;
+    const bool takes_part = fold.link_takes_part(id);
+    if (!share.has(takes_part ? fold.link_shifts(id) : 0)) continue;
     if (takes_part) {
-      const auto found = row_of.find(fold.simulated_link(tables, id));
+      const auto found = row_of.find(fold.simulated_link(id));
       if (found != row_of.end()) row = simulated[found->second];
     }
     row.link = id;
@@ -54,7 +52,41 @@ void repeat_links(const Fold& fold, Share share, const machine::Machine& machine
   }
 }
 
+/// Rows of devices so many shifts behind the first ones as theirs.
+template <class Row>
+std::vector<Row> shifted_back(const Fold& fold, std::uint32_t shifts, std::vector<Row> rows) {
+  for (Row& row : rows) {
+    row.device = fold.shifted_back(row.device, shifts);
+    if constexpr (requires { row.node; }) row.node = 0;
+  }
+  std::ranges::stable_sort(rows, {}, &Row::device);
+  return rows;
+}
+
+/// Of the links that take part.
+std::vector<results::LinkRow> links_shifted_back(const Fold& fold, std::uint32_t shifts,
+                                                 std::vector<results::LinkRow> rows) {
+  std::erase_if(rows, [&](const results::LinkRow& row) { return !fold.link_takes_part(row.link); });
+  for (results::LinkRow& row : rows) {
+    row.link = fold.shifted_link(row.link, fold.order() - shifts);
+    row.from = row.to = row.link_class = 0;
+  }
+  std::ranges::sort(rows, {}, &results::LinkRow::link);
+  return rows;
+}
+
 }  // namespace
+
+bool did_the_same(const Fold& fold, std::uint32_t shifts, const results::RunResults& first,
+                  const results::RunResults& other) {
+  const auto are_alike = [&](const auto& ours, const auto& theirs) {
+    return shifted_back(fold, 0, ours) == shifted_back(fold, shifts, theirs);
+  };
+  return first.iteration_time == other.iteration_time && are_alike(first.device_rows, other.device_rows) &&
+         are_alike(first.memory_rows, other.memory_rows) && are_alike(first.intervals, other.intervals) &&
+         are_alike(first.memory_changes, other.memory_changes) && first.collective_rows == other.collective_rows &&
+         links_shifted_back(fold, 0, first.link_rows) == links_shifted_back(fold, shifts, other.link_rows);
+}
 
 void unfold(const Fold& fold, const machine::Machine& machine, const Communicator& comm, results::RunResults& results) {
   const Share share{static_cast<std::uint32_t>(comm.rank()), static_cast<std::uint32_t>(comm.size())};

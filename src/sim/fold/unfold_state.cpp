@@ -91,9 +91,12 @@ void RankSimulation::take_over_event(const Fold& fold, const pdes::Event& event)
       case NetworkProtocol::kind_of<Amend>:
         put(event.as<Amend>());
         break;
-      case NetworkProtocol::kind_of<PortWake>:
-        put(event.as<PortWake>());
+      case NetworkProtocol::kind_of<PortWake>: {
+        auto wake = event.as<PortWake>();
+        rename(renaming, event.destination, wake);
+        put(wake);
         break;
+      }
       case NetworkProtocol::kind_of<StreamWake>:
         put(event.as<StreamWake>());
         break;
@@ -121,28 +124,30 @@ bool RankSimulation::join(RankSimulation& folded, Time now) {
 // A port that is in use is so in one of the two.
 bool RankSimulation::join_node(RankSimulation& folded, pdes::ComponentId id, Time now) {
   const auto [of, times] = folded.fold_->place(id);
+  const Renaming renaming(*folded.fold_, network_.tables, times);
   NetworkNode& here = *parts_.nodes[id];
   NetworkNode& there = *folded.parts_.nodes[of];
   const Time before = std::max<Time>(now - 1, 0);
-  bool is_free = true;
-  for (std::uint32_t port = 0; port < there.ports().size() && rings_; ++port) {
-    if (!there.port(port).is_empty(before)) is_free = rings_->free_up(here.port(port).link(), now) && is_free;
-  }
   NodeState ours = here.state();
   SavedDevice saved;
   if (network_.tables.is_device(id)) saved = folded.device_at_[of]->save();
   saved.node = there.state();
-  rename(Renaming(*folded.fold_, network_.tables, times), program_, id, saved);
+  rename(renaming, program_, id, saved);
   NodeState& theirs = saved.node;
-  for (std::uint32_t port = 0; port < ours.ports.size(); ++port) {
+  bool is_free = true;
+  for (std::uint32_t number = 0; number < there.ports().size(); ++number) {
+    const auto port = renaming.port(of, number);
+    if (!port) continue;
+    const bool is_empty = there.port(number).is_empty(before);
+    if (!is_empty && rings_) is_free = rings_->free_up(here.port(*port).link(), now) && is_free;
     // What has been taken back may still come: nothing else is announced under its number.
-    std::uint32_t& generation = ours.ports[port].next_generation;
-    generation = std::max(generation, theirs.ports[port].next_generation);
-    if (there.port(port).is_empty(before)) continue;
-    is_free = is_free && here.port(port).is_empty(before);
-    theirs.ports[port].counts = ours.ports[port].counts;
-    ours.ports[port] = std::move(theirs.ports[port]);
-    if (network_.tables.is_device(id)) device_at_[id]->take_places(saved.device.outboxes, port);
+    std::uint32_t& generation = ours.ports[*port].next_generation;
+    generation = std::max(generation, theirs.ports[*port].next_generation);
+    if (is_empty) continue;
+    is_free = is_free && here.port(*port).is_empty(before);
+    theirs.ports[*port].counts = ours.ports[*port].counts;
+    ours.ports[*port] = std::move(theirs.ports[*port]);
+    if (network_.tables.is_device(id)) device_at_[id]->take_places(saved.device.outboxes, *port);
   }
   ours.taken_back.insert(ours.taken_back.end(), theirs.taken_back.begin(), theirs.taken_back.end());
   here.restore(std::move(ours));

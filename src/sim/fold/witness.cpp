@@ -19,9 +19,8 @@ std::uint64_t mix(std::uint64_t first, std::uint64_t second, std::uint64_t third
 }  // namespace
 
 std::uint64_t Witness::hash(Time at, machine::LinkId link, machine::NodeId destination, const MessageName& name) const {
-  return mix(static_cast<std::uint64_t>(at), fold_->shifted_link(*tables_, link, back_),
-             fold_->shifted(destination, back_), fold_->shifted(name.sender, back_),
-             fold_->shifted_channel(name.channel, back_), name.sequence);
+  return mix(static_cast<std::uint64_t>(at), fold_->shifted_link(link, back_), fold_->shifted(destination, back_),
+             fold_->shifted(name.sender, back_), fold_->shifted_channel(name.channel, back_), name.sequence);
 }
 
 // Generations only tell segments apart.

@@ -12,9 +12,8 @@ namespace tessera::sim {
 /// the order within one instant does not count.
 class Witness {
  public:
-  /// `base`: shifts from the first block to what is simulated. Both outlive it.
-  Witness(const Fold& fold, const NetworkTables& tables, std::uint32_t base)
-      : fold_(&fold), tables_(&tables), back_(fold.order() - base) {}
+  /// `base`: shifts from the first block to what is simulated. The fold outlives it.
+  Witness(const Fold& fold, std::uint32_t base) : fold_(&fold), back_(fold.order() - base) {}
 
   void sees(Time at, machine::LinkId link, machine::NodeId destination, const Segment& segment);
   void sees(Time at, machine::LinkId link, machine::NodeId destination, const Segments& segments);
@@ -27,7 +26,6 @@ class Witness {
                                    const MessageName& name) const;
 
   const Fold* fold_;
-  const NetworkTables* tables_;
   std::uint32_t back_;
   std::uint64_t sum_ = 0;
 };

@@ -182,6 +182,7 @@ NodeState NetworkNode::state() const {
 }
 
 void NetworkNode::restore(NodeState state) {
+  if (state.ports.size() != ports_.size()) throw InternalError("a node goes on from one with other ports");
   for (std::size_t port = 0; port < ports_.size(); ++port) ports_[port].restore(std::move(state.ports[port]));
   taken_back_ = std::move(state.taken_back);
   combiner_ = std::move(state.combiner);
@@ -211,7 +212,7 @@ void NetworkNode::send(const OutputPort& port, Time at, machine::NodeId destinat
   const Fold& fold = *environment_->fold;
   const std::uint32_t back = fold.order() - shifts;
   Message shifted = message;
-  shift(shifted, fold, back, *environment_->tables);
+  shift(shifted, fold, back);
   context_->send_as(fold.shifted(self_, back), out, at, shifted);
 }
 

@@ -115,7 +115,7 @@ class NetworkNode final : public PortSink {
   void left_apart(const OwnMessage& message, Time at) { left(message, at); }
 
   [[nodiscard]] NodeState state() const;
-  /// Goes on from the state of another node of the same component.
+  /// Goes on from the state of another node of the same component, or of one with as many ports.
   void restore(NodeState state);
 
   void deliver(const OutputPort& port, Time at, machine::NodeId destination, const Delivered& message) override;

@@ -7,15 +7,15 @@
 namespace tessera::sim {
 
 template <class Message>
-void shift(Message& message, const Fold& fold, std::uint32_t times, const NetworkTables& tables) {
+void shift(Message& message, const Fold& fold, std::uint32_t times) {
   message.name.sender = fold.shifted(message.name.sender, times);
   message.name.channel = fold.shifted_channel(message.name.channel, times);
   if constexpr (requires { message.destination; }) message.destination = fold.shifted(message.destination, times);
-  if constexpr (requires { message.link; }) message.link = fold.shifted_link(tables, message.link, times);
+  if constexpr (requires { message.link; }) message.link = fold.shifted_link(message.link, times);
 }
 
-inline void shift(Segments& segments, const Fold& fold, std::uint32_t times, const NetworkTables& tables) {
-  for (Segment& segment : segments.span()) shift(segment, fold, times, tables);
+inline void shift(Segments& segments, const Fold& fold, std::uint32_t times) {
+  for (Segment& segment : segments.span()) shift(segment, fold, times);
 }
 
 }  // namespace tessera::sim

@@ -121,8 +121,8 @@ PortChain::Rename RingLaws::renaming(const std::vector<std::uint32_t>& shifts) c
   return [this, shifts](PortChain::Announced& announced, std::size_t from) {
     const std::uint32_t order = fold_->order(), back = (shifts[from] + order - shifts[from + 1]) % order;
     announced.at.source = fold_->shifted(announced.by, back);
-    if (announced.kind == PortChain::Announced::Kind::segment) shift(announced.segment, *fold_, back, *tables_);
-    if (announced.kind == PortChain::Announced::Kind::delivered) shift(announced.delivered, *fold_, back, *tables_);
+    if (announced.kind == PortChain::Announced::Kind::segment) shift(announced.segment, *fold_, back);
+    if (announced.kind == PortChain::Announced::Kind::delivered) shift(announced.delivered, *fold_, back);
   };
 }
 

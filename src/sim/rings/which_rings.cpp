@@ -146,10 +146,10 @@ bool RingLaws::find_path(RingParts& parts, std::uint32_t way) {
     node = network.links[link].to;
     last = tables_->server(link);
     if (fold_ != nullptr) {
-      if (!fold_->takes_part(last)) return false;
-      shifts.push_back(fold_->place(last).shifts);
+      if (!fold_->link_takes_part(link)) return false;
+      shifts.push_back(fold_->link_shifts(link));
     }
-    links.push_back(fold_ == nullptr ? link : fold_->simulated_link(*tables_, link));
+    links.push_back(fold_ == nullptr ? link : fold_->simulated_link(link));
     if (parts_->nodes[tables_->server(links.back())] == nullptr) return false;
   }
   pdes::ComponentId& hop = parts.hops[shape.way(way / shape.seats(), shape.to[way])];
