@@ -32,16 +32,17 @@ std::uint32_t group_of_all(ProgramCase& made) {
 }
 
 /// What a random program does, over and over: `outer` times `inner` rounds, some of which hold on to memory. Mostly all
-/// wait for each other after a round, and its messages have come.
+/// wait for each other after a round, and its messages have come; the stream beside begins a round when the main one
+/// does, and in half of these programs the main one waits for it at the end.
 ProgramCase in_loops(ProgramCase made, std::uint64_t index) {
   const KeyedRandom random(index, random_stream("loops"));
   const auto inner = static_cast<std::uint32_t>(2 + random.below(0, 12));
   const auto outer = static_cast<std::uint32_t>(1 + random.below(1, 5));
   const auto memory = random.below(2, 3);
-  const bool keeps_together = random.below(3, 4) > 0;
+  const bool keeps_together = random.below(3, 4) > 0, waits_beside = random.below(5, 2) > 0;
   const std::uint32_t all = group_of_all(made);
   for (program::DeviceProgram& device : made.program.devices) {
-    device.events = keeps_together ? 1 : 0;
+    device.events = keeps_together ? 2 : 0;
     for (std::size_t stream = 0; stream < device.streams.size(); ++stream) {
       const program::BlockId entry = device.streams[stream];
       program::BlockBuilder round = made.block("round"), loop = made.block("loop"), main = made.block("main");
@@ -50,6 +51,7 @@ ProgramCase in_loops(ProgramCase made, std::uint64_t index) {
       if (keeps_together) stream == 0 ? round.signal(0) : round.wait(0);
       if (holds) round.allocate(MemoryCategory::activations, bytes);
       round.call(entry);
+      if (keeps_together && waits_beside) stream == 0 ? round.wait(1) : round.signal(1);
       if (holds) round.release(MemoryCategory::activations, bytes).allocate(MemoryCategory::buffers, kept);
       if (keeps_together && stream == 0)
         round.collective(collective(CollectiveKind::all_reduce, 100, "ring", all)).compute(work(1'000'000'000));
@@ -66,7 +68,7 @@ ProgramCase in_loops(ProgramCase made, std::uint64_t index) {
 TEST_CASE("periods: 200 random loops take the same picoseconds as round by round") {
   std::uint64_t skips = 0;
   for (std::uint64_t index = 0; index < random_cases(200); ++index) {
-    const ProgramCase made = in_loops(random_rings(200'000 + index), index);
+    const ProgramCase made = in_loops(random_rings(400'000 + index), index);
     CAPTURE(index);
     const sim::SimulationResult periods = run_with(made, sim::Laws::all), rounds = run_with(made, sim::Laws::trains);
     check_same(periods.results, rounds.results);
@@ -74,6 +76,37 @@ TEST_CASE("periods: 200 random loops take the same picoseconds as round by round
     skips += periods.statistics.skips;
   }
   CHECK(skips >= random_cases(10));
+}
+
+TEST_CASE("periods: rounds in which the main stream waits for one beside it are as many events as a few") {
+  // In each round of a device the main stream tells the other one to begin and waits for it at once. On device 1 that
+  // one computes for 3 us first, so that the other one of device 0 waits in their all-reduce of 200 B, while the main
+  // stream waits for it: both steps begin with device 1, one behind the other on its link.
+  const auto rounds = [](std::uint32_t times, sim::Laws laws = sim::Laws::all) {
+    ProgramCase made(2);
+    made.group({0, 1});
+    for (program::DeviceId device = 0; device < 2; ++device) {
+      const auto main = made.block("round").signal(0).wait(1).done();
+      const auto beside = made.block("round beside")
+                              .wait(0)
+                              .compute(work(device == 0 ? 1 : 3'000'000))
+                              .activity(program::Activity::data_communication)
+                              .collective(collective(CollectiveKind::all_reduce, 200, "ring"))
+                              .signal(1)
+                              .done();
+      made.bind(device, {made.block().call(main, times).done(), made.block().call(beside, times).done()}, 2);
+    }
+    return run_with(made, laws);
+  };
+  const sim::SimulationResult few = rounds(64), many = rounds(512);
+  CHECK(few.statistics.events == many.statistics.events);
+  CHECK(few.statistics.skips > 0);
+  check_same(many.results, rounds(512, sim::Laws::trains).results);
+  // Device 1 adds 100 B between its two messages: nobody waits for that, since the first one is still leaving.
+  constexpr Time round = 3'000'000 + 2 * (100 * byte_time + wire_latency) + 100;
+  CHECK(many.results.iteration_time == 512 * round);
+  CHECK(time_of(many.results.device_rows[1], program::Activity::waiting) == 0);
+  CHECK(time_of(many.results.device_rows[0], program::Activity::waiting) > 511 * Time{2'999'000});
 }
 
 TEST_CASE("periods: a thousand rounds are as many events as a few") {

@@ -281,30 +281,37 @@ bool Device::signal(Stream& stream, const Instruction& instruction) {
   return true;
 }
 
+namespace {
+
+/// The first stretch that goes on beyond this time: they stand in order.
+auto first_beyond(const std::vector<WaitSpan>& waits, Time time) {
+  return std::ranges::partition_point(waits, [time](const WaitSpan& span) { return span.end <= time; });
+}
+
+}  // namespace
+
 // What a stream waits for until `other` signals it: as long as that one waits for other devices, this one does, too.
 void Device::spend_like(Stream& stream, const Instruction& wait, const Stream& other, Time end) {
   Time begin = stream.since;
-  for (const WaitSpan& span : other.waits) {
-    const Time from = std::clamp(span.begin, begin, end);
-    const Time until = std::clamp(span.end, from, end);
+  for (auto span = first_beyond(other.waits, begin); span != other.waits.end(); ++span) {
+    const Time from = std::clamp(span->begin, begin, end);
+    const Time until = std::clamp(span->end, from, end);
     spend(stream, wait, wait.activity, begin, from);
-    spend(stream, wait, span.activity, from, until);
+    spend(stream, wait, span->activity, from, until);
     begin = until;
   }
   spend(stream, wait, wait.activity, begin, end);
 }
 
-// Whoever waits for a signal may ask for it. Of that, only what the main stream waits for is counted.
+// Only what the main stream waits for is counted, and of that only what lies behind the beginning of its wait: of what
+// was before, nothing is kept, or it would be more after each round of a loop in which the main stream always comes to
+// its wait first.
 void Device::keep_wait(Stream& stream, const WaitSpan& wait) const {
   if (state_.streams.size() == 1) return;
-  const auto asks = [&](const Stream& other) {
-    return other.state == StreamState::event && (other.index == 0 || environment().record_timeline);
-  };
-  if (std::any_of(state_.streams.begin(), state_.streams.end(), asks)) {
-    stream.waits.push_back(wait);
-  } else {
-    stream.waits.clear();
-  }
+  const Stream& main = state_.streams[0];
+  if (main.state != StreamState::event) return stream.waits.clear();
+  stream.waits.erase(stream.waits.begin(), first_beyond(stream.waits, main.since));
+  if (wait.end > main.since) stream.waits.push_back(wait);
 }
 
 Stream* Device::longest_waiting(std::uint32_t event) {

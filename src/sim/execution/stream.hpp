@@ -83,7 +83,8 @@ struct Stream {
   std::uint32_t launched = 0;  ///< operators of the present instruction, where the compute engine does them in turn
   CollectiveRun collective;
   std::vector<Frame> frames;
-  std::vector<WaitSpan> waits;  ///< kept while another stream waits for a signal, perhaps this one's
+  /// Since the main stream has begun to wait for a signal, perhaps this one's; in order of time.
+  std::vector<WaitSpan> waits;
 };
 
 }  // namespace tessera::sim
