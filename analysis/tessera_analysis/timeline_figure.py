@@ -43,6 +43,7 @@ def _rows(timeline, results, whole):
     """(label, intervals) of the rows to show: (begin, end, code of the activity). What devices do alike, but for less than a picture
     shows, is drawn once."""
     devices = timeline["device"].unique()
+    timeline = timeline[timeline["end_ps"] > timeline["begin_ps"]]  # not the ends of messages that take no time
     thinned = len(devices) > MOST_ROWS
     if timeline.groupby(["device", "stream"], sort=True).ngroups > MOST_STREAM_ROWS:
         timeline = timeline[timeline["stream"] == 0]

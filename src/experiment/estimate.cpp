@@ -45,7 +45,7 @@ constexpr double bytes_per_own_message = 110;         // in line at the device
 constexpr double bytes_per_message_on_its_way = 380;  // the same, in the queues of the switches before it
 constexpr double least_bytes_per_tile = 100, most_bytes_per_tile = 800;  // of the largest GEMM at transaction level
 constexpr double bytes_per_folded_device = 1000;                         // one that another one stands for: its rows
-constexpr double bytes_per_interval = 80;  // recorded, copied and written; so are the others
+constexpr double bytes_per_interval = 160;  // recorded, copied and written; so are the others
 constexpr double bytes_per_memory_change = 80;
 constexpr double bytes_per_traffic_bin = 130;
 

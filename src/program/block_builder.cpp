@@ -88,8 +88,8 @@ BlockBuilder& BlockBuilder::kernel(const Kernel& kernel) {
 
 BlockBuilder& BlockBuilder::mark() { return add(Op::mark, 0, 0, 1); }
 
-BlockBuilder& BlockBuilder::call(BlockId block, std::uint32_t times) {
-  return times == 0 ? *this : add(Op::call, block, 0, times);
+BlockBuilder& BlockBuilder::call(BlockId block, std::uint32_t times, std::uint32_t pass) {
+  return times == 0 ? *this : add(Op::call, block, pass, times);
 }
 
 BlockId BlockBuilder::done() {

@@ -24,6 +24,9 @@ void add_names(h5::File& file, const RunResults& r) {
   add("/names/categories", "category", "What memory holds.", r.categories);
   add("/names/nodes", "node", "Nodes of the network: the machine's devices, then its switches.", r.node_names);
   add("/names/labels", "label", "What instructions are for.", r.labels);
+  if (r.stream_names.empty()) return;  // no timeline
+  add_small_table(file, stream_names_table(r.stream_names), r.stream_names);
+  add("/names/groups", "group", "Members of the groups that carry out collectives.", r.groups);
 }
 
 }  // namespace

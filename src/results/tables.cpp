@@ -198,7 +198,28 @@ Table<Interval> timeline_table() {
       .index("label", "what it did; names in /names/labels", [](const Row& i) { return i.label; })
       .index("activity", "what it counts as; names in /names/activities", [](const Row& i) { return i.activity; })
       .integer("begin_ps", "ps", "start of the interval", [](const Row& i) { return i.begin; })
-      .integer("end_ps", "ps", "end of the interval", [](const Row& i) { return i.end; });
+      .integer("end_ps", "ps", "end of the interval", [](const Row& i) { return i.end; })
+      .integer("bytes", "B", "of the message or collective; 0: it is neither", [](const Row& i) { return i.bytes; })
+      .index("group", "of the collective; names in /names/groups; -1: it is none", [](const Row& i) { return i.group; })
+      .index("micro_batch", "whose forward or backward pass it is part of; -1: of none",
+             [](const Row& i) { return i.micro_batch; })
+      .index("peer", "device at the other end of the message; -1: it is none", [](const Row& i) { return i.peer; })
+      .index("channel", "of the message, between the two devices; -1: it is none",
+             [](const Row& i) { return i.channel; })
+      .index("message", "number of the message, from this sender to this receiver on this channel; -1: no end of one",
+             [](const Row& i) { return i.message; })
+      .index("end_of_message", "1: it is sent here; 2: it is taken here; 0: neither",
+             [](const Row& i) { return static_cast<std::int64_t>(i.end_of_message); });
+  return table;
+}
+
+Table<StreamName> stream_names_table(const std::vector<StreamName>& names) {
+  std::size_t width = 1;
+  for (const StreamName& one : names) width = std::max(width, one.name.size());
+  Table<StreamName> table("/names/streams", "What the streams of each device are for, in the program's own words.");
+  table.index("device", "number of the device", [](const StreamName& s) { return s.device; })
+      .index("stream", "0 is the main stream", [](const StreamName& s) { return s.stream; })
+      .text("name", "name", width, [](const StreamName& s) -> std::string_view { return s.name; });
   return table;
 }
 

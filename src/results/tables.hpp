@@ -47,6 +47,7 @@ struct NameRow {
 [[nodiscard]] Table<MemoryRow> memory_table(const RunResults& results);
 [[nodiscard]] Table<CollectiveRow> collective_table(const RunResults& results);
 [[nodiscard]] Table<Interval> timeline_table();
+[[nodiscard]] Table<StreamName> stream_names_table(const std::vector<StreamName>& names);
 [[nodiscard]] Table<MemoryChange> memory_timeline_table();
 [[nodiscard]] Table<KernelRow> kernel_table(const RunResults& results);
 [[nodiscard]] Table<TrafficRow> traffic_table(const RunResults& results);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -14,48 +13,14 @@
 #include "temporary_file.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/results/results.hpp"
+#include "timeline_slices.hpp"
 #include "trace_file.hpp"
+#include "trace_text.hpp"
 
 namespace tessera::results {
 namespace {
 
 constexpr std::int64_t rows_at_once = 1 << 16;
-
-std::string json_text(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-/// Names as JSON strings, by index.
-std::vector<std::string> names(const h5::Reader& file, const std::string& table) {
-  const h5::Rows rows = file.read(table);
-  const std::size_t name = rows.column("name");
-  std::vector<std::string> texts;
-  for (std::size_t i = 0; i < rows.size(); ++i) texts.push_back(rows.text(i, name));
-  return texts;
-}
-
-/// Trace time is in microseconds; six decimals keep every picosecond.
-std::string microseconds(Time time) { return fmt::format("{}.{:06}", time / microsecond, time % microsecond); }
-
-/// Process 0 means the idle process to some viewers.
-std::int64_t process_of(std::int64_t device) { return device + 1; }
-
-void name_process(TraceFile& trace, std::int64_t device, const std::vector<std::string>& nodes) {
-  const auto index = static_cast<std::size_t>(device);
-  const std::string name = index < nodes.size() ? nodes[index] : "device " + std::to_string(device);
-  trace.event(fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})", process_of(device),
-                          json_text(name)));
-  trace.event(fmt::format(R"({{"ph":"M","name":"process_sort_index","pid":{},"args":{{"sort_index":{}}}}})",
-                          process_of(device), device));
-}
-
-void name_thread(TraceFile& trace, std::int64_t device, std::int64_t stream, std::int64_t thread) {
-  const std::string name = stream == 0 ? "main stream" : "stream " + std::to_string(stream);
-  trace.event(fmt::format(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":"{}"}}}})",
-                          process_of(device), thread, name));
-  trace.event(fmt::format(R"({{"ph":"M","name":"thread_sort_index","pid":{},"tid":{},"args":{{"sort_index":{}}}}})",
-                          process_of(device), thread, stream));
-}
 
 /// Rows first .. end - 1 of a table.
 struct RowRange {
@@ -99,49 +64,6 @@ void read_chosen(const h5::Reader& file, const std::string& table, const Timelin
       action(file.read(table, first, std::min(rows_at_once, range.end - first)));
     }
   }
-}
-
-const std::string& name_of(const h5::Rows& rows, std::int64_t index, const std::vector<std::string>& names) {
-  if (index < 0 || static_cast<std::size_t>(index) >= names.size()) {
-    rows.damaged("it gives the name " + std::to_string(index) + ", of which there are " + std::to_string(names.size()));
-  }
-  return names[static_cast<std::size_t>(index)];
-}
-
-/// Whether an interval, perhaps of no length, has a moment in the span.
-bool overlaps(Time begin, Time end, const TimelinePart& part) {
-  return begin < part.to && (end > part.from || (begin == end && begin == part.from));
-}
-
-/// Returns how many there are.
-std::int64_t write_intervals(const h5::Reader& file, const TimelinePart& part, TraceFile& trace) {
-  const std::vector<std::string> nodes = names(file, "/names/nodes"), activities = names(file, "/names/activities"),
-                                 labels = names(file, "/names/labels");
-  std::int64_t device = -1, stream = -1, thread = 0, written = 0;  // rows come in order of device and stream
-  read_chosen(file, "/timeline", part, [&](const h5::Rows& rows) {
-    const std::size_t of_device = rows.column("device"), of_stream = rows.column("stream"),
-                      of_label = rows.column("label"), of_activity = rows.column("activity"),
-                      of_begin = rows.column("begin_ps"), of_end = rows.column("end_ps");
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const Time begin = rows.integer(i, of_begin), end = rows.integer(i, of_end);
-      if (begin < 0 || end < begin || rows.integer(i, of_device) < 0 || rows.integer(i, of_stream) < 0) {
-        rows.damaged("an interval ends before it begins, or is of no device");
-      }
-      if (!overlaps(begin, end, part)) continue;
-      const bool new_device = rows.integer(i, of_device) != device;
-      if (new_device) name_process(trace, device = rows.integer(i, of_device), nodes);
-      if (new_device || rows.integer(i, of_stream) != stream) {
-        name_thread(trace, device, stream = rows.integer(i, of_stream), ++thread);
-      }
-      const std::string& category = name_of(rows, rows.integer(i, of_activity), activities);
-      const std::string& name = name_of(rows, rows.integer(i, of_label), labels);
-      trace.event(fmt::format(R"({{"ph":"X","name":{},"cat":{},"pid":{},"tid":{},"ts":{},"dur":{}}})",
-                              json_text(name.empty() ? category : name), json_text(category), process_of(device),
-                              thread, microseconds(begin), microseconds(end - begin)));
-      ++written;
-    }
-  });
-  return written;
 }
 
 struct Level {
@@ -216,8 +138,9 @@ void export_timeline(const std::string& path, const std::string& json_path, cons
   TemporaryFile temporary(temporary_name(json_path), true);
   try {
     TraceFile trace(temporary.name());
-    const std::int64_t intervals = write_intervals(file, part, trace);
-    if (intervals == 0 && file.rows("/timeline") > 0) throw InputError("these devices do nothing in this span");
+    TimelineSlices slices(file, part, trace);
+    read_chosen(file, "/timeline", part, [&](const h5::Rows& rows) { slices.write(rows); });
+    if (slices.written() == 0 && file.rows("/timeline") > 0) throw InputError("these devices do nothing in this span");
     if (file.has("/memory_timeline")) write_memory(file, part, trace);
     trace.finish();
   } catch (const Failure& failure) {

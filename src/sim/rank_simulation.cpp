@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "deadlock.hpp"
+#include "sim/execution/part_names.hpp"
 #include "sim/execution/repeats.hpp"
 #include "sim/periods/periods.hpp"
 #include "tessera/base/error.hpp"
@@ -312,6 +313,7 @@ results::RunResults RankSimulation::names() const {
   for (machine::NodeId node = 0; comm_.rank() == 0 && node < machine_.network.nodes(); ++node) {
     results.node_names.push_back(machine_.node_name(node));
   }
+  if (environment_.record_timeline && comm_.rank() == 0) name_parts(machine_, program_, results);
   return results;
 }
 

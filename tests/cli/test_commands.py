@@ -157,6 +157,36 @@ class RoundTrips(CliTest):
         self.tessera("timeline", "out.h5", "-o", "t.json", code=4)
         self.tessera("timeline", "out.h5", "-o", "t.json", "--force")
 
+    def test_the_trace_says_what_for(self):
+        """Streams by name, collectives by bytes and group, passes by micro-batch, messages as arrows: on 2 ranks as on one."""
+        self.simulate("training.toml", "out.h5", ranks=2)
+        self.tessera("timeline", "out.h5", "-o", "two.json", environment=WITHOUT_MPI)
+        self.simulate("training.toml", "one.h5")
+        self.tessera("timeline", "one.h5", "-o", "one.json", environment=WITHOUT_MPI)
+        self.assertEqual((self.folder / "two.json").read_text(), (self.folder / "one.json").read_text())
+        events = json.loads((self.folder / "one.json").read_text())["traceEvents"]
+        threads = {event["args"]["name"] for event in events if event["name"] == "thread_name"}
+        self.assertIn("main stream: stage 0", threads)
+        slices = [event for event in events if event["ph"] == "X"]
+        batches = {event["args"]["micro_batch"] for event in slices if "micro_batch" in event.get("args", {})}
+        self.assertEqual(batches, set(range(len(batches))))
+        self.assertGreater(len(batches), 1)
+        groups = {event["args"]["group"] for event in slices if "group" in event.get("args", {})}
+        self.assertTrue(all(group.startswith("gpu ") for group in groups) and groups)
+        ends = {"s": {}, "f": {}}
+        for before, event in zip(events, events[1:]):
+            if event["ph"] in ends:
+                self.assertNotIn(event["id"], ends[event["ph"]])
+                ends[event["ph"]][event["id"]] = event
+                # It is bound to the slice that begins with it.
+                self.assertEqual([before[key] for key in ("ph", "tid", "ts")], ["X", event["tid"], event["ts"]])
+                self.assertGreater(before["args"]["bytes"], 0)
+        self.assertEqual(set(ends["s"]), set(ends["f"]))
+        self.assertGreater(len(ends["s"]), 0)
+        for key, sent in ends["s"].items():
+            self.assertLessEqual(sent["ts"], ends["f"][key]["ts"])
+            self.assertNotEqual(sent["pid"], ends["f"][key]["pid"])
+
     def trace(self, *arguments):
         """Slices, their processes, and counters of a part of out.h5's timeline."""
         self.tessera("timeline", "out.h5", "-o", "t.json", "--force", *arguments, environment=WITHOUT_MPI)

@@ -64,6 +64,70 @@ TEST_CASE("every interval is a slice, to the picosecond, named by its label or e
   CHECK(slices[1].at("cat") == "bubble");
 }
 
+TEST_CASE("slices say what is known of them, and streams what they are for") {
+  const sample::Folder folder;
+  RunResults r = sample::make({2, 0, 0});
+  r.stream_names = {{0, 0, "main"}, {0, 1, "the \"other\" one"}, {1, 0, "stage 1"}};
+  r.groups = {"gpu 0, gpu 1"};
+  r.intervals = {{0, 0, 1, 0, 0, 10, 0, -1, 3}, {0, 1, 2, 2, 5, 9, 4096, 0}, {1, 0, 1, 0, 0, 1}};
+  const json trace = trace_of(folder, r);
+  const auto slices = of_phase(trace, "X");
+  REQUIRE(slices.size() == 3);
+  CHECK(slices[0].at("args") == json{{"micro_batch", 3}});
+  CHECK(slices[1].at("args") == json{{"bytes", 4096}, {"group", "gpu 0, gpu 1"}});
+  CHECK_FALSE(slices[2].contains("args"));
+  std::vector<std::string> threads;
+  for (const json& event : of_phase(trace, "M"))
+    if (event.at("name") == "thread_name") threads.push_back(event.at("args").at("name"));
+  CHECK(threads == std::vector<std::string>{"main stream", "stream 1: the \"other\" one", "main stream: stage 1"});
+}
+
+TEST_CASE("messages are arrows from the slice of the send to that in which they are received") {
+  // Device 0 sends two messages on channel 5 and one on channel 6 in no time; device 1 waits for the first one, in a
+  // bubble until it was posted. Each arrow has a number of its own.
+  const sample::Folder folder;
+  RunResults r = sample::make({2, 0, 0});
+  const auto end = [](std::uint32_t device, Time from, Time to, std::int32_t channel, std::int32_t message) {
+    return Interval{device,
+                    0,
+                    0,
+                    2,
+                    from,
+                    to,
+                    100,
+                    -1,
+                    -1,
+                    device == 0,
+                    channel,
+                    message,
+                    device == 0 ? MessageEnd::sent : MessageEnd::taken};
+  };
+  r.intervals = {end(0, 1'000'000, 1'000'000, 5, 0), end(0, 1'000'000, 1'000'000, 6, 0),
+                 end(0, 1'000'000, 1'000'000, 5, 1), {1, 0, 0, 3, 0, 1'000'000, 100, -1, -1, 0, 5},
+                 end(1, 1'000'000, 3'000'000, 5, 0), end(1, 3'000'000, 3'000'000, 5, 1),
+                 end(1, 3'000'000, 4'000'000, 6, 0)};
+  const json trace = trace_of(folder, r);
+  const auto sent = of_phase(trace, "s"), taken = of_phase(trace, "f");
+  REQUIRE(sent.size() == 3);
+  REQUIRE(taken.size() == 3);
+  CHECK(taken[0].at("id") == sent[0].at("id"));
+  CHECK(taken[1].at("id") == sent[2].at("id"));
+  CHECK(taken[2].at("id") == sent[1].at("id"));
+  CHECK(std::set<json>{sent[0].at("id"), sent[1].at("id"), sent[2].at("id")}.size() == 3);
+  // An arrow belongs to the slice before it in the file that begins at its time on its thread.
+  const json& events = trace.at("traceEvents");
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (events[i].at("ph") != "s" && events[i].at("ph") != "f") continue;
+    CHECK(events[i - 1].at("ph") == "X");
+    for (const char* key : {"pid", "tid", "ts"}) CHECK(events[i].at(key) == events[i - 1].at(key));
+    if (events[i].at("ph") == "f") CHECK(events[i].at("bp") == "e");
+  }
+  CHECK(of_phase(trace, "X")[3].at("args") == json{{"bytes", 100}, {"peer", "gpu 0"}, {"channel", 5}});
+  // Of one device alone there is nothing at the other end.
+  export_timeline(folder / "out.h5", folder / "t.json", {{{1, 1}}});
+  CHECK(of_phase(json::parse(sample::read_text(folder / "t.json")), "f").empty());
+}
+
 TEST_CASE("slices of a thread do not overlap") {
   const sample::Folder folder;
   std::map<int, double> end_of_thread;

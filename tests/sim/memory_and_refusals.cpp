@@ -225,21 +225,3 @@ TEST_CASE("the evaluator tells time and memory, or why not") {
   CHECK_FALSE(refused.feasible);
   CHECK(refused.reason.find("gpu 1 needs 1.20 MB") != std::string::npos);
 }
-
-TEST_CASE("timelines hold what each stream did, when they are recorded") {
-  ProgramCase made(2);
-  made.bind(0,
-            {made.block().label("first").compute(work(10)).send(1, Bytes{1}).label("second").compute(work(20)).done()});
-  made.bind(1, {made.block().label("wait").receive(0, Bytes{1}).done()});
-  sim::SimulationOptions options;
-  options.record_timeline = true;
-  const auto results = made.run(options).results;
-  REQUIRE(results.intervals.size() == 4);
-  CHECK(results.labels[results.intervals[1].label] == "second");
-  CHECK(results.intervals[1].begin == 10);
-  CHECK(results.intervals[1].end == 30);
-  CHECK(results.activities[results.intervals[2].activity] == "bubble");
-  CHECK(results.intervals[2].end == 10);
-  CHECK(results.intervals[3].end == 10 + byte_time + wire_latency);
-  CHECK(made.run().results.intervals.empty());
-}

@@ -1,6 +1,7 @@
 // Rounds of loops that are as the ones before are left out, beside the same simulated round by round.
 #include <catch2/catch.hpp>
 
+#include <map>
 #include <numeric>
 
 #include "random_rings.hpp"
@@ -76,6 +77,32 @@ TEST_CASE("periods: 200 random loops take the same picoseconds as round by round
     skips += periods.statistics.skips;
   }
   CHECK(skips >= random_cases(10));
+}
+
+TEST_CASE("periods: 200 random loops with streams that wait for each other have timelines that add up") {
+  for (std::uint64_t index = 0; index < random_cases(200); ++index) {
+    const ProgramCase made = in_loops(random_rings(300'000 + index), index);
+    CAPTURE(index);
+    sim::SimulationOptions options;
+    options.allow_oversubscription = true;
+    const auto plain = made.run(options).results;
+    options.record_timeline = true;
+    const auto drawn = made.run(options).results;
+    CHECK(drawn.device_rows == plain.device_rows);
+    std::vector<std::vector<Time>> sums(made.machine.devices(), std::vector<Time>(program::activity_count));
+    std::map<std::pair<std::uint32_t, std::uint16_t>, Time> ends;
+    for (const results::Interval& one : drawn.intervals) {
+      if (one.stream == 0) sums[one.device][one.activity] += one.end - one.begin;
+      CHECK(one.begin >= ends[std::pair(one.device, one.stream)]);
+      ends[std::pair(one.device, one.stream)] = one.end;
+      CHECK((one.end > one.begin || one.end_of_message != results::MessageEnd::none));
+    }
+    // The main stream's intervals are its accounts, but for what comes behind its last instruction.
+    for (const results::DeviceRow& row : plain.device_rows) {
+      sums[row.device][static_cast<std::size_t>(program::Activity::idle)] = time_of(row, program::Activity::idle);
+      CHECK(sums[row.device] == row.activity);
+    }
+  }
 }
 
 TEST_CASE("periods: rounds in which the main stream waits for one beside it are as many events as a few") {

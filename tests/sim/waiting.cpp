@@ -194,6 +194,16 @@ TEST_CASE("a stream that waits for a signal waits for other devices while the st
     CHECK(main[3].activity == static_cast<std::uint16_t>(Activity::data_communication));
     CHECK(main[3].begin == 1'000'000);
     CHECK(main[3].end == 1'000'000 + communicates);
+    // The other one has done nothing until it was told to begin, and is in its collective from then on.
+    std::vector<results::Interval> beside;
+    for (const results::Interval& interval : results.intervals)
+      if (interval.device == 0 && interval.stream == 1) beside.push_back(interval);
+    REQUIRE(beside.size() == 2);
+    CHECK(beside[0].activity == static_cast<std::uint16_t>(Activity::waiting));
+    CHECK(beside[0].begin == 100);
+    CHECK(beside[1].end == 1'000'000 + communicates);
+    CHECK(beside[1].bytes == 200);
+    CHECK(beside[1].group == 0);
   }
 }
 

@@ -58,7 +58,7 @@ enum class Op : std::uint8_t {
   wait,        ///< waits until event `a` has been raised `count` more times than earlier waits have taken
   allocate,    ///< `bytes` of memory category `b`
   release,     ///< `bytes` of memory category `b`
-  call,        ///< block `a`, `count` times
+  call,        ///< block `a`, `count` times; `b` > 0: each time it is pass `b` of the next micro-batch
   kernel,      ///< kernel `a`, by its work-groups and memory transactions: waits until it has ended
   mark,        ///< one more of what the program repeats is over on this device; one stream of it says so (steady.hpp)
 };
@@ -109,10 +109,11 @@ struct Collective {
 
 /// One device's meaning of the shared code.
 struct DeviceProgram {
-  std::vector<BlockId> streams;  ///< entry block of each stream; stream 0 is the main one
-  std::vector<DeviceId> peers;   ///< by peer slot
-  std::vector<GroupId> groups;   ///< by group slot
-  std::uint32_t events = 0;      ///< number of events used by signal and wait
+  /// Entry block of each stream, whose name says what the stream is for; stream 0 is the main one.
+  std::vector<BlockId> streams;
+  std::vector<DeviceId> peers;  ///< by peer slot
+  std::vector<GroupId> groups;  ///< by group slot
+  std::uint32_t events = 0;     ///< number of events used by signal and wait
 };
 
 /// A whole job. Sizes do not grow with layers, micro-batches or repeats.
@@ -164,8 +165,10 @@ class BlockBuilder {
   BlockBuilder& release(MemoryCategory category, Bytes bytes);
   BlockBuilder& kernel(const Kernel& kernel);
   BlockBuilder& mark();
-  BlockBuilder& call(BlockId block, std::uint32_t times = 1);  ///< 0 times: nothing is added
-  [[nodiscard]] BlockId done();                                ///< adds the block to the program
+  /// 0 times: nothing is added. `pass` > 0: of micro-batches, the n-th of which the n-th such call of a stream carries
+  /// out; only timelines show it.
+  BlockBuilder& call(BlockId block, std::uint32_t times = 1, std::uint32_t pass = 0);
+  [[nodiscard]] BlockId done();  ///< adds the block to the program
 
  private:
   BlockBuilder& add(Op op, std::uint32_t a, std::uint32_t b, std::uint32_t count, Bytes bytes = {});

@@ -27,6 +27,10 @@ struct StagePasses {
   std::function<void(BlockBuilder& into, const PipelineAction& exchange)> exchange;
 };
 
+/// The numbers of a chunk's passes in BlockBuilder::call().
+[[nodiscard]] inline std::uint32_t forward_pass(std::uint32_t chunk) { return 2 * chunk + 1; }
+[[nodiscard]] inline std::uint32_t backward_pass(std::uint32_t chunk) { return 2 * chunk + 2; }
+
 /// All of them; what repeats becomes blocks that are called.
 void write_passes(Program& program, BlockBuilder& main, const ScheduleLoop& schedule, const StagePasses& passes);
 

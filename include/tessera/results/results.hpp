@@ -108,7 +108,10 @@ struct CollectiveRow {
   bool operator==(const CollectiveRow&) const = default;
 };
 
-/// One interval of the timeline, when it is recorded.
+/// Which end of a message an interval of the timeline is.
+enum class MessageEnd : std::uint8_t { none, sent, taken };
+
+/// One interval of the timeline, when it is recorded. What takes no time has none, but for both ends of a message.
 struct Interval {
   std::uint32_t device = 0;
   std::uint16_t stream = 0;
@@ -116,7 +119,22 @@ struct Interval {
   std::uint16_t activity = 0;
   Time begin = 0;
   Time end = 0;
+  std::int64_t bytes = 0;         ///< of the message or collective; 0: it is neither
+  std::int32_t group = -1;        ///< of the collective: RunResults::groups
+  std::int32_t micro_batch = -1;  ///< whose pass it is part of
+  std::int32_t peer = -1;         ///< the device at the other end of the message,
+  std::int32_t channel = -1;      ///< which is on this channel between them
+  std::int32_t message = -1;      ///< its number there, from 0 on; -1: the interval is no end of one
+  MessageEnd end_of_message = MessageEnd::none;
   bool operator==(const Interval&) const = default;
+};
+
+/// What a stream of a device is for, in the program's own word.
+struct StreamName {
+  std::uint32_t device = 0;
+  std::uint16_t stream = 0;
+  std::string name;
+  bool operator==(const StreamName&) const = default;
 };
 
 /// One of the plans that the strategy's search tried, as program::search::Tried.
@@ -190,6 +208,9 @@ struct RunResults {
   std::int64_t memory_capacity = 0;  ///< B of one device
   std::vector<std::string> activities, categories, link_classes, labels, collective_kinds, algorithms, traffic_classes;
   std::vector<std::string> node_names;  ///< devices and switches; on rank 0
+  // On rank 0, where a timeline is recorded:
+  std::vector<StreamName> stream_names;
+  std::vector<std::string> groups;  ///< the members of each, as a text
   std::vector<DeviceRow> device_rows;
   std::vector<LinkRow> link_rows;
   std::vector<MemoryRow> memory_rows;

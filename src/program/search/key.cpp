@@ -33,7 +33,7 @@ class Hash {
   }
   Hash& operator<<(const Instruction& one) {
     const auto& [op, activity, label, a, b, count, bytes] = one;
-    return all(op, activity, a, b, count, bytes);
+    return all(op, activity, a, op == Op::call ? 0 : b, count, bytes);  // of a call, timelines alone show it
   }
   Hash& operator<<(const Block& block) {
     const auto& [name, code] = block;

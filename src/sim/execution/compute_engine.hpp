@@ -20,6 +20,7 @@ struct ComputeJob {
   std::uint32_t count = 1;  ///< of the operator, one after another; 0: nothing is computed
   program::BlockId block = 0;
   std::uint32_t instruction = 0;  ///< of the block
+  std::int32_t micro_batch = -1;  ///< results::Interval; only timelines show it
 };
 
 /// A job that is over.

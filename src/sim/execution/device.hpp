@@ -58,8 +58,8 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   /// Goes on from the state of another Device of this id and program, which has begun.
   void restore(SavedDevice saved);
   [[nodiscard]] const OwnRecord& record() const { return *handed_.record; }
-  /// What another device has written down, as its own.
-  void restore(OwnRecord record);
+  /// What it is to have written down itself.
+  void restore(OwnRecord record) { *handed_.record = std::move(record); }
   /// By group: those in a collective of which it is.
   void tell_groups_at_work(std::vector<bool>& at_work) const;
   /// It has nothing to do before this time (fold/splits.hpp).
@@ -118,6 +118,12 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   void received(Stream& stream, Time waited_until);
   [[nodiscard]] const program::Instruction* present(Stream& stream) const;
   void tell_turn(const Stream& stream) const;
+
+  // device_record.cpp
+  void record(const Stream& stream, const program::Instruction& instruction, program::Activity activity, Time begin,
+              Time end);
+  void record_message(const Stream& stream, const program::Instruction& instruction, Time begin, Time end);
+  [[nodiscard]] std::int32_t micro_batch_of(const Stream& stream) const;
 
   // device_collective.cpp
   [[nodiscard]] bool begin_collective(Stream& stream, const program::Instruction& instruction);

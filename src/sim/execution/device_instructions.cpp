@@ -101,6 +101,8 @@ bool Device::execute(Stream& stream, const Instruction& instruction) {
 
 void Device::call(Stream& stream, const Instruction& instruction) {
   ++stream.frames.back().next;
+  if (instruction.b > 0 && environment().record_timeline)
+    handed_.record->make().passes[{stream.index, instruction.b}] += instruction.count;
   const auto& code = program().blocks[instruction.a].code;
   if (instruction.count == 0 || code.empty()) return;
   stream.frames.push_back({instruction.a, static_cast<std::uint32_t>(code.size()), 0, instruction.count});
@@ -135,7 +137,9 @@ bool Device::compute_beside(Stream& stream, const Instruction& instruction) {
   if (config_.shares_compute) return compute_beside_in_turn(stream, instruction);
   if (!computes_ahead(stream) && !reach_clock(stream)) return false;
   const Frame& frame = stream.frames.back();
-  state_.engine->queue({stream.index, instruction.a, instruction.count, frame.block, frame.next}, *handed_.costs);
+  const std::int32_t micro_batch = environment().record_timeline ? micro_batch_of(stream) : -1;
+  state_.engine->queue({stream.index, instruction.a, instruction.count, frame.block, frame.next, micro_batch},
+                       *handed_.costs);
   if (state_.engine->begin_next(context().now())) stream.clock = context().now();
   static_cast<void>(state_.engine->all_end());  // within the range of time
   return true;
@@ -175,6 +179,8 @@ void Device::end_jobs() {
     if (instruction.op != Op::compute) return change_level(stream, instruction);
     state_.flops += static_cast<Int128>(done.job.count) * program().operators[instruction.a].flops;
     spend(stream, instruction, instruction.activity, done.begin, done.end);
+    if (environment().record_timeline && done.begin < done.end)  // the stream may have gone on to the next one
+      handed_.record->make().intervals.back().micro_batch = done.job.micro_batch;
   });
 }
 
@@ -221,6 +227,7 @@ void Device::follow_job() {
 bool Device::send(Stream& stream, const Instruction& instruction) {
   if (!reach_clock(stream)) return false;
   post(stream, own_program().peers[instruction.a], instruction.b, instruction.bytes, 0, context().now());
+  if (environment().record_timeline) record_message(stream, instruction, stream.clock, stream.clock);
   return true;
 }
 
@@ -228,7 +235,10 @@ bool Device::receive(Stream& stream, const Instruction& instruction) {
   state_.bytes_received += instruction.bytes;
   ++state_.messages_received;
   stream.in_hint = state_.mailboxes.find(own_program().peers[instruction.a], instruction.b, stream.in_hint);
-  if (state_.mailboxes.take(stream.in_hint, stream.index)) return true;
+  if (state_.mailboxes.take(stream.in_hint, stream.index)) {
+    if (environment().record_timeline) record_message(stream, instruction, stream.clock, stream.clock);
+    return true;
+  }
   stream.state = StreamState::message;
   stream.since = stream.clock;
   stream.missing = 1;
@@ -242,6 +252,7 @@ void Device::received(Stream& stream, Time waited_until) {
   const Time under_way = std::clamp(waited_until, stream.since, end);
   spend(stream, instruction, Activity::bubble, stream.since, under_way);
   spend(stream, instruction, instruction.activity, under_way, end);
+  if (environment().record_timeline) record_message(stream, instruction, under_way, end);
   stream.clock = end;
   ++stream.frames.back().next;
 }
@@ -362,9 +373,7 @@ void Device::spend(Stream& stream, const Instruction& instruction, Activity acti
   if (end <= begin) return;
   if (stream.index == 0) state_.time.add(activity, end - begin);
   if (activity == Activity::waiting || activity == Activity::bubble) keep_wait(stream, {begin, end, activity});
-  if (!environment().record_timeline) return;
-  handed_.record->make().intervals.push_back({config_.self, static_cast<std::uint16_t>(stream.index), instruction.label,
-                                              static_cast<std::uint16_t>(activity), begin, end});
+  if (environment().record_timeline) record(stream, instruction, activity, begin, end);
 }
 
 }  // namespace tessera::sim

@@ -36,15 +36,6 @@ void Device::stay_at_rest() const {
   handling().ready.clear();
 }
 
-void Device::restore(OwnRecord record) {
-  *handed_.record = std::move(record);
-  if (!handed_.record->is_made()) return;
-  auto& [intervals, memory_changes, kernel_rows, marks] = handed_.record->make();
-  for (results::Interval& one : intervals) one.device = config_.self;
-  for (results::MemoryChange& one : memory_changes) one.device = config_.self;
-  for (results::KernelRow& one : kernel_rows) one.device = config_.self;
-}
-
 void Device::tell_groups_at_work(std::vector<bool>& at_work) const {
   for (const Stream& stream : state_.streams)
     if (stream.collective.phase != CollectiveRun::Phase::none) at_work[stream.collective.group] = true;

@@ -74,6 +74,10 @@ struct DeviceRecord {
   std::vector<results::MemoryChange> memory_changes;
   std::vector<results::KernelRow> kernel_rows;
   std::vector<Time> marks;
+  // For what a timeline says of its intervals:
+  using Line = std::pair<program::DeviceId, std::uint32_t>;                   ///< the other device, and the channel
+  std::map<Line, std::int32_t> sent, taken;                                   ///< messages
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> passes{};  ///< called, by stream and pass
 };
 using OwnRecord = Apart<DeviceRecord>;  ///< most devices write nothing down
 

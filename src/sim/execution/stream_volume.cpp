@@ -180,6 +180,7 @@ Stretch Walker::plainly(const Instruction& instruction) {
       return compute(instruction);
     case Op::send:
       stretch = reach_clock();
+      stretch.intervals = 1;
       stretch.posts = Posts::of(1);
       return stretch;
     case Op::receive:

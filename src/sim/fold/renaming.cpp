@@ -144,6 +144,45 @@ void rename(const Renaming& renaming, const program::Program& program, program::
   rename(renaming, of, node);
 }
 
+namespace {
+
+std::map<DeviceRecord::Line, std::int32_t> renamed(const Renaming& renaming,
+                                                   const std::map<DeviceRecord::Line, std::int32_t>& lines) {
+  std::map<DeviceRecord::Line, std::int32_t> others;
+  for (const auto& [line, messages] : lines) {
+    DeviceRecord::Line other = line;
+    renaming.device(other.first);
+    others[other] = messages;
+  }
+  return others;
+}
+
+}  // namespace
+
+void rename(const Renaming& renaming, program::DeviceId id, DeviceRecord& record) {
+  auto& [intervals, memory_changes, kernel_rows, marks, sent, taken, passes] = record;
+  for (results::Interval& one : intervals) {
+    one.device = id;
+    rename_others(renaming, one);
+  }
+  for (results::MemoryChange& one : memory_changes) one.device = id;
+  for (results::KernelRow& one : kernel_rows) one.device = id;
+  sent = renamed(renaming, sent);
+  taken = renamed(renaming, taken);
+}
+
+void rename_others(const Renaming& renaming, results::Interval& interval) {
+  if (interval.peer >= 0) {
+    auto peer = static_cast<machine::NodeId>(interval.peer);
+    renaming.device(peer);
+    interval.peer = static_cast<std::int32_t>(peer);
+  }
+  if (interval.group < 0) return;
+  auto group = static_cast<program::GroupId>(interval.group);
+  renaming.group(group);
+  interval.group = static_cast<std::int32_t>(group);
+}
+
 void Mailboxes::rename(const Renaming& renaming) { rename_boxes(renaming, boxes_); }
 
 // A message to itself has no port.

@@ -54,5 +54,9 @@ void rename(const Renaming& renaming, pdes::ComponentId of, PortWake& wake);
 void rename(const Renaming& renaming, pdes::ComponentId of, NodeState& state);
 /// `id`: of the device that it becomes. It has no kernels.
 void rename(const Renaming& renaming, const program::Program& program, program::DeviceId id, SavedDevice& saved);
+/// The devices that it knows.
+void rename_others(const Renaming& renaming, results::Interval& interval);
+/// What it has written down.
+void rename(const Renaming& renaming, program::DeviceId id, DeviceRecord& record);
 
 }  // namespace tessera::sim

@@ -4,6 +4,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "sim/fold/renaming.hpp"
+
 namespace tessera::sim {
 namespace {
 
@@ -22,10 +24,18 @@ void repeat(const Fold& fold, Share share, std::vector<Row>& rows, const auto& c
     for (const Row& row : simulated) {
       rows.push_back(row);
       rows.back().device = fold.shifted(row.device, shifts);
-      change(rows.back());
+      change(rows.back(), shifts);
     }
   }
   std::ranges::stable_sort(rows, {}, &Row::device);
+}
+
+void repeat_intervals(const Fold& fold, Share share, const machine::Machine& machine,
+                      std::vector<results::Interval>& rows) {
+  if (rows.empty()) return;
+  const NetworkTables tables(machine.network);
+  repeat(fold, share, rows,
+         [&](results::Interval& row, std::uint32_t shifts) { rename_others(Renaming(fold, tables, shifts), row); });
 }
 
 /// Every live link has a row, used or not.
@@ -90,16 +100,19 @@ bool did_the_same(const Fold& fold, std::uint32_t shifts, const results::RunResu
 
 void unfold(const Fold& fold, const machine::Machine& machine, const Communicator& comm, results::RunResults& results) {
   const Share share{static_cast<std::uint32_t>(comm.rank()), static_cast<std::uint32_t>(comm.size())};
-  const auto nothing = [](auto&) {};
-  repeat(fold, share, results.device_rows,
-         [&](results::DeviceRow& row) { row.node = static_cast<std::uint32_t>(machine.places[row.device].node); });
+  const auto nothing = [](auto&, std::uint32_t) {};
+  repeat(fold, share, results.device_rows, [&](results::DeviceRow& row, std::uint32_t) {
+    row.node = static_cast<std::uint32_t>(machine.places[row.device].node);
+  });
   repeat(fold, share, results.memory_rows, nothing);
-  repeat(fold, share, results.intervals, nothing);
+  repeat_intervals(fold, share, machine, results.intervals);
   repeat(fold, share, results.memory_changes, nothing);
   repeat_links(fold, share, machine, results.link_rows);
   if (share.rank == 0) return;
   results.collective_rows.clear();
   results.node_names.clear();
+  results.stream_names.clear();
+  results.groups.clear();
 }
 
 }  // namespace tessera::sim

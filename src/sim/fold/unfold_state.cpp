@@ -44,7 +44,9 @@ void RankSimulation::take_over_component(RankSimulation& folded, pdes::Component
   saved.device.outboxes.forget_places();
   rename(renaming, program_, id, saved);
   device_at_[id]->restore(std::move(saved));
-  device_at_[id]->restore(folded.device_at_[of]->record());
+  OwnRecord record = folded.device_at_[of]->record();
+  if (record.is_made()) rename(renaming, id, *record);
+  device_at_[id]->restore(std::move(record));
 }
 
 void RankSimulation::begin_apart(const Fold& fold, const Splits& splits, Time now) {

@@ -85,9 +85,12 @@ std::vector<bool> announced_layers(const StageBlocks& blocks, std::uint32_t stag
 program::BlockId beside_stream(program::Program& program, const Cut& cut, const StageBlocks& blocks,
                                std::uint32_t stage) {
   const program::BlockId once = beside_block(program, cut);
-  program::BlockBuilder builder(program, "tensor communication");
-  builder.call(once, beside_count(cut, blocks, stage));
-  return builder.done();
+  const std::uint32_t uses = beside_count(cut, blocks, stage);
+  program::BlockBuilder builder(program, "tensor communication beside weight gradients");
+  if (cut.options.interleave > 1 || uses == 0) return builder.call(once, uses).done();  // chunks may differ
+  const auto passes = static_cast<std::uint32_t>(cut.micro_batches);
+  const program::BlockId pass = program::BlockBuilder(program, "pass").call(once, uses / passes).done();
+  return builder.call(pass, passes, program::backward_pass(0)).done();
 }
 
 }  // namespace

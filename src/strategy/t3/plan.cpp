@@ -31,7 +31,7 @@ class Planner {
     program.groups.push_back({members_});
     const Configuration& chosen = configuration(options_.configuration);
     program::BlockBuilder main(program, "main");
-    program::BlockBuilder side(program, "beside");
+    program::BlockBuilder side(program, "collectives beside");
     Streams streams{main, side};
     const Work work = one_sublayer();
     add_memory(work, main);
