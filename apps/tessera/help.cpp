@@ -94,8 +94,8 @@ std::string units() {
   std::string text =
       "units: A quantity is a text: a number and a unit, \"150 GB/s\". k, M, G, T, P are powers of 1000 (GB = 10^9 "
       "bytes), Ki, Mi, "
-      "Gi, Ti, Pi of 1024\n(GiB = 2^30 bytes), b are bits (Gb/s = 10^9 bits per second). Bandwidths are per "
-      "direction.\n\n";
+      "Gi, Ti, Pi of 1024\n(GiB = 2^30 bytes), b are bits (Gb/s = 10^9 bits per second, which may be written Gbps "
+      "or Gbit/s). Bandwidths are per\ndirection. A micro sign is a u.\n\n";
   for (const auto& [name, unit] :
        {std::pair{"time", Unit::time}, std::pair{"size", Unit::bytes}, std::pair{"bandwidth", Unit::bandwidth},
         std::pair{"compute rate", Unit::compute}, std::pair{"frequency", Unit::frequency}}) {

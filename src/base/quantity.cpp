@@ -8,6 +8,7 @@
 #include "bounds.hpp"
 #include "tessera/base/config.hpp"
 #include "tessera/base/time.hpp"
+#include "unit_spelling.hpp"
 
 namespace tessera::config {
 namespace {
@@ -51,7 +52,19 @@ constexpr std::array bandwidth_suffixes{Suffix{"B/s"},
                                         Suffix{"kb/s", kilo, 8, false},
                                         Suffix{"Mb/s", mega, 8, false},
                                         Suffix{"Gb/s", giga, 8, false},
-                                        Suffix{"Tb/s", tera, 8, false}};
+                                        Suffix{"Tb/s", tera, 8, false},
+                                        Suffix{"Pb/s", peta, 8, false},
+                                        Suffix{"PiB/s", pebi, 1, false},
+                                        Suffix{"Kib/s", kibi, 8, false},
+                                        Suffix{"Mib/s", mebi, 8, false},
+                                        Suffix{"Gib/s", gibi, 8, false},
+                                        Suffix{"Tib/s", tebi, 8, false},
+                                        Suffix{"Pib/s", pebi, 8, false}};
+/// Sizes in bits, which are refused with what they are in bytes.
+constexpr std::array bits_suffixes{Suffix{"b", 1, 8},      Suffix{"kb", kilo, 8},  Suffix{"Mb", mega, 8},
+                                   Suffix{"Gb", giga, 8},  Suffix{"Tb", tera, 8},  Suffix{"Pb", peta, 8},
+                                   Suffix{"Kib", kibi, 8}, Suffix{"Mib", mebi, 8}, Suffix{"Gib", gibi, 8},
+                                   Suffix{"Tib", tebi, 8}, Suffix{"Pib", pebi, 8}};
 constexpr std::array compute_suffixes{Suffix{"FLOP/s"},        Suffix{"kFLOP/s", kilo}, Suffix{"MFLOP/s", mega},
                                       Suffix{"GFLOP/s", giga}, Suffix{"TFLOP/s", tera}, Suffix{"PFLOP/s", peta},
                                       Suffix{"EFLOP/s", exa}};
@@ -74,9 +87,10 @@ constexpr std::array dimensions{
 
 const Dimension& dimension_of(Unit unit) { return dimensions[static_cast<std::size_t>(unit)]; }
 
-const Suffix* find_suffix(const Dimension& dimension, std::string_view text) {
-  for (const Suffix& suffix : dimension.suffixes) {
-    if (suffix.text == text) return &suffix;
+const Suffix* find_suffix(std::span<const Suffix> suffixes, std::string_view text) {
+  const std::string unit = respelled(text);
+  for (const Suffix& suffix : suffixes) {
+    if (suffix.text == unit) return &suffix;
   }
   return nullptr;
 }
@@ -173,14 +187,24 @@ Scaled scale(const Decimal& decimal, const Suffix& suffix, std::int64_t& result)
   return Scaled::exact;
 }
 
-std::string unit_problem(std::string_view text, std::string_view unit, Unit wanted) {
+std::string bits_problem(std::string_view text, const Decimal& number, const Suffix& bits, Unit wanted) {
+  std::int64_t bytes = 0;
+  if (wanted != Unit::bytes || scale(number, bits, bytes) != Scaled::exact)
+    return fmt::format("\"{}\" is a size in bits, {}", text, expected(wanted));
+  return fmt::format("\"{}\" is a size in bits, expected a size in bytes: \"{}\"", text,
+                     format_quantity(bytes, Unit::bytes));
+}
+
+std::string unit_problem(std::string_view text, const Decimal& number, std::string_view unit, Unit wanted) {
   if (unit.empty()) return fmt::format("\"{}\" has no unit, {}", text, expected(wanted));
   for (const Dimension& other : dimensions) {
-    if (find_suffix(other, unit) != nullptr)
+    if (find_suffix(other.suffixes, unit) != nullptr)
       return fmt::format("\"{}\" is a {}, {}", text, other.noun, expected(wanted));
   }
-  return fmt::format("\"{}\" has the unknown unit \"{}\"{}, {}", text, unit, suggestion(unit, unit_suffixes(wanted)),
-                     expected(wanted));
+  if (const Suffix* bits = find_suffix(bits_suffixes, unit)) return bits_problem(text, number, *bits, wanted);
+  const std::string meant = units_meant(unit, unit_suffixes(wanted));
+  return fmt::format("\"{}\" has the unknown unit \"{}\"{}, {}", text, unit,
+                     meant.empty() ? "" : " (did you mean " + meant + "?)", expected(wanted));
 }
 
 }  // namespace
@@ -208,9 +232,9 @@ std::optional<std::int64_t> parse_quantity(std::string_view text, Unit unit, std
   }
   rest = trim(rest);
   const Dimension& dimension = dimension_of(unit);
-  const Suffix* suffix = find_suffix(dimension, rest);
+  const Suffix* suffix = find_suffix(dimension.suffixes, rest);
   if (suffix == nullptr) {
-    problem = unit_problem(text, rest, unit);
+    problem = unit_problem(text, decimal, rest, unit);
     return std::nullopt;
   }
   std::int64_t value = 0;

@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <cctype>
 
 #include "tessera/base/config.hpp"
 #include "tessera/base/error.hpp"
@@ -49,6 +50,89 @@ TEST_CASE("a bit is an eighth of a byte") {
   // 200 Gb/s is 200 x 10^9 / 8 bytes a second.
   CHECK(parsed("200 Gb/s", Unit::bandwidth) == 25'000'000'000);
   CHECK(refused("1 b/s", Unit::bandwidth) == "\"1 b/s\" is not a whole number of bytes per second");
+}
+
+TEST_CASE("bits and bytes a second are what they say, however they are written") {
+  // 400 x 10^9 bits are 50 x 10^9 bytes; 400 x 2^30 bits are 50 x 2^30 bytes.
+  for (const char* text :
+       {"400 Gb/s", "400 Gbps", "400 Gbit/s", "400 Gbits/s", "400Gbps", "0.4 Tbps", "0.4 Tbit/s", "400000 Mbps",
+        "400000 Mbit/s", "4e8 kbps", "4e8 kbit/s", "4e11 bps", "4e11 bit/s", "0.0004 Pbit/s", "50 GBps", "50 GB/s"}) {
+    CHECK(parsed(text, Unit::bandwidth) == 50'000'000'000);
+  }
+  for (const char* text : {"400 Gib/s", "400 Gibps", "400 Gibit/s", "50 GiBps", "50 GiB/s"}) {
+    CHECK(parsed(text, Unit::bandwidth) == 50LL << 30);
+  }
+  // A micro sign, a Greek letter mu, and what stands in for both.
+  CHECK(parsed("5 us", Unit::time) == 5'000'000);
+  CHECK(parsed("5 \xC2\xB5s", Unit::time) == 5'000'000);
+  CHECK(parsed("5 \xCE\xBCs", Unit::time) == 5'000'000);
+}
+
+TEST_CASE("a size in bits is refused with what it is in bytes") {
+  CHECK(refused("16 Gb", Unit::bytes) == "\"16 Gb\" is a size in bits, expected a size in bytes: \"2 GB\"");
+  CHECK(refused("16 Gbit", Unit::bytes) == "\"16 Gbit\" is a size in bits, expected a size in bytes: \"2 GB\"");
+  CHECK(refused("16 Gib", Unit::bytes) == "\"16 Gib\" is a size in bits, expected a size in bytes: \"2 GiB\"");
+  CHECK(refused("3 b", Unit::bytes) == "\"3 b\" is a size in bits, expected a size such as \"96 GiB\"");
+  CHECK(refused("400 Gb", Unit::bandwidth) ==
+        "\"400 Gb\" is a size in bits, expected a bandwidth such as \"150 GB/s\"");
+  CHECK(refused("400 Gbps", Unit::bytes) == "\"400 Gbps\" is a bandwidth, expected a size such as \"96 GiB\"");
+}
+
+TEST_CASE("what is suggested for a unit is never another amount") {
+  const auto suggested = [](const std::string& unit, Unit dimension) {
+    const std::string text = refused("7 " + unit, dimension);
+    const std::size_t begin = text.find("did you mean ");
+    return begin == std::string::npos ? "" : text.substr(begin + 13, text.find("?)") - begin - 13);
+  };
+  // Bits for certain, bytes for certain, and either of them.
+  CHECK(suggested("gbit/s", Unit::bandwidth) == "\"Gb/s\"");
+  CHECK(suggested("GBIT/S", Unit::bandwidth) == "\"Gb/s\"");
+  CHECK(suggested("Gbit/sec", Unit::bandwidth) == "\"Gb/s\"");
+  CHECK(suggested("Kb/s", Unit::bandwidth) == "\"kb/s\"");
+  CHECK(suggested("Kbps", Unit::bandwidth) == "\"kb/s\"");
+  CHECK(suggested("GByte/s", Unit::bandwidth) == "\"GB/s\"");
+  CHECK(suggested("Gbytes/sec", Unit::bandwidth) == "\"GB/s\"");
+  CHECK(suggested("GB/sec", Unit::bandwidth) == "\"GB/s\"");
+  CHECK(suggested("GB/S", Unit::bandwidth) == "\"GB/s\" or \"Gb/s\"");
+  CHECK(suggested("gb/s", Unit::bandwidth) == "\"GB/s\" or \"Gb/s\"");
+  CHECK(suggested("gbps", Unit::bandwidth) == "\"GB/s\" or \"Gb/s\"");
+  CHECK(suggested("gB/s", Unit::bandwidth) == "\"GB/s\"");
+  CHECK(suggested("GiB/z", Unit::bandwidth) == "\"GiB/s\"");
+  // Another prefix, or another quantity, is no slip.
+  CHECK(suggested("EB/s", Unit::bandwidth).empty());
+  CHECK(suggested("MT/s", Unit::bandwidth).empty());
+  CHECK(suggested("XFLOP/s", Unit::compute).empty());
+  CHECK(suggested("fs", Unit::time).empty());
+  CHECK(suggested("m", Unit::time).empty());
+  // 1,000 or 1,024.
+  CHECK(suggested("KB", Unit::bytes) == "\"kB\" or \"KiB\"");
+  CHECK(suggested("KB/s", Unit::bandwidth) == "\"kB/s\" or \"KiB/s\"");
+  CHECK(suggested("G", Unit::bytes) == "\"GB\" or \"GiB\"");
+  CHECK(suggested("Gi", Unit::bytes) == "\"GiB\"");
+  CHECK(suggested("gib", Unit::bytes) == "\"GiB\"");
+  CHECK(suggested("gb", Unit::bytes) == "\"GB\"");
+  // Other spellings of the same.
+  for (const char* unit : {"TFLOPS", "TFLOPs", "TFLOP", "tflops", "TFlop/s", "TFLOPS/s", "TOPS", "TOP/s", "TFLPO/s"})
+    CHECK(suggested(unit, Unit::compute) == "\"TFLOP/s\"");
+  CHECK(suggested("Ghz", Unit::frequency) == "\"GHz\"");
+  CHECK(suggested("msec", Unit::time) == "\"ms\"");
+  CHECK(suggested("usecs", Unit::time) == "\"us\"");
+  CHECK(suggested("seconds", Unit::time) == "\"s\"");
+  CHECK(suggested("minutes", Unit::time) == "\"min\"");
+  CHECK(suggested(std::string(100'000, 'G'), Unit::bytes).empty());
+}
+
+TEST_CASE("every unit that is accepted is named where somebody writes it in small letters") {
+  for (const Unit unit : {Unit::time, Unit::bytes, Unit::bandwidth, Unit::compute, Unit::frequency}) {
+    for (const std::string& suffix : unit_suffixes(unit)) {
+      std::string small = suffix;
+      for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      std::string problem;
+      if (parse_quantity("8 " + small, unit, problem)) continue;
+      CAPTURE(suffix, problem);
+      CHECK(problem.find(suffix + "\"") != std::string::npos);
+    }
+  }
 }
 
 TEST_CASE("quantities that are not exact, not whole or of another dimension are refused with what is expected") {
