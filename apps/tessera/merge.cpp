@@ -29,6 +29,12 @@ ExitCode merge(const Options& options) {
       options.csv.empty() ? results::Replacing{} : results::check_output(options.csv, options.force);
   if (options.csv == options.output) throw InputError("tessera merge: -o and --csv name one file");
   results::Merged merged = results::merge(options.folders);
+  for (const std::string& folder : merged.unchecked)
+    warn(
+        fmt::format("the rows of '{}' have no checksums (an earlier Tessera wrote them): damage to them would not be "
+                    "seen",
+                    one_line(folder)));
+  warn(one_line(results::damage_text(merged.damaged)));
   warn_of_missing(merged.missing);
   merged.table.provenance.push_back({"command", options.command, "The command line."});
   results::write_points(options.output, merged.table, at_output);

@@ -18,6 +18,9 @@
 namespace tessera::app {
 namespace {
 
+/// Of standard error.
+void print_line(const std::string& text) { std::fprintf(stderr, "%s\n", one_line(text).c_str()); }
+
 constexpr const char *all_points = "all", *rows_alone = "summary";
 
 struct Options {
@@ -150,6 +153,17 @@ std::string outcome_text(const experiment::Sweep& sweep, const Options& options,
   return text + fmt::format("tessera merge {} -o ALL.h5 makes one table of them\n", one_line(options.folder));
 }
 
+/// What ends the sweep with another code than 0, or would, on standard error.
+void say_what_is_wrong(const experiment::SweepOutcome& outcome) {
+  for (const experiment::SweepFailure& failure : outcome.failures)
+    print_line(fmt::format("{} of {} points failed with code {}, the first of them {} ({}): {}", failure.points,
+                           outcome.points, static_cast<int>(failure.code), failure.first, failure.name,
+                           failure.message));
+  if (outcome.refused_alike.empty()) return;
+  print_line(outcome.points == 1 ? outcome.refused_alike
+                                 : fmt::format("{} (all {} points)", outcome.refused_alike, outcome.points));
+}
+
 ExitCode sweep(const Options& options, const Arguments& arguments, Communicator& comm) {
   experiment::InputFiles files;
   SweepPointer sweep;
@@ -181,7 +195,10 @@ ExitCode sweep(const Options& options, const Arguments& arguments, Communicator&
   how.progress = [&display](const experiment::SweepProgress& now) { display.report(now); };
   how.warn = [](const std::string& what) { warn(what); };
   const experiment::SweepOutcome outcome = experiment::run_sweep(*sweep, comm, how);
-  if (comm.rank() == 0) print(outcome_text(*sweep, options, outcome));
+  if (comm.rank() == 0) {
+    say_what_is_wrong(outcome);
+    print(outcome_text(*sweep, options, outcome));
+  }
   return static_cast<ExitCode>(broadcast(comm, static_cast<int>(outcome.code)));
 }
 

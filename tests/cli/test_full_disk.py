@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 import subprocess
 import unittest
 
@@ -45,6 +46,20 @@ class FullDisk(CliTest):
         filler.write_text("x")  # takes the one page
         self.refused(pathlib.Path(DISK) / "plan.toml", "plan", "training.toml", "-o", f"{DISK}/plan.toml")
         filler.unlink()
+        self.resize("1m")
+
+    def test_a_sweep_says_that_its_disk_is_full_and_goes_on_when_it_is_not(self):
+        # From one on which nothing can be written to one on which some points can: exit code 4, said on standard error.
+        for kilobytes, ranks in ((16, None), (40, None), (100, None), (200, 2), (300, 3)):
+            self.resize(f"{kilobytes}k")
+            folder = f"{DISK}/d"
+            done = subprocess.run(self.command(["sweep", "sweep.toml", "-o", folder, "--progress", "off"], ranks), cwd=self.folder, capture_output=True, text=True, timeout=120)
+            self.assertEqual(done.returncode, 4, done.stderr)
+            self.assertRegex(done.stderr, r"cannot write '[^']*': No space left on device\n")
+            self.resize("50m")
+            self.tessera("sweep", "sweep.toml", "-o", folder, "--progress", "off", ranks=ranks)
+            self.tessera("merge", folder, "-o", "all.h5", "--force")
+            shutil.rmtree(folder)
         self.resize("1m")
 
     def test_a_training_that_fills_it_leaves_the_last_checkpoint_to_go_on_from(self):

@@ -3,10 +3,17 @@
 import json
 import subprocess
 import unittest
+import zlib
 
 from harness import WITHOUT_MPI, CliTest
 
 AXES = [{"key": "machine.topology.nodes", "unit": ""}]
+
+
+def checked(line):
+    """JSON on a line, with its checksum as docs/sweeps.md says."""
+    text = json.dumps(line, separators=(",", ":"))[:-1]
+    return f'{text},"crc32":"{zlib.crc32(text.encode()):08x}"}}'
 
 
 def row(point, code=0, time=10**9, **others):
@@ -15,15 +22,15 @@ def row(point, code=0, time=10**9, **others):
     if not code:
         line.update(summary={"title": "a, \"b\"", "iteration_time_ps": time}, links={"nvlink": {"mean_use": 0.25, "peak_use": 0.5}},
                     memory={"weights": 7})
-    return json.dumps(line) + "\n"
+    return checked(line) + "\n"
 
 
 class Merge(CliTest):
     def sweep(self, name, points, text, **head):
         folder = self.folder / name
         (folder / "rows").mkdir(parents=True)
-        (folder / "sweep.json").write_text(json.dumps({
-            "schema": 1, "identity": "0123456789abcdef", "title": "Nodes", "version": "0.1.0", "results_schema": 2, "points": points,
+        (folder / "sweep.json").write_text(checked({
+            "schema": 2, "identity": "0123456789abcdef", "title": "Nodes", "version": "0.1.0", "results_schema": 2, "points": points,
             "axes": AXES, **head}))
         (folder / "rows" / "host-1.jsonl").write_text(text)
         return name
@@ -113,6 +120,25 @@ class Merge(CliTest):
         (self.folder / "all.h5").write_bytes(whole.replace(b"nodes=1", b"nodes=7"))
         done = self.tessera("show", "all.h5", code=4)
         self.assertEqual(done.stderr, "cannot read 'all.h5': table /points is damaged: it differs from its checksum\n")
+
+    def test_a_digit_that_has_changed_gives_no_other_best_point(self):
+        self.sweep("d", 3, row(0, time=3 * 10**9) + row(1, time=2 * 10**9).replace('"iteration_time_ps":2', '"iteration_time_ps":1') + row(2, time=4 * 10**9))
+        done = self.tessera("merge", "d", "-o", "all.h5")
+        self.assertEqual(done.stderr, "warning: 1 row is damaged and passed over: d/rows/host-1.jsonl:2\nwarning: 1 point is missing: 1\n")
+        self.assertIn("3.000 ms     1.00", self.tessera("show", "all.h5").stdout)
+
+    def test_a_folder_of_an_earlier_version_is_taken_with_a_warning(self):
+        self.sweep("d", 1, row(0))
+        for name in ("sweep.json", "rows/host-1.jsonl"):
+            path = self.folder / "d" / name
+            line = json.loads(path.read_text())
+            del line["crc32"]
+            if name == "sweep.json":
+                line["schema"] = 1
+            path.write_text(json.dumps(line) + "\n")
+        done = self.tessera("merge", "d", "-o", "all.h5")
+        self.assertEqual(done.stderr, "warning: the rows of 'd' have no checksums (an earlier Tessera wrote them): damage to them would not be seen\n")
+        self.assertEqual(done.stdout, "1 points in 'all.h5'\n")
 
     def test_tables_are_taken_by_h5_tools(self):
         self.sweep("d", 1, row(0))

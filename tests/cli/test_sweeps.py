@@ -100,6 +100,57 @@ class Sweeps(CliTest):
         self.assert_whole("d")
         self.assertIn("12 points in d: 6 done", self.sweep("d", "--force").stdout)
 
+    def test_what_is_damaged_is_done_again(self):
+        self.sweep("d")
+        whole = self.merged("d", name="whole.h5")
+        # The fastest point with another digit in its time; results that are empty, cut short, and changed in a byte.
+        (path,) = (self.folder / "d" / "rows").iterdir()
+        text = path.read_text()
+        time_of = f'"iteration_time_ps":{self.rows("d")[2]["summary"]["iteration_time_ps"]}'
+        self.assertEqual(text.count(time_of), 1)
+        path.write_text(text.replace(time_of, time_of[:-1] + str((int(time_of[-1]) + 1) % 10)))
+        points = self.folder / "d" / "points"
+        (points / "000000.h5").write_bytes(b"")
+        data = (points / "000004.h5").read_bytes()
+        (points / "000004.h5").write_bytes(data[:len(data) // 2])
+        place = (points / "000006.h5").read_bytes().find(b"nvlink")
+        with open(points / "000006.h5", "r+b") as file:
+            file.seek(place)
+            file.write(b"NVLINK")
+        for ranks in (None, 2):
+            done = self.sweep("d", ranks=ranks)
+            self.assertIn("rows/", done.stderr)
+            if ranks is None:
+                self.assertRegex(done.stderr, r"warning: 1 row is damaged and passed over: d/rows/[^ ]*\.jsonl:\d+\n")
+                self.assertIn("warning: result files are damaged and made again, of points 0, 4, 6\n", done.stderr)
+                self.assertIn("(8 of them before)", done.stdout)
+            else:
+                self.assertIn("(12 of them before)", done.stdout)
+            self.assert_same_results(whole, self.merged("d", name="again.h5"))
+        for point in DONE:
+            self.tessera("show", f"d/points/{point:06}.h5")
+
+    def test_words_that_refuse_all_points_are_said_and_its_exit_code(self):
+        (self.folder / "alike.toml").write_text('experiment = "training.toml"\n[sweep]\naxes."machine.topology.nodes" = [1, 2]\nset."simulation.seed" = "0 - 5"\n')
+        for ranks in (None, 2):
+            done = self.tessera("sweep", "alike.toml", "-o", f"d{ranks}", "--progress", "off", ranks=ranks, code=2)
+            self.assertIn('alike.toml:4:25: "seed": -5 is out of range, allowed: at least 0 (all 2 points)\n', done.stderr)
+            self.assertIn("0 done, 2 refused", done.stdout)
+        # A part of a sweep may be refused while the rest of it is not.
+        self.assertIn("which is no whole number", self.sweep("one", "--point", 8).stderr)
+
+    def test_axes_are_counted_before_they_take_memory(self):
+        for ends in ("{ from = 3, to = 1000000000 }", "{ from = -9000000000000000000, to = 9000000000000000000 }", "{ from = 1.5, to = 2.5, steps = 900000000 }"):
+            (self.folder / "long.toml").write_text(f'experiment = "training.toml"\n[sweep]\naxes."machine.topology.nodes" = {ends}\n')
+            began = time.monotonic()
+            done = self.tessera("sweep", "long.toml", "--list", code=2)
+            self.assertRegex(done.stderr, r"^long.toml:3:\d+: .*allowed: (at most 1000000 of all axes together|0 to 1000000)\n$")
+            self.assertLess(time.monotonic() - began, 10)
+        # Together, too: values are counted before combinations are.
+        many = "{ from = 1, to = 600000 }"
+        (self.folder / "long.toml").write_text(f'experiment = "training.toml"\n[sweep]\naxes."simulation.seed" = {many}\naxes."machine.topology.nodes" = {many}\n')
+        self.assertIn('axis "machine.topology.nodes" has 600000 values', self.tessera("sweep", "long.toml", "--list", code=2).stderr)
+
     def test_a_folder_of_another_sweep_is_refused_and_left_alone(self):
         self.sweep("d", "--point", 0)
         before = sorted(str(path) for path in (self.folder / "d").rglob("*"))
@@ -168,8 +219,9 @@ class Sweeps(CliTest):
     def test_a_point_that_fails_is_done_again_and_its_code_is_the_sweeps(self):
         blocked = self.folder / "d" / "points" / "000004.h5"
         blocked.mkdir(parents=True)      # no file can be written there
-        said = self.sweep("d", code=4).stdout
-        self.assertIn("5 done, 2 refused, 4 infeasible, 1 failed", said)
+        done = self.sweep("d", code=4)
+        self.assertIn("5 done, 2 refused, 4 infeasible, 1 failed", done.stdout)
+        self.assertRegex(done.stderr, r"^1 of 12 points failed with code 4, the first of them 4 \(tensor=2[^\n]*\): cannot write 'd/points/000004.h5': it is a directory\n$")
         self.assertEqual(self.rows("d")[4]["code"], 4)
         blocked.rmdir()
         self.assertIn("(11 of them before)", self.sweep("d").stdout)

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
+#include "../../src/results/points/line_checksum.hpp"
 #include "folder.hpp"
 #include "sample.hpp"
 #include "tessera/base/error.hpp"
@@ -90,7 +91,7 @@ TEST_CASE("a head and a row read back as they were written, to the last bit") {
   CHECK(read_head(sweep.path) == head);
   sweep.add("a.jsonl", row_of(0, 8, 12));
   sweep.add("a.jsonl", refused(1, 2));
-  const std::vector<SweepRow> rows = read_rows(sweep.path, head);
+  const std::vector<SweepRow> rows = read_rows(sweep.path, head).rows;
   REQUIRE(rows.size() == 2);
   CHECK(rows[0].digest == row_of(0, 8, 12).digest);  // 0.1 + 0.2 and 1 / 3 among them
   CHECK(rows[0].values == row_of(0, 8, 12).values);
@@ -172,6 +173,7 @@ TEST_CASE("columns of axes have the last part of the key where it is the only on
   row.values = {{"machine.nic.latency", std::int64_t{7}}, {"machine", "a"}, {"cost.efficiency", 0.5}};
   std::string line = to_json(row);
   line.replace(line.find("\"values\":{") + 10, 0, "\"strategy.overlap\":true,");
+  line = with_checksum(line.substr(0, line.rfind(',')) + "}");
   sweep.add("a.jsonl", line + "\n");
   const PointsTable table = merge({sweep.path}).table;
   std::vector<std::string> names, units;
@@ -276,9 +278,84 @@ TEST_CASE("a merge of nothing, of no sweep and of a later one is refused in one 
     CHECK(message_of([&] { (void)merge({empty.path}); }) ==
           "'" + empty.path + "/sweep.json' is not the description of a sweep");
   }
-  std::ofstream(empty.path + "/sweep.json") << "{\"schema\": 2}";
+  std::ofstream(empty.path + "/sweep.json") << with_checksum("{\"schema\":3}");
   CHECK(message_of([&] { (void)merge({empty.path}); }) ==
-        "'" + empty.path + "/sweep.json' has schema 2, this program reads 1");
+        "'" + empty.path + "/sweep.json' has schema 3, this program reads 1 to 2");
+}
+
+TEST_CASE("a checksum is that of the text in front of it") {
+  // CRC-32 of {"a":1 (six characters), as zlib computes it.
+  CHECK(with_checksum("{\"a\":1}") == "{\"a\":1,\"crc32\":\"a702fc6e\"}");
+  CHECK(state_of_line(with_checksum("{\"a\":1}")) == LineState::whole);
+  CHECK(state_of_line("{\"a\":1}") == LineState::without_checksum);
+  CHECK(state_of_line("{\"crc32\":1}") == LineState::damaged);
+}
+
+TEST_CASE("no byte of a row can change without being noticed") {
+  // Whatever is changed: the point has another value, or none, never a wrong one.
+  const sample::Folder folder;
+  const SweepHead head = head_of(2);
+  const std::string whole = to_json(row_of(0, 8, 1234));
+  const Sweep sweep(folder, "d", head);
+  std::string all;
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    for (const char other : {'0', '9', ' ', '"'}) {
+      std::string changed = whole;
+      if (changed[at] == other) continue;
+      changed[at] = other;
+      all += changed + "\n";
+    }
+  }
+  sweep.add("a.jsonl", all);
+  const SweepRows read = read_rows(sweep.path, head);
+  CHECK(read.rows.empty());
+  CHECK(read.damaged.size() > whole.size());
+  CHECK(read.damaged.front() == sweep.path + "/rows/a.jsonl:1");
+}
+
+TEST_CASE("a damaged row is passed over, named, and its point missing") {
+  const sample::Folder folder;
+  const Sweep sweep(folder, "d", head_of(3));
+  sweep.add("a.jsonl", row_of(0, 1, 30));
+  std::string best = to_json(row_of(1, 2, 20));
+  best.replace(best.find("\"iteration_time_ps\":2"), 21, "\"iteration_time_ps\":1");
+  sweep.add("a.jsonl", best + "\n");
+  sweep.add("a.jsonl", row_of(2, 4, 40));
+  const Merged merged = merge({sweep.path});
+  CHECK(integers(merged.table, "iteration_time_ps") == Numbers{30, 40});
+  CHECK(merged.missing == Numbers{1});
+  CHECK(merged.damaged == std::vector<std::string>{sweep.path + "/rows/a.jsonl:2"});
+  CHECK(damage_text(merged.damaged) == "1 row is damaged and passed over: " + sweep.path + "/rows/a.jsonl:2");
+}
+
+TEST_CASE("an earlier Tessera's folder has no checksums and is read; in a later one its rows do not count") {
+  const sample::Folder folder;
+  SweepHead earlier = head_of(2);
+  earlier.has_checksums = false;
+  std::string row = to_json(row_of(0, 1, 30));
+  row = row.substr(0, row.rfind(',')) + "}";
+  const Sweep old(folder, "old", earlier);
+  old.add("a.jsonl", row + "\n");
+  const Merged merged = merge({old.path});
+  CHECK(integers(merged.table, "iteration_time_ps") == Numbers{30});
+  CHECK(merged.unchecked == std::vector<std::string>{old.path});
+  const Sweep later(folder, "later", head_of(2));
+  later.add("a.jsonl", row + "\n");
+  const SweepRows read = read_rows(later.path, head_of(2));
+  CHECK(read.rows.empty());
+  CHECK(read.damaged.empty());  // it is what it was
+}
+
+TEST_CASE("a damaged sweep.json is no description of a sweep with fewer points") {
+  const sample::Folder folder;
+  const Sweep sweep(folder, "d", head_of(12));
+  std::string text = to_json(head_of(12));
+  text.replace(text.find("\"points\":12"), 11, "\"points\":11");
+  std::ofstream(sweep.path + "/sweep.json") << text;
+  CHECK_THROWS_AS(read_head(sweep.path), IoError);
+  text = to_json(head_of(12));
+  std::ofstream(sweep.path + "/sweep.json") << text.substr(0, text.rfind(',')) + "}";  // of this schema, without one
+  CHECK_THROWS_AS(read_head(sweep.path), IoError);
 }
 
 TEST_CASE("numbers in ranges") {

@@ -55,12 +55,23 @@ struct SweepRunOptions {
 };
 
 /// What became of the points of one call.
+/// Points that ended with 4 or 5.
+struct SweepFailure {
+  ExitCode code = ExitCode::io;
+  std::int64_t points = 0;    ///< how many
+  std::int64_t first = 0;     ///< number of the first
+  std::string name, message;  ///< of the first
+};
+
 struct SweepOutcome {
   std::int64_t points = 0;
   std::int64_t found_complete = 0;  ///< when the call began: done, refused or infeasible before
   std::int64_t done = 0, refused = 0, infeasible = 0, failed = 0;
-  ExitCode code = ExitCode::done;  ///< or the higher of io and internal that a point ended with
-  std::string fastest;             ///< name of the fastest point; empty: none is done
+  /// Or the higher of io and internal that a point ended with, or that of all points where `refused_alike` says so.
+  ExitCode code = ExitCode::done;
+  std::vector<SweepFailure> failures;  ///< by code
+  std::string refused_alike;           ///< the words that refuse every point; empty: they differ, or some are done
+  std::string fastest;                 ///< name of the fastest point; empty: none is done
   Time fastest_time = 0;
 };
 

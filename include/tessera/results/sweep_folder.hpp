@@ -29,6 +29,7 @@ struct SweepHead {
   std::int64_t results_schema = 0;  ///< schema_version of its result files
   std::int64_t points = 0;          ///< numbered 0 to points - 1
   std::vector<SweepAxis> axes;
+  bool has_checksums = true;  ///< in it and each row; false: an earlier Tessera's folder
   bool operator==(const SweepHead&) const = default;
 };
 
@@ -43,17 +44,31 @@ struct SweepRow {
   std::optional<Digest> digest;                           ///< of a point with code 0
 };
 
+/// One line, without its end, here and below: with its checksum (docs/sweeps.md).
 [[nodiscard]] std::string to_json(const SweepHead& head);
-/// One line, without its end. Bytes that are not UTF-8 are replaced.
+/// Bytes that are not UTF-8 are replaced.
 [[nodiscard]] std::string to_json(const SweepRow& row);
 
-/// IoError when there is no DIR/sweep.json or it cannot be read; InputError when it is no such thing.
+/// IoError when there is no DIR/sweep.json, it cannot be read or differs from its checksum; InputError when it is no
+/// such thing.
 [[nodiscard]] SweepHead read_head(const std::string& folder);
 /// The text of DIR/sweep.toml; empty where there is none. IoError.
 [[nodiscard]] std::string read_given(const std::string& folder);
-/// What counts of each point that has a line, in order of points: the last of its lines (files in order of name) that
-/// is of the head's version and schema. A torn line, or one that does not parse, is passed over. IoError.
-[[nodiscard]] std::vector<SweepRow> read_rows(const std::string& folder, const SweepHead& head);
+/// What counts of each point that has a line, and the lines that nobody can rely on.
+struct SweepRows {
+  std::vector<SweepRow> rows;  ///< in order of points
+  std::vector<std::string>
+      damaged;  ///< "DIR/rows/file.jsonl:12", of lines that differ from their checksum or are no row
+};
+
+/// Of a point the last of its lines (files in order of name) that is of the head's version and schema. What a kill has
+/// cut off is passed over, and so are lines without a checksum unless the head has none either. IoError.
+[[nodiscard]] SweepRows read_rows(const std::string& folder, const SweepHead& head);
+/// SweepRows::damaged as a sentence, which names the first; empty when there are none.
+[[nodiscard]] std::string damage_text(const std::vector<std::string>& damaged);
+
+/// Whether there is a result file all of whose tables agree with their checksums.
+[[nodiscard]] bool is_whole_result(const std::string& path);
 
 /// Rows in the order that the table has, with columns for all that any of them has: point, name, the axes, code,
 /// message, the digests. Provenance is left empty.
@@ -62,7 +77,9 @@ struct SweepRow {
 /// Several folders of one sweep as one table.
 struct Merged {
   PointsTable table;
-  std::vector<std::int64_t> missing;  ///< points of the sweep that no folder has a row of
+  std::vector<std::int64_t> missing;   ///< points of the sweep that no folder has a row of
+  std::vector<std::string> damaged;    ///< as SweepRows
+  std::vector<std::string> unchecked;  ///< folders whose rows have no checksums
 };
 
 /// Of a point that several folders have, a row that is done goes before one that is not, and otherwise the later

@@ -70,13 +70,16 @@ void settle_cells(Axis& axis) {
     for (AxisValue& value : axis.values) value.cell = value.text;
 }
 
-Axis read_axis(const std::string& key, const Value& value, Diagnostics& diagnostics) {
+/// With `most` values at most.
+Axis read_axis(const std::string& key, const Value& value, std::int64_t most, Diagnostics& diagnostics) {
   Axis axis{key, value.key_where(), {}, {}};
   const std::size_t before = diagnostics.errors().size();
-  if (value.array() != nullptr)
+  if (value.array() != nullptr && std::ssize(*value.array()) > most)
+    diagnostics.error(value.where(), too_many_values(key, std::ssize(*value.array())));
+  else if (value.array() != nullptr)
     read_list(axis, *value.array(), diagnostics);
   else if (is_range(value))
-    read_list(axis, range_of(key, value, diagnostics), diagnostics);
+    read_list(axis, range_of(key, value, most, diagnostics), diagnostics);
   else if (value.table() != nullptr)
     read_named_tables(axis, *value.table(), diagnostics);
   else
@@ -145,6 +148,11 @@ void read_groups(const Value* zip, Axes& axes, Diagnostics& diagnostics) {
 
 }  // namespace
 
+std::string too_many_values(const std::string& key, std::int64_t count) {
+  return fmt::format("axis \"{}\" has {} values, allowed: at most {} of all axes together", key, count,
+                     most_axis_values);
+}
+
 const config::SchemaBase& sweep_schema() {
   struct Nothing {};
   static const config::Schema<Nothing> schema = [] {
@@ -169,11 +177,14 @@ Axes read_axes(const Table& sweep, Diagnostics& diagnostics) {
                       "[sweep] needs axes, such as axes.\"strategy.tensor\" = [1, 2, 4, 8]");
     return axes;
   }
+  std::int64_t room = most_axis_values;
   for (const auto& [key, value] : table->table()->entries()) {
-    if (is_key(key))
-      axes.axes.push_back(read_axis(key, value, diagnostics));
-    else
+    if (is_key(key)) {
+      axes.axes.push_back(read_axis(key, value, room, diagnostics));
+      room -= std::ssize(axes.axes.back().values);
+    } else {
       diagnostics.error(value.key_where(), fmt::format("\"{}\" is not a key such as strategy.tensor", one_line(key)));
+    }
   }
   if (axes.axes.empty()) diagnostics.error(table->where(), "[sweep] has no axes");
   if (diagnostics.ok()) read_groups(sweep.find("zip"), axes, diagnostics);

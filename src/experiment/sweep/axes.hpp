@@ -32,8 +32,14 @@ struct Axes {
 /// Of a [sweep] table. Problems go to `diagnostics`.
 [[nodiscard]] Axes read_axes(const config::Table& sweep, config::Diagnostics& diagnostics);
 
-/// { from = ..., to = ..., steps = ..., scale = ... } as a list.
-[[nodiscard]] std::vector<config::Value> range_of(const std::string& key, const config::Value& range,
+/// Values of all axes together: each takes some hundred bytes.
+inline constexpr std::int64_t most_axis_values = 1'000'000;
+/// An axis that has `count` and so makes them more.
+[[nodiscard]] std::string too_many_values(const std::string& key, std::int64_t count);
+
+/// { from = ..., to = ..., steps = ..., scale = ... } as a list. More than `most` are counted and refused before there
+/// is any.
+[[nodiscard]] std::vector<config::Value> range_of(const std::string& key, const config::Value& range, std::int64_t most,
                                                   config::Diagnostics& diagnostics);
 [[nodiscard]] bool is_range(const config::Value& value);
 

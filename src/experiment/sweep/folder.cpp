@@ -64,17 +64,25 @@ std::string result_path(const std::string& folder, std::int64_t point) {
   return fmt::format("{}/points/{:06}.h5", folder, point);
 }
 
-std::vector<bool> complete_points(const Sweep& sweep, const std::string& folder, const std::string& version,
-                                  bool keep_files) {
-  std::vector<bool> complete(static_cast<std::size_t>(sweep.points()), false);
-  for (const results::SweepRow& row : results::read_rows(folder, head_of(sweep, version))) {
+RowsFound rows_found(const Sweep& sweep, const std::string& folder, const std::string& version) {
+  const auto points = static_cast<std::size_t>(sweep.points());
+  RowsFound found{std::vector<std::uint8_t>(points, 0), std::vector<std::uint8_t>(points, 0), {}};
+  results::SweepRows read = results::read_rows(folder, head_of(sweep, version));
+  for (const results::SweepRow& row : read.rows) {
     if (row.point >= sweep.points() || row.identity != sweep.point(row.point).identity) continue;
     const auto code = static_cast<ExitCode>(row.code);
     if (code == ExitCode::io || code == ExitCode::internal) continue;  // may go better this time
-    complete[static_cast<std::size_t>(row.point)] =
-        code != ExitCode::done || !keep_files || is_there(result_path(folder, row.point));
+    found.complete[static_cast<std::size_t>(row.point)] = 1;
+    found.has_result[static_cast<std::size_t>(row.point)] = code == ExitCode::done ? 1 : 0;
   }
-  return complete;
+  found.damaged = std::move(read.damaged);
+  return found;
+}
+
+ResultState result_state(const std::string& folder, std::int64_t point) {
+  const std::string path = result_path(folder, point);
+  if (!is_there(path)) return ResultState::absent;
+  return results::is_whole_result(path) ? ResultState::whole : ResultState::damaged;
 }
 
 void remove_left_behind(const std::string& folder, Claims& claims) {
@@ -96,15 +104,24 @@ RowFile::RowFile(const std::string& folder, const std::string& started) {
   gethostname(host.data(), host.size() - 1);
   std::string time = started;
   std::erase(time, ':');  // which is no part of a name on some file systems
-  path_ = fmt::format("{}/rows/{}-{}-{}.jsonl", folder, time, host.data(), getpid());
+  stem_ = fmt::format("{}/rows/{}-{}-{}", folder, time, host.data(), getpid());
 }
 
 RowFile::~RowFile() {
   if (file_ >= 0) ::close(file_);
 }
 
+/// Under a name that no file has: in containers, processes of one host and number may work on one folder.
+void RowFile::open() {
+  for (int number = 1; file_ < 0; ++number) {
+    path_ = number == 1 ? stem_ + ".jsonl" : fmt::format("{}-{}.jsonl", stem_, number);
+    file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+    if (file_ < 0 && errno != EEXIST) break;
+  }
+}
+
 void RowFile::add(const results::SweepRow& row) {
-  if (file_ < 0) file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file_ < 0) open();
   struct stat before {};
   if (file_ < 0 || ::fstat(file_, &before) != 0)
     throw IoError("cannot write '" + one_line(path_) + "': " + std::strerror(errno));

@@ -22,10 +22,17 @@ void prepare_folder(const Sweep& sweep, const std::string& folder, const std::st
 [[nodiscard]] std::string claims_path(const std::string& folder);
 [[nodiscard]] std::string result_path(const std::string& folder, std::int64_t point);
 
-/// By point, whether nothing is left to do: its row is of this sweep, version and schema, it has not failed, and its
-/// result file is there where one is kept.
-[[nodiscard]] std::vector<bool> complete_points(const Sweep& sweep, const std::string& folder,
-                                                const std::string& version, bool keep_files);
+/// What the rows of a folder say of each point.
+struct RowsFound {
+  std::vector<std::uint8_t> complete;    ///< its row is of this sweep, version and schema, and it has not failed
+  std::vector<std::uint8_t> has_result;  ///< and it was simulated
+  std::vector<std::string> damaged;      ///< as results::SweepRows
+};
+[[nodiscard]] RowsFound rows_found(const Sweep& sweep, const std::string& folder, const std::string& version);
+
+enum class ResultState : std::uint8_t { whole, absent, damaged };
+/// Of a point's file, which is read as a whole.
+[[nodiscard]] ResultState result_state(const std::string& folder, std::int64_t point);
 
 /// Removes unfinished result files of processes that were killed: those of points that nobody works on.
 void remove_left_behind(const std::string& folder, Claims& claims);
@@ -42,6 +49,9 @@ class RowFile {
   void add(const results::SweepRow& row);
 
  private:
+  void open();
+
+  std::string stem_;  ///< of its name
   std::string path_;
   int file_ = -1;
 };

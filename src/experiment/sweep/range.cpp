@@ -14,6 +14,8 @@ using config::Value;
 
 enum class Scale { linear, log, log2 };
 
+constexpr double beyond_axes = 1e18;  ///< a number of values that no axis may have, and 64 bits can count
+
 struct Range {
   std::int64_t steps = 0;  ///< 0: not given
   Scale scale = Scale::linear;
@@ -26,7 +28,7 @@ const config::Schema<Range>& schema() {
     s.also_accept("to", "the last value");
     s.integer("steps", &Range::steps, "how many values; 0: whole numbers one by one, powers of two")
         .at_least("0")
-        .at_most("10000000")
+        .at_most("1000000")
         .otherwise("0");
     s.choice<Scale>("scale", &Range::scale, {{"linear", Scale::linear}, {"log", Scale::log}, {"log2", Scale::log2}},
                     "equal differences, equal ratios, or doubled from value to value")
@@ -65,7 +67,7 @@ std::optional<Ends> ends_of(const std::string& key, const Value& range, Diagnost
   return Ends{ends[0]->value * count, ends[1]->value * count, ends[0]->unit, whole};
 }
 
-/// How many values; 0 after an error.
+/// How many values, which is counted before there are any; 0 after an error.
 std::int64_t steps_of(const std::string& key, const Value& range, const Range& how, const Ends& ends,
                       Diagnostics& diagnostics) {
   const auto refuse = [&](const std::string& what) {
@@ -82,7 +84,11 @@ std::int64_t steps_of(const std::string& key, const Value& range, const Range& h
     if (how.steps == 1 && ends.from != ends.to) return refuse("steps = 1 leaves no room for \"to\"");
     return how.steps;
   }
-  if (how.scale == Scale::linear && ends.whole) return 1 + static_cast<std::int64_t>(std::abs(ends.to - ends.from));
+  if (how.scale == Scale::linear && ends.whole) {
+    // Between the ends of 64 bits there are more than 64 bits count.
+    const double all = 1 + std::abs(ends.to - ends.from);
+    return all < beyond_axes ? static_cast<std::int64_t>(all) : static_cast<std::int64_t>(beyond_axes);
+  }
   return refuse("a range of this kind needs steps");
 }
 
@@ -120,7 +126,7 @@ bool is_range(const Value& value) {
   return table != nullptr && (table->find("from") != nullptr || table->find("to") != nullptr);
 }
 
-std::vector<Value> range_of(const std::string& key, const Value& range, Diagnostics& diagnostics) {
+std::vector<Value> range_of(const std::string& key, const Value& range, std::int64_t most, Diagnostics& diagnostics) {
   config::Diagnostics own;
   const Range how = schema().read(*range.table(), own);
   const bool readable = own.ok();
@@ -128,6 +134,10 @@ std::vector<Value> range_of(const std::string& key, const Value& range, Diagnost
   const auto ends = readable ? ends_of(key, range, diagnostics) : std::nullopt;
   const std::int64_t steps = ends ? steps_of(key, range, how, *ends, diagnostics) : 0;
   std::vector<Value> values;
+  if (steps > most) {
+    diagnostics.error(range.where(), too_many_values(key, steps));
+    return values;
+  }
   for (std::int64_t step = 0; step < steps; ++step) {
     const double value = at(how, *ends, step, steps);
     const double nearest = std::round(value);

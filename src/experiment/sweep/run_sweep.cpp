@@ -7,6 +7,7 @@
 
 #include "claims.hpp"
 #include "folder.hpp"
+#include "outcome.hpp"
 #include "run_point.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/messages.hpp"
@@ -20,34 +21,15 @@ constexpr std::int64_t no_point = -1;
 constexpr auto pause_for_others = std::chrono::milliseconds(200);
 constexpr auto shortest_pause = std::chrono::milliseconds(100);  ///< between looks at how far all are
 
-Fate fate_of(const results::SweepRow& row) {
-  switch (static_cast<ExitCode>(row.code)) {
-    case ExitCode::done:
-      return Fate::done;
-    case ExitCode::bad_input:
-    case ExitCode::infeasible:
-      return Fate::refused;
-    default:
-      return Fate::failed;
-  }
-}
-
-Time iteration_time(const results::Digest& digest) {
-  const auto column =
-      std::ranges::find(digest.summary, "iteration_time_ps", &decltype(digest.summary)::value_type::first);
-  const auto* time = column == digest.summary.end() ? nullptr : std::get_if<std::int64_t>(&column->second);
-  if (time == nullptr) throw InternalError("a row without a time");
-  return *time;
-}
-
-/// What stands in the folder when the call begins, the same on every rank.
+/// What stands in the folder when the call begins, by point, the same on every rank.
 struct Before {
   std::vector<std::uint8_t> marks;
-  std::vector<std::uint8_t> complete;  ///< by point
+  std::vector<std::uint8_t> complete;
+  std::vector<std::uint8_t> has_result;  ///< whether a file belongs to its row
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive& marks& complete;
+    archive& marks& complete& has_result;
   }
 };
 
@@ -61,6 +43,8 @@ class Worker {
   void go_on() const;
 
  private:
+  void look_before();
+  void look_at_results();
   [[nodiscard]] std::int64_t next();
   [[nodiscard]] bool take(std::int64_t point);
   [[nodiscard]] bool is_for_another_team(std::size_t place) const;
@@ -87,27 +71,62 @@ Worker::Worker(const Sweep& sweep, Communicator& comm, const SweepRunOptions& op
   number_ = comm.rank() / size;
   teams_ = (comm.size() + size - 1) / size;
   team_ = comm.split(number_);
-  const std::string& folder = options.folder;
-  together(comm, [&] {
-    if (comm.rank() != 0) return;
-    prepare_folder(sweep, folder, options.record.version);
-    // Marks first: what is done between the two counts as done since, and is not done again.
-    Claims claims(claims_path(folder), sweep.points());
-    if (!claims.has_locks() && options.warn)
-      options.warn("the file system of '" + folder + "' has no locks: no other process may work on this folder");
-    before_.marks = claims.marks();
-    const auto complete = complete_points(sweep, folder, options.record.version, options.keep_files);
-    before_.complete.assign(complete.begin(), complete.end());
-    if (options.repeat) before_.complete.assign(complete.size(), 0);
-  });
-  before_ = broadcast(comm, std::move(before_));
+  look_before();
+  if (options.keep_files) look_at_results();
   for (const std::int64_t point : options.points)
     found_complete_ += before_.complete[static_cast<std::size_t>(point)] != 0 ? 1 : 0;
   together(comm, [&] {
     if (team_->rank() != 0) return;
-    claims_ = std::make_unique<Claims>(claims_path(folder), sweep.points());
-    rows_ = std::make_unique<RowFile>(folder, options.record.started);
+    claims_ = std::make_unique<Claims>(claims_path(options.folder), sweep.points());
+    rows_ = std::make_unique<RowFile>(options.folder, options.record.started);
   });
+}
+
+/// Rank 0 reads the rows, and tells the others.
+void Worker::look_before() {
+  const auto warn = [&](const std::string& what) {
+    if (options_.warn && !what.empty()) options_.warn(what);
+  };
+  const std::string& folder = options_.folder;
+  together(comm_, [&] {
+    if (comm_.rank() != 0) return;
+    prepare_folder(sweep_, folder, options_.record.version);
+    // Marks first: what is done between the two counts as done since, and is not done again.
+    Claims claims(claims_path(folder), sweep_.points());
+    if (!claims.has_locks())
+      warn("the file system of '" + folder + "' has no locks: no other process may work on this folder");
+    before_.marks = claims.marks();
+    RowsFound found = rows_found(sweep_, folder, options_.record.version);
+    warn(results::damage_text(found.damaged));
+    before_.complete = std::move(found.complete);
+    before_.has_result = std::move(found.has_result);
+    if (options_.repeat) before_.complete.assign(before_.complete.size(), 0);
+  });
+  before_ = broadcast(comm_, std::move(before_));
+}
+
+/// Points whose result files are absent or damaged are not complete. All ranks share the reading.
+void Worker::look_at_results() {
+  std::vector<std::int64_t> absent, damaged;
+  const auto ranks = static_cast<std::size_t>(comm_.size());
+  together(comm_, [&] {
+    for (std::size_t i = static_cast<std::size_t>(comm_.rank()); i < options_.points.size(); i += ranks) {
+      const std::int64_t point = options_.points[i];
+      const auto index = static_cast<std::size_t>(point);
+      if (before_.complete[index] == 0 || before_.has_result[index] == 0) continue;
+      go_on();
+      const ResultState state = result_state(options_.folder, point);
+      if (state != ResultState::whole) (state == ResultState::absent ? absent : damaged).push_back(point);
+    }
+  });
+  damaged = joined(all_gather(comm_, std::move(damaged)));
+  for (const std::int64_t point : joined(all_gather(comm_, std::move(absent))))
+    before_.complete[static_cast<std::size_t>(point)] = 0;
+  for (const std::int64_t point : damaged) before_.complete[static_cast<std::size_t>(point)] = 0;
+  if (damaged.empty() || comm_.rank() != 0 || !options_.warn) return;
+  std::ranges::sort(damaged);
+  options_.warn((damaged.size() == 1 ? "the result file of 1 point is" : "result files are") +
+                std::string(" damaged and made again, of points ") + results::number_ranges(damaged));
 }
 
 void Worker::go_on() const {
@@ -201,29 +220,9 @@ void Worker::show() {
 /// From the rows, which others have written too.
 SweepOutcome Worker::outcome() {
   remove_left_behind(options_.folder, *claims_);
-  SweepOutcome outcome;
-  outcome.points = static_cast<std::int64_t>(options_.points.size());
+  const results::SweepRows read = results::read_rows(options_.folder, head_of(sweep_, options_.record.version));
+  SweepOutcome outcome = outcome_of(read.rows, sweep_.points(), options_.points);
   outcome.found_complete = found_complete_;
-  std::vector<bool> is_meant(static_cast<std::size_t>(sweep_.points()), false);
-  for (const std::int64_t point : options_.points) is_meant[static_cast<std::size_t>(point)] = true;
-  const auto head = head_of(sweep_, options_.record.version);
-  for (const results::SweepRow& row : results::read_rows(options_.folder, head)) {
-    if (row.point >= sweep_.points() || !is_meant[static_cast<std::size_t>(row.point)]) continue;
-    const auto code = static_cast<ExitCode>(row.code);
-    if (code == ExitCode::done && row.digest) {
-      ++outcome.done;
-      const Time time = iteration_time(*row.digest);
-      if (outcome.fastest.empty() || time < outcome.fastest_time) {
-        outcome.fastest = row.name;
-        outcome.fastest_time = time;
-      }
-    } else if (fate_of(row) == Fate::failed) {
-      ++outcome.failed;
-      outcome.code = std::max(outcome.code, code);
-    } else {
-      ++(code == ExitCode::infeasible ? outcome.infeasible : outcome.refused);
-    }
-  }
   return outcome;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <ranges>
 
 #include "rules.hpp"
 #include "tessera/base/error.hpp"
@@ -53,6 +54,12 @@ class Points final : public Sweep {
 
  private:
   void count_combinations(const SweepOptions& options, Diagnostics& diagnostics);
+  /// The parameter that an axis names, or why there is none.
+  struct Found {
+    std::optional<Parameter> parameter;
+    Diagnostics unknown;
+  };
+  [[nodiscard]] std::vector<Found> find_parameters() const;
   void check_axes(Diagnostics& diagnostics) const;
   void find_points(Diagnostics& diagnostics);
   void name_columns();
@@ -87,6 +94,7 @@ Points::Points(SweepFile file, Axes axes, SearchPath search, const SweepOptions&
   if (title == nullptr) title = bases_.all().front().completed->find("title");
   title_ = title->string() == nullptr ? "" : *title->string();
   count_combinations(options, diagnostics);
+  if (!diagnostics.ok()) return;
   check_axes(diagnostics);
   if (!diagnostics.ok()) return;
   rules_ = std::make_unique<Rules>(*file_.sweep, axes_, bases_, strategies, diagnostics);
@@ -111,38 +119,53 @@ void Points::count_combinations(const SweepOptions& options, Diagnostics& diagno
                                   combinations_ == beyond_count ? "" : ", or any number with --yes"));
 }
 
-/// That each axis names a parameter, and that quantities are of its dimension.
-void Points::check_axes(Diagnostics& diagnostics) const {
-  // Names that an axis chooses decide which keys there are: one value that knows the key is enough.
-  std::vector<Choice> tried{Choice(axes_.axes.size(), 0)};
+/// Of each axis that is in no base.
+std::vector<Points::Found> Points::find_parameters() const {
+  std::vector<Found> found(axes_.axes.size());
+  const auto try_choice = [&](const Choice& choice) {
+    const auto root = complete(*with_own_values(choice, {}), strategies_);
+    for (std::size_t i = 0; i < axes_.axes.size(); ++i) {
+      if (bases_.has(i) || found[i].parameter) continue;
+      Diagnostics own;
+      found[i].parameter = find_parameter(*root, axes_.axes[i].key, strategies_, axes_.axes[i].where, own);
+      if (found[i].unknown.ok()) found[i].unknown.add(own);
+    }
+  };
+  Choice choice(axes_.axes.size(), 0);
+  try_choice(choice);
+  const auto is_open = [&](std::size_t i) { return !bases_.has(i) && !found[i].parameter; };
+  // Names that an axis chooses decide which keys there are: one value that knows the key is enough. One tree at a time:
+  // an axis may have a million names.
   for (std::size_t i = 0; i < axes_.axes.size(); ++i) {
     for (std::size_t v = 1; v < axes_.axes[i].values.size() && axes_.axes[i].unit == "name"; ++v) {
-      tried.emplace_back(axes_.axes.size(), 0);
-      tried.back()[i] = v;
+      const auto axes = std::views::iota(std::size_t{0}, axes_.axes.size());
+      if (std::ranges::none_of(axes, is_open)) return found;
+      choice[i] = v;
+      try_choice(choice);
     }
+    choice[i] = 0;
   }
-  std::vector<std::shared_ptr<Table>> resolved;
-  for (const Choice& choice : tried) {
-    resolved.push_back(complete(*with_own_values(choice, {}), strategies_));
-  }
+  return found;
+}
+
+/// That each axis names a parameter, and that quantities are of its dimension.
+void Points::check_axes(Diagnostics& diagnostics) const {
+  const std::vector<Found> found = find_parameters();
   for (std::size_t i = 0; i < axes_.axes.size(); ++i) {
     const Axis& axis = axes_.axes[i];
     if (bases_.has(i)) continue;  // whose files have been read
-    std::optional<Parameter> parameter;
-    Diagnostics unknown;
-    for (const auto& root : resolved) {
-      Diagnostics own;
-      parameter = find_parameter(*root, axis.key, strategies_, axis.where, own);
-      if (parameter) break;
-      if (unknown.ok()) unknown.add(own);
-    }
+    const auto& [parameter, unknown] = found[i];
     if (!parameter) diagnostics.add(unknown);
     if (!parameter || parameter->sort != Parameter::Sort::quantity) continue;
+    config::Location said;  // values of a range stand at one place
     for (const AxisValue& value : axis.values) {
+      const config::Location& where = value.value.where();
+      if (where.line == said.line && where.column == said.column && said.line > 0) continue;
       std::string problem = value.value.type_name() + " is not allowed here, expected a quantity with its unit";
       const std::string* text = value.value.string();
       if (text != nullptr && config::parse_quantity(*text, parameter->unit, problem)) continue;
-      diagnostics.error(value.value.where(), "axis \"" + axis.key + "\": " + problem);
+      diagnostics.error(where, "axis \"" + axis.key + "\": " + problem);
+      said = where;
     }
   }
 }
@@ -171,8 +194,11 @@ void Points::read_attached() {
   for (std::size_t i = 0; i < axes_.axes.size(); ++i) {
     if (!axes_.axes[i].key.starts_with("strategy.")) continue;
     Choice choice(axes_.axes.size(), 0);
-    for (choice[i] = 0; choice[i] < axes_.axes[i].values.size(); ++choice[i])
-      read(*complete(*with_own_values(choice, {}), strategies_));
+    for (choice[i] = 0; choice[i] < axes_.axes[i].values.size(); ++choice[i]) {
+      const Value& value = axes_.axes[i].values[choice[i]].value;
+      if (value.string() != nullptr || value.table() != nullptr)  // numbers name no file
+        read(*complete(*with_own_values(choice, {}), strategies_));
+    }
   }
 }
 

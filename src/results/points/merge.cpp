@@ -52,18 +52,20 @@ std::vector<Folder> read_heads(const std::vector<std::string>& paths) {
   return folders;
 }
 
-std::vector<SweepRow> rows_of(const std::vector<Folder>& folders) {
+SweepRows rows_of(const std::vector<Folder>& folders) {
   std::map<std::int64_t, SweepRow> of_point;
+  SweepRows all;
   for (const Folder& folder : folders) {
-    for (SweepRow& row : read_rows(folder.path, folder.head)) {
+    SweepRows own = read_rows(folder.path, folder.head);
+    all.damaged.insert(all.damaged.end(), own.damaged.begin(), own.damaged.end());
+    for (SweepRow& row : own.rows) {
       const auto found = of_point.find(row.point);
       if (found != of_point.end() && found->second.code == 0 && row.code != 0) continue;
       of_point.insert_or_assign(row.point, std::move(row));
     }
   }
-  std::vector<SweepRow> rows;
-  for (auto& [point, row] : of_point) rows.push_back(std::move(row));
-  return rows;
+  for (auto& [point, row] : of_point) all.rows.push_back(std::move(row));
+  return all;
 }
 
 std::vector<std::int64_t> missing_of(const std::vector<SweepRow>& rows, std::int64_t points) {
@@ -101,11 +103,14 @@ std::string number_ranges(const std::vector<std::int64_t>& numbers) {
 
 Merged merge(const std::vector<std::string>& paths) {
   const std::vector<Folder> folders = read_heads(paths);
-  const std::vector<SweepRow> rows = rows_of(folders);
+  const SweepRows read = rows_of(folders);
   const SweepHead& head = folders.front().head;
-  if (rows.empty())
-    throw InputError(fmt::format("there is nothing to merge: no point of {} is done", in_quotes(folders)));
-  Merged merged{table_of(head, rows), missing_of(rows, head.points)};
+  if (read.rows.empty())
+    throw InputError(fmt::format("there is nothing to merge: no point of {} is done{}{}", in_quotes(folders),
+                                 read.damaged.empty() ? "" : ", ", damage_text(read.damaged)));
+  Merged merged{table_of(head, read.rows), missing_of(read.rows, head.points), read.damaged, {}};
+  for (const Folder& folder : folders)
+    if (!folder.head.has_checksums) merged.unchecked.push_back(folder.path);
   merged.table.provenance = {{"sweep_given", read_given(folders.front().path), "The sweep file as it was given."},
                              {"sweep", to_json(head), "What the sweep is: sweep.json of its folder."},
                              {"version", head.version, "Version of Tessera that simulated the points."}};

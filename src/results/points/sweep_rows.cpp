@@ -1,24 +1,18 @@
-// sweep.json and the lines of rows/*.jsonl: as they are written, and as they are read.
-#include <algorithm>
-#include <cerrno>
-#include <cmath>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <nlohmann/json.hpp>
-#include <sstream>
+// sweep.json and the lines of rows/*.jsonl as JSON: as they are written, and as they are understood.
+#include "sweep_rows.hpp"
 
+#include <nlohmann/json.hpp>
+
+#include "line_checksum.hpp"
 #include "tessera/base/error.hpp"
-#include "tessera/results/sweep_folder.hpp"
 
 namespace tessera::results {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr int head_schema = 1;
+// 1: rows and head have no checksums.
+constexpr int oldest_head_schema = 1, head_schema = 2;
 
 std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -83,41 +77,6 @@ SweepRow row_of(const Json& json) {
   return row;
 }
 
-std::string read_text(const fs::path& path) {
-  const auto refuse = [&](const std::string& reason) {
-    throw IoError("cannot read '" + path.string() + "': " + reason);
-  };
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored)) refuse("it is a directory");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) refuse(std::strerror(errno));
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (file.bad()) refuse("it cannot be read to its end");
-  return text.str();
-}
-
-/// None of a line that a kill has cut off, or that something else has damaged.
-std::optional<SweepRow> parse_row(const std::string& line) {
-  try {
-    return row_of(Json::parse(line));
-  } catch (const Json::exception&) {
-    return std::nullopt;
-  }
-}
-
-std::vector<fs::path> row_files(const fs::path& folder) {
-  std::vector<fs::path> files;
-  std::error_code failed;
-  for (fs::directory_iterator at(folder / "rows", failed), end; !failed && at != end; at.increment(failed)) {
-    if (at->path().extension() == ".jsonl") files.push_back(at->path());
-  }
-  if (failed && failed != std::errc::no_such_file_or_directory)
-    throw IoError("cannot read '" + (folder / "rows").string() + "': " + failed.message());
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
 }  // namespace
 
 std::string to_json(const SweepHead& head) {
@@ -127,13 +86,14 @@ std::string to_json(const SweepHead& head) {
     if (axis.set) one["set"] = true;
     axes.push_back(one);
   }
-  return text_of({{"schema", head_schema},
-                  {"identity", head.identity},
-                  {"title", head.title},
-                  {"version", head.version},
-                  {"results_schema", head.results_schema},
-                  {"points", head.points},
-                  {"axes", axes}});
+  const std::string text = text_of({{"schema", head.has_checksums ? head_schema : oldest_head_schema},
+                                    {"identity", head.identity},
+                                    {"title", head.title},
+                                    {"version", head.version},
+                                    {"results_schema", head.results_schema},
+                                    {"points", head.points},
+                                    {"axes", axes}});
+  return head.has_checksums ? with_checksum(text) : text;
 }
 
 std::string to_json(const SweepRow& row) {
@@ -153,51 +113,37 @@ std::string to_json(const SweepRow& row) {
     json["memory"] = Json::object();
     for (const auto& [category, held] : row.digest->memory) json["memory"][category] = held;
   }
-  return text_of(json);
+  return with_checksum(text_of(json));
 }
 
-SweepHead read_head(const std::string& folder) {
-  const fs::path path = fs::path(folder) / "sweep.json";
-  std::error_code ignored;
-  if (fs::is_directory(folder, ignored) && !fs::exists(path, ignored))
-    throw InputError("'" + folder + "' is not the folder of a sweep: there is no sweep.json in it");
-  const std::string text = read_text(path);
+std::optional<SweepRow> parse_row(const std::string& line) {
+  try {
+    return row_of(Json::parse(line));
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+SweepHead parse_head(const std::string& text, const std::string& path) {
   try {
     const Json json = Json::parse(text);
-    if (const int schema = json.at("schema").get<int>(); schema != head_schema)
-      throw InputError("'" + path.string() + "' has schema " + std::to_string(schema) + ", this program reads " +
-                       std::to_string(head_schema));
-    SweepHead head{json.at("identity").get<std::string>(), json.value("title", ""),
-                   json.at("version").get<std::string>(),  json.at("results_schema").get<std::int64_t>(),
-                   json.at("points").get<std::int64_t>(),  {}};
+    const int schema = json.at("schema").get<int>();
+    if (schema < oldest_head_schema || schema > head_schema)
+      throw InputError("'" + path + "' has schema " + std::to_string(schema) + ", this program reads " +
+                       std::to_string(oldest_head_schema) + " to " + std::to_string(head_schema));
+    SweepHead head{json.at("identity").get<std::string>(),
+                   json.value("title", ""),
+                   json.at("version").get<std::string>(),
+                   json.at("results_schema").get<std::int64_t>(),
+                   json.at("points").get<std::int64_t>(),
+                   {},
+                   schema > oldest_head_schema};
     for (const Json& axis : json.at("axes"))
       head.axes.push_back({axis.at("key").get<std::string>(), axis.value("unit", ""), axis.value("set", false)});
-    return head;
-  } catch (const Json::exception&) {
-    throw InputError("'" + path.string() + "' is not the description of a sweep");
+    if (head.points >= 0) return head;
+  } catch (const Json::exception&) {  // as for a number of points that is none
   }
-}
-
-std::string read_given(const std::string& folder) {
-  const fs::path path = fs::path(folder) / "sweep.toml";
-  std::error_code ignored;
-  return fs::exists(path, ignored) ? read_text(path) : "";
-}
-
-std::vector<SweepRow> read_rows(const std::string& folder, const SweepHead& head) {
-  std::map<std::int64_t, SweepRow> last;
-  for (const fs::path& path : row_files(folder)) {
-    std::istringstream lines(read_text(path));
-    for (std::string line; std::getline(lines, line);) {
-      std::optional<SweepRow> row = parse_row(line);
-      if (!row || row->version != head.version || row->results_schema != head.results_schema) continue;
-      if (row->point < 0 || row->point >= head.points) continue;
-      last.insert_or_assign(row->point, std::move(*row));
-    }
-  }
-  std::vector<SweepRow> rows;
-  for (auto& [point, row] : last) rows.push_back(std::move(row));
-  return rows;
+  throw InputError("'" + path + "' is not the description of a sweep");
 }
 
 }  // namespace tessera::results

@@ -1,0 +1,81 @@
+#include "outcome.hpp"
+
+#include <algorithm>
+
+namespace tessera::experiment::sweep {
+namespace {
+
+Time iteration_time(const results::Digest& digest) {
+  const auto column =
+      std::ranges::find(digest.summary, "iteration_time_ps", &decltype(digest.summary)::value_type::first);
+  const auto* time = column == digest.summary.end() ? nullptr : std::get_if<std::int64_t>(&column->second);
+  if (time == nullptr) throw InternalError("a row without a time");
+  return *time;
+}
+
+/// A computer that fails one point mostly fails others for the same reason: each code is told once.
+void note_failure(const results::SweepRow& row, std::vector<SweepFailure>& failures) {
+  const auto code = static_cast<ExitCode>(row.code);
+  const auto known = std::ranges::find(failures, code, &SweepFailure::code);
+  if (known == failures.end())
+    failures.push_back({code, 1, row.point, row.name, row.message});
+  else
+    ++known->points;
+}
+
+/// Whether the same words refuse all rows: then they are about the sweep, and no point of it.
+bool are_refused_alike(const std::vector<const results::SweepRow*>& rows) {
+  if (rows.empty() || fate_of(*rows.front()) != Fate::refused) return false;
+  return std::ranges::all_of(rows, [&](const results::SweepRow* row) {
+    return row->code == rows.front()->code && row->message == rows.front()->message;
+  });
+}
+
+}  // namespace
+
+Fate fate_of(const results::SweepRow& row) {
+  switch (static_cast<ExitCode>(row.code)) {
+    case ExitCode::done:
+      return Fate::done;
+    case ExitCode::bad_input:
+    case ExitCode::infeasible:
+      return Fate::refused;
+    default:
+      return Fate::failed;
+  }
+}
+
+SweepOutcome outcome_of(const std::vector<results::SweepRow>& rows, std::int64_t points,
+                        const std::vector<std::int64_t>& wanted) {
+  SweepOutcome outcome;
+  outcome.points = static_cast<std::int64_t>(wanted.size());
+  std::vector<bool> is_wanted(static_cast<std::size_t>(points), false);
+  for (const std::int64_t point : wanted) is_wanted[static_cast<std::size_t>(point)] = true;
+  std::vector<const results::SweepRow*> counted;
+  for (const results::SweepRow& row : rows) {
+    if (row.point >= points || !is_wanted[static_cast<std::size_t>(row.point)]) continue;
+    counted.push_back(&row);
+    const auto code = static_cast<ExitCode>(row.code);
+    if (code == ExitCode::done && row.digest) {
+      ++outcome.done;
+      const Time time = iteration_time(*row.digest);
+      if (outcome.fastest.empty() || time < outcome.fastest_time) {
+        outcome.fastest = row.name;
+        outcome.fastest_time = time;
+      }
+    } else if (fate_of(row) == Fate::failed) {
+      ++outcome.failed;
+      outcome.code = std::max(outcome.code, code);
+      note_failure(row, outcome.failures);
+    } else {
+      ++(code == ExitCode::infeasible ? outcome.infeasible : outcome.refused);
+    }
+  }
+  if (!are_refused_alike(counted)) return outcome;
+  outcome.refused_alike = counted.front()->message;
+  // A part of the sweep may well be refused while the rest of it is not.
+  if (outcome.points == points) outcome.code = static_cast<ExitCode>(counted.front()->code);
+  return outcome;
+}
+
+}  // namespace tessera::experiment::sweep
