@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "failure.hpp"
 #include "tessera/base/error.hpp"
 
 namespace tessera::results {
@@ -45,6 +46,23 @@ void remove_and_pass_on(int signal) {
   }
   errno = interrupted_error;
 }
+
+/// While it lives, no ending signal is taken: one comes afterwards.
+class WithoutSignals {
+ public:
+  WithoutSignals() {
+    sigset_t ending;
+    sigemptyset(&ending);
+    for (const int signal : ending_signals) sigaddset(&ending, signal);
+    pthread_sigmask(SIG_BLOCK, &ending, &before_);
+  }
+  ~WithoutSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  WithoutSignals(const WithoutSignals&) = delete;
+  WithoutSignals& operator=(const WithoutSignals&) = delete;
+
+ private:
+  sigset_t before_{};
+};
 
 void install_handlers() {
   signal_seen = 0;
@@ -84,6 +102,26 @@ std::string problem_of_parent(const fs::path& path) {
     if (at == at.root_path()) break;
   }
   return "there is no directory " + in_quotes(parent);
+}
+
+/// More files that kills have left behind than anybody leaves.
+constexpr int most_names = 10'000;
+
+/// Makes an empty file beside `path` under a name that no file had. The name by host and process may be taken: by a run
+/// that was killed, and in containers, where processes of all have the same number, by one that lives. Failure.
+std::string make_beside(const std::string& path) {
+  const std::string first = temporary_name(path);
+  for (int number = 1; number <= most_names; ++number) {
+    std::string name = number == 1 ? first : first + "-" + std::to_string(number);
+    const int file = ::open(name.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+    if (file >= 0) {
+      ::close(file);
+      return name;
+    }
+    if (errno != EEXIST) throw Failure(std::strerror(errno));
+  }
+  throw Failure("runs that were killed have left " + std::to_string(most_names) + " files there, such as " +
+                in_quotes(first) + ": remove them");
 }
 
 /// Why what stands at `path` cannot be replaced although its folder takes new files; empty when it can.
@@ -161,11 +199,11 @@ std::string why_not_writable(const std::string& path, bool replace) {
   }
   if (!replace && fs::exists(path, ignored)) return "it exists already (--force replaces it)";
   if (const std::string problem = problem_of_replacing(path); !problem.empty()) return problem;
-  const std::string probe = temporary_name(path);
-  const int file = ::open(probe.c_str(), O_CREAT | O_EXCL | O_WRONLY, 0666);
-  if (file < 0) return std::strerror(errno);
-  ::close(file);
-  unlink(probe.c_str());
+  try {
+    unlink(make_beside(path).c_str());
+  } catch (const Failure& failure) {
+    return failure.what();
+  }
   return {};
 }
 
@@ -175,7 +213,15 @@ std::string temporary_name(const std::string& path) {
   return behind_link(path) + ".tmp-" + host.data() + "-" + std::to_string(getpid());
 }
 
-TemporaryFile::TemporaryFile(std::string name, bool owner) : name_(std::move(name)), owner_(owner) {
+TemporaryFile::TemporaryFile(const std::string& path) : owner_(true) {
+  const WithoutSignals until_it_is_watched;
+  name_ = make_beside(path);
+  watch();
+}
+
+TemporaryFile::TemporaryFile(std::string name, bool owner) : name_(std::move(name)), owner_(owner) { watch(); }
+
+void TemporaryFile::watch() const {
   name_to_remove.fill(0);
   std::strncpy(name_to_remove.data(), name_.c_str(), name_to_remove.size() - 1);
   install_handlers();

@@ -15,7 +15,7 @@ namespace tessera::results {
 /// The file itself, or that there is none; behind a link what it leads to.
 [[nodiscard]] Replacing what_stands_at(const std::string& path);
 
-/// A name beside `path`, or beside the file to which it is a link, that no other process uses.
+/// The first name beside `path`, or beside the file to which it is a link, that a temporary file of this process gets.
 [[nodiscard]] std::string temporary_name(const std::string& path);
 
 /// While it lives, SIGTERM, SIGINT and SIGHUP remove the file first and then do what they did before (end the process,
@@ -31,7 +31,11 @@ class TemporaryFile {
     NameIsNeeded& operator=(const NameIsNeeded&) = delete;
   };
 
-  /// The owner removes the file on destruction as well; the other ranks of a parallel write only on a signal.
+  /// Makes the file, empty, beside `path` or the file to which that is a link, under a name that no file had, and owns
+  /// it: removes it on destruction as well. Failure with the system's reason.
+  explicit TemporaryFile(const std::string& path);
+  /// A file that is there: of the other ranks of a parallel write, which remove it on a signal alone, and are no
+  /// owners.
   TemporaryFile(std::string name, bool owner);
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile&) = delete;
@@ -46,6 +50,8 @@ class TemporaryFile {
   void become(const std::string& path, const Replacing& replacing);
 
  private:
+  void watch() const;
+
   std::string name_;
   bool owner_;
 };

@@ -135,18 +135,18 @@ void export_timeline(const std::string& path, const std::string& json_path, cons
   }
   check_part(file, part);
   check_output(json_path, true);
-  TemporaryFile temporary(temporary_name(json_path), true);
   try {
+    TemporaryFile temporary(json_path);
     TraceFile trace(temporary.name());
     TimelineSlices slices(file, part, trace);
     read_chosen(file, "/timeline", part, [&](const h5::Rows& rows) { slices.write(rows); });
     if (slices.written() == 0 && file.rows("/timeline") > 0) throw InputError("these devices do nothing in this span");
     if (file.has("/memory_timeline")) write_memory(file, part, trace);
     trace.finish();
+    temporary.become(json_path, {});
   } catch (const Failure& failure) {
     throw IoError("cannot write '" + json_path + "': " + failure.what());
   }
-  temporary.become(json_path, {});
 }
 
 }  // namespace tessera::results

@@ -8,7 +8,7 @@ constexpr std::size_t bytes_at_once = std::size_t{1} << 20;
 }  // namespace
 
 TraceFile::TraceFile(const std::string& name)
-    : file_(DiskFile::create(name)), waiting_("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[") {}
+    : file_(DiskFile::open_to_write(name)), waiting_("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[") {}
 
 void TraceFile::event(const std::string& json) {
   waiting_ += first_ ? "\n" : ",\n";

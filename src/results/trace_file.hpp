@@ -11,7 +11,7 @@ namespace tessera::results {
 /// Every function throws a Failure where the file cannot be written.
 class TraceFile {
  public:
-  /// A new file; the name must be free.
+  /// Into an empty file of that name.
   explicit TraceFile(const std::string& name);
   void event(const std::string& json);
   /// Flushes to the disk and closes.

@@ -82,7 +82,7 @@ void write_file(const std::string& name, const std::string& path, const std::vec
   bool reserved = true;
   write_together(path, comm, [&] {
     if (!frame) return;
-    DiskFile file = DiskFile::create(name);
+    DiskFile file = DiskFile::open_to_write(name);
     reserved = file.reserve(frame->bytes());
     file.close();
   });
@@ -118,14 +118,20 @@ void write_whole_file(const std::string& path, const std::vector<BigTable>& tabl
                       const std::function<void(h5::File&)>& fill, Communicator& comm, Transport transport,
                       const Replacing& replacing) {
   const bool first = comm.rank() == 0;
-  TemporaryFile temporary(broadcast(comm, first ? temporary_name(path) : std::string()), first);
+  std::optional<TemporaryFile> temporary;
+  write_together(path, comm, [&] {
+    if (first) temporary.emplace(path);
+  });
+  // The name is known when the file is there: the others take the one that rank 0 found free.
+  std::string name = broadcast(comm, first ? temporary->name() : std::string());
+  if (!first) temporary.emplace(std::move(name), false);
   std::optional<Frame> frame;
   write_together(path, comm, [&] {
     if (first) frame.emplace(tables, fill);
   });
-  write_file(temporary.name(), path, tables, frame, transport, comm);
+  write_file(temporary->name(), path, tables, frame, transport, comm);
   together(comm, [&] {
-    if (first) temporary.become(path, replacing);
+    if (first) temporary->become(path, replacing);
   });
 }
 

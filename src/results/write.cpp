@@ -40,16 +40,16 @@ void check_distinct(const std::string& path, const std::vector<std::string>& inp
 
 void write_text(const std::string& path, const std::string& text, const Replacing& replacing) {
   check_output(path, true);
-  TemporaryFile temporary(temporary_name(path), true);
   try {
-    DiskFile file = DiskFile::create(temporary.name());
+    TemporaryFile temporary(path);
+    DiskFile file = DiskFile::open_to_write(temporary.name());
     file.write(0, reinterpret_cast<const std::byte*>(text.data()), text.size());
     file.flush();
     file.close();
+    temporary.become(path, replacing);
   } catch (const Failure& failure) {
     cannot_write(path, failure.what());
   }
-  temporary.become(path, replacing);
 }
 
 std::int64_t file_schema_version() { return schema_version; }

@@ -147,6 +147,20 @@ TEST_CASE("a file that one rank does not find is opened by none, and nobody wait
   CHECK(ParallelFile::open(f.path(is_last ? "elsewhere" : "here"), f.comm) == nullptr);
 }
 
+TEST_CASE("a temporary file that a killed run has left is in no rank's way") {
+  Fixture f;
+  const std::string left = broadcast(f.comm, temporary_name(f.path("out.h5")));
+  if (f.comm.rank() == 0) std::ofstream(left) << "theirs";
+  const RunResults results = sample::make({6, 2, 3}, f.comm.rank(), [](std::uint32_t) { return 0; });
+  for (const Transport transport : {Transport::automatic, Transport::gather})
+    write(f.path("out.h5"), results, sample::provenance(), f.comm, transport);
+  if (f.comm.rank() == 0) {
+    CHECK_NOTHROW(summary(f.path("out.h5")));
+    CHECK(fs::file_size(left) == 6);
+    CHECK(std::distance(fs::directory_iterator(f.folder), fs::directory_iterator{}) == 2);
+  }
+}
+
 namespace signal_test {
 
 std::string temporary;

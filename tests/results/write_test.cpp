@@ -214,6 +214,31 @@ TEST_CASE("what somebody else has written meanwhile stays, and so does what was 
   CHECK_NOTHROW(summary(path));
 }
 
+TEST_CASE("a temporary file that somebody has left is in nobody's way, and stays") {
+  // As of a run of the same host and number that was killed, or that lives in another container: its name, and the
+  // next.
+  const sample::Folder folder;
+  const std::string path = folder / "out.h5", first = temporary_name(path), second = first + "-2";
+  std::ofstream(first) << "theirs";
+  std::ofstream(second) << "theirs, too";
+  CHECK_NOTHROW(check_output(path, false));
+  write_serial(path, sample::make());
+  CHECK_NOTHROW(summary(path));
+  const std::string text = folder / "out.txt";
+  std::ofstream(temporary_name(text)) << "theirs";
+  write_text(text, "ours");
+  CHECK(sample::read_text(text) == "ours");
+  CHECK(sample::read_text(first) == "theirs");
+  CHECK(sample::read_text(second) == "theirs, too");
+  CHECK(sample::files_in(folder.path).size() == 5);
+  {
+    const TemporaryFile file(path);
+    CHECK(file.name() == first + "-3");
+    CHECK(fs::file_size(file.name()) == 0);
+  }
+  CHECK_FALSE(fs::exists(first + "-3"));
+}
+
 TEST_CASE("a full disk is an IoError that says so, and leaves no file") {
   // A limit on the size of files stands for the full disk; the signal that comes with it is ignored, as MPI programs
   // do.
