@@ -55,6 +55,22 @@ def format_of(path):
         return attribute(file, "format")
 
 
+MOST_COMPRESSION = 1100  # deflate makes nothing smaller than by 1,032 times
+
+
+def is_in_file(dataset, file_bytes):
+    """Whether the file has what a dataset claims: a damaged number of rows is no reason to read fill values for hours."""
+    stored = dataset.id.get_storage_size()
+    if stored > file_bytes or dataset.external or dataset.is_virtual:
+        return False
+    if dataset.chunks is None:
+        return stored == dataset.nbytes
+    needed = 1
+    for extent, chunk in zip(dataset.shape, dataset.chunks):
+        needed *= -(-extent // chunk)
+    return dataset.nbytes // MOST_COMPRESSION <= stored and dataset.id.get_num_chunks() >= needed
+
+
 class ResultFile:
     """A file that Tessera wrote. Every frame has attrs["units"] and attrs["columns"] (by column) and attrs["description"]."""
 
@@ -103,12 +119,19 @@ class ResultFile:
         if "crc32" in dataset.attrs and zlib.crc32(stored) != dataset.attrs["crc32"]:
             raise self._cannot_read(f"table /{name} is damaged: it differs from its checksum")
 
+    def _dataset(self, file, name):
+        """One that can be read: it is there as a whole."""
+        dataset = file[name]
+        if not is_in_file(dataset, os.path.getsize(self.path)):
+            raise self._cannot_read(f"the file is damaged: /{name} claims {dataset.size} rows, which the file does not hold")
+        return dataset
+
     def table(self, name):
         """Any table of the file as a data frame, texts as str."""
         with self._open() as file:
             if name not in file:
                 raise ResultsError(f"'{self.path}' has no table /{name}")
-            dataset = file[name]
+            dataset = self._dataset(file, name)
             rows = dataset[:]
             self._checked(name, dataset, rows.tobytes())
             frame = pandas.DataFrame(rows)
@@ -129,8 +152,9 @@ class ResultFile:
 
     def _text(self, name):
         with self._open() as file:
-            text = file[name][()]
-            self._checked(name, file[name], text or b"\0")  # an empty text is stored as one zero byte
+            dataset = self._dataset(file, name)
+            text = dataset[()]
+            self._checked(name, dataset, text or b"\0")  # an empty text is stored as one zero byte
             return text.decode("utf-8")
 
 

@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 import tempfile
+import time
 import unittest
 import warnings
 
@@ -193,6 +194,49 @@ class Unchecked(Damage):
         file[name] = rows
         for key, value in attributes.items():
             file[name].attrs[key] = value
+
+    def test_rows_that_the_file_does_not_hold_are_refused_at_once(self):
+        # 2^33 rows in a file of some kB: chunks that are not there, a chunk of zeros that says that it is a million rows, other files.
+        def chunk_of_zeros(file, name, **what):
+            made = file.create_dataset(name, chunks=(1 << 20,), compression="gzip", **what)
+            made[:1] = numpy.zeros(1, made.dtype)
+
+        def elsewhere(file, name, shape, dtype):
+            file.create_dataset(name, shape=(1 << 20,), dtype=dtype, external=[("/dev/zero", 0, h5py.h5f.UNLIMITED)])
+
+        def virtual(file, name, shape, dtype):
+            file.create_virtual_dataset(name, h5py.VirtualLayout(shape=shape, dtype=dtype))
+
+        makers = {"chunks": lambda file, name, **what: file.create_dataset(name, chunks=(1024,), **what),
+                  "nothing": lambda file, name, **what: file.create_dataset(name, **what),
+                  "zeros": chunk_of_zeros, "elsewhere": elsewhere, "virtual": virtual}
+        for kind, make in makers.items():
+            def claim(file):
+                attributes, dtype = dict(file["links"].attrs), file["links"].dtype
+                del file["links"]
+                make(file, "links", shape=(1 << 33,), dtype=dtype)
+                for key, value in attributes.items():
+                    file["links"].attrs[key] = value
+            with self.subTest(kind=kind):
+                self.edited(claim)
+                began = time.monotonic()
+                self.assertEqual(self.codes(), [4, 4, 4])
+                self.assertLess(time.monotonic() - began, 20)
+                self.assertRegex(run("show", self.bad).stderr.decode(), r"the file is damaged: /links claims \d+ rows, which the file does not hold\n$")
+
+    def test_what_h5repack_leaves_is_read(self):
+        for options in ([], ["-f", "GZIP=9"], ["-f", "SHUF", "-f", "GZIP=6"], ["-l", "CHUNK=16"]):
+            if os.path.exists(self.bad):
+                os.remove(self.bad)
+            subprocess.run(["h5repack", *options, self.path, self.bad], check=True)
+            self.assertEqual(self.judge(options), 0)
+
+    def test_a_link_to_somewhere_else_is_none_of_ours(self):
+        for link in (h5py.SoftLink("/devices"), h5py.ExternalLink("other.h5", "/links")):
+            def put(file):
+                file["more"] = link
+            self.edited(put)
+            self.assertIn(b"/more is a link to somewhere else", run("show", self.bad).stderr)
 
     def test_a_file_without_checksums_is_read_and_said_to_be_unchecked(self):
         self.edited(self.without_checksums)

@@ -5,13 +5,13 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <limits>
 #include <stdexcept>
 
 #include "../checksum.hpp"
 #include "../disk_file.hpp"
 #include "../tables.hpp"
 #include "attributes.hpp"
+#include "claims.hpp"
 #include "tessera/base/error.hpp"
 #include "types.hpp"
 
@@ -100,28 +100,13 @@ TableSchema schema_of(Id type, const std::string& path) {
   return schema;
 }
 
-/// Rows of a table, or the bytes of a text as one row, or all numbers of a matrix.
-std::int64_t count_all(Id dataset) {
-  const Handle space(H5Dget_space(dataset), H5Sclose);
-  const auto rows = static_cast<std::int64_t>(checked(H5Sget_simple_extent_npoints(space.get())));
-  // A damaged number of rows must not become an attempt to take that much memory.
-  const auto row_bytes = static_cast<std::int64_t>(H5Tget_size(Handle(H5Dget_type(dataset), H5Tclose).get()));
-  const bool contiguous = H5Pget_layout(Handle(H5Dget_create_plist(dataset), H5Pclose).get()) == H5D_CONTIGUOUS;
-  const auto stored = static_cast<std::int64_t>(H5Dget_storage_size(dataset));
-  if (row_bytes <= 0 || rows > std::numeric_limits<std::int64_t>::max() / row_bytes ||
-      (contiguous && rows * row_bytes != stored)) {
-    throw Failure("its number of rows does not agree with its size");
-  }
-  return rows;
-}
-
 int dimensions_of(Id dataset) {
   return static_cast<int>(checked(H5Sget_simple_extent_ndims(Handle(H5Dget_space(dataset), H5Sclose).get())));
 }
 
 std::int64_t count_rows(Id dataset) {
   if (dimensions_of(dataset) > 1) throw Failure("it is not a table");
-  return count_all(dataset);
+  return count_elements(dataset);
 }
 
 /// Of a dataset of two dimensions.
@@ -132,7 +117,7 @@ Reader::Matrix read_matrix(Id dataset) {
   checked(H5Sget_simple_extent_dims(space.get(), extents, nullptr));
   if (H5Tget_class(Handle(H5Dget_type(dataset), H5Tclose).get()) != H5T_FLOAT) throw Failure("it holds no numbers");
   Reader::Matrix matrix{extents[0], extents[1], {}, {}};
-  matrix.values.resize(static_cast<std::size_t>(count_all(dataset)));
+  matrix.values.resize(static_cast<std::size_t>(count_elements(dataset)));
   checked(H5Dread(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, matrix.values.data()));
   return matrix;
 }
@@ -157,7 +142,7 @@ constexpr std::int64_t bytes_at_once = 4 << 20;
 std::uint32_t crc32_of_dataset(Id dataset) {
   const Handle type(H5Dget_type(dataset), H5Tclose);
   if (dimensions_of(dataset) > 1) {  // a matrix, which is small
-    std::vector<std::byte> bytes(static_cast<std::size_t>(count_all(dataset)) * H5Tget_size(type.get()));
+    std::vector<std::byte> bytes(static_cast<std::size_t>(count_elements(dataset)) * H5Tget_size(type.get()));
     checked(H5Dread(dataset, type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()));
     return crc32_of(bytes.data(), bytes.size());
   }
@@ -186,8 +171,21 @@ Expected expected_of(FileKind kind) {
 
 constexpr std::size_t most_text_blocks = 3 << 12;
 
-herr_t keep_name(hid_t, const char* name, const H5L_info_t*, void* names) {
-  static_cast<std::vector<std::string>*>(names)->push_back(std::string("/") + name);
+/// Names in a file. Links by name, which may lead to any file, are none of Tessera's.
+struct Names {
+  std::vector<std::string> all;
+  std::string elsewhere;  ///< one that is such a link
+
+  [[nodiscard]] std::vector<std::string> checked() && {
+    if (!elsewhere.empty()) throw Failure(elsewhere + " is a link to somewhere else");
+    return std::move(all);
+  }
+};
+
+herr_t keep_name(hid_t, const char* name, const H5L_info_t* link, void* names) {
+  auto& kept = *static_cast<Names*>(names);
+  kept.all.push_back(std::string("/") + name);
+  if (link->type != H5L_TYPE_HARD) kept.elsewhere = kept.all.back();
   return 0;
 }
 
@@ -204,14 +202,15 @@ auto Reader::guarded(Action action) const -> decltype(action()) {
   }
 }
 
-Reader::Reader(const std::string& path, Checking checking, FileKind kind) : path_(path), file_(open_file(path)) {
+Reader::Reader(const std::string& path, Checking checking, FileKind kind)
+    : path_(path), file_(guarded([&] { return open_file(path); })) {
   const DiskFile file = DiskFile::open_to_read(path);
   check(checking, kind, static_cast<std::int64_t>(std::filesystem::file_size(path)),
         [&](std::int64_t offset, std::byte* to, std::size_t count) { file.read(offset, to, count); });
 }
 
 Reader::Reader(const std::string& path, const std::string& bytes, Checking checking, FileKind kind)
-    : path_(path), file_(open_image(path, bytes)) {
+    : path_(path), file_(guarded([&] { return open_image(path, bytes); })) {
   check(checking, kind, static_cast<std::int64_t>(bytes.size()),
         [&](std::int64_t offset, std::byte* to, std::size_t count) { std::memcpy(to, bytes.data() + offset, count); });
 }
@@ -275,10 +274,10 @@ void Reader::check_table(const std::string& table) const {
 
 Reader::Coverage Reader::coverage() const {
   return guarded([&] {
-    std::vector<std::string> names;
+    Names names;
     checked(H5Lvisit(file_.get(), H5_INDEX_NAME, H5_ITER_INC, keep_name, &names));
     Coverage coverage;
-    for (const std::string& name : names) {
+    for (const std::string& name : std::move(names).checked()) {
       const Handle object(H5Oopen(file_.get(), name.c_str(), H5P_DEFAULT), H5Oclose);
       if (H5Iget_type(object.get()) != H5I_DATASET) continue;
       const bool has_checksum = checked(H5Aexists(object.get(), checksum_attribute)) > 0;
@@ -347,10 +346,11 @@ Reader::Matrix Reader::matrix(const std::string& path) const {
 
 std::vector<std::string> Reader::members(const std::string& group) const {
   return guarded([&] {
-    std::vector<std::string> names;
-    if (!has(group)) return names;
+    if (!has(group)) return std::vector<std::string>{};
+    Names found;
     const Handle opened(H5Gopen2(file_.get(), group.c_str(), H5P_DEFAULT), H5Gclose);
-    checked(H5Literate(opened.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr, keep_name, &names));
+    checked(H5Literate(opened.get(), H5_INDEX_NAME, H5_ITER_INC, nullptr, keep_name, &found));
+    std::vector<std::string> names = std::move(found).checked();
     for (std::string& name : names) name.erase(0, 1);  // the slash in front
     return names;
   });
