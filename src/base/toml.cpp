@@ -2,6 +2,8 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <exception>
+#include <new>
 
 #include "tessera/base/config.hpp"
 #include "toml_levels.hpp"
@@ -82,15 +84,21 @@ std::shared_ptr<Table> parse_toml(const std::string& text, const std::string& fi
     diagnostics.error(*where, too_deep_message());
     return std::make_shared<Table>(Location{file, 1, 1});
   }
+  toml::table parsed;
   try {
-    const toml::table parsed = toml::parse(text, file);
-    return Converter(file, diagnostics).table(parsed);
+    parsed = toml::parse(text, file);
   } catch (const toml::parse_error& error) {
     const auto position = error.source().begin;
     diagnostics.error({file, static_cast<int>(position.line), static_cast<int>(position.column)},
                       "not valid TOML: " + std::string(error.description()));
     return std::make_shared<Table>(Location{file, 1, 1});
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {  // of the library below the parser
+    diagnostics.error({file, 1, 1}, std::string("not valid TOML: ") + error.what());
+    return std::make_shared<Table>(Location{file, 1, 1});
   }
+  return Converter(file, diagnostics).table(parsed);
 }
 
 }  // namespace tessera::config

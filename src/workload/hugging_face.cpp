@@ -53,19 +53,11 @@ bool is_off(const nlohmann::json& value) {
 
 HuggingFaceConfig::HuggingFaceConfig(const std::string& json, std::string file, config::Diagnostics& diagnostics)
     : state_(std::make_unique<State>(std::move(file), diagnostics)) {
-  if (const auto at = too_deep(json, config::most_levels)) {
-    diagnostics.error(
-        {state_->file, at->line, at->column},
-        fmt::format("more than {0} levels of objects and arrays within each other, allowed: {0}", config::most_levels));
+  if (const auto problem = problem_of_json(json, config::most_levels)) {
+    diagnostics.error({state_->file, problem->at.line, problem->at.column}, problem->what);
     return;
   }
-  try {
-    state_->content = nlohmann::json::parse(json);
-  } catch (const nlohmann::json::parse_error& error) {
-    const KeyPosition at = position_of(json, error.byte == 0 ? 0 : error.byte - 1);
-    diagnostics.error({state_->file, at.line, at.column}, "invalid JSON: " + reason_of(error.what()));
-    return;
-  }
+  state_->content = nlohmann::json::parse(json);
   if (!state_->content.is_object()) {
     diagnostics.error({state_->file, 1, 1}, "a Hugging Face configuration is one JSON object, {...}");
     state_->content = nlohmann::json();

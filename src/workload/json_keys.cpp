@@ -36,6 +36,41 @@ void for_each_key(const std::string& text, const Visit& visit) {
   }
 }
 
+/// "[json.exception.parse_error.101] parse error at line 3, column 1: syntax error while ..." from "syntax error" on.
+std::string reason_of(const std::string& parse_error) {
+  const std::string marker = ": ";
+  const auto start = parse_error.find(marker);
+  return start == std::string::npos ? parse_error : parse_error.substr(start + marker.size());
+}
+
+/// Follows the parser, which throws nothing then, and keeps what it objects to.
+class Judge : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  explicit Judge(const std::string& text) : text_(text) {}
+  [[nodiscard]] const std::optional<JsonProblem>& problem() const { return problem_; }
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(std::int64_t) override { return true; }
+  bool number_unsigned(std::uint64_t) override { return true; }
+  bool number_float(double, const std::string&) override { return true; }
+  bool string(std::string&) override { return true; }
+  bool binary(nlohmann::json::binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return true; }
+  bool key(std::string&) override { return true; }
+  bool end_object() override { return true; }
+  bool start_array(std::size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool parse_error(std::size_t bytes, const std::string& token, const nlohmann::detail::exception& error) override {
+    problem_ = problem_of_parser(text_, bytes, token, error);
+    return false;
+  }
+
+ private:
+  const std::string& text_;
+  std::optional<JsonProblem> problem_;
+};
+
 }  // namespace
 
 KeyPosition position_of(const std::string& text, std::size_t byte) {
@@ -89,10 +124,24 @@ KeyPosition JsonPlaces::next() {
   return found;
 }
 
-std::string reason_of(const std::string& parse_error) {
-  const std::string marker = ": ";
-  const auto start = parse_error.find(marker);
-  return start == std::string::npos ? parse_error : parse_error.substr(start + marker.size());
+JsonProblem problem_of_parser(const std::string& text, std::size_t bytes, const std::string& token,
+                              const nlohmann::detail::exception& error) {
+  constexpr int number_overflow = 406;
+  if (error.id == number_overflow)
+    return {position_of(text, bytes - std::min(bytes, token.size())),
+            "invalid JSON: the number " + token + " is too large, allowed: at most 1.79e308"};
+  return {position_of(text, bytes == 0 ? 0 : bytes - 1), "invalid JSON: " + reason_of(error.what())};
+}
+
+std::optional<JsonProblem> problem_of_json(const std::string& text, int most_levels) {
+  if (const auto deep = too_deep(text, most_levels)) {
+    const std::string levels = std::to_string(most_levels);
+    return JsonProblem{*deep,
+                       "more than " + levels + " levels of objects and arrays within each other, allowed: " + levels};
+  }
+  Judge judge(text);
+  static_cast<void>(nlohmann::json::sax_parse(text, &judge));
+  return judge.problem();
 }
 
 std::optional<KeyPosition> too_deep(const std::string& text, int most_levels) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
@@ -33,9 +34,16 @@ class JsonPlaces {
   std::size_t at_ = 0, line_start_ = 0;
   int line_ = 1;
 };
-/// What the parser objects to, without how it calls that: "[json.exception.parse_error.101] parse error at line 3,
-/// column 1: syntax error while ..." from "syntax error" on.
-[[nodiscard]] std::string reason_of(const std::string& parse_error);
+/// Why a text is no JSON that can be read, and where.
+struct JsonProblem {
+  KeyPosition at;
+  std::string what;  ///< "invalid JSON: ..."
+};
+/// Of what the parser reports when it has read that many bytes, the last of which are `token`.
+[[nodiscard]] JsonProblem problem_of_parser(const std::string& text, std::size_t bytes, const std::string& token,
+                                            const nlohmann::detail::exception& error);
+/// Nothing: parsing the text throws nothing, and goes no deeper than `most_levels`.
+[[nodiscard]] std::optional<JsonProblem> problem_of_json(const std::string& text, int most_levels);
 /// Where objects and arrays are first within each other more often than `most_levels`.
 [[nodiscard]] std::optional<KeyPosition> too_deep(const std::string& text, int most_levels);
 

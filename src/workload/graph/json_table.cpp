@@ -68,9 +68,9 @@ class TableBuilder : public nlohmann::json_sax<nlohmann::json> {
     return put({std::move(level.list), level.where});
   }
 
-  bool parse_error(std::size_t byte, const std::string&, const nlohmann::detail::exception& error) override {
-    const KeyPosition at = position_of(text_, byte == 0 ? 0 : byte - 1);
-    diagnostics_.error({file_, at.line, at.column}, "invalid JSON: " + reason_of(error.what()));
+  bool parse_error(std::size_t bytes, const std::string& token, const nlohmann::detail::exception& error) override {
+    const JsonProblem problem = problem_of_parser(text_, bytes, token, error);
+    diagnostics_.error({file_, problem.at.line, problem.at.column}, problem.what);
     return false;
   }
 
