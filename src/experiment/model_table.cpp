@@ -36,6 +36,31 @@ std::string floats_of_onnx(Table& naming, config::Diagnostics& diagnostics) {
   return "fp32";
 }
 
+/// Sizes of dimensions that the file knows by name: `dimensions = { N = 1 }` beside the same key.
+std::vector<workload::NamedDimension> dimensions_of_onnx(Table& naming, config::Diagnostics& diagnostics) {
+  const Value* found = naming.find("dimensions");
+  if (found == nullptr) return {};
+  const Value value = *found;
+  naming.erase("dimensions");
+  constexpr const char* allowed = "expected sizes of dimensions by their names, such as { N = 1 }";
+  if (value.table() == nullptr) {
+    diagnostics.error(value.where(),
+                      fmt::format("\"dimensions\": {} is not allowed here, {}", value.type_name(), allowed));
+    return {};
+  }
+  constexpr std::int64_t most = 1'000'000'000;
+  std::vector<workload::NamedDimension> dimensions;
+  for (const auto& [name, size] : value.table()->entries()) {
+    const auto* number = std::get_if<std::int64_t>(&size.content());
+    if (number != nullptr && *number >= 1 && *number <= most)
+      dimensions.push_back({name, *number, size.key_where()});
+    else
+      diagnostics.error(size.where(),
+                        fmt::format("\"dimensions.{}\": expected a whole number from 1 to {}", name, most));
+  }
+  return dimensions;
+}
+
 bool stands_side_by_side(const Table& model) { return model.find(list_key) != nullptr; }
 
 /// The names; empty after an error.
@@ -114,8 +139,9 @@ std::shared_ptr<Table> parse_model(const std::string& text, const std::string& f
   config::Diagnostics own;
   std::shared_ptr<Table> table;
   if (workload::lists_nodes(text, file)) {
-    const std::string floats = file.ends_with(".onnx") ? floats_of_onnx(naming, own) : "";
-    const auto graph = own.ok() ? workload::read_graph_table(text, file, own, floats) : nullptr;
+    workload::OnnxKeys keys;
+    if (file.ends_with(".onnx")) keys = {floats_of_onnx(naming, own), dimensions_of_onnx(naming, own)};
+    const auto graph = own.ok() ? workload::read_graph_table(text, file, own, keys) : nullptr;
     table = std::make_shared<Table>(config::Location{file, 1, 1});
     if (graph != nullptr) table->set("graph", {graph, table->where()});
   } else if (file.ends_with(".json")) {

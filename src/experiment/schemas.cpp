@@ -18,7 +18,8 @@ const config::Schema<Head>& head_schema() {
                   "name of a machine, or a table [machine]: include = \"name\" and values of your own over it");
     s.also_accept(
         "model",
-        "name of a model, or a table [model]: include = \"name\", hugging_face = \"config.json\" or all fields");
+        "name of a model, or a table [model]: include = \"name\", hugging_face = \"config.json\" or all fields; "
+        "beside a file of ONNX datatype and dimensions = { N = 1 } (docs/graphs.md)");
     s.also_accept("recipe", "name of a recipe: what a software stack does, as defaults of the tables below");
     s.also_accept("attachments", "of a resolved experiment: hashes of the files that its strategy names");
     s.also_accept("workload", "what is run, see workload");

@@ -49,7 +49,8 @@ void inline_machine(config::Table& root, const SearchPath& search, config::Diagn
 /// The same for the model, whose files may also be Hugging Face configurations.
 void inline_model(config::Table& root, const SearchPath& search, config::Diagnostics& diagnostics);
 /// What a model's file says: TOML keeps its positions, a Hugging Face configuration becomes the fields that it stands
-/// for, and what lists nodes a graph. Of ONNX the key `datatype` of the naming table is used up. Null after an error.
+/// for, and what lists nodes a graph. Of ONNX the keys `datatype` and `dimensions` of the
+/// naming table are used up. Null after an error.
 [[nodiscard]] std::shared_ptr<config::Table> parse_model(const std::string& text, const std::string& file,
                                                          config::Table& naming, config::Diagnostics& diagnostics);
 /// A [model] table, or the name of one, with what the files that it names say; null after an error. Networks and lists

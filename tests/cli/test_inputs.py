@@ -54,6 +54,35 @@ class Files(CliTest):
         self.assertEqual(done.returncode, 2)
         self.assertIn(rb"\xFF\u001B", done.stderr)
 
+    def test_dimensions_of_onnx_that_have_but_a_name(self):
+        # y = x W with N x 4 and 4 x 6: 2 x 24 FLOP for each of N rows. The bytes are those of protobuf's messages.
+        def field(tag, content):
+            if isinstance(content, int):
+                return bytes([tag * 8, content])
+            content = content.encode() if isinstance(content, str) else content
+            return bytes([tag * 8 + 2, len(content)]) + content
+
+        def value(name, columns):
+            sides = field(1, field(2, "N")) + field(1, field(1, columns))
+            return field(1, name) + field(2, field(1, field(1, 1) + field(2, sides)))
+
+        product = field(1, field(1, "x") + field(1, "W") + field(2, "y") + field(4, "MatMul"))
+        weight = field(5, field(1, 4) + field(1, 6) + field(2, 1) + field(8, "W"))
+        graph = product + field(2, "g") + weight + field(11, value("x", 4)) + field(12, value("y", 6))
+        (self.folder / "n.onnx").write_bytes(field(1, 8) + field(7, graph) + field(8, field(2, 13)))
+        model = "include = \"n.onnx\"\n"
+        (self.folder / "m.toml").write_text(model)
+        done = self.tessera("show", "m.toml", "--graph", "g.dot", code=2)
+        if "built without ONNX" in done.stderr:
+            return
+        self.assertRegex(done.stderr, r'n.onnx: dimension "N" of input "x" has no size, write dimensions = \{ N = 1 \} beside the file\'s name[^\n]*\n$')
+        (self.folder / "m.toml").write_text(model + "dimensions = { N = 5 }\n")
+        self.assertIn("24 parameters, 2.4e-07 GFLOP", self.tessera("show", "m.toml", "--graph", "g.dot").stdout)
+        for text, said in (("{ N = 5, M = 1 }", r'm.toml:2:23: unknown dimension "M", allowed: N'), ("{ N = 0 }", r'm.toml:2:20: "dimensions.N": expected a whole number from 1 to 1000000000'),
+                           ("5", 'm.toml:2:14: "dimensions": a whole number is not allowed here, expected sizes of dimensions by their names, such as { N = 1 }')):
+            (self.folder / "m.toml").write_text(f"{model}dimensions = {text}\n")
+            self.assertRegex(self.tessera("show", "m.toml", "--graph", "g.dot", "--force", code=2).stderr, said.replace("{", r"\{").replace("}", r"\}") if "such" in said else said)
+
     def test_a_title_is_not_obeyed_either(self):
         printed = self.simulate("primepar-search.toml", "out.h5", "--set", 'title="\\u001b[2Jtitle"').stdout
         self.assertTrue(printed.startswith("\\u001B[2Jtitle\n"), printed[:50])

@@ -218,12 +218,18 @@ TEST_CASE("graph files: what cannot be read of an ONNX file is said") {
   CHECK(unknown.errors()[0].find("unknown operator \"Rela\"") != std::string::npos);
 }
 
-/// A field of protobuf: text or a message, and a number.
-std::string field(int tag, const std::string& content) {
-  return std::string(1, static_cast<char>(tag * 8 + 2)).append(1, static_cast<char>(content.size())).append(content);
+/// Seven bits a byte, as protobuf has its numbers.
+std::string varint(std::size_t number) {
+  std::string bytes;
+  for (; number > 127; number >>= 7U) bytes.push_back(static_cast<char>((number & 127U) | 128U));
+  return bytes + static_cast<char>(number);
 }
-std::string field(int tag, int number) {
-  return std::string(1, static_cast<char>(tag * 8)).append(1, static_cast<char>(number));
+/// A field of protobuf: text or a message, and a number.
+std::string field(std::size_t tag, const std::string& content) {
+  return varint(tag * 8 + 2).append(varint(content.size())).append(content);
+}
+std::string field(std::size_t tag, int number) {
+  return varint(tag * 8).append(varint(static_cast<std::size_t>(number)));
 }
 std::string fields(std::initializer_list<std::string> all) {
   std::string text;
@@ -265,19 +271,93 @@ TEST_CASE("graph files: FLOAT of an ONNX file may count as something else, other
   if (!reads_onnx()) return;
   // Four elements: 8 B in BF16, where INT32 has 16 as before.
   config::Diagnostics diagnostics;
-  const Graph floats = read_graph_file(onnx_of_type(1), "x.onnx", diagnostics, "bf16");
+  const Graph floats = read_graph_file(onnx_of_type(1), "x.onnx", diagnostics, {"bf16", {}});
   REQUIRE(diagnostics.errors() == Lines{});
   CHECK(floats.tensors[0].bytes == 8);
   CHECK(floats.nodes[0].work.forward.front().datatype == "bf16");
-  CHECK(read_graph_file(onnx_of_type(6), "x.onnx", diagnostics, "bf16").tensors[0].bytes == 16);
-  CHECK(read_graph_file(onnx_of_type(10), "x.onnx", diagnostics, "bf16").nodes[0].work.forward.front().datatype ==
+  CHECK(read_graph_file(onnx_of_type(6), "x.onnx", diagnostics, {"bf16", {}}).tensors[0].bytes == 16);
+  CHECK(read_graph_file(onnx_of_type(10), "x.onnx", diagnostics, {"bf16", {}}).nodes[0].work.forward.front().datatype ==
         "fp16");
   // A network has half the weights, and the same work.
   const Graph as_it_is = read_graph_file(network("resnet18"), "resnet18.onnx", diagnostics);
-  const Graph half = read_graph_file(network("resnet18"), "resnet18.onnx", diagnostics, "bf16");
+  const Graph half = read_graph_file(network("resnet18"), "resnet18.onnx", diagnostics, {"bf16", {}});
   CHECK(2 * half.weight_bytes() == as_it_is.weight_bytes());
   CHECK(half.flops() == as_it_is.flops());
   CHECK(half.product_datatype() == "bf16");
+}
+
+/// An ONNX file: y = x W, where x has N x 4 elements and W 4 x 6, which is an initialiser or comes out of a node. `n`:
+/// how the dimension N stands there.
+std::string onnx_product(const std::string& n, bool is_in_node) {
+  constexpr int fp32 = 1, of_tensor = 4;
+  const auto side = [](int size) { return field(1, field(1, size)); };
+  const auto value = [&](const char* name, const std::string& shape) {
+    return fields({field(1, name), field(2, field(1, fields({field(1, fp32), field(2, shape)})))});
+  };
+  const std::string weight = fields({field(1, 4), field(1, 6), field(2, fp32)});
+  const std::string attribute = fields({field(1, std::string("value")), field(5, weight), field(20, of_tensor)});
+  const std::string constant =
+      field(1, fields({field(2, std::string("W")), field(4, std::string("Constant")), field(5, attribute)}));
+  const std::string product = field(1, fields({field(1, std::string("x")), field(1, std::string("W")),
+                                               field(2, std::string("y")), field(4, std::string("MatMul"))}));
+  const std::string weights = is_in_node ? constant : field(5, weight + field(8, std::string("W")));
+  const std::string graph = fields({weights, product, field(2, std::string("g")), field(11, value("x", n + side(4))),
+                                    field(12, value("y", n + side(6)))});
+  return fields({field(1, 8), field(7, graph), field(8, field(2, 13))});
+}
+/// A dimension with a name alone.
+std::string named_side(const std::string& name) { return field(1, field(2, name)); }
+
+TEST_CASE("graph files: weights of ONNX count alike in a node of their own and as initialisers") {
+  if (!reads_onnx()) return;
+  // 2 x 4 x 6: 24 parameters of 4 B each, 2 (multiply, add) x 48 FLOP.
+  for (const bool is_in_node : {false, true}) {
+    config::Diagnostics diagnostics;
+    const Graph graph = read_graph_file(onnx_product(field(1, field(1, 2)), is_in_node), "x.onnx", diagnostics);
+    REQUIRE(diagnostics.errors() == Lines{});
+    CHECK(graph.parameters() == 24);
+    CHECK(graph.weight_bytes() == 96);
+    CHECK(graph.flops() == 96);
+  }
+}
+
+TEST_CASE("graph files: dimensions of ONNX that have but a name get their sizes beside the file's") {
+  if (!reads_onnx()) return;
+  const auto read = [](const std::string& file, const std::vector<NamedDimension>& dimensions, Lines& problems) {
+    config::Diagnostics diagnostics;
+    const Graph graph = read_graph_file(file, "x.onnx", diagnostics, {"fp32", dimensions});
+    problems = diagnostics.errors();
+    return graph;
+  };
+  const config::Location here{"e.toml", 3, 16};
+  const std::string file = onnx_product(named_side("N"), false);
+  Lines problems;
+  // Five rows of four, in FP32.
+  const Graph graph = read(file, {{"N", 5, here}}, problems);
+  REQUIRE(problems == Lines{});
+  CHECK(graph.flops() == 2 * 5 * 4 * 6);
+  CHECK(graph.tensors[1].bytes == 5 * 4 * 4);
+  static_cast<void>(read(file, {}, problems));
+  CHECK(problems == Lines{"x.onnx: dimension \"N\" of input \"x\" has no size, write dimensions = { N = 1 } beside the "
+                          "file's name ([model], docs/graphs.md)"});
+  static_cast<void>(read(onnx_product(named_side("2*k"), false), {}, problems));
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0].find("write dimensions = { \"2*k\" = 1 } beside") != std::string::npos);
+  static_cast<void>(read(file, {{"N", 5, here}, {"M", 5, here}}, problems));
+  CHECK(problems == Lines{"e.toml:3:16: unknown dimension \"M\", allowed: N"});
+  static_cast<void>(read(onnx_product(field(1, field(1, 2)), false), {{"N", 5, here}}, problems));
+  CHECK(problems ==
+        Lines{"e.toml:3:16: \"dimensions\": x.onnx has no dimension \"N\", all of its dimensions have sizes"});
+  static_cast<void>(read(onnx_product(field(1, std::string()), false), {}, problems));
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0].find("dimension 0 of input \"x\" has neither a size nor a name") != std::string::npos);
+}
+
+TEST_CASE("graph files: a number that is none of JSON's has its place") {
+  CHECK(json_problems("\"kind\": \"gemm\", \"m\": 1e400") ==
+        Lines{"g.json:4:38: invalid JSON: the number 1e400 is too large, allowed: at most 1.79e308"});
+  config::Diagnostics none;  // a configuration, as far as one can tell
+  CHECK_FALSE(lists_nodes("{\"nodes\": [1e400]}", "g.json"));
 }
 
 }  // namespace

@@ -160,8 +160,8 @@ std::shared_ptr<config::Table> graph_table(const Graph& graph, const config::Loc
 bool lists_nodes(const std::string& content, const std::string& file) {
   if (file.ends_with(".onnx")) return true;
   if (file.ends_with(".json")) {
-    if (too_deep(content, config::most_levels)) return false;
-    const auto json = nlohmann::json::parse(content, nullptr, false);
+    if (problem_of_json(content, config::most_levels)) return false;  // whoever reads it says so
+    const auto json = nlohmann::json::parse(content);
     return json.is_object() && json.contains("nodes") && !json["nodes"].is_null();
   }
   config::Diagnostics ignored;
@@ -170,10 +170,10 @@ bool lists_nodes(const std::string& content, const std::string& file) {
 }
 
 Graph read_graph_file(const std::string& content, const std::string& file, config::Diagnostics& diagnostics,
-                      const std::string& floats) {
+                      const OnnxKeys& keys) {
   const std::size_t before = diagnostics.errors().size();
   if (file.ends_with(".onnx")) {
-    Graph graph = read_onnx(content, file, floats, diagnostics);
+    Graph graph = read_onnx(content, file, keys, diagnostics);
     if (diagnostics.errors().size() != before) return graph;
     for (const GraphProblem& problem : check_graph(graph)) diagnostics.error({file, 0, 0}, problem.what);
     return graph;
@@ -183,12 +183,12 @@ Graph read_graph_file(const std::string& content, const std::string& file, confi
 }
 
 std::shared_ptr<config::Table> read_graph_table(const std::string& content, const std::string& file,
-                                                config::Diagnostics& diagnostics, const std::string& floats) {
+                                                config::Diagnostics& diagnostics, const OnnxKeys& keys) {
   const std::size_t before = diagnostics.errors().size();
   const bool is_onnx = file.ends_with(".onnx");
   auto table = is_onnx ? nullptr : parse_entries(content, file, diagnostics);
   if (diagnostics.errors().size() != before) return nullptr;
-  const Graph graph = is_onnx ? read_graph_file(content, file, diagnostics, floats) : read_graph(*table, diagnostics);
+  const Graph graph = is_onnx ? read_graph_file(content, file, diagnostics, keys) : read_graph(*table, diagnostics);
   if (diagnostics.errors().size() != before) return nullptr;
   return is_onnx ? graph_table(graph, {file, 1, 1}) : table;
 }

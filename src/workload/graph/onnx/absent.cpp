@@ -6,7 +6,7 @@ namespace tessera::workload {
 
 bool reads_onnx() { return false; }
 
-Graph read_onnx(const std::string&, const std::string& file, const std::string&, config::Diagnostics& diagnostics) {
+Graph read_onnx(const std::string&, const std::string& file, const OnnxKeys&, config::Diagnostics& diagnostics) {
   diagnostics.error({file, 0, 0}, "this tessera is built without ONNX: install libonnx-dev and build again");
   return {};
 }

@@ -5,8 +5,8 @@
 
 namespace tessera::workload {
 
-/// Shapes are inferred; what an operator takes and makes counts as it lies in memory. `floats`: what FLOAT counts as.
-[[nodiscard]] Graph read_onnx(const std::string& content, const std::string& file, const std::string& floats,
+/// Shapes are inferred; what an operator takes and makes counts as it lies in memory.
+[[nodiscard]] Graph read_onnx(const std::string& content, const std::string& file, const OnnxKeys& keys,
                               config::Diagnostics& diagnostics);
 
 }  // namespace tessera::workload

@@ -163,6 +163,10 @@ std::map<std::string, OnnxOperator> known_operators() {
                                       "Mish"});
   for (const char* name : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Shape", "Size", "Dropout"})
     all[name] = {OperatorKind::copy, {}, true, {}};
+  // Sizes, bounds and fillings are no weights, whatever their type.
+  for (const char* name : {"Resize", "Upsample", "Clip", "Pad", "Expand", "Tile", "Slice", "Range", "Dropout"})
+    all[name].not_trained = {1, 2, 3};
+  all["OneHot"].not_trained = {1, 2};
   return all;
 }
 

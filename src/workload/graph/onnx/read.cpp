@@ -1,6 +1,7 @@
 // From ONNX's nodes and values to operators and tensors. Shapes come from the library's own inference.
 #ifdef TESSERA_ONNX
 #include <fmt/format.h>
+#include <google/protobuf/stubs/logging.h>
 #include <onnx/onnx_pb.h>
 #include <onnx/shape_inference/implementation.h>
 
@@ -8,13 +9,16 @@
 #include <exception>
 #include <filesystem>
 #include <map>
+#include <new>
 #include <optional>
 #include <set>
 
+#include "dimensions.hpp"
 #include "onnx.hpp"
 #include "operators.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/integers.hpp"
+#include "tessera/base/text.hpp"
 
 namespace tessera::workload {
 namespace {
@@ -73,13 +77,8 @@ class Reader {
     note_trained();
     for (const TensorProto& weight : source_.initializer()) {
       const Shape shape(weight.dims().begin(), weight.dims().end());
-      if (std::ranges::any_of(shape, [](std::int64_t side) { return side < 0; })) {
-        problem(fmt::format("\"{}\" has a negative dimension", weight.name()));
-        continue;
-      }
-      const bool is_number = !element_of(weight.data_type()).value_or(Element{}).datatype.empty();
-      const bool is_trained = is_number && not_trained_.count(weight.name()) == 0;
-      add(weight.name(), is_trained ? TensorKind::parameter : TensorKind::constant, shape, weight.data_type());
+      if (has_negative_side(weight.name(), shape)) continue;
+      add(weight.name(), kind_of_weight(weight.name(), weight.data_type()), shape, weight.data_type());
     }
     for (const onnx::ValueInfoProto& input : source_.input()) {
       if (ids_.count(input.name()) == 0) add(input.name(), TensorKind::input);
@@ -100,10 +99,37 @@ class Reader {
         for (const auto& dimension : type.shape().dim()) {
           is_known = is_known && dimension.has_dim_value() && dimension.dim_value() >= 0;
           shape.push_back(dimension.dim_value());
+          if (!is_known && !dimension.dim_param().empty()) open_.try_emplace(value.name(), dimension.dim_param());
         }
         if (is_known) shapes_[value.name()] = {std::move(shape), type.elem_type()};
       }
     }
+  }
+
+  bool has_negative_side(const std::string& name, const Shape& shape) {
+    const bool found = std::ranges::any_of(shape, [](std::int64_t side) { return side < 0; });
+    if (found) problem(fmt::format("\"{}\" has a negative dimension", name));
+    return found;
+  }
+
+  /// Of values that come with the file.
+  [[nodiscard]] TensorKind kind_of_weight(const std::string& name, int type) const {
+    const bool is_number = !element_of(type).value_or(Element{}).datatype.empty();
+    return is_number && not_trained_.count(name) == 0 ? TensorKind::parameter : TensorKind::constant;
+  }
+
+  /// Exporters fold weights into nodes, too. A scalar is none, but a number of a formula: 0.5 of a GELU.
+  void add_constant(const onnx::NodeProto& node) {
+    const std::string& name = node.output(0);
+    const auto value = std::ranges::find_if(node.attribute(), [](const auto& one) { return one.name() == "value"; });
+    if (value != node.attribute().end() && value->has_t()) {
+      const TensorProto& tensor = value->t();
+      shapes_[name] = {Shape(tensor.dims().begin(), tensor.dims().end()), tensor.data_type()};
+      if (has_negative_side(name, shapes_[name].first)) shapes_[name].first = {};
+    }
+    const auto shape = shapes_.find(name);
+    const bool is_weight = shape != shapes_.end() && !shape->second.first.empty();
+    add(name, is_weight ? kind_of_weight(name, shape->second.second) : TensorKind::constant);
   }
 
   /// Weights that an operator reads and nobody trains.
@@ -122,7 +148,8 @@ class Reader {
     if (shape == shapes_.end()) {
       // Those behind it are not known either.
       if (!is_shape_missing_)
-        problem(fmt::format("the shape of \"{}\" is not known: every dimension has to be a number", name));
+        problem(fmt::format("the shape of \"{}\" is not known: every dimension has to be a number{}", name,
+                            open_.count(name) == 0 ? "" : ", such as by " + dimensions_key(open_[name])));
       is_shape_missing_ = true;
       return add(name, kind, {}, TensorProto::FLOAT);
     }
@@ -150,7 +177,7 @@ class Reader {
     if (ids_.count(name) != 0) {
       problem(fmt::format("\"{}\" is made twice", name));
     } else if (is_constant) {
-      add(name, TensorKind::constant);
+      add_constant(node);
     } else if (node.input_size() != 1 || ids_.count(node.input(0)) == 0) {
       problem(fmt::format("\"{}\" is another name of what no node makes", name));
     } else {
@@ -239,6 +266,7 @@ class Reader {
   Graph graph_;
   std::map<std::string, TensorId> ids_;
   std::map<std::string, std::pair<Shape, int>> shapes_;  ///< and the type of the elements
+  std::map<std::string, std::string> open_;              ///< a dimension of a tensor that is but a name
   std::set<std::string> not_trained_;
   std::set<int> refused_;  ///< types of elements
   bool is_shape_missing_ = false;
@@ -248,21 +276,43 @@ class Reader {
 
 bool reads_onnx() { return true; }
 
-Graph read_onnx(const std::string& content, const std::string& file, const std::string& floats,
+namespace {
+
+/// What protobuf has to say of a damaged file it says on standard error, beside the one line that we say.
+class SilentProtobuf {
+ public:
+  SilentProtobuf() : before_(google::protobuf::SetLogHandler(nullptr)) {}
+  ~SilentProtobuf() { google::protobuf::SetLogHandler(before_); }
+  SilentProtobuf(const SilentProtobuf&) = delete;
+  SilentProtobuf& operator=(const SilentProtobuf&) = delete;
+
+ private:
+  google::protobuf::LogHandler* before_;
+};
+
+}  // namespace
+
+Graph read_onnx(const std::string& content, const std::string& file, const OnnxKeys& keys,
                 config::Diagnostics& diagnostics) {
+  const auto refuse = [&](const std::string& what) {
+    diagnostics.error({file, 0, 0}, what);
+    return Graph{};
+  };
+  const std::size_t before = diagnostics.errors().size();
+  const SilentProtobuf until_it_is_read;
   onnx::ModelProto model;
-  if (!model.ParseFromString(content) || !model.has_graph()) {
-    diagnostics.error({file, 0, 0}, "is not a whole ONNX file");
-    return {};
-  }
   try {
+    if (!model.ParseFromString(content) || !model.has_graph()) return refuse("is not a whole ONNX file");
+    set_dimensions(*model.mutable_graph(), keys.dimensions, file, diagnostics);
+    if (diagnostics.errors().size() != before) return {};
     onnx::shape_inference::InferShapes(model, onnx::OpSchemaRegistry::Instance(),
                                        onnx::ShapeInferenceOptions(false, 0, true));
-  } catch (const std::exception& error) {
-    diagnostics.error({file, 0, 0}, fmt::format("shapes do not fit together: {}", error.what()));
-    return {};
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {  // of ONNX, and of protobuf below it
+    return refuse(fmt::format("shapes do not fit together: {}", one_line(error.what())));
   }
-  return Reader(model.graph(), file, floats, diagnostics).read();
+  return Reader(model.graph(), file, keys.floats, diagnostics).read();
 }
 
 }  // namespace tessera::workload
