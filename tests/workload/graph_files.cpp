@@ -353,6 +353,20 @@ TEST_CASE("graph files: dimensions of ONNX that have but a name get their sizes 
   CHECK(problems[0].find("dimension 0 of input \"x\" has neither a size nor a name") != std::string::npos);
 }
 
+TEST_CASE("graph files: a stride of nothing is refused before ONNX divides by it") {
+  if (!reads_onnx()) return;
+  std::string file = onnx_product(field(1, field(1, 2)), false);
+  const std::string stride = field(5, field(1, std::string("strides")) + field(8, 0) + field(20, 7));
+  const std::string pool = field(
+      1, fields({field(1, std::string("y")), field(2, std::string("z")), field(4, std::string("MaxPool")), stride}));
+  // A second graph message is merged with the first: its node comes behind.
+  file += field(7, pool);
+  config::Diagnostics diagnostics;
+  static_cast<void>(read_graph_file(file, "x.onnx", diagnostics));
+  CHECK(diagnostics.errors() ==
+        Lines{"x.onnx: node  (MaxPool): \"strides\" has a number below 1, allowed: at least 1"});
+}
+
 TEST_CASE("graph files: a number that is none of JSON's has its place") {
   CHECK(json_problems("\"kind\": \"gemm\", \"m\": 1e400") ==
         Lines{"g.json:4:38: invalid JSON: the number 1e400 is too large, allowed: at most 1.79e308"});

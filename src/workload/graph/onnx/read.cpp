@@ -16,6 +16,7 @@
 #include "dimensions.hpp"
 #include "onnx.hpp"
 #include "operators.hpp"
+#include "steps.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/integers.hpp"
 #include "tessera/base/text.hpp"
@@ -303,6 +304,7 @@ Graph read_onnx(const std::string& content, const std::string& file, const OnnxK
   onnx::ModelProto model;
   try {
     if (!model.ParseFromString(content) || !model.has_graph()) return refuse("is not a whole ONNX file");
+    if (const std::string problem = problem_of_steps(model); !problem.empty()) return refuse(problem);
     set_dimensions(*model.mutable_graph(), keys.dimensions, file, diagnostics);
     if (diagnostics.errors().size() != before) return {};
     onnx::shape_inference::InferShapes(model, onnx::OpSchemaRegistry::Instance(),
