@@ -5,7 +5,7 @@
     fuzz.py --tessera build/bin/tessera --seed 7 --case 1234 --keep f # one case again; its files and commands stay in f
 
 A case follows from the seed and its number alone. Each changes one file of corpus/ (an experiment, a machine, a model), or a plan or a
-result file that the program wrote at the start, by mutations that know what the file means or by its bytes (mutate.py). judge.py says what has to hold:
+result file or the folder of a sweep that the program wrote at the start, by mutations that know what the file means or by its bytes (mutate.py). judge.py says what has to hold:
 exit code 0, 2, 3 or 4, never a signal or a hang; a refusal is short, printable, names the file or option, and leaves no file; what check prints is an
 experiment that checks to itself; what check accepts, run does not refuse as bad input; a run's result can be shown, its times are not
 negative and add up, and two ranks give the same bits as one; of a damaged result file show and timeline say what they say of the whole
@@ -15,6 +15,7 @@ to work. Plain Python; with h5py more is checked.
 
 import argparse
 import concurrent.futures
+import csv
 import os
 import pathlib
 import random
@@ -24,13 +25,14 @@ import sys
 import tempfile
 import time
 
+import formats
 import judge
 import mutate
 from program import Program, Vocabulary
 
 HERE = pathlib.Path(__file__).resolve().parent
 CORPUS = HERE / "corpus"
-KINDS = ["experiment"] * 9 + ["machine"] * 4 + ["model"] * 3 + ["plan"] * 1 + ["result"] * 3
+KINDS = ["experiment"] * 9 + ["machine"] * 4 + ["model"] * 3 + ["graph"] * 2 + ["plan"] * 1 + ["result"] * 3 + ["structure"] * 2 + ["rows"] * 1
 RUN_SECONDS = 6                        # of simulation, then SIGTERM
 MOST_EVENTS = 3e5                      # of a run that is to finish
 
@@ -53,6 +55,20 @@ class Corpus:
             if shown.code != 0 or drawn.code != 0:
                 sys.exit(f"the result of {name} cannot be shown: {shown.stderr}{drawn.stderr}")
             self.results[name] = ((folder / "out.h5").read_bytes(), shown.stdout, (folder / "t.json").read_bytes())
+
+        self.make_sweep(program, folder)
+
+    def make_sweep(self, program, folder):
+        """The files of a sweep's folder, and the lines of its table."""
+        (folder / "k.toml").write_bytes(self.experiments["kernels"])
+        (folder / "s.toml").write_text('experiment = "k.toml"\n[sweep]\naxes."simulation.seed" = [1, 2, 3]\naxes."machine.topology.devices" = [2, 3, 4]\n')
+        for command in (["sweep", "s.toml", "-o", "s", "--keep", "summary", "--progress", "off"], ["merge", "s", "-o", "s.h5", "--csv", "s.csv"]):
+            done = program.start(folder, command)
+            if done.code != 0:
+                sys.exit(f"{command}: {done.stderr}")
+        (rows,) = (folder / "s" / "rows").iterdir()
+        self.sweep = {"s/sweep.json": (folder / "s" / "sweep.json").read_bytes(), f"s/rows/{rows.name}": rows.read_bytes()}
+        self.table = (folder / "s.csv").read_text().splitlines()
 
     def make(self, program, folder, name, command, output):
         (folder / "x.toml").write_bytes(self.experiments[name])
@@ -123,9 +139,39 @@ class Case:
         self.files["out.h5"] = mutate.as_bytes(self.rng, corpus.results[self.name][0], corpus.all_files())
         self.places = ["out.h5"]
 
+    def make_graph(self, corpus, _):
+        """A graph in JSON, or a network in ONNX, as the model."""
+        file = self.rng.choice(["graph.json", "network.onnx"])
+        self.name = "graph"
+        text = corpus.experiments["graph"]
+        if file == "graph.json":
+            graph = corpus.models["graph"].decode()
+            self.files[file] = mutate.json_graph(self.rng, graph).encode("utf-8", "replace") if self.rng.random() < 0.8 else mutate.as_bytes(self.rng, graph.encode(), corpus.all_files())
+        else:
+            whole = formats.onnx_network(self.rng.choice([1, 1, 1, 0, 2**63]))
+            self.files[file] = mutate.as_bytes(self.rng, whole, corpus.all_files()) if self.rng.random() < 0.9 else whole
+            dimensions = self.rng.choice(["{ N = 1 }", "{ N = 1 }", "{ N = 1 }", "{ N = 1000000000 }", "{ N = 0 }", "{ M = 1 }", "1", '{ N = "x" }'])
+            text = text.replace(b'model = "graph"\n', b"") + f"\n[model]\ndimensions = {dimensions}\n".encode()
+        self.files["x.toml"] = text.replace(b'model = "graph"', f'model = "{file}"'.encode()) if file == "graph.json" else text + f'include = "{file}"\n'.encode()
+        self.places.append(file)
+
+    def make_structure(self, corpus, _):
+        self.name = self.rng.choice(sorted(corpus.results))
+        self.files["out.h5"] = corpus.results[self.name][0]
+        self.places = ["out.h5"]
+
+    def make_rows(self, corpus, _):
+        self.name = "sweep"
+        changed = self.rng.choice(sorted(corpus.sweep))
+        self.files = {**corpus.sweep, changed: mutate.as_bytes(self.rng, corpus.sweep[changed], list(corpus.sweep.values()))}
+        self.places = ["'s'", "s/", "s.h5"]
+
     def write(self, folder):
         for name, data in self.files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(data)
+        if self.kind == "structure" and formats.h5py is not None:
+            formats.change_structure(self.rng, folder / "out.h5")
 
 
 class Fuzzer:
@@ -143,7 +189,8 @@ class Fuzzer:
         case.write(folder)
         problem = None
         try:
-            (self.judge_result if case.kind == "result" else self.judge_experiment)(case, folder)
+            judges = {"result": self.judge_result, "structure": self.judge_structure, "rows": self.judge_rows}
+            judges.get(case.kind, self.judge_experiment)(case, folder)
         except judge.Wrong as wrong:
             problem = f"case {number} ({case.kind}, {case.name}): {wrong}"
             if keep is None and self.options.failed:
@@ -253,6 +300,31 @@ class Fuzzer:
             judge.left_nothing(folder, before, "timeline")
         elif (folder / "t.json").read_bytes() != drawn:
             raise judge.Wrong("timeline draws something else of a damaged file, without a word")
+
+
+    def judge_structure(self, case, folder):
+        """What is no longer what a checksum was computed of may say anything, but says it at once."""
+        for command in (["show", "out.h5"], ["timeline", "out.h5", "-o", "t.json", "--force"], ["check", "x.toml", "--plan", "out.h5"]):
+            done = self.program.start(folder, command, limit=20)
+            self.count(f"{command[0]} of another structure {done.code}")
+            judge.said_well(done, command[0])
+            judge.names_a_place(done, [*case.places, "x.toml"], command[0])
+
+    def judge_rows(self, case, folder):
+        """A table has the rows that the whole one has, or says that some are missing; never another one."""
+        done = self.program.start(folder, ["merge", "s", "-o", "s.h5", "--csv", "s.csv"])
+        self.count(f"merge {done.code}")
+        judge.said_well(done, "merge")
+        judge.names_a_place(done, case.places, "merge")
+        if done.code != 0:
+            return
+        lines = (folder / "s.csv").read_text().splitlines()
+        if lines != self.corpus.table and "warning: " not in done.stderr:
+            raise judge.Wrong("merge makes another table of damaged rows, without a word")
+        whole = {row["point"]: row for row in csv.DictReader(self.corpus.table)}
+        for row in csv.DictReader(lines):  # columns are those that any of its rows has
+            if any(whole[row["point"]][column] != value for column, value in row.items()):
+                raise judge.Wrong(f"merge makes up a row: {row}")
 
 
 def parsed_options():

@@ -206,7 +206,7 @@ def json_value(rng, value, depth=0):
         for _ in range(rng.choice([2, 255, 257, 900])):
             nested = [nested]
         return nested
-    return rng.choice([0, -1, 1, 3, 2**31, 2**63 - 1, 2**64, 10**30, 0.5, 1e-300, 1e300, None, True, False, "", "x", "\u001b[1m", "a" * 100000, [], {}, [1, 2], {"a": {}}])
+    return rng.choice([0, -1, 1, 3, 2**31, 2**63 - 1, 2**64, -2**64, 10**30, 0.5, 1e-300, 1e300, float("inf"), float("-inf"), None, True, False, "", "x", "\u001b[1m", "\ud800", "a" * 100000, [], {}, [1, 2], {"a": {}}])
 
 
 def json_text(rng, text, vocabulary):
@@ -222,8 +222,33 @@ def json_text(rng, text, vocabulary):
             fields["model_type"] = rng.choice(["gpt2", "llama", "bert", "opt", "bloom", "mixtral", "mistral", "gpt3", "", None, 5, ["gpt2"]])
         else:
             fields[key] = json_value(rng, fields.get(key))
-    out = json.dumps(fields)
+    return spoilt(rng, json.dumps(fields))
+
+
+def spoilt(rng, out):
+    """Numbers that no computer has, and text behind the end."""
+    out = out.replace("Infinity", rng.choice(["1e400", "1e400", "123456789e999", "Infinity"]))
     return out + rng.choice(["", "", "", "}", " x", out]) if rng.random() < 0.2 else out
+
+
+def places_in(value):
+    """(container, key) of everything in a JSON value."""
+    found = []
+    for key in (range(len(value)) if isinstance(value, list) else sorted(value)) if isinstance(value, (list, dict)) else ():
+        found += [(value, key), *places_in(value[key])]
+    return found
+
+
+def json_graph(rng, text):
+    """A graph of tensors and nodes with other values anywhere in it."""
+    graph = json.loads(text)
+    for _ in range(rng.choice([1, 1, 2, 4])):
+        container, key = rng.choice(places_in(graph))
+        if isinstance(container, dict) and rng.random() < 0.15:
+            del container[key]
+        else:
+            container[key] = json_value(rng, container[key])
+    return spoilt(rng, json.dumps(graph))
 
 
 def as_bytes(rng, data, others):
