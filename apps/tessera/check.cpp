@@ -65,6 +65,19 @@ std::string events_text(const experiment::Range& events, int ranks) {
              : least + " where no messages share links, up to " + rounded(events.most / ranks) + " where all do";
 }
 
+/// Whom a simulation of some replicas stands for.
+std::string replicas_text(const sim::FoldFacts& fold) {
+  std::string text = fmt::format("{} of {}", fold.simulated, fold.replicas);
+  if (!fold.to_the_end) text += ", each device up to a collective that splits them";
+  if (fold.orders > 1) {
+    text += fmt::format(
+        "; beside them {} more, in which messages that come at the same time have another order: all, where that "
+        "matters",
+        (fold.orders - 1) * fold.simulated);
+  }
+  return text;
+}
+
 /// Comments, so that the whole output is an experiment again.
 std::string figures(const experiment::Experiment& experiment, const experiment::Estimate& e, int ranks) {
   const strategy::Plan& plan = experiment.plan;
@@ -83,10 +96,7 @@ std::string figures(const experiment::Experiment& experiment, const experiment::
   text += line("memory of the fullest device", memory_line(experiment, e));
   text += fmt::format("# Its simulation, estimated, on {} rank{}\n", ranks, ranks == 1 ? "" : "s");
   const bool may_skip = ranks == 1 && experiment.simulation.laws == sim::Laws::all;
-  if (experiment.fold.replicas > 1)
-    text += line("replicas simulated",
-                 fmt::format("{} of {}{}", experiment.fold.simulated, experiment.fold.replicas,
-                             experiment.fold.to_the_end ? "" : ", each device up to a collective that splits them"));
+  if (experiment.fold.replicas > 1) text += line("replicas simulated", replicas_text(experiment.fold));
   text += line("events per rank",
                events_text(e.events, ranks) + (may_skip ? "; fewer where rounds of loops repeat themselves" : ""));
   text += line("memory per rank", memory_text(e.bytes_per_rank(ranks)));

@@ -40,11 +40,15 @@ ProgressLine::ProgressLine(const std::string& mode, std::FILE* out) : out_(out) 
   if (mode == "plain" || (mode == "auto" && !terminal)) style_ = Style::plain;
 }
 
-ProgressLine::~ProgressLine() {
+ProgressLine::~ProgressLine() { clear(); }
+
+void ProgressLine::clear() {
   if (drawn_) std::fputs("\r\033[K", out_);
+  drawn_ = false;
 }
 
 bool ProgressLine::is_due(double seconds) {
+  if (seconds < last_) last_ = 0;  // a simulation begins anew
   const double interval = style_ == Style::bar ? bar_interval : plain_interval;
   if (style_ == Style::off || seconds < last_ + interval) return false;
   last_ = seconds;

@@ -29,6 +29,8 @@ class ProgressLine {
   [[nodiscard]] bool is_due(double seconds);
   [[nodiscard]] bool is_bar() const { return style_ == Style::bar; }
   void show(const std::string& text);
+  /// Something else is about to be written.
+  void clear();
 
   static constexpr double plain_interval = 10;  ///< seconds between plain lines
   static constexpr double bar_interval = 0.2;   ///< seconds between redrawings
@@ -48,6 +50,7 @@ class ProgressDisplay {
   ProgressDisplay(const std::string& mode, std::FILE* out, const experiment::Estimate& whole)
       : line_(mode, out), whole_(whole) {}
   void report(const pdes::ProgressReport& report, const sim::WorkDone& done);
+  void clear() { line_.clear(); }
 
  private:
   [[nodiscard]] std::string text(const pdes::ProgressReport& report, double share) const;

@@ -31,7 +31,11 @@ sim::SimulationResult simulate(const Options& options, const experiment::Experim
                                const experiment::Estimate& expected, Communicator& comm) {
   const bool shown = comm.rank() == 0 && options.progress != "off";
   ProgressDisplay progress(shown ? options.progress : "off", stderr, expected);
-  experiment::RunOptions how{options.synchroniser, interrupted, {}};
+  experiment::RunOptions how{options.synchroniser, interrupted, {}, {}};
+  how.warn = [&progress](const std::string& warning) {
+    progress.clear();
+    print_warnings({warning});
+  };
   if (shown) how.progress = [&](const auto& report, const auto& done) { progress.report(report, done); };
   return experiment::run(experiment, comm, how);
 }

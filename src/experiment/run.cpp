@@ -70,6 +70,7 @@ sim::SimulationResult run(const Experiment& experiment, Communicator& comm, cons
   simulation.run.synchroniser = options.synchroniser;
   simulation.run.interrupted = options.interrupted;
   simulation.progress = options.progress;
+  simulation.warn = options.warn;
   sim::SimulationResult result =
       sim::simulate(experiment.machine, experiment.plan.program, *experiment.cost, comm, simulation);
   describe(experiment, result.results);

@@ -83,6 +83,7 @@ RunStatistics Engine::run(const RunOptions& options) {
   }
   if (comm_.max(interrupted_ ? 1 : 0) != 0) throw IoError("the run was interrupted");
   throw_smallest(comm_, failure_);
+  worked_ = std::chrono::steady_clock::now() - began_;
   RunStatistics mine = statistics();
   mine.waiting_seconds = synchroniser_->waiting_seconds();
   mine.messages = synchroniser_->messages();
@@ -91,7 +92,7 @@ RunStatistics Engine::run(const RunOptions& options) {
 
 void Engine::begin(const RunOptions& options) {
   options_ = &options;
-  began_ = std::chrono::steady_clock::now();
+  began_ = std::chrono::steady_clock::now() - worked_;
   if (!started_) start_components();
   started_ = true;
 }

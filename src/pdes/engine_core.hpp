@@ -94,6 +94,7 @@ class Engine {
   };
   std::vector<Promise> promises_;  // heap, the smallest first
   std::chrono::steady_clock::time_point began_;
+  std::chrono::steady_clock::duration worked_{};  // in runs to earlier ends
   double reported_at_ = 0;
 };
 

@@ -63,6 +63,8 @@ RankSimulation::RankSimulation(const machine::Machine& machine, const program::P
   if (foresight_) watch();
 }
 
+RankSimulation::~RankSimulation() = default;
+
 void RankSimulation::leave_out_rounds() {
   if (!may_leave_out_) return;
   const program::DeviceId turns = Periods::device_of(program_, facts_);
@@ -158,10 +160,13 @@ void RankSimulation::settle_ports(const pdes::Context& context) {
 }
 
 pdes::RunStatistics RankSimulation::run_with_periods(pdes::RunOptions options) {
-  Periods periods({&network_.tables, &devices_, &device_at_, &outputs_, &parts_.nodes, &collectives_, rings_.get()});
+  if (periods_ == nullptr) {
+    periods_ = std::make_unique<Periods>(
+        PeriodParts{&network_.tables, &devices_, &device_at_, &outputs_, &parts_.nodes, &collectives_, rings_.get()});
+  }
   options.pause = [&](pdes::Pause& pause) {
     environment_.turn.is_new = false;
-    periods.look(pause, environment_.turn);
+    periods_->look(pause, environment_.turn);
   };
   return simulation_->run(options);
 }

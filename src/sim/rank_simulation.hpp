@@ -13,6 +13,8 @@
 
 namespace tessera::sim {
 
+class Periods;
+
 /// What is simulated: of a fold what stands for others; null: everything.
 struct FoldedPart {
   const Fold* fold = nullptr;
@@ -33,6 +35,9 @@ class RankSimulation {
   RankSimulation(const machine::Machine& machine, const program::Program& program, const workload::CostModel& cost,
                  Communicator& comm, const SimulationOptions& options, RankSimulation& folded, Splits& splits,
                  Usage* usage, Time now = never);
+  ~RankSimulation();
+  RankSimulation(const RankSimulation&) = delete;
+  RankSimulation& operator=(const RankSimulation&) = delete;
   /// What the folded simulation was in the midst of goes on here; both have run_before() `now`.
   /// False: it was in the way of what is going on here.
   [[nodiscard]] bool join(RankSimulation& folded, Time now);
@@ -107,6 +112,7 @@ class RankSimulation {
   std::unique_ptr<Distances> distances_;
   std::unique_ptr<RankForesight> foresight_;
   std::unique_ptr<pdes::Simulation> simulation_;
+  std::unique_ptr<Periods> periods_;  // from the first run on
 };
 
 }  // namespace tessera::sim

@@ -1,5 +1,7 @@
 #include "tessera/sim/simulate.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "refuse.hpp"
@@ -15,17 +17,35 @@ bool shares_memory(const program::Program& program) {
   return std::ranges::any_of(program.devices, [&](const auto& device) { return facts.shares_memory(device); });
 }
 
+/// All replicas are simulated although one should have stood for others.
+void tell_unfolded(const std::string& problem, const program::Program& program, const Communicator& comm,
+                   const SimulationOptions& options, std::vector<std::string>& warnings, SimulationResult& result) {
+  result.fold = fmt::format("all {} replicas simulated: {}", program.replicas.size(), problem);
+  const std::string warning = "simulation.fold: replicas cannot be folded, all " +
+                              std::to_string(program.replicas.size()) + " of them are simulated: " + problem;
+  if (!options.warn) {
+    warnings.push_back(warning);
+  } else if (comm.rank() == 0) {
+    options.warn(warning);
+  }
+}
+
 }  // namespace
 
 SimulationResult simulate(const machine::Machine& machine, const program::Program& program,
                           const workload::CostModel& cost, Communicator& comm, const SimulationOptions& options) {
   SimulationResult result;
-  if (!options.is_checked) result.warnings = refuse(machine, program, cost, options.allow_oversubscription);
-  if (options.fold == Folding::replicas && program.replicas.size() != 1) {
-    simulate_folded(machine, program, cost, comm, options, result);
-  } else {
-    RankSimulation(machine, program, cost, comm, options).run(options, result);
+  std::vector<std::string> warnings;
+  if (!options.is_checked) warnings = refuse(machine, program, cost, options.allow_oversubscription);
+  const bool folds = options.fold == Folding::replicas && program.replicas.size() != 1;
+  std::string problem;
+  if (folds) problem = simulate_folded(machine, program, cost, comm, options, result);
+  if (!problem.empty()) {
+    result = {};
+    tell_unfolded(problem, program, comm, options, warnings, result);
   }
+  if (!folds || !problem.empty()) RankSimulation(machine, program, cost, comm, options).run(options, result);
+  result.warnings = std::move(warnings);
   if (shares_memory(program) && options.allow_oversubscription) {
     auto held = warn_of_held(machine, program, result.results, comm);
     if (!held.empty()) result.warnings = std::move(held);

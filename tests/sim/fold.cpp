@@ -72,6 +72,7 @@ TEST_CASE("fold: 2,000 random programs have the same rows folded as unfolded") {
   CHECK(folded.apart > random_cases(100));
   CHECK(folded.together > random_cases(50));
   CHECK(folded.ordered > random_cases(50));
+  CHECK(folded.tied > random_cases(50));
 }
 
 TEST_CASE("fold: random programs on meshes, tori, rings and in packages have the same rows folded as unfolded") {
@@ -236,6 +237,26 @@ TEST_CASE("fold: dies of a line split where they begin an all-reduce over all of
   REQUIRE(run.results.link_rows.size() == 4);
   for (const results::LinkRow& row : run.results.link_rows) CHECK(row.messages == 4);
   check_same(run.results, made.run(all_recorded(sim::Folding::none)).results);
+}
+
+TEST_CASE("fold: where ties go on otherwise in other replicas, all are simulated, with a warning") {
+  // Two replicas of three devices; messages of several come to one at the same time within the first microsecond, and
+  // another one of them has the lowest number in the second replica.
+  const ProgramCase made = random_replicas(50);
+  const std::string tie =
+      "somewhere before 1.00 us several messages come at the same time, and another one of them comes first in other "
+      "replicas";
+  sim::SimulationOptions options = all_recorded(sim::Folding::replicas);
+  const sim::SimulationResult run = made.run(options);
+  CHECK(run.fold == "all 2 replicas simulated: " + tie);
+  const std::string warning = "simulation.fold: replicas cannot be folded, all 2 of them are simulated: " + tie;
+  CHECK(run.warnings == std::vector<std::string>{warning});
+  check_same(run.results, made.run(all_recorded(sim::Folding::none)).results);
+  // Whoever wants to know at once is told once, before all are simulated.
+  std::vector<std::string> told;
+  options.warn = [&told](const std::string& text) { told.push_back(text); };
+  CHECK(made.run(options).warnings.empty());
+  CHECK(told == std::vector<std::string>{warning});
 }
 
 TEST_CASE("fold: what is not alike is named") {

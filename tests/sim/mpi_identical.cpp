@@ -118,6 +118,11 @@ TEST_CASE("folded replicas on several ranks: the rows are those of one, unfolded
   CHECK(folded > random_cases(60));
 }
 
+TEST_CASE("replicas that cannot be folded because of ties, on several ranks: all are simulated, with the rows of one") {
+  World world;
+  CHECK_FALSE(compare_folded(random_replicas(50), 0, world.comm));
+}
+
 TEST_CASE("folded dies of a line on several ranks: those at the edges have fewer links than the one between") {
   World world;
   if (world.comm.size() <= 3) CHECK(compare_folded(line_of_three(), 0, world.comm));

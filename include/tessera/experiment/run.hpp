@@ -27,6 +27,7 @@ struct RunOptions {
   std::string synchroniser = "window";  ///< one of pdes::synchroniser_kinds()
   std::function<bool()> interrupted;    ///< as in pdes::RunOptions; may be empty
   std::function<void(const pdes::ProgressReport&, const sim::WorkDone&)> progress;  ///< on rank 0; may be empty
+  std::function<void(const std::string&)> warn;                                     ///< as in sim::SimulationOptions
 };
 
 /// On all ranks of `comm`, each with the same experiment, whose program is there. Each has its own devices' rows, and

@@ -49,20 +49,23 @@ struct SimulationOptions {
   pdes::RunOptions run;
   std::function<void(const pdes::ProgressReport&, const WorkDone&)>
       progress;  ///< rank 0, a few times a second; may be empty
+  /// Rank 0: what is found out on the way, at once; empty: it is one of the warnings of the result.
+  std::function<void(const std::string&)> warn;
 };
 
 struct SimulationResult {
   results::RunResults results;              ///< this rank's rows; iteration time and names on every rank
   pdes::RunStatistics statistics;           ///< of this rank
   std::vector<results::NamedCount> events;  ///< by kind, of this rank
-  std::string fold;                         ///< "1 of 128 replicas simulated for all"; empty: all were
+  std::string fold;  ///< "1 of 128 replicas simulated for all"; or why all were; empty: nobody asked
   std::vector<std::string> warnings;
 };
 
 /// Runs `program` on all ranks of `comm`. Every rank passes the same machine and program.
 /// InfeasibleError: out of memory (before time zero; at its time where several streams of a device allocate), or a
 /// deadlock (devices, what each waits for, since when). InputError: more ranks than can be used, a link of zero latency
-/// that could be split, a datatype without a peak. KeyError: replicas that cannot be folded.
+/// that could be split, a datatype without a peak. KeyError: replicas that cannot be folded, known before time zero
+/// (fold_facts()); what is found out on the way is a warning, and all of them are simulated.
 [[nodiscard]] SimulationResult simulate(const machine::Machine& machine, const program::Program& program,
                                         const workload::CostModel& cost, Communicator& comm,
                                         const SimulationOptions& options);
@@ -97,6 +100,9 @@ void refuse_unrepresentable(const machine::Machine& machine, const program::Prog
 struct FoldFacts {
   std::int64_t simulated = 1, replicas = 1;  ///< so many of the model's replicas stand for all
   bool to_the_end = true;                    ///< not just up to a collective whose members do different things
+  /// Of what comes at the same time others may come first in other replicas: so many times as many are simulated, and
+  /// all where they do not agree.
+  std::int64_t orders = 1;
 };
 /// Throws KeyError for replicas that are not alike, and says what differs. One replica alone is simulated as it is.
 [[nodiscard]] FoldFacts fold_facts(const machine::Machine& machine, const program::Program& program);

@@ -70,7 +70,7 @@ void Carried::simulate(Communicator& ranks, results::SweepRow& row) {
   static_cast<void>(estimate_where_it_can_run(*experiment_, ranks));
   const sim::SimulationResult run_result =
       run(*experiment_, ranks,
-          {options_.synchroniser, options_.interrupted, [this](const auto&, const auto&) { on_the_way_(); }});
+          {options_.synchroniser, options_.interrupted, [this](const auto&, const auto&) { on_the_way_(); }, {}});
   if (!result_.empty()) {
     const auto written = provenance(*experiment_, source_.given, config::to_toml(*source_.table), options_.synchroniser,
                                     record, run_result, ranks);

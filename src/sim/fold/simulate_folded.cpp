@@ -4,14 +4,10 @@
 
 #include <utility>
 
+#include "sim/fold/block_simulation.hpp"
 #include "sim/fold/find_fold.hpp"
 #include "sim/fold/unfold_results.hpp"
-#include "sim/fold/usage.hpp"
-#include "sim/fold/witness.hpp"
-#include "sim/rank_simulation.hpp"
 #include "tessera/base/config.hpp"
-#include "tessera/base/error.hpp"
-#include "tessera/base/together.hpp"
 
 namespace tessera::sim {
 namespace {
@@ -20,69 +16,12 @@ namespace {
   throw KeyError("simulation.fold", "replicas cannot be folded: " + problem + "; \"none\" simulates them all");
 }
 
-[[noreturn]] void refuse_ties() {
-  refuse("somewhere messages come at the same time, and of those others come first in other replicas");
-}
-
-/// What all simulations of replicas have in common.
-struct FoldedJob {
-  const machine::Machine& machine;
-  const program::Program& program;
-  const workload::CostModel& cost;
-  const SimulationOptions& options;
-  const Fold& fold;
-  const NetworkTables& tables;
-  Communicator& alone;
+/// What has become of a simulation in which devices have split off.
+enum class Outcome : std::uint8_t {
+  done,
+  meets,  ///< it is not as if all had been one simulation
+  ties,   ///< other replicas do not do the same
 };
-
-/// A block of replicas, `base` shifts from the first one.
-class BlockSimulation {
- public:
-  BlockSimulation(const FoldedJob& job, std::uint32_t base)
-      : fold_(job.fold.simulated_at(base)),
-        witness_(job.fold, base),
-        usage_(job.fold.ever_splits() ? job.machine.network.links.size() : 0, &splits_),
-        simulation_(
-            std::make_unique<RankSimulation>(job.machine, job.program, job.cost, job.alone, job.options, part())) {}
-
-  /// What goes on behind splits may be something that cannot be.
-  void try_to(const auto& run) {
-    try {
-      run(*simulation_);
-    } catch (const Error& error) {
-      if (splits_.starts.empty() || error.code() == ExitCode::io) throw;
-      splits_.failed = true;
-    }
-  }
-  [[nodiscard]] RankSimulation& simulation() { return *simulation_; }
-  /// What is told of it stays.
-  void forget_simulation() { simulation_.reset(); }
-  [[nodiscard]] std::uint64_t witness() const { return witness_.sum(); }
-  [[nodiscard]] Splits& splits() { return splits_; }
-  [[nodiscard]] Usage& usage() { return usage_; }
-
- private:
-  FoldedPart part() {
-    return {&fold_, fold_.orders().size() > 1 ? &witness_ : nullptr, &splits_, fold_.ever_splits() ? &usage_ : nullptr};
-  }
-
-  Fold fold_;
-  Witness witness_;
-  Splits splits_;
-  Usage usage_;
-  std::unique_ptr<RankSimulation> simulation_;
-};
-
-/// Of what comes at the same time the lower number comes first: in other replicas, perhaps another part of the machine.
-bool others_do_the_same(const FoldedJob& job, const BlockSimulation& first, const auto& run) {
-  for (const std::uint32_t base : job.fold.orders()) {
-    if (base == 0) continue;
-    BlockSimulation other(job, base);
-    other.try_to(run);
-    if (other.splits().failed || other.witness() != first.witness()) return false;
-  }
-  return true;
-}
 
 void add_counts(const pdes::RunStatistics& statistics, const std::vector<results::NamedCount>& counts,
                 SimulationResult& result) {
@@ -97,6 +36,9 @@ std::string time_text(Time time) { return config::format_rounded(time, config::U
 std::string described(const std::string& name, Time first, Time last) {
   return name + " up to " + time_text(first) + ", the last part of it up to " + time_text(last);
 }
+
+constexpr const char* ties =
+    "somewhere several messages come at the same time, and another one of them comes first in other replicas";
 
 /// When two simulations have used a link at the same time first.
 Time first_meeting(const FoldedJob& job, const Usage& folded, const Usage& all) {
@@ -143,27 +85,21 @@ Time go_on_apart(const FoldedJob& job, Communicator& comm, BlockSimulation& bloc
   return until;
 }
 
-/// Each device goes on from where it split off up to `until`, and then all go on together. False: it is not as if all
-/// had been one simulation; never so where none splits off before.
-bool go_on_apart_until(const FoldedJob& job, Communicator& comm, Time until, SimulationResult& result) {
-  BlockSimulation block(job, 0);
+/// Each device goes on from where it split off up to `until`, and then all go on together. It never meets where none
+/// splits off before.
+Outcome go_on_apart_until(const FoldedJob& job, Communicator& comm, Time until, SimulationResult& result) {
   pdes::RunStatistics before;
-  bool is_like_all = true;
-  const auto run = [&](RankSimulation& one) { before = one.run_before(until, job.options.run); };
-  together(comm, [&] {
-    run(block.simulation());
-    is_like_all = block.splits().failed || others_do_the_same(job, block, run);
-  });
-  if (!is_like_all) refuse_ties();
-  if (block.splits().failed) return false;
-  RankSimulation all(job.machine, job.program, job.cost, comm, job.options, block.simulation(), block.splits(), nullptr,
-                     until);
+  const auto [block, problem] = simulate_block_before(job, comm, until, before);
+  if (!problem.empty()) return Outcome::ties;
+  if (block->splits().failed) return Outcome::meets;
+  RankSimulation all(job.machine, job.program, job.cost, comm, job.options, block->simulation(), block->splits(),
+                     nullptr, until);
   static_cast<void>(all.run_before(until, job.options.run));
-  const bool is_free = all.join(block.simulation(), until);
-  if (comm.max(block.splits().failed || !is_free ? 1 : 0) != 0) return false;
+  const bool is_free = all.join(block->simulation(), until);
+  if (comm.max(block->splits().failed || !is_free ? 1 : 0) != 0) return Outcome::meets;
   all.run(job.options, result);
-  add_counts(before, block.simulation().events(), result);
-  return true;
+  add_counts(before, block->simulation().events(), result);
+  return Outcome::done;
 }
 
 std::unique_ptr<Fold> fold_of(const machine::Machine& machine, const program::Program& program,
@@ -189,20 +125,35 @@ std::unique_ptr<Fold> with_earlier_splits(const FoldedJob& job, const Splits& sp
   return any ? std::move(earlier) : nullptr;
 }
 
-// To the end, or until all devices have split off. Null: other replicas do not do the same.
-std::unique_ptr<BlockSimulation> simulate_block(const FoldedJob& job, Communicator& comm, SimulationResult& result) {
-  const std::uint32_t replicas = job.fold.block();
-  result.fold = fmt::format("{} of {} replicas simulated for all", replicas, replicas * job.fold.order());
-  std::unique_ptr<BlockSimulation> block;
-  bool is_like_all = true;
-  together(comm, [&] {
-    block = std::make_unique<BlockSimulation>(job, 0);
-    const auto run = [&](RankSimulation& one) { static_cast<void>(one.run(job.options.run)); };
-    block->try_to([&](RankSimulation& one) { one.run(job.options, result); });
-    block->usage().sort();
-    is_like_all = block->splits().failed || others_do_the_same(job, *block, run);
-  });
-  return is_like_all ? std::move(block) : nullptr;
+/// Of replicas that do the same until some devices split off: folded up to there.
+std::string go_on_behind(const FoldedJob& job, Communicator& comm, std::unique_ptr<BlockSimulation> block,
+                         SimulationResult folded, SimulationResult& result) {
+  const std::string name = folded.fold;
+  const Time first = block->splits().starts.front().at;
+  if (const std::unique_ptr<Fold> earlier = with_earlier_splits(job, block->splits())) {
+    block.reset();  // it takes less time than room
+    folded = {};
+    const FoldedJob other{job.machine, job.program, job.cost, job.options, *earlier, job.tables, job.alone};
+    SimulationResult before;
+    const SimulatedBlock made = simulate_block(other, comm, before);
+    if (made.problem.empty() && go_on_apart(other, comm, *made.block, std::move(before), result) == never) return {};
+    block = simulate_block(job, comm, folded).block;
+  }
+  const Time until = go_on_apart(job, comm, *block, std::move(folded), result);
+  block.reset();
+  if (until == never) return {};
+  if (until > first) {
+    result = {};
+    result.fold = described(name, first, until);
+    const Outcome outcome = go_on_apart_until(job, comm, until, result);
+    if (outcome == Outcome::done) return {};
+    if (outcome == Outcome::ties) return ties;
+  }
+  result = {};
+  result.fold = name + " up to " + time_text(first) + ", then each";
+  const Outcome outcome = go_on_apart_until(job, comm, first, result);
+  if (outcome == Outcome::meets) throw InternalError("replicas that have not split do not go on");
+  return outcome == Outcome::ties ? ties : "";
 }
 
 }  // namespace
@@ -210,11 +161,13 @@ std::unique_ptr<BlockSimulation> simulate_block(const FoldedJob& job, Communicat
 FoldFacts fold_facts(const machine::Machine& machine, const program::Program& program) {
   if (program.replicas.size() == 1) return {};
   const auto fold = fold_of(machine, program, NetworkTables(machine.network));
-  return {fold->block(), std::int64_t{fold->block()} * fold->order(), !fold->ever_splits()};
+  return {fold->block(), std::int64_t{fold->block()} * fold->order(), !fold->ever_splits(),
+          static_cast<std::int64_t>(fold->orders().size())};
 }
 
-void simulate_folded(const machine::Machine& machine, const program::Program& program, const workload::CostModel& cost,
-                     Communicator& comm, const SimulationOptions& options, SimulationResult& result) {
+std::string simulate_folded(const machine::Machine& machine, const program::Program& program,
+                            const workload::CostModel& cost, Communicator& comm, const SimulationOptions& options,
+                            SimulationResult& result) {
   const NetworkTables tables(machine.network);
   const std::unique_ptr<Fold> fold = fold_of(machine, program, tables);
   const auto alone = make_serial_communicator();
@@ -222,31 +175,12 @@ void simulate_folded(const machine::Machine& machine, const program::Program& pr
   if (comm.rank() > 0) own.progress = nullptr;
   const FoldedJob job{machine, program, cost, own, *fold, tables, *alone};
   SimulationResult folded;
-  std::unique_ptr<BlockSimulation> block = simulate_block(job, comm, folded);
-  if (block == nullptr) refuse_ties();
-  if (block->splits().starts.empty()) {
-    unfold(*fold, machine, comm, folded.results);
-    result = std::move(folded);
-    return;
-  }
-  const Time first = block->splits().starts.front().at;
-  if (const std::unique_ptr<Fold> earlier = with_earlier_splits(job, block->splits())) {
-    block.reset();  // it takes less time than room
-    folded = {};
-    const FoldedJob other{machine, program, cost, own, *earlier, tables, *alone};
-    SimulationResult before;
-    const std::unique_ptr<BlockSimulation> other_block = simulate_block(other, comm, before);
-    if (other_block != nullptr && go_on_apart(other, comm, *other_block, std::move(before), result) == never) return;
-    block = simulate_block(job, comm, folded);
-  }
-  const std::string name = folded.fold;
-  const Time until = go_on_apart(job, comm, *block, std::move(folded), result);
-  block.reset();
-  if (until == never) return;
-  result.fold = described(name, first, until);
-  if (until > first && go_on_apart_until(job, comm, until, result)) return;
-  result.fold = name + " up to " + time_text(first) + ", then each";
-  if (!go_on_apart_until(job, comm, first, result)) throw InternalError("replicas that have not split do not go on");
+  auto [block, problem] = simulate_block(job, comm, folded);
+  if (!problem.empty()) return problem;
+  if (!block->splits().starts.empty()) return go_on_behind(job, comm, std::move(block), std::move(folded), result);
+  unfold(*fold, machine, comm, folded.results);
+  result = std::move(folded);
+  return {};
 }
 
 }  // namespace tessera::sim
