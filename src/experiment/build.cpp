@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "calibration.hpp"
+#include "check_workload.hpp"
 #include "planning.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/machine/topology.hpp"
@@ -105,27 +106,6 @@ void read_parts(const Table& root, Experiment& experiment, Diagnostics& diagnost
   read_table(root, "simulation", simulation_schema(), experiment.simulation, diagnostics);
   if (root.find("training") != nullptr)
     read_table(root, "training", training_schema(), experiment.training, diagnostics);
-}
-
-/// What [workload] and [model] say of each other, whatever the strategy.
-void check_workload(const Table& root, const Experiment& experiment, Diagnostics& diagnostics) {
-  const strategy::Workload& workload = experiment.workload;
-  const bool generates = workload.phase == workload::Phase::generation;
-  const auto where = [&root](const char* table, const char* key) {
-    const Value* value = root.find(table)->table()->find(key);
-    return value == nullptr ? root.find(table)->where() : value->where();
-  };
-  if (!generates && workload.generated != strategy::Workload{}.generated) {
-    diagnostics.warn(where("workload", "generated"), "generated has no effect outside generation");
-  }
-  if (!experiment.model || experiment.model->sliding_window == 0) return;
-  const std::int64_t window = experiment.model->sliding_window;
-  const std::int64_t keys = workload.sequence + (generates ? workload.generated : 0);
-  if (keys <= window) return;
-  diagnostics.error(where("model", "sliding_window"),
-                    fmt::format("a sliding window of {} tokens changes the computation of sequences of {}{} and is not "
-                                "modelled, allowed: sequences of at most {}",
-                                window, keys, generates ? " (prompt and generated)" : "", window));
 }
 
 }  // namespace

@@ -59,6 +59,8 @@ void reported(const Table& resolved, const Experiment& experiment, const config:
 void write_program(const Table& resolved, const Table& strategy, Experiment& experiment, Diagnostics& diagnostics) {
   reported(resolved, experiment, strategy.where(), diagnostics, [&] {
     alone(experiment, [&](const strategy::Job& job) { experiment.plan = experiment.strategy.program(strategy, job); });
+    if (const std::string bytes = bytes_of_one(experiment); !bytes.empty())
+      experiment.plan.description.emplace_back("in " + experiment.workload.datatype, bytes);
     sim::refuse_unrepresentable(experiment.machine, experiment.plan.program, *experiment.cost);
     // What a search has found is a plan all the same.
     if (experiment.simulation.fold == sim::Folding::replicas && experiment.open.empty())

@@ -1,4 +1,9 @@
 // The [workload] table.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tessera/base/error.hpp"
 #include "tessera/strategy/strategy.hpp"
 
 namespace tessera::strategy {
@@ -31,6 +36,32 @@ const config::Schema<Workload>& workload_schema() {
     return s;
   }();
   return schema;
+}
+
+std::vector<std::string> changed_keys(const Workload& workload) {
+  config::Table given, defaults;
+  workload_schema().write(workload, given);
+  workload_schema().complete(defaults);
+  std::vector<std::string> changed;
+  for (const auto& [key, value] : given.entries()) {
+    config::Table one, other;
+    one.set(key, value);
+    if (const config::Value* fallback = defaults.find(key); fallback != nullptr) other.set(key, *fallback);
+    if (!config::same_content(one, other)) changed.push_back(key);
+  }
+  return changed;
+}
+
+std::string only_default(const std::string& key, const std::string& what) {
+  const std::vector<config::ParameterHelp> all = workload_schema().parameters();
+  const auto found = std::ranges::find(all, key, &config::ParameterHelp::name);
+  return fmt::format("\"{}\": {}, allowed: {}", key, what, found == all.end() ? "nothing" : found->fallback);
+}
+
+void refuse_unread(const Workload& workload, const std::vector<std::string>& keys, const std::string& what) {
+  for (const std::string& key : changed_keys(workload)) {
+    if (std::ranges::find(keys, key) != keys.end()) throw KeyError("workload." + key, only_default(key, what));
+  }
 }
 
 }  // namespace tessera::strategy

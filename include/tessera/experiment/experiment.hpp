@@ -104,6 +104,9 @@ struct Experiment {
 /// cost.memory_efficiency", "uncalibrated: peak rates", "uncalibrated, the experiment's own cost.launch_overhead".
 [[nodiscard]] std::string calibration_text(const config::Table& resolved);
 
+/// Which bytes of a job are in a datatype of one byte a number: "all of it: weights, ..."; empty where none are.
+[[nodiscard]] std::string bytes_of_one(const Experiment& experiment);
+
 /// Where the key of a KeyError stands in a resolved table, or else the nearest table above it.
 [[nodiscard]] config::Location place_of(const config::Table& resolved, const std::string& key);
 

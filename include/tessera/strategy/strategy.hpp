@@ -38,6 +38,13 @@ struct Workload {
   std::string datatype = "fp16";
 };
 [[nodiscard]] const config::Schema<Workload>& workload_schema();
+/// Keys whose value is not their default, in the order of the schema.
+[[nodiscard]] std::vector<std::string> changed_keys(const Workload& workload);
+/// `"sequence": what it says, allowed: 2048`, its default.
+[[nodiscard]] std::string only_default(const std::string& key, const std::string& what);
+/// Of a strategy that looks at these keys in other jobs and not in this one: KeyError at the first that has another
+/// value than its default.
+void refuse_unread(const Workload& workload, const std::vector<std::string>& keys, const std::string& what);
 
 /// A file that a key of the [strategy] table names (Schema::names_file()), read once for all ranks.
 struct Attachment {
@@ -163,6 +170,9 @@ struct StrategyKind {
   std::string name;
   std::string help;
   bool needs_model = true;
+  /// Keys of [workload] that check() and program() look at: to carry them out, or to refuse them in words of their own.
+  /// Experiments that give another one a value that is not its default are refused, so that none is passed over.
+  std::vector<std::string> workload_keys = {};
   std::function<const config::SchemaBase&()> schema;
   /// All that can be refused without a search, to `diagnostics` with the table's locations. Returns what is left open
   /// and what it takes to search it, in a few words; empty: nothing is. Never evaluates.

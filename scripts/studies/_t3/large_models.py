@@ -4,7 +4,7 @@ from _parts import Outcome, geomean, three, two
 from _runs import table
 
 from . import paper
-from .bench import IDEAL, speedup
+from .bench import IDEAL, OWN_GEMM, speedup
 
 HIDDEN = {"GPT-3": 12288, "PALM": 18432, "MT-NLG": 20480}  # table 2; all layers as it takes them, whatever the models' own are
 DEPTHS = {"op": 1, "fc2": 4, "fc1": 4, "ip": 3}  # in hidden sizes
@@ -27,5 +27,5 @@ def study(bench):
 def gemm(case):
     """Settings of the GEMM of one GPU."""
     model, sub, tp = case
-    return (("strategy.sublayer", "gemm"), ("strategy.m", TOKENS), ("strategy.n", HIDDEN[model]),
+    return (*OWN_GEMM, ("strategy.m", TOKENS), ("strategy.n", HIDDEN[model]),
             ("strategy.k", DEPTHS[sub] * HIDDEN[model] // tp), ("machine.topology.devices", tp))

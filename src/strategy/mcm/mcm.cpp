@@ -65,6 +65,10 @@ std::string check(const config::Table& table, const Job& job, config::Diagnostic
     diagnostics.error(table.where(), "strategy mcm runs forward passes, allowed: workload.phase = \"prompt\"");
     return {};
   }
+  if (job.graph != nullptr) {
+    refuse_unread(job.workload, {"sequence", "global_batch", "datatype"},
+                  "this model is a computation graph, whose sizes and datatypes are its own");
+  }
   const Package package = make_package(job, options.chips);
   if (options.partition.empty() && table.find("partition") != nullptr) {
     diagnostics.error(place_of(table, "partition"), "partition: expected a line for each chip that is used");
@@ -206,6 +210,7 @@ StrategyKind kind() {
   mcm.name = "mcm";
   mcm.help = "a computation graph over the chips of a package (MCM partitioning)";
   mcm.needs_model = false;  // a transformer or a graph: check() says so
+  mcm.workload_keys = {"phase", "sequence", "global_batch", "datatype"};
   mcm.schema = []() -> const config::SchemaBase& { return options_schema(); };
   mcm.inner_schemas = [] { return std::vector<const config::SchemaBase*>{&learning_schema()}; };
   mcm.check = check;

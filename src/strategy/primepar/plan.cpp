@@ -86,6 +86,7 @@ StrategyKind kind() {
   StrategyKind kind;
   kind.name = "primepar";
   kind.help = options_schema().help();
+  kind.workload_keys = {"phase", "sequence", "global_batch", "flash_attention", "datatype"};
   kind.schema = []() -> const config::SchemaBase& { return options_schema(); };
   kind.check = [](const Table& table, const Job& job, config::Diagnostics& diagnostics) {
     const Setup setup = read_setup(table, job, diagnostics);

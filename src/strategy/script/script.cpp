@@ -70,6 +70,7 @@ StrategyKind kind() {
   script.name = "script";
   script.help = "a program written out step by step: computation, messages, collectives";
   script.needs_model = false;
+  script.workload_keys = {"datatype"};
   script.schema = []() -> const config::SchemaBase& { return script_schema(); };
   script.check = [](const config::Table& table, const Job& job, config::Diagnostics& diagnostics) {
     static_cast<void>(read(table, job, diagnostics));

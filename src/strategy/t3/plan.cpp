@@ -4,6 +4,7 @@
 #include "../place_of.hpp"
 #include "kernels.hpp"
 #include "sublayers.hpp"
+#include "tessera/base/error.hpp"
 #include "tessera/strategy/t3/t3.hpp"
 
 namespace tessera::strategy::t3 {
@@ -92,7 +93,26 @@ class Planner {
     if (work.communicates()) add(CollectiveKind::all_to_all, work.result_bytes(), " ");
   }
 
+  void check_workload() {
+    const Workload& workload = job_.workload;
+    if (workload.phase == workload::Phase::generation) {
+      throw KeyError(
+          "workload.phase",
+          "strategy \"t3\" runs sub-layers over all tokens of a sequence at once, and generation makes one at "
+          "a time, allowed: training, prompt; sub-layer \"gemm\" takes any m, n and k");
+    }
+    if (options_.sublayer == "gemm") {
+      refuse_unread(workload, {"sequence", "global_batch"}, "sub-layer \"gemm\" is m x n x k as given");
+    } else if (sublayer(options_.sublayer).activity == program::Activity::backward &&
+               workload.phase != workload::Phase::training) {
+      throw KeyError("workload.phase", "sub-layer \"" + options_.sublayer +
+                                           "\" is one of the backward pass, which there is in training alone, allowed: "
+                                           "training");
+    }
+  }
+
   void check_keys() {
+    check_workload();
     if (by_operators() && options_.configuration != "sequential")
       return error("configuration", "fidelity \"operator\" has configuration \"sequential\" alone");
     if (by_operators() && options_.collective == "send")
@@ -254,6 +274,7 @@ StrategyKind kind() {
   kind.name = "t3";
   kind.help = options_schema().help();
   kind.needs_model = false;
+  kind.workload_keys = {"phase", "sequence", "global_batch", "generated", "datatype"};
   kind.schema = []() -> const config::SchemaBase& { return options_schema(); };
   kind.check = [](const Table& table, const Job& job, config::Diagnostics& diagnostics) {
     Planner(table, job, diagnostics).check();

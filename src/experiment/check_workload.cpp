@@ -1,0 +1,94 @@
+#include "check_workload.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace tessera::experiment {
+namespace {
+
+using config::Diagnostics;
+using config::Location;
+using config::Table;
+using config::Value;
+
+/// Where the key stands, or its table.
+const Location& where_in(const Table& root, const char* table, const std::string& key) {
+  const Value* value = root.find(table)->table()->find(key);
+  return value == nullptr ? root.find(table)->where() : value->where();
+}
+
+bool looks_at(const strategy::StrategyKind& kind, const std::string& key) {
+  return std::ranges::find(kind.workload_keys, key) != kind.workload_keys.end();
+}
+
+void refuse_passed_over(const Table& root, const Experiment& experiment, Diagnostics& diagnostics) {
+  const strategy::StrategyKind& kind = experiment.strategy;
+  for (const std::string& key : strategy::changed_keys(experiment.workload)) {
+    if (looks_at(kind, key)) continue;
+    diagnostics.error(where_in(root, "workload", key),
+                      strategy::only_default(key, "strategy \"" + kind.name + "\" does not read it"));
+  }
+}
+
+bool is_of_one_byte(const std::string& datatype) { return workload::bytes_per_element(datatype) == 1; }
+
+/// Programs whose datatype is that of the workload, in a phase that the strategy knows; a script says itself what each
+/// of its steps computes in.
+bool computes_in_datatype(const Experiment& experiment) {
+  return looks_at(experiment.strategy, "phase") && looks_at(experiment.strategy, "datatype") && !experiment.graph;
+}
+
+/// Training in one byte keeps most of its bytes in two: taken as FP8 throughout, public jobs come out 40 to 120 % too
+/// fast and with a third too little memory.
+void refuse_training_of_one_byte(const Table& root, const Experiment& experiment, Diagnostics& diagnostics) {
+  const strategy::Workload& workload = experiment.workload;
+  if (workload.phase != workload::Phase::training || !is_of_one_byte(workload.datatype)) return;
+  if (!computes_in_datatype(experiment)) return;
+  std::vector<std::string> allowed;
+  for (const std::string& name : workload::datatype_names()) {
+    if (!is_of_one_byte(name)) allowed.push_back(name);
+  }
+  diagnostics.error(where_in(root, "workload", "datatype"),
+                    fmt::format("training in \"{}\" is not modelled: stacks that train in it keep weights, activations "
+                                "between layers, attention, logits and messages in 16 bits, and here all of them would "
+                                "be of 8, allowed in training: {}",
+                                workload.datatype, fmt::join(allowed, ", ")));
+}
+
+void check_generated(const Table& root, const Experiment& experiment, Diagnostics& diagnostics) {
+  const strategy::Workload& workload = experiment.workload;
+  if (workload.phase == workload::Phase::generation || workload.generated == strategy::Workload{}.generated) return;
+  if (looks_at(experiment.strategy, "generated"))
+    diagnostics.warn(where_in(root, "workload", "generated"), "generated has no effect outside generation");
+}
+
+void check_window(const Table& root, const Experiment& experiment, Diagnostics& diagnostics) {
+  if (!experiment.model || experiment.model->sliding_window == 0) return;
+  const strategy::Workload& workload = experiment.workload;
+  const bool generates = workload.phase == workload::Phase::generation;
+  const std::int64_t window = experiment.model->sliding_window;
+  const std::int64_t keys = workload.sequence + (generates ? workload.generated : 0);
+  if (keys <= window) return;
+  diagnostics.error(where_in(root, "model", "sliding_window"),
+                    fmt::format("a sliding window of {} tokens changes the computation of sequences of {}{} and is not "
+                                "modelled, allowed: sequences of at most {}",
+                                window, keys, generates ? " (prompt and generated)" : "", window));
+}
+
+}  // namespace
+
+void check_workload(const Table& root, const Experiment& experiment, Diagnostics& diagnostics) {
+  refuse_passed_over(root, experiment, diagnostics);
+  refuse_training_of_one_byte(root, experiment, diagnostics);
+  check_generated(root, experiment, diagnostics);
+  check_window(root, experiment, diagnostics);
+}
+
+std::string bytes_of_one(const Experiment& experiment) {
+  if (!is_of_one_byte(experiment.workload.datatype) || !computes_in_datatype(experiment)) return {};
+  return "all of it: weights, KV cache, activations, attention, logits and messages";
+}
+
+}  // namespace tessera::experiment
