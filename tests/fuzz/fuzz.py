@@ -151,7 +151,7 @@ class Case:
             whole = formats.onnx_network(self.rng.choice([1, 1, 1, 0, 2**63]))
             self.files[file] = mutate.as_bytes(self.rng, whole, corpus.all_files()) if self.rng.random() < 0.9 else whole
             dimensions = self.rng.choice(["{ N = 1 }", "{ N = 1 }", "{ N = 1 }", "{ N = 1000000000 }", "{ N = 0 }", "{ M = 1 }", "1", '{ N = "x" }'])
-            text = text.replace(b'model = "graph"\n', b"") + f"\n[model]\ndimensions = {dimensions}\n".encode()
+            text = text.replace(b'model = "graph"\n', b"") + f'\n[model]\ndatatype = "bf16"\ndimensions = {dimensions}\n'.encode()
         self.files["x.toml"] = text.replace(b'model = "graph"', f'model = "{file}"'.encode()) if file == "graph.json" else text + f'include = "{file}"\n'.encode()
         self.places.append(file)
 
