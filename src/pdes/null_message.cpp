@@ -6,7 +6,8 @@ namespace tessera::pdes {
 
 namespace {
 
-constexpr std::uint64_t waves_per_agreement = 8;
+/// While clocks get on by themselves.
+constexpr int most_waves = 8;
 /// How far a rank that waits for nobody may run ahead of the slowest, in lookaheads: it bounds the messages on their
 /// way.
 constexpr Time lookaheads_ahead = 4096;
@@ -22,11 +23,12 @@ NullMessageSynchroniser::NullMessageSynchroniser(MPI_Comm comm, const Wiring& wi
       comm_(comm),
       round_(comm_.get(), wiring, kernel),
       clocks_(wiring.in.size(), 0),
-      run_ahead_(bounded_run(0, wiring.lookahead)) {}
+      run_ahead_(bounded_run(0, wiring.lookahead)),
+      waves_(most_waves) {}
 
 Step NullMessageSynchroniser::exchange(const Standing& mine) {
   const auto start = std::chrono::steady_clock::now();
-  if (wave_ % waves_per_agreement == 0) {
+  if (wave_ == 0) {
     // A consistent cut: the events of all earlier waves have arrived everywhere, and those of this wave are counted by
     // their sender.
     agreement_ = Agreement(mine, kernel_, wiring_.lookahead);
@@ -35,7 +37,7 @@ Step NullMessageSynchroniser::exchange(const Standing& mine) {
   }
   exchange_clocks(mine);
   // All ranks look at the result after the same wave, so all leave after the same wave.
-  const bool last_wave = ++wave_ % waves_per_agreement == 0;
+  const bool last_wave = ++wave_ == waves_;
   if (last_wave) finish_agreement();
   waiting_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   messages_ = round_.messages();
@@ -63,7 +65,19 @@ void NullMessageSynchroniser::finish_agreement() {
   const Time jump = agreement_.horizon(wiring_.lookahead);
   for (Time& clock : clocks_) clock = std::max(clock, jump);
   safe_ = std::max(safe_, jump);
-  run_ahead_ = bounded_run(agreement_.next_event(), wiring_.lookahead);
+  run_ahead_ = std::max(bounded_run(agreement_.next_event(), wiring_.lookahead), jump);
+  choose_waves();
+}
+
+// Waves let clocks creep by one lookahead each. Where the earliest event is further from the one before than that, time
+// has passed in jumps alone: between agreements nothing is to be had then, as with links of next to no latency. All
+// ranks know the same, and so choose alike.
+void NullMessageSynchroniser::choose_waves() {
+  const Time crept = wiring_.lookahead > never / most_waves ? never : waves_ * wiring_.lookahead;
+  const Time reached = agreement_.next_event();
+  waves_ = reached - agreed_on_ > crept ? 1 : most_waves;
+  agreed_on_ = reached;
+  wave_ = 0;
 }
 
 }  // namespace tessera::pdes

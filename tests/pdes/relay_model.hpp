@@ -44,6 +44,7 @@ struct RelayRules {
   std::uint32_t tasks = 3;  ///< started by each component
   std::uint32_t hops = 40;  ///< that each task lives
   Time step = 100;          ///< times are multiples of it, so that many events take place at once
+  Time latency = 0;         ///< of links between groups; 0: some steps
   bool crossbar = false;    ///< send over a crossbar of all components as well
   bool parcels = false;
   ComponentId failing = 0xFFFF'FFFFU;  ///< this component throws
@@ -132,7 +133,7 @@ class RelayComponent : public Component {
   auto latencies = std::make_shared<std::vector<std::vector<Time>>>(count);
   const auto connect = [&](ComponentId from, ComponentId to) {
     const bool together = from / group_size == to / group_size;
-    const Time latency = together ? 0 : rules.step * (1 + from % 3);
+    const Time latency = together ? 0 : rules.latency > 0 ? rules.latency : rules.step * (1 + from % 3);
     model.links.push_back({from, to, latency, protocol_info<Relay>()});
     (*latencies)[from].push_back(latency);
   };
