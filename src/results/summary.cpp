@@ -10,6 +10,7 @@
 
 #include "h5/reader.hpp"
 #include "human.hpp"
+#include "listed.hpp"
 #include "tables.hpp"
 #include "tessera/base/text.hpp"
 #include "tessera/results/digest.hpp"
@@ -256,12 +257,18 @@ std::string search_text(const h5::Reader& file, Shown shown) {
       fmt::format("{:<46}{:>12}{:>14}\n",
                   is_simulated ? "plans of the search, by simulated time" : "plans of the search, by the model it asks",
                   "predicted", is_simulated ? "simulated" : "estimated");
+  std::vector<std::string> names;
   for (std::size_t i = 0; i < std::min(order.size(), most_plans); ++i) {
-    const std::string mark = i == 0 && plans.integer(order[i], "accepted") != 0 ? " (taken)" : "";
     const std::string origin = plans.text(order[i], "origin");
+    names.push_back(origin.empty() ? plans.text(order[i], "candidate") : origin);
+  }
+  const ListedNames listed = listed_names(names);
+  if (!listed.common.empty()) text += "  all of them: " + listed.common + "\n";
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string mark = i == 0 && plans.integer(order[i], "accepted") != 0 ? " (taken)" : "";
     const Time predicted = plans.integer(order[i], "predicted_ps");
-    text += fmt::format("  {:<44}{:>12}{:>14}\n", (origin.empty() ? plans.text(order[i], "candidate") : origin) + mark,
-                        predicted > 0 ? short_time(predicted) : "", short_time(plans.integer(order[i], "cost_ps")));
+    text += fmt::format("  {:<44}{:>12}{:>14}\n", listed.own[i] + mark, predicted > 0 ? short_time(predicted) : "",
+                        short_time(plans.integer(order[i], "cost_ps")));
   }
   if (plans.size() > std::min(order.size(), most_plans))
     text += fmt::format("  and {} more in {}\n", plans.size() - std::min(order.size(), most_plans), path);
@@ -286,7 +293,9 @@ std::string run_facts(const h5::Reader& file) {
   const h5::Rows p = file.read("/provenance/run");
   const std::int64_t ranks = p.integer(0, "ranks");
   const double wall = p.number(0, "wall_seconds");
-  const std::string fold = file.has("/provenance/fold") ? "  " + file.text("/provenance/fold").value + "\n" : "";
+  std::string fold = file.has("/provenance/fold") ? "  " + file.text("/provenance/fold").value + "\n" : "";
+  if (file.has("/provenance/search_cut_off"))
+    fold += "  proven of the plan, " + file.text("/provenance/search_cut_off").value + "\n";
   return fmt::format("simulated on {} {} ({}) in {:.2f} s: {} events, {}/s, {} waiting for other ranks\n{}{}", ranks,
                      ranks == 1 ? "rank" : "ranks", p.text(0, "synchroniser"), wall,
                      short_count(static_cast<double>(p.integer(0, "events"))),

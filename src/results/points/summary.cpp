@@ -80,27 +80,6 @@ std::string heading(const View& view, std::size_t done) {
                      count_of(done));
 }
 
-constexpr std::string_view point_columns = "  {:<{}}{:>12}{:>9}{:>9}{:>12}{:>14}\n";
-
-std::string best_points(const View& view, const std::vector<std::size_t>& rows) {
-  if (rows.empty()) return {};
-  std::string text = fmt::format("{:<{}}{:>12}{:>9}{:>9}{:>12}{:>14}\n", "best points", name_width + 2, "time",
-                                 "to best", "devices", "model FLOPs", "peak memory");
-  for (std::size_t i = 0; i < std::min(rows.size(), most_points); ++i) {
-    const std::size_t row = rows[i];
-    const double use = view.number(row, "model_flops_utilisation");
-    const std::int64_t memory = view.integer(row, "peak_memory"), devices = view.integer(row, "devices");
-    text += fmt::format(
-        point_columns, cut(named(view.point(row), view.text(row, "name")), name_width), name_width,
-        precise_time(view.time(row)),
-        fmt::format("{:.2f}", static_cast<double>(view.time(row)) / static_cast<double>(view.time(rows[0]))),
-        devices > 0 ? short_count(static_cast<double>(devices)) : "-", use > 0 ? percent(use, 1) : "-",
-        memory > 0 ? short_bytes(memory) : "-");
-  }
-  if (rows.size() > most_points) text += fmt::format("  and {} more in /points\n", count_of(rows.size() - most_points));
-  return text;
-}
-
 std::string meaning(std::int64_t code) {
   switch (code) {
     case 0:
@@ -148,6 +127,63 @@ std::string value_text(const PointCell& cell, const std::string& units) {
     if (units == "Hz") return rounded(config::Unit::frequency);
   }
   return whole != nullptr ? std::to_string(*whole) : fmt::format("{:.6g}", value);
+}
+
+/// The axes whose values differ among the rows that are shown, and those that are the same for all of them.
+class ShownAxes {
+ public:
+  ShownAxes(const View& view, const std::vector<std::size_t>& rows) : view_(view) {
+    for (const PointAxis& axis : view.table.axes) {
+      const auto at = view.column(axis.column);
+      if (!at || axis.follows) continue;
+      const auto is_same = [&](std::size_t row) { return view.table.rows[row][*at] == view.table.rows[rows[0]][*at]; };
+      (rows.size() > 1 && std::ranges::all_of(rows, is_same) ? common_ : differing_).push_back(*at);
+    }
+  }
+  /// The point's own name, or what it has that not all have.
+  [[nodiscard]] std::string name(std::size_t row) const {
+    return common_.empty() || differing_.empty() ? view_.text(row, "name") : values(row, differing_);
+  }
+  /// Empty where names say all.
+  [[nodiscard]] std::string common_line(std::size_t row) const {
+    return common_.empty() || differing_.empty() ? "" : "  all of them: " + values(row, common_) + "\n";
+  }
+
+ private:
+  [[nodiscard]] std::string values(std::size_t row, const std::vector<std::size_t>& columns) const {
+    std::string text;
+    for (const std::size_t at : columns)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", view_.table.columns[at].name,
+                          value_text(view_.table.rows[row][at], view_.table.columns[at].units));
+    return text;
+  }
+
+  const View& view_;
+  std::vector<std::size_t> differing_, common_;  // columns
+};
+
+constexpr std::string_view point_columns = "  {:<{}}{:>12}{:>9}{:>9}{:>12}{:>14}\n";
+
+std::string best_points(const View& view, const std::vector<std::size_t>& rows) {
+  if (rows.empty()) return {};
+  const ShownAxes axes(view,
+                       {rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), most_points))});
+  std::string text = fmt::format("{:<{}}{:>12}{:>9}{:>9}{:>12}{:>14}\n", "best points", name_width + 2, "time",
+                                 "to best", "devices", "model FLOPs", "peak memory");
+  for (std::size_t i = 0; i < std::min(rows.size(), most_points); ++i) {
+    const std::size_t row = rows[i];
+    const double use = view.number(row, "model_flops_utilisation");
+    const std::int64_t memory = view.integer(row, "peak_memory"), devices = view.integer(row, "devices");
+    text += fmt::format(
+        point_columns, cut(named(view.point(row), axes.name(row)), name_width), name_width,
+        precise_time(view.time(row)),
+        fmt::format("{:.2f}", static_cast<double>(view.time(row)) / static_cast<double>(view.time(rows[0]))),
+        devices > 0 ? short_count(static_cast<double>(devices)) : "-", use > 0 ? percent(use, 1) : "-",
+        memory > 0 ? short_bytes(memory) : "-");
+  }
+  text += axes.common_line(rows.front());
+  if (rows.size() > most_points) text += fmt::format("  and {} more in /points\n", count_of(rows.size() - most_points));
+  return text;
 }
 
 struct OfValue {
