@@ -41,8 +41,8 @@ void LimitOptions::add_to(CLI::App& command) {
   command.add_option("--within", within,
                      "a search that proves its plan ends when no other can be faster by more than this, such as 2%");
   command.add_option("--budget", budget,
-                     "such a search ends after so many simulations, or after a time (\"10 min\"), and says what is "
-                     "proven by then");
+                     "such a search ends after so many simulations, or after a time (\"10 min\") in whatever it is "
+                     "at, and says what is proven by then");
 }
 
 std::vector<experiment::Setting> ExperimentOptions::parsed_settings() const {
@@ -73,9 +73,10 @@ experiment::Source load(const ExperimentOptions& options) {
 }
 
 std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, std::vector<strategy::Attachment> files,
-                                              bool silent) {
+                                              bool silent, bool is_searched_next) {
   config::Diagnostics diagnostics;
-  auto experiment = experiment::build(resolved, diagnostics, strategy::built_in_strategies(), std::move(files));
+  auto experiment =
+      experiment::build(resolved, diagnostics, strategy::built_in_strategies(), std::move(files), is_searched_next);
   if (!silent) print_warnings(diagnostics.warnings());
   diagnostics.throw_if_errors();
   return experiment;

@@ -17,7 +17,8 @@ void search(const Prepared& job, const std::string& cache, const program::search
             const std::string& mode, Communicator& comm) {
   config::Diagnostics diagnostics;
   SearchDisplay display(comm.rank() == 0 ? mode : "off", stderr);
-  const auto progress = [&display](const program::search::Progress& now) { display.report(now); };
+  std::function<void(const program::search::Progress&)> progress;  // none: ranks need not tell each other
+  if (mode != "off") progress = [&display](const program::search::Progress& now) { display.report(now); };
   const auto warn = [&] {
     if (comm.rank() == 0) print_warnings(diagnostics.warnings());
   };
@@ -85,7 +86,7 @@ Prepared prepare(const ExperimentOptions& options, const LimitOptions& limits, c
   source = experiment::shared(std::move(source), comm);
   Prepared job{source.given, config::to_toml(*source.table), source.table, nullptr, std::move(standing)};
   together(comm, [&] {
-    job.experiment = build(*job.table, std::move(source.files), comm.rank() != 0);
+    job.experiment = build(*job.table, std::move(source.files), comm.rank() != 0, true);
     check_open(job, limits, outputs);
     sim::refuse_ranks(job.experiment->machine, comm.size(), job.experiment->simulation.partition);
   });

@@ -27,6 +27,12 @@ void write_candidates(const Options& options, const Prepared& job) {
   results::write_points(options.all, table, job.standing_at(options.all));
 }
 
+/// Without what it was made for, which is long and for `run --plan`.
+std::string for_readers(const std::string& plan) {
+  const std::size_t end = plan.find("\n[made_for");
+  return end == std::string::npos ? plan : plan.substr(0, end);
+}
+
 ExitCode plan(const Options& options, Communicator& comm) {
   const Outputs outputs{options.output,
                         options.force,
@@ -43,7 +49,7 @@ ExitCode plan(const Options& options, Communicator& comm) {
     results::write_text(options.output, text, job.standing_at(options.output));
     print_warnings(experiment::changed_files(job.experiment->files));
     print(search_report(*job.experiment));
-    print(text);
+    print(for_readers(text));
   });
   return ExitCode::done;
 }

@@ -9,6 +9,9 @@
 #include "tessera/base/config.hpp"
 
 namespace tessera::app {
+
+using program::search::Phase;
+
 namespace {
 
 constexpr int bar_width = 24;
@@ -95,11 +98,33 @@ std::string ProgressDisplay::text(const pdes::ProgressReport& report, double sha
 }
 
 void SearchDisplay::report(const program::search::Progress& progress) {
+  const bool is_next = progress.phase != now_.phase || progress.done < now_.done;
+  if (is_next && now_.phase == Phase::evaluating) before_ += now_.done;
+  now_ = progress;
+  if (now_.best > 0 && (best_ == 0 || now_.best < best_)) best_ = now_.best;
   const std::chrono::duration<double> since = std::chrono::steady_clock::now() - begin_;
-  if (!line_.is_due(since.count())) return;
-  std::string text = fmt::format("search: {} of {} programs on rank 0", progress.done, progress.of);
-  if (progress.best > 0) text += ", the fastest " + config::format_rounded(progress.best, config::Unit::time);
-  line_.show(text);
+  if (line_.is_due(since.count())) line_.show(fmt::format("search: {}, {}", span(since.count()), text()));
+}
+
+std::string SearchDisplay::text() const {
+  const auto time = [](Time t) { return config::format_rounded(t, config::Unit::time); };
+  const std::size_t evaluated = before_ + (now_.phase == Phase::evaluating ? now_.done : 0);
+  std::string text;
+  switch (now_.phase) {
+    case Phase::listing:
+      return fmt::format("{} candidates listed so far", now_.done);
+    case Phase::judging:
+      return fmt::format("{} of {} candidates looked at", now_.done, now_.of);
+    case Phase::writing:
+      text = fmt::format("{} programs evaluated, writing {} more", evaluated, now_.of);
+      break;
+    case Phase::evaluating:
+      text = fmt::format("{} programs evaluated, {} under way", evaluated, now_.of - now_.done);
+      break;
+  }
+  if (best_ > 0) text += ", the fastest " + time(best_);
+  if (now_.reached > 0) text += ", rank 0 has simulated " + time(now_.reached);
+  return text;
 }
 
 void add_progress(CLI::App& command, std::string& mode) {

@@ -60,14 +60,19 @@ class ProgressDisplay {
   experiment::Estimate whole_;
 };
 
-/// Of a search.
+/// Of a search, on all ranks together.
 class SearchDisplay {
  public:
   SearchDisplay(const std::string& mode, std::FILE* out) : line_(mode, out) {}
   void report(const program::search::Progress& progress);
 
  private:
+  [[nodiscard]] std::string text() const;
+
   ProgressLine line_;
+  program::search::Progress now_;
+  std::size_t before_ = 0;  // evaluated in phases that have ended
+  Time best_ = 0;           // of all
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 

@@ -37,6 +37,12 @@ constexpr std::size_t most_lines = 10;
 /// Of the best, the fastest first.
 std::size_t lines_of(const FastestReport& report) { return std::min(most_lines, report.found.ranked.size()); }
 
+program::search::ListedKeys keys_of_lines(const FastestReport& report) {
+  std::vector<std::size_t> candidates;
+  for (std::size_t i = 0; i < lines_of(report); ++i) candidates.push_back(report.found.ranked[i].candidate);
+  return program::search::listed_keys(report, candidates);
+}
+
 std::vector<Column> columns_of(const experiment::Experiment& experiment, const FastestReport& report) {
   std::vector<Column> columns;
   const auto add = [&](const std::string& name, const std::function<std::string(const Ranked&)>& cell) {
@@ -60,8 +66,17 @@ std::vector<Column> columns_of(const experiment::Experiment& experiment, const F
   share("experts %", {Activity::expert_communication});
   share("waiting %", {Activity::waiting, Activity::other_communication, Activity::redistribution});
   share("bubble %", {Activity::bubble, Activity::idle});
-  add("cut", [&](const auto& line) { return report.text(line.candidate); });
+  const std::vector<std::string> keys = keys_of_lines(report).differing;
+  add("cut",
+      [&](const auto& line) { return report.part ? report.part(line.candidate, keys) : report.text(line.candidate); });
   return columns;
+}
+
+/// What the lines of the table have in common.
+std::string common_line(const FastestReport& report) {
+  const std::vector<std::string> keys = keys_of_lines(report).common;
+  if (keys.empty()) return {};
+  return fmt::format("  {:<26}{}\n", "all of the following", report.part(report.found.ranked[0].candidate, keys));
 }
 
 std::string table_of(const std::vector<Column>& columns, std::size_t rows) {
@@ -83,6 +98,20 @@ std::string table_of(const std::vector<Column>& columns, std::size_t rows) {
     text += line + "\n";
   }
   return text;
+}
+
+/// What was under way, or had not been begun, when time was over.
+void add_cut_off(const program::search::Fastest& found,
+                 const std::function<void(const char*, const std::string&)>& line) {
+  const auto time = [](Time t) { return config::format_rounded(t, config::Unit::time); };
+  for (const program::search::Judged& one : found.judged)
+    if (one.fate == Fate::unfinished) line("not finished", "at least " + time(one.least));
+  const auto is_unseen = [](const auto& one) { return one.fate == Fate::left && one.least == 0; };
+  const auto unseen = std::ranges::count_if(found.judged, is_unseen);
+  line("left", std::to_string(found.count(Fate::left) - unseen));
+  if (unseen > 0) line("not looked at", std::to_string(unseen));
+  if (found.ranked.empty())
+    line("taken", fmt::format("the least estimate, {}: no simulation came to its end", time(found.time_of_taken())));
 }
 
 }  // namespace
@@ -109,10 +138,12 @@ std::string search_report(const experiment::Experiment& experiment) {
   if (const std::int64_t refused = found.count(Fate::refused); refused > 0) count("cannot run", refused);
   count("struck out by their bound", found.count(Fate::beaten));
   count("simulated", found.count(Fate::simulated));
-  line("best", time(found.ranked[0].evaluation.time));
+  if (found.is_cut_off) add_cut_off(found, line);
+  if (!found.ranked.empty()) line("best", time(found.ranked[0].evaluation.time));
   if (found.ranked.size() > 1) line("runner-up", time(found.ranked[1].evaluation.time));
   line("proven", experiment::proven_text(report));
-  return text + table_of(columns_of(experiment, report), lines_of(report)) + "\n";
+  if (found.ranked.empty()) return text + "  cut                       " + report.text(*found.taken()) + "\n\n";
+  return text + common_line(report) + table_of(columns_of(experiment, report), lines_of(report)) + "\n";
 }
 
 }  // namespace tessera::app

@@ -111,7 +111,7 @@ void read_parts(const Table& root, Experiment& experiment, Diagnostics& diagnost
 }  // namespace
 
 std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics, const strategy::Strategies& strategies,
-                                  std::vector<strategy::Attachment> files) {
+                                  std::vector<strategy::Attachment> files, bool is_searched_next) {
   auto experiment = std::make_unique<Experiment>();
   experiment->files = std::move(files);
   read_parts(root, *experiment, diagnostics);
@@ -132,7 +132,7 @@ std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics, c
     kind->schema().check(*table, diagnostics);  // what can be said without a machine and a model
     return experiment;
   }
-  check_strategy(root, *experiment, diagnostics);
+  check_strategy(root, *experiment, is_searched_next, diagnostics);
   return experiment;
 }
 

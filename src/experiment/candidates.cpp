@@ -113,11 +113,19 @@ double model_flops_utilisation(const Experiment& experiment, const Evaluation& r
 }
 
 std::string proven_text(const FastestReport& report) {
-  const std::int64_t left = report.found.count(Fate::left);
+  const program::search::Fastest& found = report.found;
+  const std::int64_t left = found.open();
   if (left == 0) return "nothing is faster";
-  const double percent = std::ceil(1e4 * report.found.gap) / 100;  // upwards: it is proven
-  return fmt::format("nothing is more than {:.2f} % faster; {} {} left that might be faster", percent, left,
-                     left == 1 ? "candidate is" : "candidates are");
+  const std::string why = found.is_cut_off ? "cut off by the budget of time: " : "";
+  const auto unseen =
+      std::ranges::count_if(found.judged, [](const Judged& one) { return one.fate == Fate::left && one.least == 0; });
+  if (unseen > 0)
+    return fmt::format("{}nothing; {} of {} candidates were not looked at", why, unseen, found.judged.size());
+  const std::string might =
+      fmt::format("; {} {} left that might be faster", left, left == 1 ? "candidate is" : "candidates are");
+  if (found.ranked.empty()) return why + "nothing, since no simulation came to its end" + might;
+  const double percent = std::ceil(1e4 * found.gap) / 100;  // upwards: it is proven
+  return fmt::format("{}nothing is more than {:.2f} % faster{}", why, percent, might);
 }
 
 results::PointsTable candidates_table(const Experiment& experiment, const std::string& given,

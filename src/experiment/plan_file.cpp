@@ -4,10 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <numeric>
+#include <string_view>
 #include <tuple>
 
+#include "differences.hpp"
 #include "fingerprint.hpp"
 #include "foreign_files.hpp"
 #include "tessera/base/error.hpp"
@@ -51,14 +54,16 @@ const Table* table_in(const Table& plan, const std::string& key, Diagnostics& di
 }
 
 /// "223.9 ms predicted, 211.7 ms simulated, taken, search, layouts kept: fc1 {K, P(2x2)}; ..."
-std::string candidate_text(const program::search::Tried& one, bool is_taken) {
+std::string candidate_text(const program::search::Tried& one, const std::string& candidate, bool is_taken) {
   const auto rounded = [](Time time) { return config::format_rounded(time, config::Unit::time); };
   std::vector<std::string> said;
   if (one.predicted > 0) said.push_back(rounded(one.predicted) + " predicted");
-  said.push_back(one.cost > 0 ? rounded(one.cost) + " " + program::name_of(one.fidelity) : "cannot run");
+  said.push_back(one.cost > 0       ? rounded(one.cost) + " " + program::name_of(one.fidelity)
+                 : one.at_least > 0 ? "not finished, at least " + rounded(one.at_least)
+                                    : "cannot run");
   if (is_taken) said.emplace_back("taken");
   if (!one.origin.empty()) said.push_back(one.origin);
-  return fmt::format("{}: {}", fmt::join(said, ", "), one.candidate);
+  return fmt::format("{}: {}", fmt::join(said, ", "), candidate);
 }
 
 constexpr std::size_t most_candidates = 20;
@@ -70,8 +75,8 @@ auto rank_of(const program::search::Tried& one) {
 
 /// The candidates of a plan file, in their order there.
 struct Candidates {
-  std::vector<program::search::Tried> rows;
-  std::size_t taken = 0;  ///< which of them; as many as there are: none
+  std::vector<std::size_t> rows;  ///< of the search's table
+  std::size_t taken = 0;          ///< which of them; as many as there are: none
 };
 
 /// The one that is taken is the best of those that the search accepted, the first of equals: a search may have gone
@@ -93,18 +98,70 @@ Candidates listed(const std::vector<program::search::Tried>& tried) {
     std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return tried[i].fidelity; });
   }
   Candidates found;
-  for (const std::size_t i : order) found.rows.push_back(tried[i]);
+  found.rows = order;
   found.taken = static_cast<std::size_t>(std::ranges::find(order, taken) - order.begin());
   return found;
 }
 
-/// What a search tried, the fastest first where it is much; /search of a result has all of it.
-std::shared_ptr<Table> candidates_of(const std::vector<program::search::Tried>& tried) {
-  const Candidates candidates = listed(tried);
+/// What a search tried, the fastest first where it is much; /search of a result has all of it. What all that are listed
+/// have in common is said once.
+std::shared_ptr<Table> candidates_of(const strategy::Searched& searched) {
+  const Candidates candidates = listed(searched.table);
   auto table = std::make_shared<Table>();
-  for (std::size_t i = 0; i < candidates.rows.size(); ++i)
-    table->set(fmt::format("{:03}", i + 1), {candidate_text(candidates.rows[i], i == candidates.taken), {}});
+  program::search::ListedKeys keys;
+  const auto number = [&](std::size_t row) { return searched.report->found.tried[row]; };  // among all candidates
+  if (searched.report && !candidates.rows.empty()) {
+    std::vector<std::size_t> shown;
+    for (const std::size_t row : candidates.rows) shown.push_back(number(row));
+    keys = program::search::listed_keys(*searched.report, shown);
+  }
+  if (!keys.common.empty()) table->set("all", {searched.report->part(number(candidates.rows[0]), keys.common), {}});
+  for (std::size_t i = 0; i < candidates.rows.size(); ++i) {
+    const std::size_t row = candidates.rows[i];
+    const program::search::Tried& one = searched.table[row];
+    const std::string text = keys.common.empty() ? one.candidate : searched.report->part(number(row), keys.differing);
+    table->set(fmt::format("{:03}", i + 1), {candidate_text(one, text, i == candidates.taken), {}});
+  }
   return table;
+}
+
+/// What decides how fast a plan is, beside itself.
+constexpr std::array made_for_keys{"machine", "model", "workload", "cost", "collectives"};
+
+constexpr const char* kept_text = "; its cut is carried out as it stands, and another may be faster here";
+
+const Table* table_under(const Table* root, const std::string& key) {
+  const Value* value = root == nullptr ? nullptr : root->find(key);
+  return value == nullptr ? nullptr : value->table();
+}
+
+/// By its fingerprint.
+bool is_for_another(const Table& head, const Table& resolved, const std::string& key) {
+  const Value* made_for = head.find(key);
+  return (made_for == nullptr ? "" : *made_for->string()) != fingerprint(resolved, key);
+}
+
+/// Whether the plan's layers are those of this model, whatever their sizes. Of a graph that is not known.
+bool has_as_many_layers(const Table* was, const Table& resolved) {
+  const Table* before = table_under(was, "model");
+  const Table* now = table_under(&resolved, "model");
+  if (before == nullptr || now == nullptr) return false;
+  const Value* layers = before->find("layers");
+  const Value* layers_now = now->find("layers");
+  if (layers == nullptr || layers_now == nullptr) return false;
+  const auto* count = std::get_if<std::int64_t>(&layers->content());
+  const auto* count_now = std::get_if<std::int64_t>(&layers_now->content());
+  return count != nullptr && count_now != nullptr && *count == *count_now;
+}
+
+/// What --plan compares an experiment with. A graph may be large, and no other takes its plan anyway.
+std::shared_ptr<Table> made_for(const Table& resolved) {
+  auto found = std::make_shared<Table>();
+  for (const char* key : made_for_keys) {
+    const Table* table = table_under(&resolved, key);
+    if (table != nullptr && table->find("graph") == nullptr) found->set(key, {config::clone(*table), {}});
+  }
+  return found;
 }
 
 }  // namespace
@@ -120,8 +177,8 @@ std::shared_ptr<Table> read_plan(const std::string& path, Diagnostics& diagnosti
     if (head != nullptr) plan_head_schema().check(*head, own);
     static_cast<void>(table_in(*plan, "strategy", own));
     for (const auto& [key, value] : plan->entries()) {
-      if (key != "plan" && key != "strategy")
-        own.error(value.key_where(), "unknown key \"" + key + "\" in a plan file, allowed: plan, strategy");
+      if (key != "plan" && key != "strategy" && key != "made_for")
+        own.error(value.key_where(), "unknown key \"" + key + "\" in a plan file, allowed: plan, strategy, made_for");
     }
   }
   diagnostics.add(own);
@@ -145,15 +202,32 @@ void check_plan_is_closed(const Table& resolved, const strategy::Strategies& str
 
 void check_plan_fits(const Table& resolved, const Table& plan, Diagnostics& diagnostics) {
   const Table& head = *plan.find("plan")->table();
-  for (const char* key : {"machine", "model"}) {
-    const Value* made_for = head.find(key);
-    const std::string of_plan = made_for == nullptr ? "" : *made_for->string();
-    if (of_plan == fingerprint(resolved, key)) continue;
-    const std::string what = made_for == nullptr
-                                 ? fmt::format("the plan names no {}, and the experiment has one", key)
-                                 : fmt::format("the plan was made for another {} than the experiment's", key);
-    diagnostics.error(made_for == nullptr ? head.where() : made_for->where(),
-                      what + ": for this one, tessera plan makes a new plan");
+  const Value* value = plan.find("made_for");
+  const Table* was = value == nullptr ? nullptr : value->table();
+  const std::string what_else = ": for this one, tessera plan makes a new plan";
+  const Value* model = head.find("model");
+  if (model == nullptr && !fingerprint(resolved, "model").empty()) {
+    diagnostics.error(head.where(), "the plan names no model, and the experiment has one" + what_else);
+    return;
+  }
+  if (is_for_another(head, resolved, "model") && !has_as_many_layers(was, resolved)) {
+    diagnostics.error(model->where(), "the plan was made for another model than the experiment's" + what_else);
+    return;
+  }
+  std::vector<Difference> found;
+  for (const char* key : made_for_keys) {
+    const Table* before = table_under(was, key);
+    const Table* now = table_under(&resolved, key);
+    // Of machine and model the order of keys does not count, nor how an earlier Tessera filled in others.
+    const bool has_fingerprint = std::string_view(key) == "machine" || std::string_view(key) == "model";
+    if (before == nullptr || now == nullptr || (has_fingerprint && !is_for_another(head, resolved, key))) continue;
+    for (Difference& one : differences(*before, *now, key)) found.push_back(std::move(one));
+  }
+  if (!found.empty()) {
+    diagnostics.warn(head.where(), "the plan was made for another experiment: " + text_of(found) + kept_text);
+  } else if (is_for_another(head, resolved, "machine")) {
+    diagnostics.warn(head.find("machine")->where(),
+                     std::string("the plan was made for another machine than the experiment's") + kept_text);
   }
 }
 
@@ -171,12 +245,13 @@ std::string plan_text(const Experiment& experiment, const Table& resolved, const
   if (experiment.searched.report) put(*head, "proven", proven_text(*experiment.searched.report));
   if (const strategy::Searched& searched = experiment.searched; searched.choices > 0)
     put(*head, "struck_out", fmt::format("{} of {} choices", searched.struck_out, searched.choices));
-  const auto candidates = candidates_of(experiment.searched.table);
+  const auto candidates = candidates_of(experiment.searched);
   if (!candidates->entries().empty()) head->set("candidates", {candidates, {}});
   plan.set("plan", {head, {}});
   const std::shared_ptr<Table> strategy = config::clone(*resolved.find("strategy")->table());
   if (experiment.searched.found != nullptr) config::merge(*strategy, *experiment.searched.found);
   plan.set("strategy", {strategy, {}});
+  plan.set("made_for", {made_for(resolved), {}});
   const std::string model = experiment.model ? experiment.model->name : experiment.graph ? experiment.graph->name : "";
   std::string text = fmt::format(
       "# Strategy {} for {}{}. Run it: tessera run EXPERIMENT.toml --plan THIS.toml -o OUT.h5\n",

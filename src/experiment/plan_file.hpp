@@ -16,7 +16,8 @@ void apply_plan(config::Table& root, const config::Table& plan);
 /// Errors where the strategy, with the plan in its place and settings over it, leaves something open.
 void check_plan_is_closed(const config::Table& resolved, const strategy::Strategies& strategies,
                           config::Diagnostics& diagnostics);
-/// Errors unless the plan was made for the machine and the model of this resolved experiment.
+/// An error where the plan was made for a model with other layers than this resolved experiment's, or another graph; a
+/// warning that names the keys, where other things differ.
 void check_plan_fits(const config::Table& resolved, const config::Table& plan, config::Diagnostics& diagnostics);
 
 }  // namespace tessera::experiment

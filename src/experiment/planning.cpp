@@ -21,10 +21,10 @@ using config::Table;
 
 /// What this rank does by itself.
 template <class Step>
-void alone(const Experiment& experiment, const Step& step) {
+void alone(const Experiment& experiment, const Step& step, bool is_searched_next = false) {
   const auto comm = make_serial_communicator();
   program::search::Memo memo;
-  const JobOf job(experiment, *comm, memo, {});
+  const JobOf job(experiment, *comm, memo, {}, is_searched_next);
   step(job.job());
 }
 
@@ -93,11 +93,13 @@ void report_each_line(const config::Location& where, const std::string& lines, D
   for (std::string line; std::getline(text, line);) diagnostics.error(where, line);
 }
 
-void check_strategy(const Table& resolved, Experiment& experiment, Diagnostics& diagnostics) {
+void check_strategy(const Table& resolved, Experiment& experiment, bool is_searched_next, Diagnostics& diagnostics) {
   const Table& table = strategy_of(resolved);
   reported(resolved, experiment, table.where(), diagnostics, [&] {
-    alone(experiment,
-          [&](const strategy::Job& job) { experiment.open = experiment.strategy.check(table, job, diagnostics); });
+    const auto check = [&](const strategy::Job& job) {
+      experiment.open = experiment.strategy.check(table, job, diagnostics);
+    };
+    alone(experiment, check, is_searched_next);
   });
   if (!diagnostics.ok()) return;
   if (experiment.open.empty()) return write_program(resolved, table, experiment, diagnostics);

@@ -12,6 +12,7 @@ void report_each_line(const config::Location& where, const std::string& lines, c
 
 /// Checks the [strategy] table of a resolved experiment whose other parts are whole, and writes the program where
 /// nothing is open.
-void check_strategy(const config::Table& resolved, Experiment& experiment, config::Diagnostics& diagnostics);
+void check_strategy(const config::Table& resolved, Experiment& experiment, bool is_searched_next,
+                    config::Diagnostics& diagnostics);
 
 }  // namespace tessera::experiment

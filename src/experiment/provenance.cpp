@@ -4,6 +4,7 @@
 #include <array>
 #include <ctime>
 
+#include "tessera/experiment/candidates.hpp"
 #include "tessera/experiment/run.hpp"
 
 namespace tessera::experiment {
@@ -28,6 +29,8 @@ results::Provenance provenance(const Experiment& experiment, const std::string& 
   p.calibration = experiment.calibration;
   p.kernels = experiment.searched.kernels;
   p.fold = result.fold;
+  if (const auto& report = experiment.searched.report; report && report->found.is_cut_off)
+    p.cut_off = proven_text(*report);
   p.version = record.version;
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);

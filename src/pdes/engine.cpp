@@ -81,10 +81,12 @@ RunStatistics Engine::run(const RunOptions& options) {
     work(step.horizon);
     if (auto broken = broken_promise(kernel_, synchroniser_->promised())) failure_ = std::move(broken);
   }
-  if (comm_.max(interrupted_ ? 1 : 0) != 0) throw IoError("the run was interrupted");
+  const std::int64_t early = comm_.max(interrupted_ ? 2 : over_ ? 1 : 0);
+  if (early == 2) throw IoError("the run was interrupted");
   throw_smallest(comm_, failure_);
   worked_ = std::chrono::steady_clock::now() - began_;
   RunStatistics mine = statistics();
+  mine.cut_off = early == 1;
   mine.waiting_seconds = synchroniser_->waiting_seconds();
   mine.messages = synchroniser_->messages();
   return mine;
@@ -93,6 +95,7 @@ RunStatistics Engine::run(const RunOptions& options) {
 void Engine::begin(const RunOptions& options) {
   options_ = &options;
   began_ = std::chrono::steady_clock::now() - worked_;
+  over_ = false;
   if (!started_) start_components();
   started_ = true;
 }
@@ -104,7 +107,7 @@ void Engine::work(Time horizon) {
 }
 
 void Engine::advance(Time bound) {
-  for (bool done = false; !done && !interrupted_;) {
+  for (bool done = false; !done && !interrupted_ && !over_;) {
     try {
       done = failure_ ? work_off_after_failure() : work_off(bound);
     } catch (...) {
@@ -278,7 +281,7 @@ Standing Engine::standing() {
     mine.unprompted = ask_foresight(mine.promise);
   mine.failure = failure_ ? failure_->time : never;
   mine.end = options_->end;
-  mine.interrupted = interrupted_;
+  mine.interrupted = interrupted_ || over_;
   return mine;
 }
 
@@ -290,6 +293,7 @@ void Engine::look_after_the_run() {
   windows_since_look_ = 0;
   try {
     if (options_->interrupted && options_->interrupted()) interrupted_ = true;
+    if (options_->is_over && options_->is_over()) over_ = true;
     if (!options_->progress || comm_.rank() != 0) return;
     const double now = wall_seconds();
     if (now - reported_at_ < seconds_per_report) return;

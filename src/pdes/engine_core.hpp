@@ -82,6 +82,7 @@ class Engine {
   std::optional<Failure> failure_;
   std::uint32_t handling_ = 0;  // slot of the event that is being handled
   bool interrupted_ = false;
+  bool over_ = false;  // by RunOptions::is_over, on this rank
   int windows_since_look_ = 0;
   bool started_ = false;
   Time horizon_ = 0;

@@ -14,13 +14,13 @@ namespace tessera::pdes {
 /// Where a rank stands when it has worked off all events before its horizon.
 struct Standing {
   Time horizon = 0;
-  Time next_event = never;  ///< the earliest that is pending here
-  Time promise = never;     ///< no component here sends anything to another rank that takes place earlier
-                            ///< (Component::earliest_output)
-  Time unprompted = 0;      ///< nor does, unless something comes from another rank (Foresight)
-  Time failure = never;     ///< time of the first error of a component here
-  Time end = never;         ///< the run ends here
-  bool interrupted = false;
+  Time next_event = never;   ///< the earliest that is pending here
+  Time promise = never;      ///< no component here sends anything to another rank that takes place earlier
+                             ///< (Component::earliest_output)
+  Time unprompted = 0;       ///< nor does, unless something comes from another rank (Foresight)
+  Time failure = never;      ///< time of the first error of a component here
+  Time end = never;          ///< the run ends here
+  bool interrupted = false;  ///< or cut off: all ranks end where they are
 };
 
 /// What to do next.

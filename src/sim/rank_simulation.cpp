@@ -121,13 +121,17 @@ void RankSimulation::run(const SimulationOptions& options, SimulationResult& res
   if (options.progress)
     run_options.progress = [&](const pdes::ProgressReport& report) { options.progress(report, work_done()); };
   result.statistics = run(run_options);
+  if (result.statistics.cut_off) {
+    result.results.iteration_time = comm_.max(finished());
+    return;
+  }
   result.results = results();
   result.events = events();
 }
 
 pdes::RunStatistics RankSimulation::run(pdes::RunOptions options) {
   pdes::RunStatistics statistics = run_with_periods(options);
-  finish(options);
+  if (!statistics.cut_off) finish(options);
   return statistics;
 }
 

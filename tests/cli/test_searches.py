@@ -1,10 +1,31 @@
 """Searches of a strategy, and the plans that they leave."""
 
 import re
+import subprocess
 import time
 import unittest
 
 from harness import CliTest
+
+
+# Some 20,000 candidates, of which each takes seconds to simulate.
+LARGE = """
+title = "Llama 3 70B, 131,072 tokens, 128 H100s"
+machine = { include = "h100-cluster", topology.nodes = 16 }
+model = { include = "llama3-70b", max_positions = 131072 }
+workload = { sequence = 131072, global_batch = 512, flash_attention = true, datatype = "bf16" }
+[strategy]
+name = "megatron"
+tensor = [1, 2, 4, 8, 16, 32, 64]
+pipeline = "any"
+micro_batch = "any"
+interleave = "any"
+schedule = "any"
+recomputation = "any"
+sequence_parallel = "any"
+distributed_optimizer = "any"
+overlap_gradient_reduction = "any"
+"""
 
 
 class Searches(CliTest):
@@ -156,7 +177,7 @@ class Plans(CliTest):
     def test_a_plan_is_the_same_on_any_number_of_ranks_and_runs_as_the_search_does(self):
         said = self.plan("plan.toml", ranks=1).stdout
         text = (self.folder / "plan.toml").read_text()
-        self.assertEqual(said, text)
+        self.assertEqual(said, text[:text.index("\n[made_for")])  # which is for --plan
         self.assertRegex(text, r'fc1 = "\{.*\}"')
         self.assertRegex(text, r'all = "[\d.]+ ms"')
         for ranks in (2, 3, 4):
@@ -191,12 +212,23 @@ class Plans(CliTest):
         self.simulate("training.toml", "planned.h5", "--plan", "plan.toml")
         self.assert_same_results("as-given.h5", "planned.h5")
 
-    def test_a_plan_for_something_else_is_refused(self):
+    def test_a_plan_is_carried_out_for_something_else_with_a_warning_that_names_what(self):
         self.plan("plan.toml")
-        made_for = "plan.toml:{}: the plan was made for another {} than the experiment's: for this one, tessera plan makes a new plan"
-        self.refused(made_for.format("4:11", "machine"), "--set", "machine.topology.nvlink_bandwidth=49 GB/s")
-        self.refused(made_for.format("5:9", "model"), "--set", "model.hidden=2048")
-        self.simulate("primepar-search.toml", "out.h5", "--plan", "plan.toml", "--set", "workload.global_batch=2")
+        for key, was, now in (("machine.topology.nvlink_bandwidth", '"50 GB/s"', '"49 GB/s"'), ("workload.global_batch", "1", "2")):
+            for ranks in (1, 2):
+                done = self.simulate("primepar-search.toml", "out.h5", "--plan", "plan.toml", "--set", f"{key}={now}", ranks=ranks)
+                self.assertRegex(done.stderr, rf"^warning: plan\.toml:2:1: the plan was made for another experiment: {key} [^,\n]* -> {now};[^\n]*\n$")
+        # Nothing differs: nothing is said. An earlier Tessera's plan does not say what it was made for.
+        self.assertEqual(self.simulate("primepar-search.toml", "out.h5", "--plan", "plan.toml").stderr, "")
+        text = (self.folder / "plan.toml").read_text()
+        (self.folder / "plan.toml").write_text(text[:text.index("[made_for")])
+        done = self.simulate("primepar-search.toml", "out.h5", "--plan", "plan.toml", "--set", "machine.topology.nvlink_bandwidth=49 GB/s")
+        self.assertRegex(done.stderr, r"^warning: plan\.toml:4:11: the plan was made for another machine than the experiment's;[^\n]*\n$")
+
+    def test_a_plan_for_other_layers_is_refused(self):
+        self.plan("plan.toml")
+        self.refused("plan.toml:5:9: the plan was made for another model than the experiment's: for this one, tessera plan makes a new plan",
+                     "--set", "model.layers=7")
 
     def test_a_file_that_is_no_plan_is_refused(self):
         plan = self.folder / "plan.toml"
@@ -206,7 +238,7 @@ class Plans(CliTest):
         plan.write_text(text.replace("[plan]\n", "[plans]\n"))
         self.assertIn("[plan]", self.tessera("run", "primepar-search.toml", "--plan", "plan.toml", "-o", "never.h5", code=2).stderr)
         plan.write_text(text + "\n[machine]\nname = 'other'\n")
-        self.refused(f'plan.toml:{len(text.splitlines()) + 2}:2: unknown key "machine" in a plan file, allowed: plan, strategy')
+        self.refused(f'plan.toml:{len(text.splitlines()) + 2}:2: unknown key "machine" in a plan file, allowed: plan, strategy, made_for')
         plan.write_text("".join(line for line in text.splitlines(True) if not line.startswith("model = ")))
         self.refused("plan.toml:2:1: the plan names no model, and the experiment has one: for this one, tessera plan makes a new plan")
         plan.write_text(text.replace("machine = ", "machines = "))
@@ -243,6 +275,30 @@ class Cuts(CliTest):
         self.simulate("open.toml", "found.h5")
         self.simulate("open.toml", "given.h5", "--plan", "plan.toml")
         self.assert_same_results("found.h5", "given.h5", but=("/search", "/predicted"))
+
+    def test_a_cut_is_carried_out_on_other_hardware_as_far_as_it_can_be(self):
+        self.tessera("plan", "open.toml", "-o", "plan.toml", "--progress", "off")
+        done = self.simulate("open.toml", "more.h5", "--plan", "plan.toml", "--set", "machine.topology.nodes=4", "--set", "workload.global_batch=32")
+        self.assertRegex(done.stderr, r"^warning: plan\.toml:2:1: the plan was made for another experiment: machine\.topology\.nodes 2 -> 4, "
+                                      r"workload\.global_batch 16 -> 32; its cut is carried out as it stands, and another may be faster here\n")
+        # What cannot be carried out says why in its own words: memory, and devices that the cut does not divide.
+        done = self.tessera("run", "open.toml", "-o", "never.h5", "--plan", "plan.toml", "--set", "machine.device.memory_capacity=1 MB", code=3)
+        self.assertRegex(done.stderr, r"needs .* but has 1\.00 MB")
+        done = self.tessera("run", "open.toml", "-o", "never.h5", "--plan", "plan.toml", "--set", "workload.global_batch=17", code=2)
+        self.assertRegex(done.stderr, r"17")
+
+    def test_lists_of_candidates_say_once_what_is_the_same_for_all(self):
+        # With a micro-batch of 1 alone the three cuts that are tried differ in their pipelines.
+        said = self.tessera("plan", "open.toml", "-o", "plan.toml", "--all", "all.h5", "--history", "h.h5", "--progress", "off",
+                            "--set", "strategy.micro_batch=[1]", "--budget", "3").stdout
+        self.assertRegex(said, r"\n  all of the following +tensor 1, micro_batch 1\n")
+        table = said[said.index("all of the following"):said.index("\n\n")].splitlines()[2:]
+        self.assertEqual(len(table), 3)
+        for line in table:
+            self.assertRegex(line, r"  pipeline \d$")
+        self.assertRegex(said, r'\nall = "tensor 1, micro_batch 1"\n001 = "[^"]*simulated[^"]*: pipeline \d"\n')
+        self.assertIn("  all of them: tensor 1, micro_batch 1\n", self.tessera("show", "all.h5").stdout)
+        self.assertIn("  all of them: tensor 1, micro_batch 1\n", self.tessera("show", "h.h5").stdout)
 
     def test_check_counts_and_a_plan_that_leaves_something_open_is_refused(self):
         self.assertRegex(self.tessera("check", "open.toml").stdout, r"to be searched +\d+ candidates for tensor, pipeline, micro_batch")
@@ -299,6 +355,34 @@ class Cuts(CliTest):
         for option, value in (("--budget", "soon"), ("--within", "-1%")):
             done = self.tessera("plan", "open.toml", "-o", "other.toml", option, value, code=2)
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+    def test_a_budget_of_time_ends_whatever_is_under_way(self):
+        done = self.tessera("plan", "open.toml", "-o", "plan.toml", "--budget", "1 ns", code=3)
+        self.assertRegex(done.stderr, r"^--budget: time was over [^\n]*\n$")
+        self.assertNotIn("plan.toml", self.files())
+        (self.folder / "large.toml").write_text(LARGE)
+        for ranks in (1, 3):
+            for seconds in (2, 6, 18, 54):  # a busy computer has no candidates listed by then: nothing can be planned
+                began = time.monotonic()
+                done = subprocess.run(self.command(("plan", "large.toml", "-o", f"{ranks}.toml", "--budget", f"{seconds} s", "--progress", "bar"), ranks),
+                                      cwd=self.folder, capture_output=True, text=True)
+                self.assertLess(time.monotonic() - began, 10 * seconds + 20)
+                if done.returncode != 3:
+                    break
+                self.assertRegex(done.stderr, r"--budget: time was over ")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stdout, r"\n  proven +cut off by the budget of time: nothing")
+            self.assertIn('proven = "cut off by the budget of time: nothing', (self.folder / f"{ranks}.toml").read_text())
+            self.assertRegex(done.stderr, r"search: \d+ s, \d+ of \d+ candidates looked at")
+
+    def test_time_that_is_enough_changes_nothing_but_what_is_recorded_of_the_search(self):
+        self.tessera("plan", "open.toml", "-o", "plan.toml", "--all", "all.h5", "--progress", "off")
+        for ranks in (1, 3):
+            self.tessera("plan", "open.toml", "-o", f"{ranks}.toml", "--all", f"{ranks}.h5", "--progress", "off", "--budget", "1 h", ranks=ranks)
+            timed, free = ((self.folder / name).read_text() for name in (f"{ranks}.toml", "plan.toml"))
+            strategy = slice(free.index("[strategy]"), None)
+            self.assertEqual(timed[timed.index("[strategy]"):], free[strategy])
+            self.assertIn('proven = "nothing is faster"', timed)
 
 
 if __name__ == "__main__":

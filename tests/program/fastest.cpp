@@ -101,6 +101,81 @@ TEST_CASE("a budget of simulations ends a search, which says what is proven by t
   CHECK_FALSE(found.is_timed);
 }
 
+TEST_CASE("time is over in the midst of a simulation: what was reached bounds its candidate") {
+  // 0 takes 100. 1 is cut off at 70, above its bound of 60; 2 at 50, below its bound of 80; 3 is not begun.
+  const std::vector<Outlook> outlooks{
+      {true, true, "", 50, 90}, {true, true, "", 60, 95}, {true, true, "", 80, 96}, {true, true, "", 99, 97}};
+  const auto alone = make_serial_communicator();
+  std::size_t rounds = 0;
+  const Simulate simulate = [&](const std::vector<std::size_t>& some) {
+    std::vector<Evaluation> found;
+    for (const std::size_t i : some)
+      found.push_back(i == 0 ? Evaluation{true, {}, 100, {1, 7}} : cut_off_at(i == 1 ? 70 : i == 2 ? 50 : 0));
+    ++rounds;
+    return found;
+  };
+  Limits hour;
+  hour.seconds = 3600;
+  const Fastest found = fastest(outlooks, simulate, {hour, alone.get(), 8});
+  CHECK(rounds == 2);  // one first, so that something is known early; then all that are left, and nothing behind them
+  CHECK(found.is_cut_off);
+  CHECK(found.ranked.size() == 1);
+  CHECK(found.taken() == 0);
+  CHECK(found.judged[1].fate == Fate::unfinished);
+  CHECK(found.judged[1].least == 70);
+  CHECK(found.judged[2].least == 80);
+  CHECK(found.judged[3].fate == Fate::left);
+  CHECK(found.open() == 3);
+  CHECK(found.gap == Approx(0.3));  // 1 might take 70
+  CHECK(found.table[1].at_least == 70);
+  CHECK(found.table[1].cost == 0);
+  CHECK_FALSE(found.table[1].accepted);
+}
+
+TEST_CASE("what is cut off above the best time is struck out, as by a bound") {
+  const std::vector<Outlook> outlooks{{true, true, "", 50, 90}, {true, true, "", 60, 95}};
+  const auto alone = make_serial_communicator();
+  const Simulate simulate = [&](const std::vector<std::size_t>& some) {
+    return std::vector<Evaluation>{some[0] == 0 ? Evaluation{true, {}, 100, {1}} : cut_off_at(101)};
+  };
+  Limits hour;
+  hour.seconds = 3600;
+  const Fastest found = fastest(outlooks, simulate, {hour, alone.get(), 8});
+  CHECK(found.count(Fate::beaten) == 1);
+  CHECK(found.open() == 0);
+  CHECK(found.gap == 0);
+}
+
+TEST_CASE("time is over before anything has been simulated: the least estimate is taken, of what was looked at") {
+  Outlook unknown;
+  unknown.is_known = false;
+  const std::vector<Outlook> outlooks{
+      unknown, {true, true, "", 50, 90}, {true, true, "", 40, 80}, {false, false, "large"}};
+  const auto alone = make_serial_communicator();
+  const Simulate never_asked = [](const std::vector<std::size_t>&) -> std::vector<Evaluation> {
+    throw InternalError("nothing is simulated when time is over");
+  };
+  Limits none;
+  none.seconds = 1e-9;
+  const Fastest found = fastest(outlooks, never_asked, {none, alone.get(), 8});
+  CHECK(found.taken() == 2);
+  CHECK(found.time_of_taken() == 80);
+  CHECK(found.judged[0].fate == Fate::left);
+  CHECK(found.count(Fate::too_large) == 1);
+  CHECK(fastest({unknown}, never_asked, {none, alone.get(), 8}).taken() == std::nullopt);
+}
+
+TEST_CASE("lists of candidates name the keys that differ among them") {
+  FastestReport report;
+  report.keys = {"tensor", "pipeline"};
+  report.part = [](std::size_t i, const std::vector<std::string>& some) {
+    return some[0] == "tensor" ? std::string("tensor 8") : "pipeline " + std::to_string(i);
+  };
+  CHECK(listed_keys(report, {1, 2}).differing == std::vector<std::string>{"pipeline"});
+  CHECK(listed_keys(report, {1, 2}).common == std::vector<std::string>{"tensor"});
+  CHECK(listed_keys(report, {1}).common.empty());  // of one alone nothing is left to name it by
+}
+
 TEST_CASE("candidates of a round are simulated together, whatever the first of them gives") {
   Game game{{{90, 95, 100}, {99, 96, 110}, {101, 97, 120}, {90, 98, 130}}};
   CHECK(game.play({}, 2).ranked.size() == 3);

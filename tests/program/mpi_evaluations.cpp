@@ -1,4 +1,6 @@
 // Candidates over ranks: the same results in the same order, however many ranks share them.
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include "support/world.hpp"
@@ -98,19 +100,69 @@ TEST_CASE("few long candidates have teams of ranks, as many as the evaluator can
   CHECK(world.comm.sum(evaluator.count) == 3);
 }
 
-TEST_CASE("every rank says how far it is with its part") {
+TEST_CASE("rank 0 says how far all ranks are together, in each phase") {
   test::World world;
   Counting evaluator;
   Memo memo;
   std::vector<program::search::Progress> said;
   const Evaluations evaluations(evaluator, world.comm, memo,
                                 {{}, [&](const program::search::Progress& progress) { said.push_back(progress); }});
+  static_cast<void>(evaluations.outlooks(5, [](std::size_t) { return program::Outlook{}; }));
   static_cast<void>(evaluations.all(8, numbered));
-  CHECK(world.comm.sum(static_cast<std::int64_t>(said.size())) == 8);
+  if (world.comm.rank() != 0) {
+    CHECK(said.empty());
+    return;
+  }
   REQUIRE_FALSE(said.empty());
-  CHECK(said.back().done == said.back().of);
-  const Time best = said.back().best;  // 0: none of this rank's can run
-  CHECK(world.comm.min(best > 0 ? best : 1000) == 1000 - 7);
+  for (std::size_t i = 1; i < said.size(); ++i) {
+    CHECK(said[i].phase >= said[i - 1].phase);
+    CHECK((said[i].phase != said[i - 1].phase || said[i].done >= said[i - 1].done));
+  }
+  using program::search::Phase;
+  for (const auto& [phase, of] : {std::pair{Phase::judging, 5U}, {Phase::writing, 8U}, {Phase::evaluating, 8U}}) {
+    const auto last =
+        std::ranges::find_if(said.rbegin(), said.rend(), [&](const auto& one) { return one.phase == phase; });
+    REQUIRE(last != said.rend());
+    CHECK(last->done == of);
+    CHECK(last->of == of);
+  }
+  CHECK(said.back().best == 1000 - 7);
+}
+
+TEST_CASE("when time is over candidates are cut off, and nothing is kept of them") {
+  test::World world;
+  Counting evaluator;
+  Memo memo;
+  program::search::Limits none;
+  none.seconds = 1e-9;
+  const Evaluations evaluations(evaluator, world.comm, memo, {}, none);
+  CHECK(evaluations.is_over_somewhere());
+  for (const program::Evaluation& one : evaluations.all(8, numbered)) {
+    CHECK(one.cut_off);
+    CHECK(one.time == 0);
+  }
+  for (const program::Outlook& one : evaluations.outlooks(7, [](std::size_t) { return program::Outlook{}; }))
+    CHECK_FALSE(one.is_known);
+  CHECK(world.comm.sum(evaluator.count) == 0);
+  CHECK(memo.added().empty());
+}
+
+TEST_CASE("time that is long enough changes no result, whatever is looked at first") {
+  test::World world;
+  Counting evaluator;
+  Memo memo;
+  program::search::Limits hour;
+  hour.seconds = 3600;
+  const Evaluations evaluations(evaluator, world.comm, memo, {}, hour);
+  for (const std::size_t count : {0U, 1U, 2U, 13U, 100U}) {
+    const auto found = evaluations.outlooks(count, [](std::size_t i) {
+      program::Outlook one;
+      one.least = static_cast<Time>(i) + 1;
+      return one;
+    });
+    REQUIRE(found.size() == count);
+    for (std::size_t i = 0; i < count; ++i) CHECK(found[i].least == static_cast<Time>(i) + 1);
+  }
 }
 
 TEST_CASE("what was evaluated before a search is interrupted stays known") {

@@ -5,6 +5,7 @@
 #include "support/world.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/program/search/evaluations.hpp"
+#include "tessera/sim/simulate.hpp"
 
 using namespace tessera;
 using namespace tessera::test;
@@ -61,4 +62,48 @@ TEST_CASE("evaluations by teams of ranks are those of one rank") {
         check_equal(evaluator->evaluate(make(i), fidelity, world.comm), expected[i]);
     }
   }
+}
+
+TEST_CASE("a simulation that is cut off has reached no more than the whole takes, and more the later it is") {
+  World world;
+  const ProgramCase busy = busy_program(2, 20);
+  const PicosecondPerFlop cost;
+  if (world.comm.size() > static_cast<int>(busy.machine.devices())) return;
+  for (const sim::Laws laws : {sim::Laws::none, sim::Laws::trains, sim::Laws::rings, sim::Laws::all}) {
+    sim::SimulationOptions options;
+    options.laws = laws;
+    const Time whole = simulate(busy.machine, busy.program, cost, world.comm, options).results.iteration_time;
+    Time before = 0;
+    int cut = 0;
+    bool has_ended = false;
+    for (int polls = 1; polls <= 1 << 20 && !has_ended; polls *= 2) {
+      int left = polls;
+      options.run.is_over = [&left] { return --left < 0; };
+      const sim::SimulationResult found = simulate(busy.machine, busy.program, cost, world.comm, options);
+      CAPTURE(static_cast<int>(laws), polls);
+      has_ended = !found.statistics.cut_off;
+      cut += has_ended ? 0 : 1;
+      CHECK(found.results.iteration_time <= whole);
+      CHECK(found.results.iteration_time >= before);
+      if (has_ended) CHECK(found.results.iteration_time == whole);
+      before = found.results.iteration_time;
+    }
+    CHECK(has_ended);
+    if (laws == sim::Laws::none) CHECK(cut > 0);  // thousands of events, and a poll every 1,024
+  }
+}
+
+TEST_CASE("an evaluation that is cut off says how far it came, and nothing is kept of it") {
+  World world;
+  const ProgramCase busy = busy_program(2, 20);
+  const PicosecondPerFlop cost;
+  const auto evaluator = sim::make_evaluator(busy.machine, cost, {{}, [] { return true; }, {}});
+  const auto alone = make_serial_communicator();
+  const program::Evaluation found = evaluator->evaluate(busy.program, Fidelity::simulated, *alone);
+  if (!found.cut_off) return;  // where laws leave so little to do that nobody asks
+  CHECK_FALSE(found.feasible);
+  CHECK(found.reason == "not finished");
+  Memo memo;
+  static_cast<void>(Evaluations(*evaluator, *alone, memo).one(busy.program));
+  CHECK(memo.added().empty());
 }

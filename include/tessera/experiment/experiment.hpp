@@ -121,11 +121,12 @@ struct Cache {
 
 /// From a resolved table. Problems go to `diagnostics`, all of them at once where that is possible; the result is of no
 /// use then. The same table gives the same experiment on every rank. Never searches: where something is open there is
-/// no program yet.
+/// no program yet. `is_searched_next`: Experiment::open does not say how much there is to search, which takes long to
+/// count.
 [[nodiscard]] std::unique_ptr<Experiment> build(
     const config::Table& resolved, config::Diagnostics& diagnostics,
     const strategy::Strategies& strategies = strategy::built_in_strategies(),
-    std::vector<strategy::Attachment> files = {});
+    std::vector<strategy::Attachment> files = {}, bool is_searched_next = false);
 
 /// A line for each file that is not what it was when it was read: what a run that is over says of its inputs.
 [[nodiscard]] std::vector<std::string> changed_files(const std::vector<strategy::Attachment>& files);

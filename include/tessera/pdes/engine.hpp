@@ -45,6 +45,7 @@ struct RunOptions {
   std::function<void(const ProgressReport&)> progress;  ///< rank 0, a few times a second; may be empty
   std::function<bool()> interrupted;  ///< polled between rounds on every rank; true ends all ranks (IoError)
   std::function<void(Pause&)> pause;  ///< behind events that have asked for it (Context::ask_for_pause)
+  std::function<bool()> is_over;      ///< polled likewise; true ends all ranks where they are, without an error
 };
 
 /// What one rank did. None of it may enter a result other than /provenance.
@@ -56,6 +57,7 @@ struct RunStatistics {
   double wall_seconds = 0;
   double waiting_seconds = 0;  ///< in synchronisation, waiting for others
   Time last_event = 0;
+  bool cut_off = false;  ///< by RunOptions::is_over, on all ranks: events are left
 };
 
 [[nodiscard]] std::vector<std::string> synchroniser_kinds();

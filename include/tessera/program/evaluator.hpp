@@ -32,6 +32,9 @@ struct Evaluation {
   std::vector<Time> busy = {};  ///< by device, and for each by Activity; below `simulated` computing alone
   std::vector<std::int64_t> link_bytes = {};  ///< by link; of messages of kernels when simulated alone
   Time interval = 0;  ///< simulated, of a program that repeats: from one to the next in steady state
+  /// Time for the search was over before its end: it takes `time` at least, and nothing else is known. Not feasible,
+  /// and never kept.
+  bool cut_off = false;
 
   /// B of the fullest device.
   [[nodiscard]] std::int64_t most_memory() const {
@@ -51,6 +54,13 @@ struct Evaluation {
   }
 };
 
+/// Of a simulation that was ended when it had come so far.
+[[nodiscard]] inline Evaluation cut_off_at(Time reached) {
+  Evaluation found{false, "not finished", reached};
+  found.cut_off = true;
+  return found;
+}
+
 /// What is known of a program before it is simulated.
 struct Outlook {
   bool feasible = false;
@@ -61,10 +71,11 @@ struct Outlook {
   std::int64_t need = 0;  ///< B: of the fullest device, where it does not fit
   bool is_input = false;  ///< what is wrong is the input's fault and not this program's: InputError where it is run
   std::string key = {};   ///< and the key that is to blame, where one is
+  bool is_known = true;   ///< false: time for the search was over before it was looked at
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive& feasible& fits& reason& least& estimate& need& is_input& key;
+    archive& feasible& fits& reason& least& estimate& need& is_input& key& is_known;
   }
 };
 

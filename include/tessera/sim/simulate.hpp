@@ -66,6 +66,8 @@ struct SimulationResult {
 /// deadlock (devices, what each waits for, since when). InputError: more ranks than can be used, a link of zero latency
 /// that could be split, a datatype without a peak. KeyError: replicas that cannot be folded, known before time zero
 /// (fold_facts()); what is found out on the way is a warning, and all of them are simulated.
+/// One that RunOptions::is_over cuts off (statistics.cut_off; not for replicas that are folded) has nothing but an
+/// iteration time, and no iteration ends before that.
 [[nodiscard]] SimulationResult simulate(const machine::Machine& machine, const program::Program& program,
                                         const workload::CostModel& cost, Communicator& comm,
                                         const SimulationOptions& options);
@@ -117,9 +119,15 @@ void refuse_ranks(const machine::Machine& machine, int ranks, const std::string&
                                              const workload::CostModel& cost, int ranks,
                                              const SimulationOptions& options);
 
-/// The evaluator behind program::Evaluator, without recording. `interrupted` as in pdes::RunOptions; may be empty.
+/// What an evaluator is watched by while it simulates; all of it may be empty.
+struct Watch {
+  std::function<bool()> interrupted;   ///< as in pdes::RunOptions
+  std::function<bool()> is_over;       ///< the same: the evaluation is cut off
+  std::function<void(Time)> progress;  ///< on rank 0 of a team, a few times a second: the time that is simulated
+};
+
+/// The evaluator behind program::Evaluator, without recording.
 [[nodiscard]] std::unique_ptr<program::Evaluator> make_evaluator(const machine::Machine& machine,
-                                                                 const workload::CostModel& cost,
-                                                                 std::function<bool()> interrupted = {});
+                                                                 const workload::CostModel& cost, Watch watch = {});
 
 }  // namespace tessera::sim

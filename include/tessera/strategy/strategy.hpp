@@ -73,6 +73,7 @@ struct Job {
   const workload::Graph* graph = nullptr;  ///< where the model is one: then there is no `model`
   std::span<const Attachment> files = {};
   program::search::Limits limits = {};  ///< of search()
+  bool is_searched_next = false;        ///< of check(): how much there is to search need not be counted
 
   /// That of a key; null: the key is not given.
   [[nodiscard]] const Attachment* file(std::string_view key) const {

@@ -1,10 +1,10 @@
-#include <algorithm>
 #include <exception>
 #include <functional>
-#include <limits>
 #include <map>
-#include <set>
+#include <numeric>
 
+#include "phase.hpp"
+#include "tasks.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/messages.hpp"
 #include "tessera/base/together.hpp"
@@ -13,74 +13,42 @@
 namespace tessera::program::search {
 namespace {
 
-/// Instructions of a simulation for which another rank is worth what its messages cost.
-constexpr std::int64_t worth_a_rank = 100'000;
-
-struct Task {
-  std::uint64_t key = 0;
-  std::int64_t length = 0;
-  std::size_t candidate = 0;
-};
-
-/// What each candidate is, found by one rank each.
-std::vector<Task> described(Communicator& comm, std::size_t count, const std::function<Program(std::size_t)>& make,
-                            Fidelity fidelity) {
-  std::vector<Task> own;
+/// What each rank does alone. What one of them throws all throw, when all have come to the end.
+void by_itself(Communicator& comm, PhaseProgress& phase, const std::function<void()>& step) {
+  std::exception_ptr problem;
+  try {
+    step();
+  } catch (...) {
+    problem = std::current_exception();
+  }
+  phase.finish();
   together(comm, [&] {
+    if (problem) std::rethrow_exception(problem);
+  });
+}
+
+/// What each candidate is, found by one rank each; fewer where time is over.
+std::vector<Task> described(const Evaluations& evaluations, PhaseProgress phase, std::size_t count,
+                            const std::function<Program(std::size_t)>& make, Fidelity fidelity) {
+  Communicator& comm = evaluations.comm();
+  std::vector<Task> own;
+  by_itself(comm, phase, [&] {
     const WorkRange work = work_of(count, comm.rank(), comm.size());
-    for (std::size_t i = work.begin; i < work.end; ++i) {
+    for (std::size_t i = work.begin; i < work.end && !evaluations.is_over(); ++i) {
+      evaluations.go_on();
       const Program program = make(i);
       own.push_back({key_of(program, fidelity), length_of(program), i});
+      phase.done(1);
     }
   });
   return joined(all_gather(comm, own));
-}
-
-/// Each key once.
-std::vector<Task> different(const std::vector<Task>& tasks) {
-  std::set<std::uint64_t> seen;
-  std::vector<Task> found;
-  for (const Task& task : tasks) {
-    if (seen.insert(task.key).second) found.push_back(task);
-  }
-  return found;
-}
-
-/// Those that no rank knows, the longest first. What some rank knows all ranks are told.
-std::vector<Task> unknown(Communicator& comm, Memo& memo, const std::vector<Task>& tasks) {
-  std::vector<std::uint8_t> knows;
-  for (const Task& task : tasks) knows.push_back(memo.find(task.key) == nullptr ? 0 : 1);
-  const std::vector<std::vector<std::uint8_t>> all = all_gather(comm, knows);
-  std::vector<Known> told;
-  std::vector<Task> left;
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    const auto first = std::ranges::find_if(all, [&](const auto& rank) { return rank[i] != 0; }) - all.begin();
-    if (first == comm.size()) left.push_back(tasks[i]);
-    const bool is_news = std::ranges::any_of(all, [&](const auto& rank) { return rank[i] == 0; });
-    if (first == comm.rank() && is_news) told.push_back({tasks[i].key, *memo.find(tasks[i].key)});
-  }
-  for (Known& one : joined(all_gather(comm, told))) memo.learn(one.key, std::move(one.evaluation));
-  std::ranges::stable_sort(left, std::greater(), &Task::length);
-  return left;
-}
-
-/// Which team takes which tasks: the longest that is left goes to the team that has the least to do.
-std::vector<std::vector<Task>> dealt(const std::vector<Task>& tasks, std::size_t teams) {
-  std::vector<std::vector<Task>> all(teams);
-  std::vector<double> load(teams, 0);
-  for (const Task& task : tasks) {
-    const auto least = static_cast<std::size_t>(std::ranges::min_element(load) - load.begin());
-    all[least].push_back(task);
-    load[least] += 1 + static_cast<double>(task.length);
-  }
-  return all;
 }
 
 [[noreturn]] void throw_interrupted() { throw IoError("the search was interrupted"); }
 
 /// What the ranks of a team do. What all of a team throw, all ranks throw. A mistake in the program or a lack of memory
 /// is one rank's alone: it goes on up, since the rest of its team waits in a message, and only an abort ends that.
-void in_teams(Communicator& comm, const Communicator& team, const std::function<void()>& step) {
+void in_teams(Communicator& comm, const Communicator& team, PhaseProgress& phase, const std::function<void()>& step) {
   std::exception_ptr problem;
   try {
     step();
@@ -91,46 +59,50 @@ void in_teams(Communicator& comm, const Communicator& team, const std::function<
     if (team.size() > 1) throw;
     problem = std::current_exception();
   }
-  together(comm, [&] {
+  by_itself(comm, phase, [&] {
     if (problem) std::rethrow_exception(problem);
   });
 }
 
-/// As many teams as tasks, or as ranks; fewer ranks take part where a team's would have too little to do.
-struct Teams {
-  std::size_t count = 1, ranks_each = 1;
-};
-Teams teams_for(const std::vector<Task>& tasks, int ranks, Fidelity fidelity, int most_ranks) {
-  const auto all = static_cast<std::size_t>(ranks);
-  const std::size_t count = std::min(tasks.size(), all);
-  if (fidelity != Fidelity::simulated) return {count, 1};
-  const std::int64_t shortest = tasks.back().length;
-  const std::size_t worth = static_cast<std::size_t>(shortest / worth_a_rank) + 1;
-  return {count, std::min({all / count, worth, static_cast<std::size_t>(most_ranks)})};
+/// From one number of 0 .. count-1 to the next, so that all come and any few in turn lie far from each other.
+std::size_t leap_over(std::size_t count) {
+  constexpr double golden = 0.6180339887498949;
+  auto leap = std::max<std::size_t>(1, static_cast<std::size_t>(golden * static_cast<double>(count)));
+  while (std::gcd(leap, count) > 1) ++leap;
+  return leap;
 }
+
+/// While it lives, the phase hears how far evaluations are.
+class UnderWay {
+ public:
+  UnderWay(PhaseProgress*& slot, PhaseProgress* phase) : slot_(slot) { slot_ = phase; }
+  ~UnderWay() { slot_ = nullptr; }
+  UnderWay(const UnderWay&) = delete;
+  UnderWay& operator=(const UnderWay&) = delete;
+
+ private:
+  PhaseProgress*& slot_;
+};
 
 }  // namespace
 
-std::int64_t length_of(const Program& program) {
-  std::map<BlockId, std::int64_t> of_entry;
-  Int128 sum = 0;
-  for (const DeviceProgram& device : program.devices) {
-    for (const BlockId entry : device.streams) {
-      const auto [found, added] = of_entry.try_emplace(entry, 0);
-      if (added) {
-        Int128 length = 0;
-        for (const auto& [block, times] : block_runs(program, entry))
-          length += static_cast<Int128>(times) * static_cast<Int128>(program.blocks[block].code.size());
-        found->second = static_cast<std::int64_t>(std::min<Int128>(length, std::numeric_limits<std::int64_t>::max()));
-      }
-      sum += found->second;
-    }
-  }
-  return static_cast<std::int64_t>(std::min<Int128>(sum, std::numeric_limits<std::int64_t>::max()));
+Evaluations::Evaluations(Evaluator& evaluator, Communicator& comm, Memo& memo, Hooks hooks, const Limits& limits)
+    : evaluator_(&evaluator), comm_(&comm), memo_(&memo), hooks_(std::move(hooks)), limits_(limits) {
+  if (hooks_.progress) news_ = std::make_shared<News>(comm);
 }
 
 void Evaluations::go_on() const {
   if (hooks_.interrupted && hooks_.interrupted()) throw_interrupted();
+}
+
+bool Evaluations::is_over_somewhere() const { return limits_.is_timed() && comm_->max(is_over() ? 1 : 0) != 0; }
+
+void Evaluations::has_listed(std::size_t candidates) const {
+  if (hooks_.progress && comm_->rank() == 0) hooks_.progress({Phase::listing, candidates, 0});
+}
+
+void Evaluations::has_simulated(Time reached) const {
+  if (under_way_ != nullptr) under_way_->at(reached);
 }
 
 Evaluation Evaluations::one(const Program& program, Fidelity fidelity) const {
@@ -139,59 +111,84 @@ Evaluation Evaluations::one(const Program& program, Fidelity fidelity) const {
   const auto alone = make_serial_communicator();
   go_on();
   Evaluation found = evaluator_->evaluate(program, fidelity, *alone);
-  memo_->add(key, found);
+  if (!found.cut_off) memo_->add(key, found);
   return found;
 }
 
 std::vector<Outlook> Evaluations::outlooks(std::size_t count, const std::function<Outlook(std::size_t)>& look) const {
   Communicator& comm = *comm_;
   const auto ranks = static_cast<std::size_t>(comm.size()), first = static_cast<std::size_t>(comm.rank());
+  // Neighbours are alike: in turn, all ranks have as much to do; and in leaps, those known when time is over are not
+  // all alike.
+  const std::size_t leap = limits_.is_timed() ? leap_over(count) : 1;
+  const auto candidate = [&](std::size_t turn) { return turn * leap % count; };
   std::vector<Outlook> own;
-  together(comm, [&] {
-    Progress progress{0, (count + ranks - 1 - first) / ranks, 0};
-    for (std::size_t i = first; i < count; i += ranks) {  // neighbours are alike: in turn, all ranks have as much to do
+  PhaseProgress phase(news_.get(), hooks_, Phase::judging, count);
+  by_itself(comm, phase, [&] {
+    for (std::size_t turn = first; turn < count && !is_over(); turn += ranks) {
       go_on();
-      own.push_back(look(i));
-      ++progress.done;
-      if (hooks_.progress) hooks_.progress(progress);
+      own.push_back(look(candidate(turn)));
+      phase.done(1);
     }
   });
   const std::vector<std::vector<Outlook>> all = all_gather(comm, std::move(own));
-  std::vector<Outlook> found;
-  for (std::size_t i = 0; i < count; ++i) found.push_back(all[i % ranks][i / ranks]);
+  Outlook unknown;
+  unknown.is_known = false;
+  std::vector<Outlook> found(count, unknown);
+  for (std::size_t turn = 0; turn < count; ++turn)
+    if (turn / ranks < all[turn % ranks].size()) found[candidate(turn)] = all[turn % ranks][turn / ranks];
   return found;
+}
+
+Done Evaluations::evaluate(const std::vector<Task>& tasks, const std::function<Program(std::size_t)>& make,
+                           Fidelity fidelity) const {
+  Communicator& comm = *comm_;
+  const Teams teams = teams_for(tasks, comm.size(), fidelity, evaluator_->most_ranks());
+  const std::size_t team = static_cast<std::size_t>(comm.rank()) / teams.ranks_each;
+  const auto own_team = comm.split(static_cast<int>(std::min(team, teams.count)));
+  const bool speaks = own_team->rank() == 0;
+  PhaseProgress phase(news_.get(), hooks_, Phase::evaluating, tasks.size());
+  Done done;
+  in_teams(comm, *own_team, phase, [&] {
+    if (team >= teams.count) return go_on();
+    const UnderWay under_way(under_way_, speaks ? &phase : nullptr);
+    const std::vector<Task> own_tasks = dealt(tasks, teams.count)[team];
+    for (const Task& task : own_tasks) {
+      // What one rank of a team hears of alone would leave the others waiting for it.
+      const std::int64_t heard = hooks_.interrupted && hooks_.interrupted() ? 2 : is_over() ? 1 : 0;
+      const std::int64_t end = own_team->max(heard);
+      if (end == 2) throw_interrupted();
+      Evaluation found = end == 1 ? cut_off_at(0) : evaluator_->evaluate(make(task.candidate), fidelity, *own_team);
+      if (!speaks) continue;
+      if (found.cut_off) {
+        done.cut_off.push_back({task.key, found.time});
+        continue;
+      }
+      phase.done(1, found.feasible ? found.time : 0);
+      memo_->add(task.key, found);  // now: what comes next may end the search
+      done.known.push_back({task.key, std::move(found)});
+    }
+  });
+  return done;
 }
 
 std::vector<Evaluation> Evaluations::all(std::size_t count, const std::function<Program(std::size_t)>& make,
                                          Fidelity fidelity) const {
   Communicator& comm = *comm_;
-  const std::vector<Task> tasks = described(comm, count, make, fidelity);
-  const std::vector<Task> left = unknown(comm, *memo_, different(tasks));
-  if (!left.empty()) {
-    const Teams teams = teams_for(left, comm.size(), fidelity, evaluator_->most_ranks());
-    const std::size_t team = static_cast<std::size_t>(comm.rank()) / teams.ranks_each;
-    const auto own_team = comm.split(static_cast<int>(std::min(team, teams.count)));
-    std::vector<Known> done;
-    in_teams(comm, *own_team, [&] {
-      if (team >= teams.count) return go_on();
-      const std::vector<Task> own_tasks = dealt(left, teams.count)[team];
-      Progress progress{0, own_tasks.size(), 0};
-      for (const Task& task : own_tasks) {
-        // What one rank of a team hears of alone would leave the others waiting for it.
-        if (own_team->max(hooks_.interrupted && hooks_.interrupted() ? 1 : 0) != 0) throw_interrupted();
-        Evaluation found = evaluator_->evaluate(make(task.candidate), fidelity, *own_team);
-        ++progress.done;
-        if (found.feasible && (progress.best == 0 || found.time < progress.best)) progress.best = found.time;
-        if (hooks_.progress) hooks_.progress(progress);
-        if (own_team->rank() != 0) continue;
-        memo_->add(task.key, found);  // now: what comes next may end the search
-        done.push_back({task.key, std::move(found)});
-      }
-    });
-    for (Known& one : joined(all_gather(comm, std::move(done)))) memo_->learn(one.key, std::move(one.evaluation));
+  const std::vector<Task> tasks = described(*this, {news_.get(), hooks_, Phase::writing, count}, count, make, fidelity);
+  std::vector<Evaluation> found(count, cut_off_at(0));
+  if (tasks.size() < count || is_over_somewhere()) return found;
+  std::map<std::uint64_t, Time> cut_off;
+  if (const std::vector<Task> left = unknown(comm, *memo_, different(tasks)); !left.empty()) {
+    Done done = evaluate(left, make, fidelity);
+    for (Known& one : joined(all_gather(comm, std::move(done.known)))) memo_->learn(one.key, std::move(one.evaluation));
+    if (limits_.is_timed())
+      for (const CutOff& one : joined(all_gather(comm, std::move(done.cut_off)))) cut_off[one.key] = one.reached;
   }
-  std::vector<Evaluation> found;
-  for (const Task& task : tasks) found.push_back(*memo_->find(task.key));
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto at = cut_off.find(tasks[i].key);
+    found[i] = at == cut_off.end() ? *memo_->find(tasks[i].key) : cut_off_at(at->second);
+  }
   return found;
 }
 

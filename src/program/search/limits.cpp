@@ -5,7 +5,7 @@
 #include "tessera/base/config.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/text.hpp"
-#include "tessera/program/search/fastest.hpp"
+#include "tessera/program/search/limits.hpp"
 
 namespace tessera::program::search {
 namespace {

@@ -48,10 +48,14 @@ program::Evaluation gathered(const machine::Machine& machine, const results::Run
 
 class SimulatorEvaluator final : public program::Evaluator {
  public:
-  SimulatorEvaluator(const machine::Machine& machine, const workload::CostModel& cost,
-                     std::function<bool()> interrupted)
+  SimulatorEvaluator(const machine::Machine& machine, const workload::CostModel& cost, Watch watch)
       : machine_(machine), cost_(cost), least_(machine) {
-    options_.run.interrupted = std::move(interrupted);
+    options_.run.interrupted = std::move(watch.interrupted);
+    options_.run.is_over = std::move(watch.is_over);
+    if (watch.progress)
+      options_.run.progress = [report = std::move(watch.progress)](const pdes::ProgressReport& now) {
+        report(now.now);
+      };
   }
 
   program::Evaluation evaluate(const program::Program& program, program::Fidelity fidelity,
@@ -59,7 +63,9 @@ class SimulatorEvaluator final : public program::Evaluator {
     try {
       if (fidelity == program::Fidelity::simulated) {
         options_.is_checked = is_checked(program);
-        return gathered(machine_, simulate(machine_, program, cost_, team, options_).results, team);
+        const SimulationResult found = simulate(machine_, program, cost_, team, options_);
+        if (found.statistics.cut_off) return program::cut_off_at(found.results.iteration_time);
+        return gathered(machine_, found.results, team);
       }
       static_cast<void>(refuse(machine_, program, cost_, false));
       return fidelity == program::Fidelity::estimate ? estimate(machine_, program, cost_)
@@ -114,8 +120,8 @@ class SimulatorEvaluator final : public program::Evaluator {
 }  // namespace
 
 std::unique_ptr<program::Evaluator> make_evaluator(const machine::Machine& machine, const workload::CostModel& cost,
-                                                   std::function<bool()> interrupted) {
-  return std::make_unique<SimulatorEvaluator>(machine, cost, std::move(interrupted));
+                                                   Watch watch) {
+  return std::make_unique<SimulatorEvaluator>(machine, cost, std::move(watch));
 }
 
 }  // namespace tessera::sim

@@ -17,6 +17,7 @@ using config::Diagnostics;
 using config::Table;
 
 constexpr std::size_t most_candidates = 10'000'000;
+constexpr std::size_t combinations_per_look = 256;  ///< at the clock, and at signals
 
 /// One key that may be open: what it may be, given those before it, and how its value goes into options.
 struct Dimension {
@@ -156,12 +157,13 @@ class Enumeration {
     return std::move(found_);
   }
   [[nodiscard]] std::size_t combinations() const { return combinations_; }
+  [[nodiscard]] bool is_cut_off() const { return is_cut_off_; }
   /// Where nothing is accepted: what is wrong with all combinations alike, or null.
   [[nodiscard]] const Diagnostics* common() const { return combinations_ > 0 && is_alike_ ? &refused_ : nullptr; }
 
  private:
   void next(std::size_t dimension, const Options& so_far) {
-    if (found_.size() > most_candidates) return;
+    if (found_.size() > most_candidates || is_cut_off_ || is_enough()) return;
     if (dimension == open_.size()) return take(so_far);
     const Dimension& open = open_[dimension];
     Options options = so_far;
@@ -176,14 +178,23 @@ class Enumeration {
     }
   }
 
+  /// Something can be searched: what it is need not be known yet.
+  [[nodiscard]] bool is_enough() const { return job_.is_searched_next && !found_.empty(); }
+
   void take(const Options& options) {
-    ++combinations_;
+    if (++combinations_ % combinations_per_look == 0) look_up();
     Diagnostics checked;
     const Cut cut = make_cut(options, table_, job_, checked);
     if (checked.ok() && seen_.insert(canonical_(cut)).second) found_.push_back(cut.options);
     if (checked.ok()) return;
     if (combinations_ == 1) refused_ = checked;
     is_alike_ = is_alike_ && checked.errors() == refused_.errors();
+  }
+
+  void look_up() {
+    job_.evaluations.go_on();
+    is_cut_off_ = job_.evaluations.is_over();
+    job_.evaluations.has_listed(found_.size());
   }
 
   const Table& table_;
@@ -197,6 +208,7 @@ class Enumeration {
   std::size_t combinations_ = 0;
   Diagnostics refused_;  // the first combination
   bool is_alike_ = true;
+  bool is_cut_off_ = false;
 };
 
 /// Those of a list, or all of a boolean or a choice; none of a number.
@@ -239,6 +251,8 @@ OpenCuts open_cuts(const Table& table, const Job& job, Diagnostics& diagnostics)
     cuts.keys.push_back(key);
   }
   cuts.candidates = combinations.all();
+  cuts.is_cut_off = combinations.is_cut_off();
+  if (cuts.is_cut_off) return cuts;
   const std::string keys = fmt::format("{}", fmt::join(cuts.keys, ", "));
   if (cuts.candidates.empty() && combinations.common() != nullptr) {
     diagnostics.add(*combinations.common());
@@ -246,16 +260,22 @@ OpenCuts open_cuts(const Table& table, const Job& job, Diagnostics& diagnostics)
     diagnostics.error(open.front().where, fmt::format("none of {} combinations of {} cuts {} over the {} devices of {}",
                                                       combinations.combinations(), keys, job.model->name,
                                                       job.machine.devices(), job.machine.name));
-  } else if (cuts.candidates.size() > most_candidates) {
-    diagnostics.error(open.front().where, fmt::format("more than {} combinations of {}: lists of values make fewer",
-                                                      most_candidates, keys));
+  } else if (const std::string problem = too_many(cuts); !problem.empty()) {
+    diagnostics.error(open.front().where, problem);
   }
   return cuts;
+}
+
+std::string too_many(const OpenCuts& cuts) {
+  if (cuts.candidates.size() <= most_candidates) return {};
+  return fmt::format("more than {} combinations of {}: lists of values make fewer", most_candidates,
+                     fmt::join(cuts.keys, ", "));
 }
 
 std::string open_text(const Table& table, const Job& job, Diagnostics& diagnostics) {
   const OpenCuts cuts = open_cuts(table, job, diagnostics);
   if (!diagnostics.ok()) return {};
+  if (job.is_searched_next) return fmt::format("candidates for {}", fmt::join(cuts.keys, ", "));
   const std::size_t count = cuts.candidates.size();
   return fmt::format("{} {} for {}", count, count == 1 ? "candidate" : "candidates", fmt::join(cuts.keys, ", "));
 }

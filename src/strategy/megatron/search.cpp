@@ -3,10 +3,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "device_state.hpp"
 #include "open_cuts.hpp"
 #include "tessera/base/error.hpp"
+#include "tessera/base/together.hpp"
 #include "tessera/program/search/fastest.hpp"
 
 namespace tessera::strategy::megatron {
@@ -23,15 +25,17 @@ std::shared_ptr<config::Table> values_of(const OpenCuts& cuts, const Options& op
   return found;
 }
 
-/// "tensor 8, pipeline 8, recomputation selective, sequence_parallel": what is off is not named.
-std::string text_of(const OpenCuts& cuts, const Options& options) {
+/// "tensor 8, pipeline 8, recomputation selective, sequence_parallel": what is off is not named, but where some of the
+/// keys are asked for.
+std::string text_of(const OpenCuts& cuts, const Options& options, const std::vector<std::string>* some = nullptr) {
   std::vector<std::string> on, off;
   const std::shared_ptr<config::Table> values = values_of(cuts, options);
   for (const auto& [key, value] : values->entries()) {
+    if (some != nullptr && std::ranges::find(*some, key) == some->end()) continue;
     if (const auto* number = std::get_if<std::int64_t>(&value.content()))
       on.push_back(fmt::format("{} {}", key, *number));
     else if (const auto* flag = std::get_if<bool>(&value.content()))
-      (*flag ? on : off).push_back(*flag ? key : "no " + key);
+      (*flag || some != nullptr ? on : off).push_back(*flag ? key : "no " + key);
     else
       on.push_back(key == "schedule" ? *value.string() : fmt::format("{} {}", key, *value.string()));
   }
@@ -59,22 +63,51 @@ void refuse_input(const std::vector<program::Outlook>& outlooks) {
   throw InputError(first.reason);
 }
 
+/// No plan, since time was over before there could be one.
+[[noreturn]] void refuse_budget(const std::string& what) {
+  throw InfeasibleError("--budget: time was over " + what + ", allowed: more time, or fewer values of open keys");
+}
+
 [[noreturn]] void refuse(const std::vector<program::Outlook>& outlooks, const Fastest& found,
                          const std::function<std::string(std::size_t)>& text) {
   using program::search::Fate;
   refuse_input(outlooks);
   const std::size_t all = outlooks.size();
-  const std::int64_t large = found.count(Fate::too_large), left = found.count(Fate::left);
+  const std::int64_t large = found.count(Fate::too_large), left = found.open();
   if (large == static_cast<std::int64_t>(all)) {
     const auto smallest = std::ranges::min_element(outlooks, {}, &program::Outlook::need);
     throw InfeasibleError(fmt::format("none of {} candidates fits into memory; the smallest, {}: {}", all,
                                       text(static_cast<std::size_t>(smallest - outlooks.begin())), smallest->reason));
   }
+  const std::size_t judged = all - static_cast<std::size_t>(left);
+  if (found.is_cut_off) {
+    refuse_budget(judged == 0
+                      ? fmt::format("before the first of {} candidates was looked at", all)
+                      : fmt::format("when {} of {} candidates had been looked at: {} do not fit into memory, {} "
+                                    "cannot run for another reason",
+                                    judged, all, large, found.count(Fate::refused)));
+  }
   const auto first = std::ranges::find(found.judged, Fate::refused, &program::search::Judged::fate);
   std::string more = large > 0 ? fmt::format("; {} do not fit into memory", large) : "";
   if (left > 0) more += fmt::format("; {} are left that --budget does not reach", left);
-  throw InfeasibleError(fmt::format("none of {} candidates can run, the first: {}{}",
-                                    all - static_cast<std::size_t>(left), first->reason, more));
+  throw InfeasibleError(fmt::format("none of {} candidates can run, the first: {}{}", judged, first->reason, more));
+}
+
+/// The same on all ranks.
+std::shared_ptr<const OpenCuts> listed_cuts(const config::Table& table, const Job& job) {
+  std::shared_ptr<const OpenCuts> cuts;
+  Communicator& comm = job.evaluations.comm();
+  together(comm, [&] {
+    config::Diagnostics checked;
+    cuts = std::make_shared<const OpenCuts>(open_cuts(table, job, checked));
+    // check() had no need to count them.
+    if (const std::string problem = too_many(*cuts); !problem.empty())
+      throw KeyError("strategy." + cuts->keys.front(), problem);
+  });
+  if (comm.max(cuts->is_cut_off ? 1 : 0) != 0)
+    refuse_budget(fmt::format("while candidates were listed, {} by then",
+                              comm.min(static_cast<std::int64_t>(cuts->candidates.size()))));
+  return cuts;
 }
 
 }  // namespace
@@ -88,8 +121,7 @@ std::int64_t certain_bytes(const Cut& cut) {
 
 Searched search(const config::Table& table, const Job& job) {
   if (options_schema().open_keys(table).empty()) return {};
-  config::Diagnostics checked;
-  const auto cuts = std::make_shared<const OpenCuts>(open_cuts(table, job, checked));
+  const auto cuts = listed_cuts(table, job);
   const std::vector<Options>& candidates = cuts->candidates;
   const auto cut_of = [&](std::size_t i) {
     config::Diagnostics again;
@@ -101,17 +133,21 @@ Searched search(const config::Table& table, const Job& job) {
     return job.evaluations.all(some.size(), [&](std::size_t i) { return plan_of(cut_of(some[i]), job).program; });
   };
   Fastest found = program::search::fastest(outlooks, simulate, {job.limits, &job.evaluations.comm()});
-  if (found.ranked.empty()) refuse(outlooks, found, [&](std::size_t i) { return text_of(*cuts, candidates[i]); });
+  const std::optional<std::size_t> taken = found.taken();
+  if (!taken) refuse(outlooks, found, [&](std::size_t i) { return text_of(*cuts, candidates[i]); });
   Searched searched;
-  searched.found = values_of(*cuts, candidates[found.ranked.front().candidate]);
+  searched.found = values_of(*cuts, candidates[*taken]);
   searched.is_timed = found.is_timed;
-  searched.predicted = {{"all", found.ranked.front().evaluation.time}};
+  searched.predicted = {{"all", found.time_of_taken()}};
   for (std::size_t i = 0; i < found.table.size(); ++i)
     found.table[i].candidate = text_of(*cuts, candidates[found.tried[i]]);
   searched.table = std::move(found.table);
   searched.report = {cuts->keys, std::move(found),
                      [cuts](std::size_t i) { return text_of(*cuts, cuts->candidates[i]); },
-                     [cuts](std::size_t i) { return values_of(*cuts, cuts->candidates[i]); }};
+                     [cuts](std::size_t i) { return values_of(*cuts, cuts->candidates[i]); },
+                     [cuts](std::size_t i, const std::vector<std::string>& some) {
+                       return text_of(*cuts, cuts->candidates[i], &some);
+                     }};
   return searched;
 }
 

@@ -4,12 +4,15 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "tessera/base/comm.hpp"
+#include "tessera/base/news.hpp"
 #include "tessera/program/evaluator.hpp"
+#include "tessera/program/search/limits.hpp"
 
 namespace tessera::program::search {
 
@@ -54,27 +57,49 @@ class Memo {
   std::set<std::uint64_t> added_;
 };
 
-/// How far this rank is with its part of Evaluations::all().
-struct Progress {
-  std::size_t done = 0, of = 0;  ///< programs
-  Time best = 0;                 ///< of those that it has evaluated; 0: none
+/// What a search is about.
+enum class Phase : std::uint8_t {
+  listing,     ///< which candidates there are
+  judging,     ///< what is known of each without a simulation
+  writing,     ///< programs of those that come next
+  evaluating,  ///< these
 };
 
-/// What an application hands to the searches of a job; both may be empty.
+/// How far a phase is, on all ranks together.
+struct Progress {
+  Phase phase = Phase::listing;
+  std::size_t done = 0, of = 0;  ///< candidates; of 0: how many there are is not known
+  Time best = 0;                 ///< of those that were evaluated in this phase; 0: none
+  Time reached = 0;              ///< by the simulation that is under way on rank 0; 0: none is
+};
+
+/// What an application hands to the searches of a job, alike on all ranks; both may be empty.
 struct Hooks {
   std::function<bool()> interrupted;              ///< polled on every rank; true ends the search (IoError)
-  std::function<void(const Progress&)> progress;  ///< on every rank, after each program
+  std::function<void(const Progress&)> progress;  ///< on rank 0, whenever something is news, and while it waits
 };
+
+class PhaseProgress;
+struct Task;
+struct Done;
 
 /// The evaluator, the ranks that search together, and what is known; all of it outlives this.
 class Evaluations {
  public:
-  Evaluations(Evaluator& evaluator, Communicator& comm, Memo& memo, Hooks hooks = {})
-      : evaluator_(&evaluator), comm_(&comm), memo_(&memo), hooks_(std::move(hooks)) {}
+  /// On all ranks together. Of the limits the time alone counts here.
+  Evaluations(Evaluator& evaluator, Communicator& comm, Memo& memo, Hooks hooks = {}, const Limits& limits = {});
 
   [[nodiscard]] Communicator& comm() const { return *comm_; }
   /// IoError when the search is to end. For searches to call, inside together(): ranks learn of it one by one.
   void go_on() const;
+  /// Whether the time for the search is over, by this rank's clock: others may be of another opinion.
+  [[nodiscard]] bool is_over() const { return limits_.is_over(); }
+  /// The same on all ranks: what one of them thinks. All take part.
+  [[nodiscard]] bool is_over_somewhere() const;
+  /// For whom shows how far the search is: so many candidates are listed, and the evaluation that is under way on this
+  /// rank has simulated so much.
+  void has_listed(std::size_t candidates) const;
+  void has_simulated(Time reached) const;
 
   /// On this rank, by itself.
   [[nodiscard]] Evaluation one(const Program& program, Fidelity fidelity = Fidelity::simulated) const;
@@ -83,21 +108,28 @@ class Evaluations {
   [[nodiscard]] Outlook outlook(const Program& program) const { return evaluator_->outlook(program); }
   /// Of candidates 0 .. count-1, in their order: each looked at by one rank, and the same on all ranks and on any
   /// number of them. `look` is outlook() of a candidate's program, or says without writing it that it cannot run. All
-  /// ranks take part; what one of them throws all throw.
+  /// ranks take part; what one of them throws all throw. Where time is over, some are not known: those that are lie
+  /// anywhere among the candidates.
   [[nodiscard]] std::vector<Outlook> outlooks(std::size_t count, const std::function<Outlook(std::size_t)>& look) const;
 
   /// Candidates 0 .. count-1: on all ranks, in the candidates' order, and the same whatever the number of ranks. `make`
   /// writes a candidate's program. The ranks form teams, one for each candidate where there are few and they are long;
   /// long ones come first. All ranks take part; what one of them throws all throw, but for an InternalError or a lack
-  /// of memory in a team of several: these end the run.
+  /// of memory in a team of several: these end the run. Where time is over, some are cut off, at 0 those not begun.
   [[nodiscard]] std::vector<Evaluation> all(std::size_t count, const std::function<Program(std::size_t)>& make,
                                             Fidelity fidelity = Fidelity::simulated) const;
 
  private:
+  [[nodiscard]] Done evaluate(const std::vector<Task>& tasks, const std::function<Program(std::size_t)>& make,
+                              Fidelity fidelity) const;
+
   Evaluator* evaluator_;
   Communicator* comm_;
   Memo* memo_;
   Hooks hooks_;
+  Limits limits_;
+  std::shared_ptr<News> news_;                  ///< null: nobody shows how far it is
+  mutable PhaseProgress* under_way_ = nullptr;  ///< while this rank is at work in all()
 };
 
 }  // namespace tessera::program::search

@@ -5,20 +5,15 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tessera/base/config.hpp"
+#include "tessera/program/search/limits.hpp"
 #include "tessera/program/search/searches.hpp"
 
 namespace tessera::program::search {
-
-/// When a search may end before it has proven that nothing is faster.
-struct Limits {
-  double within = 0;             ///< nothing that is left can be faster by more than this part of the best time
-  std::int64_t evaluations = 0;  ///< simulations, at most; 0: as many as it takes
-  double seconds = 0;            ///< of search, looked at between rounds; 0: as long as it takes
-};
 
 /// What became of a candidate.
 enum class Fate : std::uint8_t {
@@ -27,14 +22,16 @@ enum class Fate : std::uint8_t {
   beaten,     ///< its bound is no better than the best that was simulated
   left,       ///< might be faster: the search ended before
   simulated,
+  unfinished,  ///< its simulation was cut off, since time was over; might be faster
 };
-/// "does not fit", "cannot run", "struck out by its bound", "left", "simulated"
+/// "does not fit", "cannot run", "struck out by its bound", "left", "simulated", "not finished"
 [[nodiscard]] const char* name_of(Fate fate);
 
 struct Judged {
   Fate fate = Fate::left;
-  std::string reason;  ///< too_large, refused: why
-  Time least = 0, estimate = 0, time = 0;
+  std::string reason;                      ///< too_large, refused: why
+  Time least = 0, estimate = 0, time = 0;  ///< least 0: it was not looked at. Of what is unfinished it is not below
+                                           ///< the time that was reached
 };
 
 /// One that was simulated.
@@ -50,8 +47,16 @@ struct Fastest {
   std::vector<std::size_t> tried;  ///< which candidate each row of the table is
   double gap = 0;                  ///< proven: nothing is faster than the best by more than this part of its time
   bool is_timed = false;           ///< Limits::seconds may have ended it
+  bool is_cut_off = false;         ///< they have
 
   [[nodiscard]] std::int64_t count(Fate fate) const;
+  /// Those of which it is not known whether they are faster.
+  [[nodiscard]] std::int64_t open() const { return count(Fate::left) + count(Fate::unfinished); }
+  /// The plan: the fastest that was simulated. Where time was over before one was, that with the least estimate, if any
+  /// has one.
+  [[nodiscard]] std::optional<std::size_t> taken() const;
+  /// Of the plan: simulated, or the estimate.
+  [[nodiscard]] Time time_of_taken() const;
 };
 
 struct FastestOptions {
@@ -74,9 +79,15 @@ struct FastestReport {
   Fastest found;
   std::function<std::string(std::size_t candidate)> text;                       ///< in the strategy's own words
   std::function<std::shared_ptr<config::Table>(std::size_t candidate)> values;  ///< of the keys
+  /// As text, of some of the keys, where what is off is named as well. Empty: the strategy has no words for single
+  /// keys.
+  std::function<std::string(std::size_t candidate, const std::vector<std::string>& some)> part;
 };
 
-/// Of `--budget`: "200" simulations or a time ("10 min"), InputError otherwise; and of `--within`: "2%".
-[[nodiscard]] Limits parse_limits(const std::string& within, const std::string& budget);
+/// Keys of a list of candidates: those that differ among them, and those that are the same for all, of more than one.
+struct ListedKeys {
+  std::vector<std::string> differing, common;
+};
+[[nodiscard]] ListedKeys listed_keys(const FastestReport& report, const std::vector<std::size_t>& candidates);
 
 }  // namespace tessera::program::search

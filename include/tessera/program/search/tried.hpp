@@ -23,6 +23,7 @@ struct Tried {
   Time interval = 0;             ///< of a program that repeats: Evaluation::interval
   double reward = 0;             ///< by which the search learns, or would; 0: it has none, or it cannot run
   std::int64_t most_memory = 0;  ///< B: of the fullest device; 0: not known
+  Time at_least = 0;             ///< it was cut off, and takes so long at least; 0: it was not
   /// When the row was known, which is when it was made: for /provenance alone, since it depends on the run.
   std::chrono::steady_clock::time_point known = std::chrono::steady_clock::now();
 };
