@@ -58,22 +58,25 @@ def draw_over_time(results):
 
 
 def _capacity(axes, results, size):
-    """A line at what a device has; where hardly any of it is used, a word in its place, since all else would be flat."""
+    """A line at what a job may use of a device; where hardly any of it is used, a word in its place, since all else would be flat."""
     axes.set_ylim(bottom=0)
-    words = "capacity " + style.quantity(results.summary["memory_capacity"], "B")
-    capacity = results.summary["memory_capacity"] / size
+    capacity = results.summary["memory_capacity"]
     if not capacity:
         return
-    most = results.devices["peak_memory"].max() / size
-    if most < FULL * capacity:
+    usable = capacity - results.summary.get("memory_reserve", 0)  # files of earlier versions have none
+    words = "capacity " + style.quantity(capacity, "B")
+    if usable < capacity:
+        words = f"usable {style.quantity(usable, 'B')} of {style.quantity(capacity, 'B')}"
+    line, most = usable / size, results.devices["peak_memory"].max() / size
+    if most < FULL * line:
         axes.set_ylim(0, 1.2 * most)
-        axes.annotate(f"{words}, of which at most {100 * most / capacity:.2g} % are used", (1, 1), xycoords="axes fraction",
+        axes.annotate(f"{words}, of which at most {100 * most / line:.2g} % are used", (1, 1), xycoords="axes fraction",
                       xytext=(-2, -2), textcoords="offset points", ha="right", va="top", fontsize=style.points(9), color="#303030")
         return
-    axes.axhline(capacity, color="#303030", linewidth=1, linestyle=(0, (5, 3)))
-    axes.annotate(words, (1, capacity), xycoords=("axes fraction", "data"), xytext=(-2, 3),
+    axes.axhline(line, color="#303030", linewidth=1, linestyle=(0, (5, 3)))
+    axes.annotate(words, (1, line), xycoords=("axes fraction", "data"), xytext=(-2, 3),
                   textcoords="offset points", ha="right", fontsize=style.points(9), color="#303030")
-    axes.set_ylim(0, max(axes.get_ylim()[1], 1.12 * capacity))
+    axes.set_ylim(0, max(axes.get_ylim()[1], 1.12 * line))
 
 
 def _choose(results):

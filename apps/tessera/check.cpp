@@ -7,6 +7,7 @@
 
 #include "command.hpp"
 #include "experiment_options.hpp"
+#include "spare_memory.hpp"
 #include "tessera/experiment/estimate.hpp"
 #include "tessera/experiment/fits_computer.hpp"
 #include "tessera/results/results.hpp"
@@ -84,6 +85,8 @@ std::string figures(const experiment::Experiment& experiment, const experiment::
   std::string text = "# The job\n";
   text += line("devices", std::to_string(e.devices));
   text += line("rates of the machine", experiment.calibration);
+  if (const std::string bytes = experiment::bytes_of_one(experiment); !bytes.empty())
+    text += line("in " + experiment.workload.datatype, bytes);
   if (plan.parameters > 0) text += line("parameters", rounded(static_cast<double>(plan.parameters)));
   if (plan.tokens > 0) {
     text += line("tokens per iteration", rounded(static_cast<double>(plan.tokens)));
@@ -94,6 +97,7 @@ std::string figures(const experiment::Experiment& experiment, const experiment::
   text += line("FLOP executed", about + rounded(e.executed_flops));
   text += line("bytes sent", about + rounded(e.bytes_sent) + "B in " + rounded(e.messages) + " messages");
   text += line("memory of the fullest device", memory_line(experiment, e));
+  text += line("memory to spare", spare_text(experiment, e));
   text += fmt::format("# Its simulation, estimated, on {} rank{}\n", ranks, ranks == 1 ? "" : "s");
   const bool may_skip = ranks == 1 && experiment.simulation.laws == sim::Laws::all;
   if (experiment.fold.replicas > 1) text += line("replicas simulated", replicas_text(experiment.fold));

@@ -6,6 +6,7 @@
 #include "on_ranks.hpp"
 #include "progress.hpp"
 #include "search_report.hpp"
+#include "spare_memory.hpp"
 #include "tessera/base/together.hpp"
 #include "tessera/experiment/candidates.hpp"
 #include "tessera/results/points.hpp"
@@ -49,6 +50,10 @@ ExitCode plan(const Options& options, Communicator& comm) {
     results::write_text(options.output, text, job.standing_at(options.output));
     print_warnings(experiment::changed_files(job.experiment->files));
     print(search_report(*job.experiment));
+    const experiment::Estimate expected = experiment::estimate(*job.experiment);
+    if (const std::string warning = spare_warning(*job.experiment, expected); !warning.empty())
+      print_warnings({warning});
+    print("# memory to spare: " + spare_text(*job.experiment, expected) + "\n");
     print(for_readers(text));
   });
   return ExitCode::done;

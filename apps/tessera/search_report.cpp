@@ -58,6 +58,10 @@ std::vector<Column> columns_of(const experiment::Experiment& experiment, const F
       [&](const auto& line) { return percent(experiment::model_flops_utilisation(experiment, line.evaluation)); });
   add("memory",
       [](const auto& line) { return config::format_rounded(line.evaluation.most_memory(), config::Unit::bytes); });
+  add("to spare", [&](const auto& line) {
+    const std::int64_t usable = experiment.machine.device.usable_memory().value();
+    return config::format_rounded(usable - line.evaluation.most_memory(), config::Unit::bytes);
+  });
   share("compute %", {Activity::forward, Activity::backward, Activity::optimizer});
   share("again %", {Activity::recomputation});
   share("tensor %", {Activity::tensor_communication});

@@ -29,6 +29,7 @@ void describe(const Experiment& experiment, results::RunResults& results) {
   results.tokens = plan.tokens;
   results.peak_flops = peak_flops(experiment);
   results.memory_capacity = experiment.machine.device.memory_capacity.value();
+  results.memory_reserve = experiment.machine.device.memory_reserve.value();
 }
 
 }  // namespace

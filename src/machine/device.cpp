@@ -20,7 +20,11 @@ config::Schema<DeviceInput> make_schema(const std::string& path, const std::stri
   s.text("name", &DeviceInput::name, "what the device is called in results");
   s.table("peak", &DeviceInput::peak, peak_schema(), "peak compute by datatype, at least one");
   s.quantity("memory_bandwidth", &DeviceInput::memory_bandwidth, "of the device's own memory").at_least("1 B/s");
-  s.quantity("memory_capacity", &DeviceInput::memory_capacity, "of the device's own memory").at_least("1 B");
+  s.quantity("memory_capacity", &DeviceInput::memory_capacity, "of the device's own memory, as the driver offers it")
+      .at_least("1 B");
+  s.quantity("memory_reserve", &DeviceInput::memory_reserve,
+             "of memory_capacity, what no job can have: context, communication library's buffers, fragmentation")
+      .otherwise("0 B");
   s.integer("cores", &DeviceInput::cores, "SMs, CUs or cores: the unit of wave quantisation")
       .at_least("1")
       .otherwise("1");
@@ -65,6 +69,7 @@ DeviceSpec device_spec(const DeviceInput& input) {
     if (input.peak.*member > FlopPerSecond{0}) spec.peak[name] = input.peak.*member;
   spec.memory_bandwidth = input.memory_bandwidth;
   spec.memory_capacity = input.memory_capacity;
+  spec.memory_reserve = input.memory_reserve;
   spec.cores = input.cores;
   spec.cache = input.cache;
   spec.clock = input.clock;

@@ -17,7 +17,7 @@ struct DeviceInput {
   GpuSpec transaction;
   std::string name;
   BytesPerSecond memory_bandwidth;
-  Bytes memory_capacity, cache;
+  Bytes memory_capacity, memory_reserve, cache;
   std::int64_t cores = 1, clock = 0;
 };
 

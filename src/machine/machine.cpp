@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "tessera/base/config.hpp"
 #include "tessera/base/error.hpp"
 
 namespace tessera::machine {
@@ -10,6 +11,13 @@ Time slowed(Time time, double speed) {
   if (speed == 1) return time;
   const double longer = std::ceil(static_cast<double>(time) / speed);
   return longer < static_cast<double>(latest) ? static_cast<Time>(longer) : never;
+}
+
+std::string memory_text(const DeviceSpec& device) {
+  const std::string usable = config::format_rounded(device.usable_memory());
+  if (device.memory_reserve == Bytes{0}) return usable;
+  return usable + " (" + config::format_rounded(device.memory_capacity) + " less a reserve of " +
+         config::format_rounded(device.memory_reserve) + ")";
 }
 
 std::string Machine::node_name(NodeId node) const {

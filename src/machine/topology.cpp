@@ -231,6 +231,13 @@ Machine build_machine(const config::Table& table, config::Diagnostics& diagnosti
   const config::Value* device = table.find("device");
   if (device != nullptr && device->table() != nullptr)
     read_transaction(*device->table(), spec.device, machine.device, diagnostics);
+  if (machine.device.memory_reserve >= machine.device.memory_capacity && diagnostics.errors().size() == errors) {
+    const config::Value* reserve = device->table()->find("memory_reserve");
+    diagnostics.error(reserve == nullptr ? device->where() : reserve->where(),
+                      "\"memory_reserve\": " + config::format_quantity(machine.device.memory_reserve) +
+                          " leave nothing of memory_capacity = \"" +
+                          config::format_quantity(machine.device.memory_capacity) + "\", allowed: less");
+  }
   if (machine.device.peak.empty() && diagnostics.errors().size() == errors)
     diagnostics.error(table.find("device")->where(),
                       "[machine.device] has no peak, expected at least one such as peak.fp16 = \"312 TFLOP/s\"");

@@ -140,6 +140,13 @@ std::string memory_section(const h5::Reader& file, const h5::Rows& s) {
     text += fmt::format("  {:<32}{:>12}{:>12}\n", spaced(memory.text(i, category)),
                         short_bytes(memory.integer(i, held)), of_capacity(memory.integer(i, held)));
   }
+  const std::int64_t reserve = has_column(s, "memory_reserve") ? s.integer(0, "memory_reserve") : 0;
+  const std::int64_t spare = capacity - reserve - peak;
+  const auto line = [&](const char* what, std::int64_t bytes) {
+    text += fmt::format("  {:<32}{:>12}{:>12}\n", what, short_bytes(bytes), of_capacity(bytes));
+  };
+  if (reserve > 0) line("(reserved by the machine)", reserve);
+  line(spare >= 0 ? "(to spare)" : "(too much)", std::abs(spare));
   return text;
 }
 

@@ -101,6 +101,8 @@ Table<SummaryRow> summary_table(const RunResults& r) {
   add_rates(table);
   add_activities(table, r);
   table.integer("memory_capacity", "B", "of one device", [](const Row& s) { return s.results->memory_capacity; })
+      .integer("memory_reserve", "B", "of memory_capacity, what no job can have: context, buffers, fragmentation",
+               [](const Row& s) { return s.results->memory_reserve; })
       .integer("peak_memory", "B", "of the fullest device", [](const Row& s) { return s.peak_memory; })
       .index("peak_memory_device", "the fullest device; the first of equals",
              [](const Row& s) { return s.peak_memory_device; })

@@ -139,17 +139,17 @@ Need largest_need(const program::Program& program) {
 }
 
 std::string need_text(const machine::Machine& machine, const program::Program& program, const Need& need) {
-  const std::int64_t capacity = machine.device.memory_capacity.value();
+  const std::int64_t usable = machine.device.usable_memory().value();
   return "device " + machine.node_name(need.device) + " needs " + format_rounded(need.peak.total, Unit::bytes) +
-         " but has " + format_rounded(capacity, Unit::bytes) + " (" +
-         format_rounded(need.peak.total - capacity, Unit::bytes) + " too much): " + breakdown(program, need.peak);
+         " but has " + machine::memory_text(machine.device) + " (" +
+         format_rounded(need.peak.total - usable, Unit::bytes) + " too much): " + breakdown(program, need.peak);
 }
 
 std::string need_problem(const machine::Machine& machine, const program::Program& program, const Need& need) {
   if (need.peak.most == beyond_count)
     return std::string("device ") + machine.node_name(need.device) + (need.peak.is_exact() ? " needs" : " may need") +
            " 9223 PB or more, beyond what is counted";
-  return need.peak.total <= machine.device.memory_capacity.value() ? "" : need_text(machine, program, need);
+  return need.peak.total <= machine.device.usable_memory().value() ? "" : need_text(machine, program, need);
 }
 
 void refuse_unrepresentable(const machine::Machine& machine, const program::Program& program,

@@ -10,6 +10,8 @@ import unittest
 from harness import HERE, TESSERA, WITHOUT_MPI, CliTest
 
 COMMANDS = ["run", "check", "show", "merge", "timeline", "list", "help", "completion"]
+# Memories that are too small for the reserve of a real GPU.
+TIGHT = ("--set", "machine.device.memory_reserve=0 B", "--set", "machine.device.memory_capacity=10 MB")
 
 
 class Help(CliTest):
@@ -103,11 +105,11 @@ class Check(CliTest):
 
     def test_the_job_comes_first_and_is_said_of_one_that_does_not_fit(self):
         self.assertTrue(self.tessera("check", "training.toml").stdout.startswith("# The job\n#   devices "))
-        done = self.tessera("check", "training.toml", "--set", "machine.device.memory_capacity=10 MB", code=3)
+        done = self.tessera("check", "training.toml", *TIGHT, code=3)
         self.assertRegex(done.stdout, r"(?m)^#   memory of the fullest device +47\.7 MB of 10\.0 MB on gpu 0")
         self.assertIn("needs 47.7 MB but has 10.0 MB", done.stderr)
         self.assertTrue(all(line.startswith("#") for line in done.stdout.split("\n") if line))
-        more = self.tessera("check", "training.toml", "--set", "machine.device.memory_capacity=10 MB", "--allow-oversubscription")
+        more = self.tessera("check", "training.toml", *TIGHT, "--allow-oversubscription")
         self.assertIn("needs 47.7 MB but has 10.0 MB", more.stderr)
         self.assertIn("[machine]", more.stdout)
 
@@ -128,6 +130,22 @@ class Check(CliTest):
                             "--set", "machine.device.memory_capacity=20 GB").stdout
         for line in ["sequence = 64", "seed = 7", "allow_oversubscription = true", 'memory_capacity = "20 GB"']:
             self.assertRegex(text, rf"(?m)^{line}$")
+
+
+    def test_it_says_what_is_to_spare(self):
+        # 83.1 GB, which 85.0 GB less a reserve of 1.87 GB leave, less 47.7 MB.
+        spare = r"(?m)^#   memory to spare +83\.1 GB, 99\.9 % of 83\.1 GB \(85\.0 GB less a reserve of 1\.87 GB\)$"
+        self.assertRegex(self.tessera("check", "training.toml").stdout, spare)
+        self.assertRegex(self.tessera("plan", "training.toml", "-o", "plan.toml").stdout, r"(?m)^# memory to spare: 83\.1 GB, 99\.9 % of ")
+        self.assertRegex(self.simulate("training.toml", "out.h5").stdout, r"(?m)^  \(to spare\) +83\.1 GB +97\.7 %$")
+        tight = self.tessera("check", "training.toml", *TIGHT, code=3)
+        self.assertRegex(tight.stdout, r"(?m)^#   memory to spare +none: 37\.7 MB too much for 10\.0 MB$")
+
+    def test_plan_warns_where_little_is_to_spare(self):
+        # The fullest device holds 47.7 MB: of 48.3 MB that is all but 1.2 %, of 49.5 all but 3.6 %.
+        for capacity, warned in (("48.3 MB", True), ("49.5 MB", False)):
+            done = self.tessera("plan", "training.toml", "-o", "plan.toml", "--force", *TIGHT[:3], f"machine.device.memory_capacity={capacity}")
+            self.assertEqual(bool(re.search(r"(?m)^warning: the plan leaves \d+ kB of memory on gpu 0, 1\.\d %: below 2 % it may not fit", done.stderr)), warned, done.stderr)
 
 
 class RoundTrips(CliTest):

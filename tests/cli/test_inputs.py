@@ -187,7 +187,7 @@ class Cache(CliTest):
 class Lists(CliTest):
     def test_machines_and_models_in_a_line_each(self):
         machines = self.tessera("list", "machines", environment=WITHOUT_MPI).stdout
-        self.assertRegex(machines, r"(?m)^v100-ring +ring of 8, T3's GPU \(V100-like\), 115 TFLOP/s fp16, 32.0 GB at 1.00 TB/s$")
+        self.assertRegex(machines, r"(?m)^v100-ring +ring of 8, T3's GPU \(V100-like\), 115 TFLOP/s fp16, 34.1 GB at 1.00 TB/s$")
         models = self.tessera("list", "models", environment=WITHOUT_MPI).stdout
         self.assertRegex(models, r"(?m)^gpt3-175b +175 G parameters, 96 layers, hidden 12288, 96 heads, .*$")
         self.assertRegex(models, r"(?m)^mixtral-8x7b-v0.1 +46.7 G parameters, .* 8 experts, .*$")

@@ -152,7 +152,7 @@ class Outputs(CliTest):
         self.tessera("show", "scratch/out.h5")
 
     def test_a_job_that_does_not_fit_runs_when_it_may(self):
-        small = ("--set", "machine.device.memory_capacity=10 MB")
+        small = ("--set", "machine.device.memory_reserve=0 B", "--set", "machine.device.memory_capacity=10 MB")
         self.assertIn("needs 47.7 MB but has 10.0 MB", self.tessera("run", "training.toml", "-o", "out.h5", *small, code=3, ranks=2).stderr)
         done = self.simulate("training.toml", "out.h5", *small, "--allow-oversubscription", ranks=2)
         self.assertIn("warning:", done.stderr)

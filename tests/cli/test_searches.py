@@ -148,10 +148,10 @@ class Searches(CliTest):
 
     def test_what_is_found_fits(self):
         roomy, fast, _ = self.plan()
-        tight, slower, _ = self.plan("--set", "machine.device.memory_capacity=400 MB")
+        tight, slower, _ = self.plan("--set", "machine.device.memory_reserve=0 B", "--set", "machine.device.memory_capacity=400 MB")
         self.assertNotEqual(roomy, tight)
         self.assertGreater(slower, fast)
-        refused = self.tessera("run", "primepar-search.toml", "-o", "never.h5", "--set", "machine.device.memory_capacity=100 MB", code=3)
+        refused = self.tessera("run", "primepar-search.toml", "-o", "never.h5", "--set", "machine.device.memory_reserve=0 B", "--set", "machine.device.memory_capacity=100 MB", code=3)
         self.assertIn("but has 100 MB", refused.stderr)
 
     def test_what_is_found_is_no_worse_than_what_is_given(self):
@@ -245,7 +245,7 @@ class Plans(CliTest):
         self.assertIn('unknown key "machines"', self.tessera("check", "primepar-search.toml", "--plan", "plan.toml", code=2).stderr)
 
     def test_what_does_not_fit_is_no_plan(self):
-        self.assertIn("but has 100 MB", self.plan("plan.toml", "--set", "machine.device.memory_capacity=100 MB", code=3).stderr)
+        self.assertIn("but has 100 MB", self.plan("plan.toml", "--set", "machine.device.memory_reserve=0 B", "--set", "machine.device.memory_capacity=100 MB", code=3).stderr)
         self.assertNotIn("plan.toml", self.files())
         self.plan("plan.toml")
         self.assertIn("plan.toml", self.plan("plan.toml", code=4).stderr)  # exists; --force replaces it

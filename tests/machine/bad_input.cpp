@@ -51,6 +51,12 @@ TEST_CASE("devices that cannot compute, and keys that nobody knows") {
                   "memory_capacity = \"1 B\"\n[machine.topology]\n" +
                   ring6) ==
         Names{"m.toml:3:1: [machine.device] has no peak, expected at least one such as peak.fp16 = \"312 TFLOP/s\""});
+  CHECK(errors_of("[machine]\nname = \"x\"\n[machine.device]\nname = \"d\"\npeak.fp16 = \"1 TFLOP/s\"\n"
+                  "memory_bandwidth = \"1 B/s\"\nmemory_capacity = \"2 GiB\"\nmemory_reserve = \"2 GiB\"\n"
+                  "[machine.topology]\n" +
+                  ring6) ==
+        Names{"m.toml:8:18: \"memory_reserve\": 2 GiB leave nothing of memory_capacity = \"2 GiB\", "
+              "allowed: less"});
   CHECK(errors_of(
             "[machine]\nname = \"x\"\n[machine.device]\nname = \"d\"\npeak.fp15 = \"1 TFLOP/s\"\n"
             "peak.fp16 = \"1 TFLOP/s\"\nmemory_bandwidth = \"1 B/s\"\nmemory_capacity = \"1 B\"\n[machine.topology]\n" +

@@ -44,6 +44,7 @@ time of a device                          mean       share  worst device
 peak memory of gpu 4                   44.0 GB      55.0 %    of 80.0 GB
   weights                              11.0 GB      13.8 %
   activations                          33.0 GB      41.2 %
+  (to spare)                           36.0 GB      45.0 %
 
 traffic                      links     carried   use, mean       busiest    peak queue
   nic                           10      100 GB      50.0 %        95.0 %       77.8 kB
@@ -55,6 +56,17 @@ collectives                                    group  operations     size     me
 
 simulated on 2 ranks (window) in 4.25 s: 12.3 M events, 2.90 M/s, 20.0 % waiting for other ranks
 )");
+}
+
+TEST_CASE("a summary says what is reserved of a device's memory, and what is to spare or too much") {
+  // 80 GB, of which 2 are reserved: 44 of 78 leave 34; 44 of 40 are 4 too much.
+  RunResults r = sample::make();
+  r.memory_reserve = 2'000'000'000;
+  CHECK(summary_of(r).find("  activations                          33.0 GB      41.2 %\n"
+                           "  (reserved by the machine)            2.00 GB       2.5 %\n"
+                           "  (to spare)                           34.0 GB      42.5 %\n") != std::string::npos);
+  r.memory_capacity = 42'000'000'000;
+  CHECK(summary_of(r).find("  (too much)                           4.00 GB       9.5 %\n") != std::string::npos);
 }
 
 TEST_CASE("sections without content are left out") {

@@ -23,12 +23,18 @@ struct DeviceSpec {
   std::string name;
   std::map<std::string, FlopPerSecond> peak;  ///< by datatype: "fp16", "bf16", "tf32", "fp32", "fp8", "int8"
   BytesPerSecond memory_bandwidth{};
-  Bytes memory_capacity{};
+  Bytes memory_capacity{};             ///< that the driver offers
+  Bytes memory_reserve{};              ///< of it, what no job can have: context, communication buffers, fragmentation
   std::int64_t cores = 1;              ///< SMs, CUs or cores: the unit of wave quantisation
   Bytes cache{};                       ///< last-level cache, 0 when unknown
   std::int64_t clock = 0;              ///< Hz, 0 when unknown
   std::optional<GpuSpec> transaction;  ///< for simulation at transaction level
+
+  /// What is there for a job.
+  [[nodiscard]] Bytes usable_memory() const { return memory_capacity - memory_reserve; }
 };
+/// Of what is there for a job, for messages: "80.0 GB", "83.1 GB (85.0 GB less a reserve of 1.87 GB)".
+[[nodiscard]] std::string memory_text(const DeviceSpec& device);
 
 /// One directed link of the network, a FIFO server.
 struct Link {

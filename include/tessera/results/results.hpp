@@ -206,6 +206,7 @@ struct RunResults {
   std::int64_t parameters = 0, tokens = 0;
   std::int64_t peak_flops = 0;       ///< FLOP/s of one device in the datatype of the products; 0: not known
   std::int64_t memory_capacity = 0;  ///< B of one device
+  std::int64_t memory_reserve = 0;   ///< B of that, what no job can have
   std::vector<std::string> activities, categories, link_classes, labels, collective_kinds, algorithms, traffic_classes;
   std::vector<std::string> node_names;  ///< devices and switches; on rank 0
   // On rank 0, where a timeline is recorded:

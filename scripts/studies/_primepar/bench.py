@@ -113,7 +113,7 @@ def job(cell, layers, settings=()):
 def layers_in(cell, one, two):
     """From the results of one and of two layers."""
     each = two["peak_memory"] - one["peak_memory"]
-    return max(0, min(MODELS[cell.model][1], 1 + (one["memory_capacity"] - one["peak_memory"]) // each))
+    return max(0, min(MODELS[cell.model][1], 1 + (one["memory_capacity"] - one.get("memory_reserve", 0) - one["peak_memory"]) // each))
 
 
 def compared_jobs(cell, layers):

@@ -67,7 +67,7 @@ Package make_package(const Job& job, std::int64_t chips) {
                                  max_chips, used.size()));
   workload::Graph graph = graph_of(job);
   std::vector<Time> times = times_of(graph, job);
-  return assemble(std::move(graph), std::move(times), used, job.machine.device.memory_capacity.value());
+  return assemble(std::move(graph), std::move(times), used, job.machine.device.usable_memory().value());
 }
 
 bool has_equal_speeds(const Package& package) {

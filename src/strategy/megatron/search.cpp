@@ -44,13 +44,13 @@ std::string text_of(const OpenCuts& cuts, const Options& options, const std::vec
 
 /// Of one candidate; those that cannot fit are not even written.
 program::Outlook outlook(const Cut& cut, const Job& job) {
-  const std::int64_t bytes = certain_bytes(cut), capacity = job.machine.device.memory_capacity.value();
-  if (bytes <= capacity) return job.evaluations.outlook(plan_of(cut, job).program);
+  const std::int64_t bytes = certain_bytes(cut), usable = job.machine.device.usable_memory().value();
+  if (bytes <= usable) return job.evaluations.outlook(plan_of(cut, job).program);
   program::Outlook found;
   found.need = bytes;
   found.reason =
       fmt::format("some device needs at least {} but has {}", config::format_rounded(bytes, config::Unit::bytes),
-                  config::format_rounded(capacity, config::Unit::bytes));
+                  machine::memory_text(job.machine.device));
   return found;
 }
 

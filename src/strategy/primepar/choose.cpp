@@ -81,7 +81,7 @@ Result find(const Setup& setup, const Job& job, CostTables tables) {
       return peak(write_program(setup, job, partitions_of(space, found.layers)));
     };
     result.candidates = find_candidates(tables, setup.graph, space, setup.layers, setup.bits, setup.options.simulated,
-                                        {job.machine.device.memory_capacity.value(), needs});
+                                        {job.machine.device.usable_memory().value(), needs});
   }
   for (const Proposal& one : result.candidates) {
     result.operators.push_back(operator_costs(tables, one.layers));
