@@ -15,7 +15,7 @@
 namespace tessera::app {
 namespace {
 
-struct Options {
+struct CheckOptions {
   ExperimentOptions experiment;
   std::string output;
   int ranks = 1;
@@ -119,7 +119,7 @@ std::string figures_before_search(const experiment::Experiment& experiment) {
   return text;
 }
 
-ExitCode check(const Options& options) {
+ExitCode check(const CheckOptions& options) {
   const bool has_output = !options.output.empty();
   if (has_output) check_output(options.experiment, options.output, options.force);
   const experiment::Source source = load(options.experiment);
@@ -148,7 +148,7 @@ ExitCode check(const Options& options) {
 }  // namespace
 
 Command add_check(CLI::App& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<CheckOptions>();
   CLI::App* options =
       app.add_subcommand("check", "Say what run would refuse before it starts, and print the resolved experiment.");
   o->experiment.add_to(*options);

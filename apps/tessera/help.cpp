@@ -37,7 +37,7 @@ std::string wrapped(const std::string& text, std::size_t indent) {
   return result;
 }
 
-std::string one_line(std::size_t width, const std::string& name, const std::string& help) {
+std::string entry_line(std::size_t width, const std::string& name, const std::string& help) {
   return fmt::format("  {:<{}}  {}\n", name, width, wrapped(help, width + 4));
 }
 
@@ -47,13 +47,13 @@ std::string overview(const Schemas& schemas) {
   std::string text =
       "tessera help SECTION... prints the parameters of a section: type, unit, range, default, meaning; tessera help "
       "KEY...\nthose of all sections that have the key.\n\nSections:\n";
-  for (const auto* schema : schemas) text += one_line(width, schema->path(), schema->help());
-  text += one_line(width, "units", "the units that quantities are written in");
+  for (const auto* schema : schemas) text += entry_line(width, schema->path(), schema->help());
+  text += entry_line(width, "units", "the units that quantities are written in");
   std::string family;
   for (const auto& choice : experiment::choices()) {
     if (choice.family != family) text += "\nChoices of " + choice.family + ":\n";
     family = choice.family;
-    text += one_line(width, choice.name, choice.help);
+    text += entry_line(width, choice.name, choice.help);
   }
   return text;
 }
@@ -99,7 +99,7 @@ std::string units() {
   for (const auto& [name, unit] :
        {std::pair{"time", Unit::time}, std::pair{"size", Unit::bytes}, std::pair{"bandwidth", Unit::bandwidth},
         std::pair{"compute rate", Unit::compute}, std::pair{"frequency", Unit::frequency}}) {
-    text += one_line(14, name, fmt::format("{}", fmt::join(config::unit_suffixes(unit), " ")));
+    text += entry_line(14, name, fmt::format("{}", fmt::join(config::unit_suffixes(unit), " ")));
   }
   return text;
 }

@@ -11,7 +11,7 @@
 namespace tessera::app {
 namespace {
 
-struct Options {
+struct MergeOptions {
   std::vector<std::string> folders;
   std::string output, csv, command;
   bool force = false;
@@ -23,7 +23,7 @@ void warn_of_missing(const std::vector<std::int64_t>& missing) {
                             results::number_ranges(missing))));
 }
 
-ExitCode merge(const Options& options) {
+ExitCode merge(const MergeOptions& options) {
   const results::Replacing at_output = results::check_output(options.output, options.force);
   const results::Replacing at_csv =
       options.csv.empty() ? results::Replacing{} : results::check_output(options.csv, options.force);
@@ -46,7 +46,7 @@ ExitCode merge(const Options& options) {
 }  // namespace
 
 Command add_merge(CLI::App& app, Arguments arguments) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<MergeOptions>();
   CLI::App* options = app.add_subcommand("merge", "Make one table of the points of a sweep.");
   options->add_option("DIR", o->folders, "folders of one sweep: what tessera sweep -o has filled")->required();
   options->add_option("-o,--output", o->output, "the table to write (HDF5)")->required();

@@ -15,14 +15,14 @@
 namespace tessera::app {
 namespace {
 
-struct Options {
+struct PlanOptions {
   ExperimentOptions experiment;
   LimitOptions limits;
   std::string output, all, history, command, progress = "auto";
   bool force = false;
 };
 
-void write_candidates(const Options& options, const Prepared& job) {
+void write_candidates(const PlanOptions& options, const Prepared& job) {
   results::PointsTable table = experiment::candidates_table(*job.experiment, job.given, *job.table, TESSERA_VERSION);
   table.provenance.push_back({"command", options.command, "The command line."});
   results::write_points(options.all, table, job.standing_at(options.all));
@@ -34,7 +34,7 @@ std::string for_readers(const std::string& plan) {
   return end == std::string::npos ? plan : plan.substr(0, end);
 }
 
-ExitCode plan(const Options& options, Communicator& comm) {
+ExitCode plan(const PlanOptions& options, Communicator& comm) {
   const Outputs outputs{options.output,
                         options.force,
                         options.all,
@@ -62,7 +62,7 @@ ExitCode plan(const Options& options, Communicator& comm) {
 }  // namespace
 
 Command add_plan(CLI::App& app, Arguments arguments) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<PlanOptions>();
   CLI::App* options = app.add_subcommand("plan", "Find the best plan of an experiment's strategy; under mpirun too.");
   o->experiment.add_to(*options);
   o->limits.add_to(*options);

@@ -20,14 +20,14 @@
 namespace tessera::app {
 namespace {
 
-struct Options {
+struct RunOptions {
   ExperimentOptions experiment;
   LimitOptions limits;
   std::string output, synchroniser = "window", progress = "auto";
   bool force = false;
 };
 
-sim::SimulationResult simulate(const Options& options, const experiment::Experiment& experiment,
+sim::SimulationResult simulate(const RunOptions& options, const experiment::Experiment& experiment,
                                const experiment::Estimate& expected, Communicator& comm) {
   const bool shown = comm.rank() == 0 && options.progress != "off";
   ProgressDisplay progress(shown ? options.progress : "off", stderr, expected);
@@ -40,7 +40,7 @@ sim::SimulationResult simulate(const Options& options, const experiment::Experim
   return experiment::run(experiment, comm, how);
 }
 
-ExitCode run(const Options& options, const Arguments& arguments, Communicator& comm) {
+ExitCode run(const RunOptions& options, const Arguments& arguments, Communicator& comm) {
   const experiment::RunRecord record{arguments.text(), TESSERA_VERSION, experiment::utc_now()};
   const Prepared job =
       prepare(options.experiment, options.limits, {options.output, options.force}, options.progress, comm);
@@ -65,7 +65,7 @@ ExitCode run(const Options& options, const Arguments& arguments, Communicator& c
 }  // namespace
 
 Command add_run(CLI::App& app, Arguments arguments) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<RunOptions>();
   CLI::App* options = app.add_subcommand("run", "Simulate an experiment; under mpirun or srun on all its ranks.");
   o->experiment.add_to(*options);
   o->limits.add_to(*options);

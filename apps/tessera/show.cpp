@@ -11,7 +11,7 @@
 namespace tessera::app {
 namespace {
 
-struct Options {
+struct ShowOptions {
   std::string path, graph;
   std::int64_t sequence = 0;
   bool force = false;
@@ -22,7 +22,7 @@ void show_result(const std::string& path) {
   warn(results::unchecked(path));
 }
 
-void show_graph(const Options& options) {
+void show_graph(const ShowOptions& options) {
   results::check_distinct(options.graph, {options.path});
   const results::Replacing standing = results::check_output(options.graph, options.force);
   config::Diagnostics diagnostics;
@@ -38,7 +38,7 @@ void show_graph(const Options& options) {
 }  // namespace
 
 Command add_show(CLI::App& app) {
-  auto chosen = std::make_shared<Options>();
+  auto chosen = std::make_shared<ShowOptions>();
   CLI::App* options = app.add_subcommand(
       "show", "Print the summary of a result file or of a table of points, or write a model's graph.");
   options

@@ -23,7 +23,7 @@ void print_line(const std::string& text) { std::fprintf(stderr, "%s\n", one_line
 
 constexpr const char *all_points = "all", *rows_alone = "summary";
 
-struct Options {
+struct SweepOptions {
   std::string path, folder, keep = all_points, shard, cache, synchroniser = "window", progress = "auto";
   std::vector<std::string> settings;
   std::int64_t point = -1, printed = -1;
@@ -33,7 +33,7 @@ struct Options {
 
 using SweepPointer = std::unique_ptr<experiment::Sweep>;
 
-SweepPointer load(const Options& options, experiment::InputFiles& files, bool is_silent) {
+SweepPointer load(const SweepOptions& options, experiment::InputFiles& files, bool is_silent) {
   config::Diagnostics diagnostics;
   experiment::SweepOptions how;
   for (const std::string& text : options.settings) how.settings.push_back(experiment::parse_setting(text));
@@ -65,7 +65,7 @@ Shard parse_shard(const std::string& text) {
   return shard;
 }
 
-ExitCode print_point(const Options& options) {
+ExitCode print_point(const SweepOptions& options) {
   experiment::InputFiles files;
   const SweepPointer sweep = load(options, files, false);
   const experiment::Point point = sweep->point(checked(*sweep, "--print", options.printed));
@@ -78,7 +78,7 @@ ExitCode print_point(const Options& options) {
 }
 
 /// Which points, in the order in which they are begun.
-std::vector<std::int64_t> chosen(const Options& options, const experiment::Sweep& sweep,
+std::vector<std::int64_t> chosen(const SweepOptions& options, const experiment::Sweep& sweep,
                                  const std::vector<experiment::PointCost>& costs) {
   if (options.point >= 0) return {checked(sweep, "--point", options.point)};
   if (options.shard.empty()) return experiment::longest_first(costs);
@@ -100,7 +100,7 @@ std::string cost_text(const experiment::PointCost& cost) {
   return cost.code == ExitCode::infeasible ? "infeasible" : "refused";
 }
 
-ExitCode list(const Options& options) {
+ExitCode list(const SweepOptions& options) {
   experiment::InputFiles files;
   const SweepPointer sweep = load(options, files, false);
   const auto comm = make_serial_communicator();
@@ -140,7 +140,7 @@ class SweepDisplay {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-std::string outcome_text(const experiment::Sweep& sweep, const Options& options,
+std::string outcome_text(const experiment::Sweep& sweep, const SweepOptions& options,
                          const experiment::SweepOutcome& outcome) {
   std::string text =
       fmt::format("{}\n{} points in {}: {} done, {} refused, {} infeasible, {} failed", sweep.title(), outcome.points,
@@ -164,7 +164,7 @@ void say_what_is_wrong(const experiment::SweepOutcome& outcome) {
                                  : fmt::format("{} (all {} points)", outcome.refused_alike, outcome.points));
 }
 
-ExitCode sweep(const Options& options, const Arguments& arguments, Communicator& comm) {
+ExitCode sweep(const SweepOptions& options, const Arguments& arguments, Communicator& comm) {
   experiment::InputFiles files;
   SweepPointer sweep;
   together(comm, [&] {
@@ -202,7 +202,7 @@ ExitCode sweep(const Options& options, const Arguments& arguments, Communicator&
   return static_cast<ExitCode>(broadcast(comm, static_cast<int>(outcome.code)));
 }
 
-void add_choices(CLI::App& options, const std::shared_ptr<Options>& o) {
+void add_choices(CLI::App& options, const std::shared_ptr<SweepOptions>& o) {
   options.add_flag("--list", o->list, "print the points and what each would cost, and run none; starts no MPI");
   options.add_option("--print", o->printed, "print the point of this number as an experiment; starts no MPI")
       ->check(CLI::NonNegativeNumber);
@@ -219,7 +219,7 @@ void add_choices(CLI::App& options, const std::shared_ptr<Options>& o) {
 }  // namespace
 
 Command add_sweep(CLI::App& app, Arguments arguments) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<SweepOptions>();
   CLI::App* options = app.add_subcommand("sweep", "Run many points of an experiment; under mpirun on all its ranks.");
   options->add_option("SWEEP", o->path, "the sweep: an experiment with a [sweep] table (TOML; docs/sweeps.md)")
       ->required();

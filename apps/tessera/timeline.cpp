@@ -10,7 +10,7 @@
 namespace tessera::app {
 namespace {
 
-struct Options {
+struct TimelineOptions {
   std::string path, output, devices, from, to;
   bool force = false;
 };
@@ -51,7 +51,7 @@ Time parse_time(const std::string& option, const std::string& text, Time otherwi
   return *time;
 }
 
-results::TimelinePart part_of(const Options& options) {
+results::TimelinePart part_of(const TimelineOptions& options) {
   results::TimelinePart part;
   part.devices = parse_devices(options.devices);
   part.from = parse_time("--from", options.from, part.from);
@@ -60,7 +60,7 @@ results::TimelinePart part_of(const Options& options) {
   return part;
 }
 
-ExitCode timeline(const Options& options) {
+ExitCode timeline(const TimelineOptions& options) {
   const results::TimelinePart part = part_of(options);
   results::check_distinct(options.output, {options.path});
   results::check_output(options.output, options.force);
@@ -72,7 +72,7 @@ ExitCode timeline(const Options& options) {
 }  // namespace
 
 Command add_timeline(CLI::App& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<TimelineOptions>();
   CLI::App* options = app.add_subcommand("timeline", "Export a recorded timeline as a Chrome/Perfetto trace.");
   options->add_option("RESULT", o->path, "a result of tessera run with [record] timeline = true")->required();
   options->add_option("-o,--output", o->output, "the trace to write (JSON; https://ui.perfetto.dev opens it)")

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct TrainOptions {
   ExperimentOptions experiment;
   std::string output, folder, progress = "auto";
   bool force = false, resume = false;
@@ -28,7 +28,7 @@ struct Options {
   [[nodiscard]] std::string checkpoint() const { return output + ".checkpoint"; }
 };
 
-experiment::TrainingSources load_sources(const Options& options) {
+experiment::TrainingSources load_sources(const TrainOptions& options) {
   config::Diagnostics diagnostics;
   auto sources = experiment::load_training(options.experiment.path, options.experiment.parsed_settings(),
                                            experiment::input_folders(), diagnostics);
@@ -38,7 +38,7 @@ experiment::TrainingSources load_sources(const Options& options) {
 }
 
 /// What stands where the policy is to be.
-results::Replacing check_outputs(const Options& options) {
+results::Replacing check_outputs(const TrainOptions& options) {
   const results::Replacing standing = check_output(options.experiment, options.output, options.force);
   check_output(options.experiment, options.checkpoint(), options.force || options.resume);
   if (!options.folder.empty() && !fs::is_directory(options.folder))
@@ -47,7 +47,7 @@ results::Replacing check_outputs(const Options& options) {
 }
 
 /// The checkpoint that it goes on from, on all ranks.
-std::optional<results::PolicyFile> read_checkpoint(const Options& options, Communicator& comm) {
+std::optional<results::PolicyFile> read_checkpoint(const TrainOptions& options, Communicator& comm) {
   if (!options.resume) return std::nullopt;
   results::PolicyFile file;
   together(comm, [&] {
@@ -92,7 +92,7 @@ std::string report(const experiment::TrainingResult& result) {
   return text;
 }
 
-ExitCode train(const Options& options, const Arguments& arguments, Communicator& comm) {
+ExitCode train(const TrainOptions& options, const Arguments& arguments, Communicator& comm) {
   const experiment::RunRecord record{arguments.text(), TESSERA_VERSION, experiment::utc_now()};
   experiment::TrainingSources sources;
   results::Replacing standing;
@@ -146,7 +146,7 @@ ExitCode train(const Options& options, const Arguments& arguments, Communicator&
 }  // namespace
 
 Command add_train(CLI::App& app, Arguments arguments) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<TrainOptions>();
   CLI::App* options =
       app.add_subcommand("train", "Learn a policy from many graphs, which searches begin with; under mpirun too.");
   o->experiment.add_training_to(*options);
