@@ -36,7 +36,8 @@ ListedNames listed_names(const std::vector<std::string>& names) {
     std::string own;
     for (const std::string& part : parts)
       if (!is_common(part)) append(own, part);
-    found.own.push_back(own.empty() ? "-" : own);
+    if (own.empty()) return {"", names};  // nothing would be left to call it by
+    found.own.push_back(own);
   }
   return found;
 }

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import subprocess
+import zlib
 
 import h5py
 
@@ -34,7 +35,7 @@ def tessera(*arguments):
 
 
 def head(points, axes, **others):
-    return {"schema": 1, "identity": "0123456789abcdef", "title": "A made-up sweep", "version": "0.1.0", "results_schema": 2,
+    return {"schema": 2, "identity": "0123456789abcdef", "title": "A made-up sweep", "version": "0.1.0", "results_schema": 2,
             "points": points, "axes": axes, **others}
 
 
@@ -47,12 +48,18 @@ def row(point, values, code=0, time=10**9, **summary):
     return {**line, "summary": {"iteration_time_ps": time, **summary}, "links": {}, "memory": {}}
 
 
+def _checked(line):
+    """A line with its checksum at the end (docs/sweeps.md)."""
+    text = json.dumps(line)[:-1]
+    return f'{text},"crc32":"{zlib.crc32(text.encode()):08x}"}}'
+
+
 def write(folder, head, rows):
     folder = pathlib.Path(folder)
     (folder / "rows").mkdir(parents=True)
-    (folder / "sweep.json").write_text(json.dumps(head))
+    (folder / "sweep.json").write_text(_checked(head))
     (folder / "sweep.toml").write_text("[sweep]\n")
-    (folder / "rows" / "host-1.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows))
+    (folder / "rows" / "host-1.jsonl").write_text("".join(_checked(each) + "\n" for each in rows))
     return folder
 
 

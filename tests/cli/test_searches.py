@@ -177,7 +177,8 @@ class Plans(CliTest):
     def test_a_plan_is_the_same_on_any_number_of_ranks_and_runs_as_the_search_does(self):
         said = self.plan("plan.toml", ranks=1).stdout
         text = (self.folder / "plan.toml").read_text()
-        self.assertEqual(said, text[:text.index("\n[made_for")])  # which is for --plan
+        self.assertRegex(said, r"^# memory to spare: [\d.]+ GB, [^\n]*\n")
+        self.assertEqual(said.split("\n", 1)[1], text[:text.index("\n[made_for")])  # which is for --plan
         self.assertRegex(text, r'fc1 = "\{.*\}"')
         self.assertRegex(text, r'all = "[\d.]+ ms"')
         for ranks in (2, 3, 4):
@@ -282,7 +283,7 @@ class Cuts(CliTest):
         self.assertRegex(done.stderr, r"^warning: plan\.toml:2:1: the plan was made for another experiment: machine\.topology\.nodes 2 -> 4, "
                                       r"workload\.global_batch 16 -> 32; its cut is carried out as it stands, and another may be faster here\n")
         # What cannot be carried out says why in its own words: memory, and devices that the cut does not divide.
-        done = self.tessera("run", "open.toml", "-o", "never.h5", "--plan", "plan.toml", "--set", "machine.device.memory_capacity=1 MB", code=3)
+        done = self.tessera("run", "open.toml", "-o", "never.h5", "--plan", "plan.toml", "--set", "machine.device.memory_reserve=0 B", "--set", "machine.device.memory_capacity=1 MB", code=3)
         self.assertRegex(done.stderr, r"needs .* but has 1\.00 MB")
         done = self.tessera("run", "open.toml", "-o", "never.h5", "--plan", "plan.toml", "--set", "workload.global_batch=17", code=2)
         self.assertRegex(done.stderr, r"17")

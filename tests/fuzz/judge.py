@@ -16,6 +16,9 @@ LONGEST_LINE = 2400
 class Wrong(Exception):
     """The program broke a promise."""
 
+# Memory that is freed, and stretches that belong to no group, micro-batch or message.
+MAY_BE_NEGATIVE = ("bytes", "group", "micro_batch", "peer", "channel", "message")
+
 
 def said_well(done, what):
     """Standard error: lines that a terminal can show, and at least one when something is refused."""
@@ -80,7 +83,7 @@ def adds_up(path):
                 continue
             rows = file[name][:]
             for column in rows.dtype.names:
-                if rows.dtype[column].kind in "if" and len(rows) and column not in ("bytes",) and rows[column].min() < 0:
+                if rows.dtype[column].kind in "if" and len(rows) and column not in MAY_BE_NEGATIVE and rows[column].min() < 0:
                     raise Wrong(f"/{name} {column} holds {rows[column].min()}")
         for row in devices:
             total = sum(int(row[name]) for name in activities)
