@@ -89,13 +89,14 @@ class Partitions(CliTest):
         (self.folder / "pair.toml").write_text('side_by_side = ["squeezenet-1.1", "mobilenet-v3-small"]\n')
         self.assertRegex(self.tessera("show", "pair.toml", "--graph", "pair.dot").stdout, r"^SqueezeNet 1.1 \+ MobileNet v3 small: \d+ nodes")
         self.assertIn("squeezenet-1.1/", (self.folder / "pair.dot").read_text())
-        chosen = ("--set", "model=pair.toml", "--set", "workload.sequence=2048")  # a graph has its own lengths
+        own = ("--set", "workload.sequence=2048", "--set", "workload.datatype=fp16")  # the defaults: a graph has lengths and datatypes of its own
+        chosen = ("--set", "model=pair.toml", *own)
         self.tessera("plan", "mcm.toml", "-o", "plan.toml", "--progress", "off", *chosen)
         self.assertIn("mobilenet-v3-small/", (self.folder / "plan.toml").read_text())
         for ranks in (1, 3):
             self.simulate("mcm.toml", f"run{ranks}.h5", "--plan", "plan.toml", *chosen, ranks=ranks)
         self.assert_same_results("run1.h5", "run3.h5")
-        other = self.tessera("run", "mcm.toml", "-o", "other.h5", "--plan", "plan.toml", "--set", "model=squeezenet-1.1", "--set", "workload.sequence=2048", "--progress", "off", code=2)
+        other = self.tessera("run", "mcm.toml", "-o", "other.h5", "--plan", "plan.toml", "--set", "model=squeezenet-1.1", *own, "--progress", "off", code=2)
         self.assertIn("model", other.stderr)
 
     def test_check_says_what_is_to_be_searched(self):
