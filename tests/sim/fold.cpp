@@ -76,6 +76,7 @@ TEST_CASE("fold: 2,000 random programs have the same rows folded as unfolded") {
 }
 
 TEST_CASE("fold: random programs on meshes, tori, rings and in packages have the same rows folded as unfolded") {
+  std::uint64_t split = 0;
   for (const SiteKind kind : site_kinds) {
     Folded folded;
     for (std::uint64_t index = 0; index < random_cases(300); ++index) {
@@ -84,8 +85,9 @@ TEST_CASE("fold: random programs on meshes, tori, rings and in packages have the
     }
     CAPTURE(static_cast<int>(kind), folded.all, folded.apart, folded.together, folded.ordered, folded.tied);
     CHECK(folded.all > random_cases(60));
-    CHECK(folded.apart + folded.together > random_cases(20));
+    split += folded.apart + folded.together;
   }
+  CHECK(split > random_cases(40));
 }
 
 TEST_CASE("fold: what has been taken back before all go on together does not come under another message's number") {
