@@ -69,7 +69,7 @@ ProgramCase in_loops(ProgramCase made, std::uint64_t index) {
 TEST_CASE("periods: 200 random loops take the same picoseconds as round by round") {
   std::uint64_t skips = 0;
   for (std::uint64_t index = 0; index < random_cases(200); ++index) {
-    const ProgramCase made = in_loops(random_rings(400'000 + index), index);
+    const ProgramCase made = in_loops(random_rings(200'000 + index), index);
     CAPTURE(index);
     const sim::SimulationResult periods = run_with(made, sim::Laws::all), rounds = run_with(made, sim::Laws::trains);
     check_same(periods.results, rounds.results);

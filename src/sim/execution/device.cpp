@@ -73,6 +73,7 @@ void Device::handle(pdes::Context& context, const pdes::Event& event) {
   handling().source = event.source;
   handling().sequence = event.sequence;
   handling().at_work = nullptr;
+  handling().in_turn = 0;
   handling().ready.clear();  // of a device that has failed: others go on until the earliest failure is known
   try {
     act_on(event);
@@ -112,11 +113,11 @@ void Device::act_on(const pdes::Event& event) {
       const auto message = event.as<StreamWake>();
       Stream& stream = stream_at(message.stream);
       if (message.token != stream.token || leaves_to_others(event)) break;
-      if (stream.wake == context().now() && state_.streams.size() + state_.strands.size() > 1) {
-        wake_all_due();
-      } else if (waits_for_time(stream)) {
-        handling().ready.push_back(message.stream);
-      }
+      // A stream whose strands end of themselves goes on behind all that do so.
+      const bool has_strands = stream.state == StreamState::ring && event.source == config_.self;
+      const bool is_due = stream.wake == context().now();
+      if ((is_due || has_strands) && state_.streams.size() + state_.strands.size() > 1) wake_all_due();
+      if (stream.token == message.token && waits_for_time(stream)) handling().ready.push_back(message.stream);
       break;
     }
     default:
@@ -136,15 +137,19 @@ void Device::wake_all_due() {
   };
   std::ranges::for_each(state_.streams, wake);
   std::ranges::for_each(state_.strands, wake);
+  handling().in_turn = handling().ready.size();
 }
 
 void Device::run_ready() {
   if (environment().splits != nullptr && goes_on_at_ > context().now()) [[unlikely]]
     return stay_at_rest();
+  bool has_begun = !handling().ready.empty();
+  if (handling().in_turn == 0) handling().in_turn = handling().ready.size();
   run_all_ready();
   while (state_.departures_awaited) {
     recheck_departures();
     if (handling().ready.empty()) break;
+    handling().in_turn = std::exchange(has_begun, true) ? 0 : handling().ready.size();
     run_all_ready();
   }
 }
@@ -154,6 +159,12 @@ void Device::run_all_ready() {
   for (next = 0; next < handling().ready.size();) run(stream_at(handling().ready[next++]));
   handling().ready.clear();
   node_.flush(context(), handling().source);
+}
+
+// The stream whose turn it is. Those that others have made ready go on behind all that are due.
+std::uint32_t Device::in_turn() const {
+  const Handling& now = handling();
+  return now.next <= now.in_turn ? now.ready[now.next - 1] : any_stream;
 }
 
 // Messages that waited for their turn may have been planned by now.
@@ -252,9 +263,9 @@ Outboxes::Box& Device::outbox(program::DeviceId destination, std::uint32_t chann
 
 // What is broken off may come before in its line, and uses the outboxes.
 Outboxes::Box& Device::box_to_send(program::DeviceId destination, std::uint32_t channel, std::uint32_t& hint,
-                                   std::uint32_t stream) {
+                                   std::uint32_t turn) {
   if (destination != config_.self)
-    node_.have(context(), handling().source, outbox(destination, channel, hint).port, stream);
+    node_.have(context(), handling().source, outbox(destination, channel, hint).port, turn);
   return outbox(destination, channel, hint);
 }
 
@@ -264,7 +275,7 @@ void Device::post(Stream& stream, program::DeviceId destination, std::uint32_t c
   Outboxes::Box* to = &outbox(destination, channel, stream.out_hint);
   if (destination != config_.self && node_.ports()[to->port].reserved()) [[unlikely]] {
     if (goes_with_ring(stream, *to, destination, channel, bytes, waited_until)) return;
-    to = &box_to_send(destination, channel, stream.out_hint, stream.index);
+    to = &box_to_send(destination, channel, stream.out_hint, in_turn());
   }
   Outboxes::Box& box = *to;
   const MessageName name{config_.self, channel, box.next++};

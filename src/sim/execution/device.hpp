@@ -75,6 +75,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   void act_on(const pdes::Event& event);
   void run_ready();
   void run_all_ready();
+  [[nodiscard]] std::uint32_t in_turn() const;
   [[nodiscard]] Stream& stream_at(std::uint32_t index) {
     return index < config_.streams ? state_.streams[index] : state_.strands[index - config_.streams];
   }
@@ -162,6 +163,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   void ring_is_broken_off(pdes::Context* own, const BrokenOff& broken) override;
   void count_ring(const RingMessages& messages) override;
   void wake_in_name(const pdes::Context& context, const Moment& at, Stream& stream) const;
+  void not_yet_in_event(const Stream& stream);
   void go_on_in_event(Stream& stream);
   void go_on_with_strand(pdes::Context* own, Stream& stream, const BrokenOff::Strand& broken);
 
@@ -183,7 +185,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
             std::uint32_t batch, Time waited_until);
   [[nodiscard]] Outboxes::Box& outbox(program::DeviceId destination, std::uint32_t channel, std::uint32_t& hint);
   [[nodiscard]] Outboxes::Box& box_to_send(program::DeviceId destination, std::uint32_t channel, std::uint32_t& hint,
-                                           std::uint32_t stream);
+                                           std::uint32_t turn);
   [[nodiscard]] bool goes_with_ring(Stream& stream, Outboxes::Box& box, program::DeviceId destination,
                                     std::uint32_t channel, std::int64_t bytes, Time waited_until);
   [[nodiscard]] bool has_come(const Delivered& message);

@@ -14,7 +14,7 @@ bool Device::goes_without_steps(Stream& stream) {
   stream.wake = 0;
   ++stream.token;
   stream.collective.ended = 0;
-  const RingLaws::Answer answer = environment().rings->enter(context(), handling().source, stream);
+  const RingLaws::Answer answer = environment().rings->enter(context(), handling().source, in_turn(), stream);
   if (answer == RingLaws::Answer::step_by_step) return false;
   stream.collective.phase = Phase::ring;
   stream.state = answer == RingLaws::Answer::ends_now ? StreamState::runs : StreamState::ring;
@@ -44,7 +44,8 @@ void Device::ring_ends(pdes::Context& context, std::uint32_t index, const RingEn
   // What it took of the device is given back with the last addition.
   const bool adds = config_.shares_cores && end.clock > end.at.time;
   const Moment at = adds ? Moment{end.clock, config_.self} : end.at;
-  stream.wake = adds ? at.time : 0;
+  const bool is_due = adds || (at.source == config_.self && stream.collective.strands == 1);
+  stream.wake = is_due ? at.time : 0;
   wake_in_name(context, at, stream);
 }
 
@@ -110,6 +111,7 @@ void Device::ring_is_broken_off(pdes::Context* own, const BrokenOff& broken) {
     const BrokenOff::Strand& one = broken.strands[i];
     Stream& strand = stream_at(one.stream);
     begin_strand(stream, strand, i);
+    if (one.goes_on_now) not_yet_in_event(stream);
     if (!one.is_over) {
       go_on_with_strand(own, strand, one);
       continue;
@@ -123,12 +125,23 @@ void Device::ring_is_broken_off(pdes::Context* own, const BrokenOff& broken) {
   stream.state = StreamState::strands;
 }
 
-// In the event that is handled, in its place among those that are still to come.
+// It would have ended in the event that is handled, and goes on behind its strands.
+void Device::not_yet_in_event(const Stream& stream) {
+  std::vector<std::uint32_t>& ready = handling().ready;
+  const auto next = ready.begin() + static_cast<std::ptrdiff_t>(handling().next);
+  ready.erase(std::remove(next, ready.end(), stream.index), ready.end());
+}
+
+// In the event that is handled, in its place among those that are due and still to come.
 void Device::go_on_in_event(Stream& stream) {
   ++stream.token;
   std::vector<std::uint32_t>& ready = handling().ready;
   const auto next = ready.begin() + static_cast<std::ptrdiff_t>(handling().next);
-  ready.insert(std::upper_bound(next, ready.end(), stream.index), stream.index);
+  const auto behind = ready.begin() + static_cast<std::ptrdiff_t>(handling().in_turn);
+  const auto place = std::lower_bound(next, behind, stream.index);
+  if (place != behind && *place == stream.index) return;  // its ring would have ended in this event
+  ready.insert(place, stream.index);
+  ++handling().in_turn;
 }
 
 void Device::go_on_with_strand(pdes::Context* own, Stream& stream, const BrokenOff::Strand& broken) {

@@ -35,6 +35,7 @@ struct Handling {
   Stream* at_work = nullptr;         ///< that is carried on with
   std::vector<std::uint32_t> ready;  ///< streams to run
   std::size_t next = 0;              ///< of these
+  std::size_t in_turn = 0;           ///< so many of these at first are due, in the order of their numbers
 };
 
 /// Where the main stream of a device goes round a loop, for whoever looks for what repeats itself (sim/periods).

@@ -18,7 +18,7 @@ class Reservations {
  public:
   virtual ~Reservations() = default;
   /// An event of `source` brings something to a reserved port: afterwards it is none, and as it would be without. Of
-  /// the streams of that device those before `stream` have gone on in this event.
+  /// the streams of that device that are due those before `stream` have gone on in this event; any_stream: all have.
   virtual void break_off(pdes::Context& context, pdes::ComponentId source, machine::LinkId link,
                          std::uint32_t stream) = 0;
   /// The same of a segment of `source` that comes now. True: the port stays reserved, and the segment has been passed
@@ -83,7 +83,7 @@ class NetworkNode final : public PortSink {
 
   /// The port over which messages for a device leave. Throws InternalError when there is no way.
   [[nodiscard]] std::uint32_t port_towards(machine::NodeId destination) const;
-  /// Breaks off what has the port for itself. `stream`: whose message comes to it, of this device.
+  /// Breaks off what has the port for itself. `stream`: see Reservations.
   void have(pdes::Context& context, pdes::ComponentId source, std::uint32_t port, std::uint32_t stream = any_stream) {
     if (ports_[port].reserved()) [[unlikely]]
       environment_->reservations->break_off(context, source, ports_[port].link(), stream);

@@ -52,17 +52,21 @@ struct RingLaws::Breaking {
   std::vector<Injector::Place> places;               ///< of the last message in line, by way
 
   /// By seat: those of the device whose event it is that have not gone on in it; empty: none.
-  [[nodiscard]] std::vector<bool> seats_to_come(const Run& run) const {
+  [[nodiscard]] std::vector<bool> seats_to_come(std::size_t number) const {
     if (by.stream == any_stream) return {};
     std::vector<bool> to_come(shape().seats());
-    for (std::uint32_t seat = 0; seat < shape().seats(); ++seat) to_come[seat] = is_to_come(run, seat);
+    for (std::uint32_t seat = 0; seat < shape().seats(); ++seat) to_come[seat] = is_to_come(number, seat);
     return to_come;
   }
-  [[nodiscard]] bool is_to_come(const Run& run, std::uint32_t seat) const {
+  [[nodiscard]] bool is_to_come(std::size_t number, std::uint32_t seat) const {
+    const Run& run = ring.runs[number];
     const std::uint32_t rank = shape().rank(seat);
     return by.stream != any_stream && shape().members[rank] == by.event.source &&
            run.senders[seat].stream.index > by.stream && run.members[rank].stream != by.stream &&
-           run.entries[rank].at != by.event;
+           run.entries[rank].at != by.event && !has_left(number, rank);
+  }
+  [[nodiscard]] bool has_left(std::size_t number, std::uint32_t rank) const {
+    return ring.left[rank] - ring.first > number;
   }
   [[nodiscard]] const RingParts& parts() const { return ring.track->parts; }
   [[nodiscard]] const RingShape& shape() const { return parts().shape; }
@@ -99,9 +103,11 @@ void RingLaws::break_off(pdes::Context* context, Ring& ring, const Interruption&
   Breaking breaking{context, ring, by, end, {}, {}};
   const bool ends_known = !ring.runs.empty() && !ring.runs.front().ends.empty();
   for (RingPath& path : ring.track->parts.paths) ends_known || ring.is_part ? path.rewind() : path.mark();
-  for (const Run& run : ring.runs)
+  for (std::size_t number = 0; number < ring.runs.size(); ++number) {
+    const Run& run = ring.runs[number];
     breaking.standings.push_back(
-        standings_at(event, breaking.seats_to_come(run), ring.track->parts, *run.work, run.inputs()));
+        standings_at(event, breaking.seats_to_come(number), ring.track->parts, *run.work, run.inputs()));
+  }
   if (trace_ != nullptr && !ends_known) {
     for (const Run& run : ring.runs) tell_use(ring, run, event.time);
   }
@@ -232,7 +238,7 @@ void RingLaws::tell_member(const Breaking& breaking, std::uint32_t rank, std::si
     strand.standing = breaking.standings[number][seat];
     const auto& [posted, taken, waited_until, next, ended, slots] = strand.standing;
     strand.is_over = taken == run.work->steps;
-    strand.goes_on_now = posted == taken && next == breaking.by.event && breaking.is_to_come(run, seat);
+    strand.goes_on_now = posted == taken && next == breaking.by.event && breaking.is_to_come(number, seat);
     all_over = all_over && strand.is_over;
     if (posted > taken) strand.adding = bytes_added(*run.work, breaking.shape(), parts.senders, seat, taken);
     strand.stream = run.senders[seat].stream.index;
@@ -241,9 +247,8 @@ void RingLaws::tell_member(const Breaking& breaking, std::uint32_t rank, std::si
       strand.ways.push_back({breaking.messages(number, way), breaking.shape().previous[way], breaking.places[way]});
     }
   }
-  const bool has_left = ring.left[rank] - ring.first > number;
   const bool has_entered = run.entries[rank].at.time != never;
-  const bool is_in_law = has_entered && !has_left && !parts.is_real(rank);
+  const bool is_in_law = has_entered && !breaking.has_left(number, rank) && !parts.is_real(rank);
   run.members[rank].is_whole = is_in_law && all_over;
   broken.goes_on = is_in_law && !all_over;
   const program::DeviceId device = breaking.shape().members[rank];

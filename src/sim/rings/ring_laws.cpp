@@ -47,14 +47,15 @@ RingLaws::Ring& RingLaws::ring_at(program::GroupId group) {
   return *ring;
 }
 
-RingLaws::Answer RingLaws::enter(pdes::Context& context, pdes::ComponentId source, const Stream& stream) {
+RingLaws::Answer RingLaws::enter(pdes::Context& context, pdes::ComponentId source, std::uint32_t in_turn,
+                                 const Stream& stream) {
   const CollectiveRun& collective = stream.collective;
   const auto [ring, work] = ring_of(collective);
   if (work == nullptr) return Answer::step_by_step;
   const std::uint32_t rank = ring->place(collective.rank);
   const Moment now{context.now(), source};
   const bool is_own = source == lowerings_->program().groups[ring->group].members[collective.rank];
-  const Interruption by{now, is_own ? stream.index : any_stream};
+  const Interruption by{now, is_own ? in_turn : any_stream};
   Run* run = run_of(context, *ring, by, collective, *work);
   if (run == nullptr || !run->is_law) return Answer::step_by_step;
   if (!reserve_ways(context, *ring, *run, rank)) {

@@ -92,9 +92,10 @@ class RingLaws final : public Reservations {
   [[nodiscard]] static bool is_likely(const program::CollectiveCall& call);
 
   enum class Answer : std::uint8_t { step_by_step, waits, ends_now };
-  /// A member begins a collective, at its first step, in an event of `source`. `waits`: RingMember::ring_ends says or
-  /// has said when it is over; `ends_now`: it has, and it is.
-  [[nodiscard]] Answer enter(pdes::Context& context, pdes::ComponentId source, const Stream& stream);
+  /// A member begins a collective, at its first step, in an event of `source`; `in_turn`: see Reservations::break_off.
+  /// `waits`: RingMember::ring_ends says or has said when it is over; `ends_now`: it has, and it is.
+  [[nodiscard]] Answer enter(pdes::Context& context, pdes::ComponentId source, std::uint32_t in_turn,
+                             const Stream& stream);
   /// A member has ended a collective.
   void leave(const CollectiveRun& run);
   /// A message that a device posts now, step by step, over a link that rings have for themselves. If it is one of the
@@ -134,7 +135,8 @@ class RingLaws final : public Reservations {
   /// In this event something else happens.
   struct Interruption {
     Moment event;
-    /// Where it is an event of a device for itself: of its streams those before this one have gone on in it.
+    /// Where it is an event of a device for itself: of its streams that are due those before this one have gone on in
+    /// it; any_stream: all have.
     std::uint32_t stream = any_stream;
   };
   /// `work` null: step by step, now and always.
