@@ -50,7 +50,8 @@ const RingLaws::Work& RingLaws::work_of(Ring& ring, std::uint32_t index) {
   const program::CollectiveCall call = lowerings_->call(index, ring.group, 0);
   std::optional<RingPlan> plan;
   if (call.size > 1 && is_likely(call)) plan = plan_rings(call);
-  if (plan && ring.is_part && std::ranges::find(plan->work.sizes, 0) != plan->work.sizes.end()) plan.reset();
+  // Of messages of 0 B several come from one device in one picosecond: in which event each comes is seen step by step.
+  if (plan && std::ranges::find(plan->work.sizes, 0) != plan->work.sizes.end()) plan.reset();
   if (plan && ring.is_part) {
     keep_part(*plan, ring.simulated());
   } else if (plan && !ring.places.empty() && !fold_rings(*plan, ring.simulated(), *fold_)) {
