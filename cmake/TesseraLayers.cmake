@@ -8,7 +8,6 @@ function(tessera_layer name)
     set(scope PUBLIC)
     tessera_compile_options(${library})
     tessera_unity(${library})
-    tessera_common_headers(${library})
     if(LAYER_NOT_HOT)
       tessera_not_hot(${library})
     endif()
@@ -61,11 +60,6 @@ function(tessera_compile_options target)
   if(TESSERA_NATIVE)
     target_compile_options(${target} PRIVATE -march=native)
   endif()
-endfunction()
-
-# Headers that nearly every file reads are read once a target.
-function(tessera_common_headers target)
-  target_precompile_headers(${target} PRIVATE <algorithm> <functional> <map> <memory> <optional> <string> <vector> <fmt/format.h>)
 endfunction()
 
 # Where no simulation spends its time, a release is optimized less, which halves what it costs to compile.

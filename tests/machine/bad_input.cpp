@@ -4,13 +4,7 @@
 namespace tessera::machine {
 namespace {
 
-const std::string speeds = "bandwidth = \"100 GB/s\"\nlatency = \"100 ns\"\n";
-const std::string mesh4 = "kind = \"mesh\"\ncolumns = 4\nrows = 4\n" + speeds;
-const std::string ring6 = "kind = \"ring\"\ndevices = 6\n" + speeds;
-const std::string cluster = "kind = \"cluster\"\nnvlink_bandwidth = \"300 GB/s\"\nnvlink_latency = \"600 ns\"\n";
-
-/// Faults of a ring of 6 start in line 10, those of a mesh in line 11.
-std::string fault(const std::string& keys) { return "[[machine.fault]]\n" + keys + "\n"; }
+const std::string fast_nodes = "kind = \"cluster\"\nnvlink_bandwidth = \"300 GB/s\"\nnvlink_latency = \"600 ns\"\n";
 
 TEST_CASE("topologies out of range") {
   CHECK(errors_of(machine_text("kind = \"ring\"\ndevices = 0\n" + speeds)) ==
@@ -33,14 +27,14 @@ TEST_CASE("topologies that do not exist or say too little") {
       errors_of(
           "[machine]\nname = \"x\"\ndevice = { name = \"d\", peak.fp16 = \"1 TFLOP/s\", memory_bandwidth = \"1 B/s\", "
           "memory_capacity = \"1 B\" }\n") == Names{"m.toml:1:1: missing table [machine.topology]"});
-  CHECK(errors_of(machine_text(cluster + "nodes = 2\ngpus_per_node = 2\n")) ==
+  CHECK(errors_of(machine_text(fast_nodes + "nodes = 2\ngpus_per_node = 2\n")) ==
         Names{"m.toml:5:1: missing key \"nic_bandwidth\", required with more than one node",
               "m.toml:5:1: missing key \"nic_latency\", required with more than one node"});
-  CHECK(errors_of(machine_text(cluster +
+  CHECK(errors_of(machine_text(fast_nodes +
                                "nodes = 2\ngpus_per_node = 4\nnic_bandwidth = \"1 GB/s\"\nnic_latency = \"1 us\"\n"
                                "nics_per_node = 3\npcie_bandwidth = \"1 GB/s\"\n")) ==
         Names{"m.toml:13:17: \"nics_per_node\": 3 does not divide gpus_per_node, which is 4"});
-  CHECK(errors_of(machine_text(cluster +
+  CHECK(errors_of(machine_text(fast_nodes +
                                "nodes = 2\ngpus_per_node = 4\nnic_bandwidth = \"1 GB/s\"\nnic_latency = \"1 us\"\n"
                                "fabric = \"fat-tree\"\n")) ==
         Names{"m.toml:5:1: missing key \"nodes_per_leaf\", required for a fat tree"});
@@ -83,7 +77,7 @@ TEST_CASE("faults of parts that do not exist") {
   CHECK(errors_of(machine_text(ring6, fault("switch = \"core\"\ndead = true"))) ==
         Names{"m.toml:11:10: \"switch\": this machine has no switches"});
   const std::string two =
-      cluster + "nic_bandwidth = \"1 GB/s\"\nnic_latency = \"1 us\"\nnodes = 2\ngpus_per_node = 2\n";
+      fast_nodes + "nic_bandwidth = \"1 GB/s\"\nnic_latency = \"1 us\"\nnodes = 2\ngpus_per_node = 2\n";
   CHECK(errors_of(machine_text(two, fault("link = [\"gpu 4\", \"core\"]\ndead = true"))) ==
         Names{"m.toml:14:9: \"link\": there is no \"gpu 4\", allowed: \"gpu 0\" to \"gpu 3\", \"nvswitch 0\" to "
               "\"nvswitch 1\", "

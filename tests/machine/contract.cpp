@@ -12,7 +12,6 @@ struct Case {
   std::size_t most_hops;
 };
 
-const std::string speeds = "bandwidth = \"100 GB/s\"\nlatency = \"100 ns\"\n";
 const std::string nodes =
     "nvlink_bandwidth = \"300 GB/s\"\nnvlink_latency = \"600 ns\"\nnic_bandwidth = \"25 GB/s\"\nnic_latency = \"2 "
     "us\"\n";

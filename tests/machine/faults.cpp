@@ -8,11 +8,6 @@
 namespace tessera::machine {
 namespace {
 
-const std::string mesh4 = "kind = \"mesh\"\ncolumns = 4\nrows = 4\nbandwidth = \"100 GB/s\"\nlatency = \"100 ns\"\n";
-const std::string ring6 = "kind = \"ring\"\ndevices = 6\nbandwidth = \"100 GB/s\"\nlatency = \"100 ns\"\n";
-
-std::string fault(const std::string& keys) { return "[[machine.fault]]\n" + keys; }
-
 const Link& link_between(const Machine& machine, NodeId from, NodeId to) {
   const Network& network = machine.network;
   for (LinkId link = network.first_link[from]; link < network.first_link[from + 1]; ++link)

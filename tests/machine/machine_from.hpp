@@ -20,6 +20,14 @@ inline std::string machine_text(const std::string& topology, const std::string& 
          topology + rest;
 }
 
+// Topologies of no interest by themselves.
+inline const std::string speeds = "bandwidth = \"100 GB/s\"\nlatency = \"100 ns\"\n";
+inline const std::string mesh4 = "kind = \"mesh\"\ncolumns = 4\nrows = 4\n" + speeds;
+inline const std::string ring6 = "kind = \"ring\"\ndevices = 6\n" + speeds;
+
+/// Faults of ring6 start in line 10, those of mesh4 in line 11.
+inline std::string fault(const std::string& keys) { return "[[machine.fault]]\n" + keys + "\n"; }
+
 /// The machine, or null when there are errors, which are then in `errors`.
 inline std::unique_ptr<Machine> try_machine(const std::string& text, std::vector<std::string>& errors) {
   config::Diagnostics diagnostics;

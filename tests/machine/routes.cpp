@@ -4,9 +4,7 @@
 namespace tessera::machine {
 namespace {
 
-const std::string speeds = "bandwidth = \"100 GB/s\"\nlatency = \"100 ns\"\n";
-
-std::string cluster(const std::string& keys) {
+std::string nodes_of(const std::string& keys) {
   return "kind = \"cluster\"\nnvlink_bandwidth = \"300 GB/s\"\nnvlink_latency = \"601 ps\"\n"
          "nic_bandwidth = \"25 GB/s\"\nnic_latency = \"2 us\"\n" +
          keys;
@@ -64,7 +62,7 @@ TEST_CASE("torus routes wrap where that is shorter") {
 }
 
 TEST_CASE("a switched node splits its latency over two hops, and the NIC is the GPU's own") {
-  const Machine it = machine_from(machine_text(cluster("nodes = 2\ngpus_per_node = 4\n")));
+  const Machine it = machine_from(machine_text(nodes_of("nodes = 2\ngpus_per_node = 4\n")));
   CHECK(way(it, 1, 3) == Names{"gpu 1", "nvswitch 0", "gpu 3"});
   CHECK(way(it, 1, 6) == Names{"gpu 1", "core", "gpu 6"});
   const auto inside = route(it.network, 1, 3);
@@ -84,19 +82,19 @@ TEST_CASE("a switched node splits its latency over two hops, and the NIC is the 
 
 TEST_CASE("what packet headers take comes off the bandwidth") {
   const Machine it = machine_from(
-      machine_text(cluster("nodes = 2\ngpus_per_node = 2\nnvlink_efficiency = 0.8\nnic_efficiency = 0.9\n")));
+      machine_text(nodes_of("nodes = 2\ngpus_per_node = 2\nnvlink_efficiency = 0.8\nnic_efficiency = 0.9\n")));
   CHECK(it.network.links[route(it.network, 0, 1)[0]].bandwidth.value() == 240'000'000'000);
   CHECK(it.network.links[route(it.network, 0, 2)[0]].bandwidth.value() == 22'500'000'000);
 }
 
 TEST_CASE("rings and pairwise links inside a node") {
-  const Machine ring = machine_from(machine_text(cluster("nodes = 2\ngpus_per_node = 4\ninside = \"ring\"\n")));
+  const Machine ring = machine_from(machine_text(nodes_of("nodes = 2\ngpus_per_node = 4\ninside = \"ring\"\n")));
   CHECK(way(ring, 4, 7) == Names{"gpu 4", "gpu 7"});
   CHECK(way(ring, 5, 7) == Names{"gpu 5", "gpu 6", "gpu 7"});
   CHECK(way(ring, 3, 4) == Names{"gpu 3", "core", "gpu 4"});
   CHECK(ring.network.links[route(ring.network, 4, 7)[0]].latency.value() == 601);
   const Machine full =
-      machine_from(machine_text(cluster("nodes = 1\ngpus_per_node = 4\ninside = \"fully-connected\"\n")));
+      machine_from(machine_text(nodes_of("nodes = 1\ngpus_per_node = 4\ninside = \"fully-connected\"\n")));
   CHECK(way(full, 3, 0) == Names{"gpu 3", "gpu 0"});
   CHECK(way(full, 0, 3) == Names{"gpu 0", "gpu 3"});
   // 4 x 3 ordered pairs; a single node has no fabric.
@@ -106,7 +104,7 @@ TEST_CASE("rings and pairwise links inside a node") {
 
 TEST_CASE("GPUs that share a NIC reach it over PCIe") {
   const Machine it = machine_from(
-      machine_text(cluster("nodes = 2\ngpus_per_node = 4\nnics_per_node = 2\npcie_bandwidth = \"32 GB/s\"\n")));
+      machine_text(nodes_of("nodes = 2\ngpus_per_node = 4\nnics_per_node = 2\npcie_bandwidth = \"32 GB/s\"\n")));
   // NIC 0 serves GPUs 0 and 1, NIC 3 serves 6 and 7.
   CHECK(way(it, 1, 6) == Names{"gpu 1", "nic 0", "core", "nic 3", "gpu 6"});
   const auto links = route(it.network, 1, 6);
@@ -117,8 +115,8 @@ TEST_CASE("GPUs that share a NIC reach it over PCIe") {
 
 TEST_CASE("a fat tree goes up only as far as it must, over the destination's spine") {
   const Machine it = machine_from(
-      machine_text(cluster("nodes = 6\ngpus_per_node = 2\nfabric = \"fat-tree\"\nnodes_per_leaf = 2\nspines = 3\n"
-                           "oversubscription = 2\nspine_latency = \"300 ns\"\n")));
+      machine_text(nodes_of("nodes = 6\ngpus_per_node = 2\nfabric = \"fat-tree\"\nnodes_per_leaf = 2\nspines = 3\n"
+                            "oversubscription = 2\nspine_latency = \"300 ns\"\n")));
   // Leaf 0 has nodes 0 and 1, that is GPUs 0 to 3.
   CHECK(way(it, 0, 3) == Names{"gpu 0", "leaf 0", "gpu 3"});
   // GPU 4 has NIC 4, and 4 mod 3 is 1; GPU 5 has spine 2, GPU 6 has spine 0.
@@ -133,7 +131,7 @@ TEST_CASE("a fat tree goes up only as far as it must, over the destination's spi
 
 TEST_CASE("the last leaf of a fat tree may have fewer nodes") {
   const Machine it = machine_from(
-      machine_text(cluster("nodes = 3\ngpus_per_node = 1\nfabric = \"fat-tree\"\nnodes_per_leaf = 2\nspines = 2\n")));
+      machine_text(nodes_of("nodes = 3\ngpus_per_node = 1\nfabric = \"fat-tree\"\nnodes_per_leaf = 2\nspines = 2\n")));
   CHECK(way(it, 2, 1) == Names{"gpu 2", "leaf 1", "spine 1", "leaf 0", "gpu 1"});
   CHECK(way(it, 0, 2) == Names{"gpu 0", "leaf 0", "spine 0", "leaf 1", "gpu 2"});
 }

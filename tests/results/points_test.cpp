@@ -8,11 +8,13 @@
 #include "../../src/results/temporary_file.hpp"
 #include "folder.hpp"
 #include "sample.hpp"
+#include "support/message_of.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/results/points.hpp"
 
 using namespace tessera;
 using namespace tessera::results;
+using tessera::test::message_of;
 
 namespace {
 
@@ -40,15 +42,6 @@ PointsTable made_up() {
   t.axes = {{"nodes", "machine.topology.nodes", false}, {"bandwidth", "machine.topology.bandwidth", false}};
   t.provenance = {{"command", "tessera merge DIR", "The command line."}, {"empty", "", "Nothing."}};
   return t;
-}
-
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 /// Puts `now` in the place of the first `before` that the file has.
@@ -132,21 +125,21 @@ TEST_CASE("a damaged table is refused by its name") {
   const std::string cannot = "cannot read '" + path + "': ";
   SECTION("a cell") {
     replace_in(path, "point 2", "point 7");
-    CHECK(message_of([&] { (void)points_summary(path); }) ==
+    CHECK(message_of<Error>([&] { (void)points_summary(path); }) ==
           cannot + "table /points is damaged: it differs from its checksum");
   }
   SECTION("an axis") {
     replace_in(path, "machine.topology.nodes", "machine.topology.knots");
-    CHECK(message_of([&] { (void)read_points(path); }).starts_with(cannot));
+    CHECK(message_of<Error>([&] { (void)read_points(path); }).starts_with(cannot));
   }
   SECTION("a unit") {
     replace_in(path, "axis: machine.topology.bandwidth", "axis: machine.topology.bandwidht");
-    CHECK(message_of([&] { (void)read_points(path); }) ==
+    CHECK(message_of<Error>([&] { (void)read_points(path); }) ==
           cannot + "the file is damaged: units and descriptions differ from their checksum");
   }
   SECTION("a file cut short") {
     std::filesystem::resize_file(path, 2000);
-    CHECK(message_of([&] { (void)read_points(path); }) == cannot + "the file is damaged or cut short");
+    CHECK(message_of<Error>([&] { (void)read_points(path); }) == cannot + "the file is damaged or cut short");
   }
 }
 
@@ -160,10 +153,10 @@ TEST_CASE("a table of points is no result of a run, and the other way round") {
   CHECK_FALSE(is_points(folder / "text"));
   CHECK_FALSE(is_points(folder / "nowhere"));
   CHECK_FALSE(is_points(folder.path));
-  CHECK(message_of([&] { (void)summary(folder / "all.h5"); }) ==
+  CHECK(message_of<Error>([&] { (void)summary(folder / "all.h5"); }) ==
         "'" + folder / "all.h5" +
             "' is not a result file of tessera run, but a table of points: tessera show prints it");
-  CHECK(message_of([&] { (void)read_points(folder / "out.h5"); }) ==
+  CHECK(message_of<Error>([&] { (void)read_points(folder / "out.h5"); }) ==
         "'" + folder / "out.h5" + "' is not a table of points (tessera merge)");
   CHECK(unchecked(folder / "all.h5").empty());
 }

@@ -6,11 +6,13 @@
 #include "../../src/results/points/line_checksum.hpp"
 #include "folder.hpp"
 #include "sample.hpp"
+#include "support/message_of.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/results/sweep_folder.hpp"
 
 using namespace tessera;
 using namespace tessera::results;
+using tessera::test::message_of;
 namespace fs = std::filesystem;
 
 namespace {
@@ -68,15 +70,6 @@ std::vector<std::int64_t> integers(const PointsTable& table, const std::string& 
     values.push_back(value == nullptr ? -1 : *value);
   }
   return values;
-}
-
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "no InputError";
 }
 
 using Numbers = std::vector<std::int64_t>;
@@ -255,31 +248,31 @@ TEST_CASE("folders that do not belong together are refused") {
   }
   const Sweep b(folder, "b", head);
   b.add("x.jsonl", row_of(1, 1, 10));
-  CHECK_THAT(message_of([&] { (void)merge({a.path, b.path}); }), Catch::Contains(reason));
+  CHECK_THAT(message_of<InputError>([&] { (void)merge({a.path, b.path}); }), Catch::Contains(reason));
 }
 
 TEST_CASE("a merge of nothing, of no sweep and of a later one is refused in one line") {
   const sample::Folder folder;
   const Sweep empty(folder, "empty", head_of(4));
   empty.add("a.jsonl", "{\"point\": 0, ");
-  CHECK(message_of([&] { (void)merge({empty.path}); }) ==
+  CHECK(message_of<InputError>([&] { (void)merge({empty.path}); }) ==
         "there is nothing to merge: no point of '" + empty.path + "' is done");
-  CHECK(message_of([] { (void)merge({}); }) == "there is nothing to merge: no folder of a sweep is named");
-  CHECK(message_of([&] { (void)merge({folder.path}); }) ==
+  CHECK(message_of<InputError>([] { (void)merge({}); }) == "there is nothing to merge: no folder of a sweep is named");
+  CHECK(message_of<InputError>([&] { (void)merge({folder.path}); }) ==
         "'" + folder.path + "' is not the folder of a sweep: there is no sweep.json in it");
   CHECK_THROWS_AS(merge({folder / "nowhere"}), IoError);
   SweepHead later = head_of(1);
   later.results_schema = 3;
   const Sweep of_later(folder, "later", later);
-  CHECK(message_of([&] { (void)merge({of_later.path}); }) ==
+  CHECK(message_of<InputError>([&] { (void)merge({of_later.path}); }) ==
         "'" + of_later.path + "' has results of schema 3, this program merges 1 to 2");
   for (const char* text : {"", "[]", "{\"schema\": 1}", "{\"schema\": \"x\"}"}) {
     std::ofstream(empty.path + "/sweep.json") << text;
-    CHECK(message_of([&] { (void)merge({empty.path}); }) ==
+    CHECK(message_of<InputError>([&] { (void)merge({empty.path}); }) ==
           "'" + empty.path + "/sweep.json' is not the description of a sweep");
   }
   std::ofstream(empty.path + "/sweep.json") << with_checksum("{\"schema\":3}");
-  CHECK(message_of([&] { (void)merge({empty.path}); }) ==
+  CHECK(message_of<InputError>([&] { (void)merge({empty.path}); }) ==
         "'" + empty.path + "/sweep.json' has schema 3, this program reads 1 to 2");
 }
 

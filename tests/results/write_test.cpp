@@ -13,10 +13,12 @@
 #include "../../src/results/temporary_file.hpp"
 #include "folder.hpp"
 #include "sample.hpp"
+#include "support/message_of.hpp"
 #include "tessera/base/error.hpp"
 
 using namespace tessera;
 using namespace tessera::results;
+using tessera::test::message_of;
 namespace fs = std::filesystem;
 
 namespace {
@@ -29,15 +31,6 @@ void write_serial(const std::string& path, const RunResults& results) {
 int exit_of(const std::string& command) {
   const int status = std::system((command + " > /dev/null 2>&1").c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const IoError& error) {
-    return error.what();
-  }
-  return "no IoError";
 }
 
 }  // namespace
@@ -130,8 +123,8 @@ TEST_CASE("an output that cannot be written is refused before the run and after 
   std::ofstream(folder / "plain") << "x";
   const auto refused = [&](const std::string& path, const std::string& reason) {
     const std::string message = "cannot write '" + path + "': " + reason;
-    CHECK(message_of([&] { check_output(path, false); }) == message);
-    CHECK(message_of([&] { write_serial(path, sample::make()); }) == message);
+    CHECK(message_of<IoError>([&] { check_output(path, false); }) == message);
+    CHECK(message_of<IoError>([&] { write_serial(path, sample::make()); }) == message);
   };
   refused(folder / "directory.h5", "it is a directory");
   refused(folder / "plain/out.h5", "'" + folder / "plain" + "' is not a directory");
@@ -139,14 +132,14 @@ TEST_CASE("an output that cannot be written is refused before the run and after 
   refused(folder / "nowhere/out.h5", "there is no directory '" + folder / "nowhere" + "'");
   refused("/dev/null", "it is not a regular file");
   refused(folder / "out.h5/", "a file name cannot end in '/'");
-  CHECK(message_of([] { check_output("", false); }) == "cannot write '': the name is empty");
+  CHECK(message_of<IoError>([] { check_output("", false); }) == "cannot write '': the name is empty");
   CHECK(sample::files_in(folder.path).size() == 2);
 }
 
 TEST_CASE("an existing file is refused unless it may be replaced") {
   const sample::Folder folder;
   std::ofstream(folder / "out.h5") << "x";
-  CHECK(message_of([&] { check_output(folder / "out.h5", false); }) ==
+  CHECK(message_of<IoError>([&] { check_output(folder / "out.h5", false); }) ==
         "cannot write '" + folder / "out.h5" + "': it exists already (--force replaces it)");
   CHECK_NOTHROW(check_output(folder / "out.h5", true));
   CHECK_NOTHROW(check_output(folder / "other.h5", false));
@@ -160,7 +153,7 @@ TEST_CASE("another user's file in a folder for all cannot be replaced") {
   std::ofstream(folder / "out.h5") << "x";
   const uid_t nobody = 65534;
   REQUIRE(seteuid(nobody) == 0);
-  const std::string message = message_of([&] { check_output(folder / "out.h5", true); });
+  const std::string message = message_of<IoError>([&] { check_output(folder / "out.h5", true); });
   CHECK_NOTHROW(check_output(folder / "new.h5", true));
   REQUIRE(seteuid(0) == 0);
   CHECK(message == "cannot write '" + folder / "out.h5" + "': Operation not permitted");
@@ -175,7 +168,7 @@ TEST_CASE("only what stood there at the beginning is replaced in the end") {
   CHECK(sample::read_text(path) == "new");
   // A second process that had seen the old one, too.
   const std::string kept = temporary_name(path);
-  CHECK(message_of([&] { write_text(path, "newer", standing); }) ==
+  CHECK(message_of<IoError>([&] { write_text(path, "newer", standing); }) ==
         "cannot write '" + path + "': somebody else has written it meanwhile; what was to be there is '" + kept + "'");
   CHECK(sample::read_text(path) == "new");
   CHECK(sample::read_text(kept) == "newer");
@@ -198,7 +191,7 @@ TEST_CASE("what somebody else has written meanwhile stays, and so does what was 
   const std::string path = folder / "out.h5";
   std::ofstream(path) << "x";
   const std::string kept = temporary_name(path);
-  CHECK(message_of([&] { write_text(path, "text", {false}); }) ==
+  CHECK(message_of<IoError>([&] { write_text(path, "text", {false}); }) ==
         "cannot write '" + path + "': somebody else has written it meanwhile; what was to be there is '" + kept + "'");
   CHECK(sample::read_text(path) == "x");
   CHECK(sample::read_text(kept) == "text");
@@ -248,7 +241,7 @@ TEST_CASE("a full disk is an IoError that says so, and leaves no file") {
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{20'000, 20'000};
     setrlimit(RLIMIT_FSIZE, &limit);
-    const std::string message = message_of([&] { write_serial(folder / "out.h5", sample::make()); });
+    const std::string message = message_of<IoError>([&] { write_serial(folder / "out.h5", sample::make()); });
     _exit(message == "cannot write '" + folder / "out.h5" + "': File too large" ? 0 : 1);
   }
   int status = 0;

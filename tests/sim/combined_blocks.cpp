@@ -10,17 +10,17 @@ using namespace tessera;
 
 namespace {
 
-constexpr machine::NodeId devices = 3;
+constexpr machine::NodeId star_devices = 3;
 
 /// Three GPUs around a switch: 75 GB/s and 250 ns to it, and from it.
 test::ProgramCase star(program::Reduction reduction, std::int64_t packet = 64 << 10, bool with_ring = false) {
-  machine::NetworkBuilder builder(devices);
+  machine::NetworkBuilder builder(star_devices);
   const std::uint16_t type = builder.link_class("wire");
   const machine::NodeId middle = builder.add_switch("switch");
-  for (machine::NodeId i = 0; i < devices; ++i) {
+  for (machine::NodeId i = 0; i < star_devices; ++i) {
     builder.add_links_both_ways(i, middle, BytesPerSecond{75'000'000'000}, Duration{250 * nanosecond}, type);
     if (with_ring)
-      builder.add_link(i, (i + 1) % devices, BytesPerSecond{75'000'000'000}, Duration{250 * nanosecond}, type);
+      builder.add_link(i, (i + 1) % star_devices, BytesPerSecond{75'000'000'000}, Duration{250 * nanosecond}, type);
   }
   test::ProgramCase one(test::machine_of(test::finish_network(builder, packet)));
   one.machine.device.transaction = test::gpu();
@@ -30,7 +30,7 @@ test::ProgramCase star(program::Reduction reduction, std::int64_t packet = 64 <<
   auto main = one.block();
   main.activity(program::Activity::forward).label("gemm").kernel(kernel);
   const program::BlockId block = main.done();
-  for (machine::NodeId i = 0; i < devices; ++i) one.bind(i, {block});
+  for (machine::NodeId i = 0; i < star_devices; ++i) one.bind(i, {block});
   return one;
 }
 
@@ -43,7 +43,7 @@ TEST_CASE("a switch adds what two GPUs store to the third: it crosses the last l
     const bool added = reduction == program::Reduction::in_switch;
     CAPTURE(added);
     for (const results::LinkRow& link : run.results.link_rows)
-      CHECK(link.bytes == (link.from < devices || !added ? 2 : 1) * 65'536);
+      CHECK(link.bytes == (link.from < star_devices || !added ? 2 : 1) * 65'536);
     for (const results::DeviceRow& row : run.results.device_rows) {
       CHECK(row.bytes_sent == 2 * 65'536);
       CHECK(row.bytes_received == (added ? 1 : 2) * 65'536);

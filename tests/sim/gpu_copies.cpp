@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t block_bytes = 256;
 constexpr std::uint32_t unit_blocks = 4;
 
-machine::GpuSpec gpu(const char* arbitration) {
+machine::GpuSpec copying_gpu(const char* arbitration) {
   machine::GpuSpec spec;
   spec.granularity = block_bytes;
   spec.copy_block = unit_blocks * block_bytes;
@@ -114,7 +114,7 @@ TEST_CASE("a reduce-scatter on its own leaves each chunk's sum with its owner") 
     for (const std::uint32_t ranks : {2U, 3U, 4U}) {
       CAPTURE(near_memory, ranks);
       PassSums sums(ranks, BlockId{ranks} * places);
-      const machine::GpuSpec spec = gpu("round-robin");
+      const machine::GpuSpec spec = copying_gpu("round-robin");
       const program::CopyKernel pass{ranks * chunk_blocks * block_bytes, program::CopyKind::reduce_scatter,
                                      near_memory};
       REQUIRE(test::GpuParts(spec, {pass}, ranks, sums).run());
@@ -136,7 +136,7 @@ TEST_CASE("an all-gather leaves each chunk with all") {
   for (const std::uint32_t ranks : {2U, 3U, 4U}) {
     CAPTURE(ranks);
     PassSums sums(ranks, BlockId{ranks} * places);
-    const machine::GpuSpec spec = gpu("round-robin");
+    const machine::GpuSpec spec = copying_gpu("round-robin");
     REQUIRE(test::GpuParts(spec,
                            {program::CopyKernel{ranks * chunk_blocks * block_bytes, program::CopyKind::all_gather}},
                            ranks, sums)
@@ -156,7 +156,7 @@ TEST_CASE("an all-gather leaves each chunk with all") {
 TEST_CASE("an all-to-all leaves with each what all have for it; a send, what the member before it has") {
   for (const std::uint32_t ranks : {2U, 3U, 4U}) {
     CAPTURE(ranks);
-    const machine::GpuSpec spec = gpu("round-robin");
+    const machine::GpuSpec spec = copying_gpu("round-robin");
     const std::int64_t bytes = ranks * chunk_blocks * block_bytes;
     PassSums exchanged(ranks, BlockId{ranks} * places);
     exchanged.exchanges = true;
@@ -185,7 +185,7 @@ TEST_CASE("an addition: to all of the array by CUs, near memory to the chunk tha
       CAPTURE(near_memory, ranks);
       PassSums sums(ranks, BlockId{ranks} * places);
       sums.lay_out_residual();
-      const machine::GpuSpec spec = gpu("round-robin");
+      const machine::GpuSpec spec = copying_gpu("round-robin");
       const program::CopyKernel add{ranks * chunk_blocks * block_bytes, program::CopyKind::add, near_memory};
       test::GpuParts parts(spec, {add}, ranks, sums);
       REQUIRE(parts.run());

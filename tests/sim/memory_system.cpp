@@ -79,7 +79,6 @@ class Walk final : public MemoryClient {
   MemorySystem memory_;
 };
 
-constexpr Time ns = nanosecond;
 using Tolds = std::vector<Told>;
 
 }  // namespace
@@ -88,19 +87,19 @@ TEST_CASE("a memory's loads: a miss, a hit on data under way, loads that wait fo
   Walk walk;
   // Block 0 is served at once, from 0 to 32: 32 + 100 + 50.
   CHECK(walk.read(0, 0, 1) == never);
-  CHECK(walk.came == Tolds{{1, 182 * ns}});
+  CHECK(walk.came == Tolds{{1, 182 * nanosecond}});
   // Its fetch is certain: whoever asks later gets it with the first, not at 32 + 50 when the bank has served it.
-  CHECK(walk.read(10 * ns, 0, 2) == 182 * ns);
+  CHECK(walk.read(10 * nanosecond, 0, 2) == 182 * nanosecond);
   // Block 1 waits for the channel until 32; a second load waits with it: 64 + 150, for both.
-  CHECK(walk.read(20 * ns, 1, 3) == never);
-  CHECK(walk.read(25 * ns, 1, 4) == never);
+  CHECK(walk.read(20 * nanosecond, 1, 3) == never);
+  CHECK(walk.read(25 * nanosecond, 1, 4) == never);
   CHECK(walk.came.size() == 1);
-  walk.run_until(40 * ns);
-  CHECK(walk.came == Tolds{{1, 182 * ns}, {4, 214 * ns}, {3, 214 * ns}});
+  walk.run_until(40 * nanosecond);
+  CHECK(walk.came == Tolds{{1, 182 * nanosecond}, {4, 214 * nanosecond}, {3, 214 * nanosecond}});
   // Long after: the bank's 16, and 50. Two at the same time take their turn.
-  CHECK(walk.read(300 * ns, 0, 5) == 366 * ns);
-  CHECK(walk.read(300 * ns, 1, 6) == 382 * ns);
-  CHECK(walk.reads == Tolds{{0, 132 * ns}, {1, 164 * ns}});
+  CHECK(walk.read(300 * nanosecond, 0, 5) == 366 * nanosecond);
+  CHECK(walk.read(300 * nanosecond, 1, 6) == 382 * nanosecond);
+  CHECK(walk.reads == Tolds{{0, 132 * nanosecond}, {1, 164 * nanosecond}});
   CHECK(walk.cache().counts().hits == 3);
   CHECK(walk.cache().counts().merged == 1);
 }
@@ -108,48 +107,54 @@ TEST_CASE("a memory's loads: a miss, a hit on data under way, loads that wait fo
 TEST_CASE("a memory's stores: clean victims go silently, dirty ones first have to find a place in the DRAM queue") {
   Walk walk;
   CHECK(walk.read(0, 0, 1) == never);
-  CHECK(walk.read(200 * ns, 1, 2) == never);
-  const auto clean = walk.write(500 * ns, 2, 3);  // in place of 0
-  CHECK(clean.served == 516 * ns);
+  CHECK(walk.read(200 * nanosecond, 1, 2) == never);
+  const auto clean = walk.write(500 * nanosecond, 2, 3);  // in place of 0
+  CHECK(clean.served == 516 * nanosecond);
   CHECK_FALSE(clean.waits);
-  CHECK_FALSE(walk.write(600 * ns, 3, 4).waits);  // in place of 1
+  CHECK_FALSE(walk.write(600 * nanosecond, 3, 4).waits);  // in place of 1
   CHECK(walk.rooms.empty());
   // A load in place of 2, which is written back first: from 700 to 732; after 10 of turning the load is served, until
   // 774. Nobody waits for the write-back.
-  CHECK(walk.read(700 * ns, 0, 5) == never);
-  walk.run_until(750 * ns);
-  CHECK(walk.writes == Tolds{{2, 732 * ns}});
-  CHECK(walk.came.back() == Told{5, (774 + 150) * ns});
+  CHECK(walk.read(700 * nanosecond, 0, 5) == never);
+  walk.run_until(750 * nanosecond);
+  CHECK(walk.writes == Tolds{{2, 732 * nanosecond}});
+  CHECK(walk.came.back() == Told{5, (774 + 150) * nanosecond});
   CHECK(walk.rooms.empty());
   // A store in place of 3, which enters an empty queue at once.
-  const auto dirty = walk.write(1'000 * ns, 4, 6);
-  CHECK(dirty.served == 1'016 * ns);
+  const auto dirty = walk.write(1'000 * nanosecond, 4, 6);
+  CHECK(dirty.served == 1'016 * nanosecond);
   CHECK(dirty.waits);
-  CHECK(walk.rooms == Tolds{{6, 1'000 * ns}});
+  CHECK(walk.rooms == Tolds{{6, 1'000 * nanosecond}});
   // The end of the kernel: 4 is left.
-  walk.flush(2'000 * ns);
-  CHECK(walk.writes == Tolds{{2, 732 * ns}, {3, 1'032 * ns}, {4, 2'032 * ns}});
-  walk.flush(3'000 * ns);
+  walk.flush(2'000 * nanosecond);
+  CHECK(walk.writes == Tolds{{2, 732 * nanosecond}, {3, 1'032 * nanosecond}, {4, 2'032 * nanosecond}});
+  walk.flush(3'000 * nanosecond);
   CHECK(walk.writes.size() == 3);
-  CHECK(walk.read(4'000 * ns, 4, 7) == never);  // the L2 is empty
+  CHECK(walk.read(4'000 * nanosecond, 4, 7) == never);  // the L2 is empty
 }
 
 TEST_CASE("a memory whose L2 has no way free loads past it") {
   Walk walk;
   CHECK_FALSE(walk.write(0, 1, 1).waits);
-  CHECK(walk.read(1'000 * ns, 0, 2) == never);  // served until 1,032; until then others wait
-  CHECK(walk.read(1'001 * ns, 2, 3) == never);  // in place of 1, which has to be written back
-  CHECK(walk.read(1'002 * ns, 3, 4) == never);  // in place of 0, which is certain to come
-  CHECK(walk.read(1'003 * ns, 4, 5) == never);  // both ways are being fetched
+  CHECK(walk.read(1'000 * nanosecond, 0, 2) == never);  // served until 1,032; until then others wait
+  CHECK(walk.read(1'001 * nanosecond, 2, 3) == never);  // in place of 1, which has to be written back
+  CHECK(walk.read(1'002 * nanosecond, 3, 4) == never);  // in place of 0, which is certain to come
+  CHECK(walk.read(1'003 * nanosecond, 4, 5) == never);  // both ways are being fetched
   CHECK(walk.cache().counts().no_room == 1);
-  walk.run_until(2'000 * ns);
+  walk.run_until(2'000 * nanosecond);
   // The DRAM queue holds the write-back and 2, then the write-back and 3, which is behind it in its row: the bus turns
   // for the one and again for the other. 4 comes last.
-  const Time turned = (1'064 + 10 + 32 + 10 + 32) * ns;
-  CHECK(walk.reads == Tolds{{0, 1'132 * ns}, {2, 1'164 * ns}, {3, turned + 100 * ns}, {4, turned + 132 * ns}});
-  CHECK(walk.writes == Tolds{{1, 1'106 * ns}});
+  const Time turned = (1'064 + 10 + 32 + 10 + 32) * nanosecond;
+  CHECK(walk.reads == Tolds{{0, 1'132 * nanosecond},
+                            {2, 1'164 * nanosecond},
+                            {3, turned + 100 * nanosecond},
+                            {4, turned + 132 * nanosecond}});
+  CHECK(walk.writes == Tolds{{1, 1'106 * nanosecond}});
   // Past the L2 means without its 50 ns.
-  CHECK(walk.came == Tolds{{2, 1'182 * ns}, {3, 1'214 * ns}, {4, turned + 150 * ns}, {5, turned + 132 * ns}});
+  CHECK(walk.came == Tolds{{2, 1'182 * nanosecond},
+                           {3, 1'214 * nanosecond},
+                           {4, turned + 150 * nanosecond},
+                           {5, turned + 132 * nanosecond}});
   CHECK_FALSE(walk.cache().holds(4));
 }
 
@@ -161,18 +166,19 @@ TEST_CASE("a memory's banks of the L2 stop while the queue behind them is full, 
     spec.channel.queue = 32;
     spec.limits.waiting_bursts = 16;
   });
-  CHECK(walk.read(0, 0, 1) == never);          // served from 0 to 32
-  CHECK(walk.read(0, 1, 2) == never);          // in the DRAM queue until 32
-  CHECK(walk.read(0, 2, 3) == never);          // waits for it: 32 bursts, more than 16
-  CHECK(walk.read(1 * ns, 0, 4) == 182 * ns);  // a hit passes: nothing is ahead of it
-  CHECK(walk.read(2 * ns, 3, 5) == never);     // needs the DRAM: it stops the bank ...
-  CHECK(walk.read(3 * ns, 0, 6) == never);     // ... and the hit behind it
-  CHECK(walk.came == Tolds{{1, 182 * ns}});
+  CHECK(walk.read(0, 0, 1) == never);                          // served from 0 to 32
+  CHECK(walk.read(0, 1, 2) == never);                          // in the DRAM queue until 32
+  CHECK(walk.read(0, 2, 3) == never);                          // waits for it: 32 bursts, more than 16
+  CHECK(walk.read(1 * nanosecond, 0, 4) == 182 * nanosecond);  // a hit passes: nothing is ahead of it
+  CHECK(walk.read(2 * nanosecond, 3, 5) == never);             // needs the DRAM: it stops the bank ...
+  CHECK(walk.read(3 * nanosecond, 0, 6) == never);             // ... and the hit behind it
+  CHECK(walk.came == Tolds{{1, 182 * nanosecond}});
   // At 32, 1 is taken, 2 enters, and the bank goes on: 3 waits for the queue in its turn, and the hit is answered.
-  walk.run_until(32 * ns);
-  CHECK(walk.came == Tolds{{1, 182 * ns}, {2, 214 * ns}, {6, 182 * ns}});
-  walk.run_until(1'000 * ns);
-  CHECK(walk.reads == Tolds{{0, 132 * ns}, {1, 164 * ns}, {2, 196 * ns}, {3, 228 * ns}});
+  walk.run_until(32 * nanosecond);
+  CHECK(walk.came == Tolds{{1, 182 * nanosecond}, {2, 214 * nanosecond}, {6, 182 * nanosecond}});
+  walk.run_until(1'000 * nanosecond);
+  CHECK(walk.reads ==
+        Tolds{{0, 132 * nanosecond}, {1, 164 * nanosecond}, {2, 196 * nanosecond}, {3, 228 * nanosecond}});
 }
 
 TEST_CASE("a memory's banks of the L2 take turns while the queue behind them is full") {
@@ -185,7 +191,7 @@ TEST_CASE("a memory's banks of the L2 take turns while the queue behind them is 
     spec.limits.waiting_bursts = 16;
   });
   for (const BlockId block : {0, 2, 4, 6, 8, 1, 3}) CHECK(walk.read(0, block, 1) == never);
-  walk.run_until(1'000 * ns);
+  walk.run_until(1'000 * nanosecond);
   // 0, 2 and 4 find room; then there is room for one block each 32 ns: of bank 0, of bank 1, and so on.
   std::vector<std::uint32_t> order;
   for (const Told& read : walk.reads) order.push_back(read.owner);
@@ -203,14 +209,14 @@ TEST_CASE("a memory's accesses past the L2 go where their pieces are; a read is 
   layout.add(2, place);
   walk.memory().lay_out(layout);
   walk.memory().read_uncached(0, 1, 1024, MemoryStream::communication, TrafficClass::gemm_read, 7);
-  walk.run_until(1'000 * ns);
-  CHECK(walk.reads == Tolds{{1, 116 * ns}, {1, 132 * ns}});
-  CHECK(walk.came == Tolds{{7, 132 * ns}});
+  walk.run_until(1'000 * nanosecond);
+  CHECK(walk.reads == Tolds{{1, 116 * nanosecond}, {1, 132 * nanosecond}});
+  CHECK(walk.came == Tolds{{7, 132 * nanosecond}});
   const MemoryRequest store{0, 1000, MemoryOp::write, MemoryStream::communication, TrafficClass::gemm_write, 8, 9};
-  walk.memory().push_uncached(2'000 * ns, store);
-  walk.run_until(3'000 * ns);
-  CHECK(walk.stores == Tolds{{500, 2'000 * ns}, {500, 2'000 * ns}});
-  CHECK(walk.writes == Tolds{{0, 2'016 * ns}, {0, 2'032 * ns}});
+  walk.memory().push_uncached(2'000 * nanosecond, store);
+  walk.run_until(3'000 * nanosecond);
+  CHECK(walk.stores == Tolds{{500, 2'000 * nanosecond}, {500, 2'000 * nanosecond}});
+  CHECK(walk.writes == Tolds{{0, 2'016 * nanosecond}, {0, 2'032 * nanosecond}});
 }
 
 TEST_CASE("a memory's bank of the L2 stops while no miss register is free") {
@@ -222,6 +228,6 @@ TEST_CASE("a memory's bank of the L2 stops while no miss register is free") {
   CHECK(walk.read(0, 0, 1) == never);  // data at the L2 at 132
   CHECK(walk.read(0, 1, 2) == never);  // at 164
   CHECK(walk.read(0, 2, 3) == never);  // waits until the first register is free, at 132: 132 + 32 + 150
-  walk.run_until(1'000 * ns);
-  CHECK(walk.came == Tolds{{1, 182 * ns}, {2, 214 * ns}, {3, 314 * ns}});
+  walk.run_until(1'000 * nanosecond);
+  CHECK(walk.came == Tolds{{1, 182 * nanosecond}, {2, 214 * nanosecond}, {3, 314 * nanosecond}});
 }

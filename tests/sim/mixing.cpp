@@ -12,7 +12,7 @@ using namespace tessera::sim;
 
 namespace {
 
-constexpr std::int64_t packet = 1000;
+constexpr std::int64_t packet_size = 1000;
 constexpr pdes::ComponentId self = 5;
 
 struct Left {
@@ -38,7 +38,7 @@ std::vector<Left> serve_plainly(BusyPeriod period, const std::vector<MergingFlow
       first = flow;
     }
     if (turn.time > period.end(rate)) period = {turn.time, 0};
-    period.bytes += packet;
+    period.bytes += packet_size;
     served.push_back({first, period.end(rate)});
     if (first == MixedPlace::own) {
       own.time = period.end(rate);
@@ -64,11 +64,11 @@ TEST_CASE("own packets in the gaps of a flow: every second one") {
   // 1 B/ns: a packet takes 1 us. The flow brings one every 2 us from 10 us on, the message is offered at 10.5 us, when
   // its packet of the round before has left.
   const Rate rate(1'000'000'000);
-  MergingFlow flow{0, {10'000'000, 0, 2 * packet, 0, packet, 100, 0}, {10'000'000, 1, 0, 0}};
+  MergingFlow flow{0, {10'000'000, 0, 2 * packet_size, 0, packet_size, 100, 0}, {10'000'000, 1, 0, 0}};
   flow.arrivals.last = flow.arrivals.base + 99 * 2'000'000;
-  const BusyPeriod before{9'500'000, packet};
+  const BusyPeriod before{9'500'000, packet_size};
   const Mixed mixed =
-      mix(before, {&flow, 1}, 2 * packet, {{10'500'000, self, 0, 0}, 50}, nullptr, {rate, 0, rate, packet});
+      mix(before, {&flow, 1}, 2 * packet_size, {{10'500'000, self, 0, 0}, 50}, nullptr, {rate, 0, rate, packet_size});
   REQUIRE(mixed.places.size() == 2);
   // The flow's at 11.5, 13.5, ... behind the one that is sent until 10.5; the own ones at 12.5, 14.5, ...; 49 rounds,
   // as the last own packet is left out.
@@ -96,17 +96,17 @@ TEST_CASE("own packets among random flows leave as if served one by one") {
     Rounds rounds;
     for (std::size_t i = 0; i < flows.size(); ++i) {
       Law& law = flows[i].arrivals;
-      law = {5000, below(4) * packet + below(2) * below(packet), slots * packet, 0, packet, 0, 0};
+      law = {5000, below(4) * packet_size + below(2) * below(packet_size), slots * packet_size, 0, packet_size, 0, 0};
       law.count = static_cast<std::uint32_t>(5 + below(40));
       law.last = law.base + rate.up(law.offset + (law.count - 1) * law.stride);
       flows[i].turn = {law.at(0, rate), static_cast<pdes::ComponentId>(below(10)), 0, static_cast<std::uint32_t>(i)};
       REQUIRE(rounds.add(law, rate));
     }
     // The own packet before has left at some time of a busy period that goes on.
-    const BusyPeriod before{5000, (1 + below(6)) * packet};
-    const PortTurn own{before.end(rate) - (below(3) == 0 ? rate.down(packet) : 0), self, 0, 0};
+    const BusyPeriod before{5000, (1 + below(6)) * packet_size};
+    const PortTurn own{before.end(rate) - (below(3) == 0 ? rate.down(packet_size) : 0), self, 0, 0};
     const OfferedMessage message{own, static_cast<std::uint32_t>(3 + below(60))};
-    const Mixed mixed = mix(before, flows, rounds.stride(), message, nullptr, {rate, 0, rate, packet});
+    const Mixed mixed = mix(before, flows, rounds.stride(), message, nullptr, {rate, 0, rate, packet_size});
     if (mixed.places.empty()) continue;
     ++found;
     const std::vector<Left> served = all_of(mixed, rate);

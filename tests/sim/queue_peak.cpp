@@ -13,8 +13,6 @@ using tessera::test::Draw;
 
 namespace {
 
-constexpr std::int64_t gigabyte = 1'000'000'000;
-
 struct PlainPacket {
   Time arrival = 0;
   Time begin = 0;
@@ -33,7 +31,7 @@ std::int64_t look_plainly(const std::vector<PlainPacket>& packets) {
 }
 
 /// A server and the packets that it has served, taken one by one and as rows.
-struct Server {
+struct DrawnServer {
   Rate rate;
   std::int64_t packet;
   BusyPeriod busy;
@@ -72,7 +70,7 @@ TEST_CASE("rows of packets and single ones, short ones among them, give the queu
   for (std::uint64_t index = 0; index < 10'000; ++index) {
     CAPTURE(index);
     Draw draw(index, "queue peak");
-    Server server{draw.rate(), 1 + draw.below(2000), {}, {}, 0, {}};
+    DrawnServer server{draw.rate(), 1 + draw.below(2000), {}, {}, 0, {}};
     Time now = draw.below(1'000'000);
     for (std::int64_t runs = 1 + draw.below(8); runs > 0; --runs) {
       if (draw.below(2) == 0) {
@@ -96,7 +94,7 @@ TEST_CASE("rows of packets and single ones, short ones among them, give the queu
 TEST_CASE("the queue of a billion packets is found at once") {
   // A packet of 1,000 B comes every 500 ns and takes 1 us; the first one begins at 500 ns. When the last one of 10^9
   // comes, at 10^9 x 500 ns, those have begun that begin at 500, 1,500, 2,500 ns, ...: half of all. The others wait.
-  const Rate fast(2 * gigabyte), slow(gigabyte);
+  const Rate fast(2'000'000'000), slow(1'000'000'000);
   const Law arrivals{0, 1000, 1000, 0, 1000, 1'000'000'001, 0};
   const Law out{500'000, 1000, 1000, 0, 1000, 0, 0};
   ShortEnds ends;
@@ -109,7 +107,7 @@ TEST_CASE("a busy period that is shortened leaves the queue as it is") {
   // Of 2^61 + 700 B, sent at 1 B/ps, the last but one was 100 B long and ended 300 B before the end, which one of 300 B
   // makes. One more of 1,000 B comes 350 ps before the end of these: 50 B are left of the short one, so that the one of
   // 300 B and the new one wait.
-  const Rate rate(1'000 * gigabyte);
+  const Rate rate(1'000'000'000'000);
   const std::int64_t much = (std::int64_t{1} << 61U) + 700;
   ShortEnds ends;
   std::int64_t peak = 0;

@@ -15,12 +15,12 @@ using program::DeviceId;
 
 enum Slot : std::uint32_t { whole_replica, half_replica, same_part, same_part_beside, everybody, slots };
 
-class Maker {
+class ReplicaMaker {
  public:
-  explicit Maker(std::uint64_t index) : random_(index, random_stream("replicas")), made_(machine_of(network())) {
+  explicit ReplicaMaker(std::uint64_t index) : random_(index, random_stream("replicas")), made_(machine_of(network())) {
     lay_out();
   }
-  Maker(std::uint64_t index, Site site)
+  ReplicaMaker(std::uint64_t index, Site site)
       : random_(index, random_stream("replicas on a site")), made_(std::move(site.machine)) {
     lay_out(std::move(site.replicas));
     // Where replicas stand at edges, what is sent from one to the next takes other ways than from the last to the
@@ -186,10 +186,10 @@ class Maker {
 
 }  // namespace
 
-ProgramCase random_replicas(std::uint64_t index) { return Maker(index).make(); }
+ProgramCase random_replicas(std::uint64_t index) { return ReplicaMaker(index).make(); }
 
 ProgramCase random_replicas_on(SiteKind kind, std::uint64_t index) {
-  return Maker(index, random_site(kind, index)).make();
+  return ReplicaMaker(index, random_site(kind, index)).make();
 }
 
 ProgramCase line_of_three() {

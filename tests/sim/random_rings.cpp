@@ -111,10 +111,10 @@ class MachineMaker {
   std::uint64_t index_;
 };
 
-class Maker {
+class RingMaker {
  public:
   /// `rarely`: one in so many programs, operations or members that disturb rings does where it would otherwise.
-  Maker(std::uint64_t index, std::string only, machine::Machine machine, std::uint64_t rarely = 1)
+  RingMaker(std::uint64_t index, std::string only, machine::Machine machine, std::uint64_t rarely = 1)
       : random_(index, random_stream("rings")), only_(std::move(only)), made_(std::move(machine)), rarely_(rarely) {}
 
   ProgramCase make() {
@@ -216,11 +216,11 @@ class Maker {
 }  // namespace
 
 ProgramCase random_rings(std::uint64_t index, const std::string& algorithm) {
-  return Maker(index, algorithm, MachineMaker(index).make()).make();
+  return RingMaker(index, algorithm, MachineMaker(index).make()).make();
 }
 
 ProgramCase random_large_rings(std::uint64_t index, const std::string& algorithm) {
-  return Maker(index, algorithm, MachineMaker(index).make_large(), 3).make();
+  return RingMaker(index, algorithm, MachineMaker(index).make_large(), 3).make();
 }
 
 }  // namespace tessera::test

@@ -7,9 +7,9 @@ namespace {
 
 using machine::NodeId;
 
-class Maker {
+class TrafficMaker {
  public:
-  Maker(std::uint64_t index, std::int64_t longer) : random_(index, random_stream("traffic")), longer_(longer) {}
+  TrafficMaker(std::uint64_t index, std::int64_t longer) : random_(index, random_stream("traffic")), longer_(longer) {}
 
   RandomCase make() {
     machine::Network network = make_network();
@@ -177,6 +177,6 @@ class Maker {
 
 }  // namespace
 
-RandomCase random_case(std::uint64_t index, std::int64_t longer) { return Maker(index, longer).make(); }
+RandomCase random_case(std::uint64_t index, std::int64_t longer) { return TrafficMaker(index, longer).make(); }
 
 }  // namespace tessera::test

@@ -39,6 +39,7 @@ TEST_CASE("primepar: every pair on two and four devices, of extents that slices 
 }
 
 TEST_CASE("primepar: redistributed volumes are what is needed less what is there, for every pair on eight devices") {
+  using tessera::strategy::primepar::Tensor;
   const Operator fc1 = linear("fc1", 8, 8, 8, 8), fc2 = linear("fc2", 8, 8, 8, 8);
   const auto common = [](const Box& a, const Box& b) {
     std::int64_t elements = 1;

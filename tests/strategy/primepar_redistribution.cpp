@@ -26,6 +26,7 @@ TEST_CASE("primepar: from P to P, redistributions permute each row by its own sh
 }
 
 TEST_CASE("primepar: redistribution between equal layouts moves nothing") {
+  using tessera::strategy::primepar::Tensor;
   // K of the first is N of the second, as in Megatron's pair of linears; a batch stays a batch.
   const auto check = [](const std::string& producer, const std::string& consumer) {
     CHECK(forward_redistribution(slices(producer), slices(consumer)).empty());

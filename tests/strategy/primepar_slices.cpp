@@ -13,7 +13,7 @@ namespace {
 
 enum : int { b, m, n, k };
 
-Slices slices(const std::string& text, std::int64_t extent = 64) {
+Slices slices_of(const std::string& text, std::int64_t extent = 64) {
   const Operator op = linear("fc", extent, extent, extent, extent);
   const Partition partition = parse_partition(op, text);
   return {op, partition, bits_of(partition)};
@@ -31,7 +31,7 @@ std::map<std::int64_t, int> holders(const Slices& s, Tensor tensor, Phase phase,
 TEST_CASE("primepar: P(4x4) multiplies the blocks that the slides show") {
   // Forward, t = 3, as printed: row 0 of devices O[0,0] += I[0,3] W[3,0], O[0,1] += I[0,0] W[0,1], ...;
   // row 3 O[3,0] += I[3,2] W[2,0], O[3,1] += I[3,3] W[3,1], ...
-  const Slices s = slices("{P(4x4)}");
+  const Slices s = slices_of("{P(4x4)}");
   REQUIRE(s.devices() == 16);
   REQUIRE(s.steps() == 4);
   const auto index = [&](int r, int c, Phase phase, int t) {
@@ -56,13 +56,13 @@ TEST_CASE("primepar: P(4x4) multiplies the blocks that the slides show") {
 
 TEST_CASE("primepar: bits are consumed from the most significant, and later primitives refine") {
   // {N, K}, slides: existing spatial partition: I_M = 0, I_N = d1, I_K = d2 in every phase.
-  const Slices spatial = slices("{N, K}");
+  const Slices spatial = slices_of("{N, K}");
   for (const Phase phase : all_phases) {
     for (int device = 0; device < 4; ++device)
       CHECK(spatial.at(device, phase, 0) == Position{0, 0, device >> 1, device & 1});
   }
   // {N, P(2x2), N}: I_N = 4 d1 + 2 (r + c + t mod 2) + d4; device 1|01|1 is r = 0, c = 1.
-  const Slices mixed = slices("{N, P(2x2), N}");
+  const Slices mixed = slices_of("{N, P(2x2), N}");
   CHECK(mixed.at(0b1011, Phase::forward, 0) == Position{0, 0, 4 + 2 * 1 + 1, 1});
   CHECK(mixed.at(0b1011, Phase::forward, 1) == Position{0, 0, 4 + 2 * 0 + 1, 1});
   CHECK(mixed.places(0b1011).at(0).row == 0);
@@ -72,7 +72,7 @@ TEST_CASE("primepar: bits are consumed from the most significant, and later prim
 
 TEST_CASE("primepar: of several P the last is the fastest, and each has its own delta") {
   // {P(2x2), P(2x2)} on device 0: (t1, t2) = 00, 01, 10, 11; I_N forward = 2 t1 + t2.
-  const Slices s = slices("{P(2x2), P(2x2)}");
+  const Slices s = slices_of("{P(2x2), P(2x2)}");
   REQUIRE(s.steps() == 4);
   for (int t = 0; t < 4; ++t) {
     CHECK(s.at(0, Phase::forward, t)[n] == t);
@@ -99,13 +99,13 @@ TEST_CASE("primepar: each product of slices occurs exactly once a phase, for eve
   for (int bits = 0; bits <= 5; ++bits) {
     for (const Partition& partition : all_partitions(op, bits)) check({op, partition, bits});
   }
-  check(slices("{P(8x8)}"));
-  check(slices("{P(16x16)}"));
+  check(slices_of("{P(8x8)}"));
+  check(slices_of("{P(16x16)}"));
 }
 
 TEST_CASE("primepar: of P alone, no tensor has two holders of a slice at any step") {
   for (const char* text : {"{P(2x2)}", "{P(4x4)}", "{P(8x8)}", "{P(16x16)}", "{P(2x2), P(4x4)}", "{P(4x4), P(2x2)}"}) {
-    const Slices s = slices(text);
+    const Slices s = slices_of(text);
     for (const Phase phase : all_phases) {
       const Product product = product_of(phase);
       for (const Tensor tensor : {product.left, product.right, product.sum}) {
@@ -117,7 +117,7 @@ TEST_CASE("primepar: of P alone, no tensor has two holders of a slice at any ste
 }
 
 TEST_CASE("primepar: slices cover a dimension that they do not divide") {
-  const Slices s = slices("{P(4x4)}", 7);
+  const Slices s = slices_of("{P(4x4)}", 7);
   std::int64_t elements = 0;
   for (int device = 0; device < 16; ++device) {
     const Box box = s.box(Tensor::weight, device, Phase::forward, 0);
