@@ -62,7 +62,7 @@ void check_same_on_ranks(const results::RunResults& mine, const results::RunResu
 
 TEST_CASE("random traffic on several ranks: every message arrives when the reference says") {
   World world;
-  for (std::uint64_t index = 0; index < random_cases(300); ++index) {
+  for (std::uint64_t index = 0; index < random_cases(150); ++index) {
     CAPTURE(index);
     const RandomCase made = random_case(100'000 + index);
     if (made.network.devices < static_cast<machine::NodeId>(world.comm.size())) continue;
@@ -111,11 +111,11 @@ bool compare_folded(const ProgramCase& made, std::uint64_t index, Communicator& 
 TEST_CASE("folded replicas on several ranks: the rows are those of one, unfolded") {
   World world;
   std::uint64_t folded = 0;
-  for (std::uint64_t index = 0; index < random_cases(200); ++index) {
+  for (std::uint64_t index = 0; index < random_cases(100); ++index) {
     CAPTURE(index);
     if (compare_folded(random_replicas(50'000 + index), index, world.comm)) ++folded;
   }
-  CHECK(folded > random_cases(60));
+  CHECK(folded > random_cases(30));
 }
 
 TEST_CASE("replicas that cannot be folded because of ties, on several ranks: all are simulated, with the rows of one") {
@@ -132,12 +132,12 @@ TEST_CASE("folded replicas on meshes, tori, rings and in packages: the rows of s
   World world;
   std::uint64_t folded = 0;
   for (const SiteKind kind : site_kinds) {
-    for (std::uint64_t index = 0; index < random_cases(50); ++index) {
+    for (std::uint64_t index = 0; index < random_cases(30); ++index) {
       CAPTURE(static_cast<int>(kind), index);
       if (compare_folded(random_replicas_on(kind, 50'000 + index), index, world.comm)) ++folded;
     }
   }
-  CHECK(folded > random_cases(50));
+  CHECK(folded > random_cases(30));
 }
 
 TEST_CASE("a program with everything in it: the rows of several ranks are those of one") {
@@ -162,7 +162,7 @@ TEST_CASE("a program with everything in it: the rows of several ranks are those 
 
 TEST_CASE("random ring collectives: the rows of several ranks are those of one") {
   World world;
-  for (std::uint64_t index = 0; index < random_cases(150); ++index) {
+  for (std::uint64_t index = 0; index < random_cases(100); ++index) {
     const ProgramCase made = index % 3 == 0 ? random_large_rings(100'000 + index) : random_rings(100'000 + index);
     if (made.machine.devices() < static_cast<machine::NodeId>(world.comm.size())) continue;
     sim::SimulationOptions options;
