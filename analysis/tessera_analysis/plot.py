@@ -33,9 +33,9 @@ def plot(results, folder, only=None, kind="png", look=style.Look()):
 
 
 def plot_points(points, folder, only=None, kind="png", x=None, y=None, look=style.Look()):
-    """Writes what the axes of a sweep do to the time, or to the column y; and fronts of it against devices, memory and
-    cost, or against the column x. Returns their paths."""
-    value = points.number(y or TIME)
+    """Writes what the axes of a sweep do to the time (of a search in which nothing was finished, to its lower bound), or
+    to the column y; and fronts of it against devices, memory and cost, or against the column x. Returns their paths."""
+    value = points.number(y or points.told)
     against = {points.number(x): points.number(x)} if x else FRONTS
     wanted = {"axes": (axes_figure.draw, points, value)}
     for name, column in against.items():

@@ -74,6 +74,11 @@ class Points(ResultFile):
         return self.done & values.notna()
 
     @property
+    def told(self):
+        """The column that says most: the time, or where nothing has one what is known of it, its lower bound."""
+        return BOUND if BOUND in self.frame and not self.known(TIME).any() and self.known(BOUND).any() else TIME
+
+    @property
     def cost_says_more(self):
         """Whether the cost is not the iteration time over again, as it is of machines with as many devices each."""
         rows = self.frame[self.done]

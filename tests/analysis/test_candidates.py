@@ -51,6 +51,12 @@ class Candidates(unittest.TestCase):
         self.assertEqual(texts_of(figure), {(1, 1): "1.25", (1, 2): "3.50", (2, 2): "2.50", (2, 1): "does not\nfit"})
         self.assertEqual(figure._suptitle.get_text(), "Lower bound of the iteration time: A made-up search")
 
+    def test_of_a_search_in_which_nothing_was_finished_bounds_are_drawn(self):
+        points = self.points(struck_out(1, 1, 2.25), struck_out(1, 2, 3.5), left(2, 1), too_large(2, 2))
+        paths = plot.plot_points(points, str(self.folder))
+        self.assertEqual([pathlib.Path(path).name for path in paths], ["axes.png"])
+        self.assertEqual(texts_of(self.draw(points, points.told)), {(1, 1): "2.25", (1, 2): "3.50", (2, 1): "not sim-\nulated", (2, 2): "does not\nfit"})
+
     def test_bounds_are_bounds_of_the_time_alone(self):
         figure = self.draw(self.some(), "peak_memory")
         self.assertEqual(texts_of(figure), {(1, 1): "10", (1, 2): "not sim-\nulated", (2, 2): "not sim-\nulated", (2, 1): "does not\nfit"})
