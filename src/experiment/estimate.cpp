@@ -6,6 +6,7 @@
 #include <set>
 
 #include "tessera/base/random.hpp"
+#include "tessera/machine/routes.hpp"
 #include "tessera/sim/execution/stream_volume.hpp"
 #include "tessera/sim/gpu/kernel_volume.hpp"
 
@@ -70,7 +71,7 @@ double mean_hops(const Experiment& experiment, program::DeviceId device,
   if (destinations.empty()) return 0;
   double hops = 0;
   for (const program::DeviceId to : destinations) {
-    hops += static_cast<double>(machine::route(experiment.machine.network, device, to).size());
+    hops += static_cast<double>(machine::Routes(experiment.machine.network).links(device, to).size());
   }
   return hops / static_cast<double>(destinations.size());
 }

@@ -4,6 +4,8 @@
 #include <queue>
 #include <tuple>
 
+#include "tessera/machine/routes.hpp"
+
 namespace tessera::machine {
 
 /// Finds the choices of all nodes for one destination after the other, in the same working memory.
@@ -48,7 +50,7 @@ class DetourRouter::Search {
     way_.clear();
     NodeId at = from;
     while (cost_[at] == unknown) {
-      const LinkId link = network_.router->next(at, to);
+      const LinkId link = Routes(network_).first(at, to);
       if (link == no_link || network_.links[link].dead || way_.size() > network_.nodes()) {
         cost_[at] = broken;
         break;

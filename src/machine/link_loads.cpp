@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tessera/machine/device_order.hpp"
+#include "tessera/machine/routes.hpp"
 
 namespace tessera::machine {
 namespace {
@@ -31,14 +32,9 @@ LinkLoads::LinkLoads(const Machine& machine)
   for (int from = 0; from < devices_; ++from) {
     for (int to = 0; to < devices_; ++to) {
       Route& found = routes_[static_cast<std::size_t>(from * devices_ + to)];
-      auto at = static_cast<NodeId>(order[static_cast<std::size_t>(from)]);
-      const auto end = static_cast<NodeId>(order[static_cast<std::size_t>(to)]);
-      while (at != end) {
-        const LinkId link = network.router->next(at, end);
-        found.links.push_back(link);
-        found.latency += network.links[link].latency.value();
-        at = network.links[link].to;
-      }
+      found.links = Routes(network).links(static_cast<NodeId>(order[static_cast<std::size_t>(from)]),
+                                          static_cast<NodeId>(order[static_cast<std::size_t>(to)]));
+      for (const LinkId link : found.links) found.latency += network.links[link].latency.value();
     }
   }
 }

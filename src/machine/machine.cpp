@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "tessera/base/config.hpp"
-#include "tessera/base/error.hpp"
 
 namespace tessera::machine {
 
@@ -32,20 +31,6 @@ std::string Machine::node_name(NodeId node) const {
 std::string Machine::link_name(LinkId link) const {
   const Link& it = network.links.at(link);
   return node_name(it.from) + " to " + node_name(it.to);
-}
-
-std::vector<LinkId> route(const Network& network, NodeId from, NodeId to) {
-  std::vector<LinkId> way;
-  for (NodeId at = from; at != to; at = network.links[way.back()].to) {
-    const LinkId link = network.router->next(at, to);
-    if (link == no_link) return {};
-    way.push_back(link);
-    if (way.size() > network.nodes()) {
-      throw InternalError("the route from node " + std::to_string(from) + " to node " + std::to_string(to) +
-                          " runs in circles");
-    }
-  }
-  return way;
 }
 
 }  // namespace tessera::machine

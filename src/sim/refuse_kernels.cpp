@@ -8,6 +8,7 @@
 #include "tessera/base/config.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/integers.hpp"
+#include "tessera/machine/routes.hpp"
 
 namespace tessera::sim {
 namespace {
@@ -66,14 +67,6 @@ std::string kernel_problem(const program::Kernel& kernel, const machine::GpuSpec
              : tracker_problem(*gemm, tracker, (kernel.cus > 0 ? kernel.cus : gpu.cus) * gpu.work_groups_per_cu, ranks);
 }
 
-/// The link over which what `from` sends to `to` arrives.
-machine::LinkId last_link(const machine::Network& network, machine::NodeId from, machine::NodeId to) {
-  machine::LinkId link = network.router->next(from, to);
-  while (link != machine::no_link && network.links[link].to != to)
-    link = network.router->next(network.links[link].to, to);
-  return link;
-}
-
 /// What a switch adds has to meet in one, in front of its destination, and to be a packet; empty when it does.
 std::string combined_problem(const machine::Machine& machine, const program::Group& group,
                              const program::GemmShape& shape) {
@@ -86,7 +79,7 @@ std::string combined_problem(const machine::Machine& machine, const program::Gro
     machine::LinkId meeting = machine::no_link;
     for (const program::DeviceId from : group.members) {
       if (from == to) continue;
-      const machine::LinkId last = last_link(network, from, to);
+      const machine::LinkId last = machine::Routes(network).last(from, to);
       if (last == machine::no_link || network.links[last].from < network.devices ||
           (meeting != machine::no_link && last != meeting))
         return "reduction in switches: what the others send to " + machine.node_name(to) +

@@ -84,7 +84,7 @@ void check_devices(const Machine& machine) {
 }
 
 void check_route(const Machine& machine, NodeId from, NodeId to, std::size_t most_hops) {
-  const auto links = route(machine.network, from, to);
+  const auto links = Routes(machine.network).links(from, to);
   INFO(machine.node_name(from) << " to " << machine.node_name(to));
   REQUIRE(!links.empty());
   CHECK(links.size() <= most_hops);

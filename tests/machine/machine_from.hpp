@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tessera/machine/routes.hpp"
 #include "tessera/machine/topology.hpp"
 
 namespace tessera::machine {
@@ -56,7 +57,7 @@ inline std::vector<std::string> errors_of(const std::string& text) {
 /// The names of the nodes on the way, both ends included; empty when there is none.
 inline std::vector<std::string> way(const Machine& machine, NodeId from, NodeId to) {
   std::vector<std::string> names;
-  for (const LinkId link : route(machine.network, from, to)) {
+  for (const LinkId link : Routes(machine.network).links(from, to)) {
     if (names.empty()) names.push_back(machine.node_name(machine.network.links[link].from));
     names.push_back(machine.node_name(machine.network.links[link].to));
   }

@@ -65,12 +65,12 @@ TEST_CASE("a switched node splits its latency over two hops, and the NIC is the 
   const Machine it = machine_from(machine_text(nodes_of("nodes = 2\ngpus_per_node = 4\n")));
   CHECK(way(it, 1, 3) == Names{"gpu 1", "nvswitch 0", "gpu 3"});
   CHECK(way(it, 1, 6) == Names{"gpu 1", "core", "gpu 6"});
-  const auto inside = route(it.network, 1, 3);
+  const auto inside = Routes(it.network).links(1, 3);
   // 601 ps: the odd one in front of the switch.
   CHECK(it.network.links[inside[0]].latency.value() == 301);
   CHECK(it.network.links[inside[1]].latency.value() == 300);
   CHECK(it.network.links[inside[1]].bandwidth.value() == 300'000'000'000);
-  const auto outside = route(it.network, 1, 6);
+  const auto outside = Routes(it.network).links(1, 6);
   CHECK(it.network.links[outside[0]].latency.value() == 1 * microsecond);
   CHECK(it.network.links[outside[0]].bandwidth.value() == 25'000'000'000);
   CHECK(it.network.link_classes[it.network.links[outside[0]].link_class] == "nic");
@@ -83,8 +83,8 @@ TEST_CASE("a switched node splits its latency over two hops, and the NIC is the 
 TEST_CASE("what packet headers take comes off the bandwidth") {
   const Machine it = machine_from(
       machine_text(nodes_of("nodes = 2\ngpus_per_node = 2\nnvlink_efficiency = 0.8\nnic_efficiency = 0.9\n")));
-  CHECK(it.network.links[route(it.network, 0, 1)[0]].bandwidth.value() == 240'000'000'000);
-  CHECK(it.network.links[route(it.network, 0, 2)[0]].bandwidth.value() == 22'500'000'000);
+  CHECK(it.network.links[Routes(it.network).links(0, 1)[0]].bandwidth.value() == 240'000'000'000);
+  CHECK(it.network.links[Routes(it.network).links(0, 2)[0]].bandwidth.value() == 22'500'000'000);
 }
 
 TEST_CASE("rings and pairwise links inside a node") {
@@ -92,7 +92,7 @@ TEST_CASE("rings and pairwise links inside a node") {
   CHECK(way(ring, 4, 7) == Names{"gpu 4", "gpu 7"});
   CHECK(way(ring, 5, 7) == Names{"gpu 5", "gpu 6", "gpu 7"});
   CHECK(way(ring, 3, 4) == Names{"gpu 3", "core", "gpu 4"});
-  CHECK(ring.network.links[route(ring.network, 4, 7)[0]].latency.value() == 601);
+  CHECK(ring.network.links[Routes(ring.network).links(4, 7)[0]].latency.value() == 601);
   const Machine full =
       machine_from(machine_text(nodes_of("nodes = 1\ngpus_per_node = 4\ninside = \"fully-connected\"\n")));
   CHECK(way(full, 3, 0) == Names{"gpu 3", "gpu 0"});
@@ -107,7 +107,7 @@ TEST_CASE("GPUs that share a NIC reach it over PCIe") {
       machine_text(nodes_of("nodes = 2\ngpus_per_node = 4\nnics_per_node = 2\npcie_bandwidth = \"32 GB/s\"\n")));
   // NIC 0 serves GPUs 0 and 1, NIC 3 serves 6 and 7.
   CHECK(way(it, 1, 6) == Names{"gpu 1", "nic 0", "core", "nic 3", "gpu 6"});
-  const auto links = route(it.network, 1, 6);
+  const auto links = Routes(it.network).links(1, 6);
   CHECK(it.network.links[links[0]].bandwidth.value() == 32'000'000'000);
   CHECK(it.network.links[links[1]].bandwidth.value() == 25'000'000'000);
   CHECK(it.network.links[links[3]].bandwidth.value() == 32'000'000'000);
@@ -124,7 +124,7 @@ TEST_CASE("a fat tree goes up only as far as it must, over the destination's spi
   CHECK(way(it, 1, 5) == Names{"gpu 1", "leaf 0", "spine 2", "leaf 1", "gpu 5"});
   CHECK(way(it, 11, 6) == Names{"gpu 11", "leaf 2", "spine 0", "leaf 1", "gpu 6"});
   // A leaf has 4 NICs of 25 GB/s below it: 100 GB/s, over-subscribed by 2: 50 GB/s over three uplinks.
-  const auto links = route(it.network, 0, 4);
+  const auto links = Routes(it.network).links(0, 4);
   CHECK(it.network.links[links[1]].bandwidth.value() == 16'666'666'667);
   CHECK(it.network.links[links[1]].latency.value() == 300 * nanosecond);
 }

@@ -20,7 +20,7 @@ Cost cost_of(const std::string& text) {
   const Machine machine = machine_from(text);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const std::size_t after = mallinfo2().uordblks;
-  CHECK(!route(machine.network, 0, machine.devices() - 1).empty());
+  CHECK(!Routes(machine.network).links(0, machine.devices() - 1).empty());
   return {seconds, after - before};
 }
 

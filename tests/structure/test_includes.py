@@ -19,6 +19,8 @@ MAY = {
     "experiment": {"base", "pdes", "machine", "workload", "program", "strategy", "results", "sim"},
 }
 REGISTRY = "src/strategy/built_in.cpp"  # the one file that knows all strategies
+MPI = {"base", "pdes", "results"}  # the layers that call it
+ROUTES = "include/tessera/machine/routes.hpp"  # the one walk of a way
 
 
 def layer_of(path):
@@ -42,21 +44,49 @@ def allowed(layer, other):
     return outer == inner or inner in MAY[outer]
 
 
+def sources():
+    return [path.relative_to(ROOT) for folder in ("src", "include") for path in sorted((ROOT / folder).rglob("*")) if path.is_file()]
+
+
+def odd(path, text):
+    """What the other checks would not see in a file, or what no layer but some may have."""
+    if path.suffix not in (".cpp", ".hpp"):
+        yield f"{path}: neither .cpp nor .hpp"
+    for line in re.findall(r"^\s*#\s*include\s*(.*)", text, re.MULTILINE):
+        if line[:1] not in ("<", '"'):
+            yield f"{path} includes by a macro, {line}"
+        elif re.match(r'[<"]mpi\.h', line) and layer_of(path) not in MPI:
+            yield f"{path} includes mpi.h"
+    if re.search(r"\brouter\s*(->|\.)\s*next\(", text) and str(path) != ROUTES:
+        yield f"{path} asks a router for the way, not machine::Routes"
+
+
 def not_installed():
     """Installed headers that include one that is not."""
     headers = [path.relative_to(ROOT) for path in sorted((ROOT / "include").rglob("*.hpp"))]
     return [f"{path} includes {other}" for path in headers for other in includes(path) if other.parts[0] != "include"]
 
 
+def is_private(path, other):
+    """Whether it is a header of another layer that is not installed."""
+    return other.parts[0] == "src" and layer_of(other).split("/")[0] != layer_of(path).split("/")[0]
+
+
 def broken():
-    files = [path.relative_to(ROOT) for folder in ("src", "include") for path in sorted((ROOT / folder).rglob("*.[ch]pp"))]
-    return [f"{path} includes {other}" for path in files for other in includes(path)
-            if str(path) != REGISTRY and not allowed(layer_of(path), layer_of(other))]
+    return [f"{path} includes {other}" for path in sources() for other in includes(path)
+            if is_private(path, other) or (str(path) != REGISTRY and not allowed(layer_of(path), layer_of(other)))]
 
 
 class Walls(unittest.TestCase):
     def test_no_layer_includes_what_it_may_not(self):
         self.assertEqual(broken(), [])
+
+    def test_nothing_passes_by_the_walls(self):
+        self.assertEqual([said for path in sources() for said in odd(path, (ROOT / path).read_text())], [])
+        for name, text in (("src/sim/a.inl", ""), ("src/sim/a.cpp", "#include HEADER\n"), ("src/sim/a.cpp", "# include <mpi.h>\n"),
+                           ("src/sim/a.cpp", "network.router->next(1, 2)")):
+            self.assertEqual(len(list(odd(pathlib.Path(name), text))), 1, (name, text))
+        self.assertTrue(is_private(pathlib.Path("src/sim/a.cpp"), pathlib.Path("src/results/temporary_file.hpp")))
 
     def test_installed_headers_include_installed_ones_alone(self):
         self.assertEqual(not_installed(), [])

@@ -108,8 +108,4 @@ struct Machine {
 /// What takes `time` at normal speed, on a device of another speed (above 0): rounded up; `never` beyond all time.
 [[nodiscard]] Time slowed(Time time, double speed);
 
-/// All links of the way from one device to another; empty when there is none, and when from == to. For checks, tests
-/// and placement. Throws InternalError when the router runs in circles.
-[[nodiscard]] std::vector<LinkId> route(const Network& network, NodeId from, NodeId to);
-
 }  // namespace tessera::machine

@@ -1,4 +1,5 @@
-// Strategies by name. Adding one is one folder src/strategy/<name>/ with one registration (docs/extending.md).
+// Strategies by name. Adding one is one folder src/strategy/<name>/ with one registration
+// (docs/extending-strategies.md).
 #pragma once
 
 #include <algorithm>

@@ -63,7 +63,10 @@ bool Claims::lock(std::int64_t at, bool is_lock) {
   return true;
 }
 
-bool Claims::claim(std::int64_t point) { return !has_locks_ || lock(point, true) || !has_locks_; }
+bool Claims::claim(std::int64_t point) {
+  if (has_locks_ && lock(point, true)) return true;
+  return !has_locks_;  // the first lock shows that the file system has none
+}
 
 void Claims::release(std::int64_t point) {
   if (has_locks_) static_cast<void>(lock(point, false));

@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "tessera/machine/routes.hpp"
 #include "tessera/program/collective.hpp"
 #include "tessera/program/message_time.hpp"
 
@@ -60,16 +61,15 @@ class NodeMembers {
 double CollectiveAlgorithm::time(const Collective& collective, const Group& group,
                                  const machine::Machine& machine) const {
   const machine::NodeId first = group.members.front();
+  const machine::Routes routes(machine.network);
   double sum = 0;
   for_all_steps(*this, make_call(collective, group, 0, machine), [&](const CollectiveCall&, const Step& step) {
     std::map<machine::LinkId, std::int64_t> bytes;
-    for (const Transfer& send : step.sends)
-      bytes[machine.network.router->next(first, group.members[send.peer])] += send.bytes;
+    for (const Transfer& send : step.sends) bytes[routes.first(first, group.members[send.peer])] += send.bytes;
     double longest = 0;
     for (const Transfer& send : step.sends) {
       const DeviceId to = group.members[send.peer];
-      longest =
-          std::max(longest, message_time(machine, first, to, Bytes{bytes[machine.network.router->next(first, to)]}));
+      longest = std::max(longest, message_time(machine, first, to, Bytes{bytes[routes.first(first, to)]}));
     }
     sum += longest;
   });

@@ -6,6 +6,7 @@
 #include "least_collective.hpp"
 #include "outlook.hpp"
 #include "tessera/base/integers.hpp"
+#include "tessera/machine/routes.hpp"
 #include "tessera/program/collective.hpp"
 #include "tessera/program/group_rank.hpp"
 #include "walk_rules.hpp"
@@ -55,12 +56,9 @@ class Traffic {
                            });
   }
   void add_message(DeviceId from, DeviceId to, std::int64_t bytes, std::int64_t times) {
-    const machine::Network& network = machine_.network;
-    for (machine::NodeId at = from; at != to;) {
-      const machine::LinkId link = network.router->next(at, to);
+    machine::Routes(machine_.network).for_each_link(from, to, [&](machine::LinkId link) {
       bytes_[link] = saturating_sum(bytes_[link], saturating_times(times, bytes));
-      at = network.links[link].to;
-    }
+    });
   }
 
   const machine::Machine& machine_;

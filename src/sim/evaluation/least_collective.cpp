@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "tessera/base/integers.hpp"
+#include "tessera/machine/routes.hpp"
 #include "tessera/program/collective.hpp"
 #include "tessera/program/group_rank.hpp"
 
@@ -82,8 +83,7 @@ class Strand {
     if (!added) return found->second;
     const DeviceId sender = group_.members[from], receiver = group_.members[to];
     found->second.message = parts_of_message(machine_, sender, receiver, bytes);
-    for (machine::NodeId at = sender; at != receiver; at = machine_.network.links[found->second.last].to)
-      found->second.last = machine_.network.router->next(at, receiver);
+    found->second.last = machine::Routes(machine_.network).last(sender, receiver);
     return found->second;
   }
 
@@ -110,8 +110,8 @@ LeastMessage parts_of_message(const machine::Machine& machine, DeviceId from, De
   LeastMessage found;
   Time latency = 0, packets = 0;
   std::int64_t slowest = std::numeric_limits<std::int64_t>::max();
-  for (machine::NodeId at = from; at != to;) {
-    const machine::Link& link = network.links[network.router->next(at, to)];
+  machine::Routes(network).for_each_link(from, to, [&](machine::LinkId id) {
+    const machine::Link& link = network.links[id];
     const std::int64_t rate = link.bandwidth.value();
     latency = saturating_add(latency, link.latency.value());
     if (rate < slowest) {
@@ -121,8 +121,7 @@ LeastMessage parts_of_message(const machine::Machine& machine, DeviceId from, De
       found.tail = saturating_add(found.tail, carried(last, rate));
     }
     packets = saturating_add(packets, carried(first, rate));
-    at = link.to;
-  }
+  });
   found.lead = saturating_add(found.lead, latency);
   return found;
 }

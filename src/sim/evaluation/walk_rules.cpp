@@ -5,6 +5,7 @@
 
 #include "least_collective.hpp"
 #include "tessera/base/integers.hpp"
+#include "tessera/machine/routes.hpp"
 #include "tessera/program/collective.hpp"
 #include "tessera/program/message_time.hpp"
 
@@ -59,7 +60,7 @@ Time idle_message(const machine::Machine& machine, DeviceId from, DeviceId to, s
 Time idle_departure(const machine::Machine& machine, DeviceId from, DeviceId to, std::int64_t bytes) {
   if (from == to) return 0;
   const machine::Network& network = machine.network;
-  return duration_at_rate(Bytes{bytes}, network.links[network.router->next(from, to)].bandwidth);
+  return duration_at_rate(Bytes{bytes}, network.links[machine::Routes(network).first(from, to)].bandwidth);
 }
 
 bool needs_all(const program::Collective& collective, const program::Group& group) {

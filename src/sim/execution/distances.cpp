@@ -109,11 +109,11 @@ const DistanceTable* Distances::of(program::DeviceId device, double speed) {
 // A message that stays on the rank but meets others that may cross, at what passes them on, counts as one that does: it
 // may change what has been announced of these.
 bool Distances::crosses(program::DeviceId from, program::DeviceId to) const {
-  const machine::Network& network = network_->network();
+  const machine::Routes routes = network_->routes();
   const auto rank = partition_->rank_of[from];
-  for (machine::LinkId link = network.router->next(from, to); link != machine::no_link;) {
-    const machine::NodeId node = network.links[link].to;
-    const machine::LinkId next = network.router->next(node, to);
+  for (machine::LinkId link = routes.first(from, to); link != machine::no_link;) {
+    const machine::NodeId node = network_->link(link).to;
+    const machine::LinkId next = routes.next(link, to);
     const pdes::ComponentId component =
         network_->is_device(node) || next == machine::no_link ? node : network_->server(next);
     if (partition_->rank_of[component] != rank) return true;
@@ -133,7 +133,7 @@ bool Distances::spans(program::GroupId group) const {
 
 bool Distances::shares(program::DeviceId from, program::DeviceId to, const Reach& reach) const {
   if (to == program::no_device || to == from) return false;
-  const machine::LinkId link = network_->network().router->next(from, to);
+  const machine::LinkId link = network_->routes().first(from, to);
   return link != machine::no_link && reach.ports_cross[link - network_->network().first_link[from]];
 }
 
@@ -148,7 +148,7 @@ Reach Distances::reach_of(program::DeviceId device) const {
   reach.ports_cross.assign(network.first_link[device + 1] - network.first_link[device], is_transit(device));
   const auto cross = [&](program::DeviceId to) {
     if (to == program::no_device || to == device || !crosses(device, to)) return false;
-    reach.ports_cross[network.router->next(device, to) - network.first_link[device]] = true;
+    reach.ports_cross[network_->routes().first(device, to) - network.first_link[device]] = true;
     return true;
   };
   for (const program::DeviceId peer : bound.peers) reach.peers_cross.push_back(cross(peer));

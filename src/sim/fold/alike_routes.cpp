@@ -27,16 +27,14 @@ bool AlikeRoutes::is_like(machine::LinkId first, machine::LinkId other, std::uin
 
 bool AlikeRoutes::add(program::DeviceId from, program::DeviceId to) {
   if (from == to) return true;
-  const machine::Router& router = *tables_->network().router;
-  std::vector<machine::LinkId> way;
-  for (machine::NodeId node = from; node != to; node = tables_->link(way.back()).to)
-    way.push_back(router.next(node, to));
+  const machine::Routes routes = tables_->routes();
+  const std::vector<machine::LinkId> way = routes.links(from, to);
   for (std::uint32_t times = 0; times < fold_->order(); ++times) {
     machine::NodeId node = fold_->shifted(from, times);
     const machine::NodeId end = fold_->shifted(to, times);
     std::size_t links = 0;
     for (; links < way.size() && node != end; ++links) {
-      const machine::LinkId other = router.next(node, end);
+      const machine::LinkId other = routes.first(node, end);
       if (!is_like(way[links], other, times)) return false;
       node = tables_->link(other).to;
     }

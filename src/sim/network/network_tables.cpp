@@ -30,7 +30,7 @@ void NetworkTables::refuse_packets(std::int64_t bytes) const {
 pdes::ComponentId NetworkTables::behind(machine::LinkId link, machine::NodeId destination) const {
   const machine::NodeId node = network_->links[link].to;
   if (is_device(node)) return node;
-  const machine::LinkId next = network_->router->next(node, destination);
+  const machine::LinkId next = routes().next(link, destination);
   if (next == machine::no_link) {
     throw InternalError("no way from node " + std::to_string(node) + " to device " + std::to_string(destination));
   }

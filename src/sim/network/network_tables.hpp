@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/network/rate.hpp"
-#include "tessera/machine/machine.hpp"
+#include "tessera/machine/routes.hpp"
 #include "tessera/pdes/event.hpp"
 
 namespace tessera::sim {
@@ -18,6 +18,7 @@ class NetworkTables {
   static constexpr std::int64_t most_packets = 0x7FFF'FFFF;  ///< of a message
 
   [[nodiscard]] const machine::Network& network() const { return *network_; }
+  [[nodiscard]] machine::Routes routes() const { return machine::Routes(*network_); }
   [[nodiscard]] std::int64_t packet() const { return network_->packet.value(); }
   /// Packets of a message; one without bytes is one packet without bytes. More than 2^31 - 1: InputError.
   [[nodiscard]] std::uint32_t packets(std::int64_t bytes) const {

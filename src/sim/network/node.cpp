@@ -28,12 +28,11 @@ NetworkNode::NetworkNode(const NetworkEnvironment& environment, pdes::ComponentI
 
 std::uint32_t NetworkNode::port_towards(machine::NodeId destination) const {
   if (!environment_->tables->is_device(self_)) return 0;
-  const machine::Network& network = environment_->tables->network();
-  const machine::LinkId link = network.router->next(self_, destination);
+  const machine::LinkId link = environment_->tables->routes().first(self_, destination);
   if (link == machine::no_link) {
     throw InternalError("no way from device " + std::to_string(self_) + " to device " + std::to_string(destination));
   }
-  return link - network.first_link[self_];
+  return link - environment_->tables->network().first_link[self_];
 }
 
 template <class Act>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "sim/fold/fold.hpp"
 #include "sim/network/messages.hpp"
@@ -32,13 +33,11 @@ Wiring::Wiring(const NetworkTables& tables, const Destinations& destinations, co
 
 void Wiring::add_folded_route(const NetworkTables& tables, machine::NodeId from, machine::NodeId to, const Fold& fold) {
   const machine::Network& network = tables.network();
-  machine::LinkId link = network.router->next(from, to);
-  while (link != machine::no_link) {
+  tables.routes().for_each_link(from, to, [&](machine::LinkId link) {
     const pdes::ComponentId behind = tables.behind(link, to);
     links_.push_back({fold.place(tables.server(link)).of, fold.place(behind).of, network.links[link].latency.value(),
                       pdes::protocol_info<NetworkProtocol>()});
-    link = network.router->next(network.links[link].to, to);
-  }
+  });
 }
 
 void Wiring::count_links(pdes::ComponentId components) {
@@ -72,20 +71,19 @@ void Wiring::add_routes(const NetworkTables& tables, const Destinations& destina
 }
 
 void Wiring::add_route(const NetworkTables& tables, machine::NodeId from, machine::NodeId to) {
-  if (from == to) return;
   const machine::Network& network = tables.network();
-  machine::LinkId link = network.router->next(from, to);
-  while (link != machine::no_link) {
-    const machine::NodeId node = network.links[link].to;
-    const machine::LinkId next = network.router->next(node, to);
-    if (next != machine::no_link && tables.is_device(node)) {
-      may_pass_[node] = true;
-    } else if (next != machine::no_link) {
-      links_.push_back({tables.server(link), tables.server(next), network.links[link].latency.value(),
-                        pdes::protocol_info<NetworkProtocol>()});
+  machine::LinkId before = machine::no_link;
+  tables.routes().for_each_link(from, to, [&](machine::LinkId link) {
+    const machine::LinkId last = std::exchange(before, link);
+    if (last == machine::no_link) return;
+    const machine::Link& passed = network.links[last];
+    if (tables.is_device(passed.to)) {
+      may_pass_[passed.to] = true;
+    } else {
+      links_.push_back(
+          {tables.server(last), tables.server(link), passed.latency.value(), pdes::protocol_info<NetworkProtocol>()});
     }
-    link = next;
-  }
+  });
 }
 
 // Of parallel links between the same two components, the one with the smallest latency stays.

@@ -27,7 +27,7 @@ bool RingLaws::is_likely(const program::CollectiveCall& call) {
   const std::vector<program::DeviceId>& members = call.group->members;
   std::vector<machine::LinkId> links;
   for (const std::uint32_t rank : ranks)
-    links.push_back(call.machine->network.router->next(members[call.rank], members[rank]));
+    links.push_back(machine::Routes(call.machine->network).first(members[call.rank], members[rank]));
   std::sort(links.begin(), links.end());
   return std::adjacent_find(links.begin(), links.end()) == links.end();
 }
@@ -127,24 +127,19 @@ bool RingLaws::find_paths(RingParts& parts, bool is_part) {
 }
 
 void RingLaws::append_route(program::DeviceId from, program::DeviceId to, std::vector<machine::LinkId>& links) const {
-  const machine::Network& network = tables_->network();
-  for (machine::NodeId node = from; node != to; node = network.links[links.back()].to)
-    links.push_back(network.router->next(node, to));
+  tables_->routes().for_each_link(from, to, [&](machine::LinkId link) { links.push_back(link); });
 }
 
 // With a fold, of the links that are simulated for those of the way.
 bool RingLaws::find_path(RingParts& parts, std::uint32_t way) {
   const RingShape& shape = parts.shape;
-  const machine::Network& network = tables_->network();
   const program::DeviceId from = parts.sender(way), to = parts.receiver(way);
   if (from == to || parts_->members[from] == nullptr) return false;
   if (fold_ == nullptr && parts_->members[to] == nullptr) return false;
   std::vector<machine::LinkId> links;
   std::vector<std::uint32_t> shifts;
   pdes::ComponentId last = from;
-  for (machine::NodeId node = from; node != to;) {
-    const machine::LinkId link = network.router->next(node, to);
-    node = network.links[link].to;
+  for (const machine::LinkId link : tables_->routes().links(from, to)) {
     last = tables_->server(link);
     if (fold_ != nullptr) {
       if (!fold_->link_takes_part(link)) return false;

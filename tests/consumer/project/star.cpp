@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "tessera/machine/network_builder.hpp"
+#include "tessera/machine/routes.hpp"
 #include "tessera/program/collective.hpp"
 #include "tessera/sim/simulate.hpp"
 
@@ -74,7 +75,7 @@ program::Program all_reduce(const machine::Machine& star, std::int64_t bytes) {
 
 int main() {
   const machine::Machine star = make_star(4);
-  for (const LinkId link : machine::route(star.network, 1, 3)) std::cout << star.link_name(link) << '\n';
+  for (const LinkId link : machine::Routes(star.network).links(1, 3)) std::cout << star.link_name(link) << '\n';
 
   // 4,096,000 B on 4 chips: six steps of 1,024,000 B. A step is 10.24 us on the first link, 250 ns to the hub, which
   // sends the last packet of 4,096 B on when it is there: 40.96 ns and 250 ns more. No link serves two chips.
