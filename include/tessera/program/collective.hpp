@@ -114,6 +114,9 @@ class CollectiveAlgorithm {
   /// strands do not count. As it stands it looks through all steps of all members; an algorithm with many of them had
   /// better say it at once.
   [[nodiscard]] virtual bool is_alike(const CollectiveCall& call, const CollectiveCall& other, std::uint32_t by) const;
+  /// Whether members of this kind send on, step by step, what has come to them round one ring or several. A law may
+  /// then carry it out without its steps; it reads the rings off these, so that "no" is slow and never wrong.
+  [[nodiscard]] virtual bool goes_round(CollectiveKind) const { return false; }
   /// The algorithm that carries a collective out in this one's place; "auto" chooses, all others are their own.
   [[nodiscard]] virtual const CollectiveAlgorithm& chosen(const Collective&, const Group&,
                                                           const machine::Machine&) const {

@@ -14,6 +14,7 @@ class BidirectionalRing final : public CollectiveAlgorithm {
     return kind == CollectiveKind::all_reduce || kind == CollectiveKind::reduce_scatter ||
            kind == CollectiveKind::all_gather;
   }
+  bool goes_round(CollectiveKind) const override { return true; }
   std::string check(const Collective&, const Group&, const machine::Machine&) const override { return {}; }
 
   std::uint32_t steps(const CollectiveCall& call) const override {

@@ -58,6 +58,7 @@ class Hierarchical final : public CollectiveAlgorithm {
     return "inside every node, then across nodes, then inside again; rings (broadcast: trees)";
   }
   bool supports(CollectiveKind kind) const override { return kind != CollectiveKind::all_to_all; }
+  bool goes_round(CollectiveKind kind) const override { return kind != CollectiveKind::broadcast; }
 
   std::string check(const Collective&, const Group& group, const machine::Machine& machine) const override {
     std::vector<std::pair<int, std::size_t>> runs;  // node, members in a row

@@ -51,6 +51,7 @@ class Ring final : public CollectiveAlgorithm {
            "the i-th next member";
   }
   bool supports(CollectiveKind kind) const override { return kind != CollectiveKind::broadcast; }
+  bool goes_round(CollectiveKind kind) const override { return kind != CollectiveKind::all_to_all; }
   std::string check(const Collective&, const Group&, const machine::Machine&) const override { return {}; }
 
   std::uint32_t strands(const CollectiveCall& call) const override { return call.lowering.rings; }

@@ -7,21 +7,9 @@
 #include "sim/rings/ring.hpp"
 
 namespace tessera::sim {
-namespace {
-
-/// Whether a collective goes round rings.
-bool goes_round(const program::Collective& collective, std::uint32_t algorithm) {
-  using program::algorithm_index, program::CollectiveKind;
-  static const std::uint32_t ring = algorithm_index("ring"), both_ways = algorithm_index("bidirectional-ring"),
-                             hierarchical = algorithm_index("hierarchical");
-  return (algorithm == ring && collective.kind != CollectiveKind::all_to_all) || algorithm == both_ways ||
-         (algorithm == hierarchical && collective.kind != CollectiveKind::broadcast);
-}
-
-}  // namespace
 
 bool RingLaws::is_likely(const program::CollectiveCall& call) {
-  if (!goes_round(*call.collective, call.lowering.algorithm)) return false;
+  if (!program::algorithm_of(call).goes_round(call.collective->kind)) return false;
   std::vector<std::uint32_t> ranks;
   program::algorithm_of(call).destinations(call, ranks);
   const std::vector<program::DeviceId>& members = call.group->members;
@@ -33,7 +21,8 @@ bool RingLaws::is_likely(const program::CollectiveCall& call) {
 }
 
 RingLaws::Asked RingLaws::ring_of(const CollectiveRun& run) {
-  if (!goes_round(lowerings_->program().collectives[run.index], run.lowering.algorithm)) return {};
+  const program::CollectiveAlgorithm& algorithm = *program::collective_algorithms()[run.lowering.algorithm];
+  if (!algorithm.goes_round(lowerings_->program().collectives[run.index].kind)) return {};
   Ring& ring = ring_at(run.group);
   if (!ring.is_usable) return {};
   const Work& work = work_of(ring, run.index);
