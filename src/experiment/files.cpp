@@ -61,6 +61,10 @@ void wait_for_more(const fs::path& path, int file) {
   if (ready == 0) refuse(path, "is a pipe from which nothing has come for 10 s, expected a file");
 }
 
+[[noreturn]] void refuse_length(const fs::path& path, std::size_t most_bytes) {
+  refuse(path, "is longer than " + std::to_string(most_bytes >> 20U) + " MiB, the limit for an input");
+}
+
 std::string read_all(const fs::path& path, int file, std::size_t most_bytes) {
   std::string text;
   std::vector<char> piece(std::size_t{1} << 16);
@@ -75,7 +79,7 @@ std::string read_all(const fs::path& path, int file, std::size_t most_bytes) {
       cannot_read(path);
     }
   }
-  refuse(path, "is longer than " + std::to_string(most_bytes >> 20U) + " MiB, the limit for an input");
+  refuse_length(path, most_bytes);
 }
 
 }  // namespace
@@ -121,6 +125,8 @@ std::optional<std::string> read_file(const fs::path& path, std::size_t most_byte
   }
   if (::fstat(file.number(), &facts) != 0) cannot_read(path);
   check_kind(path, facts.st_mode);
+  if (S_ISREG(facts.st_mode) && static_cast<std::uintmax_t>(facts.st_size) > most_bytes)
+    refuse_length(path, most_bytes);
   std::string text = read_all(path, file.number(), most_bytes);
   if (text.empty() && S_ISFIFO(facts.st_mode)) refuse(path, "is a pipe into which nobody writes, expected a file");
   return text;
