@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Gives the program thousands of inputs that are nearly right, and checks that no answer is wrong in silence.
 
-    fuzz.py --tessera build/bin/tessera [--seed 1] [--cases 2000]     # what ctest runs: two to three minutes
+    fuzz.py --tessera build/bin/tessera [--seed 1] [--cases 1000]     # what ctest runs: two minutes
     fuzz.py --tessera build/bin/tessera --seed 7 --case 1234 --keep f # one case again; its files and commands stay in f
 
 A case follows from the seed and its number alone. Each changes one file of corpus/ (an experiment, a machine, a model), or a plan or a
@@ -332,7 +332,7 @@ def parsed_options():
     parser.add_argument("--tessera", required=True, help="the program")
     parser.add_argument("--launcher", default="mpirun -n", help="how ranks are started; their number follows")
     parser.add_argument("--seed", default=os.environ.get("TESSERA_FUZZ_SEED", "1"))
-    parser.add_argument("--cases", type=int, default=2000)
+    parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--case", type=int, help="this one alone")
     parser.add_argument("--keep", help="with --case: a folder for its files")
     parser.add_argument("--failed", help="a folder for the files of cases that fail")
