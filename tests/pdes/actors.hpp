@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "support/message_of.hpp"
 #include "tessera/base/comm.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/pdes/engine.hpp"
@@ -61,17 +62,6 @@ inline RunStatistics play(const ModelGraph& model, const RunOptions& options = {
   return simulation.run(options);
 }
 
-/// The message of the Error of type E that `action` throws, or what happened instead.
-template <class E, class Action>
-[[nodiscard]] std::string message_of(Action&& action) {
-  try {
-    action();
-  } catch (const E& error) {
-    return error.what();
-  } catch (const std::exception& error) {
-    return std::string("another type of error: ") + error.what();
-  }
-  return "no error";
-}
+using tessera::test::message_of;
 
 }  // namespace tessera::pdes::test

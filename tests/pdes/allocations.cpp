@@ -45,7 +45,7 @@ namespace {
 
 using namespace tessera;
 using namespace tessera::pdes;
-using test::mix;
+using pdes::test::mix;
 
 struct Throws;
 struct Ball {

@@ -13,7 +13,7 @@ namespace {
 
 using namespace tessera;
 using namespace tessera::pdes;
-using test::mix;
+using pdes::test::mix;
 
 /// A set and the queue that is known to be right, driven together.
 template <PendingSet Set>

@@ -8,10 +8,12 @@
 #include "../../src/results/verify.hpp"
 #include "folder.hpp"
 #include "sample.hpp"
+#include "support/message_of.hpp"
 #include "tessera/base/error.hpp"
 
 using namespace tessera;
 using namespace tessera::results;
+using tessera::test::message_of;
 
 namespace {
 
@@ -21,13 +23,9 @@ std::vector<std::byte> bytes_of(const std::string& text) {
   return bytes;
 }
 
-std::string message_of(const std::string& path) {
-  try {
-    (void)summary(path);
-  } catch (const IoError& error) {
-    return error.what();
-  }
-  return "no IoError";
+/// Why the file cannot be read.
+std::string damage_of(const std::string& path) {
+  return message_of<IoError>([&] { (void)summary(path); });
 }
 
 /// Adds 1 to the last byte of `text` where it stands in the file for the first time.
@@ -89,30 +87,30 @@ TEST_CASE("a damaged table is named") {
   const auto comm = make_serial_communicator();
   const std::string path = folder / "out.h5";
   write(path, sample::make(), sample::provenance(), *comm);
-  REQUIRE(message_of(path) == "no IoError");
+  REQUIRE(damage_of(path) == "no error");
   const auto named = [&](const std::string& table) {
     return "cannot read '" + path + "': table " + table + " is damaged: it differs from its checksum";
   };
   SECTION("a text in the summary") {
     damage(path, "eight-devices");
-    CHECK(message_of(path) == named("/summary"));
+    CHECK(damage_of(path) == named("/summary"));
   }
   SECTION("a name") {
     damage(path, "nvswitch 0");
-    CHECK(message_of(path) == named("/names/nodes"));
+    CHECK(damage_of(path) == named("/names/nodes"));
   }
   SECTION("a number of a device: 1.01 s forward of device 1") {
     const std::int64_t forward = 1'010'000'000'000;
     damage(path, std::string(reinterpret_cast<const char*>(&forward), sizeof forward));
-    CHECK(message_of(path) == named("/devices"));
+    CHECK(damage_of(path) == named("/devices"));
   }
   SECTION("the experiment") {
     damage(path, "seed = 7");
-    CHECK(message_of(path) == named("/provenance/experiment_resolved"));
+    CHECK(damage_of(path) == named("/provenance/experiment_resolved"));
   }
   SECTION("a description") {
     damage(path, "number of the device");
-    CHECK(message_of(path) ==
+    CHECK(damage_of(path) ==
           "cannot read '" + path + "': the file is damaged: units and descriptions differ from their checksum");
   }
   SECTION("who has just written a file need not check it") {

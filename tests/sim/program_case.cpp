@@ -113,4 +113,17 @@ void check_same(const results::RunResults& is, const results::RunResults& was) {
   CHECK(is.memory_changes == was.memory_changes);
 }
 
+sim::SimulationResult run_recorded(const ProgramCase& made, sim::Laws laws) {
+  sim::SimulationOptions options;
+  options.laws = laws;
+  options.record_timeline = options.record_memory = true;
+  return made.run(options);
+}
+
+bool check_same_as_steps(const ProgramCase& made) {
+  const sim::SimulationResult laws = run_recorded(made, sim::Laws::all), steps = run_recorded(made, sim::Laws::trains);
+  check_same(laws.results, steps.results);
+  return laws.statistics.events < steps.statistics.events;
+}
+
 }  // namespace tessera::test

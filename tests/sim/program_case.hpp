@@ -64,6 +64,10 @@ class ProgramCase {
                                              const std::string& algorithm, std::uint32_t group_slot = 0);
 /// Times, bytes and memory of every device and link, and of every instruction.
 void check_same(const results::RunResults& is, const results::RunResults& was);
+/// With a timeline and all changes of memory.
+[[nodiscard]] sim::SimulationResult run_recorded(const ProgramCase& made, sim::Laws laws);
+/// Checks that all laws give the rows of no laws but trains; whether they took fewer events.
+bool check_same_as_steps(const ProgramCase& made);
 [[nodiscard]] Time time_of(const results::DeviceRow& row, program::Activity activity);
 
 }  // namespace tessera::test

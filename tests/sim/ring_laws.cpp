@@ -13,13 +13,6 @@ using namespace tessera::test;
 
 namespace {
 
-sim::SimulationResult run_with(const ProgramCase& made, sim::Laws laws) {
-  sim::SimulationOptions options;
-  options.laws = laws;
-  options.record_timeline = options.record_memory = true;
-  return made.run(options);
-}
-
 /// All devices carry out one collective, of a group of all.
 ProgramCase one_collective(machine::Machine machine, const program::Collective& collective) {
   ProgramCase made(std::move(machine));
@@ -51,9 +44,7 @@ TEST_CASE("ring laws: 1,000 random programs take the same picoseconds as step by
   for (std::uint64_t index = 0; index < random_cases(1000); ++index) {
     const ProgramCase made = random_rings(index);
     CAPTURE(index);
-    const sim::SimulationResult laws = run_with(made, sim::Laws::all), steps = run_with(made, sim::Laws::trains);
-    check_same(laws.results, steps.results);
-    fewer += laws.statistics.events < steps.statistics.events ? 1 : 0;
+    fewer += check_same_as_steps(made) ? 1 : 0;
   }
   CHECK(fewer > random_cases(400));
 }
@@ -65,9 +56,7 @@ TEST_CASE("ring laws: rings of each kind take the same picoseconds as step by st
     for (std::uint64_t index = 0; index < random_cases(500); ++index) {
       const ProgramCase made = random_rings(300'000 + index, algorithm);
       CAPTURE(algorithm, index);
-      const sim::SimulationResult laws = run_with(made, sim::Laws::all), steps = run_with(made, sim::Laws::trains);
-      check_same(laws.results, steps.results);
-      fewer += laws.statistics.events < steps.statistics.events ? 1 : 0;
+      fewer += check_same_as_steps(made) ? 1 : 0;
     }
     CHECK(fewer > random_cases(most_steps));
   }
@@ -79,10 +68,8 @@ TEST_CASE("ring laws: programs with several rings side by side take the same pic
     const ProgramCase made = random_rings(400'000 + index, "ring");
     if (!has_strands(made)) continue;
     CAPTURE(index);
-    const sim::SimulationResult laws = run_with(made, sim::Laws::all), steps = run_with(made, sim::Laws::trains);
-    check_same(laws.results, steps.results);
     ++with_strands;
-    fewer += laws.statistics.events < steps.statistics.events ? 1 : 0;
+    fewer += check_same_as_steps(made) ? 1 : 0;
   }
   CHECK(with_strands > random_cases(150));
   CHECK(fewer > random_cases(80));
@@ -93,7 +80,7 @@ TEST_CASE("ring laws: beside all other algorithms, on clusters, programs take th
   for (std::uint64_t index = 0; index < random_cases(1000); ++index) {
     const ProgramCase made = random_replicas(200'000 + index);
     CAPTURE(index);
-    check_same(run_with(made, sim::Laws::all).results, run_with(made, sim::Laws::trains).results);
+    check_same(run_recorded(made, sim::Laws::all).results, run_recorded(made, sim::Laws::trains).results);
   }
 }
 
@@ -101,7 +88,7 @@ TEST_CASE("ring laws: programs take the same picoseconds packet by packet") {
   for (std::uint64_t index = 0; index < random_cases(100); ++index) {
     const ProgramCase made = random_rings(50'000 + index);
     CAPTURE(index);
-    check_same(run_with(made, sim::Laws::all).results, run_with(made, sim::Laws::none).results);
+    check_same(run_recorded(made, sim::Laws::all).results, run_recorded(made, sim::Laws::none).results);
   }
 }
 
@@ -111,7 +98,7 @@ TEST_CASE("ring laws: found among many random programs") {
   for (const std::uint64_t index : {63'001'267U, 63'001'560U}) {
     const ProgramCase made = random_rings(index, "hierarchical");
     CAPTURE(index);
-    check_same(run_with(made, sim::Laws::all).results, run_with(made, sim::Laws::none).results);
+    check_same(run_recorded(made, sim::Laws::all).results, run_recorded(made, sim::Laws::none).results);
   }
 }
 
@@ -125,7 +112,7 @@ TEST_CASE("laws: on clusters, where many messages share links, programs take the
   for (const std::uint64_t index : cases) {
     const ProgramCase made = random_replicas(index);
     CAPTURE(index);
-    check_same(run_with(made, sim::Laws::all).results, run_with(made, sim::Laws::none).results);
+    check_same(run_recorded(made, sim::Laws::all).results, run_recorded(made, sim::Laws::none).results);
   }
 }
 
@@ -134,7 +121,7 @@ TEST_CASE("laws: a packet that takes no time has left before others come, whethe
   for (const std::uint64_t index : {6'000'201, 6'000'266, 6'000'689}) {
     const ProgramCase made = random_rings(index, "bidirectional-ring");
     CAPTURE(index);
-    check_same(run_with(made, sim::Laws::trains).results, run_with(made, sim::Laws::none).results);
+    check_same(run_recorded(made, sim::Laws::trains).results, run_recorded(made, sim::Laws::none).results);
   }
 }
 
@@ -142,7 +129,7 @@ TEST_CASE("ring laws: what comes early comes behind a message of before that tak
   // Of 0 B both: a member that has not entered waits for the last step of another collective, whose message comes at
   // the instant at which the ring is broken off.
   const ProgramCase made = random_rings(500'428);
-  check_same(run_with(made, sim::Laws::all).results, run_with(made, sim::Laws::trains).results);
+  check_same(run_recorded(made, sim::Laws::all).results, run_recorded(made, sim::Laws::trains).results);
 }
 
 TEST_CASE("ring laws: the queue behind what the link has been given before") {
@@ -165,7 +152,7 @@ TEST_CASE("ring laws: two events a member, and the time of the recurrence") {
   made.group({0, 1, 2, 3});
   for (program::DeviceId device = 0; device < 4; ++device)
     made.bind(device, {made.block().collective(collective(program::CollectiveKind::all_reduce, 400, "ring")).done()});
-  const sim::SimulationResult run = run_with(made, sim::Laws::all);
+  const sim::SimulationResult run = run_recorded(made, sim::Laws::all);
   CHECK(run.results.iteration_time == 6 * (100 * byte_time + wire_latency) + 3 * 100);
   CHECK(run.statistics.events == 8);
 }
@@ -189,13 +176,13 @@ TEST_CASE("ring laws: a packet of somebody else comes among a ring's, and what i
   made.bind(1, {gather, made.block("beside").receive(3, Bytes{100}, 0).done()});
   made.bind(2, {gather});
   made.bind(3, {made.block("guest").compute(work(50'000)).send(1, Bytes{100}, 0).done()});
-  const sim::SimulationResult run = run_with(made, sim::Laws::all);
+  const sim::SimulationResult run = run_recorded(made, sim::Laws::all);
   CHECK(run.results.device_rows[0].finished == 802'000);
   CHECK(run.results.device_rows[1].finished == 802'000);
   CHECK(run.results.device_rows[2].finished == 902'000);
   CHECK(run.events[0].name == "segments");
   CHECK(run.events[0].count == 1);  // that packet at the switch
-  check_same(run.results, run_with(made, sim::Laws::none).results);
+  check_same(run.results, run_recorded(made, sim::Laws::none).results);
 }
 
 TEST_CASE("ring laws: a late member catches up, its messages behind each other") {
@@ -208,7 +195,7 @@ TEST_CASE("ring laws: a late member catches up, its messages behind each other")
     if (device == 3) block.compute(work(10'000'000));
     made.bind(device, {block.collective(collective(program::CollectiveKind::all_gather, 300, "ring")).done()});
   }
-  const results::RunResults results = run_with(made, sim::Laws::all).results;
+  const results::RunResults results = run_recorded(made, sim::Laws::all).results;
   CHECK(results.device_rows[3].finished == 10'000'000);
   // Device 0 has its third message 225 ns and a latency behind the late one's entry.
   CHECK(results.device_rows[0].finished == 10'000'000 + 225 * byte_time + wire_latency);
@@ -221,17 +208,17 @@ TEST_CASE("ring laws: two rings side by side are two events a member") {
   // 2 x 3 steps of 50 B at 1,000 ps a byte and 500 ps; in the first three both rings add 50 B at once, 100 ps.
   const ProgramCase made = one_collective(two_nodes(), collective(program::CollectiveKind::all_reduce, 400, "ring"));
   REQUIRE(has_strands(made));
-  const sim::SimulationResult run = run_with(made, sim::Laws::all);
+  const sim::SimulationResult run = run_recorded(made, sim::Laws::all);
   CHECK(run.results.iteration_time == 6 * (50 * byte_time + wire_latency) + 3 * 100);
   CHECK(run.statistics.events == 8);
-  check_same(run.results, run_with(made, sim::Laws::trains).results);
+  check_same(run.results, run_recorded(made, sim::Laws::trains).results);
 }
 
 TEST_CASE("ring laws: both ways round are two events a member") {
   // 2 x 3 steps of two halves of 50 B, which go side by side; in the first three 2 x 50 B are added, 100 ps.
   const ProgramCase made =
       one_collective(connected_machine(4), collective(program::CollectiveKind::all_reduce, 400, "bidirectional-ring"));
-  const sim::SimulationResult run = run_with(made, sim::Laws::all);
+  const sim::SimulationResult run = run_recorded(made, sim::Laws::all);
   CHECK(run.results.iteration_time == 6 * (50 * byte_time + wire_latency) + 3 * 100);
   CHECK(run.statistics.events == 8);
 }
@@ -249,7 +236,7 @@ TEST_CASE("ring laws: both ways round, a late member is awaited from both sides"
     made.bind(device,
               {block.collective(collective(program::CollectiveKind::all_gather, 400, "bidirectional-ring")).done()});
   }
-  const sim::SimulationResult run = run_with(made, sim::Laws::all);
+  const sim::SimulationResult run = run_recorded(made, sim::Laws::all);
   for (const program::DeviceId device : {0U, 2U}) CHECK(run.results.device_rows[device].finished == 10'151'500);
   for (const program::DeviceId device : {1U, 3U}) CHECK(run.results.device_rows[device].finished == 10'151'000);
   CHECK(run.statistics.events == 9);  // and one to end the late one's work
@@ -260,7 +247,7 @@ TEST_CASE("ring laws: inside nodes, across and inside again is two events a memb
   // inside.
   const ProgramCase made =
       one_collective(two_nodes(), collective(program::CollectiveKind::all_reduce, 400, "hierarchical"));
-  const sim::SimulationResult run = run_with(made, sim::Laws::all);
+  const sim::SimulationResult run = run_recorded(made, sim::Laws::all);
   CHECK(run.results.iteration_time ==
         2 * (200 * byte_time + wire_latency) + 200 + 2 * (100 * byte_time + wire_latency) + 100);
   CHECK(run.statistics.events == 8);
@@ -277,7 +264,7 @@ TEST_CASE("ring laws: rings that share a link go step by step") {
   machine.network.packet = Bytes{100};
   const ProgramCase made = one_collective(machine_of(machine.network),
                                           collective(program::CollectiveKind::all_reduce, 4000, "bidirectional-ring"));
-  const sim::SimulationResult laws = run_with(made, sim::Laws::all), steps = run_with(made, sim::Laws::trains);
+  const sim::SimulationResult laws = run_recorded(made, sim::Laws::all), steps = run_recorded(made, sim::Laws::trains);
   CHECK(laws.statistics.events == steps.statistics.events);
   check_same(laws.results, steps.results);
 }

@@ -1,20 +1,22 @@
 // What an action complains about.
 #pragma once
 
-#include <functional>
+#include <exception>
 #include <string>
 
 namespace tessera::test {
 
-/// The words of the error that it throws, of that type.
-template <class Expected>
-std::string message_of(const std::function<void()>& action) {
+/// The message of the error of type E that `action` throws, or what happened instead.
+template <class E, class Action>
+[[nodiscard]] std::string message_of(Action&& action) {
   try {
     action();
-  } catch (const Expected& error) {
+  } catch (const E& error) {
     return error.what();
+  } catch (const std::exception& error) {
+    return std::string("another type of error: ") + error.what();
   }
-  return "no such error";
+  return "no error";
 }
 
 }  // namespace tessera::test
