@@ -70,7 +70,7 @@ std::unique_ptr<experiment::Experiment> load(const Options& options) {
 Scaling scale(const experiment::Experiment& experiment, int ranks) {
   Scaling scaling;
   sim::SimulationOptions options;
-  options.laws = experiment.simulation.laws;
+  options.laws = sim::laws_named(experiment.simulation.laws);
   options.partition = experiment.simulation.partition;
   options.allow_oversubscription = true;
   const auto done = sim::simulate_side_by_side(experiment.machine, experiment.plan.program, *experiment.cost, ranks,

@@ -99,10 +99,14 @@ std::string figures(const experiment::Experiment& experiment, const experiment::
   text += line("memory of the fullest device", memory_line(experiment, e));
   text += line("memory to spare", spare_text(experiment, e));
   text += fmt::format("# Its simulation, estimated, on {} rank{}\n", ranks, ranks == 1 ? "" : "s");
-  const bool may_skip = ranks == 1 && experiment.simulation.laws == sim::Laws::all;
+  const auto laws =
+      sim::uses_of_laws(experiment.machine, plan.program, experiment::simulation_options(experiment), ranks);
+  const auto is_used = [&](const char* name) { return std::ranges::find(laws, name, &results::LawUse::name)->is_used; };
+  text += line("laws", sim::text_of(laws));
   if (experiment.fold.replicas > 1) text += line("replicas simulated", replicas_text(experiment.fold));
-  text += line("events per rank",
-               events_text(e.events, ranks) + (may_skip ? "; fewer where rounds of loops repeat themselves" : ""));
+  const experiment::Range events{is_used("trains") ? e.events.least : e.events.most, e.events.most};
+  text += line("events per rank", events_text(events, ranks) +
+                                      (is_used("rounds") ? "; fewer where rounds of loops repeat themselves" : ""));
   text += line("memory per rank", memory_text(e.bytes_per_rank(ranks)));
   return text;
 }

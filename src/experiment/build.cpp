@@ -9,6 +9,7 @@
 #include "tessera/base/error.hpp"
 #include "tessera/machine/topology.hpp"
 #include "tessera/sim/memory/arbitration.hpp"
+#include "tessera/sim/network/arbitration.hpp"
 #include "tessera/sim/simulate.hpp"
 #include "tessera/workload/graph_file.hpp"
 #include "tree.hpp"
@@ -53,6 +54,25 @@ const strategy::StrategyKind* find_strategy(const Table& table, const strategy::
   return nullptr;
 }
 
+void check_laws(const Table& root, const SimulationSettings& settings, Diagnostics& diagnostics) {
+  const Value* simulation = root.find("simulation");
+  const Value* laws =
+      simulation == nullptr || simulation->table() == nullptr ? nullptr : simulation->table()->find("laws");
+  try {
+    static_cast<void>(sim::laws_named(settings.laws));
+  } catch (const InputError& error) {
+    diagnostics.error(laws == nullptr ? root.where() : laws->where(), error.what());
+  }
+}
+
+/// The machine names how its links arbitrate, the simulator knows what that is.
+void check_arbitration(const Table& table, const machine::Machine& machine, Diagnostics& diagnostics) {
+  if (!diagnostics.ok()) return;
+  const Value* value = table.find("topology")->table()->find("arbitration");
+  static_cast<void>(config::find(sim::port_arbitration_kinds(), "arbitration", machine.network.arbitration,
+                                 value == nullptr ? table.where() : value->where(), diagnostics));
+}
+
 /// What a GPU's values mean is the simulator's, the table that holds them is the machine's.
 void check_transaction(const Table& table, const machine::Machine& machine, Diagnostics& diagnostics) {
   if (!machine.device.transaction || !diagnostics.ok()) return;
@@ -91,6 +111,7 @@ void read_parts(const Table& root, Experiment& experiment, Diagnostics& diagnost
   if (complete || root.find("machine") != nullptr) {
     const Table* table = find_table(root, "machine", "the name of a machine or a table [machine]", diagnostics);
     if (table != nullptr) experiment.machine = machine::build_machine(*table, diagnostics);
+    if (table != nullptr) check_arbitration(*table, experiment.machine, diagnostics);
     if (table != nullptr) check_transaction(*table, experiment.machine, diagnostics);
   }
   if (root.find("model") != nullptr) {
@@ -104,6 +125,7 @@ void read_parts(const Table& root, Experiment& experiment, Diagnostics& diagnost
   read_table(root, "collectives", program::collective_choices_schema(), experiment.collectives, diagnostics);
   read_table(root, "record", record_schema(), experiment.record, diagnostics);
   read_table(root, "simulation", simulation_schema(), experiment.simulation, diagnostics);
+  check_laws(root, experiment.simulation, diagnostics);
   if (root.find("training") != nullptr)
     read_table(root, "training", training_schema(), experiment.training, diagnostics);
 }

@@ -18,6 +18,21 @@ std::string utc_now() {
   return text.data();
 }
 
+namespace {
+
+/// With what was found out on the way.
+std::vector<results::LawUse> laws_of(const Experiment& experiment, const sim::SimulationResult& result, int ranks) {
+  const sim::SimulationOptions options = simulation_options(experiment);
+  const bool is_folded = !result.fold.empty() && result.not_folded.empty();
+  std::vector<results::LawUse> laws =
+      sim::uses_of_laws(experiment.machine, experiment.plan.program, options, is_folded ? 1 : ranks);
+  for (results::LawUse& law : laws)
+    if (law.name == "replicas" && !result.not_folded.empty()) law = {law.name, false, result.not_folded};
+  return laws;
+}
+
+}  // namespace
+
 results::Provenance provenance(const Experiment& experiment, const std::string& given, const std::string& resolved,
                                const std::string& synchroniser, const RunRecord& record,
                                const sim::SimulationResult& result, Communicator& comm) {
@@ -29,6 +44,7 @@ results::Provenance provenance(const Experiment& experiment, const std::string& 
   p.calibration = experiment.calibration;
   p.kernels = experiment.searched.kernels;
   p.fold = result.fold;
+  p.laws = laws_of(experiment, result, comm.size());
   if (const auto& report = experiment.searched.report; report && report->found.is_cut_off)
     p.cut_off = proven_text(*report);
   p.version = record.version;

@@ -57,7 +57,7 @@ std::int64_t peak_flops(const Experiment& experiment) {
 sim::SimulationOptions simulation_options(const Experiment& experiment) {
   sim::SimulationOptions options;
   options.partition = experiment.simulation.partition;
-  options.laws = experiment.simulation.laws;
+  options.laws = sim::laws_named(experiment.simulation.laws);
   options.fold = experiment.simulation.fold;
   options.record_timeline = experiment.record.timeline;
   options.record_memory = experiment.record.memory_timeline;

@@ -5,6 +5,7 @@
 #include "tessera/machine/topology.hpp"
 #include "tessera/pdes/partition.hpp"
 #include "tessera/sim/memory/arbitration.hpp"
+#include "tessera/sim/network/arbitration.hpp"
 #include "tessera/workload/network.hpp"
 #include "tree.hpp"
 
@@ -73,14 +74,10 @@ const config::Schema<SimulationSettings>& simulation_schema() {
     s.boolean("allow_oversubscription", &SimulationSettings::allow_oversubscription,
               "a job that does not fit into memory only warns")
         .otherwise("false");
-    s.choice<sim::Laws>("laws", &SimulationSettings::laws,
-                        {{"all", sim::Laws::all},
-                         {"rings", sim::Laws::rings},
-                         {"trains", sim::Laws::trains},
-                         {"none", sim::Laws::none}},
-                        "what is simulated without an event for each packet and message: all that can be; rings and "
-                        "trains of packets, but every round of every loop; trains alone; none. No result depends on "
-                        "it")
+    s.text(
+         "laws", &SimulationSettings::laws,
+         "what may be simulated without an event for each packet and message: all, none, or laws by name, with commas "
+         "between (see the list of choices in tessera help). No result depends on it")
         .otherwise("all");
     s.choice<sim::Folding>("fold", &SimulationSettings::fold,
                            {{"none", sim::Folding::none}, {"replicas", sim::Folding::replicas}},
@@ -157,6 +154,9 @@ std::vector<Choice> choices(const strategy::Strategies& strategies) {
   for (const auto& kind : machine::topology_kinds()) all.push_back({"machine.topology", kind.name, kind.help});
   for (const auto& kind : workload::cost_model_kinds()) all.push_back({"cost", kind.name, kind.help});
   for (const auto& kind : workload::network_families()) all.push_back({"network", kind.name, kind.help});
+  for (const auto& law : sim::laws()) all.push_back({"simulation.laws", law.name, law.help});
+  for (const auto& kind : sim::port_arbitration_kinds())
+    all.push_back({"machine.topology.arbitration", kind.name, kind.help});
   for (const auto& kind : sim::arbitration_kinds())
     all.push_back({"machine.device.transaction.arbitration", kind.name, kind.help});
   for (const auto& algorithm : program::collective_algorithms())

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -40,7 +41,7 @@ const config::Schema<MachineSpec>& machine_schema() {
 }
 
 struct TopologyHead {
-  std::string kind;
+  std::string kind, arbitration;
 };
 
 const config::Schema<TopologyHead>& topology_schema() {
@@ -53,6 +54,9 @@ const config::Schema<TopologyHead>& topology_schema() {
       help += (names.size() == 1 ? " " : "; ") + kind.name + ": " + kind.help;
     }
     s.choice("kind", &TopologyHead::kind, names, help);
+    s.text("arbitration", &TopologyHead::arbitration,
+           "which waiting packet a link sends next, see the list of choices in tessera help")
+        .otherwise("fifo");
     return s;
   }();
   return schema;
@@ -77,14 +81,17 @@ const config::Schema<Calibration>& calibration_schema() {
   return schema;
 }
 
-/// The kind that a [machine.topology] table names; null after an error.
-const TopologyKind* find_kind(const config::Table& topology, config::Diagnostics& diagnostics) {
+/// What a [machine.topology] table says of all kinds alike; nothing after an error.
+std::optional<TopologyHead> read_head(const config::Table& topology, config::Diagnostics& diagnostics) {
   config::Table head(topology.where());
-  if (const config::Value* kind = topology.find("kind")) head.set("kind", *kind);
-  const auto read = read_whole(topology_schema(), head, diagnostics);
-  if (!read) return nullptr;
+  for (const char* key : {"kind", "arbitration"})
+    if (const config::Value* value = topology.find(key)) head.set(key, *value);
+  return read_whole(topology_schema(), head, diagnostics);
+}
+
+const TopologyKind& kind_of(const TopologyHead& head) {
   const auto& kinds = topology_kinds();
-  return &*std::find_if(kinds.begin(), kinds.end(), [&](const TopologyKind& kind) { return kind.name == read->kind; });
+  return *std::find_if(kinds.begin(), kinds.end(), [&](const TopologyKind& kind) { return kind.name == head.kind; });
 }
 
 /// There is one memory bandwidth: the clock follows from it, or agrees with it but for rounding.
@@ -247,12 +254,14 @@ Machine build_machine(const config::Table& table, config::Diagnostics& diagnosti
   if (stated == nullptr) return machine;
   const auto topology = config::clone(*stated);
   if (const config::Table* defaults = find_calibration(table, "topology")) add_missing(*topology, *defaults);
-  const TopologyKind* kind = find_kind(*topology, diagnostics);
-  if (kind == nullptr) return machine;
-  machine.topology = kind->name;
-  kind->build(*topology, machine, diagnostics);
+  const auto head = read_head(*topology, diagnostics);
+  if (!head) return machine;
+  machine.topology = head->kind;
+  topology->erase("arbitration");
+  kind_of(*head).build(*topology, machine, diagnostics);
   if (machine.network.devices == 0) return machine;  // the kind has said why
   machine.network.packet = std::max(Bytes{1}, spec.packet);
+  machine.network.arbitration = head->arbitration;
   machine.speed.assign(machine.network.devices, 1.0);
   apply_faults(table, machine, diagnostics);
   return machine;
@@ -273,7 +282,7 @@ void complete_machine(config::Table& machine) {
     if (const config::Table* defaults = find_calibration(machine, "topology"))
       add_missing(*topology->table(), *defaults);
     config::Diagnostics ignored;  // build_machine reports
-    if (const TopologyKind* kind = find_kind(*topology->table(), ignored)) kind->schema().complete(*topology->table());
+    if (const auto head = read_head(*topology->table(), ignored)) kind_of(*head).schema().complete(*topology->table());
   }
 }
 

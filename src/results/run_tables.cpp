@@ -35,6 +35,7 @@ void add_provenance(h5::File& file, const Provenance& p) {
   file.group("/provenance", "What depends on how the run was carried out, and what it was asked for.");
   add_small_table(file, provenance_table(p), std::vector<Provenance>{p});
   if (!p.events_by_kind.empty()) add_small_table(file, events_table(p.events_by_kind), p.events_by_kind);
+  if (!p.laws.empty()) add_small_table(file, laws_table(p.laws), p.laws);
   add_text(file, "/provenance/command", p.command, "The command line.");
   add_text(file, "/provenance/calibration", p.calibration,
            "What the machine's rates come from: [machine.calibration], the experiment, or the data sheet alone.");

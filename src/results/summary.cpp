@@ -296,6 +296,21 @@ std::string event_kinds(const h5::Reader& file) {
   return text.empty() ? "" : text + "\n";
 }
 
+/// "  laws: trains, rings; not rounds: more than one rank"
+std::string laws_used(const h5::Reader& file) {
+  if (!file.has("/provenance/laws")) return "";
+  const h5::Rows laws = file.read("/provenance/laws");
+  std::string used, others;
+  for (std::size_t i = 0; i < laws.size(); ++i) {
+    if (laws.integer(i, "used") != 0) {
+      used += (used.empty() ? "" : ", ") + laws.text(i, "law");
+    } else {
+      others += "; not " + laws.text(i, "law") + ": " + laws.text(i, "because");
+    }
+  }
+  return "  laws: " + (used.empty() ? "none" : used) + others + "\n";
+}
+
 std::string run_facts(const h5::Reader& file) {
   const h5::Rows p = file.read("/provenance/run");
   const std::int64_t ranks = p.integer(0, "ranks");
@@ -303,11 +318,11 @@ std::string run_facts(const h5::Reader& file) {
   std::string fold = file.has("/provenance/fold") ? "  " + file.text("/provenance/fold").value + "\n" : "";
   if (file.has("/provenance/search_cut_off"))
     fold += "  proven of the plan, " + file.text("/provenance/search_cut_off").value + "\n";
-  return fmt::format("simulated on {} {} ({}) in {:.2f} s: {} events, {}/s, {} waiting for other ranks\n{}{}", ranks,
+  return fmt::format("simulated on {} {} ({}) in {:.2f} s: {} events, {}/s, {} waiting for other ranks\n{}{}{}", ranks,
                      ranks == 1 ? "rank" : "ranks", p.text(0, "synchroniser"), wall,
                      short_count(static_cast<double>(p.integer(0, "events"))),
                      short_count(p.number(0, "events_per_second")), percent(p.number(0, "waiting_seconds"), wall), fold,
-                     event_kinds(file));
+                     event_kinds(file), laws_used(file));
 }
 
 bool is_history(const std::string& path) { return h5::format_of(path) == history_format_name; }

@@ -323,9 +323,10 @@ Table<Provenance> provenance_table(const Provenance& p) {
 
 namespace {
 
-std::size_t longest_name(const std::vector<NamedCount>& counts) {
+template <class Named>
+std::size_t longest_name(const std::vector<Named>& all) {
   std::size_t most = 0;
-  for (const NamedCount& count : counts) most = std::max(most, count.name.size());
+  for (const Named& one : all) most = std::max(most, one.name.size());
   return most;
 }
 
@@ -337,6 +338,18 @@ Table<NamedCount> events_table(const std::vector<NamedCount>& counts) {
       .text("kind", "of event, or what they are many for", longest_name(counts),
             [](const NamedCount& c) -> std::string_view { return c.name; })
       .integer("count", "1", "how many", [](const NamedCount& c) { return c.count; });
+  return table;
+}
+
+Table<LawUse> laws_table(const std::vector<LawUse>& uses) {
+  std::size_t longest = 1;
+  for (const LawUse& use : uses) longest = std::max(longest, use.because.size());
+  Table<LawUse> table("/provenance/laws", "What was simulated without events of its own (docs/laws.md).");
+  table.text("law", "", longest_name(uses), [](const LawUse& use) -> std::string_view { return use.name; })
+      .integer("used", "1", "1: where nothing in the program spoke against it; 0: not at all",
+               [](const LawUse& use) { return use.is_used ? 1 : 0; })
+      .text("because", "of what it was not used", longest,
+            [](const LawUse& use) -> std::string_view { return use.because; });
   return table;
 }
 

@@ -62,6 +62,7 @@ struct NameRow {
 [[nodiscard]] Table<NameRow> names_table(const std::string& path, const std::string& index,
                                          const std::string& description, const std::vector<std::string>& names);
 [[nodiscard]] Table<NamedCount> events_table(const std::vector<NamedCount>& counts);
+[[nodiscard]] Table<LawUse> laws_table(const std::vector<LawUse>& uses);
 [[nodiscard]] Table<Provenance> provenance_table(const Provenance& provenance);
 
 }  // namespace tessera::results

@@ -5,6 +5,9 @@
 #include "deadlock.hpp"
 #include "sim/execution/part_names.hpp"
 #include "sim/execution/repeats.hpp"
+#include "sim/laws/law.hpp"
+#include "sim/laws/trains/settle.hpp"
+#include "sim/network/packet_port.hpp"
 #include "sim/periods/periods.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/program/collective.hpp"
@@ -56,10 +59,9 @@ RankSimulation::RankSimulation(const machine::Machine& machine, const program::P
   const CreateComponent make = [this](pdes::ComponentId id) { return create(id); };
   model_ = fold_ == nullptr ? partition_model(machine, program, network_, comm.size(), options.partition, make)
                             : folded_model(machine, network_, *fold_, make);
-  if (comm.size() > 1 && promises == Promises::given) add_foresight();
+  if (comm.size() > 1 && promises == Promises::given && options.laws.has(Law::promises)) add_foresight();
   simulation_ = std::make_unique<pdes::Simulation>(model_.graph, model_.partition, comm);
   model_.graph = {};  // the engine has its own
-  may_leave_out_ = may_leave_out(options);
   if (foresight_) watch();
 }
 
@@ -89,8 +91,11 @@ void RankSimulation::set_environment(const SimulationOptions& options) {
   parts_.nodes.assign(network_.tables.components(), nullptr);
   parts_.members.assign(network_.tables.components(), nullptr);
   device_at_.assign(machine_.devices(), nullptr);
-  if (options.laws == Laws::none) network_.tables.separate_packets();
-  if (options.laws == Laws::all || options.laws == Laws::rings) add_ring_laws();
+  const LawCase made{machine_, program_, facts_, options, comm_.size()};
+  const auto is_used = [&](const LawKind& law) { return why_not(law, made).empty(); };
+  network.make_port = is_used(trains_law()) ? train_ports() : packet_ports(machine_.network.arbitration);
+  if (is_used(rings_law())) add_ring_laws();
+  may_leave_out_ = is_used(rounds_law());
   environment_.record_timeline = options.record_timeline;
   environment_.record_memory = options.record_memory;
   environment_.traffic_interval = options.traffic_interval;
@@ -144,7 +149,7 @@ void RankSimulation::tell_use(Time now) const {
   if (rings_) rings_->tell_use(now);
   for (const NetworkNode* node : parts_.nodes) {
     if (node == nullptr) continue;
-    for (const OutputPort& port : node->ports()) port.tell_use();
+    for (const auto& port : node->ports()) train_port(*port).tell_use();
   }
 }
 
@@ -159,7 +164,7 @@ void RankSimulation::settle_ports(const pdes::Context& context) {
   for (const pdes::ComponentId id : simulation_->local_ids()) {
     pdes::Context own = context.of(id);
     NetworkNode& node = *parts_.nodes[id];
-    for (std::uint32_t port = 0; port < node.ports().size(); ++port) static_cast<void>(node.settle(own, port));
+    for (std::uint32_t port = 0; port < node.ports().size(); ++port) static_cast<void>(settle(node, own, port));
   }
 }
 
@@ -240,7 +245,7 @@ namespace {
 
 std::int64_t packets_alone(const NetworkNode& node) {
   std::int64_t alone = 0;
-  for (const OutputPort& port : node.ports()) alone += port.counts().alone;
+  for (const auto& port : node.ports()) alone += port->counts().alone;
   return alone;
 }
 
@@ -260,12 +265,6 @@ std::vector<results::NamedCount> RankSimulation::events() const {
           {"packets served alone", alone}};
 }
 
-// Whether nothing is recorded of what would be left out.
-bool RankSimulation::may_leave_out(const SimulationOptions& options) const {
-  return options.laws == Laws::all && comm_.size() == 1 && options.run.end == never && !options.record_timeline &&
-         !options.record_memory && options.traffic_interval == 0;
-}
-
 // Whether this rank has a transit.
 bool RankSimulation::passes_on() const {
   const auto& rank_of = model_.partition.rank_of;
@@ -278,7 +277,7 @@ bool RankSimulation::passes_on() const {
 void RankSimulation::watch() {
   std::vector<const NetworkNode*> outputs;
   for (SwitchOutput* output : outputs_) {
-    const machine::LinkId link = output->node().ports().front().link();
+    const machine::LinkId link = output->node().ports().front()->link();
     if (transits_[network_.tables.server(link)]) outputs.push_back(&output->node());
   }
   foresight_->watch({devices_.begin(), devices_.end()}, std::move(outputs));
@@ -329,12 +328,12 @@ results::RunResults RankSimulation::names() const {
 
 void RankSimulation::add_links(NetworkNode& node, results::RunResults& results) const {
   node.finish();
-  for (const OutputPort& port : node.ports()) {
-    const machine::Link& link = machine_.network.links[port.link()];
+  for (const auto& port : node.ports()) {
+    const machine::Link& link = machine_.network.links[port->link()];
     if (link.dead) continue;
-    const LinkCounts& counts = port.counts();
-    results.link_rows.push_back({port.link(), link.from, link.to, link.link_class, link.bandwidth.value(), counts.bytes,
-                                 counts.messages, counts.busy, counts.peak_queue});
+    const LinkCounts& counts = port->counts();
+    results.link_rows.push_back({port->link(), link.from, link.to, link.link_class, link.bandwidth.value(),
+                                 counts.bytes, counts.messages, counts.busy, counts.peak_queue});
   }
 }
 

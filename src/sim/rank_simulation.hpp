@@ -70,7 +70,6 @@ class RankSimulation {
   void set_environment(const SimulationOptions& options);
   void add_ring_laws();
   void add_foresight();
-  [[nodiscard]] bool may_leave_out(const SimulationOptions& options) const;
   pdes::RunStatistics run_with_periods(pdes::RunOptions options);
   // sim/fold/unfold_state.cpp:
   void take_over_component(RankSimulation& folded, pdes::ComponentId id);

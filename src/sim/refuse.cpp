@@ -79,16 +79,11 @@ void refuse_limits(const machine::Machine& machine, const program::Program& prog
   }
   refuse_packets(machine, program);
   constexpr BytesPerSecond fastest{1'000'000'000'000'000'000};  // so that all rates stay in range
-  // A packet that takes less than a picosecond could not be taken back (docs/laws.md).
   for (machine::LinkId link = 0; link < machine.network.links.size(); ++link) {
     const BytesPerSecond bandwidth = machine.network.links[link].bandwidth;
     if (bandwidth > fastest)
       throw KeyError("machine.topology", "the link from " + machine.link_name(link) + " has " +
                                              config::format_rounded(bandwidth) + ", allowed: at most 1 EB/s");
-    if (duration_at_rate(machine.network.packet, bandwidth) > 1) continue;
-    throw KeyError("machine.packet", "a packet of " + config::format_quantity(machine.network.packet) +
-                                         " takes no longer than a picosecond on the link " + machine.link_name(link) +
-                                         ", make packets larger");
   }
 }
 

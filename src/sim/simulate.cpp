@@ -20,6 +20,7 @@ bool shares_memory(const program::Program& program) {
 /// All replicas are simulated although one should have stood for others.
 void tell_unfolded(const std::string& problem, const program::Program& program, const Communicator& comm,
                    const SimulationOptions& options, std::vector<std::string>& warnings, SimulationResult& result) {
+  result.not_folded = problem;
   result.fold = fmt::format("all {} replicas simulated: {}", program.replicas.size(), problem);
   const std::string warning = "simulation.fold: replicas cannot be folded, all " +
                               std::to_string(program.replicas.size()) + " of them are simulated: " + problem;

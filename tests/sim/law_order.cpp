@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "draw.hpp"
-#include "sim/network/law_order.hpp"
+#include "sim/laws/trains/times_order.hpp"
 
 using namespace tessera;
 using namespace tessera::sim;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "draw.hpp"
-#include "sim/network/merging.hpp"
+#include "sim/laws/trains/merging.hpp"
 
 using namespace tessera;
 using namespace tessera::sim;
@@ -29,7 +29,7 @@ std::vector<PlainPacket> serve_plainly(BusyPeriod period, const std::vector<Merg
                                        const ServiceRates& rates) {
   std::vector<PlainPacket> packets;
   for (std::size_t flow = 0; flow < flows.size(); ++flow) {
-    const Law& law = flows[flow].arrivals;
+    const PacketTimes& law = flows[flow].arrivals;
     for (std::uint32_t i = 0; i < law.count; ++i) {
       PortTurn turn = flows[flow].turn;
       turn.time = law.at(i, rates.arrivals);
@@ -79,7 +79,7 @@ std::vector<MergingFlow> random_flows(Draw& draw, const Rate& rate) {
   const bool even = draw.below(2) == 0;
   const std::int64_t together = static_cast<std::int64_t>(flows.size());
   for (std::size_t i = 0; i < flows.size(); ++i) {
-    Law& law = flows[i].arrivals;
+    PacketTimes& law = flows[i].arrivals;
     law.base = even ? 5000 : draw.below(20) * 1000;
     law.offset = even ? (draw.below(4) == 0 ? 1000 : 1000 * (1 + static_cast<std::int64_t>(i))) : draw.below(5000);
     law.stride = packet * (even ? together : 1 + draw.below(6));
@@ -142,8 +142,8 @@ TEST_CASE("flows merged in closed form leave as if served one by one") {
     std::size_t left = 0;
     for (std::size_t i = 0; i < cut.shares.size(); ++i) {
       left += cut.shares[i].out.count;
-      const Law& law = cut.shares[i].out;
-      const Law& longer = merged.shares[i].out;
+      const PacketTimes& law = cut.shares[i].out;
+      const PacketTimes& longer = merged.shares[i].out;
       REQUIRE(law.count <= longer.count);
       for (std::uint32_t j = 0; j < law.count; ++j) {
         REQUIRE(law.at(j, law.rate == 0 ? rates.server : rates.arrivals) ==

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "sim/network/mixing.hpp"
+#include "sim/laws/trains/mixing.hpp"
 #include "tessera/base/random.hpp"
 
 using namespace tessera;
@@ -95,7 +95,7 @@ TEST_CASE("own packets among random flows leave as if served one by one") {
     std::vector<MergingFlow> flows(static_cast<std::size_t>(1 + below(2)));
     Rounds rounds;
     for (std::size_t i = 0; i < flows.size(); ++i) {
-      Law& law = flows[i].arrivals;
+      PacketTimes& law = flows[i].arrivals;
       law = {5000, below(4) * packet_size + below(2) * below(packet_size), slots * packet_size, 0, packet_size, 0, 0};
       law.count = static_cast<std::uint32_t>(5 + below(40));
       law.last = law.base + rate.up(law.offset + (law.count - 1) * law.stride);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "draw.hpp"
-#include "sim/network/queue_peak.hpp"
+#include "sim/laws/trains/queue_peak.hpp"
 
 using namespace tessera;
 using namespace tessera::sim;
@@ -50,9 +50,9 @@ struct DrawnServer {
     QueuePeak(rate, packet, ends, peak).packet(arrival, bytes, busy);
   }
   /// The packets of a row as long as none finds the server idle but the first.
-  void take_row(Law arrivals, const Rate& arrival_rate, std::uint32_t count) {
+  void take_row(PacketTimes arrivals, const Rate& arrival_rate, std::uint32_t count) {
     std::uint32_t taken = 0;
-    Law out;
+    PacketTimes out;
     for (; taken < count; ++taken) {
       const Time arrival = arrivals.at(taken, arrival_rate);
       if (taken > 0 && arrival > busy.end(rate)) break;
@@ -79,7 +79,7 @@ TEST_CASE("rows of packets and single ones, short ones among them, give the queu
       } else {
         const Rate rate = draw.below(2) == 0 ? server.rate : draw.rate();
         const std::int64_t stride = draw.below(2) == 0 ? server.packet : 1 + draw.below(2 * server.packet);
-        Law arrivals{now, draw.below(1000), stride, 0, 0, 0, 0};
+        PacketTimes arrivals{now, draw.below(1000), stride, 0, 0, 0, 0};
         arrivals.count = static_cast<std::uint32_t>(2 + draw.below(60));
         with_short_ones += server.ends.bytes.size() > 1 ? 1 : 0;
         server.take_row(arrivals, rate, arrivals.count - 1);
@@ -95,8 +95,8 @@ TEST_CASE("the queue of a billion packets is found at once") {
   // A packet of 1,000 B comes every 500 ns and takes 1 us; the first one begins at 500 ns. When the last one of 10^9
   // comes, at 10^9 x 500 ns, those have begun that begin at 500, 1,500, 2,500 ns, ...: half of all. The others wait.
   const Rate fast(2'000'000'000), slow(1'000'000'000);
-  const Law arrivals{0, 1000, 1000, 0, 1000, 1'000'000'001, 0};
-  const Law out{500'000, 1000, 1000, 0, 1000, 0, 0};
+  const PacketTimes arrivals{0, 1000, 1000, 0, 1000, 1'000'000'001, 0};
+  const PacketTimes out{500'000, 1000, 1000, 0, 1000, 0, 0};
   ShortEnds ends;
   std::int64_t peak = 0;
   QueuePeak(slow, 1000, ends, peak).packets(arrivals, fast, 1'000'000'000, out);

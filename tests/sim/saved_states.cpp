@@ -8,7 +8,9 @@
 #include "gpu_shapes.hpp"
 #include "sim/execution/combined_blocks.hpp"
 #include "sim/execution/device.hpp"
+#include "sim/laws/trains/train_port.hpp"
 #include "sim/model.hpp"
+#include "sim/network/packet_port.hpp"
 
 using namespace tessera;
 using namespace tessera::test;
@@ -90,16 +92,16 @@ constexpr Time traffic_interval = 100 * nanosecond;
 
 void add_links(sim::NetworkNode& node, const machine::Machine& machine, results::RunResults& results) {
   node.finish();
-  for (const sim::OutputPort& port : node.ports()) {
-    const machine::Link& link = machine.network.links[port.link()];
-    const sim::LinkCounts& counts = port.counts();
-    results.link_rows.push_back({port.link(), link.from, link.to, link.link_class, link.bandwidth.value(), counts.bytes,
-                                 counts.messages, counts.busy, counts.peak_queue});
+  for (const auto& port : node.ports()) {
+    const machine::Link& link = machine.network.links[port->link()];
+    const sim::LinkCounts& counts = port->counts();
+    results.link_rows.push_back({port->link(), link.from, link.to, link.link_class, link.bandwidth.value(),
+                                 counts.bytes, counts.messages, counts.busy, counts.peak_queue});
   }
 }
 
 /// One rank's simulation, as simulate() sets it up, of components that are born again.
-RebornRun run_reborn(const ProgramCase& made, std::uint64_t interval) {
+RebornRun run_reborn(const ProgramCase& made, std::uint64_t interval, const sim::MakePort& make_port) {
   program::Lowerings lowerings(made.program, made.machine);
   const sim::NetworkModel network(made.machine, lowerings);
   const sim::ProgramFacts facts(made.program);
@@ -112,8 +114,9 @@ RebornRun run_reborn(const ProgramCase& made, std::uint64_t interval) {
   environment.machine = &made.machine;
   environment.program = &made.program;
   environment.facts = &facts;
-  environment.network = {&network.tables, &network.wiring, nullptr, made.program.kernels.empty() ? nullptr : &combined,
-                         &made.machine};
+  environment.network = {
+      &network.tables, &network.wiring, make_port, nullptr, made.program.kernels.empty() ? nullptr : &combined,
+      &made.machine};
   environment.costs = &costs;
   environment.lowerings = &lowerings;
   environment.collectives = &collectives;
@@ -150,16 +153,22 @@ RebornRun run_reborn(const ProgramCase& made, std::uint64_t interval) {
 }
 
 /// Times, bytes and memory of every device, and of every instruction.
-void check_reborn(const ProgramCase& made, std::uint64_t interval) {
+void check_reborn(const ProgramCase& made, std::uint64_t interval, sim::Laws laws, const sim::MakePort& make_port) {
   sim::SimulationOptions options;
   options.record_timeline = options.record_memory = true;
   options.traffic_interval = traffic_interval;
-  options.laws = sim::Laws::trains;  // rings without steps are kept for a whole rank
+  options.laws = laws;
   const sim::SimulationResult plain = made.run(options);
-  const RebornRun reborn = run_reborn(made, interval);
+  const RebornRun reborn = run_reborn(made, interval, make_port);
   CHECK(reborn.events == plain.statistics.events);
   CHECK(reborn.rebirths == reborn.events / interval);
   check_same(reborn.results, plain.results);
+}
+
+/// With both kinds of ports; rings without steps are kept for a whole rank.
+void check_reborn(const ProgramCase& made, std::uint64_t interval) {
+  check_reborn(made, interval, sim::Laws::trains, sim::train_ports());
+  check_reborn(made, interval, sim::Laws::none, sim::packet_ports("fifo"));
 }
 
 }  // namespace

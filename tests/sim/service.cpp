@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "sim/network/service.hpp"
+#include "sim/laws/trains/service.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/random.hpp"
 
@@ -105,7 +105,7 @@ TEST_CASE("a busy period may carry more than 2^63 B") {
 
 TEST_CASE("a law counts its packets by time as its formula says") {
   const Rate rate(7'000'000'000);
-  const Law law{1000, 150, 100, 1000 + rate.up(150 + 4 * 100) + 5, 30, 6, 0};
+  const PacketTimes law{1000, 150, 100, 1000 + rate.up(150 + 4 * 100) + 5, 30, 6, 0};
   for (Time time = 0; time < 90'000; time += 7) {
     std::uint32_t count = 0;
     for (std::uint32_t i = 0; i < law.count; ++i) count += law.at(i, rate) <= time ? 1 : 0;
@@ -122,7 +122,7 @@ TEST_CASE("served in closed form, packets leave as if served one by one") {
     const std::int64_t packet = 1 + static_cast<std::int64_t>(below(300));
     const Rate arrival_rate(bandwidths[below(5)]);
     const ServiceRates rates{Rate(bandwidths[below(5)]), 0, arrival_rate, packet};
-    Law law;
+    PacketTimes law;
     law.base = static_cast<Time>(below(100'000));
     law.offset = static_cast<std::int64_t>(below(1000));
     law.stride = packet * (1 + static_cast<std::int64_t>(below(3)));
@@ -160,7 +160,7 @@ TEST_CASE("equal and clearly different speeds are covered by one closed form") {
   const Rate slow(1'000'000'000);
   const Rate fast(2'000'000'000);
   const auto covered = [](const Rate& arrivals, const Rate& server, BusyPeriod before) {
-    const Law law{0, 100, 100, arrivals.up(10'000), 100, 100, 0};
+    const PacketTimes law{0, 100, 100, arrivals.up(10'000), 100, 100, 0};
     return serve(before, law, 100, {server, 1, arrivals, 100}).out.count;
   };
   CHECK(covered(slow, slow, {}) == 100);

@@ -4,7 +4,9 @@
 #include <queue>
 #include <tuple>
 
+#include "sim/laws/trains/train_port.hpp"
 #include "sim/network/node.hpp"
+#include "sim/network/packet_port.hpp"
 
 namespace tessera::test {
 namespace {
@@ -68,7 +70,8 @@ struct Recorder final : sim::PacketTrace {
   TrafficResult result;
   const sim::NetworkTables* tables = nullptr;
   const Names* names = nullptr;
-  void packets_left(LinkId link, const sim::MessageName& name, NodeId destination, const sim::Law& times) override {
+  void packets_left(LinkId link, const sim::MessageName& name, NodeId destination,
+                    const sim::PacketTimes& times) override {
     const std::uint32_t number = names->number(name, destination);
     for (std::uint32_t i = 0; i < times.count; ++i) {
       result.departures[link].push_back({number, times.at(i, tables->rate(times.rate))});
@@ -164,8 +167,7 @@ machine::Network chain(const std::vector<std::int64_t>& bandwidths, Time latency
 
 TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMessage>& messages, Communicator& comm,
                        const std::string& synchroniser, bool separate_packets) {
-  sim::NetworkTables tables(network);
-  if (separate_packets) tables.separate_packets();
+  const sim::NetworkTables tables(network);
   const sim::Destinations destinations = [&](NodeId device, std::vector<NodeId>& to) {
     for (const TestMessage& message : messages) {
       if (message.from == device) to.push_back(message.to);
@@ -180,7 +182,8 @@ TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMe
   recorder.result.departures.resize(network.links.size());
   recorder.result.busy.assign(network.links.size(), 0);
   recorder.result.peak_queue.assign(network.links.size(), 0);
-  const sim::NetworkEnvironment environment{&tables, &wiring, &recorder};
+  const sim::NetworkEnvironment environment{
+      &tables, &wiring, separate_packets ? sim::packet_ports(network.arbitration) : sim::train_ports(), &recorder};
 
   pdes::ModelGraph model;
   model.components = tables.components();
@@ -198,9 +201,9 @@ TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMe
   for (std::size_t i = 0; i < simulation.local_ids().size(); ++i) {
     sim::NetworkNode& node = node_of(simulation.local(i));
     node.finish();
-    for (const sim::OutputPort& port : node.ports()) {
-      recorder.result.busy[port.link()] = port.counts().busy;
-      recorder.result.peak_queue[port.link()] = port.counts().peak_queue;
+    for (const auto& port : node.ports()) {
+      recorder.result.busy[port->link()] = port->counts().busy;
+      recorder.result.peak_queue[port->link()] = port->counts().peak_queue;
     }
   }
   return {recorder.result, statistics.events};

@@ -26,8 +26,8 @@ struct TrafficRun {
   TrafficResult result;  ///< of this rank's components; -1 and empty for others
   std::uint64_t events = 0;
 };
-/// Runs messages on the components of src/sim on the ranks of `comm`; with `separate_packets` none are planned
-/// together.
+/// Runs messages on the components of src/sim on the ranks of `comm`; with `separate_packets` on plain
+/// servers (sim::PacketPort), without trains.
 [[nodiscard]] TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMessage>& messages,
                                      Communicator& comm, const std::string& synchroniser = "window",
                                      bool separate_packets = false);

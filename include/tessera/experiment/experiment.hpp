@@ -44,7 +44,7 @@ struct SimulationSettings {
   std::int64_t seed = 1;
   std::string partition = "auto";
   bool allow_oversubscription = false;
-  sim::Laws laws = sim::Laws::all;
+  std::string laws = "all";  ///< sim::laws_named
   sim::Folding fold = sim::Folding::none;
 };
 

@@ -66,7 +66,8 @@ struct Network {
   std::vector<std::string> link_classes;  ///< "nvlink", "nic", "fabric", "d2d", ...: for results and figures
   std::vector<std::string> switch_names;  ///< by switch, "nvswitch 3", "leaf 0", "core"
   std::shared_ptr<const Router> router;
-  Bytes packet{};  ///< messages are cut into packets of this size
+  Bytes packet{};                    ///< messages are cut into packets of this size
+  std::string arbitration = "fifo";  ///< which waiting packet a link sends next (tessera/sim/network/arbitration.hpp)
 
   [[nodiscard]] NodeId nodes() const { return devices + switches; }
 };

@@ -230,6 +230,13 @@ struct NamedCount {
   std::int64_t count = 0;
 };
 
+/// What became of a law of the simulator.
+struct LawUse {
+  std::string name;
+  bool is_used = false;
+  std::string because;  ///< why it was not used
+};
+
 struct Provenance {
   std::string experiment_given;                 ///< text of the file and of --set
   std::string experiment_resolved;              ///< TOML, itself a valid experiment
@@ -244,6 +251,7 @@ struct Provenance {
   double wall_seconds = 0, waiting_seconds = 0;        ///< of the rank with the most
   std::uint64_t events = 0, rounds = 0, messages = 0;  ///< over all ranks
   std::vector<NamedCount> events_by_kind;              ///< over all ranks; may be empty
+  std::vector<LawUse> laws;
 };
 
 /// How the rows of several ranks reach the file: all ranks write their own through MPI-IO, or rank 0 writes them all.

@@ -11,6 +11,7 @@
 #include "tessera/program/evaluator.hpp"
 #include "tessera/program/program.hpp"
 #include "tessera/results/results.hpp"
+#include "tessera/sim/laws.hpp"
 #include "tessera/workload/operator.hpp"
 
 namespace tessera::sim {
@@ -20,15 +21,6 @@ struct WorkDone {
   std::int64_t devices = 0;
   double flops = 0;
   double bytes_sent = 0;
-};
-
-/// What is simulated without an event for each packet and message. Results are the same. Each has what those below it
-/// have.
-enum class Laws : std::uint8_t {
-  all,     ///< on one rank, and where nothing is recorded on the way: rounds of loops that are as those before
-  rings,   ///< ring collectives on links of their own
-  trains,  ///< packets of a message that follow each other
-  none,    ///< every packet by itself
 };
 
 /// Which devices are simulated. Results are the same.
@@ -57,7 +49,8 @@ struct SimulationResult {
   results::RunResults results;              ///< this rank's rows; iteration time and names on every rank
   pdes::RunStatistics statistics;           ///< of this rank
   std::vector<results::NamedCount> events;  ///< by kind, of this rank
-  std::string fold;  ///< "1 of 128 replicas simulated for all"; or why all were; empty: nobody asked
+  std::string fold;        ///< "1 of 128 replicas simulated for all"; or why all were; empty: nobody asked
+  std::string not_folded;  ///< why all were although one should have stood for others; empty: it is not so
   std::vector<std::string> warnings;
 };
 

@@ -273,7 +273,7 @@ void Device::post(Stream& stream, program::DeviceId destination, std::uint32_t c
                   std::uint32_t batch, Time waited_until) {
   state_.bytes_sent += bytes;
   Outboxes::Box* to = &outbox(destination, channel, stream.out_hint);
-  if (destination != config_.self && node_.ports()[to->port].reserved()) [[unlikely]] {
+  if (destination != config_.self && node_.ports()[to->port]->reserved()) [[unlikely]] {
     if (goes_with_ring(stream, *to, destination, channel, bytes, waited_until)) return;
     to = &box_to_send(destination, channel, stream.out_hint, in_turn());
   }

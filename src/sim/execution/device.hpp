@@ -35,7 +35,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] Time earliest_joining(Time from) const;
 
   [[nodiscard]] NetworkNode& node() { return node_; }
-  [[nodiscard]] const std::vector<OutputPort>& ports() const { return node_.ports(); }
+  [[nodiscard]] const std::vector<std::unique_ptr<Port>>& ports() const { return node_.ports(); }
   [[nodiscard]] RingMember& ring_member() { return *this; }
   [[nodiscard]] program::DeviceId id() const { return config_.self; }
   [[nodiscard]] Int128 flops() const { return state_.flops; }

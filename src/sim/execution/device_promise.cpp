@@ -75,8 +75,8 @@ Time Device::earliest_crossing(Time from, Time answer, Time latency) const {
   const auto& ports = node_.ports();
   for (std::size_t port = 0; port < ports.size(); ++port) {
     if (!port_may_tell(port)) continue;
-    crossing = std::min(crossing, std::max(from, ports[port].next_announcement()));
-    if (ports[port].may_amend(from)) crossing = std::min(crossing, next.sharing);
+    crossing = std::min(crossing, std::max(from, ports[port]->next_announcement()));
+    if (ports[port]->may_amend(from)) crossing = std::min(crossing, next.sharing);
   }
   return saturating_add(crossing, latency);
 }
@@ -89,7 +89,7 @@ std::optional<Time> Device::crossing_behind_answer(Time from) const {
   if (!std::ranges::all_of(state_.streams, waits)) return std::nullopt;
   const auto& ports = node_.ports();
   for (std::size_t port = 0; port < ports.size() && !state_.streams.empty(); ++port) {
-    const bool is_quiet = ports[port].next_announcement() == never && !ports[port].may_amend(from);
+    const bool is_quiet = ports[port]->next_announcement() == never && !ports[port]->may_amend(from);
     if (port_may_tell(port) && !is_quiet) return std::nullopt;
   }
   if (state_.streams.empty())

@@ -59,7 +59,7 @@ void Device::wake_in_name(const pdes::Context& context, const Moment& at, Stream
 // A message of a step, over links that rings have for themselves.
 bool Device::goes_with_ring(Stream& stream, Outboxes::Box& box, program::DeviceId destination, std::uint32_t channel,
                             std::int64_t bytes, Time waited_until) {
-  const machine::LinkId link = node_.ports()[box.port].link();
+  const machine::LinkId link = node_.ports()[box.port]->link();
   const MessageName name{config_.self, channel, box.next};
   const auto left = environment().rings->carry(context(), link, name, destination, bytes, waited_until);
   if (!left) return false;

@@ -124,7 +124,7 @@ Time RankForesight::earliest_unprompted(Time from, Time latency) {
   const Time worthless = saturating_add(from, latency);
   Time first = saturating_add(passing_.first(from), latency);
   for (const NetworkNode* output : outputs_) {
-    const Time next = std::max(from, output->ports().front().next_announcement());
+    const Time next = std::max(from, output->ports().front()->next_announcement());
     first = std::min(first, saturating_add(next, latency));
   }
   if (first <= worthless) return first;

@@ -59,7 +59,7 @@ void rename_turn(const Renaming& renaming, PortTurn& turn) {
   renaming.link(link);
 }
 
-void rename_run(const Renaming& renaming, PortRun& run) {
+void rename_run(const Renaming& renaming, TrainRun& run) {
   auto& [active, own, final, to_destination, awaited, stream, name, generation, destination, offered, service, apart] =
       run;
   if (!active) return;
@@ -74,17 +74,17 @@ void rename_run(const Renaming& renaming, PortRun& run) {
   rename_turn(renaming, last_turn);
 }
 
-void rename_port(const Renaming& renaming, PortState& state) {
+void rename_port(const Renaming& renaming, TrainState& state) {
   if (!state.work.is_made()) return;
   auto& [run, own, amends, waiting, streams, unused_streams, next_ordinal, most_together, came_at, came_then,
-         short_ends] = state.work.make();
+         own_left_at, short_ends] = state.work.make();
   rename_run(renaming, run);
   own.rename(renaming);
   for (TimedAmend& one : amends) rename(renaming, one.amend);
-  for (PortWork::Waiting& one : waiting) rename_turn(renaming, one.turn);
+  for (TrainWork::Waiting& one : waiting) rename_turn(renaming, one.turn);
   // Of equal times others may be first.
   std::ranges::make_heap(waiting, [](const auto& a, const auto& b) { return b.turn < a.turn; });
-  for (PortWork::Stream& one : streams) {
+  for (TrainWork::Stream& one : streams) {
     auto& [segment, served, from, ordinal] = one;
     rename(renaming, segment);
     renaming.component(from);
@@ -118,11 +118,11 @@ void rename_boxes(const Renaming& renaming, Boxes& boxes) {
 
 void rename(const Renaming& renaming, pdes::ComponentId of, NodeState& state) {
   auto& [ports, taken_back, combiner] = state;
-  std::vector<PortState> there(renaming.ports(of));
+  std::vector<std::unique_ptr<PortState>> there(renaming.ports(of));
   for (std::uint32_t port = 0; port < ports.size(); ++port) {
     const auto place = renaming.port(of, port);
     if (!place) continue;
-    rename_port(renaming, ports[port]);
+    rename_port(renaming, train_state(*ports[port]));
     there[*place] = std::move(ports[port]);
   }
   ports = std::move(there);

@@ -104,6 +104,8 @@ Outcome go_on_apart_until(const FoldedJob& job, Communicator& comm, Time until, 
 
 std::unique_ptr<Fold> fold_of(const machine::Machine& machine, const program::Program& program,
                               const NetworkTables& tables) {
+  if (const std::string& arbitration = machine.network.arbitration; arbitration != "fifo")
+    refuse("links arbitrate by " + arbitration);
   program::Lowerings lowerings(program, machine);
   FoundFold found = find_fold(machine, lowerings, tables);
   if (!found.fold) refuse(found.problem);
@@ -113,8 +115,7 @@ std::unique_ptr<Fold> fold_of(const machine::Machine& machine, const program::Pr
 // A collective over replicas that a device has carried out once before it split off, in the midst of which a message of
 // those that have split off may come: from there on it may as well be one of these.
 std::unique_ptr<Fold> with_earlier_splits(const FoldedJob& job, const Splits& splits) {
-  if (job.options.laws == Laws::trains || job.options.laws == Laws::none)
-    return nullptr;  // with an event for each step
+  if (!job.options.laws.has(Law::rings)) return nullptr;  // with an event for each step
   auto earlier = std::make_unique<Fold>(job.fold);
   bool any = false;
   for (const auto& [collective, carried] : splits.carried) {

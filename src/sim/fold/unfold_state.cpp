@@ -19,7 +19,11 @@ std::vector<bool> groups_at_work(const std::vector<Device*>& devices, std::size_
 /// What it has carried, and nothing in it.
 NodeState at_rest(const NetworkNode& node) {
   NodeState state;
-  for (const OutputPort& port : node.ports()) state.ports.emplace_back().counts = port.counts();
+  for (const auto& port : node.ports()) {
+    auto carried = std::make_unique<TrainState>();
+    carried->counts = port->counts();
+    state.ports.push_back(std::move(carried));
+  }
   return state;
 }
 
@@ -140,19 +144,19 @@ bool RankSimulation::join_node(RankSimulation& folded, pdes::ComponentId id, Tim
   for (std::uint32_t number = 0; number < there.ports().size(); ++number) {
     const auto port = renaming.port(of, number);
     if (!port) continue;
-    const bool is_empty = there.port(number).is_empty(before);
+    const bool is_empty = train_port(there.port(number)).is_empty(before);
     if (!is_empty && rings_) is_free = rings_->free_up(here.port(*port).link(), now) && is_free;
     // What has been taken back may still come: nothing else is announced under its number.
-    std::uint32_t& generation = ours.ports[*port].next_generation;
-    generation = std::max(generation, theirs.ports[*port].next_generation);
+    std::uint32_t& generation = train_state(*ours.ports[*port]).next_generation;
+    generation = std::max(generation, train_state(*theirs.ports[*port]).next_generation);
     if (is_empty) continue;
-    is_free = is_free && here.port(*port).is_empty(before);
-    theirs.ports[*port].counts = ours.ports[*port].counts;
+    is_free = is_free && train_port(here.port(*port)).is_empty(before);
+    train_state(*theirs.ports[*port]).counts = train_state(*ours.ports[*port]).counts;
     ours.ports[*port] = std::move(theirs.ports[*port]);
     if (network_.tables.is_device(id)) device_at_[id]->take_places(saved.device.outboxes, *port);
   }
   ours.taken_back.insert(ours.taken_back.end(), theirs.taken_back.begin(), theirs.taken_back.end());
-  here.restore(std::move(ours));
+  here.restore(ours);
   return is_free;
 }
 

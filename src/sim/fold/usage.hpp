@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/fold/splits.hpp"
-#include "sim/network/output_port.hpp"
+#include "sim/laws/trains/train_port.hpp"
 
 namespace tessera::sim {
 
@@ -19,7 +19,7 @@ class Usage final : public PacketTrace {
   Usage(std::size_t links, const Splits* splits) : splits_(splits), spans_(links) {}
 
   [[nodiscard]] bool wants_packets() const override { return false; }
-  void packets_left(machine::LinkId, const MessageName&, machine::NodeId, const Law&) override {}
+  void packets_left(machine::LinkId, const MessageName&, machine::NodeId, const PacketTimes&) override {}
   void in_use(machine::LinkId link, Time begin, Time end) override;
   /// Later uses are not of interest.
   void ignore_from(Time time) { until_ = time; }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "sim/network/law.hpp"
+#include "sim/network/packet_times.hpp"
 #include "tessera/pdes/protocol.hpp"
 
 namespace tessera::sim {
@@ -39,7 +39,7 @@ struct Segment {
   machine::NodeId destination = 0;
   machine::LinkId link = 0;  ///< they arrive over
   Time waited_until = 0;
-  Law law;                ///< of the arrivals
+  PacketTimes law;        ///< of the arrivals
   bool final = false;     ///< ends with the last packet of the message
   bool shortens = false;  ///< an earlier segment of the message, in place of an Amend:
   Shortened earlier;

@@ -30,11 +30,6 @@ class NetworkTables {
   [[nodiscard]] const Rate& rate(machine::LinkId link) const { return rates_[rate_of_link_[link]]; }
   [[nodiscard]] const machine::Link& link(machine::LinkId link) const { return network_->links[link]; }
 
-  /// Packets that a port plans together, at most.
-  [[nodiscard]] std::uint32_t most_together() const { return most_together_; }
-  /// From now on a packet at a time.
-  void separate_packets() { most_together_ = 1; }
-
   [[nodiscard]] pdes::ComponentId components() const { return components_; }
   [[nodiscard]] bool is_device(machine::NodeId node) const { return node < network_->devices; }
   /// The component that serves a link: the device that it starts at, or the switch output itself.
@@ -58,7 +53,6 @@ class NetworkTables {
   std::vector<std::uint32_t> rate_of_link_;
   machine::LinkId first_switch_link_ = 0;
   pdes::ComponentId components_ = 0;
-  std::uint32_t most_together_ = most_packets;
 };
 
 }  // namespace tessera::sim

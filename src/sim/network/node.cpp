@@ -14,14 +14,14 @@ NetworkNode::NetworkNode(const NetworkEnvironment& environment, pdes::ComponentI
     : environment_(&environment), self_(self), owner_(owner) {
   const NetworkTables& tables = *environment.tables;
   if (!tables.is_device(self)) {
-    ports_.emplace_back(tables, tables.switch_link(self), self, environment.trace);
+    ports_.push_back(environment.make_port(tables, tables.switch_link(self), self, environment.trace));
     ways_.resize(1);
     return;
   }
   const auto& first = tables.network().first_link;
   ports_.reserve(first[self + 1] - first[self]);
   for (machine::LinkId link = first[self]; link < first[self + 1]; ++link) {
-    ports_.emplace_back(tables, link, self, environment.trace);
+    ports_.push_back(environment.make_port(tables, link, self, environment.trace));
   }
   ways_.resize(ports_.size());
 }
@@ -38,13 +38,13 @@ std::uint32_t NetworkNode::port_towards(machine::NodeId destination) const {
 template <class Act>
 void NetworkNode::at_port(std::uint32_t port, Act&& act) {
   try {
-    act(ports_[port]);
+    act(*ports_[port]);
   } catch (const BeyondTimeError&) {
-    refuse_time(ports_[port]);
+    refuse_time(*ports_[port]);
   }
 }
 
-void NetworkNode::refuse_time(const OutputPort& port) const {
+void NetworkNode::refuse_time(const Port& port) const {
   const std::string name =
       environment_->machine == nullptr ? std::to_string(port.link()) : environment_->machine->link_name(port.link());
   throw InfeasibleError(BeyondTimeError::text("the link from " + name));
@@ -55,7 +55,7 @@ Injector::Place NetworkNode::post(pdes::Context& context, std::uint32_t port, co
   if (std::find(posted_.begin(), posted_.end(), port) == posted_.end()) posted_.push_back(port);
   context_ = &context;
   Injector::Place place = Injector::no_place;
-  at_port(port, [&](OutputPort& at) { place = at.post(context.now(), message, before, *this); });
+  at_port(port, [&](Port& at) { place = at.post(context.now(), message, before, *this); });
   return place;
 }
 
@@ -63,7 +63,7 @@ void NetworkNode::flush(pdes::Context& context, pdes::ComponentId source) {
   if (posted_.empty()) return;
   context_ = &context;
   for (const std::uint32_t port : posted_) {
-    at_port(port, [&](OutputPort& at) { at.flush(context.now(), source, *this); });
+    at_port(port, [&](Port& at) { at.flush(context.now(), source, *this); });
   }
   posted_.clear();
 }
@@ -81,11 +81,11 @@ void NetworkNode::handle(pdes::Context& context, const pdes::Event& event) {
       const std::uint32_t together = combined(segment);
       if (together > 1) return combine(segment, together, event.source);
       const std::uint32_t port = port_towards(segment.destination);
-      if (ports_[port].reserved() &&
-          environment_->reservations->let_pass(context, event.source, ports_[port].link(), segment))
+      if (ports_[port]->reserved() &&
+          environment_->reservations->let_pass(context, event.source, ports_[port]->link(), segment))
         return;
       have(context, event.source, port);
-      at_port(port, [&](OutputPort& at) {
+      at_port(port, [&](Port& at) {
         if (!at.arrive(context.now(), event.source, segment, *this)) take_back(earlier);
       });
       return;
@@ -96,7 +96,7 @@ void NetworkNode::handle(pdes::Context& context, const pdes::Event& event) {
       return amend(event.source, event.as<Amend>());
     case NetworkProtocol::kind_of<PortWake>: {
       const auto message = event.as<PortWake>();
-      at_port(message.port, [&](OutputPort& at) { at.wake(context.now(), message.token, *this); });
+      at_port(message.port, [&](Port& at) { at.wake(context.now(), message.token, *this); });
       return;
     }
     default:
@@ -111,7 +111,7 @@ void NetworkNode::arrive_together(pdes::ComponentId source, const Segments& segm
   const std::uint32_t port = port_towards(segments.all[0].destination);
   have(*context_, source, port);
   std::uint32_t not_found = 0;
-  at_port(port, [&](OutputPort& at) { not_found = at.arrive(context_->now(), source, segments, taken_back, *this); });
+  at_port(port, [&](Port& at) { not_found = at.arrive(context_->now(), source, segments, taken_back, *this); });
   for (std::uint32_t i = 0; i < segments.count; ++i) {
     const Segment& segment = segments.all[i];
     if ((not_found >> i & 1U) != 0)
@@ -121,12 +121,12 @@ void NetworkNode::arrive_together(pdes::ComponentId source, const Segments& segm
 
 void NetworkNode::amend(pdes::ComponentId source, const Amend& amend) {
   if (amend.destination == self_) return take_back(amend);
-  at_port(port_towards(amend.destination), [&](OutputPort& at) {
+  at_port(port_towards(amend.destination), [&](Port& at) {
     if (!at.amend(context_->now(), source, amend, *this)) take_back(amend);
   });
 }
 
-// What has not come: all of it is taken back, or what was left of it has been served since (OutputPort::shorten).
+// What has not come: all of it is taken back, or what was left of it has been served since (TrainPort::shorten).
 void NetworkNode::take_back(const Amend& amend) {
   if (amend.packets == 0 || amend.destination == self_)
     taken_back_.push_back({amend.name, amend.generation, amend.destination});
@@ -136,7 +136,7 @@ void NetworkNode::take_back(const Amend& amend) {
 std::uint32_t NetworkNode::combined(const Segment& segment) const {
   const NetworkTables& tables = *environment_->tables;
   if (environment_->combinations == nullptr || tables.is_device(self_)) return 1;
-  if (tables.link(ports_[0].link()).to != segment.destination) return 1;
+  if (tables.link(ports_[0]->link()).to != segment.destination) return 1;
   return environment_->combinations->messages(segment.name);
 }
 
@@ -144,12 +144,7 @@ std::uint32_t NetworkNode::combined(const Segment& segment) const {
 void NetworkNode::combine(Segment segment, std::uint32_t messages, pdes::ComponentId source) {
   if (!combiner_.make().complete(segment.name, messages, segment.waited_until)) return;
   have(*context_, source, 0);
-  at_port(0, [&](OutputPort& at) { at.arrive(context_->now(), source, segment, *this); });
-}
-
-bool NetworkNode::settle(pdes::Context& own, std::uint32_t port) {
-  context_ = &own;
-  return ports_[port].settle(own.now(), *this);
+  at_port(0, [&](Port& at) { at.arrive(context_->now(), source, segment, *this); });
 }
 
 bool NetworkNode::is_taken_back(const TakenBack& what) {
@@ -166,34 +161,34 @@ bool NetworkNode::holds(const Delivered& message) { return !is_taken_back({messa
 
 Time NetworkNode::departure(std::uint32_t stream, std::uint32_t batch) const {
   Time time = 0;
-  for (const OutputPort& port : ports_) time = std::max(time, port.departure(stream, batch));
+  for (const auto& port : ports_) time = std::max(time, port->departure(stream, batch));
   return time;
 }
 
 void NetworkNode::finish() {
-  for (OutputPort& port : ports_) port.finish(*this);
+  for (const auto& port : ports_) port->finish(*this);
 }
 
 NodeState NetworkNode::state() const {
   NodeState state{{}, taken_back_, combiner_};
-  for (const OutputPort& port : ports_) state.ports.push_back(port.state());
+  for (const auto& port : ports_) state.ports.push_back(port->save());
   return state;
 }
 
-void NetworkNode::restore(NodeState state) {
+void NetworkNode::restore(const NodeState& state) {
   if (state.ports.size() != ports_.size()) throw InternalError("a node goes on from one with other ports");
-  for (std::size_t port = 0; port < ports_.size(); ++port) ports_[port].restore(std::move(state.ports[port]));
-  taken_back_ = std::move(state.taken_back);
-  combiner_ = std::move(state.combiner);
+  for (std::size_t port = 0; port < ports_.size(); ++port) ports_[port]->restore(*state.ports[port]);
+  taken_back_ = state.taken_back;
+  combiner_ = state.combiner;
 }
 
-const NetworkNode::Way& NetworkNode::way(const OutputPort& port, machine::NodeId destination) {
-  Way& known = ways_[static_cast<std::size_t>(&port - ports_.data())];
+const NetworkNode::Way& NetworkNode::way(const Port& port, machine::NodeId destination) {
+  Way& known = ways_[index_of(port)];
   if (known.destination != destination) known = find_way(port, destination);
   return known;
 }
 
-NetworkNode::Way NetworkNode::find_way(const OutputPort& port, machine::NodeId destination) const {
+NetworkNode::Way NetworkNode::find_way(const Port& port, machine::NodeId destination) const {
   const pdes::ComponentId behind = environment_->tables->behind(port.link(), destination);
   if (environment_->fold == nullptr) return {destination, environment_->wiring->port(self_, behind)};
   const Fold::Place place = environment_->fold->place(behind);
@@ -202,7 +197,7 @@ NetworkNode::Way NetworkNode::find_way(const OutputPort& port, machine::NodeId d
 
 // Where another component stands for the next one on its way, as it would be there.
 template <class Message>
-void NetworkNode::send(const OutputPort& port, Time at, machine::NodeId destination, const Message& message) {
+void NetworkNode::send(const Port& port, Time at, machine::NodeId destination, const Message& message) {
   const auto& [to, out, shifts] = way(port, destination);
   if (environment_->fold == nullptr) [[likely]]
     return context_->send(out, at, message);
@@ -215,32 +210,32 @@ void NetworkNode::send(const OutputPort& port, Time at, machine::NodeId destinat
   context_->send_as(fold.shifted(self_, back), out, at, shifted);
 }
 
-void NetworkNode::deliver(const OutputPort& port, Time at, machine::NodeId destination, const Delivered& message) {
+void NetworkNode::deliver(const Port& port, Time at, machine::NodeId destination, const Delivered& message) {
   send(port, at, destination, message);
 }
 
-void NetworkNode::tell_forwarded(const OutputPort& port, Time at, machine::NodeId destination) const {
+void NetworkNode::tell_forwarded(const Port& port, Time at, machine::NodeId destination) const {
   if (environment_->forwarded != nullptr)
     environment_->forwarded->comes(environment_->tables->behind(port.link(), destination), at);
 }
 
-void NetworkNode::forward(const OutputPort& port, Time at, const Segment& segment) {
+void NetworkNode::forward(const Port& port, Time at, const Segment& segment) {
   tell_forwarded(port, at, segment.destination);
   send(port, at, segment.destination, segment);
 }
 
-void NetworkNode::forward_together(const OutputPort& port, Time at, const Segments& segments) {
+void NetworkNode::forward_together(const Port& port, Time at, const Segments& segments) {
   tell_forwarded(port, at, segments.all[0].destination);
   send(port, at, segments.all[0].destination, segments);
 }
 
-void NetworkNode::amend(const OutputPort& port, Time at, const Amend& amend) {
+void NetworkNode::amend(const Port& port, Time at, const Amend& amend) {
   tell_forwarded(port, at, amend.destination);
   send(port, at, amend.destination, amend);
 }
 
-void NetworkNode::wake(const OutputPort& port, Time at, std::uint32_t token) {
-  context_->schedule(at, PortWake{static_cast<std::uint32_t>(&port - ports_.data()), token});
+void NetworkNode::wake(const Port& port, Time at, std::uint32_t token) {
+  context_->schedule(at, PortWake{index_of(port), token});
 }
 
 void NetworkNode::left(const OwnMessage& message, Time at) {

@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/apart.hpp"
 #include "sim/network/combiner.hpp"
-#include "sim/network/output_port.hpp"
+#include "sim/network/port.hpp"
 #include "sim/network/wiring.hpp"
 #include "tessera/pdes/component.hpp"
 
@@ -13,7 +14,7 @@ namespace tessera::sim {
 
 inline constexpr std::uint32_t any_stream = ~std::uint32_t{0};
 
-/// Who has ports for itself (OutputPort::reserved) until something else comes to one of them.
+/// Who has ports for itself (Port::reserved) until something else comes to one of them.
 class Reservations {
  public:
   virtual ~Reservations() = default;
@@ -40,6 +41,7 @@ class Witness;
 struct NetworkEnvironment {
   const NetworkTables* tables = nullptr;
   const Wiring* wiring = nullptr;
+  MakePort make_port;
   PacketTrace* trace = nullptr;                ///< null: off
   const Combinations* combinations = nullptr;  ///< null: none
   const machine::Machine* machine = nullptr;   ///< for messages: names of links; null: they have none
@@ -68,7 +70,7 @@ struct TakenBack {
 
 /// All that changes in a node between events.
 struct NodeState {
-  std::vector<PortState> ports;
+  std::vector<std::unique_ptr<PortState>> ports;
   std::vector<TakenBack> taken_back;
   Apart<Combiner> combiner;
 };
@@ -79,14 +81,14 @@ class NetworkNode final : public PortSink {
   /// Both outlive the node; `owner` may be null.
   NetworkNode(const NetworkEnvironment& environment, pdes::ComponentId self, NetworkOwner* owner);
 
-  [[nodiscard]] const std::vector<OutputPort>& ports() const { return ports_; }
+  [[nodiscard]] const std::vector<std::unique_ptr<Port>>& ports() const { return ports_; }
 
   /// The port over which messages for a device leave. Throws InternalError when there is no way.
   [[nodiscard]] std::uint32_t port_towards(machine::NodeId destination) const;
   /// Breaks off what has the port for itself. `stream`: see Reservations.
   void have(pdes::Context& context, pdes::ComponentId source, std::uint32_t port, std::uint32_t stream = any_stream) {
-    if (ports_[port].reserved()) [[unlikely]]
-      environment_->reservations->break_off(context, source, ports_[port].link(), stream);
+    if (ports_[port]->reserved()) [[unlikely]]
+      environment_->reservations->break_off(context, source, ports_[port]->link(), stream);
   }
   /// Sends a message over a port that nobody has for himself, now; `before` and what is returned: see Injector::post.
   /// It gets under way with flush(), which has to come before the end of the event.
@@ -100,31 +102,35 @@ class NetworkNode final : public PortSink {
   void handle(pdes::Context& context, const pdes::Event& event);
   /// Whether a Delivered event still holds.
   [[nodiscard]] bool holds(const Delivered& message);
-  /// See OutputPort::departure; over all ports.
+  /// See Port::departure; over all ports.
   [[nodiscard]] Time departure(std::uint32_t stream, std::uint32_t batch) const;
   /// Completes the counts when the run has ended.
   void finish();
 
   // For what is simulated apart from events (sim/rings):
-  [[nodiscard]] OutputPort& port(std::uint32_t index) { return ports_[index]; }
-  /// OutputPort::settle, in a context of this component.
-  [[nodiscard]] bool settle(pdes::Context& own, std::uint32_t port);
+  [[nodiscard]] Port& port(std::uint32_t index) { return *ports_[index]; }
+  /// act(sink) with the sink of its ports, in a context of this component.
+  template <class Act>
+  auto with_sink(pdes::Context& own, Act&& act) {
+    context_ = &own;
+    return act(static_cast<PortSink&>(*this));
+  }
   /// A BeyondTimeError with the link's name.
-  [[noreturn]] void refuse_time(const OutputPort& port) const;
+  [[noreturn]] void refuse_time(const Port& port) const;
   /// A message of this device has left.
   void left_apart(const OwnMessage& message, Time at) { left(message, at); }
 
   [[nodiscard]] NodeState state() const;
   /// Goes on from the state of another node of the same component, or of one with as many ports.
-  void restore(NodeState state);
+  void restore(const NodeState& state);
 
-  void deliver(const OutputPort& port, Time at, machine::NodeId destination, const Delivered& message) override;
-  void forward(const OutputPort& port, Time at, const Segment& segment) override;
+  void deliver(const Port& port, Time at, machine::NodeId destination, const Delivered& message) override;
+  void forward(const Port& port, Time at, const Segment& segment) override;
   /// What is combined comes packet by packet.
   [[nodiscard]] bool takes_together() const override { return environment_->combinations == nullptr; }
-  void forward_together(const OutputPort& port, Time at, const Segments& segments) override;
-  void amend(const OutputPort& port, Time at, const Amend& amend) override;
-  void wake(const OutputPort& port, Time at, std::uint32_t token) override;
+  void forward_together(const Port& port, Time at, const Segments& segments) override;
+  void amend(const Port& port, Time at, const Amend& amend) override;
+  void wake(const Port& port, Time at, std::uint32_t token) override;
   void left(const OwnMessage& message, Time at) override;
 
  private:
@@ -134,6 +140,7 @@ class NetworkNode final : public PortSink {
     pdes::OutPort out;
     std::uint32_t shifts = 0;  ///< of what it leads to, from what is simulated for it
   };
+  [[nodiscard]] std::uint32_t index_of(const Port& port) const { return port.link() - ports_.front()->link(); }
   /// act(port); where that goes beyond the range of time, the error names the link.
   template <class Act>
   void at_port(std::uint32_t port, Act&& act);
@@ -143,18 +150,18 @@ class NetworkNode final : public PortSink {
   [[nodiscard]] bool is_taken_back(const TakenBack& what);
   [[nodiscard]] std::uint32_t combined(const Segment& segment) const;
   void combine(Segment segment, std::uint32_t messages, pdes::ComponentId source);
-  void tell_forwarded(const OutputPort& port, Time at, machine::NodeId destination) const;
-  [[nodiscard]] const Way& way(const OutputPort& port, machine::NodeId destination);
-  [[nodiscard]] Way find_way(const OutputPort& port, machine::NodeId destination) const;
+  void tell_forwarded(const Port& port, Time at, machine::NodeId destination) const;
+  [[nodiscard]] const Way& way(const Port& port, machine::NodeId destination);
+  [[nodiscard]] Way find_way(const Port& port, machine::NodeId destination) const;
   template <class Message>
-  void send(const OutputPort& port, Time at, machine::NodeId destination, const Message& message);
+  void send(const Port& port, Time at, machine::NodeId destination, const Message& message);
 
   std::vector<TakenBack> taken_back_;  // which every delivery is looked up in
   const NetworkEnvironment* environment_;
   pdes::ComponentId self_;
   NetworkOwner* owner_;
   pdes::Context* context_ = nullptr;  // while an event is handled
-  std::vector<OutputPort> ports_;
+  std::vector<std::unique_ptr<Port>> ports_;
   std::vector<std::uint32_t> posted_;  // ports to flush
   std::vector<Way> ways_;              // by port
   Apart<Combiner> combiner_;

@@ -67,7 +67,7 @@ void list_counts(StateList& list, LinkCounts& counts) {
 }
 
 /// An idle port; what it has sent is over, and all but this is of that: of what comes next, nothing depends on it.
-void list_port(StateList& list, NetworkNode& node, OutputPort& port, const Rate& rate) {
+void list_port(StateList& list, NetworkNode& node, TrainPort& port, const Rate& rate) {
   if (!port.settle(list.now(), node) || port.state().busy.end(rate) >= list.now()) return list.refuse();
   const LinkCounts before = port.counts();
   LinkCounts counts = before;
@@ -82,7 +82,7 @@ void list_port(StateList& list, NetworkNode& node, OutputPort& port, const Rate&
 
 void list_node(StateList& list, NetworkNode& node, const NetworkTables& tables) {
   for (std::uint32_t i = 0; i < node.ports().size(); ++i)
-    list_port(list, node, node.port(i), tables.rate(node.port(i).link()));
+    list_port(list, node, train_port(node.port(i)), tables.rate(node.port(i).link()));
 }
 
 void Mailboxes::list(StateList& list) {

@@ -32,16 +32,11 @@ bool differ_by_rounds(const std::vector<Frame>& a, const std::vector<Frame>& b) 
 }  // namespace
 
 program::DeviceId Periods::device_of(const program::Program& program, const ProgramFacts& facts) {
-  if (!program.kernels.empty()) return program::no_device;
-  program::DeviceId found = program::no_device;
   for (program::DeviceId device = 0; device < program.devices.size(); ++device) {
-    const program::DeviceProgram& own = program.devices[device];
-    const auto marks = [&](program::BlockId block) { return facts.of(block).marks; };
-    if (facts.shares_events(own) || std::ranges::any_of(own.streams, marks)) return program::no_device;
-    const bool repeats = !own.streams.empty() && facts.of(own.streams.front()).repeats;
-    if (repeats && found == program::no_device) found = device;
+    const auto& streams = program.devices[device].streams;
+    if (!streams.empty() && facts.of(streams.front()).repeats) return device;
   }
-  return found;
+  return program::no_device;
 }
 
 void Periods::look(pdes::Pause& pause, const LoopTurn& turn) {
@@ -99,7 +94,7 @@ void Periods::list_pending(StateList& list, const std::vector<pdes::Event>& pend
       list.same(wake.stream);
     } else if (event.kind == NetworkProtocol::kind_of<PortWake>) {
       const auto wake = event.as<PortWake>();
-      const PortState& port = (*parts_.nodes)[event.destination]->ports()[wake.port].state();
+      const TrainState& port = train_port((*parts_.nodes)[event.destination]->port(wake.port)).state();
       if (port.due != never && port.token == wake.token) list.refuse();
     } else {
       list.refuse();

@@ -30,8 +30,7 @@ struct PeriodParts {
 
 class Periods {
  public:
-  /// The device whose loops say when to look; no_device: nothing can repeat itself in this program, or it has what is
-  /// not listed (kernels, marks, events that several streams wait for).
+  /// The device whose loops say when to look; no_device: the program has none.
   [[nodiscard]] static program::DeviceId device_of(const program::Program& program, const ProgramFacts& facts);
 
   /// All outlive it.

@@ -143,12 +143,12 @@ Injector::Place RingLaws::fill_ports(const Breaking& breaking, std::uint32_t way
   const std::vector<LinkCounts> counts = path.take_counts();
   // It may have been used before it was released: that has been counted, and is over.
   if (!std::exchange(breaking.ring.track->is_reserved[way], false)) return Injector::no_place;
-  std::vector<OutputPort*> ports;
+  std::vector<TrainPort*> ports;
   std::vector<pdes::ComponentId> servers;
   std::vector<std::uint32_t> numbers;
   for (std::size_t i = 0; i < path.links().size(); ++i) {
     const machine::LinkId link = path.links()[i];
-    OutputPort& port = port_at(link);
+    TrainPort& port = port_at(link);
     port.release();
     port.passed(last.busy[i], counts[i], short_ends[i]);
     ports.push_back(&port);

@@ -36,7 +36,7 @@ bool RingLaws::let_pass(pdes::Context& context, pdes::ComponentId source, machin
   RingPath& path = reserved.track->parts.paths[reserved.way];
   const Guest guest{{context.now(), source}, segment};
   NetworkNode& node = *parts_->nodes[tables_->server(link)];
-  OutputPort& port = port_at(link);
+  TrainPort& port = port_at(link);
   PortChain::Announced left;
   try {
     left = path.let_pass(under_way(ring, reserved.way, guest.at), guest);

@@ -1,7 +1,7 @@
 // Messages that a way's links were still busy for when they were posted: bursts.
 #include <utility>
 
-#include "sim/network/service.hpp"
+#include "sim/laws/trains/service.hpp"
 #include "sim/rings/ring_path.hpp"
 #include "sim/rings/trial_ports.hpp"
 #include "tessera/base/error.hpp"
@@ -66,11 +66,11 @@ Time RingPath::pass(Time at, std::int64_t bytes) {
   const Service own =
       serve_own(busy[0], at, message.packets_left, message.last_bytes, {first, links_[0], first, packet});
   busy[0] = own.after;
-  std::vector<Law> arrivals{own.out};
+  std::vector<PacketTimes> arrivals{own.out};
   arrivals[0].delay(tables_->link(links_[0]).latency.value());
   for (std::size_t i = 1; i < links_.size(); ++i) {
-    std::vector<Law> departures;
-    for (Law& law : arrivals) {
+    std::vector<PacketTimes> departures;
+    for (PacketTimes& law : arrivals) {
       const ServiceRates rates{tables_->rate(links_[i]), links_[i], tables_->rate(law.rate), packet};
       while (law.count > 0) {
         const Service service = serve(busy[i], law, law.count, rates);

@@ -15,7 +15,7 @@ constexpr auto later = [](const PortChain::Announced& a, const PortChain::Announ
 
 }  // namespace
 
-PortChain::PortChain(std::vector<OutputPort*> ports, std::vector<pdes::ComponentId> servers, Left left, Rename rename)
+PortChain::PortChain(std::vector<TrainPort*> ports, std::vector<pdes::ComponentId> servers, Left left, Rename rename)
     : ports_(std::move(ports)), servers_(std::move(servers)), left_(std::move(left)), rename_(std::move(rename)) {}
 
 void PortChain::post(Time at, OwnMessage message) {
@@ -75,7 +75,7 @@ std::vector<PortChain::Announced> PortChain::left_over() {
   return std::exchange(pending_, {});
 }
 
-std::size_t PortChain::hop_of(const OutputPort& port) const {
+std::size_t PortChain::hop_of(const Port& port) const {
   return static_cast<std::size_t>(std::find(ports_.begin(), ports_.end(), &port) - ports_.begin());
 }
 
@@ -94,7 +94,7 @@ void PortChain::announce(Announced announced, std::size_t from, Time at) {
   std::push_heap(pending_.begin(), pending_.end(), later);
 }
 
-void PortChain::deliver(const OutputPort& port, Time at, machine::NodeId, const Delivered& message) {
+void PortChain::deliver(const Port& port, Time at, machine::NodeId, const Delivered& message) {
   Announced announced;
   announced.kind = Announced::Kind::delivered;
   announced.to = ports_.size();
@@ -102,7 +102,7 @@ void PortChain::deliver(const OutputPort& port, Time at, machine::NodeId, const 
   announce(std::move(announced), hop_of(port), at);
 }
 
-void PortChain::forward(const OutputPort& port, Time at, const Segment& segment) {
+void PortChain::forward(const Port& port, Time at, const Segment& segment) {
   const std::size_t hop = hop_of(port);
   Announced announced;
   announced.kind = Announced::Kind::segment;
@@ -111,12 +111,12 @@ void PortChain::forward(const OutputPort& port, Time at, const Segment& segment)
   announce(std::move(announced), hop, at);
 }
 
-void PortChain::forward_together(const OutputPort&, Time, const Segments&) {
+void PortChain::forward_together(const Port&, Time, const Segments&) {
   throw InternalError("links that carry one connection tell of several messages");
 }
 
 // A guest cuts what is planned on the last link. Guests themselves have their turns when they come.
-void PortChain::amend(const OutputPort& port, Time at, const Amend& amend) {
+void PortChain::amend(const Port& port, Time at, const Amend& amend) {
   if (hop_of(port) + 1 < ports_.size() || is_guest(amend.name))
     throw InternalError("links that carry one connection take a message back");
   Announced announced;
@@ -126,7 +126,7 @@ void PortChain::amend(const OutputPort& port, Time at, const Amend& amend) {
   announce(std::move(announced), ports_.size() - 1, at);
 }
 
-void PortChain::wake(const OutputPort& port, Time at, std::uint32_t token) {
+void PortChain::wake(const Port& port, Time at, std::uint32_t token) {
   Announced announced;
   announced.to = hop_of(port);
   announced.token = token;

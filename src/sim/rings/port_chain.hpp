@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/network/output_port.hpp"
+#include "sim/laws/trains/train_port.hpp"
 
 namespace tessera::sim {
 
@@ -45,7 +45,7 @@ class PortChain final : public PortSink {
 
   /// `ports`: from the device's own on; they outlive it. `servers`: their components. `left`: PortSink::left, may be
   /// empty; and so may `rename`.
-  PortChain(std::vector<OutputPort*> ports, std::vector<pdes::ComponentId> servers, Left left = {}, Rename rename = {});
+  PortChain(std::vector<TrainPort*> ports, std::vector<pdes::ComponentId> servers, Left left = {}, Rename rename = {});
 
   /// Nothing takes place from this event on, but for what is posted in it.
   void stop_before(const Moment& event) { limit_ = event; }
@@ -65,21 +65,21 @@ class PortChain final : public PortSink {
   /// Of the own port, of the message posted last.
   [[nodiscard]] Injector::Place place() const { return place_; }
 
-  void deliver(const OutputPort& port, Time at, machine::NodeId destination, const Delivered& message) override;
-  void forward(const OutputPort& port, Time at, const Segment& segment) override;
+  void deliver(const Port& port, Time at, machine::NodeId destination, const Delivered& message) override;
+  void forward(const Port& port, Time at, const Segment& segment) override;
   [[nodiscard]] bool takes_together() const override { return false; }
-  void forward_together(const OutputPort& port, Time at, const Segments& segments) override;
-  void amend(const OutputPort& port, Time at, const Amend& amend) override;
-  void wake(const OutputPort& port, Time at, std::uint32_t token) override;
+  void forward_together(const Port& port, Time at, const Segments& segments) override;
+  void amend(const Port& port, Time at, const Amend& amend) override;
+  void wake(const Port& port, Time at, std::uint32_t token) override;
   void left(const OwnMessage& message, Time at) override;
 
  private:
   [[nodiscard]] bool is_guest(const MessageName& name) const;
-  [[nodiscard]] std::size_t hop_of(const OutputPort& port) const;
+  [[nodiscard]] std::size_t hop_of(const Port& port) const;
   void announce(Announced announced, std::size_t from, Time at);
   void take_place(const Announced& announced);
 
-  std::vector<OutputPort*> ports_;
+  std::vector<TrainPort*> ports_;
   std::vector<pdes::ComponentId> servers_;
   Left left_;
   Rename rename_;

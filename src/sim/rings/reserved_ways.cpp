@@ -1,6 +1,7 @@
 // Whose links are: each way of a ring has its own for itself from when its sender enters until something else comes.
 #include <algorithm>
 
+#include "sim/laws/trains/settle.hpp"
 #include "sim/rings/ring.hpp"
 
 namespace tessera::sim {
@@ -10,8 +11,8 @@ std::uint32_t RingLaws::port_of(machine::LinkId link) const {
   return tables_->is_device(server) ? link - tables_->network().first_link[server] : 0;
 }
 
-OutputPort& RingLaws::port_at(machine::LinkId link) const {
-  return parts_->nodes[tables_->server(link)]->port(port_of(link));
+TrainPort& RingLaws::port_at(machine::LinkId link) const {
+  return train_port(parts_->nodes[tables_->server(link)]->port(port_of(link)));
 }
 
 // Another group of these devices that is in no collective hands the track over as it is.
@@ -44,13 +45,13 @@ bool RingLaws::reserve(pdes::Context& context, Track& track, std::uint32_t way, 
       if (!before.runs.empty()) return false;
       break_off(&context, before, {{context.now(), 0}});
     }
-    if (!parts_->nodes[own.self()]->settle(own, port_of(link))) return false;
+    if (!settle(*parts_->nodes[own.self()], own, port_of(link))) return false;
     if (may_tie && port_at(link).state().busy.end(tables_->rate(link)) == context.now()) return false;
   }
   std::vector<BusyPeriod> busy;
   std::vector<ShortEnds> short_ends;
   for (const machine::LinkId link : path.links()) {
-    const PortState& port = port_at(link).state();
+    const TrainState& port = port_at(link).state();
     const bool is_over = port.busy.end(tables_->rate(link)) < context.now();
     busy.push_back(is_over ? BusyPeriod{} : port.busy);
     short_ends.push_back(is_over ? ShortEnds{} : port.work.get().short_ends);
@@ -83,7 +84,7 @@ void RingLaws::release(const Reserved& reserved) {
   const std::vector<ShortEnds> short_ends = path.short_ends();
   const std::vector<LinkCounts> counts = path.take_counts();
   for (std::size_t i = 0; i < path.links().size(); ++i) {
-    OutputPort& port = port_at(path.links()[i]);
+    TrainPort& port = port_at(path.links()[i]);
     port.release();
     port.passed(busy[i], counts[i], short_ends[i]);
   }

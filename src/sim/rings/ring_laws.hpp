@@ -171,7 +171,7 @@ class RingLaws final : public Reservations {
                             const CollectiveRun& collective, const Work& work);
   void give_up(pdes::Context& context, Ring& ring, const Interruption& now);
   [[nodiscard]] std::uint32_t port_of(machine::LinkId link) const;
-  [[nodiscard]] OutputPort& port_at(machine::LinkId link) const;
+  [[nodiscard]] TrainPort& port_at(machine::LinkId link) const;
   [[nodiscard]] static bool take(Ring& ring, Track& track);
   [[nodiscard]] bool reserve_ways(pdes::Context& context, const Ring& ring, const Run& run, std::uint32_t rank);
   [[nodiscard]] bool reserve(pdes::Context& context, Track& track, std::uint32_t way, const RingWork& work);

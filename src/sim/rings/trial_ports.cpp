@@ -12,9 +12,9 @@ TrialPorts::TrialPorts(const NetworkTables& tables, const std::vector<machine::L
 }
 
 PortChain TrialPorts::chain() {
-  std::vector<OutputPort*> ports;
+  std::vector<TrainPort*> ports;
   std::vector<pdes::ComponentId> servers;
-  for (OutputPort& port : ports_) {
+  for (TrainPort& port : ports_) {
     ports.push_back(&port);
     servers.push_back(tables_.server(port.link()));
   }
@@ -39,7 +39,7 @@ Time TrialPorts::pass(const std::vector<PostedMessage>& posted, const std::vecto
   PortChain trial = chain();
   begin(trial, posted, guests);
   trial.run_until({never, 0});
-  for (OutputPort& port : ports_) port.finish(trial);
+  for (TrainPort& port : ports_) port.finish(trial);
   return trial.last_delivery();
 }
 
@@ -52,13 +52,13 @@ PortChain::Announced TrialPorts::let_pass(const std::vector<PostedMessage>& post
 
 std::vector<LinkCounts> TrialPorts::counts() const {
   std::vector<LinkCounts> counts;
-  for (const OutputPort& port : ports_) counts.push_back(port.counts());
+  for (const TrainPort& port : ports_) counts.push_back(port.counts());
   return counts;
 }
 
 std::vector<BusyPeriod> TrialPorts::busy() const {
   std::vector<BusyPeriod> busy;
-  for (const OutputPort& port : ports_) busy.push_back(port.state().busy);
+  for (const TrainPort& port : ports_) busy.push_back(port.state().busy);
   return busy;
 }
 

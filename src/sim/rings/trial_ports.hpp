@@ -28,7 +28,7 @@ class TrialPorts {
 
   const NetworkTables& tables_;
   const std::vector<machine::LinkId>& links_;
-  std::vector<OutputPort> ports_;
+  std::vector<TrainPort> ports_;
 };
 
 /// post(index of a message) and come(index of a guest) in the order in which they take place; `server`: of the first

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/laws/trains/train_state.hpp"
 #include "sim/network/network_tables.hpp"
-#include "sim/network/port_state.hpp"
 
 namespace tessera::sim {
 

@@ -1,0 +1,71 @@
+#include "tessera/sim/laws.hpp"
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+#include <utility>
+
+#include "sim/laws/law.hpp"
+#include "tessera/base/config.hpp"
+#include "tessera/base/error.hpp"
+
+namespace tessera::sim {
+namespace {
+
+const std::vector<LawKind>& law_kinds() {
+  static const std::vector<LawKind> kinds{trains_law(), rings_law(), rounds_law(), replicas_law(), promises_law()};
+  return kinds;
+}
+
+/// Those that simulation.laws names; replicas have a key of their own.
+constexpr std::array names{std::pair{"trains", Law::trains}, std::pair{"rings", Law::rings},
+                           std::pair{"rounds", Law::rounds}, std::pair{"promises", Law::promises}};
+
+}  // namespace
+
+Laws laws_named(const std::string& text) {
+  if (text == "all") return Laws::all;
+  if (text == "none") return Laws::none;
+  Laws laws;
+  std::istringstream words(text);
+  for (std::string word; std::getline(words >> std::ws, word, ',');) {
+    word.erase(word.find_last_not_of(' ') + 1);
+    const auto* found = std::ranges::find(names, word, [](const auto& one) { return std::string(one.first); });
+    if (found == names.end())
+      throw InputError(config::unknown("law", word, {"all", "none", "trains", "rings", "rounds", "promises"}));
+    laws = laws.with(found->second);
+  }
+  return laws;
+}
+
+std::string why_not(const LawKind& law, const LawCase& made) {
+  return law.is_allowed(made.options) ? law.refuses(made) : "not asked for";
+}
+
+std::vector<results::LawUse> uses_of_laws(const machine::Machine& machine, const program::Program& program,
+                                          const SimulationOptions& options, int ranks) {
+  const ProgramFacts facts(program);
+  std::vector<results::LawUse> uses;
+  for (const LawKind& law : law_kinds()) {
+    const std::string because = why_not(law, {machine, program, facts, options, ranks});
+    uses.push_back({law.name, because.empty(), because});
+  }
+  return uses;
+}
+
+std::string text_of(const std::vector<results::LawUse>& uses) {
+  std::string used, others;
+  for (const results::LawUse& use : uses) {
+    if (use.is_used) used += (used.empty() ? "" : ", ") + use.name;
+    if (!use.is_used) others += "; not " + use.name + ": " + use.because;
+  }
+  return (used.empty() ? "none" : used) + others;
+}
+
+std::vector<LawHelp> laws() {
+  std::vector<LawHelp> all;
+  for (const LawKind& law : law_kinds()) all.push_back({law.name, law.help});
+  return all;
+}
+
+}  // namespace tessera::sim

@@ -1,0 +1,19 @@
+// Collectives that go round rings have two events a member, as long as the ring has its links for itself.
+#include "sim/laws/law.hpp"
+
+namespace tessera::sim {
+namespace {
+
+std::string refuses(const LawCase& made) {
+  const std::string trains = why_not(trains_law(), made);
+  return trains.empty() ? "" : "it stands on trains (" + trains + ")";
+}
+
+}  // namespace
+
+LawKind rings_law() {
+  return {"rings", "collectives that go round rings on links of their own, by recurrences",
+          [](const SimulationOptions& options) { return options.laws.has(Law::rings); }, refuses};
+}
+
+}  // namespace tessera::sim

@@ -1,0 +1,244 @@
+// How a port plans the next packets of several streams that keep their order (merging.hpp), and takes them back.
+#include <algorithm>
+
+#include "sim/laws/trains/train_port.hpp"
+
+namespace tessera::sim {
+
+// Whether the two that come next go together: planning is for nothing where they do not.
+bool TrainPort::may_share(const Turn* own_turn) const {
+  const auto& waiting = work().waiting;
+  if (waiting.size() < 2) return false;
+  const auto second = waiting.size() > 2 && waiting[2].turn < waiting[1].turn ? waiting[2] : waiting[1];
+  if (own_turn != nullptr && *own_turn < second.turn) return false;
+  Rounds rounds;
+  return add(rounds, waiting[0].stream) && add(rounds, second.stream);
+}
+
+bool TrainPort::add(Rounds& rounds, std::uint32_t stream) const {
+  const PacketTimes& law = work().streams[stream].segment.law;
+  return rounds.add(law, tables_->rate(law.rate));
+}
+
+// Takes the streams that are planned together, at most so many, out of those that wait; the others limit them.
+void TrainPort::gather(std::uint32_t most, std::optional<Turn>& limit) {
+  PlannedTogether& together = work().run.together();
+  together.flows.clear();
+  together.rounds = {};
+  std::vector<std::uint32_t> others;
+  while (!work().waiting.empty() && together.flows.size() < most) {
+    const Turn turn = work().waiting.front().turn;
+    if (limit && !(turn < *limit)) break;
+    const std::uint32_t stream = pop_waiting();
+    if (add(together.rounds, stream)) {
+      together.flows.push_back({stream, work().streams[stream].segment.law, turn});
+    } else {
+      limit = turn;
+      others.push_back(stream);
+    }
+  }
+  for (const std::uint32_t stream : others) push_waiting(stream);
+  if (!work().waiting.empty() && (!limit || work().waiting.front().turn < *limit)) limit = work().waiting.front().turn;
+}
+
+bool TrainPort::plan_shares(const Turn* own_turn) {
+  if (!may_share(own_turn)) return false;
+  PlannedTogether& together = work().run.together();
+  const std::uint32_t most = work().most_together;
+  if (most < all_together) work().most_together = 2 * most;
+  if (most == 1) return false;
+  std::optional<Turn> limit;
+  if (own_turn != nullptr) limit = *own_turn;
+  gather(most, limit);
+  if (together.flows.size() < most) work().most_together = all_together;
+  Merged merged = merge_flows(limit ? &*limit : nullptr);
+  if (merged.last == 0) {
+    for (const MergingFlow& flow : together.flows) push_waiting(flow.stream);
+    together.flows.clear();
+    return false;
+  }
+  together.shares.clear();
+  for (const MergedShare& share : merged.shares) {
+    const std::uint32_t stream = together.flows[share.flow].stream;
+    together.shares.push_back({stream, false, 0, share.ends && work().streams[stream].segment.final, share.out});
+  }
+  keep(std::move(merged));
+  return true;
+}
+
+Merged TrainPort::merge_flows(const Turn* limit) const {
+  const PlannedTogether& together = work().run.together();
+  const Rate& arrivals = together.rounds.rate() == nullptr ? rate() : *together.rounds.rate();
+  return merge(state_.busy, together.flows, together.rounds.stride(), limit,
+               {rate(), link_, arrivals, tables_->packet()});
+}
+
+void TrainPort::keep(Merged&& merged) {
+  TrainRun& run = work().run;
+  PlannedTogether& together = run.together();
+  together.goes_on = false;
+  for (std::size_t i = 0; i < together.flows.size(); ++i) {
+    together.goes_on |= merged.packets[i] < together.flows[i].arrivals.count;
+  }
+  run.service.after = merged.after;
+  run.service.out.last = merged.last;
+  together.busy = merged.busy;
+  together.last_turn = merged.last_turn;
+  together.rounds_without_pause = merged.rounds_without_pause;
+  together.burst_queue = merged.burst_queue;
+  together.singles = std::move(merged.singles);
+  run.awaited = false;
+}
+
+// Keeps the packets of the run that come before `turn`, if these are all of its rounds and one more: merging anew would
+// find the same.
+bool TrainPort::cut_singles(Time now, const Turn& turn) {
+  TrainRun& run = work().run;
+  PlannedTogether& together = run.together();
+  const auto first =
+      std::ranges::partition_point(together.singles, [&](const SinglePacket& one) { return one.turn < turn; });
+  if (first == together.singles.begin()) return false;
+  const Rate& rate = this->rate();
+  Time free = std::prev(first)->behind.end(rate);
+  run.service.after = std::prev(first)->behind;
+  run.service.out.last = free;
+  together.last_turn = std::prev(first)->turn;
+  for (auto one = first; one != together.singles.end(); ++one) {
+    const Time left = one->behind.end(rate);
+    together.busy -= left - std::max(std::exchange(free, left), one->turn.time);
+    PlannedShare& share = together.shares[one->share];
+    const PlannedShare before = share;
+    share.out.truncate(share.out.count - 1, tables_->rate(share.out.rate), tables_->packet());
+    share.final = false;
+    take_back(now, before, share.out);
+  }
+  together.goes_on = true;
+  const auto packets = static_cast<std::uint32_t>(first - together.singles.begin());
+  if (packets < together.flows.size()) take_fewer(packets);
+  together.singles.erase(first, together.singles.end());
+  return true;
+}
+
+// Keeps the packets of the run that come before `turn`.
+void TrainPort::cut_shares(Time now, const Turn& turn) {
+  TrainRun& run = work().run;
+  PlannedTogether& together = run.together();
+  if (together.last_turn < turn) return;
+  if (cut_singles(now, turn)) return;
+  Merged kept = merge_flows(&turn);
+  const std::vector<PlannedShare> before = together.shares;
+  for (std::size_t i = 0; i < together.shares.size(); ++i) {
+    PlannedShare& share = together.shares[i];
+    if (kept.shares[i].out.count == share.out.count) continue;
+    share.out = kept.shares[i].out;
+    share.final = false;
+  }
+  take_back(now, before);
+  // Taken back in its first round: where streams join one after another, each would take the plan of all others back.
+  const std::uint32_t packets = std::accumulate(kept.packets.begin(), kept.packets.end(), 0U);
+  if (packets < together.flows.size()) take_fewer(packets);
+  if (kept.last == 0) {
+    end_shares();
+    run.active = false;
+  } else {
+    keep(std::move(kept));
+  }
+}
+
+// The run was cut within its first round, behind so many packets.
+void TrainPort::take_fewer(std::uint32_t packets) {
+  if (work().run.together().flows.size() > few_together) work().most_together = std::max(1U, packets);
+}
+
+// Of a stream, all packets from `left` on are taken back by the node before.
+void TrainPort::shorten_share(Time now, std::uint32_t stream, std::uint32_t left) {
+  TrainRun& run = work().run;
+  PlannedTogether& together = run.together();
+  const auto found = std::find_if(together.flows.begin(), together.flows.end(),
+                                  [stream](const MergingFlow& flow) { return flow.stream == stream; });
+  if (found == together.flows.end()) return;
+  Turn turn = found->turn;
+  turn.time = found->arrivals.at(left, tables_->rate(found->arrivals.rate));
+  run.is_mixed() ? cut_mixed(now, turn) : cut_shares(now, turn);
+  if (left > 0 || !run.active) return;
+  found->stream = TrainState::no_stream;
+  for (PlannedShare& share : together.shares) {
+    if (!share.own && share.of == stream) share.of = TrainState::no_stream;
+  }
+}
+
+void TrainPort::complete_merged() {
+  for (const PlannedShare& share : work().run.together().shares) {
+    if (share.own || share.out.count == 0) continue;
+    Stream& stream = work().streams[share.of];
+    stream.served += share.out.count;
+    stream.segment.law.advance(share.out.count);
+  }
+  end_shares();
+}
+
+void TrainPort::count_shares() {
+  const PlannedTogether& together = work().run.together();
+  if (trace_ != nullptr) {
+    trace_use();
+    if (trace_->wants_packets()) trace_shares();
+  }
+  for (const PlannedShare& share : together.shares) {
+    if (share.out.count == 0) continue;
+    state_.counts.bytes += share.out.bytes(share.out.count, tables_->packet());
+    state_.counts.messages += share.final ? 1 : 0;
+    state_.counts.alone += share.out.count == 1 && !share.final ? 1 : 0;
+  }
+  state_.counts.busy += together.busy;
+}
+
+// Its streams wait again, or have been served.
+void TrainPort::end_shares() {
+  for (const MergingFlow& flow : work().run.together().flows) {
+    if (flow.stream == TrainState::no_stream) continue;
+    if (work().streams[flow.stream].segment.law.count > 0) {
+      push_waiting(flow.stream);
+    } else {
+      release_stream(flow.stream);
+    }
+  }
+  work().run.together().shares.clear();
+  work().run.together().flows.clear();
+}
+
+// Of several flows the first packet is in service for no longer than a whole one takes.
+void TrainPort::trace_use() const {
+  const TrainRun& run = work().run;
+  if (!run.has_shares()) return trace_->in_use(link_, run.service.first_start, run.service.out.last);
+  Time first = never, last = 0;
+  for (const PlannedShare& share : run.together().shares) {
+    if (share.out.count == 0) continue;
+    first = std::min(first, share.out.at(0, tables_->rate(share.out.rate)));
+    last = std::max(last, share.out.last);
+  }
+  if (first != never) trace_->in_use(link_, first - rate().up(tables_->packet()), last);
+}
+
+void TrainPort::trace_shares() const {
+  struct Packet {
+    const PlannedShare* share;
+    PacketTimes one;
+  };
+  std::vector<Packet> packets;
+  for (const PlannedShare& share : work().run.together().shares) {
+    for (std::uint32_t i = 0; i < share.out.count; ++i) {
+      PacketTimes one;
+      one.last = share.out.at(i, tables_->rate(share.out.rate));
+      one.last_bytes = i + 1 == share.out.count ? share.out.last_bytes : tables_->packet();
+      one.count = 1;
+      packets.push_back({&share, one});
+    }
+  }
+  std::sort(packets.begin(), packets.end(), [](const Packet& a, const Packet& b) { return a.one.last < b.one.last; });
+  for (const Packet& packet : packets) {
+    const Announced of = announced(*packet.share);
+    trace_->packets_left(link_, of.name, of.destination, packet.one);
+  }
+}
+
+}  // namespace tessera::sim

@@ -1,0 +1,121 @@
+// All that changes in a port that serves trains of packets.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/apart.hpp"
+#include "sim/laws/trains/merging.hpp"
+#include "sim/laws/trains/queue_peak.hpp"
+#include "sim/laws/trains/service.hpp"
+#include "sim/network/port.hpp"
+
+namespace tessera::sim {
+
+/// Of a run of several streams or messages, the packets of one of them, as they are announced.
+struct PlannedShare {
+  std::uint32_t of = 0;  ///< in TrainWork::streams, or its place in TrainWork::own
+  bool own = false;
+  std::uint32_t generation = 0;
+  bool final = false;  ///< ends with the last packet of the message
+  PacketTimes out;
+};
+
+inline constexpr std::uint32_t all_together = 1U << 31U;
+inline constexpr std::uint32_t few_together = 8;  ///< streams whose plans may be taken back without harm
+
+/// Of a share of own packets among passing ones.
+struct PlannedPlace {
+  PacketTimes turns;  ///< one more than the share had packets at first
+  PortTurn tie;       ///< its time does not count
+};
+
+/// Own messages that take turns, a packet each.
+struct PlannedTurns {
+  BusyPeriod period;                     ///< in which they are served
+  std::uint32_t takers = 0;              ///< have the shares of the run, in the order of their turns
+  std::uint32_t rounds = 0;              ///< of whole packets; then one more, maybe not of all takers:
+  std::vector<std::int64_t> last_bytes;  ///< B of that round up to a packet, with it
+  std::uint32_t kept = 0;                ///< of these packets, the first ones
+};
+
+/// Of several streams or messages.
+struct PlannedTogether {
+  std::vector<PlannedShare> shares;
+  PlannedTurns turns;
+  std::vector<PlannedPlace> among;  ///< a share each, where the own message is among passing streams
+  std::vector<MergingFlow> flows;   ///< streams ...
+  Rounds rounds;                    ///< ... in these
+  bool goes_on = false;             ///< some of them have more packets
+  Time busy = 0;                    ///< time in service
+  PortTurn last_turn;               ///< of the last packet
+  // Of streams, for the longest queue: see Merged.
+  std::uint32_t rounds_without_pause = 0;
+  std::int64_t burst_queue = 0;
+  std::vector<SinglePacket> singles;
+};
+
+/// What is planned: the next packets of one stream, of one own message, or of several.
+struct TrainRun {
+  bool active = false;
+  bool own = false;
+  bool final = false;  ///< ends with the last packet of the message
+  bool to_destination = false;
+  bool awaited = false;      ///< its end is told at its time
+  std::uint32_t stream = 0;  ///< in TrainWork::streams
+  MessageName name;
+  std::uint32_t generation = 0;
+  machine::NodeId destination = 0;
+  Time offered = 0;  ///< own: turn of the first packet
+  /// Of several only what is behind it and the time of the last packet count.
+  Service service;
+  Apart<PlannedTogether> apart;  ///< of several
+
+  [[nodiscard]] PlannedTogether& together() { return apart.make(); }
+  [[nodiscard]] const PlannedTogether& together() const { return apart.get(); }
+  [[nodiscard]] bool has_shares() const { return apart.is_made() && !apart.get().shares.empty(); }
+  [[nodiscard]] bool is_mixed() const { return apart.is_made() && !apart.get().among.empty(); }
+};
+
+/// What a port is about: all but what is left of it when nothing is in it.
+struct TrainWork {
+  /// Packets that come from another node.
+  struct Stream {
+    Segment segment;           ///< its law holds what has not been served
+    std::uint32_t served = 0;  ///< packets
+    pdes::ComponentId from = 0;
+    std::uint32_t ordinal = 0;
+  };
+  struct Waiting {
+    PortTurn turn;  ///< of its next packet
+    std::uint32_t stream = 0;
+  };
+
+  TrainRun run;
+  Injector own;
+  std::vector<TimedAmend> amends;  ///< of this instant: what is planned next may take them along
+  std::vector<Waiting> waiting;    ///< heap, the next turn first; without the stream of the run
+  std::vector<Stream> streams;
+  std::vector<std::uint32_t> unused_streams;
+  std::uint32_t next_ordinal = 0;
+  std::uint32_t most_together = all_together;  ///< streams to plan next
+  Time came_at = -1;                           ///< when streams came last ...
+  std::uint32_t came_then = 0;                 ///< ... and how many of them
+  Time own_left_at = -1;                       ///< when an own packet left last that had taken some time
+  ShortEnds short_ends;                        ///< before TrainState::busy
+};
+
+struct TrainState final : PortState {
+  static constexpr std::uint32_t no_stream = ~std::uint32_t{0};
+  Apart<TrainWork> work;
+  BusyPeriod busy;  ///< after the last packet that can no longer change
+  std::uint32_t next_generation = 0;
+  std::uint32_t token = 0;
+  Time due = never;  ///< when it has to go on by itself
+  Time call_at = 0;  ///< the call back under way, which may come too early
+  bool call_pending = false;
+  bool reserved = false;  ///< by a ring whose messages are not simulated one by one (sim/rings): it is broken off first
+  LinkCounts counts;
+};
+
+}  // namespace tessera::sim
