@@ -33,13 +33,9 @@ class PortSink {
 class PacketTrace {
  public:
   virtual ~PacketTrace() = default;
-  /// Of which packets it is told: each of all, or none.
-  [[nodiscard]] virtual bool wants_packets() const { return true; }
   /// Which packets left when, in order.
   virtual void packets_left(machine::LinkId link, const MessageName& name, machine::NodeId destination,
                             const Law& times) = 0;
-  /// From before the service of some packets, maybe with pauses, until the last one of them left.
-  virtual void in_use(machine::LinkId /*link*/, Time /*begin*/, Time /*end*/) {}
 };
 
 /// A message to a device, in packets; its name and when it is posted are the caller's.
@@ -79,12 +75,6 @@ class OutputPort {
   [[nodiscard]] bool may_amend(Time now) const { return has_run() && work().run.service.out.last >= now; }
   /// Whether nothing is in it; a run that is over is completed first.
   [[nodiscard]] bool settle(Time now, PortSink& sink);
-  /// Whether nothing is in it, and all that is counted has left by `now`.
-  [[nodiscard]] bool is_empty(Time now) const { return is_idle() && state_.busy.end(rate()) <= now; }
-  /// PacketTrace::in_use of what is planned.
-  void tell_use() const {
-    if (has_run() && trace_ != nullptr) trace_use();
-  }
   /// What has passed through the idle port, apart from it: the last busy period, what is known of its queue, and counts
   /// to add.
   void passed(const BusyPeriod& busy, const LinkCounts& counts, const ShortEnds& short_ends = {});
@@ -148,7 +138,6 @@ class OutputPort {
   void count_shares();
   void complete_merged();
   void end_shares();
-  void trace_use() const;
   void trace_shares() const;
   /// What a share belongs to.
   struct Announced {
