@@ -69,7 +69,6 @@ std::string events_text(const experiment::Range& events, int ranks) {
 /// Whom a simulation of some replicas stands for.
 std::string replicas_text(const sim::FoldFacts& fold) {
   std::string text = fmt::format("{} of {}", fold.simulated, fold.replicas);
-  if (!fold.to_the_end) text += ", each device up to a collective that splits them";
   if (fold.orders > 1) {
     text += fmt::format(
         "; beside them {} more, in which messages that come at the same time have another order: all, where that "

@@ -287,7 +287,7 @@ Estimate estimate(const Experiment& experiment) {
     for (const program::DeviceId device : counted) counter.count(device, times);
   }
   result.events.least *= simulated;
-  if (fold.to_the_end && simulated < 1) fold_costs(simulated, bytes_per_folded_device * network.devices, result);
+  if (simulated < 1) fold_costs(simulated, bytes_per_folded_device * network.devices, result);
   return result;
 }
 

@@ -171,19 +171,6 @@ void Engine::skip(Time by) {
   ++statistics_.skips;
 }
 
-void Engine::act(Time now, const std::function<void(Context&)>& what) {
-  if (components_.empty()) return;
-  enter(0, now);
-  what(context_);
-}
-
-Context Engine::as(detail::Station& author) const {
-  Context context = context_;
-  context.now_ = 0;
-  context.station_ = &author;
-  return context;
-}
-
 Time Pause::now() const { return engine_->now(); }
 std::vector<Event> Pause::pending() const { return engine_->pending(); }
 void Pause::skip(Time by) { engine_->skip(by); }
@@ -319,10 +306,6 @@ Simulation::~Simulation() = default;
 RunStatistics Simulation::run(const RunOptions& options) { return engine_->run(options); }
 const std::vector<ComponentId>& Simulation::local_ids() const { return engine_->local_ids(); }
 Component& Simulation::local(std::size_t index) { return engine_->local(index); }
-void Simulation::act(Time now, const std::function<void(Context&)>& what) { engine_->act(now, what); }
 std::vector<Event> Simulation::pending() { return engine_->pending(); }
-std::uint32_t Simulation::sequence(ComponentId id) const { return engine_->sequence(id); }
-void Simulation::go_on(ComponentId id, std::uint32_t sequence) { engine_->go_on(id, sequence); }
-Context Simulation::as(detail::Station& author) const { return engine_->as(author); }
 
 }  // namespace tessera::pdes

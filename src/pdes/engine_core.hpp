@@ -26,15 +26,6 @@ class Engine {
   [[nodiscard]] std::vector<Event> pending();
   void skip(Time by);
 
-  // See Simulation.
-  void act(Time now, const std::function<void(Context&)>& what);
-  [[nodiscard]] std::uint32_t sequence(ComponentId id) const { return component(id).station_.sequence; }
-  void go_on(ComponentId id, std::uint32_t sequence) {
-    component(id).station_.sequence = sequence;
-    started_ = true;
-  }
-  [[nodiscard]] Context as(detail::Station& author) const;
-
   // The steps of run(), for whoever keeps several of them in step (side_by_side.cpp):
   void begin(const RunOptions& options);
   [[nodiscard]] Standing standing();

@@ -64,7 +64,7 @@ int count_nodes(const machine::Machine& machine) {
 NetworkModel::NetworkModel(const machine::Machine& machine, program::Lowerings& lowerings)
     : tables(machine.network), wiring(tables, destinations_of(lowerings)) {}
 NetworkModel::NetworkModel(const machine::Machine& machine, program::Lowerings& lowerings, const Fold& fold)
-    : tables(machine.network), wiring(tables, destinations_of(lowerings, &fold), fold) {}
+    : tables(machine.network), wiring(tables, destinations_of(lowerings), fold) {}
 
 pdes::ModelGraph make_graph(const machine::Machine& machine, const program::Program& program,
                             const NetworkModel& network, bool whole_nodes, const CreateComponent& create) {

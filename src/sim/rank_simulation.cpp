@@ -17,31 +17,6 @@ namespace tessera::sim {
 RankSimulation::RankSimulation(const machine::Machine& machine, const program::Program& program,
                                const workload::CostModel& cost, Communicator& comm, const SimulationOptions& options,
                                const FoldedPart& part)
-    : RankSimulation(machine, program, cost, comm, options, part, Promises::given) {
-  leave_out_rounds();
-}
-
-// What is promised to other ranks follows from all that has been sent; of that nothing is handed over.
-RankSimulation::RankSimulation(const machine::Machine& machine, const program::Program& program,
-                               const workload::CostModel& cost, Communicator& comm, const SimulationOptions& options,
-                               RankSimulation& folded, Splits& splits, Usage* usage, Time now)
-    : RankSimulation(machine, program, cost, comm, options, FoldedPart{nullptr, nullptr, &splits, usage},
-                     Promises::none) {
-  const Fold& fold = *folded.fold_;
-  if (now != never) folded.hand_over(now, rings_.get());
-  for (const pdes::ComponentId id : simulation_->local_ids()) take_over_component(folded, id);
-  for (const pdes::Event& event : splits.events) take_over_event(fold, event);
-  if (comm.rank() == 0) {
-    collectives_ = folded.collectives_;
-    collectives_.repeat(fold.order());
-  }
-  begin_apart(fold, splits, now);
-  if (now != never) take_over_rings(folded);
-}
-
-RankSimulation::RankSimulation(const machine::Machine& machine, const program::Program& program,
-                               const workload::CostModel& cost, Communicator& comm, const SimulationOptions& options,
-                               const FoldedPart& part, Promises promises)
     : machine_(machine),
       program_(program),
       comm_(comm),
@@ -52,14 +27,11 @@ RankSimulation::RankSimulation(const machine::Machine& machine, const program::P
       combined_(program),
       costs_(program, machine, cost) {
   environment_.network.witness = part.witness;
-  environment_.network.trace = part.usage;
-  environment_.splits = part.splits;
   set_environment(options);
-  if (rings_) rings_->tell(part.usage);
   const CreateComponent make = [this](pdes::ComponentId id) { return create(id); };
   model_ = fold_ == nullptr ? partition_model(machine, program, network_, comm.size(), options.partition, make)
                             : folded_model(machine, network_, *fold_, make);
-  if (comm.size() > 1 && promises == Promises::given && options.laws.has(Law::promises)) add_foresight();
+  if (comm.size() > 1 && options.laws.has(Law::promises)) add_foresight();
   simulation_ = std::make_unique<pdes::Simulation>(model_.graph, model_.partition, comm);
   model_.graph = {};  // the engine has its own
   if (foresight_) watch();
@@ -68,7 +40,6 @@ RankSimulation::RankSimulation(const machine::Machine& machine, const program::P
 RankSimulation::~RankSimulation() = default;
 
 void RankSimulation::leave_out_rounds() {
-  if (!may_leave_out_) return;
   const program::DeviceId turns = Periods::device_of(program_, facts_);
   environment_.turn.device = fold_ == nullptr || turns == program::no_device ? turns : fold_->place(turns).of;
 }
@@ -95,7 +66,7 @@ void RankSimulation::set_environment(const SimulationOptions& options) {
   const auto is_used = [&](const LawKind& law) { return why_not(law, made).empty(); };
   network.make_port = is_used(trains_law()) ? train_ports() : packet_ports(machine_.network.arbitration);
   if (is_used(rings_law())) add_ring_laws();
-  may_leave_out_ = is_used(rounds_law());
+  if (is_used(rounds_law())) leave_out_rounds();
   environment_.record_timeline = options.record_timeline;
   environment_.record_memory = options.record_memory;
   environment_.traffic_interval = options.traffic_interval;
@@ -145,29 +116,6 @@ pdes::RunStatistics RankSimulation::run_before(Time end, pdes::RunOptions option
   return run_with_periods(options);
 }
 
-void RankSimulation::tell_use(Time now) const {
-  if (rings_) rings_->tell_use(now);
-  for (const NetworkNode* node : parts_.nodes) {
-    if (node == nullptr) continue;
-    for (const auto& port : node->ports()) train_port(*port).tell_use();
-  }
-}
-
-void RankSimulation::hand_over(Time now, RingLaws* goes_on) {
-  simulation_->act(std::max<Time>(now - 1, 0), [&](pdes::Context& context) {
-    if (rings_) rings_->break_off_all(context, now, goes_on);
-    settle_ports(context);
-  });
-}
-
-void RankSimulation::settle_ports(const pdes::Context& context) {
-  for (const pdes::ComponentId id : simulation_->local_ids()) {
-    pdes::Context own = context.of(id);
-    NetworkNode& node = *parts_.nodes[id];
-    for (std::uint32_t port = 0; port < node.ports().size(); ++port) static_cast<void>(settle(node, own, port));
-  }
-}
-
 pdes::RunStatistics RankSimulation::run_with_periods(pdes::RunOptions options) {
   if (periods_ == nullptr) {
     periods_ = std::make_unique<Periods>(
@@ -183,16 +131,10 @@ pdes::RunStatistics RankSimulation::run_with_periods(pdes::RunOptions options) {
 void RankSimulation::finish(const pdes::RunOptions& options) {
   if (rings_) rings_->finish();
   std::vector<DeviceWaits> waits;
-  const bool is_in_vain = environment_.splits != nullptr && environment_.splits->failed;
   for (const Device* device : devices_) {
-    if (device->is_split_off() || is_in_vain) continue;
     if (auto texts = device->waits(); !texts.empty()) waits.push_back({device->id(), std::move(texts)});
   }
-  if (fold_ != nullptr && environment_.splits != nullptr && !environment_.splits->starts.empty()) {
-    environment_.splits->failed = environment_.splits->failed || !waits.empty();  // for devices that have split off
-  } else if (options.end == never) {
-    refuse_deadlock(waits, comm_);
-  }
+  if (options.end == never) refuse_deadlock(waits, comm_);
 }
 
 Time RankSimulation::finished() const {

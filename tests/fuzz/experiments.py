@@ -14,7 +14,7 @@ gated_mlp = {gated}
 experts = {experts}
 experts_per_token = {per_token}
 """
-ALGORITHMS = {"all_reduce": ["ring", "bidirectional-ring", "direct", "binomial-tree", "halving-doubling", "hierarchical", "auto"],
+ALGORITHMS = {"all_reduce": ["ring", "bidirectional-ring", "direct", "binomial-tree", "halving-doubling", "dissemination", "hierarchical", "auto"],
               "reduce_scatter": ["ring", "bidirectional-ring", "direct", "auto"], "all_gather": ["ring", "bidirectional-ring", "direct", "auto"],
               "all_to_all": ["ring", "direct"], "broadcast": ["direct", "binomial-tree", "auto"]}
 

@@ -49,6 +49,7 @@ std::vector<std::size_t> AbstractExecutor::elements(const Transfer& transfer) co
 
 std::string AbstractExecutor::run(std::uint32_t seed) {
   std::string problem;
+  begun_with_ = buffers;
   std::vector<Member*> active;
   for (Member& member : members_) {
     if (member.steps > 0) active.push_back(&member);
@@ -93,7 +94,8 @@ void AbstractExecutor::post(Member& member, std::string& problem) {
     const std::vector<std::size_t> indexes = elements(send);
     if (static_cast<std::int64_t>(indexes.size()) * collective_.element.value() != send.bytes)
       problem = "data of another size";
-    for (const std::size_t i : indexes) message.data.push_back(buffers[rank].at(i));
+    for (const std::size_t i : indexes)
+      message.data.push_back(buffers[rank].at(i) - (send.of_others ? begun_with_[rank].at(i) : 0));
     network_[{rank, send.peer, send.lane}].push_back(std::move(message));
     ++messages;
   }

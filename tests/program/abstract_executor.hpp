@@ -58,6 +58,7 @@ class AbstractExecutor {
   const machine::Machine& machine_;
   const CollectiveAlgorithm& algorithm_;
   std::vector<Member> members_;
+  std::vector<Buffer> begun_with_;  // by member
   std::map<Way, std::deque<Message>> network_;
 };
 

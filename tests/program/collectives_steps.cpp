@@ -165,6 +165,22 @@ TEST_CASE("a binomial broadcast serves the largest subtree first and waits for e
   CHECK(tree.at(3, 0).receives[0].peer == 2);
 }
 
+TEST_CASE("dissemination: sums of 1, 2, 3 and 6 members, from those 1, 1 and 3 ranks before") {
+  const Steps six("dissemination", CollectiveKind::all_reduce, 64, line_of(6));
+  REQUIRE(six.count(5) == 3);
+  const std::uint32_t to[] = {0, 0, 2}, from[] = {4, 4, 2};
+  for (std::uint32_t round = 0; round < 3; ++round) {
+    const Step step = six.at(5, round);
+    REQUIRE(step.sends.size() == 1);
+    CHECK(step.sends[0].peer == to[round]);
+    CHECK(step.sends[0].bytes == 64);
+    CHECK(step.receives[0].peer == from[round]);
+    CHECK(step.reduce == 64);
+    // From 2 to 3: the sums of ranks 4 and 5, and of 3 and 4, have rank 4 in common, whose own data is left out.
+    CHECK(step.sends[0].of_others == (round == 1));
+  }
+}
+
 TEST_CASE("rings in a mesh are snaked: 0, 2, 4, 5, 3, 1") {
   const Steps mesh("mesh", CollectiveKind::all_reduce, 6000, mesh_of(6, 1));
   const std::uint32_t next[] = {2, 0, 4, 1, 5, 3};

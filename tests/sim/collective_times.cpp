@@ -232,6 +232,17 @@ TEST_CASE("binomial all-reduce goes up the tree, adding, and down again") {
   CHECK(tree.all_reduce("binomial-tree", bytes) == 6 * tree.message(bytes) + 3 * reduction(bytes));
 }
 
+TEST_CASE("dissemination takes log2 N messages of the whole buffer, each added, on groups of any size") {
+  const std::int64_t bytes = 5'000'000;
+  for (const auto& [devices, rounds] :
+       {std::pair(2, 1), std::pair(3, 2), std::pair(6, 3), std::pair(8, 3), std::pair(9, 4)}) {
+    Idle all = connected(devices);
+    CHECK(all.all_reduce("dissemination", bytes) == rounds * all.message(bytes));
+    all.free_reductions = false;
+    CHECK(all.all_reduce("dissemination", bytes) == rounds * (all.message(bytes) + reduction(bytes)));
+  }
+}
+
 TEST_CASE("recursive halving and doubling sends S/2, S/4, S/8 and back") {
   Idle all = connected(8);
   const std::int64_t bytes = 8'000'000;

@@ -33,7 +33,7 @@ std::optional<sim::SimulationResult> run_folded(const ProgramCase& made, const s
 
 /// How many random programs were folded, and how.
 struct Folded {
-  std::uint64_t all = 0, apart = 0, together = 0, ordered = 0, tied = 0;
+  std::uint64_t all = 0, ordered = 0, tied = 0;
 };
 
 /// Folded and unfolded, with the same rows.
@@ -54,8 +54,6 @@ void compare_folded(const ProgramCase& made, std::uint64_t index, Folded& folded
   ++folded.all;
   program::Lowerings lowerings(made.program, made.machine);
   const sim::FoundFold found = sim::find_fold(made.machine, lowerings, sim::NetworkTables(made.machine.network));
-  folded.apart += once->fold.ends_with("then each") ? 0 : once->fold.find("up to") != std::string::npos ? 1 : 0;
-  folded.together += once->fold.ends_with("then each") ? 1 : 0;
   folded.ordered += found.fold && found.fold->orders().size() > 1 ? 1 : 0;
 }
 
@@ -67,35 +65,22 @@ TEST_CASE("fold: 2,000 random programs have the same rows folded as unfolded") {
     CAPTURE(index);
     compare_folded(random_replicas(index), index, folded);
   }
-  CAPTURE(folded.all, folded.apart, folded.together, folded.ordered, folded.tied);
+  CAPTURE(folded.all, folded.ordered, folded.tied);
   CHECK(folded.all > random_cases(600));
-  CHECK(folded.apart > random_cases(100));
-  CHECK(folded.together > random_cases(50));
   CHECK(folded.ordered > random_cases(50));
   CHECK(folded.tied > random_cases(50));
 }
 
 TEST_CASE("fold: random programs on meshes, tori, rings and in packages have the same rows folded as unfolded") {
-  std::uint64_t split = 0;
   for (const SiteKind kind : site_kinds) {
     Folded folded;
     for (std::uint64_t index = 0; index < random_cases(300); ++index) {
       CAPTURE(static_cast<int>(kind), index);
       compare_folded(random_replicas_on(kind, index), index, folded);
     }
-    CAPTURE(static_cast<int>(kind), folded.all, folded.apart, folded.together, folded.ordered, folded.tied);
+    CAPTURE(static_cast<int>(kind), folded.all, folded.ordered, folded.tied);
     CHECK(folded.all > random_cases(60));
-    split += folded.apart + folded.together;
   }
-  CHECK(split > random_cases(40));
-}
-
-TEST_CASE("fold: what has been taken back before all go on together does not come under another message's number") {
-  const ProgramCase made = random_replicas(6'500'542);
-  const auto folded = run_folded(made, all_recorded(sim::Folding::replicas));
-  REQUIRE(folded.has_value());
-  CHECK(folded->fold.ends_with("then each"));
-  check_same(folded->results, made.run(all_recorded(sim::Folding::none)).results);
 }
 
 namespace {
@@ -151,16 +136,6 @@ TEST_CASE("fold: two replicas cost the events of one, and an all-reduce over bot
     CHECK(link.messages == 2);
     CHECK(static_cast<std::int64_t>(link.bytes) == 200);
   }
-}
-
-TEST_CASE("fold: chunks that differ by an element split replicas when that collective begins") {
-  // 201 B over 2: chunks of 101 and 100 B. It begins when the all-reduce of 200 B ends, at 201,100 ps, and its steps
-  // send both chunks in turn: 101,500 ps, 101 to add where the larger one came, 101,500 again.
-  const ProgramCase made = two_pairs(201);
-  const sim::SimulationResult run = made.run(all_recorded(sim::Folding::replicas));
-  CHECK(run.fold == "1 of 2 replicas simulated for all up to 201 ns, the last part of it up to 201 ns");
-  CHECK(run.results.iteration_time == 201'100 + 2 * 101'500 + 101);
-  check_same(run.results, made.run(all_recorded(sim::Folding::none)).results);
 }
 
 namespace {
@@ -229,18 +204,6 @@ TEST_CASE("fold: links of dies correspond by the ways of messages, whatever thei
   check_same(run.results, made.run(all_recorded(sim::Folding::none)).results);
 }
 
-TEST_CASE("fold: dies of a line split where they begin an all-reduce over all of them") {
-  // Three dies in a line, a replica each; those at the ends have one link, the one between has two. Chunks of 101, 100
-  // and 100 B, so the members of the ring do different things. Each sends four of them: over one link, but for the last
-  // die, whose messages pass through the one between.
-  const ProgramCase made = line_of_three();
-  const sim::SimulationResult run = made.run(all_recorded(sim::Folding::replicas));
-  CHECK(run.fold == "1 of 3 replicas simulated for all up to 1.00 ns, the last part of it up to 1.00 ns");
-  REQUIRE(run.results.link_rows.size() == 4);
-  for (const results::LinkRow& row : run.results.link_rows) CHECK(row.messages == 4);
-  check_same(run.results, made.run(all_recorded(sim::Folding::none)).results);
-}
-
 TEST_CASE("fold: where ties go on otherwise in other replicas, all are simulated, with a warning") {
   // Two replicas of three devices; messages of several come to one at the same time within the first microsecond, and
   // another one of them has the lowest number in the second replica.
@@ -283,6 +246,32 @@ TEST_CASE("fold: what is not alike is named") {
   ProgramCase link = two_pairs(200);
   link.machine.network.links[link.machine.network.first_link[2]].latency = Duration{501};  // to gpu 3
   CHECK_THAT(refusal_of(link), Catch::Contains("the link from gpu 2 to gpu 3 has another bandwidth or latency"));
+}
+
+TEST_CASE("fold: a collective over replicas whose members do different things is named, and a member that does") {
+  // 201 B over 2: chunks of 101 and 100 B.
+  CHECK_THAT(refusal_of(two_pairs(201)),
+             Catch::Contains("all-reduce of 201 B over gpu 0 and 1 more by algorithm \"ring\": gpu 0 and gpu 2, which "
+                             "should be alike, do different things; \"none\" simulates them all"));
+  // Over both replicas, by rounds in which all members do the same: alike where the members of a replica are as far
+  // before those of the next one everywhere.
+  const auto over_both = [](std::vector<program::DeviceId> members, const char* algorithm) {
+    ProgramCase made = two_pairs(200);
+    made.group(std::move(members));
+    const auto main =
+        made.block("over both").collective(collective(program::CollectiveKind::all_reduce, 4, algorithm, 2)).done();
+    for (program::DeviceProgram& device : made.program.devices) {
+      device.streams = {main};
+      device.groups.push_back(4);
+    }
+    return made;
+  };
+  CHECK_THAT(
+      refusal_of(over_both({0, 2, 1, 3}, "dissemination")),
+      Catch::Contains("all-reduce of 4 B over gpu 0 and 3 more by algorithm \"dissemination\": those of the next "
+                      "replica are not its members in the same order"));
+  CHECK_THAT(refusal_of(over_both({0, 1, 2, 3}, "binomial-tree")),
+             Catch::Contains("gpu 0 and gpu 2, which should be alike"));
 }
 
 TEST_CASE("fold: one replica alone is simulated as it is") {

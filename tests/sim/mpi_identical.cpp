@@ -123,11 +123,6 @@ TEST_CASE("replicas that cannot be folded because of ties, on several ranks: all
   CHECK_FALSE(compare_folded(random_replicas(50), 0, world.comm));
 }
 
-TEST_CASE("folded dies of a line on several ranks: those at the edges have fewer links than the one between") {
-  World world;
-  if (world.comm.size() <= 3) CHECK(compare_folded(line_of_three(), 0, world.comm));
-}
-
 TEST_CASE("folded replicas on meshes, tori, rings and in packages: the rows of several ranks are those of one") {
   World world;
   std::uint64_t folded = 0;

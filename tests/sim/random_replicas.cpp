@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "machine/networks/grid_network.hpp"
 #include "random_sites.hpp"
 #include "tessera/base/random.hpp"
 
@@ -117,8 +116,8 @@ class ReplicaMaker {
       for (const std::vector<DeviceId>& replica : replicas) same.push_back(replica[part]);
       add_group(same_part, same);
       add_group(same_part_beside, same);
-      all.insert(all.end(), same.begin(), same.end());
     }
+    for (const std::vector<DeviceId>& replica : replicas) all.insert(all.end(), replica.begin(), replica.end());
     if (below(2) == 0) std::sort(all.begin(), all.end());
     add_group(everybody, all);
   }
@@ -127,7 +126,7 @@ class ReplicaMaker {
     static constexpr std::array kinds{CollectiveKind::all_reduce, CollectiveKind::reduce_scatter,
                                       CollectiveKind::all_gather, CollectiveKind::all_to_all};
     const std::array<std::int64_t, 3> even{120, 840, 5040};
-    const std::int64_t bytes = even[below(3)] * replicas_ + (slot >= same_part && below(4) == 0 ? 1 : 0);
+    const std::int64_t bytes = even[below(3)] * replicas_ + (slot >= same_part && below(16) == 0 ? 1 : 0);
     const CollectiveKind kind = kinds[below(kinds.size())];
     const std::vector<std::string> names = program::algorithms_for(kind);
     program::Collective drawn = collective(kind, bytes, "ring", slot);
@@ -190,19 +189,6 @@ ProgramCase random_replicas(std::uint64_t index) { return ReplicaMaker(index).ma
 
 ProgramCase random_replicas_on(SiteKind kind, std::uint64_t index) {
   return ReplicaMaker(index, random_site(kind, index)).make();
-}
-
-ProgramCase line_of_three() {
-  machine::Machine line;
-  machine::build_grid({3, 1, false}, BytesPerSecond{second / byte_time}, Duration{wire_latency}, "d2d", line);
-  line.network.packet = Bytes{packet_bytes};
-  ProgramCase made(machine_of(std::move(line.network)));
-  made.program.replicas = {{0}, {1}, {2}};
-  made.group({0, 1, 2});
-  const auto main =
-      made.block().compute(work(1000)).collective(collective(CollectiveKind::all_reduce, 301, "ring", 0)).done();
-  for (DeviceId device = 0; device < 3; ++device) made.program.devices[device] = {{main}, {}, {0}, 0};
-  return made;
 }
 
 }  // namespace tessera::test

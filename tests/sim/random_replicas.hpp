@@ -12,7 +12,4 @@ namespace tessera::test {
 /// The same on a mesh, a torus, a ring or in a package, with dead links and spare devices.
 [[nodiscard]] ProgramCase random_replicas_on(SiteKind kind, std::uint64_t index);
 
-/// Three dies in a line, a replica each: 1,000 ps of work, then an all-reduce of 301 B over all of them.
-[[nodiscard]] ProgramCase line_of_three();
-
 }  // namespace tessera::test

@@ -79,24 +79,10 @@ class Simulation {
   [[nodiscard]] const std::vector<ComponentId>& local_ids() const;
   [[nodiscard]] Component& local(std::size_t index);
 
-  // From a simulation that has run to an end, another one of the same or a larger model goes on:
-  /// Acts in the name of components of this rank (Context::of), at a time before which no event is pending.
-  void act(Time now, const std::function<void(Context&)>& what);
   /// Copies of all pending events of this rank, in their order; good until the next run.
   [[nodiscard]] std::vector<Event> pending();
-  /// Number of events that a component of this rank has made (modulo 2^32).
-  [[nodiscard]] std::uint32_t sequence(ComponentId id) const;
-  /// Before the first run: components are not started, and this one has made so many events.
-  void go_on(ComponentId id, std::uint32_t sequence);
-  /// An event for a component of this rank; `source` may be on another one.
-  template <class Message>
-  void put(const Event& event, const Message& message) {
-    detail::Station author{nullptr, 0, event.sequence, event.source, detail::no_crossbar};
-    as(author).resend(event.destination, event.time, message);
-  }
 
  private:
-  [[nodiscard]] Context as(detail::Station& author) const;
   friend class SideBySide;
   std::unique_ptr<Engine> engine_;
 };

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -24,6 +25,8 @@ struct Transfer {
   std::uint16_t lane = 0;
   /// Of receives: the data is added to what is there (counted in Step::reduce); otherwise it replaces it.
   bool add = false;
+  /// Of sends: of each element what has been added so far, without what the member began with.
+  bool of_others = false;
   /// 0: contiguous; k: every k-th of the `size` chunks of the buffer, from the one at `offset` on.
   std::uint32_t stride = 0;
   /// B into the buffer; all_to_all: sends into the send buffer, receives into the receive buffer.
@@ -141,6 +144,12 @@ void for_all_steps(const CollectiveAlgorithm& algorithm, CollectiveCall call, Ac
     }
   }
 }
+
+/// The first rank of `call` whose steps CollectiveAlgorithm::is_alike() does not find at its member of `other`;
+/// nothing: they are alike. It looks through all steps.
+[[nodiscard]] std::optional<std::uint32_t> first_unlike(const CollectiveAlgorithm& algorithm,
+                                                        const CollectiveCall& call, const CollectiveCall& other,
+                                                        std::uint32_t by);
 
 [[nodiscard]] const std::vector<std::unique_ptr<const CollectiveAlgorithm>>& collective_algorithms();
 /// Index into collective_algorithms(); names that do not exist are an InputError with the choices.

@@ -94,7 +94,6 @@ void refuse_unrepresentable(const machine::Machine& machine, const program::Prog
 /// What Folding::replicas comes to.
 struct FoldFacts {
   std::int64_t simulated = 1, replicas = 1;  ///< so many of the model's replicas stand for all
-  bool to_the_end = true;                    ///< not just up to a collective whose members do different things
   /// Of what comes at the same time others may come first in other replicas: so many times as many are simulated, and
   /// all where they do not agree.
   std::int64_t orders = 1;

@@ -14,6 +14,7 @@ using AlgorithmPointer = std::unique_ptr<const CollectiveAlgorithm>;
 [[nodiscard]] AlgorithmPointer make_direct();
 [[nodiscard]] AlgorithmPointer make_binomial_tree();
 [[nodiscard]] AlgorithmPointer make_halving_doubling();
+[[nodiscard]] AlgorithmPointer make_dissemination();
 [[nodiscard]] AlgorithmPointer make_hierarchical();
 [[nodiscard]] AlgorithmPointer make_mesh();
 [[nodiscard]] AlgorithmPointer make_mesh_scatter();

@@ -13,26 +13,36 @@ bool same_transfers(const std::vector<Transfer>& ours, const std::vector<Transfe
   });
 }
 
-}  // namespace
-
-bool CollectiveAlgorithm::is_alike(const CollectiveCall& call, const CollectiveCall& other, std::uint32_t by) const {
+bool same_steps(const CollectiveAlgorithm& algorithm, CollectiveCall a, CollectiveCall b, std::uint32_t by) {
+  if (algorithm.strands(a) != algorithm.strands(b)) return false;
   Step ours, theirs;
-  CollectiveCall a = call, b = other;
-  for (a.rank = 0; a.rank < call.size; ++a.rank) {
-    b.rank = plus_modulo(a.rank, by, call.size);
-    if (strands(a) != strands(b)) return false;
-    for (a.strand = b.strand = 0; a.strand < strands(a); b.strand = ++a.strand) {
-      if (steps(a) != steps(b)) return false;
-      for (std::uint32_t index = 0; index < steps(a); ++index) {
-        step(a, index, ours);
-        step(b, index, theirs);
-        if (ours.reduce != theirs.reduce || ours.wait_sends != theirs.wait_sends) return false;
-        if (!same_transfers(ours.sends, theirs.sends, by, call.size)) return false;
-        if (!same_transfers(ours.receives, theirs.receives, by, call.size)) return false;
-      }
+  for (a.strand = b.strand = 0; a.strand < algorithm.strands(a); b.strand = ++a.strand) {
+    if (algorithm.steps(a) != algorithm.steps(b)) return false;
+    for (std::uint32_t index = 0; index < algorithm.steps(a); ++index) {
+      algorithm.step(a, index, ours);
+      algorithm.step(b, index, theirs);
+      if (ours.reduce != theirs.reduce || ours.wait_sends != theirs.wait_sends) return false;
+      if (!same_transfers(ours.sends, theirs.sends, by, a.size)) return false;
+      if (!same_transfers(ours.receives, theirs.receives, by, a.size)) return false;
     }
   }
   return true;
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> first_unlike(const CollectiveAlgorithm& algorithm, const CollectiveCall& call,
+                                          const CollectiveCall& other, std::uint32_t by) {
+  CollectiveCall a = call, b = other;
+  for (a.rank = 0; a.rank < call.size; ++a.rank) {
+    b.rank = plus_modulo(a.rank, by, call.size);
+    if (!same_steps(algorithm, a, b, by)) return a.rank;
+  }
+  return std::nullopt;
+}
+
+bool CollectiveAlgorithm::is_alike(const CollectiveCall& call, const CollectiveCall& other, std::uint32_t by) const {
+  return !first_unlike(*this, call, other, by);
 }
 
 }  // namespace tessera::program

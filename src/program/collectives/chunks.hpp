@@ -51,13 +51,13 @@ constexpr std::uint32_t plus_modulo(std::uint32_t a, std::uint32_t b, std::uint3
 }
 
 inline void add_send(Step& step, std::uint32_t peer, const Data& data, std::uint16_t lane = 0) {
-  step.sends.push_back({peer, data.bytes, lane, false, data.stride, data.offset});
+  step.sends.push_back({peer, data.bytes, lane, false, false, data.stride, data.offset});
 }
 inline void add_receive(Step& step, std::uint32_t peer, const Data& data, std::uint16_t lane = 0) {
-  step.receives.push_back({peer, data.bytes, lane, false, data.stride, data.offset});
+  step.receives.push_back({peer, data.bytes, lane, false, false, data.stride, data.offset});
 }
 inline void add_receive_and_reduce(Step& step, std::uint32_t peer, const Data& data, std::uint16_t lane = 0) {
-  step.receives.push_back({peer, data.bytes, lane, true, data.stride, data.offset});
+  step.receives.push_back({peer, data.bytes, lane, true, false, data.stride, data.offset});
   step.reduce += data.bytes;
 }
 

@@ -14,6 +14,7 @@ std::vector<AlgorithmPointer> all_algorithms() {
   all.push_back(make_direct());
   all.push_back(make_binomial_tree());
   all.push_back(make_halving_doubling());
+  all.push_back(make_dissemination());
   all.push_back(make_hierarchical());
   all.push_back(make_mesh());
   all.push_back(make_mesh_scatter());

@@ -71,7 +71,6 @@ void Device::handle(pdes::Context& context, const pdes::Event& event) {
   tell_foresight();
   handling().context = &context;
   handling().source = event.source;
-  handling().sequence = event.sequence;
   handling().at_work = nullptr;
   handling().in_turn = 0;
   handling().ready.clear();  // of a device that has failed: others go on until the earliest failure is known
@@ -102,7 +101,7 @@ void Device::act_on(const pdes::Event& event) {
   switch (event.kind) {
     case NetworkProtocol::kind_of<Delivered>: {
       const auto message = event.as<Delivered>();
-      if (!has_come(message) || leaves_to_others(event)) break;
+      if (!has_come(message)) break;
       is_kernel(message.name.channel) ? on_block(message) : on_delivered(message);
       break;
     }
@@ -112,7 +111,7 @@ void Device::act_on(const pdes::Event& event) {
     case NetworkProtocol::kind_of<StreamWake>: {
       const auto message = event.as<StreamWake>();
       Stream& stream = stream_at(message.stream);
-      if (message.token != stream.token || leaves_to_others(event)) break;
+      if (message.token != stream.token) break;
       // A stream whose strands end of themselves goes on behind all that do so.
       const bool has_strands = stream.state == StreamState::ring && event.source == config_.self;
       const bool is_due = stream.wake == context().now();
@@ -141,8 +140,6 @@ void Device::wake_all_due() {
 }
 
 void Device::run_ready() {
-  if (environment().splits != nullptr && goes_on_at_ > context().now()) [[unlikely]]
-    return stay_at_rest();
   bool has_begun = !handling().ready.empty();
   if (handling().in_turn == 0) handling().in_turn = handling().ready.size();
   run_all_ready();

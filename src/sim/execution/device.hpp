@@ -57,16 +57,6 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] SavedDevice save() const;
   /// Goes on from the state of another Device of this id and program, which has begun.
   void restore(SavedDevice saved);
-  [[nodiscard]] const OwnRecord& record() const { return *handed_.record; }
-  /// What it is to have written down itself.
-  void restore(OwnRecord record) { *handed_.record = std::move(record); }
-  /// By group: those in a collective of which it is.
-  void tell_groups_at_work(std::vector<bool>& at_work) const;
-  /// It has nothing to do before this time (fold/splits.hpp).
-  void go_on_at(Time time) { goes_on_at_ = time; }
-  [[nodiscard]] bool is_split_off() const { return is_split_off_; }
-  /// See Outboxes.
-  void take_places(const Outboxes& others, std::uint32_t port) { state_.outboxes.take_places(others, port); }
 
  private:
   // device.cpp: events
@@ -141,18 +131,6 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] bool step_departed(Stream& stream);
   [[nodiscard]] bool end_collective(Stream& stream);
 
-  // device_split.cpp
-  void split_off(Stream& stream);
-  /// What comes to a device that has split off is for those that go on.
-  [[nodiscard]] bool leaves_to_others(const pdes::Event& event) const {
-    if (environment().splits == nullptr || !is_split_off_) [[likely]]
-      return false;
-    environment().splits->events.push_back(event);
-    return true;
-  }
-  void stay_at_rest() const;
-  void note_carried(const CollectiveRun& run, Time end) const;
-
   // device_ring.cpp
   [[nodiscard]] bool goes_without_steps(Stream& stream);
   [[nodiscard]] RingStream ring_stream(std::uint32_t stream, std::uint32_t strand, std::uint32_t strands) override;
@@ -218,8 +196,6 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   DeviceConfig config_;
   NetworkNode node_;
   DeviceState state_;
-  bool is_split_off_ = false;
-  Time goes_on_at_ = 0;
   std::array<std::unique_ptr<OwnGpu>, program::kernel_memories> gpus_;  // made at their first kernel
 };
 

@@ -4,7 +4,6 @@
 
 #include "sim/execution/channel.hpp"
 #include "sim/execution/device.hpp"
-#include "sim/fold/fold.hpp"
 #include "tessera/base/error.hpp"
 
 namespace tessera::sim {
@@ -18,11 +17,6 @@ bool Device::begin_collective(Stream& stream, const program::Instruction& instru
   CollectiveRun& run = stream.collective;
   run.index = instruction.a;
   run.group = own_program().groups[slot];
-  const Fold* fold = environment().network.fold;
-  if (fold != nullptr && fold->splits(run.index, run.group)) {
-    if (reach_clock(stream)) split_off(stream);
-    return false;
-  }
   run.rank = config_.ranks[slot];
   run.strand = 0;
   const program::CollectiveCall call = environment().lowerings->call(run.index, run.group, run.rank);
@@ -215,7 +209,6 @@ bool Device::end_collective(Stream& stream) {
     follow_job();
   }
   if (environment().rings != nullptr) environment().rings->leave(run);
-  if (environment().network.fold != nullptr) note_carried(run, stream.clock);
   run.phase = Phase::none;
   const program::Instruction& instruction = *present(stream);
   const Time waited_until = std::min(run.waited_until, stream.clock);

@@ -18,7 +18,6 @@
 #include "sim/execution/mailboxes.hpp"
 #include "sim/execution/own_gpu.hpp"
 #include "sim/execution/stream.hpp"
-#include "sim/fold/splits.hpp"
 #include "sim/network/node.hpp"
 #include "sim/rings/ring_laws.hpp"
 #include "tessera/pdes/component.hpp"
@@ -31,7 +30,6 @@ namespace tessera::sim {
 struct Handling {
   pdes::Context* context = nullptr;
   pdes::ComponentId source = 0;      ///< of the event
-  std::uint32_t sequence = 0;        ///< the same
   Stream* at_work = nullptr;         ///< that is carried on with
   std::vector<std::uint32_t> ready;  ///< streams to run
   std::size_t next = 0;              ///< of these
@@ -61,7 +59,6 @@ struct ExecutionEnvironment {
   RingLaws* rings = nullptr;      ///< null: all collectives go step by step
   Handling handling;
   LoopTurn turn;
-  Splits* splits = nullptr;  ///< of a fold that devices leave; null: it may not come to that
   /// B, of devices whose streams share memory: what they hold at most is not known before.
   std::int64_t memory_limit = std::numeric_limits<std::int64_t>::max();
   bool record_timeline = false;

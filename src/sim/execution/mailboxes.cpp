@@ -93,13 +93,6 @@ Outboxes::Box* Outboxes::find(machine::NodeId destination, std::uint32_t channel
   return &*place;
 }
 
-void Outboxes::take_places(const Outboxes& others, std::uint32_t port) {
-  for (const Box& other : others.boxes_) {
-    const auto box = std::lower_bound(boxes_.begin(), boxes_.end(), other.key, key_before);
-    if (other.port == port && box != boxes_.end() && box->key == other.key) box->latest = other.latest;
-  }
-}
-
 Outboxes::Box& Outboxes::add(machine::NodeId destination, std::uint32_t channel, std::uint32_t port) {
   const std::uint64_t key = key_of(destination, channel);
   const auto place = std::lower_bound(boxes_.begin(), boxes_.end(), key, key_before);

@@ -11,7 +11,6 @@
 
 namespace tessera::sim {
 
-class Renaming;
 class StateList;
 
 /// Messages of one sender on one channel match the receives in order. They come in the order in which they were sent:
@@ -36,8 +35,7 @@ class Mailboxes {
   };
   /// What a stream waits for, in order of channel and sender.
   [[nodiscard]] std::vector<Awaited> awaited(std::uint32_t stream) const;
-  void list(StateList& list);             ///< sim/periods
-  void rename(const Renaming& renaming);  ///< sim/fold
+  void list(StateList& list);  ///< sim/periods
 
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -71,13 +69,6 @@ class Outboxes {
   /// The box of a destination and channel; null when there is none yet. `hint` is tried first and updated.
   [[nodiscard]] Box* find(machine::NodeId destination, std::uint32_t channel, std::uint32_t& hint);
   Box& add(machine::NodeId destination, std::uint32_t channel, std::uint32_t port);
-  void rename(const Renaming& renaming, machine::NodeId of);  ///< of that device; sim/fold
-  /// All messages have left.
-  void forget_places() {
-    for (Box& box : boxes_) box.latest = Injector::no_place;
-  }
-  /// What is in line at a port is what other outboxes have put there.
-  void take_places(const Outboxes& others, std::uint32_t port);
 
  private:
   std::vector<Box> boxes_;  // in order of key

@@ -31,19 +31,19 @@ class BlocksOfAllOrders {
     events_.resize(blocks_.size());
   }
 
-  /// Up to `end`; why they have not done the same, or nothing. Nothing as well where the first one has failed.
-  std::string run_before(Time end) {
-    Time until = std::min(first_look, end);
-    while (true) {
-      run_before(until, 0);
-      for (std::size_t i = 1; i < blocks_.size() && !first().splits().failed; ++i) run_before(until, i);
-      if (first().is_broken()) return {};
-      if (!first().splits().failed && !agree()) return tie_before(until);
-      if (until == end || first().simulation().simulation().pending().empty()) return {};
-      until = until > end / 2 ? end : 2 * until;
+  /// To the end, with the results of the first one; why they have not done the same, or nothing.
+  std::string run(SimulationResult& result) {
+    for (Time until = first_look;; until = until > never / 2 ? never : 2 * until) {
+      for (std::size_t i = 0; i < blocks_.size(); ++i) run_before(until, i);
+      if (!agree()) return tie_before(until);
+      if (until == never || blocks_.front()->simulation().simulation().pending().empty()) break;
     }
+    blocks_.front()->simulation().run(job_.options, result);
+    return compare(result.results);
   }
-  /// Behind the end: whether the results are those of the first one.
+
+ private:
+  /// Whether the results are those of the first one.
   [[nodiscard]] std::string compare(const results::RunResults& results) {
     for (std::size_t i = 1; i < blocks_.size(); ++i) {
       SimulationResult other;
@@ -52,25 +52,15 @@ class BlocksOfAllOrders {
     }
     return {};
   }
-  [[nodiscard]] BlockSimulation& first() { return *blocks_.front(); }
-  [[nodiscard]] std::unique_ptr<BlockSimulation> take_first() { return std::move(blocks_.front()); }
-  [[nodiscard]] const pdes::RunStatistics& statistics() const { return statistics_; }
-
- private:
   void run_before(Time until, std::size_t index) {
     pdes::RunOptions options = job_.options.run;
     if (job_.options.progress)
       options.progress = [this, index](const pdes::ProgressReport& report) { show(report, index); };
-    blocks_[index]->try_to([&](RankSimulation& one) {
-      const pdes::RunStatistics statistics = one.run_before(until, options);
-      events_[index] = statistics.events;
-      if (index == 0) statistics_ = statistics;
-    });
+    events_[index] = blocks_[index]->simulation().run_before(until, options).events;
   }
   [[nodiscard]] bool agree() const {
-    return std::ranges::all_of(blocks_, [this](const auto& block) {
-      return !block->splits().failed && block->witness() == blocks_.front()->witness();
-    });
+    return std::ranges::all_of(blocks_,
+                               [this](const auto& block) { return block->witness() == blocks_.front()->witness(); });
   }
   [[nodiscard]] SimulationOptions quiet() const {
     SimulationOptions options = job_.options;
@@ -97,52 +87,22 @@ class BlocksOfAllOrders {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   std::vector<std::unique_ptr<BlockSimulation>> blocks_;
   std::vector<std::uint64_t> events_;  // of each, so far
-  pdes::RunStatistics statistics_;     // of the first one
 };
-
-std::unique_ptr<BlockSimulation> simulate_first(const FoldedJob& job, SimulationResult& result) {
-  auto block = std::make_unique<BlockSimulation>(job, 0);
-  block->try_to([&](RankSimulation& one) { one.run(job.options, result); });
-  return block;
-}
-
-SimulatedBlock simulate_all_orders(const FoldedJob& job, SimulationResult& result) {
-  BlocksOfAllOrders blocks(job);
-  SimulatedBlock made;
-  made.problem = blocks.run_before(never);
-  if (made.problem.empty()) {
-    BlockSimulation& first = blocks.first();
-    if (!first.is_broken()) first.try_to([&](RankSimulation& one) { one.run(job.options, result); });
-    if (first.splits().starts.empty()) made.problem = blocks.compare(result.results);
-  }
-  made.block = blocks.take_first();
-  return made;
-}
 
 }  // namespace
 
-SimulatedBlock simulate_block(const FoldedJob& job, Communicator& comm, SimulationResult& result) {
+std::string simulate_block(const FoldedJob& job, Communicator& comm, SimulationResult& result) {
   const std::uint32_t replicas = job.fold.block();
   result.fold = fmt::format("{} of {} replicas simulated for all", replicas, replicas * job.fold.order());
-  SimulatedBlock made;
+  std::string problem;
   together(comm, [&] {
-    made = job.fold.orders().size() > 1 ? simulate_all_orders(job, result)
-                                        : SimulatedBlock{simulate_first(job, result), {}};
-    made.block->usage().sort();
+    if (job.fold.orders().size() > 1) {
+      problem = BlocksOfAllOrders(job).run(result);
+    } else {
+      BlockSimulation(job, 0).simulation().run(job.options, result);
+    }
   });
-  return made;
-}
-
-SimulatedBlock simulate_block_before(const FoldedJob& job, Communicator& comm, Time end,
-                                     pdes::RunStatistics& statistics) {
-  SimulatedBlock made;
-  together(comm, [&] {
-    BlocksOfAllOrders blocks(job);
-    made.problem = blocks.run_before(end);
-    statistics = blocks.statistics();
-    made.block = blocks.take_first();
-  });
-  return made;
+  return problem;
 }
 
 }  // namespace tessera::sim

@@ -15,10 +15,7 @@ using program::DeviceId;
 using program::GroupId;
 
 /// Replicas that are simulated to see whether they are alike although their numbers are in another order, at most.
-constexpr std::size_t most_orders = 8;
-
-/// The members of one group are not those of the other in a later order.
-constexpr std::uint32_t no_turn = ~std::uint32_t{0};
+constexpr std::size_t most_orders = 16;
 
 /// Compares the replicas of a program, a block of them with the next one.
 class Comparison {
@@ -41,9 +38,9 @@ class Comparison {
   bool device_is_like(DeviceId device, DeviceId other);
   bool groups_are_alike();
   bool group_is_like(GroupId id, GroupId other_id, std::uint32_t slot);
-  void compare_collectives(GroupId id, GroupId other, std::uint32_t slot, std::uint32_t by);
-  bool does_the_same(const program::Collective& collective, GroupId id, GroupId other, std::uint32_t by) const;
+  bool collective_is_alike(const program::Collective& collective, GroupId id, GroupId other, std::uint32_t by);
   bool routes_are_alike();
+  [[nodiscard]] std::string described(const program::Collective& collective, GroupId id) const;
   [[nodiscard]] std::string name(DeviceId device) const { return machine_.node_name(device); }
 
   const machine::Machine& machine_;
@@ -100,15 +97,16 @@ bool Comparison::groups_are_alike() {
         alike = group_is_like(ours[slot], theirs[slot], slot);
       }
       if (alike) continue;
-      problem_ = fmt::format("the group of {} and that of {} do not correspond", name(device),
-                             name(fold_->shifted(device, 1)));
+      if (problem_.empty())
+        problem_ = fmt::format("the group of {} and that of {} do not correspond", name(device),
+                               name(fold_->shifted(device, 1)));
       return false;
     }
   }
   return true;
 }
 
-// Whether members correspond, in any order: in the order of a turn collectives may be alike as well.
+// Whether members correspond: each as many ranks further on as any other, wherever they carry out collectives.
 bool Comparison::group_is_like(GroupId id, GroupId other_id, std::uint32_t slot) {
   const std::vector<DeviceId>&ours = program_.groups[id].members, &theirs = program_.groups[other_id].members;
   if (ours.size() != theirs.size()) return false;
@@ -117,36 +115,38 @@ bool Comparison::group_is_like(GroupId id, GroupId other_id, std::uint32_t slot)
     if (!fold_->takes_part(member)) return false;
     shifted.push_back(fold_->shifted(member, 1));
   }
-  const auto turn = program::rank_in(program_.groups[other_id], shifted.front());
-  if (!turn) return false;
-  std::uint32_t by = *turn;
+  const auto by = program::rank_in(program_.groups[other_id], shifted.front());
+  if (!by) return false;
   const auto size = static_cast<std::uint32_t>(ours.size());
   bool turned = true;
-  for (std::uint32_t i = 0; i < size && turned; ++i) turned = theirs[(i + by) % size] == shifted[i];
-  if (!turned) {
-    by = no_turn;
-    std::vector<DeviceId> sorted = theirs;
-    std::sort(sorted.begin(), sorted.end());
-    std::sort(shifted.begin(), shifted.end());
-    if (sorted != shifted) return false;
+  for (std::uint32_t i = 0; i < size && turned; ++i) turned = theirs[(i + *by) % size] == shifted[i];
+  for (const program::Collective& collective : program_.collectives) {
+    if (collective.group_slot != slot) continue;
+    if (!turned)
+      problem_ = described(collective, id) + ": those of the next replica are not its members in the same order";
+    if (!turned || !collective_is_alike(collective, id, other_id, *by)) return false;
   }
-  compare_collectives(id, other_id, slot, by);
   return true;
 }
 
-void Comparison::compare_collectives(GroupId id, GroupId other, std::uint32_t slot, std::uint32_t by) {
-  for (std::uint32_t index = 0; index < program_.collectives.size(); ++index) {
-    const program::Collective& collective = program_.collectives[index];
-    if (collective.group_slot != slot) continue;
-    if (by == no_turn || !does_the_same(collective, id, other, by)) fold_->add_split(index, id);
-  }
-}
-
-bool Comparison::does_the_same(const program::Collective& collective, GroupId id, GroupId other,
-                               std::uint32_t by) const {
+bool Comparison::collective_is_alike(const program::Collective& collective, GroupId id, GroupId other,
+                                     std::uint32_t by) {
   const program::CollectiveCall a = program::make_call(collective, program_.groups[id], 0, machine_);
   const program::CollectiveCall b = program::make_call(collective, program_.groups[other], 0, machine_);
-  return a.lowering == b.lowering && program::algorithm_of(a).is_alike(a, b, by);
+  if (a.lowering == b.lowering && program::algorithm_of(a).is_alike(a, b, by)) return true;
+  std::uint32_t rank = 0;
+  if (a.lowering == b.lowering) rank = program::first_unlike(program::algorithm_of(a), a, b, by).value_or(0);
+  const DeviceId member = program_.groups[id].members[rank];
+  problem_ = fmt::format("{}: {} and {}, which should be alike, do different things", described(collective, id),
+                         name(member), name(fold_->shifted(member, 1)));
+  return false;
+}
+
+std::string Comparison::described(const program::Collective& collective, GroupId id) const {
+  const std::vector<DeviceId>& members = program_.groups[id].members;
+  return fmt::format("{} of {} B over {} and {} more by algorithm \"{}\"", program::name_of(collective.kind),
+                     collective.bytes.value(), name(members.front()), members.size() - 1,
+                     program::collective_algorithms()[collective.algorithm]->name());
 }
 
 // Ways within the block come first: their links are those that are simulated.
@@ -154,7 +154,7 @@ bool Comparison::routes_are_alike() {
   AlikeRoutes routes(machine_, tables_, *fold_);
   std::vector<std::pair<DeviceId, DeviceId>> outside;
   bool alike = true;
-  const Destinations destinations = destinations_of(lowerings_, fold_.get());
+  const Destinations destinations = destinations_of(lowerings_);
   std::vector<machine::NodeId> ends;
   for (const DeviceId device : fold_->devices()) {
     ends.clear();
@@ -198,18 +198,17 @@ FoundFold find_fold(const machine::Machine& machine, program::Lowerings& lowerin
   if (replicas == 0) return {nullptr, "this strategy names no replicas of the model"};
   if (!program.kernels.empty()) return {nullptr, "kernels at transaction level are not folded"};
   if (std::string problem = list_problem(program); !problem.empty()) return {nullptr, std::move(problem)};
-  FoundFold best;
+  std::string problem;  // of the smallest block
   for (std::uint32_t block = 1; block < replicas; ++block) {
     if (replicas % block != 0) continue;
     FoundFold found = Comparison(machine, lowerings, tables, block).find();
-    if (found.fold && found.fold->orders().size() > most_orders) {
-      found = {nullptr, fmt::format("of what comes at the same time, replicas would see {} different orders first",
-                                    found.fold->orders().size())};
-    }
-    if (found.fold && !found.fold->ever_splits()) return found;
-    if (!best.fold && (found.fold || block == 1)) best = std::move(found);
+    if (found.fold && found.fold->orders().size() <= most_orders) return found;
+    if (found.fold)
+      found.problem = fmt::format("of what comes at the same time, replicas would see {} different orders first",
+                                  found.fold->orders().size());
+    if (problem.empty()) problem = std::move(found.problem);
   }
-  return best;
+  return {nullptr, std::move(problem)};
 }
 
 }  // namespace tessera::sim

@@ -16,8 +16,7 @@ struct FoundFold {
   std::string problem;
 };
 
-/// The least block of replicas that is like all others and stays so to the end; where there is none, the least one that
-/// is like the others up to some collective (Fold::splits). Compared are instructions, speeds, peers, groups and steps
+/// The least block of replicas that is like all others. Compared are instructions, speeds, peers, groups and steps
 /// of collectives, and on all ways that messages take, links, their rates and latencies, and the order of component
 /// numbers, which decides what comes first of what comes at the same time.
 [[nodiscard]] FoundFold find_fold(const machine::Machine& machine, program::Lowerings& lowerings,

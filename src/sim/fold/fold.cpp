@@ -47,13 +47,6 @@ Fold Fold::simulated_at(std::uint32_t base) const {
   return other;
 }
 
-void Fold::add_split(std::uint32_t collective, program::GroupId group) {
-  for (const program::DeviceId member : program_->groups[group].members) {
-    const program::GroupId simulated = program_->devices[place(member).of].groups[slots_[group]];
-    splits_.insert(key_of(collective, simulated));
-  }
-}
-
 // What a device serves is where the device is; an output of a switch is a component by itself.
 bool Fold::add_link(const NetworkTables& tables, machine::LinkId first, machine::LinkId other, std::uint32_t times) {
   const pdes::ComponentId here = tables.server(first), there = tables.server(other);

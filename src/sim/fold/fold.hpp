@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -71,17 +70,8 @@ class Fold {
   /// Replicas among which the order of component numbers is another one, wherever something may come from two sides:
   /// shifts to one of each kind. What comes first of what comes at the same time may differ between them.
   [[nodiscard]] const std::vector<std::uint32_t>& orders() const { return orders_; }
-  /// Whether members of a simulated device's group are no longer alike once they have begun this one of
-  /// Program::collectives.
-  [[nodiscard]] bool splits(std::uint32_t collective, program::GroupId group) const {
-    return !splits_.empty() &&
-           splits_.contains(key_of(collective, base_ == 0 ? group : shifted_group(group, order_ - base_)));
-  }
-  [[nodiscard]] bool ever_splits() const { return !splits_.empty(); }
 
   // While it is being found (find_fold.hpp):
-  /// And of the groups that this one stands for, or that stand for it.
-  void add_split(std::uint32_t collective, program::GroupId group);
   /// Link `other` is link `first`, shifted so many times. False: that contradicts what is known, or a device that
   /// serves one is not the shifted one of the other.
   [[nodiscard]] bool add_link(const NetworkTables& tables, machine::LinkId first, machine::LinkId other,
@@ -89,9 +79,6 @@ class Fold {
   void set_orders(std::vector<std::uint32_t> orders) { orders_ = std::move(orders); }
 
  private:
-  static std::uint64_t key_of(std::uint32_t collective, program::GroupId group) {
-    return std::uint64_t{group} << 32U | collective;
-  }
   [[nodiscard]] std::uint32_t shifts_behind(std::uint32_t shifts) const {
     return shifts >= base_ ? shifts - base_ : shifts + order_ - base_;
   }
@@ -100,7 +87,6 @@ class Fold {
   Orbits components_, links_;
   std::vector<std::uint32_t> slots_;  // by group: in which its members have it
   std::vector<program::DeviceId> devices_;
-  std::unordered_set<std::uint64_t> splits_;  // by group at base 0, and collective
   std::vector<std::uint32_t> orders_{0};
 };
 

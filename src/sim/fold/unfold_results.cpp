@@ -4,8 +4,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "sim/fold/renaming.hpp"
-
 namespace tessera::sim {
 namespace {
 
@@ -30,12 +28,14 @@ void repeat(const Fold& fold, Share share, std::vector<Row>& rows, const auto& c
   std::ranges::stable_sort(rows, {}, &Row::device);
 }
 
-void repeat_intervals(const Fold& fold, Share share, const machine::Machine& machine,
-                      std::vector<results::Interval>& rows) {
-  if (rows.empty()) return;
-  const NetworkTables tables(machine.network);
-  repeat(fold, share, rows,
-         [&](results::Interval& row, std::uint32_t shifts) { rename_others(Renaming(fold, tables, shifts), row); });
+/// With the peers and groups that they name.
+void repeat_intervals(const Fold& fold, Share share, std::vector<results::Interval>& rows) {
+  repeat(fold, share, rows, [&](results::Interval& row, std::uint32_t shifts) {
+    const auto peer = static_cast<program::DeviceId>(row.peer);
+    if (row.peer >= 0 && fold.takes_part(peer)) row.peer = static_cast<std::int32_t>(fold.shifted(peer, shifts));
+    const auto group = static_cast<program::GroupId>(row.group);
+    if (row.group >= 0) row.group = static_cast<std::int32_t>(fold.shifted_group(group, shifts));
+  });
 }
 
 /// Every live link has a row, used or not.
@@ -105,7 +105,7 @@ void unfold(const Fold& fold, const machine::Machine& machine, const Communicato
     row.node = static_cast<std::uint32_t>(machine.places[row.device].node);
   });
   repeat(fold, share, results.memory_rows, nothing);
-  repeat_intervals(fold, share, machine, results.intervals);
+  repeat_intervals(fold, share, results.intervals);
   repeat(fold, share, results.memory_changes, nothing);
   repeat_links(fold, share, machine, results.link_rows);
   if (share.rank == 0) return;

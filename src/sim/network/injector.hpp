@@ -9,8 +9,6 @@
 
 namespace tessera::sim {
 
-class Renaming;
-
 /// A message that a device sends.
 struct OwnMessage {
   MessageName name;
@@ -70,7 +68,6 @@ class Injector {
 
   /// Number of messages of this stream and batch that have not been sent whole.
   [[nodiscard]] std::uint32_t held(std::uint32_t stream, std::uint32_t batch) const;
-  void rename(const Renaming& renaming);  ///< sim/fold
 
  private:
   /// A message, or an unused place.

@@ -127,10 +127,7 @@ void PacketPort::tell(PortSink& sink) {
   state_.counts.alone += packet.final ? 0 : 1;
   state_.counts.busy += leaves - begun;
   PacketTimes times{leaves, 0, tables_->packet(), leaves, packet.bytes, 1, link_};
-  if (trace_ != nullptr) {
-    trace_->in_use(link_, begun, leaves);
-    if (trace_->wants_packets()) trace_->packets_left(link_, packet.name, packet.destination, times);
-  }
+  if (trace_ != nullptr) trace_->packets_left(link_, packet.name, packet.destination, times);
   if (packet.own) {
     state_.own_leaves = leaves;
     state_.own_ends = packet.final;

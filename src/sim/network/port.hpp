@@ -67,13 +67,9 @@ class PortSink {
 class PacketTrace {
  public:
   virtual ~PacketTrace() = default;
-  /// Of which packets it is told: each of all, or none.
-  [[nodiscard]] virtual bool wants_packets() const { return true; }
   /// Which packets left when, in order.
   virtual void packets_left(machine::LinkId link, const MessageName& name, machine::NodeId destination,
                             const PacketTimes& times) = 0;
-  /// From before the service of some packets, maybe with pauses, until the last one of them left.
-  virtual void in_use(machine::LinkId /*link*/, Time /*begin*/, Time /*end*/) {}
 };
 
 /// A message to a device, in packets; its name and when it is posted are the caller's.

@@ -235,8 +235,7 @@ void RingLaws::list(StateList& list) {
   for (const std::unique_ptr<Ring>& one : rings_) {
     list.same(one != nullptr && one->is_usable);
     if (one == nullptr || !one->is_usable) continue;
-    auto& [group, size, places, is_part, is_usable, has_others, track, works, latest, begun, left, runs, first,
-           broken_off] = *one;
+    auto& [group, size, places, is_part, is_usable, track, works, latest, begun, left, runs, first, broken_off] = *one;
     list.same(one->is_reserved());
     if (one->is_reserved()) {
       const auto has_track = [track](const std::unique_ptr<Work>& work) { return work->track == track; };

@@ -108,9 +108,6 @@ void RingLaws::break_off(pdes::Context* context, Ring& ring, const Interruption&
     breaking.standings.push_back(
         standings_at(event, breaking.seats_to_come(number), ring.track->parts, *run.work, run.inputs()));
   }
-  if (trace_ != nullptr && !ends_known) {
-    for (const Run& run : ring.runs) tell_use(ring, run, event.time);
-  }
   ring.track->owner = nullptr;
   for (std::uint32_t way = 0; way < breaking.shape().ways(); ++way)
     breaking.places.push_back(fill_ports(breaking, way));

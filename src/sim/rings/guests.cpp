@@ -43,7 +43,6 @@ bool RingLaws::let_pass(pdes::Context& context, pdes::ComponentId source, machin
   } catch (const BeyondTimeError&) {
     node.refuse_time(port);
   }
-  if (trace_ != nullptr) trace_->in_use(link, context.now(), left.at.time);
   if (left.kind == PortChain::Announced::Kind::delivered) {
     left.delivered.generation = port.take_generation();
     node.deliver(port, left.at.time, segment.destination, left.delivered);
@@ -78,7 +77,6 @@ void RingLaws::find_ends_again(pdes::Context& context, Ring& ring) {
   Run& run = ring.runs.front();
   const std::vector<RingEnd> before = std::exchange(run.ends, ends_of(ring.track->parts, *run.work, run.entries));
   for (RingPath& path : ring.track->parts.paths) path.take_in_guests();
-  if (trace_ != nullptr) tell_use(ring, run, never);
   for (std::uint32_t rank = 0; rank < ring.size; ++rank) {
     const RingEnd& end = run.ends[rank];
     const bool is_same = end.at == before[rank].at && end.clock == before[rank].clock && end.left == before[rank].left;

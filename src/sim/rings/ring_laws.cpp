@@ -133,29 +133,10 @@ void RingLaws::find_ends(pdes::Context& context, Ring& ring, Run& run, const Mom
     path.take_in_guests();
     path.shed();
   }
-  if (trace_ != nullptr) tell_use(ring, run, never);
   for (std::size_t i = 0; i < run.ends.size(); ++i) {
     const RingEnd& end = run.ends[i];
     const program::DeviceId device = ring.track->parts.shape.members[i];
     parts_->members[device]->ring_ends(context, run.members[i].stream, end, run.waited_until, end.at <= now);
-  }
-}
-
-// Up to its end, or to where it is broken off: what is on its way then is in the ports.
-void RingLaws::tell_use(const Ring& ring, const Run& run, Time end) const {
-  for (std::uint32_t way = 0; way < ring.track->parts.paths.size(); ++way) {
-    const RingPath& path = ring.track->parts.paths[way];
-    const Time begin = run.entries[way % ring.size].at.time;
-    if (begin > end) continue;  // the member has not entered
-    for (const machine::LinkId link : path.links()) trace_->in_use(link, begin, end == never ? path.clear_at() : end);
-  }
-}
-
-void RingLaws::tell_use(Time now) const {
-  for (const std::unique_ptr<Ring>& ring : rings_) {
-    if (ring == nullptr || trace_ == nullptr) continue;
-    for (const Run& run : ring->runs)
-      if (run.is_law && run.ends.empty()) tell_use(*ring, run, now);
   }
 }
 
@@ -187,19 +168,6 @@ void RingLaws::count(const Ring& ring, const Run& run, std::uint32_t rank) {
 void RingLaws::finish() {
   for (const std::unique_ptr<Ring>& ring : rings_) {
     if (ring != nullptr && ring->is_reserved()) break_off(nullptr, *ring, {{latest, 0}});
-  }
-}
-
-void RingLaws::break_off_all(pdes::Context& context, Time now, RingLaws* goes_on) {
-  for (const std::unique_ptr<Ring>& ring : rings_) {
-    if (ring == nullptr) continue;
-    if (ring->is_reserved() && goes_on != nullptr && goes_on->can_go_on(*ring, *fold_)) continue;
-    if (ring->is_reserved()) break_off(&context, *ring, {{now - 1, ~pdes::ComponentId{0} - 1}});
-    for (Run& run : ring->runs) {
-      for (std::uint32_t rank = 0; rank < run.members.size(); ++rank) {
-        if (std::exchange(run.members[rank].is_whole, false)) count(*ring, run, rank);
-      }
-    }
   }
 }
 

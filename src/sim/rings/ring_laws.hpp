@@ -109,21 +109,7 @@ class RingLaws final : public Reservations {
                               const Segment& segment) override;
   /// Nothing will happen any more: those that have not ended, as they stand.
   void finish();
-  /// What happens at `now` or later has not been looked at yet; afterwards nothing is apart from components, but for
-  /// rings with which `goes_on` can: null, none.
-  void break_off_all(pdes::Context& context, Time now, RingLaws* goes_on);
-  /// Goes on from where that of folded replicas has broken off all. `is_in` says which of its groups have members that
-  /// are in a collective.
-  void go_on_from(const RingLaws& other, const std::vector<bool>& is_in);
-  /// Later, at `now`: with those that have not been broken off as well. False: their links are in use.
-  [[nodiscard]] bool join(const RingLaws& other, Time now);
-  /// Nobody has the link's port for himself afterwards. False: the ring that has it still uses the way.
-  [[nodiscard]] bool free_up(machine::LinkId link, Time now);
   void list(StateList& list);  ///< sim/periods
-  /// Whoever wants to know when links are in use; null: nobody.
-  void tell(PacketTrace* trace) { trace_ = trace; }
-  /// Of rings that not all have entered by now.
-  void tell_use(Time now) const;
 
  private:
   struct Track;
@@ -131,7 +117,6 @@ class RingLaws final : public Reservations {
   struct Run;
   struct Work;
   struct Breaking;
-  struct GoingOn;
   /// In this event something else happens.
   struct Interruption {
     Moment event;
@@ -177,21 +162,14 @@ class RingLaws final : public Reservations {
   [[nodiscard]] bool reserve(pdes::Context& context, Track& track, std::uint32_t way, const RingWork& work);
   [[nodiscard]] bool is_at_rest(const Reserved& reserved, Time now) const;
   void release(const Reserved& reserved);
+  /// Nobody has the link's port for himself afterwards. False: the ring that has it still uses the way.
+  [[nodiscard]] bool free_up(machine::LinkId link, Time now);
   [[nodiscard]] bool may_pass(const Reserved& reserved, machine::LinkId link, const Segment& segment) const;
   [[nodiscard]] RingPath::UnderWay under_way(Ring& ring, std::uint32_t way, const Moment& event);
   void find_ends_again(pdes::Context& context, Ring& ring);
   void find_ends(pdes::Context& context, Ring& ring, Run& run, const Moment& now);
-  void tell_use(const Ring& ring, const Run& run, Time end) const;
   void count(const Ring& ring, const Run& run, std::uint32_t rank);
   static void list_run(StateList& list, Run& run);
-
-  template <class Act>
-  void for_all_like(const Ring& before, const Fold& fold, Act&& act);
-  static void go_on_from(const GoingOn& one);
-  [[nodiscard]] bool can_go_on(const Ring& before, const Fold& fold);
-  [[nodiscard]] bool join(const GoingOn& one, Time now);
-  [[nodiscard]] bool join_member(const GoingOn& one, std::uint32_t place, Time now);
-  [[nodiscard]] bool reserve_for_join(const Reserved& reserved, Time now);
 
   void break_off(pdes::Context* context, Ring& ring, const Interruption& by);
   [[nodiscard]] PortChain::Rename renaming(const std::vector<std::uint32_t>& shifts) const;
@@ -205,7 +183,6 @@ class RingLaws final : public Reservations {
   const RankParts* parts_;
   const Fold* fold_;
   Addition addition_;
-  PacketTrace* trace_ = nullptr;
   WayTable ways_;
   std::map<RingShape, std::unique_ptr<Track>> tracks_;
   std::vector<std::unique_ptr<Ring>> rings_;  // by group; null: not asked for yet

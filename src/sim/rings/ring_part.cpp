@@ -170,7 +170,6 @@ bool RingLaws::has_come(program::DeviceId to, const Delivered& message) {
 void RingLaws::leave_behind(const Ring& ring) {
   RingParts& parts = ring.track->parts;
   const Run& over = ring.runs.front();
-  if (trace_ != nullptr) tell_use(ring, over, never);
   const auto walk = [&parts](const Run& run) { RingWaves(parts, *run.work).take_in(run.inputs()); };
   if (ring.runs.size() > 1) {
     for (RingPath& path : parts.paths) path.rewind();

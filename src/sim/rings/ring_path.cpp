@@ -76,43 +76,6 @@ std::vector<BusyPeriod> RingPath::busy() const {
   return now.busy.empty() ? idle() : now.busy;
 }
 
-// Sizes and bursts have other numbers there.
-void RingPath::go_on_from(const RingPath& other) {
-  const RingPath own = *this;
-  *this = other;
-  facts_ = own.facts_;
-  links_ = own.links_;
-  tables_ = own.tables_;
-  const auto renumber = [&](std::uint32_t size) {
-    return size == none ? none : facts_->size_of(other.facts_->bytes(size));
-  };
-  const auto renumber_all = [&](std::vector<std::int64_t>& messages) {
-    const std::vector<std::int64_t> theirs = std::exchange(messages, {});
-    for (std::uint32_t size = 0; size < theirs.size(); ++size) {
-      const std::uint32_t here = renumber(size);
-      if (messages.size() <= here) messages.resize(here + 1, 0);
-      messages[here] += theirs[size];
-    }
-  };
-  last_ = renumber(other.last_);
-  mark_.last = renumber(other.mark_.last);
-  renumber_all(passed_);
-  renumber_all(marked_);
-  const auto count = [&](const PassedBursts& bursts, Bursts& in) {
-    for (const auto& [number, times] : bursts) in.add_times(other.facts_->burst(number).counts, times);
-  };
-  const PassedBursts marked_bursts = std::exchange(marked_bursts_, {}), passed = std::exchange(passed_bursts_, {});
-  if (!rest_.is_made() && marked_bursts.empty() && passed.empty()) return;
-  Bursts &now = rest().now, &marked = rest().marked;
-  if (is_in_burst_) now.busy = other.busy();
-  if (!marked.burst.empty() && marked.known != none)
-    marked.busy = other.facts_->burst(marked.known).busy_since(marked.burst.front().at);
-  now.known = marked.known = none;
-  count(marked_bursts, now);
-  count(marked_bursts, marked);
-  count(passed, now);
-}
-
 Time RingPath::delivered() const {
   const std::vector<BusyPeriod> behind = busy();
   Time delivered = 0;

@@ -79,8 +79,6 @@ class RingPath {
   /// Gives back room of which nothing is in use.
   void shed();
   [[nodiscard]] std::size_t guests() const { return rest_.get().guests.size(); }
-  /// Goes on where another one like it has come to.
-  void go_on_from(const RingPath& other);
   void list(StateList& list);  ///< sim/periods
 
  private:

@@ -47,10 +47,7 @@ const RingLaws::Work& RingLaws::work_of(Ring& ring, std::uint32_t index) {
     plan.reset();
   }
   Track* track = plan ? &track_of(std::move(plan->shape), ring.is_part) : nullptr;
-  if (track == nullptr || !track->is_usable) {
-    ring.has_others = true;
-    return work;
-  }
+  if (track == nullptr || !track->is_usable) return work;
   work.track = track;
   work.work = std::move(plan->work);
   complete(work.work, *track);

@@ -6,31 +6,45 @@
 namespace tessera::strategy::megatron {
 namespace {
 
-/// Groups devices by what `key_of` says, members in order of rank, and binds them to a slot. Groups of one are left
-/// out: nobody talks there.
+/// Groups devices and binds them to a slot. Groups of one are left out: nobody talks there.
 class Grouping {
  public:
   Grouping(const Cut& cut, program::Program& program) : cut_(cut), program_(program) {}
 
-  /// `key_of` returns -1 for devices without a group.
+  /// By what `key_of` says, members in order of rank; it returns -1 for devices without a group.
   void bind(GroupSlot slot, const std::function<std::int64_t(const Place&)>& key_of) {
     std::map<std::int64_t, std::vector<program::DeviceId>> members;
     for (std::uint32_t rank = 0; rank < cut_.devices.size(); ++rank) {
       const std::int64_t key = key_of(cut_.place(rank));
       if (key >= 0) members[key].push_back(cut_.devices[rank]);
     }
-    for (auto& [key, devices] : members) {
-      if (devices.size() < 2) continue;
-      const auto group = static_cast<program::GroupId>(program_.groups.size());
-      for (const program::DeviceId device : devices) program_.devices[device].groups[slot] = group;
-      program_.groups.push_back({std::move(devices)});
-    }
+    for (auto& [key, devices] : members) bind(slot, std::move(devices));
+  }
+  void bind(GroupSlot slot, std::vector<program::DeviceId> members) {
+    if (members.size() < 2) return;
+    const auto group = static_cast<program::GroupId>(program_.groups.size());
+    for (const program::DeviceId device : members) program_.devices[device].groups[slot] = group;
+    program_.groups.push_back({std::move(members)});
   }
 
  private:
   const Cut& cut_;
   program::Program& program_;
 };
+
+/// Those who share a gradient norm: a replica, or all of them, one after another. In this order the members of a
+/// replica are as far before those of the next one everywhere, so that replicas stay alike in collectives over all of
+/// them.
+void bind_model_groups(const Cut& cut, const program::Program& program, Grouping& grouping) {
+  if (!cut.options.distributed_optimizer) {
+    for (const std::vector<program::DeviceId>& replica : program.replicas) grouping.bind(model_group, replica);
+    return;
+  }
+  std::vector<program::DeviceId> all;
+  for (const std::vector<program::DeviceId>& replica : program.replicas)
+    all.insert(all.end(), replica.begin(), replica.end());
+  grouping.bind(model_group, std::move(all));
+}
 
 void add_groups(const Cut& cut, program::Program& program) {
   const Options& options = cut.options;
@@ -53,8 +67,7 @@ void add_groups(const Cut& cut, program::Program& program) {
     grouping.bind(expert_data_group, expert_data);
     if (options.overlap_gradient_reduction) grouping.bind(expert_data_beside_group, expert_data);
   }
-  grouping.bind(model_group,
-                [&](const Place& at) -> std::int64_t { return options.distributed_optimizer ? 0 : at.data; });
+  bind_model_groups(cut, program, grouping);
   if (cut.model->tied_embeddings && options.pipeline > 1) {
     grouping.bind(embedding_group, [&](const Place& at) {
       const bool holds = at.stage == 0 || at.stage + 1 == options.pipeline;
@@ -80,10 +93,10 @@ void add_layout(const Cut& cut, program::Program& program) {
     device.peers[previous_stage] = cut.device(before);
     device.peers[next_stage] = cut.device(after);
   }
-  add_groups(cut, program);
   program.replicas.resize(static_cast<std::size_t>(cut.options.data));
   for (std::uint32_t rank = 0; rank < cut.devices.size(); ++rank)
     program.replicas[cut.place(rank).data].push_back(cut.devices[rank]);
+  add_groups(cut, program);
 }
 
 }  // namespace tessera::strategy::megatron

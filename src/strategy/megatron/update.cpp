@@ -11,8 +11,8 @@ workload::OptimizerOperators operators(const Cut& cut, const DeviceState& state)
 void reduce(Writer& writer, GroupSlot group, std::int64_t parameters) {
   const bool scatter = writer.cut().options.scatters_gradients();
   const std::int64_t bytes = writer.cut().options.bytes_to_reduce();
-  writer.collective(scatter ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce, group, bytes * parameters,
-                    bytes, Activity::data_communication, scatter ? "gradient reduce-scatter" : "gradient all-reduce");
+  writer.replica_collective(scatter ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce, group, parameters,
+                            bytes, scatter ? "gradient reduce-scatter" : "gradient all-reduce");
 }
 
 /// From one precision to another.
@@ -72,8 +72,7 @@ void write_update(Writer& writer, const DeviceState& state) {
   writer.run(optimizer.step, Activity::optimizer);
   if (!cut.options.distributed_optimizer) return;
   const auto gather = [&](GroupSlot group, std::int64_t parameters) {
-    writer.collective(CollectiveKind::all_gather, group, cut.element() * parameters, cut.element(),
-                      Activity::data_communication, "weight all-gather");
+    writer.replica_collective(CollectiveKind::all_gather, group, parameters, cut.element(), "weight all-gather");
   };
   gather(data_group, state.dense);
   gather(expert_data_group, state.expert);
@@ -88,9 +87,8 @@ program::BlockId gradient_stream(program::Program& program, const Cut& cut, cons
     const std::int64_t bytes = cut.options.bytes_to_reduce();
     writer.builder().label("").activity(Activity::data_communication).wait(gradients_ready);
     const char* label = scatter ? "gradient reduce-scatter" : "gradient all-reduce";
-    writer.collective(kind, data_beside_group, bytes * (share.sharded + share.replicated), bytes,
-                      Activity::data_communication, label);
-    writer.collective(kind, expert_data_beside_group, bytes * share.expert, bytes, Activity::data_communication, label);
+    writer.replica_collective(kind, data_beside_group, share.sharded + share.replicated, bytes, label);
+    writer.replica_collective(kind, expert_data_beside_group, share.expert, bytes, label);
     writer.builder().signal(gradients_reduced);
   }
   return writer.builder().done();

@@ -39,6 +39,14 @@ void Writer::collective(CollectiveKind kind, GroupSlot group, std::int64_t bytes
   builder_.label(label).activity(activity).collective(collective);
 }
 
+// As Megatron-LM pads its gradient buffers (MemoryBuffer in its distributed.py).
+void Writer::replica_collective(CollectiveKind kind, GroupSlot group, std::int64_t elements, std::int64_t element,
+                                const std::string& label) {
+  const std::int64_t replicas = members(group);
+  const std::int64_t padded = (elements + replicas - 1) / replicas * replicas;
+  collective(kind, group, padded * element, element, Activity::data_communication, label);
+}
+
 void Writer::tensor_collective(CollectiveKind kind, std::int64_t bytes, const std::string& label) {
   collective(kind, tensor_group, bytes, cut_.element(), Activity::tensor_communication, label);
 }
@@ -49,8 +57,8 @@ void Writer::scalar_all_reduce(const std::string& label) {
   collective.group_slot = model_group;
   collective.bytes = Bytes{4};
   collective.element = Bytes{4};
-  // A ring would pass the number on to hundreds of devices one after the other; libraries use trees for small messages.
-  collective.algorithm = program::algorithm_index("binomial-tree");
+  // A ring would pass the number on to hundreds of devices one after the other.
+  collective.algorithm = program::algorithm_index("dissemination");
   builder_.label(label).activity(Activity::other_communication).collective(collective);
 }
 

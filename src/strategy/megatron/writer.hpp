@@ -25,9 +25,12 @@ class Writer {
   /// Nothing when the group has one member. `bytes`: as in program::Collective, rounded up to whole elements.
   void collective(CollectiveKind kind, GroupSlot group, std::int64_t bytes, std::int64_t element, Activity activity,
                   const std::string& label);
+  /// Of a buffer over those who hold the same parameters, in as many elements for each of them: it is padded.
+  void replica_collective(CollectiveKind kind, GroupSlot group, std::int64_t elements, std::int64_t element,
+                          const std::string& label);
   /// A collective of activations over the tensor ranks.
   void tensor_collective(CollectiveKind kind, std::int64_t bytes, const std::string& label);
-  /// All-reduce of one FP32 number over everybody who shares a gradient norm, along a tree.
+  /// All-reduce of one FP32 number over everybody who shares a gradient norm, in log2(members) exchanges.
   void scalar_all_reduce(const std::string& label);
   /// To or from the experts of the expert-parallel group; `bytes` is what the member with the mean load holds.
   void expert_all_to_all(std::int64_t bytes, const std::string& label);

@@ -207,10 +207,7 @@ void TrainPort::complete_run(PortSink& sink) {
   state_.counts.messages += run.final ? 1 : 0;
   state_.counts.alone += out.count == 1 && !run.final ? 1 : 0;
   state_.counts.busy += service.busy(rate(), tables_->rate(out.rate), packet);
-  if (trace_ != nullptr) {
-    trace_use();
-    if (trace_->wants_packets()) trace_->packets_left(link_, run.name, run.destination, out);
-  }
+  if (trace_ != nullptr) trace_->packets_left(link_, run.name, run.destination, out);
   run.active = false;
   if (run.own) {
     if (service.first_start < out.last) work().own_left_at = out.last;

@@ -36,12 +36,6 @@ class TrainPort final : public Port {
 
   /// Whether nothing is in it; a run that is over is completed first.
   [[nodiscard]] bool settle(Time now, PortSink& sink);
-  /// Whether nothing is in it, and all that is counted has left by `now`.
-  [[nodiscard]] bool is_empty(Time now) const { return is_idle() && state_.busy.end(rate()) <= now; }
-  /// PacketTrace::in_use of what is planned.
-  void tell_use() const {
-    if (has_run() && trace_ != nullptr) trace_use();
-  }
   /// What has passed through the idle port, apart from it: the last busy period, what is known of its queue, and counts
   /// to add.
   void passed(const BusyPeriod& busy, const LinkCounts& counts, const ShortEnds& short_ends = {});
@@ -100,7 +94,6 @@ class TrainPort final : public Port {
   void count_shares();
   void complete_merged();
   void end_shares();
-  void trace_use() const;
   void trace_shares() const;
   /// What a share belongs to.
   struct Announced {

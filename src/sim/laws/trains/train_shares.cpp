@@ -179,10 +179,7 @@ void TrainPort::complete_merged() {
 
 void TrainPort::count_shares() {
   const PlannedTogether& together = work().run.together();
-  if (trace_ != nullptr) {
-    trace_use();
-    if (trace_->wants_packets()) trace_shares();
-  }
+  if (trace_ != nullptr) trace_shares();
   for (const PlannedShare& share : together.shares) {
     if (share.out.count == 0) continue;
     state_.counts.bytes += share.out.bytes(share.out.count, tables_->packet());
@@ -204,19 +201,6 @@ void TrainPort::end_shares() {
   }
   work().run.together().shares.clear();
   work().run.together().flows.clear();
-}
-
-// Of several flows the first packet is in service for no longer than a whole one takes.
-void TrainPort::trace_use() const {
-  const TrainRun& run = work().run;
-  if (!run.has_shares()) return trace_->in_use(link_, run.service.first_start, run.service.out.last);
-  Time first = never, last = 0;
-  for (const PlannedShare& share : run.together().shares) {
-    if (share.out.count == 0) continue;
-    first = std::min(first, share.out.at(0, tables_->rate(share.out.rate)));
-    last = std::max(last, share.out.last);
-  }
-  if (first != never) trace_->in_use(link_, first - rate().up(tables_->packet()), last);
 }
 
 void TrainPort::trace_shares() const {
