@@ -38,9 +38,6 @@ struct RunOptions {
 /// What is known of the experiment without a run: names, and what its search tried.
 [[nodiscard]] results::RunResults search_results(const Experiment& experiment);
 
-/// For results.
-[[nodiscard]] std::vector<results::LearningRow> learning_rows(const std::vector<program::search::Update>& updates);
-
 /// Who carried out a run, and when.
 struct RunRecord {
   std::string command, version;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tessera/base/config.hpp"
+#include "tessera/base/data_table.hpp"
 #include "tessera/base/tensors.hpp"
 #include "tessera/machine/machine.hpp"
 #include "tessera/program/collective.hpp"
@@ -20,7 +21,6 @@
 #include "tessera/program/search/evaluations.hpp"
 #include "tessera/program/search/fastest.hpp"
 #include "tessera/program/search/tried.hpp"
-#include "tessera/program/search/update.hpp"
 #include "tessera/workload/graph.hpp"
 #include "tessera/workload/model.hpp"
 #include "tessera/workload/operator.hpp"
@@ -94,29 +94,11 @@ struct Searched {
   std::vector<program::search::Tried> table;             ///< what it tried, in its order
   std::string nothing_fits;                              ///< why there is no `found`; empty: there is, or all was given
   bool is_timed = false;                                 ///< it went on for a time: what it tried is not repeatable
-  std::vector<program::search::Update> updates = {};     ///< of a policy that learns, in their order
+  std::vector<DataTable> tables = {};                    ///< as Plan::tables: of the search, whatever it finds
   std::string kernels = {};                              ///< which products its networks used: they decide last bits
   std::optional<program::search::FastestReport> report;  ///< where it is proven how far what was found is the fastest
   /// Choices for parts of a plan, and those of them that were struck out since another costs less beside any others.
   std::int64_t choices = 0, struck_out = 0;
-};
-
-/// A graph whose nodes are on single devices, as results keep it. Of a node that several devices compute there are
-/// several of one number.
-struct Placement {
-  struct Node {
-    workload::GraphNodeId node = 0;  ///< of the graph, in its order
-    program::DeviceId device = 0;
-    Time time = 0;             ///< of one pass, there
-    std::int64_t weights = 0;  ///< B: parameters and constants that it reads
-    std::string name;
-  };
-  struct Edge {
-    workload::GraphNodeId from = 0, to = 0;
-    std::int64_t bytes = 0;  ///< each tensor once
-  };
-  std::vector<Node> nodes;  ///< by node, then device
-  std::vector<Edge> edges;  ///< by from, then to; none twice
 };
 
 /// A program and what the summary says about it.
@@ -127,8 +109,8 @@ struct Plan {
                               ///< double: 1T parameters times 6 million tokens is beyond 2^63
   double hardware_flops = 0;  ///< with recomputation
   std::int64_t parameters = 0;
-  std::int64_t tokens = 0;  ///< per iteration
-  Placement placement;      ///< empty: the strategy does not place nodes of a graph
+  std::int64_t tokens = 0;             ///< per iteration
+  std::vector<DataTable> tables = {};  ///< of the strategy's own, for result files: a dataset of its name each
 };
 
 /// A checkpoint on the validation graphs: mean reward of what it draws; mean of the best rewards after learning on.
@@ -138,8 +120,9 @@ struct Validated {
 };
 
 struct Trained {
-  Tensors policy;  ///< of the checkpoint that is best after learning on
-  std::vector<program::search::Update> updates;
+  Tensors policy;                    ///< of the checkpoint that is best after learning on
+  std::vector<DataTable> tables;     ///< how it came about, as Plan::tables
+  std::int64_t samples = 0;          ///< that it was learnt from
   std::vector<Validated> finalists;  ///< best first
   std::string kernels;               ///< as Searched::kernels
 };
@@ -158,13 +141,13 @@ struct Training {
   std::int64_t finalists = 10;  ///< checkpoints that are compared once more, after learning on
   std::int64_t validation_samples = 20, fine_tuning_samples = 100;  ///< a graph and checkpoint
   std::uint64_t seed = 1;
-  Communicator* comm = nullptr;                      ///< of the ranks that train together
-  const Tensors* resume = nullptr;                   ///< what `keep` was given; null: from scratch
-  std::vector<program::search::Update> before = {};  ///< those that led there
+  Communicator* comm = nullptr;        ///< of the ranks that train together
+  const Tensors* resume = nullptr;     ///< Trained::policy that `keep` was given; null: from scratch
+  std::vector<DataTable> before = {};  ///< and its Trained::tables
   /// At each checkpoint, on all ranks: in the place of the policy whatever it takes to go on from it.
   std::function<void(const Trained& so_far)> keep;
   /// Behind each update, and before each part of the validation at the end; on all ranks. May throw, on all alike.
-  std::function<void(double done, const program::search::Update& last)> progress;  ///< done: part of all
+  std::function<void(double done, const std::string& last)> progress;  ///< done: part of all; last: what came of it
 };
 
 /// A strategy: its own [strategy] table is checked, what it leaves open is searched, and the program is written.

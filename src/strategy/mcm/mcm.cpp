@@ -143,22 +143,19 @@ Searched search(const config::Table& table, const Job& job) {
   Found found = kind->run(question);
   if (options.refine) found = refined(question, std::move(found));
   add_rewards(found.table, cost_of_heuristic(question));
+  if (!found.updates.empty()) searched.tables = {learning_table(found.updates)};
+  searched.kernels = std::move(found.kernels);
+  searched.table = std::move(found.table);
   if (!found.evaluation.feasible) {
     searched.nothing_fits =
         fmt::format("search {} has found no partition that fits; the last of {} that were tried: {}", options.search,
-                    found.table.size(), found.table.back().reason);
-    searched.table = std::move(found.table);
-    searched.updates = std::move(found.updates);
-    searched.kernels = std::move(found.kernels);
+                    searched.table.size(), searched.table.back().reason);
     return searched;
   }
   searched.found = std::make_shared<config::Table>();
   config::Array lines;
   for (std::string& line : partition_text(package, found.partition)) lines.push_back({std::move(line), {}});
   searched.found->set("partition", {lines, {}});
-  searched.table = std::move(found.table);
-  searched.updates = std::move(found.updates);
-  searched.kernels = std::move(found.kernels);
   searched.predicted = {{"interval", analytic_interval(package, found.partition)}};
   return searched;
 }
@@ -191,7 +188,7 @@ Plan make_plan(const config::Table& table, const Job& job) {
   plan.model_flops = static_cast<double>(inputs) * static_cast<double>(package.graph.flops());
   plan.hardware_flops = program::executed_flops(plan.program);
   plan.parameters = package.graph.parameters();
-  plan.placement = placement_of(package, partition);
+  plan.tables = placement_tables(package, partition);
   if (job.model != nullptr) plan.tokens = inputs * job.workload.global_batch * job.workload.sequence;
   return plan;
 }
