@@ -52,13 +52,11 @@ struct Attachment {
   std::string key;  ///< of the [strategy] table
   std::string path;
   std::string hash;     ///< of the content, 16 hexadecimal digits
-  std::string content;  ///< bytes, as they are; empty where it was a policy
-  bool is_policy = false;
-  Tensors policy = {};  ///< of a file that `tessera train` made
+  std::string content;  ///< bytes, as they are
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive& key& path& hash& content& is_policy& policy;
+    archive& key& path& hash& content;
   }
 };
 
@@ -75,6 +73,9 @@ struct Job {
   std::span<const Attachment> files = {};
   program::search::Limits limits = {};  ///< of search()
   bool is_searched_next = false;        ///< of check(): how much there is to search need not be counted
+  /// What train() has handed back, of a file that `tessera train` made of it. InputError where the file is no such
+  /// one, or damaged. Empty: nobody reads such files here.
+  std::function<Tensors(const Attachment&)> tensors_of = {};
 
   /// That of a key; null: the key is not given.
   [[nodiscard]] const Attachment* file(std::string_view key) const {
