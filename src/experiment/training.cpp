@@ -157,7 +157,7 @@ struct TrainingJob {
 
   explicit TrainingJob(const TrainingSources::Graph& graph) {
     Diagnostics diagnostics;
-    experiment = build(*graph.source.table, diagnostics, strategy::built_in_strategies(), graph.source.files);
+    experiment = build(*graph.source.table, diagnostics, {}, graph.source.files);
     try {
       diagnostics.throw_if_errors();
     } catch (const InputError& error) {

@@ -81,8 +81,7 @@ void inline_all(config::Table& root, const SearchPath& search, config::Diagnosti
 void name_untitled(config::Table& root, const std::string& path);
 
 /// Fills in the defaults of all layers, and brings the tables into the order of docs/experiments.md.
-[[nodiscard]] std::shared_ptr<config::Table> complete(const config::Table& root,
-                                                      const strategy::Strategies& strategies);
+[[nodiscard]] std::shared_ptr<config::Table> complete(const config::Table& root, const Parts& parts);
 
 // The tables that this layer owns.
 struct Head {

@@ -43,19 +43,16 @@ struct TopologyHead {
   std::string kind;
 };
 
-const config::Schema<TopologyHead>& topology_schema() {
-  static const config::Schema<TopologyHead> schema = [] {
-    config::Schema<TopologyHead> s("machine.topology", "How devices are linked; the other keys depend on the kind.");
-    std::vector<std::string> names;
-    std::string help = "see machine.topology.KIND:";
-    for (const TopologyKind& kind : topology_kinds()) {
-      names.push_back(kind.name);
-      help += (names.size() == 1 ? " " : "; ") + kind.name + ": " + kind.help;
-    }
-    s.choice("kind", &TopologyHead::kind, names, help);
-    return s;
-  }();
-  return schema;
+config::Schema<TopologyHead> topology_schema(const Topologies& topologies) {
+  config::Schema<TopologyHead> s("machine.topology", "How devices are linked; the other keys depend on the kind.");
+  std::vector<std::string> names;
+  std::string help = "see machine.topology.KIND:";
+  for (const TopologyKind& kind : topologies) {
+    names.push_back(kind.name);
+    help += (names.size() == 1 ? " " : "; ") + kind.name + ": " + kind.help;
+  }
+  s.choice("kind", &TopologyHead::kind, names, help);
+  return s;
 }
 
 /// [machine.calibration]: its tables are read as those that they are defaults of.
@@ -78,12 +75,12 @@ const config::Schema<Calibration>& calibration_schema() {
 }
 
 /// The kind that a [machine.topology] table names; null after an error.
-const TopologyKind* find_kind(const config::Table& topology, config::Diagnostics& diagnostics) {
+const TopologyKind* find_kind(const config::Table& topology, const Topologies& kinds,
+                              config::Diagnostics& diagnostics) {
   config::Table head(topology.where());
   if (const config::Value* kind = topology.find("kind")) head.set("kind", *kind);
-  const auto read = read_whole(topology_schema(), head, diagnostics);
+  const auto read = read_whole(topology_schema(kinds), head, diagnostics);
   if (!read) return nullptr;
-  const auto& kinds = topology_kinds();
   return &*std::find_if(kinds.begin(), kinds.end(), [&](const TopologyKind& kind) { return kind.name == read->kind; });
 }
 
@@ -200,10 +197,8 @@ const config::Table* find_topology(const config::Table& machine, config::Diagnos
 
 }  // namespace
 
-const std::vector<TopologyKind>& topology_kinds() {
-  static const std::vector<TopologyKind> kinds{cluster_topology(), ring_topology(), mesh_topology(), torus_topology(),
-                                               package_topology()};
-  return kinds;
+Topologies built_in_topologies() {
+  return {cluster_topology(), ring_topology(), mesh_topology(), torus_topology(), package_topology()};
 }
 
 std::shared_ptr<config::Table> parse_machine_file(const std::string& text, const std::string& file,
@@ -221,7 +216,7 @@ std::shared_ptr<config::Table> parse_machine_file(const std::string& text, const
   return std::get<std::shared_ptr<config::Table>>(machine->content());
 }
 
-Machine build_machine(const config::Table& table, config::Diagnostics& diagnostics) {
+Machine build_machine(const config::Table& table, config::Diagnostics& diagnostics, const Topologies& topologies) {
   Machine machine;
   const std::size_t errors = diagnostics.errors().size();
   const MachineSpec spec = machine_schema().read(table, diagnostics);
@@ -247,7 +242,7 @@ Machine build_machine(const config::Table& table, config::Diagnostics& diagnosti
   if (stated == nullptr) return machine;
   const auto topology = config::clone(*stated);
   if (const config::Table* defaults = find_calibration(table, "topology")) add_missing(*topology, *defaults);
-  const TopologyKind* kind = find_kind(*topology, diagnostics);
+  const TopologyKind* kind = find_kind(*topology, topologies, diagnostics);
   if (kind == nullptr) return machine;
   machine.topology = kind->name;
   kind->build(*topology, machine, diagnostics);
@@ -264,7 +259,7 @@ void add_missing(config::Table& table, const config::Table& defaults) {
   }
 }
 
-void complete_machine(config::Table& machine) {
+void complete_machine(config::Table& machine, const Topologies& topologies) {
   machine_schema().complete(machine);
   if (config::Value* calibration = machine.find("calibration"); calibration != nullptr && calibration->table())
     calibration_schema().complete(*calibration->table());
@@ -273,15 +268,26 @@ void complete_machine(config::Table& machine) {
     if (const config::Table* defaults = find_calibration(machine, "topology"))
       add_missing(*topology->table(), *defaults);
     config::Diagnostics ignored;  // build_machine reports
-    if (const TopologyKind* kind = find_kind(*topology->table(), ignored)) kind->schema().complete(*topology->table());
+    if (const TopologyKind* kind = find_kind(*topology->table(), topologies, ignored))
+      kind->schema().complete(*topology->table());
   }
 }
 
-std::vector<const config::SchemaBase*> schemas() {
-  std::vector<const config::SchemaBase*> result{&machine_schema(),  &device_schema(),     &gpu_schema(),
-                                                &peak_schema(),     &gpu_spec_schema(),   &fault_schema(),
-                                                &topology_schema(), &calibration_schema()};
-  for (const TopologyKind& kind : topology_kinds()) result.push_back(&kind.schema());
+std::vector<config::SchemaPointer> schemas(const Topologies& topologies) {
+  std::vector<config::SchemaPointer> result;
+  const auto add = [&](const config::SchemaBase& schema) { result.push_back(config::lasting(schema)); };
+  add(machine_schema());
+  add(device_schema());
+  add(gpu_schema());
+  add(peak_schema());
+  add(gpu_spec_schema());
+  add(fault_schema());
+  add(calibration_schema());
+  result.push_back(std::make_shared<config::Schema<TopologyHead>>(topology_schema(topologies)));
+  for (const TopologyKind& kind : topologies) {
+    const auto kept = std::make_shared<const TopologyKind>(kind);
+    result.emplace_back(kept, &kept->schema());
+  }
   return result;
 }
 

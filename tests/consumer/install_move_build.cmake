@@ -39,6 +39,7 @@ step(${CMAKE_COMMAND} -S ${PROJECT} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_PRE
 step(${CMAKE_COMMAND} --build ${WORK}/build)
 step(${WORK}/build/ping_pong)
 step(${WORK}/build/star)
+step(${WORK}/build/own ${PROJECT}/own/own.toml)
 step(${WORK}/build/toy ${PROJECT}/toy/toy.toml ${WORK}/one.h5)
 # The table that it hands over is one of the result's.
 execute_process(COMMAND ${prefix}/bin/tessera show ${WORK}/one.h5 --table stages RESULT_VARIABLE result OUTPUT_VARIABLE said)

@@ -59,7 +59,7 @@ inline strategy::Plan probe_plan(const config::Table&, const strategy::Job& job)
   return plan;
 }
 
-inline strategy::Strategies with_probe() {
+inline experiment::Parts with_probe() {
   strategy::StrategyKind probe;
   probe.name = "probe";
   probe.help = "for tests";
@@ -70,8 +70,8 @@ inline strategy::Strategies with_probe() {
     return std::string();
   };
   probe.program = probe_plan;
-  strategy::Strategies all = strategy::built_in_strategies();
-  all.push_back(probe);
+  experiment::Parts all;
+  all.strategies.push_back(probe);
   return all;
 }
 

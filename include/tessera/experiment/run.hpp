@@ -7,7 +7,7 @@
 //     diagnostics.throw_if_errors();
 //   });
 //   source = shared(std::move(source), comm);   // nobody else reads files
-//   const auto experiment = build(*source.table, diagnostics, built_in_strategies(), source.files);
+//   const auto experiment = build(*source.table, diagnostics, {}, source.files);
 //   diagnostics.throw_if_errors();
 //   search(*source.table, *experiment, comm, {}, diagnostics);   // where the strategy leaves something open
 //   diagnostics.throw_if_errors();
