@@ -128,7 +128,7 @@ void keep_least(Parts& least, const Parts& other) {
 std::vector<Parts> search(const Options& options, const Case& what) {
   const experiment::Source first = source_of(options, what, 0);
   config::Diagnostics diagnostics;
-  const auto experiment = experiment::build(*first.table, diagnostics, strategy::built_in_strategies(), first.files);
+  const auto experiment = experiment::build(*first.table, diagnostics, {}, first.files);
   diagnostics.throw_if_errors();
   const auto comm = make_serial_communicator();
   program::search::Memo memo;

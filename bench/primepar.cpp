@@ -7,7 +7,7 @@
 #include <chrono>
 #include <numeric>
 
-#include "strategy/primepar/search.hpp"
+#include "strategy/primepar/search/search.hpp"
 #include "support/on_ranks.hpp"
 #include "tessera/base/comm.hpp"
 #include "tessera/base/error.hpp"

@@ -59,7 +59,7 @@ std::unique_ptr<experiment::Experiment> load(const Options& options) {
   for (const std::string& text : options.settings) settings.push_back(experiment::parse_setting(text));
   auto source = experiment::load(options.experiment, settings, experiment::input_folders(), diagnostics);
   diagnostics.throw_if_errors();
-  auto built = experiment::build(*source.table, diagnostics, strategy::built_in_strategies(), source.files);
+  auto built = experiment::build(*source.table, diagnostics, {}, source.files);
   diagnostics.throw_if_errors();
   const auto comm = make_serial_communicator();
   experiment::search(*source.table, *built, *comm, {}, diagnostics);

@@ -47,7 +47,7 @@ std::string arguments_of(const std::string& command) {
   if (command == "completion") return "bash zsh";
   if (command != "help") return {};
   std::string sections = "units";
-  for (const config::SchemaBase* schema : experiment::schemas()) sections += ' ' + schema->path();
+  for (const config::SchemaPointer& schema : experiment::schemas()) sections += ' ' + schema->path();
   return sections;
 }
 

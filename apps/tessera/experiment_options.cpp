@@ -64,8 +64,7 @@ experiment::Source load(const ExperimentOptions& options) {
       experiment::load(options.path, options.parsed_settings(), experiment::input_folders(), diagnostics, options.plan);
   if (!diagnostics.ok()) {
     // What could be read is checked as well, so that all problems come at once.
-    if (!source.table->entries().empty())
-      (void)experiment::build(*source.table, diagnostics, strategy::built_in_strategies(), source.files);
+    if (!source.table->entries().empty()) (void)experiment::build(*source.table, diagnostics, {}, source.files);
     diagnostics.throw_if_errors();
   }
   print_warnings(diagnostics.warnings());
@@ -75,8 +74,7 @@ experiment::Source load(const ExperimentOptions& options) {
 std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, std::vector<strategy::Attachment> files,
                                               bool silent, bool is_searched_next) {
   config::Diagnostics diagnostics;
-  auto experiment =
-      experiment::build(resolved, diagnostics, strategy::built_in_strategies(), std::move(files), is_searched_next);
+  auto experiment = experiment::build(resolved, diagnostics, {}, std::move(files), is_searched_next);
   if (!silent) print_warnings(diagnostics.warnings());
   diagnostics.throw_if_errors();
   return experiment;

@@ -13,7 +13,7 @@
 namespace tessera::app {
 namespace {
 
-using Schemas = std::vector<const config::SchemaBase*>;
+using Schemas = std::vector<config::SchemaPointer>;
 
 constexpr std::size_t text_width = 100;
 
@@ -43,11 +43,11 @@ std::string entry_line(std::size_t width, const std::string& name, const std::st
 
 std::string overview(const Schemas& schemas) {
   std::size_t width = 0;
-  for (const auto* schema : schemas) width = std::max(width, schema->path().size());
+  for (const auto& schema : schemas) width = std::max(width, schema->path().size());
   std::string text =
       "tessera help SECTION... prints the parameters of a section: type, unit, range, default, meaning; tessera help "
       "KEY...\nthose of all sections that have the key.\n\nSections:\n";
-  for (const auto* schema : schemas) text += entry_line(width, schema->path(), schema->help());
+  for (const auto& schema : schemas) text += entry_line(width, schema->path(), schema->help());
   text += entry_line(width, "units", "the units that quantities are written in");
   std::string family;
   for (const auto& choice : experiment::choices()) {
@@ -79,7 +79,7 @@ std::string key_text(const std::string& path, const Schemas& schemas) {
   const std::size_t dot = path.rfind('.');
   const std::string name = path.substr(dot + 1), above = dot == std::string::npos ? "" : path.substr(0, dot);
   std::string text;
-  for (const auto* schema : schemas) {
+  for (const auto& schema : schemas) {
     if (!above.empty() && schema->path() != above && !schema->path().starts_with(above + ".")) continue;
     for (const auto& parameter : schema->parameters()) {
       if (parameter.name != name) continue;
@@ -105,14 +105,14 @@ std::string units() {
 }
 
 bool is_path(const std::string& path, const Schemas& schemas) {
-  return std::any_of(schemas.begin(), schemas.end(), [&](const auto* schema) { return schema->path() == path; });
+  return std::any_of(schemas.begin(), schemas.end(), [&](const auto& schema) { return schema->path() == path; });
 }
 
 /// Paths of the sections that tell of a part by its name alone: of "megatron" strategy.megatron, of a collective
 /// algorithm the section in which it is chosen.
 std::vector<std::string> paths_of(const std::string& name, const Schemas& schemas) {
   std::set<std::string> paths;
-  for (const auto* schema : schemas) {
+  for (const auto& schema : schemas) {
     if (schema->path().ends_with("." + name)) paths.insert(schema->path());
   }
   for (const auto& choice : experiment::choices()) {
@@ -127,9 +127,9 @@ std::vector<std::string> paths_of(const std::string& name, const Schemas& schema
 /// What can be asked for: sections first, then their keys and what can be chosen.
 std::vector<std::string> known_words(const Schemas& schemas) {
   std::vector<std::string> known{"units"};
-  for (const auto* schema : schemas) known.push_back(schema->path());
+  for (const auto& schema : schemas) known.push_back(schema->path());
   for (const auto& choice : experiment::choices()) known.push_back(choice.name);
-  for (const auto* schema : schemas) {
+  for (const auto& schema : schemas) {
     for (const auto& parameter : schema->parameters()) known.push_back(parameter.name);
   }
   return known;
@@ -160,7 +160,7 @@ std::string translated(const std::string& word, const Schemas& schemas) {
 std::string find_help(const std::string& path, const Schemas& schemas) {
   if (path == "units") return units();
   std::string text;
-  for (const auto* schema : schemas) {
+  for (const auto& schema : schemas) {
     if (schema->path() == path) return section(*schema);
     if (schema->path().starts_with(path + ".")) text += (text.empty() ? "" : "\n") + section(*schema);
   }

@@ -12,13 +12,16 @@ namespace tessera::app {
 namespace {
 
 struct ShowOptions {
-  std::string path, graph;
+  std::string path, graph, table;
   std::int64_t sequence = 0;
   bool force = false;
 };
 
-void show_result(const std::string& path) {
-  print(results::is_points(path) ? results::points_summary(path) : results::summary(path));
+void show_result(const std::string& path, const std::string& table) {
+  if (!table.empty())
+    print(results::table_text(path, table));
+  else
+    print(results::is_points(path) ? results::points_summary(path) : results::summary(path));
   warn(results::unchecked(path));
 }
 
@@ -52,11 +55,15 @@ Command add_show(CLI::App& app) {
                    "tokens of the sequence; otherwise as many as the model has positions for")
       ->check(CLI::PositiveNumber)
       ->needs(graph);
+  options
+      ->add_option("--table", chosen->table,
+                   "print this table of the file instead, all of its rows: partition, devices, names/nodes")
+      ->excludes(graph);
   options->add_flag("--force", chosen->force, "replace the file of --graph")->needs(graph);
   return {options, [chosen] {
             return guarded(false, [&] {
               if (chosen->graph.empty())
-                show_result(chosen->path);
+                show_result(chosen->path, chosen->table);
               else
                 show_graph(*chosen);
               return ExitCode::done;

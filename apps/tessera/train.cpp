@@ -54,7 +54,7 @@ std::optional<results::PolicyFile> read_checkpoint(const TrainOptions& options, 
     if (comm.rank() == 0) file = results::read_policy(options.checkpoint());
   });
   file.policy = broadcast(comm, std::move(file.policy));
-  file.learning = broadcast(comm, std::move(file.learning));
+  file.tables = broadcast(comm, std::move(file.tables));
   return file;
 }
 
@@ -62,12 +62,11 @@ std::optional<results::PolicyFile> read_checkpoint(const TrainOptions& options, 
 class TrainingDisplay {
  public:
   explicit TrainingDisplay(const std::string& mode) : line_(mode, stderr) {}
-  void report(double done, const program::search::Update& last) {
+  void report(double done, const std::string& last) {
     const std::chrono::duration<double> since = std::chrono::steady_clock::now() - begin_;
     if (first_ < 0) first_ = done;
     if (!line_.is_due(since.count())) return;
-    std::string text = fmt::format("training: {:.0f} %, {} samples, {}: reward {:.3f}, {:.0f} % valid, entropy {:.2f}",
-                                   100 * done, last.samples, last.subject, last.reward, 100 * last.valid, last.entropy);
+    std::string text = fmt::format("training: {:.0f} %, {}", 100 * done, last);
     if (done >= 1) text = "training: learning on with the graphs of the validation";
     if (done > first_ && done < 1) text += ", " + span(since.count() * (1 - done) / (done - first_)) + " left";
     line_.show(text);
@@ -85,8 +84,7 @@ std::string report(const experiment::TrainingResult& result) {
       "checkpoints on the {} graphs of the validation, the best ones\n  checkpoint     mean reward as it was     mean "
       "best "
       "reward after learning on\n",
-      result.file.strategy, result.file.machine, result.graphs,
-      result.file.learning.empty() ? 0 : result.file.learning.back().samples, result.kernels, result.validation);
+      result.file.strategy, result.file.machine, result.graphs, result.samples, result.kernels, result.validation);
   for (const strategy::Validated& one : result.finalists)
     text += fmt::format("  {:10}{:26.3f}{:42.3f}\n", one.checkpoint, one.zero_shot, one.fine_tuned);
   return text;
@@ -127,7 +125,7 @@ ExitCode train(const TrainOptions& options, const Arguments& arguments, Communic
     if (!options.folder.empty())
       write((fs::path(options.folder) / fmt::format("{:0>6}.h5", so_far.file.policy.note("updates"))).string(), so_far);
   };
-  hooks.progress = [&](double done, const program::search::Update& last) {
+  hooks.progress = [&](double done, const std::string& last) {
     display.report(done, last);
     if (comm.max(interrupted() ? 1 : 0) != 0)
       throw IoError(is_kept ? "interrupted by a signal: train --resume goes on from '" + options.checkpoint() + "'"

@@ -35,16 +35,6 @@ const config::SchemaBase* schema_of(const Table& strategy, const strategy::Strat
   return kind == strategies.end() ? nullptr : &kind->schema();
 }
 
-strategy::Attachment attachment(const std::string& key, const fs::path& path, std::string content) {
-  strategy::Attachment file{key, path.string(), hash_text(content), {}};
-  file.is_policy = results::is_hdf5(content);
-  if (file.is_policy)
-    file.policy = results::read_policy(path.string(), content).policy;
-  else
-    file.content = std::move(content);
-  return file;
-}
-
 /// Null, and why is reported: it cannot be read.
 std::optional<strategy::Attachment> read(const std::string& key, const Value& value, InputFiles& files,
                                          config::Diagnostics& diagnostics) {
@@ -56,7 +46,8 @@ std::optional<strategy::Attachment> read(const std::string& key, const Value& va
   try {
     std::optional<std::string> content = files.read(path, most_attached_bytes);
     if (!content) throw InputError(one_line(path.string()) + ": there is no such file");
-    return attachment(key, path, std::move(*content));
+    std::string hash = hash_text(*content);
+    return strategy::Attachment{key, path.string(), std::move(hash), std::move(*content)};
   } catch (const Error& error) {
     diagnostics.error(value.where(), fmt::format("\"{}\": {}", key, error.what()));
   }
@@ -91,6 +82,15 @@ std::vector<strategy::Attachment> attach(Table& resolved, const strategy::Strate
   resolved.erase("attachments");
   if (!files.empty()) resolved.set("attachments", {hashes, found->where()});
   return files;
+}
+
+Tensors tensors_of(const strategy::Attachment& file) {
+  if (!results::is_hdf5(file.content)) throw InputError(one_line(file.path) + " is not a policy (tessera train)");
+  try {
+    return results::read_policy(file.path, file.content).policy;
+  } catch (const Error& error) {
+    throw InputError(fmt::format("\"{}\": {}", file.key, error.what()));
+  }
 }
 
 std::vector<std::string> changed_files(const std::vector<strategy::Attachment>& files) {

@@ -102,7 +102,7 @@ void read_model(const Table& table, Experiment& experiment, Diagnostics& diagnos
   }
 }
 
-void read_parts(const Table& root, Experiment& experiment, Diagnostics& diagnostics) {
+void read_tables(const Table& root, const Parts& parts, Experiment& experiment, Diagnostics& diagnostics) {
   experiment.title = head_schema().read(root, diagnostics).title;
   check_calibration(root, diagnostics);
   experiment.calibration = calibration_text(root);
@@ -110,7 +110,7 @@ void read_parts(const Table& root, Experiment& experiment, Diagnostics& diagnost
   const bool complete = diagnostics.ok();
   if (complete || root.find("machine") != nullptr) {
     const Table* table = find_table(root, "machine", "the name of a machine or a table [machine]", diagnostics);
-    if (table != nullptr) experiment.machine = machine::build_machine(*table, diagnostics);
+    if (table != nullptr) experiment.machine = machine::build_machine(*table, diagnostics, parts.topologies);
     if (table != nullptr) check_arbitration(*table, experiment.machine, diagnostics);
     if (table != nullptr) check_transaction(*table, experiment.machine, diagnostics);
   }
@@ -122,7 +122,9 @@ void read_parts(const Table& root, Experiment& experiment, Diagnostics& diagnost
   if (const Table* table = find_table(root, "cost", "a table [cost]", diagnostics)) {
     experiment.cost = workload::make_cost_model(*table, diagnostics);
   }
-  read_table(root, "collectives", program::collective_choices_schema(), experiment.collectives, diagnostics);
+  read_table(root, "collectives", program::collective_choices_schema(parts.collectives), experiment.collectives,
+             diagnostics);
+  experiment.collectives.known = parts.collectives;
   read_table(root, "record", record_schema(), experiment.record, diagnostics);
   read_table(root, "simulation", simulation_schema(), experiment.simulation, diagnostics);
   check_laws(root, experiment.simulation, diagnostics);
@@ -132,13 +134,14 @@ void read_parts(const Table& root, Experiment& experiment, Diagnostics& diagnost
 
 }  // namespace
 
-std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics, const strategy::Strategies& strategies,
+std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics, const Parts& parts,
                                   std::vector<strategy::Attachment> files, bool is_searched_next) {
   auto experiment = std::make_unique<Experiment>();
   experiment->files = std::move(files);
-  read_parts(root, *experiment, diagnostics);
+  read_tables(root, parts, *experiment, diagnostics);
   const Table* table = find_table(root, "strategy", "a table [strategy]", diagnostics);
-  const strategy::StrategyKind* kind = table == nullptr ? nullptr : find_strategy(*table, strategies, diagnostics);
+  const strategy::StrategyKind* kind =
+      table == nullptr ? nullptr : find_strategy(*table, parts.strategies, diagnostics);
   if (kind == nullptr) return experiment;
   experiment->strategy = *kind;
   if (kind->needs_model && root.find("model") == nullptr && diagnostics.ok()) {

@@ -3,6 +3,7 @@
 
 #include "tessera/experiment/experiment.hpp"
 #include "tessera/sim/simulate.hpp"
+#include "tree.hpp"
 
 namespace tessera::experiment {
 
@@ -23,7 +24,8 @@ class JobOf {
              experiment.graph ? &*experiment.graph : nullptr,
              experiment.files,
              options.limits,
-             is_searched_next} {}
+             is_searched_next,
+             tensors_of} {}
   JobOf(const JobOf&) = delete;
   JobOf& operator=(const JobOf&) = delete;
   [[nodiscard]] const strategy::Job& job() const { return job_; }

@@ -40,22 +40,22 @@ void complete_model(Table& model) {
 
 }  // namespace
 
-std::shared_ptr<Table> complete(const Table& root, const strategy::Strategies& strategies) {
+std::shared_ptr<Table> complete(const Table& root, const Parts& parts) {
   auto all = config::clone(root);
   head_schema().complete(*all);
   if (Value* machine = all->find("machine"); machine != nullptr && machine->table() != nullptr)
-    machine::complete_machine(*machine->table());
+    machine::complete_machine(*machine->table(), parts.topologies);
   apply_calibration(*all);
   if (Value* model = all->find("model"); model != nullptr && model->table() != nullptr) complete_model(*model->table());
   if (Table* table = child(*all, "workload")) strategy::workload_schema().complete(*table);
   if (Value* table = all->find("strategy"); table != nullptr && table->table() != nullptr) {
-    complete_named(*table->table(), "name", strategies);
+    complete_named(*table->table(), "name", parts.strategies);
   }
   if (Table* cost = child(*all, "cost")) {
     if (cost->find("model") == nullptr) cost->set("model", {std::string("roofline"), cost->where()});
     complete_named(*cost, "model", workload::cost_model_kinds());
   }
-  if (Table* table = child(*all, "collectives")) program::collective_choices_schema().complete(*table);
+  if (Table* table = child(*all, "collectives")) program::collective_choices_schema(parts.collectives).complete(*table);
   if (Table* table = child(*all, "record")) record_schema().complete(*table);
   if (Table* table = child(*all, "simulation")) simulation_schema().complete(*table);
   if (Value* table = all->find("training"); table != nullptr && table->table() != nullptr)
@@ -89,7 +89,7 @@ std::shared_ptr<Table> read_experiment(const std::string& path, InputFiles& file
 
 Source load(const std::string& path, const std::vector<Setting>& settings,
             const std::vector<std::filesystem::path>& folders, config::Diagnostics& diagnostics,
-            const std::string& plan_path, const strategy::Strategies& strategies) {
+            const std::string& plan_path, const Parts& parts) {
   InputFiles files;
   Source source;
   config::Diagnostics syntax;
@@ -112,10 +112,10 @@ Source load(const std::string& path, const std::vector<Setting>& settings,
   const std::filesystem::path own = files.is_file(path) ? std::filesystem::path(path).parent_path() : "";
   inline_all(*source.table, {own, folders, files}, diagnostics);
   name_untitled(*source.table, path);
-  source.table = complete(*source.table, strategies);
-  source.files = attach(*source.table, strategies, files, diagnostics);
+  source.table = complete(*source.table, parts);
+  source.files = attach(*source.table, parts.strategies, files, diagnostics);
   if (plan != nullptr) {
-    check_plan_is_closed(*source.table, strategies, diagnostics);
+    check_plan_is_closed(*source.table, parts.strategies, diagnostics);
     check_plan_fits(*source.table, *plan, diagnostics);
   }
   return source;

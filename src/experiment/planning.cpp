@@ -11,6 +11,7 @@
 #include "cache.hpp"
 #include "job_of.hpp"
 #include "tessera/base/error.hpp"
+#include "tessera/results/results.hpp"
 #include "tessera/sim/simulate.hpp"
 
 namespace tessera::experiment {
@@ -59,6 +60,7 @@ void reported(const Table& resolved, const Experiment& experiment, const config:
 void write_program(const Table& resolved, const Table& strategy, Experiment& experiment, Diagnostics& diagnostics) {
   reported(resolved, experiment, strategy.where(), diagnostics, [&] {
     alone(experiment, [&](const strategy::Job& job) { experiment.plan = experiment.strategy.program(strategy, job); });
+    results::check_tables(tables_of(experiment));  // now, not when the simulation is over
     if (const std::string bytes = bytes_of_one(experiment); !bytes.empty())
       experiment.plan.description.emplace_back("in " + experiment.workload.datatype, bytes);
     sim::refuse_unrepresentable(experiment.machine, experiment.plan.program, *experiment.cost);
@@ -91,6 +93,12 @@ void search_keeping(const Table& resolved, Experiment& experiment, Communicator&
 void report_each_line(const config::Location& where, const std::string& lines, Diagnostics& diagnostics) {
   std::istringstream text(lines);
   for (std::string line; std::getline(text, line);) diagnostics.error(where, line);
+}
+
+std::vector<DataTable> tables_of(const Experiment& experiment) {
+  std::vector<DataTable> tables = experiment.searched.tables;
+  tables.insert(tables.end(), experiment.plan.tables.begin(), experiment.plan.tables.end());
+  return tables;
 }
 
 void check_strategy(const Table& resolved, Experiment& experiment, bool is_searched_next, Diagnostics& diagnostics) {

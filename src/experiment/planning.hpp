@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tessera/experiment/experiment.hpp"
 
@@ -14,5 +15,8 @@ void report_each_line(const config::Location& where, const std::string& lines, c
 /// nothing is open.
 void check_strategy(const config::Table& resolved, Experiment& experiment, bool is_searched_next,
                     config::Diagnostics& diagnostics);
+
+/// The strategy's own, for results: those of its search, then those of its plan.
+[[nodiscard]] std::vector<DataTable> tables_of(const Experiment& experiment);
 
 }  // namespace tessera::experiment

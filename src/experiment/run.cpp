@@ -1,5 +1,7 @@
 #include "tessera/experiment/run.hpp"
 
+#include "planning.hpp"
+
 namespace tessera::experiment {
 namespace {
 
@@ -18,11 +20,8 @@ void describe(const Experiment& experiment, results::RunResults& results) {
                               one.reason, one.best, one.origin, one.predicted, one.interval, one.reward,
                               one.most_memory,
                               std::chrono::duration<double>(one.known - experiment.search_began).count()});
-  for (const auto& [node, device, time, weights, name] : plan.placement.nodes)
-    results.partition.push_back({node, device, time, weights, name});
-  for (const auto& [from, to, bytes] : plan.placement.edges) results.graph_edges.push_back({from, to, bytes});
   results.search_is_timed = experiment.searched.is_timed;
-  results.learning = learning_rows(experiment.searched.updates);
+  results.tables = experiment.searched.tables;
   results.model_flops = plan.model_flops;
   results.hardware_flops = plan.hardware_flops;
   results.parameters = plan.parameters;
@@ -33,14 +32,6 @@ void describe(const Experiment& experiment, results::RunResults& results) {
 }
 
 }  // namespace
-
-std::vector<results::LearningRow> learning_rows(const std::vector<program::search::Update>& updates) {
-  std::vector<results::LearningRow> rows;
-  for (const program::search::Update& one : updates)
-    rows.push_back({one.step, one.samples, one.subject, one.reward, one.best_reward, one.valid, one.entropy, one.value,
-                    one.value_error, one.divergence, one.clipped, one.norm});
-  return rows;
-}
 
 results::RunResults search_results(const Experiment& experiment) {
   results::RunResults results;
@@ -75,6 +66,7 @@ sim::SimulationResult run(const Experiment& experiment, Communicator& comm, cons
   sim::SimulationResult result =
       sim::simulate(experiment.machine, experiment.plan.program, *experiment.cost, comm, simulation);
   describe(experiment, result.results);
+  result.results.tables = tables_of(experiment);
   return result;
 }
 

@@ -126,32 +126,34 @@ const config::Schema<TrainingSettings>& training_schema() {
   return schema;
 }
 
-std::vector<const config::SchemaBase*> schemas(const strategy::Strategies& strategies) {
-  std::vector<const config::SchemaBase*> all{&head_schema(),
-                                             &recipe_schema(),
-                                             &record_schema(),
-                                             &simulation_schema(),
-                                             &training_schema(),
-                                             &sweep::sweep_schema(),
-                                             &sweep::range_schema(),
-                                             &strategy::workload_schema(),
-                                             &program::collective_choices_schema()};
-  for (const auto* schema : machine::schemas()) all.push_back(schema);
-  for (const auto* schema : workload::schemas()) all.push_back(schema);
-  for (const auto& kind : strategies) {
-    all.push_back(&kind.schema());
+std::vector<config::SchemaPointer> schemas(const Parts& parts) {
+  std::vector<config::SchemaPointer> all = machine::schemas(parts.topologies);
+  all.push_back(std::make_shared<config::Schema<program::CollectiveChoices>>(
+      program::collective_choices_schema(parts.collectives)));
+  const auto add = [&](const config::SchemaBase& schema) { all.push_back(config::lasting(schema)); };
+  add(head_schema());
+  add(recipe_schema());
+  add(record_schema());
+  add(simulation_schema());
+  add(training_schema());
+  add(sweep::sweep_schema());
+  add(sweep::range_schema());
+  add(strategy::workload_schema());
+  for (const auto* schema : workload::schemas()) add(*schema);
+  for (const auto& kind : parts.strategies) {
+    add(kind.schema());
     if (!kind.inner_schemas) continue;
-    for (const auto* schema : kind.inner_schemas()) all.push_back(schema);
+    for (const auto* schema : kind.inner_schemas()) add(*schema);
   }
-  std::stable_sort(all.begin(), all.end(), [](const auto* a, const auto* b) { return a->path() < b->path(); });
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a->path() < b->path(); });
   all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
 }
 
-std::vector<Choice> choices(const strategy::Strategies& strategies) {
+std::vector<Choice> choices(const Parts& parts) {
   std::vector<Choice> all;
-  for (const auto& kind : strategies) all.push_back({"strategy", kind.name, kind.help});
-  for (const auto& kind : machine::topology_kinds()) all.push_back({"machine.topology", kind.name, kind.help});
+  for (const auto& kind : parts.strategies) all.push_back({"strategy", kind.name, kind.help});
+  for (const auto& kind : parts.topologies) all.push_back({"machine.topology", kind.name, kind.help});
   for (const auto& kind : workload::cost_model_kinds()) all.push_back({"cost", kind.name, kind.help});
   for (const auto& kind : workload::network_families()) all.push_back({"network", kind.name, kind.help});
   for (const auto& law : sim::laws()) all.push_back({"simulation.laws", law.name, law.help});
@@ -159,7 +161,7 @@ std::vector<Choice> choices(const strategy::Strategies& strategies) {
     all.push_back({"machine.topology.arbitration", kind.name, kind.help});
   for (const auto& kind : sim::arbitration_kinds())
     all.push_back({"machine.device.transaction.arbitration", kind.name, kind.help});
-  for (const auto& algorithm : program::collective_algorithms())
+  for (const auto& algorithm : parts.collectives.all())
     all.push_back({"collectives", algorithm->name(), algorithm->help()});
   return all;
 }

@@ -157,7 +157,7 @@ struct TrainingJob {
 
   explicit TrainingJob(const TrainingSources::Graph& graph) {
     Diagnostics diagnostics;
-    experiment = build(*graph.source.table, diagnostics, strategy::built_in_strategies(), graph.source.files);
+    experiment = build(*graph.source.table, diagnostics, {}, graph.source.files);
     try {
       diagnostics.throw_if_errors();
     } catch (const InputError& error) {
@@ -177,19 +177,10 @@ std::vector<std::unique_ptr<TrainingJob>> jobs_of(const std::vector<TrainingSour
   return jobs;
 }
 
-std::vector<program::search::Update> updates_of(const std::vector<results::LearningRow>& rows) {
-  std::vector<program::search::Update> updates;
-  for (const results::LearningRow& one : rows)
-    updates.push_back({one.step, one.samples, one.subject, one.reward, one.best_reward, one.valid, one.entropy,
-                       one.value, one.value_error, one.divergence, one.clipped, one.norm});
-  return updates;
-}
-
-results::PolicyFile file_of(const Experiment& experiment, const std::string& hash, Tensors policy,
-                            const std::vector<program::search::Update>& updates) {
+results::PolicyFile file_of(const Experiment& experiment, const std::string& hash, const strategy::Trained& trained) {
+  Tensors policy = trained.policy;
   policy.notes.emplace_back("training", hash);
-  return {experiment.title, experiment.machine.name, experiment.strategy.name, std::move(policy),
-          learning_rows(updates)};
+  return {experiment.title, experiment.machine.name, experiment.strategy.name, std::move(policy), trained.tables};
 }
 
 Tensor table_of(const std::vector<strategy::Validated>& finalists) {
@@ -229,11 +220,15 @@ TrainingResult train(const TrainingSources& sources, const results::PolicyFile* 
   training.comm = &comm;
   if (resume != nullptr) {
     training.resume = &resume->policy;
-    training.before = updates_of(resume->learning);
+    training.before = resume->tables;
   }
   const auto result_of = [&](const strategy::Trained& trained) -> TrainingResult {
-    return {file_of(experiment, sources.hash, trained.policy, trained.updates), trained.finalists, trained.kernels,
-            static_cast<int>(graphs.size()), static_cast<int>(validation.size())};
+    return {file_of(experiment, sources.hash, trained),
+            trained.finalists,
+            trained.kernels,
+            trained.samples,
+            static_cast<int>(graphs.size()),
+            static_cast<int>(validation.size())};
   };
   training.keep = [&](const strategy::Trained& so_far) { hooks.keep(result_of(so_far)); };
   training.progress = hooks.progress;

@@ -68,6 +68,9 @@ void inline_recipe(config::Table& root, const SearchPath& search, config::Diagno
 [[nodiscard]] std::vector<strategy::Attachment> attach(config::Table& resolved, const strategy::Strategies& strategies,
                                                        InputFiles& files, config::Diagnostics& diagnostics);
 
+/// Job::tensors_of.
+[[nodiscard]] Tensors tensors_of(const strategy::Attachment& file);
+
 /// An experiment file's table, as it is written; or that of a file that is called otherwise where it is none.
 [[nodiscard]] std::shared_ptr<config::Table> read_experiment(const std::string& path, InputFiles& files,
                                                              config::Diagnostics& diagnostics,
@@ -78,8 +81,7 @@ void inline_all(config::Table& root, const SearchPath& search, config::Diagnosti
 void name_untitled(config::Table& root, const std::string& path);
 
 /// Fills in the defaults of all layers, and brings the tables into the order of docs/experiments.md.
-[[nodiscard]] std::shared_ptr<config::Table> complete(const config::Table& root,
-                                                      const strategy::Strategies& strategies);
+[[nodiscard]] std::shared_ptr<config::Table> complete(const config::Table& root, const Parts& parts);
 
 // The tables that this layer owns.
 struct Head {

@@ -44,22 +44,19 @@ struct TopologyHead {
   std::string kind, arbitration;
 };
 
-const config::Schema<TopologyHead>& topology_schema() {
-  static const config::Schema<TopologyHead> schema = [] {
-    config::Schema<TopologyHead> s("machine.topology", "How devices are linked; the other keys depend on the kind.");
-    std::vector<std::string> names;
-    std::string help = "see machine.topology.KIND:";
-    for (const TopologyKind& kind : topology_kinds()) {
-      names.push_back(kind.name);
-      help += (names.size() == 1 ? " " : "; ") + kind.name + ": " + kind.help;
-    }
-    s.choice("kind", &TopologyHead::kind, names, help);
-    s.text("arbitration", &TopologyHead::arbitration,
-           "which waiting packet a link sends next, see the list of choices in tessera help")
-        .otherwise("fifo");
-    return s;
-  }();
-  return schema;
+config::Schema<TopologyHead> topology_schema(const Topologies& topologies) {
+  config::Schema<TopologyHead> s("machine.topology", "How devices are linked; the other keys depend on the kind.");
+  std::vector<std::string> names;
+  std::string help = "see machine.topology.KIND:";
+  for (const TopologyKind& kind : topologies) {
+    names.push_back(kind.name);
+    help += (names.size() == 1 ? " " : "; ") + kind.name + ": " + kind.help;
+  }
+  s.choice("kind", &TopologyHead::kind, names, help);
+  s.text("arbitration", &TopologyHead::arbitration,
+         "which waiting packet a link sends next, see the list of choices in tessera help")
+      .otherwise("fifo");
+  return s;
 }
 
 /// [machine.calibration]: its tables are read as those that they are defaults of.
@@ -82,15 +79,15 @@ const config::Schema<Calibration>& calibration_schema() {
 }
 
 /// What a [machine.topology] table says of all kinds alike; nothing after an error.
-std::optional<TopologyHead> read_head(const config::Table& topology, config::Diagnostics& diagnostics) {
+std::optional<TopologyHead> read_head(const config::Table& topology, const Topologies& kinds,
+                                      config::Diagnostics& diagnostics) {
   config::Table head(topology.where());
   for (const char* key : {"kind", "arbitration"})
     if (const config::Value* value = topology.find(key)) head.set(key, *value);
-  return read_whole(topology_schema(), head, diagnostics);
+  return read_whole(topology_schema(kinds), head, diagnostics);
 }
 
-const TopologyKind& kind_of(const TopologyHead& head) {
-  const auto& kinds = topology_kinds();
+const TopologyKind& kind_of(const TopologyHead& head, const Topologies& kinds) {
   return *std::find_if(kinds.begin(), kinds.end(), [&](const TopologyKind& kind) { return kind.name == head.kind; });
 }
 
@@ -207,10 +204,8 @@ const config::Table* find_topology(const config::Table& machine, config::Diagnos
 
 }  // namespace
 
-const std::vector<TopologyKind>& topology_kinds() {
-  static const std::vector<TopologyKind> kinds{cluster_topology(), ring_topology(), mesh_topology(), torus_topology(),
-                                               package_topology()};
-  return kinds;
+Topologies built_in_topologies() {
+  return {cluster_topology(), ring_topology(), mesh_topology(), torus_topology(), package_topology()};
 }
 
 std::shared_ptr<config::Table> parse_machine_file(const std::string& text, const std::string& file,
@@ -228,7 +223,7 @@ std::shared_ptr<config::Table> parse_machine_file(const std::string& text, const
   return std::get<std::shared_ptr<config::Table>>(machine->content());
 }
 
-Machine build_machine(const config::Table& table, config::Diagnostics& diagnostics) {
+Machine build_machine(const config::Table& table, config::Diagnostics& diagnostics, const Topologies& topologies) {
   Machine machine;
   const std::size_t errors = diagnostics.errors().size();
   const MachineSpec spec = machine_schema().read(table, diagnostics);
@@ -254,11 +249,11 @@ Machine build_machine(const config::Table& table, config::Diagnostics& diagnosti
   if (stated == nullptr) return machine;
   const auto topology = config::clone(*stated);
   if (const config::Table* defaults = find_calibration(table, "topology")) add_missing(*topology, *defaults);
-  const auto head = read_head(*topology, diagnostics);
+  const auto head = read_head(*topology, topologies, diagnostics);
   if (!head) return machine;
   machine.topology = head->kind;
   topology->erase("arbitration");
-  kind_of(*head).build(*topology, machine, diagnostics);
+  kind_of(*head, topologies).build(*topology, machine, diagnostics);
   if (machine.network.devices == 0) return machine;  // the kind has said why
   machine.network.packet = std::max(Bytes{1}, spec.packet);
   machine.network.arbitration = head->arbitration;
@@ -273,7 +268,7 @@ void add_missing(config::Table& table, const config::Table& defaults) {
   }
 }
 
-void complete_machine(config::Table& machine) {
+void complete_machine(config::Table& machine, const Topologies& topologies) {
   machine_schema().complete(machine);
   if (config::Value* calibration = machine.find("calibration"); calibration != nullptr && calibration->table())
     calibration_schema().complete(*calibration->table());
@@ -282,15 +277,26 @@ void complete_machine(config::Table& machine) {
     if (const config::Table* defaults = find_calibration(machine, "topology"))
       add_missing(*topology->table(), *defaults);
     config::Diagnostics ignored;  // build_machine reports
-    if (const auto head = read_head(*topology->table(), ignored)) kind_of(*head).schema().complete(*topology->table());
+    if (const auto head = read_head(*topology->table(), topologies, ignored))
+      kind_of(*head, topologies).schema().complete(*topology->table());
   }
 }
 
-std::vector<const config::SchemaBase*> schemas() {
-  std::vector<const config::SchemaBase*> result{&machine_schema(),  &device_schema(),     &gpu_schema(),
-                                                &peak_schema(),     &gpu_spec_schema(),   &fault_schema(),
-                                                &topology_schema(), &calibration_schema()};
-  for (const TopologyKind& kind : topology_kinds()) result.push_back(&kind.schema());
+std::vector<config::SchemaPointer> schemas(const Topologies& topologies) {
+  std::vector<config::SchemaPointer> result;
+  const auto add = [&](const config::SchemaBase& schema) { result.push_back(config::lasting(schema)); };
+  add(machine_schema());
+  add(device_schema());
+  add(gpu_schema());
+  add(peak_schema());
+  add(gpu_spec_schema());
+  add(fault_schema());
+  add(calibration_schema());
+  result.push_back(std::make_shared<config::Schema<TopologyHead>>(topology_schema(topologies)));
+  for (const TopologyKind& kind : topologies) {
+    const auto kept = std::make_shared<const TopologyKind>(kind);
+    result.emplace_back(kept, &kept->schema());
+  }
   return result;
 }
 

@@ -8,6 +8,7 @@ namespace tessera::results {
 
 void write_history(const std::string& path, const RunResults& results, const Provenance& provenance,
                    const Replacing& replacing) {
+  check_tables(results.tables);
   write_whole_file(
       path, {}, [&](h5::File& file) { add_history(file, results, provenance); }, replacing);
 }

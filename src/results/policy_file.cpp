@@ -1,6 +1,7 @@
 // The file of tessera train: a policy's tensors, what is said about them, and how they came about.
 #include <algorithm>
 
+#include "data_tables.hpp"
 #include "h5/file.hpp"
 #include "h5/reader.hpp"
 #include "run_tables.hpp"
@@ -33,14 +34,7 @@ void add_policy(h5::File& file, const PolicyFile& policy, const Provenance& prov
   for (const auto& [name, text] : policy.policy.notes) add_text(file, "/notes/" + name, text, "Of the policy.");
   file.group("/tensors", "What it has learnt.");
   for (const Tensor& tensor : policy.policy.all) add_matrix(file, tensor);
-  if (!policy.learning.empty()) add_small_table(file, learning_table(policy.learning), policy.learning);
-}
-
-LearningRow learning_row(const h5::Rows& rows, std::size_t i) {
-  return {rows.integer(i, "step"),      rows.integer(i, "samples"),    rows.text(i, "subject"),
-          rows.number(i, "reward"),     rows.number(i, "best_reward"), rows.number(i, "valid"),
-          rows.number(i, "entropy"),    rows.number(i, "value"),       rows.number(i, "value_error"),
-          rows.number(i, "divergence"), rows.number(i, "clipped"),     rows.number(i, "norm")};
+  add_data_tables(file, policy.tables);
 }
 
 PolicyFile policy_of(const h5::Reader& reader) {
@@ -55,9 +49,7 @@ PolicyFile policy_of(const h5::Reader& reader) {
     policy.policy.all.push_back(
         {name, std::move(matrix.description), matrix.rows, matrix.columns, std::move(matrix.values)});
   }
-  if (!reader.has("/learning")) return policy;
-  const h5::Rows rows = reader.read("/learning");
-  for (std::size_t i = 0; i < rows.size(); ++i) policy.learning.push_back(learning_row(rows, i));
+  for (const std::string& name : data_tables_of(reader)) policy.tables.push_back(read_data_table(reader, name));
   return policy;
 }
 
@@ -67,6 +59,7 @@ bool is_hdf5(const std::string& bytes) { return bytes.starts_with(signature); }
 
 void write_policy(const std::string& path, const PolicyFile& policy, const Provenance& provenance,
                   const Replacing& replacing) {
+  check_tables(policy.tables);
   write_whole_file(
       path, {}, [&](h5::File& file) { add_policy(file, policy, provenance); }, replacing);
 }

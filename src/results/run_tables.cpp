@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "data_tables.hpp"
 #include "small_tables.hpp"
 
 namespace tessera::results {
@@ -54,13 +55,12 @@ void add_provenance(h5::File& file, const Provenance& p) {
 
 namespace {
 
-/// What the search tried, when, as that depends on the run, and what it learnt.
+/// What the search tried, and when, as that depends on the run.
 void add_search(h5::File& file, const RunResults& r) {
   add_small_table(file, search_table(r), r.search);
   std::vector<SearchSecondsRow> seconds;
   for (const SearchRow& one : r.search) seconds.push_back({static_cast<std::int64_t>(seconds.size()), one.seconds});
   add_small_table(file, search_seconds_table(), seconds);
-  if (!r.learning.empty()) add_small_table(file, learning_table(r.learning), r.learning);
 }
 
 }  // namespace
@@ -76,10 +76,7 @@ void add_run(h5::File& file, const SummaryRow& summary, const std::vector<Collec
   add_small_table(file, collective_table(r), collectives);
   add_small_table(file, plan_table(r), r.plan);
   if (!r.predicted.empty()) add_small_table(file, predicted_table(r), r.predicted);
-  if (!r.partition.empty()) {
-    add_small_table(file, partition_table(r), r.partition);
-    add_small_table(file, graph_edge_table(), r.graph_edges);
-  }
+  add_data_tables(file, r.tables);
   add_names(file, r);
   add_provenance(file, provenance);
   if (!r.search.empty()) add_search(file, r);
@@ -96,6 +93,7 @@ void add_history(h5::File& file, const RunResults& r, const Provenance& provenan
                  "What a search of Tessera tried. Times are picoseconds, sizes bytes; see docs/results.md.");
   add_provenance(file, provenance);
   add_search(file, r);
+  add_data_tables(file, r.tables);
 }
 
 }  // namespace tessera::results

@@ -1,5 +1,4 @@
-// What a strategy says of its plan: /search and /predicted, what it simulated and foretold; /partition and
-// /graph_edges.
+// What a strategy's search leaves: /search and /predicted, what it simulated and foretold.
 #include <algorithm>
 
 #include "tables.hpp"
@@ -43,29 +42,6 @@ Table<SearchRow> search_table(const RunResults& r) {
   return table;
 }
 
-Table<LearningRow> learning_table(const std::vector<LearningRow>& rows) {
-  using Row = LearningRow;
-  Table<Row> table("/learning", "Updates of a policy that learns, in their order.");
-  table.integer("step", "1", "number of the update", [](const Row& u) { return u.step; })
-      .integer("samples", "1", "rollouts in all, up to here", [](const Row& u) { return u.samples; })
-      .text("subject", "what the rollouts are of, where a policy learns from several graphs",
-            longest_of(rows, &Row::subject), [](const Row& u) -> std::string_view { return u.subject; })
-      .number("reward", "1", "mean over the rollouts; what cannot run counts as 0",
-              [](const Row& u) { return u.reward; })
-      .number("best_reward", "1", "of the rollouts", [](const Row& u) { return u.best_reward; })
-      .number("valid", "1", "share of the rollouts that can run", [](const Row& u) { return u.valid; })
-      .number("entropy", "nat", "of the policy that drew, a decision", [](const Row& u) { return u.entropy; })
-      .number("value", "1", "what the value function expected", [](const Row& u) { return u.value; })
-      .number("value_error", "1", "its squared error, mean over the gradient steps",
-              [](const Row& u) { return u.value_error; })
-      .number("divergence", "nat", "how far the policy went from the one that drew, a decision",
-              [](const Row& u) { return u.divergence; })
-      .number("clipped", "1", "share of decisions whose ratio of probabilities was clipped",
-              [](const Row& u) { return u.clipped; })
-      .number("norm", "1", "of gradients, before they were shortened", [](const Row& u) { return u.norm; });
-  return table;
-}
-
 Table<SearchSecondsRow> search_seconds_table() {
   using Row = SearchSecondsRow;
   Table<Row> table("/provenance/search_seconds", "When each row of the search's table was known.");
@@ -82,30 +58,6 @@ Table<PredictedRow> predicted_table(const RunResults& r) {
       .text("what", "an operator or a part, over all layers; all: the iteration", longest_of(r.predicted, &Row::what),
             [](const Row& p) -> std::string_view { return p.what; })
       .integer("time_ps", "ps", "of the iteration, as the search adds it up", [](const Row& p) { return p.time; });
-  return table;
-}
-
-Table<PartitionRow> partition_table(const RunResults& r) {
-  using Row = PartitionRow;
-  Table<Row> table("/partition", "Nodes of the computation graph by the device that computes them.");
-  table
-      .index("node", "of the graph, in its order; one that several devices compute is there for each",
-             [](const Row& p) { return p.node; })
-      .index("device", "where it is computed", [](const Row& p) { return p.device; })
-      .integer("time_ps", "ps", "of the node on this device, of one pass", [](const Row& p) { return p.time; })
-      .integer("weights", "B", "parameters and constants that it reads; others may read them too",
-               [](const Row& p) { return p.weights; })
-      .text("name", "of the node", longest_of(r.partition, &Row::name),
-            [](const Row& p) -> std::string_view { return p.name; });
-  return table;
-}
-
-Table<GraphEdgeRow> graph_edge_table() {
-  using Row = GraphEdgeRow;
-  Table<Row> table("/graph_edges", "Edges of the computation graph: what one node makes and another one reads.");
-  table.index("from", "node of /partition that makes it", [](const Row& e) { return e.from; })
-      .index("to", "node that reads it", [](const Row& e) { return e.to; })
-      .integer("bytes", "B", "of all tensors between the two", [](const Row& e) { return e.bytes; });
   return table;
 }
 

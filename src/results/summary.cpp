@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "data_tables.hpp"
 #include "h5/reader.hpp"
 #include "human.hpp"
 #include "listed.hpp"
 #include "tables.hpp"
 #include "tessera/base/text.hpp"
 #include "tessera/results/digest.hpp"
-#include "tessera/results/points.hpp"
 #include "tessera/results/results.hpp"
 
 namespace tessera::results {
@@ -325,7 +325,26 @@ std::string run_facts(const h5::Reader& file) {
                      event_kinds(file), laws_used(file));
 }
 
-bool is_history(const std::string& path) { return h5::format_of(path) == history_format_name; }
+/// What the strategy hands over of its own (docs/results.md).
+std::string tables_text(const h5::Reader& file) {
+  std::string text;
+  for (const std::string& name : data_tables_of(file)) {
+    const std::string count = short_count(static_cast<double>(file.rows("/" + name)));
+    text += fmt::format("  {:<20}{:>14}    {}\n", name, count, file.texts("/" + name).description);
+  }
+  return text.empty() ? text : fmt::format("{:<22}{:>14}\n", "tables (show --table)", "rows") + text;
+}
+
+/// Those that say something, an empty line between them. Names in a file are whatever somebody wrote.
+std::string sections(const std::vector<std::string>& all) {
+  std::string text;
+  for (const std::string& section : all) {
+    if (section.empty()) continue;
+    if (!text.empty()) text += "\n";
+    text += printable(section);
+  }
+  return text;
+}
 
 std::string history_summary(const std::string& path, Checking checking) {
   const h5::Reader file(path, checking, h5::FileKind::history);
@@ -333,31 +352,22 @@ std::string history_summary(const std::string& path, Checking checking) {
   return printable((title.empty() ? "" : title + "\n") +
                    fmt::format("model {}, machine {}, strategy {}\n\n", file.attribute("model"),
                                file.attribute("machine"), file.attribute("strategy")) +
-                   search_text(file, Shown::all));
+                   sections({search_text(file, Shown::all), tables_text(file)}));
 }
 
 }  // namespace
 
 std::string summary(const std::string& path, Checking checking) {
-  if (is_history(path)) return history_summary(path, checking);
+  if (h5::kind_of(path) == h5::FileKind::history) return history_summary(path, checking);
   const h5::Reader file(path, checking);
   const h5::Rows s = file.read("/summary");
-  std::string text;
-  for (const std::string& section :
-       {heading(file, s), rates(file, s), time_table(file, s), memory_section(file, s), memory_traffic(file),
-        traffic_table(file), collective_table_text(file), search_text(file, Shown::simulated), run_facts(file)}) {
-    if (section.empty()) continue;
-    if (!text.empty()) text += "\n";
-    text += printable(section);  // names in a file are whatever somebody wrote
-  }
-  return text;
+  return sections({heading(file, s), rates(file, s), time_table(file, s), memory_section(file, s), memory_traffic(file),
+                   traffic_table(file), collective_table_text(file), search_text(file, Shown::simulated),
+                   tables_text(file), run_facts(file)});
 }
 
 std::string unchecked(const std::string& path) {
-  const h5::FileKind kind = is_points(path)    ? h5::FileKind::points
-                            : is_history(path) ? h5::FileKind::history
-                                               : h5::FileKind::run;
-  const h5::Reader::Coverage coverage = h5::Reader(path, Checking::none, kind).coverage();
+  const h5::Reader::Coverage coverage = h5::Reader(path, Checking::none, h5::kind_of(path)).coverage();
   if (coverage.without.empty()) return {};
   if (coverage.with.empty()) {
     return "'" + path + "' has no checksums (an earlier Tessera wrote it): damage to it would not be seen";

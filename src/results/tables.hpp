@@ -56,9 +56,6 @@ struct NameRow {
 [[nodiscard]] Table<SearchRow> search_table(const RunResults& results);
 [[nodiscard]] Table<SearchSecondsRow> search_seconds_table();
 [[nodiscard]] Table<PredictedRow> predicted_table(const RunResults& results);
-[[nodiscard]] Table<LearningRow> learning_table(const std::vector<LearningRow>& rows);
-[[nodiscard]] Table<PartitionRow> partition_table(const RunResults& results);
-[[nodiscard]] Table<GraphEdgeRow> graph_edge_table();
 [[nodiscard]] Table<NameRow> names_table(const std::string& path, const std::string& index,
                                          const std::string& description, const std::vector<std::string>& names);
 [[nodiscard]] Table<NamedCount> events_table(const std::vector<NamedCount>& counts);

@@ -60,6 +60,7 @@ void find_fullest(SummaryRow& row, Communicator& comm) {
 }  // namespace
 
 void check_rows(const RunResults& r) {
+  check_tables(r.tables);
   for (const DeviceRow& row : r.device_rows) {
     if (row.activity.size() != r.activities.size()) {
       throw InternalError("device " + std::to_string(row.device) + " has times of " +

@@ -256,7 +256,7 @@ results::RunResults RankSimulation::names() const {
         program::CollectiveKind::all_gather, program::CollectiveKind::all_to_all, program::CollectiveKind::broadcast}) {
     results.collective_kinds.emplace_back(program::name_of(kind));
   }
-  for (const auto& algorithm : program::collective_algorithms()) results.algorithms.push_back(algorithm->name());
+  for (const auto& algorithm : program::algorithms_of(program_)) results.algorithms.push_back(algorithm->name());
   for (int i = 0; i < traffic_class_count; ++i)
     results.traffic_classes.emplace_back(name_of(static_cast<TrafficClass>(i)));
   results.link_classes = machine_.network.link_classes;

@@ -39,7 +39,13 @@ step(${CMAKE_COMMAND} -S ${PROJECT} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_PRE
 step(${CMAKE_COMMAND} --build ${WORK}/build)
 step(${WORK}/build/ping_pong)
 step(${WORK}/build/star)
+step(${WORK}/build/own ${PROJECT}/own/own.toml)
 step(${WORK}/build/toy ${PROJECT}/toy/toy.toml ${WORK}/one.h5)
+# The table that it hands over is one of the result's.
+execute_process(COMMAND ${prefix}/bin/tessera show ${WORK}/one.h5 --table stages RESULT_VARIABLE result OUTPUT_VARIABLE said)
+if(NOT result EQUAL 0 OR NOT said MATCHES "/stages, 3 rows: Stages of the graph, one a chip.\n  chip  weights\n              B\n     0  2000000\n")
+  message(FATAL_ERROR "the table of the strategy is not shown: ${said}")
+endif()
 # Its result does not depend on the number of ranks.
 step(${CMAKE_COMMAND} -E env ${ENVIRONMENT} ${MPIEXEC} ${MPIEXEC_NUMPROC_FLAG} 2
   ${WORK}/build/toy ${PROJECT}/toy/toy.toml ${WORK}/two.h5)

@@ -5,6 +5,7 @@
 #include "files.hpp"
 #include "probe.hpp"
 #include "tessera/base/error.hpp"
+#include "tessera/experiment/input_files.hpp"
 
 using namespace tessera;
 using namespace tessera::experiment;
@@ -56,6 +57,25 @@ TEST_CASE("attachments: names on the command line are relative to the current fo
       loaded(folder.path("x.toml"), {{"strategy.table", folder.path("here.csv"), "--set strategy.table"}});
   REQUIRE(set.errors == Lines{});
   CHECK(set.experiment->plan.description[0].second == "here");
+}
+
+TEST_CASE("attachments: a file of any format is bytes, and tensors are read of those of a training alone") {
+  Folder folder;
+  Tensors learnt{{{"sigma", "1"}}, {{"input", "weights", 1, 2, {0.5F, 2.0F}}}};
+  results::write_policy(folder.path("policy.h5"), {"t", "m", "s", learnt, {}}, {});
+  const std::string bytes = *InputFiles().read(folder.path("policy.h5"));
+  folder.write("x.toml", test::probed_machine + "[strategy]\nname = \"probe\"\ntable = \"policy.h5\"\n");
+  const Loaded whole = loaded(folder.path("x.toml"));
+  REQUIRE(whole.errors == Lines{});
+  CHECK(whole.source.files[0].content == bytes);
+  CHECK(whole.experiment->plan.description[2].second == "input: 0.5 2");
+  // A file that only begins as HDF5 does is bytes like any other; who asks for tensors is told what is wrong with it.
+  folder.write("policy.h5", bytes.substr(0, 100));
+  CHECK(loaded(folder.path("x.toml")).experiment->plan.description[2].second ==
+        "\"table\": cannot read '" + folder.path("policy.h5") + "': the file is damaged or cut short");
+  folder.write("policy.h5", "1,2\n");
+  CHECK(loaded(folder.path("x.toml")).experiment->plan.description[2].second ==
+        folder.path("policy.h5") + " is not a policy (tessera train)");
 }
 
 TEST_CASE("attachments: what cannot be read is one line with its place") {

@@ -155,7 +155,7 @@ TEST_CASE("an experiment without a title is called after its file, in its resolv
 }
 
 TEST_CASE("every parameter of every layer is documented, and its default passes its own checks") {
-  for (const config::SchemaBase* schema : schemas()) {
+  for (const config::SchemaPointer& schema : schemas()) {
     INFO(schema->path());
     CHECK_FALSE(schema->help().empty());
     for (const auto& parameter : schema->parameters()) {
@@ -173,7 +173,7 @@ TEST_CASE("every parameter of every layer is documented, and its default passes 
 
 TEST_CASE("no two sections of help share a path") {
   std::vector<std::string> paths;
-  for (const config::SchemaBase* schema : schemas()) paths.push_back(schema->path());
+  for (const config::SchemaPointer& schema : schemas()) paths.push_back(schema->path());
   CHECK(std::is_sorted(paths.begin(), paths.end()));
   CHECK(std::adjacent_find(paths.begin(), paths.end()) == paths.end());
 }

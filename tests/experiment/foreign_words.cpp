@@ -13,7 +13,7 @@ namespace {
 
 std::set<std::string> keys() {
   std::set<std::string> all;
-  for (const auto* schema : schemas())
+  for (const auto& schema : schemas())
     for (const auto& parameter : schema->parameters()) all.insert(schema->path() + "." + parameter.name);
   return all;
 }
@@ -24,7 +24,7 @@ std::set<std::string> values() {
   for (const Choice& choice : choices()) all.insert(choice.name);
   for (const Listed& machine : list(Listing::machines, {tessera::test::source_folder() + "/inputs"}))
     all.insert(machine.name);
-  for (const auto* schema : schemas())
+  for (const auto& schema : schemas())
     for (const auto& parameter : schema->parameters())
       for (const config::Value& value : schema->values_of(parameter.name))
         if (value.string() != nullptr) all.insert(*value.string());

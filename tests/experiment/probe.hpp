@@ -1,10 +1,13 @@
 // A strategy for tests, which says what it was given and lets one device compute the model's graph.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "tessera/base/error.hpp"
 #include "tessera/experiment/run.hpp"
 #include "tessera/program/program.hpp"
 
@@ -25,13 +28,28 @@ inline const config::Schema<ProbeOptions>& probe_schema() {
   return schema;
 }
 
+/// Of a file that a training made; or why it is none.
+inline std::string tensors_text(const strategy::Attachment& file, const strategy::Job& job) {
+  try {
+    std::string text;
+    for (const Tensor& tensor : job.tensors_of(file).all) {
+      text += tensor.name + ":";
+      for (const float value : tensor.values) text += fmt::format(" {}", value);
+    }
+    return text;
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
 /// A plan that has the file's content in its description.
 inline strategy::Plan probe_plan(const config::Table&, const strategy::Job& job) {
   strategy::Plan plan;
   plan.program = strategy::empty_program(job);
   const strategy::Attachment* file = job.file("table");
   plan.description = {{"table", file == nullptr ? "none" : file->content},
-                      {"nodes", job.graph == nullptr ? "none" : std::to_string(job.graph->nodes.size())}};
+                      {"nodes", job.graph == nullptr ? "none" : std::to_string(job.graph->nodes.size())},
+                      {"tensors", file == nullptr ? "none" : tensors_text(*file, job)}};
   if (job.graph == nullptr) return plan;
   program::BlockBuilder block(plan.program, "graph");
   for (const workload::GraphNode& node : job.graph->nodes)
@@ -41,7 +59,7 @@ inline strategy::Plan probe_plan(const config::Table&, const strategy::Job& job)
   return plan;
 }
 
-inline strategy::Strategies with_probe() {
+inline experiment::Parts with_probe() {
   strategy::StrategyKind probe;
   probe.name = "probe";
   probe.help = "for tests";
@@ -52,8 +70,8 @@ inline strategy::Strategies with_probe() {
     return std::string();
   };
   probe.program = probe_plan;
-  strategy::Strategies all = strategy::built_in_strategies();
-  all.push_back(probe);
+  experiment::Parts all;
+  all.strategies.push_back(probe);
   return all;
 }
 

@@ -128,12 +128,12 @@ TEST_CASE("wafer links share the die's D2D bandwidth over four edges") {
 
 TEST_CASE("help knows the device under both names, faults and every topology") {
   std::map<std::string, std::size_t> paths;
-  for (const config::SchemaBase* schema : schemas()) paths[schema->path()] = schema->parameters().size();
+  for (const config::SchemaPointer& schema : schemas()) paths[schema->path()] = schema->parameters().size();
   CHECK(paths.at("machine.gpu") == paths.at("machine.device"));
   CHECK(paths.at("machine.gpu") == 9);
   CHECK(paths.count("machine.fault") == 1);
   CHECK(paths.count("machine.topology") == 1);
-  for (const TopologyKind& kind : topology_kinds()) CHECK(paths.count("machine.topology." + kind.name) == 1);
+  for (const TopologyKind& kind : built_in_topologies()) CHECK(paths.count("machine.topology." + kind.name) == 1);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ AbstractExecutor::AbstractExecutor(const Collective& collective, const Group& gr
       collective_(collective),
       group_(group),
       machine_(machine),
-      algorithm_(*collective_algorithms().at(collective.algorithm)) {
+      algorithm_(*built_in_collectives().all().at(collective.algorithm)) {
   for (std::uint32_t rank = 0; rank < group.members.size(); ++rank) add_strands(rank);
 }
 

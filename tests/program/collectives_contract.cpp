@@ -142,11 +142,11 @@ constexpr CollectiveKind all_kinds[] = {CollectiveKind::all_reduce, CollectiveKi
 int all_collectives(const Group& group, const machine::Machine& machine) {
   int run = 0;
   const auto size = static_cast<std::int64_t>(group.members.size());
-  for (std::uint32_t algorithm = 0; algorithm < collective_algorithms().size(); ++algorithm) {
+  for (std::uint32_t algorithm = 0; algorithm < built_in_collectives().all().size(); ++algorithm) {
     for (const CollectiveKind kind : all_kinds) {
-      if (!collective_algorithms()[algorithm]->supports(kind)) continue;
+      if (!built_in_collectives().all()[algorithm]->supports(kind)) continue;
       for (const std::int64_t elements : {4 * size, 5 * size + size / 2 + 1, size - 1, std::int64_t{0}}) {
-        INFO(collective_algorithms()[algorithm]->name()
+        INFO(built_in_collectives().all()[algorithm]->name()
              << ", " << name_of(kind) << ", " << size << " members, " << elements << " elements");
         Collective collective{kind, 0, elements * element, element, algorithm, 0, {}};
         if (kind == CollectiveKind::broadcast) collective.root = static_cast<std::uint32_t>(2 * size / 3);

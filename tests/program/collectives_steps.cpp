@@ -23,11 +23,11 @@ struct Steps {
   }
   [[nodiscard]] CollectiveCall call(std::uint32_t rank) const { return make_call(collective, group, rank, machine); }
   [[nodiscard]] std::uint32_t count(std::uint32_t rank) const {
-    return collective_algorithms()[collective.algorithm]->steps(call(rank));
+    return built_in_collectives().all()[collective.algorithm]->steps(call(rank));
   }
   [[nodiscard]] Step at(std::uint32_t rank, std::uint32_t index) const {
     Step step;
-    collective_algorithms()[collective.algorithm]->step(call(rank), index, step);
+    built_in_collectives().all()[collective.algorithm]->step(call(rank), index, step);
     return step;
   }
 };
@@ -125,7 +125,7 @@ TEST_CASE("auto takes the tree for small buffers, then the hierarchy, then the r
     collective.kind = kind;
     collective.bytes = Bytes{bytes};
     collective.algorithm = algorithm_index("auto");
-    return collective_algorithms()[lowering_of(collective, group, machine).algorithm]->name();
+    return built_in_collectives().all()[lowering_of(collective, group, machine).algorithm]->name();
   };
   CHECK(chosen(1000) == "binomial-tree");
   CHECK(chosen(1'000'000) == "hierarchical");

@@ -128,7 +128,7 @@ class ReplicaMaker {
     const std::array<std::int64_t, 3> even{120, 840, 5040};
     const std::int64_t bytes = even[below(3)] * replicas_ + (slot >= same_part && below(16) == 0 ? 1 : 0);
     const CollectiveKind kind = kinds[below(kinds.size())];
-    const std::vector<std::string> names = program::algorithms_for(kind);
+    const std::vector<std::string> names = program::built_in_collectives().names_for(kind);
     program::Collective drawn = collective(kind, bytes, "ring", slot);
     if (below(2) == 0) drawn.algorithm = program::algorithm_index(names[below(names.size())]);
     for (const program::Group& group : made_.program.groups) {

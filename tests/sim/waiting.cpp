@@ -123,7 +123,7 @@ TEST_CASE(
   const std::vector<Time> joins{3'000, 1'700'000, 40'000, 40'001, 950'000, 1, 1'700'001, 222'222};
   const Time latest = *std::max_element(joins.begin(), joins.end());
   std::size_t checked = 0;
-  for (const auto& algorithm : program::collective_algorithms()) {
+  for (const auto& algorithm : program::built_in_collectives().all()) {
     for (const auto kind : {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter, CollectiveKind::all_gather,
                             CollectiveKind::all_to_all, CollectiveKind::broadcast}) {
       if (!algorithm->supports(kind)) continue;

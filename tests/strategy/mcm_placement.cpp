@@ -17,17 +17,20 @@ TEST_CASE("mcm: a placement has each node with its chip, time and weights, and e
   const auto weight = made.tensor(workload::TensorKind::parameter, 40);
   made.node("b", 20, {both[0], both[1], weight, weight}, {1});
   const Package package = assemble(made.graph, {10, 20}, {{0, 1.0}, {3, 0.5}}, 1000);
-  const Placement placement = placement_of(package, {0, 1});
-  REQUIRE(placement.nodes.size() == 2);
-  CHECK(placement.nodes[0].name == "a");
-  CHECK(placement.nodes[0].time == 10);
-  CHECK(placement.nodes[0].weights == 0);
-  CHECK(placement.nodes[1].node == 1);
-  CHECK(placement.nodes[1].device == 3);
-  CHECK(placement.nodes[1].time == 40);
-  CHECK(placement.nodes[1].weights == 40);
-  REQUIRE(placement.edges.size() == 1);
-  CHECK(placement.edges[0].bytes == 12);
+  const std::vector<DataTable> tables = placement_tables(package, {0, 1});
+  REQUIRE(tables.size() == 2);
+  const DataTable &nodes = tables[0], &edges = tables[1];
+  CHECK(nodes.name == "partition");
+  CHECK(nodes.values<std::int32_t>("node") == std::vector<std::int32_t>{0, 1});
+  CHECK(nodes.values<std::int32_t>("device") == std::vector<std::int32_t>{0, 3});
+  CHECK(nodes.values<std::int64_t>("time_ps") == std::vector<Time>{10, 40});
+  CHECK(nodes.values<std::int64_t>("weights") == std::vector<std::int64_t>{0, 40});
+  CHECK(nodes.values<std::string>("name") == std::vector<std::string>{"a", "b"});
+  CHECK(edges.name == "graph_edges");
+  CHECK(edges.values<std::int32_t>("from") == std::vector<std::int32_t>{0});
+  CHECK(edges.values<std::int32_t>("to") == std::vector<std::int32_t>{1});
+  CHECK(edges.values<std::int64_t>("bytes") == std::vector<std::int64_t>{12});
+  for (const DataTable& table : tables) CHECK(problem_of(table).empty());
 }
 
 TEST_CASE("mcm: a replicated node is placed on each chip that has a copy") {
@@ -45,10 +48,8 @@ TEST_CASE("mcm: a replicated node is placed on each chip that has a copy") {
     if (node.name != "mask") node.work.forward.front().kind = workload::OperatorKind::gemm;
   const Package package = package_of(made.graph, 6);
   REQUIRE(package.reduced.replicated.size() == 1);
-  const Placement placement = placement_of(package, {0, 0, 0, 1, 1, 1});
-  REQUIRE(placement.nodes.size() == 8);
-  CHECK(placement.nodes[0].node == placement.nodes[1].node);
-  CHECK(placement.nodes[0].device == 0);
-  CHECK(placement.nodes[1].device == 1);
-  CHECK(placement.edges.size() == 11);
+  const std::vector<DataTable> tables = placement_tables(package, {0, 0, 0, 1, 1, 1});
+  CHECK(tables[0].values<std::int32_t>("node") == std::vector<std::int32_t>{0, 0, 1, 2, 3, 4, 5, 6});
+  CHECK(tables[0].values<std::int32_t>("device") == std::vector<std::int32_t>{0, 1, 0, 0, 0, 1, 1, 1});
+  CHECK(tables[1].rows() == 11);
 }

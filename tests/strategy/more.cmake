@@ -1,4 +1,4 @@
-# Tests of strategies reach into their private headers ("strategy/primepar/slices.hpp").
+# Tests of strategies reach into their private headers ("strategy/primepar/cuts/slices.hpp").
 target_include_directories(test_strategy PRIVATE ${PROJECT_SOURCE_DIR}/src)
 
 # Partitioned operators are executed with real matrices, and compared with Eigen's products.

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "primepar_execution.hpp"
-#include "strategy/primepar/graph.hpp"
+#include "strategy/primepar/cuts/graph.hpp"
 
 namespace tessera::strategy::primepar {
 

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "jobs.hpp"
-#include "strategy/primepar/rules.hpp"
-#include "strategy/primepar/space.hpp"
+#include "strategy/primepar/search/rules.hpp"
+#include "strategy/primepar/search/space.hpp"
 #include "tessera/strategy/primepar/primepar.hpp"
 
 using namespace tessera;

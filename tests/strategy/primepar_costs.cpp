@@ -1,12 +1,12 @@
 // What a search adds up.
-#include "strategy/primepar/costs.hpp"
+#include "strategy/primepar/costs/costs.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <map>
 
 #include "jobs.hpp"
-#include "strategy/primepar/layouts.hpp"
+#include "strategy/primepar/cuts/layouts.hpp"
 #include "tessera/base/random.hpp"
 
 using namespace tessera;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "primepar_torus.hpp"
-#include "strategy/primepar/redistribution.hpp"
-#include "strategy/primepar/transfers.hpp"
+#include "strategy/primepar/cuts/redistribution.hpp"
+#include "strategy/primepar/cuts/transfers.hpp"
 
 namespace tessera::strategy::primepar {
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "primepar_tables.hpp"
-#include "strategy/primepar/search.hpp"
+#include "strategy/primepar/search/search.hpp"
 
 using namespace tessera;
 using namespace tessera::strategy::primepar;

@@ -1,12 +1,12 @@
 // The operators of a layer and the tensors between them: which elements of one are which of another.
-#include "strategy/primepar/graph.hpp"
+#include "strategy/primepar/cuts/graph.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <map>
 
 #include "jobs.hpp"
-#include "strategy/primepar/cut_graph.hpp"
+#include "strategy/primepar/cuts/cut_graph.hpp"
 
 using namespace tessera;
 using namespace tessera::strategy::primepar;

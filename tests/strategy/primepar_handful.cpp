@@ -1,5 +1,5 @@
 // The fastest plans for different choices of some operators, against trying everything.
-#include "strategy/primepar/handful.hpp"
+#include "strategy/primepar/search/handful.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -8,7 +8,7 @@
 #include <map>
 
 #include "primepar_tables.hpp"
-#include "strategy/primepar/narrow.hpp"
+#include "strategy/primepar/search/narrow.hpp"
 
 using namespace tessera;
 using namespace tessera::strategy::primepar;

@@ -1,5 +1,5 @@
 // Partitions of an operator as sequences of primitives: their text, what is refused, how many there are.
-#include "strategy/primepar/partition.hpp"
+#include "strategy/primepar/cuts/partition.hpp"
 
 #include <catch2/catch.hpp>
 

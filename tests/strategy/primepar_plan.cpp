@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "jobs.hpp"
-#include "strategy/primepar/costs.hpp"
-#include "strategy/primepar/graph.hpp"
+#include "strategy/primepar/costs/costs.hpp"
+#include "strategy/primepar/cuts/graph.hpp"
 #include "tessera/base/random.hpp"
 #include "tessera/strategy/primepar/primepar.hpp"
 

@@ -1,10 +1,10 @@
 // Redistributions between operators, and the volumes of the slides' MLP.
-#include "strategy/primepar/redistribution.hpp"
+#include "strategy/primepar/cuts/redistribution.hpp"
 
 #include <catch2/catch.hpp>
 
 #include "primepar_torus.hpp"
-#include "strategy/primepar/transfers.hpp"
+#include "strategy/primepar/cuts/transfers.hpp"
 
 using namespace tessera::strategy::primepar;
 using Catch::Matchers::Contains;

@@ -1,5 +1,5 @@
 // That what the segmented search finds is the least.
-#include "strategy/primepar/search.hpp"
+#include "strategy/primepar/search/search.hpp"
 
 #include <catch2/catch.hpp>
 

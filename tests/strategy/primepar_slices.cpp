@@ -1,5 +1,5 @@
 // Dimension slice indices: against what the slides print for k = 2, and the properties they promise.
-#include "strategy/primepar/slices.hpp"
+#include "strategy/primepar/cuts/slices.hpp"
 
 #include <catch2/catch.hpp>
 

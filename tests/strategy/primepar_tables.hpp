@@ -1,7 +1,7 @@
 // Made-up costs for tests of searches.
 #pragma once
 
-#include "strategy/primepar/costs.hpp"
+#include "strategy/primepar/costs/costs.hpp"
 #include "tessera/base/random.hpp"
 
 namespace tessera::strategy::primepar {

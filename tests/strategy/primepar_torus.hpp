@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "strategy/primepar/redistribution.hpp"
+#include "strategy/primepar/cuts/redistribution.hpp"
 
 namespace tessera::strategy::primepar {
 

@@ -1,5 +1,5 @@
 // Transfers, alignments and all-reduces as derived from the indices, against a list made by hand.
-#include "strategy/primepar/transfers.hpp"
+#include "strategy/primepar/cuts/transfers.hpp"
 
 #include <catch2/catch.hpp>
 

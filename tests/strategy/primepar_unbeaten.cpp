@@ -1,12 +1,12 @@
 // Choices that are struck out before the search: what it finds is what it finds among all of them, to the last tie.
-#include "strategy/primepar/unbeaten.hpp"
+#include "strategy/primepar/search/unbeaten.hpp"
 
 #include <catch2/catch.hpp>
 
 #include "jobs.hpp"
 #include "primepar_tables.hpp"
-#include "strategy/primepar/cost_loops.hpp"
-#include "strategy/primepar/search.hpp"
+#include "strategy/primepar/search/cost_loops.hpp"
+#include "strategy/primepar/search/search.hpp"
 #include "tessera/base/processor.hpp"
 
 using namespace tessera;

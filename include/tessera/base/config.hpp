@@ -286,6 +286,11 @@ class Schema : public SchemaBase {
   }
 };
 
+/// A schema among others, some of which are made for whoever asks.
+using SchemaPointer = std::shared_ptr<const SchemaBase>;
+/// One that is there for ever.
+[[nodiscard]] inline SchemaPointer lasting(const SchemaBase& schema) { return {SchemaPointer(), &schema}; }
+
 /// Names of kinds that are registered, each with a `name`.
 template <class Kinds>
 [[nodiscard]] std::vector<std::string> names_of(const Kinds& kinds) {

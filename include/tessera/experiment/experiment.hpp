@@ -12,6 +12,7 @@
 
 #include "tessera/base/comm.hpp"
 #include "tessera/base/config.hpp"
+#include "tessera/experiment/parts.hpp"
 #include "tessera/machine/machine.hpp"
 #include "tessera/program/collective.hpp"
 #include "tessera/sim/simulate.hpp"
@@ -71,8 +72,7 @@ struct Source {
 /// that. IoError when a file cannot be read for another reason than that it does not exist.
 [[nodiscard]] Source load(const std::string& path, const std::vector<Setting>& settings,
                           const std::vector<std::filesystem::path>& folders, config::Diagnostics& diagnostics,
-                          const std::string& plan = {},
-                          const strategy::Strategies& strategies = strategy::built_in_strategies());
+                          const std::string& plan = {}, const Parts& parts = {});
 
 /// Rank 0's source on all ranks of `comm`: nobody else has to read a file. Each of the others has a table of its own,
 /// of the resolved text. What the others hand over does not count.
@@ -123,10 +123,9 @@ struct Cache {
 /// use then. The same table gives the same experiment on every rank. Never searches: where something is open there is
 /// no program yet. `is_searched_next`: Experiment::open does not say how much there is to search, which takes long to
 /// count.
-[[nodiscard]] std::unique_ptr<Experiment> build(
-    const config::Table& resolved, config::Diagnostics& diagnostics,
-    const strategy::Strategies& strategies = strategy::built_in_strategies(),
-    std::vector<strategy::Attachment> files = {}, bool is_searched_next = false);
+[[nodiscard]] std::unique_ptr<Experiment> build(const config::Table& resolved, config::Diagnostics& diagnostics,
+                                                const Parts& parts = {}, std::vector<strategy::Attachment> files = {},
+                                                bool is_searched_next = false);
 
 /// A line for each file that is not what it was when it was read: what a run that is over says of its inputs.
 [[nodiscard]] std::vector<std::string> changed_files(const std::vector<strategy::Attachment>& files);
@@ -151,7 +150,7 @@ void search(const config::Table& resolved, Experiment& experiment, Communicator&
 struct Choice {
   std::string family, name, help;
 };
-[[nodiscard]] std::vector<Choice> choices(const strategy::Strategies& strategies = strategy::built_in_strategies());
+[[nodiscard]] std::vector<Choice> choices(const Parts& parts = {});
 
 /// What an experiment can name, in a line: a machine's size and figures, a model's dimensions, the title of an
 /// experiment or a sweep.
@@ -171,7 +170,6 @@ enum class Listing { machines, models, recipes, experiments, sweeps };
                                           config::Diagnostics& diagnostics);
 
 /// The schemas of all layers, sorted by path.
-[[nodiscard]] std::vector<const config::SchemaBase*> schemas(
-    const strategy::Strategies& strategies = strategy::built_in_strategies());
+[[nodiscard]] std::vector<config::SchemaPointer> schemas(const Parts& parts = {});
 
 }  // namespace tessera::experiment

@@ -7,7 +7,7 @@
 //     diagnostics.throw_if_errors();
 //   });
 //   source = shared(std::move(source), comm);   // nobody else reads files
-//   const auto experiment = build(*source.table, diagnostics, built_in_strategies(), source.files);
+//   const auto experiment = build(*source.table, diagnostics, {}, source.files);
 //   diagnostics.throw_if_errors();
 //   search(*source.table, *experiment, comm, {}, diagnostics);   // where the strategy leaves something open
 //   diagnostics.throw_if_errors();
@@ -37,9 +37,6 @@ struct RunOptions {
 
 /// What is known of the experiment without a run: names, and what its search tried.
 [[nodiscard]] results::RunResults search_results(const Experiment& experiment);
-
-/// For results.
-[[nodiscard]] std::vector<results::LearningRow> learning_rows(const std::vector<program::search::Update>& updates);
 
 /// Who carried out a run, and when.
 struct RunRecord {

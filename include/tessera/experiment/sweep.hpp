@@ -59,9 +59,8 @@ struct SweepOptions {
 
 /// Reads a sweep, and through `files` every file that any point needs. Problems go to `diagnostics`; null after an
 /// error.
-[[nodiscard]] std::unique_ptr<Sweep> load_sweep(
-    const std::string& path, const SweepOptions& options, const std::vector<std::filesystem::path>& folders,
-    InputFiles& files, config::Diagnostics& diagnostics,
-    const strategy::Strategies& strategies = strategy::built_in_strategies());
+[[nodiscard]] std::unique_ptr<Sweep> load_sweep(const std::string& path, const SweepOptions& options,
+                                                const std::vector<std::filesystem::path>& folders, InputFiles& files,
+                                                config::Diagnostics& diagnostics, const Parts& parts = {});
 
 }  // namespace tessera::experiment

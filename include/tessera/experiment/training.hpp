@@ -35,6 +35,7 @@ struct TrainingResult {
   results::PolicyFile file;
   std::vector<strategy::Validated> finalists;
   std::string kernels;
+  std::int64_t samples = 0;  ///< strategy::Trained
   int graphs = 0, validation = 0;
 };
 
@@ -43,7 +44,7 @@ struct TrainingHooks {
   /// A checkpoint: the file that it goes on from.
   std::function<void(const TrainingResult& so_far)> keep;
   /// Behind each update. May throw, on all alike.
-  std::function<void(double done, const program::search::Update& last)> progress;
+  std::function<void(double done, const std::string& last)> progress;
 };
 
 /// On all ranks of `comm`. `resume`: the file of a checkpoint; null: from scratch. InputError, in lines, for a strategy

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "tessera/machine/machine.hpp"
@@ -55,7 +56,7 @@ inline constexpr std::uint32_t most_rings = 64;
 
 /// How a group carries out a collective on a machine: the same for all members, found once.
 struct Lowering {
-  std::uint32_t algorithm = 0;  ///< index into collective_algorithms(): the one that is named, or what "auto" chose
+  AlgorithmId algorithm;  ///< the one that is named, or what "auto" chose
   std::uint32_t rings =
       1;  ///< up to most_rings, of "ring": each has its part of every chunk, and enters and leaves nodes elsewhere
   std::uint32_t locals = 1;  ///< where rings > 1: members in each node, side by side
@@ -151,13 +152,33 @@ void for_all_steps(const CollectiveAlgorithm& algorithm, CollectiveCall call, Ac
                                                         const CollectiveCall& call, const CollectiveCall& other,
                                                         std::uint32_t by);
 
-[[nodiscard]] const std::vector<std::unique_ptr<const CollectiveAlgorithm>>& collective_algorithms();
-/// Index into collective_algorithms(); names that do not exist are an InputError with the choices.
-[[nodiscard]] std::uint32_t algorithm_index(const std::string& name);
-[[nodiscard]] const CollectiveAlgorithm& algorithm_of(const CollectiveCall& call);
+/// What experiments can name: the built-in algorithms, and behind them those that a program adds. Copies share them;
+/// programs whose collectives are carried out by them must not outlive all copies.
+class Collectives {
+ public:
+  /// One more. InternalError where one of that name is there.
+  void add(AlgorithmPointer algorithm);
+  [[nodiscard]] const AlgorithmList& all() const { return *all_; }
+  /// Names that do not exist are an InputError with the choices.
+  [[nodiscard]] AlgorithmId find(const std::string& name) const;
+  /// Names of the algorithms that have this kind.
+  [[nodiscard]] std::vector<std::string> names_for(CollectiveKind kind) const;
 
-/// Names of the algorithms that have this kind.
-[[nodiscard]] std::vector<std::string> algorithms_for(CollectiveKind kind);
+ private:
+  friend Collectives built_in_collectives();
+  explicit Collectives(std::shared_ptr<const AlgorithmList> all) : all_(std::move(all)) {}
+  std::shared_ptr<const AlgorithmList> all_;
+};
+[[nodiscard]] Collectives built_in_collectives();
+/// find() among the built-in ones.
+[[nodiscard]] AlgorithmId algorithm_index(const std::string& name);
+
+[[nodiscard]] const AlgorithmList& list_of(AlgorithmId id);
+[[nodiscard]] const CollectiveAlgorithm& algorithm_of(AlgorithmId id);
+[[nodiscard]] const CollectiveAlgorithm& algorithm_of(const CollectiveCall& call);
+/// The list that the program's collectives are of; the built-in ones where it has none.
+[[nodiscard]] const AlgorithmList& algorithms_of(const Program& program);
+
 /// A problem with this collective on this group: size not a multiple of the element, a root outside, an algorithm that
 /// lacks the kind or does not fit; empty when there is none. Expects live members within the machine.
 [[nodiscard]] std::string check_collective(const Collective& collective, const Group& group,
@@ -180,10 +201,12 @@ struct CollectiveChoices {
   int rings = 0;                     ///< Collective::rings
   int channels = 0;                  ///< Program::channels
   std::string reduction = "memory";  ///< "memory": reductions cost memory time; "free"
-  [[nodiscard]] std::uint32_t index_for(CollectiveKind kind) const;
+  Collectives known = built_in_collectives();
+  [[nodiscard]] AlgorithmId index_for(CollectiveKind kind) const;
   /// Sets the algorithm of a collective, by its kind, and its rings.
   void choose_for(Collective& collective) const;
 };
-[[nodiscard]] const config::Schema<CollectiveChoices>& collective_choices_schema();
+[[nodiscard]] config::Schema<CollectiveChoices> collective_choices_schema(
+    const Collectives& known = built_in_collectives());
 
 }  // namespace tessera::program

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -91,6 +92,21 @@ struct Group {
 enum class CollectiveKind : std::uint8_t { all_reduce, reduce_scatter, all_gather, all_to_all, broadcast };
 [[nodiscard]] const char* name_of(CollectiveKind kind);
 
+class CollectiveAlgorithm;  // program/collective.hpp
+using AlgorithmPointer = std::shared_ptr<const CollectiveAlgorithm>;
+using AlgorithmList = std::vector<AlgorithmPointer>;
+
+/// An algorithm of collectives by its place in a list (program/collective.hpp), which outlives it. The built-in ones
+/// stand first in every list, so that of these the index says it all.
+struct AlgorithmId {
+  std::uint32_t index = 0;
+  const AlgorithmList* list = nullptr;  ///< null: the built-in ones
+
+  AlgorithmId(std::uint32_t of_built_in = 0) : index(of_built_in) {}
+  AlgorithmId(std::uint32_t place, const AlgorithmList& in) : index(place), list(&in) {}
+  operator std::uint32_t() const { return index; }
+};
+
 /// A collective as the code names it; the group is a slot, bound per device.
 struct Collective {
   CollectiveKind kind = CollectiveKind::all_reduce;
@@ -98,9 +114,9 @@ struct Collective {
   /// all_reduce, broadcast: size of the buffer. reduce_scatter, all_gather: size of the whole (unscattered) buffer.
   /// all_to_all: bytes that each member holds for all members together.
   Bytes bytes{};
-  Bytes element{2};             ///< chunks are whole elements and differ by at most one
-  std::uint32_t algorithm = 0;  ///< index into collective_algorithms() (program/collective.hpp)
-  std::uint32_t root = 0;       ///< broadcast: rank in the group
+  Bytes element{2};        ///< chunks are whole elements and differ by at most one
+  AlgorithmId algorithm;   ///< all of a program are of one list
+  std::uint32_t root = 0;  ///< broadcast: rank in the group
   /// all_to_all with uneven load: relative share of each destination rank; empty means even.
   std::vector<double> shares;
   /// Of algorithm "ring": at most so many rings side by side; 0: as many as NICs that the members of a node can use.

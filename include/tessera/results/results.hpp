@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tessera/base/comm.hpp"
+#include "tessera/base/data_table.hpp"
 #include "tessera/base/tensors.hpp"
 #include "tessera/base/time.hpp"
 
@@ -152,38 +153,10 @@ struct SearchRow {
   double seconds = 0;            ///< from the search's begin until the row was known; kept under /provenance
 };
 
-/// An update of a policy that learns, as program::search::Update.
-struct LearningRow {
-  std::int64_t step = 0, samples = 0;
-  std::string subject;
-  double reward = 0, best_reward = 0, valid = 0, entropy = 0, value = 0, value_error = 0, divergence = 0, clipped = 0,
-         norm = 0;
-
-  template <class Archive>
-  void serialize(Archive& archive, unsigned) {
-    archive& step& samples& subject& reward& best_reward& valid& entropy& value& value_error& divergence& clipped& norm;
-  }
-};
-
 /// What the strategy foretold of the iteration, or a part of it, as strategy::Searched.
 struct PredictedRow {
   std::string what;  ///< "all": of the iteration
   Time time = 0;
-};
-
-/// A node of a computation graph on a device that computes it, as strategy::Placement.
-struct PartitionRow {
-  std::int64_t node = 0;
-  std::int64_t device = 0;
-  Time time = 0;
-  std::int64_t weights = 0;  ///< B
-  std::string name;
-};
-
-/// What goes from one node to another one of it.
-struct GraphEdgeRow {
-  std::int64_t from = 0, to = 0;
-  std::int64_t bytes = 0;
 };
 
 /// What one rank knows after a run. Names and totals are the same on all ranks; rows are of its own devices and links,
@@ -194,10 +167,8 @@ struct RunResults {
   std::vector<std::pair<std::string, std::string>> plan;  ///< strategy's description
   std::vector<SearchRow> search;                          ///< in the order of the search
   bool search_is_timed = false;                           ///< it depends on the computer: kept under /provenance
-  std::vector<LearningRow> learning;                      ///< of a search that learns
   std::vector<PredictedRow> predicted;
-  std::vector<PartitionRow> partition;  ///< empty: the strategy does not place nodes of a graph
-  std::vector<GraphEdgeRow> graph_edges;
+  std::vector<DataTable> tables;  ///< the strategy's own, as check_tables() takes them
   std::string title, machine, model, strategy;
   std::string calibration;   ///< what the machine's rates come from
   std::int64_t devices = 0;  ///< taking part
@@ -285,8 +256,12 @@ void check_distinct(const std::string& path, const std::vector<std::string>& inp
 void write(const std::string& path, const RunResults& results, const Provenance& provenance, Communicator& comm,
            Transport transport = Transport::automatic, const Replacing& replacing = {});
 
-/// What a strategy's search tried, without a run: /search as in a result file, the names of what was asked, and
-/// /provenance. As write(), by one process alone.
+/// Refuses tables that files cannot keep: problem_of(), two of one name, and names of the files' own ("devices").
+/// InternalError.
+void check_tables(const std::vector<DataTable>& tables);
+
+/// What a strategy's search tried, without a run: /search as in a result file, the names of what was asked, tables of
+/// the strategy, and /provenance. As write(), by one process alone.
 void write_history(const std::string& path, const RunResults& results, const Provenance& provenance,
                    const Replacing& replacing = {});
 
@@ -294,7 +269,7 @@ void write_history(const std::string& path, const RunResults& results, const Pro
 struct PolicyFile {
   std::string title, machine, strategy;
   Tensors policy;
-  std::vector<LearningRow> learning;  ///< how it came about
+  std::vector<DataTable> tables;  ///< how it came about, in the strategy's own words
 };
 /// As write_history().
 void write_policy(const std::string& path, const PolicyFile& file, const Provenance& provenance,
@@ -316,6 +291,11 @@ enum class Checking { all, none };
 /// "cannot read 'path': reason", which names the table that is damaged; InputError when the file is not one of
 /// Tessera's.
 [[nodiscard]] std::string summary(const std::string& path, Checking checking = Checking::all);
+
+/// One table of a file of any kind by its name ("partition", "names/nodes"): a line with its description, columns with
+/// their units, all rows. IoError and InputError as for summary().
+[[nodiscard]] std::string table_text(const std::string& path, const std::string& table,
+                                     Checking checking = Checking::all);
 
 /// What of a result file has no checksum, so that damage would not be seen, as a sentence for the user; empty when all
 /// has. Files of earlier versions have none.

@@ -112,7 +112,7 @@ void put_value(Table& root, const std::string& key, const Value& value, Diagnost
   for (const auto& [inner, one] : value.table()->entries()) put_over(root, key + "." + inner, one, diagnostics);
 }
 
-Bases::Bases(const SweepFile& file, const Axes& axes, const SearchPath& search, const strategy::Strategies& strategies,
+Bases::Bases(const SweepFile& file, const Axes& axes, const SearchPath& search, const Parts& parts,
              Diagnostics& diagnostics)
     : axes_(&axes) {
   std::size_t count = 1;
@@ -126,11 +126,11 @@ Bases::Bases(const SweepFile& file, const Axes& axes, const SearchPath& search, 
       return;
     }
   }
-  read(file, search, strategies, count, diagnostics);
+  read(file, search, parts, count, diagnostics);
 }
 
-void Bases::read(const SweepFile& file, const SearchPath& search, const strategy::Strategies& strategies,
-                 std::size_t count, Diagnostics& diagnostics) {
+void Bases::read(const SweepFile& file, const SearchPath& search, const Parts& parts, std::size_t count,
+                 Diagnostics& diagnostics) {
   for (std::size_t index = 0; index < count && diagnostics.ok(); ++index) {
     Choice choice(axes_->axes.size(), 0);
     std::size_t rest = index;
@@ -142,7 +142,7 @@ void Bases::read(const SweepFile& file, const SearchPath& search, const strategy
     if (base.inlined == nullptr) return;
     inline_all(*base.inlined, search, diagnostics);
     name_untitled(*base.inlined, file.path);
-    base.completed = complete(*base.inlined, strategies);
+    base.completed = complete(*base.inlined, parts);
     bases_.push_back(std::move(base));
   }
 }

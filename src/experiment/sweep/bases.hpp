@@ -35,7 +35,7 @@ struct SweepFile {
 class Bases {
  public:
   /// Reads all of them. Problems go to `diagnostics`.
-  Bases(const SweepFile& file, const Axes& axes, const SearchPath& search, const strategy::Strategies& strategies,
+  Bases(const SweepFile& file, const Axes& axes, const SearchPath& search, const Parts& parts,
         config::Diagnostics& diagnostics);
   [[nodiscard]] const Base& at(const Choice& choice) const { return bases_[index_of(choice)]; }
   [[nodiscard]] std::size_t index_of(const Choice& choice) const;
@@ -46,7 +46,7 @@ class Bases {
  private:
   [[nodiscard]] std::shared_ptr<config::Table> root_of(const SweepFile& file, const Choice& choice, InputFiles& files,
                                                        config::Diagnostics& diagnostics) const;
-  void read(const SweepFile& file, const SearchPath& search, const strategy::Strategies& strategies, std::size_t count,
+  void read(const SweepFile& file, const SearchPath& search, const Parts& parts, std::size_t count,
             config::Diagnostics& diagnostics);
 
   const Axes* axes_;

@@ -19,7 +19,7 @@ PointCost cost_of(const Sweep& sweep, std::int64_t number) {
     if (!point.refused.empty()) return {0, ExitCode::bad_input};
     const Source source = sweep.source(point, diagnostics);
     diagnostics.throw_if_errors();
-    const auto experiment = build(*source.table, diagnostics, strategy::built_in_strategies(), source.files);
+    const auto experiment = build(*source.table, diagnostics, {}, source.files);
     diagnostics.throw_if_errors();
     if (!experiment->open.empty()) return {0, ExitCode::done, true};
     const program::Program& program = experiment->plan.program;

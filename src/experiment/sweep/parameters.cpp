@@ -41,12 +41,11 @@ std::vector<std::string> chosen_in(const Table* table) {
 }
 
 /// Parameters of the table at `path`; empty: no schema tells of it.
-std::vector<ParameterHelp> parameters_at(const std::string& path, const Table* table,
-                                         const strategy::Strategies& strategies) {
+std::vector<ParameterHelp> parameters_at(const std::string& path, const Table* table, const Parts& parts) {
   std::vector<std::string> paths{path};
   for (const std::string& name : chosen_in(table)) paths.push_back(path + "." + name);
   std::vector<ParameterHelp> all;
-  for (const config::SchemaBase* schema : schemas(strategies)) {
+  for (const config::SchemaPointer& schema : schemas(parts)) {
     if (std::ranges::find(paths, schema->path()) == paths.end()) continue;
     for (ParameterHelp& one : schema->parameters()) all.push_back(std::move(one));
   }
@@ -55,14 +54,13 @@ std::vector<ParameterHelp> parameters_at(const std::string& path, const Table* t
 
 }  // namespace
 
-std::optional<Parameter> find_parameter(const Table& resolved, const std::string& key,
-                                        const strategy::Strategies& strategies, const config::Location& where,
-                                        config::Diagnostics& diagnostics) {
+std::optional<Parameter> find_parameter(const Table& resolved, const std::string& key, const Parts& parts,
+                                        const config::Location& where, config::Diagnostics& diagnostics) {
   const Table* table = &resolved;
   std::string path = "experiment", prefix;
   Parameter found;
   for (const std::string& part : parts_of(key)) {
-    const std::vector<ParameterHelp> known = parameters_at(path, table, strategies);
+    const std::vector<ParameterHelp> known = parameters_at(path, table, parts);
     if (known.empty()) return Parameter{};  // whoever reads that table knows
     const auto one = std::ranges::find(known, part, &ParameterHelp::name);
     if (one == known.end()) {

@@ -18,7 +18,7 @@ struct Parameter {
 /// Of a resolved experiment, whose own names (of strategy, topology, cost model) say which schemas hold. Nothing, and
 /// the nearest name is suggested at `where`: there is no such key.
 [[nodiscard]] std::optional<Parameter> find_parameter(const config::Table& resolved, const std::string& key,
-                                                      const strategy::Strategies& strategies,
-                                                      const config::Location& where, config::Diagnostics& diagnostics);
+                                                      const Parts& parts, const config::Location& where,
+                                                      config::Diagnostics& diagnostics);
 
 }  // namespace tessera::experiment::sweep

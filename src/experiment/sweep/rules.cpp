@@ -48,25 +48,24 @@ std::string line(const config::Location& where, const std::string& what) { retur
 
 }  // namespace
 
-Rules::Rules(const Table& sweep, const Axes& axes, const Bases& bases, const strategy::Strategies& strategies,
-             Diagnostics& diagnostics)
-    : axes_(&axes), bases_(&bases) {
+Rules::Rules(const Table& sweep, const Axes& axes, const Bases& bases, const Parts& parts, Diagnostics& diagnostics)
+    : axes_(&axes), bases_(&bases), topologies_(parts.topologies) {
   read_set(sweep, diagnostics);
   read_where(sweep, diagnostics);
   if (!diagnostics.ok()) return;
   sort_rules(diagnostics);
   for (SetRule& rule : rules_) {
     const Table& resolved = *bases.all().front().completed;
-    const auto parameter = find_parameter(resolved, rule.key, strategies, rule.where, diagnostics);
+    const auto parameter = find_parameter(resolved, rule.key, parts, rule.where, diagnostics);
     if (!parameter) continue;
     rule.parameter = *parameter;
     if (parameter->sort == Parameter::Sort::other)
       diagnostics.error(rule.where, fmt::format("\"{}\" is no number, quantity or boolean: set computes with numbers, "
                                                 "texts are the values of axes",
                                                 rule.key));
-    check_names(*rule.expression, strategies, diagnostics);
+    check_names(*rule.expression, parts, diagnostics);
   }
-  if (where_ != nullptr) check_names(*where_, strategies, diagnostics);
+  if (where_ != nullptr) check_names(*where_, parts, diagnostics);
 }
 
 void Rules::read_set(const Table& sweep, Diagnostics& diagnostics) {
@@ -121,14 +120,13 @@ void Rules::sort_rules(Diagnostics& diagnostics) {
   rules_ = std::move(sorted);
 }
 
-void Rules::check_names(const Expression& expression, const strategy::Strategies& strategies,
-                        Diagnostics& diagnostics) const {
+void Rules::check_names(const Expression& expression, const Parts& parts, Diagnostics& diagnostics) const {
   const Choice first(axes_->axes.size(), 0);
   const Table& resolved = *bases_->all().front().completed;
   for (const std::string& name : expression.variables()) {
     if (name == devices_name || std::ranges::count(rules_, name, &SetRule::key) > 0) continue;
     if (amount(name, first, Amounts(rules_.size()))) continue;
-    if (!find_parameter(resolved, name, strategies, expression.where(), diagnostics)) continue;
+    if (!find_parameter(resolved, name, parts, expression.where(), diagnostics)) continue;
     diagnostics.error(expression.where(), fmt::format("\"{}\" has no value that is a number or a quantity, allowed: "
                                                       "keys that have one, devices, B, s",
                                                       name));
@@ -169,8 +167,8 @@ double Rules::devices(const Choice& choice, const Amounts& set) const {
     if (is_of_machine(rules_[i].key) && set[i]) apply(rules_[i], set[i]->value, root);
   Table* table = root.find("machine") == nullptr ? nullptr : root.find("machine")->table();
   if (table == nullptr) throw InputError("there is no machine whose devices could be counted");
-  machine::complete_machine(*table);
-  const machine::Machine built = machine::build_machine(*table, diagnostics);
+  machine::complete_machine(*table, topologies_);
+  const machine::Machine built = machine::build_machine(*table, diagnostics, topologies_);
   diagnostics.throw_if_errors();
   const auto working = std::ranges::count_if(built.speed, [](double speed) { return speed > 0; });
   return devices_[made_of] = static_cast<double>(working);

@@ -31,7 +31,7 @@ struct Derived {
 class Rules {
  public:
   /// Problems go to `diagnostics`. Axes and bases outlive the rules.
-  Rules(const config::Table& sweep, const Axes& axes, const Bases& bases, const strategy::Strategies& strategies,
+  Rules(const config::Table& sweep, const Axes& axes, const Bases& bases, const Parts& parts,
         config::Diagnostics& diagnostics);
   /// In an order in which none needs one behind it.
   [[nodiscard]] const std::vector<SetRule>& order() const { return rules_; }
@@ -45,8 +45,7 @@ class Rules {
   void read_set(const config::Table& sweep, config::Diagnostics& diagnostics);
   void read_where(const config::Table& sweep, config::Diagnostics& diagnostics);
   void sort_rules(config::Diagnostics& diagnostics);
-  void check_names(const Expression& expression, const strategy::Strategies& strategies,
-                   config::Diagnostics& diagnostics) const;
+  void check_names(const Expression& expression, const Parts& parts, config::Diagnostics& diagnostics) const;
   [[nodiscard]] std::optional<Amount> amount(const std::string& name, const Choice& choice, const Amounts& set) const;
   [[nodiscard]] double devices(const Choice& choice, const Amounts& set) const;
   [[nodiscard]] std::vector<Amount> amounts_of(const Expression& expression, const Choice& choice,
@@ -56,6 +55,7 @@ class Rules {
 
   const Axes* axes_;
   const Bases* bases_;
+  machine::Topologies topologies_;
   std::vector<SetRule> rules_;
   std::unique_ptr<Expression> where_;
   /// Devices of machines that have been built, by what makes them.

@@ -57,7 +57,7 @@ void Carried::prepare() {
   config::Diagnostics diagnostics;
   source_ = sweep_.source(point_, diagnostics);
   diagnostics.throw_if_errors();
-  experiment_ = build(*source_.table, diagnostics, strategy::built_in_strategies(), source_.files);
+  experiment_ = build(*source_.table, diagnostics, {}, source_.files);
   diagnostics.throw_if_errors();
 }
 

@@ -40,8 +40,8 @@ std::string unit_of(const Parameter& parameter) {
 
 class Points final : public Sweep {
  public:
-  Points(SweepFile file, Axes axes, SearchPath search, const SweepOptions& options,
-         const strategy::Strategies& strategies, Diagnostics& diagnostics);
+  Points(SweepFile file, Axes axes, SearchPath search, const SweepOptions& options, const Parts& parts,
+         Diagnostics& diagnostics);
 
   const std::string& title() const override { return title_; }
   std::string text() const override { return search_.files.read(file_.path).value_or(""); }
@@ -71,7 +71,7 @@ class Points final : public Sweep {
   SweepFile file_;
   Axes axes_;
   SearchPath search_;
-  strategy::Strategies strategies_;
+  Parts parts_;
   Bases bases_;
   std::unique_ptr<Rules> rules_;
   std::vector<std::string> names_;
@@ -81,13 +81,13 @@ class Points final : public Sweep {
   std::vector<std::uint64_t> kept_;
 };
 
-Points::Points(SweepFile file, Axes axes, SearchPath search, const SweepOptions& options,
-               const strategy::Strategies& strategies, Diagnostics& diagnostics)
+Points::Points(SweepFile file, Axes axes, SearchPath search, const SweepOptions& options, const Parts& parts,
+               Diagnostics& diagnostics)
     : file_(std::move(file)),
       axes_(std::move(axes)),
       search_(std::move(search)),
-      strategies_(strategies),
-      bases_(file_, axes_, search_, strategies, diagnostics) {
+      parts_(parts),
+      bases_(file_, axes_, search_, parts, diagnostics) {
   if (!diagnostics.ok()) return;
   names_ = short_names(axes_);
   const Value* title = file_.own->find("title");
@@ -97,7 +97,7 @@ Points::Points(SweepFile file, Axes axes, SearchPath search, const SweepOptions&
   if (!diagnostics.ok()) return;
   check_axes(diagnostics);
   if (!diagnostics.ok()) return;
-  rules_ = std::make_unique<Rules>(*file_.sweep, axes_, bases_, strategies, diagnostics);
+  rules_ = std::make_unique<Rules>(*file_.sweep, axes_, bases_, parts, diagnostics);
   if (!diagnostics.ok()) return;
   find_points(diagnostics);
   name_columns();
@@ -123,11 +123,11 @@ void Points::count_combinations(const SweepOptions& options, Diagnostics& diagno
 std::vector<Points::Found> Points::find_parameters() const {
   std::vector<Found> found(axes_.axes.size());
   const auto try_choice = [&](const Choice& choice) {
-    const auto root = complete(*with_own_values(choice, {}), strategies_);
+    const auto root = complete(*with_own_values(choice, {}), parts_);
     for (std::size_t i = 0; i < axes_.axes.size(); ++i) {
       if (bases_.has(i) || found[i].parameter) continue;
       Diagnostics own;
-      found[i].parameter = find_parameter(*root, axes_.axes[i].key, strategies_, axes_.axes[i].where, own);
+      found[i].parameter = find_parameter(*root, axes_.axes[i].key, parts_, axes_.axes[i].where, own);
       if (found[i].unknown.ok()) found[i].unknown.add(own);
     }
   };
@@ -188,7 +188,7 @@ void Points::read_attached() {
   const auto read = [&](const Table& whole) {
     const auto copy = config::clone(whole);
     Diagnostics ignored;  // points that need them say what is wrong
-    static_cast<void>(attach(*copy, strategies_, search_.files, ignored));
+    static_cast<void>(attach(*copy, parts_.strategies, search_.files, ignored));
   };
   for (const Base& base : bases_.all()) read(*base.completed);
   for (std::size_t i = 0; i < axes_.axes.size(); ++i) {
@@ -197,7 +197,7 @@ void Points::read_attached() {
     for (choice[i] = 0; choice[i] < axes_.axes[i].values.size(); ++choice[i]) {
       const Value& value = axes_.axes[i].values[choice[i]].value;
       if (value.string() != nullptr || value.table() != nullptr)  // numbers name no file
-        read(*complete(*with_own_values(choice, {}), strategies_));
+        read(*complete(*with_own_values(choice, {}), parts_));
     }
   }
 }
@@ -259,8 +259,8 @@ Source Points::source(const Point& point, Diagnostics& diagnostics) const {
   if (!derived.problem.empty()) throw InputError(derived.problem);
   const auto root = with_own_values(choice, derived);
   root->set("title", {title_ + ": " + point.name, file_.sweep->where()});
-  source.table = complete(*root, strategies_);
-  source.files = attach(*source.table, strategies_, search_.files, diagnostics);
+  source.table = complete(*root, parts_);
+  source.files = attach(*source.table, parts_.strategies, search_.files, diagnostics);
   source.given =
       fmt::format("# Point {} of the sweep {}: {}\n", point.number, one_line(file_.path), point.name) + text();
   return source;
@@ -271,7 +271,7 @@ Source Points::source(const Point& point, Diagnostics& diagnostics) const {
 
 std::unique_ptr<Sweep> load_sweep(const std::string& path, const SweepOptions& options,
                                   const std::vector<std::filesystem::path>& folders, InputFiles& files,
-                                  config::Diagnostics& diagnostics, const strategy::Strategies& strategies) {
+                                  config::Diagnostics& diagnostics, const Parts& parts) {
   sweep::SweepFile file = sweep::read_sweep_file(path, files, diagnostics);
   if (!diagnostics.ok()) return nullptr;
   file.settings = options.settings;
@@ -279,7 +279,7 @@ std::unique_ptr<Sweep> load_sweep(const std::string& path, const SweepOptions& o
   if (!diagnostics.ok()) return nullptr;
   const std::filesystem::path own = files.is_file(path) ? std::filesystem::path(path).parent_path() : "";
   auto points = std::make_unique<sweep::Points>(std::move(file), std::move(axes), SearchPath{own, folders, files},
-                                                options, strategies, diagnostics);
+                                                options, parts, diagnostics);
   return diagnostics.ok() ? std::move(points) : nullptr;
 }
 

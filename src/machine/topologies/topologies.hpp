@@ -1,4 +1,4 @@
-// One function a topology, one file each in this folder; topology_kinds() in ../topology.cpp lists them.
+// One function a topology, one file each in this folder; built_in_topologies() in ../topology.cpp lists them.
 #pragma once
 
 #include "tessera/machine/topology.hpp"

@@ -80,8 +80,8 @@ void Checker::check_absent(GroupId group, const Sequence& reference, DeviceId de
 /// How two calls that should match differ, as `other` and then `reference` have it.
 std::pair<std::string, std::string> difference(const Collective& reference, const Collective& other) {
   const auto algorithm = [](const Collective& collective) {
-    const auto& all = collective_algorithms();
-    return collective.algorithm < all.size() ? all[collective.algorithm]->name() : "none";
+    const AlgorithmList& all = list_of(collective.algorithm);
+    return collective.algorithm.index < all.size() ? all[collective.algorithm.index]->name() : "none";
   };
   const auto unlike = [&](const char* what, auto first, auto second) {
     return std::pair(fmt::format("{} {}", what, first), fmt::format("{} {}", what, second));

@@ -7,8 +7,6 @@
 
 namespace tessera::program {
 
-using AlgorithmPointer = std::unique_ptr<const CollectiveAlgorithm>;
-
 [[nodiscard]] AlgorithmPointer make_ring();
 [[nodiscard]] AlgorithmPointer make_bidirectional_ring();
 [[nodiscard]] AlgorithmPointer make_direct();

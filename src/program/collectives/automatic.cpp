@@ -25,7 +25,7 @@ class Automatic final : public CollectiveAlgorithm {
     Collective tried = collective;
     for (const char* name : candidates) {
       tried.algorithm = algorithm_index(name);
-      const CollectiveAlgorithm& candidate = *collective_algorithms()[tried.algorithm];
+      const CollectiveAlgorithm& candidate = algorithm_of(tried.algorithm);
       if (!candidate.supports(collective.kind) || !candidate.check(tried, group, machine).empty()) continue;
       const double time = candidate.time(tried, group, machine);
       if (fastest != nullptr && time >= least * clearly) continue;
@@ -45,6 +45,6 @@ class Automatic final : public CollectiveAlgorithm {
 
 }  // namespace
 
-AlgorithmPointer make_automatic() { return std::make_unique<Automatic>(); }
+AlgorithmPointer make_automatic() { return std::make_shared<Automatic>(); }
 
 }  // namespace tessera::program

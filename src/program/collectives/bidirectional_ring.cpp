@@ -59,6 +59,6 @@ class BidirectionalRing final : public CollectiveAlgorithm {
 
 }  // namespace
 
-AlgorithmPointer make_bidirectional_ring() { return std::make_unique<BidirectionalRing>(); }
+AlgorithmPointer make_bidirectional_ring() { return std::make_shared<BidirectionalRing>(); }
 
 }  // namespace tessera::program

@@ -57,6 +57,6 @@ class BinomialTree final : public CollectiveAlgorithm {
 
 }  // namespace
 
-AlgorithmPointer make_binomial_tree() { return std::make_unique<BinomialTree>(); }
+AlgorithmPointer make_binomial_tree() { return std::make_shared<BinomialTree>(); }
 
 }  // namespace tessera::program

@@ -36,10 +36,10 @@ std::string check_collective(const Collective& collective, const Group& group, c
     return fmt::format("{} bytes are not a whole number of elements of {} bytes", collective.bytes.value(),
                        collective.element.value());
   }
-  if (collective.algorithm >= collective_algorithms().size()) {
-    return fmt::format("algorithm {} does not exist", collective.algorithm);
+  if (collective.algorithm.index >= list_of(collective.algorithm).size()) {
+    return fmt::format("algorithm {} does not exist", collective.algorithm.index);
   }
-  const CollectiveAlgorithm& algorithm = *collective_algorithms()[collective.algorithm];
+  const CollectiveAlgorithm& algorithm = algorithm_of(collective.algorithm);
   if (!algorithm.supports(collective.kind)) {
     return fmt::format("algorithm \"{}\" has no {}", algorithm.name(), name_of(collective.kind));
   }

@@ -68,6 +68,6 @@ class Direct final : public CollectiveAlgorithm {
 
 }  // namespace
 
-AlgorithmPointer make_direct() { return std::make_unique<Direct>(); }
+AlgorithmPointer make_direct() { return std::make_shared<Direct>(); }
 
 }  // namespace tessera::program

@@ -99,6 +99,6 @@ class HalvingDoubling final : public CollectiveAlgorithm {
 
 }  // namespace
 
-AlgorithmPointer make_halving_doubling() { return std::make_unique<HalvingDoubling>(); }
+AlgorithmPointer make_halving_doubling() { return std::make_shared<HalvingDoubling>(); }
 
 }  // namespace tessera::program

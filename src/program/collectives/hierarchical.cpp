@@ -211,6 +211,6 @@ class Hierarchical final : public CollectiveAlgorithm {
 
 }  // namespace
 
-AlgorithmPointer make_hierarchical() { return std::make_unique<Hierarchical>(); }
+AlgorithmPointer make_hierarchical() { return std::make_shared<Hierarchical>(); }
 
 }  // namespace tessera::program

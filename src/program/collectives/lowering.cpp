@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "tessera/base/error.hpp"
 #include "tessera/machine/routes.hpp"
 #include "tessera/program/collective.hpp"
 #include "tessera/program/message_time.hpp"
@@ -92,14 +93,20 @@ BytesPerSecond memory_rate_of(const CollectiveCall& call) {
   return BytesPerSecond{time > 0 ? static_cast<std::int64_t>(moved * static_cast<double>(second) / time) : 0};
 }
 
+AlgorithmId place_in(const AlgorithmList& list, const CollectiveAlgorithm& algorithm) {
+  const auto found = std::ranges::find(list, &algorithm, [](const AlgorithmPointer& one) { return one.get(); });
+  if (found == list.end()) throw InternalError("a collective chooses an algorithm that is not in its list");
+  return {static_cast<std::uint32_t>(found - list.begin()), list};
+}
+
 }  // namespace
 
 Lowering lowering_of(const Collective& collective, const Group& group, const machine::Machine& machine) {
   static const std::uint32_t ring = algorithm_index("ring");
-  const CollectiveAlgorithm& named = *collective_algorithms()[collective.algorithm];
+  const CollectiveAlgorithm& named = algorithm_of(collective.algorithm);
   const CollectiveAlgorithm& chosen = named.chosen(collective, group, machine);
   Lowering lowering;
-  lowering.algorithm = &chosen == &named ? collective.algorithm : algorithm_index(chosen.name());
+  lowering.algorithm = &chosen == &named ? collective.algorithm : place_in(list_of(collective.algorithm), chosen);
   if (lowering.algorithm != ring || collective.kind == CollectiveKind::all_to_all) return lowering;
   const NodeMembers members(group, machine);
   const std::uint32_t nics = members.nics();
@@ -126,8 +133,6 @@ CollectiveCall Lowerings::call(std::uint32_t index, GroupId group, std::uint32_t
   return {&collective, rank, static_cast<std::uint32_t>(members.members.size()), &members, machine_, found->second};
 }
 
-const CollectiveAlgorithm& algorithm_of(const CollectiveCall& call) {
-  return *collective_algorithms()[call.lowering.algorithm];
-}
+const CollectiveAlgorithm& algorithm_of(const CollectiveCall& call) { return algorithm_of(call.lowering.algorithm); }
 
 }  // namespace tessera::program

@@ -34,6 +34,6 @@ class Mesh final : public CollectiveAlgorithm {
 
 }  // namespace
 
-AlgorithmPointer make_mesh() { return std::make_unique<Mesh>(); }
+AlgorithmPointer make_mesh() { return std::make_shared<Mesh>(); }
 
 }  // namespace tessera::program

@@ -43,6 +43,6 @@ class MeshScatter final : public CollectiveAlgorithm {
 
 }  // namespace
 
-AlgorithmPointer make_mesh_scatter() { return std::make_unique<MeshScatter>(); }
+AlgorithmPointer make_mesh_scatter() { return std::make_shared<MeshScatter>(); }
 
 }  // namespace tessera::program

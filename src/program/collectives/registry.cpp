@@ -7,8 +7,8 @@
 namespace tessera::program {
 namespace {
 
-std::vector<AlgorithmPointer> all_algorithms() {
-  std::vector<AlgorithmPointer> all;
+AlgorithmList all_algorithms() {
+  AlgorithmList all;
   all.push_back(make_ring());
   all.push_back(make_bidirectional_ring());
   all.push_back(make_direct());
@@ -40,35 +40,62 @@ const std::string& choice_of(const CollectiveChoices& choices, CollectiveKind ki
 
 }  // namespace
 
-const std::vector<AlgorithmPointer>& collective_algorithms() {
-  static const std::vector<AlgorithmPointer> algorithms = all_algorithms();
-  return algorithms;
+Collectives built_in_collectives() {
+  static const auto algorithms = std::make_shared<const AlgorithmList>(all_algorithms());
+  return Collectives(algorithms);
 }
 
-std::uint32_t algorithm_index(const std::string& name) {
-  const auto& algorithms = collective_algorithms();
+void Collectives::add(AlgorithmPointer algorithm) {
+  const std::string name = algorithm->name();
+  for (const AlgorithmPointer& one : *all_) {
+    if (one->name() == name) throw InternalError(fmt::format("two collective algorithms are called \"{}\"", name));
+  }
+  AlgorithmList more = *all_;
+  more.push_back(std::move(algorithm));
+  all_ = std::make_shared<const AlgorithmList>(std::move(more));
+}
+
+AlgorithmId Collectives::find(const std::string& name) const {
   std::vector<std::string> names;
-  for (std::uint32_t i = 0; i < algorithms.size(); ++i) {
-    names.push_back(algorithms[i]->name());
-    if (names.back() == name) return i;
+  for (std::uint32_t i = 0; i < all_->size(); ++i) {
+    names.push_back((*all_)[i]->name());
+    if (names.back() == name) return {i, *all_};
   }
   throw InputError(config::unknown("collective algorithm", name, names));
 }
 
-std::vector<std::string> algorithms_for(CollectiveKind kind) {
+std::vector<std::string> Collectives::names_for(CollectiveKind kind) const {
   std::vector<std::string> names;
-  for (const auto& algorithm : collective_algorithms()) {
+  for (const AlgorithmPointer& algorithm : *all_) {
     if (algorithm->supports(kind)) names.push_back(algorithm->name());
   }
   return names;
 }
 
-std::uint32_t CollectiveChoices::index_for(CollectiveKind kind) const {
-  const std::uint32_t index = algorithm_index(choice_of(*this, kind));
-  const CollectiveAlgorithm& algorithm = *collective_algorithms()[index];
-  if (algorithm.supports(kind)) return index;
+AlgorithmId algorithm_index(const std::string& name) { return built_in_collectives().find(name); }
+
+const AlgorithmList& list_of(AlgorithmId id) {
+  static const AlgorithmList& built_in = built_in_collectives().all();
+  return id.list == nullptr ? built_in : *id.list;
+}
+
+const CollectiveAlgorithm& algorithm_of(AlgorithmId id) { return *list_of(id)[id.index]; }
+
+const AlgorithmList& algorithms_of(const Program& program) {
+  const AlgorithmList* longest = &list_of({});
+  for (const Collective& collective : program.collectives) {
+    const AlgorithmList& list = list_of(collective.algorithm);
+    if (list.size() > longest->size()) longest = &list;
+  }
+  return *longest;
+}
+
+AlgorithmId CollectiveChoices::index_for(CollectiveKind kind) const {
+  const AlgorithmId id = known.find(choice_of(*this, kind));
+  const CollectiveAlgorithm& algorithm = algorithm_of(id);
+  if (algorithm.supports(kind)) return id;
   throw InputError(fmt::format("algorithm \"{}\" has no {}; choices: {}", algorithm.name(), name_of(kind),
-                               config::listed(algorithms_for(kind))));
+                               config::listed(known.names_for(kind))));
 }
 
 void CollectiveChoices::choose_for(Collective& collective) const {
@@ -76,40 +103,37 @@ void CollectiveChoices::choose_for(Collective& collective) const {
   collective.rings = static_cast<std::uint32_t>(rings);
 }
 
-const config::Schema<CollectiveChoices>& collective_choices_schema() {
+config::Schema<CollectiveChoices> collective_choices_schema(const Collectives& known) {
   using Choices = CollectiveChoices;
   using Kind = CollectiveKind;
-  static const config::Schema<Choices> schema = [] {
-    config::Schema<Choices> s("collectives", "Which algorithm each kind of collective uses.");
-    s.choice("all_reduce", &Choices::all_reduce, algorithms_for(Kind::all_reduce), "sum on every member")
-        .otherwise("ring");
-    s.choice("reduce_scatter", &Choices::reduce_scatter, algorithms_for(Kind::reduce_scatter),
-             "a part of the sum on every member")
-        .otherwise("ring");
-    s.choice("all_gather", &Choices::all_gather, algorithms_for(Kind::all_gather), "the parts of all on every member")
-        .otherwise("ring");
-    s.choice("all_to_all", &Choices::all_to_all, algorithms_for(Kind::all_to_all), "a part from each to each")
-        .otherwise("direct");
-    s.choice("broadcast", &Choices::broadcast, algorithms_for(Kind::broadcast), "one member's data on every member")
-        .otherwise("binomial-tree");
-    s.integer("rings", &Choices::rings,
-              "of algorithm ring: at most so many rings side by side, each over NICs of its own; as many as NICs that "
-              "the members of a node can use when absent")
-        .at_least("1")
-        .at_most("64")
-        .optional();
-    s.integer("channels", &Choices::channels,
-              "cores of a device that a collective takes from the operators beside it while it runs, and memory "
-              "bandwidth with them; overlap is free when absent")
-        .at_least("1")
-        .at_most("1024")
-        .optional();
-    s.choice("reduction", &Choices::reduction, {"memory", "free"},
-             "what adding received data costs: reading two operands and writing one at memory bandwidth, or nothing")
-        .otherwise("memory");
-    return s;
-  }();
-  return schema;
+  config::Schema<Choices> s("collectives", "Which algorithm each kind of collective uses.");
+  s.choice("all_reduce", &Choices::all_reduce, known.names_for(Kind::all_reduce), "sum on every member")
+      .otherwise("ring");
+  s.choice("reduce_scatter", &Choices::reduce_scatter, known.names_for(Kind::reduce_scatter),
+           "a part of the sum on every member")
+      .otherwise("ring");
+  s.choice("all_gather", &Choices::all_gather, known.names_for(Kind::all_gather), "the parts of all on every member")
+      .otherwise("ring");
+  s.choice("all_to_all", &Choices::all_to_all, known.names_for(Kind::all_to_all), "a part from each to each")
+      .otherwise("direct");
+  s.choice("broadcast", &Choices::broadcast, known.names_for(Kind::broadcast), "one member's data on every member")
+      .otherwise("binomial-tree");
+  s.integer("rings", &Choices::rings,
+            "of algorithm ring: at most so many rings side by side, each over NICs of its own; as many as NICs that "
+            "the members of a node can use when absent")
+      .at_least("1")
+      .at_most("64")
+      .optional();
+  s.integer("channels", &Choices::channels,
+            "cores of a device that a collective takes from the operators beside it while it runs, and memory "
+            "bandwidth with them; overlap is free when absent")
+      .at_least("1")
+      .at_most("1024")
+      .optional();
+  s.choice("reduction", &Choices::reduction, {"memory", "free"},
+           "what adding received data costs: reading two operands and writing one at memory bandwidth, or nothing")
+      .otherwise("memory");
+  return s;
 }
 
 }  // namespace tessera::program

@@ -124,6 +124,6 @@ class Ring final : public CollectiveAlgorithm {
 
 }  // namespace
 
-AlgorithmPointer make_ring() { return std::make_unique<Ring>(); }
+AlgorithmPointer make_ring() { return std::make_shared<Ring>(); }
 
 }  // namespace tessera::program

@@ -59,7 +59,7 @@ Time GroupCosts::measure(const GroupPattern& groups, std::int64_t bytes) const {
 
 GroupCosts all_reduce_costs(const Evaluations& evaluations, const machine::Machine& machine, Program empty,
                             std::vector<int> order, const Collective& all_reduce) {
-  const CollectiveAlgorithm& algorithm = *collective_algorithms()[all_reduce.algorithm];
+  const CollectiveAlgorithm& algorithm = algorithm_of(all_reduce.algorithm);
   const auto write = [collective = all_reduce](BlockBuilder& builder, std::int64_t bytes) mutable {
     collective.bytes = Bytes{bytes};
     builder.collective(collective);

@@ -2,6 +2,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "tessera/program/collective.hpp"
 #include "tessera/program/search/evaluations.hpp"
 
 namespace tessera::program::search {
@@ -41,7 +42,9 @@ class Hash {
   }
   Hash& operator<<(const Collective& one) {
     const auto& [kind, group, bytes, element, algorithm, root, shares, rings] = one;
-    return all(kind, group, bytes.value(), element.value(), algorithm, root, shares, rings);
+    // One that a program has added may stand elsewhere in another program's list.
+    if (algorithm.index >= list_of({}).size()) *this << algorithm_of(algorithm).name();
+    return all(kind, group, bytes.value(), element.value(), algorithm.index, root, shares, rings);
   }
   Hash& operator<<(const MapCall& call) {
     const auto& [kind, chunk, shift, operation, updates] = call;

@@ -2,6 +2,7 @@
 
 #include <hdf5.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -287,6 +288,21 @@ Reader::Coverage Reader::coverage() const {
   });
 }
 
+std::vector<std::string> Reader::tables() const {
+  const Coverage all = coverage();
+  return guarded([&] {
+    std::vector<std::string> paths;
+    for (const auto* list : {&all.with, &all.without}) {
+      for (const std::string& path : *list) {
+        const Handle type(H5Dget_type(open(path).get()), H5Tclose);
+        if (H5Tget_class(type.get()) == H5T_COMPOUND) paths.push_back(path);
+      }
+    }
+    std::ranges::sort(paths);
+    return paths;
+  });
+}
+
 bool Reader::has(const std::string& table) const { return H5Lexists(file_.get(), table.c_str(), H5P_DEFAULT) > 0; }
 
 Handle Reader::open(const std::string& table) const {
@@ -360,14 +376,16 @@ std::string Reader::attribute(const char* name) const {
   return guarded([&] { return checked(H5Aexists(file_.get(), name)) > 0 ? text_of(file_.get(), name) : ""; });
 }
 
-std::string format_of(const std::string& path) {
+FileKind kind_of(const std::string& path) {
   const QuietErrors quiet;
   try {
     const Handle file = open_file(path);
-    return checked(H5Aexists(file.get(), "format")) > 0 ? text_of(file.get(), "format") : "";
+    const std::string format = checked(H5Aexists(file.get(), "format")) > 0 ? text_of(file.get(), "format") : "";
+    for (const FileKind kind : {FileKind::points, FileKind::history, FileKind::policy})
+      if (format == expected_of(kind).format) return kind;
   } catch (const std::runtime_error&) {  // a Failure or an Error
-    return {};
   }
+  return FileKind::run;
 }
 
 }  // namespace tessera::results::h5

@@ -78,6 +78,8 @@ class Reader {
     std::string description;
   };
   [[nodiscard]] Matrix matrix(const std::string& path) const;
+  /// Paths of all tables, sorted.
+  [[nodiscard]] std::vector<std::string> tables() const;
   /// Names of the objects in a group, sorted.
   [[nodiscard]] std::vector<std::string> members(const std::string& group) const;
   /// A text attribute of the file itself; empty when there is none.
@@ -106,7 +108,7 @@ class Reader {
   std::int64_t version_ = 0;
 };
 
-/// What the file says that it is (FileKind); empty when it cannot be opened or says nothing.
-[[nodiscard]] std::string format_of(const std::string& path);
+/// What the file says that it is; `run` when it cannot be opened or says nothing that is known.
+[[nodiscard]] FileKind kind_of(const std::string& path);
 
 }  // namespace tessera::results::h5

@@ -56,7 +56,7 @@ void read_provenance(const h5::Reader& file, PointsTable& table) {
 
 }  // namespace
 
-bool is_points(const std::string& path) { return h5::format_of(path) == points_format_name; }
+bool is_points(const std::string& path) { return h5::kind_of(path) == h5::FileKind::points; }
 
 PointsTable read_points(const std::string& path, Checking checking) {
   const h5::Reader file(path, checking, h5::FileKind::points);

@@ -21,7 +21,7 @@ bool RingLaws::is_likely(const program::CollectiveCall& call) {
 }
 
 RingLaws::Asked RingLaws::ring_of(const CollectiveRun& run) {
-  const program::CollectiveAlgorithm& algorithm = *program::collective_algorithms()[run.lowering.algorithm];
+  const program::CollectiveAlgorithm& algorithm = program::algorithm_of(run.lowering.algorithm);
   if (!algorithm.goes_round(lowerings_->program().collectives[run.index].kind)) return {};
   Ring& ring = ring_at(run.group);
   if (!ring.is_usable) return {};

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "../place_of.hpp"
 #include "analytic.hpp"
@@ -12,7 +13,6 @@
 #include "plan_text.hpp"
 #include "searches/searches.hpp"
 #include "tessera/base/error.hpp"
-#include "tessera/base/text.hpp"
 #include "tessera/base/together.hpp"
 
 namespace tessera::strategy::mcm {
@@ -23,11 +23,10 @@ Options options_of(const config::Table& table) {
   return options_schema().read(table, checked);
 }
 
-const Tensors* policy_of(const Job& job) {
+/// What searches begin with; none: the key is not given.
+std::optional<Tensors> policy_of(const Job& job) {
   const Attachment* file = job.file("policy");
-  if (file == nullptr) return nullptr;
-  if (!file->is_policy) throw InputError(fmt::format("{} is not a policy (tessera train)", one_line(file->path)));
-  return &file->policy;
+  return file == nullptr ? std::nullopt : std::optional(job.tensors_of(*file));
 }
 
 /// What a policy has to be for this graph and package.
@@ -40,7 +39,7 @@ void check_policy(const config::Table& table, const Job& job, const Options& opt
     return;
   }
   try {
-    const Tensors& policy = *policy_of(job);
+    const Tensors policy = *policy_of(job);
     const Layout layout(shape_for(graph_input(package), &policy, options.stretch_policy));
     static_cast<void>(parameters_of(policy, layout));
     const std::string sigma = policy.note("sigma"), here = fmt::format("{}", options.sigma);
@@ -121,13 +120,13 @@ void refuse_too_large(const Package& package) {
                     size_text(weights - all)));
 }
 
-/// All but the judge's own references outlive it.
-Question question_of(const Package& package, const Options& options, const Job& job) {
+/// All of these outlive it.
+Question question_of(const Package& package, const Options& options, const Tensors* policy, const Job& job) {
   Question question{package, options, job.seed,
                     [&](const std::vector<Partition>& all) { return judge(package, all, options, job); }};
   if (options.evaluator == EvaluatorKind::analytic) question.fidelity = program::Fidelity::estimate;
   question.comm = &job.evaluations.comm();
-  question.policy = policy_of(job);
+  question.policy = policy;
   question.go_on = [&job] { together(job.evaluations.comm(), [&] { job.evaluations.go_on(); }); };
   return question;
 }
@@ -138,27 +137,25 @@ Searched search(const config::Table& table, const Job& job) {
   if (!options.partition.empty()) return searched;
   const Package package = make_package(job, options.chips);
   if (options.evaluator == EvaluatorKind::package) refuse_too_large(package);
-  const Question question = question_of(package, options, job);
+  const std::optional<Tensors> policy = policy_of(job);
+  const Question question = question_of(package, options, policy ? &*policy : nullptr, job);
   const auto kind = std::ranges::find(search_kinds(), options.search, &SearchKind::name);
   Found found = kind->run(question);
   if (options.refine) found = refined(question, std::move(found));
   add_rewards(found.table, cost_of_heuristic(question));
+  if (!found.updates.empty()) searched.tables = {learning_table(found.updates)};
+  searched.kernels = std::move(found.kernels);
+  searched.table = std::move(found.table);
   if (!found.evaluation.feasible) {
     searched.nothing_fits =
         fmt::format("search {} has found no partition that fits; the last of {} that were tried: {}", options.search,
-                    found.table.size(), found.table.back().reason);
-    searched.table = std::move(found.table);
-    searched.updates = std::move(found.updates);
-    searched.kernels = std::move(found.kernels);
+                    searched.table.size(), searched.table.back().reason);
     return searched;
   }
   searched.found = std::make_shared<config::Table>();
   config::Array lines;
   for (std::string& line : partition_text(package, found.partition)) lines.push_back({std::move(line), {}});
   searched.found->set("partition", {lines, {}});
-  searched.table = std::move(found.table);
-  searched.updates = std::move(found.updates);
-  searched.kernels = std::move(found.kernels);
   searched.predicted = {{"interval", analytic_interval(package, found.partition)}};
   return searched;
 }
@@ -191,7 +188,7 @@ Plan make_plan(const config::Table& table, const Job& job) {
   plan.model_flops = static_cast<double>(inputs) * static_cast<double>(package.graph.flops());
   plan.hardware_flops = program::executed_flops(plan.program);
   plan.parameters = package.graph.parameters();
-  plan.placement = placement_of(package, partition);
+  plan.tables = placement_tables(package, partition);
   if (job.model != nullptr) plan.tokens = inputs * job.workload.global_batch * job.workload.sequence;
   return plan;
 }

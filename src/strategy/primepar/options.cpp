@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "graph.hpp"
+#include "cuts/graph.hpp"
 #include "tessera/program/schedule.hpp"
 #include "tessera/program/sublayer.hpp"
 

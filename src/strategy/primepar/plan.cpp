@@ -1,10 +1,10 @@
 // From a [strategy] table in which nothing is open to the plan.
 #include "plan.hpp"
 
-#include "choose.hpp"
-#include "device_code.hpp"
-#include "layouts.hpp"
+#include "code/device_code.hpp"
+#include "cuts/layouts.hpp"
 #include "options.hpp"
+#include "search/choose.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/machine/device_order.hpp"
 #include "tessera/program/schedule.hpp"

@@ -1,9 +1,9 @@
 // What a [strategy] table says, checked against its job.
 #pragma once
 
-#include "graph.hpp"
-#include "node_costs.hpp"
-#include "space.hpp"
+#include "costs/node_costs.hpp"
+#include "cuts/graph.hpp"
+#include "search/space.hpp"
 #include "tessera/strategy/primepar/primepar.hpp"
 
 namespace tessera::strategy::primepar {

@@ -135,16 +135,19 @@ void StepReader::read_peer(Step& step, const Table& table, const Devices& device
   if (found == peers_.end()) peers_.push_back(std::move(slot));
 }
 
-std::optional<std::uint32_t> StepReader::read_algorithm(const Step& step, const Table& table,
-                                                        program::CollectiveKind kind) {
+std::optional<program::AlgorithmId> StepReader::read_algorithm(const Step& step, const Table& table,
+                                                               program::CollectiveKind kind) {
   if (step.keys.algorithm.empty()) return job_.collectives.index_for(kind);
-  const std::vector<std::string> allowed = program::algorithms_for(kind);
-  if (std::find(allowed.begin(), allowed.end(), step.keys.algorithm) != allowed.end()) {
-    return program::algorithm_index(step.keys.algorithm);
+  const program::Collectives& known = job_.collectives.known;
+  const config::Location where = place_of(table, "algorithm");
+  try {
+    const program::AlgorithmId id = known.find(step.keys.algorithm);
+    if (program::algorithm_of(id).supports(kind)) return id;
+    diagnostics_.error(where, fmt::format("algorithm \"{}\" has no {}, allowed: {}", step.keys.algorithm,
+                                          program::name_of(kind), fmt::join(known.names_for(kind), ", ")));
+  } catch (const InputError& error) {
+    diagnostics_.error(where, fmt::format("\"algorithm\": {}", error.what()));
   }
-  diagnostics_.error(place_of(table, "algorithm"),
-                     fmt::format("algorithm \"{}\" has no {}, allowed: {}", step.keys.algorithm, program::name_of(kind),
-                                 fmt::join(allowed, ", ")));
   return std::nullopt;
 }
 

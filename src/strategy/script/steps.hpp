@@ -51,8 +51,8 @@ class StepReader {
   void check_time(const Step& step, const config::Table& table);
   void read_peer(Step& step, const config::Table& table, const Devices& devices);
   void read_collective(Step& step, const config::Table& table, program::CollectiveKind kind);
-  [[nodiscard]] std::optional<std::uint32_t> read_algorithm(const Step& step, const config::Table& table,
-                                                            program::CollectiveKind kind);
+  [[nodiscard]] std::optional<program::AlgorithmId> read_algorithm(const Step& step, const config::Table& table,
+                                                                   program::CollectiveKind kind);
   void check_members(Step& step, const config::Table& table);
   void read_block(Step& step, const config::Table& table, const std::vector<std::string>& blocks);
 

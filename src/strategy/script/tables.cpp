@@ -10,12 +10,6 @@ namespace {
 constexpr const char* devices_help =
     "device numbers: \"all\", \"0-7\", \"0-3, 8-11\", \"0-63/8\" (every eighth), or a list such as [0, 2]";
 
-std::vector<std::string> algorithm_names() {
-  std::vector<std::string> names;
-  for (const auto& algorithm : program::collective_algorithms()) names.push_back(algorithm->name());
-  return names;
-}
-
 std::vector<std::string> activity_names() {
   std::vector<std::string> names;
   for (int i = 0; i < program::activity_count; ++i) {
@@ -83,7 +77,9 @@ void declare_communication(config::Schema<StepTable>& s) {
       .optional();
   s.text("group", &T::group, "collectives: name of a [[strategy.group]], or \"all\"").optional();
   s.quantity("bytes", &T::bytes, config::Unit::bytes, "of the message, the buffer, or the memory").optional();
-  s.choice("algorithm", &T::algorithm, algorithm_names(), "collectives; that of [collectives] when absent").optional();
+  s.text("algorithm", &T::algorithm,
+         "collectives: one of the choices of collectives; that of [collectives] when absent")
+      .optional();
   s.quantity("element", &T::element, config::Unit::bytes, "collectives: size of an element; 2 B when absent")
       .at_least("1 B")
       .at_most("16 B")

@@ -38,8 +38,8 @@ Worth worth_of(const RolloutSet& drawn) {
   return worth;
 }
 
-program::search::Update update_of(const Worth& worth, const UpdateReport& report, std::int64_t step,
-                                  std::int64_t samples, const std::string& subject) {
+Update update_of(const Worth& worth, const UpdateReport& report, std::int64_t step, std::int64_t samples,
+                 const std::string& subject) {
   return {step,           samples,       subject,     worth.reward,       worth.best,
           worth.valid,    worth.entropy, worth.value, report.value_error, report.divergence,
           report.clipped, report.norm};

@@ -19,8 +19,8 @@ struct Worth {
 };
 [[nodiscard]] Worth worth_of(const RolloutSet& drawn);
 /// A row of the table; `report`: all zeros where nothing was learnt.
-[[nodiscard]] program::search::Update update_of(const Worth& worth, const UpdateReport& report, std::int64_t step,
-                                                std::int64_t samples, const std::string& subject);
+[[nodiscard]] Update update_of(const Worth& worth, const UpdateReport& report, std::int64_t step, std::int64_t samples,
+                               const std::string& subject);
 
 /// Question::policy, or a policy that has learnt nothing, draws Options::samples partitions; if it `learns`, it does
 /// behind each of LearningOptions::rollouts but the last. `kernels`: those of Question::comm unless they are given.

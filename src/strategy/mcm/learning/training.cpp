@@ -153,7 +153,7 @@ void Trainer::go_on_from(const Tensors& state) {
   learner_->parameters = parameters_of(state, learner_->layout());
   learner_->adam = optimizer_of(state, learner_->layout().size);
   done_ = number_of(state, "updates");
-  updates_ = training_.before;
+  updates_ = updates_of(training_.before);
   const Tensor* all = state.find("finalists");
   for (std::size_t i = 0; all != nullptr && i < all->rows; ++i) {
     Finalist one;
@@ -196,7 +196,7 @@ void Trainer::fine_tune(std::vector<Finalist>& finalists) {
   std::vector<double> best(tasks, 0);
   const std::int64_t rounds = training_.comm->max(static_cast<std::int64_t>(own.size()));
   for (std::int64_t round = 0; round < rounds; ++round) {
-    training_.progress(1, updates_.back());
+    training_.progress(1, progress_text(updates_.back()));
     together(*training_.comm, [&] {
       if (static_cast<std::size_t>(round) >= own.size()) return;
       const std::size_t task = own[static_cast<std::size_t>(round)];
@@ -221,9 +221,9 @@ Trained Trainer::run() {
     update();
     if (done_ * checkpoints / updates != before) {
       finalists_.add({done_ * checkpoints / updates, zero_shot(), 0, learner_->parameters});
-      training_.keep({state(), updates_, {}, learner_->kernels().name});
+      training_.keep({state(), {learning_table(updates_)}, updates_.back().samples, {}, learner_->kernels().name});
     }
-    training_.progress(static_cast<double>(done_) / static_cast<double>(updates), updates_.back());
+    training_.progress(static_cast<double>(done_) / static_cast<double>(updates), progress_text(updates_.back()));
   }
   std::vector<Finalist> finalists = finalists_.all();
   fine_tune(finalists);
@@ -231,7 +231,8 @@ Trained Trainer::run() {
                    [](const Finalist& a, const Finalist& b) { return a.fine_tuned > b.fine_tuned; });
   Trained trained;
   trained.policy = policy_of(finalists.front().parameters);
-  trained.updates = updates_;
+  trained.tables = {learning_table(updates_)};
+  trained.samples = updates_.back().samples;
   trained.kernels = learner_->kernels().name;
   for (const Finalist& one : finalists) trained.finalists.push_back({one.checkpoint, one.zero_shot, one.fine_tuned});
   return trained;

@@ -75,7 +75,7 @@ class Trainer {
   std::unique_ptr<Learner> learner_;
   std::unique_ptr<Policy> policy_;
   Finalists finalists_;
-  std::vector<program::search::Update> updates_;
+  std::vector<Update> updates_;
   std::int64_t done_ = 0;  ///< updates
 };
 

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "../learning/update.hpp"
 #include "../options.hpp"
 #include "../package.hpp"
 #include "tessera/base/tensors.hpp"
 #include "tessera/program/evaluator.hpp"
 #include "tessera/program/search/searches.hpp"
-#include "tessera/program/search/update.hpp"
 
 namespace tessera::strategy::mcm {
 
@@ -47,8 +47,8 @@ struct Found {
   Partition partition;
   program::Evaluation evaluation;  ///< not feasible: nothing that was tried fits
   std::vector<program::search::Tried> table;
-  std::vector<program::search::Update> updates = {};  ///< of searches that learn
-  std::string kernels = {};                           ///< strategy::Searched
+  std::vector<Update> updates = {};  ///< of searches that learn
+  std::string kernels = {};          ///< strategy::Searched
 };
 
 struct SearchKind {

@@ -12,23 +12,23 @@ using namespace tessera;
 namespace {
 
 /// Rank 0 reads; a mistake in the files ends all ranks alike.
-experiment::Source load(const char* file, const strategy::Strategies& strategies, Communicator& comm) {
+experiment::Source load(const char* file, const experiment::Parts& parts, Communicator& comm) {
   experiment::Source source;
   together(comm, [&] {
     if (comm.rank() != 0) return;
     config::Diagnostics diagnostics;
-    source = experiment::load(file, {}, {}, diagnostics, {}, strategies);
+    source = experiment::load(file, {}, {}, diagnostics, {}, parts);
     diagnostics.throw_if_errors();
   });
   return experiment::shared(std::move(source), comm);
 }
 
 int run(const char* file, const char* output, Communicator& comm) {
-  strategy::Strategies strategies = strategy::built_in_strategies();
-  strategies.push_back(toy::kind());
+  experiment::Parts parts;
+  parts.strategies.push_back(toy::kind());
   config::Diagnostics diagnostics;
-  const experiment::Source source = load(file, strategies, comm);
-  const auto experiment = experiment::build(*source.table, diagnostics, strategies, source.files);
+  const experiment::Source source = load(file, parts, comm);
+  const auto experiment = experiment::build(*source.table, diagnostics, parts, source.files);
   diagnostics.throw_if_errors();
   experiment::search(*source.table, *experiment, comm, {}, diagnostics);
   diagnostics.throw_if_errors();

@@ -148,6 +148,14 @@ strategy::Plan make_plan(const config::Table& table, const Job& job) {
   strategy::Plan plan;
   plan.program = written(job, options.cuts, options.inputs);
   plan.description = {{"cuts", Cuts{options.cuts, 0}.text()}};
+  std::vector<std::int32_t> chips;
+  std::vector<std::int64_t> weights;
+  for (const Stage& stage : stages_of(*job.graph, options.cuts)) {
+    chips.push_back(static_cast<std::int32_t>(chips.size()));
+    weights.push_back(stage.weights);
+  }
+  DataTable stages{"stages", "Stages of the graph, one a chip.", {}};
+  plan.tables = {stages.index("chip", "that has it", chips).integer("weights", "B", "loaded for every input", weights)};
   return plan;
 }
 

@@ -1,6 +1,6 @@
 #include "node_bytes.hpp"
 
-#include "work.hpp"
+#include "../cuts/work.hpp"
 
 namespace tessera::strategy::primepar {
 

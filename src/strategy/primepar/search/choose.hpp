@@ -1,7 +1,7 @@
 // From what may be chosen to the partitions of all layers.
 #pragma once
 
-#include "plan.hpp"
+#include "../plan.hpp"
 
 namespace tessera::strategy::primepar {
 

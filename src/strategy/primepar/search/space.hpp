@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "costs.hpp"
+#include "../costs/costs.hpp"
 #include "tessera/strategy/primepar/primepar.hpp"
 
 namespace tessera::strategy::primepar {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "cut_graph.hpp"
+#include "../cuts/cut_graph.hpp"
 #include "measured_costs.hpp"
 #include "tessera/machine/link_loads.hpp"
 #include "tessera/strategy/strategy.hpp"

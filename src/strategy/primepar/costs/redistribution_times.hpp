@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "layouts.hpp"
+#include "../cuts/layouts.hpp"
 #include "tessera/machine/link_loads.hpp"
 
 namespace tessera::strategy::primepar {

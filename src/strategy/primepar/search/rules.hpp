@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph.hpp"
+#include "../cuts/graph.hpp"
 #include "space.hpp"
 
 namespace tessera::strategy::primepar {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cut_graph.hpp"
+#include "../cuts/cut_graph.hpp"
 #include "tessera/program/program.hpp"
 #include "tessera/program/schedule.hpp"
 #include "tessera/program/sublayer.hpp"

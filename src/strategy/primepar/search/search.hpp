@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "costs.hpp"
+#include "../costs/costs.hpp"
 
 namespace tessera::strategy::primepar {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "../cuts/work.hpp"
 #include "tessera/program/held_state.hpp"
 #include "tessera/program/stage_passes.hpp"
-#include "work.hpp"
 
 namespace tessera::strategy::primepar {
 

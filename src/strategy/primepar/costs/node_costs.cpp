@@ -1,7 +1,7 @@
 #include "node_costs.hpp"
 
+#include "../cuts/work.hpp"
 #include "tessera/machine/device_order.hpp"
-#include "work.hpp"
 
 namespace tessera::strategy::primepar {
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "../place_of.hpp"
-#include "layouts.hpp"
-#include "options.hpp"
+#include "../../place_of.hpp"
+#include "../cuts/layouts.hpp"
+#include "../options.hpp"
 #include "tessera/base/error.hpp"
 
 namespace tessera::strategy::primepar {

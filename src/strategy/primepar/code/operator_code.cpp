@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "work.hpp"
+#include "../cuts/work.hpp"
 
 namespace tessera::strategy::primepar {
 namespace {

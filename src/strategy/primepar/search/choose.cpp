@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "../cuts/layouts.hpp"
 #include "candidates.hpp"
-#include "layouts.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/messages.hpp"
 #include "tessera/base/together.hpp"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "costs.hpp"
+#include "../costs/costs.hpp"
 #include "min_plus.hpp"
 
 namespace tessera::strategy::primepar {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <tuple>
 
+#include "../cuts/work.hpp"
 #include "redistribution_times.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/messages.hpp"
 #include "tessera/base/together.hpp"
-#include "work.hpp"
 
 namespace tessera::strategy::primepar {
 namespace {

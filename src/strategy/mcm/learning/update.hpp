@@ -3,10 +3,13 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
-namespace tessera::program::search {
+#include "tessera/base/data_table.hpp"
 
-/// One update, from rollouts that were drawn before it. Zeros behind `entropy`: nothing was changed.
+namespace tessera::strategy::mcm {
+
+/// One update, from rollouts that were drawn before it. Zeros behind `value`: nothing was changed.
 struct Update {
   std::int64_t step = 0;     ///< number of the update
   std::int64_t samples = 0;  ///< rollouts in all, up to here
@@ -20,6 +23,15 @@ struct Update {
   double divergence = 0;     ///< how far the policy went from the one that drew, nats a decision
   double clipped = 0;        ///< share of decisions whose ratio of probabilities was clipped
   double norm = 0;           ///< of gradients, before they were shortened
+  bool operator==(const Update&) const = default;
 };
 
-}  // namespace tessera::program::search
+/// Table /learning of results and of policies.
+[[nodiscard]] DataTable learning_table(const std::vector<Update>& updates);
+/// From that table again. InputError where it lacks a column, or there is none among these.
+[[nodiscard]] std::vector<Update> updates_of(const std::vector<DataTable>& tables);
+
+/// "12000 samples, vgg-11: reward 1.034, 98 % valid, entropy 0.12", while it learns.
+[[nodiscard]] std::string progress_text(const Update& last);
+
+}  // namespace tessera::strategy::mcm

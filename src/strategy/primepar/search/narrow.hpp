@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "costs.hpp"
+#include "../costs/costs.hpp"
 
 namespace tessera::strategy::primepar {
 

@@ -1,0 +1,83 @@
+// What a strategy is given: a workload, a machine, a model, files.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tessera/base/config.hpp"
+#include "tessera/base/tensors.hpp"
+#include "tessera/machine/machine.hpp"
+#include "tessera/program/collective.hpp"
+#include "tessera/program/program.hpp"
+#include "tessera/program/search/evaluations.hpp"
+#include "tessera/workload/graph.hpp"
+#include "tessera/workload/model.hpp"
+#include "tessera/workload/operator.hpp"
+#include "tessera/workload/transformer.hpp"
+
+namespace tessera::strategy {
+
+/// The experiment's [workload] table: what is run, however it is cut.
+struct Workload {
+  workload::Phase phase = workload::Phase::training;
+  std::int64_t sequence = 2048;
+  std::int64_t global_batch = 1;  ///< sequences per iteration
+  std::int64_t generated =
+      1;  ///< generation: tokens to make per sequence; `sequence` is the prompt already in the KV cache
+  bool flash_attention = false;
+  std::string datatype = "fp16";
+};
+[[nodiscard]] const config::Schema<Workload>& workload_schema();
+/// Keys whose value is not their default, in the order of the schema.
+[[nodiscard]] std::vector<std::string> changed_keys(const Workload& workload);
+/// `"sequence": what it says, allowed: 2048`, its default.
+[[nodiscard]] std::string only_default(const std::string& key, const std::string& what);
+/// Of a strategy that looks at these keys in other jobs and not in this one: KeyError at the first that has another
+/// value than its default.
+void refuse_unread(const Workload& workload, const std::vector<std::string>& keys, const std::string& what);
+
+/// A file that a key of the [strategy] table names (Schema::names_file()), read once for all ranks.
+struct Attachment {
+  std::string key;  ///< of the [strategy] table
+  std::string path;
+  std::string hash;     ///< of the content, 16 hexadecimal digits
+  std::string content;  ///< bytes, as they are
+
+  template <class Archive>
+  void serialize(Archive& archive, unsigned) {
+    archive& key& path& hash& content;
+  }
+};
+
+/// What a strategy turns into a program. All of it outlives the job.
+struct Job {
+  const machine::Machine& machine;
+  const Workload& workload;
+  const workload::CostModel& cost;
+  const program::CollectiveChoices& collectives;
+  const program::search::Evaluations& evaluations;  ///< for search() alone
+  const workload::Model* model = nullptr;           ///< null when the experiment has none
+  std::uint64_t seed = 1;
+  const workload::Graph* graph = nullptr;  ///< where the model is one: then there is no `model`
+  std::span<const Attachment> files = {};
+  program::search::Limits limits = {};  ///< of search()
+  bool is_searched_next = false;        ///< of check(): how much there is to search need not be counted
+  /// What train() has handed back, of a file that `tessera train` made of it. InputError where the file is no such
+  /// one, or damaged. Empty: nobody reads such files here.
+  std::function<Tensors(const Attachment&)> tensors_of = {};
+
+  /// That of a key; null: the key is not given.
+  [[nodiscard]] const Attachment* file(std::string_view key) const {
+    const auto found = std::ranges::find(files, key, &Attachment::key);
+    return found == files.end() ? nullptr : &*found;
+  }
+};
+
+/// A program in which no device of the job's machine does anything yet: what every strategy's begins with.
+[[nodiscard]] program::Program empty_program(const Job& job);
+
+}  // namespace tessera::strategy
