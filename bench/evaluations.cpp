@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "experiment/job_of.hpp"
-#include "sim/refuse.hpp"
+#include "sim/run/refuse.hpp"
 #include "support/bench_main.hpp"
 #include "support/stopwatch.hpp"
 #include "tessera/base/comm.hpp"

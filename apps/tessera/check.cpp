@@ -101,7 +101,7 @@ std::string figures(const experiment::Experiment& experiment, const experiment::
   const auto laws =
       sim::uses_of_laws(experiment.machine, plan.program, experiment::simulation_options(experiment), ranks);
   const auto is_used = [&](const char* name) { return std::ranges::find(laws, name, &results::LawUse::name)->is_used; };
-  text += line("laws", sim::text_of(laws));
+  text += line("laws", results::text_of(laws));
   if (experiment.fold.replicas > 1) text += line("replicas simulated", replicas_text(experiment.fold));
   const experiment::Range events{is_used("trains") ? e.events.least : e.events.most, e.events.most};
   text += line("events per rank", events_text(events, ranks) +

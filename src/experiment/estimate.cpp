@@ -7,8 +7,8 @@
 
 #include "tessera/base/random.hpp"
 #include "tessera/machine/routes.hpp"
-#include "tessera/sim/execution/stream_volume.hpp"
 #include "tessera/sim/gpu/kernel_volume.hpp"
+#include "tessera/sim/run/stream_volume.hpp"
 
 namespace tessera::experiment {
 namespace {

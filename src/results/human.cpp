@@ -6,8 +6,24 @@
 #include <cmath>
 
 #include "tessera/base/config.hpp"
+#include "tessera/results/results.hpp"
 
 namespace tessera::results {
+
+std::string text_of(const std::vector<LawUse>& uses) {
+  std::string used, others;
+  const LawUse* before = nullptr;
+  for (const LawUse& use : uses) {
+    if (use.is_used) used += (used.empty() ? "" : ", ") + use.name;
+    if (use.is_used) continue;
+    const bool is_alike = before != nullptr && before->because == use.because;
+    if (before != nullptr && !is_alike) others += ": " + before->because;
+    others += (is_alike ? ", " : "; not ") + use.name;
+    before = &use;
+  }
+  if (before != nullptr) others += ": " + before->because;
+  return (used.empty() ? "none" : used) + others;
+}
 
 std::string precise_time(Time time) {
   struct Scale {

@@ -296,19 +296,13 @@ std::string event_kinds(const h5::Reader& file) {
   return text.empty() ? "" : text + "\n";
 }
 
-/// "  laws: trains, rings; not rounds: more than one rank"
 std::string laws_used(const h5::Reader& file) {
   if (!file.has("/provenance/laws")) return "";
   const h5::Rows laws = file.read("/provenance/laws");
-  std::string used, others;
-  for (std::size_t i = 0; i < laws.size(); ++i) {
-    if (laws.integer(i, "used") != 0) {
-      used += (used.empty() ? "" : ", ") + laws.text(i, "law");
-    } else {
-      others += "; not " + laws.text(i, "law") + ": " + laws.text(i, "because");
-    }
-  }
-  return "  laws: " + (used.empty() ? "none" : used) + others + "\n";
+  std::vector<LawUse> uses;
+  for (std::size_t i = 0; i < laws.size(); ++i)
+    uses.push_back({laws.text(i, "law"), laws.integer(i, "used") != 0, laws.text(i, "because")});
+  return "  laws: " + text_of(uses) + "\n";
 }
 
 std::string run_facts(const h5::Reader& file) {

@@ -5,7 +5,7 @@
 
 #include "machine/networks/grid_network.hpp"
 #include "random_replicas.hpp"
-#include "sim/fold/find_fold.hpp"
+#include "sim/laws/replicas/find_fold.hpp"
 #include "support/random_cases.hpp"
 #include "tessera/base/error.hpp"
 

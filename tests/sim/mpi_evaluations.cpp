@@ -80,7 +80,7 @@ TEST_CASE("a simulation that is cut off has reached no more than the whole takes
       int left = polls;
       options.run.is_over = [&left] { return --left < 0; };
       const sim::SimulationResult found = simulate(busy.machine, busy.program, cost, world.comm, options);
-      CAPTURE(static_cast<int>(laws), polls);
+      CAPTURE(laws.has(sim::Law::trains), laws.has(sim::Law::rings), laws.has(sim::Law::rounds), polls);
       has_ended = !found.statistics.cut_off;
       cut += has_ended ? 0 : 1;
       CHECK(found.results.iteration_time <= whole);

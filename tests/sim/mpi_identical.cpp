@@ -172,6 +172,22 @@ TEST_CASE("random ring collectives: the rows of several ranks are those of one")
   }
 }
 
+TEST_CASE("packet by packet, whichever way links arbitrate: the rows of several ranks are those of one") {
+  World world;
+  for (std::uint64_t index = 0; index < random_cases(40); ++index) {
+    ProgramCase made = random_rings(110'000 + index);
+    made.machine.network.arbitration = index % 2 == 0 ? "fifo" : "round-robin";
+    if (made.machine.devices() < static_cast<machine::NodeId>(world.comm.size())) continue;
+    sim::SimulationOptions options;
+    options.laws = index % 4 < 2 ? sim::Laws::none : sim::laws_named("promises");
+    options.run.synchroniser = pdes::synchroniser_kinds()[index / 4 % pdes::synchroniser_kinds().size()];
+    options.record_timeline = true;
+    const results::RunResults serial = made.run(options).results;
+    CAPTURE(index);
+    check_same_on_ranks(made.run(world.comm, options).results, serial, world.comm);
+  }
+}
+
 TEST_CASE("a deadlock is the same on any number of ranks, and thrown on all of them") {
   World world;
   ProgramCase made(12);

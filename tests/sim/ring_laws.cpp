@@ -4,7 +4,7 @@
 #include "machine/networks/cluster_network.hpp"
 #include "random_replicas.hpp"
 #include "random_rings.hpp"
-#include "sim/rings/ring_path.hpp"
+#include "sim/laws/rings/ring_path.hpp"
 #include "support/random_cases.hpp"
 #include "traffic.hpp"
 

@@ -1,5 +1,5 @@
 // The passes that ring laws make of a collective, beside its algorithm's steps.
-#include "sim/rings/ring_work.hpp"
+#include "sim/laws/rings/ring_work.hpp"
 
 #include <catch2/catch.hpp>
 

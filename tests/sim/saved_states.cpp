@@ -6,11 +6,11 @@
 
 #include "busy_program.hpp"
 #include "gpu_shapes.hpp"
-#include "sim/execution/combined_blocks.hpp"
 #include "sim/execution/device.hpp"
 #include "sim/laws/trains/train_port.hpp"
-#include "sim/model.hpp"
 #include "sim/network/packet_port.hpp"
+#include "sim/run/combined_blocks.hpp"
+#include "sim/run/model.hpp"
 
 using namespace tessera;
 using namespace tessera::test;

@@ -3,7 +3,7 @@
 
 #include "program_case.hpp"
 #include "sim/gpu/traffic_bins.hpp"
-#include "tessera/sim/execution/stream_volume.hpp"
+#include "tessera/sim/run/stream_volume.hpp"
 
 using namespace tessera;
 using namespace tessera::test;

@@ -208,6 +208,9 @@ struct LawUse {
   std::string because;  ///< why it was not used
 };
 
+/// "trains, rings; not rounds, replicas: not asked for; not promises: one rank"
+[[nodiscard]] std::string text_of(const std::vector<LawUse>& uses);
+
 struct Provenance {
   std::string experiment_given;                 ///< text of the file and of --set
   std::string experiment_resolved;              ///< TOML, itself a valid experiment

@@ -53,9 +53,6 @@ inline constexpr Laws Laws::all = Laws::rings.with(Law::rounds).with(Law::promis
 [[nodiscard]] std::vector<results::LawUse> uses_of_laws(const machine::Machine& machine,
                                                         const program::Program& program,
                                                         const SimulationOptions& options, int ranks);
-/// "trains, rings; not rounds: a timeline is recorded"
-[[nodiscard]] std::string text_of(const std::vector<results::LawUse>& uses);
-
 /// Name and help of each, for `tessera help`.
 struct LawHelp {
   std::string name, help;

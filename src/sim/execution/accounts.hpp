@@ -9,8 +9,6 @@
 
 namespace tessera::sim {
 
-class StateList;
-
 /// Time of the main stream by activity; together the time of the stream.
 struct TimeAccount {
   explicit TimeAccount(std::size_t activities = 0) : by_activity(activities, 0) {}
@@ -44,7 +42,8 @@ class CollectiveAccount {
   void add(const results::CollectiveRow& key, std::int64_t bytes, Time duration, Time waiting);
   /// Sorted by their key.
   [[nodiscard]] std::vector<results::CollectiveRow> rows() const;
-  void list(StateList& list);  ///< sim/periods
+  /// As they are, in the order of their first calls.
+  [[nodiscard]] std::vector<results::CollectiveRow>& sums() { return rows_; }
   /// As many times as much, of all.
   void repeat(std::uint32_t times);
 

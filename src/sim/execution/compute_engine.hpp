@@ -11,8 +11,6 @@
 
 namespace tessera::sim {
 
-class StateList;
-
 /// Work of one stream: an instruction that computes, or what takes no time behind one.
 struct ComputeJob {
   std::uint32_t stream = 0;
@@ -36,26 +34,26 @@ class ComputeEngine {
   void queue(const ComputeJob& job, CostTable& costs);
   /// The first job begins, unless one is under way or none waits; whether it does.
   [[nodiscard]] bool begin_next(Time now);
-  [[nodiscard]] bool is_busy() const { return busy_; }
+  [[nodiscard]] bool is_busy() const { return state_.busy; }
   /// The job under way.
-  [[nodiscard]] const ComputeJob& job() const { return jobs_.front().job; }
+  [[nodiscard]] const ComputeJob& job() const { return state_.jobs.front().job; }
   /// When it ends if what is taken stays as it is.
   [[nodiscard]] Time ends() const;
   /// It does not end before, whatever becomes of the collectives.
-  [[nodiscard]] Time earliest_end() const { return saturating_add(since_, left_); }
+  [[nodiscard]] Time earliest_end() const { return saturating_add(state_.since, state_.left); }
   /// The same of all jobs.
-  [[nodiscard]] Time all_end() const { return time_after(ends(), behind_at_rate_); }
-  [[nodiscard]] Time earliest_end_of_all() const { return saturating_add(earliest_end(), behind_alone_); }
+  [[nodiscard]] Time all_end() const { return time_after(ends(), state_.behind_at_rate); }
+  [[nodiscard]] Time earliest_end_of_all() const { return saturating_add(earliest_end(), state_.behind_alone); }
   /// It is done.
   void end();
   /// Ends the jobs that are over at `now`, each of which the next one has followed: act(done) in their order. Before
   /// take() and give_back() where jobs follow without events.
   template <class Act>
   void end_until(Time now, Act&& act) {
-    while (busy_) {
+    while (state_.busy) {
       const Time at = ends();
       if (at > now) return;
-      const ComputeDone done{job(), began_, at};
+      const ComputeDone done{job(), state_.began, at};
       end();
       static_cast<void>(begin_next(at));
       act(done);
@@ -65,22 +63,27 @@ class ComputeEngine {
   /// A collective begins on this device, or ends.
   void take(const Taken& more, CostTable& costs, Time now);
   void give_back(const Taken& less, CostTable& costs, Time now);
-  void list(StateList& list);  ///< sim/periods
+
+  struct Queued {
+    ComputeJob job;
+    Time alone = 0, at_rate = 0;  ///< of all of it
+  };
+  /// All that changes.
+  struct State {
+    RingBuffer<Queued> jobs;  ///< the first one is under way, if busy
+    bool busy = false;
+    Taken taken;
+    Time began = 0;                             ///< the job
+    Time since = 0;                             ///< the rate has been the same since then
+    Time left = 0;                              ///< of the job's time alone, from then on
+    Time behind_alone = 0, behind_at_rate = 0;  ///< the same of the jobs that wait
+  };
+  [[nodiscard]] State& state() { return state_; }
 
  private:
   void change(const Taken& taken, CostTable& costs, Time now);
 
-  struct Queued {
-    ComputeJob job;
-    Time alone = 0, at_rate = 0;  // of all of it
-  };
-  RingBuffer<Queued> jobs_;  // the first one is under way, if busy_
-  bool busy_ = false;
-  Taken taken_;
-  Time began_ = 0;                              // the job
-  Time since_ = 0;                              // the rate has been the same since then
-  Time left_ = 0;                               // of the job's time alone, from then on
-  Time behind_alone_ = 0, behind_at_rate_ = 0;  // the same of the jobs that wait
+  State state_;
 };
 
 }  // namespace tessera::sim

@@ -16,7 +16,7 @@ constexpr std::uint32_t no_rank = ~std::uint32_t{0};
 
 bool waits_for_time(const Stream& stream) {
   return stream.state == StreamState::until_clock || stream.state == StreamState::departures ||
-         stream.state == StreamState::computes || stream.state == StreamState::ring;
+         stream.state == StreamState::computes || stream.state == StreamState::taken_over;
 }
 
 std::vector<std::uint32_t> ranks_of(const program::Program& program, program::DeviceId self) {
@@ -32,14 +32,12 @@ std::vector<std::uint32_t> ranks_of(const program::Program& program, program::De
 }  // namespace
 
 Device::Device(ExecutionEnvironment& environment, OwnRecord& record, program::DeviceId self)
-    : handed_{&environment, nullptr, nullptr, &record},
+    : handed_{&environment, nullptr, &record},
       config_{self, 0, false, false, false, false, {}},
       node_(environment.network, self, this) {
   if (self >= program().devices.size() || own_program().streams.empty()) return;
   const ProgramFacts& facts = *environment.facts;
   handed_.costs = &environment.costs->at_speed(environment.machine->speed[self]);
-  if (environment.distances != nullptr)
-    handed_.distances = environment.distances->of(self, environment.machine->speed[self]);
   config_.streams = static_cast<std::uint32_t>(own_program().streams.size());
   config_.shares_compute = facts.shares_compute(own_program());
   config_.shares_events = facts.shares_events(own_program());
@@ -68,7 +66,7 @@ void Device::start(pdes::Context& context) {
 
 void Device::handle(pdes::Context& context, const pdes::Event& event) {
   node_.count(event);
-  tell_foresight();
+  tell_promises();
   handling().context = &context;
   handling().source = event.source;
   handling().at_work = nullptr;
@@ -113,7 +111,7 @@ void Device::act_on(const pdes::Event& event) {
       Stream& stream = stream_at(message.stream);
       if (message.token != stream.token) break;
       // A stream whose strands end of themselves goes on behind all that do so.
-      const bool has_strands = stream.state == StreamState::ring && event.source == config_.self;
+      const bool has_strands = stream.state == StreamState::taken_over && event.source == config_.self;
       const bool is_due = stream.wake == context().now();
       if ((is_due || has_strands) && state_.streams.size() + state_.strands.size() > 1) wake_all_due();
       if (stream.token == message.token && waits_for_time(stream)) handling().ready.push_back(message.stream);
@@ -185,10 +183,15 @@ void Device::recheck_departure(Stream& stream) {
 }
 
 bool Device::has_come(const Delivered& message) {
-  const bool is_told = message.generation >= told_by_rings;
+  const bool is_told = message.generation >= told_by_takeover;
   if (!is_told && !node_.holds(message)) return false;
-  if (environment().foresight != nullptr) environment().foresight->delivered(message, config_.self);
-  return !is_told || environment().rings->has_come(config_.self, message);
+  if (environment().promises != nullptr) environment().promises->delivered(message, config_.self);
+  return !is_told || environment().takeover->has_come(config_.self, message);
+}
+
+Time Device::earliest_output(Time from, Time latency) const {
+  const Promises* promises = environment().promises;
+  return promises == nullptr ? saturating_add(from, latency) : promises->earliest_output(config_.self, from, latency);
 }
 
 void Device::on_delivered(const Delivered& message) {
@@ -271,13 +274,13 @@ void Device::post(Stream& stream, program::DeviceId destination, std::uint32_t c
   state_.bytes_sent += bytes;
   Outboxes::Box* to = &outbox(destination, channel, stream.out_hint);
   if (destination != config_.self && node_.ports()[to->port]->reserved()) [[unlikely]] {
-    if (goes_with_ring(stream, *to, destination, channel, bytes, waited_until)) return;
+    if (goes_with_takeover(stream, *to, destination, channel, bytes, waited_until)) return;
     to = &box_to_send(destination, channel, stream.out_hint, in_turn());
   }
   Outboxes::Box& box = *to;
   const MessageName name{config_.self, channel, box.next++};
   if (destination == config_.self) return on_delivered({name, 0, waited_until});
-  if (environment().foresight != nullptr) environment().foresight->posted(name, destination);
+  if (environment().promises != nullptr) environment().promises->posted(name, destination);
   OwnMessage message = own_message(name, destination, bytes, waited_until);
   message.stream = stream.index;
   message.batch = batch;

@@ -12,31 +12,18 @@
 
 namespace tessera::sim {
 
-class StateList;
-
-class Device final : public pdes::Component, private NetworkOwner, private KernelOwner, private RingMember {
+class Device final : public pdes::Component, private NetworkOwner, private KernelOwner, private TakenMember {
  public:
   /// Both outlive it.
   Device(ExecutionEnvironment& environment, OwnRecord& record, program::DeviceId self);
 
   void start(pdes::Context& context) override;
   void handle(pdes::Context& context, const pdes::Event& event) override;
-  /// At least the compute time before the next message that may cross ranks.
   [[nodiscard]] Time earliest_output(Time from, Time latency) const override;
-
-  // For what all devices of a rank promise together (foresight.hpp):
-  /// As earliest_output, given that nothing that passes comes; streams that wait for members of a collective on other
-  /// ranks get no answer before `answer`.
-  [[nodiscard]] Time earliest_crossing(Time from, Time answer, Time latency) const;
-  /// While all of its streams wait for members of a collective on other ranks: how long after an answer its
-  /// earliest_crossing without a latency is, whenever that comes. Nothing: something else goes on.
-  [[nodiscard]] std::optional<Time> crossing_behind_answer(Time from) const;
-  /// When it carries on a collective across ranks next, of itself.
-  [[nodiscard]] Time earliest_joining(Time from) const;
 
   [[nodiscard]] NetworkNode& node() { return node_; }
   [[nodiscard]] const std::vector<std::unique_ptr<Port>>& ports() const { return node_.ports(); }
-  [[nodiscard]] RingMember& ring_member() { return *this; }
+  [[nodiscard]] TakenMember& taken_member() { return *this; }
   [[nodiscard]] program::DeviceId id() const { return config_.self; }
   [[nodiscard]] Int128 flops() const { return state_.flops; }
   [[nodiscard]] Int128 bytes_sent() const { return state_.bytes_sent; }
@@ -47,8 +34,9 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   /// Appends this device's rows.
   void collect(Time iteration_time, results::RunResults& results) const;
 
-  /// All that what follows may depend on, and what is counted (sim/periods).
-  void list(StateList& list);
+  /// For laws, which read what a device does next, or move on all of it.
+  [[nodiscard]] DeviceView view() const { return {config_, state_, node_}; }
+  [[nodiscard]] DeviceParts parts() { return {config_, state_, node_}; }
   /// Whether a pending event may still do something: an earlier one of the same kind of call has none.
   [[nodiscard]] bool awaits(const StreamWake& wake) { return stream_at(wake.stream).token == wake.token; }
   /// Of its main stream.
@@ -132,14 +120,14 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] bool end_collective(Stream& stream);
 
   // device_ring.cpp
-  [[nodiscard]] bool goes_without_steps(Stream& stream);
-  [[nodiscard]] RingStream ring_stream(std::uint32_t stream, std::uint32_t strand, std::uint32_t strands) override;
+  [[nodiscard]] bool is_taken_over(Stream& stream);
+  [[nodiscard]] TakenStream taken_stream(std::uint32_t stream, std::uint32_t strand, std::uint32_t strands) override;
   [[nodiscard]] std::uint32_t next_message(program::DeviceId to, std::uint32_t channel) override;
-  void ring_ends(pdes::Context& context, std::uint32_t stream, const RingEnd& end, Time waited_until,
-                 bool is_now) override;
-  void ring_delivers(pdes::Context& context, const Moment& at, const Delivered& message) override;
-  void ring_is_broken_off(pdes::Context* own, const BrokenOff& broken) override;
-  void count_ring(const RingMessages& messages) override;
+  void taken_ends(pdes::Context& context, std::uint32_t stream, const TakenEnd& end, Time waited_until,
+                  bool is_now) override;
+  void taken_delivers(pdes::Context& context, const Moment& at, const Delivered& message) override;
+  void broken_off(pdes::Context* own, const BrokenOff& broken) override;
+  void count_taken(const TakenMessages& messages) override;
   void wake_in_name(const pdes::Context& context, const Moment& at, Stream& stream) const;
   void not_yet_in_event(const Stream& stream);
   void go_on_in_event(Stream& stream);
@@ -164,8 +152,8 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] Outboxes::Box& outbox(program::DeviceId destination, std::uint32_t channel, std::uint32_t& hint);
   [[nodiscard]] Outboxes::Box& box_to_send(program::DeviceId destination, std::uint32_t channel, std::uint32_t& hint,
                                            std::uint32_t turn);
-  [[nodiscard]] bool goes_with_ring(Stream& stream, Outboxes::Box& box, program::DeviceId destination,
-                                    std::uint32_t channel, std::int64_t bytes, Time waited_until);
+  [[nodiscard]] bool goes_with_takeover(Stream& stream, Outboxes::Box& box, program::DeviceId destination,
+                                        std::uint32_t channel, std::int64_t bytes, Time waited_until);
   [[nodiscard]] bool has_come(const Delivered& message);
   [[nodiscard]] OwnMessage own_message(const MessageName& name, program::DeviceId destination, std::int64_t bytes,
                                        Time waited_until) const;
@@ -176,15 +164,9 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   void keep_wait(Stream& stream, const WaitSpan& wait) const;
   [[nodiscard]] std::string wait_of(const Stream& stream) const;
   [[nodiscard]] const Stream& strand_of(const Stream& stream) const;
-  [[nodiscard]] Distance ahead(const Stream& stream, Time from) const;
-  [[nodiscard]] Distance ahead_of_all(Time from, Time answer) const;
-  void tell_foresight() const {
-    if (environment().foresight != nullptr) environment().foresight->changes(config_.self);
+  void tell_promises() const {
+    if (environment().promises != nullptr) environment().promises->changes(config_.self);
   }
-  [[nodiscard]] bool port_may_tell(std::size_t port) const {
-    return environment().distances->is_transit(config_.self) || handed_.distances->port_crosses(port);
-  }
-  [[nodiscard]] bool awaits_ranks(const Stream& stream) const;
   [[nodiscard]] const program::DeviceProgram& own_program() const { return program().devices[config_.self]; }
 
   [[nodiscard]] ExecutionEnvironment& environment() const { return *handed_.environment; }

@@ -123,8 +123,8 @@ bool Device::go_on_with_collective(Stream& stream) {
           return true;
         }
         if (!reach_clock(stream)) return false;
-        if (run.step == 0 && goes_without_steps(stream)) {
-          if (stream.state == StreamState::ring) return false;
+        if (run.step == 0 && is_taken_over(stream)) {
+          if (stream.state == StreamState::taken_over) return false;
           break;
         }
         if (run.strands > 1 && stream.parent == no_stream) return begin_strands(stream);
@@ -141,7 +141,7 @@ bool Device::go_on_with_collective(Stream& stream) {
         if (!step_departed(stream)) return false;
         run.phase = Phase::post;
         break;
-      case Phase::ring:
+      case Phase::taken_over:
       case Phase::strands:
         stream.clock = run.ended;
         return end_collective(stream);
@@ -208,7 +208,7 @@ bool Device::end_collective(Stream& stream) {
     state_.engine->give_back(taken_by(run), *handed_.costs, context().now());
     follow_job();
   }
-  if (environment().rings != nullptr) environment().rings->leave(run);
+  if (environment().takeover != nullptr) environment().takeover->leave(run);
   run.phase = Phase::none;
   const program::Instruction& instruction = *present(stream);
   const Time waited_until = std::min(run.waited_until, stream.clock);

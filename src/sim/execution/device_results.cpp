@@ -3,7 +3,7 @@
 
 #include "sim/execution/channel.hpp"
 #include "sim/execution/device.hpp"
-#include "sim/refuse.hpp"
+#include "sim/execution/memory_need.hpp"
 #include "tessera/base/config.hpp"
 #include "tessera/base/error.hpp"
 

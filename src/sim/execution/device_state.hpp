@@ -9,17 +9,16 @@
 #include <utility>
 #include <vector>
 
-#include "sim/apart.hpp"
 #include "sim/execution/accounts.hpp"
 #include "sim/execution/compute_engine.hpp"
 #include "sim/execution/cost_table.hpp"
-#include "sim/execution/distances.hpp"
-#include "sim/execution/foresight.hpp"
 #include "sim/execution/mailboxes.hpp"
 #include "sim/execution/own_gpu.hpp"
+#include "sim/execution/promises.hpp"
 #include "sim/execution/stream.hpp"
+#include "sim/execution/takeover.hpp"
+#include "sim/lazy.hpp"
 #include "sim/network/node.hpp"
-#include "sim/rings/ring_laws.hpp"
 #include "tessera/pdes/component.hpp"
 #include "tessera/results/results.hpp"
 #include "tessera/sim/execution/program_facts.hpp"
@@ -36,7 +35,7 @@ struct Handling {
   std::size_t in_turn = 0;           ///< so many of these at first are due, in the order of their numbers
 };
 
-/// Where the main stream of a device goes round a loop, for whoever looks for what repeats itself (sim/periods).
+/// Where the main stream of a device goes round a loop, for whoever looks for what repeats itself (laws/rounds).
 struct LoopTurn {
   program::DeviceId device = program::no_device;  ///< that is looked at
   std::size_t depth = 0;                          ///< Stream::frames[depth] has begun another of its repeats,
@@ -52,11 +51,10 @@ struct ExecutionEnvironment {
   NetworkEnvironment network;
   CostTables* costs = nullptr;
   program::Lowerings* lowerings = nullptr;
-  Distances* distances = nullptr;      ///< null: nothing is promised (on one rank)
-  RankForesight* foresight = nullptr;  ///< null: the same
+  Promises* promises = nullptr;  ///< null: nothing is promised, as on one rank
   CollectiveAccount* collectives = nullptr;
   program::Step* step = nullptr;  ///< room for one step of a collective
-  RingLaws* rings = nullptr;      ///< null: all collectives go step by step
+  Takeover* takeover = nullptr;   ///< null: all collectives go step by step
   Handling handling;
   LoopTurn turn;
   /// B, of devices whose streams share memory: what they hold at most is not known before.
@@ -77,7 +75,7 @@ struct DeviceRecord {
   std::map<Line, std::int32_t> sent, taken;                                   ///< messages
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> passes{};  ///< called, by stream and pass
 };
-using OwnRecord = Apart<DeviceRecord>;  ///< most devices write nothing down
+using OwnRecord = Lazy<DeviceRecord>;  ///< most devices write nothing down
 
 struct DeviceConfig {
   program::DeviceId self = 0;
@@ -92,7 +90,6 @@ struct DeviceConfig {
 struct DeviceHanded {
   ExecutionEnvironment* environment = nullptr;
   CostTable* costs = nullptr;  ///< null: its program has no stream
-  const DistanceTable* distances = nullptr;
   OwnRecord* record = nullptr;
 };
 
@@ -113,7 +110,19 @@ struct DeviceState {
   Int128 flops = 0;
   std::optional<ComputeEngine> engine;  ///< where collectives take cores from operators
   MemoryAccount memory;
-  Apart<std::map<std::pair<program::GroupId, std::uint32_t>, std::uint32_t>> kernels_begun;  ///< by group and memory
+  Lazy<std::map<std::pair<program::GroupId, std::uint32_t>, std::uint32_t>> kernels_begun;  ///< by group and memory
+};
+
+/// A device as laws see it.
+struct DeviceView {
+  const DeviceConfig& config;
+  const DeviceState& state;
+  const NetworkNode& node;
+};
+struct DeviceParts {
+  const DeviceConfig& config;
+  DeviceState& state;
+  NetworkNode& node;
 };
 
 /// A device as it is between two events, in plain data: a Device of the same program goes on from it.

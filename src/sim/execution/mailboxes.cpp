@@ -22,36 +22,36 @@ constexpr auto key_before = [](const auto& box, std::uint64_t key) { return box.
 
 Mailboxes::Index Mailboxes::find(machine::NodeId sender, std::uint32_t channel, Index hint) {
   const std::uint64_t key = key_of(sender, channel);
-  if (is_at(boxes_, hint, key)) [[likely]]
+  if (is_at(state_.boxes, hint, key)) [[likely]]
     return hint;
-  const auto place = std::lower_bound(boxes_.begin(), boxes_.end(), key, key_before);
-  const auto index = static_cast<Index>(place - boxes_.begin());
-  if (place == boxes_.end() || place->key != key) {
+  const auto place = std::lower_bound(state_.boxes.begin(), state_.boxes.end(), key, key_before);
+  const auto index = static_cast<Index>(place - state_.boxes.begin());
+  if (place == state_.boxes.end() || place->key != key) {
     Box box;
     box.key = key;
-    boxes_.insert(place, box);
+    state_.boxes.insert(place, box);
   }
   return index;
 }
 
 std::optional<Time> Mailboxes::take(Index index, std::uint32_t stream) {
-  Box& box = boxes_[index];
+  Box& box = state_.boxes[index];
   box.stream = stream;
   if (box.first == none) {
     ++box.missing;
     return std::nullopt;
   }
   const std::uint32_t place = box.first;
-  Early& message = early_[place];
+  Early& message = state_.early[place];
   box.first = message.next;
   if (box.first == none) box.last = none;
-  message.next = unused_;
-  unused_ = place;
+  message.next = state_.unused;
+  state_.unused = place;
   return message.waited_until;
 }
 
 std::optional<std::uint32_t> Mailboxes::deliver(Index index, Time waited_until) {
-  Box& box = boxes_[index];
+  Box& box = state_.boxes[index];
   if (box.missing > 0) [[likely]] {
     --box.missing;
     return box.stream;
@@ -61,21 +61,21 @@ std::optional<std::uint32_t> Mailboxes::deliver(Index index, Time waited_until) 
 }
 
 void Mailboxes::add_early(Box& box, Time waited_until) {
-  std::uint32_t place = unused_;
+  std::uint32_t place = state_.unused;
   if (place == none) {
-    place = static_cast<std::uint32_t>(early_.size());
-    early_.emplace_back();
+    place = static_cast<std::uint32_t>(state_.early.size());
+    state_.early.emplace_back();
   } else {
-    unused_ = early_[place].next;
+    state_.unused = state_.early[place].next;
   }
-  early_[place] = {waited_until, none};
-  (box.first == none ? box.first : early_[box.last].next) = place;
+  state_.early[place] = {waited_until, none};
+  (box.first == none ? box.first : state_.early[box.last].next) = place;
   box.last = place;
 }
 
 std::vector<Mailboxes::Awaited> Mailboxes::awaited(std::uint32_t stream) const {
   std::vector<Awaited> found;
-  for (const Box& box : boxes_) {
+  for (const Box& box : state_.boxes) {
     if (box.stream != stream) continue;
     found.insert(found.end(), box.missing,
                  {static_cast<machine::NodeId>(box.key), static_cast<std::uint32_t>(box.key >> 32U)});

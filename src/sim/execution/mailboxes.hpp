@@ -11,8 +11,6 @@
 
 namespace tessera::sim {
 
-class StateList;
-
 /// Messages of one sender on one channel match the receives in order. They come in the order in which they were sent:
 /// they leave so (network/injector.hpp), and all take the same way.
 class Mailboxes {
@@ -35,26 +33,31 @@ class Mailboxes {
   };
   /// What a stream waits for, in order of channel and sender.
   [[nodiscard]] std::vector<Awaited> awaited(std::uint32_t stream) const;
-  void list(StateList& list);  ///< sim/periods
 
- private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct Box {
-    std::uint64_t key = 0;                    // channel, sender
-    std::uint32_t missing = 0;                // messages that were taken and have not come
-    std::uint32_t stream = 0;                 // that takes from it
-    std::uint32_t first = none, last = none;  // of its early messages
+    std::uint64_t key = 0;                    ///< channel, sender
+    std::uint32_t missing = 0;                ///< messages that were taken and have not come
+    std::uint32_t stream = 0;                 ///< that takes from it
+    std::uint32_t first = none, last = none;  ///< of its early messages
   };
   /// A message that came before it was taken. Those of a box are linked in order.
   struct Early {
     Time waited_until = 0;
     std::uint32_t next = none;
   };
+  /// All that changes.
+  struct State {
+    std::vector<Box> boxes;  ///< in order of key
+    std::vector<Early> early;
+    std::uint32_t unused = none;  ///< first of the places in `early` that are free, linked
+  };
+  [[nodiscard]] State& state() { return state_; }
+
+ private:
   void add_early(Box& box, Time waited_until);
 
-  std::vector<Box> boxes_;  // in order of key
-  std::vector<Early> early_;
-  std::uint32_t unused_ = none;  // first of the places in early_ that are free, linked
+  State state_;
 };
 
 /// Numbers of the messages that a device sends, by destination and channel, and the way they take.

@@ -23,7 +23,7 @@ enum class StreamState : std::uint8_t {
   message,      ///< a receive waits for its message
   messages,     ///< a collective waits for messages of its step
   strands,      ///< for the strands of its collective
-  ring,         ///< for the end of a collective whose steps are not carried out one by one (sim/rings)
+  taken_over,   ///< for the end of a collective that somebody else carries out (takeover.hpp)
   departures,   ///< waits for messages to leave the device
   event,        ///< waits for a signal
   kernel,       ///< waits for the end of a kernel
@@ -36,7 +36,7 @@ inline constexpr int most_instructions_at_a_time = 4096;
 
 /// A collective that is under way.
 struct CollectiveRun {
-  enum class Phase : std::uint8_t { none, post, receive, depart, strands, ring };
+  enum class Phase : std::uint8_t { none, post, receive, depart, strands, taken_over };
   Phase phase = Phase::none;
   bool wait_sends = false;  ///< of the step
   std::uint32_t index = 0;  ///< in Program::collectives

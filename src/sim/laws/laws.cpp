@@ -53,15 +53,6 @@ std::vector<results::LawUse> uses_of_laws(const machine::Machine& machine, const
   return uses;
 }
 
-std::string text_of(const std::vector<results::LawUse>& uses) {
-  std::string used, others;
-  for (const results::LawUse& use : uses) {
-    if (use.is_used) used += (used.empty() ? "" : ", ") + use.name;
-    if (!use.is_used) others += "; not " + use.name + ": " + use.because;
-  }
-  return (used.empty() ? "none" : used) + others;
-}
-
 std::vector<LawHelp> laws() {
   std::vector<LawHelp> all;
   for (const LawKind& law : law_kinds()) all.push_back({law.name, law.help});

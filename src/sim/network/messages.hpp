@@ -58,8 +58,8 @@ struct Segments {
   [[nodiscard]] std::span<const Segment> span() const { return {all.data(), count}; }
 };
 
-/// Of deliveries that a ring tells of ahead (sim/rings): nothing is on its way for them in ports.
-inline constexpr std::uint32_t told_by_rings = 0x8000'0000U;
+/// Of deliveries that a ring tells of ahead (laws/rings): nothing is on its way for them in ports.
+inline constexpr std::uint32_t told_by_takeover = 0x8000'0000U;
 
 /// The last packet of a message is at its destination. Sent ahead, so an Amend may come before it.
 struct Delivered {

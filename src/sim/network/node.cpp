@@ -4,8 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "sim/fold/witness.hpp"
-#include "sim/network/shift.hpp"
 #include "tessera/base/error.hpp"
 
 namespace tessera::sim {
@@ -190,8 +188,8 @@ const NetworkNode::Way& NetworkNode::way(const Port& port, machine::NodeId desti
 
 NetworkNode::Way NetworkNode::find_way(const Port& port, machine::NodeId destination) const {
   const pdes::ComponentId behind = environment_->tables->behind(port.link(), destination);
-  if (environment_->fold == nullptr) return {destination, environment_->wiring->port(self_, behind)};
-  const Fold::Place place = environment_->fold->place(behind);
+  if (environment_->stand_in == nullptr) return {destination, environment_->wiring->port(self_, behind)};
+  const StandIn::Place place = environment_->stand_in->place(behind);
   return {destination, environment_->wiring->port(self_, place.of), place.shifts};
 }
 
@@ -199,15 +197,13 @@ NetworkNode::Way NetworkNode::find_way(const Port& port, machine::NodeId destina
 template <class Message>
 void NetworkNode::send(const Port& port, Time at, machine::NodeId destination, const Message& message) {
   const auto& [to, out, shifts] = way(port, destination);
-  if (environment_->fold == nullptr) [[likely]]
+  if (environment_->stand_in == nullptr) [[likely]]
     return context_->send(out, at, message);
-  if (environment_->witness != nullptr) environment_->witness->sees(at, port.link(), destination, message);
+  if (environment_->sent != nullptr) environment_->sent->sees(at, port.link(), destination, message);
   if (shifts == 0) return context_->send(out, at, message);
-  const Fold& fold = *environment_->fold;
-  const std::uint32_t back = fold.order() - shifts;
-  Message shifted = message;
-  shift(shifted, fold, back);
-  context_->send_as(fold.shifted(self_, back), out, at, shifted);
+  Message received = message;
+  const pdes::ComponentId by = environment_->stand_in->as_received(self_, shifts, received);
+  context_->send_as(by, out, at, received);
 }
 
 void NetworkNode::deliver(const Port& port, Time at, machine::NodeId destination, const Delivered& message) {

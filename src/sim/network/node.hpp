@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/apart.hpp"
+#include "sim/lazy.hpp"
 #include "sim/network/combiner.hpp"
 #include "sim/network/port.hpp"
 #include "sim/network/wiring.hpp"
@@ -35,8 +35,6 @@ class ForwardedTimes {
   virtual void comes(pdes::ComponentId to, Time at) = 0;
 };
 
-class Witness;
-
 /// What all network components of a rank are handed.
 struct NetworkEnvironment {
   const NetworkTables* tables = nullptr;
@@ -48,8 +46,8 @@ struct NetworkEnvironment {
   Reservations* reservations = nullptr;        ///< null: no port is reserved
   EventCounts* counts = nullptr;               ///< null: nobody wants to know
   ForwardedTimes* forwarded = nullptr;         ///< the same
-  const Fold* fold = nullptr;                  ///< null: every component is simulated
-  Witness* witness = nullptr;                  ///< with a fold; null: nobody wants to know
+  const StandIn* stand_in = nullptr;           ///< null: every component is simulated
+  SentMessages* sent = nullptr;                ///< where there is a stand-in; null: nobody wants to know
 };
 
 /// Who a node belongs to: a device is told of its messages, a switch output of nothing.
@@ -72,7 +70,7 @@ struct TakenBack {
 struct NodeState {
   std::vector<std::unique_ptr<PortState>> ports;
   std::vector<TakenBack> taken_back;
-  Apart<Combiner> combiner;
+  Lazy<Combiner> combiner;
 };
 
 /// A device with all its links, or one output of a switch.
@@ -107,7 +105,7 @@ class NetworkNode final : public PortSink {
   /// Completes the counts when the run has ended.
   void finish();
 
-  // For what is simulated apart from events (sim/rings):
+  // For what is simulated apart from events (laws/rings):
   [[nodiscard]] Port& port(std::uint32_t index) { return *ports_[index]; }
   /// act(sink) with the sink of its ports, in a context of this component.
   template <class Act>
@@ -164,7 +162,7 @@ class NetworkNode final : public PortSink {
   std::vector<std::unique_ptr<Port>> ports_;
   std::vector<std::uint32_t> posted_;  // ports to flush
   std::vector<Way> ways_;              // by port
-  Apart<Combiner> combiner_;
+  Lazy<Combiner> combiner_;
 };
 
 /// An output link of a switch as a component.

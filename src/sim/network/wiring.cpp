@@ -5,7 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/fold/fold.hpp"
 #include "sim/network/messages.hpp"
 #include "tessera/base/error.hpp"
 
@@ -19,24 +18,25 @@ Wiring::Wiring(const NetworkTables& tables, const Destinations& destinations) {
   count_links(tables.components());
 }
 
-Wiring::Wiring(const NetworkTables& tables, const Destinations& destinations, const Fold& fold) {
+Wiring::Wiring(const NetworkTables& tables, const Destinations& destinations, const StandIn& stand_in) {
   may_pass_.assign(tables.network().devices, false);
   std::vector<machine::NodeId> to;
-  for (const machine::NodeId device : fold.devices()) {
+  for (const machine::NodeId device : stand_in.devices()) {
     to.clear();
     destinations(device, to);
-    for (const machine::NodeId destination : to) add_folded_route(tables, device, destination, fold);
+    for (const machine::NodeId destination : to) add_simulated_route(tables, device, destination, stand_in);
   }
   sort_and_drop_repeats();
   count_links(tables.components());
 }
 
-void Wiring::add_folded_route(const NetworkTables& tables, machine::NodeId from, machine::NodeId to, const Fold& fold) {
+void Wiring::add_simulated_route(const NetworkTables& tables, machine::NodeId from, machine::NodeId to,
+                                 const StandIn& stand_in) {
   const machine::Network& network = tables.network();
   tables.routes().for_each_link(from, to, [&](machine::LinkId link) {
     const pdes::ComponentId behind = tables.behind(link, to);
-    links_.push_back({fold.place(tables.server(link)).of, fold.place(behind).of, network.links[link].latency.value(),
-                      pdes::protocol_info<NetworkProtocol>()});
+    links_.push_back({stand_in.place(tables.server(link)).of, stand_in.place(behind).of,
+                      network.links[link].latency.value(), pdes::protocol_info<NetworkProtocol>()});
   });
 }
 

@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "sim/network/network_tables.hpp"
+#include "sim/network/stand_in.hpp"
 #include "tessera/pdes/model.hpp"
 
 namespace tessera::sim {
-
-class Fold;
 
 /// Appends the devices that `device` may send to; repeats do no harm.
 using Destinations = std::function<void(machine::NodeId device, std::vector<machine::NodeId>& destinations)>;
@@ -21,9 +20,8 @@ class Wiring {
   /// Links to devices are all wired; links to switches lead to those of their outputs that a route from some device to
   /// one of its destinations takes, so that ranks wait for each other only where messages may go.
   Wiring(const NetworkTables& tables, const Destinations& destinations);
-  /// Between what is simulated of a fold: what its devices send, wherever to. Nothing passes through devices that take
-  /// no part.
-  Wiring(const NetworkTables& tables, const Destinations& destinations, const Fold& fold);
+  /// Between what is simulated: what its devices send, wherever to. Nothing passes through devices that take no part.
+  Wiring(const NetworkTables& tables, const Destinations& destinations, const StandIn& stand_in);
 
   [[nodiscard]] const std::vector<pdes::LinkInfo>& links() const { return links_; }
   /// Whether messages of other devices pass through a device, from the routes between devices and their destinations.
@@ -35,7 +33,8 @@ class Wiring {
   void add_links_to_devices(const NetworkTables& tables);
   void add_routes(const NetworkTables& tables, const Destinations& destinations);
   void add_route(const NetworkTables& tables, machine::NodeId from, machine::NodeId to);
-  void add_folded_route(const NetworkTables& tables, machine::NodeId from, machine::NodeId to, const Fold& fold);
+  void add_simulated_route(const NetworkTables& tables, machine::NodeId from, machine::NodeId to,
+                           const StandIn& stand_in);
   void sort_and_drop_repeats();
   void count_links(pdes::ComponentId components);
 

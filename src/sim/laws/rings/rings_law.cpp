@@ -4,10 +4,7 @@
 namespace tessera::sim {
 namespace {
 
-std::string refuses(const LawCase& made) {
-  const std::string trains = why_not(trains_law(), made);
-  return trains.empty() ? "" : "it stands on trains (" + trains + ")";
-}
+std::string refuses(const LawCase& made) { return why_not(trains_law(), made).empty() ? "" : "without trains"; }
 
 }  // namespace
 

@@ -21,8 +21,7 @@ std::string not_listed(const LawCase& made) {
 
 std::string refuses(const LawCase& made) {
   const SimulationOptions& options = made.options;
-  if (const std::string trains = why_not(trains_law(), made); !trains.empty())
-    return "it stands on trains (" + trains + ")";
+  if (!why_not(trains_law(), made).empty()) return "without trains";
   if (made.ranks > 1) return "more than one rank";
   if (options.record_timeline) return "a timeline is recorded";
   if (options.record_memory) return "the memory over time is recorded";

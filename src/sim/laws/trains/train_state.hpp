@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/apart.hpp"
 #include "sim/laws/trains/merging.hpp"
 #include "sim/laws/trains/queue_peak.hpp"
 #include "sim/laws/trains/service.hpp"
+#include "sim/lazy.hpp"
 #include "sim/network/port.hpp"
 
 namespace tessera::sim {
@@ -69,7 +69,7 @@ struct TrainRun {
   Time offered = 0;  ///< own: turn of the first packet
   /// Of several only what is behind it and the time of the last packet count.
   Service service;
-  Apart<PlannedTogether> apart;  ///< of several
+  Lazy<PlannedTogether> apart;  ///< of several
 
   [[nodiscard]] PlannedTogether& together() { return apart.make(); }
   [[nodiscard]] const PlannedTogether& together() const { return apart.get(); }
@@ -107,14 +107,15 @@ struct TrainWork {
 
 struct TrainState final : PortState {
   static constexpr std::uint32_t no_stream = ~std::uint32_t{0};
-  Apart<TrainWork> work;
+  Lazy<TrainWork> work;
   BusyPeriod busy;  ///< after the last packet that can no longer change
   std::uint32_t next_generation = 0;
   std::uint32_t token = 0;
   Time due = never;  ///< when it has to go on by itself
   Time call_at = 0;  ///< the call back under way, which may come too early
   bool call_pending = false;
-  bool reserved = false;  ///< by a ring whose messages are not simulated one by one (sim/rings): it is broken off first
+  bool reserved =
+      false;  ///< by a ring whose messages are not simulated one by one (laws/rings): it is broken off first
   LinkCounts counts;
 };
 

@@ -1,0 +1,90 @@
+// Replicas that do the same: some of them are simulated, for all.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "sim/laws/replicas/orbits.hpp"
+#include "sim/network/network_tables.hpp"
+#include "sim/network/stand_in.hpp"
+#include "tessera/program/program.hpp"
+
+namespace tessera::sim {
+
+/// A way to exchange devices and links under which machine and program look the same: the shift. It takes replica r to
+/// replica r + block (modulo their number), device by device, and each link that a message takes to the one in the same
+/// place of the message's way there. Shifted `order` times, everything is where it was, and nothing is before. Links
+/// that no message takes have no part in it: a device at the edge of a mesh may have fewer of them. Only the first
+/// `block` replicas and the links that they use are simulated, or those that they come to by some shifts. What one of
+/// their devices sends to another replica comes to the simulated one of its receivers, as from that replica which is so
+/// far behind it as the sender was behind its receiver: the names of both are shifted back.
+class Fold final : public StandIn {
+ public:
+  /// The devices of the program's replicas; `block` divides their number. All outlive it.
+  Fold(const program::Program& program, const NetworkTables& tables, std::uint32_t block);
+
+  [[nodiscard]] std::uint32_t block() const { return block_; }
+  /// Number of components that one simulated one stands for.
+  [[nodiscard]] std::uint32_t order() const { return order_; }
+  /// The same, where what is simulated is so many shifts further on.
+  [[nodiscard]] Fold simulated_at(std::uint32_t base) const;
+  /// Whether a component is one that is simulated, or is like one.
+  [[nodiscard]] bool takes_part(pdes::ComponentId id) const { return components_.has(id); }
+  [[nodiscard]] bool is_simulated(pdes::ComponentId id) const {
+    return takes_part(id) && components_.shifts(id) == base_;
+  }
+  /// Of a component that takes part.
+  [[nodiscard]] Place place(pdes::ComponentId id) const override {
+    const std::uint32_t shifts = shifts_behind(components_.shifts(id));
+    return {components_.shifted(id, order_ - shifts), shifts};
+  }
+  [[nodiscard]] pdes::ComponentId shifted(pdes::ComponentId id, std::uint32_t times) const {
+    return components_.shifted(id, times);
+  }
+  [[nodiscard]] pdes::ComponentId shifted_back(pdes::ComponentId id, std::uint32_t times) const {
+    return shifted(id, order_ - times);
+  }
+  [[nodiscard]] program::GroupId shifted_group(program::GroupId group, std::uint32_t times) const;
+  [[nodiscard]] std::uint32_t shifted_channel(std::uint32_t channel, std::uint32_t times) const;
+  /// Whether messages of what is simulated or is like it take a link.
+  [[nodiscard]] bool link_takes_part(machine::LinkId link) const { return links_.has(link); }
+  // Of a link that takes part:
+  [[nodiscard]] machine::LinkId shifted_link(machine::LinkId link, std::uint32_t times) const {
+    return links_.shifted(link, times);
+  }
+  /// The one that is simulated for it.
+  [[nodiscard]] machine::LinkId simulated_link(machine::LinkId link) const {
+    return links_.shifted(link, order_ - link_shifts(link));
+  }
+  /// Shifts to it from there.
+  [[nodiscard]] std::uint32_t link_shifts(machine::LinkId link) const { return shifts_behind(links_.shifts(link)); }
+  [[nodiscard]] const std::vector<program::DeviceId>& devices() const override { return devices_; }
+  pdes::ComponentId as_received(pdes::ComponentId sender, std::uint32_t shifts, Segment& message) const override;
+  pdes::ComponentId as_received(pdes::ComponentId sender, std::uint32_t shifts, Segments& message) const override;
+  pdes::ComponentId as_received(pdes::ComponentId sender, std::uint32_t shifts, Delivered& message) const override;
+  pdes::ComponentId as_received(pdes::ComponentId sender, std::uint32_t shifts, Amend& message) const override;
+  /// Replicas among which the order of component numbers is another one, wherever something may come from two sides:
+  /// shifts to one of each kind. What comes first of what comes at the same time may differ between them.
+  [[nodiscard]] const std::vector<std::uint32_t>& orders() const { return orders_; }
+
+  // While it is being found (find_fold.hpp):
+  /// Link `other` is link `first`, shifted so many times. False: that contradicts what is known, or a device that
+  /// serves one is not the shifted one of the other.
+  [[nodiscard]] bool add_link(const NetworkTables& tables, machine::LinkId first, machine::LinkId other,
+                              std::uint32_t times);
+  void set_orders(std::vector<std::uint32_t> orders) { orders_ = std::move(orders); }
+
+ private:
+  [[nodiscard]] std::uint32_t shifts_behind(std::uint32_t shifts) const {
+    return shifts >= base_ ? shifts - base_ : shifts + order_ - base_;
+  }
+  const program::Program* program_;
+  std::uint32_t block_ = 1, order_ = 1, base_ = 0;
+  Orbits components_, links_;
+  std::vector<std::uint32_t> slots_;  // by group: in which its members have it
+  std::vector<program::DeviceId> devices_;
+  std::vector<std::uint32_t> orders_{0};
+};
+
+}  // namespace tessera::sim

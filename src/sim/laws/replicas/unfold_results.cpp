@@ -1,0 +1,118 @@
+#include "sim/laws/replicas/unfold_results.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+namespace tessera::sim {
+namespace {
+
+/// A share of the replicas for each rank.
+struct Share {
+  std::uint32_t rank = 0, ranks = 1;
+  [[nodiscard]] bool has(std::uint32_t shifts) const { return shifts % ranks == rank; }
+};
+
+/// Rows of devices, in the order of shifts.
+template <class Row>
+void repeat(const Fold& fold, Share share, std::vector<Row>& rows, const auto& change) {
+  const std::vector<Row> simulated = std::exchange(rows, {});
+  for (std::uint32_t shifts = 0; shifts < fold.order(); ++shifts) {
+    if (!share.has(shifts)) continue;
+    for (const Row& row : simulated) {
+      rows.push_back(row);
+      rows.back().device = fold.shifted(row.device, shifts);
+      change(rows.back(), shifts);
+    }
+  }
+  std::ranges::stable_sort(rows, {}, &Row::device);
+}
+
+/// With the peers and groups that they name.
+void repeat_intervals(const Fold& fold, Share share, std::vector<results::Interval>& rows) {
+  repeat(fold, share, rows, [&](results::Interval& row, std::uint32_t shifts) {
+    const auto peer = static_cast<program::DeviceId>(row.peer);
+    if (row.peer >= 0 && fold.takes_part(peer)) row.peer = static_cast<std::int32_t>(fold.shifted(peer, shifts));
+    const auto group = static_cast<program::GroupId>(row.group);
+    if (row.group >= 0) row.group = static_cast<std::int32_t>(fold.shifted_group(group, shifts));
+  });
+}
+
+/// Every live link has a row, used or not.
+void repeat_links(const Fold& fold, Share share, const machine::Machine& machine, std::vector<results::LinkRow>& rows) {
+  std::unordered_map<std::uint32_t, std::size_t> row_of;
+  const std::vector<results::LinkRow> simulated = std::exchange(rows, {});
+  for (std::size_t i = 0; i < simulated.size(); ++i) row_of[simulated[i].link] = i;
+  for (machine::LinkId id = 0; id < machine.network.links.size(); ++id) {
+    const machine::Link& link = machine.network.links[id];
+    if (link.dead) continue;
+    results::LinkRow row;
+    const bool takes_part = fold.link_takes_part(id);
+    if (!share.has(takes_part ? fold.link_shifts(id) : 0)) continue;
+    if (takes_part) {
+      const auto found = row_of.find(fold.simulated_link(id));
+      if (found != row_of.end()) row = simulated[found->second];
+    }
+    row.link = id;
+    row.from = link.from;
+    row.to = link.to;
+    row.link_class = link.link_class;
+    row.bandwidth = link.bandwidth.value();
+    rows.push_back(row);
+  }
+}
+
+/// Rows of devices so many shifts behind the first ones as theirs.
+template <class Row>
+std::vector<Row> shifted_back(const Fold& fold, std::uint32_t shifts, std::vector<Row> rows) {
+  for (Row& row : rows) {
+    row.device = fold.shifted_back(row.device, shifts);
+    if constexpr (requires { row.node; }) row.node = 0;
+  }
+  std::ranges::stable_sort(rows, {}, &Row::device);
+  return rows;
+}
+
+/// Of the links that take part.
+std::vector<results::LinkRow> links_shifted_back(const Fold& fold, std::uint32_t shifts,
+                                                 std::vector<results::LinkRow> rows) {
+  std::erase_if(rows, [&](const results::LinkRow& row) { return !fold.link_takes_part(row.link); });
+  for (results::LinkRow& row : rows) {
+    row.link = fold.shifted_link(row.link, fold.order() - shifts);
+    row.from = row.to = row.link_class = 0;
+  }
+  std::ranges::sort(rows, {}, &results::LinkRow::link);
+  return rows;
+}
+
+}  // namespace
+
+bool did_the_same(const Fold& fold, std::uint32_t shifts, const results::RunResults& first,
+                  const results::RunResults& other) {
+  const auto are_alike = [&](const auto& ours, const auto& theirs) {
+    return shifted_back(fold, 0, ours) == shifted_back(fold, shifts, theirs);
+  };
+  return first.iteration_time == other.iteration_time && are_alike(first.device_rows, other.device_rows) &&
+         are_alike(first.memory_rows, other.memory_rows) && are_alike(first.intervals, other.intervals) &&
+         are_alike(first.memory_changes, other.memory_changes) && first.collective_rows == other.collective_rows &&
+         links_shifted_back(fold, 0, first.link_rows) == links_shifted_back(fold, shifts, other.link_rows);
+}
+
+void unfold(const Fold& fold, const machine::Machine& machine, const Communicator& comm, results::RunResults& results) {
+  const Share share{static_cast<std::uint32_t>(comm.rank()), static_cast<std::uint32_t>(comm.size())};
+  const auto nothing = [](auto&, std::uint32_t) {};
+  repeat(fold, share, results.device_rows, [&](results::DeviceRow& row, std::uint32_t) {
+    row.node = static_cast<std::uint32_t>(machine.places[row.device].node);
+  });
+  repeat(fold, share, results.memory_rows, nothing);
+  repeat_intervals(fold, share, results.intervals);
+  repeat(fold, share, results.memory_changes, nothing);
+  repeat_links(fold, share, machine, results.link_rows);
+  if (share.rank == 0) return;
+  results.collective_rows.clear();
+  results.node_names.clear();
+  results.stream_names.clear();
+  results.groups.clear();
+}
+
+}  // namespace tessera::sim

@@ -1,0 +1,47 @@
+// Ports to find out what becomes of the messages of a way.
+#pragma once
+
+#include <vector>
+
+#include "sim/laws/rings/port_chain.hpp"
+#include "sim/laws/rings/way_facts.hpp"
+
+namespace tessera::sim {
+
+/// Ports of links that are idle, as they would be behind such busy periods. Tables and links outlive it.
+class TrialPorts {
+ public:
+  TrialPorts(const NetworkTables& tables, const std::vector<machine::LinkId>& links,
+             const std::vector<BusyPeriod>& busy, const std::vector<ShortEnds>& short_ends);
+
+  /// When the last of these messages is delivered; 0: there is none.
+  Time pass(const std::vector<PostedMessage>& posted, const std::vector<Guest>& guests);
+  /// What is announced of the last guest.
+  PortChain::Announced let_pass(const std::vector<PostedMessage>& posted, const std::vector<Guest>& guests);
+
+  [[nodiscard]] std::vector<LinkCounts> counts() const;
+  [[nodiscard]] std::vector<BusyPeriod> busy() const;
+
+ private:
+  [[nodiscard]] PortChain chain();
+  void begin(PortChain& chain, const std::vector<PostedMessage>& posted, const std::vector<Guest>& guests) const;
+
+  const NetworkTables& tables_;
+  const std::vector<machine::LinkId>& links_;
+  std::vector<TrainPort> ports_;
+};
+
+/// post(index of a message) and come(index of a guest) in the order in which they take place; `server`: of the first
+/// link.
+template <class Post, class Come>
+void in_turn(const std::vector<PostedMessage>& posted, const std::vector<Guest>& guests, pdes::ComponentId server,
+             Post&& post, Come&& come) {
+  std::size_t guest = 0;
+  for (std::size_t i = 0; i < posted.size(); ++i) {
+    while (guest < guests.size() && guests[guest].at < Moment{posted[i].at, server}) come(guest++);
+    post(i);
+  }
+  while (guest < guests.size()) come(guest++);
+}
+
+}  // namespace tessera::sim

@@ -1,0 +1,259 @@
+// What of the parts' state is a time, a sum, or has to be the same (state_list.hpp). All members of a struct are bound:
+// one that is added does not compile until somebody has decided about it here. Not listed are names of messages, tokens
+// and numbers of batches, which only tell things apart, and hints.
+#include <algorithm>
+
+#include "sim/execution/device.hpp"
+#include "sim/laws/rings/ring.hpp"
+#include "sim/laws/rounds/state_list.hpp"
+
+namespace tessera::sim {
+namespace {
+
+void list_moment(StateList& list, Moment& moment) {
+  auto& [time, source] = moment;
+  list.time(time);
+  list.same(source);
+}
+
+void list_collective(StateList& list, CollectiveRun& run) {
+  auto& [phase, wait_sends, index, group, rank, strand, lowering, step, steps, reduce, waited_until, strands,
+         strands_left, ended] = run;
+  list.same(phase);
+  if (phase == CollectiveRun::Phase::none) return;  // the rest is of the last one
+  for (const std::uint32_t word : {index, group, rank, strand, step, steps, strands, strands_left}) list.same(word);
+  list.same(wait_sends);
+  list.same(reduce);
+  list.time(waited_until);
+  list.time(ended);
+}
+
+void list_stream(StateList& list, Stream& stream) {
+  auto& [index, parent, state, token, wake, clock, since, missing, batch, left, batch_left, in_hint, out_hint, launched,
+         collective, frames, waits] = stream;
+  list.same(parent);
+  list.same(state);
+  list.limit(left);
+  list.limit(batch_left);
+  if (parent != no_stream && state == StreamState::done) return;  // a strand that is not in use
+  list.limit(wake);
+  list.time(clock);
+  list.time(since);
+  list.same(missing);
+  list.same(launched);
+  list_collective(list, collective);
+  list.position(frames);
+  list.same(waits.size());
+  for (WaitSpan& span : waits) {
+    list.time(span.begin);
+    list.time(span.end);
+    list.same(span.activity);
+  }
+}
+
+/// Where a device runs out of it, or releases what is not there.
+void list_checked_memory(StateList& list, const MemoryAccount& memory) {
+  for (const auto* bytes : {&memory.level, &memory.category_peak, &memory.at_peak}) {
+    for (const std::int64_t one : *bytes) list.same(one);
+  }
+  list.same(memory.peak_time);
+}
+
+void list_counts(StateList& list, LinkCounts& counts) {
+  auto& [bytes, messages, busy, peak_queue, alone] = counts;
+  list.sum(bytes);
+  list.sum(messages);
+  list.sum(busy);
+}
+
+/// An idle port; what it has sent is over, and all but this is of that: of what comes next, nothing depends on it.
+void list_port(StateList& list, NetworkNode& node, TrainPort& port, const Rate& rate) {
+  if (!port.settle(list.now(), node) || port.state().busy.end(rate) >= list.now()) return list.refuse();
+  const LinkCounts before = port.counts();
+  LinkCounts counts = before;
+  list.same(port.reserved());
+  list_counts(list, counts);
+  if (counts.messages == before.messages && counts.bytes == before.bytes) return;
+  port.passed(port.state().busy,
+              {counts.bytes - before.bytes, counts.messages - before.messages, counts.busy - before.busy});
+}
+
+void list_mailboxes(StateList& list, Mailboxes& mailboxes) {
+  auto& [boxes, early, unused] = mailboxes.state();
+  list.same(boxes.size());
+  for (const Mailboxes::Box& box : boxes) {
+    const auto& [key, missing, stream, first, last] = box;
+    list.same(key);
+    list.same(missing);
+    if (missing > 0) list.same(stream);
+    std::size_t messages = 0;
+    for (std::uint32_t place = first; place != Mailboxes::none; place = early[place].next, ++messages)
+      list.time(early[place].waited_until);
+    list.same(messages);
+  }
+}
+
+void list_engine(StateList& list, ComputeEngine& engine) {
+  auto& [jobs, busy, taken, began, since, left, behind_alone, behind_at_rate] =
+      engine.state();  // the last two: of jobs
+  list.same(jobs.size());
+  list.same(taken.cores);
+  list.same(taken.memory_rate);
+  list.same(busy);
+  if (!busy) return;
+  list.time(began);
+  list.time(since);
+  list.same(left);
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const auto& [job, alone, at_rate] = jobs[i];
+    for (const std::uint32_t word : {job.stream, job.op, job.count, job.block, job.instruction}) list.same(word);
+    list.same(alone);
+    list.same(at_rate);
+  }
+}
+
+}  // namespace
+
+void list_node(StateList& list, NetworkNode& node, const NetworkTables& tables) {
+  for (std::uint32_t i = 0; i < node.ports().size(); ++i)
+    list_port(list, node, train_port(node.port(i)), tables.rate(node.port(i).link()));
+}
+
+void list_collectives(StateList& list, CollectiveAccount& account) {
+  for (results::CollectiveRow& row : account.sums()) {
+    list.sum(row.calls);
+    list.sum(row.bytes);
+    list.sum(row.total);
+    list.sum(row.waiting);
+  }
+}
+
+void list_device(StateList& list, Device& device, const NetworkTables& tables) {
+  auto [config, whole, node] = device.parts();
+  list_node(list, node, tables);
+  if (whole.streams.empty()) return;
+  // No kernels: the law refuses them.
+  auto& [streams, mailboxes, outboxes, departures_awaited, messages_received, bytes_received, bytes_sent, strands,
+         events, engine_free, time, flops, engine, memory, kernels_begun] = whole;
+  for (Stream& stream : streams) list_stream(list, stream);
+  list.same(strands.size());
+  for (Stream& strand : strands) list_stream(list, strand);
+  list_mailboxes(list, mailboxes);
+  list.same(departures_awaited);
+  list.sum(messages_received);
+  list.sum(bytes_received);
+  list.sum(bytes_sent);
+  for (const std::uint64_t raised : events) list.same(raised);
+  list.limit(engine_free);
+  for (Time& one : time.by_activity) list.sum(one);
+  list.sum(flops);
+  if (engine) list_engine(list, *engine);
+  config.shares_memory ? list_checked_memory(list, memory) : list.memory(memory);
+}
+
+// Nothing is put aside (kept_, last_delivery_) unless the ring is being broken off.
+void RingPath::list(StateList& list) {
+  const auto last_message = [&](Time& clear_at, Time& last_at, std::uint32_t last) {
+    list.limit(clear_at);
+    list.same(last);
+    if (last != none) list.time(last_at);
+  };
+  const auto links_busy = [&](std::vector<BusyPeriod>& busy) {
+    list.same(busy.size());
+    for (std::size_t i = 0; i < busy.size(); ++i) {
+      const bool is_over = busy[i].end(tables_->rate(links_[i])) < list.now();
+      list.same(is_over);
+      if (is_over) continue;
+      list.time(busy[i].start);
+      list.same(busy[i].bytes);
+    }
+  };
+  const auto list_bursts = [&](Bursts& bursts) {
+    list.same(bursts.is_empty());
+    if (bursts.is_empty()) return;
+    list.same(bursts.burst.size());
+    list.same(bursts.known);
+    for (Posted& one : bursts.burst) {
+      list.time(one.at);
+      list.same(one.bytes);
+    }
+    if (!bursts.burst.empty()) links_busy(bursts.before);
+    if (bursts.known == none) links_busy(bursts.busy);
+    list.same(bursts.counts.size());
+    for (LinkCounts& one : bursts.counts) list_counts(list, one);
+  };
+  last_message(clear_at_, last_at_, last_);
+  last_message(mark_.clear_at, mark_.last_at, mark_.last);
+  list.same(rest_.is_made());
+  if (rest_.is_made()) {
+    Rest& rest = this->rest();
+    list_bursts(rest.now);
+    list_bursts(rest.marked);
+    if (last_ == none && rest.now.is_empty()) links_busy(rest.now.busy);
+    if (mark_.last == none) links_busy(rest.begun);
+    for (std::vector<Guest>* guests : {&rest.guests, &rest.now.guests, &rest.marked.guests}) {
+      list.same(guests->size());
+      for (Guest& one : *guests) {
+        list_moment(list, one.at);
+        list.same(one.segment.law.last_bytes);
+      }
+    }
+    list.same(rest.next_guest);
+  }
+  list.same(passed_.size());
+  for (const std::int64_t messages : passed_) list.same(messages);
+  list.same(marked_.size());
+  for (std::int64_t& messages : marked_) list.sum(messages);
+  list.same(passed_bursts_.size());
+  for (const auto& [number, times] : passed_bursts_) {
+    list.same(number);
+    list.same(times);
+  }
+  list.same(marked_bursts_.size());
+  for (auto& [number, times] : marked_bursts_) {
+    list.same(number);
+    list.sum(times);
+  }
+}
+
+void RingLaws::list_run(StateList& list, Run& run) {
+  auto& [index, is_law, entered, left, work, waited_until, entries, members, senders, ends, guests, waves, posts,
+         received] = run;
+  for (const std::uint32_t word : {index, std::uint32_t{is_law}, entered, left, guests}) list.same(word);
+  if (!is_law) return;
+  list.time(waited_until);
+  for (auto& [at, joined] : entries) {
+    list_moment(list, at);
+    list.time(joined);
+  }
+  for (const Run::Member& member : members) list.same(member.stream);
+  list.same(ends.size());
+  for (auto& [at, clock, left_at] : ends) {
+    list_moment(list, at);
+    list.time(clock);
+    list.limit(left_at);
+  }
+}
+
+void RingLaws::list(StateList& list) {
+  for (const std::unique_ptr<Ring>& one : rings_) {
+    list.same(one != nullptr && one->is_usable);
+    if (one == nullptr || !one->is_usable) continue;
+    auto& [group, size, places, is_part, is_usable, track, works, latest, begun, left, runs, first, broken_off] = *one;
+    list.same(one->is_reserved());
+    if (one->is_reserved()) {
+      const auto has_track = [track](const std::unique_ptr<Work>& work) { return work->track == track; };
+      list.same(std::ranges::find_if(works, has_track) - works.begin());
+      for (std::size_t way = 0; way < track->is_reserved.size(); ++way) {
+        list.same(track->is_reserved[way]);
+        if (track->is_reserved[way]) track->parts.paths[way].list(list);
+      }
+    }
+    for (const std::uint32_t number : begun) list.same(number - first);
+    for (const std::uint32_t number : left) list.same(number - first);
+    list.same(runs.size());
+    for (Run& run : runs) list_run(list, run);
+  }
+}
+
+}  // namespace tessera::sim

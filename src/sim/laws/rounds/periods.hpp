@@ -1,0 +1,67 @@
+// What repeats itself is simulated once: when a simulation stands as it stood one round of a loop before, but for the
+// time, then all rounds that are left but the last one are as the one between. They are added up and left out.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "sim/execution/device.hpp"
+#include "sim/laws/rings/ring_laws.hpp"
+#include "sim/laws/rounds/state_list.hpp"
+#include "tessera/pdes/engine.hpp"
+
+namespace tessera::sim {
+
+/// What a network component lists: its ports, which have to be idle.
+void list_node(StateList& list, NetworkNode& node, const NetworkTables& tables);
+/// All that what follows may depend on, and what is counted.
+void list_device(StateList& list, Device& device, const NetworkTables& tables);
+void list_collectives(StateList& list, CollectiveAccount& account);
+
+/// The parts of a simulation on one rank, all of it; `rings` may be null.
+struct PeriodParts {
+  const NetworkTables* tables = nullptr;
+  const std::vector<Device*>* devices = nullptr;
+  const std::vector<Device*>* device_at = nullptr;  ///< by id
+  const std::vector<SwitchOutput*>* outputs = nullptr;
+  const std::vector<NetworkNode*>* nodes = nullptr;  ///< by component
+  CollectiveAccount* collectives = nullptr;
+  RingLaws* rings = nullptr;
+};
+
+class Periods {
+ public:
+  /// The device whose loops say when to look; no_device: the program has none.
+  [[nodiscard]] static program::DeviceId device_of(const program::Program& program, const ProgramFacts& facts);
+
+  /// All outlive it.
+  explicit Periods(const PeriodParts& parts) : parts_(parts) {}
+  /// A loop of that device has begun another round.
+  void look(pdes::Pause& pause, const LoopTurn& turn);
+
+ private:
+  /// A loop of the program, whoever calls it.
+  struct Loop {
+    std::uint32_t failures = 0;  ///< looks in vain, one after the other
+    std::uint32_t rests = 0;     ///< turns since the last look
+  };
+  struct Kept {
+    std::vector<Frame> position;  ///< of the device that is looked at
+    Standing standing;
+  };
+  [[nodiscard]] Standing standing(const pdes::Pause& pause);
+  void list(StateList& list);
+  void list_pending(StateList& list, const std::vector<pdes::Event>& pending);
+  [[nodiscard]] bool skip(pdes::Pause& pause, const Standing& from, const Standing& to);
+  void keep(Kept kept);
+
+  PeriodParts parts_;
+  std::map<std::pair<std::size_t, program::BlockId>, Loop> loops_;  // by depth and block
+  std::deque<Kept> kept_;                                           // the latest first
+  std::size_t kept_words_ = 0;
+};
+
+}  // namespace tessera::sim

@@ -1,0 +1,108 @@
+#include "sim/run/block_simulation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "sim/laws/replicas/unfold_results.hpp"
+#include "tessera/base/config.hpp"
+#include "tessera/base/together.hpp"
+
+namespace tessera::sim {
+namespace {
+
+/// When it is looked first whether replicas of all orders have done the same.
+constexpr Time first_look = 1'000'000;
+
+std::string tie_before(Time end) {
+  const std::string when = end == never ? "" : " before " + config::format_rounded(end, config::Unit::time);
+  return "somewhere" + when +
+         " several messages come at the same time, and another one of them comes first in other replicas";
+}
+
+/// Replicas of each order, each simulated for a while that is twice as long every time: where they part, little more
+/// has been simulated in vain than what lies before.
+class BlocksOfAllOrders {
+ public:
+  explicit BlocksOfAllOrders(const FoldedJob& job) : job_(job) {
+    for (const std::uint32_t base : job.fold.orders()) blocks_.push_back(std::make_unique<BlockSimulation>(job, base));
+    events_.resize(blocks_.size());
+  }
+
+  /// To the end, with the results of the first one; why they have not done the same, or nothing.
+  std::string run(SimulationResult& result) {
+    for (Time until = first_look;; until = until > never / 2 ? never : 2 * until) {
+      for (std::size_t i = 0; i < blocks_.size(); ++i) run_before(until, i);
+      if (!agree()) return tie_before(until);
+      if (until == never || blocks_.front()->simulation().simulation().pending().empty()) break;
+    }
+    blocks_.front()->simulation().run(job_.options, result);
+    return compare(result.results);
+  }
+
+ private:
+  /// Whether the results are those of the first one.
+  [[nodiscard]] std::string compare(const results::RunResults& results) {
+    for (std::size_t i = 1; i < blocks_.size(); ++i) {
+      SimulationResult other;
+      blocks_[i]->simulation().run(quiet(), other);
+      if (!did_the_same(job_.fold, blocks_[i]->base(), results, other.results)) return tie_before(never);
+    }
+    return {};
+  }
+  void run_before(Time until, std::size_t index) {
+    pdes::RunOptions options = job_.options.run;
+    if (job_.options.progress)
+      options.progress = [this, index](const pdes::ProgressReport& report) { show(report, index); };
+    events_[index] = blocks_[index]->simulation().run_before(until, options).events;
+  }
+  [[nodiscard]] bool agree() const {
+    return std::ranges::all_of(blocks_,
+                               [this](const auto& block) { return block->witness() == blocks_.front()->witness(); });
+  }
+  [[nodiscard]] SimulationOptions quiet() const {
+    SimulationOptions options = job_.options;
+    options.progress = nullptr;
+    return options;
+  }
+  /// Of all of them, one of which is at work.
+  void show(pdes::ProgressReport report, std::size_t index) {
+    events_[index] = report.events;
+    report.events = 0;
+    for (const std::uint64_t events : events_) report.events += events;
+    report.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+    WorkDone all;
+    for (const auto& block : blocks_) {
+      const WorkDone done = block->simulation().work_done();
+      all.devices += done.devices;
+      all.flops += done.flops;
+      all.bytes_sent += done.bytes_sent;
+    }
+    job_.options.progress(report, all);
+  }
+
+  const FoldedJob& job_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  std::vector<std::unique_ptr<BlockSimulation>> blocks_;
+  std::vector<std::uint64_t> events_;  // of each, so far
+};
+
+}  // namespace
+
+std::string simulate_block(const FoldedJob& job, Communicator& comm, SimulationResult& result) {
+  const std::uint32_t replicas = job.fold.block();
+  result.fold = fmt::format("{} of {} replicas simulated for all", replicas, replicas * job.fold.order());
+  std::string problem;
+  together(comm, [&] {
+    if (job.fold.orders().size() > 1) {
+      problem = BlocksOfAllOrders(job).run(result);
+    } else {
+      BlockSimulation(job, 0).simulation().run(job.options, result);
+    }
+  });
+  return problem;
+}
+
+}  // namespace tessera::sim

@@ -1,0 +1,49 @@
+// A block of replicas that are alike (fold.hpp), simulated for all.
+#pragma once
+
+#include <string>
+
+#include "sim/laws/replicas/witness.hpp"
+#include "sim/run/rank_simulation.hpp"
+
+namespace tessera::sim {
+
+/// What all simulations of replicas have in common.
+struct FoldedJob {
+  const machine::Machine& machine;
+  const program::Program& program;
+  const workload::CostModel& cost;
+  const SimulationOptions& options;
+  const Fold& fold;
+  const NetworkTables& tables;
+  Communicator& alone;
+};
+
+/// A block of replicas, so many shifts from the first one.
+class BlockSimulation {
+ public:
+  BlockSimulation(const FoldedJob& job, std::uint32_t base)
+      : base_(base),
+        fold_(job.fold.simulated_at(base)),
+        witness_(job.fold, base),
+        simulation_(job.machine, job.program, job.cost, job.alone, job.options, part()) {}
+
+  [[nodiscard]] std::uint32_t base() const { return base_; }
+  [[nodiscard]] RankSimulation& simulation() { return simulation_; }
+  [[nodiscard]] std::uint64_t witness() const { return witness_.sum(); }
+
+ private:
+  FoldedPart part() { return {&fold_, fold_.orders().size() > 1 ? &witness_ : nullptr}; }
+
+  std::uint32_t base_;
+  Fold fold_;
+  Witness witness_;
+  RankSimulation simulation_;
+};
+
+/// The first block to the end, with its results. Where other replicas have their component numbers in another order
+/// (Fold::orders), some of each order beside it: they have to do the same. All ranks call it, and simulate the same.
+/// Returns why it cannot stand for all; empty: it can.
+[[nodiscard]] std::string simulate_block(const FoldedJob& job, Communicator& comm, SimulationResult& result);
+
+}  // namespace tessera::sim
