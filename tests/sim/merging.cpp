@@ -105,7 +105,7 @@ TEST_CASE("flows merged in closed form leave as if served one by one") {
     const ServiceRates rates{random_rate(draw), 0, random_rate(draw), packet};
     const std::vector<MergingFlow> flows = random_flows(draw, rates.arrivals);
     const BusyPeriod before{draw.below(30'000), draw.below(3) * 1234};
-    Rounds rounds;
+    PacketRounds rounds;
     for (const MergingFlow& flow : flows) REQUIRE(rounds.add(flow.arrivals, rates.arrivals));
     PortTurn limit;
     limit.time = draw.below(1'000'000'000) / 10;

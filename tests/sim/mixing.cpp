@@ -27,7 +27,7 @@ std::vector<Left> serve_plainly(BusyPeriod period, const std::vector<MergingFlow
   std::vector<Left> served;
   std::vector<std::uint32_t> next(flows.size(), 0);
   while (served.size() < count) {
-    std::uint32_t first = MixedPlace::own;
+    std::uint32_t first = MixedShare::own;
     PortTurn turn = own;
     for (std::uint32_t flow = 0; flow < flows.size(); ++flow) {
       if (next[flow] == flows[flow].arrivals.count) continue;
@@ -40,7 +40,7 @@ std::vector<Left> serve_plainly(BusyPeriod period, const std::vector<MergingFlow
     if (turn.time > period.end(rate)) period = {turn.time, 0};
     period.bytes += packet_size;
     served.push_back({first, period.end(rate)});
-    if (first == MixedPlace::own) {
+    if (first == MixedShare::own) {
       own.time = period.end(rate);
     } else {
       ++next[first];
@@ -51,7 +51,7 @@ std::vector<Left> serve_plainly(BusyPeriod period, const std::vector<MergingFlow
 
 std::vector<Left> all_of(const Mixed& mixed, const Rate& rate) {
   std::vector<Left> served;
-  for (const MixedPlace& place : mixed.places) {
+  for (const MixedShare& place : mixed.places) {
     for (std::uint32_t i = 0; i < place.out.count; ++i) served.push_back({place.flow, place.out.at(i, rate)});
   }
   std::sort(served.begin(), served.end(), [](const Left& a, const Left& b) { return a.at < b.at; });
@@ -74,7 +74,7 @@ TEST_CASE("own packets in the gaps of a flow: every second one") {
   // as the last own packet is left out.
   CHECK(mixed.places[0].flow == 0);
   CHECK(mixed.places[0].out.at(0, rate) == 11'500'000);
-  CHECK(mixed.places[1].flow == MixedPlace::own);
+  CHECK(mixed.places[1].flow == MixedShare::own);
   CHECK(mixed.places[1].out.at(0, rate) == 12'500'000);
   CHECK(mixed.places[1].out.at(48, rate) == 12'500'000 + 48 * 2'000'000);
   CHECK(mixed.places[1].out.count == 49);
@@ -93,7 +93,7 @@ TEST_CASE("own packets among random flows leave as if served one by one") {
     const Rate rate(bandwidths[below(4)]);
     const std::int64_t slots = 2 + below(5);
     std::vector<MergingFlow> flows(static_cast<std::size_t>(1 + below(2)));
-    Rounds rounds;
+    PacketRounds rounds;
     for (std::size_t i = 0; i < flows.size(); ++i) {
       PacketTimes& law = flows[i].arrivals;
       law = {5000, below(4) * packet_size + below(2) * below(packet_size), slots * packet_size, 0, packet_size, 0, 0};

@@ -120,7 +120,7 @@ class TrafficDevice final : public pdes::Component {
     own.waited_until = own.joined = context.now();
     own.packets_left = tables_->packets(message.bytes);
     own.last_bytes = message.bytes - (own.packets_left - 1) * tables_->packet();
-    auto& latest = latest_.try_emplace({message.to, message.channel}, sim::Injector::no_place).first->second;
+    auto& latest = latest_.try_emplace({message.to, message.channel}, sim::Injector::no_ticket).first->second;
     latest = node_.post(context, node_.port_towards(message.to), own, latest);
   }
   void delivered(pdes::Context& context, pdes::ComponentId source, std::uint32_t id) {
@@ -135,7 +135,7 @@ class TrafficDevice final : public pdes::Component {
   pdes::ComponentId self_;
   const std::vector<TestMessage>* messages_;
   const Names* names_;
-  std::map<std::pair<NodeId, std::uint32_t>, sim::Injector::Place> latest_;  // by destination and channel
+  std::map<std::pair<NodeId, std::uint32_t>, sim::Injector::Ticket> latest_;  // by destination and channel
   TrafficResult* result_;
 };
 

@@ -32,12 +32,12 @@ std::vector<std::uint32_t> ranks_of(const program::Program& program, program::De
 }  // namespace
 
 Device::Device(ExecutionEnvironment& environment, OwnRecord& record, program::DeviceId self)
-    : handed_{&environment, nullptr, &record},
+    : shared_{&environment, nullptr, &record},
       config_{self, 0, false, false, false, false, {}},
       node_(environment.network, self, this) {
   if (self >= program().devices.size() || own_program().streams.empty()) return;
   const ProgramFacts& facts = *environment.facts;
-  handed_.costs = &environment.costs->at_speed(environment.machine->speed[self]);
+  shared_.costs = &environment.costs->at_speed(environment.machine->speed[self]);
   config_.streams = static_cast<std::uint32_t>(own_program().streams.size());
   config_.shares_compute = facts.shares_compute(own_program());
   config_.shares_events = facts.shares_events(own_program());
@@ -265,7 +265,7 @@ Outboxes::Box& Device::outbox(program::DeviceId destination, std::uint32_t chann
 Outboxes::Box& Device::box_to_send(program::DeviceId destination, std::uint32_t channel, std::uint32_t& hint,
                                    std::uint32_t turn) {
   if (destination != config_.self)
-    node_.have(context(), handling().source, outbox(destination, channel, hint).port, turn);
+    node_.break_off_reservation(context(), handling().source, outbox(destination, channel, hint).port, turn);
   return outbox(destination, channel, hint);
 }
 

@@ -96,7 +96,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   void call(Stream& stream, const program::Instruction& instruction);
   void received(Stream& stream, Time waited_until);
   [[nodiscard]] const program::Instruction* present(Stream& stream) const;
-  void tell_turn(const Stream& stream) const;
+  void tell_round(const Stream& stream) const;
 
   // device_record.cpp
   void record(const Stream& stream, const program::Instruction& instruction, program::Activity activity, Time begin,
@@ -169,12 +169,12 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   }
   [[nodiscard]] const program::DeviceProgram& own_program() const { return program().devices[config_.self]; }
 
-  [[nodiscard]] ExecutionEnvironment& environment() const { return *handed_.environment; }
+  [[nodiscard]] ExecutionEnvironment& environment() const { return *shared_.environment; }
   [[nodiscard]] const program::Program& program() const { return *environment().program; }
   [[nodiscard]] Handling& handling() const { return environment().handling; }
   [[nodiscard]] pdes::Context& context() const { return *handling().context; }
 
-  DeviceHanded handed_;
+  DeviceShared shared_;
   DeviceConfig config_;
   NetworkNode node_;
   DeviceState state_;

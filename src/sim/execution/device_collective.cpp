@@ -28,7 +28,7 @@ bool Device::begin_collective(Stream& stream, const program::Instruction& instru
   stream.since = run.waited_until = stream.clock;
   if (config_.shares_cores) {
     end_jobs();
-    state_.engine->take(taken_by(run), *handed_.costs, context().now());
+    state_.engine->take(taken_by(run), *shared_.costs, context().now());
     follow_job();
   }
   return go_on_with_collective(stream);
@@ -133,7 +133,7 @@ bool Device::go_on_with_collective(Stream& stream) {
         break;
       case Phase::receive:  // strands share the memory
         stream.clock =
-            time_after(std::max(stream.clock, context().now()), handed_.costs->reduction(run.reduce * run.strands));
+            time_after(std::max(stream.clock, context().now()), shared_.costs->reduction(run.reduce * run.strands));
         run.phase = run.wait_sends ? Phase::depart : Phase::post;
         ++run.step;
         break;
@@ -205,7 +205,7 @@ bool Device::end_collective(Stream& stream) {
   if (config_.shares_cores) {
     if (!reach_clock(stream)) return false;
     end_jobs();
-    state_.engine->give_back(taken_by(run), *handed_.costs, context().now());
+    state_.engine->give_back(taken_by(run), *shared_.costs, context().now());
     follow_job();
   }
   if (environment().takeover != nullptr) environment().takeover->leave(run);

@@ -17,7 +17,7 @@ const Instruction* Device::present(Stream& stream) const {
     if (frame.next < frame.size) return &program().blocks[frame.block].code[frame.next];
     if (--frame.repeats > 0) {
       frame.next = 0;
-      if (config_.self == environment().turn.device && stream.index == 0) tell_turn(stream);
+      if (config_.self == environment().loop_round.device && stream.index == 0) tell_round(stream);
     } else {
       stream.frames.pop_back();
     }
@@ -25,12 +25,12 @@ const Instruction* Device::present(Stream& stream) const {
   return nullptr;
 }
 
-// Of several loops that turn in one event the outermost one counts.
-void Device::tell_turn(const Stream& stream) const {
-  LoopTurn& turn = environment().turn;
+// Of several loops that begin a round in one event the outermost one counts.
+void Device::tell_round(const Stream& stream) const {
+  LoopRound& round = environment().loop_round;
   const std::size_t depth = stream.frames.size() - 1;
-  if (turn.is_new && turn.depth <= depth) return;
-  turn = {config_.self, depth, stream.frames.back().block, true};
+  if (round.is_new && round.depth <= depth) return;
+  round = {config_.self, depth, stream.frames.back().block, true};
   context().ask_for_pause();
 }
 
@@ -91,7 +91,7 @@ bool Device::execute(Stream& stream, const Instruction& instruction) {
     case Op::kernel:
       return begin_kernel(stream, instruction);
     case Op::mark:
-      handed_.record->make().marks.push_back(stream.clock);
+      shared_.record->make().marks.push_back(stream.clock);
       return true;
     case Op::call:
       break;
@@ -102,7 +102,7 @@ bool Device::execute(Stream& stream, const Instruction& instruction) {
 void Device::call(Stream& stream, const Instruction& instruction) {
   ++stream.frames.back().next;
   if (instruction.b > 0 && environment().record_timeline)
-    handed_.record->make().passes[{stream.index, instruction.b}] += instruction.count;
+    shared_.record->make().passes[{stream.index, instruction.b}] += instruction.count;
   const auto& code = program().blocks[instruction.a].code;
   if (instruction.count == 0 || code.empty()) return;
   stream.frames.push_back({instruction.a, static_cast<std::uint32_t>(code.size()), 0, instruction.count});
@@ -110,7 +110,7 @@ void Device::call(Stream& stream, const Instruction& instruction) {
 
 bool Device::compute(Stream& stream, const Instruction& instruction) {
   const Time begin = stream.clock;
-  stream.clock = time_after(stream.clock, repeated(instruction.count, handed_.costs->of(instruction.a)));
+  stream.clock = time_after(stream.clock, repeated(instruction.count, shared_.costs->of(instruction.a)));
   state_.flops += static_cast<Int128>(instruction.count) * program().operators[instruction.a].flops;
   spend(stream, instruction, instruction.activity, begin, stream.clock);
   return true;
@@ -121,7 +121,7 @@ bool Device::compute_in_turn(Stream& stream, const Instruction& instruction) {
   while (stream.launched < instruction.count) {
     if (!reach_clock(stream)) return false;
     const Time begin = stream.clock = context().now();
-    state_.engine_free = time_after(std::max(state_.engine_free, begin), handed_.costs->of(instruction.a));
+    state_.engine_free = time_after(std::max(state_.engine_free, begin), shared_.costs->of(instruction.a));
     state_.flops += program().operators[instruction.a].flops;
     stream.clock = state_.engine_free;
     ++stream.launched;
@@ -139,7 +139,7 @@ bool Device::compute_beside(Stream& stream, const Instruction& instruction) {
   const Frame& frame = stream.frames.back();
   const std::int32_t micro_batch = environment().record_timeline ? micro_batch_of(stream) : -1;
   state_.engine->queue({stream.index, instruction.a, instruction.count, frame.block, frame.next, micro_batch},
-                       *handed_.costs);
+                       *shared_.costs);
   if (state_.engine->begin_next(context().now())) stream.clock = context().now();
   static_cast<void>(state_.engine->all_end());  // within the range of time
   return true;
@@ -180,7 +180,7 @@ void Device::end_jobs() {
     state_.flops += static_cast<Int128>(done.job.count) * program().operators[instruction.a].flops;
     spend(stream, instruction, instruction.activity, done.begin, done.end);
     if (environment().record_timeline && done.begin < done.end)  // the stream may have gone on to the next one
-      handed_.record->make().intervals.back().micro_batch = done.job.micro_batch;
+      shared_.record->make().intervals.back().micro_batch = done.job.micro_batch;
   });
 }
 
@@ -202,7 +202,7 @@ bool Device::compute_beside_in_turn(Stream& stream, const Instruction& instructi
   if (!reach_clock(stream)) return false;
   stream.state = StreamState::computes;
   stream.clock = stream.since = context().now();
-  state_.engine->queue({stream.index, instruction.a}, *handed_.costs);
+  state_.engine->queue({stream.index, instruction.a}, *shared_.costs);
   begin_job();
   return false;
 }
@@ -351,7 +351,7 @@ bool Device::change_memory(Stream& stream, const Instruction& instruction) {
   if (config_.shares_memory && !reach_clock(stream)) return false;
   if (computes_ahead(stream)) {
     const Frame& frame = stream.frames.back();
-    state_.engine->queue({stream.index, 0, 0, frame.block, frame.next}, *handed_.costs);
+    state_.engine->queue({stream.index, 0, 0, frame.block, frame.next}, *shared_.costs);
   } else {
     change_level(stream, instruction);
   }
@@ -366,7 +366,7 @@ void Device::change_level(Stream& stream, const Instruction& instruction) {
   if (config_.shares_memory && memory.total > environment().memory_limit) refuse_memory(stream);
   if (!environment().record_memory) return;
   const auto category = static_cast<std::uint16_t>(instruction.b);
-  handed_.record->make().memory_changes.push_back({config_.self, category, stream.clock, memory.level[category]});
+  shared_.record->make().memory_changes.push_back({config_.self, category, stream.clock, memory.level[category]});
 }
 
 void Device::spend(Stream& stream, const Instruction& instruction, Activity activity, Time begin, Time end) {

@@ -72,7 +72,7 @@ void Device::end_kernel(Stream& stream, const program::Instruction& instruction,
   spend(stream, instruction, Activity::waiting, worked, waited_until);
   spend(stream, instruction, gemm == nullptr ? instruction.activity : Activity::tensor_communication, waited_until,
         now);
-  handed_.record->make().kernel_rows.push_back({config_.self, static_cast<std::uint16_t>(stream.index),
+  shared_.record->make().kernel_rows.push_back({config_.self, static_cast<std::uint16_t>(stream.index),
                                                 instruction.label, stream.since, computed, now, run.held_back()});
   stream.clock = now;
   if (gemm == nullptr) count_copy(stream, instruction, std::get<program::CopyKernel>(kernel.work), own);
@@ -131,8 +131,8 @@ void Device::send_block(const OwnGpu& own, std::uint32_t member, const KernelBlo
 }
 
 void Device::collect_kernels(results::RunResults& results) const {
-  results.kernel_rows.insert(results.kernel_rows.end(), handed_.record->get().kernel_rows.begin(),
-                             handed_.record->get().kernel_rows.end());
+  results.kernel_rows.insert(results.kernel_rows.end(), shared_.record->get().kernel_rows.begin(),
+                             shared_.record->get().kernel_rows.end());
   for (const auto& own : gpus_) {
     if (own == nullptr) continue;
     const auto traffic = own->gpu().traffic();

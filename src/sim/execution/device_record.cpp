@@ -10,7 +10,7 @@ using program::Op;
 // A stream beside the main one that waits for a signal does nothing: what it waits for shows where it is done.
 void Device::record(const Stream& stream, const Instruction& instruction, Activity activity, Time begin, Time end) {
   if (instruction.op == Op::wait && stream.index > 0) return;
-  results::Interval& one = handed_.record->make().intervals.emplace_back();
+  results::Interval& one = shared_.record->make().intervals.emplace_back();
   one.device = config_.self;
   one.stream = static_cast<std::uint16_t>(stream.index);
   one.label = instruction.label;
@@ -37,7 +37,7 @@ void Device::record(const Stream& stream, const Instruction& instruction, Activi
 // and channel are received in the order in which they are sent: their numbers are the same at both ends.
 void Device::record_message(const Stream& stream, const Instruction& instruction, Time begin, Time end) {
   if (begin == end) record(stream, instruction, instruction.activity, end, end);
-  DeviceRecord& written = handed_.record->make();
+  DeviceRecord& written = shared_.record->make();
   results::Interval& one = written.intervals.back();
   const bool sends = instruction.op == Op::send;
   one.end_of_message = sends ? results::MessageEnd::sent : results::MessageEnd::taken;
@@ -46,7 +46,7 @@ void Device::record_message(const Stream& stream, const Instruction& instruction
 
 // Of the innermost pass that the stream is in.
 std::int32_t Device::micro_batch_of(const Stream& stream) const {
-  const auto& passes = handed_.record->get().passes;
+  const auto& passes = shared_.record->get().passes;
   if (passes.empty()) return -1;
   for (std::size_t depth = stream.frames.size(); depth-- > 1;) {
     const Frame& caller = stream.frames[depth - 1];

@@ -125,10 +125,10 @@ void Device::collect(Time iteration_time, results::RunResults& results) const {
                                    state_.memory.category_peak[category]});
   }
   collect_kernels(results);
-  results.intervals.insert(results.intervals.end(), handed_.record->get().intervals.begin(),
-                           handed_.record->get().intervals.end());
-  results.memory_changes.insert(results.memory_changes.end(), handed_.record->get().memory_changes.begin(),
-                                handed_.record->get().memory_changes.end());
+  results.intervals.insert(results.intervals.end(), shared_.record->get().intervals.begin(),
+                           shared_.record->get().intervals.end());
+  results.memory_changes.insert(results.memory_changes.end(), shared_.record->get().memory_changes.begin(),
+                                shared_.record->get().memory_changes.end());
 }
 
 }  // namespace tessera::sim

@@ -36,7 +36,7 @@ struct Handling {
 };
 
 /// Where the main stream of a device goes round a loop, for whoever looks for what repeats itself (laws/rounds).
-struct LoopTurn {
+struct LoopRound {
   program::DeviceId device = program::no_device;  ///< that is looked at
   std::size_t depth = 0;                          ///< Stream::frames[depth] has begun another of its repeats,
   program::BlockId block = 0;                     ///< of this block
@@ -56,7 +56,7 @@ struct ExecutionEnvironment {
   program::Step* step = nullptr;  ///< room for one step of a collective
   Takeover* takeover = nullptr;   ///< null: all collectives go step by step
   Handling handling;
-  LoopTurn turn;
+  LoopRound loop_round;
   /// B, of devices whose streams share memory: what they hold at most is not known before.
   std::int64_t memory_limit = std::numeric_limits<std::int64_t>::max();
   bool record_timeline = false;
@@ -87,7 +87,7 @@ struct DeviceConfig {
   std::vector<std::uint32_t> ranks;  ///< of this device in its groups, by group slot
 };
 
-struct DeviceHanded {
+struct DeviceShared {
   ExecutionEnvironment* environment = nullptr;
   CostTable* costs = nullptr;  ///< null: its program has no stream
   OwnRecord* record = nullptr;

@@ -88,7 +88,7 @@ void Device::broken_off(pdes::Context* own, const BrokenOff& broken) {
       const Mailboxes::Index box = state_.mailboxes.find(previous, messages.channel);
       for (const Time waited_until : strand.progress.slots[slot].early)
         static_cast<void>(state_.mailboxes.deliver(box, waited_until));
-      if (place != Injector::no_place) {  // the next message on this channel follows it
+      if (place != Injector::no_ticket) {  // the next message on this channel follows it
         std::uint32_t hint = 0;
         outbox(messages.next, messages.channel, hint).latest = place;
       }

@@ -96,7 +96,7 @@ Outboxes::Box* Outboxes::find(machine::NodeId destination, std::uint32_t channel
 Outboxes::Box& Outboxes::add(machine::NodeId destination, std::uint32_t channel, std::uint32_t port) {
   const std::uint64_t key = key_of(destination, channel);
   const auto place = std::lower_bound(boxes_.begin(), boxes_.end(), key, key_before);
-  return *boxes_.insert(place, {key, 0, port, Injector::no_place});
+  return *boxes_.insert(place, {key, 0, port, Injector::no_ticket});
 }
 
 }  // namespace tessera::sim

@@ -64,10 +64,10 @@ class Mailboxes {
 class Outboxes {
  public:
   struct Box {
-    std::uint64_t key = 0;                        // channel, destination
-    std::uint32_t next = 0;                       // number of the next message
-    std::uint32_t port = 0;                       // of the device
-    Injector::Place latest = Injector::no_place;  // in line there
+    std::uint64_t key = 0;                          // channel, destination
+    std::uint32_t next = 0;                         // number of the next message
+    std::uint32_t port = 0;                         // of the device
+    Injector::Ticket latest = Injector::no_ticket;  // in line there
   };
   /// The box of a destination and channel; null when there is none yet. `hint` is tried first and updated.
   [[nodiscard]] Box* find(machine::NodeId destination, std::uint32_t channel, std::uint32_t& hint);

@@ -67,7 +67,7 @@ struct BrokenOff {
   struct Way {
     TakenMessages messages;
     program::DeviceId previous = 0;
-    Injector::Place place = Injector::no_place;  ///< of its last message, in line
+    Injector::Ticket place = Injector::no_ticket;  ///< of its last message, in line
   };
   struct Strand {
     std::uint32_t stream = 0;

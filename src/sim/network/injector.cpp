@@ -4,7 +4,7 @@
 
 namespace tessera::sim {
 
-bool Injector::follows(const OwnMessage& message, Place before) const {
+bool Injector::follows(const OwnMessage& message, Ticket before) const {
   if (before >= places_.size()) return false;
   // Its place may have gone to another message, or stand empty, with no packets left.
   const OwnMessage& other = places_[before].message;
@@ -14,13 +14,13 @@ bool Injector::follows(const OwnMessage& message, Place before) const {
 
 // A packet that leaves later than now may have been counted as sent already: its connection is not yet done with it.
 bool Injector::is_last_sent(const OwnMessage& message) const {
-  return current_ == no_place && message.joined < left_ && last_destination_ == message.destination &&
+  return current_ == no_ticket && message.joined < left_ && last_destination_ == message.destination &&
          last_channel_ == message.name.channel;
 }
 
-Injector::Place Injector::post(const OwnMessage& message, Place before) {
+Injector::Ticket Injector::post(const OwnMessage& message, Ticket before) {
   const bool behind = follows(message, before);
-  const Place place = add(message);
+  const Ticket place = add(message);
   if (behind) {
     places_[before].next = place;
   } else if (is_last_sent(message)) {
@@ -33,20 +33,20 @@ Injector::Place Injector::post(const OwnMessage& message, Place before) {
   return place;
 }
 
-Injector::Place Injector::add(const OwnMessage& message) {
+Injector::Ticket Injector::add(const OwnMessage& message) {
   ++messages_;
-  if (unused_ == no_place) {
-    places_.push_back({message, no_place, posted_++});
-    return static_cast<Place>(places_.size() - 1);
+  if (unused_ == no_ticket) {
+    places_.push_back({message, no_ticket, posted_++});
+    return static_cast<Ticket>(places_.size() - 1);
   }
-  const Place place = unused_;
+  const Ticket place = unused_;
   unused_ = places_[place].next;
-  places_[place] = {message, no_place, posted_++};
+  places_[place] = {message, no_ticket, posted_++};
   return place;
 }
 
 bool Injector::turn_passes_on() const {
-  return head_ < line_.size() && (current_ == no_place || joined(head_) < left_);
+  return head_ < line_.size() && (current_ == no_ticket || joined(head_) < left_);
 }
 
 Injector::Offer Injector::offer() const {
@@ -56,15 +56,15 @@ Injector::Offer Injector::offer() const {
   return {&next, std::max(left_, next.joined), alone};
 }
 
-void Injector::make_current(Place place) {
+void Injector::make_current(Ticket place) {
   current_ = place;
   last_destination_ = places_[place].message.destination;
   last_channel_ = places_[place].message.name.channel;
 }
 
 void Injector::pop_into_current() {
-  const Place next = line_[head_++];
-  if (current_ != no_place) {
+  const Ticket next = line_[head_++];
+  if (current_ != no_ticket) {
     places_[current_].message.joined = left_;
     std::size_t place = line_.size();
     while (place > head_ && joined(place - 1) >= left_) --place;
@@ -87,9 +87,9 @@ const OwnMessage& Injector::sent(std::uint32_t packets, Time left) {
 }
 
 void Injector::end_current() {
-  const Place behind = remove(current_);
-  current_ = no_place;
-  if (behind == no_place) return;
+  const Ticket behind = remove(current_);
+  current_ = no_ticket;
+  if (behind == no_ticket) return;
   OwnMessage& next = places_[behind].message;
   if (next.joined < left_) {
     current_ = behind;
@@ -99,9 +99,9 @@ void Injector::end_current() {
 }
 
 // Returns the message behind it on its connection.
-Injector::Place Injector::remove(Place place) {
+Injector::Ticket Injector::remove(Ticket place) {
   Held& done = places_[place];
-  const Place behind = done.next;
+  const Ticket behind = done.next;
   --messages_;
   done.next = unused_;
   unused_ = place;
@@ -109,9 +109,9 @@ Injector::Place Injector::remove(Place place) {
 }
 
 // Posted in the picosecond in which a message without bytes before it came and left: in the order of posting.
-void Injector::fall_in_line(Place place) {
+void Injector::fall_in_line(Ticket place) {
   const Held& held = places_[place];
-  const auto comes_after = [&](Place other) {
+  const auto comes_after = [&](Ticket other) {
     const Held& that = places_[other];
     if (that.message.joined != held.message.joined) return that.message.joined > held.message.joined;
     return static_cast<std::int32_t>(that.number - held.number) > 0;
@@ -119,10 +119,10 @@ void Injector::fall_in_line(Place place) {
   line_.insert(std::find_if(line_.begin() + static_cast<std::ptrdiff_t>(head_), line_.end(), comes_after), place);
 }
 
-std::vector<Injector::Place> Injector::turns() const {
-  std::vector<Place> turns;
+std::vector<Injector::Ticket> Injector::turns() const {
+  std::vector<Ticket> turns;
   turns.reserve(active());
-  bool current = current_ != no_place;
+  bool current = current_ != no_ticket;
   for (std::size_t i = head_; i < line_.size(); ++i) {
     if (current && joined(i) >= left_) {
       turns.push_back(current_);
@@ -136,17 +136,17 @@ std::vector<Injector::Place> Injector::turns() const {
 
 void Injector::sent_in_turns(const std::vector<Sent>& sent, std::size_t last, Time left) {
   // Whoever has come since stands behind all of these.
-  const std::size_t in_line = sent.size() - (current_ != no_place ? 1 : 0);
-  const std::vector<Place> since(line_.begin() + static_cast<std::ptrdiff_t>(head_ + in_line), line_.end());
+  const std::size_t in_line = sent.size() - (current_ != no_ticket ? 1 : 0);
+  const std::vector<Ticket> since(line_.begin() + static_cast<std::ptrdiff_t>(head_ + in_line), line_.end());
   line_.clear();
   head_ = 0;
-  current_ = no_place;
+  current_ = no_ticket;
   for (const Sent& one : sent) places_[one.place].message.packets_left -= one.packets;
   left_ = left;
   for (std::size_t i = 1; i < sent.size(); ++i) {
-    Place place = sent[(last + i) % sent.size()].place;
+    Ticket place = sent[(last + i) % sent.size()].place;
     if (places_[place].message.packets_left == 0) place = remove(place);
-    if (place == no_place) continue;
+    if (place == no_ticket) continue;
     places_[place].message.joined = left - 1;  // any time before it
     line_.push_back(place);
   }

@@ -29,8 +29,8 @@ inline constexpr std::uint32_t any_batch = ~std::uint32_t{0};
 /// itself comes at T, also where its connection has just sent the message before.
 class Injector {
  public:
-  using Place = std::uint32_t;
-  static constexpr Place no_place = ~Place{0};
+  using Ticket = std::uint32_t;
+  static constexpr Ticket no_ticket = ~Ticket{0};
 
   /// What is offered next.
   struct Offer {
@@ -40,12 +40,12 @@ class Injector {
   };
 
   /// Whether a message follows one of its connection that has yet to leave. `before`: the place of the message that was
-  /// posted before it on this connection, or no_place.
-  [[nodiscard]] bool follows(const OwnMessage& message, Place before) const;
+  /// posted before it on this connection, or no_ticket.
+  [[nodiscard]] bool follows(const OwnMessage& message, Ticket before) const;
   /// Puts a message in line, or behind `before` if it follows it; the place that it has until it has left.
-  Place post(const OwnMessage& message, Place before);
+  Ticket post(const OwnMessage& message, Ticket before);
   /// Number of connections that have something to send.
-  [[nodiscard]] std::size_t active() const { return line_.size() - head_ + (current_ != no_place ? 1 : 0); }
+  [[nodiscard]] std::size_t active() const { return line_.size() - head_ + (current_ != no_ticket ? 1 : 0); }
   [[nodiscard]] bool empty() const { return messages_ == 0; }
   /// Number of messages that have not been sent whole.
   [[nodiscard]] std::size_t messages() const { return messages_; }
@@ -53,13 +53,13 @@ class Injector {
   /// The offered message has sent `packets`, the last of which left at `left`. The message is as before, but for
   /// packets_left; it is good until the next one is posted.
   const OwnMessage& sent(std::uint32_t packets, Time left);
-  [[nodiscard]] const OwnMessage& at(Place place) const { return places_[place].message; }
+  [[nodiscard]] const OwnMessage& at(Ticket place) const { return places_[place].message; }
   /// The messages at the front of all connections, in the order in which they offer packets once the next one has left,
   /// as long as nothing new comes and none has been sent whole.
-  [[nodiscard]] std::vector<Place> turns() const;
+  [[nodiscard]] std::vector<Ticket> turns() const;
   /// What a message in turns() has sent.
   struct Sent {
-    Place place = no_place;
+    Ticket place = no_ticket;
     std::uint32_t packets = 0;
   };
   /// All that turns() told have sent so many packets, a round after another: the last packet of all, of the one with
@@ -73,28 +73,28 @@ class Injector {
   /// A message, or an unused place.
   struct Held {
     OwnMessage message;
-    Place next = no_place;     // the one behind it on its connection; of an unused place, another unused one
+    Ticket next = no_ticket;   // the one behind it on its connection; of an unused place, another unused one
     std::uint32_t number = 0;  // in the order of posting
   };
   [[nodiscard]] Time joined(std::size_t index) const { return places_[line_[index]].message.joined; }
   [[nodiscard]] bool turn_passes_on() const;
   [[nodiscard]] bool is_last_sent(const OwnMessage& message) const;
-  Place add(const OwnMessage& message);
-  void make_current(Place place);
-  Place remove(Place place);
+  Ticket add(const OwnMessage& message);
+  void make_current(Ticket place);
+  Ticket remove(Ticket place);
   void pop_into_current();
-  void fall_in_line(Place place);
+  void fall_in_line(Ticket place);
   void end_current();
 
   std::vector<Held> places_;
-  Place unused_ = no_place;   // the first one
-  std::size_t messages_ = 0;  // in places_
+  Ticket unused_ = no_ticket;  // the first one
+  std::size_t messages_ = 0;   // in places_
   std::uint32_t posted_ = 0;
-  Place current_ = no_place;  // at the front of the connection that sent last, or alone; no_place: it has sent all
+  Ticket current_ = no_ticket;  // at the front of the connection that sent last, or alone; no_ticket: it has sent all
   machine::NodeId last_destination_ = 0;  // of that connection
   std::uint32_t last_channel_ = 0;
-  Time left_ = 0;            // when its last packet left
-  std::vector<Place> line_;  // from head_ on, in turn: the fronts of the other connections
+  Time left_ = 0;             // when its last packet left
+  std::vector<Ticket> line_;  // from head_ on, in turn: the fronts of the other connections
   std::size_t head_ = 0;
 };
 

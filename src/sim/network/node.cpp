@@ -48,11 +48,11 @@ void NetworkNode::refuse_time(const Port& port) const {
   throw InfeasibleError(BeyondTimeError::text("the link from " + name));
 }
 
-Injector::Place NetworkNode::post(pdes::Context& context, std::uint32_t port, const OwnMessage& message,
-                                  Injector::Place before) {
+Injector::Ticket NetworkNode::post(pdes::Context& context, std::uint32_t port, const OwnMessage& message,
+                                   Injector::Ticket before) {
   if (std::find(posted_.begin(), posted_.end(), port) == posted_.end()) posted_.push_back(port);
   context_ = &context;
-  Injector::Place place = Injector::no_place;
+  Injector::Ticket place = Injector::no_ticket;
   at_port(port, [&](Port& at) { place = at.post(context.now(), message, before, *this); });
   return place;
 }
@@ -82,7 +82,7 @@ void NetworkNode::handle(pdes::Context& context, const pdes::Event& event) {
       if (ports_[port]->reserved() &&
           environment_->reservations->let_pass(context, event.source, ports_[port]->link(), segment))
         return;
-      have(context, event.source, port);
+      break_off_reservation(context, event.source, port);
       at_port(port, [&](Port& at) {
         if (!at.arrive(context.now(), event.source, segment, *this)) take_back(earlier);
       });
@@ -107,7 +107,7 @@ void NetworkNode::arrive_together(pdes::ComponentId source, const Segments& segm
   for (std::uint32_t i = 0; const Segment& segment : segments.span())
     taken_back |= std::uint32_t{is_taken_back({segment.name, segment.generation, segment.destination})} << i++;
   const std::uint32_t port = port_towards(segments.all[0].destination);
-  have(*context_, source, port);
+  break_off_reservation(*context_, source, port);
   std::uint32_t not_found = 0;
   at_port(port, [&](Port& at) { not_found = at.arrive(context_->now(), source, segments, taken_back, *this); });
   for (std::uint32_t i = 0; i < segments.count; ++i) {
@@ -141,7 +141,7 @@ std::uint32_t NetworkNode::combined(const Segment& segment) const {
 // A segment that is combined is one packet (checked before time zero), so that it is here when its event is handled.
 void NetworkNode::combine(Segment segment, std::uint32_t messages, pdes::ComponentId source) {
   if (!combiner_.make().complete(segment.name, messages, segment.waited_until)) return;
-  have(*context_, source, 0);
+  break_off_reservation(*context_, source, 0);
   at_port(0, [&](Port& at) { at.arrive(context_->now(), source, segment, *this); });
 }
 

@@ -84,13 +84,14 @@ class NetworkNode final : public PortSink {
   /// The port over which messages for a device leave. Throws InternalError when there is no way.
   [[nodiscard]] std::uint32_t port_towards(machine::NodeId destination) const;
   /// Breaks off what has the port for itself. `stream`: see Reservations.
-  void have(pdes::Context& context, pdes::ComponentId source, std::uint32_t port, std::uint32_t stream = any_stream) {
+  void break_off_reservation(pdes::Context& context, pdes::ComponentId source, std::uint32_t port,
+                             std::uint32_t stream = any_stream) {
     if (ports_[port]->reserved()) [[unlikely]]
       environment_->reservations->break_off(context, source, ports_[port]->link(), stream);
   }
   /// Sends a message over a port that nobody has for himself, now; `before` and what is returned: see Injector::post.
   /// It gets under way with flush(), which has to come before the end of the event.
-  Injector::Place post(pdes::Context& context, std::uint32_t port, const OwnMessage& message, Injector::Place before);
+  Injector::Ticket post(pdes::Context& context, std::uint32_t port, const OwnMessage& message, Injector::Ticket before);
   void flush(pdes::Context& context, pdes::ComponentId source);
   /// Counts an event of the component.
   void count(const pdes::Event& event) {

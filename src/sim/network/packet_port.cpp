@@ -22,7 +22,7 @@ MakePort packet_ports(const std::string& arbitration) {
   throw InputError(config::unknown("arbitration", arbitration, config::names_of(port_arbitration_kinds())));
 }
 
-Injector::Place PacketPort::post(Time now, const OwnMessage& message, Injector::Place before, PortSink& sink) {
+Injector::Ticket PacketPort::post(Time now, const OwnMessage& message, Injector::Ticket before, PortSink& sink) {
   pass_moments_before(now, sink);
   return state_.own.post(message, before);
 }

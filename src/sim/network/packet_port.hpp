@@ -58,7 +58,7 @@ class PacketPort final : public Port {
       : Port(tables, link, self, trace), arbitration_(std::move(arbitration)) {}
 
   [[nodiscard]] const LinkCounts& counts() const override { return state_.counts; }
-  Injector::Place post(Time now, const OwnMessage& message, Injector::Place before, PortSink& sink) override;
+  Injector::Ticket post(Time now, const OwnMessage& message, Injector::Ticket before, PortSink& sink) override;
   void flush(Time now, pdes::ComponentId source, PortSink& sink) override;
   bool arrive(Time now, pdes::ComponentId source, const Segment& segment, PortSink& sink) override;
   void wake(Time now, std::uint32_t token, PortSink& sink) override;

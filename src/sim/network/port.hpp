@@ -106,7 +106,7 @@ class Port {
 
   /// Puts a message of this device in line; `before` and what is returned: see Injector::post. It is served from
   /// flush() on, which has to come before anything else happens to the port.
-  virtual Injector::Place post(Time now, const OwnMessage& message, Injector::Place before, PortSink& sink) = 0;
+  virtual Injector::Ticket post(Time now, const OwnMessage& message, Injector::Ticket before, PortSink& sink) = 0;
   virtual void flush(Time now, pdes::ComponentId source, PortSink& sink) = 0;
   /// False: the segment shortens another one that has not come.
   virtual bool arrive(Time now, pdes::ComponentId source, const Segment& segment, PortSink& sink) = 0;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "sim/laws/law.hpp"
-#include "sim/laws/rounds/periods.hpp"
+#include "sim/laws/rounds/repeated_rounds.hpp"
 #include "sim/laws/trains/settle.hpp"
 #include "sim/network/packet_port.hpp"
 #include "sim/run/deadlock.hpp"
@@ -40,8 +40,8 @@ RankSimulation::RankSimulation(const machine::Machine& machine, const program::P
 RankSimulation::~RankSimulation() = default;
 
 void RankSimulation::leave_out_rounds() {
-  const program::DeviceId turns = Periods::device_of(program_, facts_);
-  environment_.turn.device = fold_ == nullptr || turns == program::no_device ? turns : fold_->place(turns).of;
+  const program::DeviceId looked_at = RepeatedRounds::device_of(program_, facts_);
+  environment_.loop_round.device = fold_ == nullptr || looked_at == program::no_device ? looked_at : fold_->place(looked_at).of;
 }
 
 void RankSimulation::set_environment(const SimulationOptions& options) {
@@ -105,24 +105,24 @@ void RankSimulation::run(const SimulationOptions& options, SimulationResult& res
 }
 
 pdes::RunStatistics RankSimulation::run(pdes::RunOptions options) {
-  pdes::RunStatistics statistics = run_with_periods(options);
+  pdes::RunStatistics statistics = run_with_rounds(options);
   if (!statistics.cut_off) finish(options);
   return statistics;
 }
 
 pdes::RunStatistics RankSimulation::run_before(Time end, pdes::RunOptions options) {
   options.end = end;
-  return run_with_periods(options);
+  return run_with_rounds(options);
 }
 
-pdes::RunStatistics RankSimulation::run_with_periods(pdes::RunOptions options) {
-  if (periods_ == nullptr) {
-    periods_ = std::make_unique<Periods>(
-        PeriodParts{&network_.tables, &devices_, &device_at_, &outputs_, &parts_.nodes, &collectives_, rings_.get()});
+pdes::RunStatistics RankSimulation::run_with_rounds(pdes::RunOptions options) {
+  if (rounds_ == nullptr) {
+    rounds_ = std::make_unique<RepeatedRounds>(
+        RoundsParts{&network_.tables, &devices_, &device_at_, &outputs_, &parts_.nodes, &collectives_, rings_.get()});
   }
   options.pause = [&](pdes::Pause& pause) {
-    environment_.turn.is_new = false;
-    periods_->look(pause, environment_.turn);
+    environment_.loop_round.is_new = false;
+    rounds_->look(pause, environment_.loop_round);
   };
   return simulation_->run(options);
 }

@@ -15,7 +15,7 @@
 
 namespace tessera::sim {
 
-class Periods;
+class RepeatedRounds;
 
 /// What is simulated: of a fold what stands for others; null: everything.
 struct FoldedPart {
@@ -53,7 +53,7 @@ class RankSimulation {
   void add_ring_laws();
   void add_foresight();
   void leave_out_rounds();
-  pdes::RunStatistics run_with_periods(pdes::RunOptions options);
+  pdes::RunStatistics run_with_rounds(pdes::RunOptions options);
   [[nodiscard]] bool passes_on() const;
   void watch();
   std::unique_ptr<pdes::Component> create(pdes::ComponentId id);
@@ -85,7 +85,7 @@ class RankSimulation {
   std::unique_ptr<Distances> distances_;
   std::unique_ptr<RankForesight> foresight_;
   std::unique_ptr<pdes::Simulation> simulation_;
-  std::unique_ptr<Periods> periods_;  // from the first run on
+  std::unique_ptr<RepeatedRounds> rounds_;  // from the first run on
 };
 
 }  // namespace tessera::sim

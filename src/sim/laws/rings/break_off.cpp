@@ -49,7 +49,7 @@ struct RingLaws::Breaking {
   Interruption by;
   Moment end;                                       ///< behind it: what a member waits for may be this event
   std::vector<std::vector<StepProgress>> progress;  ///< by run and seat
-  std::vector<Injector::Place> places;              ///< of the last message in line, by way
+  std::vector<Injector::Ticket> places;             ///< of the last message in line, by way
 
   /// By seat: those of the device whose event it is that have not gone on in it; empty: none.
   [[nodiscard]] std::vector<bool> seats_to_come(std::size_t number) const {
@@ -130,8 +130,8 @@ PortChain::Rename RingLaws::renaming(const std::vector<std::uint32_t>& shifts) c
 }
 
 // The ports of a way, with what is in them and on its way. Returns the place of the last message in line.
-Injector::Place RingLaws::fill_ports(const Breaking& breaking, std::uint32_t way) {
-  if (breaking.parts().is_gate(way)) return Injector::no_place;
+Injector::Ticket RingLaws::fill_ports(const Breaking& breaking, std::uint32_t way) {
+  if (breaking.parts().is_gate(way)) return Injector::no_ticket;
   RingPath& path = breaking.ring.track->parts.paths[way];
   const program::DeviceId from = breaking.parts().sender(way), to = breaking.parts().receiver(way);
   const program::DeviceId destination = breaking.shape().device(breaking.shape().to[way]);
@@ -139,7 +139,7 @@ Injector::Place RingLaws::fill_ports(const Breaking& breaking, std::uint32_t way
   const std::vector<ShortEnds> short_ends = path.short_ends();
   const std::vector<LinkCounts> counts = path.take_counts();
   // It may have been used before it was released: that has been counted, and is over.
-  if (!std::exchange(breaking.ring.track->is_reserved[way], false)) return Injector::no_place;
+  if (!std::exchange(breaking.ring.track->is_reserved[way], false)) return Injector::no_ticket;
   std::vector<TrainPort*> ports;
   std::vector<pdes::ComponentId> servers;
   std::vector<std::uint32_t> numbers;
@@ -152,7 +152,7 @@ Injector::Place RingLaws::fill_ports(const Breaking& breaking, std::uint32_t way
     servers.push_back(tables_->server(link));
     numbers.push_back(port_of(link));
   }
-  if (last.is_empty()) return Injector::no_place;
+  if (last.is_empty()) return Injector::no_ticket;
   NetworkNode& node = *parts_->nodes[from];
   const auto left = [&node](const OwnMessage& message, Time at) { node.left_apart(message, at); };
   PortChain chain(ports, servers, left, renaming(breaking.parts().shifts[way]));

@@ -57,7 +57,7 @@ class PortChain final : public PortSink {
   /// In their order.
   [[nodiscard]] std::vector<Announced> left_over();
   /// Of the own port, of the message posted last.
-  [[nodiscard]] Injector::Place place() const { return place_; }
+  [[nodiscard]] Injector::Ticket place() const { return place_; }
 
   void deliver(const Port& port, Time at, machine::NodeId destination, const Delivered& message) override;
   void forward(const Port& port, Time at, const Segment& segment) override;
@@ -83,7 +83,7 @@ class PortChain final : public PortSink {
   std::vector<std::pair<MessageName, std::uint32_t>> taken_back_;  // deliveries, with their generations
   std::vector<Announced> pending_;                                 // heap, the next first
   std::uint32_t announced_ = 0;
-  Injector::Place place_ = Injector::no_place;
+  Injector::Ticket place_ = Injector::no_ticket;
   Time last_delivery_ = 0;
   std::size_t active_ = 0;
 };

@@ -113,7 +113,7 @@ class RingLaws final : public Takeover, public Reservations {
 
   void break_off(pdes::Context* context, Ring& ring, const Interruption& by);
   [[nodiscard]] PortChain::Rename renaming(const std::vector<std::uint32_t>& shifts) const;
-  [[nodiscard]] Injector::Place fill_ports(const Breaking& breaking, std::uint32_t way);
+  [[nodiscard]] Injector::Ticket fill_ports(const Breaking& breaking, std::uint32_t way);
   [[nodiscard]] std::vector<OwnMessage> messages_of(const Breaking& breaking, std::uint32_t way,
                                                     std::size_t count) const;
   void tell_member(const Breaking& breaking, std::uint32_t rank, std::size_t number);

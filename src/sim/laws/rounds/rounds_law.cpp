@@ -1,4 +1,4 @@
-// Rounds of loops that are as those before are left out (periods.hpp).
+// Rounds of loops that are as those before are left out (repeated_rounds.hpp).
 #include <algorithm>
 
 #include "sim/laws/law.hpp"

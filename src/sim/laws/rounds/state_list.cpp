@@ -7,7 +7,7 @@ namespace tessera::sim {
 namespace {
 
 /// Whether each moves along, or is in the past at both moments, where it has to stay unless it `may_differ`.
-bool are_alike(const std::vector<Time>& from, const std::vector<Time>& to, const Standing& a, const Standing& b,
+bool are_alike(const std::vector<Time>& from, const std::vector<Time>& to, const ListedState& a, const ListedState& b,
                bool may_differ) {
   if (from.size() != to.size()) return false;
   for (std::size_t i = 0; i < from.size(); ++i) {
@@ -29,7 +29,7 @@ std::int64_t most_additions(const std::vector<T>& from, const std::vector<T>& to
 }
 
 /// Of each stream at most one loop goes round; 0: not so, or it is over.
-std::int64_t most_rounds(const Standing& from, const Standing& to, std::int64_t most) {
+std::int64_t most_rounds(const ListedState& from, const ListedState& to, std::int64_t most) {
   if (from.left.size() != to.left.size()) return 0;
   for (std::size_t stream = 0; stream < to.loops.size(); ++stream) {
     const std::size_t end = stream + 1 < to.loops.size() ? to.loops[stream + 1] : to.left.size();
@@ -44,7 +44,7 @@ std::int64_t most_rounds(const Standing& from, const Standing& to, std::int64_t 
   return most;
 }
 
-// Of Standing::memories.
+// Of ListedState::memories.
 constexpr std::size_t total_at = 0, peak_at = 1, peak_time_at = 2, by_category_at = 3, lists = 3;
 
 /// A level that is higher by as much in each round leads to a peak that is higher by as much, if that was reached in
@@ -53,7 +53,7 @@ bool peaks_follow(std::int64_t more, std::int64_t peak_before, std::int64_t peak
   return more <= 0 || peak > peak_before;
 }
 
-bool memories_follow(const Standing& from, const Standing& to) {
+bool memories_follow(const ListedState& from, const ListedState& to) {
   const std::vector<std::int64_t>&a = from.memories, &b = to.memories;
   if (a.size() != b.size()) return false;
   const std::size_t categories = to.categories;
@@ -97,7 +97,7 @@ void StateList::memory(MemoryAccount& memory) {
   }
 }
 
-std::int64_t repeats_between(const Standing& from, const Standing& to) {
+std::int64_t repeats_between(const ListedState& from, const ListedState& to) {
   if (!from.is_quiet || !to.is_quiet || from.now >= to.now || from.same != to.same || from.loops != to.loops) return 0;
   if (from.sums.size() > to.sums.size() || from.large_sums.size() > to.large_sums.size()) return 0;
   if (!memories_follow(from, to)) return 0;

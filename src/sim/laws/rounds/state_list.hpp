@@ -13,7 +13,7 @@
 namespace tessera::sim {
 
 /// A moment. What only tells things apart (numbers of messages, tokens) is not in it.
-struct Standing {
+struct ListedState {
   Time now = 0;
   bool is_quiet = true;            ///< nothing is under way that is not listed
   std::vector<std::int64_t> same;  ///< equal at moments that are alike
@@ -37,14 +37,14 @@ struct Standing {
 
 /// Two moments that are alike but for one round of loops, which follows itself `times` times more.
 struct Period {
-  const Standing& from;
-  const Standing& to;
+  const ListedState& from;
+  const ListedState& to;
   std::int64_t times = 0;
   [[nodiscard]] Time length() const { return to.now - from.now; }
   [[nodiscard]] Time skipped() const { return times * length(); }
 };
 
-/// To one of Standing's sums between two moments.
+/// To one of ListedState's sums between two moments.
 template <class T>
 [[nodiscard]] T added(const std::vector<T>& from, const std::vector<T>& to, std::size_t i) {
   return i < from.size() ? to[i] - from[i] : to[i];
@@ -53,7 +53,7 @@ template <class T>
 class StateList {
  public:
   /// Reads.
-  explicit StateList(Standing& into) : into_(&into), now_(into.now) {}
+  explicit StateList(ListedState& into) : into_(&into), now_(into.now) {}
   /// Moves on a state that is as at `period.to`.
   explicit StateList(const Period& period) : period_(&period), now_(period.to.now) {}
 
@@ -67,10 +67,10 @@ class StateList {
   void same(T value) {
     if (into_ != nullptr) into_->same.push_back(static_cast<std::int64_t>(value));
   }
-  void time(Time& time) { take(&Standing::times, next_time_, time); }
-  void limit(Time& time) { take(&Standing::limits, next_limit_, time); }
-  void sum(std::int64_t& sum) { add(&Standing::sums, next_sum_, sum); }
-  void sum(Int128& sum) { add(&Standing::large_sums, next_large_sum_, sum); }
+  void time(Time& time) { take(&ListedState::times, next_time_, time); }
+  void limit(Time& time) { take(&ListedState::limits, next_limit_, time); }
+  void sum(std::int64_t& sum) { add(&ListedState::sums, next_sum_, sum); }
+  void sum(Int128& sum) { add(&ListedState::large_sums, next_large_sum_, sum); }
   /// What a device holds, where nothing but the results depends on it.
   void memory(MemoryAccount& memory);
   /// Where a stream stands.
@@ -85,14 +85,14 @@ class StateList {
   }
 
  private:
-  void take(std::vector<Time> Standing::*list, std::size_t& next, Time& time) {
+  void take(std::vector<Time> ListedState::*list, std::size_t& next, Time& time) {
     if (into_ != nullptr) return (into_->*list).push_back(time);
     const std::size_t i = next++;
     const bool moves = (period_->to.*list)[i] - (period_->from.*list)[i] == period_->length();
     if (moves) time += period_->skipped();
   }
   template <class T>
-  void add(std::vector<T> Standing::*list, std::size_t& next, T& sum) {
+  void add(std::vector<T> ListedState::*list, std::size_t& next, T& sum) {
     if (into_ != nullptr) return (into_->*list).push_back(sum);
     const std::size_t i = next++;
     sum += added(period_->from.*list, period_->to.*list, i) * period_->times;
@@ -103,7 +103,7 @@ class StateList {
     repeats -= static_cast<std::uint32_t>((period_->from.left[i] - period_->to.left[i]) * period_->times);
   }
 
-  Standing* into_ = nullptr;
+  ListedState* into_ = nullptr;
   const Period* period_ = nullptr;
   Time now_;
   std::size_t next_time_ = 0, next_limit_ = 0, next_sum_ = 0, next_large_sum_ = 0, next_left_ = 0, next_memory_ = 0;
@@ -111,6 +111,6 @@ class StateList {
 
 /// How often what has happened between two moments can follow itself from the later one on; 0: they are not alike, or
 /// some loop ends before.
-[[nodiscard]] std::int64_t repeats_between(const Standing& from, const Standing& to);
+[[nodiscard]] std::int64_t repeats_between(const ListedState& from, const ListedState& to);
 
 }  // namespace tessera::sim

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "sim/laws/trains/merging_rounds.hpp"
+#include "sim/laws/trains/packet_rounds.hpp"
 #include "sim/laws/trains/service.hpp"
 #include "sim/network/port.hpp"
 
@@ -46,10 +46,10 @@ struct Merged {
   std::vector<SinglePacket> singles;  ///< behind the rounds, in order
 };
 
-/// Serves the first packets of the flows, which Rounds has taken in: as many whole rounds as provably keep their order
-/// and leave by one closed form a share, before any single packet; then at most one more packet a share, at a time of
-/// its own. Only packets whose turn is before `limit`, if there is one. No packet where the first one takes no whole
-/// picosecond. With an earlier limit, all of these packets that come before it are served, at the same times.
+/// Serves the first packets of the flows, which PacketRounds has taken in: as many whole rounds as provably keep their
+/// order and leave by one closed form a share, before any single packet; then at most one more packet a share, at a
+/// time of its own. Only packets whose turn is before `limit`, if there is one. No packet where the first one takes no
+/// whole picosecond. With an earlier limit, all of these packets that come before it are served, at the same times.
 [[nodiscard]] Merged merge(const BusyPeriod& before, std::span<const MergingFlow> flows, std::int64_t stride,
                            const PortTurn* limit, const ServiceRates& rates);
 

@@ -31,7 +31,7 @@ class Mixer {
 
  private:
   struct Slot {
-    std::uint32_t flow = MixedPlace::own;
+    std::uint32_t flow = MixedShare::own;
     std::uint32_t index = 0;  ///< in its flow; of the own ones, in which slot the one before left
     bool is_behind = false;   ///< the own one before left in the round before
   };
@@ -49,7 +49,7 @@ class Mixer {
   bool serve_one_round(std::uint32_t slots) {
     PortTurn own = message_.turn;
     for (std::uint32_t slot = 0; slot < slots; ++slot) {
-      std::uint32_t first = MixedPlace::own;
+      std::uint32_t first = MixedShare::own;
       PortTurn turn = own;
       for (std::uint32_t flow = 0; flow < flows_.size(); ++flow) {
         if (next_[flow] + 1 >= flows_[flow].arrivals.count) return false;
@@ -59,15 +59,15 @@ class Mixer {
         }
       }
       if (slot == 0 && turn.time > period_.end(rates_.server)) period_ = {turn.time, 0};
-      if (first != MixedPlace::own) {
+      if (first != MixedShare::own) {
         slots_.push_back({first, next_[first]++, false});
         continue;
       }
-      slots_.push_back({first, last_own_, last_own_ == MixedPlace::own});
+      slots_.push_back({first, last_own_, last_own_ == MixedShare::own});
       last_own_ = slot;
       own.time = leaves(slot);
     }
-    if (last_own_ == MixedPlace::own) return false;
+    if (last_own_ == MixedShare::own) return false;
     for (std::uint32_t flow = 0; flow < flows_.size(); ++flow) {
       if (next_[flow] * flows_[flow].arrivals.stride != stride_) return false;
     }
@@ -77,7 +77,7 @@ class Mixer {
   [[nodiscard]] std::uint32_t round_size() const { return static_cast<std::uint32_t>(slots_.size()); }
   [[nodiscard]] std::uint32_t own_packets() const {
     return static_cast<std::uint32_t>(
-        std::count_if(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.flow == MixedPlace::own; }));
+        std::count_if(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.flow == MixedShare::own; }));
   }
 
   // None of them sends its last packet.
@@ -99,7 +99,7 @@ class Mixer {
   /// When it is the turn of a slot's packet in the first round: a law that moves on by a round each time.
   [[nodiscard]] PacketTimes turns(const Slot& slot, std::uint32_t rounds) const {
     PacketTimes law{0, 0, stride_, never, rates_.packet, rounds + 1, rates_.server_link};
-    if (slot.flow != MixedPlace::own) {
+    if (slot.flow != MixedShare::own) {
       const PacketTimes& arrivals = flows_[slot.flow].arrivals;
       law.base = arrivals.base;
       law.offset = arrivals.offset + slot.index * arrivals.stride;
@@ -130,7 +130,7 @@ class Mixer {
   }
 
   [[nodiscard]] PortTurn tie(const Slot& slot) const {
-    PortTurn turn = slot.flow == MixedPlace::own ? message_.turn : flows_[slot.flow].turn;
+    PortTurn turn = slot.flow == MixedShare::own ? message_.turn : flows_[slot.flow].turn;
     turn.time = 0;
     return turn;
   }
@@ -165,8 +165,8 @@ class Mixer {
     return true;
   }
 
-  [[nodiscard]] std::vector<MixedPlace> places(std::uint32_t rounds) const {
-    std::vector<MixedPlace> places;
+  [[nodiscard]] std::vector<MixedShare> places(std::uint32_t rounds) const {
+    std::vector<MixedShare> places;
     for (std::uint32_t i = 0; i < round_size(); ++i) {
       PacketTimes out{period_.start,     period_.bytes + (i + 1) * rates_.packet, stride_, 0, rates_.packet, rounds,
                       rates_.server_link};
@@ -184,7 +184,7 @@ class Mixer {
   const ServiceRates& rates_;
   std::vector<std::uint32_t> next_;  // by flow: its packets in the round
   std::vector<Slot> slots_;          // of a round
-  std::uint32_t last_own_ = MixedPlace::own;
+  std::uint32_t last_own_ = MixedShare::own;
 };
 
 }  // namespace

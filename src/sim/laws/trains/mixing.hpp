@@ -10,7 +10,7 @@
 namespace tessera::sim {
 
 /// A packet of each round, among those of the flows and the device's own.
-struct MixedPlace {
+struct MixedShare {
   static constexpr std::uint32_t own = ~std::uint32_t{0};
   std::uint32_t flow = own;
   PacketTimes turns;  ///< when it is its turn, round by round; one more than there are rounds
@@ -22,7 +22,7 @@ struct MixedPlace {
 /// message, whose next packet is always offered when the one before has left, all others.
 struct Mixed {
   BusyPeriod period;               ///< that of all packets
-  std::vector<MixedPlace> places;  ///< in order of their turns; empty: rounds cannot be proved to be alike
+  std::vector<MixedShare> places;  ///< in order of their turns; empty: rounds cannot be proved to be alike
 };
 
 /// A device's own message, alone in line.
@@ -31,8 +31,8 @@ struct OfferedMessage {
   std::uint32_t packets_left = 0;  ///< the last one of them is left out
 };
 
-/// The flows are of the server's rate, `stride` is that of Rounds, and no packet is left of the one before. Rounds end
-/// before `limit`, if there is one.
+/// The flows are of the server's rate, `stride` is that of PacketRounds, and no packet is left of the one before.
+/// PacketRounds end before `limit`, if there is one.
 [[nodiscard]] Mixed mix(const BusyPeriod& before, std::span<const MergingFlow> flows, std::int64_t stride,
                         const OfferedMessage& message, const PortTurn* limit, const ServiceRates& rates);
 

@@ -33,8 +33,8 @@ bool TrainPort::plan_mixed(const Injector::Offer& offer) {
   const std::uint32_t place = work().own.turns().front();
   together.shares.clear();
   together.among.clear();
-  for (const MixedPlace& one : mixed.places) {
-    const bool is_own = one.flow == MixedPlace::own;
+  for (const MixedShare& one : mixed.places) {
+    const bool is_own = one.flow == MixedShare::own;
     together.shares.push_back({is_own ? place : together.flows[one.flow].stream, is_own, 0, false, one.out});
     together.among.push_back({one.turns, one.tie});
   }

@@ -20,10 +20,10 @@ TrainPort::Turn TrainPort::turn_of(const Stream& stream) const {
   return {law.at(0, tables_->rate(law.rate)), stream.from, stream.segment.link, stream.ordinal};
 }
 
-Injector::Place TrainPort::post(Time now, const OwnMessage& message, Injector::Place before, PortSink& sink) {
+Injector::Ticket TrainPort::post(Time now, const OwnMessage& message, Injector::Ticket before, PortSink& sink) {
   TrainWork& work = state_.work.make();
   if (work.run.active && work.run.service.out.last <= now) complete_run(sink);
-  if (has_left(before, now)) before = Injector::no_place;
+  if (has_left(before, now)) before = Injector::no_ticket;
   // A message that follows another one changes nothing before that has left.
   if (work.run.active && !work.own.follows(message, before)) {
     if (work.run.own) {

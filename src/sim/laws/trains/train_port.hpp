@@ -19,7 +19,7 @@ class TrainPort final : public Port {
 
   [[nodiscard]] const LinkCounts& counts() const override { return state_.counts; }
   /// It is planned by flush(): all that is posted at once is planned once.
-  Injector::Place post(Time now, const OwnMessage& message, Injector::Place before, PortSink& sink) override;
+  Injector::Ticket post(Time now, const OwnMessage& message, Injector::Ticket before, PortSink& sink) override;
   void flush(Time now, pdes::ComponentId source, PortSink& sink) override { go_on(now, source, sink); }
   bool arrive(Time now, pdes::ComponentId source, const Segment& segment, PortSink& sink) override;
   std::uint32_t arrive(Time now, pdes::ComponentId source, const Segments& segments, std::uint32_t taken_back,
@@ -77,7 +77,7 @@ class TrainPort final : public Port {
 
   // Several streams (train_shares.cpp):
   [[nodiscard]] bool may_share(const Turn* own_turn) const;
-  [[nodiscard]] bool add(Rounds& rounds, std::uint32_t stream) const;
+  [[nodiscard]] bool add(PacketRounds& rounds, std::uint32_t stream) const;
   [[nodiscard]] bool plan_shares(const Turn* own_turn);
   void gather(std::uint32_t most, std::optional<Turn>& limit);
   [[nodiscard]] Merged merge_flows(const Turn* limit) const;
@@ -113,7 +113,7 @@ class TrainPort final : public Port {
 
   // Own messages that take turns (train_turns.cpp):
   [[nodiscard]] bool plan_turns(Time now, const Injector::Offer& offer);
-  void add_last_turns(const std::vector<Injector::Place>& line);
+  void add_last_turns(const std::vector<Injector::Ticket>& line);
   [[nodiscard]] std::uint32_t turns_planned() const;
   [[nodiscard]] std::int64_t turn_bytes(std::uint32_t packets) const;
   [[nodiscard]] Time turn_left(std::uint32_t index) const;
@@ -122,7 +122,7 @@ class TrainPort final : public Port {
   void keep_turns(std::uint32_t packets);
   void cut_turns(Time now, std::uint32_t packets);
   void complete_turns(PortSink& sink);
-  [[nodiscard]] bool has_left(Injector::Place place, Time time) const;
+  [[nodiscard]] bool has_left(Injector::Ticket place, Time time) const;
   [[nodiscard]] Time turns_departure(std::uint32_t stream, std::uint32_t batch, std::uint32_t held) const;
 
   void announce(Time waited_until, PortSink& sink);

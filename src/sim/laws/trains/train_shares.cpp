@@ -11,11 +11,11 @@ bool TrainPort::may_share(const Turn* own_turn) const {
   if (waiting.size() < 2) return false;
   const auto second = waiting.size() > 2 && waiting[2].turn < waiting[1].turn ? waiting[2] : waiting[1];
   if (own_turn != nullptr && *own_turn < second.turn) return false;
-  Rounds rounds;
+  PacketRounds rounds;
   return add(rounds, waiting[0].stream) && add(rounds, second.stream);
 }
 
-bool TrainPort::add(Rounds& rounds, std::uint32_t stream) const {
+bool TrainPort::add(PacketRounds& rounds, std::uint32_t stream) const {
   const PacketTimes& law = work().streams[stream].segment.law;
   return rounds.add(law, tables_->rate(law.rate));
 }

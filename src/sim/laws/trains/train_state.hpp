@@ -25,7 +25,7 @@ inline constexpr std::uint32_t all_together = 1U << 31U;
 inline constexpr std::uint32_t few_together = 8;  ///< streams whose plans may be taken back without harm
 
 /// Of a share of own packets among passing ones.
-struct PlannedPlace {
+struct PlannedMix {
   PacketTimes turns;  ///< one more than the share had packets at first
   PortTurn tie;       ///< its time does not count
 };
@@ -43,12 +43,12 @@ struct PlannedTurns {
 struct PlannedTogether {
   std::vector<PlannedShare> shares;
   PlannedTurns turns;
-  std::vector<PlannedPlace> among;  ///< a share each, where the own message is among passing streams
-  std::vector<MergingFlow> flows;   ///< streams ...
-  Rounds rounds;                    ///< ... in these
-  bool goes_on = false;             ///< some of them have more packets
-  Time busy = 0;                    ///< time in service
-  PortTurn last_turn;               ///< of the last packet
+  std::vector<PlannedMix> among;   ///< a share each, where the own message is among passing streams
+  std::vector<MergingFlow> flows;  ///< streams ...
+  PacketRounds rounds;             ///< ... in these
+  bool goes_on = false;            ///< some of them have more packets
+  Time busy = 0;                   ///< time in service
+  PortTurn last_turn;              ///< of the last packet
   // Of streams, for the longest queue: see Merged.
   std::uint32_t rounds_without_pause = 0;
   std::int64_t burst_queue = 0;

@@ -10,32 +10,32 @@ bool TrainPort::plan_turns(Time now, const Injector::Offer& offer) {
   if (offer.alone) return false;
   TrainRun& run = work().run;
   PlannedTogether& together = run.together();
-  const std::vector<Injector::Place> line = work().own.turns();
+  const std::vector<Injector::Ticket> line = work().own.turns();
   run.offered = offer.time;
   const BusyPeriod before = with_room(state_.busy, rate());
   together.turns.period = offer.time > before.end(rate()) ? BusyPeriod{offer.time, 0} : before;
   together.turns.takers = static_cast<std::uint32_t>(line.size());
   std::uint32_t fewest = work().own.at(line.front()).packets_left;
-  for (const Injector::Place place : line) fewest = std::min(fewest, work().own.at(place).packets_left);
+  for (const Injector::Ticket place : line) fewest = std::min(fewest, work().own.at(place).packets_left);
   together.turns.rounds = fewest - 1;
   add_last_turns(line);
   // What is posted while the first packet is under way is behind all of these.
   if (turns_planned() == 0 || turn_left(0) <= now) return false;
   together.shares.clear();
-  for (const Injector::Place place : line) together.shares.push_back({place, true, 0, false, {}});
+  for (const Injector::Ticket place : line) together.shares.push_back({place, true, 0, false, {}});
   together.turns.kept = turns_planned();
   keep_turns(work().waiting.empty() ? together.turns.kept : turns_before(work().waiting.front().turn));
   run.to_destination = run.final = run.awaited = false;
   return true;
 }
 
-void TrainPort::add_last_turns(const std::vector<Injector::Place>& line) {
+void TrainPort::add_last_turns(const std::vector<Injector::Ticket>& line) {
   PlannedTurns& turns = work().run.together().turns;
   turns.last_bytes.clear();
   std::int64_t bytes = 0;
   Time left = turns.rounds > 0 ? turn_left(turns.rounds * turns.takers - 1)
                                : std::max(work().run.offered, turns.period.end(rate()));
-  for (const Injector::Place place : line) {
+  for (const Injector::Ticket place : line) {
     const OwnMessage& message = work().own.at(place);
     const bool ends = message.packets_left == turns.rounds + 1;
     if (ends && message.awaited) break;
@@ -141,7 +141,7 @@ void TrainPort::complete_turns(PortSink& sink) {
 }
 
 // Whether the last packet of a message leaves by `time`, as planned.
-bool TrainPort::has_left(Injector::Place place, Time time) const {
+bool TrainPort::has_left(Injector::Ticket place, Time time) const {
   const TrainRun& run = work().run;
   const PlannedTogether& together = run.together();
   if (!run.active || !run.own) return false;

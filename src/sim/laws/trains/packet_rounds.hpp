@@ -10,7 +10,7 @@ namespace tessera::sim {
 /// Which flows may be served together: all of one rate, with spacings so alike that a round of them, in which each
 /// sends as many packets as its spacing allows (spacings of 3 and 5 packets: 5 and 3), is short. One that has a single
 /// packet left, at a time of its own, goes with any.
-class Rounds {
+class PacketRounds {
  public:
   /// Takes a flow in; false: it is of another rate, or rounds would be too long.
   [[nodiscard]] bool add(const PacketTimes& flow, const Rate& rate);

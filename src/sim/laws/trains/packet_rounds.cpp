@@ -1,10 +1,10 @@
-#include "sim/laws/trains/merging_rounds.hpp"
+#include "sim/laws/trains/packet_rounds.hpp"
 
 #include <numeric>
 
 namespace tessera::sim {
 
-bool Rounds::add(const PacketTimes& flow, const Rate& rate) {
+bool PacketRounds::add(const PacketTimes& flow, const Rate& rate) {
   constexpr std::int64_t most_packets = 512;
   if (flow.count == 1) return true;
   if (rate_ == nullptr) {

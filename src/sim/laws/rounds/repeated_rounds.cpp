@@ -1,11 +1,11 @@
-#include "sim/laws/rounds/periods.hpp"
+#include "sim/laws/rounds/repeated_rounds.hpp"
 
 #include <algorithm>
 
 namespace tessera::sim {
 namespace {
 
-/// What is kept of the past, in numbers of 8 bytes: some rounds of a pipeline, at each turn of the loops inside.
+/// What is kept of the past, in numbers of 8 bytes: some rounds of a pipeline, at each round of the loops inside.
 constexpr std::size_t most_words = 4'000'000;
 /// A loop that goes on not to repeat itself is looked at only before its last round, and then hardly ever.
 constexpr std::uint32_t patience = 3, long_patience = 64;
@@ -31,7 +31,7 @@ bool differ_by_rounds(const std::vector<Frame>& a, const std::vector<Frame>& b) 
 
 }  // namespace
 
-program::DeviceId Periods::device_of(const program::Program& program, const ProgramFacts& facts) {
+program::DeviceId RepeatedRounds::device_of(const program::Program& program, const ProgramFacts& facts) {
   for (program::DeviceId device = 0; device < program.devices.size(); ++device) {
     const auto& streams = program.devices[device].streams;
     if (!streams.empty() && facts.of(streams.front()).repeats) return device;
@@ -39,10 +39,10 @@ program::DeviceId Periods::device_of(const program::Program& program, const Prog
   return program::no_device;
 }
 
-void Periods::look(pdes::Pause& pause, const LoopTurn& turn) {
-  Loop& loop = loops_[{turn.depth, turn.block}];
-  const std::vector<Frame>& position = (*parts_.device_at)[turn.device]->position();
-  const bool is_last_round = turn.depth < position.size() && position[turn.depth].repeats == 1;
+void RepeatedRounds::look(pdes::Pause& pause, const LoopRound& round) {
+  Loop& loop = loops_[{round.depth, round.block}];
+  const std::vector<Frame>& position = (*parts_.device_at)[round.device]->position();
+  const bool is_last_round = round.depth < position.size() && position[round.depth].repeats == 1;
   if (!is_worth_a_look(loop.failures, loop.rests++, is_last_round)) return;
   loop.rests = 0;
   Kept now{position, standing(pause)};
@@ -58,13 +58,13 @@ void Periods::look(pdes::Pause& pause, const LoopTurn& turn) {
   if (now.standing.is_quiet) keep(std::move(now));
 }
 
-void Periods::keep(Kept kept) {
+void RepeatedRounds::keep(Kept kept) {
   kept_words_ += kept.standing.words();
   kept_.push_front(std::move(kept));
   for (; kept_words_ > most_words; kept_.pop_back()) kept_words_ -= kept_.back().standing.words();
 }
 
-bool Periods::skip(pdes::Pause& pause, const Standing& from, const Standing& to) {
+bool RepeatedRounds::skip(pdes::Pause& pause, const ListedState& from, const ListedState& to) {
   const Period period{from, to, repeats_between(from, to)};
   if (period.times == 0) return false;
   StateList moves(period);
@@ -73,8 +73,8 @@ bool Periods::skip(pdes::Pause& pause, const Standing& from, const Standing& to)
   return true;
 }
 
-Standing Periods::standing(const pdes::Pause& pause) {
-  Standing standing;
+ListedState RepeatedRounds::standing(const pdes::Pause& pause) {
+  ListedState standing;
   standing.now = pause.now();
   StateList reads(standing);
   list_pending(reads, pause.pending());
@@ -83,7 +83,7 @@ Standing Periods::standing(const pdes::Pause& pause) {
 }
 
 // Of messages that are under way nothing is listed: there may be none.
-void Periods::list_pending(StateList& list, const std::vector<pdes::Event>& pending) {
+void RepeatedRounds::list_pending(StateList& list, const std::vector<pdes::Event>& pending) {
   for (const pdes::Event& event : pending) {
     if (event.kind == NetworkProtocol::kind_of<StreamWake>) {
       const auto wake = event.as<StreamWake>();
@@ -102,7 +102,7 @@ void Periods::list_pending(StateList& list, const std::vector<pdes::Event>& pend
   }
 }
 
-void Periods::list(StateList& list) {
+void RepeatedRounds::list(StateList& list) {
   for (Device* device : *parts_.devices) list_device(list, *device, *parts_.tables);
   for (SwitchOutput* output : *parts_.outputs) list_node(list, output->node(), *parts_.tables);
   if (parts_.rings != nullptr) parts_.rings->list(list);

@@ -22,7 +22,7 @@ void list_device(StateList& list, Device& device, const NetworkTables& tables);
 void list_collectives(StateList& list, CollectiveAccount& account);
 
 /// The parts of a simulation on one rank, all of it; `rings` may be null.
-struct PeriodParts {
+struct RoundsParts {
   const NetworkTables* tables = nullptr;
   const std::vector<Device*>* devices = nullptr;
   const std::vector<Device*>* device_at = nullptr;  ///< by id
@@ -32,15 +32,15 @@ struct PeriodParts {
   RingLaws* rings = nullptr;
 };
 
-class Periods {
+class RepeatedRounds {
  public:
   /// The device whose loops say when to look; no_device: the program has none.
   [[nodiscard]] static program::DeviceId device_of(const program::Program& program, const ProgramFacts& facts);
 
   /// All outlive it.
-  explicit Periods(const PeriodParts& parts) : parts_(parts) {}
+  explicit RepeatedRounds(const RoundsParts& parts) : parts_(parts) {}
   /// A loop of that device has begun another round.
-  void look(pdes::Pause& pause, const LoopTurn& turn);
+  void look(pdes::Pause& pause, const LoopRound& round);
 
  private:
   /// A loop of the program, whoever calls it.
@@ -50,15 +50,15 @@ class Periods {
   };
   struct Kept {
     std::vector<Frame> position;  ///< of the device that is looked at
-    Standing standing;
+    ListedState standing;
   };
-  [[nodiscard]] Standing standing(const pdes::Pause& pause);
+  [[nodiscard]] ListedState standing(const pdes::Pause& pause);
   void list(StateList& list);
   void list_pending(StateList& list, const std::vector<pdes::Event>& pending);
-  [[nodiscard]] bool skip(pdes::Pause& pause, const Standing& from, const Standing& to);
+  [[nodiscard]] bool skip(pdes::Pause& pause, const ListedState& from, const ListedState& to);
   void keep(Kept kept);
 
-  PeriodParts parts_;
+  RoundsParts parts_;
   std::map<std::pair<std::size_t, program::BlockId>, Loop> loops_;  // by depth and block
   std::deque<Kept> kept_;                                           // the latest first
   std::size_t kept_words_ = 0;
