@@ -4,7 +4,7 @@
 #include "machine/networks/cluster_network.hpp"
 #include "random_replicas.hpp"
 #include "random_rings.hpp"
-#include "sim/laws/rings/ring_path.hpp"
+#include "sim/laws/rings/ring_way.hpp"
 #include "support/random_cases.hpp"
 #include "traffic.hpp"
 
@@ -138,7 +138,7 @@ TEST_CASE("ring laws: the queue behind what the link has been given before") {
   const machine::Network network = chain({1'000'000'000}, 500, 100);
   const sim::NetworkTables tables(network);
   sim::WayTable ways(tables);
-  sim::RingPath path(ways, {0});
+  sim::RingWay path(ways, {0});
   path.begin({{0, 250}}, {{0, 0, {150}}});
   CHECK(path.send(120'000, path.facts().size_of(100)) == 350'000 + 500);
   const std::vector<sim::LinkCounts> counts = path.take_counts();

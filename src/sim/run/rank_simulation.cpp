@@ -41,7 +41,8 @@ RankSimulation::~RankSimulation() = default;
 
 void RankSimulation::leave_out_rounds() {
   const program::DeviceId looked_at = RepeatedRounds::device_of(program_, facts_);
-  environment_.loop_round.device = fold_ == nullptr || looked_at == program::no_device ? looked_at : fold_->place(looked_at).of;
+  environment_.loop_round.device =
+      fold_ == nullptr || looked_at == program::no_device ? looked_at : fold_->place(looked_at).of;
 }
 
 void RankSimulation::set_environment(const SimulationOptions& options) {

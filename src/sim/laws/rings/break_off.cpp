@@ -14,26 +14,26 @@ namespace {
 /// In the name of whoever has announced them, what ports still have to be told. `end`: messages delivered before have
 /// been, but for the last `tied` of them.
 void resend(pdes::Context& context, const Moment& end, std::uint32_t tied,
-            const std::vector<PortChain::Announced>& announced, const std::vector<pdes::ComponentId>& servers,
+            const std::vector<WayPorts::Announced>& announced, const std::vector<pdes::ComponentId>& servers,
             const std::vector<std::uint32_t>& ports, program::DeviceId destination) {
-  const auto is_over = [&end](const PortChain::Announced& one) {
-    return one.kind == PortChain::Announced::Kind::delivered && one.at < end;
+  const auto is_over = [&end](const WayPorts::Announced& one) {
+    return one.kind == WayPorts::Announced::Kind::delivered && one.at < end;
   };
   auto over = std::ranges::count_if(announced, is_over) - std::ptrdiff_t{tied};
-  for (const PortChain::Announced& one : announced) {
+  for (const WayPorts::Announced& one : announced) {
     if (is_over(one) && over-- > 0) continue;
     pdes::Context own = context.of(one.by);
     switch (one.kind) {
-      case PortChain::Announced::Kind::segment:
+      case WayPorts::Announced::Kind::segment:
         own.resend_as(one.at.source, servers[one.to], one.at.time, one.segment);
         break;
-      case PortChain::Announced::Kind::delivered:
+      case WayPorts::Announced::Kind::delivered:
         own.resend_as(one.at.source, destination, one.at.time, one.delivered);
         break;
-      case PortChain::Announced::Kind::amend:
+      case WayPorts::Announced::Kind::amend:
         own.resend_as(one.at.source, destination, one.at.time, one.amend);
         break;
-      case PortChain::Announced::Kind::wake:
+      case WayPorts::Announced::Kind::wake:
         own.resend(servers[one.to], one.at.time, PortWake{ports[one.to], one.token});
         break;
     }
@@ -102,7 +102,7 @@ void RingLaws::break_off(pdes::Context* context, Ring& ring, const Interruption&
   const Moment &event = by.event, end{event.time, event.source + 1};
   Breaking breaking{context, ring, by, end, {}, {}};
   const bool ends_known = !ring.runs.empty() && !ring.runs.front().ends.empty();
-  for (RingPath& path : ring.track->parts.paths) ends_known || ring.is_part ? path.rewind() : path.mark();
+  for (RingWay& path : ring.track->parts.ways) ends_known || ring.is_part ? path.rewind() : path.mark();
   for (std::size_t number = 0; number < ring.runs.size(); ++number) {
     const Run& run = ring.runs[number];
     breaking.progress.push_back(
@@ -119,23 +119,23 @@ void RingLaws::break_off(pdes::Context* context, Ring& ring, const Interruption&
 }
 
 // Of what goes from hop to hop where other hops are simulated for these.
-PortChain::Rename RingLaws::renaming(const std::vector<std::uint32_t>& shifts) const {
+WayPorts::Rename RingLaws::renaming(const std::vector<std::uint32_t>& shifts) const {
   if (fold_ == nullptr) return {};
-  return [this, shifts](PortChain::Announced& announced, std::size_t from) {
+  return [this, shifts](WayPorts::Announced& announced, std::size_t from) {
     const std::uint32_t order = fold_->order(), back = (shifts[from] + order - shifts[from + 1]) % order;
     announced.at.source = fold_->shifted(announced.by, back);
-    if (announced.kind == PortChain::Announced::Kind::segment) shift(announced.segment, *fold_, back);
-    if (announced.kind == PortChain::Announced::Kind::delivered) shift(announced.delivered, *fold_, back);
+    if (announced.kind == WayPorts::Announced::Kind::segment) shift(announced.segment, *fold_, back);
+    if (announced.kind == WayPorts::Announced::Kind::delivered) shift(announced.delivered, *fold_, back);
   };
 }
 
 // The ports of a way, with what is in them and on its way. Returns the place of the last message in line.
 Injector::Ticket RingLaws::fill_ports(const Breaking& breaking, std::uint32_t way) {
   if (breaking.parts().is_gate(way)) return Injector::no_ticket;
-  RingPath& path = breaking.ring.track->parts.paths[way];
+  RingWay& path = breaking.ring.track->parts.ways[way];
   const program::DeviceId from = breaking.parts().sender(way), to = breaking.parts().receiver(way);
   const program::DeviceId destination = breaking.shape().device(breaking.shape().to[way]);
-  const RingPath::UnderWay last = path.take_last(breaking.end.time);
+  const RingWay::UnderWay last = path.take_last(breaking.end.time);
   const std::vector<ShortEnds> short_ends = path.short_ends();
   const std::vector<LinkCounts> counts = path.take_counts();
   // It may have been used before it was released: that has been counted, and is over.
@@ -155,7 +155,7 @@ Injector::Ticket RingLaws::fill_ports(const Breaking& breaking, std::uint32_t wa
   if (last.is_empty()) return Injector::no_ticket;
   NetworkNode& node = *parts_->nodes[from];
   const auto left = [&node](const OwnMessage& message, Time at) { node.left_apart(message, at); };
-  PortChain chain(ports, servers, left, renaming(breaking.parts().shifts[way]));
+  WayPorts chain(ports, servers, left, renaming(breaking.parts().shifts[way]));
   chain.stop_before(breaking.by.event);
   std::vector<OwnMessage> messages = messages_of(breaking, way, last.posted.size());
   for (std::size_t i = 0; i < messages.size(); ++i) {
@@ -175,10 +175,10 @@ Injector::Ticket RingLaws::fill_ports(const Breaking& breaking, std::uint32_t wa
     parts_->nodes[servers[chain.active()]]->refuse_time(*ports[chain.active()]);
   }
   if (breaking.context == nullptr) return chain.place();
-  std::vector<PortChain::Announced> left_over = chain.left_over();
+  std::vector<WayPorts::Announced> left_over = chain.left_over();
   if (breaking.ring.runs.empty()) {  // all have what was sent to them, perhaps at this very time
-    std::erase_if(left_over, [](const PortChain::Announced& one) {
-      return one.kind == PortChain::Announced::Kind::delivered || one.kind == PortChain::Announced::Kind::amend;
+    std::erase_if(left_over, [](const WayPorts::Announced& one) {
+      return one.kind == WayPorts::Announced::Kind::delivered || one.kind == WayPorts::Announced::Kind::amend;
     });
   }
   resend(*breaking.context, breaking.end, breaking.tied(way), left_over, servers, numbers, destination);

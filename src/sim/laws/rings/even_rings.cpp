@@ -17,12 +17,12 @@ std::optional<EvenPass> even_pass(const RingParts& parts, const RingWork& work, 
   const std::uint32_t kind = pass.kinds.front();
   if (pass.slots > 1 || !std::ranges::all_of(pass.kinds, [kind](std::uint32_t one) { return one == kind; })) return {};
   const std::uint32_t first = parts.shape.way(pass.first, 0);
-  const WayFacts& facts = parts.paths[first].facts();
+  const WayFacts& facts = parts.ways[first].facts();
   EvenPass even;
   even.size = work.numbers[first * work.sizes.size() + kind];
   if (pass.sums_up) even.addition = work.additions[work.addition_of(0, kind, 0)];
   for (std::uint32_t seat = 0; seat < parts.shape.seats(); ++seat) {
-    const RingPath& path = parts.paths[first + seat];
+    const RingWay& path = parts.ways[first + seat];
     if (&path.facts() != &facts || path.clear_at() > begin || path.guests() > 0) return {};
     if (pass.sums_up && work.additions[work.addition_of(seat, kind, 0)] != even.addition) return {};
   }
@@ -47,7 +47,7 @@ std::optional<std::vector<TakenEnd>> even_ends(RingParts& parts, const RingWork&
   for (std::size_t i = 0; i < passes.size(); ++i) {
     const RingPass& pass = work.passes[i];
     for (std::uint32_t seat = 0; seat < parts.shape.seats(); ++seat)
-      parts.paths[parts.shape.way(pass.first, seat)].send_in_turn(at, passes[i].size, pass.steps, passes[i].every);
+      parts.ways[parts.shape.way(pass.first, seat)].send_in_turn(at, passes[i].size, pass.steps, passes[i].every);
     at += pass.steps * passes[i].every;
   }
   std::vector<TakenEnd> ends(entries.size());

@@ -15,7 +15,7 @@ constexpr std::uint32_t most_guests = 32;
 // On the last link of a way, where what is announced goes to the device behind it.
 bool RingLaws::may_pass(const Reserved& reserved, machine::LinkId link, const Segment& segment) const {
   const Track& track = *reserved.track;
-  const RingPath& path = track.parts.paths[reserved.way];
+  const RingWay& path = track.parts.ways[reserved.way];
   const std::vector<Run>& runs = track.owner->runs;
   const std::uint32_t rank = reserved.way % track.owner->size;
   // What has been sent since the mark is walked through again: that of one collective.
@@ -33,17 +33,17 @@ bool RingLaws::let_pass(pdes::Context& context, pdes::ComponentId source, machin
   const Reserved reserved = reserved_by_[link];
   if (is_at_rest(reserved, context.now()) || !may_pass(reserved, link, segment)) return false;
   Ring& ring = *reserved.track->owner;
-  RingPath& path = reserved.track->parts.paths[reserved.way];
+  RingWay& path = reserved.track->parts.ways[reserved.way];
   const Guest guest{{context.now(), source}, segment};
   NetworkNode& node = *parts_->nodes[tables_->server(link)];
   TrainPort& port = port_at(link);
-  PortChain::Announced left;
+  WayPorts::Announced left;
   try {
     left = path.let_pass(under_way(ring, reserved.way, guest.at), guest);
   } catch (const BeyondTimeError&) {
     node.refuse_time(port);
   }
-  if (left.kind == PortChain::Announced::Kind::delivered) {
+  if (left.kind == WayPorts::Announced::Kind::delivered) {
     left.delivered.generation = port.take_generation();
     node.deliver(port, left.at.time, segment.destination, left.delivered);
   } else {
@@ -57,17 +57,17 @@ bool RingLaws::let_pass(pdes::Context& context, pdes::ComponentId source, machin
 }
 
 // On a way before an event. Paths are at the mark afterwards.
-RingPath::UnderWay RingLaws::under_way(Ring& ring, std::uint32_t way, const Moment& event) {
-  std::vector<RingPath>& paths = ring.track->parts.paths;
+RingWay::UnderWay RingLaws::under_way(Ring& ring, std::uint32_t way, const Moment& event) {
+  std::vector<RingWay>& ring_ways = ring.track->parts.ways;
   const bool ends_known = !ring.runs.front().ends.empty();
-  for (RingPath& path : paths) ends_known ? path.rewind() : path.mark();
+  for (RingWay& path : ring_ways) ends_known ? path.rewind() : path.mark();
   for (const Run& run : ring.runs)
     static_cast<void>(progress_at(event, {}, ring.track->parts, *run.work, run.inputs()));
-  RingPath::UnderWay found;
-  for (std::uint32_t one = 0; one < paths.size(); ++one) {
-    RingPath::UnderWay last = paths[one].take_last(event.time);
+  RingWay::UnderWay found;
+  for (std::uint32_t one = 0; one < ring_ways.size(); ++one) {
+    RingWay::UnderWay last = ring_ways[one].take_last(event.time);
     if (one == way) found = std::move(last);
-    paths[one].rewind();
+    ring_ways[one].rewind();
   }
   return found;
 }
@@ -76,7 +76,7 @@ RingPath::UnderWay RingLaws::under_way(Ring& ring, std::uint32_t way, const Mome
 void RingLaws::find_ends_again(pdes::Context& context, Ring& ring) {
   Run& run = ring.runs.front();
   const std::vector<TakenEnd> before = std::exchange(run.ends, ends_of(ring.track->parts, *run.work, run.entries));
-  for (RingPath& path : ring.track->parts.paths) path.take_in_guests();
+  for (RingWay& path : ring.track->parts.ways) path.take_in_guests();
   for (std::uint32_t rank = 0; rank < ring.size; ++rank) {
     const TakenEnd& end = run.ends[rank];
     const bool is_same = end.at == before[rank].at && end.clock == before[rank].clock && end.left == before[rank].left;

@@ -35,7 +35,7 @@ bool RingLaws::reserve_ways(pdes::Context& context, const Ring& ring, const Run&
 }
 
 bool RingLaws::reserve(pdes::Context& context, Track& track, std::uint32_t way, const RingWork& work) {
-  RingPath& path = track.parts.paths[way];
+  RingWay& path = track.parts.ways[way];
   // Messages without bytes come when what leaves the links now does, and the order of both is not the ring's to say.
   const bool may_tie = std::ranges::find(work.sizes, 0) != work.sizes.end();
   for (const machine::LinkId link : path.links()) {
@@ -66,7 +66,7 @@ bool RingLaws::reserve(pdes::Context& context, Track& track, std::uint32_t way, 
 // Nothing of the collectives that have been entered is on the way, or will be.
 bool RingLaws::is_at_rest(const Reserved& reserved, Time now) const {
   const Ring& ring = *reserved.track->owner;
-  const RingPath& path = reserved.track->parts.paths[reserved.way];
+  const RingWay& path = reserved.track->parts.ways[reserved.way];
   for (const Run& run : ring.runs) {
     if (run.entries[reserved.way % ring.size].at.time == never) continue;
     const bool has_sent_all = run.waves != nullptr
@@ -79,7 +79,7 @@ bool RingLaws::is_at_rest(const Reserved& reserved, Time now) const {
 
 // Whoever breaks the ring off later walks through its collectives again, from the path's mark on.
 void RingLaws::release(const Reserved& reserved) {
-  RingPath path = reserved.track->parts.paths[reserved.way];
+  RingWay path = reserved.track->parts.ways[reserved.way];
   const std::vector<BusyPeriod> busy = path.busy();
   const std::vector<ShortEnds> short_ends = path.short_ends();
   const std::vector<LinkCounts> counts = path.take_counts();

@@ -127,9 +127,9 @@ RingLaws::Run* RingLaws::run_of(pdes::Context& context, Ring& ring, const Interr
 }
 
 void RingLaws::find_ends(pdes::Context& context, Ring& ring, Run& run, const Moment& now) {
-  for (RingPath& path : ring.track->parts.paths) path.mark();
+  for (RingWay& path : ring.track->parts.ways) path.mark();
   run.ends = ends_of(ring.track->parts, *run.work, run.entries);
-  for (RingPath& path : ring.track->parts.paths) {
+  for (RingWay& path : ring.track->parts.ways) {
     path.take_in_guests();
     path.shed();
   }

@@ -79,8 +79,8 @@ class RingLaws final : public Takeover, public Reservations {
   [[nodiscard]] const Work& work_of(Ring& ring, std::uint32_t index);
   void complete(RingWork& work, const Track& track) const;
   [[nodiscard]] Track& track_of(RingShape shape, bool is_part);
-  [[nodiscard]] bool find_paths(RingParts& parts, bool is_part);
-  [[nodiscard]] bool find_path(RingParts& parts, std::uint32_t way);
+  [[nodiscard]] bool find_ways(RingParts& parts, bool is_part);
+  [[nodiscard]] bool find_way(RingParts& parts, std::uint32_t way);
   void find_places(Ring& ring) const;
   void find_members_here(Ring& ring) const;
   void append_route(program::DeviceId from, program::DeviceId to, std::vector<machine::LinkId>& links) const;
@@ -105,14 +105,14 @@ class RingLaws final : public Takeover, public Reservations {
   /// Nobody has the link's port for himself afterwards. False: the ring that has it still uses the way.
   [[nodiscard]] bool free_up(machine::LinkId link, Time now);
   [[nodiscard]] bool may_pass(const Reserved& reserved, machine::LinkId link, const Segment& segment) const;
-  [[nodiscard]] RingPath::UnderWay under_way(Ring& ring, std::uint32_t way, const Moment& event);
+  [[nodiscard]] RingWay::UnderWay under_way(Ring& ring, std::uint32_t way, const Moment& event);
   void find_ends_again(pdes::Context& context, Ring& ring);
   void find_ends(pdes::Context& context, Ring& ring, Run& run, const Moment& now);
   void count(const Ring& ring, const Run& run, std::uint32_t rank);
   static void list_run(StateList& list, Run& run);
 
   void break_off(pdes::Context* context, Ring& ring, const Interruption& by);
-  [[nodiscard]] PortChain::Rename renaming(const std::vector<std::uint32_t>& shifts) const;
+  [[nodiscard]] WayPorts::Rename renaming(const std::vector<std::uint32_t>& shifts) const;
   [[nodiscard]] Injector::Ticket fill_ports(const Breaking& breaking, std::uint32_t way);
   [[nodiscard]] std::vector<OwnMessage> messages_of(const Breaking& breaking, std::uint32_t way,
                                                     std::size_t count) const;

@@ -70,7 +70,7 @@ void RingLaws::make_gate(RingParts& parts, std::uint32_t way) {
   parts.gates[way] = true;
   parts.real[parts.shape.rank(way % parts.shape.seats())] = true;
   if (to != nobody) parts.real[parts.shape.rank(to)] = true;
-  parts.paths.emplace_back(ways_, std::vector<machine::LinkId>{});
+  parts.ways.emplace_back(ways_, std::vector<machine::LinkId>{});
   parts.shifts.emplace_back();
 }
 
@@ -96,7 +96,7 @@ Takeover::Answer RingLaws::enter_part(pdes::Context& context, Ring& ring, Run& r
   RingParts& parts = ring.track->parts;
   Time begin = context.now();
   for (std::uint32_t way = rank; way < parts.shape.ways(); way += ring.size)
-    begin = std::max(begin, parts.paths[way].clear_at());
+    begin = std::max(begin, parts.ways[way].clear_at());
   if (!is_in_range(begin, *run.work)) {
     run.entries[rank] = {};
     break_off(&context, ring, by);
@@ -150,7 +150,7 @@ std::optional<Time> RingLaws::carry(pdes::Context& context, machine::LinkId link
   const RingPost& post = run->posts[way].emplace_back(RingPost{context.now(), waited_until, kind});
   run->waves->post(way, post);
   tell(context, ring, *run, {context.now(), 0});  // all comes later
-  return parts.paths[way].left();
+  return parts.ways[way].left();
 }
 
 bool RingLaws::has_come(program::DeviceId to, const Delivered& message) {
@@ -172,10 +172,10 @@ void RingLaws::leave_behind(const Ring& ring) {
   const Run& over = ring.runs.front();
   const auto walk = [&parts](const Run& run) { RingWaves(parts, *run.work).take_in(run.inputs()); };
   if (ring.runs.size() > 1) {
-    for (RingPath& path : parts.paths) path.rewind();
+    for (RingWay& path : parts.ways) path.rewind();
     walk(over);
   }
-  for (RingPath& path : parts.paths) path.mark();
+  for (RingWay& path : parts.ways) path.mark();
   if (ring.runs.size() > 1) walk(ring.runs[1]);
 }
 

@@ -51,10 +51,10 @@ class Walk {
     const std::size_t sizes = work_.sizes.size();
     const std::uint32_t* numbers = &work_.numbers[first * sizes];
     const std::uint32_t* kinds = kinds_ + slot * seats_;
-    RingPath* paths = &parts_.paths[first];
+    RingWay* ring_ways = &parts_.ways[first];
     Time* delivered = &delivered_[first];
     for (std::uint32_t seat = 0; seat < seats_; ++seat)
-      delivered[seat] = paths[seat].send(at_[seat].time, numbers[seat * sizes + kinds[seat]]);
+      delivered[seat] = ring_ways[seat].send(at_[seat].time, numbers[seat * sizes + kinds[seat]]);
   }
   /// All have received in a slot.
   void receive_all(std::uint32_t slot) {
@@ -112,7 +112,7 @@ std::optional<Time> longest(const RingParts& parts, const RingWork& work) {
     Time step = 0, most = 0;
     for (std::uint32_t way = 0; way < parts.shape.ways(); ++way) {
       for (std::size_t kind = 0; kind < work.sizes.size() && !parts.is_gate(way); ++kind) {
-        const Passage& lone = parts.paths[way].facts().lone(work.numbers[way * work.sizes.size() + kind]);
+        const Passage& lone = parts.ways[way].facts().lone(work.numbers[way * work.sizes.size() + kind]);
         step = std::max({step, lone.delivered, lone.clear});
         if (step == never) return std::nullopt;
       }
@@ -130,7 +130,7 @@ bool is_in_range(Time begin, const RingWork& work) {
 
 bool ends_in_range(const RingParts& parts, const RingWork& work, const std::vector<RingEntry>& entries) {
   Time begin = 0;
-  for (const RingPath& path : parts.paths) begin = std::max(begin, path.clear_at());
+  for (const RingWay& path : parts.ways) begin = std::max(begin, path.clear_at());
   for (const RingEntry& entry : entries) begin = std::max(begin, entry.at.time);
   return is_in_range(begin, work);
 }
@@ -140,7 +140,7 @@ namespace {
 /// When the last messages of members have left them.
 void find_departures(const RingParts& parts, std::vector<TakenEnd>& ends) {
   for (std::uint32_t way = 0; way < parts.shape.ways();) {
-    for (TakenEnd& end : ends) end.left = std::max(end.left, parts.paths[way++].left());
+    for (TakenEnd& end : ends) end.left = std::max(end.left, parts.ways[way++].left());
   }
 }
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "sim/laws/rings/ring_path.hpp"
+#include "sim/laws/rings/ring_way.hpp"
 #include "sim/laws/rings/ring_work.hpp"
 
 namespace tessera::sim {
@@ -16,7 +16,7 @@ namespace tessera::sim {
 struct RingParts {
   RingShape shape;
   std::vector<std::uint32_t> senders;  ///< RingShape::senders
-  std::vector<RingPath> paths;         ///< by way
+  std::vector<RingWay> ways;           ///< by way
   /// By slot and seat, as ways: whose link brings it what comes in that slot, as this seat sees it.
   std::vector<pdes::ComponentId> hops;
   /// By way, where replicas are folded: how far each hop and the destination are shifted from what is simulated for

@@ -97,7 +97,7 @@ void RingWaves::post_step(std::uint32_t index) {
 }
 
 void RingWaves::send(std::uint32_t way, const RingPost& post) {
-  RingPath& path = parts_.paths[way];
+  RingWay& path = parts_.ways[way];
   const std::uint32_t size = work_.numbers[way * work_.sizes.size() + post.kind];
   const Message message{to_come_ == nullptr ? path.send(post.at, size) : path.send_until(post.at, size, end_.time),
                         post.waited_until, post.kind};
@@ -150,7 +150,7 @@ TakenEnd RingWaves::end_of(std::uint32_t rank) const {
     end.clock = std::max(end.clock, seats_[index].ended);
   }
   for (std::uint32_t way = rank; way < queues_.size(); way += static_cast<std::uint32_t>(over_.size()))
-    end.left = std::max(end.left, parts_.paths[way].left());
+    end.left = std::max(end.left, parts_.ways[way].left());
   return end;
 }
 

@@ -113,7 +113,7 @@ class RingWaves {
 
 /// By seat, what has taken place before an event, and by it where a seat waits for that. (What it does not wait for yet
 /// may come behind a message of before, which takes as little time.) Seats post in it, but for those `to_come`; empty:
-/// none. Paths are behind what has been posted (RingPath::take_last).
+/// none. Paths are behind what has been posted (RingWay::take_last).
 [[nodiscard]] std::vector<StepProgress> progress_at(const Moment& event, const std::vector<bool>& to_come,
                                                     RingParts& parts, const RingWork& work, const RingInputs& inputs);
 

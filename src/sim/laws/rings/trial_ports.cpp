@@ -11,7 +11,7 @@ TrialPorts::TrialPorts(const NetworkTables& tables, const std::vector<machine::L
   }
 }
 
-PortChain TrialPorts::chain() {
+WayPorts TrialPorts::chain() {
   std::vector<TrainPort*> ports;
   std::vector<pdes::ComponentId> servers;
   for (TrainPort& port : ports_) {
@@ -22,7 +22,7 @@ PortChain TrialPorts::chain() {
 }
 
 // By names that no guest has.
-void TrialPorts::begin(PortChain& chain, const std::vector<PostedMessage>& posted,
+void TrialPorts::begin(WayPorts& chain, const std::vector<PostedMessage>& posted,
                        const std::vector<Guest>& guests) const {
   constexpr std::uint32_t no_channel = ~std::uint32_t{0};
   const machine::NodeId to = tables_.link(links_.back()).to;
@@ -36,15 +36,15 @@ void TrialPorts::begin(PortChain& chain, const std::vector<PostedMessage>& poste
 }
 
 Time TrialPorts::pass(const std::vector<PostedMessage>& posted, const std::vector<Guest>& guests) {
-  PortChain trial = chain();
+  WayPorts trial = chain();
   begin(trial, posted, guests);
   trial.run_until({never, 0});
   for (TrainPort& port : ports_) port.finish(trial);
   return trial.last_delivery();
 }
 
-PortChain::Announced TrialPorts::let_pass(const std::vector<PostedMessage>& posted, const std::vector<Guest>& guests) {
-  PortChain trial = chain();
+WayPorts::Announced TrialPorts::let_pass(const std::vector<PostedMessage>& posted, const std::vector<Guest>& guests) {
+  WayPorts trial = chain();
   begin(trial, posted, guests);
   trial.run_until({never, 0});
   return trial.last_guest();

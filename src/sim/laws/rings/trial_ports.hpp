@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "sim/laws/rings/port_chain.hpp"
 #include "sim/laws/rings/way_facts.hpp"
+#include "sim/laws/rings/way_ports.hpp"
 
 namespace tessera::sim {
 
@@ -17,14 +17,14 @@ class TrialPorts {
   /// When the last of these messages is delivered; 0: there is none.
   Time pass(const std::vector<PostedMessage>& posted, const std::vector<Guest>& guests);
   /// What is announced of the last guest.
-  PortChain::Announced let_pass(const std::vector<PostedMessage>& posted, const std::vector<Guest>& guests);
+  WayPorts::Announced let_pass(const std::vector<PostedMessage>& posted, const std::vector<Guest>& guests);
 
   [[nodiscard]] std::vector<LinkCounts> counts() const;
   [[nodiscard]] std::vector<BusyPeriod> busy() const;
 
  private:
-  [[nodiscard]] PortChain chain();
-  void begin(PortChain& chain, const std::vector<PostedMessage>& posted, const std::vector<Guest>& guests) const;
+  [[nodiscard]] WayPorts chain();
+  void begin(WayPorts& chain, const std::vector<PostedMessage>& posted, const std::vector<Guest>& guests) const;
 
   const NetworkTables& tables_;
   const std::vector<machine::LinkId>& links_;

@@ -58,7 +58,7 @@ const RingLaws::Work& RingLaws::work_of(Ring& ring, std::uint32_t index) {
 void RingLaws::complete(RingWork& work, const Track& track) const {
   const RingShape& shape = track.parts.shape;
   for (std::uint32_t way = 0; way < shape.ways(); ++way) {
-    WayFacts& facts = track.parts.paths[way].facts();
+    WayFacts& facts = track.parts.ways[way].facts();
     for (const std::int64_t size : work.sizes)
       work.numbers.push_back(track.parts.is_gate(way) ? WayFacts::none : facts.size_of(size));
   }
@@ -81,14 +81,14 @@ RingLaws::Track& RingLaws::track_of(RingShape shape, bool is_part) {
   track = std::make_unique<Track>();
   track->parts.senders = shape.senders();
   track->parts.shape = std::move(shape);
-  track->is_usable = find_paths(track->parts, is_part);
+  track->is_usable = find_ways(track->parts, is_part);
   if (!track->is_usable) track->parts = {};
-  track->is_reserved.assign(track->parts.paths.size(), false);
+  track->is_reserved.assign(track->parts.ways.size(), false);
   return *track;
 }
 
 // False where they are not on this rank, or share links; of a part, where no member is left that goes without steps.
-bool RingLaws::find_paths(RingParts& parts, bool is_part) {
+bool RingLaws::find_ways(RingParts& parts, bool is_part) {
   parts.hops.resize(parts.shape.ways());
   if (is_part) {
     parts.gates.resize(parts.shape.ways());
@@ -96,8 +96,8 @@ bool RingLaws::find_paths(RingParts& parts, bool is_part) {
   }
   std::vector<machine::LinkId> used;
   for (std::uint32_t way = 0; way < parts.shape.ways(); ++way) {
-    if (find_path(parts, way)) {
-      const std::vector<machine::LinkId>& links = parts.paths.back().links();
+    if (find_way(parts, way)) {
+      const std::vector<machine::LinkId>& links = parts.ways.back().links();
       used.insert(used.end(), links.begin(), links.end());
     } else if (is_part) {
       make_gate(parts, way);
@@ -117,7 +117,7 @@ void RingLaws::append_route(program::DeviceId from, program::DeviceId to, std::v
 }
 
 // With a fold, of the links that are simulated for those of the way.
-bool RingLaws::find_path(RingParts& parts, std::uint32_t way) {
+bool RingLaws::find_way(RingParts& parts, std::uint32_t way) {
   const RingShape& shape = parts.shape;
   const program::DeviceId from = parts.sender(way), to = parts.receiver(way);
   if (from == to || parts_->members[from] == nullptr) return false;
@@ -140,7 +140,7 @@ bool RingLaws::find_path(RingParts& parts, std::uint32_t way) {
     shifts.push_back(fold_->place(to).shifts);
     hop = fold_->shifted_back(last, shifts.back());
   }
-  parts.paths.emplace_back(ways_, std::move(links));
+  parts.ways.emplace_back(ways_, std::move(links));
   parts.shifts.push_back(std::move(shifts));
   return true;
 }

@@ -152,11 +152,14 @@ void list_device(StateList& list, Device& device, const NetworkTables& tables) {
 }
 
 // Nothing is put aside (kept_, last_delivery_) unless the ring is being broken off.
-void RingPath::list(StateList& list) {
-  const auto last_message = [&](Time& clear_at, Time& last_at, std::uint32_t last) {
-    list.limit(clear_at);
-    list.same(last);
-    if (last != none) list.time(last_at);
+void RingWay::list(StateList& list) {
+  auto& [clear_at, last_at, last, is_among, is_in_burst, passed, marked, passed_bursts, marked_bursts, mark,
+         last_delivery, end, apart] = state_;
+  auto& [mark_clear_at, mark_last_at, mark_last] = mark;
+  const auto last_message = [&](Time& clear, Time& at, std::uint32_t number) {
+    list.limit(clear);
+    list.same(number);
+    if (number != none) list.time(at);
   };
   const auto links_busy = [&](std::vector<BusyPeriod>& busy) {
     list.same(busy.size());
@@ -171,46 +174,47 @@ void RingPath::list(StateList& list) {
   const auto list_bursts = [&](Bursts& bursts) {
     list.same(bursts.is_empty());
     if (bursts.is_empty()) return;
-    list.same(bursts.burst.size());
-    list.same(bursts.known);
-    for (Posted& one : bursts.burst) {
-      list.time(one.at);
-      list.same(one.bytes);
+    auto& [burst, guests, before, busy, counts, known] = bursts;  // guests: below
+    list.same(burst.size());
+    list.same(known);
+    for (auto& [at, bytes] : burst) {
+      list.time(at);
+      list.same(bytes);
     }
-    if (!bursts.burst.empty()) links_busy(bursts.before);
-    if (bursts.known == none) links_busy(bursts.busy);
-    list.same(bursts.counts.size());
-    for (LinkCounts& one : bursts.counts) list_counts(list, one);
+    if (!burst.empty()) links_busy(before);
+    if (known == none) links_busy(busy);
+    list.same(counts.size());
+    for (LinkCounts& one : counts) list_counts(list, one);
   };
-  last_message(clear_at_, last_at_, last_);
-  last_message(mark_.clear_at, mark_.last_at, mark_.last);
-  list.same(rest_.is_made());
-  if (rest_.is_made()) {
-    Rest& rest = this->rest();
-    list_bursts(rest.now);
-    list_bursts(rest.marked);
-    if (last_ == none && rest.now.is_empty()) links_busy(rest.now.busy);
-    if (mark_.last == none) links_busy(rest.begun);
-    for (std::vector<Guest>* guests : {&rest.guests, &rest.now.guests, &rest.marked.guests}) {
+  last_message(clear_at, last_at, last);
+  last_message(mark_clear_at, mark_last_at, mark_last);
+  list.same(apart.is_made());
+  if (apart.is_made()) {
+    auto& [now, marked_now, begun, short_ends, kept, guests_since, next_guest] = apart.make();
+    list_bursts(now);
+    list_bursts(marked_now);
+    if (last == none && now.is_empty()) links_busy(now.busy);
+    if (mark_last == none) links_busy(begun);
+    for (std::vector<Guest>* guests : {&guests_since, &now.guests, &marked_now.guests}) {
       list.same(guests->size());
       for (Guest& one : *guests) {
         list_moment(list, one.at);
         list.same(one.segment.law.last_bytes);
       }
     }
-    list.same(rest.next_guest);
+    list.same(next_guest);
   }
-  list.same(passed_.size());
-  for (const std::int64_t messages : passed_) list.same(messages);
-  list.same(marked_.size());
-  for (std::int64_t& messages : marked_) list.sum(messages);
-  list.same(passed_bursts_.size());
-  for (const auto& [number, times] : passed_bursts_) {
+  list.same(passed.size());
+  for (const std::int64_t messages : passed) list.same(messages);
+  list.same(marked.size());
+  for (std::int64_t& messages : marked) list.sum(messages);
+  list.same(passed_bursts.size());
+  for (const auto& [number, times] : passed_bursts) {
     list.same(number);
     list.same(times);
   }
-  list.same(marked_bursts_.size());
-  for (auto& [number, times] : marked_bursts_) {
+  list.same(marked_bursts.size());
+  for (auto& [number, times] : marked_bursts) {
     list.same(number);
     list.sum(times);
   }
@@ -246,7 +250,7 @@ void RingLaws::list(StateList& list) {
       list.same(std::ranges::find_if(works, has_track) - works.begin());
       for (std::size_t way = 0; way < track->is_reserved.size(); ++way) {
         list.same(track->is_reserved[way]);
-        if (track->is_reserved[way]) track->parts.paths[way].list(list);
+        if (track->is_reserved[way]) track->parts.ways[way].list(list);
       }
     }
     for (const std::uint32_t number : begun) list.same(number - first);

@@ -1,7 +1,7 @@
 // Messages that a way's links were still busy for when they were posted: bursts.
 #include <utility>
 
-#include "sim/laws/rings/ring_path.hpp"
+#include "sim/laws/rings/ring_way.hpp"
 #include "sim/laws/rings/trial_ports.hpp"
 #include "sim/laws/trains/service.hpp"
 #include "tessera/base/error.hpp"
@@ -9,25 +9,25 @@
 namespace tessera::sim {
 
 // Of the last message, if it found the links idle, and what comes behind it.
-void RingPath::begin_burst() {
+void RingWay::begin_burst() {
   if (has_burst()) return;
   Bursts& now = rest().now;
   now.known = none;
   if (now.busy.empty()) now.busy = idle();
-  if (last_ == none) {
+  if (state_.last == none) {
     now.before = now.busy;
     return;
   }
-  --passed_[last_];
-  now.burst.push_back({last_at_, facts_->bytes(last_)});
-  is_in_burst_ = true;
+  --state_.passed[state_.last];
+  now.burst.push_back({state_.last_at, facts_->bytes(state_.last)});
+  state_.is_in_burst = true;
   now.before.assign(links_.size(), {});
 }
 
 // Another message of the burst. False: what becomes of it is not known.
-bool RingPath::find_known(Time at, std::uint32_t size) {
+bool RingWay::find_known(Time at, std::uint32_t size) {
   Bursts& now = rest().now;
-  const std::uint32_t lone = std::exchange(last_, none);
+  const std::uint32_t lone = std::exchange(state_.last, none);
   if (lone == none && now.known == none) return false;
   const Time first = now.burst.front().at;
   const std::uint32_t number =
@@ -37,20 +37,20 @@ bool RingPath::find_known(Time at, std::uint32_t size) {
   return now.known != none;
 }
 
-Time RingPath::send_behind(Time at, std::uint32_t size) {
+Time RingWay::send_behind(Time at, std::uint32_t size) {
   begin_burst();
   const bool is_known = find_known(at, size);
   Bursts& now = rest().now;
   now.burst.push_back({at, facts_->bytes(size)});
-  is_in_burst_ = true;
+  state_.is_in_burst = true;
   if (is_known) {
     const Passage& burst = facts_->burst(now.known);
-    clear_at_ = saturating_add(now.burst.front().at, burst.clear);
+    state_.clear_at = saturating_add(now.burst.front().at, burst.clear);
     return saturating_add(now.burst.front().at, burst.delivered);
   }
   try {
     const Time delivered = pass(at, now.burst.back().bytes);
-    clear_at_ = facts_->clear_behind(now.busy);
+    state_.clear_at = facts_->clear_behind(now.busy);
     return delivered;
   } catch (const BeyondTimeError&) {
     return never;  // as of lone messages
@@ -58,7 +58,7 @@ Time RingPath::send_behind(Time at, std::uint32_t size) {
 }
 
 // One message after the other: a FIFO of one sender is not changed by what comes behind.
-Time RingPath::pass(Time at, std::int64_t bytes) {
+Time RingWay::pass(Time at, std::int64_t bytes) {
   std::vector<BusyPeriod>& busy = rest().now.busy;
   const std::int64_t packet = tables_->packet();
   const OwnMessage message = message_of(*tables_, bytes, 0);
@@ -85,10 +85,10 @@ Time RingPath::pass(Time at, std::int64_t bytes) {
   return arrivals.back().last;
 }
 
-void RingPath::close_burst() {
+void RingWay::close_burst() {
   Bursts& now = rest().now;
   if (now.guests.empty() && now.known != none) {
-    add(passed_bursts_, now.known, 1);
+    add(state_.passed_bursts, now.known, 1);
   } else {
     TrialPorts trial(*tables_, links_, now.before, short_ends());
     static_cast<void>(trial.pass(now.burst, now.guests));
@@ -97,26 +97,26 @@ void RingPath::close_burst() {
   forget_burst();
 }
 
-void RingPath::shed() {
-  if (!rest_.is_made() || is_in_burst_) return;
-  const auto& [now, marked, begun, short_ends, kept, guests, next_guest] = rest_.get();
-  if (now.is_empty() && marked.is_empty() && begun.empty() && kept.is_empty() && guests.empty()) rest_.forget();
+void RingWay::shed() {
+  if (!state_.rest.is_made() || state_.is_in_burst) return;
+  const auto& [now, marked, begun, short_ends, kept, guests, next_guest] = state_.rest.get();
+  if (now.is_empty() && marked.is_empty() && begun.empty() && kept.is_empty() && guests.empty()) state_.rest.forget();
 }
 
-void RingPath::Bursts::add_times(const std::vector<LinkCounts>& more, std::int64_t times) {
+void RingWay::Bursts::add_times(const std::vector<LinkCounts>& more, std::int64_t times) {
   counts.resize(std::max(counts.size(), more.size()));
   for (std::size_t i = 0; i < more.size() && times > 0; ++i)
     counts[i].add({more[i].bytes * times, more[i].messages * times, more[i].busy * times, more[i].peak_queue,
                    more[i].alone * times});
 }
 
-void RingPath::forget_burst() {
-  if (!rest_.is_made()) return;
+void RingWay::forget_burst() {
+  if (!state_.rest.is_made()) return;
   Bursts& now = rest().now;
   now.burst.clear();
   now.guests.clear();
   now.known = none;
-  is_in_burst_ = false;
+  state_.is_in_burst = false;
 }
 
 }  // namespace tessera::sim

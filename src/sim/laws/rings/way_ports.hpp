@@ -18,7 +18,7 @@ struct Guest {
   Segment segment;
 };
 
-class PortChain final : public PortSink {
+class WayPorts final : public PortSink {
  public:
   /// What has been announced and has not taken place: to the hop `to`, or, from the last one, to the destination.
   struct Announced {
@@ -39,7 +39,7 @@ class PortChain final : public PortSink {
 
   /// `ports`: from the device's own on; they outlive it. `servers`: their components. `left`: PortSink::left, may be
   /// empty; and so may `rename`.
-  PortChain(std::vector<TrainPort*> ports, std::vector<pdes::ComponentId> servers, Left left = {}, Rename rename = {});
+  WayPorts(std::vector<TrainPort*> ports, std::vector<pdes::ComponentId> servers, Left left = {}, Rename rename = {});
 
   /// Nothing takes place from this event on, but for what is posted in it.
   void stop_before(const Moment& event) { limit_ = event; }

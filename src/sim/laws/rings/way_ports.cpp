@@ -1,4 +1,4 @@
-#include "sim/laws/rings/port_chain.hpp"
+#include "sim/laws/rings/way_ports.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -9,16 +9,16 @@
 namespace tessera::sim {
 namespace {
 
-constexpr auto later = [](const PortChain::Announced& a, const PortChain::Announced& b) {
+constexpr auto later = [](const WayPorts::Announced& a, const WayPorts::Announced& b) {
   return std::tie(b.at, b.number) < std::tie(a.at, a.number);
 };
 
 }  // namespace
 
-PortChain::PortChain(std::vector<TrainPort*> ports, std::vector<pdes::ComponentId> servers, Left left, Rename rename)
+WayPorts::WayPorts(std::vector<TrainPort*> ports, std::vector<pdes::ComponentId> servers, Left left, Rename rename)
     : ports_(std::move(ports)), servers_(std::move(servers)), left_(std::move(left)), rename_(std::move(rename)) {}
 
-void PortChain::post(Time at, OwnMessage message) {
+void WayPorts::post(Time at, OwnMessage message) {
   const Moment posted = std::min(Moment{at, servers_[0]}, limit_);
   run_until(posted);
   message.joined = at;
@@ -27,18 +27,18 @@ void PortChain::post(Time at, OwnMessage message) {
   ports_[0]->flush(at, posted.source, *this);
 }
 
-void PortChain::arrive(const Guest& guest) {
+void WayPorts::arrive(const Guest& guest) {
   run_until(guest.at);
   guests_.push_back(guest.segment.name);
   active_ = ports_.size() - 1;
   ports_.back()->arrive(guest.at.time, guest.at.source, guest.segment, *this);
 }
 
-bool PortChain::is_guest(const MessageName& name) const {
+bool WayPorts::is_guest(const MessageName& name) const {
   return std::find(guests_.begin(), guests_.end(), name) != guests_.end();
 }
 
-void PortChain::run_until(const Moment& end) {
+void WayPorts::run_until(const Moment& end) {
   while (!pending_.empty() && pending_.front().at < end) {
     std::pop_heap(pending_.begin(), pending_.end(), later);
     const Announced next = std::move(pending_.back());
@@ -47,7 +47,7 @@ void PortChain::run_until(const Moment& end) {
   }
 }
 
-void PortChain::take_place(const Announced& announced) {
+void WayPorts::take_place(const Announced& announced) {
   active_ = std::min(announced.to, ports_.size() - 1);
   switch (announced.kind) {
     case Announced::Kind::segment:
@@ -66,7 +66,7 @@ void PortChain::take_place(const Announced& announced) {
   }
 }
 
-std::vector<PortChain::Announced> PortChain::left_over() {
+std::vector<WayPorts::Announced> WayPorts::left_over() {
   std::sort(pending_.begin(), pending_.end(), [](const Announced& a, const Announced& b) { return later(b, a); });
   std::erase_if(pending_, [this](const Announced& one) {
     return one.kind == Announced::Kind::delivered &&
@@ -75,11 +75,11 @@ std::vector<PortChain::Announced> PortChain::left_over() {
   return std::exchange(pending_, {});
 }
 
-std::size_t PortChain::hop_of(const Port& port) const {
+std::size_t WayPorts::hop_of(const Port& port) const {
   return static_cast<std::size_t>(std::find(ports_.begin(), ports_.end(), &port) - ports_.begin());
 }
 
-void PortChain::announce(Announced announced, std::size_t from, Time at) {
+void WayPorts::announce(Announced announced, std::size_t from, Time at) {
   using Kind = Announced::Kind;
   announced.at = {at, servers_[from]};
   if ((announced.kind == Kind::segment && is_guest(announced.segment.name)) ||
@@ -94,7 +94,7 @@ void PortChain::announce(Announced announced, std::size_t from, Time at) {
   std::push_heap(pending_.begin(), pending_.end(), later);
 }
 
-void PortChain::deliver(const Port& port, Time at, machine::NodeId, const Delivered& message) {
+void WayPorts::deliver(const Port& port, Time at, machine::NodeId, const Delivered& message) {
   Announced announced;
   announced.kind = Announced::Kind::delivered;
   announced.to = ports_.size();
@@ -102,7 +102,7 @@ void PortChain::deliver(const Port& port, Time at, machine::NodeId, const Delive
   announce(std::move(announced), hop_of(port), at);
 }
 
-void PortChain::forward(const Port& port, Time at, const Segment& segment) {
+void WayPorts::forward(const Port& port, Time at, const Segment& segment) {
   const std::size_t hop = hop_of(port);
   Announced announced;
   announced.kind = Announced::Kind::segment;
@@ -111,12 +111,12 @@ void PortChain::forward(const Port& port, Time at, const Segment& segment) {
   announce(std::move(announced), hop, at);
 }
 
-void PortChain::forward_together(const Port&, Time, const Segments&) {
+void WayPorts::forward_together(const Port&, Time, const Segments&) {
   throw InternalError("links that carry one connection tell of several messages");
 }
 
 // A guest cuts what is planned on the last link. Guests themselves have their turns when they come.
-void PortChain::amend(const Port& port, Time at, const Amend& amend) {
+void WayPorts::amend(const Port& port, Time at, const Amend& amend) {
   if (hop_of(port) + 1 < ports_.size() || is_guest(amend.name))
     throw InternalError("links that carry one connection take a message back");
   Announced announced;
@@ -126,14 +126,14 @@ void PortChain::amend(const Port& port, Time at, const Amend& amend) {
   announce(std::move(announced), ports_.size() - 1, at);
 }
 
-void PortChain::wake(const Port& port, Time at, std::uint32_t token) {
+void WayPorts::wake(const Port& port, Time at, std::uint32_t token) {
   Announced announced;
   announced.to = hop_of(port);
   announced.token = token;
   announce(std::move(announced), announced.to, at);
 }
 
-void PortChain::left(const OwnMessage& message, Time at) {
+void WayPorts::left(const OwnMessage& message, Time at) {
   if (left_) left_(message, at);
 }
 

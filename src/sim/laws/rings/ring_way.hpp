@@ -6,19 +6,19 @@
 #include <utility>
 #include <vector>
 
-#include "sim/laws/rings/port_chain.hpp"
 #include "sim/laws/rings/way_facts.hpp"
+#include "sim/laws/rings/way_ports.hpp"
 #include "sim/lazy.hpp"
 
 namespace tessera::sim {
 
 class StateList;
 
-class RingPath {
+class RingWay {
  public:
   using Posted = PostedMessage;
 
-  RingPath(WayTable& ways, std::vector<machine::LinkId> links);
+  RingWay(WayTable& ways, std::vector<machine::LinkId> links);
 
   [[nodiscard]] WayFacts& facts() const { return *facts_; }
   [[nodiscard]] const std::vector<machine::LinkId>& links() const { return links_; }
@@ -31,9 +31,9 @@ class RingPath {
 
   /// Posts a message, of a number of WayFacts::size_of, no earlier than the one before: when it is delivered.
   [[nodiscard]] Time send(Time at, std::uint32_t size) {
-    if (at < clear_at_ || is_among_) [[unlikely]]
-      return is_among_ ? send_among(at, size) : send_behind(at, size);
-    if (is_in_burst_) [[unlikely]]
+    if (at < state_.clear_at || state_.is_among) [[unlikely]]
+      return state_.is_among ? send_among(at, size) : send_behind(at, size);
+    if (state_.is_in_burst) [[unlikely]]
       close_burst();
     return send_alone(at, size);
   }
@@ -42,13 +42,13 @@ class RingPath {
   /// that they are again.
   void send_in_turn(Time at, std::uint32_t size, std::uint32_t count, Time every) {
     static_cast<void>(send(at, size));
-    passed_[size] += count - 1;
-    last_at_ += (count - 1) * every;
-    clear_at_ = last_at_ + facts_->lone(size).clear;
+    state_.passed[size] += count - 1;
+    state_.last_at += (count - 1) * every;
+    state_.clear_at = state_.last_at + facts_->lone(size).clear;
   }
 
   /// A message posted from then on provably finds all links idle.
-  [[nodiscard]] Time clear_at() const { return clear_at_; }
+  [[nodiscard]] Time clear_at() const { return state_.clear_at; }
   /// When the last message is delivered; when the links were busy before, where there is none.
   [[nodiscard]] Time delivered() const;
   /// When the last message has left the first link.
@@ -71,14 +71,14 @@ class RingPath {
   };
   [[nodiscard]] UnderWay take_last(Time end);
   /// What is announced of a packet that comes among these to the last link.
-  [[nodiscard]] PortChain::Announced let_pass(const UnderWay& under_way, const Guest& guest) const;
+  [[nodiscard]] WayPorts::Announced let_pass(const UnderWay& under_way, const Guest& guest) const;
   /// It comes later than what has been sent up to the mark: what is sent from there on meets it.
   void add_guest(const Guest& guest);
   /// Guests that come behind all that has been sent.
   void take_in_guests();
   /// Gives back room of which nothing is in use.
   void shed();
-  [[nodiscard]] std::size_t guests() const { return rest_.get().guests.size(); }
+  [[nodiscard]] std::size_t guests() const { return state_.rest.get().guests.size(); }
   void list(StateList& list);  ///< laws/rounds
 
  private:
@@ -105,20 +105,20 @@ class RingPath {
     std::size_t next_guest = 0;
   };
   using PassedBursts = std::vector<std::pair<std::uint32_t, std::int64_t>>;  // WayFacts::burst, how often
-  [[nodiscard]] Rest& rest() { return rest_.make(); }
+  [[nodiscard]] Rest& rest() { return state_.rest.make(); }
   [[nodiscard]] std::vector<BusyPeriod> idle() const { return std::vector<BusyPeriod>(links_.size()); }
   static void add(PassedBursts& bursts, std::uint32_t number, std::int64_t times);
 
   [[nodiscard]] Time send_behind(Time at, std::uint32_t size);
   [[nodiscard]] Time send_among(Time at, std::uint32_t size);
   [[nodiscard]] Time send_alone(Time at, std::uint32_t size) {
-    last_at_ = at;
-    last_ = size;
+    state_.last_at = at;
+    state_.last = size;
     const Passage& lone = facts_->lone(size);
-    if (passed_.size() <= size) [[unlikely]]
-      passed_.resize(size + 1);
-    ++passed_[size];
-    clear_at_ = saturating_add(at, lone.clear);
+    if (state_.passed.size() <= size) [[unlikely]]
+      state_.passed.resize(size + 1);
+    ++state_.passed[size];
+    state_.clear_at = saturating_add(at, lone.clear);
     return saturating_add(at, lone.delivered);
   }
   void take_in_before(Time at);
@@ -126,9 +126,9 @@ class RingPath {
   [[nodiscard]] Time pass_again();
   void put_away();
   [[nodiscard]] bool is_over() const;
-  [[nodiscard]] const Bursts& bursts() const { return rest_.get().now; }
-  [[nodiscard]] bool has_burst() const { return is_in_burst_ || !bursts().guests.empty(); }
-  [[nodiscard]] bool has_kept() const { return !rest_.get().kept.is_empty(); }
+  [[nodiscard]] const Bursts& bursts() const { return state_.rest.get().now; }
+  [[nodiscard]] bool has_burst() const { return state_.is_in_burst || !bursts().guests.empty(); }
+  [[nodiscard]] bool has_kept() const { return !state_.rest.get().kept.is_empty(); }
   void begin_burst();
   [[nodiscard]] bool find_known(Time at, std::uint32_t size);
   [[nodiscard]] Time pass(Time at, std::int64_t bytes);
@@ -136,27 +136,32 @@ class RingPath {
   void forget_burst();
   void keep_last();
 
-  WayFacts* facts_;
-  const NetworkTables* tables_;
-  Time clear_at_ = 0;
-  Time last_at_ = 0;
-  std::uint32_t last_ = none;         // the last message, where it found all idle
-  bool is_among_ = false;             // a guest may meet what is sent next
-  bool is_in_burst_ = false;          // Bursts::burst is not empty
-  std::vector<std::int64_t> passed_;  // messages that found all idle, by size
-  std::vector<std::int64_t> marked_;  // those before the mark
-  PassedBursts passed_bursts_;        // those that are known and over
-  PassedBursts marked_bursts_;        // those before the mark
   struct Mark {
     Time clear_at = 0;
     Time last_at = 0;
     std::uint32_t last = none;
   };
-  Mark mark_;
+  /// All that changes.
+  struct State {
+    Time clear_at = 0;
+    Time last_at = 0;
+    std::uint32_t last = none;         // the last message, where it found all idle
+    bool is_among = false;             // a guest may meet what is sent next
+    bool is_in_burst = false;          // Bursts::burst is not empty
+    std::vector<std::int64_t> passed;  // messages that found all idle, by size
+    std::vector<std::int64_t> marked;  // those before the mark
+    PassedBursts passed_bursts;        // those that are known and over
+    PassedBursts marked_bursts;        // those before the mark
+    Mark mark;
+    Time last_delivery = 0;  // of send_until() ...
+    Time end = never;        // ... and what it is asked for
+    Lazy<Rest> rest;
+  };
+
+  WayFacts* facts_;
+  const NetworkTables* tables_;
   std::vector<machine::LinkId> links_;
-  Time last_delivery_ = 0;  // of send_until() ...
-  Time end_ = never;        // ... and what it is asked for
-  Lazy<Rest> rest_;
+  State state_;
 };
 
 }  // namespace tessera::sim
