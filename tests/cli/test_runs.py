@@ -39,8 +39,8 @@ class DeterminismOfExperiments(Determinism):
         self.check("contention.toml")
 
     def test_folded_replicas(self):
-        """To the end, and up to the norm over all devices of the distributed optimizer: the rows of all, simulated one by one."""
-        for nodes, distributed, said in (("8", "false", "2 of 8 replicas simulated for all\n"), ("2", "true", "simulated for all up to")):
+        """With a timeline, and through the norm over all devices of the distributed optimizer: the rows of all, simulated one by one."""
+        for nodes, distributed, said in (("8", "false", "2 of 8 replicas simulated for all\n"), ("2", "true", "1 of 2 replicas simulated for all\n")):
             job = ("--set", f"machine.topology.nodes={nodes}", "--set", f"strategy.distributed_optimizer={distributed}")
             self.simulate("training.toml", "reference.h5", *job)
             for ranks in (None, 2, 3):

@@ -132,7 +132,7 @@ TEST_CASE("folded replicas on meshes, tori, rings and in packages: the rows of s
       if (compare_folded(random_replicas_on(kind, 50'000 + index), index, world.comm)) ++folded;
     }
   }
-  CHECK(folded > random_cases(9));
+  CHECK(folded >= random_cases(9));
 }
 
 TEST_CASE("a program with everything in it: the rows of several ranks are those of one") {

@@ -28,14 +28,12 @@ void repeat(const Fold& fold, Share share, std::vector<Row>& rows, const auto& c
   std::ranges::stable_sort(rows, {}, &Row::device);
 }
 
-/// With the peers and groups that they name.
-void repeat_intervals(const Fold& fold, Share share, std::vector<results::Interval>& rows) {
-  repeat(fold, share, rows, [&](results::Interval& row, std::uint32_t shifts) {
-    const auto peer = static_cast<program::DeviceId>(row.peer);
-    if (row.peer >= 0 && fold.takes_part(peer)) row.peer = static_cast<std::int32_t>(fold.shifted(peer, shifts));
-    const auto group = static_cast<program::GroupId>(row.group);
-    if (row.group >= 0) row.group = static_cast<std::int32_t>(fold.shifted_group(group, shifts));
-  });
+/// The peer and the group that it names.
+void shift_names(const Fold& fold, results::Interval& row, std::uint32_t shifts) {
+  const auto peer = static_cast<program::DeviceId>(row.peer);
+  if (row.peer >= 0 && fold.takes_part(peer)) row.peer = static_cast<std::int32_t>(fold.shifted(peer, shifts));
+  const auto group = static_cast<program::GroupId>(row.group);
+  if (row.group >= 0) row.group = static_cast<std::int32_t>(fold.shifted_group(group, shifts));
 }
 
 /// Every live link has a row, used or not.
@@ -68,6 +66,7 @@ std::vector<Row> shifted_back(const Fold& fold, std::uint32_t shifts, std::vecto
   for (Row& row : rows) {
     row.device = fold.shifted_back(row.device, shifts);
     if constexpr (requires { row.node; }) row.node = 0;
+    if constexpr (requires { row.peer; }) shift_names(fold, row, fold.order() - shifts);
   }
   std::ranges::stable_sort(rows, {}, &Row::device);
   return rows;
@@ -105,7 +104,8 @@ void unfold(const Fold& fold, const machine::Machine& machine, const Communicato
     row.node = static_cast<std::uint32_t>(machine.places[row.device].node);
   });
   repeat(fold, share, results.memory_rows, nothing);
-  repeat_intervals(fold, share, results.intervals);
+  repeat(fold, share, results.intervals,
+         [&](results::Interval& row, std::uint32_t shifts) { shift_names(fold, row, shifts); });
   repeat(fold, share, results.memory_changes, nothing);
   repeat_links(fold, share, machine, results.link_rows);
   if (share.rank == 0) return;
