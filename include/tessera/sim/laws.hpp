@@ -53,7 +53,7 @@ inline constexpr Laws Laws::all = Laws::rings.with(Law::rounds).with(Law::promis
 [[nodiscard]] std::vector<results::LawUse> uses_of_laws(const machine::Machine& machine,
                                                         const program::Program& program,
                                                         const SimulationOptions& options, int ranks);
-/// Name and help of each, for `tessera help`.
+/// Name and help of each that laws_named() takes, for `tessera help`.
 struct LawHelp {
   std::string name, help;
 };

@@ -55,7 +55,9 @@ std::vector<results::LawUse> uses_of_laws(const machine::Machine& machine, const
 
 std::vector<LawHelp> laws() {
   std::vector<LawHelp> all;
-  for (const LawKind& law : law_kinds()) all.push_back({law.name, law.help});
+  for (const LawKind& law : law_kinds())
+    if (std::ranges::find(names, law.name, [](const auto& one) { return std::string(one.first); }) != names.end())
+      all.push_back({law.name, law.help});
   return all;
 }
 
