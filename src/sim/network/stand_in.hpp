@@ -18,7 +18,9 @@ class StandIn {
   };
 
   virtual ~StandIn() = default;
+  /// Of a component that is simulated, or that another one is simulated for.
   [[nodiscard]] virtual Place place(pdes::ComponentId id) const = 0;
+  [[nodiscard]] virtual bool is_simulated(pdes::ComponentId id) const = 0;
   /// The simulated devices, in order of id.
   [[nodiscard]] virtual const std::vector<machine::NodeId>& devices() const = 0;
 

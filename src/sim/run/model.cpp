@@ -1,4 +1,4 @@
-#include "model.hpp"
+#include "sim/run/model.hpp"
 
 #include <algorithm>
 #include <string>
@@ -63,8 +63,8 @@ int count_nodes(const machine::Machine& machine) {
 
 NetworkModel::NetworkModel(const machine::Machine& machine, program::Lowerings& lowerings)
     : tables(machine.network), wiring(tables, destinations_of(lowerings)) {}
-NetworkModel::NetworkModel(const machine::Machine& machine, program::Lowerings& lowerings, const Fold& fold)
-    : tables(machine.network), wiring(tables, destinations_of(lowerings), fold) {}
+NetworkModel::NetworkModel(const machine::Machine& machine, program::Lowerings& lowerings, const StandIn& stand_in)
+    : tables(machine.network), wiring(tables, destinations_of(lowerings), stand_in) {}
 
 pdes::ModelGraph make_graph(const machine::Machine& machine, const program::Program& program,
                             const NetworkModel& network, bool whole_nodes, const CreateComponent& create) {
@@ -90,8 +90,8 @@ pdes::ModelGraph make_graph(const machine::Machine& machine, const program::Prog
   return graph;
 }
 
-PartitionedModel folded_model(const machine::Machine& machine, const NetworkModel& network, const Fold& fold,
-                              const CreateComponent& create) {
+PartitionedModel simulated_model(const machine::Machine& machine, const NetworkModel& network, const StandIn& stand_in,
+                                 const CreateComponent& create) {
   PartitionedModel model;
   model.graph.components = network.tables.components();
   model.graph.links = network.wiring.links();
@@ -100,7 +100,7 @@ PartitionedModel folded_model(const machine::Machine& machine, const NetworkMode
   model.graph.name = name_components(machine, network);
   model.graph.create = create;
   for (pdes::ComponentId id = 0; id < model.graph.components; ++id)
-    model.partition.rank_of.push_back(fold.is_simulated(id) ? 0 : pdes::Partition::nowhere);
+    model.partition.rank_of.push_back(stand_in.is_simulated(id) ? 0 : pdes::Partition::nowhere);
   return model;
 }
 

@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 
-#include "sim/laws/replicas/fold.hpp"
 #include "sim/network/node.hpp"
 #include "tessera/pdes/engine.hpp"
 #include "tessera/program/collective.hpp"
@@ -15,8 +14,8 @@ namespace tessera::sim {
 /// The network of a machine as far as a program uses it. Refers to the machine and the program.
 struct NetworkModel {
   NetworkModel(const machine::Machine& machine, program::Lowerings& lowerings);
-  /// As far as what is simulated of a fold uses it.
-  NetworkModel(const machine::Machine& machine, program::Lowerings& lowerings, const Fold& fold);
+  /// As far as what is simulated uses it.
+  NetworkModel(const machine::Machine& machine, program::Lowerings& lowerings, const StandIn& stand_in);
   NetworkTables tables;
   Wiring wiring;
 };
@@ -35,8 +34,8 @@ struct PartitionedModel {
 [[nodiscard]] PartitionedModel partition_model(const machine::Machine& machine, const program::Program& program,
                                                const NetworkModel& network, int ranks, const std::string& kind,
                                                const CreateComponent& create);
-/// What is simulated of a fold, on one rank.
-[[nodiscard]] PartitionedModel folded_model(const machine::Machine& machine, const NetworkModel& network,
-                                            const Fold& fold, const CreateComponent& create);
+/// What is simulated for all, on one rank.
+[[nodiscard]] PartitionedModel simulated_model(const machine::Machine& machine, const NetworkModel& network,
+                                               const StandIn& stand_in, const CreateComponent& create);
 
 }  // namespace tessera::sim

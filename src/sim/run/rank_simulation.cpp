@@ -30,7 +30,7 @@ RankSimulation::RankSimulation(const machine::Machine& machine, const program::P
   set_environment(options);
   const CreateComponent make = [this](pdes::ComponentId id) { return create(id); };
   model_ = fold_ == nullptr ? partition_model(machine, program, network_, comm.size(), options.partition, make)
-                            : folded_model(machine, network_, *fold_, make);
+                            : simulated_model(machine, network_, *fold_, make);
   if (comm.size() > 1 && options.laws.has(Law::promises)) add_foresight();
   simulation_ = std::make_unique<pdes::Simulation>(model_.graph, model_.partition, comm);
   model_.graph = {};  // the engine has its own

@@ -31,7 +31,7 @@ class Fold final : public StandIn {
   [[nodiscard]] Fold simulated_at(std::uint32_t base) const;
   /// Whether a component is one that is simulated, or is like one.
   [[nodiscard]] bool takes_part(pdes::ComponentId id) const { return components_.has(id); }
-  [[nodiscard]] bool is_simulated(pdes::ComponentId id) const {
+  [[nodiscard]] bool is_simulated(pdes::ComponentId id) const override {
     return takes_part(id) && components_.shifts(id) == base_;
   }
   /// Of a component that takes part.

@@ -11,7 +11,8 @@ void TrainPort::plan(Time now, pdes::ComponentId source, PortSink& sink) {
   if (work().waiting.empty() && offer.message == nullptr) return;
   if (plan_mixed(offer)) return begin_shares(sink);
   const Turn own_turn{offer.time, self_, link_, 0};
-  work().run.own = offer.message != nullptr && (work().waiting.empty() || own_turn < work().waiting.front().turn);
+  work().run.own = offer.message != nullptr && (work().waiting.empty() || own_turn < work().waiting.front().turn ||
+                                                leaves_before_others_come(now, source, offer));
   if (work().run.own) {
     if (plan_turns(now, offer)) return begin_shares(sink);
     plan_own(offer);
@@ -21,6 +22,18 @@ void TrainPort::plan(Time now, pdes::ComponentId source, PortSink& sink) {
     plan_stream(pop_waiting(), limit);
   }
   begin_run(now, source, offer, sink);
+}
+
+// Whether the offered packet takes no whole picosecond, if the server is free now.
+bool TrainPort::leaves_at_once(Time now, const Injector::Offer& offer) const {
+  return offer.message != nullptr && offer.time <= now && offer.message->packets_left == 1 &&
+         rate().up(offer.message->last_bytes) == 0;
+}
+
+// See flush().
+bool TrainPort::leaves_before_others_come(Time now, pdes::ComponentId source, const Injector::Offer& offer) const {
+  const Turn& next = work().waiting.front().turn;
+  return next.time == now && next.component > source && leaves_at_once(now, offer) && state_.busy.end(rate()) <= now;
 }
 
 // What comes to an idle port: the common case, without looking at who else there is.

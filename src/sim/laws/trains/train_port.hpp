@@ -20,7 +20,7 @@ class TrainPort final : public Port {
   [[nodiscard]] const LinkCounts& counts() const override { return state_.counts; }
   /// It is planned by flush(): all that is posted at once is planned once.
   Injector::Ticket post(Time now, const OwnMessage& message, Injector::Ticket before, PortSink& sink) override;
-  void flush(Time now, pdes::ComponentId source, PortSink& sink) override { go_on(now, source, sink); }
+  void flush(Time now, pdes::ComponentId source, PortSink& sink) override;
   bool arrive(Time now, pdes::ComponentId source, const Segment& segment, PortSink& sink) override;
   std::uint32_t arrive(Time now, pdes::ComponentId source, const Segments& segments, std::uint32_t taken_back,
                        PortSink& sink) override;
@@ -70,6 +70,8 @@ class TrainPort final : public Port {
 
   void plan_next(Time now, pdes::ComponentId source, PortSink& sink);
   void plan(Time now, pdes::ComponentId source, PortSink& sink);
+  [[nodiscard]] bool leaves_at_once(Time now, const Injector::Offer& offer) const;
+  [[nodiscard]] bool leaves_before_others_come(Time now, pdes::ComponentId source, const Injector::Offer& offer) const;
   void plan_alone(Time now, std::uint32_t stream, PortSink& sink);
   void begin_run(Time now, pdes::ComponentId source, const Injector::Offer& offer, PortSink& sink);
   void plan_own(const Injector::Offer& offer);
