@@ -66,6 +66,10 @@ class Injector {
   /// the index `last`, left at `left`. Messages without packets left are gone.
   void sent_in_turns(const std::vector<Sent>& sent, std::size_t last, Time left);
 
+  /// When the last packet left, or will.
+  [[nodiscard]] Time left() const { return left_; }
+  /// Goes on behind a packet that leaves then.
+  void begin_behind(Time left) { left_ = left; }
   /// Number of messages of this stream and batch that have not been sent whole.
   [[nodiscard]] std::uint32_t held(std::uint32_t stream, std::uint32_t batch) const;
 

@@ -137,6 +137,7 @@ Injector::Ticket RingLaws::fill_ports(const Breaking& breaking, std::uint32_t wa
   const program::DeviceId destination = breaking.shape().device(breaking.shape().to[way]);
   const RingWay::UnderWay last = path.take_last(breaking.end.time);
   const std::vector<ShortEnds> short_ends = path.short_ends();
+  const Time own_left = path.own_left();
   const std::vector<LinkCounts> counts = path.take_counts();
   // It may have been used before it was released: that has been counted, and is over.
   if (!std::exchange(breaking.ring.track->is_reserved[way], false)) return Injector::no_ticket;
@@ -147,7 +148,7 @@ Injector::Ticket RingLaws::fill_ports(const Breaking& breaking, std::uint32_t wa
     const machine::LinkId link = path.links()[i];
     TrainPort& port = port_at(link);
     port.release();
-    port.passed(last.busy[i], counts[i], short_ends[i]);
+    port.passed(last.busy[i], counts[i], short_ends[i], i == 0 ? own_left : 0);
     ports.push_back(&port);
     servers.push_back(tables_->server(link));
     numbers.push_back(port_of(link));

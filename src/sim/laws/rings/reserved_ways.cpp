@@ -48,17 +48,19 @@ bool RingLaws::reserve(pdes::Context& context, Track& track, std::uint32_t way, 
     if (!settle(*parts_->nodes[own.self()], own, port_of(link))) return false;
     if (may_tie && port_at(link).state().busy.end(tables_->rate(link)) == context.now()) return false;
   }
+  Time own_left = 0;  // of the first link
   std::vector<BusyPeriod> busy;
   std::vector<ShortEnds> short_ends;
   for (const machine::LinkId link : path.links()) {
     const TrainState& port = port_at(link).state();
+    if (busy.empty()) own_left = port_at(link).own_left();
     const bool is_over = port.busy.end(tables_->rate(link)) < context.now();
     busy.push_back(is_over ? BusyPeriod{} : port.busy);
     short_ends.push_back(is_over ? ShortEnds{} : port.work.get().short_ends);
     port_at(link).reserve();
     reserved_by_[link] = {&track, way};
   }
-  path.begin(busy, short_ends);
+  path.begin(busy, short_ends, own_left);
   track.is_reserved[way] = true;
   return true;
 }

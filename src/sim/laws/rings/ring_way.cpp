@@ -10,7 +10,7 @@ RingWay::RingWay(WayTable& ways, std::vector<machine::LinkId> links)
   begin(std::vector<BusyPeriod>(links_.size()), std::vector<ShortEnds>(links_.size()));
 }
 
-void RingWay::begin(const std::vector<BusyPeriod>& busy, const std::vector<ShortEnds>& short_ends) {
+void RingWay::begin(const std::vector<BusyPeriod>& busy, const std::vector<ShortEnds>& short_ends, Time own_left) {
   state_.rest.forget();
   state_.marked.clear();
   state_.marked_bursts.clear();
@@ -23,6 +23,7 @@ void RingWay::begin(const std::vector<BusyPeriod>& busy, const std::vector<Short
   if (std::ranges::any_of(busy, [](const BusyPeriod& one) { return one.bytes > 0; })) {
     rest().begun = rest().now.busy = busy;
     rest().short_ends = short_ends;
+    rest().own_left = own_left;
   }
   state_.clear_at = state_.mark.clear_at = facts_->clear_behind(busy);
 }
@@ -48,7 +49,7 @@ void RingWay::mark() {
   state_.mark.last_at = state_.last_at;
   state_.mark.last = state_.last;
   if (!state_.rest.is_made()) return;
-  auto& [now, marked, begun, short_ends, kept, guests, next_guest] = *state_.rest;
+  auto& [now, marked, begun, short_ends, own_left, kept, guests, next_guest] = *state_.rest;
   guests.erase(guests.begin(), guests.begin() + static_cast<std::ptrdiff_t>(std::exchange(next_guest, 0)));
   marked = now;
 }
@@ -62,7 +63,7 @@ void RingWay::rewind() {
   state_.last_delivery = 0;
   state_.end = never;
   if (!state_.rest.is_made()) return;
-  auto& [now, marked, begun, short_ends, kept, guests, next_guest] = *state_.rest;
+  auto& [now, marked, begun, short_ends, own_left, kept, guests, next_guest] = *state_.rest;
   next_guest = 0;
   state_.is_among = !guests.empty() || !marked.guests.empty();
   now = marked;

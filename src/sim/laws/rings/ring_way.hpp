@@ -23,8 +23,8 @@ class RingWay {
   [[nodiscard]] WayFacts& facts() const { return *facts_; }
   [[nodiscard]] const std::vector<machine::LinkId>& links() const { return links_; }
   /// What the links were busy with last, which may be in their queues still; all that counts is in the counts of
-  /// others.
-  void begin(const std::vector<BusyPeriod>& busy, const std::vector<ShortEnds>& short_ends);
+  /// others. `own_left`: see TrainPort::passed.
+  void begin(const std::vector<BusyPeriod>& busy, const std::vector<ShortEnds>& short_ends, Time own_left = 0);
   /// rewind() goes back to here.
   void mark();
   void rewind();
@@ -57,6 +57,7 @@ class RingWay {
   [[nodiscard]] std::vector<BusyPeriod> busy() const;
   /// Before that, in the last period that was busy at the beginning.
   [[nodiscard]] std::vector<ShortEnds> short_ends() const;
+  [[nodiscard]] Time own_left() const { return state_.rest.get().own_left; }
   /// What they have carried since begin() or the last call; all of it has to have passed.
   [[nodiscard]] std::vector<LinkCounts> take_counts();
   /// The same as send(), where messages that are delivered at `end` or later are to be taken out again.
@@ -100,6 +101,7 @@ class RingWay {
     Bursts now, marked;
     std::vector<BusyPeriod> begun;      // at the beginning; empty: all was over
     std::vector<ShortEnds> short_ends;  // the same
+    Time own_left = 0;                  // the same
     UnderWay kept;                      // before the last message or burst: see send_until()
     std::vector<Guest> guests;          // since the mark
     std::size_t next_guest = 0;

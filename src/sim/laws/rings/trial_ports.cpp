@@ -3,11 +3,11 @@
 namespace tessera::sim {
 
 TrialPorts::TrialPorts(const NetworkTables& tables, const std::vector<machine::LinkId>& links,
-                       const std::vector<BusyPeriod>& busy, const std::vector<ShortEnds>& short_ends)
+                       const std::vector<BusyPeriod>& busy, const std::vector<ShortEnds>& short_ends, Time own_left)
     : tables_(tables), links_(links) {
   for (std::size_t i = 0; i < links.size(); ++i) {
     ports_.emplace_back(tables, links[i], tables.server(links[i]));
-    ports_.back().begin_behind(busy[i], short_ends[i]);
+    ports_.back().begin_behind(busy[i], short_ends[i], i == 0 ? own_left : 0);
   }
 }
 

@@ -8,11 +8,12 @@
 
 namespace tessera::sim {
 
-/// Ports of links that are idle, as they would be behind such busy periods. Tables and links outlive it.
+/// Ports of links that are idle, as they would be behind such busy periods; `own_left`: see TrainPort::passed. Tables
+/// and links outlive it.
 class TrialPorts {
  public:
   TrialPorts(const NetworkTables& tables, const std::vector<machine::LinkId>& links,
-             const std::vector<BusyPeriod>& busy, const std::vector<ShortEnds>& short_ends);
+             const std::vector<BusyPeriod>& busy, const std::vector<ShortEnds>& short_ends, Time own_left);
 
   /// When the last of these messages is delivered; 0: there is none.
   Time pass(const std::vector<PostedMessage>& posted, const std::vector<Guest>& guests);

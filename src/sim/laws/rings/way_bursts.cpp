@@ -90,7 +90,7 @@ void RingWay::close_burst() {
   if (now.guests.empty() && now.known != none) {
     add(state_.passed_bursts, now.known, 1);
   } else {
-    TrialPorts trial(*tables_, links_, now.before, short_ends());
+    TrialPorts trial(*tables_, links_, now.before, short_ends(), own_left());
     static_cast<void>(trial.pass(now.burst, now.guests));
     now.add_times(trial.counts(), 1);
   }
@@ -99,7 +99,7 @@ void RingWay::close_burst() {
 
 void RingWay::shed() {
   if (!state_.rest.is_made() || state_.is_in_burst) return;
-  const auto& [now, marked, begun, short_ends, kept, guests, next_guest] = state_.rest.get();
+  const auto& [now, marked, begun, short_ends, own_left, kept, guests, next_guest] = state_.rest.get();
   if (now.is_empty() && marked.is_empty() && begun.empty() && kept.is_empty() && guests.empty()) state_.rest.forget();
 }
 

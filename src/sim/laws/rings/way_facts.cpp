@@ -74,7 +74,7 @@ std::uint32_t WayFacts::add_burst(const Key& key, const std::vector<PostedMessag
 }
 
 Passage WayFacts::pass(const std::vector<PostedMessage>& posted) const {
-  TrialPorts ports(*tables_, links_, std::vector<BusyPeriod>(links_.size()), std::vector<ShortEnds>(links_.size()));
+  TrialPorts ports(*tables_, links_, std::vector<BusyPeriod>(links_.size()), std::vector<ShortEnds>(links_.size()), 0);
   Passage passage;
   passage.after.resize(links_.size());
   passage.counts.resize(links_.size());

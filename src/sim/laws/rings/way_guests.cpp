@@ -10,7 +10,7 @@ namespace tessera::sim {
 WayPorts::Announced RingWay::let_pass(const UnderWay& under_way, const Guest& guest) const {
   std::vector<Guest> guests = under_way.guests;
   guests.push_back(guest);
-  return TrialPorts(*tables_, links_, under_way.busy, short_ends()).let_pass(under_way.posted, guests);
+  return TrialPorts(*tables_, links_, under_way.busy, short_ends(), own_left()).let_pass(under_way.posted, guests);
 }
 
 void RingWay::add_guest(const Guest& guest) {
@@ -73,7 +73,7 @@ void RingWay::join_burst(const Guest& guest) {
 Time RingWay::pass_again() {
   try {
     Bursts& now = rest().now;
-    TrialPorts trial(*tables_, links_, now.before, short_ends());
+    TrialPorts trial(*tables_, links_, now.before, short_ends(), own_left());
     const Time delivered = trial.pass(now.burst, now.guests);
     now.busy = trial.busy();
     state_.clear_at = facts_->clear_behind(now.busy);

@@ -190,7 +190,8 @@ void RingWay::list(StateList& list) {
   last_message(mark_clear_at, mark_last_at, mark_last);
   list.same(apart.is_made());
   if (apart.is_made()) {
-    auto& [now, marked_now, begun, short_ends, kept, guests_since, next_guest] = apart.make();
+    auto& [now, marked_now, begun, short_ends, own_left, kept, guests_since, next_guest] = apart.make();
+    list.limit(own_left);
     list_bursts(now);
     list_bursts(marked_now);
     if (last == none && now.is_empty()) links_busy(now.busy);

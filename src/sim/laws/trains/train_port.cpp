@@ -61,10 +61,11 @@ bool TrainPort::settle(Time now, PortSink& sink) {
   return true;
 }
 
-void TrainPort::passed(const BusyPeriod& busy, const LinkCounts& counts, const ShortEnds& short_ends) {
+void TrainPort::passed(const BusyPeriod& busy, const LinkCounts& counts, const ShortEnds& short_ends, Time own_left) {
   state_.busy = busy;
   state_.counts.add(counts);
   if (!short_ends.bytes.empty()) state_.work.make().short_ends = short_ends;
+  if (own_left > 0) state_.work.make().own.begin_behind(own_left);
 }
 
 void TrainPort::finish(PortSink& sink) {

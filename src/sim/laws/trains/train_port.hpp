@@ -37,10 +37,14 @@ class TrainPort final : public Port {
   /// Whether nothing is in it; a run that is over is completed first.
   [[nodiscard]] bool settle(Time now, PortSink& sink);
   /// What has passed through the idle port, apart from it: the last busy period, what is known of its queue, and counts
-  /// to add.
-  void passed(const BusyPeriod& busy, const LinkCounts& counts, const ShortEnds& short_ends = {});
+  /// to add. `own_left`: when a packet of the device's own leaves that is on its way out; 0: none is.
+  void passed(const BusyPeriod& busy, const LinkCounts& counts, const ShortEnds& short_ends = {}, Time own_left = 0);
   /// The idle port as it is behind such packets, which may be in the queue still.
-  void begin_behind(const BusyPeriod& busy, const ShortEnds& short_ends) { passed(busy, {}, short_ends); }
+  void begin_behind(const BusyPeriod& busy, const ShortEnds& short_ends, Time own_left) {
+    passed(busy, {}, short_ends, own_left);
+  }
+  /// When the last packet of the device's own has left, or will.
+  [[nodiscard]] Time own_left() const { return state_.work.get().own.left(); }
   /// The port is idle.
   void reserve() {
     state_.reserved = true;
