@@ -102,6 +102,17 @@ TEST_CASE("ring laws: found among many random programs") {
   }
 }
 
+TEST_CASE("ring laws: guests, found among many random programs") {
+  // One comes while a packet of the device's own leaves that was sent before the ring took the link; one is in the
+  // queue when the ring is broken off, and is taken back then.
+  for (const auto& [kind, index] :
+       {std::pair{SiteKind::package, 78'003'763U}, std::pair{SiteKind::torus, 78'004'228U}}) {
+    const ProgramCase made = random_replicas_on(kind, index);
+    CAPTURE(index);
+    check_same(run_recorded(made, sim::Laws::all).results, run_recorded(made, sim::Laws::none).results);
+  }
+}
+
 TEST_CASE("laws: on clusters, where many messages share links, programs take the same picoseconds packet by packet") {
   // The first two: several segments of one message are taken back at once, and told of anew together. The others: two
   // streams of a device go on in the same picosecond; one is in a ring that has been broken off, or its messages leave,

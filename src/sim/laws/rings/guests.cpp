@@ -34,7 +34,7 @@ bool RingLaws::let_pass(pdes::Context& context, pdes::ComponentId source, machin
   if (is_at_rest(reserved, context.now()) || !may_pass(reserved, link, segment)) return false;
   Ring& ring = *reserved.track->owner;
   RingWay& path = reserved.track->parts.ways[reserved.way];
-  const Guest guest{{context.now(), source}, segment};
+  Guest guest{{context.now(), source}, segment};
   NetworkNode& node = *parts_->nodes[tables_->server(link)];
   TrainPort& port = port_at(link);
   WayPorts::Announced left;
@@ -44,10 +44,10 @@ bool RingLaws::let_pass(pdes::Context& context, pdes::ComponentId source, machin
     node.refuse_time(port);
   }
   if (left.kind == WayPorts::Announced::Kind::delivered) {
-    left.delivered.generation = port.take_generation();
+    left.delivered.generation = guest.generation = port.take_generation();
     node.deliver(port, left.at.time, segment.destination, left.delivered);
   } else {
-    left.segment.generation = port.take_generation();
+    left.segment.generation = guest.generation = port.take_generation();
     node.forward(port, left.at.time, left.segment);
   }
   path.add_guest(guest);

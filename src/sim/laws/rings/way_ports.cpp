@@ -29,13 +29,14 @@ void WayPorts::post(Time at, OwnMessage message) {
 
 void WayPorts::arrive(const Guest& guest) {
   run_until(guest.at);
-  guests_.push_back(guest.segment.name);
+  guests_.push_back(guest);
   active_ = ports_.size() - 1;
   ports_.back()->arrive(guest.at.time, guest.at.source, guest.segment, *this);
 }
 
-bool WayPorts::is_guest(const MessageName& name) const {
-  return std::find(guests_.begin(), guests_.end(), name) != guests_.end();
+const Guest* WayPorts::guest(const MessageName& name) const {
+  const auto found = std::ranges::find(guests_, name, [](const Guest& one) { return one.segment.name; });
+  return found == guests_.end() ? nullptr : &*found;
 }
 
 void WayPorts::run_until(const Moment& end) {
@@ -82,8 +83,11 @@ std::size_t WayPorts::hop_of(const Port& port) const {
 void WayPorts::announce(Announced announced, std::size_t from, Time at) {
   using Kind = Announced::Kind;
   announced.at = {at, servers_[from]};
-  if ((announced.kind == Kind::segment && is_guest(announced.segment.name)) ||
-      (announced.kind == Kind::delivered && is_guest(announced.delivered.name))) {
+  const Guest* one = announced.kind == Kind::segment     ? guest(announced.segment.name)
+                     : announced.kind == Kind::delivered ? guest(announced.delivered.name)
+                                                         : nullptr;
+  if (one != nullptr) {
+    ports_[from]->tell_as(one->segment, one->generation);
     last_guest_ = std::move(announced);
     return;
   }
@@ -117,7 +121,7 @@ void WayPorts::forward_together(const Port&, Time, const Segments&) {
 
 // A guest cuts what is planned on the last link. Guests themselves have their turns when they come.
 void WayPorts::amend(const Port& port, Time at, const Amend& amend) {
-  if (hop_of(port) + 1 < ports_.size() || is_guest(amend.name))
+  if (hop_of(port) + 1 < ports_.size() || guest(amend.name) != nullptr)
     throw InternalError("links that carry one connection take a message back");
   Announced announced;
   announced.kind = Announced::Kind::amend;

@@ -16,6 +16,7 @@ namespace tessera::sim {
 struct Guest {
   Moment at;
   Segment segment;
+  std::uint32_t generation = 0;  ///< under which it has been told of behind the link
 };
 
 class WayPorts final : public PortSink {
@@ -68,7 +69,7 @@ class WayPorts final : public PortSink {
   void left(const OwnMessage& message, Time at) override;
 
  private:
-  [[nodiscard]] bool is_guest(const MessageName& name) const;
+  [[nodiscard]] const Guest* guest(const MessageName& name) const;  // null: it is none
   [[nodiscard]] std::size_t hop_of(const Port& port) const;
   void announce(Announced announced, std::size_t from, Time at);
   void take_place(const Announced& announced);
@@ -78,7 +79,7 @@ class WayPorts final : public PortSink {
   Left left_;
   Rename rename_;
   Moment limit_{never, 0};
-  std::vector<MessageName> guests_;
+  std::vector<Guest> guests_;
   Announced last_guest_;
   std::vector<std::pair<MessageName, std::uint32_t>> taken_back_;  // deliveries, with their generations
   std::vector<Announced> pending_;                                 // heap, the next first

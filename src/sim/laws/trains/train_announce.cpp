@@ -19,6 +19,19 @@ void TrainPort::announce(Time waited_until, PortSink& sink) {
   forward(segment, sink);
 }
 
+void TrainPort::tell_as(const Segment& segment, std::uint32_t generation) {
+  TrainRun& run = work().run;
+  if (!run.has_shares()) {
+    run.generation = generation;
+    return;
+  }
+  for (PlannedShare& share : run.together().shares) {
+    if (!share.own && work().streams[share.of].segment.name == segment.name &&
+        work().streams[share.of].segment.destination == segment.destination)
+      share.generation = generation;
+  }
+}
+
 TrainPort::Announced TrainPort::announced(const PlannedShare& share) const {
   if (share.own) {
     const OwnMessage& message = work().own.at(share.of);

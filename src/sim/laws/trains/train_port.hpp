@@ -51,6 +51,8 @@ class TrainPort final : public Port {
     state_.work.forget();
   }
   void release() { state_.reserved = false; }
+  /// What it has planned of a message, and is announcing, has been told under this number before.
+  void tell_as(const Segment& segment, std::uint32_t generation);
   /// For what is announced in its name.
   [[nodiscard]] std::uint32_t take_generation() { return state_.next_generation++; }
 
