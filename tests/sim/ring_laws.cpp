@@ -102,6 +102,12 @@ TEST_CASE("ring laws: found among many random programs") {
   }
 }
 
+TEST_CASE("laws: the queue of flows whose rounds are cut to one that leaves back to back") {
+  // Two rounds with pauses, of which the second one is cut: the first one is counted as what it is, without.
+  const ProgramCase made = random_rings(78'005'283, "hierarchical");
+  check_same(run_recorded(made, sim::Laws::trains).results, run_recorded(made, sim::Laws::none).results);
+}
+
 TEST_CASE("ring laws: guests, found among many random programs") {
   // One comes while a packet of the device's own leaves that was sent before the ring took the link; one is in the
   // queue when the ring is broken off, and is taken back then.

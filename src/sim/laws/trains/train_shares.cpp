@@ -129,9 +129,8 @@ void TrainPort::cut_shares(Time now, const Turn& turn) {
   const std::vector<PlannedShare> before = together.shares;
   for (std::size_t i = 0; i < together.shares.size(); ++i) {
     PlannedShare& share = together.shares[i];
-    if (kept.shares[i].out.count == share.out.count) continue;
-    share.out = kept.shares[i].out;
-    share.final = false;
+    share.final = share.final && kept.shares[i].out.count == share.out.count;
+    share.out = kept.shares[i].out;  // at the same times, but perhaps by another form: queues are counted by that
   }
   take_back(now, before);
   // Taken back in its first round: where streams join one after another, each would take the plan of all others back.
