@@ -32,6 +32,7 @@ TEST_CASE("laws by name: the words of before, and any of them with what they sta
   CHECK(sim::laws_named("rounds") == sim::Laws::none.with(sim::Law::trains).with(sim::Law::rounds));
   CHECK(sim::laws_named("promises") == sim::Laws::none.with(sim::Law::promises));
   CHECK_THROWS_AS(sim::laws_named("ring"), InputError);
+  CHECK_THROWS_AS(sim::laws_named(""), InputError);
   CHECK_THROWS_AS(sim::laws_named("trains, all"), InputError);
 }
 

@@ -29,11 +29,11 @@ std::vector<PlainPacket> serve_plainly(BusyPeriod period, const std::vector<Merg
                                        const ServiceRates& rates) {
   std::vector<PlainPacket> packets;
   for (std::size_t flow = 0; flow < flows.size(); ++flow) {
-    const PacketTimes& law = flows[flow].arrivals;
-    for (std::uint32_t i = 0; i < law.count; ++i) {
+    const PacketTimes& times = flows[flow].arrivals;
+    for (std::uint32_t i = 0; i < times.count; ++i) {
       PortTurn turn = flows[flow].turn;
-      turn.time = law.at(i, rates.arrivals);
-      packets.push_back({flow, i, turn, i + 1 < law.count ? packet : law.last_bytes, 0});
+      turn.time = times.at(i, rates.arrivals);
+      packets.push_back({flow, i, turn, i + 1 < times.count ? packet : times.last_bytes, 0});
     }
   }
   std::sort(packets.begin(), packets.end(), [](const auto& a, const auto& b) { return a.turn < b.turn; });
@@ -79,18 +79,20 @@ std::vector<MergingFlow> random_flows(Draw& draw, const Rate& rate) {
   const bool even = draw.below(2) == 0;
   const std::int64_t together = static_cast<std::int64_t>(flows.size());
   for (std::size_t i = 0; i < flows.size(); ++i) {
-    PacketTimes& law = flows[i].arrivals;
-    law.base = even ? 5000 : draw.below(20) * 1000;
-    law.offset = even ? (draw.below(4) == 0 ? 1000 : 1000 * (1 + static_cast<std::int64_t>(i))) : draw.below(5000);
-    law.stride = packet * (even ? together : 1 + draw.below(6));
-    law.count = static_cast<std::uint32_t>(draw.below(8) == 0 ? 1 : 2 + draw.below(40));
-    law.last_bytes = 1 + draw.below(packet);
-    law.rate = 1;
-    law.last = law.base +
-               rate.up(law.offset + (law.count - 1) * law.stride - (draw.below(2) == 0 ? 0 : packet - law.last_bytes));
-    law.last = std::max(law.last,
-                        law.base + rate.up(law.offset + (static_cast<std::int64_t>(law.count) - 2) * law.stride) + 1);
-    flows[i].turn = {law.at(0, rate), static_cast<pdes::ComponentId>(draw.below(3)), 0, static_cast<std::uint32_t>(i)};
+    PacketTimes& times = flows[i].arrivals;
+    times.base = even ? 5000 : draw.below(20) * 1000;
+    times.offset = even ? (draw.below(4) == 0 ? 1000 : 1000 * (1 + static_cast<std::int64_t>(i))) : draw.below(5000);
+    times.stride = packet * (even ? together : 1 + draw.below(6));
+    times.count = static_cast<std::uint32_t>(draw.below(8) == 0 ? 1 : 2 + draw.below(40));
+    times.last_bytes = 1 + draw.below(packet);
+    times.rate = 1;
+    times.last = times.base + rate.up(times.offset + (times.count - 1) * times.stride -
+                                      (draw.below(2) == 0 ? 0 : packet - times.last_bytes));
+    times.last =
+        std::max(times.last,
+                 times.base + rate.up(times.offset + (static_cast<std::int64_t>(times.count) - 2) * times.stride) + 1);
+    flows[i].turn = {times.at(0, rate), static_cast<pdes::ComponentId>(draw.below(3)), 0,
+                     static_cast<std::uint32_t>(i)};
   }
   return flows;
 }
@@ -142,11 +144,11 @@ TEST_CASE("flows merged in closed form leave as if served one by one") {
     std::size_t left = 0;
     for (std::size_t i = 0; i < cut.shares.size(); ++i) {
       left += cut.shares[i].out.count;
-      const PacketTimes& law = cut.shares[i].out;
+      const PacketTimes& times = cut.shares[i].out;
       const PacketTimes& longer = merged.shares[i].out;
-      REQUIRE(law.count <= longer.count);
-      for (std::uint32_t j = 0; j < law.count; ++j) {
-        REQUIRE(law.at(j, law.rate == 0 ? rates.server : rates.arrivals) ==
+      REQUIRE(times.count <= longer.count);
+      for (std::uint32_t j = 0; j < times.count; ++j) {
+        REQUIRE(times.at(j, times.rate == 0 ? rates.server : rates.arrivals) ==
                 longer.at(j, longer.rate == 0 ? rates.server : rates.arrivals));
       }
     }

@@ -95,12 +95,12 @@ TEST_CASE("own packets among random flows leave as if served one by one") {
     std::vector<MergingFlow> flows(static_cast<std::size_t>(1 + below(2)));
     PacketRounds rounds;
     for (std::size_t i = 0; i < flows.size(); ++i) {
-      PacketTimes& law = flows[i].arrivals;
-      law = {5000, below(4) * packet_size + below(2) * below(packet_size), slots * packet_size, 0, packet_size, 0, 0};
-      law.count = static_cast<std::uint32_t>(5 + below(40));
-      law.last = law.base + rate.up(law.offset + (law.count - 1) * law.stride);
-      flows[i].turn = {law.at(0, rate), static_cast<pdes::ComponentId>(below(10)), 0, static_cast<std::uint32_t>(i)};
-      REQUIRE(rounds.add(law, rate));
+      PacketTimes& times = flows[i].arrivals;
+      times = {5000, below(4) * packet_size + below(2) * below(packet_size), slots * packet_size, 0, packet_size, 0, 0};
+      times.count = static_cast<std::uint32_t>(5 + below(40));
+      times.last = times.base + rate.up(times.offset + (times.count - 1) * times.stride);
+      flows[i].turn = {times.at(0, rate), static_cast<pdes::ComponentId>(below(10)), 0, static_cast<std::uint32_t>(i)};
+      REQUIRE(rounds.add(times, rate));
     }
     // The own packet before has left at some time of a busy period that goes on.
     const BusyPeriod before{5000, (1 + below(6)) * packet_size};

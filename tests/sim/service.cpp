@@ -103,13 +103,13 @@ TEST_CASE("a busy period may carry more than 2^63 B") {
   CHECK(plain.out.at(0, fast) == service.out.at(0, fast));
 }
 
-TEST_CASE("a law counts its packets by time as its formula says") {
+TEST_CASE("a times counts its packets by time as its formula says") {
   const Rate rate(7'000'000'000);
-  const PacketTimes law{1000, 150, 100, 1000 + rate.up(150 + 4 * 100) + 5, 30, 6, 0};
+  const PacketTimes times{1000, 150, 100, 1000 + rate.up(150 + 4 * 100) + 5, 30, 6, 0};
   for (Time time = 0; time < 90'000; time += 7) {
     std::uint32_t count = 0;
-    for (std::uint32_t i = 0; i < law.count; ++i) count += law.at(i, rate) <= time ? 1 : 0;
-    REQUIRE(law.until(time, rate) == count);
+    for (std::uint32_t i = 0; i < times.count; ++i) count += times.at(i, rate) <= time ? 1 : 0;
+    REQUIRE(times.until(time, rate) == count);
   }
 }
 
@@ -122,26 +122,26 @@ TEST_CASE("served in closed form, packets leave as if served one by one") {
     const std::int64_t packet = 1 + static_cast<std::int64_t>(below(300));
     const Rate arrival_rate(bandwidths[below(5)]);
     const ServiceRates rates{Rate(bandwidths[below(5)]), 0, arrival_rate, packet};
-    PacketTimes law;
-    law.base = static_cast<Time>(below(100'000));
-    law.offset = static_cast<std::int64_t>(below(1000));
-    law.stride = packet * (1 + static_cast<std::int64_t>(below(3)));
-    law.count = 1 + static_cast<std::uint32_t>(below(30));
-    law.rate = 1;
-    law.last_bytes = 1 + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(packet)));
-    law.last =
-        law.base + arrival_rate.up(law.offset + (law.count - 1) * law.stride) + static_cast<Time>(below(3)) * 1000;
+    PacketTimes times;
+    times.base = static_cast<Time>(below(100'000));
+    times.offset = static_cast<std::int64_t>(below(1000));
+    times.stride = packet * (1 + static_cast<std::int64_t>(below(3)));
+    times.count = 1 + static_cast<std::uint32_t>(below(30));
+    times.rate = 1;
+    times.last_bytes = 1 + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(packet)));
+    times.last = times.base + arrival_rate.up(times.offset + (times.count - 1) * times.stride) +
+                 static_cast<Time>(below(3)) * 1000;
     const BusyPeriod before{static_cast<Time>(below(100'000)), static_cast<std::int64_t>(below(2000))};
-    const std::uint32_t limit = 1 + static_cast<std::uint32_t>(below(law.count));
+    const std::uint32_t limit = 1 + static_cast<std::uint32_t>(below(times.count));
 
     std::vector<Time> arrivals;
     std::vector<std::int64_t> bytes;
     for (std::uint32_t i = 0; i < limit; ++i) {
-      arrivals.push_back(law.at(i, arrival_rate));
-      bytes.push_back(i + 1 == law.count ? law.last_bytes : packet);
+      arrivals.push_back(times.at(i, arrival_rate));
+      bytes.push_back(i + 1 == times.count ? times.last_bytes : packet);
     }
     const auto plain = serve_plainly(before, arrivals, bytes, rates.server);
-    const Service service = serve(before, law, limit, rates);
+    const Service service = serve(before, times, limit, rates);
     REQUIRE(service.out.count >= 1);
     REQUIRE(service.out.count <= limit);
     Time busy = 0;
@@ -149,7 +149,7 @@ TEST_CASE("served in closed form, packets leave as if served one by one") {
     for (std::uint32_t i = 0; i < service.out.count; ++i) {
       REQUIRE(service.out.at(i, out_rate) == plain[i].left);
       busy += plain[i].left - std::max(arrivals[i], i == 0 ? before.end(rates.server) : plain[i - 1].left);
-      const BusyPeriod behind = service.behind(i + 1, law, arrival_rate, packet);
+      const BusyPeriod behind = service.behind(i + 1, times, arrival_rate, packet);
       REQUIRE(behind.end(rates.server) == plain[i].left);
     }
     REQUIRE(service.busy(rates.server, out_rate, packet) == busy);
@@ -160,8 +160,8 @@ TEST_CASE("equal and clearly different speeds are covered by one closed form") {
   const Rate slow(1'000'000'000);
   const Rate fast(2'000'000'000);
   const auto covered = [](const Rate& arrivals, const Rate& server, BusyPeriod before) {
-    const PacketTimes law{0, 100, 100, arrivals.up(10'000), 100, 100, 0};
-    return serve(before, law, 100, {server, 1, arrivals, 100}).out.count;
+    const PacketTimes times{0, 100, 100, arrivals.up(10'000), 100, 100, 0};
+    return serve(before, times, 100, {server, 1, arrivals, 100}).out.count;
   };
   CHECK(covered(slow, slow, {}) == 100);
   CHECK(covered(fast, slow, {}) == 100);

@@ -33,6 +33,8 @@ struct LawKind {
 [[nodiscard]] LawKind replicas_law();
 [[nodiscard]] LawKind promises_law();
 
+/// Why packets are not served in the order in which they come, which no law knows; empty: they are.
+[[nodiscard]] std::string other_arbitration(const machine::Network& network);
 /// Whether it is allowed, and why it is not used where it is not; empty: it is used.
 [[nodiscard]] std::string why_not(const LawKind& law, const LawCase& made);
 

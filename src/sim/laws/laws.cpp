@@ -21,6 +21,15 @@ const std::vector<LawKind>& law_kinds() {
 constexpr std::array names{std::pair{"trains", Law::trains}, std::pair{"rings", Law::rings},
                            std::pair{"rounds", Law::rounds}, std::pair{"promises", Law::promises}};
 
+Law law_named(const std::string& word) {
+  std::vector<std::string> choices{"all", "none"};
+  for (const auto& [name, law] : names) {
+    if (word == name) return law;
+    choices.emplace_back(name);
+  }
+  throw InputError(config::unknown("law", word, choices));
+}
+
 }  // namespace
 
 Laws laws_named(const std::string& text) {
@@ -30,12 +39,13 @@ Laws laws_named(const std::string& text) {
   std::istringstream words(text);
   for (std::string word; std::getline(words >> std::ws, word, ',');) {
     word.erase(word.find_last_not_of(' ') + 1);
-    const auto* found = std::ranges::find(names, word, [](const auto& one) { return std::string(one.first); });
-    if (found == names.end())
-      throw InputError(config::unknown("law", word, {"all", "none", "trains", "rings", "rounds", "promises"}));
-    laws = laws.with(found->second);
+    laws = laws.with(law_named(word));
   }
-  return laws;
+  return laws == Laws::none ? laws.with(law_named("")) : laws;
+}
+
+std::string other_arbitration(const machine::Network& network) {
+  return network.arbitration == "fifo" ? "" : "links arbitrate by " + network.arbitration;
 }
 
 std::string why_not(const LawKind& law, const LawCase& made) {
@@ -56,7 +66,7 @@ std::vector<results::LawUse> uses_of_laws(const machine::Machine& machine, const
 std::vector<LawHelp> laws() {
   std::vector<LawHelp> all;
   for (const LawKind& law : law_kinds())
-    if (std::ranges::find(names, law.name, [](const auto& one) { return std::string(one.first); }) != names.end())
+    if (std::ranges::any_of(names, [&](const auto& one) { return law.name == one.first; }))
       all.push_back({law.name, law.help});
   return all;
 }

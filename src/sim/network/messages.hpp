@@ -39,7 +39,7 @@ struct Segment {
   machine::NodeId destination = 0;
   machine::LinkId link = 0;  ///< they arrive over
   Time waited_until = 0;
-  PacketTimes law;        ///< of the arrivals
+  PacketTimes times;      ///< of the arrivals
   bool final = false;     ///< ends with the last packet of the message
   bool shortens = false;  ///< an earlier segment of the message, in place of an Amend:
   Shortened earlier;

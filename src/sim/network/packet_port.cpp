@@ -30,13 +30,13 @@ Injector::Ticket PacketPort::post(Time now, const OwnMessage& message, Injector:
 void PacketPort::flush(Time now, pdes::ComponentId, PortSink& sink) { serve(now, sink); }
 
 bool PacketPort::arrive(Time now, pdes::ComponentId source, const Segment& segment, PortSink& sink) {
-  if (segment.law.count != 1 || segment.shortens) throw InternalError("packets come together where each goes alone");
+  if (segment.times.count != 1 || segment.shortens) throw InternalError("packets come together where each goes alone");
   pass_moments_before(now, sink);
   queue({{now, source, segment.link, state_.next_ordinal++},
          segment.name,
          segment.destination,
          segment.waited_until,
-         segment.law.last_bytes,
+         segment.times.last_bytes,
          segment.final,
          false});
   serve(now, sink);

@@ -43,7 +43,7 @@ struct PacketTimes {
     count -= packets;
   }
 
-  /// Keeps the first `packets` of a longer law.
+  /// Keeps the first `packets` of more.
   void truncate(std::uint32_t packets, const Rate& speed, std::int64_t packet) {
     if (packets >= count) return;
     if (packets > 0) {

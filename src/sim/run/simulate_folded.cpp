@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "sim/laws/law.hpp"
 #include "sim/laws/replicas/find_fold.hpp"
 #include "sim/laws/replicas/unfold_results.hpp"
 #include "sim/run/block_simulation.hpp"
@@ -16,8 +17,7 @@ namespace {
 
 std::unique_ptr<Fold> fold_of(const machine::Machine& machine, const program::Program& program,
                               const NetworkTables& tables) {
-  if (const std::string& arbitration = machine.network.arbitration; arbitration != "fifo")
-    refuse("links arbitrate by " + arbitration);
+  if (const std::string other = other_arbitration(machine.network); !other.empty()) refuse(other);
   program::Lowerings lowerings(program, machine);
   FoundFold found = find_fold(machine, lowerings, tables);
   if (!found.fold) refuse(found.problem);

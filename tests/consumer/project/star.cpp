@@ -1,7 +1,7 @@
 // A machine that no file describes, with a router and a cost model of its own, and an all-reduce simulated on it.
 #include <iostream>
 
-#include "tessera/machine/network_builder.hpp"
+#include "hub_router.hpp"
 #include "tessera/machine/routes.hpp"
 #include "tessera/program/collective.hpp"
 #include "tessera/sim/simulate.hpp"
@@ -11,19 +11,6 @@ namespace {
 using namespace tessera;
 using machine::LinkId;
 using machine::NodeId;
-
-/// Devices around one hub. The hub is the node after them; its links follow those of the devices, in their order.
-class StarRouter final : public machine::Router {
- public:
-  explicit StarRouter(NodeId devices) : devices_(devices) {}
-  LinkId next(NodeId at, NodeId to) const override {
-    if (at == to) return machine::no_link;
-    return at < devices_ ? at : devices_ + to;
-  }
-
- private:
-  NodeId devices_;
-};
 
 machine::Machine make_star(NodeId devices) {
   machine::NetworkBuilder builder(devices);
@@ -43,7 +30,7 @@ machine::Machine make_star(NodeId devices) {
     star.places.push_back({0, static_cast<int>(device), 0});
   }
   star.network = builder.finish();
-  star.network.router = std::make_shared<StarRouter>(devices);
+  star.network.router = std::make_shared<HubRouter>(devices);
   star.network.packet = Bytes{4096};
   star.devices_per_node = static_cast<int>(devices);
   star.speed.assign(devices, 1.0);

@@ -7,9 +7,7 @@ namespace {
 // Whether they are alike is found out with the fold (find_fold.hpp).
 std::string refuses(const LawCase& made) {
   if (made.program.replicas.size() == 1) return "the model has one replica";
-  if (const std::string& arbitration = made.machine.network.arbitration; arbitration != "fifo")
-    return "links arbitrate by " + arbitration;
-  return {};
+  return other_arbitration(made.machine.network);
 }
 
 }  // namespace

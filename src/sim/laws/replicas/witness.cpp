@@ -25,7 +25,7 @@ std::uint64_t Witness::hash(Time at, machine::LinkId link, machine::NodeId desti
 
 // Generations only tell segments apart.
 void Witness::sees(Time at, machine::LinkId link, machine::NodeId destination, const Segment& segment) {
-  const PacketTimes& law = segment.law;
+  const PacketTimes& law = segment.times;
   sum_ += mix(hash(at, link, destination, segment.name), 1, static_cast<std::uint64_t>(segment.waited_until), law.base,
               law.offset, law.stride, law.last, law.last_bytes, law.count, segment.final,
               segment.shortens ? segment.earlier.packets + 1U : 0U);

@@ -23,8 +23,8 @@ bool RingLaws::may_pass(const Reserved& reserved, machine::LinkId link, const Se
   // What takes no time may tie with anything.
   for (const Run& run : runs)
     if (std::ranges::find(run.work->sizes, 0) != run.work->sizes.end()) return false;
-  return fold_ == nullptr && !track.owner->is_part && segment.law.last_bytes > 0 && segment.final &&
-         segment.law.count == 1 && !segment.shortens && path.links().size() > 1 && path.links().back() == link &&
+  return fold_ == nullptr && !track.owner->is_part && segment.times.last_bytes > 0 && segment.final &&
+         segment.times.count == 1 && !segment.shortens && path.links().size() > 1 && path.links().back() == link &&
          runs.front().guests < most_guests;
 }
 

@@ -70,14 +70,14 @@ Time RingWay::pass(Time at, std::int64_t bytes) {
   arrivals[0].delay(tables_->link(links_[0]).latency.value());
   for (std::size_t i = 1; i < links_.size(); ++i) {
     std::vector<PacketTimes> departures;
-    for (PacketTimes& law : arrivals) {
-      const ServiceRates rates{tables_->rate(links_[i]), links_[i], tables_->rate(law.rate), packet};
-      while (law.count > 0) {
-        const Service service = serve(busy[i], law, law.count, rates);
+    for (PacketTimes& times : arrivals) {
+      const ServiceRates rates{tables_->rate(links_[i]), links_[i], tables_->rate(times.rate), packet};
+      while (times.count > 0) {
+        const Service service = serve(busy[i], times, times.count, rates);
         busy[i] = service.after;
         departures.push_back(service.out);
         departures.back().delay(tables_->link(links_[i]).latency.value());
-        law.advance(service.out.count);
+        times.advance(service.out.count);
       }
     }
     arrivals = std::move(departures);

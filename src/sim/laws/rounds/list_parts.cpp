@@ -200,7 +200,7 @@ void RingWay::list(StateList& list) {
       list.same(guests->size());
       for (Guest& one : *guests) {
         list_moment(list, one.at);
-        list.same(one.segment.law.last_bytes);
+        list.same(one.segment.times.last_bytes);
       }
     }
     list.same(next_guest);

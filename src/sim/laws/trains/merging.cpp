@@ -80,10 +80,10 @@ class Merger {
     turn.time = arrival(flow, index);
     return turn;
   }
-  /// Of a packet of the first round, the offset in its law.
+  /// Of a packet of the first round, the offset in its times.
   [[nodiscard]] std::int64_t offset(const Packet& packet) const {
-    const PacketTimes& law = flows_[packet.flow].arrivals;
-    return law.offset + packet.index * law.stride;
+    const PacketTimes& times = flows_[packet.flow].arrivals;
+    return times.offset + packet.index * times.stride;
   }
   [[nodiscard]] std::uint32_t place_of_share(const Packet& packet) const {
     const Part& part = parts_[packet.flow];
@@ -103,12 +103,12 @@ class Merger {
     std::uint32_t rounds = std::numeric_limits<std::uint32_t>::max();
     for (std::uint32_t flow = 0; flow < flows_.size() && rounds > 0; ++flow) {
       if (is_single(flow)) continue;
-      const PacketTimes& law = flows_[flow].arrivals;
-      std::uint32_t packets = law.count - 1;
+      const PacketTimes& times = flows_[flow].arrivals;
+      std::uint32_t packets = times.count - 1;
       if (end) {
         PortTurn equal = flows_[flow].turn;
         equal.time = end->time;
-        packets = std::min(packets, law.until(equal < *end ? end->time : end->time - 1, rates_.arrivals));
+        packets = std::min(packets, times.until(equal < *end ? end->time : end->time - 1, rates_.arrivals));
       }
       rounds = std::min(rounds, packets / every(flow));
     }
@@ -219,7 +219,7 @@ class Merger {
     for (std::uint32_t place = 0; place < round_size(); ++place) {
       const std::int64_t bytes = period_.bytes + (place + 1) * rates_.packet;
       const std::int64_t stride = round_size() * rates_.packet;
-      share_of(round_[place]).out = law(period_.start, bytes, stride, rates_.server, rates_.server_link);
+      share_of(round_[place]).out = times(period_.start, bytes, stride, rates_.server, rates_.server_link);
     }
     period_.bytes += static_cast<std::int64_t>(rounds_) * round_size() * rates_.packet;
     merged_.rounds_without_pause = rounds_;
@@ -253,8 +253,8 @@ class Merger {
       const std::uint32_t end = i + 1 < bursts_.size() ? bursts_[i + 1].first : round_size();
       for (std::uint32_t place = bursts_[i].first; place < end; ++place) {
         const Time service = rates_.server.up((place + 1 - bursts_[i].first) * rates_.packet);
-        share_of(round_[place]).out = law(time_after(flows_[first.flow].arrivals.base, service), offset(first), stride_,
-                                          rates_.arrivals, flows_[first.flow].arrivals.rate);
+        share_of(round_[place]).out = times(time_after(flows_[first.flow].arrivals.base, service), offset(first),
+                                            stride_, rates_.arrivals, flows_[first.flow].arrivals.rate);
       }
       merged_.busy += repeated(rounds_, bursts_[i].service);
       period_ = {arrival(first.flow, first.index + (rounds_ - 1) * every(first.flow)),
@@ -278,8 +278,8 @@ class Merger {
     }
   }
 
-  [[nodiscard]] PacketTimes law(Time base, std::int64_t offset, std::int64_t stride, const Rate& rate,
-                                machine::LinkId link) const {
+  [[nodiscard]] PacketTimes times(Time base, std::int64_t offset, std::int64_t stride, const Rate& rate,
+                                  machine::LinkId link) const {
     const Time last = time_after(base, rate.up(offset + static_cast<std::int64_t>(rounds_ - 1) * stride));
     return {base, offset, stride, last, rates_.packet, rounds_, link};
   }

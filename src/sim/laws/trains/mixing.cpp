@@ -96,19 +96,19 @@ class Mixer {
     return bytes <= 0 ? 0 : static_cast<std::uint32_t>(std::min<std::int64_t>(most, bytes / stride_));
   }
 
-  /// When it is the turn of a slot's packet in the first round: a law that moves on by a round each time.
+  /// When it is the turn of a slot's packet in the first round: times that move on by a round each.
   [[nodiscard]] PacketTimes turns(const Slot& slot, std::uint32_t rounds) const {
-    PacketTimes law{0, 0, stride_, never, rates_.packet, rounds + 1, rates_.server_link};
+    PacketTimes times{0, 0, stride_, never, rates_.packet, rounds + 1, rates_.server_link};
     if (slot.flow != MixedShare::own) {
       const PacketTimes& arrivals = flows_[slot.flow].arrivals;
-      law.base = arrivals.base;
-      law.offset = arrivals.offset + slot.index * arrivals.stride;
-      return law;
+      times.base = arrivals.base;
+      times.offset = arrivals.offset + slot.index * arrivals.stride;
+      return times;
     }
-    law.base = period_.start;
-    law.offset =
+    times.base = period_.start;
+    times.offset =
         period_.bytes + (slot.is_behind ? (last_own_ + 1) * rates_.packet - stride_ : (slot.index + 1) * rates_.packet);
-    return law;
+    return times;
   }
 
   // The first own packet is offered when that of the round before has left, as if there had been one.
@@ -155,9 +155,9 @@ class Mixer {
   // Each comes before the one before it has left; the first one of all begins the period or finds it.
   [[nodiscard]] bool is_busy() const {
     for (std::uint32_t i = 0; i < round_size(); ++i) {
-      const PacketTimes law = turns(slots_[i], 1);
+      const PacketTimes times = turns(slots_[i], 1);
       const std::int64_t round = i == 0 ? stride_ : 0;
-      if (!rates_.server.no_later(law.base, law.offset + round, period_.start,
+      if (!rates_.server.no_later(times.base, times.offset + round, period_.start,
                                   period_.bytes + i * rates_.packet + round)) {
         return false;
       }

@@ -8,10 +8,10 @@ namespace tessera::sim {
 namespace {
 
 /// How many of the first `count` come before `time`, by the closed form.
-[[nodiscard]] std::uint32_t come_before(const PacketTimes& law, std::uint32_t count, Time time, const Rate& rate) {
-  if (time <= law.base) return 0;
-  const std::int64_t bytes = rate.within(time - 1 - law.base) - law.offset;
-  return bytes < 0 ? 0 : static_cast<std::uint32_t>(std::min<std::int64_t>(count, bytes / law.stride + 1));
+[[nodiscard]] std::uint32_t come_before(const PacketTimes& times, std::uint32_t count, Time time, const Rate& rate) {
+  if (time <= times.base) return 0;
+  const std::int64_t bytes = rate.within(time - 1 - times.base) - times.offset;
+  return bytes < 0 ? 0 : static_cast<std::uint32_t>(std::min<std::int64_t>(count, bytes / times.stride + 1));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Whether one law is ever later than another one: exact, and without looking at each packet.
+// Whether one line of times is ever later than another one: exact, and without looking at each packet.
 #pragma once
 
 #include <cstdint>

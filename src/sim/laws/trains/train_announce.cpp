@@ -79,8 +79,8 @@ void TrainPort::forward_together(Segments& segments, PortSink& sink) {
   if (segments.count > 1) {
     Time first = never;
     for (Segment& segment : segments.span()) {
-      segment.law.delay(latency());
-      first = std::min(first, segment.law.at(0, tables_->rate(segment.law.rate)));
+      segment.times.delay(latency());
+      first = std::min(first, segment.times.at(0, tables_->rate(segment.times.rate)));
     }
     const Time at = take_along(segments, first);
     sink.forward_together(*this, at == 0 ? first : at, segments);
@@ -126,10 +126,10 @@ void TrainPort::shorten_along(Segment& segment, const Amend& amend) {
 
 // What is told behind the link: with the first packet, or as soon as it takes back what was told before.
 void TrainPort::forward(Segment& segment, PortSink& sink) {
-  segment.law.delay(latency());
-  Time at = segment.law.at(0, tables_->rate(segment.law.rate));
+  segment.times.delay(latency());
+  Time at = segment.times.at(0, tables_->rate(segment.times.rate));
   // A packet by itself may be combined with others in a switch: it is there when it is told of.
-  if (segment.law.count > 1) {
+  if (segment.times.count > 1) {
     if (const auto one = take_amend(segment, at)) {
       at = one->at;
       shorten_along(segment, one->amend);

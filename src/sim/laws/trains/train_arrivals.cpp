@@ -15,7 +15,7 @@ bool TrainPort::arrive(Time now, pdes::ComponentId source, const Segment& segmen
   if (work().run.active && work().run.service.out.last <= now) complete_run(sink);
   const bool found = shorten_earlier(now, segment);
   const std::uint32_t stream = add_stream(source, segment);
-  const bool wait_for_others = has_company(now) && !takes_no_time(segment.law);
+  const bool wait_for_others = has_company(now) && !takes_no_time(segment.times);
   if (!work().run.active && work().waiting.empty() && work().own.empty() && !wait_for_others) {
     plan_alone(now, stream, sink);
     send_amends(sink);
@@ -64,7 +64,9 @@ bool TrainPort::has_company(Time now) {
 }
 
 // Whether it may be gone by the time that others have come. Where it finds the port idle it has left before they come.
-bool TrainPort::takes_no_time(const PacketTimes& law) const { return law.count == 1 && rate().up(law.last_bytes) <= 1; }
+bool TrainPort::takes_no_time(const PacketTimes& times) const {
+  return times.count == 1 && rate().up(times.last_bytes) <= 1;
+}
 
 bool TrainPort::amend(Time now, pdes::ComponentId source, const Amend& amend, PortSink& sink) {
   if (!state_.work.is_made() || !shorten(now, amend)) return false;
@@ -76,7 +78,7 @@ bool TrainPort::amend(Time now, pdes::ComponentId source, const Amend& amend, Po
 
 bool TrainPort::shorten(Time now, const Amend& amend) {
   const auto named = [&](const Stream& stream) {
-    return stream.segment.law.count > 0 && stream.segment.name == amend.name &&
+    return stream.segment.times.count > 0 && stream.segment.name == amend.name &&
            stream.segment.generation == amend.generation && stream.segment.destination == amend.destination;
   };
   const auto found = std::find_if(work().streams.begin(), work().streams.end(), named);
@@ -89,8 +91,8 @@ bool TrainPort::shorten(Time now, const Amend& amend) {
   } else if (work().run.active && !work().run.own && work().run.stream == index) {
     cut(now, left);
   }
-  PacketTimes& law = work().streams[index].segment.law;
-  law.truncate(left, tables_->rate(law.rate), tables_->packet());
+  PacketTimes& times = work().streams[index].segment.times;
+  times.truncate(left, tables_->rate(times.rate), tables_->packet());
   work().streams[index].segment.final = false;
   if (left == 0) {
     remove_waiting(index);
@@ -112,7 +114,7 @@ std::uint32_t TrainPort::add_stream(pdes::ComponentId from, const Segment& segme
 }
 
 void TrainPort::release_stream(std::uint32_t stream) {
-  work().streams[stream].segment.law.count = 0;
+  work().streams[stream].segment.times.count = 0;
   work().unused_streams.push_back(stream);
 }
 

@@ -9,8 +9,8 @@ namespace tessera::sim {
 bool TrainPort::may_mix(const Injector::Offer& offer) const {
   if (offer.message == nullptr || !offer.alone || offer.message->packets_left < 3 || work().waiting.empty())
     return false;
-  const PacketTimes& law = work().streams[work().waiting.front().stream].segment.law;
-  return law.count > 2 && law.stride > tables_->packet() && tables_->rate(law.rate) == rate();
+  const PacketTimes& times = work().streams[work().waiting.front().stream].segment.times;
+  return times.count > 2 && times.stride > tables_->packet() && tables_->rate(times.rate) == rate();
 }
 
 bool TrainPort::plan_mixed(const Injector::Offer& offer) {
@@ -52,13 +52,14 @@ void TrainPort::gather_near(Time from, std::optional<Turn>& limit) {
   while (!work().waiting.empty()) {
     const Turn turn = work().waiting.front().turn;
     const std::uint32_t stream = work().waiting.front().stream;
-    const PacketTimes& law = work().streams[stream].segment.law;
-    const bool is_near = turn.time <= saturating_add(from, rate().down(std::max(law.stride, together.rounds.stride())));
-    if (!is_near || law.count < 3 || !add(together.rounds, stream)) {
+    const PacketTimes& times = work().streams[stream].segment.times;
+    const bool is_near =
+        turn.time <= saturating_add(from, rate().down(std::max(times.stride, together.rounds.stride())));
+    if (!is_near || times.count < 3 || !add(together.rounds, stream)) {
       limit = turn;
       break;
     }
-    together.flows.push_back({pop_waiting(), law, turn});
+    together.flows.push_back({pop_waiting(), times, turn});
   }
 }
 

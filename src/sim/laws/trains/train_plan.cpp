@@ -94,7 +94,7 @@ void TrainPort::plan_stream(std::uint32_t index, const Turn* own_turn) {
   TrainRun& run = work().run;
   const Stream& stream = work().streams[index];
   const Segment& segment = stream.segment;
-  const PacketTimes& arrivals = segment.law;
+  const PacketTimes& arrivals = segment.times;
   const Rate& arrival_rate = tables_->rate(arrivals.rate);
   const std::int64_t packet = tables_->packet();
   std::uint32_t packets = arrivals.count;

@@ -16,8 +16,8 @@ MakePort train_ports() {
 }
 
 TrainPort::Turn TrainPort::turn_of(const Stream& stream) const {
-  const PacketTimes& law = stream.segment.law;
-  return {law.at(0, tables_->rate(law.rate)), stream.from, stream.segment.link, stream.ordinal};
+  const PacketTimes& times = stream.segment.times;
+  return {times.at(0, tables_->rate(times.rate)), stream.from, stream.segment.link, stream.ordinal};
 }
 
 Injector::Ticket TrainPort::post(Time now, const OwnMessage& message, Injector::Ticket before, PortSink& sink) {
@@ -96,7 +96,7 @@ std::uint32_t TrainPort::packets_before(const Turn& turn) const {
   }
   const Stream& stream = work().streams[run.stream];
   const bool first_of_equals = std::tie(stream.from, stream.segment.link) <= std::tie(turn.component, turn.link);
-  const PacketTimes& arrivals = stream.segment.law;
+  const PacketTimes& arrivals = stream.segment.times;
   const Time bound = first_of_equals ? turn.time : turn.time - 1;
   return std::min(out.count, arrivals.until(bound, tables_->rate(arrivals.rate)));
 }
@@ -122,7 +122,7 @@ bool TrainPort::certain(Time now, pdes::ComponentId source) const {
     return turn < now || (turn == now && self_ <= source);
   }
   const Stream& stream = work().streams[run.stream];
-  const PacketTimes& arrivals = stream.segment.law;
+  const PacketTimes& arrivals = stream.segment.times;
   const Time turn = arrivals.at(out.count - 1, tables_->rate(arrivals.rate));
   return turn < now || (turn == now && stream.from < source);
 }
@@ -153,7 +153,7 @@ void TrainPort::cut(Time now, std::uint32_t packets) {
     if (!run.own) push_waiting(run.stream);
     return;
   }
-  const PacketTimes* arrivals = run.own ? &out : &work().streams[run.stream].segment.law;
+  const PacketTimes* arrivals = run.own ? &out : &work().streams[run.stream].segment.times;
   service.after = service.behind(packets, *arrivals, tables_->rate(arrivals->rate), packet);
   service.rest = 0;
   service.last_apart = false;
@@ -201,7 +201,7 @@ bool TrainPort::work_left() const {
     const auto ends = std::count_if(shares.begin(), shares.end(), [](const PlannedShare& one) { return one.final; });
     return work().own.messages() > static_cast<std::size_t>(ends);
   }
-  if (!run.own) return !work().own.empty() || work().streams[run.stream].segment.law.count > run.service.out.count;
+  if (!run.own) return !work().own.empty() || work().streams[run.stream].segment.times.count > run.service.out.count;
   return !run.final || work().own.messages() > 1;
 }
 
@@ -238,10 +238,10 @@ void TrainPort::complete_stream_run() {
   const TrainRun& run = work().run;
   const PacketTimes& out = run.service.out;
   Stream& stream = work().streams[run.stream];
-  PacketTimes& law = stream.segment.law;
+  PacketTimes& times = stream.segment.times;
   stream.served += out.count;
-  law.advance(out.count);
-  if (law.count > 0) {
+  times.advance(out.count);
+  if (times.count > 0) {
     push_waiting(run.stream);
   } else {
     release_stream(run.stream);

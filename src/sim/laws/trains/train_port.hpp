@@ -159,7 +159,7 @@ class TrainPort final : public Port {
   [[nodiscard]] std::uint32_t pop_waiting();
   void remove_waiting(std::uint32_t stream);
   [[nodiscard]] bool has_company(Time now);
-  [[nodiscard]] bool takes_no_time(const PacketTimes& law) const;
+  [[nodiscard]] bool takes_no_time(const PacketTimes& times) const;
 
   // The longest queue (train_queue.cpp):
   void put_behind();

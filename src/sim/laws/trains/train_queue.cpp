@@ -9,7 +9,7 @@ namespace {
 void count_stream_run(const TrainWork& work, const NetworkTables& tables, QueuePeak& queue) {
   const Service& service = work.run.service;
   const PacketTimes& out = service.out;
-  const PacketTimes& arrivals = work.streams[work.run.stream].segment.law;
+  const PacketTimes& arrivals = work.streams[work.run.stream].segment.times;
   const Rate& arrival_rate = tables.rate(arrivals.rate);
   const std::uint32_t whole = service.last_apart ? out.count - 1 : out.count;
   if (!service.paced && queue.find_no_more(arrivals, arrival_rate, out)) {

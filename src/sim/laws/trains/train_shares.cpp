@@ -16,8 +16,8 @@ bool TrainPort::may_share(const Turn* own_turn) const {
 }
 
 bool TrainPort::add(PacketRounds& rounds, std::uint32_t stream) const {
-  const PacketTimes& law = work().streams[stream].segment.law;
-  return rounds.add(law, tables_->rate(law.rate));
+  const PacketTimes& times = work().streams[stream].segment.times;
+  return rounds.add(times, tables_->rate(times.rate));
 }
 
 // Takes the streams that are planned together, at most so many, out of those that wait; the others limit them.
@@ -31,7 +31,7 @@ void TrainPort::gather(std::uint32_t most, std::optional<Turn>& limit) {
     if (limit && !(turn < *limit)) break;
     const std::uint32_t stream = pop_waiting();
     if (add(together.rounds, stream)) {
-      together.flows.push_back({stream, work().streams[stream].segment.law, turn});
+      together.flows.push_back({stream, work().streams[stream].segment.times, turn});
     } else {
       limit = turn;
       others.push_back(stream);
@@ -171,7 +171,7 @@ void TrainPort::complete_merged() {
     if (share.own || share.out.count == 0) continue;
     Stream& stream = work().streams[share.of];
     stream.served += share.out.count;
-    stream.segment.law.advance(share.out.count);
+    stream.segment.times.advance(share.out.count);
   }
   end_shares();
 }
@@ -192,7 +192,7 @@ void TrainPort::count_shares() {
 void TrainPort::end_shares() {
   for (const MergingFlow& flow : work().run.together().flows) {
     if (flow.stream == TrainState::no_stream) continue;
-    if (work().streams[flow.stream].segment.law.count > 0) {
+    if (work().streams[flow.stream].segment.times.count > 0) {
       push_waiting(flow.stream);
     } else {
       release_stream(flow.stream);

@@ -81,7 +81,7 @@ struct TrainRun {
 struct TrainWork {
   /// Packets that come from another node.
   struct Stream {
-    Segment segment;           ///< its law holds what has not been served
+    Segment segment;           ///< its times are those that have not been served
     std::uint32_t served = 0;  ///< packets
     pdes::ComponentId from = 0;
     std::uint32_t ordinal = 0;

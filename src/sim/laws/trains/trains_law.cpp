@@ -9,7 +9,7 @@ namespace {
 
 std::string refuses(const LawCase& made) {
   const machine::Network& network = made.machine.network;
-  if (network.arbitration != "fifo") return "links arbitrate by " + network.arbitration;
+  if (std::string other = other_arbitration(network); !other.empty()) return other;
   // A packet that takes less than a picosecond could not be taken back.
   const auto fastest = std::ranges::max_element(network.links, {}, &machine::Link::bandwidth);
   if (fastest == network.links.end() || duration_at_rate(network.packet, fastest->bandwidth) > 1) return {};

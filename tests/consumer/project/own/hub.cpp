@@ -1,11 +1,10 @@
+#include "../hub_router.hpp"
 #include "own.hpp"
-#include "tessera/machine/network_builder.hpp"
 
 namespace own {
 namespace {
 
 using namespace tessera;
-using machine::LinkId;
 using machine::NodeId;
 
 struct Spec {
@@ -25,18 +24,6 @@ const config::Schema<Spec>& schema() {
   }();
   return made;
 }
-
-class HubRouter final : public machine::Router {
- public:
-  explicit HubRouter(NodeId devices) : devices_(devices) {}
-  LinkId next(NodeId at, NodeId to) const override {
-    if (at == to) return machine::no_link;
-    return at < devices_ ? at : devices_ + to;
-  }
-
- private:
-  NodeId devices_;
-};
 
 void build(const config::Table& table, machine::Machine& machine, config::Diagnostics& diagnostics) {
   const std::size_t before = diagnostics.errors().size();

@@ -1,4 +1,4 @@
-// Whether one law is ever later than another one, against looking at each of their times.
+// Whether one line of times is ever later than another one, against looking at each of them.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -18,11 +18,11 @@ Time time_of(const TimeLine& line, std::int64_t index) {
 
 }  // namespace
 
-TEST_CASE("whether one law is ever later: as if looked at time by time") {
+TEST_CASE("whether one times is ever later: as if looked at time by time") {
   std::uint32_t close = 0, later = 0;
   for (std::uint64_t index = 0; index < 40'000; ++index) {
     CAPTURE(index);
-    Draw draw(index, "law order");
+    Draw draw(index, "times order");
     const Rate first = draw.rate(), second = draw.below(2) == 0 ? first : draw.rate();
     const std::int64_t stride = 1 + draw.below(1000);
     TimeLine one{draw.below(100'000), draw.below(2000) - 1000, stride, &first};
