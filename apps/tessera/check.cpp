@@ -66,13 +66,13 @@ std::string events_text(const experiment::Range& events, int ranks) {
              : least + " where no messages share links, up to " + rounded(events.most / ranks) + " where all do";
 }
 
-/// Whom a simulation of some replicas stands for.
-std::string replicas_text(const sim::FoldFacts& fold) {
-  std::string text = fmt::format("{} of {}", fold.simulated, fold.replicas);
+/// What a simulation of some parts stands for.
+std::string fold_text(const sim::FoldFacts& fold) {
+  std::string text = fmt::format("{} of {} {}", fold.simulated, fold.parts, fold.name);
   if (fold.orders > 1) {
     text += fmt::format(
-        "; beside them {} more, in which messages that come at the same time have another order: all, where that "
-        "matters",
+        "; where messages come at the same time, beside them {} more, in which these have another order: all, where "
+        "that matters",
         (fold.orders - 1) * fold.simulated);
   }
   return text;
@@ -98,11 +98,11 @@ std::string figures(const experiment::Experiment& experiment, const experiment::
   text += line("memory of the fullest device", memory_line(experiment, e));
   text += line("memory to spare", spare_text(experiment, e));
   text += fmt::format("# Its simulation, estimated, on {} rank{}\n", ranks, ranks == 1 ? "" : "s");
-  const auto laws =
-      sim::uses_of_laws(experiment.machine, plan.program, experiment::simulation_options(experiment), ranks);
+  const auto laws = sim::uses_of_laws(experiment.machine, plan.program, experiment::simulation_options(experiment),
+                                      experiment.fold.name.empty() ? ranks : 1, experiment.fold.problem);
   const auto is_used = [&](const char* name) { return std::ranges::find(laws, name, &results::LawUse::name)->is_used; };
   text += line("laws", results::text_of(laws));
-  if (experiment.fold.replicas > 1) text += line("replicas simulated", replicas_text(experiment.fold));
+  if (experiment.fold.parts > 1) text += line("simulated for all", fold_text(experiment.fold));
   const experiment::Range events{is_used("trains") ? e.events.least : e.events.most, e.events.most};
   text += line("events per rank", events_text(events, ranks) +
                                       (is_used("rounds") ? "; fewer where rounds of loops repeat themselves" : ""));

@@ -24,6 +24,7 @@ struct RunOptions {
   ExperimentOptions experiment;
   LimitOptions limits;
   std::string output, synchroniser = "window", progress = "auto";
+  std::string ranks_used = "auto";
   bool force = false;
 };
 
@@ -31,7 +32,11 @@ sim::SimulationResult simulate(const RunOptions& options, const experiment::Expe
                                const experiment::Estimate& expected, Communicator& comm) {
   const bool shown = comm.rank() == 0 && options.progress != "off";
   ProgressDisplay progress(shown ? options.progress : "off", stderr, expected);
-  experiment::RunOptions how{options.synchroniser, interrupted, {}, {}};
+  experiment::RunOptions how;
+  how.synchroniser = options.synchroniser;
+  how.interrupted = interrupted;
+  how.ranks_used = options.ranks_used == "all" ? sim::RanksUsed::all : sim::RanksUsed::automatic;
+  how.all_work = experiment::work_of(expected);
   how.warn = [&progress](const std::string& warning) {
     progress.clear();
     print_warnings({warning});
@@ -72,6 +77,11 @@ Command add_run(CLI::App& app, Arguments arguments) {
   options->add_option("-o,--output", o->output, "the result file to write (HDF5)")->required();
   options->add_option("--sync", o->synchroniser, "how ranks stay in step; no result depends on it")
       ->check(CLI::IsMember(pdes::synchroniser_kinds()))
+      ->capture_default_str();
+  options
+      ->add_option("--ranks-used", o->ranks_used,
+                   "all: every rank simulates its share; auto: the first one alone where that is as fast")
+      ->check(CLI::IsMember({"auto", "all"}))
       ->capture_default_str();
   add_progress(*options, o->progress);
   options->add_flag("--force", o->force, "replace an existing output");

@@ -238,7 +238,10 @@ std::size_t sample_size(const Experiment& experiment, const std::vector<program:
     for (const program::DeviceId device : {devices.front(), devices[devices.size() / 2]}) {
       const auto& groups = program.devices[device].groups;
       if (collective.group_slot >= groups.size() || groups[collective.group_slot] == program::no_group) continue;
-      steps += static_cast<double>(program.groups[groups[collective.group_slot]].members.size());
+      const program::CollectiveCall call =
+          program::make_call(collective, program.groups[groups[collective.group_slot]], 0, experiment.machine);
+      const program::CollectiveAlgorithm& algorithm = program::algorithm_of(call);
+      steps += static_cast<double>(algorithm.steps(call)) * algorithm.strands(call);
     }
   }
   const double fits = std::clamp(most_steps / steps, double{least_sampled}, double{most_sampled});
@@ -277,7 +280,7 @@ Estimate estimate(const Experiment& experiment) {
   const double share =
       static_cast<double>(sample_size(experiment, taking_part)) / static_cast<double>(taking_part.size());
   const sim::FoldFacts& fold = experiment.fold;
-  const double simulated = static_cast<double>(fold.simulated) / static_cast<double>(fold.replicas);
+  const double simulated = static_cast<double>(fold.simulated) / static_cast<double>(fold.parts);
   Counter counter(experiment, result);
   for (const std::vector<program::DeviceId>& alike : by_kind(program, taking_part)) {
     const double wanted = std::ceil(share * static_cast<double>(alike.size()));

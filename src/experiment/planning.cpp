@@ -65,8 +65,8 @@ void write_program(const Table& resolved, const Table& strategy, Experiment& exp
       experiment.plan.description.emplace_back("in " + experiment.workload.datatype, bytes);
     sim::refuse_unrepresentable(experiment.machine, experiment.plan.program, *experiment.cost);
     // What a search has found is a plan all the same.
-    if (experiment.simulation.fold == sim::Folding::replicas && experiment.open.empty())
-      experiment.fold = sim::fold_facts(experiment.machine, experiment.plan.program);
+    if (experiment.open.empty())
+      experiment.fold = sim::fold_facts(experiment.machine, experiment.plan.program, simulation_options(experiment));
   });
 }
 

@@ -23,12 +23,8 @@ namespace {
 /// With what was found out on the way.
 std::vector<results::LawUse> laws_of(const Experiment& experiment, const sim::SimulationResult& result, int ranks) {
   const sim::SimulationOptions options = simulation_options(experiment);
-  const bool is_folded = !result.fold.empty() && result.not_folded.empty();
-  std::vector<results::LawUse> laws =
-      sim::uses_of_laws(experiment.machine, experiment.plan.program, options, is_folded ? 1 : ranks);
-  for (results::LawUse& law : laws)
-    if (law.name == "replicas" && !result.not_folded.empty()) law = {law.name, false, result.not_folded};
-  return laws;
+  return sim::uses_of_laws(experiment.machine, experiment.plan.program, options,
+                           result.fold.empty() && result.ranks_used == 0 ? ranks : 1, result.not_folded);
 }
 
 }  // namespace
@@ -54,6 +50,7 @@ results::Provenance provenance(const Experiment& experiment, const std::string& 
   p.started = record.started;
   p.seed = static_cast<std::uint64_t>(experiment.simulation.seed);
   p.ranks = comm.size();
+  p.ranks_used = result.ranks_used > 0 ? result.ranks_used : comm.size();
   p.synchroniser = synchroniser;
   p.partition = experiment.simulation.partition;
   const auto total = [&](std::uint64_t value) {

@@ -63,6 +63,8 @@ sim::SimulationResult run(const Experiment& experiment, Communicator& comm, cons
   simulation.run.interrupted = options.interrupted;
   simulation.progress = options.progress;
   simulation.warn = options.warn;
+  simulation.ranks_used = options.ranks_used;
+  simulation.all_work = options.all_work;
   sim::SimulationResult result =
       sim::simulate(experiment.machine, experiment.plan.program, *experiment.cost, comm, simulation);
   describe(experiment, result.results);

@@ -79,11 +79,14 @@ const config::Schema<SimulationSettings>& simulation_schema() {
          "what may be simulated without an event for each packet and message: all, none, or laws by name, with commas "
          "between (see the list of choices in tessera help). No result depends on it")
         .otherwise("all");
-    s.choice<sim::Folding>("fold", &SimulationSettings::fold,
-                           {{"none", sim::Folding::none}, {"replicas", sim::Folding::replicas}},
-                           "which devices are simulated: all of them, or of data-parallel replicas that are alike one "
-                           "for all. No result depends on it")
-        .otherwise("none");
+    s.choice<sim::Folding>(
+         "fold", &SimulationSettings::fold,
+         {{"auto", sim::Folding::automatic}, {"none", sim::Folding::none}, {"replicas", sim::Folding::replicas}},
+         "which devices are simulated. auto: of what is alike (data-parallel replicas, tensor "
+         "ranks, nodes) one part for all, and everything where nothing is; none: everything; "
+         "replicas: of replicas one for all, refused where they are not alike. No result depends "
+         "on it")
+        .otherwise("auto");
     return s;
   }();
   return schema;

@@ -43,7 +43,7 @@ void add_provenance(h5::File& file, const Provenance& p) {
   if (!p.kernels.empty())
     add_text(file, "/provenance/kernels", p.kernels,
              "Which products the networks of a policy used: they decide last bits.");
-  if (!p.fold.empty()) add_text(file, "/provenance/fold", p.fold, "Which replicas of the model stood for others.");
+  if (!p.fold.empty()) add_text(file, "/provenance/fold", p.fold, "Which parts stood for others that are alike.");
   if (!p.cut_off.empty())
     add_text(file, "/provenance/search_cut_off", p.cut_off,
              "What is proven of the plan: time for its search was over.");

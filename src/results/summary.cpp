@@ -308,11 +308,14 @@ std::string laws_used(const h5::Reader& file) {
 std::string run_facts(const h5::Reader& file) {
   const h5::Rows p = file.read("/provenance/run");
   const std::int64_t ranks = p.integer(0, "ranks");
+  const bool tells_used = std::ranges::find(p.columns(), "ranks_used", &Column::name) != p.columns().end();
+  const std::int64_t used = tells_used ? p.integer(0, "ranks_used") : ranks;  // earlier files do not
+  const std::string on = used == ranks ? std::to_string(ranks) : fmt::format("{} of {}", used, ranks);
   const double wall = p.number(0, "wall_seconds");
   std::string fold = file.has("/provenance/fold") ? "  " + file.text("/provenance/fold").value + "\n" : "";
   if (file.has("/provenance/search_cut_off"))
     fold += "  proven of the plan, " + file.text("/provenance/search_cut_off").value + "\n";
-  return fmt::format("simulated on {} {} ({}) in {:.2f} s: {} events, {}/s, {} waiting for other ranks\n{}{}{}", ranks,
+  return fmt::format("simulated on {} {} ({}) in {:.2f} s: {} events, {}/s, {} waiting for other ranks\n{}{}{}", on,
                      ranks == 1 ? "rank" : "ranks", p.text(0, "synchroniser"), wall,
                      short_count(static_cast<double>(p.integer(0, "events"))),
                      short_count(p.number(0, "events_per_second")), percent(p.number(0, "waiting_seconds"), wall), fold,

@@ -299,6 +299,7 @@ Table<Provenance> provenance_table(const Provenance& p) {
   using Row = Provenance;
   Table<Row> table("/provenance/run", "How the run was carried out. None of it changes the results.");
   table.index("ranks", "processes", [](const Row& r) { return r.ranks; })
+      .index("ranks_used", "of these, which have simulated something", [](const Row& r) { return r.ranks_used; })
       .text("synchroniser", "how the ranks stay in step", p.synchroniser.size(),
             [](const Row& r) -> std::string_view { return r.synchroniser; })
       .text("partition", "how the devices are spread over the ranks", p.partition.size(),

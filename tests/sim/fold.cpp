@@ -5,7 +5,7 @@
 
 #include "machine/networks/grid_network.hpp"
 #include "random_replicas.hpp"
-#include "sim/laws/replicas/find_fold.hpp"
+#include "sim/laws/fold/find_fold.hpp"
 #include "support/random_cases.hpp"
 #include "tessera/base/error.hpp"
 
@@ -46,14 +46,15 @@ void compare_folded(const ProgramCase& made, std::uint64_t index, Folded& folded
   if (!once) return;
   options.fold = sim::Folding::none;
   check_same(once->results, made.run(options).results);
-  if (once->fold.starts_with("all ")) {
+  if (!once->not_folded.empty()) {
     CHECK(once->warnings.size() == 1);
     ++folded.tied;
     return;
   }
   ++folded.all;
   program::Lowerings lowerings(made.program, made.machine);
-  const sim::FoundFold found = sim::find_fold(made.machine, lowerings, sim::NetworkTables(made.machine.network));
+  const sim::FoundFold found =
+      sim::find_fold(made.machine, lowerings, sim::NetworkTables(made.machine.network), made.program.alike.front());
   folded.ordered += found.fold && found.fold->orders().size() > 1 ? 1 : 0;
 }
 
@@ -95,7 +96,7 @@ ProgramCase two_pairs(std::int64_t bytes) {
       builder.add_link(device, to, BytesPerSecond{second / byte_time}, Duration{wire_latency}, type);
   }
   ProgramCase made(machine_of(finish_network(builder, packet_bytes)));
-  made.program.replicas = {{0, 1}, {2, 3}};
+  made.program.alike = {{"replicas", {{0, 1}, {2, 3}}}};
   for (const std::vector<program::DeviceId>& members :
        std::vector<std::vector<program::DeviceId>>{{0, 1}, {2, 3}, {0, 2}, {1, 3}})
     made.group(members);
@@ -162,10 +163,10 @@ TEST_CASE("fold: a die at the edge of a mesh has not as many links as the one th
   // Two columns, three rows, a replica a row: its left die sends 200 B to its right one, over the first of the left
   // one's two or three links. Those up and down carry nothing; the right dies' second link leads down, down, and up.
   ProgramCase made = on_mesh(2, 3);
-  made.program.replicas = {{0, 1}, {2, 3}, {4, 5}};
+  made.program.alike = {{"replicas", {{0, 1}, {2, 3}, {4, 5}}}};
   const auto left = made.block("left").send(1, Bytes{200}).done(),
              right = made.block("right").receive(0, Bytes{200}).done();
-  for (const std::vector<program::DeviceId>& replica : made.program.replicas) {
+  for (const std::vector<program::DeviceId>& replica : made.program.alike[0].parts) {
     made.program.devices[replica[0]] = {{left}, replica, {}, 0};
     made.program.devices[replica[1]] = {{right}, replica, {}, 0};
   }
@@ -184,11 +185,11 @@ TEST_CASE("fold: links of dies correspond by the ways of messages, whatever thei
   // Two columns, four rows; in the left column a replica of two dies, and another one under it. The lower die's link up
   // is its third one, behind those to the right and down; at the edge, where none leads down, it is the second.
   ProgramCase made = on_mesh(2, 4);
-  made.program.replicas = {{0, 2}, {4, 6}};
+  made.program.alike = {{"replicas", {{0, 2}, {4, 6}}}};
   const auto upper = made.block("upper").send(1, Bytes{200}).done();
   const auto lower = made.block("lower").receive(0, Bytes{200}).send(0, Bytes{100}).done();
   const auto both = made.block("upper too").call(upper).receive(1, Bytes{100}).done();
-  for (const std::vector<program::DeviceId>& replica : made.program.replicas) {
+  for (const std::vector<program::DeviceId>& replica : made.program.alike[0].parts) {
     made.program.devices[replica[0]] = {{both}, replica, {}, 0};
     made.program.devices[replica[1]] = {{lower}, replica, {}, 0};
   }
@@ -209,12 +210,13 @@ TEST_CASE("fold: where ties go on otherwise in other replicas, all are simulated
   // another one of them has the lowest number in the second replica.
   const ProgramCase made = random_replicas(50);
   const std::string tie =
-      "somewhere before 1.00 us several messages come at the same time, and another one of them comes first in other "
-      "replicas";
+      "somewhere before 1.00 us several messages come at the same time, and another one of them comes first "
+      "elsewhere";
   sim::SimulationOptions options = all_recorded(sim::Folding::replicas);
   const sim::SimulationResult run = made.run(options);
-  CHECK(run.fold == "all 2 replicas simulated: " + tie);
-  const std::string warning = "simulation.fold: replicas cannot be folded, all 2 of them are simulated: " + tie;
+  CHECK(run.fold.empty());
+  CHECK(run.not_folded == tie);
+  const std::string warning = "simulation.fold: replicas cannot be folded, all of them are simulated: " + tie;
   CHECK(run.warnings == std::vector<std::string>{warning});
   check_same(run.results, made.run(all_recorded(sim::Folding::none)).results);
   // Whoever wants to know at once is told once, before all are simulated.
@@ -224,25 +226,44 @@ TEST_CASE("fold: where ties go on otherwise in other replicas, all are simulated
   CHECK(told == std::vector<std::string>{warning});
 }
 
+TEST_CASE("fold: automatic takes what has the most parts that are alike, and nobody is warned where nothing is") {
+  // Two pairs. One device further on, what is a pair becomes one over both replicas; two further on it is the other
+  // pair.
+  ProgramCase made = two_pairs(4096);
+  made.program.alike.push_back({"devices", {{0}, {1}, {3}, {2}}});
+  sim::SimulationOptions options = all_recorded(sim::Folding::automatic);
+  const sim::SimulationResult run = made.run(options);
+  CHECK(run.fold == "2 of 4 devices simulated for all");
+  check_same(run.results, made.run(all_recorded(sim::Folding::none)).results);
+  // A slow device is like no other: all are simulated.
+  made.machine.speed[3] = 0.5;
+  const sim::SimulationResult all = made.run(options);
+  CHECK(all.fold.empty());
+  CHECK(all.warnings.empty());
+  CHECK(all.not_folded == "gpu 1 has 1 times the normal speed, gpu 3 0.5 times");
+  options.laws = sim::Laws::rings;
+  CHECK(made.run(options).not_folded.empty());  // nobody asked for it
+}
+
 TEST_CASE("fold: what is not alike is named") {
   ProgramCase slow = two_pairs(200);
   slow.machine.speed[3] = 0.5;
   CHECK_THAT(refusal_of(slow), Catch::Contains("gpu 1 has 1 times the normal speed, gpu 3 0.5 times"));
   ProgramCase nameless = two_pairs(200);
-  nameless.program.replicas.clear();
+  nameless.program.alike.clear();
   CHECK_THAT(refusal_of(nameless), Catch::Contains("this strategy names no replicas"));
   ProgramCase twice = two_pairs(200);
-  twice.program.replicas = {{0, 1}, {2, 1}};
+  twice.program.alike = {{"replicas", {{0, 1}, {2, 1}}}};
   CHECK_THAT(refusal_of(twice), Catch::Contains("device 1 of the strategy's replicas does not exist, or is in two"));
-  twice.program.replicas = {{0, 1}, {2}};
+  twice.program.alike = {{"replicas", {{0, 1}, {2}}}};
   CHECK_THAT(refusal_of(twice), Catch::Contains("replicas have not all as many devices"));
   ProgramCase other = two_pairs(200);
   const program::BlockId main = other.program.devices[2].streams.front();
   other.program.devices[2].streams = {other.block().compute(work(1)).call(main).done()};
   CHECK_THAT(refusal_of(other), Catch::Contains("gpu 0 and gpu 2 carry out different instructions"));
   ProgramCase beside = two_pairs(200);
-  beside.program.replicas = {{0}, {2}};
-  CHECK_THAT(refusal_of(beside), Catch::Contains("takes part in no replica"));
+  beside.program.alike = {{"replicas", {{0}, {2}}}};
+  CHECK_THAT(refusal_of(beside), Catch::Contains("is in none of the replicas"));
   ProgramCase link = two_pairs(200);
   link.machine.network.links[link.machine.network.first_link[2]].latency = Duration{501};  // to gpu 3
   CHECK_THAT(refusal_of(link), Catch::Contains("the link from gpu 2 to gpu 3 has another bandwidth or latency"));
@@ -269,14 +290,14 @@ TEST_CASE("fold: a collective over replicas whose members do different things is
   CHECK_THAT(
       refusal_of(over_both({0, 2, 1, 3}, "dissemination")),
       Catch::Contains("all-reduce of 4 B over gpu 0 and 3 more by algorithm \"dissemination\": those of the next "
-                      "replica are not its members in the same order"));
+                      "of the replicas are not its members in the same order"));
   CHECK_THAT(refusal_of(over_both({0, 1, 2, 3}, "binomial-tree")),
              Catch::Contains("gpu 0 and gpu 2, which should be alike"));
 }
 
 TEST_CASE("fold: one replica alone is simulated as it is") {
   ProgramCase made = two_pairs(200);
-  made.program.replicas = {{0, 1, 2, 3}};
+  made.program.alike = {{"replicas", {{0, 1, 2, 3}}}};
   const sim::SimulationResult run = made.run(all_recorded(sim::Folding::replicas));
   CHECK(run.fold.empty());
   check_same(run.results, made.run(all_recorded(sim::Folding::none)).results);

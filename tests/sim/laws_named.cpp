@@ -28,7 +28,7 @@ TEST_CASE("laws by name: the words of before, and any of them with what they sta
   CHECK(sim::laws_named("none") == sim::Laws::none);
   CHECK(sim::laws_named("trains") == sim::Laws::trains);
   CHECK(sim::laws_named("rings") == sim::Laws::rings);
-  CHECK(sim::laws_named("rings, rounds,promises") == sim::Laws::all);
+  CHECK(sim::laws_named("rings, rounds,promises, fold") == sim::Laws::all);
   CHECK(sim::laws_named("rounds") == sim::Laws::none.with(sim::Law::trains).with(sim::Law::rounds));
   CHECK(sim::laws_named("promises") == sim::Laws::none.with(sim::Law::promises));
   CHECK_THROWS_AS(sim::laws_named("ring"), InputError);
@@ -42,7 +42,7 @@ TEST_CASE("laws: each says why it is not used") {
   CHECK(because(made, options, 1, "trains") == "used");
   CHECK(because(made, options, 1, "rings") == "used");
   CHECK(because(made, options, 1, "rounds") == "the program has no loop");
-  CHECK(because(made, options, 1, "replicas") == "not asked for");
+  CHECK(because(made, options, 1, "fold") == "the program names no parts that are alike");
   CHECK(because(made, options, 1, "promises") == "one rank");
   CHECK(because(made, options, 2, "promises") == "used");
   CHECK(because(made, options, 2, "rounds") == "more than one rank");

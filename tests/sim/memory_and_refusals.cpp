@@ -171,7 +171,7 @@ TEST_CASE("packets that take no whole picosecond are simulated one by one") {
   const auto uses = sim::uses_of_laws(made.machine, made.program, {}, 1);
   CHECK(results::text_of(uses) ==
         "none; not trains: a packet takes no longer than a picosecond on the link gpu 0 to gpu 1; not rings, rounds: "
-        "without trains; not replicas: not asked for; not promises: one rank");
+        "without trains; not fold: the program names no parts that are alike; not promises: one rank");
 }
 
 TEST_CASE("a cycle of waits is a deadlock: who waits, for what, since when") {

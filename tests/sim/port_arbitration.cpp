@@ -67,7 +67,7 @@ TEST_CASE("arbitration: no law but fifo's is used with another policy, and each 
   for (const results::LawUse& use : sim::uses_of_laws(made.machine, made.program, options, 1)) {
     CAPTURE(use.name);
     CHECK_FALSE(use.is_used);
-    if (use.name == "trains" || use.name == "replicas") CHECK(use.because == "links arbitrate by round-robin");
+    if (use.name == "trains" || use.name == "fold") CHECK(use.because == "links arbitrate by round-robin");
     if (use.name == "rings" || use.name == "rounds") CHECK(use.because == "without trains");
   }
   CHECK(made.refusal(options).find("links arbitrate by round-robin") != std::string::npos);

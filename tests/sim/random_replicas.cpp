@@ -69,7 +69,7 @@ class ReplicaMaker {
     made_.program.channels = below(4) == 0 ? 3 : 0;
     replicas_ = static_cast<std::uint32_t>(replicas.size());
     width_ = static_cast<std::uint32_t>(replicas.front().size());
-    made_.program.replicas = std::move(replicas);
+    made_.program.alike = {{"replicas", std::move(replicas)}};
     for (program::DeviceProgram& device : made_.program.devices) device.groups.assign(slots, program::no_group);
   }
 
@@ -89,10 +89,11 @@ class ReplicaMaker {
     for (std::uint32_t count = 1; count <= width_; ++count)
       if (width_ % count == 0) together.push_back(count);
     const std::uint32_t inner = together[below(together.size())];
-    made_.program.replicas.resize(replicas_);
+    made_.program.alike = {{"replicas", {}}};
+    made_.program.alike[0].parts.resize(replicas_);
     for (std::uint32_t replica = 0; replica < replicas_; ++replica) {
       for (std::uint32_t part = 0; part < width_; ++part)
-        made_.program.replicas[replica].push_back(part % inner + inner * (replica + replicas_ * (part / inner)));
+        made_.program.alike[0].parts[replica].push_back(part % inner + inner * (replica + replicas_ * (part / inner)));
     }
     if (below(10) == 0) made_.machine.speed[below(devices)] = 0.5;
     for (program::DeviceProgram& device : made_.program.devices) device.groups.assign(slots, program::no_group);
@@ -105,7 +106,7 @@ class ReplicaMaker {
   }
 
   void make_groups() {
-    const auto& replicas = made_.program.replicas;
+    const auto& replicas = made_.program.alike[0].parts;
     for (const std::vector<DeviceId>& replica : replicas) {
       add_group(whole_replica, replica);
       add_group(half_replica, {replica.begin(), replica.begin() + static_cast<std::ptrdiff_t>((width_ + 1) / 2)});
@@ -167,7 +168,7 @@ class ReplicaMaker {
   void bind() {
     for (std::uint32_t part = 0; part < width_; ++part) {
       const std::vector<program::BlockId> streams{main_[part].done(), beside_[part].done()};
-      for (const std::vector<DeviceId>& replica : made_.program.replicas) {
+      for (const std::vector<DeviceId>& replica : made_.program.alike[0].parts) {
         made_.program.devices[replica[part]].streams = streams;
         made_.program.devices[replica[part]].peers = replica;
       }

@@ -39,5 +39,9 @@ struct Estimate {
 };
 
 [[nodiscard]] Estimate estimate(const Experiment& experiment);
+/// What there is to be done in all.
+[[nodiscard]] inline sim::WorkDone work_of(const Estimate& expected) {
+  return {expected.devices, expected.executed_flops, expected.bytes_sent};
+}
 
 }  // namespace tessera::experiment

@@ -46,7 +46,7 @@ struct SimulationSettings {
   std::string partition = "auto";
   bool allow_oversubscription = false;
   std::string laws = "all";  ///< sim::laws_named
-  sim::Folding fold = sim::Folding::none;
+  sim::Folding fold = sim::Folding::automatic;
 };
 
 /// The [training] table: what `tessera train` learns from, and for how long.

@@ -28,6 +28,8 @@ struct RunOptions {
   std::function<bool()> interrupted;    ///< as in pdes::RunOptions; may be empty
   std::function<void(const pdes::ProgressReport&, const sim::WorkDone&)> progress;  ///< on rank 0; may be empty
   std::function<void(const std::string&)> warn;                                     ///< as in sim::SimulationOptions
+  sim::RanksUsed ranks_used = sim::RanksUsed::all;
+  sim::WorkDone all_work;  ///< the same
 };
 
 /// On all ranks of `comm`, each with the same experiment, whose program is there. Each has its own devices' rows, and

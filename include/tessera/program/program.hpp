@@ -132,6 +132,14 @@ struct DeviceProgram {
   std::uint32_t events = 0;     ///< number of events used by signal and wait
 };
 
+/// A way to divide the devices of a program into parts that do the same, each with the part before and behind it: the
+/// first one is behind the last.
+struct AlikeParts {
+  std::string name;  ///< what they are, more than one: "replicas"
+  /// The devices of each, in the same order; no device twice.
+  std::vector<std::vector<DeviceId>> parts;
+};
+
 /// A whole job. Sizes do not grow with layers, micro-batches or repeats.
 struct Program {
   std::vector<workload::Operator> operators;
@@ -141,9 +149,8 @@ struct Program {
   std::vector<Group> groups;
   std::vector<DeviceProgram> devices;  ///< by device; no streams: the device takes no part
   std::vector<std::string> labels;     ///< labels[0] is ""
-  /// Copies of the model that do the same with other data: the devices of each, in the same order; none twice. Empty:
-  /// none are named.
-  std::vector<std::vector<DeviceId>> replicas;
+  /// What a strategy knows to be alike; copies of the model that do the same with other data are called "replicas".
+  std::vector<AlikeParts> alike;
   std::vector<std::string> own_activities, own_categories;  ///< names; activity_named(), category_named()
   bool free_reductions = false;                             ///< reductions of collectives cost no memory time
   /// Cores that each collective takes on its devices while it runs, and memory bandwidth with them; 0: neither.

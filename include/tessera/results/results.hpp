@@ -220,7 +220,7 @@ struct Provenance {
   std::string fold;                             ///< which replicas stood for others; empty: none did
   std::string cut_off;  ///< what is proven of a search that its budget of time ended; empty: it did not
   std::uint64_t seed = 1;
-  int ranks = 1;
+  int ranks = 1, ranks_used = 1;  ///< processes, and those of them that have simulated something
   std::string synchroniser, partition;
   double wall_seconds = 0, waiting_seconds = 0;        ///< of the rank with the most
   std::uint64_t events = 0, rounds = 0, messages = 0;  ///< over all ranks

@@ -18,6 +18,7 @@ enum class Law : std::uint8_t {
   trains,    ///< packets that follow each other on a link
   rings,     ///< collectives that go round rings on links of their own; stands on trains
   rounds,    ///< rounds of loops that are as those before; stands on trains
+  fold,      ///< parts of a program that are alike (SimulationOptions::fold)
   promises,  ///< on several ranks: what a device is known not to send for a while
 };
 
@@ -44,15 +45,16 @@ class Laws {
 inline constexpr Laws Laws::none{};
 inline constexpr Laws Laws::trains = Laws::none.with(Law::trains);
 inline constexpr Laws Laws::rings = Laws::trains.with(Law::rings);
-inline constexpr Laws Laws::all = Laws::rings.with(Law::rounds).with(Law::promises);
+inline constexpr Laws Laws::all = Laws::rings.with(Law::rounds).with(Law::fold).with(Law::promises);
 
 /// "all", "none", or names with commas between: "trains, rounds". InputError for a law that there is not.
 [[nodiscard]] Laws laws_named(const std::string& text);
 
-/// Of all laws, before time zero; replicas among them (SimulationOptions::fold), as far as that is known then.
+/// Of all laws. `not_folded`: why nothing is, as FoldFacts or a result says; empty: it is, or that is not known yet.
 [[nodiscard]] std::vector<results::LawUse> uses_of_laws(const machine::Machine& machine,
                                                         const program::Program& program,
-                                                        const SimulationOptions& options, int ranks);
+                                                        const SimulationOptions& options, int ranks,
+                                                        const std::string& not_folded = {});
 /// Name and help of each that laws_named() takes, for `tessera help`.
 struct LawHelp {
   std::string name, help;

@@ -25,19 +25,28 @@ struct WorkDone {
 
 /// Which devices are simulated. Results are the same.
 enum class Folding : std::uint8_t {
-  none,      ///< all
-  replicas,  ///< of replicas of the model that are alike (Program::replicas), one for all
+  none,       ///< all
+  replicas,   ///< of replicas of the model that are alike one for all; refused where they are not
+  automatic,  ///< with Law::fold, of whatever the program knows to be alike (Program::alike) one for all
+};
+
+/// On which ranks what is not folded is simulated. Results are the same.
+enum class RanksUsed : std::uint8_t {
+  all,
+  automatic,  ///< on the first one, as long as all would not be faster
 };
 
 struct SimulationOptions {
   Laws laws = Laws::all;
-  Folding fold = Folding::none;
+  Folding fold = Folding::automatic;
   std::string partition = "auto";
   bool record_timeline = false;
   bool record_memory = false;
   Time traffic_interval = 0;            ///< of the traffic of memories over time; 0: it is not recorded
   bool allow_oversubscription = false;  ///< too little memory only warns
-  bool is_checked = false;              ///< there is nothing to refuse in the program: known from check()
+  RanksUsed ranks_used = RanksUsed::all;
+  WorkDone all_work;        ///< about; what RanksUsed::automatic goes by, zeros: it is not known
+  bool is_checked = false;  ///< there is nothing to refuse in the program: known from check()
   pdes::RunOptions run;
   std::function<void(const pdes::ProgressReport&, const WorkDone&)>
       progress;  ///< rank 0, a few times a second; may be empty
@@ -49,18 +58,19 @@ struct SimulationResult {
   results::RunResults results;              ///< this rank's rows; iteration time and names on every rank
   pdes::RunStatistics statistics;           ///< of this rank
   std::vector<results::NamedCount> events;  ///< by kind, of this rank
-  std::string fold;        ///< "1 of 128 replicas simulated for all"; or why all were; empty: nobody asked
-  std::string not_folded;  ///< why all were although one should have stood for others; empty: it is not so
+  std::string fold;                         ///< "1 of 128 replicas simulated for all"; empty: nothing was folded
+  int ranks_used = 0;                       ///< 0: all of them, or each has simulated the same parts
+  std::string not_folded;                   ///< why nothing was; empty: it was, or nobody asked
   std::vector<std::string> warnings;
 };
 
 /// Runs `program` on all ranks of `comm`. Every rank passes the same machine and program.
 /// InfeasibleError: out of memory (before time zero; at its time where several streams of a device allocate), or a
 /// deadlock (devices, what each waits for, since when). InputError: more ranks than can be used, a link of zero latency
-/// that could be split, a datatype without a peak. KeyError: replicas that cannot be folded, known before time zero
-/// (fold_facts()); what is found out on the way is a warning, and all of them are simulated.
-/// One that RunOptions::is_over cuts off (statistics.cut_off; not for replicas that are folded) has nothing but an
-/// iteration time, and no iteration ends before that.
+/// that could be split, a datatype without a peak. KeyError: Folding::replicas that cannot be folded, known before time
+/// zero (fold_facts()); what is found out on the way is a warning, and all of them are simulated.
+/// One that RunOptions::is_over cuts off (statistics.cut_off) has nothing but an iteration time, and no iteration ends
+/// before that.
 [[nodiscard]] SimulationResult simulate(const machine::Machine& machine, const program::Program& program,
                                         const workload::CostModel& cost, Communicator& comm,
                                         const SimulationOptions& options);
@@ -91,15 +101,18 @@ void refuse_unrepresentable(const machine::Machine& machine, const program::Prog
 [[nodiscard]] std::vector<std::string> refuse_memory(const machine::Machine& machine, const program::Program& program,
                                                      bool allow_oversubscription);
 
-/// What Folding::replicas comes to.
+/// What a folding comes to.
 struct FoldFacts {
-  std::int64_t simulated = 1, replicas = 1;  ///< so many of the model's replicas stand for all
-  /// Of what comes at the same time others may come first in other replicas: so many times as many are simulated, and
-  /// all where they do not agree.
+  std::string name;                       ///< of what is alike: "replicas"; empty: nothing is folded
+  std::int64_t simulated = 1, parts = 1;  ///< so many of them stand for all
+  /// Of what comes at the same time others may come first elsewhere: where that happens, so many times as many are
+  /// simulated, and all where they do not agree.
   std::int64_t orders = 1;
+  std::string problem;  ///< why nothing is folded that was asked for; empty: there is no reason
 };
-/// Throws KeyError for replicas that are not alike, and says what differs. One replica alone is simulated as it is.
-[[nodiscard]] FoldFacts fold_facts(const machine::Machine& machine, const program::Program& program);
+/// Throws KeyError for Folding::replicas that are not alike, and says what differs. One alone is simulated as it is.
+[[nodiscard]] FoldFacts fold_facts(const machine::Machine& machine, const program::Program& program,
+                                   const SimulationOptions& options);
 
 /// Throws InputError for more ranks than the machine can be spread over, or a link of zero latency that would be split,
 /// whatever is run on it.

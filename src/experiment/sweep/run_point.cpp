@@ -6,6 +6,7 @@
 
 #include "tessera/base/error.hpp"
 #include "tessera/base/together.hpp"
+#include "tessera/experiment/estimate.hpp"
 #include "tessera/experiment/fits_computer.hpp"
 #include "tessera/results/digest.hpp"
 
@@ -67,10 +68,14 @@ void Carried::simulate(Communicator& ranks, results::SweepRow& row) {
   search(*source_.table, *experiment_, ranks, {{options_.cache, record.version}, {options_.interrupted, {}}},
          diagnostics);
   diagnostics.throw_if_errors();
-  static_cast<void>(estimate_where_it_can_run(*experiment_, ranks));
-  const sim::SimulationResult run_result =
-      run(*experiment_, ranks,
-          {options_.synchroniser, options_.interrupted, [this](const auto&, const auto&) { on_the_way_(); }, {}});
+  const Estimate expected = estimate_where_it_can_run(*experiment_, ranks);
+  RunOptions how;
+  how.synchroniser = options_.synchroniser;
+  how.interrupted = options_.interrupted;
+  how.progress = [this](const auto&, const auto&) { on_the_way_(); };
+  how.ranks_used = sim::RanksUsed::automatic;
+  how.all_work = work_of(expected);
+  const sim::SimulationResult run_result = run(*experiment_, ranks, how);
   if (!result_.empty()) {
     const auto written = provenance(*experiment_, source_.given, config::to_toml(*source_.table), options_.synchroniser,
                                     record, run_result, ranks);

@@ -65,7 +65,7 @@ void Device::start(pdes::Context& context) {
 }
 
 void Device::handle(pdes::Context& context, const pdes::Event& event) {
-  node_.count(event);
+  node_.comes(event);
   tell_promises();
   handling().context = &context;
   handling().source = event.source;

@@ -30,9 +30,11 @@ struct LawKind {
 [[nodiscard]] LawKind trains_law();
 [[nodiscard]] LawKind rings_law();
 [[nodiscard]] LawKind rounds_law();
-[[nodiscard]] LawKind replicas_law();
+[[nodiscard]] LawKind fold_law();
 [[nodiscard]] LawKind promises_law();
 
+/// What is asked for, of laws that are allowed.
+[[nodiscard]] Folding folding_of(const SimulationOptions& options);
 /// Why packets are not served in the order in which they come, which no law knows; empty: they are.
 [[nodiscard]] std::string other_arbitration(const machine::Network& network);
 /// Whether it is allowed, and why it is not used where it is not; empty: it is used.

@@ -1,6 +1,5 @@
 #include "tessera/sim/laws.hpp"
 
-#include <algorithm>
 #include <array>
 #include <sstream>
 #include <utility>
@@ -13,13 +12,13 @@ namespace tessera::sim {
 namespace {
 
 const std::vector<LawKind>& law_kinds() {
-  static const std::vector<LawKind> kinds{trains_law(), rings_law(), rounds_law(), replicas_law(), promises_law()};
+  static const std::vector<LawKind> kinds{trains_law(), rings_law(), rounds_law(), fold_law(), promises_law()};
   return kinds;
 }
 
-/// Those that simulation.laws names; replicas have a key of their own.
 constexpr std::array names{std::pair{"trains", Law::trains}, std::pair{"rings", Law::rings},
-                           std::pair{"rounds", Law::rounds}, std::pair{"promises", Law::promises}};
+                           std::pair{"rounds", Law::rounds}, std::pair{"fold", Law::fold},
+                           std::pair{"promises", Law::promises}};
 
 Law law_named(const std::string& word) {
   std::vector<std::string> choices{"all", "none"};
@@ -53,11 +52,12 @@ std::string why_not(const LawKind& law, const LawCase& made) {
 }
 
 std::vector<results::LawUse> uses_of_laws(const machine::Machine& machine, const program::Program& program,
-                                          const SimulationOptions& options, int ranks) {
+                                          const SimulationOptions& options, int ranks, const std::string& not_folded) {
   const ProgramFacts facts(program);
   std::vector<results::LawUse> uses;
   for (const LawKind& law : law_kinds()) {
-    const std::string because = why_not(law, {machine, program, facts, options, ranks});
+    std::string because = why_not(law, {machine, program, facts, options, ranks});
+    if (because.empty() && law.name == "fold") because = not_folded;
     uses.push_back({law.name, because.empty(), because});
   }
   return uses;
@@ -65,9 +65,7 @@ std::vector<results::LawUse> uses_of_laws(const machine::Machine& machine, const
 
 std::vector<LawHelp> laws() {
   std::vector<LawHelp> all;
-  for (const LawKind& law : law_kinds())
-    if (std::ranges::any_of(names, [&](const auto& one) { return law.name == one.first; }))
-      all.push_back({law.name, law.help});
+  for (const LawKind& law : law_kinds()) all.push_back({law.name, law.help});
   return all;
 }
 

@@ -79,6 +79,7 @@ void NetworkNode::handle(pdes::Context& context, const pdes::Event& event) {
       const std::uint32_t together = combined(segment);
       if (together > 1) return combine(segment, together, event.source);
       const std::uint32_t port = port_towards(segment.destination);
+      tell_arrival(event.source, segment, port);
       if (ports_[port]->reserved() &&
           environment_->reservations->let_pass(context, event.source, ports_[port]->link(), segment))
         return;
@@ -102,11 +103,17 @@ void NetworkNode::handle(pdes::Context& context, const pdes::Event& event) {
   }
 }
 
+void NetworkNode::tell_arrival(pdes::ComponentId source, const Segment& segment, std::uint32_t port) const {
+  if (environment_->arrivals != nullptr) [[unlikely]]
+    environment_->arrivals->come(self_, source, context_->now(), segment.times.last, ports_[port]->reserved());
+}
+
 void NetworkNode::arrive_together(pdes::ComponentId source, const Segments& segments) {
   std::uint32_t taken_back = 0;
   for (std::uint32_t i = 0; const Segment& segment : segments.span())
     taken_back |= std::uint32_t{is_taken_back({segment.name, segment.generation, segment.destination})} << i++;
   const std::uint32_t port = port_towards(segments.all[0].destination);
+  for (const Segment& segment : segments.span()) tell_arrival(source, segment, port);
   break_off_reservation(*context_, source, port);
   std::uint32_t not_found = 0;
   at_port(port, [&](Port& at) { not_found = at.arrive(context_->now(), source, segments, taken_back, *this); });

@@ -35,6 +35,16 @@ class ForwardedTimes {
   virtual void comes(pdes::ComponentId to, Time at) = 0;
 };
 
+/// Who is told of everything that comes to a component.
+class Arrivals {
+ public:
+  virtual ~Arrivals() = default;
+  /// An event of `source`.
+  virtual void comes(pdes::ComponentId at, pdes::ComponentId source, Time now) = 0;
+  /// It brings packets that come until `last` and go on over a port. `meets`: somebody has that for himself.
+  virtual void come(pdes::ComponentId at, pdes::ComponentId source, Time now, Time last, bool meets) = 0;
+};
+
 /// What all network components of a rank are handed.
 struct NetworkEnvironment {
   const NetworkTables* tables = nullptr;
@@ -48,6 +58,7 @@ struct NetworkEnvironment {
   ForwardedTimes* forwarded = nullptr;         ///< the same
   const StandIn* stand_in = nullptr;           ///< null: every component is simulated
   SentMessages* sent = nullptr;                ///< where there is a stand-in; null: nobody wants to know
+  Arrivals* arrivals = nullptr;                ///< null: nobody wants to know
 };
 
 /// Who a node belongs to: a device is told of its messages, a switch output of nothing.
@@ -93,9 +104,11 @@ class NetworkNode final : public PortSink {
   /// It gets under way with flush(), which has to come before the end of the event.
   Injector::Ticket post(pdes::Context& context, std::uint32_t port, const OwnMessage& message, Injector::Ticket before);
   void flush(pdes::Context& context, pdes::ComponentId source);
-  /// Counts an event of the component.
-  void count(const pdes::Event& event) {
+  /// An event comes to the component: it is counted, and told to whoever wants to know.
+  void comes(const pdes::Event& event) {
     if (environment_->counts != nullptr) ++(*environment_->counts)[event.kind];
+    if (environment_->arrivals != nullptr) [[unlikely]]
+      environment_->arrivals->comes(self_, event.source, event.time);
   }
   /// Takes an event of the network: Segment, Segments, Amend or PortWake.
   void handle(pdes::Context& context, const pdes::Event& event);
@@ -146,6 +159,7 @@ class NetworkNode final : public PortSink {
   void arrive_together(pdes::ComponentId source, const Segments& segments);
   void amend(pdes::ComponentId source, const Amend& amend);
   void take_back(const Amend& amend);
+  void tell_arrival(pdes::ComponentId source, const Segment& segment, std::uint32_t port) const;
   [[nodiscard]] bool is_taken_back(const TakenBack& what);
   [[nodiscard]] std::uint32_t combined(const Segment& segment) const;
   void combine(Segment segment, std::uint32_t messages, pdes::ComponentId source);
@@ -171,7 +185,7 @@ class SwitchOutput final : public pdes::Component {
  public:
   SwitchOutput(const NetworkEnvironment& environment, pdes::ComponentId self) : node_(environment, self, nullptr) {}
   void handle(pdes::Context& context, const pdes::Event& event) override {
-    node_.count(event);
+    node_.comes(event);
     node_.handle(context, event);
   }
   [[nodiscard]] NetworkNode& node() { return node_; }

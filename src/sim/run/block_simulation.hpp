@@ -3,7 +3,8 @@
 
 #include <string>
 
-#include "sim/laws/replicas/witness.hpp"
+#include "sim/laws/fold/ties.hpp"
+#include "sim/laws/fold/witness.hpp"
 #include "sim/run/rank_simulation.hpp"
 
 namespace tessera::sim {
@@ -26,23 +27,31 @@ class BlockSimulation {
       : base_(base),
         fold_(job.fold.simulated_at(base)),
         witness_(job.fold, base),
+        ties_(job.fold, job.tables),
         simulation_(job.machine, job.program, job.cost, job.alone, job.options, part()) {}
 
   [[nodiscard]] std::uint32_t base() const { return base_; }
   [[nodiscard]] RankSimulation& simulation() { return simulation_; }
   [[nodiscard]] std::uint64_t witness() const { return witness_.sum(); }
+  /// Of the first block: whether others may do something else (laws/fold/ties.hpp).
+  [[nodiscard]] bool may_differ() const { return ties_.any(); }
 
  private:
-  FoldedPart part() { return {&fold_, fold_.orders().size() > 1 ? &witness_ : nullptr}; }
+  FoldedPart part() {
+    if (fold_.orders().size() == 1) return {&fold_};
+    return {&fold_, &witness_, base_ == 0 ? &ties_ : nullptr};
+  }
 
   std::uint32_t base_;
   Fold fold_;
   Witness witness_;
+  PossibleTies ties_;
   RankSimulation simulation_;
 };
 
 /// The first block to the end, with its results. Where other replicas have their component numbers in another order
-/// (Fold::orders), some of each order beside it: they have to do the same. All ranks call it, and simulate the same.
+/// (Fold::orders), and that may make a difference, some of each order beside it: they have to do the same. All ranks
+/// call it, and simulate the same.
 /// Returns why it cannot stand for all; empty: it can.
 [[nodiscard]] std::string simulate_block(const FoldedJob& job, Communicator& comm, SimulationResult& result);
 

@@ -27,6 +27,7 @@ RankSimulation::RankSimulation(const machine::Machine& machine, const program::P
       combined_(program),
       costs_(program, machine, cost) {
   environment_.network.sent = part.witness;
+  environment_.network.arrivals = part.ties;
   set_environment(options);
   const CreateComponent make = [this](pdes::ComponentId id) { return create(id); };
   model_ = fold_ == nullptr ? partition_model(machine, program, network_, comm.size(), options.partition, make)
@@ -78,7 +79,8 @@ void RankSimulation::add_ring_laws() {
   const auto addition = [this](program::DeviceId device, std::int64_t bytes) {
     return costs_.at_speed(machine_.speed[device]).reduction(bytes);
   };
-  rings_ = std::make_unique<RingLaws>(network_.tables, lowerings_, parts_, fold_, addition);
+  rings_ =
+      std::make_unique<RingLaws>(network_.tables, lowerings_, parts_, fold_, environment_.network.arrivals, addition);
   environment_.takeover = rings_.get();
   environment_.network.reservations = rings_.get();
 }
@@ -142,6 +144,8 @@ Time RankSimulation::finished() const {
   for (const Device* device : devices_) last = std::max(last, device->finished());
   return last;
 }
+
+bool RankSimulation::rounds_left_out() const { return rounds_ != nullptr && rounds_->has_left_out(); }
 
 WorkDone RankSimulation::work_done() const {
   WorkDone done;

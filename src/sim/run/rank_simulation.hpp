@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "sim/execution/device.hpp"
+#include "sim/laws/fold/fold.hpp"
 #include "sim/laws/promises/foresight.hpp"
-#include "sim/laws/replicas/fold.hpp"
 #include "sim/laws/rings/ring_laws.hpp"
 #include "sim/run/combined_blocks.hpp"
 #include "sim/run/model.hpp"
@@ -20,7 +20,8 @@ class RepeatedRounds;
 /// What is simulated: of a fold what stands for others; null: everything.
 struct FoldedPart {
   const Fold* fold = nullptr;
-  Witness* witness = nullptr;  ///< null: nobody wants to know
+  SentMessages* witness = nullptr;  ///< null: nobody wants to know
+  Arrivals* ties = nullptr;         ///< the same
 };
 
 class RankSimulation {
@@ -43,6 +44,9 @@ class RankSimulation {
   [[nodiscard]] pdes::Simulation& simulation() { return *simulation_; }
   [[nodiscard]] Time finished() const;
   [[nodiscard]] WorkDone work_done() const;
+  [[nodiscard]] bool rounds_left_out() const;
+  /// Names without rows.
+  [[nodiscard]] results::RunResults names() const;
   /// Of this rank's components.
   [[nodiscard]] results::RunResults results();
   /// Behind results(): links are finished then.
@@ -57,7 +61,6 @@ class RankSimulation {
   [[nodiscard]] bool passes_on() const;
   void watch();
   std::unique_ptr<pdes::Component> create(pdes::ComponentId id);
-  [[nodiscard]] results::RunResults names() const;
   void make_room(results::RunResults& results) const;
   void add_links(NetworkNode& node, results::RunResults& results) const;
 

@@ -1,9 +1,9 @@
 #include "tessera/sim/simulate.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "sim/laws/law.hpp"
+#include "sim/run/alone.hpp"
 #include "sim/run/rank_simulation.hpp"
 #include "sim/run/refuse.hpp"
 #include "sim/run/simulate_folded.hpp"
@@ -18,17 +18,20 @@ bool shares_memory(const program::Program& program) {
 }
 
 /// All replicas are simulated although one should have stood for others.
-void tell_unfolded(const std::string& problem, const program::Program& program, const Communicator& comm,
-                   const SimulationOptions& options, std::vector<std::string>& warnings, SimulationResult& result) {
-  result.not_folded = problem;
-  result.fold = fmt::format("all {} replicas simulated: {}", program.replicas.size(), problem);
-  const std::string warning = "simulation.fold: replicas cannot be folded, all " +
-                              std::to_string(program.replicas.size()) + " of them are simulated: " + problem;
+void warn_unfolded(const std::string& problem, const Communicator& comm, const SimulationOptions& options,
+                   std::vector<std::string>& warnings) {
+  const std::string warning = "simulation.fold: replicas cannot be folded, all of them are simulated: " + problem;
   if (!options.warn) {
     warnings.push_back(warning);
   } else if (comm.rank() == 0) {
     options.warn(warning);
   }
+}
+
+// Queues of memories are most of what kernels at transaction level do: ranks share them well.
+bool begins_alone(const program::Program& program, const Communicator& comm, const SimulationOptions& options) {
+  return options.ranks_used == RanksUsed::automatic && comm.size() > 1 && program.kernels.empty() &&
+         !options.run.is_over;
 }
 
 }  // namespace
@@ -38,14 +41,13 @@ SimulationResult simulate(const machine::Machine& machine, const program::Progra
   SimulationResult result;
   std::vector<std::string> warnings;
   if (!options.is_checked) warnings = refuse(machine, program, cost, options.allow_oversubscription);
-  const bool folds = options.fold == Folding::replicas && program.replicas.size() != 1;
-  std::string problem;
-  if (folds) problem = simulate_folded(machine, program, cost, comm, options, result);
-  if (!problem.empty()) {
-    result = {};
-    tell_unfolded(problem, program, comm, options, warnings, result);
-  }
-  if (!folds || !problem.empty()) RankSimulation(machine, program, cost, comm, options).run(options, result);
+  FoldTry fold;
+  if (folding_of(options) != Folding::none) fold = simulate_folded(machine, program, cost, comm, options, result);
+  if (options.fold == Folding::replicas && !fold.problem.empty()) warn_unfolded(fold.problem, comm, options, warnings);
+  if (!fold.is_folded &&
+      !(begins_alone(program, comm, options) && simulate_alone(machine, program, cost, comm, options, result)))
+    RankSimulation(machine, program, cost, comm, options).run(options, result);
+  result.not_folded = std::move(fold.problem);
   result.warnings = std::move(warnings);
   if (shares_memory(program) && options.allow_oversubscription) {
     auto held = warn_of_held(machine, program, result.results, comm);
@@ -90,7 +92,7 @@ std::vector<std::string> check(const machine::Machine& machine, const program::P
   const NetworkModel network(machine, lowerings);
   const CreateComponent none = [](pdes::ComponentId) { return nullptr; };  // nothing is run
   static_cast<void>(partition_model(machine, program, network, ranks, options.partition, none));
-  if (options.fold == Folding::replicas) static_cast<void>(fold_facts(machine, program));
+  static_cast<void>(fold_facts(machine, program, options));
   return warnings;
 }
 

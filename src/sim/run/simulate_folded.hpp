@@ -1,4 +1,4 @@
-// The simulation of replicas that are alike (fold.hpp), from beginning to end.
+// The simulation of parts that are alike (laws/fold/fold.hpp), from beginning to end.
 #pragma once
 
 #include <string>
@@ -8,11 +8,17 @@
 
 namespace tessera::sim {
 
-/// As simulate(), of a program that was checked. Every rank simulates the same, and has the results of some replicas.
-/// KeyError: fold_facts(). Returns why it is found out on the way that replicas cannot stand for others, and then there
-/// is no result: messages come at the same time, and other replicas go on otherwise. Empty: they can.
-[[nodiscard]] std::string simulate_folded(const machine::Machine& machine, const program::Program& program,
-                                          const workload::CostModel& cost, Communicator& comm,
-                                          const SimulationOptions& options, SimulationResult& result);
+/// Whether parts have stood for others, and why not where that was asked for and might have been.
+struct FoldTry {
+  bool is_folded = false;
+  std::string problem;
+};
+
+/// As simulate(), of a program that was checked; only what is folded has a result. Every rank simulates the same, and
+/// has the results of some parts. KeyError: fold_facts(). That no part can stand for others is known before time zero,
+/// since nothing is alike, or found out on the way: messages come at the same time, and other parts go on otherwise.
+[[nodiscard]] FoldTry simulate_folded(const machine::Machine& machine, const program::Program& program,
+                                      const workload::CostModel& cost, Communicator& comm,
+                                      const SimulationOptions& options, SimulationResult& result);
 
 }  // namespace tessera::sim

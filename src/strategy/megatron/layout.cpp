@@ -32,18 +32,20 @@ class Grouping {
   program::Program& program_;
 };
 
-/// Those who share a gradient norm: a replica, or all of them, one after another. In this order the members of a
-/// replica are as far before those of the next one everywhere, so that replicas stay alike in collectives over all of
-/// them.
-void bind_model_groups(const Cut& cut, const program::Program& program, Grouping& grouping) {
-  if (!cut.options.distributed_optimizer) {
-    for (const std::vector<program::DeviceId>& replica : program.replicas) grouping.bind(model_group, replica);
-    return;
+/// Those who share a gradient norm: a replica, or all of them. They stand in the order of replicas or of tensor ranks,
+/// of whichever there are more: so the members of a part are as far before those of the next one everywhere, and the
+/// parts stay alike in collectives over all of them.
+void bind_model_groups(const Cut& cut, Grouping& grouping) {
+  const bool is_shared = cut.options.distributed_optimizer;
+  const bool by_tensor_rank = cut.options.tensor > cut.options.data;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<program::DeviceId>> parts;  // of each group
+  for (std::uint32_t rank = 0; rank < cut.devices.size(); ++rank) {
+    const Place at = cut.place(rank);
+    parts[{is_shared ? 0 : at.data, by_tensor_rank ? at.tensor : at.data}].push_back(cut.devices[rank]);
   }
-  std::vector<program::DeviceId> all;
-  for (const std::vector<program::DeviceId>& replica : program.replicas)
-    all.insert(all.end(), replica.begin(), replica.end());
-  grouping.bind(model_group, std::move(all));
+  std::map<std::uint32_t, std::vector<program::DeviceId>> groups;
+  for (const auto& [key, part] : parts) groups[key.first].insert(groups[key.first].end(), part.begin(), part.end());
+  for (auto& [key, members] : groups) grouping.bind(model_group, std::move(members));
 }
 
 void add_groups(const Cut& cut, program::Program& program) {
@@ -67,7 +69,7 @@ void add_groups(const Cut& cut, program::Program& program) {
     grouping.bind(expert_data_group, expert_data);
     if (options.overlap_gradient_reduction) grouping.bind(expert_data_beside_group, expert_data);
   }
-  bind_model_groups(cut, program, grouping);
+  bind_model_groups(cut, grouping);
   if (cut.model->tied_embeddings && options.pipeline > 1) {
     grouping.bind(embedding_group, [&](const Place& at) {
       const bool holds = at.stage == 0 || at.stage + 1 == options.pipeline;
@@ -93,9 +95,13 @@ void add_layout(const Cut& cut, program::Program& program) {
     device.peers[previous_stage] = cut.device(before);
     device.peers[next_stage] = cut.device(after);
   }
-  program.replicas.resize(static_cast<std::size_t>(cut.options.data));
-  for (std::uint32_t rank = 0; rank < cut.devices.size(); ++rank)
-    program.replicas[cut.place(rank).data].push_back(cut.devices[rank]);
+  program.alike.push_back({"replicas", {static_cast<std::size_t>(cut.options.data), std::vector<program::DeviceId>{}}});
+  program.alike.push_back(
+      {"tensor ranks", {static_cast<std::size_t>(cut.options.tensor), std::vector<program::DeviceId>{}}});
+  for (std::uint32_t rank = 0; rank < cut.devices.size(); ++rank) {
+    program.alike[0].parts[cut.place(rank).data].push_back(cut.devices[rank]);
+    program.alike[1].parts[cut.place(rank).tensor].push_back(cut.devices[rank]);
+  }
   add_groups(cut, program);
 }
 

@@ -44,6 +44,20 @@ double flops_of(const program::Program& program, const machine::Machine& machine
   return sum;
 }
 
+/// Nodes, where all have as many devices; where they do not do the same, the simulator finds out.
+void name_nodes(const machine::Machine& machine, program::Program& program) {
+  std::map<int, std::vector<program::DeviceId>> nodes;
+  for (program::DeviceId device = 0; device < machine.devices(); ++device)
+    nodes[machine.places[device].node].push_back(device);
+  program::AlikeParts alike{"nodes", {}};
+  const std::size_t each = nodes.begin()->second.size();
+  for (auto& [node, devices] : nodes) {
+    if (devices.size() != each) return;
+    alike.parts.push_back(std::move(devices));
+  }
+  if (alike.parts.size() > 1) program.alike.push_back(std::move(alike));
+}
+
 /// Steps are checked as they are read: the program is of use where nothing was wrong.
 Plan read(const config::Table& table, const Job& job, config::Diagnostics& diagnostics) {
   Plan plan;
@@ -58,6 +72,7 @@ Plan read(const config::Table& table, const Job& job, config::Diagnostics& diagn
   script.steps = reader.read(tables.steps, table, script.block_names);
   if (!diagnostics.ok()) return plan;
   compile(script, groups, reader.peers(), program);
+  name_nodes(job.machine, program);
   plan.description = {{"steps", std::to_string(script.steps.size())}};
   plan.hardware_flops = flops_of(program, job.machine);
   return plan;

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/laws/replicas/fold.hpp"
-#include "sim/laws/replicas/shift.hpp"
+#include "sim/laws/fold/fold.hpp"
+#include "sim/laws/fold/shift.hpp"
 #include "sim/laws/rings/ring.hpp"
 #include "sim/laws/rings/trial_ports.hpp"
 #include "tessera/base/error.hpp"
@@ -118,14 +118,19 @@ void RingLaws::break_off(pdes::Context* context, Ring& ring, const Interruption&
   ++ring.broken_off;
 }
 
-// Of what goes from hop to hop where other hops are simulated for these.
-WayPorts::Rename RingLaws::renaming(const std::vector<std::uint32_t>& shifts) const {
+// Of what goes from hop to hop where other hops are simulated for these. Whoever wants to know what comes has not been
+// told of what was the ring's alone.
+WayPorts::Rename RingLaws::renaming(const std::vector<std::uint32_t>& shifts,
+                                    const std::vector<pdes::ComponentId>& servers, Time now) const {
   if (fold_ == nullptr) return {};
-  return [this, shifts](WayPorts::Announced& announced, std::size_t from) {
+  return [this, &servers, shifts, now](WayPorts::Announced& announced, std::size_t from) {
     const std::uint32_t order = fold_->order(), back = (shifts[from] + order - shifts[from + 1]) % order;
     announced.at.source = fold_->shifted(announced.by, back);
-    if (announced.kind == WayPorts::Announced::Kind::segment) shift(announced.segment, *fold_, back);
     if (announced.kind == WayPorts::Announced::Kind::delivered) shift(announced.delivered, *fold_, back);
+    if (announced.kind != WayPorts::Announced::Kind::segment) return;
+    shift(announced.segment, *fold_, back);
+    const Time last = announced.segment.times.last;
+    if (arrivals_ != nullptr && last >= now) arrivals_->come(servers[from + 1], announced.at.source, now, last, false);
   };
 }
 
@@ -156,7 +161,7 @@ Injector::Ticket RingLaws::fill_ports(const Breaking& breaking, std::uint32_t wa
   if (last.is_empty()) return Injector::no_ticket;
   NetworkNode& node = *parts_->nodes[from];
   const auto left = [&node](const OwnMessage& message, Time at) { node.left_apart(message, at); };
-  WayPorts chain(ports, servers, left, renaming(breaking.parts().shifts[way]));
+  WayPorts chain(ports, servers, left, renaming(breaking.parts().shifts[way], servers, breaking.by.event.time));
   chain.stop_before(breaking.by.event);
   std::vector<OwnMessage> messages = messages_of(breaking, way, last.posted.size());
   for (std::size_t i = 0; i < messages.size(); ++i) {

@@ -1,7 +1,7 @@
-// Rings across replicas of which only some are simulated (laws/replicas): of their members as well.
+// Rings across replicas of which only some are simulated (laws/fold): of their members as well.
 #include <algorithm>
 
-#include "sim/laws/replicas/fold.hpp"
+#include "sim/laws/fold/fold.hpp"
 #include "sim/laws/rings/ring.hpp"
 
 namespace tessera::sim {

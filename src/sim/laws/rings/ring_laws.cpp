@@ -19,11 +19,12 @@ bool is_same(const program::Collective& a, const program::Collective& b) {
 }  // namespace
 
 RingLaws::RingLaws(const NetworkTables& tables, program::Lowerings& lowerings, const RankParts& parts, const Fold* fold,
-                   Addition addition)
+                   Arrivals* arrivals, Addition addition)
     : tables_(&tables),
       lowerings_(&lowerings),
       parts_(&parts),
       fold_(fold),
+      arrivals_(arrivals),
       addition_(std::move(addition)),
       ways_(tables),
       rings_(lowerings.program().groups.size()),

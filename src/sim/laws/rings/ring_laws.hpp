@@ -28,9 +28,10 @@ struct RankParts {
 class RingLaws final : public Takeover, public Reservations {
  public:
   /// All outlive it. `addition(device, bytes)`: the time to add received data. `fold`: null where all is simulated.
+  /// `arrivals`: null where nobody wants to know.
   using Addition = std::function<Time(program::DeviceId, std::int64_t)>;
   RingLaws(const NetworkTables& tables, program::Lowerings& lowerings, const RankParts& parts, const Fold* fold,
-           Addition addition);
+           Arrivals* arrivals, Addition addition);
 
   ~RingLaws() override;
   /// Whether a collective of several members is likely to be taken: it goes round rings, and what a member sends to
@@ -112,7 +113,8 @@ class RingLaws final : public Takeover, public Reservations {
   static void list_run(StateList& list, Run& run);
 
   void break_off(pdes::Context* context, Ring& ring, const Interruption& by);
-  [[nodiscard]] WayPorts::Rename renaming(const std::vector<std::uint32_t>& shifts) const;
+  [[nodiscard]] WayPorts::Rename renaming(const std::vector<std::uint32_t>& shifts,
+                                          const std::vector<pdes::ComponentId>& servers, Time now) const;
   [[nodiscard]] Injector::Ticket fill_ports(const Breaking& breaking, std::uint32_t way);
   [[nodiscard]] std::vector<OwnMessage> messages_of(const Breaking& breaking, std::uint32_t way,
                                                     std::size_t count) const;
@@ -122,6 +124,7 @@ class RingLaws final : public Takeover, public Reservations {
   program::Lowerings* lowerings_;
   const RankParts* parts_;
   const Fold* fold_;
+  Arrivals* arrivals_;
   Addition addition_;
   WayTable ways_;
   std::map<RingShape, std::unique_ptr<Track>> tracks_;

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "sim/laws/replicas/fold.hpp"
+#include "sim/laws/fold/fold.hpp"
 #include "sim/laws/rings/ring.hpp"
 
 namespace tessera::sim {

@@ -70,6 +70,7 @@ bool RepeatedRounds::skip(pdes::Pause& pause, const ListedState& from, const Lis
   StateList moves(period);
   list(moves);
   pause.skip(period.skipped());
+  has_left_out_ = true;
   return true;
 }
 

@@ -41,6 +41,8 @@ class RepeatedRounds {
   explicit RepeatedRounds(const RoundsParts& parts) : parts_(parts) {}
   /// A loop of that device has begun another round.
   void look(pdes::Pause& pause, const LoopRound& round);
+  /// Whether any has been.
+  [[nodiscard]] bool has_left_out() const { return has_left_out_; }
 
  private:
   /// A loop of the program, whoever calls it.
@@ -62,6 +64,7 @@ class RepeatedRounds {
   std::map<std::pair<std::size_t, program::BlockId>, Loop> loops_;  // by depth and block
   std::deque<Kept> kept_;                                           // the latest first
   std::size_t kept_words_ = 0;
+  bool has_left_out_ = false;
 };
 
 }  // namespace tessera::sim

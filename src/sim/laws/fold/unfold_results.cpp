@@ -1,4 +1,4 @@
-#include "sim/laws/replicas/unfold_results.hpp"
+#include "sim/laws/fold/unfold_results.hpp"
 
 #include <algorithm>
 #include <unordered_map>

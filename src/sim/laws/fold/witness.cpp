@@ -1,4 +1,4 @@
-#include "sim/laws/replicas/witness.hpp"
+#include "sim/laws/fold/witness.hpp"
 
 namespace tessera::sim {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "sim/laws/replicas/fold.hpp"
+#include "sim/laws/fold/fold.hpp"
 
 namespace tessera::sim {
 

@@ -1,24 +1,25 @@
-#include "sim/laws/replicas/fold.hpp"
+#include "sim/laws/fold/fold.hpp"
 
 #include <algorithm>
 
 #include "sim/execution/channel.hpp"
-#include "sim/laws/replicas/shift.hpp"
+#include "sim/laws/fold/shift.hpp"
 
 namespace tessera::sim {
 
-Fold::Fold(const program::Program& program, const NetworkTables& tables, std::uint32_t block)
+Fold::Fold(const program::Program& program, const program::AlikeParts& alike, const NetworkTables& tables,
+           std::uint32_t block)
     : program_(&program),
       block_(block),
-      order_(static_cast<std::uint32_t>(program.replicas.size()) / block),
+      order_(static_cast<std::uint32_t>(alike.parts.size()) / block),
       components_(tables.components(), order_),
       links_(tables.network().links.size(), order_),
       slots_(program.groups.size(), 0) {
   for (std::uint32_t first = 0; first < block; ++first) {
-    for (std::size_t i = 0; i < program.replicas[first].size(); ++i) {
-      const program::DeviceId device = program.replicas[first][i];
+    for (std::size_t i = 0; i < alike.parts[first].size(); ++i) {
+      const program::DeviceId device = alike.parts[first][i];
       for (std::uint32_t times = 0; times < order_; ++times)
-        static_cast<void>(components_.add(device, program.replicas[first + times * block][i], times, 0));
+        static_cast<void>(components_.add(device, alike.parts[first + times * block][i], times, 0));
       devices_.push_back(device);
     }
   }

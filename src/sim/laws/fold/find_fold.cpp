@@ -1,11 +1,11 @@
-#include "sim/laws/replicas/find_fold.hpp"
+#include "sim/laws/fold/find_fold.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "sim/execution/destinations.hpp"
-#include "sim/laws/replicas/alike_routes.hpp"
+#include "sim/laws/fold/alike_routes.hpp"
 #include "tessera/program/group_rank.hpp"
 
 namespace tessera::sim {
@@ -14,19 +14,17 @@ namespace {
 using program::DeviceId;
 using program::GroupId;
 
-/// Replicas that are simulated to see whether they are alike although their numbers are in another order, at most.
-constexpr std::size_t most_orders = 16;
-
 /// Compares the replicas of a program, a block of them with the next one.
 class Comparison {
  public:
   Comparison(const machine::Machine& machine, program::Lowerings& lowerings, const NetworkTables& tables,
-             std::uint32_t block)
+             const program::AlikeParts& alike, std::uint32_t block)
       : machine_(machine),
         lowerings_(lowerings),
         program_(lowerings.program()),
         tables_(tables),
-        fold_(std::make_unique<Fold>(program_, tables, block)) {}
+        alike_(alike),
+        fold_(std::make_unique<Fold>(program_, alike, tables, block)) {}
 
   FoundFold find() {
     if (devices_are_alike() && groups_are_alike() && routes_are_alike()) return {std::move(fold_), {}};
@@ -47,6 +45,7 @@ class Comparison {
   program::Lowerings& lowerings_;
   const program::Program& program_;
   const NetworkTables& tables_;
+  const program::AlikeParts& alike_;
   std::unique_ptr<Fold> fold_;
   std::string problem_;
 };
@@ -55,7 +54,7 @@ bool Comparison::devices_are_alike() {
   for (DeviceId device = 0; device < program_.devices.size(); ++device) {
     if (program_.devices[device].streams.empty()) continue;
     if (!fold_->takes_part(device)) {
-      problem_ = name(device) + " takes part in no replica";
+      problem_ = name(device) + " is in none of the " + alike_.name;
       return false;
     }
     if (!device_is_like(device, fold_->shifted(device, 1))) return false;
@@ -123,7 +122,8 @@ bool Comparison::group_is_like(GroupId id, GroupId other_id, std::uint32_t slot)
   for (const program::Collective& collective : program_.collectives) {
     if (collective.group_slot != slot) continue;
     if (!turned)
-      problem_ = described(collective, id) + ": those of the next replica are not its members in the same order";
+      problem_ = described(collective, id) + ": those of the next of the " + alike_.name +
+                 " are not its members in the same order";
     if (!turned || !collective_is_alike(collective, id, other_id, *by)) return false;
   }
   return true;
@@ -151,7 +151,7 @@ std::string Comparison::described(const program::Collective& collective, GroupId
 
 // Ways within the block come first: their links are those that are simulated.
 bool Comparison::routes_are_alike() {
-  AlikeRoutes routes(machine_, tables_, *fold_);
+  AlikeRoutes routes(machine_, tables_, alike_.name, *fold_);
   std::vector<std::pair<DeviceId, DeviceId>> outside;
   bool alike = true;
   const Destinations destinations = destinations_of(lowerings_);
@@ -175,15 +175,15 @@ bool Comparison::routes_are_alike() {
   return alike;
 }
 
-/// What is wrong with the program's list of replicas; empty: nothing.
-std::string list_problem(const program::Program& program) {
-  std::vector<bool> known(program.devices.size(), false);
-  for (const std::vector<DeviceId>& replica : program.replicas) {
-    if (replica.size() != program.replicas.front().size())
-      return "the strategy's replicas have not all as many devices";
-    for (const DeviceId device : replica) {
-      if (device >= known.size() || known[device])
-        return fmt::format("device {} of the strategy's replicas does not exist, or is in two", device);
+/// What is wrong with a strategy's list; empty: nothing.
+std::string list_problem(const program::AlikeParts& alike, std::size_t devices) {
+  std::vector<bool> known(devices, false);
+  for (const std::vector<DeviceId>& part : alike.parts) {
+    if (part.size() != alike.parts.front().size())
+      return fmt::format("the strategy's {} have not all as many devices", alike.name);
+    for (const DeviceId device : part) {
+      if (device >= devices || known[device])
+        return fmt::format("device {} of the strategy's {} does not exist, or is in two", device, alike.name);
       known[device] = true;
     }
   }
@@ -192,20 +192,18 @@ std::string list_problem(const program::Program& program) {
 
 }  // namespace
 
-FoundFold find_fold(const machine::Machine& machine, program::Lowerings& lowerings, const NetworkTables& tables) {
+FoundFold find_fold(const machine::Machine& machine, program::Lowerings& lowerings, const NetworkTables& tables,
+                    const program::AlikeParts& alike) {
   const program::Program& program = lowerings.program();
-  const auto replicas = static_cast<std::uint32_t>(program.replicas.size());
-  if (replicas == 0) return {nullptr, "this strategy names no replicas of the model"};
+  const auto parts = static_cast<std::uint32_t>(alike.parts.size());
   if (!program.kernels.empty()) return {nullptr, "kernels at transaction level are not folded"};
-  if (std::string problem = list_problem(program); !problem.empty()) return {nullptr, std::move(problem)};
+  if (std::string problem = list_problem(alike, program.devices.size()); !problem.empty())
+    return {nullptr, std::move(problem)};
   std::string problem;  // of the smallest block
-  for (std::uint32_t block = 1; block < replicas; ++block) {
-    if (replicas % block != 0) continue;
-    FoundFold found = Comparison(machine, lowerings, tables, block).find();
-    if (found.fold && found.fold->orders().size() <= most_orders) return found;
-    if (found.fold)
-      found.problem = fmt::format("of what comes at the same time, replicas would see {} different orders first",
-                                  found.fold->orders().size());
+  for (std::uint32_t block = 1; block < parts; ++block) {
+    if (parts % block != 0) continue;
+    FoundFold found = Comparison(machine, lowerings, tables, alike, block).find();
+    if (found.fold) return found;
     if (problem.empty()) problem = std::move(found.problem);
   }
   return {nullptr, std::move(problem)};

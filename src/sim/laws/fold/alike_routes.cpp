@@ -1,9 +1,10 @@
-#include "sim/laws/replicas/alike_routes.hpp"
+#include "sim/laws/fold/alike_routes.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 namespace tessera::sim {
 
@@ -12,10 +13,10 @@ bool AlikeRoutes::is_like(machine::LinkId first, machine::LinkId other, std::uin
   const machine::Link &a = tables_->link(first), &b = tables_->link(other);
   const pdes::ComponentId here = tables_->server(first);
   if (tables_->is_device(here) && !fold_->takes_part(here)) {
-    problem_ = fmt::format("messages pass through {}, which takes part in no replica", machine_->node_name(here));
+    problem_ = fmt::format("messages pass through {}, which is in none of the {}", machine_->node_name(here), *name_);
   } else if (!fold_->add_link(*tables_, first, other, times)) {
-    problem_ = fmt::format("the link from {} is used by several replicas, or otherwise than that from {}",
-                           machine_->link_name(other), machine_->link_name(first));
+    problem_ = fmt::format("the link from {} is used by several of the {}, or otherwise than that from {}",
+                           machine_->link_name(other), *name_, machine_->link_name(first));
   } else if (a.bandwidth != b.bandwidth || a.latency != b.latency) {
     problem_ = fmt::format("the link from {} has another bandwidth or latency than that from {}",
                            machine_->link_name(other), machine_->link_name(first));
@@ -62,7 +63,31 @@ void AlikeRoutes::find_orders() {
   std::vector<std::uint32_t> orders;
   for (const auto& [places, times] : known) orders.push_back(times);
   std::sort(orders.begin(), orders.end());
-  fold_->set_orders(std::move(orders));
+  std::vector<Fold::Contested> contested = find_contested(orders);
+  fold_->set_orders(std::move(orders), std::move(contested));
+}
+
+// Whose places are not in the same order in all of them.
+std::vector<Fold::Contested> AlikeRoutes::find_contested(const std::vector<std::uint32_t>& orders) const {
+  std::vector<Fold::Contested> found;
+  const std::vector<std::uint32_t> first = places_in_order(0);
+  std::vector<std::vector<std::uint32_t>> others;
+  for (const std::uint32_t times : orders) others.push_back(places_in_order(times));
+  for (std::size_t i = 0, place = 0; i < sources_.size();) {
+    const std::size_t begin = i;
+    const pdes::ComponentId at = sources_[i].first;
+    while (i < sources_.size() && sources_[i].first == at) ++i;
+    const std::size_t places = i - begin + 1;  // its own as well
+    const auto ours = std::span(first).subspan(place, places);
+    if (std::ranges::any_of(others, [&](const auto& theirs) {
+          return !std::ranges::equal(ours, std::span(theirs).subspan(place, places));
+        })) {
+      Fold::Contested& one = found.emplace_back(at);
+      for (std::size_t k = begin; k < i; ++k) one.links.push_back(sources_[k].second);
+    }
+    place += places;
+  }
+  return found;
 }
 
 // The links over which something comes to each component, and the component itself, in the order of those who serve the

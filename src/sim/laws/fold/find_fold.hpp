@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "sim/laws/replicas/fold.hpp"
+#include "sim/laws/fold/fold.hpp"
 #include "tessera/machine/machine.hpp"
 #include "tessera/program/collective.hpp"
 
@@ -16,10 +16,10 @@ struct FoundFold {
   std::string problem;
 };
 
-/// The least block of replicas that is like all others. Compared are instructions, speeds, peers, groups and steps
+/// The least block of parts that is like all others. Compared are instructions, speeds, peers, groups and steps
 /// of collectives, and on all ways that messages take, links, their rates and latencies, and the order of component
 /// numbers, which decides what comes first of what comes at the same time.
 [[nodiscard]] FoundFold find_fold(const machine::Machine& machine, program::Lowerings& lowerings,
-                                  const NetworkTables& tables);
+                                  const NetworkTables& tables, const program::AlikeParts& alike);
 
 }  // namespace tessera::sim

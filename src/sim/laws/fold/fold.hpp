@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/laws/replicas/orbits.hpp"
+#include "sim/laws/fold/orbits.hpp"
 #include "sim/network/network_tables.hpp"
 #include "sim/network/stand_in.hpp"
 #include "tessera/program/program.hpp"
@@ -21,8 +21,9 @@ namespace tessera::sim {
 /// far behind it as the sender was behind its receiver: the names of both are shifted back.
 class Fold final : public StandIn {
  public:
-  /// The devices of the program's replicas; `block` divides their number. All outlive it.
-  Fold(const program::Program& program, const NetworkTables& tables, std::uint32_t block);
+  /// `block` divides the number of parts. All outlive it.
+  Fold(const program::Program& program, const program::AlikeParts& alike, const NetworkTables& tables,
+       std::uint32_t block);
 
   [[nodiscard]] std::uint32_t block() const { return block_; }
   /// Number of components that one simulated one stands for.
@@ -67,13 +68,23 @@ class Fold final : public StandIn {
   /// Replicas among which the order of component numbers is another one, wherever something may come from two sides:
   /// shifts to one of each kind. What comes first of what comes at the same time may differ between them.
   [[nodiscard]] const std::vector<std::uint32_t>& orders() const { return orders_; }
+  /// A simulated component to which something may come from two sides, of which another one comes first in other
+  /// replicas, and the links over which something comes to it.
+  struct Contested {
+    pdes::ComponentId at = 0;
+    std::vector<machine::LinkId> links;
+  };
+  [[nodiscard]] const std::vector<Contested>& contested() const { return contested_; }
 
   // While it is being found (find_fold.hpp):
   /// Link `other` is link `first`, shifted so many times. False: that contradicts what is known, or a device that
   /// serves one is not the shifted one of the other.
   [[nodiscard]] bool add_link(const NetworkTables& tables, machine::LinkId first, machine::LinkId other,
                               std::uint32_t times);
-  void set_orders(std::vector<std::uint32_t> orders) { orders_ = std::move(orders); }
+  void set_orders(std::vector<std::uint32_t> orders, std::vector<Contested> contested) {
+    orders_ = std::move(orders);
+    contested_ = std::move(contested);
+  }
 
  private:
   [[nodiscard]] std::uint32_t shifts_behind(std::uint32_t shifts) const {
@@ -85,6 +96,7 @@ class Fold final : public StandIn {
   std::vector<std::uint32_t> slots_;  // by group: in which its members have it
   std::vector<program::DeviceId> devices_;
   std::vector<std::uint32_t> orders_{0};
+  std::vector<Contested> contested_;
 };
 
 }  // namespace tessera::sim

@@ -1,7 +1,7 @@
 // From the results of what was simulated to those of all that it stands for.
 #pragma once
 
-#include "sim/laws/replicas/fold.hpp"
+#include "sim/laws/fold/fold.hpp"
 #include "tessera/base/comm.hpp"
 #include "tessera/results/results.hpp"
 

@@ -1,7 +1,7 @@
 // A message as it would be sent so many shifts further on.
 #pragma once
 
-#include "sim/laws/replicas/fold.hpp"
+#include "sim/laws/fold/fold.hpp"
 #include "sim/network/messages.hpp"
 
 namespace tessera::sim {

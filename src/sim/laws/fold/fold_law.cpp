@@ -1,0 +1,27 @@
+// Of parts that are alike some are simulated for all (fold.hpp).
+#include <algorithm>
+
+#include "sim/laws/law.hpp"
+
+namespace tessera::sim {
+namespace {
+
+// Whether they are alike is found out with the fold (find_fold.hpp).
+std::string refuses(const LawCase& made) {
+  if (std::string other = other_arbitration(made.machine.network); !other.empty()) return other;
+  const bool any = std::ranges::any_of(made.program.alike, [](const auto& alike) { return alike.parts.size() > 1; });
+  return any ? "" : "the program names no parts that are alike";
+}
+
+}  // namespace
+
+Folding folding_of(const SimulationOptions& options) {
+  return options.fold == Folding::automatic && !options.laws.has(Law::fold) ? Folding::none : options.fold;
+}
+
+LawKind fold_law() {
+  return {"fold", "of parts that are alike one for all (simulation.fold)",
+          [](const SimulationOptions& options) { return folding_of(options) != Folding::none; }, refuses};
+}
+
+}  // namespace tessera::sim

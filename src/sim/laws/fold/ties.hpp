@@ -1,0 +1,47 @@
+// What of a folded simulation might go otherwise in other replicas: what comes at one time comes in the order of the
+// numbers of those who send it, and numbers are in another order elsewhere.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "sim/laws/fold/fold.hpp"
+#include "sim/network/node.hpp"
+
+namespace tessera::sim {
+
+/// Watches what comes to the components that are simulated. As long as no two things come to one of them at one time
+/// from senders whose order is another one elsewhere (a critical pair), every replica does the same.
+class PossibleTies final : public Arrivals {
+ public:
+  /// Both outlive it. What is simulated is the first block.
+  PossibleTies(const Fold& fold, const NetworkTables& tables);
+
+  void comes(pdes::ComponentId at, pdes::ComponentId source, Time now) override;
+  void come(pdes::ComponentId at, pdes::ComponentId source, Time now, Time last, bool meets) override;
+  /// Whether there may have been one.
+  [[nodiscard]] bool any() const { return any_; }
+
+ private:
+  /// What comes to a component that has a critical pair, or so many packets of it.
+  struct Coming {
+    pdes::ComponentId source = 0;
+    Time last = 0;
+  };
+  [[nodiscard]] bool is_critical(pdes::ComponentId at, pdes::ComponentId a, pdes::ComponentId b);
+  [[nodiscard]] bool changes_order(pdes::ComponentId at, pdes::ComponentId a, pdes::ComponentId b) const;
+  [[nodiscard]] bool links_change_order(pdes::ComponentId at, pdes::ComponentId source) const;
+  [[nodiscard]] bool is_in_any(pdes::ComponentId at, pdes::ComponentId source);
+
+  const Fold* fold_;
+  const NetworkTables* tables_;
+  std::vector<std::uint32_t>
+      contested_of_;  // by component: of the fold's contested ones; none: it has no critical pair
+  std::vector<std::vector<Coming>> coming_;                 // by contested component: now, and later
+  std::map<std::array<pdes::ComponentId, 3>, bool> known_;  // a component, and two that send to it: is it critical?
+  bool any_ = false;
+};
+
+}  // namespace tessera::sim
