@@ -85,7 +85,7 @@ class TrainPort final : public Port {
 
   // Several streams (train_shares.cpp):
   [[nodiscard]] bool may_share(const Turn* own_turn) const;
-  [[nodiscard]] bool add(PacketRounds& rounds, std::uint32_t stream) const;
+  [[nodiscard]] bool add(PacketRounds& rounds, std::uint32_t stream, Time first) const;
   [[nodiscard]] bool plan_shares(const Turn* own_turn);
   void gather(std::uint32_t most, std::optional<Turn>& limit);
   [[nodiscard]] Merged merge_flows(const Turn* limit) const;

@@ -11,13 +11,19 @@ bool TrainPort::may_share(const Turn* own_turn) const {
   if (waiting.size() < 2) return false;
   const auto second = waiting.size() > 2 && waiting[2].turn < waiting[1].turn ? waiting[2] : waiting[1];
   if (own_turn != nullptr && *own_turn < second.turn) return false;
+  const Time first = waiting[0].turn.time;
   PacketRounds rounds;
-  return add(rounds, waiting[0].stream) && add(rounds, second.stream);
+  return add(rounds, waiting[0].stream, first) && add(rounds, second.stream, first);
 }
 
-bool TrainPort::add(PacketRounds& rounds, std::uint32_t stream) const {
+// Takes a stream into rounds that begin at `first`; false: it does not go with the others. One whose packets come only
+// later, while those before it go on for long, would have no place in a round, and leave none to the others.
+bool TrainPort::add(PacketRounds& rounds, std::uint32_t stream, Time first) const {
   const PacketTimes& times = work().streams[stream].segment.times;
-  return rounds.add(times, tables_->rate(times.rate));
+  const Rate& rate = tables_->rate(times.rate);
+  const Time within = rate.down(std::max(times.stride, rounds.stride()));
+  if (times.count > 1 && times.at(0, rate) > saturating_add(first, within)) return false;
+  return rounds.add(times, rate);
 }
 
 // Takes the streams that are planned together, at most so many, out of those that wait; the others limit them.
@@ -26,11 +32,12 @@ void TrainPort::gather(std::uint32_t most, std::optional<Turn>& limit) {
   together.flows.clear();
   together.rounds = {};
   std::vector<std::uint32_t> others;
+  const Time first = work().waiting.front().turn.time;
   while (!work().waiting.empty() && together.flows.size() < most) {
     const Turn turn = work().waiting.front().turn;
     if (limit && !(turn < *limit)) break;
     const std::uint32_t stream = pop_waiting();
-    if (add(together.rounds, stream)) {
+    if (add(together.rounds, stream, first)) {
       together.flows.push_back({stream, work().streams[stream].segment.times, turn});
     } else {
       limit = turn;
