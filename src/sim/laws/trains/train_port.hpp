@@ -88,6 +88,7 @@ class TrainPort final : public Port {
   [[nodiscard]] bool add(PacketRounds& rounds, std::uint32_t stream, Time first) const;
   [[nodiscard]] bool plan_shares(const Turn* own_turn);
   void gather(std::uint32_t most, std::optional<Turn>& limit);
+  void limit_to_gap(Time free, std::optional<Turn>& limit);
   [[nodiscard]] Merged merge_flows(const Turn* limit) const;
   void keep(Merged&& merged);
   void begin_shares(PortSink& sink);
@@ -151,6 +152,12 @@ class TrainPort final : public Port {
   void complete_stream_run();
   void call_back(Time at, PortSink& sink);
   [[nodiscard]] bool work_left() const;
+  [[nodiscard]] Time goes_on_at() const;
+  [[nodiscard]] Time next_known() const;
+  [[nodiscard]] Time free_behind(Time free, Time turn) const {
+    return saturating_add(std::max(free, turn), rate().up(tables_->packet()));
+  }
+  [[nodiscard]] bool is_behind_gap(Time turn, Time free) const;
 
   std::uint32_t add_stream(pdes::ComponentId from, const Segment& segment);
   void release_stream(std::uint32_t stream);

@@ -12,6 +12,8 @@ bool TrainPort::may_share(const Turn* own_turn) const {
   const auto second = waiting.size() > 2 && waiting[2].turn < waiting[1].turn ? waiting[2] : waiting[1];
   if (own_turn != nullptr && *own_turn < second.turn) return false;
   const Time first = waiting[0].turn.time;
+  if (work().stops_at_gaps && is_behind_gap(second.turn.time, free_behind(state_.busy.end(rate()), first)))
+    return false;
   PacketRounds rounds;
   return add(rounds, waiting[0].stream, first) && add(rounds, second.stream, first);
 }
@@ -33,12 +35,14 @@ void TrainPort::gather(std::uint32_t most, std::optional<Turn>& limit) {
   together.rounds = {};
   std::vector<std::uint32_t> others;
   const Time first = work().waiting.front().turn.time;
+  Time free = state_.busy.end(rate());
   while (!work().waiting.empty() && together.flows.size() < most) {
     const Turn turn = work().waiting.front().turn;
-    if (limit && !(turn < *limit)) break;
+    if ((limit && !(turn < *limit)) || (work().stops_at_gaps && is_behind_gap(turn.time, free))) break;
     const std::uint32_t stream = pop_waiting();
     if (add(together.rounds, stream, first)) {
       together.flows.push_back({stream, work().streams[stream].segment.times, turn});
+      free = free_behind(free, turn.time);
     } else {
       limit = turn;
       others.push_back(stream);
@@ -46,6 +50,18 @@ void TrainPort::gather(std::uint32_t most, std::optional<Turn>& limit) {
   }
   for (const std::uint32_t stream : others) push_waiting(stream);
   if (!work().waiting.empty() && (!limit || work().waiting.front().turn < *limit)) limit = work().waiting.front().turn;
+  if (work().stops_at_gaps) limit_to_gap(free, limit);
+}
+
+// Second packets that come only when the first ones are gone are no part of the run.
+void TrainPort::limit_to_gap(Time free, std::optional<Turn>& limit) {
+  for (const MergingFlow& flow : work().run.together().flows) {
+    const PacketTimes& times = flow.arrivals;
+    if (times.count == 1) continue;
+    Turn second = flow.turn;
+    second.time = times.at(1, tables_->rate(times.rate));
+    if (is_behind_gap(second.time, free) && (!limit || second < *limit)) limit = second;
+  }
 }
 
 bool TrainPort::plan_shares(const Turn* own_turn) {
@@ -83,9 +99,11 @@ Merged TrainPort::merge_flows(const Turn* limit) const {
 void TrainPort::keep(Merged&& merged) {
   TrainRun& run = work().run;
   PlannedTogether& together = run.together();
-  together.goes_on = false;
+  together.next = never;
   for (std::size_t i = 0; i < together.flows.size(); ++i) {
-    together.goes_on |= merged.packets[i] < together.flows[i].arrivals.count;
+    const PacketTimes& times = together.flows[i].arrivals;
+    if (merged.packets[i] < times.count)
+      together.next = std::min(together.next, times.at(merged.packets[i], tables_->rate(times.rate)));
   }
   run.service.after = merged.after;
   run.service.out.last = merged.last;
@@ -110,6 +128,7 @@ bool TrainPort::cut_singles(Time now, const Turn& turn) {
   run.service.after = std::prev(first)->behind;
   run.service.out.last = free;
   together.last_turn = std::prev(first)->turn;
+  together.next = std::min(together.next, first->turn.time);
   for (auto one = first; one != together.singles.end(); ++one) {
     const Time left = one->behind.end(rate);
     together.busy -= left - std::max(std::exchange(free, left), one->turn.time);
@@ -119,7 +138,6 @@ bool TrainPort::cut_singles(Time now, const Turn& turn) {
     share.final = false;
     take_back(now, before, share.out);
   }
-  together.goes_on = true;
   const auto packets = static_cast<std::uint32_t>(first - together.singles.begin());
   if (packets < together.flows.size()) take_fewer(packets);
   together.singles.erase(first, together.singles.end());

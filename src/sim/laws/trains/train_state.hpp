@@ -46,7 +46,7 @@ struct PlannedTogether {
   std::vector<PlannedMix> among;   ///< a share each, where the own message is among passing streams
   std::vector<MergingFlow> flows;  ///< streams ...
   PacketRounds rounds;             ///< ... in these
-  bool goes_on = false;            ///< some of them have more packets
+  Time next = never;               ///< when the next packet of any comes
   Time busy = 0;                   ///< time in service
   PortTurn last_turn;              ///< of the last packet
   // Of streams, for the longest queue: see Merged.
@@ -99,6 +99,7 @@ struct TrainWork {
   std::vector<std::uint32_t> unused_streams;
   std::uint32_t next_ordinal = 0;
   std::uint32_t most_together = all_together;  ///< streams to plan next
+  bool stops_at_gaps = false;                  ///< a run ends where the server would wait for a packet to come
   Time came_at = -1;                           ///< when streams came last ...
   std::uint32_t came_then = 0;                 ///< ... and how many of them
   Time own_left_at = -1;                       ///< when an own packet left last that had taken some time
