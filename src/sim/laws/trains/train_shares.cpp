@@ -36,12 +36,15 @@ void TrainPort::gather(std::uint32_t most, std::optional<Turn>& limit) {
   std::vector<std::uint32_t> others;
   const Time first = work().waiting.front().turn.time;
   Time free = state_.busy.end(rate());
-  while (!work().waiting.empty() && together.flows.size() < most) {
+  std::uint32_t singles = 0;
+  while (!work().waiting.empty() && together.flows.size() < most && singles < most_singles) {
     const Turn turn = work().waiting.front().turn;
     if ((limit && !(turn < *limit)) || (work().stops_at_gaps && is_behind_gap(turn.time, free))) break;
     const std::uint32_t stream = pop_waiting();
     if (add(together.rounds, stream, first)) {
-      together.flows.push_back({stream, work().streams[stream].segment.times, turn});
+      const PacketTimes& times = work().streams[stream].segment.times;
+      together.flows.push_back({stream, times, turn});
+      singles += times.count == 1 ? 1 : 0;
       free = free_behind(free, turn.time);
     } else {
       limit = turn;

@@ -22,7 +22,8 @@ struct PlannedShare {
 };
 
 inline constexpr std::uint32_t all_together = 1U << 31U;
-inline constexpr std::uint32_t few_together = 8;  ///< streams whose plans may be taken back without harm
+inline constexpr std::uint32_t most_singles = 64;  ///< make no rounds: a longer run of them would save few events
+inline constexpr std::uint32_t few_together = 8;   ///< streams whose plans may be taken back without harm
 
 /// Of a share of own packets among passing ones.
 struct PlannedMix {
