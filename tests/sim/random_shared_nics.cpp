@@ -35,7 +35,8 @@ class SharedNicMaker {
   ProgramCase exchanges() {
     constexpr std::array<machine::NodeId, 4> sizes{1, 2, 4, 8};
     const machine::NodeId gpus = sizes[below(4)];
-    machine::ClusterShape shape = odd(small_cluster(static_cast<machine::NodeId>(2 + below(4)), gpus));
+    const std::uint64_t more = below(12) == 0 ? 80 / gpus : 0;
+    machine::ClusterShape shape = odd(small_cluster(static_cast<machine::NodeId>(2 + below(4) + more), gpus));
     if (below(2) == 0) shape.nics_per_node = 1;
     begin(shape);
     std::vector<DeviceId> all(shape.devices());

@@ -66,7 +66,12 @@ void TrainPort::begin_run(Time now, pdes::ComponentId source, const Injector::Of
 
 void TrainPort::begin_shares(PortSink& sink) {
   work().run.active = true;
-  announce_shares(sink);
+  if (work().run.own) {
+    work().run.together().turns.told = 0;
+    announce_turns(sink);
+  } else {
+    announce_shares(sink);
+  }
   call_back(goes_on_at(), sink);
 }
 

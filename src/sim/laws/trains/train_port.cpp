@@ -177,6 +177,7 @@ void TrainPort::plan_next(Time now, pdes::ComponentId source, PortSink& sink) {
   TrainRun& run = work().run;
   if (run.active && (run.service.out.last <= now || certain(now, source))) complete_run(sink);
   if (run.active) {
+    if (run.own && run.has_shares() && next_turns_at() <= now) announce_turns(sink);
     call_back(goes_on_at(), sink);
   } else {
     plan(now, source, sink);
@@ -194,7 +195,7 @@ void TrainPort::call_back(Time at, PortSink& sink) {
 // Whether something is left to plan behind the run.
 bool TrainPort::work_left() const {
   const TrainRun& run = work().run;
-  if (run.awaited) return true;
+  if (run.awaited || (run.own && run.has_shares() && next_turns_at() != never)) return true;
   if (!work().waiting.empty()) return true;
   if (run.has_shares()) {
     if (!run.own) return run.together().next != never || !work().own.empty();
@@ -209,6 +210,7 @@ bool TrainPort::work_left() const {
 // When the port has to go on by itself: when the run is over and the next known packet is there.
 Time TrainPort::goes_on_at() const {
   const TrainRun& run = work().run;
+  if (run.own && run.has_shares() && next_turns_at() != never) return next_turns_at();
   if (!work_left()) return never;
   if (run.own || run.is_mixed() || !work().own.empty()) return run.service.out.last;
   return std::max(run.service.out.last, next_known());
@@ -251,6 +253,7 @@ void TrainPort::complete_run(PortSink& sink) {
 }
 
 void TrainPort::complete_shares(PortSink& sink) {
+  while (work().run.own && next_turns_at() != never) announce_turns(sink);
   count_shares();
   work().run.active = false;
   if (work().run.own) return complete_turns(sink);

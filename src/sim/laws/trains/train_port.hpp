@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "sim/laws/trains/mixing.hpp"
@@ -93,6 +94,7 @@ class TrainPort final : public Port {
   void keep(Merged&& merged);
   void begin_shares(PortSink& sink);
   void announce_shares(PortSink& sink);
+  void announce_shares(std::span<PlannedShare> shares, PortSink& sink);
   void cut_shares(Time now, const Turn& turn);
   [[nodiscard]] bool cut_singles(Time now, const Turn& turn);
   void take_fewer(std::uint32_t packets);
@@ -131,6 +133,8 @@ class TrainPort final : public Port {
   void keep_turns(std::uint32_t packets);
   void cut_turns(Time now, std::uint32_t packets);
   void complete_turns(PortSink& sink);
+  void announce_turns(PortSink& sink);
+  [[nodiscard]] Time next_turns_at() const;
   [[nodiscard]] bool has_left(Injector::Ticket place, Time time) const;
   [[nodiscard]] Time turns_departure(std::uint32_t stream, std::uint32_t batch, std::uint32_t held) const;
 

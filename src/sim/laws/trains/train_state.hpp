@@ -38,6 +38,7 @@ struct PlannedTurns {
   std::uint32_t rounds = 0;              ///< of whole packets; then one more, maybe not of all takers:
   std::vector<std::int64_t> last_bytes;  ///< B of that round up to a packet, with it
   std::uint32_t kept = 0;                ///< of these packets, the first ones
+  std::uint32_t told = 0;                ///< of the shares, the first ones have been announced
 };
 
 /// Of several streams or messages.
