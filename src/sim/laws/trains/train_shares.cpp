@@ -19,12 +19,14 @@ bool TrainPort::may_share(const Turn* own_turn) const {
 }
 
 // Takes a stream into rounds that begin at `first`; false: it does not go with the others. One whose packets come only
-// later, while those before it go on for long, would have no place in a round, and leave none to the others.
+// later, while those before it go on for long, would have no place in a round, and leave none to the others. A single
+// packet goes with any, whenever it comes.
 bool TrainPort::add(PacketRounds& rounds, std::uint32_t stream, Time first) const {
   const PacketTimes& times = work().streams[stream].segment.times;
+  if (times.count == 1) return true;
   const Rate& rate = tables_->rate(times.rate);
   const Time within = rate.down(std::max(times.stride, rounds.stride()));
-  if (times.count > 1 && times.at(0, rate) > saturating_add(first, within)) return false;
+  if (times.at(0, rate) > saturating_add(first, within)) return false;
   return rounds.add(times, rate);
 }
 
