@@ -41,9 +41,28 @@ TrainPort::Announced TrainPort::announced(const PlannedShare& share) const {
   return {segment.name, segment.destination, segment.waited_until};
 }
 
-void TrainPort::announce_shares(PortSink& sink) {
+void TrainPort::announce_shares(PortSink& sink) { announce_shares(work().run.together().shares, sink); }
+
+// Of own messages that take turns. The more of them there are, the later the last ones begin: they are told of only
+// then, since what is announced has to be kept until it takes place. What takes back others is told of at once.
+void TrainPort::announce_turns(PortSink& sink) {
+  constexpr std::size_t most = 64;
+  PlannedTogether& together = work().run.together();
+  const std::span<PlannedShare> left = std::span(together.shares).subspan(together.turns.told);
+  const std::size_t now = work().amends.empty() ? std::min(most, left.size()) : left.size();
+  announce_shares(left.first(now), sink);
+  together.turns.told += static_cast<std::uint32_t>(now);
+}
+
+// When the first packet begins of those that have not been announced; never: all have.
+Time TrainPort::next_turns_at() const {
+  const PlannedTurns& turns = work().run.together().turns;
+  return turns.told < std::min(turns.takers, turns.kept) ? turn_left(turns.told - 1) : never;
+}
+
+void TrainPort::announce_shares(std::span<PlannedShare> shares, PortSink& sink) {
   Segments together;
-  for (PlannedShare& share : work().run.together().shares) {
+  for (PlannedShare& share : shares) {
     if (share.out.count == 0) continue;
     const Announced of = announced(share);
     share.generation = state_.next_generation++;

@@ -41,9 +41,16 @@ std::uint32_t TrainPort::arrive(Time now, pdes::ComponentId source, const Segmen
   return not_found;
 }
 
-// Before what has been planned and comes later.
+// Before what has been planned and comes later. Where that comes only after the server has waited for it, others come
+// between, and probably will again: runs end there until nobody has.
 void TrainPort::put_in_line(Time now, std::uint32_t stream) {
-  if (work().run.active) cut_before(now, turn_of(work().streams[stream]));
+  TrainRun& run = work().run;
+  if (run.active) {
+    const Time planned = run.service.out.last;
+    cut_before(now, turn_of(work().streams[stream]));
+    if (run.active && !run.own && !run.is_mixed() && run.service.out.last < planned)
+      work().stops_at_gaps = is_behind_gap(next_known(), run.service.out.last);
+  }
   push_waiting(stream);
 }
 

@@ -53,9 +53,7 @@ void TrainPort::gather_near(Time from, std::optional<Turn>& limit) {
     const Turn turn = work().waiting.front().turn;
     const std::uint32_t stream = work().waiting.front().stream;
     const PacketTimes& times = work().streams[stream].segment.times;
-    const bool is_near =
-        turn.time <= saturating_add(from, rate().down(std::max(times.stride, together.rounds.stride())));
-    if (!is_near || times.count < 3 || !add(together.rounds, stream)) {
+    if (times.count < 3 || !add(together.rounds, stream, from)) {
       limit = turn;
       break;
     }

@@ -61,13 +61,18 @@ void TrainPort::begin_run(Time now, pdes::ComponentId source, const Injector::Of
   } else {
     announce(work().streams[run.stream].segment.waited_until, sink);
   }
-  call_back(work_left() ? out.last : never, sink);
+  call_back(goes_on_at(), sink);
 }
 
 void TrainPort::begin_shares(PortSink& sink) {
   work().run.active = true;
-  announce_shares(sink);
-  call_back(work_left() ? work().run.service.out.last : never, sink);
+  if (work().run.own) {
+    work().run.together().turns.told = 0;
+    announce_turns(sink);
+  } else {
+    announce_shares(sink);
+  }
+  call_back(goes_on_at(), sink);
 }
 
 void TrainPort::plan_own(const Injector::Offer& offer) {
@@ -104,6 +109,9 @@ void TrainPort::plan_stream(std::uint32_t index, const Turn* own_turn) {
   };
   if (own_turn != nullptr) stay_before(*own_turn);
   if (!work().waiting.empty()) stay_before(work().waiting.front().turn);
+  if (packets > 1 && work().stops_at_gaps &&
+      is_behind_gap(arrivals.at(1, arrival_rate), free_behind(state_.busy.end(rate()), turn_of(stream).time)))
+    packets = 1;
   run.service = serve(state_.busy, arrivals, packets, {rate(), link_, arrival_rate, packet});
   run.stream = index;
   run.awaited = false;

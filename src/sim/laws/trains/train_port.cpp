@@ -49,6 +49,7 @@ void TrainPort::wake(Time now, std::uint32_t token, PortSink& sink) {
   if (!state_.call_pending || token != state_.token) return;
   state_.call_pending = false;
   if (state_.due > now) return call_back(state_.due, sink);
+  if (work().came_at != now) work().stops_at_gaps = false;
   go_on(now, self_, sink);
 }
 
@@ -176,7 +177,8 @@ void TrainPort::plan_next(Time now, pdes::ComponentId source, PortSink& sink) {
   TrainRun& run = work().run;
   if (run.active && (run.service.out.last <= now || certain(now, source))) complete_run(sink);
   if (run.active) {
-    call_back(work_left() ? run.service.out.last : never, sink);
+    if (run.own && run.has_shares() && next_turns_at() <= now) announce_turns(sink);
+    call_back(goes_on_at(), sink);
   } else {
     plan(now, source, sink);
   }
@@ -193,10 +195,10 @@ void TrainPort::call_back(Time at, PortSink& sink) {
 // Whether something is left to plan behind the run.
 bool TrainPort::work_left() const {
   const TrainRun& run = work().run;
-  if (run.awaited) return true;
+  if (run.awaited || (run.own && run.has_shares() && next_turns_at() != never)) return true;
   if (!work().waiting.empty()) return true;
   if (run.has_shares()) {
-    if (!run.own) return run.together().goes_on || !work().own.empty();
+    if (!run.own) return run.together().next != never || !work().own.empty();
     const auto& shares = run.together().shares;
     const auto ends = std::count_if(shares.begin(), shares.end(), [](const PlannedShare& one) { return one.final; });
     return work().own.messages() > static_cast<std::size_t>(ends);
@@ -204,6 +206,29 @@ bool TrainPort::work_left() const {
   if (!run.own) return !work().own.empty() || work().streams[run.stream].segment.times.count > run.service.out.count;
   return !run.final || work().own.messages() > 1;
 }
+
+// When the port has to go on by itself: when the run is over and the next known packet is there.
+Time TrainPort::goes_on_at() const {
+  const TrainRun& run = work().run;
+  if (run.own && run.has_shares() && next_turns_at() != never) return next_turns_at();
+  if (!work_left()) return never;
+  if (run.own || run.is_mixed() || !work().own.empty()) return run.service.out.last;
+  return std::max(run.service.out.last, next_known());
+}
+
+// When the next packet comes of a stream, behind a run of streams.
+Time TrainPort::next_known() const {
+  const TrainRun& run = work().run;
+  Time next = work().waiting.empty() ? never : work().waiting.front().turn.time;
+  if (run.has_shares()) return std::min(next, run.together().next);
+  const PacketTimes& times = work().streams[run.stream].segment.times;
+  if (run.service.out.count < times.count)
+    next = std::min(next, times.at(run.service.out.count, tables_->rate(times.rate)));
+  return next;
+}
+
+// Whether others may come before a packet, and leave before it comes, where the server is free from then on.
+bool TrainPort::is_behind_gap(Time turn, Time free) const { return turn - free >= rate().up(tables_->packet()); }
 
 void TrainPort::complete_run(PortSink& sink) {
   put_behind();
@@ -228,6 +253,7 @@ void TrainPort::complete_run(PortSink& sink) {
 }
 
 void TrainPort::complete_shares(PortSink& sink) {
+  while (work().run.own && next_turns_at() != never) announce_turns(sink);
   count_shares();
   work().run.active = false;
   if (work().run.own) return complete_turns(sink);

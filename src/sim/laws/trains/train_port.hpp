@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "sim/laws/trains/mixing.hpp"
@@ -85,13 +86,15 @@ class TrainPort final : public Port {
 
   // Several streams (train_shares.cpp):
   [[nodiscard]] bool may_share(const Turn* own_turn) const;
-  [[nodiscard]] bool add(PacketRounds& rounds, std::uint32_t stream) const;
+  [[nodiscard]] bool add(PacketRounds& rounds, std::uint32_t stream, Time first) const;
   [[nodiscard]] bool plan_shares(const Turn* own_turn);
   void gather(std::uint32_t most, std::optional<Turn>& limit);
+  void limit_to_gap(Time free, std::optional<Turn>& limit);
   [[nodiscard]] Merged merge_flows(const Turn* limit) const;
   void keep(Merged&& merged);
   void begin_shares(PortSink& sink);
   void announce_shares(PortSink& sink);
+  void announce_shares(std::span<PlannedShare> shares, PortSink& sink);
   void cut_shares(Time now, const Turn& turn);
   [[nodiscard]] bool cut_singles(Time now, const Turn& turn);
   void take_fewer(std::uint32_t packets);
@@ -130,6 +133,8 @@ class TrainPort final : public Port {
   void keep_turns(std::uint32_t packets);
   void cut_turns(Time now, std::uint32_t packets);
   void complete_turns(PortSink& sink);
+  void announce_turns(PortSink& sink);
+  [[nodiscard]] Time next_turns_at() const;
   [[nodiscard]] bool has_left(Injector::Ticket place, Time time) const;
   [[nodiscard]] Time turns_departure(std::uint32_t stream, std::uint32_t batch, std::uint32_t held) const;
 
@@ -151,6 +156,12 @@ class TrainPort final : public Port {
   void complete_stream_run();
   void call_back(Time at, PortSink& sink);
   [[nodiscard]] bool work_left() const;
+  [[nodiscard]] Time goes_on_at() const;
+  [[nodiscard]] Time next_known() const;
+  [[nodiscard]] Time free_behind(Time free, Time turn) const {
+    return saturating_add(std::max(free, turn), rate().up(tables_->packet()));
+  }
+  [[nodiscard]] bool is_behind_gap(Time turn, Time free) const;
 
   std::uint32_t add_stream(pdes::ComponentId from, const Segment& segment);
   void release_stream(std::uint32_t stream);

@@ -11,13 +11,23 @@ bool TrainPort::may_share(const Turn* own_turn) const {
   if (waiting.size() < 2) return false;
   const auto second = waiting.size() > 2 && waiting[2].turn < waiting[1].turn ? waiting[2] : waiting[1];
   if (own_turn != nullptr && *own_turn < second.turn) return false;
+  const Time first = waiting[0].turn.time;
+  if (work().stops_at_gaps && is_behind_gap(second.turn.time, free_behind(state_.busy.end(rate()), first)))
+    return false;
   PacketRounds rounds;
-  return add(rounds, waiting[0].stream) && add(rounds, second.stream);
+  return add(rounds, waiting[0].stream, first) && add(rounds, second.stream, first);
 }
 
-bool TrainPort::add(PacketRounds& rounds, std::uint32_t stream) const {
+// Takes a stream into rounds that begin at `first`; false: it does not go with the others. One whose packets come only
+// later, while those before it go on for long, would have no place in a round, and leave none to the others. A single
+// packet goes with any, whenever it comes.
+bool TrainPort::add(PacketRounds& rounds, std::uint32_t stream, Time first) const {
   const PacketTimes& times = work().streams[stream].segment.times;
-  return rounds.add(times, tables_->rate(times.rate));
+  if (times.count == 1) return true;
+  const Rate& rate = tables_->rate(times.rate);
+  const Time within = rate.down(std::max(times.stride, rounds.stride()));
+  if (times.at(0, rate) > saturating_add(first, within)) return false;
+  return rounds.add(times, rate);
 }
 
 // Takes the streams that are planned together, at most so many, out of those that wait; the others limit them.
@@ -26,12 +36,18 @@ void TrainPort::gather(std::uint32_t most, std::optional<Turn>& limit) {
   together.flows.clear();
   together.rounds = {};
   std::vector<std::uint32_t> others;
-  while (!work().waiting.empty() && together.flows.size() < most) {
+  const Time first = work().waiting.front().turn.time;
+  Time free = state_.busy.end(rate());
+  std::uint32_t singles = 0;
+  while (!work().waiting.empty() && together.flows.size() < most && singles < most_singles) {
     const Turn turn = work().waiting.front().turn;
-    if (limit && !(turn < *limit)) break;
+    if ((limit && !(turn < *limit)) || (work().stops_at_gaps && is_behind_gap(turn.time, free))) break;
     const std::uint32_t stream = pop_waiting();
-    if (add(together.rounds, stream)) {
-      together.flows.push_back({stream, work().streams[stream].segment.times, turn});
+    if (add(together.rounds, stream, first)) {
+      const PacketTimes& times = work().streams[stream].segment.times;
+      together.flows.push_back({stream, times, turn});
+      singles += times.count == 1 ? 1 : 0;
+      free = free_behind(free, turn.time);
     } else {
       limit = turn;
       others.push_back(stream);
@@ -39,6 +55,18 @@ void TrainPort::gather(std::uint32_t most, std::optional<Turn>& limit) {
   }
   for (const std::uint32_t stream : others) push_waiting(stream);
   if (!work().waiting.empty() && (!limit || work().waiting.front().turn < *limit)) limit = work().waiting.front().turn;
+  if (work().stops_at_gaps) limit_to_gap(free, limit);
+}
+
+// Second packets that come only when the first ones are gone are no part of the run.
+void TrainPort::limit_to_gap(Time free, std::optional<Turn>& limit) {
+  for (const MergingFlow& flow : work().run.together().flows) {
+    const PacketTimes& times = flow.arrivals;
+    if (times.count == 1) continue;
+    Turn second = flow.turn;
+    second.time = times.at(1, tables_->rate(times.rate));
+    if (is_behind_gap(second.time, free) && (!limit || second < *limit)) limit = second;
+  }
 }
 
 bool TrainPort::plan_shares(const Turn* own_turn) {
@@ -76,9 +104,11 @@ Merged TrainPort::merge_flows(const Turn* limit) const {
 void TrainPort::keep(Merged&& merged) {
   TrainRun& run = work().run;
   PlannedTogether& together = run.together();
-  together.goes_on = false;
+  together.next = never;
   for (std::size_t i = 0; i < together.flows.size(); ++i) {
-    together.goes_on |= merged.packets[i] < together.flows[i].arrivals.count;
+    const PacketTimes& times = together.flows[i].arrivals;
+    if (merged.packets[i] < times.count)
+      together.next = std::min(together.next, times.at(merged.packets[i], tables_->rate(times.rate)));
   }
   run.service.after = merged.after;
   run.service.out.last = merged.last;
@@ -103,6 +133,7 @@ bool TrainPort::cut_singles(Time now, const Turn& turn) {
   run.service.after = std::prev(first)->behind;
   run.service.out.last = free;
   together.last_turn = std::prev(first)->turn;
+  together.next = std::min(together.next, first->turn.time);
   for (auto one = first; one != together.singles.end(); ++one) {
     const Time left = one->behind.end(rate);
     together.busy -= left - std::max(std::exchange(free, left), one->turn.time);
@@ -112,7 +143,6 @@ bool TrainPort::cut_singles(Time now, const Turn& turn) {
     share.final = false;
     take_back(now, before, share.out);
   }
-  together.goes_on = true;
   const auto packets = static_cast<std::uint32_t>(first - together.singles.begin());
   if (packets < together.flows.size()) take_fewer(packets);
   together.singles.erase(first, together.singles.end());

@@ -22,7 +22,8 @@ struct PlannedShare {
 };
 
 inline constexpr std::uint32_t all_together = 1U << 31U;
-inline constexpr std::uint32_t few_together = 8;  ///< streams whose plans may be taken back without harm
+inline constexpr std::uint32_t most_singles = 64;  ///< make no rounds: a longer run of them would save few events
+inline constexpr std::uint32_t few_together = 8;   ///< streams whose plans may be taken back without harm
 
 /// Of a share of own packets among passing ones.
 struct PlannedMix {
@@ -37,6 +38,7 @@ struct PlannedTurns {
   std::uint32_t rounds = 0;              ///< of whole packets; then one more, maybe not of all takers:
   std::vector<std::int64_t> last_bytes;  ///< B of that round up to a packet, with it
   std::uint32_t kept = 0;                ///< of these packets, the first ones
+  std::uint32_t told = 0;                ///< of the shares, the first ones have been announced
 };
 
 /// Of several streams or messages.
@@ -46,7 +48,7 @@ struct PlannedTogether {
   std::vector<PlannedMix> among;   ///< a share each, where the own message is among passing streams
   std::vector<MergingFlow> flows;  ///< streams ...
   PacketRounds rounds;             ///< ... in these
-  bool goes_on = false;            ///< some of them have more packets
+  Time next = never;               ///< when the next packet of any comes
   Time busy = 0;                   ///< time in service
   PortTurn last_turn;              ///< of the last packet
   // Of streams, for the longest queue: see Merged.
@@ -99,6 +101,7 @@ struct TrainWork {
   std::vector<std::uint32_t> unused_streams;
   std::uint32_t next_ordinal = 0;
   std::uint32_t most_together = all_together;  ///< streams to plan next
+  bool stops_at_gaps = false;                  ///< a run ends where the server would wait for a packet to come
   Time came_at = -1;                           ///< when streams came last ...
   std::uint32_t came_then = 0;                 ///< ... and how many of them
   Time own_left_at = -1;                       ///< when an own packet left last that had taken some time

@@ -119,7 +119,7 @@ void TrainPort::cut_turns(Time now, std::uint32_t packets) {
   TrainRun& run = work().run;
   PlannedTogether& together = run.together();
   if (packets >= together.turns.kept) return;
-  const std::vector<PlannedShare> before = together.shares;
+  const std::vector<PlannedShare> before(together.shares.begin(), together.shares.begin() + together.turns.told);
   keep_turns(packets);
   take_back(now, before);
   if (packets > 0) return;
