@@ -160,20 +160,23 @@ std::vector<sim::RingEntry> entries(Draw& draw, const WalkCase& one, const std::
   return found;
 }
 
-void check_same_ways(sim::RingParts& parts, sim::RingParts& others, bool takes_counts) {
+void check_same_ways(const sim::RingParts& parts, const sim::RingParts& others) {
   for (std::size_t way = 0; way < parts.ways.size(); ++way) {
-    sim::RingWay &is = parts.ways[way], &was = others.ways[way];
-    REQUIRE(is.clear_at() == was.clear_at());
-    REQUIRE(is.left() == was.left());
-    REQUIRE(is.delivered() == was.delivered());
-    if (!takes_counts) continue;
-    const std::vector<sim::LinkCounts> counts = is.take_counts(), others_counts = was.take_counts();
+    REQUIRE(parts.ways[way].clear_at() == others.ways[way].clear_at());
+    REQUIRE(parts.ways[way].left() == others.ways[way].left());
+    REQUIRE(parts.ways[way].delivered() == others.ways[way].delivered());
+  }
+}
+
+void check_same_counts(sim::RingParts& parts, sim::RingParts& others) {
+  for (std::size_t way = 0; way < parts.ways.size(); ++way) {
+    const std::vector<sim::LinkCounts> counts = parts.ways[way].take_counts(), were = others.ways[way].take_counts();
     for (std::size_t link = 0; link < counts.size(); ++link) {
-      REQUIRE(counts[link].bytes == others_counts[link].bytes);
-      REQUIRE(counts[link].messages == others_counts[link].messages);
-      REQUIRE(counts[link].busy == others_counts[link].busy);
-      REQUIRE(counts[link].peak_queue == others_counts[link].peak_queue);
-      REQUIRE(counts[link].alone == others_counts[link].alone);
+      REQUIRE(counts[link].bytes == were[link].bytes);
+      REQUIRE(counts[link].messages == were[link].messages);
+      REQUIRE(counts[link].busy == were[link].busy);
+      REQUIRE(counts[link].peak_queue == were[link].peak_queue);
+      REQUIRE(counts[link].alone == were[link].alone);
     }
   }
 }
@@ -199,9 +202,58 @@ bool check_walks(std::uint64_t index) {
       REQUIRE(ends[rank].clock == is.clock);
       REQUIRE(ends[rank].left == is.left);
     }
-    check_same_ways(walked.parts, waves.parts, left == 1);
+    check_same_ways(walked.parts, waves.parts);
   }
+  check_same_counts(walked.parts, waves.parts);
   return any_alike;
+}
+
+bool is_same(const sim::StepProgress& a, const sim::StepProgress& b) {
+  for (std::size_t slot = 0; slot < a.slots.size(); ++slot) {
+    const sim::StepProgress::Slot &one = a.slots[slot], &other = b.slots[slot];
+    if (one.awaits != other.awaits || one.early != other.early || one.on_their_way != other.on_their_way) return false;
+    if (one.sent != other.sent || one.tied != other.tied) return false;
+  }
+  return a.posted == b.posted && a.taken == b.taken && a.waited_until == b.waited_until && a.next == b.next &&
+         a.ended == b.ended;
+}
+
+/// A collective up to some event, behind another one.
+void check_progress(std::uint64_t index) {
+  Draw draw(index);
+  const WalkCase one = random_walk(draw);
+  Walked walked(one), waves(one);
+  const std::vector<sim::TakenEnd> none(walked.members());
+  const auto first = ends_of(walked.parts, walked.work, entries(draw, one, none));
+  Draw again(index);
+  static_cast<void>(random_walk(again));
+  static_cast<void>(ends_of(waves.parts, waves.work, entries(again, one, none)));
+  std::vector<sim::RingEntry> begin = entries(draw, one, first);
+  for (sim::RingEntry& entry : begin) entry.joined = static_cast<Time>(draw.below(4));
+  walked.mark();
+  waves.mark();
+  Time last = 0;
+  for (const sim::TakenEnd& end : ends_of(walked.parts, walked.work, begin)) last = std::max(last, end.clock);
+  for (sim::RingWay& way : walked.parts.ways) way.rewind();
+  const auto from = static_cast<std::uint64_t>(begin.front().at.time);
+  const sim::Moment event{static_cast<Time>(from + draw.below(static_cast<std::uint64_t>(last) + 2 - from)),
+                          static_cast<pdes::ComponentId>(draw.below(2 * walked.parts.shape.ways()))};
+  const std::vector<std::vector<sim::RingPost>> no_posts;
+  const std::vector<std::uint32_t> nothing;
+  const std::vector<bool> to_come;
+  const auto is = progress_at(event, to_come, walked.parts, walked.work, {begin, no_posts, nothing});
+  sim::RingWaves beside(waves.parts, waves.work, event, to_come);
+  beside.take_in({begin, no_posts, nothing});
+  const auto was = beside.progress(nothing);
+  for (std::size_t seat = 0; seat < is.size(); ++seat) REQUIRE(is_same(is[seat], was[seat]));
+  check_same_ways(walked.parts, waves.parts);
+  for (std::size_t way = 0; way < walked.parts.ways.size(); ++way) {
+    const auto left = walked.parts.ways[way].take_last(event.time),
+               others = waves.parts.ways[way].take_last(event.time);
+    REQUIRE(left.posted == others.posted);
+    REQUIRE(left.busy == others.busy);
+  }
+  check_same_counts(walked.parts, waves.parts);
 }
 
 }  // namespace
@@ -241,6 +293,13 @@ TEST_CASE("ring walk: two of four ways are slow, and messages wait for them") {
     const std::vector<sim::LinkCounts> counts = way.take_counts();
     CHECK(counts[0].bytes == 300);
     CHECK(counts[0].messages == 3);
+  }
+}
+
+TEST_CASE("ring walk: 2,000 random rings stand at some event where waves lead") {
+  for (std::uint64_t index = 0; index < random_cases(2000); ++index) {
+    CAPTURE(index);
+    check_progress(1'000'000 + index);
   }
 }
 

@@ -98,6 +98,8 @@ class RingWay {
   /// Gives back room of which nothing is in use.
   void shed();
   [[nodiscard]] std::size_t guests() const { return state_.rest.get().guests.size(); }
+  /// Or what is sent next may meet one.
+  [[nodiscard]] bool has_guests() const { return state_.is_among || guests() > 0 || !bursts().guests.empty(); }
   void list(StateList& list);  ///< laws/rounds
 
  private:

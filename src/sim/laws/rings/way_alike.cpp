@@ -8,8 +8,7 @@ namespace tessera::sim {
 // Where both are clear, a message is alone, and leaves nothing of what was before.
 bool RingWay::is_as(const RingWay& other, Time at) const {
   const State &one = state_, &two = other.state_;
-  if (facts_ != other.facts_ || one.is_among || two.is_among || has_kept() || other.has_kept()) return false;
-  if (guests() > 0 || other.guests() > 0 || !bursts().guests.empty() || !other.bursts().guests.empty()) return false;
+  if (facts_ != other.facts_ || has_guests() || other.has_guests() || has_kept() || other.has_kept()) return false;
   if (one.clear_at <= at && two.clear_at <= at) return true;
   const bool is_same_last = one.last == two.last && (one.last == none || one.last_at == two.last_at);
   if (one.clear_at != two.clear_at || !is_same_last || one.is_in_burst != two.is_in_burst) return false;
