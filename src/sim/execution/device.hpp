@@ -31,7 +31,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   [[nodiscard]] Time finished() const;
   /// What each stream that has not ended waits for, and since when; empty when all have.
   [[nodiscard]] std::vector<std::string> waits() const;
-  /// Appends this device's rows.
+  /// Appends this device's rows, once: those of a timeline are handed over.
   void collect(Time iteration_time, results::RunResults& results) const;
 
   /// For laws, which read what a device does next, or move on all of it.

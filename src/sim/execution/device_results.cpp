@@ -125,8 +125,7 @@ void Device::collect(Time iteration_time, results::RunResults& results) const {
                                    state_.memory.category_peak[category]});
   }
   collect_kernels(results);
-  results.intervals.insert(results.intervals.end(), shared_.record->get().intervals.begin(),
-                           shared_.record->get().intervals.end());
+  if (shared_.record->is_made()) (**shared_.record).intervals.hand_over(results.intervals);
   results.memory_changes.insert(results.memory_changes.end(), shared_.record->get().memory_changes.begin(),
                                 shared_.record->get().memory_changes.end());
 }

@@ -15,6 +15,7 @@
 #include "sim/execution/mailboxes.hpp"
 #include "sim/execution/own_gpu.hpp"
 #include "sim/execution/promises.hpp"
+#include "sim/execution/row_store.hpp"
 #include "sim/execution/stream.hpp"
 #include "sim/execution/takeover.hpp"
 #include "sim/lazy.hpp"
@@ -66,7 +67,7 @@ struct ExecutionEnvironment {
 
 /// What a device writes down as time goes on; it never reads it.
 struct DeviceRecord {
-  std::vector<results::Interval> intervals;
+  RowStore<results::Interval> intervals;
   std::vector<results::MemoryChange> memory_changes;
   std::vector<results::KernelRow> kernel_rows;
   std::vector<Time> marks;

@@ -12,6 +12,7 @@ struct BusyPeriod {
   Time start = 0;
   std::int64_t bytes = 0;
   [[nodiscard]] Time end(const Rate& rate) const { return time_after(start, rate.up(bytes)); }
+  bool operator==(const BusyPeriod&) const = default;
 };
 
 inline constexpr std::int64_t much_in_a_period = std::int64_t{1} << 61U;  ///< B: as much as the packets of a message

@@ -35,6 +35,29 @@ void RingWaves::post(std::uint32_t way, const RingPost& message) {
   go_on();
 }
 
+void RingWaves::go_on_from(const RingStand& stand) {
+  const std::uint32_t seats = parts_.shape.seats();
+  for (std::uint32_t index = 0; index < seats; ++index) {
+    Seat& seat = seats_[index];
+    seat.at = stand.at[index];
+    seat.ended = seat.at.time;
+    seat.waited_until = stand.waited_until[index];
+    seat.posted = seat.taken = stand.steps;
+    seat.pass = stand.pass;
+    seat.left = stand.left;
+    for (std::uint32_t slot = 0; slot < pass_of(seat).slots; ++slot)
+      seat.kinds[slot] = stand.kinds[slot * seats + index];
+    ready_.push_back(index);
+  }
+  std::uint32_t steps = stand.steps;
+  for (const RingPass& pass : work_.passes) {
+    const std::uint32_t taken = std::min(steps, pass.steps);
+    for (std::uint32_t way = pass.first * seats; way < (pass.first + pass.slots) * seats; ++way) sent_[way] += taken;
+    steps -= taken;
+  }
+  go_on();
+}
+
 void RingWaves::take_in(const RingInputs& inputs) {
   for (std::uint32_t rank = 0; rank < inputs.entries.size(); ++rank) {
     const bool has_entered = inputs.entries[rank].at.time != never;
@@ -209,8 +232,13 @@ void RingWaves::place_messages(std::uint32_t way, const std::vector<std::uint32_
 
 std::vector<StepProgress> progress_at(const Moment& event, const std::vector<bool>& to_come, RingParts& parts,
                                       const RingWork& work, const RingInputs& inputs) {
+  const auto has_entered = [](const RingEntry& entry) { return entry.at.time != never; };
+  const bool is_whole = parts.gates.empty() && std::ranges::all_of(inputs.entries, has_entered) &&
+                        std::ranges::none_of(parts.ways, &RingWay::has_guests);
+  RingStand stand;
+  if (is_whole) stand = stand_before(event.time, parts, work, inputs.entries);
   RingWaves waves(parts, work, event, to_come);
-  waves.take_in(inputs);
+  stand.steps > 0 ? waves.go_on_from(stand) : waves.take_in(inputs);
   return waves.progress(inputs.received);
 }
 

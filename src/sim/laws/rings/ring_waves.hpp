@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/laws/rings/ring_walk.hpp"
+#include "sim/laws/rings/ring_stand.hpp"
 
 namespace tessera::sim {
 
@@ -45,6 +45,8 @@ class RingWaves {
   /// A member that goes without steps.
   void enter(std::uint32_t rank, const RingEntry& entry);
   void post(std::uint32_t way, const RingPost& message);
+  /// In the place of all members' entries and of what follows up to there.
+  void go_on_from(const RingStand& stand);
   void take_in(const RingInputs& inputs);
 
   /// What has become known since the last call.

@@ -33,8 +33,8 @@ std::vector<ShortEnds> RingWay::short_ends() const {
   return short_ends.empty() ? std::vector<ShortEnds>(links_.size()) : short_ends;
 }
 
-void RingWay::add(PassedBursts& bursts, std::uint32_t number, std::int64_t times) {
-  const auto known = std::ranges::find(bursts, number, &PassedBursts::value_type::first);
+void RingWay::add(Known& bursts, std::uint32_t number, std::int64_t times) {
+  const auto known = std::ranges::find(bursts, number, &Known::value_type::first);
   if (known == bursts.end()) return void(bursts.emplace_back(number, times));
   known->second += times;
 }
@@ -120,7 +120,7 @@ void RingWay::keep_last() {
     kept.posted.push_back({state_.last_at, facts_->bytes(state_.last)});
     --state_.passed[state_.last];
   } else {
-    kept.posted.insert(kept.posted.end(), now.burst.begin(), now.burst.end());
+    kept.posted.insert(kept.posted.end(), now.burst.all().begin(), now.burst.all().end());
     kept.guests.insert(kept.guests.end(), now.guests.begin(), now.guests.end());
   }
   forget_burst();

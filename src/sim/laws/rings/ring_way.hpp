@@ -77,9 +77,29 @@ class RingWay {
   void add_guest(const Guest& guest);
   /// Guests that come behind all that has been sent.
   void take_in_guests();
+  /// What is over of bursts that have been sent since the mark, and all counts of those that were not known.
+  struct PassedBursts {
+    std::vector<std::pair<std::uint32_t, std::int64_t>> known;  ///< WayFacts::burst, how often
+    std::vector<LinkCounts> counts;
+  };
+  /// Counts a burst that is over for a message posted from `at` on, as sending that one would.
+  void close_before(Time at) {
+    if (state_.is_in_burst && at >= state_.clear_at && !state_.is_among) close_burst();
+  }
+  /// Whether the same becomes of messages posted on both from `at` on. Of ways with guests it is not known.
+  [[nodiscard]] bool is_as(const RingWay& other, Time at) const;
+  /// Takes out what is over, so that what comes is counted by itself, and puts it in again.
+  [[nodiscard]] PassedBursts set_aside();
+  void put_back(const PassedBursts& passed);
+  /// The same has been sent on this way as on the other one since what that one had passed was set aside, when it
+  /// would have become the same on both.
+  void follow(const RingWay& leader);
+
   /// Gives back room of which nothing is in use.
   void shed();
   [[nodiscard]] std::size_t guests() const { return state_.rest.get().guests.size(); }
+  /// Or what is sent next may meet one.
+  [[nodiscard]] bool has_guests() const { return state_.is_among || guests() > 0 || !bursts().guests.empty(); }
   void list(StateList& list);  ///< laws/rounds
 
  private:
@@ -87,7 +107,7 @@ class RingWay {
 
   /// Messages that did not all find the links idle.
   struct Bursts {
-    std::vector<Posted> burst;       // the last messages
+    PostedLog burst;                 // the last messages
     std::vector<Guest> guests;       // among them
     std::vector<BusyPeriod> before;  // of the links: before the burst
     std::vector<BusyPeriod> busy;    // behind a burst that is not known, or at the beginning
@@ -106,10 +126,10 @@ class RingWay {
     std::vector<Guest> guests;          // since the mark
     std::size_t next_guest = 0;
   };
-  using PassedBursts = std::vector<std::pair<std::uint32_t, std::int64_t>>;  // WayFacts::burst, how often
+  using Known = std::vector<std::pair<std::uint32_t, std::int64_t>>;  // PassedBursts::known
   [[nodiscard]] Rest& rest() { return state_.rest.make(); }
   [[nodiscard]] std::vector<BusyPeriod> idle() const { return std::vector<BusyPeriod>(links_.size()); }
-  static void add(PassedBursts& bursts, std::uint32_t number, std::int64_t times);
+  static void add(Known& bursts, std::uint32_t number, std::int64_t times);
 
   [[nodiscard]] Time send_behind(Time at, std::uint32_t size);
   [[nodiscard]] Time send_among(Time at, std::uint32_t size);
@@ -152,8 +172,8 @@ class RingWay {
     bool is_in_burst = false;          // Bursts::burst is not empty
     std::vector<std::int64_t> passed;  // messages that found all idle, by size
     std::vector<std::int64_t> marked;  // those before the mark
-    PassedBursts passed_bursts;        // those that are known and over
-    PassedBursts marked_bursts;        // those before the mark
+    Known passed_bursts;               // those that are known and over
+    Known marked_bursts;               // those before the mark
     Mark mark;
     Time last_delivery = 0;  // of send_until() ...
     Time end = never;        // ... and what it is asked for

@@ -22,8 +22,7 @@ WayPorts TrialPorts::chain() {
 }
 
 // By names that no guest has.
-void TrialPorts::begin(WayPorts& chain, const std::vector<PostedMessage>& posted,
-                       const std::vector<Guest>& guests) const {
+void TrialPorts::begin(WayPorts& chain, std::span<const PostedMessage> posted, const std::vector<Guest>& guests) const {
   constexpr std::uint32_t no_channel = ~std::uint32_t{0};
   const machine::NodeId to = tables_.link(links_.back()).to;
   const auto post = [&](std::size_t i) {
@@ -35,7 +34,7 @@ void TrialPorts::begin(WayPorts& chain, const std::vector<PostedMessage>& posted
   in_turn(posted, guests, tables_.server(links_.front()), post, [&](std::size_t i) { chain.arrive(guests[i]); });
 }
 
-Time TrialPorts::pass(const std::vector<PostedMessage>& posted, const std::vector<Guest>& guests) {
+Time TrialPorts::pass(std::span<const PostedMessage> posted, const std::vector<Guest>& guests) {
   WayPorts trial = chain();
   begin(trial, posted, guests);
   trial.run_until({never, 0});
@@ -43,7 +42,7 @@ Time TrialPorts::pass(const std::vector<PostedMessage>& posted, const std::vecto
   return trial.last_delivery();
 }
 
-WayPorts::Announced TrialPorts::let_pass(const std::vector<PostedMessage>& posted, const std::vector<Guest>& guests) {
+WayPorts::Announced TrialPorts::let_pass(std::span<const PostedMessage> posted, const std::vector<Guest>& guests) {
   WayPorts trial = chain();
   begin(trial, posted, guests);
   trial.run_until({never, 0});

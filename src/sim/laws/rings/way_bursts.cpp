@@ -89,9 +89,11 @@ void RingWay::close_burst() {
   Bursts& now = rest().now;
   if (now.guests.empty() && now.known != none) {
     add(state_.passed_bursts, now.known, 1);
+  } else if (now.guests.empty()) {
+    now.add_times(facts_->counts_of(links_, {now.burst, now.before, short_ends(), own_left()}), 1);
   } else {
     TrialPorts trial(*tables_, links_, now.before, short_ends(), own_left());
-    static_cast<void>(trial.pass(now.burst, now.guests));
+    static_cast<void>(trial.pass(now.burst.all(), now.guests));
     now.add_times(trial.counts(), 1);
   }
   forget_burst();

@@ -90,6 +90,16 @@ Passage WayFacts::pass(const std::vector<PostedMessage>& posted) const {
   return passage;
 }
 
+std::vector<LinkCounts> WayFacts::counts_of(const std::vector<machine::LinkId>& links, Over burst) {
+  const auto known = std::ranges::find(over_, burst, &std::pair<Over, std::vector<LinkCounts>>::first);
+  if (known != over_.end()) return known->second;
+  TrialPorts trial(*tables_, links, burst.before, burst.short_ends, burst.own_left);
+  static_cast<void>(trial.pass(burst.posted.all(), {}));
+  if (over_.size() == most_over) over_.pop_back();
+  over_.emplace_front(std::move(burst), trial.counts());
+  return over_.front().second;
+}
+
 Time WayFacts::clear_behind(const std::vector<BusyPeriod>& busy) const {
   Time clear = 0;
   for (std::size_t i = 0; i < links_.size(); ++i)

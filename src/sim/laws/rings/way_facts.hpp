@@ -5,6 +5,7 @@
 #include <array>
 #include <boost/container_hash/hash.hpp>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/laws/rings/posted_log.hpp"
 #include "sim/laws/trains/train_state.hpp"
 #include "sim/network/network_tables.hpp"
 
@@ -26,11 +28,6 @@ struct Passage {
   std::vector<LinkCounts> counts;
   /// By link, where the first one was posted then.
   [[nodiscard]] std::vector<BusyPeriod> busy_since(Time first) const;
-};
-
-struct PostedMessage {
-  Time at = 0;
-  std::int64_t bytes = 0;
 };
 
 /// Ways over links of the same speeds and latencies share what is known of messages on them.
@@ -48,6 +45,18 @@ class WayFacts {
   [[nodiscard]] std::uint32_t behind(std::uint32_t burst, Time at, std::uint32_t size);
   [[nodiscard]] std::uint32_t behind_lone(std::uint32_t lone, Time at, std::uint32_t size);
   [[nodiscard]] const Passage& burst(std::uint32_t number) const { return bursts_[number].passage; }
+
+  /// A burst of messages that is over, and what the links were busy with before it: see TrialPorts.
+  struct Over {
+    PostedLog posted;
+    std::vector<BusyPeriod> before;
+    std::vector<ShortEnds> short_ends;
+    Time own_left = 0;
+    bool operator==(const Over&) const = default;
+  };
+  /// What it leaves in the counts of the links of a way, `links`. Ways on which the same is sent ask one after the
+  /// other, so the last answers are kept.
+  [[nodiscard]] std::vector<LinkCounts> counts_of(const std::vector<machine::LinkId>& links, Over burst);
 
   /// Of all links before the last one.
   [[nodiscard]] Time latency_to_last() const { return latencies_.back(); }
@@ -76,6 +85,8 @@ class WayFacts {
   std::vector<Lone> lone_;
   std::vector<Burst> bursts_;
   std::unordered_map<Key, std::uint32_t, boost::hash<Key>> burst_of_;
+  static constexpr std::size_t most_over = 16;
+  std::deque<std::pair<Over, std::vector<LinkCounts>>> over_;  // the latest first
   static constexpr unsigned latest_bits = 8;
   std::array<std::pair<Key, std::uint32_t>, 1U << latest_bits> latest_;  // of what was found there; none: nothing
 };

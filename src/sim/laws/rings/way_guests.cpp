@@ -74,7 +74,7 @@ Time RingWay::pass_again() {
   try {
     Bursts& now = rest().now;
     TrialPorts trial(*tables_, links_, now.before, short_ends(), own_left());
-    const Time delivered = trial.pass(now.burst, now.guests);
+    const Time delivered = trial.pass(now.burst.all(), now.guests);
     now.busy = trial.busy();
     state_.clear_at = facts_->clear_behind(now.busy);
     return delivered;

@@ -177,10 +177,12 @@ void RingWay::list(StateList& list) {
     auto& [burst, guests, before, busy, counts, known] = bursts;  // guests: below
     list.same(burst.size());
     list.same(known);
-    for (auto& [at, bytes] : burst) {
+    std::vector<PostedMessage> posted(burst.all().begin(), burst.all().end());
+    for (auto& [at, bytes] : posted) {
       list.time(at);
       list.same(bytes);
     }
+    if (!std::ranges::equal(posted, burst.all())) burst = PostedLog(std::move(posted));
     if (!burst.empty()) links_busy(before);
     if (known == none) links_busy(busy);
     list.same(counts.size());

@@ -18,6 +18,7 @@ struct ShortEnds {
   Time period = 0;                  ///< start of the busy period; of any other one nothing is known
   std::uint32_t first = 0;          ///< of `bytes` that counts
   std::vector<std::int64_t> bytes;  ///< B of the period up to and with each such packet, in order
+  bool operator==(const ShortEnds&) const = default;
 };
 
 /// Takes what a server serves in the order of service, and raises `peak` to the most bytes that have come and not begun
