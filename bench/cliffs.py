@@ -38,8 +38,8 @@ ROWS = {
     "one-nic": of_size(OWN / "one-nic.toml", [4, 5, 12, 64], lambda d: nodes(d, f"workload.global_batch={d}"))
     + [("one-nic, 70B on 512", None, OWN / "one-nic.toml", nodes(64, "model.include=llama2-70b", "workload.global_batch=64",
                                                             "simulation.allow_oversubscription=true"))],
-    "all-to-all": of_size(OWN / "all-to-all.toml", [256, 1024],
-                          lambda n: nodes(n // 8, f"strategy.step[0].bytes={n * 98304} B")),
+    "all-to-all": [("all-to-all, 256", 256, OWN / "all-to-all.toml", []),
+                   ("all-to-all, 1024", 1024, OWN / "all-to-all-1024.toml", [])],
     "slow-gpu": of_size(OWN / "slow-gpu.toml", [16, 128], lambda n: nodes(n // 8, f"workload.global_batch={4 * n}"))
     + [("1T on 512, one slow GPU", None, GIVEN / "megatron/1t-selective.toml", ["machine.fault=[{device = 0, speed = 0.9}]"])],
     "one-ring": of_size(OWN / "shared-rings.toml", [256, 1024],

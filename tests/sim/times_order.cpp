@@ -12,7 +12,7 @@ using tessera::test::Draw;
 
 namespace {
 
-Time time_of(const TimeLine& line, std::int64_t index) {
+Time time_at(const TimeLine& line, std::int64_t index) {
   return line.base + line.rate->up_either(line.offset + index * line.stride);
 }
 
@@ -34,12 +34,12 @@ TEST_CASE("whether one times is ever later: as if looked at time by time") {
     const auto count = static_cast<std::uint32_t>(1 + draw.below(400));
     // As exact numbers within about a picosecond of each other somewhere.
     const auto where = draw.below(count);
-    other.base = time_of(one, where) - time_of({0, other.offset, other.stride, &second}, where) + draw.below(3) - 1;
+    other.base = time_at(one, where) - time_at({0, other.offset, other.stride, &second}, where) + draw.below(3) - 1;
     bool expected = false;
-    for (std::int64_t i = 0; i < count; ++i) expected |= time_of(one, i) > time_of(other, i);
+    for (std::int64_t i = 0; i < count; ++i) expected |= time_at(one, i) > time_at(other, i);
     REQUIRE(ever_later(one, other, count) == expected);
     later += expected ? 1 : 0;
-    close += expected && time_of(one, 0) <= time_of(other, 0) && time_of(one, count - 1) <= time_of(other, count - 1);
+    close += expected && time_at(one, 0) <= time_at(other, 0) && time_at(one, count - 1) <= time_at(other, count - 1);
   }
   CHECK(later > 10'000);
   CHECK(later < 35'000);

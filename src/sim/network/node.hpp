@@ -112,6 +112,8 @@ class NetworkNode final : public PortSink {
   }
   /// Takes an event of the network: Segment, Segments, Amend or PortWake.
   void handle(pdes::Context& context, const pdes::Event& event);
+  /// What has been told of ahead, and will be told of anew, is nothing when it comes.
+  void take_back(const Amend& amend);
   /// Whether a Delivered event still holds.
   [[nodiscard]] bool holds(const Delivered& message);
   /// See Port::departure; over all ports.
@@ -158,7 +160,6 @@ class NetworkNode final : public PortSink {
   void at_port(std::uint32_t port, Act&& act);
   void arrive_together(pdes::ComponentId source, const Segments& segments);
   void amend(pdes::ComponentId source, const Amend& amend);
-  void take_back(const Amend& amend);
   void tell_arrival(pdes::ComponentId source, const Segment& segment, std::uint32_t port) const;
   [[nodiscard]] bool is_taken_back(const TakenBack& what);
   [[nodiscard]] std::uint32_t combined(const Segment& segment) const;

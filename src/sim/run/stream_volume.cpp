@@ -1,9 +1,12 @@
 // Walks each block once, as Device would (device_instructions.cpp); repeats follow in closed form.
 #include "tessera/sim/run/stream_volume.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "sim/execution/stream.hpp"
@@ -292,6 +295,24 @@ StreamVolume stream_volume(const program::Program& program, const machine::Machi
     volume.most_in_line += highest.posts.most;
   }
   return volume;
+}
+
+std::vector<std::string> rings_that_share_links(const program::Program& program, const machine::Machine& machine) {
+  std::set<std::string> found;
+  for (const program::Collective& collective : program.collectives) {
+    const auto has_group = [&](const program::DeviceProgram& device) {
+      return collective.group_slot < device.groups.size() && device.groups[collective.group_slot] != program::no_group;
+    };
+    const auto device = std::ranges::find_if(program.devices, has_group);
+    if (device == program.devices.end()) continue;
+    const program::Group& group = program.groups[device->groups[collective.group_slot]];
+    const program::CollectiveCall call = program::make_call(collective, group, 0, machine);
+    const program::CollectiveAlgorithm& algorithm = program::algorithm_of(call);
+    const std::uint32_t rings = algorithm.strands(call);
+    if (rings < 2 || !algorithm.goes_round(collective.kind) || RingLaws::is_likely(call)) continue;
+    found.insert(fmt::format("{} over {} in {} rings", program::name_of(collective.kind), call.size, rings));
+  }
+  return {found.begin(), found.end()};
 }
 
 }  // namespace tessera::sim

@@ -1,6 +1,9 @@
 // How much the streams of a device will be, without running them: for estimates.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "tessera/machine/machine.hpp"
 #include "tessera/program/program.hpp"
 #include "tessera/sim/execution/program_facts.hpp"
@@ -22,5 +25,10 @@ struct StreamVolume {
 
 [[nodiscard]] StreamVolume stream_volume(const program::Program& program, const machine::Machine& machine,
                                          const ProgramFacts& facts, program::DeviceId device);
+
+/// Collectives that go round several rings whose ways share links, so that the law of rings does not take them: each as
+/// a text, "reduce-scatter over 128 in 8 rings".
+[[nodiscard]] std::vector<std::string> rings_that_share_links(const program::Program& program,
+                                                              const machine::Machine& machine);
 
 }  // namespace tessera::sim

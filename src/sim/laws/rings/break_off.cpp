@@ -180,6 +180,7 @@ Injector::Ticket RingLaws::fill_ports(const Breaking& breaking, std::uint32_t wa
   } catch (const BeyondTimeError&) {
     parts_->nodes[servers[chain.active()]]->refuse_time(*ports[chain.active()]);
   }
+  for (const Guest& guest : chain.waiting_guests()) take_back(guest, path.links().back());
   if (breaking.context == nullptr) return chain.place();
   std::vector<WayPorts::Announced> left_over = chain.left_over();
   if (breaking.ring.runs.empty()) {  // all have what was sent to them, perhaps at this very time
@@ -189,6 +190,18 @@ Injector::Ticket RingLaws::fill_ports(const Breaking& breaking, std::uint32_t wa
   }
   resend(*breaking.context, breaking.end, breaking.tied(way), left_over, servers, numbers, destination);
   return chain.place();
+}
+
+// It has been told of behind the link as if nothing came before it any more, and will be told of anew.
+void RingLaws::take_back(const Guest& guest, machine::LinkId link) {
+  Amend amend{guest.segment.name, guest.generation, guest.segment.destination, 0};
+  pdes::ComponentId behind = tables_->behind(link, amend.destination);
+  if (fold_ != nullptr) {
+    const StandIn::Place place = fold_->place(behind);
+    if (place.shifts > 0) fold_->as_received(tables_->server(link), place.shifts, amend);
+    behind = place.of;
+  }
+  parts_->nodes[behind]->take_back(amend);
 }
 
 // Names of the last `count` messages on a way, and what they say. Those that have come need not say anything.

@@ -113,6 +113,7 @@ class RingLaws final : public Takeover, public Reservations {
   static void list_run(StateList& list, Run& run);
 
   void break_off(pdes::Context* context, Ring& ring, const Interruption& by);
+  void take_back(const Guest& guest, machine::LinkId link);
   [[nodiscard]] WayPorts::Rename renaming(const std::vector<std::uint32_t>& shifts,
                                           const std::vector<pdes::ComponentId>& servers, Time now) const;
   [[nodiscard]] Injector::Ticket fill_ports(const Breaking& breaking, std::uint32_t way);

@@ -39,6 +39,14 @@ const Guest* WayPorts::guest(const MessageName& name) const {
   return found == guests_.end() ? nullptr : &*found;
 }
 
+std::vector<Guest> WayPorts::waiting_guests() const {
+  std::vector<Guest> waiting = guests_;
+  std::erase_if(waiting, [this](const Guest& one) {
+    return std::ranges::find(told_guests_, one.segment.name) != told_guests_.end();
+  });
+  return waiting;
+}
+
 void WayPorts::run_until(const Moment& end) {
   while (!pending_.empty() && pending_.front().at < end) {
     std::pop_heap(pending_.begin(), pending_.end(), later);
@@ -88,6 +96,7 @@ void WayPorts::announce(Announced announced, std::size_t from, Time at) {
                                                          : nullptr;
   if (one != nullptr) {
     ports_[from]->tell_as(one->segment, one->generation);
+    told_guests_.push_back(one->segment.name);
     last_guest_ = std::move(announced);
     return;
   }

@@ -49,6 +49,8 @@ class WayPorts final : public PortSink {
   /// A guest comes when all before has taken place. What is announced of it is kept apart: last_guest().
   void arrive(const Guest& guest);
   [[nodiscard]] const Announced& last_guest() const { return last_guest_; }
+  /// Those of which nothing has been announced yet: others come before them.
+  [[nodiscard]] std::vector<Guest> waiting_guests() const;
   /// All that takes place before `end`.
   void run_until(const Moment& end);
   /// When the last message arrived that has come to its destination.
@@ -81,6 +83,7 @@ class WayPorts final : public PortSink {
   Moment limit_{never, 0};
   std::vector<Guest> guests_;
   Announced last_guest_;
+  std::vector<MessageName> told_guests_;
   std::vector<std::pair<MessageName, std::uint32_t>> taken_back_;  // deliveries, with their generations
   std::vector<Announced> pending_;                                 // heap, the next first
   std::uint32_t announced_ = 0;
