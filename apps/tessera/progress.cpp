@@ -83,7 +83,17 @@ double ProgressDisplay::share_of(const sim::WorkDone& done) const {
   return kinds == 0 ? 0 : std::clamp(sum / kinds, 0.0, 1.0);
 }
 
+// Before the first of the plain lines, so that whoever has begun something hopeless need not wait for it.
+void ProgressDisplay::tell_if_long(double wall, double share) {
+  if (is_told_ || wall < early) return;
+  is_told_ = true;
+  if (share <= 0 || wall / share < is_long) return;
+  line_.show(fmt::format("at this rate {} are left; tessera check says what goes step by step{}",
+                         span(wall / share - wall), line_.is_bar() ? "\n" : ""));
+}
+
 void ProgressDisplay::report(const pdes::ProgressReport& report, const sim::WorkDone& done) {
+  if (line_.is_on()) tell_if_long(report.wall_seconds, share_of(done));
   if (line_.is_due(report.wall_seconds)) line_.show(text(report, share_of(done)));
 }
 

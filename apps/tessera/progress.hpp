@@ -28,6 +28,7 @@ class ProgressLine {
   /// Whether it is time for another one, so many seconds after the beginning; then that counts as shown.
   [[nodiscard]] bool is_due(double seconds);
   [[nodiscard]] bool is_bar() const { return style_ == Style::bar; }
+  [[nodiscard]] bool is_on() const { return style_ != Style::off; }
   void show(const std::string& text);
   /// Something else is about to be written.
   void clear();
@@ -53,11 +54,14 @@ class ProgressDisplay {
   void clear() { line_.clear(); }
 
  private:
+  static constexpr double early = 4, is_long = 600;  ///< seconds: when it is said that a simulation takes so many
+  void tell_if_long(double wall, double share);
   [[nodiscard]] std::string text(const pdes::ProgressReport& report, double share) const;
   [[nodiscard]] double share_of(const sim::WorkDone& done) const;
 
   ProgressLine line_;
   experiment::Estimate whole_;
+  bool is_told_ = false;
 };
 
 /// Of a search, on all ranks together.

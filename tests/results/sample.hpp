@@ -125,7 +125,7 @@ inline Provenance provenance() {
   p.host = "somewhere";
   p.started = "2024-05-01T12:00:00Z";
   p.seed = 7;
-  p.ranks = 2;
+  p.ranks = p.ranks_used = 2;
   p.synchroniser = "window";
   p.partition = "block";
   p.wall_seconds = 4.25;
