@@ -13,19 +13,36 @@ struct Share {
   [[nodiscard]] bool has(std::uint32_t shifts) const { return shifts % ranks == rank; }
 };
 
-/// Rows of devices, in the order of shifts.
+/// The rows of a device that was simulated, for one that it stands for.
+struct DeviceRows {
+  program::DeviceId device = 0;
+  std::uint32_t shifts = 0;
+  std::size_t begin = 0, end = 0;
+};
+
+/// Rows of devices, those of one together, for all. There may be millions: each is written once, to its place.
 template <class Row>
 void repeat(const Fold& fold, Share share, std::vector<Row>& rows, const auto& change) {
   const std::vector<Row> simulated = std::exchange(rows, {});
-  for (std::uint32_t shifts = 0; shifts < fold.order(); ++shifts) {
-    if (!share.has(shifts)) continue;
-    for (const Row& row : simulated) {
-      rows.push_back(row);
-      rows.back().device = fold.shifted(row.device, shifts);
-      change(rows.back(), shifts);
+  std::vector<DeviceRows> parts;
+  std::size_t total = 0;
+  for (std::size_t begin = 0, end = 0; begin < simulated.size(); begin = end) {
+    while (end < simulated.size() && simulated[end].device == simulated[begin].device) ++end;
+    for (std::uint32_t shifts = 0; shifts < fold.order(); ++shifts) {
+      if (!share.has(shifts)) continue;
+      parts.push_back({fold.shifted(simulated[begin].device, shifts), shifts, begin, end});
+      total += end - begin;
     }
   }
-  std::ranges::stable_sort(rows, {}, &Row::device);
+  std::ranges::stable_sort(parts, {}, &DeviceRows::device);
+  rows.reserve(total);
+  for (const DeviceRows& part : parts) {
+    for (std::size_t i = part.begin; i < part.end; ++i) {
+      rows.push_back(simulated[i]);
+      rows.back().device = part.device;
+      change(rows.back(), part.shifts);
+    }
+  }
 }
 
 /// The peer and the group that it names.
