@@ -122,6 +122,14 @@ TEST_CASE("ring laws: guests, found among many random programs") {
   }
 }
 
+TEST_CASE("ring laws: folded, on tori, found among many random programs") {
+  for (const std::uint64_t index : {92'000'212U, 92'000'740U}) {
+    const ProgramCase made = random_replicas_on(SiteKind::torus, index);
+    CAPTURE(index);
+    check_same(run_recorded(made, sim::Laws::all).results, run_recorded(made, sim::Laws::none).results);
+  }
+}
+
 TEST_CASE("laws: on clusters, where many messages share links, programs take the same picoseconds packet by packet") {
   // The first two: several segments of one message are taken back at once, and told of anew together. The others: two
   // streams of a device go on in the same picosecond; one is in a ring that has been broken off, or its messages leave,

@@ -8,6 +8,20 @@
 
 namespace tessera::sim {
 
+namespace {
+
+/// Whether messages on some way pass through other devices.
+bool passes_devices(const RingShape& shape, const NetworkTables& tables) {
+  if (tables.network().switches > 0) return false;
+  for (std::uint32_t way = 0; way < shape.ways(); ++way) {
+    const program::DeviceId from = shape.device(way % shape.seats()), to = shape.device(shape.to[way]);
+    if (tables.routes().links(from, to).size() > 1) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 bool RingLaws::is_likely(const program::CollectiveCall& call) {
   if (!program::algorithm_of(call).goes_round(call.collective->kind)) return false;
   std::vector<std::uint32_t> ranks;
@@ -43,8 +57,10 @@ const RingLaws::Work& RingLaws::work_of(Ring& ring, std::uint32_t index) {
   if (plan && std::ranges::find(plan->work.sizes, 0) != plan->work.sizes.end()) plan.reset();
   if (plan && ring.is_part) {
     keep_part(*plan, ring.simulated());
-  } else if (plan && !ring.places.empty() && !fold_rings(*plan, ring.simulated(), *fold_)) {
-    plan.reset();
+  } else if (plan && !ring.places.empty()) {
+    // Where devices pass messages on, ends of a few rings over several parts of a fold came too early (on tori; two of
+    // 1,500 random programs, tests/sim/ring_laws.cpp). Until it is known why, these go step by step.
+    if (passes_devices(plan->shape, *tables_) || !fold_rings(*plan, ring.simulated(), *fold_)) plan.reset();
   }
   Track* track = plan ? &track_of(std::move(plan->shape), ring.is_part) : nullptr;
   if (track == nullptr || !track->is_usable) return work;
