@@ -23,8 +23,7 @@ namespace {
 struct RunOptions {
   ExperimentOptions experiment;
   LimitOptions limits;
-  std::string output, synchroniser = "window", progress = "auto";
-  std::string ranks_used = "auto";
+  std::string output, synchroniser = "window", ranks_used = "auto", progress = "auto";
   bool force = false;
 };
 

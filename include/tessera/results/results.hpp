@@ -217,7 +217,7 @@ struct Provenance {
   std::string command, version, host, started;  ///< started: ISO 8601, UTC
   std::string calibration;                      ///< RunResults::calibration
   std::string kernels;                          ///< of the networks of a search that learns; empty: there was none
-  std::string fold;                             ///< which replicas stood for others; empty: none did
+  std::string fold;                             ///< what stood for others; empty: nothing did
   std::string cut_off;  ///< what is proven of a search that its budget of time ended; empty: it did not
   std::uint64_t seed = 1;
   int ranks = 1, ranks_used = 1;  ///< processes, and those of them that have simulated something

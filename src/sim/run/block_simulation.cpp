@@ -13,7 +13,7 @@
 namespace tessera::sim {
 namespace {
 
-/// When it is looked first whether replicas of all orders have done the same.
+/// When it is looked first whether parts of all orders have done the same.
 constexpr Time first_look = 1'000'000;
 
 /// Replicas that are simulated to see whether they are alike although their numbers are in another order, at most.
@@ -29,7 +29,7 @@ std::string tie_before(Time end) {
   return "somewhere" + when + " several messages come at the same time, and another one of them comes first elsewhere";
 }
 
-/// The first block, and from when on that may make a difference replicas of each order, each simulated for a while that
+/// The first block, and from when on that may make a difference parts of each order, each simulated for a while that
 /// is twice as long every time: where they part, little more has been simulated in vain than what lies before.
 class BlocksOfAllOrders {
  public:

@@ -1,4 +1,4 @@
-// A block of replicas that are alike (fold.hpp), simulated for all.
+// A block of parts that are alike (fold.hpp), simulated for all.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace tessera::sim {
 
-/// What all simulations of replicas have in common.
+/// What all simulations of parts have in common.
 struct FoldedJob {
   const machine::Machine& machine;
   const program::Program& program;
@@ -20,7 +20,7 @@ struct FoldedJob {
   Communicator& alone;
 };
 
-/// A block of replicas, so many shifts from the first one.
+/// A block of parts, so many shifts from the first one.
 class BlockSimulation {
  public:
   BlockSimulation(const FoldedJob& job, std::uint32_t base)
@@ -49,7 +49,7 @@ class BlockSimulation {
   RankSimulation simulation_;
 };
 
-/// The first block to the end, with its results. Where other replicas have their component numbers in another order
+/// The first block to the end, with its results. Where other parts have their component numbers in another order
 /// (Fold::orders), and that may make a difference, some of each order beside it: they have to do the same. All ranks
 /// call it, and simulate the same.
 /// Returns why it cannot stand for all; empty: it can.

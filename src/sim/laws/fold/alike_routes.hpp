@@ -1,4 +1,4 @@
-// Whether the ways of messages are alike in all replicas.
+// Whether the ways of messages are alike in all parts.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ class AlikeRoutes {
   AlikeRoutes(const machine::Machine& machine, const NetworkTables& tables, const std::string& name, Fold& fold)
       : machine_(&machine), tables_(&tables), name_(&name), fold_(&fold) {}
 
-  /// The way from a simulated device to another device, and where it leads in the other replicas.
+  /// The way from a simulated device to another device, and where it leads in the other parts.
   [[nodiscard]] bool add(program::DeviceId from, program::DeviceId to);
   /// Behind all ways: Fold::orders() and Fold::contested().
   void find_orders();

@@ -14,7 +14,7 @@ namespace {
 using program::DeviceId;
 using program::GroupId;
 
-/// Compares the replicas of a program, a block of them with the next one.
+/// Compares the parts of a program, a block of them with the next one.
 class Comparison {
  public:
   Comparison(const machine::Machine& machine, program::Lowerings& lowerings, const NetworkTables& tables,

@@ -1,4 +1,4 @@
-// Which replicas of a program may be simulated for all (fold.hpp).
+// Which parts of a program may be simulated for all (fold.hpp).
 #pragma once
 
 #include <memory>

@@ -12,12 +12,12 @@
 
 namespace tessera::sim {
 
-/// A way to exchange devices and links under which machine and program look the same: the shift. It takes replica r to
-/// replica r + block (modulo their number), device by device, and each link that a message takes to the one in the same
+/// A way to exchange devices and links under which machine and program look the same: the shift. It takes part r to
+/// part r + block (modulo their number), device by device, and each link that a message takes to the one in the same
 /// place of the message's way there. Shifted `order` times, everything is where it was, and nothing is before. Links
 /// that no message takes have no part in it: a device at the edge of a mesh may have fewer of them. Only the first
-/// `block` replicas and the links that they use are simulated, or those that they come to by some shifts. What one of
-/// their devices sends to another replica comes to the simulated one of its receivers, as from that replica which is so
+/// `block` parts and the links that they use are simulated, or those that they come to by some shifts. What one of
+/// their devices sends to another part comes to the simulated one of its receivers, as from that part which is so
 /// far behind it as the sender was behind its receiver: the names of both are shifted back.
 class Fold final : public StandIn {
  public:
@@ -69,7 +69,7 @@ class Fold final : public StandIn {
   /// shifts to one of each kind. What comes first of what comes at the same time may differ between them.
   [[nodiscard]] const std::vector<std::uint32_t>& orders() const { return orders_; }
   /// A simulated component to which something may come from two sides, of which another one comes first in other
-  /// replicas, and the links over which something comes to it.
+  /// parts, and the links over which something comes to it.
   struct Contested {
     pdes::ComponentId at = 0;
     std::vector<machine::LinkId> links;

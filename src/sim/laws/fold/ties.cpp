@@ -35,11 +35,11 @@ void PossibleTies::come(pdes::ComponentId at, pdes::ComponentId source, Time now
 bool PossibleTies::is_critical(pdes::ComponentId at, pdes::ComponentId a, pdes::ComponentId b) {
   if (b < a) std::swap(a, b);
   const auto [known, is_new] = known_.try_emplace({at, a, b});
-  if (is_new) known->second = a == b ? links_change_order(at, a) : changes_order(at, a, b);
+  if (is_new) known->second = a == b ? links_change_order(at, a) : changes_order(a, b);
   return known->second;
 }
 
-bool PossibleTies::changes_order(pdes::ComponentId /*at*/, pdes::ComponentId a, pdes::ComponentId b) const {
+bool PossibleTies::changes_order(pdes::ComponentId a, pdes::ComponentId b) const {
   for (std::uint32_t times = 1; times < fold_->order(); ++times)
     if (fold_->shifted(b, times) < fold_->shifted(a, times)) return true;
   return false;

@@ -1,4 +1,4 @@
-// What of a folded simulation might go otherwise in other replicas: what comes at one time comes in the order of the
+// What of a folded simulation might go otherwise in other parts: what comes at one time comes in the order of the
 // numbers of those who send it, and numbers are in another order elsewhere.
 #pragma once
 
@@ -13,7 +13,7 @@
 namespace tessera::sim {
 
 /// Watches what comes to the components that are simulated. As long as no two things come to one of them at one time
-/// from senders whose order is another one elsewhere (a critical pair), every replica does the same.
+/// from senders whose order is another one elsewhere (a critical pair), every part does the same.
 class PossibleTies final : public Arrivals {
  public:
   /// Both outlive it. What is simulated is the first block.
@@ -31,7 +31,7 @@ class PossibleTies final : public Arrivals {
     Time last = 0;
   };
   [[nodiscard]] bool is_critical(pdes::ComponentId at, pdes::ComponentId a, pdes::ComponentId b);
-  [[nodiscard]] bool changes_order(pdes::ComponentId at, pdes::ComponentId a, pdes::ComponentId b) const;
+  [[nodiscard]] bool changes_order(pdes::ComponentId a, pdes::ComponentId b) const;
   [[nodiscard]] bool links_change_order(pdes::ComponentId at, pdes::ComponentId source) const;
   [[nodiscard]] bool is_in_any(pdes::ComponentId at, pdes::ComponentId source);
 

@@ -7,7 +7,7 @@
 namespace tessera::sim {
 namespace {
 
-/// A share of the replicas for each rank.
+/// A share of the parts for each rank.
 struct Share {
   std::uint32_t rank = 0, ranks = 1;
   [[nodiscard]] bool has(std::uint32_t shifts) const { return shifts % ranks == rank; }

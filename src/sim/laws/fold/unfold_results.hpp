@@ -7,10 +7,10 @@
 
 namespace tessera::sim {
 
-/// `results` are the same on every rank; afterwards each rank has those of some replicas.
+/// `results` are the same on every rank; afterwards each rank has those of some parts.
 void unfold(const Fold& fold, const machine::Machine& machine, const Communicator& comm, results::RunResults& results);
 
-/// Whether replicas so many shifts behind the first ones have the same results as these.
+/// Whether parts so many shifts behind the first ones have the same results as these.
 [[nodiscard]] bool did_the_same(const Fold& fold, std::uint32_t shifts, const results::RunResults& first,
                                 const results::RunResults& other);
 

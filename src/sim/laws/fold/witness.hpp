@@ -1,4 +1,4 @@
-// What a folded simulation has sent, as a number: two that stand for different replicas have done the same where these
+// What a folded simulation has sent, as a number: two that stand for different parts have done the same where these
 // are equal.
 #pragma once
 
