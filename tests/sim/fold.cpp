@@ -245,6 +245,34 @@ TEST_CASE("fold: automatic takes what has the most parts that are alike, and nob
   CHECK(made.run(options).not_folded.empty());  // nobody asked for it
 }
 
+TEST_CASE("fold: what ends early has done as much as without") {
+  const ProgramCase made = two_pairs(4096);
+  sim::SimulationOptions options;
+  options.laws = sim::Laws::rings.with(sim::Law::fold);
+  options.run.end = 1;
+  const sim::SimulationResult folded = made.run(options);
+  REQUIRE(folded.fold == "1 of 2 replicas simulated for all");
+  CHECK(folded.statistics.last_event < options.run.end);
+  options.fold = sim::Folding::none;
+  CHECK(folded.results.iteration_time == made.run(options).results.iteration_time);
+}
+
+TEST_CASE("fold: what is cut off has no results, and is not simulated again") {
+  const ProgramCase made = two_pairs(4'000'000);
+  sim::SimulationOptions options;
+  options.laws = sim::Laws::none.with(sim::Law::fold);
+  const sim::SimulationResult whole = made.run(options);
+  REQUIRE(whole.fold == "1 of 2 replicas simulated for all");
+  int asked = 0;  // it is over from the first time on
+  options.run.is_over = [&asked] { return ++asked > 0; };
+  const sim::SimulationResult over = made.run(options);
+  CHECK(asked == 1);
+  CHECK(over.statistics.cut_off);
+  CHECK(over.not_folded.empty());
+  CHECK(over.results.device_rows.empty());
+  CHECK(over.results.iteration_time <= whole.results.iteration_time);
+}
+
 TEST_CASE("fold: what is not alike is named") {
   ProgramCase slow = two_pairs(200);
   slow.machine.speed[3] = 0.5;

@@ -35,18 +35,21 @@ class BlocksOfAllOrders {
  public:
   explicit BlocksOfAllOrders(const FoldedJob& job) : job_(job) { add(0); }
 
-  /// To the end, with the results of the first one; why they have not done the same, or nothing.
+  /// To the end, with the results of the first one; why they have not done the same, or nothing. Cut off, it has a time
+  /// alone.
   std::string run(SimulationResult& result) {
-    for (Time until = first_look;; until = until > never / 2 ? never : 2 * until) {
-      run_before(until, 0);
+    const Time end = job_.options.run.end;
+    for (Time until = std::min(first_look, end);; until = until > end / 2 ? end : 2 * until) {
+      if (!run_before(until, 0)) return cut_off(result);
       if (blocks_.size() == 1 && blocks_.front()->may_differ()) {
         if (job_.fold.orders().size() > most_orders) return too_many_orders(job_.fold.orders().size());
         for (const std::uint32_t base : job_.fold.orders())
           if (base != 0) add(base);
       }
-      for (std::size_t i = 1; i < blocks_.size(); ++i) run_before(until, i);
+      for (std::size_t i = 1; i < blocks_.size(); ++i)
+        if (!run_before(until, i)) return cut_off(result);
       if (!agree()) return tie_before(until);
-      if (until == never || blocks_.front()->simulation().simulation().pending().empty()) break;
+      if (until == end || blocks_.front()->simulation().simulation().pending().empty()) break;
     }
     blocks_.front()->simulation().run(job_.options, result);
     return compare(result.results);
@@ -66,11 +69,19 @@ class BlocksOfAllOrders {
     }
     return {};
   }
-  void run_before(Time until, std::size_t index) {
+  std::string cut_off(SimulationResult& result) {
+    result.statistics.cut_off = true;
+    result.results.iteration_time = blocks_.front()->simulation().finished();
+    return {};
+  }
+  /// False: it has been cut off.
+  [[nodiscard]] bool run_before(Time until, std::size_t index) {
     pdes::RunOptions options = job_.options.run;
     if (job_.options.progress)
       options.progress = [this, index](const pdes::ProgressReport& report) { show(report, index); };
-    events_[index] = blocks_[index]->simulation().run_before(until, options).events;
+    const pdes::RunStatistics done = blocks_[index]->simulation().run_before(until, options);
+    events_[index] = done.events;
+    return !done.cut_off;
   }
   [[nodiscard]] bool agree() const {
     return std::ranges::all_of(blocks_,
@@ -114,7 +125,13 @@ std::string simulate_block(const FoldedJob& job, Communicator& comm, SimulationR
       BlockSimulation(job, 0).simulation().run(job.options, result);
     }
   });
-  return problem;
+  // Each rank has its own clock: what is over on one is over on all.
+  if (comm.max(result.statistics.cut_off ? 1 : 0) == 0) return problem;
+  const Time time = comm.max(result.results.iteration_time);
+  result = {};
+  result.statistics.cut_off = true;
+  result.results.iteration_time = time;
+  return {};
 }
 
 }  // namespace tessera::sim

@@ -79,6 +79,10 @@ FoldTry simulate_folded(const machine::Machine& machine, const program::Program&
     SimulationResult folded;
     std::string problem = simulate_block({machine, program, cost, own, fold, tables, *alone}, comm, folded);
     if (!problem.empty()) return problem;
+    if (folded.statistics.cut_off) {
+      result = std::move(folded);
+      return problem;
+    }
     folded.fold = fmt::format("{} of {} {} simulated for all", fold.block(), fold.block() * fold.order(), alike.name);
     unfold(fold, machine, comm, folded.results);
     result = std::move(folded);
