@@ -151,10 +151,10 @@ std::vector<PendingKey> Engine::take_pending() {
   return keys;
 }
 
-std::vector<Event> Engine::pending() {
-  std::vector<Event> events;
+std::vector<Event*> Engine::pending() {
+  std::vector<Event*> events;
   for (const PendingKey& key : take_pending()) {
-    events.push_back(kernel_.events[key.slot]);
+    events.push_back(&kernel_.events[key.slot]);
     kernel_.pending.push(key);
   }
   return events;
@@ -172,7 +172,7 @@ void Engine::skip(Time by) {
 }
 
 Time Pause::now() const { return engine_->now(); }
-std::vector<Event> Pause::pending() const { return engine_->pending(); }
+std::vector<Event*> Pause::pending() const { return engine_->pending(); }
 void Pause::skip(Time by) { engine_->skip(by); }
 
 // The sorted events that come next say which components are needed soon; without fetching them most events wait for
@@ -306,6 +306,10 @@ Simulation::~Simulation() = default;
 RunStatistics Simulation::run(const RunOptions& options) { return engine_->run(options); }
 const std::vector<ComponentId>& Simulation::local_ids() const { return engine_->local_ids(); }
 Component& Simulation::local(std::size_t index) { return engine_->local(index); }
-std::vector<Event> Simulation::pending() { return engine_->pending(); }
+std::vector<Event> Simulation::pending() {
+  std::vector<Event> events;
+  for (const Event* event : engine_->pending()) events.push_back(*event);
+  return events;
+}
 
 }  // namespace tessera::pdes

@@ -23,7 +23,7 @@ class Engine {
 
   // See Pause.
   [[nodiscard]] Time now() const { return context_.now(); }
-  [[nodiscard]] std::vector<Event> pending();
+  [[nodiscard]] std::vector<Event*> pending();
   void skip(Time by);
 
   // The steps of run(), for whoever keeps several of them in step (side_by_side.cpp):

@@ -196,10 +196,10 @@ TEST_CASE("a model skips time behind an event that asks for it") {
   RunOptions options;
   options.pause = [&](Pause& pause) {
     CHECK(pause.now() == 4);
-    const std::vector<Event> pending = pause.pending();
+    const std::vector<Event*> pending = pause.pending();
     REQUIRE(pending.size() == 2);
-    CHECK(pending[0].time == 5);
-    CHECK(pending[1].time == 7);
+    CHECK(pending[0]->time == 5);
+    CHECK(pending[1]->time == 7);
     pause.skip(100);
     CHECK(pause.now() == 104);
   };

@@ -99,6 +99,11 @@ class Context {
       refuse_get(event);
     return *static_cast<const Message*>(held.message);
   }
+  /// The same in a pause, to be changed.
+  template <class Message>
+  [[nodiscard]] static Message& change(Event& event) {
+    return const_cast<Message&>(get<Message>(event));
+  }
 
  private:
   friend class Engine;

@@ -29,8 +29,9 @@ class Pause {
  public:
   explicit Pause(Engine& engine) : engine_(&engine) {}
   [[nodiscard]] Time now() const;
-  /// Copies of all pending events of this rank, in their order.
-  [[nodiscard]] std::vector<Event> pending() const;
+  /// All pending events of this rank, in their order, until the end of the pause. Times that their messages speak of
+  /// may be changed, but nothing else of them.
+  [[nodiscard]] std::vector<Event*> pending() const;
   /// All pending events take place later by as much, and now is later by as much: for a model that has put its
   /// components into the state that they would have then. On one rank only; the end of time is not looked at.
   void skip(Time by);

@@ -35,6 +35,12 @@ struct Event {
     std::memcpy(&message, payload.data(), sizeof message);
     return message;
   }
+  /// Another one of that type.
+  template <class Message>
+  void put(const Message& message) {
+    static_assert(std::is_trivially_copyable_v<Message> && sizeof(Message) <= inline_payload);
+    std::memcpy(payload.data(), &message, sizeof message);
+  }
 };
 static_assert(sizeof(Event) == 48 && std::is_trivially_copyable_v<Event>);
 

@@ -5,94 +5,94 @@
 namespace tessera::sim {
 
 bool Injector::follows(const OwnMessage& message, Ticket before) const {
-  if (before >= places_.size()) return false;
+  if (before >= state_.places.size()) return false;
   // Its place may have gone to another message, or stand empty, with no packets left.
-  const OwnMessage& other = places_[before].message;
+  const OwnMessage& other = state_.places[before].message;
   return other.packets_left > 0 && other.destination == message.destination &&
          other.name.channel == message.name.channel;
 }
 
 // A packet that leaves later than now may have been counted as sent already: its connection is not yet done with it.
 bool Injector::is_last_sent(const OwnMessage& message) const {
-  return current_ == no_ticket && message.joined < left_ && last_destination_ == message.destination &&
-         last_channel_ == message.name.channel;
+  return state_.current == no_ticket && message.joined < state_.left &&
+         state_.last_destination == message.destination && state_.last_channel == message.name.channel;
 }
 
 Injector::Ticket Injector::post(const OwnMessage& message, Ticket before) {
   const bool behind = follows(message, before);
   const Ticket place = add(message);
   if (behind) {
-    places_[before].next = place;
+    state_.places[before].next = place;
   } else if (is_last_sent(message)) {
-    current_ = place;
-  } else if (messages_ == 1 && message.joined >= left_) {
+    state_.current = place;
+  } else if (state_.messages == 1 && message.joined >= state_.left) {
     make_current(place);  // alone, without a line
   } else {
-    line_.push_back(place);
+    state_.line.push_back(place);
   }
   return place;
 }
 
 Injector::Ticket Injector::add(const OwnMessage& message) {
-  ++messages_;
-  if (unused_ == no_ticket) {
-    places_.push_back({message, no_ticket, posted_++});
-    return static_cast<Ticket>(places_.size() - 1);
+  ++state_.messages;
+  if (state_.unused == no_ticket) {
+    state_.places.push_back({message, no_ticket, state_.posted++});
+    return static_cast<Ticket>(state_.places.size() - 1);
   }
-  const Ticket place = unused_;
-  unused_ = places_[place].next;
-  places_[place] = {message, no_ticket, posted_++};
+  const Ticket place = state_.unused;
+  state_.unused = state_.places[place].next;
+  state_.places[place] = {message, no_ticket, state_.posted++};
   return place;
 }
 
 bool Injector::turn_passes_on() const {
-  return head_ < line_.size() && (current_ == no_ticket || joined(head_) < left_);
+  return state_.head < state_.line.size() && (state_.current == no_ticket || joined(state_.head) < state_.left);
 }
 
 Injector::Offer Injector::offer() const {
   if (empty()) return {};
   const bool alone = active() == 1;
-  const OwnMessage& next = places_[turn_passes_on() ? line_[head_] : current_].message;
-  return {&next, std::max(left_, next.joined), alone};
+  const OwnMessage& next = state_.places[turn_passes_on() ? state_.line[state_.head] : state_.current].message;
+  return {&next, std::max(state_.left, next.joined), alone};
 }
 
 void Injector::make_current(Ticket place) {
-  current_ = place;
-  last_destination_ = places_[place].message.destination;
-  last_channel_ = places_[place].message.name.channel;
+  state_.current = place;
+  state_.last_destination = state_.places[place].message.destination;
+  state_.last_channel = state_.places[place].message.name.channel;
 }
 
 void Injector::pop_into_current() {
-  const Ticket next = line_[head_++];
-  if (current_ != no_ticket) {
-    places_[current_].message.joined = left_;
-    std::size_t place = line_.size();
-    while (place > head_ && joined(place - 1) >= left_) --place;
-    line_.insert(line_.begin() + static_cast<std::ptrdiff_t>(place), current_);
+  const Ticket next = state_.line[state_.head++];
+  if (state_.current != no_ticket) {
+    state_.places[state_.current].message.joined = state_.left;
+    std::size_t place = state_.line.size();
+    while (place > state_.head && joined(place - 1) >= state_.left) --place;
+    state_.line.insert(state_.line.begin() + static_cast<std::ptrdiff_t>(place), state_.current);
   }
   make_current(next);
-  if (head_ == line_.size() || head_ >= 64) {
-    line_.erase(line_.begin(), line_.begin() + static_cast<std::ptrdiff_t>(head_));
-    head_ = 0;
+  if (state_.head == state_.line.size() || state_.head >= 64) {
+    state_.line.erase(state_.line.begin(), state_.line.begin() + static_cast<std::ptrdiff_t>(state_.head));
+    state_.head = 0;
   }
 }
 
 const OwnMessage& Injector::sent(std::uint32_t packets, Time left) {
   if (turn_passes_on()) pop_into_current();
-  OwnMessage& message = places_[current_].message;
+  OwnMessage& message = state_.places[state_.current].message;
   message.packets_left -= packets;
-  left_ = left;
+  state_.left = left;
   if (message.packets_left == 0) end_current();
   return message;
 }
 
 void Injector::end_current() {
-  const Ticket behind = remove(current_);
-  current_ = no_ticket;
+  const Ticket behind = remove(state_.current);
+  state_.current = no_ticket;
   if (behind == no_ticket) return;
-  OwnMessage& next = places_[behind].message;
-  if (next.joined < left_) {
-    current_ = behind;
+  OwnMessage& next = state_.places[behind].message;
+  if (next.joined < state_.left) {
+    state_.current = behind;
   } else {
     fall_in_line(behind);
   }
@@ -100,59 +100,62 @@ void Injector::end_current() {
 
 // Returns the message behind it on its connection.
 Injector::Ticket Injector::remove(Ticket place) {
-  Held& done = places_[place];
+  Held& done = state_.places[place];
   const Ticket behind = done.next;
-  --messages_;
-  done.next = unused_;
-  unused_ = place;
+  --state_.messages;
+  done.next = state_.unused;
+  state_.unused = place;
   return behind;
 }
 
 // Posted in the picosecond in which a message without bytes before it came and left: in the order of posting.
 void Injector::fall_in_line(Ticket place) {
-  const Held& held = places_[place];
+  const Held& held = state_.places[place];
   const auto comes_after = [&](Ticket other) {
-    const Held& that = places_[other];
+    const Held& that = state_.places[other];
     if (that.message.joined != held.message.joined) return that.message.joined > held.message.joined;
     return static_cast<std::int32_t>(that.number - held.number) > 0;
   };
-  line_.insert(std::find_if(line_.begin() + static_cast<std::ptrdiff_t>(head_), line_.end(), comes_after), place);
+  state_.line.insert(
+      std::find_if(state_.line.begin() + static_cast<std::ptrdiff_t>(state_.head), state_.line.end(), comes_after),
+      place);
 }
 
 std::vector<Injector::Ticket> Injector::turns() const {
   std::vector<Ticket> turns;
   turns.reserve(active());
-  bool current = current_ != no_ticket;
-  for (std::size_t i = head_; i < line_.size(); ++i) {
-    if (current && joined(i) >= left_) {
-      turns.push_back(current_);
+  bool current = state_.current != no_ticket;
+  for (std::size_t i = state_.head; i < state_.line.size(); ++i) {
+    if (current && joined(i) >= state_.left) {
+      turns.push_back(state_.current);
       current = false;
     }
-    turns.push_back(line_[i]);
+    turns.push_back(state_.line[i]);
   }
-  if (current) turns.push_back(current_);
+  if (current) turns.push_back(state_.current);
   return turns;
 }
 
 void Injector::sent_in_turns(const std::vector<Sent>& sent, std::size_t last, Time left) {
   // Whoever has come since stands behind all of these.
-  const std::size_t in_line = sent.size() - (current_ != no_ticket ? 1 : 0);
-  const std::vector<Ticket> since(line_.begin() + static_cast<std::ptrdiff_t>(head_ + in_line), line_.end());
-  line_.clear();
-  head_ = 0;
-  current_ = no_ticket;
-  for (const Sent& one : sent) places_[one.place].message.packets_left -= one.packets;
-  left_ = left;
+  const std::size_t in_line = sent.size() - (state_.current != no_ticket ? 1 : 0);
+  const std::vector<Ticket> since(state_.line.begin() + static_cast<std::ptrdiff_t>(state_.head + in_line),
+                                  state_.line.end());
+  state_.line.clear();
+  state_.head = 0;
+  state_.current = no_ticket;
+  for (const Sent& one : sent) state_.places[one.place].message.packets_left -= one.packets;
+  state_.left = left;
   for (std::size_t i = 1; i < sent.size(); ++i) {
     Ticket place = sent[(last + i) % sent.size()].place;
-    if (places_[place].message.packets_left == 0) place = remove(place);
+    if (state_.places[place].message.packets_left == 0) place = remove(place);
     if (place == no_ticket) continue;
-    places_[place].message.joined = left - 1;  // any time before it
-    line_.push_back(place);
+    state_.places[place].message.joined = left - 1;  // any time before it
+    state_.line.push_back(place);
   }
-  line_.insert(line_.end(), since.begin(), since.end());
+  state_.line.insert(state_.line.end(), since.begin(), since.end());
   make_current(sent[last].place);
-  if (places_[current_].message.packets_left == 0) end_current();
+  if (state_.places[state_.current].message.packets_left == 0) end_current();
 }
 
 std::uint32_t Injector::held(std::uint32_t stream, std::uint32_t batch) const {
@@ -160,7 +163,9 @@ std::uint32_t Injector::held(std::uint32_t stream, std::uint32_t batch) const {
     const OwnMessage& message = held.message;
     return message.packets_left > 0 && message.stream == stream && (batch == any_batch || message.batch == batch);
   };
-  return messages_ == 0 ? 0 : static_cast<std::uint32_t>(std::count_if(places_.begin(), places_.end(), counts));
+  return state_.messages == 0
+             ? 0
+             : static_cast<std::uint32_t>(std::count_if(state_.places.begin(), state_.places.end(), counts));
 }
 
 }  // namespace tessera::sim

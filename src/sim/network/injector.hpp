@@ -45,15 +45,17 @@ class Injector {
   /// Puts a message in line, or behind `before` if it follows it; the place that it has until it has left.
   Ticket post(const OwnMessage& message, Ticket before);
   /// Number of connections that have something to send.
-  [[nodiscard]] std::size_t active() const { return line_.size() - head_ + (current_ != no_ticket ? 1 : 0); }
-  [[nodiscard]] bool empty() const { return messages_ == 0; }
+  [[nodiscard]] std::size_t active() const {
+    return state_.line.size() - state_.head + (state_.current != no_ticket ? 1 : 0);
+  }
+  [[nodiscard]] bool empty() const { return state_.messages == 0; }
   /// Number of messages that have not been sent whole.
-  [[nodiscard]] std::size_t messages() const { return messages_; }
+  [[nodiscard]] std::size_t messages() const { return state_.messages; }
   [[nodiscard]] Offer offer() const;
   /// The offered message has sent `packets`, the last of which left at `left`. The message is as before, but for
   /// packets_left; it is good until the next one is posted.
   const OwnMessage& sent(std::uint32_t packets, Time left);
-  [[nodiscard]] const OwnMessage& at(Ticket place) const { return places_[place].message; }
+  [[nodiscard]] const OwnMessage& at(Ticket place) const { return state_.places[place].message; }
   /// The messages at the front of all connections, in the order in which they offer packets once the next one has left,
   /// as long as nothing new comes and none has been sent whole.
   [[nodiscard]] std::vector<Ticket> turns() const;
@@ -67,20 +69,36 @@ class Injector {
   void sent_in_turns(const std::vector<Sent>& sent, std::size_t last, Time left);
 
   /// When the last packet left, or will.
-  [[nodiscard]] Time left() const { return left_; }
+  [[nodiscard]] Time left() const { return state_.left; }
   /// Goes on behind a packet that leaves then.
-  void begin_behind(Time left) { left_ = left; }
+  void begin_behind(Time left) { state_.left = left; }
   /// Number of messages of this stream and batch that have not been sent whole.
   [[nodiscard]] std::uint32_t held(std::uint32_t stream, std::uint32_t batch) const;
 
- private:
   /// A message, or an unused place.
   struct Held {
     OwnMessage message;
-    Ticket next = no_ticket;   // the one behind it on its connection; of an unused place, another unused one
-    std::uint32_t number = 0;  // in the order of posting
+    Ticket next = no_ticket;   ///< the one behind it on its connection; of an unused place, another unused one
+    std::uint32_t number = 0;  ///< in the order of posting
   };
-  [[nodiscard]] Time joined(std::size_t index) const { return places_[line_[index]].message.joined; }
+  /// All that changes.
+  struct State {
+    std::vector<Held> places;
+    Ticket unused = no_ticket;  ///< the first one
+    std::size_t messages = 0;   ///< in `places`
+    std::uint32_t posted = 0;
+    Ticket current =
+        no_ticket;  ///< at the front of the connection that sent last, or alone; no_ticket: it has sent all
+    machine::NodeId last_destination = 0;  ///< of that connection
+    std::uint32_t last_channel = 0;
+    Time left = 0;             ///< when its last packet left
+    std::vector<Ticket> line;  ///< from `head` on, in turn: the fronts of the other connections
+    std::size_t head = 0;
+  };
+  [[nodiscard]] State& state() { return state_; }
+
+ private:
+  [[nodiscard]] Time joined(std::size_t index) const { return state_.places[state_.line[index]].message.joined; }
   [[nodiscard]] bool turn_passes_on() const;
   [[nodiscard]] bool is_last_sent(const OwnMessage& message) const;
   Ticket add(const OwnMessage& message);
@@ -90,16 +108,7 @@ class Injector {
   void fall_in_line(Ticket place);
   void end_current();
 
-  std::vector<Held> places_;
-  Ticket unused_ = no_ticket;  // the first one
-  std::size_t messages_ = 0;   // in places_
-  std::uint32_t posted_ = 0;
-  Ticket current_ = no_ticket;  // at the front of the connection that sent last, or alone; no_ticket: it has sent all
-  machine::NodeId last_destination_ = 0;  // of that connection
-  std::uint32_t last_channel_ = 0;
-  Time left_ = 0;             // when its last packet left
-  std::vector<Ticket> line_;  // from head_ on, in turn: the fronts of the other connections
-  std::size_t head_ = 0;
+  State state_;
 };
 
 }  // namespace tessera::sim

@@ -91,6 +91,7 @@ class NetworkNode final : public PortSink {
   NetworkNode(const NetworkEnvironment& environment, pdes::ComponentId self, NetworkOwner* owner);
 
   [[nodiscard]] const std::vector<std::unique_ptr<Port>>& ports() const { return ports_; }
+  [[nodiscard]] pdes::ComponentId self() const { return self_; }
 
   /// The port over which messages for a device leave. Throws InternalError when there is no way.
   [[nodiscard]] std::uint32_t port_towards(machine::NodeId destination) const;
@@ -129,6 +130,7 @@ class NetworkNode final : public PortSink {
     context_ = &own;
     return act(static_cast<PortSink&>(*this));
   }
+  [[nodiscard]] bool has_taken_back() const { return !taken_back_.empty(); }
   /// A BeyondTimeError with the link's name.
   [[noreturn]] void refuse_time(const Port& port) const;
   /// A message of this device has left.

@@ -5,7 +5,7 @@
 
 #include "sim/execution/device.hpp"
 #include "sim/laws/rings/ring.hpp"
-#include "sim/laws/rounds/state_list.hpp"
+#include "sim/laws/rounds/list_parts.hpp"
 
 namespace tessera::sim {
 namespace {
@@ -28,7 +28,7 @@ void list_collective(StateList& list, CollectiveRun& run) {
   list.time(ended);
 }
 
-void list_stream(StateList& list, Stream& stream) {
+void list_stream(StateList& list, Stream& stream, program::DeviceId device) {
   auto& [index, parent, state, token, wake, clock, since, missing, batch, left, batch_left, in_hint, out_hint, launched,
          collective, frames, waits] = stream;
   list.same(parent);
@@ -41,6 +41,7 @@ void list_stream(StateList& list, Stream& stream) {
   list.time(since);
   list.same(missing);
   list.same(launched);
+  list.named({StateList::batch, device, index, batch, 0, 0});
   list_collective(list, collective);
   list.position(frames);
   list.same(waits.size());
@@ -57,25 +58,6 @@ void list_checked_memory(StateList& list, const MemoryAccount& memory) {
     for (const std::int64_t one : *bytes) list.same(one);
   }
   list.same(memory.peak_time);
-}
-
-void list_counts(StateList& list, LinkCounts& counts) {
-  auto& [bytes, messages, busy, peak_queue, alone] = counts;
-  list.sum(bytes);
-  list.sum(messages);
-  list.sum(busy);
-}
-
-/// An idle port; what it has sent is over, and all but this is of that: of what comes next, nothing depends on it.
-void list_port(StateList& list, NetworkNode& node, TrainPort& port, const Rate& rate) {
-  if (!port.settle(list.now(), node) || port.state().busy.end(rate) >= list.now()) return list.refuse();
-  const LinkCounts before = port.counts();
-  LinkCounts counts = before;
-  list.same(port.reserved());
-  list_counts(list, counts);
-  if (counts.messages == before.messages && counts.bytes == before.bytes) return;
-  port.passed(port.state().busy,
-              {counts.bytes - before.bytes, counts.messages - before.messages, counts.busy - before.busy});
 }
 
 void list_mailboxes(StateList& list, Mailboxes& mailboxes) {
@@ -114,11 +96,6 @@ void list_engine(StateList& list, ComputeEngine& engine) {
 
 }  // namespace
 
-void list_node(StateList& list, NetworkNode& node, const NetworkTables& tables) {
-  for (std::uint32_t i = 0; i < node.ports().size(); ++i)
-    list_port(list, node, train_port(node.port(i)), tables.rate(node.port(i).link()));
-}
-
 void list_collectives(StateList& list, CollectiveAccount& account) {
   for (results::CollectiveRow& row : account.sums()) {
     list.sum(row.calls);
@@ -135,9 +112,9 @@ void list_device(StateList& list, Device& device, const NetworkTables& tables) {
   // No kernels: the law refuses them.
   auto& [streams, mailboxes, outboxes, departures_awaited, messages_received, bytes_received, bytes_sent, strands,
          events, engine_free, time, flops, engine, memory, kernels_begun] = whole;
-  for (Stream& stream : streams) list_stream(list, stream);
+  for (Stream& stream : streams) list_stream(list, stream, config.self);
   list.same(strands.size());
-  for (Stream& strand : strands) list_stream(list, strand);
+  for (Stream& strand : strands) list_stream(list, strand, config.self);
   list_mailboxes(list, mailboxes);
   list.same(departures_awaited);
   list.sum(messages_received);
@@ -161,15 +138,10 @@ void RingWay::list(StateList& list) {
     list.same(number);
     if (number != none) list.time(at);
   };
+  // They may be over by now, but not when members entered that are walked from here.
   const auto links_busy = [&](std::vector<BusyPeriod>& busy) {
     list.same(busy.size());
-    for (std::size_t i = 0; i < busy.size(); ++i) {
-      const bool is_over = busy[i].end(tables_->rate(links_[i])) < list.now();
-      list.same(is_over);
-      if (is_over) continue;
-      list.time(busy[i].start);
-      list.same(busy[i].bytes);
-    }
+    for (BusyPeriod& one : busy) list_busy(list, one);
   };
   const auto list_bursts = [&](Bursts& bursts) {
     list.same(bursts.is_empty());
@@ -202,7 +174,7 @@ void RingWay::list(StateList& list) {
       list.same(guests->size());
       for (Guest& one : *guests) {
         list_moment(list, one.at);
-        list.same(one.segment.times.last_bytes);
+        list_segment(list, one.segment, one.at.source);
       }
     }
     list.same(next_guest);

@@ -2,18 +2,16 @@
 
 #include <algorithm>
 
+#include "sim/laws/rounds/list_parts.hpp"
+
 namespace tessera::sim {
 namespace {
 
 /// What is kept of the past, in numbers of 8 bytes: some rounds of a pipeline, at each round of the loops inside.
 constexpr std::size_t most_words = 4'000'000;
-/// A loop that goes on not to repeat itself is looked at only before its last round, and then hardly ever.
-constexpr std::uint32_t patience = 3, long_patience = 64;
-
-bool is_worth_a_look(std::uint32_t failures, std::uint32_t rests, bool is_last_round) {
-  if (failures < patience) return true;
-  return is_last_round && (failures < long_patience || rests >= long_patience);
-}
+/// Rounds of a loop that are looked at one after the other. Where none is as another one, looks rest for twice as many
+/// rounds each time, since what a pipeline is filled with takes some to settle.
+constexpr std::uint32_t looks_in_a_row = 3, most_doublings = 20;
 
 /// Both in the same loops, of which one is in another round.
 bool differ_by_rounds(const std::vector<Frame>& a, const std::vector<Frame>& b) {
@@ -39,11 +37,16 @@ program::DeviceId RepeatedRounds::device_of(const program::Program& program, con
   return program::no_device;
 }
 
+bool RepeatedRounds::Loop::is_worth_a_look() const {
+  if (failures % looks_in_a_row != 0) return true;
+  return rests >> std::min(failures / looks_in_a_row, most_doublings) > 0;
+}
+
 void RepeatedRounds::look(pdes::Pause& pause, const LoopRound& round) {
   Loop& loop = loops_[{round.depth, round.block}];
   const std::vector<Frame>& position = (*parts_.device_at)[round.device]->position();
-  const bool is_last_round = round.depth < position.size() && position[round.depth].repeats == 1;
-  if (!is_worth_a_look(loop.failures, loop.rests++, is_last_round)) return;
+  ++loop.rests;
+  if (!loop.is_worth_a_look()) return;
   loop.rests = 0;
   Kept now{position, standing(pause)};
   bool in_vain = !now.standing.is_quiet;
@@ -68,7 +71,7 @@ bool RepeatedRounds::skip(pdes::Pause& pause, const ListedState& from, const Lis
   const Period period{from, to, repeats_between(from, to)};
   if (period.times == 0) return false;
   StateList moves(period);
-  list(moves);
+  list(moves, pause.pending());
   pause.skip(period.skipped());
   has_left_out_ = true;
   return true;
@@ -78,35 +81,41 @@ ListedState RepeatedRounds::standing(const pdes::Pause& pause) {
   ListedState standing;
   standing.now = pause.now();
   StateList reads(standing);
-  list_pending(reads, pause.pending());
-  if (standing.is_quiet) list(reads);
+  list(reads, pause.pending());
   return standing;
 }
 
-// Of messages that are under way nothing is listed: there may be none.
-void RepeatedRounds::list_pending(StateList& list, const std::vector<pdes::Event>& pending) {
-  for (const pdes::Event& event : pending) {
-    if (event.kind == NetworkProtocol::kind_of<StreamWake>) {
-      const auto wake = event.as<StreamWake>();
-      if (!(*parts_.device_at)[event.destination]->awaits(wake)) continue;
-      list.same(event.time - list.now());
-      list.same(event.source);
-      list.same(event.destination);
-      list.same(wake.stream);
-    } else if (event.kind == NetworkProtocol::kind_of<PortWake>) {
-      const auto wake = event.as<PortWake>();
-      const TrainState& port = train_port((*parts_.nodes)[event.destination]->port(wake.port)).state();
-      if (port.due != never && port.token == wake.token) list.refuse();
+/// Calls that a later one of the same kind has replaced do nothing.
+bool RepeatedRounds::matters(const pdes::Event& event) const {
+  if (event.kind == NetworkProtocol::kind_of<StreamWake>)
+    return (*parts_.device_at)[event.destination]->awaits(event.as<StreamWake>());
+  if (event.kind != NetworkProtocol::kind_of<PortWake>) return true;
+  const auto wake = event.as<PortWake>();
+  const TrainState& port = train_port((*parts_.nodes)[event.destination]->port(wake.port)).state();
+  return port.due != never && port.token == wake.token;
+}
+
+void RepeatedRounds::list_pending(StateList& list, const std::vector<pdes::Event*>& pending) {
+  for (pdes::Event* event : pending) {
+    if (!matters(*event)) continue;
+    list.same(event->time - list.now());
+    for (const std::uint32_t one : {std::uint32_t{event->kind}, event->source, event->destination}) list.same(one);
+    if (event->kind == NetworkProtocol::kind_of<StreamWake>) {
+      list.same(event->as<StreamWake>().stream);
+    } else if (event->kind == NetworkProtocol::kind_of<PortWake>) {
+      list.same(event->as<PortWake>().port);
     } else {
-      list.refuse();
+      list_message(list, *event);
     }
   }
 }
 
-void RepeatedRounds::list(StateList& list) {
+// What is pending comes last: ports that are idle no longer wait for it.
+void RepeatedRounds::list(StateList& list, const std::vector<pdes::Event*>& pending) {
   for (Device* device : *parts_.devices) list_device(list, *device, *parts_.tables);
   for (SwitchOutput* output : *parts_.outputs) list_node(list, output->node(), *parts_.tables);
   if (parts_.rings != nullptr) parts_.rings->list(list);
+  list_pending(list, pending);
   list_collectives(list, *parts_.collectives);  // last: it may have grown
 }
 

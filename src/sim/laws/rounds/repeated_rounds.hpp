@@ -15,12 +15,6 @@
 
 namespace tessera::sim {
 
-/// What a network component lists: its ports, which have to be idle.
-void list_node(StateList& list, NetworkNode& node, const NetworkTables& tables);
-/// All that what follows may depend on, and what is counted.
-void list_device(StateList& list, Device& device, const NetworkTables& tables);
-void list_collectives(StateList& list, CollectiveAccount& account);
-
 /// The parts of a simulation on one rank, all of it; `rings` may be null.
 struct RoundsParts {
   const NetworkTables* tables = nullptr;
@@ -47,16 +41,18 @@ class RepeatedRounds {
  private:
   /// A loop of the program, whoever calls it.
   struct Loop {
-    std::uint32_t failures = 0;  ///< looks in vain, one after the other
+    std::uint32_t failures = 0;  ///< looks in vain, since the last one that was not
     std::uint32_t rests = 0;     ///< turns since the last look
+    [[nodiscard]] bool is_worth_a_look() const;
   };
   struct Kept {
     std::vector<Frame> position;  ///< of the device that is looked at
     ListedState standing;
   };
   [[nodiscard]] ListedState standing(const pdes::Pause& pause);
-  void list(StateList& list);
-  void list_pending(StateList& list, const std::vector<pdes::Event>& pending);
+  void list(StateList& list, const std::vector<pdes::Event*>& pending);
+  void list_pending(StateList& list, const std::vector<pdes::Event*>& pending);
+  [[nodiscard]] bool matters(const pdes::Event& event) const;
   [[nodiscard]] bool skip(pdes::Pause& pause, const ListedState& from, const ListedState& to);
   void keep(Kept kept);
 

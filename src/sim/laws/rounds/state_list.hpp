@@ -2,7 +2,9 @@
 // what differs between them. One list function a part serves both, to read its state and to move it on.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "sim/execution/accounts.hpp"
@@ -67,6 +69,12 @@ class StateList {
   void same(T value) {
     if (into_ != nullptr) into_->same.push_back(static_cast<std::int64_t>(value));
   }
+  /// What only tells things apart: at moments that are alike the same stand at the same places.
+  using Name = std::array<std::uint32_t, 6>;
+  static constexpr std::uint32_t message = 0xFFFF'FFFFU, batch = 0xFFFF'FFFEU;  ///< of names: the first number
+  void named(const Name& name) {
+    if (into_ != nullptr) same(names_.try_emplace(name, names_.size()).first->second);
+  }
   void time(Time& time) { take(&ListedState::times, next_time_, time); }
   void limit(Time& time) { take(&ListedState::limits, next_limit_, time); }
   void sum(std::int64_t& sum) { add(&ListedState::sums, next_sum_, sum); }
@@ -104,6 +112,7 @@ class StateList {
   }
 
   ListedState* into_ = nullptr;
+  std::map<Name, std::size_t> names_;
   const Period* period_ = nullptr;
   Time now_;
   std::size_t next_time_ = 0, next_limit_ = 0, next_sum_ = 0, next_large_sum_ = 0, next_left_ = 0, next_memory_ = 0;

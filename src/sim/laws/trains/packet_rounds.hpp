@@ -19,6 +19,8 @@ class PacketRounds {
   /// Null: as above.
   [[nodiscard]] const Rate* rate() const { return rate_; }
 
+  bool operator==(const PacketRounds&) const = default;
+
  private:
   std::int64_t stride_ = 0;
   std::int64_t packets_ = 0;  // of a round

@@ -58,6 +58,7 @@ class TrainPort final : public Port {
   [[nodiscard]] std::uint32_t take_generation() { return state_.next_generation++; }
 
   [[nodiscard]] const TrainState& state() const { return state_; }
+  [[nodiscard]] TrainState& state() { return state_; }  ///< laws/rounds
 
  private:
   using Turn = PortTurn;
