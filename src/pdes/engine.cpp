@@ -171,9 +171,40 @@ void Engine::skip(Time by) {
   ++statistics_.skips;
 }
 
+void Engine::skip(Time by, const std::function<bool(const Event&)>& of) {
+  if (comm_.size() > 1) throw InternalError("time is skipped on one of several ranks");
+  for (PendingKey key : take_pending()) {
+    Event& event = kernel_.events[key.slot];
+    if (of(event)) {
+      event.time += by;
+      key.time += by;
+    }
+    kernel_.pending.push(key);
+  }
+  statistics_.skips += by > 0 ? 1 : 0;
+}
+
+void Engine::catch_up() {
+  const Context context = context_;
+  const std::uint32_t handled = handling_;
+  const Event present = kernel_.events[handled];
+  while (kernel_.pending.next_time() <= present.time) {
+    const PendingKey key = kernel_.pending.pop();
+    if (!before(kernel_.events[key.slot], present)) {
+      kernel_.pending.push(key);
+      break;
+    }
+    handle(key);
+  }
+  context_ = context;
+  handling_ = handled;
+}
+
 Time Pause::now() const { return engine_->now(); }
 std::vector<Event*> Pause::pending() const { return engine_->pending(); }
 void Pause::skip(Time by) { engine_->skip(by); }
+void Pause::skip(Time by, const std::function<bool(const Event&)>& of) { engine_->skip(by, of); }
+void Pause::watch(SendWatch* watch) { engine_->kernel().watch = watch; }
 
 // The sorted events that come next say which components are needed soon; without fetching them most events wait for
 // memory.
@@ -306,6 +337,7 @@ Simulation::~Simulation() = default;
 RunStatistics Simulation::run(const RunOptions& options) { return engine_->run(options); }
 const std::vector<ComponentId>& Simulation::local_ids() const { return engine_->local_ids(); }
 Component& Simulation::local(std::size_t index) { return engine_->local(index); }
+void Simulation::catch_up() { engine_->catch_up(); }
 std::vector<Event> Simulation::pending() {
   std::vector<Event> events;
   for (const Event* event : engine_->pending()) events.push_back(*event);

@@ -25,6 +25,8 @@ class Engine {
   [[nodiscard]] Time now() const { return context_.now(); }
   [[nodiscard]] std::vector<Event*> pending();
   void skip(Time by);
+  void skip(Time by, const std::function<bool(const Event&)>& of);
+  void catch_up();  ///< Simulation
 
   // The steps of run(), for whoever keeps several of them in step (side_by_side.cpp):
   void begin(const RunOptions& options);

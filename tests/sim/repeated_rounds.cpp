@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "random_islands.hpp"
 #include "random_replicas.hpp"
 #include "random_rings.hpp"
 #include "support/random_cases.hpp"
@@ -102,6 +103,52 @@ TEST_CASE("periods: random loops on meshes, tori, rings and packages do as well"
     }
   }
   CHECK(skips >= random_cases(16));
+}
+
+TEST_CASE("periods: parts that go round loops of their own, and meet, do as well") {
+  std::uint64_t skips = 0;
+  for (std::uint64_t index = 0; index < random_cases(60); ++index) {
+    CAPTURE(index);
+    skips += skips_of(random_islands(index));
+    for (const SiteKind kind : site_kinds) skips += skips_of(random_islands_on(kind, index));
+  }
+  CHECK(skips >= random_cases(60));
+}
+
+TEST_CASE("periods: two parts with rounds of their own are moved apart, and one is brought back where they meet") {
+  // Two rings of two devices go round 1,000 rounds of 5 us and 7 us and an all-reduce of 200 B each, which takes two
+  // steps of 100 B and the addition of 100 B in between. Then the faster ones send to the slower ones 2 B, which wait
+  // for that from the end of their rounds on: it has come long ago. In turn device 3 sends 2 B to device 0 in the midst
+  // of all rounds of that one, at the end of its own 100 rounds, in the other program.
+  const auto parts = [](std::uint32_t fast, std::uint32_t slow, bool fast_sends, sim::Laws laws) {
+    ProgramCase made(4);
+    made.group({0, 1});
+    made.group({2, 3});
+    for (program::DeviceId device = 0; device < 4; ++device) {
+      const bool is_fast = device < 2;
+      const auto round = made.block("round")
+                             .compute(work(is_fast ? 5'000'000 : 7'000'000))
+                             .collective(collective(CollectiveKind::all_reduce, 200, "ring", is_fast ? 0 : 1))
+                             .done();
+      program::BlockBuilder main = made.block();
+      main.call(round, is_fast ? fast : slow);
+      const program::DeviceId from = fast_sends ? 0 : 3, to = fast_sends ? 3 : 0;
+      if (device == from) main.send(to, Bytes{2});
+      if (device == to) main.receive(from, Bytes{2});
+      made.bind(device, {main.done()});
+    }
+    return run_with(made, laws);
+  };
+  constexpr Time reduce = 2 * (100 * byte_time + wire_latency) + 100;
+  for (const bool fast_sends : {true, false}) {
+    CAPTURE(fast_sends);
+    const std::uint32_t slow = fast_sends ? 1'000 : 100;
+    const sim::SimulationResult moved = parts(1'000, slow, fast_sends, sim::Laws::all);
+    CHECK(moved.statistics.skips >= 2);
+    CHECK(moved.statistics.events < 1'200);
+    CHECK(moved.results.iteration_time == (fast_sends ? 1'000 * (7'000'000 + reduce) : 1'000 * (5'000'000 + reduce)));
+    check_same(moved.results, parts(1'000, slow, fast_sends, sim::Laws::trains).results);
+  }
 }
 
 TEST_CASE("periods: loops in which busy times and queues were once told twice") {

@@ -108,7 +108,6 @@ RebornRun run_reborn(const ProgramCase& made, std::uint64_t interval, const sim:
   const sim::CombinedBlocks combined(made.program);
   const PicosecondPerFlop cost;
   sim::CostTables costs(made.program, made.machine, cost);
-  sim::CollectiveAccount collectives;
   program::Step step;
   sim::ExecutionEnvironment environment;
   environment.machine = &made.machine;
@@ -119,7 +118,6 @@ RebornRun run_reborn(const ProgramCase& made, std::uint64_t interval, const sim:
       &made.machine};
   environment.costs = &costs;
   environment.lowerings = &lowerings;
-  environment.collectives = &collectives;
   environment.step = &step;
   environment.record_timeline = environment.record_memory = true;
   environment.traffic_interval = traffic_interval;
@@ -147,6 +145,8 @@ RebornRun run_reborn(const ProgramCase& made, std::uint64_t interval, const sim:
   for (RebornDevice* device : devices) device->device().collect(run.results.iteration_time, run.results);
   for (RebornDevice* device : devices) add_links(device->device().node(), made.machine, run.results);
   for (RebornOutput* output : outputs) add_links(output->node(), made.machine, run.results);
+  sim::CollectiveAccount collectives;
+  for (RebornDevice* device : devices) collectives.add(device->device().view().state.collectives);
   run.results.collective_rows = collectives.rows();
   run.rebirths = rebirths.count();
   return run;

@@ -132,6 +132,8 @@ class Context {
 
   template <class P, class Message>
   void emit(detail::Place place, Time at, ComponentId to, const Message& message) {
+    if (kernel_->watch != nullptr && to != station_->id) [[unlikely]]
+      kernel_->pause_asked |= kernel_->watch->sends(station_->id, to);
     const auto fill = [&](Event& event) {
       event.time = at;
       event.source = station_->id;

@@ -23,6 +23,7 @@ struct ProgressReport {
 };
 
 class Engine;
+using SendWatch = detail::SendWatch;
 
 /// The moment between two events of a run, for models that know what comes next.
 class Pause {
@@ -35,6 +36,12 @@ class Pause {
   /// All pending events take place later by as much, and now is later by as much: for a model that has put its
   /// components into the state that they would have then. On one rank only; the end of time is not looked at.
   void skip(Time by);
+  /// The same of those pending events for which it is true, while now stays: for parts of a model that have nothing to
+  /// do with the others for so long. With a negative `by` they take place earlier, maybe before now: then before all
+  /// others.
+  void skip(Time by, const std::function<bool(const Event&)>& of);
+  /// Null: nobody is told any more.
+  void watch(SendWatch* watch);
 
  private:
   Engine* engine_;
@@ -82,6 +89,11 @@ class Simulation {
 
   /// Copies of all pending events of this rank, in their order; good until the next run.
   [[nodiscard]] std::vector<Event> pending();
+
+  // For a model that has moved parts of itself (Pause), from inside of an event:
+  [[nodiscard]] Pause pause() { return Pause(*engine_); }
+  /// Handles the pending events that come before the one that is being handled.
+  void catch_up();
 
  private:
   friend class SideBySide;

@@ -36,9 +36,10 @@ struct MemoryAccount {
   }
 };
 
-/// Collectives of a rank's devices, summed by label, kind, algorithm and group size.
+/// Collectives of a device, or of several, summed by label, kind, algorithm and group size.
 class CollectiveAccount {
  public:
+  void add(const CollectiveAccount& other);
   void add(const results::CollectiveRow& key, std::int64_t bytes, Time duration, Time waiting);
   /// Sorted by their key.
   [[nodiscard]] std::vector<results::CollectiveRow> rows() const;
@@ -48,8 +49,10 @@ class CollectiveAccount {
   void repeat(std::uint32_t times);
 
  private:
+  [[nodiscard]] results::CollectiveRow& row(const results::CollectiveRow& key);
+
   std::vector<results::CollectiveRow> rows_;
-  std::size_t latest_ = 0;
+  std::uint32_t latest_ = 0;
 };
 
 }  // namespace tessera::sim

@@ -220,8 +220,7 @@ bool Device::end_collective(Stream& stream) {
   key.kind = static_cast<std::uint16_t>(collective.kind);
   key.algorithm = static_cast<std::uint16_t>(run.lowering.algorithm);
   key.group_size = static_cast<std::uint32_t>(program().groups[run.group].members.size());
-  environment().collectives->add(key, collective.bytes.value(), stream.clock - stream.since,
-                                 waited_until - stream.since);
+  state_.collectives.add(key, collective.bytes.value(), stream.clock - stream.since, waited_until - stream.since);
   return true;
 }
 

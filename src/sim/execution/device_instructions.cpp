@@ -17,7 +17,7 @@ const Instruction* Device::present(Stream& stream) const {
     if (frame.next < frame.size) return &program().blocks[frame.block].code[frame.next];
     if (--frame.repeats > 0) {
       frame.next = 0;
-      if (config_.self == environment().loop_round.device && stream.index == 0) tell_round(stream);
+      if (stream.index == 0 && environment().loop_round.looks_at(config_.self)) tell_round(stream);
     } else {
       stream.frames.pop_back();
     }
@@ -30,7 +30,10 @@ void Device::tell_round(const Stream& stream) const {
   LoopRound& round = environment().loop_round;
   const std::size_t depth = stream.frames.size() - 1;
   if (round.is_new && round.depth <= depth) return;
-  round = {config_.self, depth, stream.frames.back().block, true};
+  round.device = config_.self;
+  round.depth = depth;
+  round.block = stream.frames.back().block;
+  round.is_new = true;
   context().ask_for_pause();
 }
 
@@ -106,6 +109,7 @@ void Device::call(Stream& stream, const Instruction& instruction) {
   const auto& code = program().blocks[instruction.a].code;
   if (instruction.count == 0 || code.empty()) return;
   stream.frames.push_back({instruction.a, static_cast<std::uint32_t>(code.size()), 0, instruction.count});
+  if (instruction.count > 1 && stream.index == 0 && environment().loop_round.looks_at(config_.self)) tell_round(stream);
 }
 
 bool Device::compute(Stream& stream, const Instruction& instruction) {

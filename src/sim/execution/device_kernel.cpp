@@ -89,8 +89,8 @@ void Device::count_copy(const Stream& stream, const program::Instruction& instru
   const bool exchanges = kernel.kind == program::CopyKind::all_to_all;
   key.algorithm = static_cast<std::uint16_t>(program::algorithm_index(exchanges ? "direct" : "ring"));
   key.group_size = static_cast<std::uint32_t>(own.group().members.size());
-  environment().collectives->add(key, kernel.bytes, stream.clock - stream.since,
-                                 std::min(own.waited_until(), stream.clock) - stream.since);
+  state_.collectives.add(key, kernel.bytes, stream.clock - stream.since,
+                         std::min(own.waited_until(), stream.clock) - stream.since);
 }
 
 void Device::kernel_ended(const OwnGpu& own) {

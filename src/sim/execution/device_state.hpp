@@ -38,10 +38,14 @@ struct Handling {
 
 /// Where the main stream of a device goes round a loop, for whoever looks for what repeats itself (laws/rounds).
 struct LoopRound {
-  program::DeviceId device = program::no_device;  ///< that is looked at
-  std::size_t depth = 0;                          ///< Stream::frames[depth] has begun another of its repeats,
+  std::vector<char> is_looked_at;                 ///< by device; empty: none is
+  program::DeviceId device = program::no_device;  ///< of these
+  std::size_t depth = 0;                          ///< Stream::frames[depth] has begun a repeat,
   program::BlockId block = 0;                     ///< of this block
   bool is_new = false;                            ///< in the event that is handled, or was last
+  [[nodiscard]] bool looks_at(program::DeviceId one) const {
+    return one < is_looked_at.size() && is_looked_at[one] != 0;
+  }
 };
 
 /// What all devices of a rank are handed.
@@ -52,8 +56,7 @@ struct ExecutionEnvironment {
   NetworkEnvironment network;
   CostTables* costs = nullptr;
   program::Lowerings* lowerings = nullptr;
-  Promises* promises = nullptr;  ///< null: nothing is promised, as on one rank
-  CollectiveAccount* collectives = nullptr;
+  Promises* promises = nullptr;   ///< null: nothing is promised, as on one rank
   program::Step* step = nullptr;  ///< room for one step of a collective
   Takeover* takeover = nullptr;   ///< null: all collectives go step by step
   Handling handling;
@@ -111,6 +114,7 @@ struct DeviceState {
   Int128 flops = 0;
   std::optional<ComputeEngine> engine;  ///< where collectives take cores from operators
   MemoryAccount memory;
+  CollectiveAccount collectives;
   Lazy<std::map<std::pair<program::GroupId, std::uint32_t>, std::uint32_t>> kernels_begun;  ///< by group and memory
 };
 

@@ -40,12 +40,6 @@ RankSimulation::RankSimulation(const machine::Machine& machine, const program::P
 
 RankSimulation::~RankSimulation() = default;
 
-void RankSimulation::leave_out_rounds() {
-  const program::DeviceId looked_at = RepeatedRounds::device_of(program_, facts_);
-  environment_.loop_round.device =
-      fold_ == nullptr || looked_at == program::no_device ? looked_at : fold_->place(looked_at).of;
-}
-
 void RankSimulation::set_environment(const SimulationOptions& options) {
   environment_.machine = &machine_;
   environment_.program = &program_;
@@ -59,7 +53,6 @@ void RankSimulation::set_environment(const SimulationOptions& options) {
   network.stand_in = fold_;
   environment_.costs = &costs_;
   environment_.lowerings = &lowerings_;
-  environment_.collectives = &collectives_;
   environment_.step = &step_;
   parts_.nodes.assign(network_.tables.components(), nullptr);
   parts_.members.assign(network_.tables.components(), nullptr);
@@ -68,7 +61,7 @@ void RankSimulation::set_environment(const SimulationOptions& options) {
   const auto is_used = [&](const LawKind& law) { return why_not(law, made).empty(); };
   network.make_port = is_used(trains_law()) ? train_ports() : packet_ports(machine_.network.arbitration);
   if (is_used(rings_law())) add_ring_laws();
-  if (is_used(rounds_law())) leave_out_rounds();
+  leaves_out_rounds_ = is_used(rounds_law());
   environment_.record_timeline = options.record_timeline;
   environment_.record_memory = options.record_memory;
   environment_.traffic_interval = options.traffic_interval;
@@ -119,15 +112,20 @@ pdes::RunStatistics RankSimulation::run_before(Time end, pdes::RunOptions option
 }
 
 pdes::RunStatistics RankSimulation::run_with_rounds(pdes::RunOptions options) {
-  if (rounds_ == nullptr) {
-    rounds_ = std::make_unique<RepeatedRounds>(
-        RoundsParts{&network_.tables, &devices_, &device_at_, &outputs_, &parts_.nodes, &collectives_, rings_.get()});
-  }
-  options.pause = [&](pdes::Pause& pause) {
-    environment_.loop_round.is_new = false;
-    rounds_->look(pause, environment_.loop_round);
-  };
+  if (leaves_out_rounds_ && rounds_ == nullptr) add_rounds();
+  if (rounds_ != nullptr) options.pause = [&](pdes::Pause& pause) { rounds_->look(pause); };
   return simulation_->run(options);
+}
+
+void RankSimulation::add_rounds() {
+  std::vector<program::DeviceId> in_loops = RepeatedRounds::in_loops(program_, facts_);
+  if (fold_ != nullptr) {
+    for (program::DeviceId& device : in_loops) device = fold_->place(device).of;
+  }
+  rounds_ =
+      std::make_unique<RepeatedRounds>(RoundsParts{&network_.tables, &devices_, &device_at_, &outputs_, &parts_.nodes,
+                                                   rings_.get(), simulation_.get(), &environment_, fold_ == nullptr},
+                                       std::move(in_loops));
 }
 
 void RankSimulation::finish(const pdes::RunOptions& options) {
@@ -183,7 +181,8 @@ results::RunResults RankSimulation::results() {
   for (SwitchOutput* output : outputs_) add_links(output->node(), results);
   std::sort(results.link_rows.begin(), results.link_rows.end(),
             [](const auto& a, const auto& b) { return a.link < b.link; });
-  CollectiveAccount collectives = collectives_;
+  CollectiveAccount collectives;
+  for (const Device* device : devices_) collectives.add(device->view().state.collectives);
   if (fold_ != nullptr) collectives.repeat(fold_->order());
   results.collective_rows = collectives.rows();
   return results;

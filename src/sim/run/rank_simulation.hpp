@@ -56,7 +56,7 @@ class RankSimulation {
   void set_environment(const SimulationOptions& options);
   void add_ring_laws();
   void add_foresight();
-  void leave_out_rounds();
+  void add_rounds();
   pdes::RunStatistics run_with_rounds(pdes::RunOptions options);
   [[nodiscard]] bool passes_on() const;
   void watch();
@@ -73,7 +73,6 @@ class RankSimulation {
   ProgramFacts facts_;
   CombinedBlocks combined_;
   CostTables costs_;
-  CollectiveAccount collectives_;
   program::Step step_;
   RankParts parts_;
   std::unique_ptr<RingLaws> rings_;  // null: none are taken
@@ -88,6 +87,7 @@ class RankSimulation {
   std::unique_ptr<Distances> distances_;
   std::unique_ptr<RankForesight> foresight_;
   std::unique_ptr<pdes::Simulation> simulation_;
+  bool leaves_out_rounds_ = false;
   std::unique_ptr<RepeatedRounds> rounds_;  // from the first run on
 };
 

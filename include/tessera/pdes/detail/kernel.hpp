@@ -63,6 +63,14 @@ struct Outbox {
   }
 };
 
+/// Who is told of everything that one component sends to another one.
+class SendWatch {
+ public:
+  virtual ~SendWatch() = default;
+  /// True: RunOptions::pause is called behind the event that is handled.
+  [[nodiscard]] virtual bool sends(ComponentId source, ComponentId destination) = 0;
+};
+
 struct Kernel {
   EventPool events;
   LadderQueue pending{events};
@@ -75,6 +83,7 @@ struct Kernel {
   std::vector<const ProtocolInfo*> protocols;
   std::function<std::string(ComponentId)> name;
   bool pause_asked = false;        ///< Context::ask_for_pause()
+  SendWatch* watch = nullptr;      ///< null: none
   Foresight* foresight = nullptr;  ///< null: none
   bool prompted = false;           ///< something has come from another rank since this was set to false
 

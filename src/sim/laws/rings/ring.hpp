@@ -61,7 +61,8 @@ struct RingLaws::Ring {
   std::vector<std::uint32_t> places;  ///< by rank: which of these; empty: all are
   bool is_part = false;               ///< others are on other ranks
   bool is_usable = true;
-  Track* track = nullptr;  ///< of those that are under way, or of the last ones
+  Track* track = nullptr;         ///< of those that are under way, or of the last ones
+  const Track* met_on = nullptr;  ///< RingMeetings know of it
   std::vector<std::unique_ptr<Work>> works;
   std::size_t latest = 0;                  ///< that was asked for, of these
   std::vector<std::uint32_t> begun, left;  ///< collectives, by member

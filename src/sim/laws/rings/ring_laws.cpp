@@ -53,6 +53,8 @@ Takeover::Answer RingLaws::enter(pdes::Context& context, pdes::ComponentId sourc
   const CollectiveRun& collective = stream.collective;
   const auto [ring, work] = ring_of(collective);
   if (work == nullptr) return Answer::step_by_step;
+  if (meetings_ != nullptr && std::exchange(ring->met_on, work->track) != work->track) [[unlikely]]
+    meetings_->meet(parts_of(*ring, *work->track));
   const std::uint32_t rank = ring->place(collective.rank);
   const Moment now{context.now(), source};
   const bool is_own = source == lowerings_->program().groups[ring->group].members[collective.rank];
@@ -164,6 +166,27 @@ void RingLaws::count(const Ring& ring, const Run& run, std::uint32_t rank) {
     parts_->members[parts.shape.members[rank]]->count_taken(
         {ring.channel(way), parts.receiver(way), sent.messages, sent.bytes, received.bytes});
   }
+}
+
+void RingLaws::tell_meetings(RingMeetings* meetings) {
+  meetings_ = meetings;
+  for (const std::unique_ptr<Ring>& ring : rings_)
+    if (ring != nullptr) ring->met_on = nullptr;
+}
+
+std::vector<pdes::ComponentId> RingLaws::parts_of(const Ring& ring, const Track& track) const {
+  std::vector<pdes::ComponentId> parts = lowerings_->program().groups[ring.group].members;
+  for (const RingWay& way : track.parts.ways)
+    for (const machine::LinkId link : way.links()) parts.push_back(tables_->server(link));
+  return parts;
+}
+
+std::vector<std::vector<pdes::ComponentId>> RingLaws::under_way() const {
+  std::vector<std::vector<pdes::ComponentId>> found;
+  for (const std::unique_ptr<Ring>& ring : rings_)
+    if (ring != nullptr && ring->track != nullptr && (ring->is_reserved() || !ring->runs.empty()))
+      found.push_back(parts_of(*ring, *ring->track));
+  return found;
 }
 
 void RingLaws::finish() {

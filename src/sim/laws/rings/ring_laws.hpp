@@ -25,6 +25,13 @@ struct RankParts {
   std::vector<TakenMember*> members;  ///< devices
 };
 
+/// Who is told before members of a ring, and what its messages pass, have to do with each other.
+class RingMeetings {
+ public:
+  virtual ~RingMeetings() = default;
+  virtual void meet(const std::vector<pdes::ComponentId>& parts) = 0;
+};
+
 class RingLaws final : public Takeover, public Reservations {
  public:
   /// All outlive it. `addition(device, bytes)`: the time to add received data. `fold`: null where all is simulated.
@@ -50,7 +57,13 @@ class RingLaws final : public Takeover, public Reservations {
                               const Segment& segment) override;
   /// Nothing will happen any more: those that have not ended, as they stand.
   void finish();
-  void list(StateList& list);  ///< laws/rounds
+  // For laws/rounds:
+  /// Rings of which `is_here` is true of the first member.
+  void list(StateList& list, const std::function<bool(program::DeviceId)>& is_here);
+  /// From now on, once a ring; null: nobody.
+  void tell_meetings(RingMeetings* meetings);
+  /// The parts of each ring that has ports for itself, or members in a collective.
+  [[nodiscard]] std::vector<std::vector<pdes::ComponentId>> under_way() const;
 
  private:
   struct Track;
@@ -111,6 +124,7 @@ class RingLaws final : public Takeover, public Reservations {
   void find_ends(pdes::Context& context, Ring& ring, Run& run, const Moment& now);
   void count(const Ring& ring, const Run& run, std::uint32_t rank);
   static void list_run(StateList& list, Run& run);
+  [[nodiscard]] std::vector<pdes::ComponentId> parts_of(const Ring& ring, const Track& track) const;
 
   void break_off(pdes::Context* context, Ring& ring, const Interruption& by);
   void take_back(const Guest& guest, machine::LinkId link);
@@ -126,6 +140,7 @@ class RingLaws final : public Takeover, public Reservations {
   const RankParts* parts_;
   const Fold* fold_;
   Arrivals* arrivals_;
+  RingMeetings* meetings_ = nullptr;
   Addition addition_;
   WayTable ways_;
   std::map<RingShape, std::unique_ptr<Track>> tracks_;

@@ -94,9 +94,8 @@ void list_engine(StateList& list, ComputeEngine& engine) {
   }
 }
 
-}  // namespace
-
 void list_collectives(StateList& list, CollectiveAccount& account) {
+  list.same(account.sums().size());
   for (results::CollectiveRow& row : account.sums()) {
     list.sum(row.calls);
     list.sum(row.bytes);
@@ -105,13 +104,15 @@ void list_collectives(StateList& list, CollectiveAccount& account) {
   }
 }
 
+}  // namespace
+
 void list_device(StateList& list, Device& device, const NetworkTables& tables) {
   auto [config, whole, node] = device.parts();
   list_node(list, node, tables);
   if (whole.streams.empty()) return;
   // No kernels: the law refuses them.
   auto& [streams, mailboxes, outboxes, departures_awaited, messages_received, bytes_received, bytes_sent, strands,
-         events, engine_free, time, flops, engine, memory, kernels_begun] = whole;
+         events, engine_free, time, flops, engine, memory, collectives, kernels_begun] = whole;
   for (Stream& stream : streams) list_stream(list, stream, config.self);
   list.same(strands.size());
   for (Stream& strand : strands) list_stream(list, strand, config.self);
@@ -125,6 +126,7 @@ void list_device(StateList& list, Device& device, const NetworkTables& tables) {
   for (Time& one : time.by_activity) list.sum(one);
   list.sum(flops);
   if (engine) list_engine(list, *engine);
+  list_collectives(list, collectives);
   config.shares_memory ? list_checked_memory(list, memory) : list.memory(memory);
 }
 
@@ -214,11 +216,13 @@ void RingLaws::list_run(StateList& list, Run& run) {
   }
 }
 
-void RingLaws::list(StateList& list) {
+void RingLaws::list(StateList& list, const std::function<bool(program::DeviceId)>& is_here) {
   for (const std::unique_ptr<Ring>& one : rings_) {
+    if (one != nullptr && !is_here(lowerings_->program().groups[one->group].members.front())) continue;
     list.same(one != nullptr && one->is_usable);
     if (one == nullptr || !one->is_usable) continue;
-    auto& [group, size, places, is_part, is_usable, track, works, latest, begun, left, runs, first, broken_off] = *one;
+    auto& [group, size, places, is_part, is_usable, track, met_on, works, latest, begun, left, runs, first,
+           broken_off] = *one;
     list.same(one->is_reserved());
     if (one->is_reserved()) {
       const auto has_track = [track](const std::unique_ptr<Work>& work) { return work->track == track; };

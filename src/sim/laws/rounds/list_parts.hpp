@@ -9,7 +9,6 @@ namespace tessera::sim {
 
 /// All that what follows may depend on, and what is counted.
 void list_device(StateList& list, Device& device, const NetworkTables& tables);
-void list_collectives(StateList& list, CollectiveAccount& account);
 /// What a network component has in its ports.
 void list_node(StateList& list, NetworkNode& node, const NetworkTables& tables);
 /// A pending event between components: Segment, Segments, Delivered or Amend.

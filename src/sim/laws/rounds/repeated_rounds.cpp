@@ -9,79 +9,61 @@ namespace {
 
 /// What is kept of the past, in numbers of 8 bytes: some rounds of a pipeline, at each round of the loops inside.
 constexpr std::size_t most_words = 4'000'000;
-/// Rounds of a loop that are looked at one after the other. Where none is as another one, looks rest for twice as many
-/// rounds each time, since what a pipeline is filled with takes some to settle.
-constexpr std::uint32_t looks_in_a_row = 3, most_doublings = 20;
-
-/// Both in the same loops, of which one is in another round.
-bool differ_by_rounds(const std::vector<Frame>& a, const std::vector<Frame>& b) {
-  const auto is_elsewhere = [](const Frame& one, const Frame& other) {
-    return one.block != other.block || one.next != other.next;
-  };
-  if (a.size() != b.size()) return false;
-  std::size_t others = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (is_elsewhere(a[i], b[i])) return false;
-    if (a[i].repeats != b[i].repeats) ++others;
-  }
-  return others == 1;
-}
 
 }  // namespace
 
-program::DeviceId RepeatedRounds::device_of(const program::Program& program, const ProgramFacts& facts) {
+std::vector<program::DeviceId> RepeatedRounds::in_loops(const program::Program& program, const ProgramFacts& facts) {
+  std::vector<program::DeviceId> found;
   for (program::DeviceId device = 0; device < program.devices.size(); ++device) {
     const auto& streams = program.devices[device].streams;
-    if (!streams.empty() && facts.of(streams.front()).repeats) return device;
+    if (!streams.empty() && facts.of(streams.front()).repeats) found.push_back(device);
   }
-  return program::no_device;
+  return found;
 }
 
-bool RepeatedRounds::Loop::is_worth_a_look() const {
-  if (failures % looks_in_a_row != 0) return true;
-  return rests >> std::min(failures / looks_in_a_row, most_doublings) > 0;
+RepeatedRounds::RepeatedRounds(const RoundsParts& parts, std::vector<program::DeviceId> in_loops)
+    : parts_(parts),
+      in_loops_(std::move(in_loops)),
+      whole_{*parts.devices, *parts.outputs, RoundHistory(most_words), std::nullopt} {
+  round().is_looked_at.assign(parts.device_at->size(), 0);
+  if (!in_loops_.empty()) round().is_looked_at[in_loops_.front()] = 1;
 }
 
-void RepeatedRounds::look(pdes::Pause& pause, const LoopRound& round) {
-  Loop& loop = loops_[{round.depth, round.block}];
-  const std::vector<Frame>& position = (*parts_.device_at)[round.device]->position();
-  ++loop.rests;
-  if (!loop.is_worth_a_look()) return;
-  loop.rests = 0;
-  Kept now{position, standing(pause)};
-  bool in_vain = !now.standing.is_quiet;
-  for (std::size_t i = 0; i < kept_.size() && now.standing.is_quiet; ++i) {
-    if (!differ_by_rounds(kept_[i].position, position)) continue;
-    in_vain = true;
-    if (!skip(pause, kept_[i].standing, now.standing)) continue;
-    loop.failures = 0;
-    return;
+void RepeatedRounds::look(pdes::Pause& pause) {
+  for (const auto& [a, b] : std::exchange(met_, {})) {
+    if (watched_) join(pause, a, b);
   }
-  if (in_vain) ++loop.failures;
-  if (now.standing.is_quiet) keep(std::move(now));
+  if (!std::exchange(round().is_new, false)) return;
+  if (islands_.empty()) {
+    look_at(pause, whole_);
+    return consider_islands(pause);
+  }
+  const auto found = islands_.find(watched_->of(round().device));
+  if (found != islands_.end()) look_at(pause, found->second);
 }
 
-void RepeatedRounds::keep(Kept kept) {
-  kept_words_ += kept.standing.words();
-  kept_.push_front(std::move(kept));
-  for (; kept_words_ > most_words; kept_.pop_back()) kept_words_ -= kept_.back().standing.words();
-}
-
-bool RepeatedRounds::skip(pdes::Pause& pause, const ListedState& from, const ListedState& to) {
-  const Period period{from, to, repeats_between(from, to)};
-  if (period.times == 0) return false;
-  StateList moves(period);
-  list(moves, pause.pending());
-  pause.skip(period.skipped());
+void RepeatedRounds::look_at(pdes::Pause& pause, Island& island) {
+  if (!island.history.begins(round())) return;
+  const std::vector<Frame>& position = (*parts_.device_at)[round().device]->position();
+  auto alike = island.history.look(round(), position, standing(pause, island));
+  if (!alike) return;
+  move(pause, island, alike->period());
   has_left_out_ = true;
-  return true;
+  if (&island != &whole_) island.ahead = std::move(alike);
 }
 
-ListedState RepeatedRounds::standing(const pdes::Pause& pause) {
+void RepeatedRounds::move(pdes::Pause& pause, Island& island, const Period& period) {
+  StateList moves(period);
+  list(moves, island, pause.pending());
+  if (&island == &whole_) return pause.skip(period.skipped());
+  pause.skip(period.skipped(), [&](const pdes::Event& event) { return is_on(island, event); });
+}
+
+ListedState RepeatedRounds::standing(const pdes::Pause& pause, Island& island) {
   ListedState standing;
   standing.now = pause.now();
   StateList reads(standing);
-  list(reads, pause.pending());
+  list(reads, island, pause.pending());
   return standing;
 }
 
@@ -95,9 +77,16 @@ bool RepeatedRounds::matters(const pdes::Event& event) const {
   return port.due != never && port.token == wake.token;
 }
 
-void RepeatedRounds::list_pending(StateList& list, const std::vector<pdes::Event*>& pending) {
+// What somebody else has sent there in the event that is handled is none of it yet.
+bool RepeatedRounds::is_on(const Island& island, const pdes::Event& event) {
+  if (&island == &whole_) return true;
+  const Root root = watched_->of(island.devices.front()->id());
+  return watched_->of(event.destination) == root && watched_->of(event.source) == root;
+}
+
+void RepeatedRounds::list_pending(StateList& list, const Island& island, const std::vector<pdes::Event*>& pending) {
   for (pdes::Event* event : pending) {
-    if (!matters(*event)) continue;
+    if (!is_on(island, *event) || !matters(*event)) continue;
     list.same(event->time - list.now());
     for (const std::uint32_t one : {std::uint32_t{event->kind}, event->source, event->destination}) list.same(one);
     if (event->kind == NetworkProtocol::kind_of<StreamWake>) {
@@ -111,12 +100,14 @@ void RepeatedRounds::list_pending(StateList& list, const std::vector<pdes::Event
 }
 
 // What is pending comes last: ports that are idle no longer wait for it.
-void RepeatedRounds::list(StateList& list, const std::vector<pdes::Event*>& pending) {
-  for (Device* device : *parts_.devices) list_device(list, *device, *parts_.tables);
-  for (SwitchOutput* output : *parts_.outputs) list_node(list, output->node(), *parts_.tables);
-  if (parts_.rings != nullptr) parts_.rings->list(list);
-  list_pending(list, pending);
-  list_collectives(list, *parts_.collectives);  // last: it may have grown
+void RepeatedRounds::list(StateList& list, Island& island, const std::vector<pdes::Event*>& pending) {
+  for (Device* device : island.devices) list_device(list, *device, *parts_.tables);
+  for (SwitchOutput* output : island.outputs) list_node(list, output->node(), *parts_.tables);
+  const auto is_here = [&](program::DeviceId member) {
+    return &island == &whole_ || watched_->of(member) == watched_->of(island.devices.front()->id());
+  };
+  if (parts_.rings != nullptr) parts_.rings->list(list, is_here);
+  list_pending(list, island, pending);
 }
 
 }  // namespace tessera::sim

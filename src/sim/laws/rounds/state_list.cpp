@@ -83,7 +83,8 @@ void StateList::memory(MemoryAccount& memory) {
   const auto more = [&](std::size_t i) {
     return (period_->to.memories[i] - period_->from.memories[i]) * period_->times;
   };
-  const bool peaks = more(at + total_at) > 0;
+  const auto grows = [&](std::size_t i) { return period_->to.memories[i] > period_->from.memories[i]; };
+  const bool peaks = grows(at + total_at);
   if (peaks) {
     memory.peak += more(at + total_at);
     memory.peak_time += period_->skipped();
@@ -92,7 +93,7 @@ void StateList::memory(MemoryAccount& memory) {
   for (std::size_t i = 0; i < categories; ++i) {
     const std::int64_t level = more(at + by_category_at + i);
     memory.level[i] += level;
-    if (level > 0) memory.category_peak[i] += level;
+    if (grows(at + by_category_at + i)) memory.category_peak[i] += level;
     if (peaks) memory.at_peak[i] += level;
   }
 }
