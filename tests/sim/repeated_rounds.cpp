@@ -91,7 +91,7 @@ TEST_CASE("periods: 200 random loops with streams that wait for each other have 
     CHECK(drawn.device_rows == plain.device_rows);
     std::vector<std::vector<Time>> sums(made.machine.devices(), std::vector<Time>(program::activity_count));
     std::map<std::pair<std::uint32_t, std::uint16_t>, Time> ends;
-    for (const results::Interval& one : drawn.intervals) {
+    for (const results::Interval& one : drawn.intervals.rows()) {
       if (one.stream == 0) sums[one.device][one.activity] += one.end - one.begin;
       CHECK(one.begin >= ends[std::pair(one.device, one.stream)]);
       ends[std::pair(one.device, one.stream)] = one.end;

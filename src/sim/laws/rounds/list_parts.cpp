@@ -129,7 +129,7 @@ void list_collectives(StateList& list, CollectiveAccount& account) {
 }
 
 void list_device(StateList& list, Device& device, const NetworkTables& tables) {
-  auto [config, whole, node] = device.parts();
+  auto [config, whole, node, record, program] = device.parts();
   list_node(list, node, tables);
   if (whole.streams.empty()) return;
   // No kernels: the law refuses them.
