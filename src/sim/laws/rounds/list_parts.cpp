@@ -5,6 +5,7 @@
 
 #include "sim/execution/device.hpp"
 #include "sim/laws/rings/ring.hpp"
+#include "sim/laws/rounds/list_record.hpp"
 #include "sim/laws/rounds/state_list.hpp"
 
 namespace tessera::sim {
@@ -135,6 +136,7 @@ void list_device(StateList& list, Device& device, const NetworkTables& tables) {
   // No kernels: the law refuses them.
   auto& [streams, mailboxes, outboxes, departures_awaited, messages_received, bytes_received, bytes_sent, strands,
          events, engine_free, time, flops, engine, memory, kernels_begun] = whole;
+  RecordedRound recorded(list, program, record, streams);
   for (Stream& stream : streams) list_stream(list, stream);
   list.same(strands.size());
   for (Stream& strand : strands) list_stream(list, strand);
@@ -148,6 +150,7 @@ void list_device(StateList& list, Device& device, const NetworkTables& tables) {
   for (Time& one : time.by_activity) list.sum(one);
   list.sum(flops);
   if (engine) list_engine(list, *engine);
+  recorded.list(list, engine);
   config.shares_memory ? list_checked_memory(list, memory) : list.memory(memory);
 }
 
