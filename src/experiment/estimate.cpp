@@ -46,8 +46,8 @@ constexpr double bytes_per_own_message = 110;         // in line at the device
 constexpr double bytes_per_message_on_its_way = 380;  // the same, in the queues of the switches before it
 constexpr double least_bytes_per_tile = 100, most_bytes_per_tile = 800;  // of the largest GEMM at transaction level
 constexpr double bytes_per_folded_device = 1000;                         // one that another one stands for: its rows
-constexpr double bytes_per_interval = 160;  // recorded, copied and written; so are the others
-constexpr double bytes_per_memory_change = 80;
+constexpr double bytes_per_interval = 70;       // kept, unless they are of rounds that repeat themselves
+constexpr double bytes_per_memory_change = 80;  // recorded, copied and written; so are the others
 constexpr double bytes_per_traffic_bin = 130;
 
 /// Whom a device sends to, each once.
@@ -141,7 +141,7 @@ class Counter {
 
  private:
   void count_memory(const sim::StreamVolume& streams, const KernelTotals& kernels, std::size_t destinations,
-                    double times);
+                    double times, bool repeats);
 
   const Experiment& experiment_;
   const program::Program& program_;
@@ -172,11 +172,13 @@ void Counter::count(program::DeviceId device, double times) {
     const double packets_in_line = streams.most_in_line * packets / messages;
     sum_.bytes_shared.add(0, times * most_bytes_per_crowded_packet * packets_in_line);
   }
-  count_memory(streams, kernels, destinations.size(), times);
+  const bool repeats = std::ranges::any_of(program_.devices[device].streams,
+                                           [this](program::BlockId block) { return facts_.of(block).repeats; });
+  count_memory(streams, kernels, destinations.size(), times, repeats);
 }
 
 void Counter::count_memory(const sim::StreamVolume& streams, const KernelTotals& kernels, std::size_t destinations,
-                           double times) {
+                           double times, bool repeats) {
   const Record& record = experiment_.record;
   const bool switched = experiment_.machine.network.switches > 0;
   const double to_others = static_cast<double>(destinations);
@@ -188,7 +190,7 @@ void Counter::count_memory(const sim::StreamVolume& streams, const KernelTotals&
   sum_.bytes_shared.add(times * bytes_per_message * streams.in_line, times * bytes_per_message * streams.most_in_line);
   if (record.timeline) {
     const double intervals = bytes_per_interval * streams.intervals;
-    sum_.bytes_shared.add(times * 0.5 * intervals, times * intervals);
+    sum_.bytes_shared.add(repeats ? 0 : times * 0.5 * intervals, times * intervals);
   }
   if (record.memory_timeline) {
     const double changes = bytes_per_memory_change * streams.memory_changes;

@@ -16,6 +16,18 @@ void check_name(const char* what, std::size_t index, const std::vector<std::stri
                       std::to_string(names.size()));
 }
 
+/// Of a device that others share its intervals with, as well: they have the same names.
+void check_kept(const DeviceIntervals& device, const RunResults& r) {
+  for (const StreamIntervals& stream : device.streams()) {
+    for (const std::vector<Interval>& some : stream.kept()) {
+      for (const Interval& row : some) {
+        check_name("label", row.label, r.labels);
+        check_name("activity", row.activity, r.activities);
+      }
+    }
+  }
+}
+
 /// Mean over all ranks' devices, to the nearest picosecond. Quotients and remainders are summed apart, since the sum of
 /// the times of ten thousand devices can be beyond 64 bits.
 Time mean_of(const std::vector<DeviceRow>& rows, std::size_t activity, std::int64_t devices, Communicator& comm) {
@@ -76,10 +88,7 @@ void check_rows(const RunResults& r) {
     check_name("collective kind", row.kind, r.collective_kinds);
     check_name("collective algorithm", row.algorithm, r.algorithms);
   }
-  for (const Interval& row : r.intervals) {
-    check_name("label", row.label, r.labels);
-    check_name("activity", row.activity, r.activities);
-  }
+  for (const DeviceIntervals& device : r.intervals.devices()) check_kept(device, r);
 }
 
 SummaryRow total(const RunResults& r, std::uint64_t seed, Communicator& comm) {

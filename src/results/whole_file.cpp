@@ -39,13 +39,13 @@ void write_together(const std::string& path, Communicator& comm, const std::func
   });
 }
 
-/// This rank's rows first .. first + most_rows - 1 of a table that begins at `offset` in the file, and what they
-/// contribute to its checksum.
-RowBlock pack_piece(const BigTable& table, std::int64_t offset, std::int64_t first, std::int64_t most_rows,
-                    std::uint32_t& checksum) {
+/// This rank's rows first .. first + most_rows - 1 of a table that begins at `offset` in the file, in place of those in
+/// the block before, and what they contribute to the table's checksum.
+void pack_piece(const BigTable& table, std::int64_t offset, std::int64_t first, std::int64_t most_rows, RowBlock& block,
+                std::uint32_t& checksum) {
   const std::int64_t count = std::clamp<std::int64_t>(table.layout.local - first, 0, most_rows);
   const auto row_bytes = static_cast<std::int64_t>(table.schema.row_bytes);
-  RowBlock block;
+  block.extents.clear();
   block.rows.resize(static_cast<std::size_t>(count * row_bytes));
   table.pack(first, count, block.rows.data());
   const std::byte* rows = block.rows.data();
@@ -56,7 +56,6 @@ RowBlock pack_piece(const BigTable& table, std::int64_t offset, std::int64_t fir
     rows += extent.count;
     block.extents.push_back(extent);
   }
-  return block;
 }
 
 /// Rows are packed and written piece by piece, so that the packed copy of a long timeline never lies in memory as a
@@ -67,9 +66,11 @@ std::uint32_t write_rows(const BigTable& table, std::int64_t offset, RowSink& si
   const std::int64_t rows = std::max<std::int64_t>(1, sink.piece_bytes() / row_bytes);
   const std::int64_t pieces = comm.max((table.layout.local + rows - 1) / rows);
   std::uint32_t checksum = 0;
+  RowBlock block;  // one for all: fresh memory costs more than what is written to it
   for (std::int64_t piece = 0; piece < pieces; ++piece) {
     write_together(path, comm, [&] {
-      sink.write(pack_piece(table, offset, piece * rows, rows, checksum));
+      pack_piece(table, offset, piece * rows, rows, block, checksum);
+      sink.write(block);
       if (TemporaryFile::interrupted()) throw Failure("interrupted");
     });
   }

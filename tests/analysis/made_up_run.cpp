@@ -90,7 +90,7 @@ class Recorder {
   void until(Time end, Activity activity) {
     if (end <= now_) return;
     row_.activity[activity] += end - now_;
-    results_->intervals.push_back({device_, 0, static_cast<std::uint16_t>(activity + 1), activity, now_, end});
+    intervals_.push_back({device_, 0, static_cast<std::uint16_t>(activity + 1), activity, now_, end});
     now_ = end;
   }
   void hold(Category category, std::int64_t bytes) {
@@ -112,6 +112,7 @@ class Recorder {
     row_.bytes_sent = row_.bytes_received = row_.activity[tensor_communication] / 10;
     row_.messages = 1000;
     results_->device_rows.push_back(row_);
+    results_->intervals.add({device_, intervals_});
     for (std::uint16_t c = 0; c <= buffers; ++c)
       results_->memory_rows.push_back({device_, c, at_peak_[c], at_peak_[c]});
   }
@@ -120,6 +121,7 @@ class Recorder {
   RunResults* results_;
   std::uint32_t device_;
   DeviceRow row_;
+  std::vector<Interval> intervals_;
   Time now_ = 0;
   std::int64_t level_[buffers + 1] = {};
   std::int64_t at_peak_[buffers + 1] = {};

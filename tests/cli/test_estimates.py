@@ -118,7 +118,7 @@ class Estimates(CliTest):
         start = time.monotonic()
         done = subprocess.run([*limited, *command], cwd=self.folder, capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 4, done.stderr)
-        self.assertRegex(done.stderr, r"^the simulation needs at least 12\.\d GB on this computer, which has 4\.10 GB \(ulimit -v\): use more ranks")
+        self.assertRegex(done.stderr, r"^the simulation needs at least 5\.\d+ GB on this computer, which has 4\.10 GB \(ulimit -v\): use more ranks")
         self.assertLess(time.monotonic() - start, 20)
         self.assertNotIn("out.h5", self.files())
         check = subprocess.run([*limited, *self.command(["check", script, "--set", "record.timeline=true"])], cwd=self.folder,
@@ -127,10 +127,10 @@ class Estimates(CliTest):
         self.assertIn("warning: the simulation needs at least", check.stderr)
 
     def test_memory_that_runs_out_on_the_way_is_no_internal_error(self):
-        # What is surely needed (some 36 MB) fits; 500,000 intervals of 64 B, copied once while the vector grows, do not.
+        # What is surely needed (some 36 MB) fits; 1,000,000 intervals of 64 B do not.
         script = self.script("""
             step = [{ op = "compute", devices = "0", stream = 1, flops = 1e9 },
-                    { op = "compute", devices = "0", flops = 1e9, repeat = 500000 }]""")
+                    { op = "compute", devices = "0", flops = 1e9, repeat = 1000000 }]""")
         command = self.command(["run", script, "-o", "out.h5", "--progress", "off", "--set", "record.timeline=true"])
         done = subprocess.run(["bash", "-c", 'ulimit -d 50000 && exec "$@"', "bash", *command], cwd=self.folder, capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 4, done.stderr)

@@ -38,6 +38,15 @@ class DeterminismOfExperiments(Determinism):
     def test_flows_that_share_links_on_a_wafer_with_faults(self):
         self.check("contention.toml")
 
+    def test_a_timeline_of_folded_replicas_whose_rounds_are_left_out(self):
+        """What stands for others and for other rounds, beside all devices and rounds simulated one by one."""
+        job = ("--set", "workload.global_batch=64", "--set", "record.memory_timeline=false")
+        self.simulate("training.toml", "reference.h5", *job, "--set", "simulation.laws=trains", "--set", "simulation.fold=none")
+        for ranks in (None, 2, 3):
+            done = self.simulate("training.toml", "left-out.h5", *job, ranks=ranks)
+            self.assertIn("laws: trains, rings, rounds, fold;", done.stdout)
+            self.assert_same_results("reference.h5", "left-out.h5")
+
     def test_folded_replicas(self):
         """With a timeline, and through the norm over all devices of the distributed optimizer: the rows of all, simulated one by one."""
         for nodes, distributed, said in (("8", "false", "2 of 8 replicas simulated for all\n"), ("2", "true", "1 of 2 replicas simulated for all\n")):

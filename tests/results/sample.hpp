@@ -85,13 +85,15 @@ inline void add_device(RunResults& r, std::uint32_t d, const Size& size) {
   const std::int64_t peak = r.device_rows.back().peak_memory;
   r.memory_rows.push_back({d, 0, peak / 4, peak / 4});
   r.memory_rows.push_back({d, 1, peak - peak / 4, peak});
+  std::vector<Interval> intervals;
   for (std::uint32_t i = 0; i < size.intervals; ++i) {
     const Time begin = i * 100 * nanosecond + d;
     const auto stream = static_cast<std::uint16_t>(i % 2);
     const auto label = static_cast<std::uint16_t>(i % 3);
-    r.intervals.push_back({d, stream, label, label, begin, begin + 100 * nanosecond});
+    intervals.push_back({d, stream, label, label, begin, begin + 100 * nanosecond});
     r.memory_changes.push_back({d, static_cast<std::uint16_t>(i % 2), begin, 1000LL * (i + 1)});
   }
+  r.intervals.add({d, intervals});
 }
 
 /// This rank's part of the run. Each rank adds its share of two collectives, whose sums are the same for any number of

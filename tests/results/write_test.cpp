@@ -104,7 +104,14 @@ TEST_CASE("rows come in order of their ids, in whatever order they were counted"
   std::reverse(r.device_rows.begin(), r.device_rows.end());
   std::reverse(r.link_rows.begin(), r.link_rows.end());
   std::reverse(r.memory_rows.begin(), r.memory_rows.end());
-  std::reverse(r.intervals.begin(), r.intervals.end());
+  std::vector<Interval> intervals = r.intervals.rows();
+  std::reverse(intervals.begin(), intervals.end());
+  std::ranges::stable_sort(intervals, std::ranges::greater{}, &Interval::device);
+  r.intervals = {};
+  for (auto one = intervals.begin(), next = one; one != intervals.end(); one = next) {
+    while (next != intervals.end() && next->device == one->device) ++next;
+    r.intervals.add({one->device, std::vector<Interval>(one, next)});
+  }
   std::reverse(r.memory_changes.begin(), r.memory_changes.end());
   std::reverse(r.collective_rows.begin(), r.collective_rows.end());
   write_serial(folder / "b.h5", r);
@@ -273,7 +280,7 @@ TEST_CASE("a signal in the middle of writing leaves no file") {
     setitimer(ITIMER_VIRTUAL, &every, nullptr);
     // A timeline of 5 million intervals takes much longer than that to write.
     RunResults r = sample::make({1, 1, 0});
-    r.intervals.assign(5'000'000, {0, 0, 0, 0, 0, 1});
+    r.intervals.add({0, std::vector<Interval>(5'000'000, {0, 0, 0, 0, 0, 1})});
     write_serial(folder / "out.h5", r);
     _exit(0);
   }
@@ -321,7 +328,7 @@ TEST_CASE("rows that name what has no name are an internal error") {
   SECTION("link class") { r.link_rows[0].link_class = 9; }
   SECTION("category") { r.memory_rows[0].category = 9; }
   SECTION("label") { r.collective_rows[0].label = 9; }
-  SECTION("activity") { r.intervals[0].activity = 9; }
+  SECTION("activity") { r.intervals.add({999, {{999, 0, 0, 9, 0, 1}}}); }
   SECTION("missing activity") { r.device_rows[3].activity.pop_back(); }
   CHECK_THROWS_AS(write_serial(folder / "out.h5", r), InternalError);
   CHECK(sample::files_in(folder.path).empty());

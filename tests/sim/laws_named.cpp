@@ -47,7 +47,9 @@ TEST_CASE("laws: each says why it is not used") {
   CHECK(because(made, options, 2, "promises") == "used");
   CHECK(because(made, options, 2, "rounds") == "more than one rank");
   options.record_timeline = true;
-  CHECK(because(made, options, 1, "rounds") == "a timeline is recorded");
+  CHECK(because(made, options, 1, "rounds") == "the program has no loop");
+  options.record_memory = true;
+  CHECK(because(made, options, 1, "rounds") == "the memory over time is recorded");
   options.laws = sim::Laws::none.with(sim::Law::promises);
   CHECK(because(made, options, 2, "trains") == "not asked for");
   CHECK(because(made, options, 2, "rings") == "not asked for");

@@ -53,7 +53,7 @@ void check_same_on_ranks(const results::RunResults& mine, const results::RunResu
   check_rows(mine.device_rows, serial.device_rows, comm);
   check_rows(mine.memory_rows, serial.memory_rows, comm);
   check_rows(mine.link_rows, serial.link_rows, comm);
-  check_rows(mine.intervals, serial.intervals, comm);
+  check_rows(mine.intervals.rows(), serial.intervals.rows(), comm);
   check_rows(mine.memory_changes, serial.memory_changes, comm);
   check_collectives(mine, serial, comm);
 }

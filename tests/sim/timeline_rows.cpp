@@ -20,7 +20,7 @@ results::RunResults run_recorded(const ProgramCase& made) {
 std::vector<results::Interval> rows_of(const results::RunResults& results, program::DeviceId device,
                                        std::uint16_t stream = 0) {
   std::vector<results::Interval> rows;
-  for (const results::Interval& one : results.intervals)
+  for (const results::Interval& one : results.intervals.rows())
     if (one.device == device && one.stream == stream) rows.push_back(one);
   return rows;
 }

@@ -184,7 +184,7 @@ TEST_CASE("a stream that waits for a signal waits for other devices while the st
     CHECK(waiting(results, 1) == 0);
     if (!timeline) continue;
     std::vector<results::Interval> main;
-    for (const results::Interval& interval : results.intervals) {
+    for (const results::Interval& interval : results.intervals.rows()) {
       if (interval.device == 0 && interval.stream == 0) main.push_back(interval);
     }
     REQUIRE(main.size() == 5);
@@ -196,7 +196,7 @@ TEST_CASE("a stream that waits for a signal waits for other devices while the st
     CHECK(main[3].end == 1'000'000 + communicates);
     // The other one has done nothing until it was told to begin, and is in its collective from then on.
     std::vector<results::Interval> beside;
-    for (const results::Interval& interval : results.intervals)
+    for (const results::Interval& interval : results.intervals.rows())
       if (interval.device == 0 && interval.stream == 1) beside.push_back(interval);
     REQUIRE(beside.size() == 2);
     CHECK(beside[0].activity == static_cast<std::uint16_t>(Activity::waiting));

@@ -12,6 +12,7 @@
 #include "tessera/base/data_table.hpp"
 #include "tessera/base/tensors.hpp"
 #include "tessera/base/time.hpp"
+#include "tessera/results/intervals.hpp"
 
 namespace tessera::results {
 
@@ -109,27 +110,6 @@ struct CollectiveRow {
   bool operator==(const CollectiveRow&) const = default;
 };
 
-/// Which end of a message an interval of the timeline is.
-enum class MessageEnd : std::uint8_t { none, sent, taken };
-
-/// One interval of the timeline, when it is recorded. What takes no time has none, but for both ends of a message.
-struct Interval {
-  std::uint32_t device = 0;
-  std::uint16_t stream = 0;
-  std::uint16_t label = 0;  ///< RunResults::labels
-  std::uint16_t activity = 0;
-  Time begin = 0;
-  Time end = 0;
-  std::int64_t bytes = 0;         ///< of the message or collective; 0: it is neither
-  std::int32_t group = -1;        ///< of the collective: RunResults::groups
-  std::int32_t micro_batch = -1;  ///< whose pass it is part of
-  std::int32_t peer = -1;         ///< the device at the other end of the message,
-  std::int32_t channel = -1;      ///< which is on this channel between them
-  std::int32_t message = -1;      ///< its number there, from 0 on; -1: the interval is no end of one
-  MessageEnd end_of_message = MessageEnd::none;
-  bool operator==(const Interval&) const = default;
-};
-
 /// What a stream of a device is for, in the program's own word.
 struct StreamName {
   std::uint32_t device = 0;
@@ -188,7 +168,7 @@ struct RunResults {
   std::vector<MemoryRow> memory_rows;
   std::vector<MemoryChange> memory_changes;
   std::vector<CollectiveRow> collective_rows;
-  std::vector<Interval> intervals;
+  Timeline intervals;
   std::vector<KernelRow> kernel_rows;
   std::vector<TrafficRow> traffic_rows;
   std::vector<TrafficBin> traffic_bins;

@@ -11,6 +11,12 @@
 
 namespace tessera::sim {
 
+/// Whose pass something is part of, as results::Interval says; only timelines show it.
+struct MicroBatch {
+  std::int32_t number = -1;
+  std::uint16_t pass = 0;
+};
+
 /// Work of one stream: an instruction that computes, or what takes no time behind one.
 struct ComputeJob {
   std::uint32_t stream = 0;
@@ -18,7 +24,7 @@ struct ComputeJob {
   std::uint32_t count = 1;  ///< of the operator, one after another; 0: nothing is computed
   program::BlockId block = 0;
   std::uint32_t instruction = 0;  ///< of the block
-  std::int32_t micro_batch = -1;  ///< results::Interval; only timelines show it
+  MicroBatch micro_batch = {};
 };
 
 /// A job that is over.

@@ -36,7 +36,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
 
   /// For laws, which read what a device does next, or move on all of it.
   [[nodiscard]] DeviceView view() const { return {config_, state_, node_}; }
-  [[nodiscard]] DeviceParts parts() { return {config_, state_, node_}; }
+  [[nodiscard]] DeviceParts parts() { return {config_, state_, node_, *shared_.record, program()}; }
   /// Whether a pending event may still do something: an earlier one of the same kind of call has none.
   [[nodiscard]] bool awaits(const StreamWake& wake) { return stream_at(wake.stream).token == wake.token; }
   /// Of its main stream.
@@ -102,7 +102,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   void record(const Stream& stream, const program::Instruction& instruction, program::Activity activity, Time begin,
               Time end);
   void record_message(const Stream& stream, const program::Instruction& instruction, Time begin, Time end);
-  [[nodiscard]] std::int32_t micro_batch_of(const Stream& stream) const;
+  [[nodiscard]] MicroBatch micro_batch_of(const Stream& stream) const;
 
   // device_collective.cpp
   [[nodiscard]] bool begin_collective(Stream& stream, const program::Instruction& instruction);

@@ -141,8 +141,8 @@ bool Device::compute_beside(Stream& stream, const Instruction& instruction) {
   if (config_.shares_compute) return compute_beside_in_turn(stream, instruction);
   if (!computes_ahead(stream) && !reach_clock(stream)) return false;
   const Frame& frame = stream.frames.back();
-  const std::int32_t micro_batch = environment().record_timeline ? micro_batch_of(stream) : -1;
-  state_.engine->queue({stream.index, instruction.a, instruction.count, frame.block, frame.next, micro_batch},
+  const MicroBatch batch = environment().record_timeline ? micro_batch_of(stream) : MicroBatch{};
+  state_.engine->queue({stream.index, instruction.a, instruction.count, frame.block, frame.next, batch},
                        *shared_.costs);
   if (state_.engine->begin_next(context().now())) stream.clock = context().now();
   static_cast<void>(state_.engine->all_end());  // within the range of time
@@ -183,8 +183,10 @@ void Device::end_jobs() {
     if (instruction.op != Op::compute) return change_level(stream, instruction);
     state_.flops += static_cast<Int128>(done.job.count) * program().operators[instruction.a].flops;
     spend(stream, instruction, instruction.activity, done.begin, done.end);
-    if (environment().record_timeline && done.begin < done.end)  // the stream may have gone on to the next one
-      shared_.record->make().intervals.back().micro_batch = done.job.micro_batch;
+    if (!environment().record_timeline || done.begin == done.end) return;
+    results::Interval& recorded = shared_.record->make().intervals_of(stream.index).back();
+    recorded.micro_batch = done.job.micro_batch.number;  // the stream may have gone on to the next one
+    recorded.pass = done.job.micro_batch.pass;
   });
 }
 

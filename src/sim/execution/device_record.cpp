@@ -10,14 +10,16 @@ using program::Op;
 // A stream beside the main one that waits for a signal does nothing: what it waits for shows where it is done.
 void Device::record(const Stream& stream, const Instruction& instruction, Activity activity, Time begin, Time end) {
   if (instruction.op == Op::wait && stream.index > 0) return;
-  results::Interval& one = shared_.record->make().intervals.emplace_back();
+  results::Interval& one = shared_.record->make().intervals_of(stream.index).emplace_back();
   one.device = config_.self;
   one.stream = static_cast<std::uint16_t>(stream.index);
   one.label = instruction.label;
   one.activity = static_cast<std::uint16_t>(activity);
   one.begin = begin;
   one.end = end;
-  one.micro_batch = micro_batch_of(stream);
+  const MicroBatch batch = micro_batch_of(stream);
+  one.micro_batch = batch.number;
+  one.pass = batch.pass;
   if (instruction.op == Op::send || instruction.op == Op::receive) {
     one.bytes = instruction.bytes;
     one.peer = static_cast<std::int32_t>(own_program().peers[instruction.a]);
@@ -38,22 +40,24 @@ void Device::record(const Stream& stream, const Instruction& instruction, Activi
 void Device::record_message(const Stream& stream, const Instruction& instruction, Time begin, Time end) {
   if (begin == end) record(stream, instruction, instruction.activity, end, end);
   DeviceRecord& written = shared_.record->make();
-  results::Interval& one = written.intervals.back();
+  results::Interval& one = written.intervals_of(stream.index).back();
   const bool sends = instruction.op == Op::send;
   one.end_of_message = sends ? results::MessageEnd::sent : results::MessageEnd::taken;
-  one.message = (sends ? written.sent : written.taken)[{own_program().peers[instruction.a], instruction.b}]++;
+  one.message = static_cast<std::int32_t>(
+      (sends ? written.sent : written.taken)[{own_program().peers[instruction.a], instruction.b}]++);
 }
 
 // Of the innermost pass that the stream is in.
-std::int32_t Device::micro_batch_of(const Stream& stream) const {
+MicroBatch Device::micro_batch_of(const Stream& stream) const {
   const auto& passes = shared_.record->get().passes;
-  if (passes.empty()) return -1;
+  if (passes.empty()) return {};
   for (std::size_t depth = stream.frames.size(); depth-- > 1;) {
-    const Frame& caller = stream.frames[depth - 1];
-    const std::uint32_t pass = program().blocks[caller.block].code[caller.next - 1].b;
-    if (pass > 0) return static_cast<std::int32_t>(passes.at({stream.index, pass}) - stream.frames[depth].repeats);
+    const std::uint32_t pass = pass_of(program(), stream.frames, depth);
+    if (pass == 0) continue;
+    const std::int64_t number = passes.at({stream.index, pass}) - stream.frames[depth].repeats;
+    return {static_cast<std::int32_t>(number), static_cast<std::uint16_t>(pass)};
   }
-  return -1;
+  return {};
 }
 
 }  // namespace tessera::sim

@@ -1,5 +1,6 @@
 // What a device has to tell when the run is over.
 #include <algorithm>
+#include <utility>
 
 #include "sim/execution/channel.hpp"
 #include "sim/execution/device.hpp"
@@ -125,7 +126,8 @@ void Device::collect(Time iteration_time, results::RunResults& results) const {
                                    state_.memory.category_peak[category]});
   }
   collect_kernels(results);
-  if (shared_.record->is_made()) (**shared_.record).intervals.hand_over(results.intervals);
+  if (shared_.record->is_made() && !shared_.record->get().intervals.empty())
+    results.intervals.add({config_.self, std::exchange((**shared_.record).intervals, {})});
   results.memory_changes.insert(results.memory_changes.end(), shared_.record->get().memory_changes.begin(),
                                 shared_.record->get().memory_changes.end());
 }

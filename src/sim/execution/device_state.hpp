@@ -15,7 +15,6 @@
 #include "sim/execution/mailboxes.hpp"
 #include "sim/execution/own_gpu.hpp"
 #include "sim/execution/promises.hpp"
-#include "sim/execution/row_store.hpp"
 #include "sim/execution/stream.hpp"
 #include "sim/execution/takeover.hpp"
 #include "sim/lazy.hpp"
@@ -70,14 +69,19 @@ struct ExecutionEnvironment {
 
 /// What a device writes down as time goes on; it never reads it.
 struct DeviceRecord {
-  RowStore<results::Interval> intervals;
+  std::vector<results::StreamIntervals> intervals;  ///< by stream, as far as they have any
   std::vector<results::MemoryChange> memory_changes;
   std::vector<results::KernelRow> kernel_rows;
   std::vector<Time> marks;
   // For what a timeline says of its intervals:
-  using Line = std::pair<program::DeviceId, std::uint32_t>;                   ///< the other device, and the channel
-  std::map<Line, std::int32_t> sent, taken;                                   ///< messages
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> passes{};  ///< called, by stream and pass
+  using Line = std::pair<program::DeviceId, std::uint32_t>;                  ///< the other device, and the channel
+  std::map<Line, std::int64_t> sent, taken;                                  ///< messages
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> passes{};  ///< called, by stream and pass
+
+  [[nodiscard]] results::StreamIntervals& intervals_of(std::uint32_t stream) {
+    if (intervals.size() <= stream) intervals.resize(stream + std::size_t{1});
+    return intervals[stream];
+  }
 };
 using OwnRecord = Lazy<DeviceRecord>;  ///< most devices write nothing down
 
@@ -128,6 +132,8 @@ struct DeviceParts {
   const DeviceConfig& config;
   DeviceState& state;
   NetworkNode& node;
+  OwnRecord& record;
+  const program::Program& program;
 };
 
 /// A device as it is between two events, in plain data: a Device of the same program goes on from it.

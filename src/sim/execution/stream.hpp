@@ -17,6 +17,13 @@ struct Frame {
   std::uint32_t repeats = 1;  ///< left, this one included
 };
 
+/// Which pass of micro-batches the block at this depth is that of; 0: none. It has a caller.
+[[nodiscard]] inline std::uint32_t pass_of(const program::Program& program, const std::vector<Frame>& frames,
+                                           std::size_t depth) {
+  const Frame& caller = frames[depth - 1];
+  return program.blocks[caller.block].code[caller.next - 1].b;
+}
+
 enum class StreamState : std::uint8_t {
   runs,         ///< or will, in this event
   until_clock,  ///< waits for the time of its clock

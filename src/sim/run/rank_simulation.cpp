@@ -157,13 +157,11 @@ WorkDone RankSimulation::work_done() const {
 
 // Rows that grow would be there twice for a moment.
 void RankSimulation::make_room(results::RunResults& results) const {
-  std::size_t links = 0, devices = 0, intervals = 0;
+  std::size_t links = 0, devices = 0;
   for (const Device* device : devices_) {
     links += device->ports().size();
     devices += program_.devices[device->id()].streams.empty() ? 0 : 1;
   }
-  for (const OwnRecord& record : records_) intervals += record.get().intervals.size();
-  results.intervals.reserve(intervals);
   results.link_rows.reserve(links + outputs_.size());
   results.device_rows.reserve(devices);
   results.memory_rows.reserve(devices * results.categories.size());

@@ -1,6 +1,7 @@
 #include "sim/laws/fold/unfold_results.hpp"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -45,12 +46,50 @@ void repeat(const Fold& fold, Share share, std::vector<Row>& rows, const auto& c
   }
 }
 
-/// The peer and the group that it names.
-void shift_names(const Fold& fold, results::Interval& row, std::uint32_t shifts) {
-  const auto peer = static_cast<program::DeviceId>(row.peer);
-  if (row.peer >= 0 && fold.takes_part(peer)) row.peer = static_cast<std::int32_t>(fold.shifted(peer, shifts));
-  const auto group = static_cast<program::GroupId>(row.group);
-  if (row.group >= 0) row.group = static_cast<std::int32_t>(fold.shifted_group(group, shifts));
+/// Peers and groups that a device's intervals name, each once, in order.
+struct NamesUsed {
+  std::vector<std::int32_t> peers, groups;
+};
+
+void add_once(std::vector<std::int32_t>& names, std::int32_t name) {
+  const auto place = std::ranges::lower_bound(names, name);
+  if (name >= 0 && (place == names.end() || *place != name)) names.insert(place, name);
+}
+
+NamesUsed names_in(const results::DeviceIntervals& device) {
+  NamesUsed used;
+  for (const results::StreamIntervals& stream : device.streams()) {
+    for (const std::vector<results::Interval>& some : stream.kept()) {
+      for (const results::Interval& one : some) {
+        add_once(used.peers, one.peer);
+        add_once(used.groups, one.group);
+      }
+    }
+  }
+  return used;
+}
+
+/// What another device, so many shifts on, has in place of these names.
+results::OtherNames shifted_names(const Fold& fold, const NamesUsed& used, std::uint32_t shifts) {
+  results::OtherNames names;
+  for (const std::int32_t peer : used.peers) {
+    const auto device = static_cast<program::DeviceId>(peer);
+    if (fold.takes_part(device)) names.peers.emplace_back(peer, fold.shifted(device, shifts));
+  }
+  for (const std::int32_t group : used.groups)
+    names.groups.emplace_back(group, fold.shifted_group(static_cast<program::GroupId>(group), shifts));
+  return names;
+}
+
+/// The intervals of all devices that are like simulated ones refer to theirs.
+void repeat_intervals(const Fold& fold, Share share, results::Timeline& timeline) {
+  const results::Timeline simulated = std::exchange(timeline, {});
+  for (const results::DeviceIntervals& device : simulated.devices()) {
+    const NamesUsed used = names_in(device);
+    for (std::uint32_t shifts = 0; shifts < fold.order(); ++shifts)
+      if (share.has(shifts))
+        timeline.add(device.renamed(fold.shifted(device.device(), shifts), shifted_names(fold, used, shifts)));
+  }
 }
 
 /// Every live link has a row, used or not.
@@ -83,10 +122,29 @@ std::vector<Row> shifted_back(const Fold& fold, std::uint32_t shifts, std::vecto
   for (Row& row : rows) {
     row.device = fold.shifted_back(row.device, shifts);
     if constexpr (requires { row.node; }) row.node = 0;
-    if constexpr (requires { row.peer; }) shift_names(fold, row, fold.order() - shifts);
   }
   std::ranges::stable_sort(rows, {}, &Row::device);
   return rows;
+}
+
+/// Whether the devices so many shifts behind the first ones have the intervals of these: device by device, since all of
+/// them may be many.
+bool intervals_are_alike(const Fold& fold, std::uint32_t shifts, const results::Timeline& first,
+                         const results::Timeline& other) {
+  const auto rows_of = [](const results::DeviceIntervals& device) {
+    std::vector<results::Interval> rows(static_cast<std::size_t>(device.size()));
+    device.copy(0, device.size(), rows.data());
+    return rows;
+  };
+  std::map<program::DeviceId, const results::DeviceIntervals*> by_device;
+  for (const results::DeviceIntervals& device : other.devices()) by_device[device.device()] = &device;
+  const auto has_the_same = [&](const results::DeviceIntervals& device) {
+    const auto there = by_device.find(fold.shifted(device.device(), shifts));
+    if (there == by_device.end()) return false;
+    const auto names = shifted_names(fold, names_in(device), shifts);
+    return rows_of(device.renamed(there->first, names)) == rows_of(*there->second);
+  };
+  return first.devices().size() == other.devices().size() && std::ranges::all_of(first.devices(), has_the_same);
 }
 
 /// Of the links that take part.
@@ -109,7 +167,8 @@ bool did_the_same(const Fold& fold, std::uint32_t shifts, const results::RunResu
     return shifted_back(fold, 0, ours) == shifted_back(fold, shifts, theirs);
   };
   return first.iteration_time == other.iteration_time && are_alike(first.device_rows, other.device_rows) &&
-         are_alike(first.memory_rows, other.memory_rows) && are_alike(first.intervals, other.intervals) &&
+         are_alike(first.memory_rows, other.memory_rows) &&
+         intervals_are_alike(fold, shifts, first.intervals, other.intervals) &&
          are_alike(first.memory_changes, other.memory_changes) && first.collective_rows == other.collective_rows &&
          links_shifted_back(fold, 0, first.link_rows) == links_shifted_back(fold, shifts, other.link_rows);
 }
@@ -121,8 +180,7 @@ void unfold(const Fold& fold, const machine::Machine& machine, const Communicato
     row.node = static_cast<std::uint32_t>(machine.places[row.device].node);
   });
   repeat(fold, share, results.memory_rows, nothing);
-  repeat(fold, share, results.intervals,
-         [&](results::Interval& row, std::uint32_t shifts) { shift_names(fold, row, shifts); });
+  repeat_intervals(fold, share, results.intervals);
   repeat(fold, share, results.memory_changes, nothing);
   repeat_links(fold, share, machine, results.link_rows);
   if (share.rank == 0) return;

@@ -6,6 +6,7 @@
 #include "sim/execution/device.hpp"
 #include "sim/laws/rings/ring.hpp"
 #include "sim/laws/rounds/list_parts.hpp"
+#include "sim/laws/rounds/list_record.hpp"
 
 namespace tessera::sim {
 namespace {
@@ -107,12 +108,13 @@ void list_collectives(StateList& list, CollectiveAccount& account) {
 }  // namespace
 
 void list_device(StateList& list, Device& device, const NetworkTables& tables) {
-  auto [config, whole, node] = device.parts();
+  auto [config, whole, node, record, program] = device.parts();
   list_node(list, node, tables);
   if (whole.streams.empty()) return;
   // No kernels: the law refuses them.
   auto& [streams, mailboxes, outboxes, departures_awaited, messages_received, bytes_received, bytes_sent, strands,
          events, engine_free, time, flops, engine, memory, collectives, kernels_begun] = whole;
+  RecordedRound recorded(list, program, record, streams);
   for (Stream& stream : streams) list_stream(list, stream, config.self);
   list.same(strands.size());
   for (Stream& strand : strands) list_stream(list, strand, config.self);
@@ -127,6 +129,7 @@ void list_device(StateList& list, Device& device, const NetworkTables& tables) {
   list.sum(flops);
   if (engine) list_engine(list, *engine);
   list_collectives(list, collectives);
+  recorded.list(list, engine);
   config.shares_memory ? list_checked_memory(list, memory) : list.memory(memory);
 }
 

@@ -60,6 +60,10 @@ class StateList {
   explicit StateList(const Period& period) : period_(&period), now_(period.to.now) {}
 
   [[nodiscard]] Time now() const { return now_; }
+  /// How many rounds it moves on, or back; 0: it reads.
+  [[nodiscard]] std::int64_t times() const { return period_ == nullptr ? 0 : period_->times; }
+  /// Of these: how long each is.
+  [[nodiscard]] Time round() const { return period_->length(); }
   /// Something is under way that is not listed.
   void refuse() {
     if (into_ != nullptr) into_->is_quiet = false;
