@@ -10,6 +10,7 @@
 
 #include "command.hpp"
 #include "on_ranks.hpp"
+#include "tessera/base/heap.hpp"
 #include "tessera/base/text.hpp"
 #include "usage.hpp"
 
@@ -73,5 +74,6 @@ int main(int argc, char** argv) {
   int descriptor = STDIN_FILENO;
   while (descriptor >= 0 && descriptor <= STDERR_FILENO) descriptor = open("/dev/null", O_RDONLY);
   close(descriptor);
+  tessera::use_huge_pages();
   return tessera::app::run(argc, argv);
 }
