@@ -1,6 +1,7 @@
 #include "sim/network/wiring.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -10,67 +11,100 @@
 
 namespace tessera::sim {
 
+namespace {
+
+// Of parallel links between the same two components, the one with the smallest latency stays.
+template <class Ways>
+void sort_and_drop_repeats(Ways& ways) {
+  std::sort(ways.begin(), ways.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.from, a.to, a.latency) < std::tie(b.from, b.to, b.latency);
+  });
+  const auto same = [](const auto& a, const auto& b) { return a.from == b.from && a.to == b.to; };
+  ways.erase(std::unique(ways.begin(), ways.end(), same), ways.end());
+}
+
+}  // namespace
+
 Wiring::Wiring(const NetworkTables& tables, const Destinations& destinations) {
-  add_links_to_devices(tables);
+  Ways ways;
+  add_links_to_devices(tables, ways);
   may_pass_.assign(tables.network().devices, false);
-  add_routes(tables, destinations);
-  sort_and_drop_repeats();
-  count_links(tables.components());
+  add_routes(tables, destinations, ways);
+  keep(std::move(ways), tables.components());
 }
 
 Wiring::Wiring(const NetworkTables& tables, const Destinations& destinations, const StandIn& stand_in) {
   may_pass_.assign(tables.network().devices, false);
+  Ways ways;
   std::vector<machine::NodeId> to;
   for (const machine::NodeId device : stand_in.devices()) {
     to.clear();
     destinations(device, to);
-    for (const machine::NodeId destination : to) add_simulated_route(tables, device, destination, stand_in);
+    for (const machine::NodeId destination : to) add_simulated_route(tables, device, destination, stand_in, ways);
   }
-  sort_and_drop_repeats();
-  count_links(tables.components());
+  keep(std::move(ways), tables.components());
 }
 
 void Wiring::add_simulated_route(const NetworkTables& tables, machine::NodeId from, machine::NodeId to,
-                                 const StandIn& stand_in) {
+                                 const StandIn& stand_in, Ways& ways) {
   const machine::Network& network = tables.network();
   tables.routes().for_each_link(from, to, [&](machine::LinkId link) {
     const pdes::ComponentId behind = tables.behind(link, to);
-    links_.push_back({stand_in.place(tables.server(link)).of, stand_in.place(behind).of,
-                      network.links[link].latency.value(), pdes::protocol_info<NetworkProtocol>()});
+    ways.push_back(
+        {stand_in.place(tables.server(link)).of, stand_in.place(behind).of, network.links[link].latency.value()});
   });
 }
 
-void Wiring::count_links(pdes::ComponentId components) {
+void Wiring::keep(Ways&& ways, pdes::ComponentId components) {
+  sort_and_drop_repeats(ways);
   first_.assign(components + 1, 0);
-  for (const pdes::LinkInfo& link : links_) ++first_[link.from + 1];
+  to_.reserve(ways.size());
+  latency_.reserve(ways.size());
+  std::map<Time, std::uint32_t> known;
+  for (const Way& way : ways) {
+    ++first_[way.from + 1];
+    to_.push_back(way.to);
+    const auto [found, added] = known.try_emplace(way.latency, static_cast<std::uint32_t>(latencies_.size()));
+    if (added) latencies_.push_back(way.latency);
+    latency_.push_back(found->second);
+  }
   for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
 }
 
-void Wiring::add_links_to_devices(const NetworkTables& tables) {
+std::vector<pdes::LinkInfo> Wiring::links() const {
+  std::vector<pdes::LinkInfo> links;
+  links.reserve(to_.size());
+  for (pdes::ComponentId from = 0; from + 1 < first_.size(); ++from) {
+    for (std::uint32_t i = first_[from]; i < first_[from + 1]; ++i)
+      links.push_back({from, to_[i], latencies_[latency_[i]], pdes::protocol_info<NetworkProtocol>()});
+  }
+  return links;
+}
+
+void Wiring::add_links_to_devices(const NetworkTables& tables, Ways& ways) {
   const auto& links = tables.network().links;
   for (machine::LinkId id = 0; id < links.size(); ++id) {
     if (links[id].dead || !tables.is_device(links[id].to)) continue;
-    links_.push_back(
-        {tables.server(id), links[id].to, links[id].latency.value(), pdes::protocol_info<NetworkProtocol>()});
+    ways.push_back({tables.server(id), links[id].to, links[id].latency.value()});
   }
 }
 
-void Wiring::add_routes(const NetworkTables& tables, const Destinations& destinations) {
+void Wiring::add_routes(const NetworkTables& tables, const Destinations& destinations, Ways& ways) {
   std::vector<machine::NodeId> to;
-  std::size_t settled = links_.size();
+  std::size_t settled = ways.size();
   for (machine::NodeId device = 0; device < tables.network().devices; ++device) {
     to.clear();
     destinations(device, to);
     std::sort(to.begin(), to.end());
     to.erase(std::unique(to.begin(), to.end()), to.end());
-    for (const machine::NodeId destination : to) add_route(tables, device, destination);
-    if (links_.size() < 2 * settled + 1'000'000) continue;
-    sort_and_drop_repeats();
-    settled = links_.size();
+    for (const machine::NodeId destination : to) add_route(tables, device, destination, ways);
+    if (ways.size() < 2 * settled + 1'000'000) continue;
+    sort_and_drop_repeats(ways);
+    settled = ways.size();
   }
 }
 
-void Wiring::add_route(const NetworkTables& tables, machine::NodeId from, machine::NodeId to) {
+void Wiring::add_route(const NetworkTables& tables, machine::NodeId from, machine::NodeId to, Ways& ways) {
   const machine::Network& network = tables.network();
   machine::LinkId before = machine::no_link;
   tables.routes().for_each_link(from, to, [&](machine::LinkId link) {
@@ -80,28 +114,16 @@ void Wiring::add_route(const NetworkTables& tables, machine::NodeId from, machin
     if (tables.is_device(passed.to)) {
       may_pass_[passed.to] = true;
     } else {
-      links_.push_back(
-          {tables.server(last), tables.server(link), passed.latency.value(), pdes::protocol_info<NetworkProtocol>()});
+      ways.push_back({tables.server(last), tables.server(link), passed.latency.value()});
     }
   });
 }
 
-// Of parallel links between the same two components, the one with the smallest latency stays.
-void Wiring::sort_and_drop_repeats() {
-  std::sort(links_.begin(), links_.end(), [](const pdes::LinkInfo& a, const pdes::LinkInfo& b) {
-    return std::tie(a.from, a.to, a.latency) < std::tie(b.from, b.to, b.latency);
-  });
-  const auto same = [](const pdes::LinkInfo& a, const pdes::LinkInfo& b) { return a.from == b.from && a.to == b.to; };
-  links_.erase(std::unique(links_.begin(), links_.end(), same), links_.end());
-  links_.shrink_to_fit();
-}
-
 pdes::OutPort Wiring::port(pdes::ComponentId from, pdes::ComponentId to) const {
-  const auto begin = links_.begin() + first_[from];
-  const auto end = links_.begin() + first_[from + 1];
-  const auto found =
-      std::lower_bound(begin, end, to, [](const pdes::LinkInfo& link, pdes::ComponentId id) { return link.to < id; });
-  if (found == end || found->to != to) {
+  const auto begin = to_.begin() + first_[from];
+  const auto end = to_.begin() + first_[from + 1];
+  const auto found = std::lower_bound(begin, end, to);
+  if (found == end || *found != to) {
     throw InternalError("component " + std::to_string(from) + " has no link to " + std::to_string(to));
   }
   return {static_cast<std::uint32_t>(found - begin)};

@@ -23,24 +23,35 @@ class Wiring {
   /// Between what is simulated: what its devices send, wherever to. Nothing passes through devices that take no part.
   Wiring(const NetworkTables& tables, const Destinations& destinations, const StandIn& stand_in);
 
-  [[nodiscard]] const std::vector<pdes::LinkInfo>& links() const { return links_; }
+  /// As the engine's model has them.
+  [[nodiscard]] std::vector<pdes::LinkInfo> links() const;
   /// Whether messages of other devices pass through a device, from the routes between devices and their destinations.
   [[nodiscard]] bool may_pass(machine::NodeId device) const { return may_pass_[device]; }
   /// The OutPort of `from` that leads to `to`. Throws InternalError when it was not wired.
   [[nodiscard]] pdes::OutPort port(pdes::ComponentId from, pdes::ComponentId to) const;
 
  private:
-  void add_links_to_devices(const NetworkTables& tables);
-  void add_routes(const NetworkTables& tables, const Destinations& destinations);
-  void add_route(const NetworkTables& tables, machine::NodeId from, machine::NodeId to);
-  void add_simulated_route(const NetworkTables& tables, machine::NodeId from, machine::NodeId to,
-                           const StandIn& stand_in);
-  void sort_and_drop_repeats();
-  void count_links(pdes::ComponentId components);
+  /// A connection.
+  struct Way {
+    pdes::ComponentId from = 0;
+    pdes::ComponentId to = 0;
+    Time latency = 0;
+  };
+  using Ways = std::vector<Way>;
 
-  std::vector<pdes::LinkInfo> links_;
-  std::vector<std::uint32_t> first_;  // of a component, in links_
-  std::vector<bool> may_pass_;        // by device
+  static void add_links_to_devices(const NetworkTables& tables, Ways& ways);
+  void add_routes(const NetworkTables& tables, const Destinations& destinations, Ways& ways);
+  void add_route(const NetworkTables& tables, machine::NodeId from, machine::NodeId to, Ways& ways);
+  static void add_simulated_route(const NetworkTables& tables, machine::NodeId from, machine::NodeId to,
+                                  const StandIn& stand_in, Ways& ways);
+  void keep(Ways&& ways, pdes::ComponentId components);
+
+  // There may be one for each pair of devices, so what is kept of each is small.
+  std::vector<pdes::ComponentId> to_;
+  std::vector<std::uint32_t> latency_;  // in latencies_
+  std::vector<Time> latencies_;         // each once
+  std::vector<std::uint32_t> first_;    // of a component, in to_
+  std::vector<bool> may_pass_;          // by device
 };
 
 }  // namespace tessera::sim

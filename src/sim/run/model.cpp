@@ -66,8 +66,21 @@ NetworkModel::NetworkModel(const machine::Machine& machine, program::Lowerings& 
 NetworkModel::NetworkModel(const machine::Machine& machine, program::Lowerings& lowerings, const StandIn& stand_in)
     : tables(machine.network), wiring(tables, destinations_of(lowerings), stand_in) {}
 
+namespace {
+
+/// The device whose rank a component is on.
+std::vector<NodeId> companions_of(const machine::Machine& machine, const NetworkModel& network) {
+  const Companions companions(machine.network);
+  std::vector<NodeId> devices(network.tables.components());
+  for (pdes::ComponentId id = 0; id < devices.size(); ++id)
+    devices[id] = network.tables.is_device(id) ? id : companions.of(network.tables.switch_link(id));
+  return devices;
+}
+
+/// Each device is on its own.
 pdes::ModelGraph make_graph(const machine::Machine& machine, const program::Program& program,
-                            const NetworkModel& network, bool whole_nodes, const CreateComponent& create) {
+                            const NetworkModel& network, const std::vector<NodeId>& devices,
+                            const CreateComponent& create) {
   // Expected events of an idle device and of a switch output, compared with those of a device at work.
   constexpr float idle_weight = 0.02F;
   constexpr float switch_weight = 0.3F;
@@ -76,19 +89,19 @@ pdes::ModelGraph make_graph(const machine::Machine& machine, const program::Prog
   graph.links = network.wiring.links();
   graph.unconnected_allowed = true;
   graph.protocols = {pdes::protocol_info<NetworkProtocol>()};
-  const Companions companions(machine.network);
+  graph.groups = devices;
   for (pdes::ComponentId id = 0; id < graph.components; ++id) {
-    const bool is_device = network.tables.is_device(id);
-    const NodeId device = is_device ? id : companions.of(network.tables.switch_link(id));
-    const float weight = !takes_part(program, device) ? idle_weight : is_device ? 1.0F : switch_weight;
-    graph.weights.push_back(weight);
-    graph.groups.push_back(whole_nodes ? static_cast<pdes::ComponentId>(machine.places[device].node) : device);
-    if (machine.grid.columns > 0) graph.positions.emplace_back(machine.places[device].x, machine.places[device].y);
+    const bool works = takes_part(program, devices[id]);
+    graph.weights.push_back(!works ? idle_weight : network.tables.is_device(id) ? 1.0F : switch_weight);
+    const machine::DevicePlace& place = machine.places[devices[id]];
+    if (machine.grid.columns > 0) graph.positions.emplace_back(place.x, place.y);
   }
   graph.name = name_components(machine, network);
   graph.create = create;
   return graph;
 }
+
+}  // namespace
 
 PartitionedModel simulated_model(const machine::Machine& machine, const NetworkModel& network, const StandIn& stand_in,
                                  const CreateComponent& create) {
@@ -109,11 +122,13 @@ PartitionedModel partition_model(const machine::Machine& machine, const program:
                                  const CreateComponent& create) {
   // Messages inside a node are many and their latency is small, so a node is only cut when there are more ranks than
   // nodes. What may not be cut at all is refused on any number of ranks.
-  PartitionedModel model{make_graph(machine, program, network, false, create), {}};
+  const std::vector<NodeId> devices = companions_of(machine, network);
+  PartitionedModel model{make_graph(machine, program, network, devices, create), {}};
   const int nodes = count_nodes(machine);
   if (nodes > 1 && ranks <= nodes) {
     static_cast<void>(pdes::make_partition(model.graph, 1, "block"));
-    model.graph = make_graph(machine, program, network, true, create);
+    for (pdes::ComponentId id = 0; id < model.graph.components; ++id)
+      model.graph.groups[id] = static_cast<pdes::ComponentId>(machine.places[devices[id]].node);
   }
   const bool blocks = kind == "auto" && machine.grid.columns == 0 && numbered_by_node(machine);
   model.partition = pdes::make_partition(model.graph, ranks, blocks ? "block" : kind);

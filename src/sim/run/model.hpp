@@ -22,10 +22,6 @@ struct NetworkModel {
 
 using CreateComponent = std::function<std::unique_ptr<pdes::Component>(pdes::ComponentId)>;
 
-/// `whole_nodes`: the devices of a node share a rank; otherwise each is on its own.
-[[nodiscard]] pdes::ModelGraph make_graph(const machine::Machine& machine, const program::Program& program,
-                                          const NetworkModel& network, bool whole_nodes, const CreateComponent& create);
-
 /// The graph for that many ranks and its partition. Throws InputError as pdes::make_partition.
 struct PartitionedModel {
   pdes::ModelGraph graph;

@@ -8,9 +8,10 @@ namespace tessera::sim {
 std::vector<bool> find_transits(const NetworkTables& tables, const Wiring& wiring, const pdes::Partition& partition) {
   const auto passes_on = [&](pdes::ComponentId id) { return !tables.is_device(id) || wiring.may_pass(id); };
   std::vector<bool> transits(tables.components(), false);
+  const std::vector<pdes::LinkInfo> links = wiring.links();
   for (bool changed = true; changed;) {
     changed = false;
-    for (const pdes::LinkInfo& link : wiring.links()) {
+    for (const pdes::LinkInfo& link : links) {
       if (transits[link.from] || !passes_on(link.from)) continue;
       if (partition.rank_of[link.from] == partition.rank_of[link.to] && !transits[link.to]) continue;
       transits[link.from] = changed = true;

@@ -26,8 +26,8 @@ void TrainPort::tell_as(const Segment& segment, std::uint32_t generation) {
     return;
   }
   for (PlannedShare& share : run.together().shares) {
-    if (!share.own && work().streams[share.of].segment.name == segment.name &&
-        work().streams[share.of].segment.destination == segment.destination)
+    if (!share.own && work().streams[share.of].name == segment.name &&
+        work().streams[share.of].destination == segment.destination)
       share.generation = generation;
   }
 }
@@ -37,8 +37,8 @@ TrainPort::Announced TrainPort::announced(const PlannedShare& share) const {
     const OwnMessage& message = work().own.at(share.of);
     return {message.name, message.destination, message.waited_until};
   }
-  const Segment& segment = work().streams[share.of].segment;
-  return {segment.name, segment.destination, segment.waited_until};
+  const Stream& stream = work().streams[share.of];
+  return {stream.name, stream.destination, stream.waited_until};
 }
 
 void TrainPort::announce_shares(PortSink& sink) { announce_shares(work().run.together().shares, sink); }
@@ -46,18 +46,19 @@ void TrainPort::announce_shares(PortSink& sink) { announce_shares(work().run.tog
 // Of own messages that take turns. The more of them there are, the later the last ones begin: they are told of only
 // then, since what is announced has to be kept until it takes place. What takes back others is told of at once.
 void TrainPort::announce_turns(PortSink& sink) {
-  constexpr std::size_t most = 64;
-  PlannedTogether& together = work().run.together();
-  const std::span<PlannedShare> left = std::span(together.shares).subspan(together.turns.told);
-  const std::size_t now = work().amends.empty() ? std::min(most, left.size()) : left.size();
-  announce_shares(left.first(now), sink);
-  together.turns.told += static_cast<std::uint32_t>(now);
+  constexpr std::uint32_t most = 64;
+  PlannedTurns& turns = work().run.together().turns;
+  const std::uint32_t left = turns.takers() - turns.told;
+  std::vector<PlannedShare> shares = turn_shares(turns.told, work().amends.empty() ? std::min(most, left) : left);
+  announce_shares(shares, sink);
+  for (const PlannedShare& share : shares) turns.line[turns.told++].generation = share.generation;
 }
 
 // When the first packet begins of those that have not been announced; never: all have.
 Time TrainPort::next_turns_at() const {
+  if (!work().run.takes_turns()) return never;
   const PlannedTurns& turns = work().run.together().turns;
-  return turns.told < std::min(turns.takers, turns.kept) ? turn_left(turns.told - 1) : never;
+  return turns.told < std::min(turns.takers(), turns.kept) ? turn_left(turns.told - 1) : never;
 }
 
 void TrainPort::announce_shares(std::span<PlannedShare> shares, PortSink& sink) {
@@ -160,7 +161,8 @@ void TrainPort::forward(Segment& segment, PortSink& sink) {
 // The shares have become shorter since they were announced as they were `before`.
 void TrainPort::take_back(Time now, const std::vector<PlannedShare>& before) {
   for (std::size_t i = 0; i < before.size(); ++i) {
-    const PacketTimes& out = work().run.together().shares[i].out;
+    const auto taker = static_cast<std::uint32_t>(i);
+    const PacketTimes out = work().run.own ? turn_share(taker).out : work().run.together().shares[i].out;
     if (out.count < before[i].out.count) take_back(now, before[i], out);
   }
 }

@@ -85,8 +85,8 @@ bool TrainPort::amend(Time now, pdes::ComponentId source, const Amend& amend, Po
 
 bool TrainPort::shorten(Time now, const Amend& amend) {
   const auto named = [&](const Stream& stream) {
-    return stream.segment.times.count > 0 && stream.segment.name == amend.name &&
-           stream.segment.generation == amend.generation && stream.segment.destination == amend.destination;
+    return stream.times.count > 0 && stream.name == amend.name && stream.generation == amend.generation &&
+           stream.destination == amend.destination;
   };
   const auto found = std::find_if(work().streams.begin(), work().streams.end(), named);
   // Cut twice, and the second time shorter: that amendment came first, and what it left may have been served since.
@@ -98,9 +98,9 @@ bool TrainPort::shorten(Time now, const Amend& amend) {
   } else if (work().run.active && !work().run.own && work().run.stream == index) {
     cut(now, left);
   }
-  PacketTimes& times = work().streams[index].segment.times;
+  PacketTimes& times = work().streams[index].times;
   times.truncate(left, tables_->rate(times.rate), tables_->packet());
-  work().streams[index].segment.final = false;
+  work().streams[index].final = false;
   if (left == 0) {
     remove_waiting(index);
     release_stream(index);
@@ -109,7 +109,16 @@ bool TrainPort::shorten(Time now, const Amend& amend) {
 }
 
 std::uint32_t TrainPort::add_stream(pdes::ComponentId from, const Segment& segment) {
-  const Stream added{segment, 0, from, work().next_ordinal++};
+  const Stream added{segment.times,
+                     segment.waited_until,
+                     segment.name,
+                     segment.generation,
+                     segment.destination,
+                     segment.link,
+                     from,
+                     work().next_ordinal++,
+                     0,
+                     segment.final};
   if (work().unused_streams.empty()) {
     work().streams.push_back(added);
     return static_cast<std::uint32_t>(work().streams.size() - 1);
@@ -121,7 +130,7 @@ std::uint32_t TrainPort::add_stream(pdes::ComponentId from, const Segment& segme
 }
 
 void TrainPort::release_stream(std::uint32_t stream) {
-  work().streams[stream].segment.times.count = 0;
+  work().streams[stream].times.count = 0;
   work().unused_streams.push_back(stream);
 }
 

@@ -9,7 +9,7 @@ namespace tessera::sim {
 bool TrainPort::may_mix(const Injector::Offer& offer) const {
   if (offer.message == nullptr || !offer.alone || offer.message->packets_left < 3 || work().waiting.empty())
     return false;
-  const PacketTimes& times = work().streams[work().waiting.front().stream].segment.times;
+  const PacketTimes& times = work().streams[work().waiting.front().stream].times;
   return times.count > 2 && times.stride > tables_->packet() && tables_->rate(times.rate) == rate();
 }
 
@@ -52,7 +52,7 @@ void TrainPort::gather_near(Time from, std::optional<Turn>& limit) {
   while (!work().waiting.empty()) {
     const Turn turn = work().waiting.front().turn;
     const std::uint32_t stream = work().waiting.front().stream;
-    const PacketTimes& times = work().streams[stream].segment.times;
+    const PacketTimes& times = work().streams[stream].times;
     if (times.count < 3 || !add(together.rounds, stream, from)) {
       limit = turn;
       break;

@@ -59,7 +59,7 @@ void TrainPort::begin_run(Time now, pdes::ComponentId source, const Injector::Of
   if (run.own) {
     announce(offer.message->waited_until, sink);
   } else {
-    announce(work().streams[run.stream].segment.waited_until, sink);
+    announce(work().streams[run.stream].waited_until, sink);
   }
   call_back(goes_on_at(), sink);
 }
@@ -98,8 +98,7 @@ void TrainPort::plan_own(const Injector::Offer& offer) {
 void TrainPort::plan_stream(std::uint32_t index, const Turn* own_turn) {
   TrainRun& run = work().run;
   const Stream& stream = work().streams[index];
-  const Segment& segment = stream.segment;
-  const PacketTimes& arrivals = segment.times;
+  const PacketTimes& arrivals = stream.times;
   const Rate& arrival_rate = tables_->rate(arrivals.rate);
   const std::int64_t packet = tables_->packet();
   std::uint32_t packets = arrivals.count;
@@ -115,10 +114,10 @@ void TrainPort::plan_stream(std::uint32_t index, const Turn* own_turn) {
   run.service = serve(state_.busy, arrivals, packets, {rate(), link_, arrival_rate, packet});
   run.stream = index;
   run.awaited = false;
-  run.final = segment.final && run.service.out.count == arrivals.count;
-  run.name = segment.name;
-  run.destination = segment.destination;
-  run.to_destination = tables_->link(link_).to == segment.destination;
+  run.final = stream.final && run.service.out.count == arrivals.count;
+  run.name = stream.name;
+  run.destination = stream.destination;
+  run.to_destination = tables_->link(link_).to == stream.destination;
 }
 
 }  // namespace tessera::sim

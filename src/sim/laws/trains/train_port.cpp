@@ -16,8 +16,8 @@ MakePort train_ports() {
 }
 
 TrainPort::Turn TrainPort::turn_of(const Stream& stream) const {
-  const PacketTimes& times = stream.segment.times;
-  return {times.at(0, tables_->rate(times.rate)), stream.from, stream.segment.link, stream.ordinal};
+  const PacketTimes& times = stream.times;
+  return {times.at(0, tables_->rate(times.rate)), stream.from, stream.link, stream.ordinal};
 }
 
 Injector::Ticket TrainPort::post(Time now, const OwnMessage& message, Injector::Ticket before, PortSink& sink) {
@@ -27,7 +27,7 @@ Injector::Ticket TrainPort::post(Time now, const OwnMessage& message, Injector::
   // A message that follows another one changes nothing before that has left.
   if (work.run.active && !work.own.follows(message, before)) {
     if (work.run.own) {
-      work.run.has_shares() ? cut_turns(now, turns_chosen(now)) : cut(now, packets_chosen(now));
+      work.run.takes_turns() ? cut_turns(now, turns_chosen(now)) : cut(now, packets_chosen(now));
     } else if (work.run.is_mixed()) {
       cut_mixed(now, {now, self_, link_, 1});  // behind an own packet that is chosen now
     } else if (work.own.empty()) {
@@ -79,7 +79,7 @@ Time TrainPort::departure(std::uint32_t stream, std::uint32_t batch) const {
   if (!state_.work.is_made()) return 0;
   const std::uint32_t held = work().own.held(stream, batch);
   if (held == 0) return 0;
-  if (work().run.active && work().run.own && work().run.has_shares()) return turns_departure(stream, batch, held);
+  if (work().run.active && work().run.takes_turns()) return turns_departure(stream, batch, held);
   // Alone in line, a message that is planned to its end is the one that is asked for.
   const bool planned = work().run.active && work().run.own && work().run.final && work().own.messages() == 1;
   return planned ? work().run.service.out.last : never;
@@ -96,8 +96,8 @@ std::uint32_t TrainPort::packets_before(const Turn& turn) const {
     return 1 + std::min(out.count - 1, out.until(bound, tables_->rate(out.rate)));
   }
   const Stream& stream = work().streams[run.stream];
-  const bool first_of_equals = std::tie(stream.from, stream.segment.link) <= std::tie(turn.component, turn.link);
-  const PacketTimes& arrivals = stream.segment.times;
+  const bool first_of_equals = std::tie(stream.from, stream.link) <= std::tie(turn.component, turn.link);
+  const PacketTimes& arrivals = stream.times;
   const Time bound = first_of_equals ? turn.time : turn.time - 1;
   return std::min(out.count, arrivals.until(bound, tables_->rate(arrivals.rate)));
 }
@@ -112,8 +112,8 @@ std::uint32_t TrainPort::packets_chosen(Time now) const {
 // Whether nothing that becomes known from now on can come before the last packet of the run.
 bool TrainPort::certain(Time now, pdes::ComponentId source) const {
   const TrainRun& run = work().run;
-  const Turn& last = run.together().last_turn;
   if (run.has_shares()) {
+    const Turn& last = run.together().last_turn;
     const bool comes_before = last.component == self_ ? self_ <= source : last.component < source;
     return last.time < now || (last.time == now && comes_before);
   }
@@ -123,7 +123,7 @@ bool TrainPort::certain(Time now, pdes::ComponentId source) const {
     return turn < now || (turn == now && self_ <= source);
   }
   const Stream& stream = work().streams[run.stream];
-  const PacketTimes& arrivals = stream.segment.times;
+  const PacketTimes& arrivals = stream.times;
   const Time turn = arrivals.at(out.count - 1, tables_->rate(arrivals.rate));
   return turn < now || (turn == now && stream.from < source);
 }
@@ -154,7 +154,7 @@ void TrainPort::cut(Time now, std::uint32_t packets) {
     if (!run.own) push_waiting(run.stream);
     return;
   }
-  const PacketTimes* arrivals = run.own ? &out : &work().streams[run.stream].segment.times;
+  const PacketTimes* arrivals = run.own ? &out : &work().streams[run.stream].times;
   service.after = service.behind(packets, *arrivals, tables_->rate(arrivals->rate), packet);
   service.rest = 0;
   service.last_apart = false;
@@ -177,7 +177,7 @@ void TrainPort::plan_next(Time now, pdes::ComponentId source, PortSink& sink) {
   TrainRun& run = work().run;
   if (run.active && (run.service.out.last <= now || certain(now, source))) complete_run(sink);
   if (run.active) {
-    if (run.own && run.has_shares() && next_turns_at() <= now) announce_turns(sink);
+    if (next_turns_at() <= now) announce_turns(sink);
     call_back(goes_on_at(), sink);
   } else {
     plan(now, source, sink);
@@ -195,22 +195,18 @@ void TrainPort::call_back(Time at, PortSink& sink) {
 // Whether something is left to plan behind the run.
 bool TrainPort::work_left() const {
   const TrainRun& run = work().run;
-  if (run.awaited || (run.own && run.has_shares() && next_turns_at() != never)) return true;
+  if (run.awaited || next_turns_at() != never) return true;
   if (!work().waiting.empty()) return true;
-  if (run.has_shares()) {
-    if (!run.own) return run.together().next != never || !work().own.empty();
-    const auto& shares = run.together().shares;
-    const auto ends = std::count_if(shares.begin(), shares.end(), [](const PlannedShare& one) { return one.final; });
-    return work().own.messages() > static_cast<std::size_t>(ends);
-  }
-  if (!run.own) return !work().own.empty() || work().streams[run.stream].segment.times.count > run.service.out.count;
+  if (run.takes_turns()) return work().own.messages() > turns_that_end();
+  if (run.has_shares()) return run.together().next != never || !work().own.empty();
+  if (!run.own) return !work().own.empty() || work().streams[run.stream].times.count > run.service.out.count;
   return !run.final || work().own.messages() > 1;
 }
 
 // When the port has to go on by itself: when the run is over and the next known packet is there.
 Time TrainPort::goes_on_at() const {
   const TrainRun& run = work().run;
-  if (run.own && run.has_shares() && next_turns_at() != never) return next_turns_at();
+  if (next_turns_at() != never) return next_turns_at();
   if (!work_left()) return never;
   if (run.own || run.is_mixed() || !work().own.empty()) return run.service.out.last;
   return std::max(run.service.out.last, next_known());
@@ -221,7 +217,7 @@ Time TrainPort::next_known() const {
   const TrainRun& run = work().run;
   Time next = work().waiting.empty() ? never : work().waiting.front().turn.time;
   if (run.has_shares()) return std::min(next, run.together().next);
-  const PacketTimes& times = work().streams[run.stream].segment.times;
+  const PacketTimes& times = work().streams[run.stream].times;
   if (run.service.out.count < times.count)
     next = std::min(next, times.at(run.service.out.count, tables_->rate(times.rate)));
   return next;
@@ -253,10 +249,10 @@ void TrainPort::complete_run(PortSink& sink) {
 }
 
 void TrainPort::complete_shares(PortSink& sink) {
-  while (work().run.own && next_turns_at() != never) announce_turns(sink);
-  count_shares();
+  while (next_turns_at() != never) announce_turns(sink);
   work().run.active = false;
   if (work().run.own) return complete_turns(sink);
+  count_shares(work().run.together().shares);
   work().run.is_mixed() ? complete_mixed() : complete_merged();
 }
 
@@ -264,7 +260,7 @@ void TrainPort::complete_stream_run() {
   const TrainRun& run = work().run;
   const PacketTimes& out = run.service.out;
   Stream& stream = work().streams[run.stream];
-  PacketTimes& times = stream.segment.times;
+  PacketTimes& times = stream.times;
   stream.served += out.count;
   times.advance(out.count);
   if (times.count > 0) {

@@ -103,10 +103,10 @@ class TrainPort final : public Port {
   void take_back(Time now, const std::vector<PlannedShare>& before);
   void take_back(Time now, const PlannedShare& before, const PacketTimes& out);
   void complete_shares(PortSink& sink);
-  void count_shares();
+  void count_shares(std::span<const PlannedShare> shares);
   void complete_merged();
   void end_shares();
-  void trace_shares() const;
+  void trace_shares(std::span<const PlannedShare> shares) const;
   /// What a share belongs to.
   struct Announced {
     MessageName name;
@@ -127,6 +127,11 @@ class TrainPort final : public Port {
   [[nodiscard]] bool plan_turns(Time now, const Injector::Offer& offer);
   void add_last_turns(const std::vector<Injector::Ticket>& line);
   [[nodiscard]] std::uint32_t turns_planned() const;
+  [[nodiscard]] std::uint32_t turns_of(std::uint32_t taker) const;
+  [[nodiscard]] bool ends_turns(std::uint32_t taker) const;
+  [[nodiscard]] std::uint32_t turns_that_end() const;
+  [[nodiscard]] PlannedShare turn_share(std::uint32_t taker) const;
+  [[nodiscard]] std::vector<PlannedShare> turn_shares(std::uint32_t first, std::uint32_t count) const;
   [[nodiscard]] std::int64_t turn_bytes(std::uint32_t packets) const;
   [[nodiscard]] Time turn_left(std::uint32_t index) const;
   [[nodiscard]] std::uint32_t turns_chosen(Time time) const;

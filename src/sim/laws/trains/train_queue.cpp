@@ -9,7 +9,7 @@ namespace {
 void count_stream_run(const TrainWork& work, const NetworkTables& tables, QueuePeak& queue) {
   const Service& service = work.run.service;
   const PacketTimes& out = service.out;
-  const PacketTimes& arrivals = work.streams[work.run.stream].segment.times;
+  const PacketTimes& arrivals = work.streams[work.run.stream].times;
   const Rate& arrival_rate = tables.rate(arrivals.rate);
   const std::uint32_t whole = service.last_apart ? out.count - 1 : out.count;
   if (!service.paced && queue.find_no_more(arrivals, arrival_rate, out)) {
@@ -94,7 +94,7 @@ void TrainPort::count_turns(QueuePeak& queue) const {
     return BusyPeriod{turns.period.start, turns.period.bytes + turn_bytes(packets)};
   };
   queue.packet(work().run.offered, turn_bytes(1), behind(1));
-  for (std::uint32_t i = std::max(1U, turns.rounds * turns.takers); i < turns.kept; ++i)
+  for (std::uint32_t i = std::max(1U, turns.rounds * turns.takers()); i < turns.kept; ++i)
     queue.pass(turn_bytes(i + 1) - turn_bytes(i), behind(i + 1));
 }
 

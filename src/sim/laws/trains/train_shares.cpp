@@ -22,7 +22,7 @@ bool TrainPort::may_share(const Turn* own_turn) const {
 // later, while those before it go on for long, would have no place in a round, and leave none to the others. A single
 // packet goes with any, whenever it comes.
 bool TrainPort::add(PacketRounds& rounds, std::uint32_t stream, Time first) const {
-  const PacketTimes& times = work().streams[stream].segment.times;
+  const PacketTimes& times = work().streams[stream].times;
   if (times.count == 1) return true;
   const Rate& rate = tables_->rate(times.rate);
   const Time within = rate.down(std::max(times.stride, rounds.stride()));
@@ -44,7 +44,7 @@ void TrainPort::gather(std::uint32_t most, std::optional<Turn>& limit) {
     if ((limit && !(turn < *limit)) || (work().stops_at_gaps && is_behind_gap(turn.time, free))) break;
     const std::uint32_t stream = pop_waiting();
     if (add(together.rounds, stream, first)) {
-      const PacketTimes& times = work().streams[stream].segment.times;
+      const PacketTimes& times = work().streams[stream].times;
       together.flows.push_back({stream, times, turn});
       singles += times.count == 1 ? 1 : 0;
       free = free_behind(free, turn.time);
@@ -88,7 +88,7 @@ bool TrainPort::plan_shares(const Turn* own_turn) {
   together.shares.clear();
   for (const MergedShare& share : merged.shares) {
     const std::uint32_t stream = together.flows[share.flow].stream;
-    together.shares.push_back({stream, false, 0, share.ends && work().streams[stream].segment.final, share.out});
+    together.shares.push_back({stream, false, 0, share.ends && work().streams[stream].final, share.out});
   }
   keep(std::move(merged));
   return true;
@@ -201,28 +201,27 @@ void TrainPort::complete_merged() {
     if (share.own || share.out.count == 0) continue;
     Stream& stream = work().streams[share.of];
     stream.served += share.out.count;
-    stream.segment.times.advance(share.out.count);
+    stream.times.advance(share.out.count);
   }
   end_shares();
 }
 
-void TrainPort::count_shares() {
-  const PlannedTogether& together = work().run.together();
-  if (trace_ != nullptr) trace_shares();
-  for (const PlannedShare& share : together.shares) {
+void TrainPort::count_shares(std::span<const PlannedShare> shares) {
+  if (trace_ != nullptr) trace_shares(shares);
+  for (const PlannedShare& share : shares) {
     if (share.out.count == 0) continue;
     state_.counts.bytes += share.out.bytes(share.out.count, tables_->packet());
     state_.counts.messages += share.final ? 1 : 0;
     state_.counts.alone += share.out.count == 1 && !share.final ? 1 : 0;
   }
-  state_.counts.busy += together.busy;
+  state_.counts.busy += work().run.together().busy;
 }
 
 // Its streams wait again, or have been served.
 void TrainPort::end_shares() {
   for (const MergingFlow& flow : work().run.together().flows) {
     if (flow.stream == TrainState::no_stream) continue;
-    if (work().streams[flow.stream].segment.times.count > 0) {
+    if (work().streams[flow.stream].times.count > 0) {
       push_waiting(flow.stream);
     } else {
       release_stream(flow.stream);
@@ -232,13 +231,13 @@ void TrainPort::end_shares() {
   work().run.together().flows.clear();
 }
 
-void TrainPort::trace_shares() const {
+void TrainPort::trace_shares(std::span<const PlannedShare> shares) const {
   struct Packet {
     const PlannedShare* share;
     PacketTimes one;
   };
   std::vector<Packet> packets;
-  for (const PlannedShare& share : work().run.together().shares) {
+  for (const PlannedShare& share : shares) {
     for (std::uint32_t i = 0; i < share.out.count; ++i) {
       PacketTimes one;
       one.last = share.out.at(i, tables_->rate(share.out.rate));

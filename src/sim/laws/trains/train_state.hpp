@@ -31,19 +31,27 @@ struct PlannedMix {
   PortTurn tie;       ///< its time does not count
 };
 
+/// An own message that takes turns with others. What it sends follows from its turn (TrainPort::turn_share).
+struct TurnTaker {
+  std::uint32_t place = 0;  ///< in TrainWork::own
+  std::uint32_t generation = 0;
+};
+
 /// Own messages that take turns, a packet each.
 struct PlannedTurns {
   BusyPeriod period;                     ///< in which they are served
-  std::uint32_t takers = 0;              ///< have the shares of the run, in the order of their turns
+  std::vector<TurnTaker> line;           ///< in the order of their turns
   std::uint32_t rounds = 0;              ///< of whole packets; then one more, maybe not of all takers:
   std::vector<std::int64_t> last_bytes;  ///< B of that round up to a packet, with it
   std::uint32_t kept = 0;                ///< of these packets, the first ones
-  std::uint32_t told = 0;                ///< of the shares, the first ones have been announced
+  std::uint32_t told = 0;                ///< of the takers, the first ones have been announced
+
+  [[nodiscard]] std::uint32_t takers() const { return static_cast<std::uint32_t>(line.size()); }
 };
 
 /// Of several streams or messages.
 struct PlannedTogether {
-  std::vector<PlannedShare> shares;
+  std::vector<PlannedShare> shares;  ///< but of own messages that take turns
   PlannedTurns turns;
   std::vector<PlannedMix> among;   ///< a share each, where the own message is among passing streams
   std::vector<MergingFlow> flows;  ///< streams ...
@@ -75,21 +83,28 @@ struct TrainRun {
 
   [[nodiscard]] PlannedTogether& together() { return apart.make(); }
   [[nodiscard]] const PlannedTogether& together() const { return apart.get(); }
-  [[nodiscard]] bool has_shares() const { return apart.is_made() && !apart.get().shares.empty(); }
+  [[nodiscard]] bool takes_turns() const { return own && apart.is_made() && !apart.get().turns.line.empty(); }
+  [[nodiscard]] bool has_shares() const { return own ? takes_turns() : apart.is_made() && !apart.get().shares.empty(); }
   [[nodiscard]] bool is_mixed() const { return apart.is_made() && !apart.get().among.empty(); }
 };
 
 /// What a port is about: all but what is left of it when nothing is in it.
 struct TrainWork {
-  /// Packets that come from another node.
+  /// Packets that come from another node: what counts of their Segment. A port may have a thousand.
   struct Stream {
-    Segment segment;           ///< its times are those that have not been served
-    std::uint32_t served = 0;  ///< packets
+    PacketTimes times;  ///< of those that have not been served
+    Time waited_until = 0;
+    MessageName name;
+    std::uint32_t generation = 0;
+    machine::NodeId destination = 0;
+    machine::LinkId link = 0;
     pdes::ComponentId from = 0;
     std::uint32_t ordinal = 0;
+    std::uint32_t served = 0;  ///< packets
+    bool final = false;
   };
   struct Waiting {
-    PortTurn turn;  ///< of its next packet
+    [[no_unique_address]] PortTurn turn;  ///< of its next packet; in 24 B with the number
     std::uint32_t stream = 0;
   };
 

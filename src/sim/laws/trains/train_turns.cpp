@@ -14,15 +14,18 @@ bool TrainPort::plan_turns(Time now, const Injector::Offer& offer) {
   run.offered = offer.time;
   const BusyPeriod before = with_room(state_.busy, rate());
   together.turns.period = offer.time > before.end(rate()) ? BusyPeriod{offer.time, 0} : before;
-  together.turns.takers = static_cast<std::uint32_t>(line.size());
+  together.turns.line.clear();
+  together.turns.line.reserve(line.size());
+  for (const Injector::Ticket place : line) together.turns.line.push_back({place, 0});
   std::uint32_t fewest = work().own.at(line.front()).packets_left;
   for (const Injector::Ticket place : line) fewest = std::min(fewest, work().own.at(place).packets_left);
   together.turns.rounds = fewest - 1;
   add_last_turns(line);
   // What is posted while the first packet is under way is behind all of these.
-  if (turns_planned() == 0 || turn_left(0) <= now) return false;
-  together.shares.clear();
-  for (const Injector::Ticket place : line) together.shares.push_back({place, true, 0, false, {}});
+  if (turns_planned() == 0 || turn_left(0) <= now) {
+    together.turns.line.clear();
+    return false;
+  }
   together.turns.kept = turns_planned();
   keep_turns(work().waiting.empty() ? together.turns.kept : turns_before(work().waiting.front().turn));
   run.to_destination = run.final = run.awaited = false;
@@ -33,7 +36,7 @@ void TrainPort::add_last_turns(const std::vector<Injector::Ticket>& line) {
   PlannedTurns& turns = work().run.together().turns;
   turns.last_bytes.clear();
   std::int64_t bytes = 0;
-  Time left = turns.rounds > 0 ? turn_left(turns.rounds * turns.takers - 1)
+  Time left = turns.rounds > 0 ? turn_left(turns.rounds * turns.takers() - 1)
                                : std::max(work().run.offered, turns.period.end(rate()));
   for (const Injector::Ticket place : line) {
     const OwnMessage& message = work().own.at(place);
@@ -52,13 +55,13 @@ void TrainPort::add_last_turns(const std::vector<Injector::Ticket>& line) {
 
 std::uint32_t TrainPort::turns_planned() const {
   const PlannedTurns& turns = work().run.together().turns;
-  return turns.rounds * turns.takers + static_cast<std::uint32_t>(turns.last_bytes.size());
+  return turns.rounds * turns.takers() + static_cast<std::uint32_t>(turns.last_bytes.size());
 }
 
 // B of the first packets of the run.
 std::int64_t TrainPort::turn_bytes(std::uint32_t packets) const {
   const PlannedTurns& turns = work().run.together().turns;
-  const std::uint32_t regular = turns.rounds * turns.takers;
+  const std::uint32_t regular = turns.rounds * turns.takers();
   if (packets <= regular) return packets * tables_->packet();
   return regular * tables_->packet() + turns.last_bytes[packets - regular - 1];
 }
@@ -90,23 +93,50 @@ std::uint32_t TrainPort::turns_before(const Turn& turn) const {
   return turns_chosen(self_ < turn.component ? turn.time : turn.time - 1);
 }
 
+// How many packets of the run a taker has.
+std::uint32_t TrainPort::turns_of(std::uint32_t taker) const {
+  const PlannedTurns& turns = work().run.together().turns;
+  return turns.kept > taker ? (turns.kept - 1 - taker) / turns.takers() + 1 : 0;
+}
+
+// Whether the last packet of its message is among them.
+bool TrainPort::ends_turns(std::uint32_t taker) const {
+  return turns_of(taker) == work().own.at(work().run.together().turns.line[taker].place).packets_left;
+}
+
+std::uint32_t TrainPort::turns_that_end() const {
+  std::uint32_t ends = 0;
+  for (std::uint32_t taker = 0; taker < work().run.together().turns.takers(); ++taker)
+    ends += ends_turns(taker) ? 1 : 0;
+  return ends;
+}
+
+// What a taker has of the run. It is not kept: a device may have a thousand takers.
+PlannedShare TrainPort::turn_share(std::uint32_t taker) const {
+  const PlannedTurns& turns = work().run.together().turns;
+  const auto& [place, generation] = turns.line[taker];
+  const std::uint32_t count = turns_of(taker), takers = turns.takers();
+  const std::int64_t packet = tables_->packet();
+  const bool ends = ends_turns(taker);
+  const std::int64_t last_bytes = ends ? work().own.at(place).last_bytes : packet;
+  const Time last = count > 0 ? turn_left((count - 1) * takers + taker) : 0;
+  const std::int64_t offset = turns.period.bytes + (taker + 1) * packet;
+  return {place, true, generation, ends, {turns.period.start, offset, takers * packet, last, last_bytes, count, link_}};
+}
+
+std::vector<PlannedShare> TrainPort::turn_shares(std::uint32_t first, std::uint32_t count) const {
+  std::vector<PlannedShare> shares;
+  shares.reserve(count);
+  for (std::uint32_t taker = first; taker < first + count; ++taker) shares.push_back(turn_share(taker));
+  return shares;
+}
+
 // The run is the first `packets` of what has been planned.
 void TrainPort::keep_turns(std::uint32_t packets) {
   TrainRun& run = work().run;
   PlannedTogether& together = run.together();
   PlannedTurns& turns = together.turns;
   turns.kept = packets;
-  for (std::uint32_t taker = 0; taker < turns.takers; ++taker) {
-    PlannedShare& share = together.shares[taker];
-    const OwnMessage& message = work().own.at(share.of);
-    const std::uint32_t count = packets > taker ? (packets - 1 - taker) / turns.takers + 1 : 0;
-    const std::int64_t packet = tables_->packet();
-    share.final = count == message.packets_left;
-    share.out = {
-        turns.period.start, turns.period.bytes + (taker + 1) * packet, turns.takers * packet, 0, packet, count, link_};
-    if (count > 0) share.out.last = turn_left((count - 1) * turns.takers + taker);
-    if (share.final) share.out.last_bytes = message.last_bytes;
-  }
   if (packets == 0) return;
   run.service.after = {turns.period.start, turns.period.bytes + turn_bytes(packets)};
   run.service.out.last = turn_left(packets - 1);
@@ -119,44 +149,47 @@ void TrainPort::cut_turns(Time now, std::uint32_t packets) {
   TrainRun& run = work().run;
   PlannedTogether& together = run.together();
   if (packets >= together.turns.kept) return;
-  const std::vector<PlannedShare> before(together.shares.begin(), together.shares.begin() + together.turns.told);
+  const std::vector<PlannedShare> before = turn_shares(0, together.turns.told);
   keep_turns(packets);
   take_back(now, before);
   if (packets > 0) return;
-  together.shares.clear();
+  together.turns.line.clear();
   run.active = false;
 }
 
 void TrainPort::complete_turns(PortSink& sink) {
   TrainRun& run = work().run;
   PlannedTogether& together = run.together();
+  const std::vector<PlannedShare> shares = turn_shares(0, together.turns.takers());
+  count_shares(shares);
   std::vector<Injector::Sent> sent;
-  for (const PlannedShare& share : together.shares) {
+  sent.reserve(shares.size());
+  for (const PlannedShare& share : shares) {
     sent.push_back({share.of, share.out.count});
     if (share.final) sink.left(work().own.at(share.of), share.out.last);
   }
   work().own_left_at = run.service.out.last;
-  work().own.sent_in_turns(sent, (together.turns.kept - 1) % together.turns.takers, run.service.out.last);
-  together.shares.clear();
+  work().own.sent_in_turns(sent, (together.turns.kept - 1) % together.turns.takers(), run.service.out.last);
+  together.turns.line.clear();
 }
 
 // Whether the last packet of a message leaves by `time`, as planned.
 bool TrainPort::has_left(Injector::Ticket place, Time time) const {
-  const TrainRun& run = work().run;
-  const PlannedTogether& together = run.together();
-  if (!run.active || !run.own) return false;
-  return std::any_of(together.shares.begin(), together.shares.end(), [&](const PlannedShare& share) {
-    return share.of == place && share.final && share.out.last <= time;
-  });
+  if (!work().run.active || !work().run.takes_turns()) return false;
+  const auto& line = work().run.together().turns.line;
+  const auto found = std::ranges::find(line, place, &TurnTaker::place);
+  if (found == line.end()) return false;
+  const PlannedShare share = turn_share(static_cast<std::uint32_t>(found - line.begin()));
+  return share.final && share.out.last <= time;
 }
 
 // When the last of these messages leaves, if the run takes all of them to their ends.
 Time TrainPort::turns_departure(std::uint32_t stream, std::uint32_t batch, std::uint32_t held) const {
   Time last = 0;
-  for (const PlannedShare& share : work().run.together().shares) {
-    const OwnMessage& message = work().own.at(share.of);
-    if (!share.final || message.stream != stream || (batch != any_batch && message.batch != batch)) continue;
-    last = std::max(last, share.out.last);
+  for (std::uint32_t taker = 0; taker < work().run.together().turns.takers(); ++taker) {
+    const OwnMessage& message = work().own.at(work().run.together().turns.line[taker].place);
+    if (!ends_turns(taker) || message.stream != stream || (batch != any_batch && message.batch != batch)) continue;
+    last = std::max(last, turn_share(taker).out.last);
     --held;
   }
   return held == 0 ? last : never;
