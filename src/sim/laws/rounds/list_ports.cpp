@@ -112,9 +112,13 @@ void ListedPort::list_streams() {
   });
   list_.same(streams_.size());
   for (const std::uint32_t number : streams_) {
-    auto& [segment, served, from, ordinal] = work.streams[number];
-    list_segment(list_, segment, from);
-    for (const std::uint32_t one : {served, from, work.next_ordinal - ordinal}) list_.same(one);
+    auto& [times, waited_until, name, generation, destination, link, from, ordinal, served, final] =
+        work.streams[number];
+    list_name(list_, name, destination, from, generation);
+    list_times(list_, times);
+    list_.time(waited_until);
+    for (const std::uint32_t one : {destination, link, from, work.next_ordinal - ordinal, served, std::uint32_t{final}})
+      list_.same(one);
   }
   std::vector<TrainWork::Waiting*> waiting;
   for (TrainWork::Waiting& one : work.waiting) waiting.push_back(&one);
@@ -165,15 +169,20 @@ void ListedPort::list_share(PlannedShare& share) {
     const OwnMessage& message = work().own.at(of);
     list_name(list_, message.name, message.destination, self_, generation);
   } else {
-    const Segment& segment = work().streams[of].segment;
-    list_name(list_, segment.name, segment.destination, self_, generation);
+    const TrainWork::Stream& stream = work().streams[of];
+    list_name(list_, stream.name, stream.destination, self_, generation);
   }
 }
 
 void ListedPort::list_turns(PlannedTurns& turns) {
-  auto& [period, takers, rounds, last_bytes, kept, told] = turns;
+  auto& [period, line, rounds, last_bytes, kept, told] = turns;
   list_busy(list_, period);
-  for (const std::uint32_t one : {takers, rounds, kept, told}) list_.same(one);
+  for (const auto& [place, generation] : line) {
+    const OwnMessage& message = work().own.at(place);
+    list_.same(place_of(place));
+    list_name(list_, message.name, message.destination, self_, generation);
+  }
+  for (const std::uint32_t one : {turns.takers(), rounds, kept, told}) list_.same(one);
   for (const std::int64_t bytes : last_bytes) list_.same(bytes);
   list_.same(last_bytes.size());
 }
@@ -182,11 +191,11 @@ void ListedPort::list_together() {
   const bool own = work().run.own, is_mixed = work().run.is_mixed();
   auto& [shares, turns, among, flows, rounds, next, busy, last_turn, rounds_without_pause, burst_queue, singles] =
       work().run.together();
-  list_.same(shares.size());
-  for (PlannedShare& share : shares) list_share(share);
   list_.same(busy);
   list_turn(last_turn);
   if (own) return list_turns(turns);
+  list_.same(shares.size());
+  for (PlannedShare& share : shares) list_share(share);
   list_.same(is_mixed);
   for (auto& [turn_times, tie] : among) {
     list_times(list_, turn_times);
