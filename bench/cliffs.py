@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """What jobs cost that are a step aside of others: events, processor seconds, memory, and how they grow.
 
-    bench/cliffs.py BUILD_DIRECTORY [ROW ...] [--set KEY=VALUE ...] [--runs 3] [--limit 600]
+    bench/cliffs.py BUILD_DIRECTORY [ROW ...] [--set KEY=VALUE ...] [--grow KEY=FACTOR] [--runs 3] [--limit 600]
 
 Runs the jobs of bench/cliffs and of inputs/experiments that docs/performance.md speaks of, one after another on one
 rank, and prints the least processor time of the runs. Where a row has jobs of several sizes, the last column is the
-exponent by which processor time grows with what is varied.
+exponent by which processor time grows with what is varied. With --grow the first job of each row is run as it is and
+with a number of its experiment so many times as large, such as workload.global_batch=4 or model.layers=2.
 """
 import argparse
 import math
@@ -15,6 +16,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+import tomllib
 
 import h5py
 
@@ -74,17 +76,56 @@ def measured(program, experiment, settings, limit):
         return events, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
 
 
+def value_of(program, experiment, settings, key):
+    """A number of an experiment with all that it includes, or None where it has none."""
+    command = [program, "check", experiment, "--set", "simulation.allow_oversubscription=true"]
+    for setting in settings:
+        command += ["--set", setting]
+    text = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          env=dict(os.environ, TESSERA_INPUTS=str(ROOT / "inputs"))).stdout
+    value = tomllib.loads(text)
+    for name in key.split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def print_grown(options, key, factor):
+    print(f"| job | {key} | events | processor seconds | exponent of events | of seconds |\n|---|---:|---:|---:|---:|---:|")
+    program = options.build / "bin" / "tessera"
+    for row in options.rows or ROWS:
+        name, _, experiment, settings = ROWS[row][0]
+        value = value_of(program, experiment, settings, key)
+        if not isinstance(value, int):
+            continue
+        before = None
+        for size in (value, value * factor):
+            more = [*settings, *options.set, f"{key}={size}", "simulation.allow_oversubscription=true"]
+            runs = [measured(program, experiment, more, options.limit) for _ in range(options.runs)]
+            if None in runs:
+                print(f"| {name} | {size} | | above {options.limit} | | |", flush=True)
+                break
+            events, seconds, _ = min(runs, key=lambda run: run[1])
+            grows = ["", ""] if before is None else [f"{math.log(now / then) / math.log(factor):.1f}"
+                                                     for now, then in zip((events, seconds), before)]
+            print(f"| {name} | {size} | {events:,} | {seconds:.2f} | {grows[0]} | {grows[1]} |", flush=True)
+            before = (events, seconds)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path, help="the build folder")
     parser.add_argument("rows", nargs="*", metavar="ROW", help=f"one of {', '.join(ROWS)}; all of them when absent")
     parser.add_argument("--set", action="append", default=[], help="a setting for all jobs, such as simulation.fold=none")
+    parser.add_argument("--grow", help="a number of the experiments, and how many times as large it becomes: KEY=FACTOR")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--limit", type=int, default=600, help="processor seconds of a run at most")
     options = parser.parse_args()
     unknown = [row for row in options.rows if row not in ROWS]
     if unknown:
         parser.error(f'unknown row "{unknown[0]}", allowed: {", ".join(ROWS)}')
+    if options.grow:
+        key, factor = options.grow.split("=")
+        return print_grown(options, key, int(factor))
     print("| job | events | processor seconds | MB | exponent |\n|---|---:|---:|---:|---:|")
     for row in options.rows or ROWS:
         before = None

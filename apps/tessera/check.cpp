@@ -11,7 +11,6 @@
 #include "tessera/experiment/estimate.hpp"
 #include "tessera/experiment/fits_computer.hpp"
 #include "tessera/results/results.hpp"
-#include "tessera/sim/run/stream_volume.hpp"
 
 namespace tessera::app {
 namespace {
@@ -104,9 +103,7 @@ std::string figures(const experiment::Experiment& experiment, const experiment::
   const auto is_used = [&](const char* name) { return std::ranges::find(laws, name, &results::LawUse::name)->is_used; };
   text += line("laws", results::text_of(laws));
   if (experiment.fold.parts > 1) text += line("simulated for all", fold_text(experiment.fold));
-  for (const std::string& rings : sim::rings_that_share_links(plan.program, experiment.machine))
-    text +=
-        line("step by step", rings + ", which share links: collectives.rings = 1 or hierarchical is simulated faster");
+  for (const std::string& rings : step_by_step(experiment)) text += line("step by step", rings);
   const experiment::Range events{is_used("trains") ? e.events.least : e.events.most, e.events.most};
   text += line("events per rank", events_text(events, ranks) +
                                       (is_used("rounds") ? "; fewer where rounds of loops repeat themselves" : ""));

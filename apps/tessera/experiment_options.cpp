@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "tessera/results/results.hpp"
+#include "tessera/sim/run/stream_volume.hpp"
 
 namespace tessera::app {
 
@@ -105,6 +106,13 @@ std::vector<std::string> files_of(const experiment::Source& source) {
   std::vector<std::string> files = files_in(*source.table);
   for (const strategy::Attachment& file : source.files) files.push_back(file.path);
   return files;
+}
+
+std::vector<std::string> step_by_step(const experiment::Experiment& experiment) {
+  std::vector<std::string> found = sim::rings_that_share_links(experiment.plan.program, experiment.machine);
+  for (std::string& rings : found)
+    rings += ", which share links: collectives.rings = 1 or hierarchical is simulated faster";
+  return found;
 }
 
 void check_simulation(const experiment::Experiment& experiment, int ranks) {

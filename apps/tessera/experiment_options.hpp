@@ -57,6 +57,8 @@ results::Replacing check_output(const ExperimentOptions& options, const std::str
 /// "warning: ..." on standard error.
 void print_warnings(const std::vector<std::string>& warnings);
 
+/// Its rings that no law takes since they share links, and what is simulated faster.
+[[nodiscard]] std::vector<std::string> step_by_step(const experiment::Experiment& experiment);
 /// Whether it can be simulated on so many ranks, as sim::check() says; warnings go to standard error.
 void check_simulation(const experiment::Experiment& experiment, int ranks);
 

@@ -30,6 +30,9 @@ struct RunOptions {
 sim::SimulationResult simulate(const RunOptions& options, const experiment::Experiment& experiment,
                                const experiment::Estimate& expected, Communicator& comm) {
   const bool shown = comm.rank() == 0 && options.progress != "off";
+  if (shown) {
+    for (const std::string& rings : step_by_step(experiment)) fmt::print(stderr, "step by step: {}\n", rings);
+  }
   ProgressDisplay progress(shown ? options.progress : "off", stderr, expected);
   experiment::RunOptions how;
   how.synchroniser = options.synchroniser;

@@ -209,6 +209,77 @@ TEST_CASE("a model skips time behind an event that asks for it") {
   CHECK(statistics.last_event == 107);
 }
 
+namespace {
+
+struct Sends final : SendWatch {
+  std::vector<std::pair<ComponentId, ComponentId>> seen;
+  bool sends(ComponentId source, ComponentId destination) override {
+    seen.emplace_back(source, destination);
+    return true;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a part of a model skips time by itself, and is moved back when something comes for it") {
+  // Actor 1 has events at 5 and 7, which are moved to 105 and 107 behind actor 0's at 4. At 50 actor 0 sends to actor 1
+  // what takes place at 60: they are moved back, and come before anything else although it is 50 already.
+  Log log;
+  std::vector<Script> scripts(2);
+  scripts[0].start = [](Context& context) {
+    for (const Time at : {4, 50}) context.schedule(at, Word{at});
+  };
+  scripts[1].start = [](Context& context) {
+    for (const Time at : {7, 5}) context.schedule(at, Word{at});
+  };
+  scripts[0].handle = [&](Context& context, const Event& event) {
+    log.push_back(line(context, event));
+    if (context.now() == 4) context.ask_for_pause();
+    if (context.now() == 50) context.send(OutPort{0}, 60, Word{60});
+  };
+  scripts[1].handle = [&](Context& context, const Event& event) { log.push_back(line(context, event)); };
+  Sends sends;
+  RunOptions options;
+  const auto own = [](const Event& event) { return event.source == 1 && event.destination == 1; };
+  options.pause = [&](Pause& pause) {
+    if (pause.now() == 4) {
+      pause.watch(&sends);
+      return pause.skip(100, own);
+    }
+    CHECK(pause.now() == 50);
+    pause.skip(-100, own);
+  };
+  const RunStatistics statistics = play(actors(scripts, {{0, 1, 10}}), options);
+  CHECK(log == Log{"4 0>0 4", "50 0>0 50", "5 1>1 5", "7 1>1 7", "60 0>1 60"});
+  CHECK(sends.seen == std::vector<std::pair<ComponentId, ComponentId>>{{0, 1}});
+  CHECK(statistics.skips == 1);
+}
+
+TEST_CASE("from inside of an event what comes before it is caught up with") {
+  // Actor 1's events at 5, 49 and 50 stand at 105, 149 and 150 when actor 0 handles its own at 50: those at 5 and 49
+  // come in the midst of that; the one at 50 behind it, since it comes from a higher component.
+  Log log;
+  Simulation* running = nullptr;
+  std::vector<Script> scripts(2);
+  scripts[0].start = [](Context& context) { context.schedule(50, Word{50}); };
+  scripts[1].start = [](Context& context) {
+    for (const Time at : {105, 149, 150}) context.schedule(at, Word{at});
+  };
+  scripts[0].handle = [&](Context& context, const Event& event) {
+    log.push_back(line(context, event));
+    running->pause().skip(-100, [](const Event& one) { return one.destination == 1; });
+    running->catch_up();
+    log.push_back("still " + line(context, event));
+  };
+  scripts[1].handle = [&](Context& context, const Event& event) { log.push_back(line(context, event)); };
+  const auto comm = make_serial_communicator();
+  const ModelGraph model = actors(scripts, {});
+  Simulation simulation(model, make_partition(model, 1, "auto"), *comm);
+  running = &simulation;
+  CHECK(simulation.run({}).events == 4);
+  CHECK(log == Log{"50 0>0 50", "5 1>1 105", "49 1>1 149", "still 50 0>0 50", "50 1>1 150"});
+}
+
 TEST_CASE("what fails in a pause ends the run") {
   std::vector<Script> scripts(1);
   scripts[0].start = [](Context& context) { context.schedule(4, Word{1}); };
