@@ -105,8 +105,8 @@ def print_grown(options, key, factor):
                 print(f"| {name} | {size} | | above {options.limit} | | |", flush=True)
                 break
             events, seconds, _ = min(runs, key=lambda run: run[1])
-            grows = ["", ""] if before is None else [f"{math.log(now / then) / math.log(factor):.1f}"
-                                                     for now, then in zip((events, seconds), before)]
+            grows = ["", ""] if before is None else [f"{math.log(grown / first) / math.log(factor):.1f}"
+                                                     for grown, first in zip((events, seconds), before)]
             print(f"| {name} | {size} | {events:,} | {seconds:.2f} | {grows[0]} | {grows[1]} |", flush=True)
             before = (events, seconds)
 

@@ -10,6 +10,8 @@ namespace {
 
 /// Rounds in which islands are found: whoever meets in each round has met by then.
 constexpr std::uint32_t rounds_to_watch = 2;
+/// What an island keeps of the past at least (RoundHistory).
+constexpr std::size_t least_words = 40'000;
 
 }  // namespace
 
@@ -44,23 +46,25 @@ void RepeatedRounds::end_watch(pdes::Pause& pause) {
 void RepeatedRounds::find_islands(pdes::Pause& pause) {
   for (const program::DeviceId device : in_loops_) {
     const Root root = watched_->of(device);
-    if (!islands_.contains(root)) islands_.emplace(root, island_of(root));
+    if (!islands_.contains(root)) islands_.emplace(root, island_of(watched_->parts(root)));
   }
   if (islands_.size() == 1) return end_watch(pause);
   std::ranges::fill(round().is_looked_at, 0);
   for (const auto& [root, island] : islands_) look_at_first_in_loop(island);
 }
 
-RepeatedRounds::Island RepeatedRounds::island_of(Root root) const {
-  constexpr std::size_t most_words = 4'000'000, least_words = 40'000;
-  Island island{{}, {}, RoundHistory(0), std::nullopt};
-  const std::vector<pdes::ComponentId> parts = watched_->parts(root);
-  for (const pdes::ComponentId part : parts)
-    if (parts_.tables->is_device(part)) island.devices.push_back((*parts_.device_at)[part]);
-  for (SwitchOutput* output : *parts_.outputs)
-    if (std::ranges::binary_search(parts, output->node().self())) island.outputs.push_back(output);
-  island.history = RoundHistory(std::max(least_words, most_words / parts_.devices->size() * island.devices.size()));
-  return island;
+RepeatedRounds::Island RepeatedRounds::island_of(const std::vector<pdes::ComponentId>& parts) const {
+  std::vector<Device*> devices;
+  std::vector<NetworkNode*> outputs;
+  for (const pdes::ComponentId part : parts) {
+    if (parts_.tables->is_device(part)) {
+      devices.push_back((*parts_.device_at)[part]);
+    } else if ((*parts_.nodes)[part] != nullptr) {
+      outputs.push_back((*parts_.nodes)[part]);
+    }
+  }
+  const std::size_t share = RoundHistory::most_words / parts_.devices->size() * devices.size();
+  return {std::move(devices), std::move(outputs), RoundHistory(std::max(least_words, share)), std::nullopt};
 }
 
 // The first device whose main stream goes round a loop says when to look.
@@ -118,7 +122,7 @@ void RepeatedRounds::join(pdes::Pause& pause, pdes::ComponentId a, pdes::Compone
   watched_->join(first, second);
   if (!any) return;
   const Root root = watched_->of(first);
-  const Island& island = islands_.emplace(root, island_of(root)).first->second;
+  const Island& island = islands_.emplace(root, island_of(watched_->parts(root))).first->second;
   look_at_first_in_loop(island);
   if (islands_.size() > 1) return;
   end_watch(pause);

@@ -5,12 +5,6 @@
 #include "sim/laws/rounds/list_parts.hpp"
 
 namespace tessera::sim {
-namespace {
-
-/// What is kept of the past, in numbers of 8 bytes: some rounds of a pipeline, at each round of the loops inside.
-constexpr std::size_t most_words = 4'000'000;
-
-}  // namespace
 
 std::vector<program::DeviceId> RepeatedRounds::in_loops(const program::Program& program, const ProgramFacts& facts) {
   std::vector<program::DeviceId> found;
@@ -24,7 +18,8 @@ std::vector<program::DeviceId> RepeatedRounds::in_loops(const program::Program& 
 RepeatedRounds::RepeatedRounds(const RoundsParts& parts, std::vector<program::DeviceId> in_loops)
     : parts_(parts),
       in_loops_(std::move(in_loops)),
-      whole_{*parts.devices, *parts.outputs, RoundHistory(most_words), std::nullopt} {
+      whole_{*parts.devices, {}, RoundHistory(RoundHistory::most_words), std::nullopt} {
+  for (SwitchOutput* output : *parts.outputs) whole_.outputs.push_back(&output->node());
   round().is_looked_at.assign(parts.device_at->size(), 0);
   if (!in_loops_.empty()) round().is_looked_at[in_loops_.front()] = 1;
 }
@@ -102,7 +97,7 @@ void RepeatedRounds::list_pending(StateList& list, const Island& island, const s
 // What is pending comes last: ports that are idle no longer wait for it.
 void RepeatedRounds::list(StateList& list, Island& island, const std::vector<pdes::Event*>& pending) {
   for (Device* device : island.devices) list_device(list, *device, *parts_.tables);
-  for (SwitchOutput* output : island.outputs) list_node(list, output->node(), *parts_.tables);
+  for (NetworkNode* output : island.outputs) list_node(list, *output, *parts_.tables);
   const auto is_here = [&](program::DeviceId member) {
     return &island == &whole_ || watched_->of(member) == watched_->of(island.devices.front()->id());
   };

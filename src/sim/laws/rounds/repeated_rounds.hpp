@@ -53,7 +53,7 @@ class RepeatedRounds final : public pdes::SendWatch, public RingMeetings {
   /// What is looked at by itself.
   struct Island {
     std::vector<Device*> devices;
-    std::vector<SwitchOutput*> outputs;
+    std::vector<NetworkNode*> outputs;  ///< of switches
     RoundHistory history;
     std::optional<AlikeRounds> ahead;  ///< it stands so many rounds later than now, or did
     [[nodiscard]] Time stands_at() const { return ahead ? ahead->period().to.now + ahead->period().skipped() : 0; }
@@ -72,7 +72,7 @@ class RepeatedRounds final : public pdes::SendWatch, public RingMeetings {
   void begin_watch(pdes::Pause& pause);
   void end_watch(pdes::Pause& pause);
   void find_islands(pdes::Pause& pause);
-  [[nodiscard]] Island island_of(Root root) const;
+  [[nodiscard]] Island island_of(const std::vector<pdes::ComponentId>& parts) const;
   [[nodiscard]] bool bring_back(pdes::Pause& pause, Root root);
   void join(pdes::Pause& pause, pdes::ComponentId a, pdes::ComponentId b);
   void look_at_first_in_loop(const Island& island);

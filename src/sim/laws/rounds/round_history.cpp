@@ -57,7 +57,7 @@ std::optional<AlikeRounds> RoundHistory::look(const LoopRound& round, const std:
 void RoundHistory::keep(Kept kept) {
   kept_words_ += kept.standing.words();
   kept_.push_front(std::move(kept));
-  for (; kept_words_ > most_words_; kept_.pop_back()) kept_words_ -= kept_.back().standing.words();
+  for (; kept_words_ > words_; kept_.pop_back()) kept_words_ -= kept_.back().standing.words();
 }
 
 }  // namespace tessera::sim

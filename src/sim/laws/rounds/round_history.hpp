@@ -23,8 +23,10 @@ struct AlikeRounds {
 
 class RoundHistory {
  public:
-  /// `most_words`: what is kept of the past, in numbers of 8 bytes.
-  explicit RoundHistory(std::size_t most_words) : most_words_(most_words) {}
+  /// What is kept of the past, in numbers of 8 bytes: of a whole simulation some rounds of a pipeline, at each round of
+  /// the loops inside.
+  static constexpr std::size_t most_words = 4'000'000;
+  explicit RoundHistory(std::size_t words) : words_(words) {}
   /// Another round has begun; whether it is worth a look.
   [[nodiscard]] bool begins(const LoopRound& round);
   /// `now`: at the beginning of that round, where the device stands at `position`.
@@ -49,7 +51,7 @@ class RoundHistory {
 
   std::map<std::tuple<program::DeviceId, std::size_t, program::BlockId>, Loop> loops_;
   std::deque<Kept> kept_;  // the latest first
-  std::size_t most_words_;
+  std::size_t words_;
   std::size_t kept_words_ = 0;
 };
 
