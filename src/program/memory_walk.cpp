@@ -54,14 +54,21 @@ void MemoryWalk::append(const MemoryWalk& next, std::uint32_t times) {
   }
 }
 
-std::vector<MemoryWalk> memory_walks(const Program& program, BlockId entry) {
+std::vector<MemoryWalk> memory_walks(const Program& program, BlockId entry, const ReleasedAt& at_signal,
+                                     const ReleasedAt& at_wait) {
   const std::size_t categories = categories_of(program);
   std::vector<MemoryWalk> walks(program.blocks.size(), MemoryWalk(categories));
   std::vector<BlockId> order = callers_first(program, entry);
   std::reverse(order.begin(), order.end());
+  const auto count = [](MemoryWalk& walk, const ReleasedAt& released, const Instruction& instruction) {
+    const auto found = released.find(instruction.a);
+    if (found != released.end()) walk.append(found->second, instruction.count);
+  };
   for (const BlockId block : order) {
     for (const Instruction& instruction : program.blocks[block].code) {
       if (instruction.op == Op::call) walks[block].append(walks[instruction.a], instruction.count);
+      if (instruction.op == Op::signal) count(walks[block], at_signal, instruction);
+      if (instruction.op == Op::wait) count(walks[block], at_wait, instruction);
       if (instruction.op != Op::allocate && instruction.op != Op::release) continue;
       if (instruction.b >= categories) throw InternalError("a memory category that does not exist");
       walks[block].append(walk_of(instruction, categories), 1);
@@ -87,13 +94,44 @@ std::vector<MemoryWalk> stream_walks(const Program& program, const DeviceProgram
   return walks;
 }
 
+namespace {
+
+/// The walks of streams that change memory, those of followers counted where they are told, or where they say so.
+struct StreamWalks {
+  std::vector<MemoryWalk> early, late;
+};
+
+StreamWalks walks_with_followers(const Program& program, const DeviceProgram& device) {
+  std::vector<BlockId> leading;
+  ReleasedAt at_signal, at_wait;
+  for (const BlockId entry : device.streams) {
+    const std::optional<Follower> follower = follower_of(program, entry);
+    if (!follower || at_signal.contains(follower->told_by)) {
+      leading.push_back(entry);
+      continue;
+    }
+    at_signal.emplace(follower->told_by, follower->released);
+    if (follower->says) at_wait.emplace(*follower->says, follower->released);
+  }
+  StreamWalks walks;
+  for (const BlockId entry : leading) {
+    if (!changes_memory(program, entry)) continue;
+    walks.early.push_back(memory_walks(program, entry, at_signal)[entry]);
+    walks.late.push_back(at_signal.empty() ? walks.early.back() : memory_walks(program, entry, {}, at_wait)[entry]);
+  }
+  return walks;
+}
+
+}  // namespace
+
 // Of several streams: when each is at its peak, or all have ended, with the others as low as they can be.
 MemoryPeak memory_peak(const Program& program, DeviceId device) {
-  const std::vector<MemoryWalk> walks = stream_walks(program, program.devices.at(device));
+  const StreamWalks found = walks_with_followers(program, program.devices.at(device));
+  const std::vector<MemoryWalk>& walks = found.early;
   MemoryWalk::Levels lows(categories_of(program), 0), nets = lows, certain = lows;
   Int128 most = 0;
+  for (const MemoryWalk& walk : found.late) most += walk.peak;
   for (const MemoryWalk& walk : walks) {
-    most += walk.peak;
     for (std::size_t i = 0; i < lows.size(); ++i) {
       lows[i] += walk.low[i];
       nets[i] += walk.net[i];

@@ -1,6 +1,8 @@
 // What a stretch of code does to a device's memory, without time.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "tessera/program/program.hpp"
@@ -24,8 +26,22 @@ struct MemoryWalk {
   void append(const MemoryWalk& next, std::uint32_t times);
 };
 
-/// The walk of every block that `entry` reaches, by block id (others are empty).
-[[nodiscard]] std::vector<MemoryWalk> memory_walks(const Program& program, BlockId entry);
+/// What another stream releases, by the event at which the walk counts it.
+using ReleasedAt = std::map<std::uint32_t, MemoryWalk>;
+
+/// The walk of every block that `entry` reaches, by block id (others are empty). Each signal of an event of `at_signal`
+/// counts as what that event releases, and so does each wait for one of `at_wait`.
+[[nodiscard]] std::vector<MemoryWalk> memory_walks(const Program& program, BlockId entry,
+                                                   const ReleasedAt& at_signal = {}, const ReleasedAt& at_wait = {});
+
+/// A stream that releases the same again and again, each time after it has been told to by an event: what it releases
+/// is released between that and the event by which it says so.
+struct Follower {
+  std::uint32_t told_by = 0;
+  std::optional<std::uint32_t> says;
+  MemoryWalk released;
+};
+[[nodiscard]] std::optional<Follower> follower_of(const Program& program, BlockId entry);
 
 /// Whether a stream that begins there allocates or releases anything.
 [[nodiscard]] bool changes_memory(const Program& program, BlockId entry);

@@ -22,9 +22,10 @@ struct PipelineShape {
 /// One thing that a stage does: a pass of one micro-batch through one chunk, or an exchange. In an exchange all sends
 /// are posted, then what is due is awaited, and the sends have to leave before the stage goes on.
 struct PipelineAction {
-  enum class Kind : std::uint8_t { forward, backward, exchange };
+  enum class Kind : std::uint8_t { forward, backward, exchange, lend, recall, restore };  // the last three: loans.hpp
   Kind kind = Kind::exchange;
   std::uint32_t chunk = 0;
+  std::uint32_t loan = 0;         ///< of lend, recall, restore: its number
   bool last = false;              ///< backward: of the chunk's last micro-batch, after which its gradients are complete
   bool send_next = false;         ///< activation of the forward pass before
   bool receive_previous = false;  ///< activation for a forward pass to come

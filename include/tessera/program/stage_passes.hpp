@@ -25,6 +25,7 @@ struct StagePasses {
   std::function<BlockId(std::uint32_t chunk)> forward;
   std::function<BlockId(std::uint32_t chunk, bool is_last)> backward;  ///< of the last micro-batch, or of the others
   std::function<void(BlockBuilder& into, const PipelineAction& exchange)> exchange;
+  std::function<void(BlockBuilder& into, const PipelineAction& loan)> loan = {};  ///< lend, recall, restore
 };
 
 /// The numbers of a chunk's passes in BlockBuilder::call().

@@ -23,12 +23,13 @@ class PassWriter {
   }
 
   void act(BlockBuilder& into, const PipelineAction& action, std::uint32_t times) {
-    if (action.kind != PipelineAction::Kind::exchange) {
+    if (action.kind == PipelineAction::Kind::forward || action.kind == PipelineAction::Kind::backward) {
       const bool is_forward = action.kind == PipelineAction::Kind::forward;
       into.call(pass(action), times, is_forward ? forward_pass(action.chunk) : backward_pass(action.chunk));
       return;
     }
-    for (std::uint32_t i = 0; i < times; ++i) passes_.exchange(into, action);
+    const auto& write = action.kind == PipelineAction::Kind::exchange ? passes_.exchange : passes_.loan;
+    for (std::uint32_t i = 0; i < times; ++i) write(into, action);
   }
 
   BlockId pass(const PipelineAction& action) {

@@ -1,0 +1,75 @@
+#include "tessera/program/loans.hpp"
+
+namespace tessera::program {
+namespace {
+
+enum Event : std::uint32_t { lend, left, recall, restored, all_back };
+enum Channel : std::uint32_t { loan_channel, question_channel, return_channel };
+
+constexpr Bytes question{8};
+
+std::uint32_t event(const LoanShape& loan, Event which) { return loan.slots.first_event + which; }
+std::uint32_t channel(const LoanShape& loan, Channel which) { return loan.slots.first_channel + which; }
+
+/// A stream that does the same for each micro-batch, and something at its end.
+template <class Once, class End>
+BlockId stream(Program& program, const LoanShape& loan, const char* name, const Once& once, const End& end) {
+  BlockBuilder body(program, name);
+  body.label(name).activity(loan.activity);
+  once(body);
+  const BlockId block = body.done();
+  BlockBuilder all(program, name);
+  all.label(name).activity(loan.activity).call(block, loan.times);
+  end(all);
+  return all.done();
+}
+
+void nothing(BlockBuilder&) {}
+
+}  // namespace
+
+void write_lend(BlockBuilder& main, const LoanShape& loan) { main.signal(event(loan, lend)); }
+
+void write_recall(BlockBuilder& main, const LoanShape& loan) {
+  main.allocate(loan.from, loan.bytes).signal(event(loan, recall));
+}
+
+void write_restore(BlockBuilder& main, const LoanShape& loan) {
+  // What is back has left before. That is no wait, and bounds what the device holds (memory_peak).
+  main.label("lent memory").activity(loan.activity).wait(event(loan, restored)).wait(event(loan, left));
+}
+
+BlockId loan_out_stream(Program& program, const LoanShape& loan) {
+  const auto once = [&](BlockBuilder& body) {
+    body.wait(event(loan, lend)).send(loan.slots.peer, loan.bytes, channel(loan, loan_channel)).wait_sends();
+    body.release(loan.from, loan.bytes).signal(event(loan, left));
+  };
+  return stream(program, loan, "memory lent", once, nothing);
+}
+
+BlockId loan_back_stream(Program& program, const LoanShape& loan) {
+  const auto once = [&](BlockBuilder& body) {
+    body.wait(event(loan, recall)).send(loan.slots.peer, question, channel(loan, question_channel));
+    body.receive(loan.slots.peer, loan.bytes, channel(loan, return_channel)).signal(event(loan, restored));
+  };
+  return stream(program, loan, "memory back", once, nothing);
+}
+
+void write_room(BlockBuilder& main, const LoanShape& loan) { main.allocate(loan.to, loan.bytes * loan.at_once); }
+
+void write_end_of_room(BlockBuilder& main, const LoanShape& loan) {
+  main.label("lent memory").activity(loan.activity).wait(event(loan, all_back));
+  main.release(loan.to, loan.bytes * loan.at_once);
+}
+
+BlockId loan_held_stream(Program& program, const LoanShape& loan) {
+  const auto once = [&](BlockBuilder& body) {
+    body.receive(loan.slots.peer, loan.bytes, channel(loan, loan_channel));
+    body.receive(loan.slots.peer, question, channel(loan, question_channel));
+    body.send(loan.slots.peer, loan.bytes, channel(loan, return_channel));
+  };
+  const auto end = [&](BlockBuilder& all) { all.wait_sends().signal(event(loan, all_back)); };
+  return stream(program, loan, "memory held", once, end);
+}
+
+}  // namespace tessera::program
