@@ -102,6 +102,21 @@ inline constexpr std::array<LayerSection, LayerOperators::section_count> layer_s
     &LayerOperators::mlp_residual};
 static_assert(sizeof(LayerOperators) == LayerOperators::section_count * sizeof(OperatorSet), "a section is not listed");
 
+/// What the section at each place of layer_sections is called in input files.
+inline constexpr std::array<const char*, LayerOperators::section_count> section_names = {"attention_norm",
+                                                                                         "qkv",
+                                                                                         "attention_core",
+                                                                                         "projection",
+                                                                                         "attention_residual",
+                                                                                         "mlp_norm",
+                                                                                         "router",
+                                                                                         "dispatch",
+                                                                                         "fc1",
+                                                                                         "activation",
+                                                                                         "fc2",
+                                                                                         "combine",
+                                                                                         "mlp_residual"};
+
 /// Where a section stands in layer_sections.
 [[nodiscard]] constexpr std::size_t place_of(LayerSection section) {
   std::size_t place = 0;
@@ -122,15 +137,31 @@ void refuse_other_parts(const LayerOperators& layer, const std::vector<LayerPart
 /// The sections of one layer. A cut that does not fit the model (heads, MLP width, vocabulary, sequence): InputError.
 [[nodiscard]] LayerOperators transformer_layer(const Model& model, const LayerShape& shape);
 
-/// Sections of a layer, by their place in layer_sections, that run again for their backward part.
-using RecomputedSections = std::bitset<LayerOperators::section_count>;
+/// Sections of a layer, by their place in layer_sections.
+using LayerSections = std::bitset<LayerOperators::section_count>;
+
+/// What of a layer runs again for the backward pass (WATOS, figures 7 and 10: checkpoints by operator).
+struct Recomputed {
+  LayerSections again;
+  /// What such a section makes is not kept for the section behind it either, which waits for it in the backward pass.
+  /// False, of Megatron-LM's selective recomputation: of a section that runs again its inside alone is not kept.
+  bool drops_outputs = false;
+  friend bool operator==(const Recomputed&, const Recomputed&) = default;
+};
 /// None, the attention core (selective), or all (full).
-[[nodiscard]] RecomputedSections recomputed_sections(Recomputation recomputation);
+[[nodiscard]] Recomputed recomputed_by(Recomputation recomputation);
+/// "fc1, activation", or "none", "selective", "full" where it is one of those.
+[[nodiscard]] std::string name_of(const Recomputed& recomputed);
+/// Why a layer cannot run these again; empty: it can. The experts of a MoE layer run together; a residual connection
+/// runs again along with the section whose output it adds, and the second one with all from the first one on, or
+/// without that.
+[[nodiscard]] std::string problem_of(const Recomputed& recomputed, bool moe);
 
 /// Bytes of activations that each section keeps per micro-batch on this rank. One that runs again keeps nothing, but
-/// for its input where the section before it does not run again.
+/// for its input where the section before it does not run again. Behind one that drops its output, another one keeps
+/// no input.
 [[nodiscard]] std::array<std::int64_t, LayerOperators::section_count> kept_bytes(const LayerOperators& layer,
-                                                                                 const RecomputedSections& again);
+                                                                                 const Recomputed& recomputed);
 /// The sum: everything; without the inside of the attention core (selective); the input of the layer alone (full; 1/t
 /// of it under sequence parallelism).
 [[nodiscard]] std::int64_t activation_bytes(const LayerOperators& layer, Recomputation recomputation);

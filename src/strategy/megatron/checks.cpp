@@ -7,6 +7,9 @@
 #include <numeric>
 
 #include "cut.hpp"
+#include "loans.hpp"
+#include "placement.hpp"
+#include "recomputation.hpp"
 #include "spare_devices.hpp"
 #include "tessera/base/random.hpp"
 #include "tessera/program/schedule.hpp"
@@ -31,7 +34,9 @@ class Checker {
     check_batch();
     check_experts();
     check_phase();
-    check_pipeline();  // at last: layers are spread over the stages by what the rest says
+    read_recomputation(table_, job_, cut_, diagnostics_);
+    check_pipeline();                              // layers are spread over the stages by what the rest says
+    read_loans(table_, job_, cut_, diagnostics_);  // at last: what a stage keeps depends on all of it
   }
 
  private:
@@ -80,9 +85,12 @@ void Checker::check_devices() {
   if (options_.data == 0)
     options_.data = std::max<std::int64_t>(1, static_cast<std::int64_t>(usable.size()) / model_parallel);
   const std::int64_t needed = options_.data * model_parallel;
-  if (needed == static_cast<std::int64_t>(working.size())) {
+  const bool is_placed = has_places(options_);
+  const auto count = static_cast<std::int64_t>(working.size());
+  if (needed == count || (is_placed && options_.idle_devices && needed < count)) {
+    if (is_placed) return place_stages(table_, job_, cut_, diagnostics_);
     cut_.devices = std::move(working);
-    return;
+    return warn_of_wrapped_groups(table_, job_, cut_, diagnostics_);
   }
   const char* key = table_.find("data") != nullptr && options_.data > 0 ? "data" : "tensor";
   if (options_.idle_devices && needed < static_cast<std::int64_t>(working.size())) {

@@ -34,8 +34,8 @@ enum Event : std::uint32_t {
   gradients_reduced,
   events
 };
-enum PeerSlot : std::uint32_t { previous_stage, next_stage, peer_slots };
-enum Channel : std::uint32_t { activations_channel, gradients_channel, tokens_channel };
+enum PeerSlot : std::uint32_t { previous_stage, next_stage, peer_slots };  // loans have slots behind them
+enum Channel : std::uint32_t { activations_channel, gradients_channel, tokens_channel, channels };  // as well
 
 /// One device's coordinates. Tensor ranks are neighbours, then replicas, then stages (Megatron-LM's order), so that
 /// tensor parallelism stays inside a node where it fits.
@@ -43,6 +43,14 @@ struct Place {
   std::uint32_t tensor = 0;
   std::uint32_t data = 0;
   std::uint32_t stage = 0;
+};
+
+/// What the devices of one stage lend to those of another one.
+struct Loan {
+  std::uint32_t from = 0, to = 0;  ///< stages
+  std::int64_t bytes = 0;          ///< of each device and micro-batch
+  std::uint32_t lead = 1;          ///< passes
+  std::uint32_t at_once = 0;       ///< micro-batches that are lent at most at the same time
 };
 
 struct Cut {
@@ -56,6 +64,9 @@ struct Cut {
   std::int64_t micro_batches = 1;          ///< of one replica
   /// First layer of each chunk of each stage, in the model's order, and one number behind them: the model's layers.
   std::vector<std::int64_t> chunk_begin;
+  std::vector<workload::Recomputed> recomputed;  ///< by stage
+  std::vector<Loan> loans;
+  std::string placement;            ///< in words; empty: devices are taken in order
   std::vector<double> expert_load;  ///< by expert-parallel rank, 1: the mean; capacity applied; empty when dense
 
   [[nodiscard]] bool training() const { return workload->phase == workload::Phase::training; }

@@ -64,13 +64,14 @@ std::vector<Part> parts_of(const LayerOperators& layer, bool moe) {
   return parts;
 }
 
-/// A layer's passes. Parts that are recomputed run again before their backward part, those in a row together.
+/// A layer's passes. Parts that are recomputed run again before their backward part, those in a row together, or before
+/// that of the part behind them, whose input they make.
 class LayerPasses {
  public:
-  LayerPasses(const LayerOperators& layer, bool moe, workload::Recomputation recomputation)
-      : parts_(parts_of(layer, moe)), again_(workload::recomputed_sections(recomputation)) {
+  LayerPasses(const LayerOperators& layer, bool moe, const workload::Recomputed& recomputed)
+      : parts_(parts_of(layer, moe)), recomputed_(recomputed) {
     const auto sections = layer.in_order();
-    const auto kept = workload::kept_bytes(layer, again_);
+    const auto kept = workload::kept_bytes(layer, recomputed_);
     for (std::size_t i = 0; i < sections.size(); ++i) {
       kept_ += kept[i];
       made_again_[i] = sections[i]->kept() - kept[i];
@@ -85,40 +86,43 @@ class LayerPasses {
 
   void backward(Writer& writer) const {
     for (std::size_t end = parts_.size(); end > 0;) {
-      std::size_t begin = end - 1;
+      const std::size_t end_again = runs_again(end - 1) || !waits_for_input(end - 1) ? end : end - 1;
+      std::size_t begin = end_again - 1;
       while (runs_again(begin) && begin > 0 && runs_again(begin - 1)) --begin;
-      const std::int64_t bytes = runs_again(begin) ? forward_again(writer, begin, end) : 0;
+      const std::int64_t bytes = runs_again(begin) ? forward_again(writer, begin, end_again, end) : 0;
       while (end > begin) parts_[--end].backward(writer);
       writer.builder().release(MemoryCategory::activations, Bytes{begin == 0 ? bytes + kept_ : bytes});
     }
   }
 
  private:
-  [[nodiscard]] bool runs_again(std::size_t part) const { return again_[parts_[part].first]; }
+  [[nodiscard]] bool runs_again(std::size_t part) const { return recomputed_.again[parts_[part].first]; }
+  [[nodiscard]] bool waits_for_input(std::size_t part) const {
+    return recomputed_.drops_outputs && part > 0 && runs_again(part - 1);
+  }
 
-  /// Bytes that are there again.
-  std::int64_t forward_again(Writer& writer, std::size_t begin, std::size_t end) const {
+  /// Parts begin to end - 1, for the backward passes of those up to end_backward - 1. Bytes that are there again.
+  std::int64_t forward_again(Writer& writer, std::size_t begin, std::size_t end, std::size_t end_backward) const {
     std::int64_t bytes = 0;
-    for (std::size_t i = parts_[begin].first; i <= parts_[end - 1].last; ++i) bytes += made_again_[i];
+    for (std::size_t i = parts_[begin].first; i <= parts_[end_backward - 1].last; ++i) bytes += made_again_[i];
     writer.builder().allocate(MemoryCategory::activations, Bytes{bytes});
     for (std::size_t i = begin; i < end; ++i) parts_[i].forward(writer, Activity::recomputation);
     return bytes;
   }
 
   std::vector<Part> parts_;
-  workload::RecomputedSections again_;
+  workload::Recomputed recomputed_;
   std::int64_t kept_ = 0;
   std::array<std::int64_t, LayerOperators::section_count> made_again_{};
 };
 
 }  // namespace
 
-LayerBlocks add_layer(program::Program& program, const Cut& cut, bool moe, std::uint32_t expert_rank,
-                      std::int64_t keys) {
-  const LayerOperators layer = cut.layer(moe, expert_rank, keys);
-  const std::string name = moe ? "MoE layer" : "layer";
+LayerBlocks add_layer(program::Program& program, const Cut& cut, const LayerKey& key) {
+  const LayerOperators layer = cut.layer(key.moe, key.expert_rank, key.keys);
+  const std::string name = key.moe ? "MoE layer" : "layer";
   LayerBlocks blocks;
-  const LayerPasses passes(layer, moe, cut.options.recomputation);
+  const LayerPasses passes(layer, key.moe, cut.recomputed[key.stage]);
   Writer forward(program, cut, name + " forward");
   passes.forward(forward);
   if (cut.training()) forward.builder().allocate(MemoryCategory::activations, Bytes{passes.kept()});

@@ -10,9 +10,15 @@ struct LayerBlocks {
   program::BlockId backward = 0;  ///< training only
 };
 
-/// The layer on a device whose experts have `expert_rank`; `keys`: context of a generation step, 0 as the phase says.
-[[nodiscard]] LayerBlocks add_layer(program::Program& program, const Cut& cut, bool moe, std::uint32_t expert_rank,
-                                    std::int64_t keys = 0);
+/// What the code of a layer depends on.
+struct LayerKey {
+  bool moe = false;
+  std::uint32_t expert_rank = 0;
+  std::int64_t keys = 0;    ///< context of a generation step; 0: as the phase says
+  std::uint32_t stage = 0;  ///< what runs again
+  friend auto operator<=>(const LayerKey&, const LayerKey&) = default;
+};
+[[nodiscard]] LayerBlocks add_layer(program::Program& program, const Cut& cut, const LayerKey& key);
 
 /// How often its backward pass uses the stream beside.
 [[nodiscard]] inline std::uint32_t beside_uses(bool moe) { return moe ? 1 : 2; }

@@ -3,6 +3,8 @@
 #include <functional>
 #include <map>
 
+#include "loans.hpp"
+
 namespace tessera::strategy::megatron {
 namespace {
 
@@ -80,13 +82,32 @@ void add_groups(const Cut& cut, program::Program& program) {
 
 }  // namespace
 
-void add_layout(const Cut& cut, program::Program& program) {
+namespace {
+
+/// What the slots of a loan mean to its lender and its helper.
+void bind_loan(const Cut& cut, const machine::Machine& machine, std::size_t number, program::Program& program) {
+  const Loan& loan = cut.loans[number];
+  for (std::uint32_t replica = 0; replica < cut.options.data; ++replica) {
+    const std::vector<std::uint32_t> helpers = helper_ranks(cut, machine, loan, replica);
+    for (std::uint32_t rank = 0; rank < helpers.size(); ++rank) {
+      const program::DeviceId lender = cut.device({rank, replica, loan.from});
+      const program::DeviceId helper = cut.device({helpers[rank], replica, loan.to});
+      program.devices[lender].peers[peer_slots + number] = helper;
+      program.devices[helper].peers[peer_slots + number] = lender;
+    }
+  }
+}
+
+}  // namespace
+
+void add_layout(const Cut& cut, const machine::Machine& machine, program::Program& program) {
+  const auto loans = static_cast<std::uint32_t>(cut.loans.size());
   const auto stages = static_cast<std::uint32_t>(cut.options.pipeline);
   for (std::uint32_t rank = 0; rank < cut.devices.size(); ++rank) {
     program::DeviceProgram& device = program.devices[cut.devices[rank]];
     device.groups.assign(group_slots, program::no_group);
-    device.peers.assign(peer_slots, program::no_device);
-    device.events = events;
+    device.peers.assign(peer_slots + loans, program::no_device);
+    device.events = events + program::loan_events * loans;
     if (stages == 1) continue;
     Place before = cut.place(rank);
     Place after = before;
@@ -103,6 +124,7 @@ void add_layout(const Cut& cut, program::Program& program) {
     program.alike[1].parts[cut.place(rank).tensor].push_back(cut.devices[rank]);
   }
   add_groups(cut, program);
+  for (std::size_t i = 0; i < loans; ++i) bind_loan(cut, machine, i, program);
 }
 
 }  // namespace tessera::strategy::megatron

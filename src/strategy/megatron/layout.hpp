@@ -6,6 +6,6 @@
 namespace tessera::strategy::megatron {
 
 /// Fills groups and, for every device that takes part, peers, group slots and the number of events.
-void add_layout(const Cut& cut, program::Program& program);
+void add_layout(const Cut& cut, const machine::Machine& machine, program::Program& program);
 
 }  // namespace tessera::strategy::megatron

@@ -6,7 +6,9 @@
 #include "device_state.hpp"
 #include "layout.hpp"
 #include "open_cuts.hpp"
+#include "recomputation.hpp"
 #include "stage_program.hpp"
+#include "stage_tables.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
@@ -50,6 +52,7 @@ void describe(const Cut& cut, const machine::Machine& machine, Plan& plan) {
   add("data parallel", std::to_string(options.data));
   if (cut.model->experts > 0) add("expert parallel", std::to_string(options.expert_parallel));
   if (!cut.spare.empty()) add("left out", devices_text(cut.spare, machine));
+  if (!cut.placement.empty()) add("placement", cut.placement);
   add("layers a stage", stage_layers_text(cut));
   add("micro-batch", fmt::format("{} sequences of {} tokens", options.micro_batch, cut.workload->sequence));
   add("micro-batches a replica", std::to_string(cut.micro_batches));
@@ -59,7 +62,7 @@ void describe(const Cut& cut, const machine::Machine& machine, Plan& plan) {
   }
   add("sequence parallel", yes_or_no(cut.uses_sequence_parallelism()));
   if (!cut.training()) return;
-  add("recomputation", name_of(options.recomputation));
+  add("recomputation", recomputation_text(cut));
   add("distributed optimizer", yes_or_no(options.distributed_optimizer));
 }
 
@@ -104,9 +107,10 @@ Plan plan_of(const Cut& cut, const Job& job) {
   Plan plan;
   plan.program = empty_program(job);
   program::Program& program = plan.program;
-  add_layout(cut, program);
+  add_layout(cut, job.machine, program);
   add_streams(cut, program);
   describe(cut, job.machine, plan);
+  if (cut.training()) add_stage_tables(cut, job, plan);
   const auto sequences = static_cast<double>(job.workload.global_batch);
   plan.model_flops = sequences * (cut.training() ? 3 : 1) * forward_flops(cut);
   plan.hardware_flops = program::executed_flops(program);
@@ -127,6 +131,7 @@ StrategyKind kind() {
     static_cast<void>(make_cut(table, job, diagnostics));
     return std::string();
   };
+  kind.inner_schemas = [] { return options_inner_schemas(); };
   kind.search = search;
   kind.program = [](const config::Table& table, const Job& job) {
     config::Diagnostics checked;

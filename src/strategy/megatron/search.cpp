@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "device_state.hpp"
+#include "loans.hpp"
 #include "open_cuts.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/together.hpp"
@@ -115,7 +116,7 @@ std::shared_ptr<const OpenCuts> listed_cuts(const config::Table& table, const Jo
 std::int64_t certain_bytes(const Cut& cut) {
   std::int64_t most = 0;
   for (std::uint32_t stage = 0; stage < cut.options.pipeline; ++stage)
-    most = std::max(most, held_bytes(cut, device_state(cut, stage)));
+    most = std::max(most, held_bytes(cut, device_state(cut, stage)) + room_for_loans(cut, stage));
   return most;
 }
 

@@ -24,13 +24,21 @@ std::vector<LayerRun> StageBlocks::runs(const ChunkPlace& at) const {
 StageBlocks::ChunkKey StageBlocks::key(const ChunkPlace& at, bool announce) const {
   std::vector<LayerRun> layers = runs(at);
   const bool moe = std::any_of(layers.begin(), layers.end(), [](const LayerRun& run) { return run.moe; });
-  return {has_embedding(at), has_head(at), std::move(layers), moe ? load_class(at.expert_rank) : 0, announce};
+  return {has_embedding(at), has_head(at),
+          std::move(layers), moe ? load_class(at.expert_rank) : 0,
+          announce,          recomputation_class(at.stage)};
 }
 
-const LayerBlocks& StageBlocks::layer(bool moe, std::uint32_t expert_rank, std::int64_t keys) {
-  const std::uint32_t load = moe ? load_class(expert_rank) : 0;
-  const auto [found, added] = layers_.try_emplace({moe, load, keys});
-  if (added) found->second = add_layer(program_, cut_, moe, load, keys);
+std::uint32_t StageBlocks::recomputation_class(std::uint32_t stage) const {
+  std::uint32_t first = 0;
+  while (first < stage && !(cut_.recomputed[first] == cut_.recomputed[stage])) ++first;
+  return first;
+}
+
+const LayerBlocks& StageBlocks::layer(const ChunkPlace& at, bool moe, std::int64_t keys) {
+  const LayerKey key{moe, moe ? load_class(at.expert_rank) : 0, keys, recomputation_class(at.stage)};
+  const auto [found, added] = layers_.try_emplace(key);
+  if (added) found->second = add_layer(program_, cut_, key);
   return found->second;
 }
 
@@ -49,7 +57,7 @@ program::BlockId StageBlocks::forward(const ChunkPlace& at) {
   if (!added) return found->second;
   Writer writer(program_, cut_, "chunk forward");
   if (has_embedding(at)) writer.builder().call(embedding().forward);
-  for (const LayerRun& run : runs(at)) writer.builder().call(layer(run.moe, at.expert_rank).forward, run.layers);
+  for (const LayerRun& run : runs(at)) writer.builder().call(layer(at, run.moe).forward, run.layers);
   if (has_head(at)) writer.builder().call(head().forward);
   found->second = writer.builder().done();
   return found->second;
@@ -62,7 +70,7 @@ program::BlockId StageBlocks::backward(const ChunkPlace& at, bool announce) {
   if (has_head(at)) writer.builder().call(head().backward);
   std::vector<LayerRun> layers = runs(at);
   for (auto run = layers.rbegin(); run != layers.rend(); ++run) {
-    const program::BlockId once = layer(run->moe, at.expert_rank).backward;
+    const program::BlockId once = layer(at, run->moe).backward;
     if (!announce) {
       writer.builder().call(once, run->layers);
       continue;
@@ -78,7 +86,7 @@ program::BlockId StageBlocks::generation_step(std::uint32_t stage, std::uint32_t
   const ChunkPlace at{stage, 0, expert_rank};
   Writer writer(program_, cut_, "generation step");
   if (has_embedding(at)) writer.builder().call(embedding().forward);
-  for (const LayerRun& run : runs(at)) writer.builder().call(layer(run.moe, expert_rank, keys).forward, run.layers);
+  for (const LayerRun& run : runs(at)) writer.builder().call(layer(at, run.moe, keys).forward, run.layers);
   if (has_head(at)) writer.builder().call(head().forward);
   return writer.builder().done();
 }

@@ -41,18 +41,20 @@ class StageBlocks {
   }
 
  private:
-  /// What a chunk's code depends on: edges, layers and the load of its experts.
-  using ChunkKey = std::tuple<bool, bool, std::vector<LayerRun>, std::uint32_t, bool>;
+  /// What a chunk's code depends on: edges, layers, the load of its experts, and what runs again.
+  using ChunkKey = std::tuple<bool, bool, std::vector<LayerRun>, std::uint32_t, bool, std::uint32_t>;
   [[nodiscard]] ChunkKey key(const ChunkPlace& at, bool announce) const;
   /// Ranks whose experts have the same load share their code.
   [[nodiscard]] std::uint32_t load_class(std::uint32_t expert_rank) const;
-  const LayerBlocks& layer(bool moe, std::uint32_t expert_rank, std::int64_t keys = 0);
+  /// So do stages that run the same sections again.
+  [[nodiscard]] std::uint32_t recomputation_class(std::uint32_t stage) const;
+  const LayerBlocks& layer(const ChunkPlace& at, bool moe, std::int64_t keys = 0);
   const EdgeBlocks& embedding();
   const EdgeBlocks& head();
 
   program::Program& program_;
   const Cut& cut_;
-  std::map<std::tuple<bool, std::uint32_t, std::int64_t>, LayerBlocks> layers_;
+  std::map<LayerKey, LayerBlocks> layers_;
   std::map<ChunkKey, program::BlockId> forward_, backward_;
   std::optional<EdgeBlocks> embedding_, head_;
 };

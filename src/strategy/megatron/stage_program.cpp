@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "loans.hpp"
 #include "parallel_linear.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/program/stage_passes.hpp"
@@ -43,7 +44,20 @@ void write_passes(program::Program& program, Writer& main, StageBlocks& blocks, 
   passes.exchange = [&](program::BlockBuilder& into, const PipelineAction& action) {
     write_exchange(into, cut, action);
   };
+  passes.loan = [&](program::BlockBuilder& into, const PipelineAction& action) {
+    const program::LoanShape loan = loan_shape(program, cut, action.loan);
+    if (action.kind == PipelineAction::Kind::lend) program::write_lend(into, loan);
+    if (action.kind == PipelineAction::Kind::recall) program::write_recall(into, loan);
+    if (action.kind == PipelineAction::Kind::restore) program::write_restore(into, loan);
+  };
   program::write_passes(program, main.builder(), schedule, passes);
+}
+
+/// Room for what others lend, before all they do and behind all that they need.
+template <class Write>
+void for_each_held_loan(program::Program& program, const Cut& cut, std::uint32_t stage, const Write& write) {
+  for (std::size_t i = 0; i < cut.loans.size(); ++i)
+    if (cut.loans[i].to == stage) write(loan_shape(program, cut, i));
 }
 
 std::vector<PipelineAction> stage_actions(const Cut& cut, std::uint32_t stage) {
@@ -104,15 +118,18 @@ std::vector<program::BlockId> add_stage(program::Program& program, const Cut& cu
     write_generation(program, main, blocks, stage, expert_rank);
     return {main.builder().done()};
   }
-  const std::vector<PipelineAction> actions = stage_actions(cut, stage);
+  for_each_held_loan(program, cut, stage, [&](const auto& loan) { program::write_room(main.builder(), loan); });
+  const std::vector<PipelineAction> actions = actions_with_loans(cut, stage, stage_actions(cut, stage));
   if (cut.training()) write_zero_gradients(main, state);
   write_passes(program, main, blocks, program::fold(actions), stage, expert_rank);
   if (cut.training()) write_update(main, state);
+  for_each_held_loan(program, cut, stage, [&](const auto& loan) { program::write_end_of_room(main.builder(), loan); });
   std::vector<program::BlockId> streams = {main.builder().done()};
   if (has_beside_stream(cut)) streams.push_back(beside_stream(program, cut, blocks, stage));
   if (has_gradient_stream(cut)) {
     streams.push_back(gradient_stream(program, cut, announced_layers(blocks, stage, actions)));
   }
+  add_loan_streams(program, cut, stage, streams);
   return streams;
 }
 

@@ -11,13 +11,13 @@ class Times {
  public:
   Times(const Cut& cut, const workload::CostModel& cost) : cut_(cut), cost_(cost) {}
 
-  /// The mean of the model's layers.
-  [[nodiscard]] double layer() const {
+  /// The mean of the model's layers, as they run on a stage.
+  [[nodiscard]] double layer(std::size_t stage) const {
     const std::int64_t layers = cut_.model->layers;
     std::int64_t moe = 0;
     for (std::int64_t i = 0; i < layers; ++i) moe += workload::is_moe_layer(*cut_.model, i) ? 1 : 0;
     const auto sum = [&](std::int64_t count, bool is_moe) {
-      return count == 0 ? 0 : static_cast<double>(count) * layer(is_moe);
+      return count == 0 ? 0 : static_cast<double>(count) * layer(stage, is_moe);
     };
     return (sum(layers - moe, false) + sum(moe, true)) / static_cast<double>(layers);
   }
@@ -33,9 +33,9 @@ class Times {
   }
 
  private:
-  [[nodiscard]] double layer(bool moe) const {
+  [[nodiscard]] double layer(std::size_t stage, bool moe) const {
     const auto layer = cut_.layer(moe, 0);
-    const auto again = workload::recomputed_sections(cut_.options.recomputation);
+    const workload::LayerSections& again = cut_.recomputed[stage].again;
     const auto sections = layer.in_order();
     double sum = 0;
     for (std::size_t i = 0; i < sections.size(); ++i)
@@ -63,14 +63,18 @@ std::vector<std::int64_t> spread_layers(const Cut& cut, const workload::CostMode
   const Times times(cut, cost);
   const auto stages = static_cast<std::size_t>(cut.options.pipeline);
   const auto chunks = static_cast<std::size_t>(cut.options.interleave);
-  const double layer = times.layer();
-  std::vector<double> time(stages, static_cast<double>(chunks) * layer);
+  std::vector<double> layer(stages), time(stages);
+  for (std::size_t stage = 0; stage < stages; ++stage) {
+    layer[stage] =
+        stage > 0 && cut.recomputed[stage] == cut.recomputed[stage - 1] ? layer[stage - 1] : times.layer(stage);
+    time[stage] = static_cast<double>(chunks) * layer[stage];
+  }
   std::vector<std::size_t> of_stage(stages, chunks);
   time.front() += times.embedding();
   time.back() += times.head();
   for (std::int64_t left = cut.model->layers - cut.options.pipeline * cut.options.interleave; left > 0; --left) {
     const auto least = static_cast<std::size_t>(std::ranges::min_element(time) - time.begin());
-    time[least] += layer;
+    time[least] += layer[least];
     ++of_stage[least];
   }
   std::vector<std::int64_t> layers;

@@ -50,28 +50,29 @@ LayerOperators transformer_layer(const Model& model, const LayerShape& shape) {
   return result;
 }
 
-RecomputedSections recomputed_sections(Recomputation recomputation) {
-  RecomputedSections again;
-  if (recomputation == Recomputation::full) again.set();
-  if (recomputation == Recomputation::selective) again.set(place_of(&LayerOperators::attention_core));
-  return again;
+Recomputed recomputed_by(Recomputation recomputation) {
+  Recomputed found;
+  if (recomputation == Recomputation::full) found.again.set();
+  if (recomputation == Recomputation::selective) found.again.set(place_of(&LayerOperators::attention_core));
+  return found;
 }
 
 std::array<std::int64_t, LayerOperators::section_count> kept_bytes(const LayerOperators& layer,
-                                                                   const RecomputedSections& again) {
+                                                                   const Recomputed& recomputed) {
   std::array<std::int64_t, LayerOperators::section_count> kept{};
   const auto sections = layer.in_order();
   bool is_before_again = false;
   for (std::size_t i = 0; i < sections.size(); ++i) {
     if (sections[i]->empty()) continue;
-    kept[i] = !again[i] ? sections[i]->kept() : is_before_again ? 0 : sections[i]->kept_input;
-    is_before_again = again[i];
+    const bool is_input_kept = !is_before_again || !(recomputed.again[i] || recomputed.drops_outputs);
+    kept[i] = (is_input_kept ? sections[i]->kept_input : 0) + (recomputed.again[i] ? 0 : sections[i]->kept_inside);
+    is_before_again = recomputed.again[i];
   }
   return kept;
 }
 
 std::int64_t activation_bytes(const LayerOperators& layer, Recomputation recomputation) {
-  const auto kept = kept_bytes(layer, recomputed_sections(recomputation));
+  const auto kept = kept_bytes(layer, recomputed_by(recomputation));
   return std::accumulate(kept.begin(), kept.end(), std::int64_t{0});
 }
 

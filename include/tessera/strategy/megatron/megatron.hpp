@@ -14,10 +14,33 @@
 #include <string>
 #include <vector>
 
+#include "tessera/machine/tiles.hpp"
 #include "tessera/strategy/strategy.hpp"
 #include "tessera/workload/transformer.hpp"
 
 namespace tessera::strategy::megatron {
+
+/// [strategy.placement]: tensor-parallel groups as rectangles of a mesh, one after another along a path.
+struct Placement {
+  std::vector<std::string>
+      tiles;  ///< "2x2", "2x2 * 12": columns x rows, and how many; the last one as often as it takes
+  machine::TileOrder order = machine::TileOrder::cycle;
+  machine::TilePath path = machine::TilePath::serpentine_rows;
+};
+
+/// [[strategy.stages]]: one stage of the pipeline.
+struct StageOptions {
+  std::vector<std::int64_t> devices;       ///< tensor ranks of the first replica, then of the next one; empty: not said
+  std::vector<std::string> recomputation;  ///< as Options::recomputed_sections; empty: as the other stages
+};
+
+/// [[strategy.loans]]: one stage sends what it keeps to another one until it needs it.
+struct LoanOptions {
+  std::int64_t from = 0, to = 0;     ///< stages
+  std::vector<std::string> tensors;  ///< sections of a layer, whose kept activations are lent; empty: all
+  Bytes bytes{};                     ///< of each device and micro-batch; 0: all of those
+  std::int64_t lead = 1;             ///< passes before the backward pass when they are asked for
+};
 
 /// The keys of its [strategy] table.
 struct Options {
@@ -33,6 +56,10 @@ struct Options {
   bool sequence_parallel = false;
   Time exchange_overhead = 0;  ///< of the host, at each exchange between stages
   workload::Recomputation recomputation = workload::Recomputation::none;
+  std::vector<std::string> recomputed_sections;  ///< of a layer, or one name of a recomputation; empty: `recomputation`
+  Placement placement;                           ///< without tiles: none
+  std::vector<StageOptions> stages;              ///< empty, or as many as stages
+  std::vector<LoanOptions> loans;
   bool distributed_optimizer = false;
   bool overlap_gradient_reduction = false;   ///< beside the backward pass of the last micro-batch
   bool overlap_tensor_communication = true;  ///< of the backward pass, beside the weight gradient
@@ -55,6 +82,8 @@ struct Options {
   [[nodiscard]] std::int64_t bytes_to_reduce() const { return reduction_bytes > 0 ? reduction_bytes : gradient_bytes; }
 };
 [[nodiscard]] const config::Schema<Options>& options_schema();
+/// Of the tables inside it.
+[[nodiscard]] std::vector<const config::SchemaBase*> options_inner_schemas();
 
 /// For built_in_strategies().
 [[nodiscard]] StrategyKind kind();

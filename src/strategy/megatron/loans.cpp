@@ -1,0 +1,162 @@
+#include "loans.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "recomputation.hpp"
+#include "tessera/base/error.hpp"
+#include "tessera/machine/routes.hpp"
+
+namespace tessera::strategy::megatron {
+namespace {
+
+std::vector<program::PipelineAction> actions_of(const Cut& cut, std::uint32_t stage) {
+  const program::PipelineShape shape{static_cast<std::uint32_t>(cut.options.pipeline), 1,
+                                     static_cast<std::uint32_t>(cut.micro_batches), true};
+  return program::find_pipeline_order(cut.options.schedule)->actions(shape, stage);
+}
+
+/// Takes what a loan lends from what is left of its stage's; returns its bytes. InputError where that is too little.
+std::int64_t take(const LoanOptions& loan, KeptBytes& left) {
+  workload::LayerSections chosen = sections_of(loan.tensors);
+  if (loan.tensors.empty()) chosen.set();
+  std::int64_t kept = 0;
+  for (std::size_t i = 0; i < left.size(); ++i) kept += chosen[i] ? left.at(i) : 0;
+  const std::int64_t wanted = loan.bytes.value() > 0 ? loan.bytes.value() : kept;
+  if (wanted > kept || kept == 0) {
+    throw InputError(
+        fmt::format("stage {} is to lend {} of a micro-batch, and keeps {} of these tensors that are not "
+                    "lent already",
+                    loan.from, config::format_rounded(wanted, config::Unit::bytes),
+                    config::format_rounded(kept, config::Unit::bytes)));
+  }
+  std::int64_t open = wanted;
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const std::int64_t some = chosen[i] ? std::min(open, left.at(i)) : 0;
+    left.at(i) -= some;
+    open -= some;
+  }
+  return wanted;
+}
+
+void refuse_shape(const LoanOptions& loan, const Options& options) {
+  for (const std::int64_t stage : {loan.from, loan.to}) {
+    if (stage >= options.pipeline)
+      throw InputError(fmt::format("there is no stage {}, allowed: 0 to {}", stage, options.pipeline - 1));
+  }
+  if (loan.from == loan.to) throw InputError(fmt::format("stage {} lends to itself", loan.from));
+}
+
+}  // namespace
+
+KeptBytes kept_by_section(const Cut& cut, std::uint32_t stage) {
+  KeptBytes all{};
+  for (const bool moe : {false, true}) {
+    std::int64_t layers = 0;
+    for (std::uint32_t chunk = 0; chunk < cut.options.interleave; ++chunk) {
+      for (std::int64_t i = cut.first_layer(stage, chunk); i < cut.end_layer(stage, chunk); ++i)
+        layers += workload::is_moe_layer(*cut.model, i) == moe ? 1 : 0;
+    }
+    if (layers == 0) continue;
+    const KeptBytes once = kept_bytes(cut.layer(moe, 0), cut.recomputed[stage]);
+    for (std::size_t i = 0; i < all.size(); ++i) all.at(i) += layers * once.at(i);
+  }
+  return all;
+}
+
+void read_loans(const config::Table& table, const Job&, Cut& cut, config::Diagnostics& diagnostics) {
+  const Options& options = cut.options;
+  if (options.loans.empty() || !diagnostics.ok()) return;
+  const config::Value* value = table.find("loans");
+  const config::Location where = value == nullptr ? table.where() : value->where();
+  if (!cut.training()) return diagnostics.error(where, "loans: nothing is kept outside training");
+  if (options.interleave > 1) return diagnostics.error(where, "loans are of stages with one chunk: interleave = 1");
+  std::vector<KeptBytes> left;
+  for (std::uint32_t stage = 0; stage < options.pipeline; ++stage) left.push_back(kept_by_section(cut, stage));
+  for (std::size_t i = 0; i < options.loans.size(); ++i) {
+    const LoanOptions& loan = options.loans[i];
+    try {
+      refuse_shape(loan, options);
+      const auto from = static_cast<std::uint32_t>(loan.from), to = static_cast<std::uint32_t>(loan.to);
+      const auto lead = static_cast<std::uint32_t>(loan.lead);
+      cut.loans.push_back(
+          {from, to, take(loan, left[from]), lead, most_lent(with_loan(actions_of(cut, from), 0, lead), 0)});
+    } catch (const InputError& error) {
+      diagnostics.error(where, fmt::format("loan {} of {}: {}", i, options.loans.size(), error.what()));
+    }
+  }
+}
+
+std::vector<std::uint32_t> helper_ranks(const Cut& cut, const machine::Machine& machine, const Loan& loan,
+                                        std::uint32_t replica) {
+  struct Pair {
+    std::size_t hops;
+    std::uint32_t from, to;
+    auto operator<=>(const Pair&) const = default;
+  };
+  const auto ranks = static_cast<std::uint32_t>(cut.options.tensor);
+  const machine::Routes routes(machine.network);
+  std::vector<Pair> pairs;
+  for (std::uint32_t from = 0; from < ranks; ++from) {
+    for (std::uint32_t to = 0; to < ranks; ++to) {
+      const std::size_t hops =
+          routes.links(cut.device({from, replica, loan.from}), cut.device({to, replica, loan.to})).size();
+      pairs.push_back({hops, from, to});
+    }
+  }
+  std::ranges::sort(pairs);
+  std::vector<std::uint32_t> helper(ranks, ranks);
+  std::vector<bool> is_taken(ranks);
+  for (const Pair& pair : pairs) {
+    if (helper[pair.from] < ranks || is_taken[pair.to]) continue;
+    helper[pair.from] = pair.to;
+    is_taken[pair.to] = true;
+  }
+  return helper;
+}
+
+program::LoanShape loan_shape(program::Program& program, const Cut& cut, std::size_t loan) {
+  const auto number = static_cast<std::uint32_t>(loan);
+  const Loan& one = cut.loans[loan];
+  program::LoanShape shape;
+  shape.slots = {peer_slots + number, events + program::loan_events * number,
+                 channels + program::loan_channels * number};
+  shape.bytes = Bytes{one.bytes};
+  shape.times = static_cast<std::uint32_t>(cut.micro_batches);
+  shape.at_once = one.at_once;
+  shape.to = program::category_named(program, "offloaded");
+  shape.activity = program::activity_named(program, "offload");
+  return shape;
+}
+
+std::vector<program::PipelineAction> actions_with_loans(const Cut& cut, std::uint32_t stage,
+                                                        std::vector<program::PipelineAction> actions) {
+  for (std::uint32_t i = 0; i < cut.loans.size(); ++i)
+    if (cut.loans[i].from == stage) actions = with_loan(actions, i, cut.loans[i].lead);
+  return actions;
+}
+
+std::int64_t room_for_loans(const Cut& cut, std::uint32_t stage) {
+  std::int64_t bytes = 0;
+  for (const Loan& loan : cut.loans) bytes += loan.to == stage ? loan.bytes * loan.at_once : 0;
+  return bytes;
+}
+
+void add_loan_streams(program::Program& program, const Cut& cut, std::uint32_t stage,
+                      std::vector<program::BlockId>& streams) {
+  for (std::size_t i = 0; i < cut.loans.size(); ++i) {
+    const Loan& loan = cut.loans[i];
+    if (loan.from != stage && loan.to != stage) continue;
+    const program::LoanShape shape = loan_shape(program, cut, i);
+    if (loan.to == stage) {
+      streams.push_back(loan_held_stream(program, shape));
+      continue;
+    }
+    streams.push_back(loan_out_stream(program, shape));
+    streams.push_back(loan_back_stream(program, shape));
+  }
+}
+
+}  // namespace tessera::strategy::megatron

@@ -1,0 +1,36 @@
+// Activations that stages lend to others (docs/megatron.md): which, between which devices, and what they write.
+#pragma once
+
+#include <array>
+
+#include "cut.hpp"
+#include "tessera/program/loans.hpp"
+
+namespace tessera::strategy::megatron {
+
+using KeptBytes = std::array<std::int64_t, workload::LayerOperators::section_count>;
+/// Bytes that the layers of a stage keep of a micro-batch, by section of the layer.
+[[nodiscard]] KeptBytes kept_by_section(const Cut& cut, std::uint32_t stage);
+
+/// Fills in Cut::loans. Expects the rest of the cut, and does nothing where that has errors. Problems go to
+/// `diagnostics`.
+void read_loans(const config::Table& table, const Job& job, Cut& cut, config::Diagnostics& diagnostics);
+
+/// The tensor rank of `loan.to` that holds what each tensor rank of `loan.from` lends, in a replica: the nearest pair
+/// first, by hops, then by rank.
+[[nodiscard]] std::vector<std::uint32_t> helper_ranks(const Cut& cut, const machine::Machine& machine, const Loan& loan,
+                                                      std::uint32_t replica);
+
+/// What the code of a loan's lender and helper is made of; loans are known by their place in Cut::loans.
+[[nodiscard]] program::LoanShape loan_shape(program::Program& program, const Cut& cut, std::size_t loan);
+/// A stage's actions, with those of what it lends.
+[[nodiscard]] std::vector<program::PipelineAction> actions_with_loans(const Cut& cut, std::uint32_t stage,
+                                                                      std::vector<program::PipelineAction> actions);
+/// Room of each device of a stage for what others lend to it.
+[[nodiscard]] std::int64_t room_for_loans(const Cut& cut, std::uint32_t stage);
+
+/// Streams of a stage beside the main one.
+void add_loan_streams(program::Program& program, const Cut& cut, std::uint32_t stage,
+                      std::vector<program::BlockId>& streams);
+
+}  // namespace tessera::strategy::megatron

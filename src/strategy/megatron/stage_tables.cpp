@@ -1,0 +1,171 @@
+#include "stage_tables.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "device_state.hpp"
+#include "loans.hpp"
+#include "placement.hpp"
+#include "tessera/machine/routes.hpp"
+
+namespace tessera::strategy::megatron {
+namespace {
+
+using Column = std::vector<std::int64_t>;
+using Index = std::vector<std::int32_t>;
+
+std::string size_text(std::int64_t bytes) { return config::format_rounded(bytes, config::Unit::bytes); }
+
+DataTable placement_table(const Cut& cut, const machine::Machine& machine) {
+  Index stage, replica, rank, device, x, y;
+  for (std::uint32_t i = 0; i < cut.devices.size(); ++i) {
+    const Place at = cut.place(i);
+    stage.push_back(static_cast<std::int32_t>(at.stage));
+    replica.push_back(static_cast<std::int32_t>(at.data));
+    rank.push_back(static_cast<std::int32_t>(at.tensor));
+    device.push_back(static_cast<std::int32_t>(cut.devices[i]));
+    x.push_back(machine.places[cut.devices[i]].x);
+    y.push_back(machine.places[cut.devices[i]].y);
+  }
+  DataTable table{"placement", "Devices that take part, one a row, in order of stage, replica and tensor rank.", {}};
+  table.index("stage", "of the pipeline", stage).index("replica", "of the stage", replica);
+  table.index("tensor_rank", "in the group's order", rank).index("device", "its number", device);
+  table.index("x", "column on a mesh", x).index("y", "row on a mesh", y);
+  return table;
+}
+
+/// What one layer runs again, of one micro-batch on one device.
+struct Repeated {
+  Time operators = 0;
+  double collectives = 0;  ///< ps, on an idle network
+};
+
+/// The collectives of a layer's forward pass, of sections that run again.
+void add_collectives(const Cut& cut, const Job& job, std::uint32_t stage, const workload::LayerSections& again,
+                     Repeated& repeated) {
+  if (cut.options.tensor < 2 || cut.uses_kernels()) return;
+  program::Group group;
+  for (std::uint32_t rank = 0; rank < cut.options.tensor; ++rank) group.members.push_back(cut.device({rank, 0, stage}));
+  const auto add = [&](program::CollectiveKind kind) {
+    program::Collective collective;
+    collective.kind = kind;
+    collective.element = Bytes{cut.element()};
+    collective.bytes = Bytes{cut.activation_bytes()};
+    cut.collectives->choose_for(collective);
+    repeated.collectives += algorithm_of(collective.algorithm).time(collective, group, job.machine);
+  };
+  using workload::LayerOperators, workload::place_of, program::CollectiveKind;
+  const bool is_cut = cut.uses_sequence_parallelism();
+  for (const auto column : {place_of(&LayerOperators::qkv), place_of(&LayerOperators::fc1)})
+    if (again[column] && is_cut) add(CollectiveKind::all_gather);
+  for (const auto row : {place_of(&LayerOperators::projection), place_of(&LayerOperators::fc2)})
+    if (again[row]) add(is_cut ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce);
+}
+
+Repeated repeated_by(const Cut& cut, const Job& job, std::uint32_t stage) {
+  Repeated all;
+  const workload::LayerSections& again = cut.recomputed[stage].again;
+  for (std::uint32_t chunk = 0; chunk < cut.options.interleave; ++chunk) {
+    for (std::int64_t i = cut.first_layer(stage, chunk); i < cut.end_layer(stage, chunk); ++i) {
+      const auto layer = cut.layer(workload::is_moe_layer(*cut.model, i), 0);
+      const auto sections = layer.in_order();
+      for (std::size_t place = 0; place < sections.size(); ++place) {
+        if (!again[place]) continue;
+        for (const workload::Operator& op : sections[place]->forward)
+          all.operators += job.cost.time(op, job.machine.device);
+      }
+      add_collectives(cut, job, stage, again, all);
+    }
+  }
+  return all;
+}
+
+DataTable stages_table(const Cut& cut, const Job& job) {
+  Index stage;
+  std::vector<std::string> again;
+  Column layers, held, kept, operators, collectives, lent, room;
+  for (std::uint32_t i = 0; i < cut.options.pipeline; ++i) {
+    const KeptBytes by_section = kept_by_section(cut, i);
+    const Repeated repeated = repeated_by(cut, job, i);
+    stage.push_back(static_cast<std::int32_t>(i));
+    layers.push_back(cut.stage_layers(i));
+    again.push_back(name_of(cut.recomputed[i]));
+    held.push_back(held_bytes(cut, device_state(cut, i)));
+    kept.push_back(std::accumulate(by_section.begin(), by_section.end(), std::int64_t{0}));
+    operators.push_back(repeated.operators);
+    collectives.push_back(static_cast<std::int64_t>(repeated.collectives));
+    std::int64_t bytes = 0;
+    for (const Loan& loan : cut.loans) bytes += loan.from == i ? loan.bytes : 0;
+    lent.push_back(bytes);
+    room.push_back(room_for_loans(cut, i));
+  }
+  DataTable table{"stages", "Stages of the pipeline, one a row; amounts are of one device.", {}};
+  table.index("stage", "of the pipeline", stage).integer("layers", "1", "of all chunks", layers);
+  table.integer("held_bytes", "B", "from the first to the last moment: weights, gradients, optimizer, buffers", held);
+  table.integer("kept_bytes", "B", "activations that its layers keep of a micro-batch", kept);
+  table.text("recomputed", "sections of each layer that run again", again);
+  table.integer("repeated_ps", "ps", "operators that a micro-batch runs again", operators);
+  table.integer("repeated_collectives_ps", "ps", "collectives among them, alone on the network", collectives);
+  table.integer("lent_bytes", "B", "of a micro-batch, to other stages", lent);
+  table.integer("room_bytes", "B", "for what other stages lend", room);
+  return table;
+}
+
+DataTable loans_table(const Cut& cut, const machine::Machine& machine) {
+  Index loan, from, to, lender, helper, hops, at_once, lead;
+  Column bytes;
+  const machine::Routes routes(machine.network);
+  for (std::uint32_t i = 0; i < cut.loans.size(); ++i) {
+    const Loan& one = cut.loans[i];
+    for (std::uint32_t replica = 0; replica < cut.options.data; ++replica) {
+      const std::vector<std::uint32_t> helpers = helper_ranks(cut, machine, one, replica);
+      for (std::uint32_t rank = 0; rank < helpers.size(); ++rank) {
+        const program::DeviceId sends = cut.device({rank, replica, one.from});
+        const program::DeviceId holds = cut.device({helpers[rank], replica, one.to});
+        loan.push_back(static_cast<std::int32_t>(i));
+        from.push_back(static_cast<std::int32_t>(one.from));
+        to.push_back(static_cast<std::int32_t>(one.to));
+        lender.push_back(static_cast<std::int32_t>(sends));
+        helper.push_back(static_cast<std::int32_t>(holds));
+        hops.push_back(static_cast<std::int32_t>(routes.links(sends, holds).size()));
+        bytes.push_back(one.bytes);
+        at_once.push_back(static_cast<std::int32_t>(one.at_once));
+        lead.push_back(static_cast<std::int32_t>(one.lead));
+      }
+    }
+  }
+  DataTable table{"loans", "What devices lend to others, a pair a row.", {}};
+  table.index("loan", "as in the experiment", loan).index("from_stage", "of the lender", from);
+  table.index("to_stage", "of its helper", to).index("lender", "device", lender).index("helper", "device", helper);
+  table.index("hops", "links between them", hops).integer("bytes", "B", "of a micro-batch", bytes);
+  table.index("at_once", "micro-batches that the helper has room for", at_once);
+  table.index("lead", "passes ahead of the backward pass, when they are asked for", lead);
+  return table;
+}
+
+void describe_loans(const Cut& cut, Plan& plan) {
+  std::int64_t moved = 0;
+  for (const Loan& loan : cut.loans) {
+    plan.description.emplace_back(
+        fmt::format("stage {} lends to {}", loan.from, loan.to),
+        fmt::format("{} of a micro-batch on each device, at most {} at once, asked for {} {} ahead",
+                    size_text(loan.bytes), loan.at_once, loan.lead, loan.lead == 1 ? "pass" : "passes"));
+    moved += loan.bytes * cut.micro_batches * cut.options.tensor * cut.options.data;
+  }
+  plan.description.emplace_back("lent in all", size_text(moved) + ", and as much back");
+}
+
+}  // namespace
+
+void add_stage_tables(const Cut& cut, const Job& job, Plan& plan) {
+  const bool has_sets = !cut.options.recomputed_sections.empty() || !cut.options.stages.empty();
+  if (!has_places(cut.options) && !has_sets && cut.loans.empty()) return;
+  plan.tables.push_back(placement_table(cut, job.machine));
+  plan.tables.push_back(stages_table(cut, job));
+  if (cut.loans.empty()) return;
+  plan.tables.push_back(loans_table(cut, job.machine));
+  describe_loans(cut, plan);
+}
+
+}  // namespace tessera::strategy::megatron
