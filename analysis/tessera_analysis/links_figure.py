@@ -69,7 +69,7 @@ def _height(places):
 
 
 def _draw_map(axes, rows, places):
-    lines = [_line(places[a], places[b]) for a, b in zip(rows["from"], rows["to"])]
+    lines = [line_between(places[a], places[b]) for a, b in zip(rows["from"], rows["to"])]
     across, down = (1 + max(place[i] for place in places.values()) for i in (0, 1))
     width = axes.figure.get_figwidth() / 9 * max(0.6, min(5.0, 40 / max(across, 2 * down)))
     drawn = LineCollection(lines, linewidths=width, cmap="viridis_r", capstyle="butt", zorder=2)
@@ -90,7 +90,7 @@ def _draw_map(axes, rows, places):
     style.percent_axis(bar.ax.yaxis)
 
 
-def _line(start, end):
+def line_between(start, end):
     """From die to die, on the right of the way; a link around the edge of a torus is a stub that leaves the mesh."""
     (x, y), (dx, dy) = start, (end[0] - start[0], end[1] - start[1])
     if abs(dx) > 1 or abs(dy) > 1:

@@ -9,7 +9,7 @@ matplotlib.use("Agg")  # no display on a cluster's nodes
 import matplotlib.pyplot as pyplot  # noqa: E402
 
 from . import (axes_figure, compare_figure, learning_figure, links_figure, memory_figure, pareto_figure, partition_figure,  # noqa: E402
-               search_figure, style, time_figure, timeline_figure)
+               search_figure, stages_figure, style, time_figure, timeline_figure)
 from .history import COST as COST_OF_SAMPLES  # noqa: E402
 from .load import ResultsError  # noqa: E402
 from .points import COST, TIME  # noqa: E402
@@ -19,6 +19,7 @@ FIGURES = {
     "memory": memory_figure.draw,
     "memory_over_time": memory_figure.draw_over_time,
     "links": links_figure.draw,
+    "stages": stages_figure.draw,
     "timeline": timeline_figure.draw,
     "search": search_figure.draw,
     "partition": partition_figure.draw,

@@ -173,6 +173,11 @@ def result_of(results):
     found["link_bytes"] = most_bytes(records("links"))
     found["busiest_link"] = float(max(results.table("links")["utilisation"]))
     found["predicted"] = {what: int(time) for what, time in results.predicted.items()}
+    found["bytes_on_links"] = sum(int(row["bytes"]) for row in records("links"))
+    if "placement" in results.tables:
+        found["stages"] = [dict(zip(results.table("stages").columns, row)) for row in records("stages")]
+        found["loans"] = [dict(zip(results.table("loans").columns, row)) for row in records("loans")] if "loans" in results.tables else []
+        found["memory_of_stages"] = memory_of_stages(records("placement"), records("memory"))
     if "search" in results.tables:
         found["tried"] = results.table("search")
         found["search"] = [(row["origin"], int(row["predicted_ps"]), int(row["cost_ps"])) for row in records("search")]
@@ -192,6 +197,18 @@ def longest_in_collectives(devices):
     """ps of the device that is longest in tensor and data communication and in waiting for members that come late: what a profile of
     a real machine shows as collectives, whose waiting it cannot tell apart."""
     return int(max(row["tensor_communication_ps"] + row["data_communication_ps"] + row["waiting_ps"] for row in devices))
+
+
+def memory_of_stages(placement, memory):
+    """B at the peak of a stage's fullest device, and B of activations there, by stage."""
+    held = {}
+    for row in memory:
+        held.setdefault(row["device"], {})[row["category"]] = int(row["at_peak"])
+    found = {}
+    for row in placement:
+        own = held[row["device"]]
+        found[int(row["stage"])] = max(found.get(int(row["stage"]), (0, 0)), (sum(own.values()), own["activations"]))
+    return found
 
 
 def most_bytes(rows):

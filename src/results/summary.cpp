@@ -108,11 +108,14 @@ std::string time_table(const h5::Reader& file, const h5::Rows& s) {
   const auto whole = static_cast<double>(s.integer(0, "iteration_time_ps"));
   std::string text = fmt::format("{:<34}{:>12}{:>12}{:>14}\n", "time of a device", "mean", "share", "worst device");
   const h5::Rows names = file.read("/names/activities");
+  bool is_own = false;  // a strategy names its own for what it is about, so that none of it is an answer too
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string name = names.text(i, "name");
     const Time mean = s.integer(0, "mean_" + activity_column(name));
     const Time longest = s.integer(0, "max_" + activity_column(name));
-    if (longest == 0) continue;
+    const bool is_shown = longest > 0 || is_own;
+    is_own = is_own || name == "idle";  // the last one that all programs have
+    if (!is_shown) continue;
     text += fmt::format("  {:<32}{:>12}{:>12}{:>14}\n", spaced(name), short_time(mean),
                         percent(static_cast<double>(mean), whole), short_time(longest));
   }

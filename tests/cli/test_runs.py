@@ -35,6 +35,9 @@ class DeterminismOfExperiments(Determinism):
     def test_uneven_stages_on_a_part_of_a_machine_beside_overlap(self):
         self.check("uneven.toml")
 
+    def test_stages_in_tiles_that_run_sets_again_and_lend_memory(self):
+        self.check("lending.toml")
+
     def test_flows_that_share_links_on_a_wafer_with_faults(self):
         self.check("contention.toml")
 

@@ -129,7 +129,31 @@ def megatron(rng, machine):
         strategy |= {"expert_parallel": rng.choice([size for size in divisors(data) if size in (1, 2, 4)]), "expert_imbalance": rng.choice([0, 0, 0.3])}
     if pipeline > 1 and rng.random() < 0.3:
         strategy["exchange_overhead"] = '"3 us"'
-    return model + table("workload", workload) + table("strategy", strategy)
+    more = stages(rng, machine, strategy, used) if phase == "training" else ""
+    return model + table("workload", workload) + table("strategy", strategy) + more
+
+
+SETS = [["full"], ["selective"], ["none"], ["attention_norm"], ["qkv"], ["attention_core"], ["mlp_norm", "projection", "attention_residual"]]
+DENSE_SETS = [["activation"], ["fc1"], ["fc1", "activation"], ["fc2", "activation", "mlp_residual"]]
+
+
+def stages(rng, machine, strategy, used):
+    """Devices in any order, sets that run again, memory that is lent: each in some jobs."""
+    count, experts = strategy["pipeline"], "expert_parallel" in strategy
+    order = list(range(machine.devices))
+    rng.shuffle(order)
+    is_shuffled, has_sets = rng.random() < 0.3 and machine.dead == 0, rng.random() < 0.3
+    text = ""
+    for stage in range(count if is_shuffled or has_sets else 0):
+        text += "\n[[strategy.stages]]\n"
+        if is_shuffled:
+            text += f"devices = {order[stage * used // count:(stage + 1) * used // count]}\n"
+        if has_sets and rng.random() < 0.7:
+            text += f"recomputation = {str(rng.choice(SETS if experts else SETS + DENSE_SETS))}\n"
+    for _ in range(rng.choice([0, 1, 2]) if count > 1 and strategy["interleave"] == 1 else 0):
+        lender, helper = rng.sample(range(count), 2)
+        text += f'\n[[strategy.loans]]\nfrom = {lender}\nto = {helper}\nbytes = "{rng.choice([1, 100, 1000, 1000, 4000])} B"\nlead = {rng.randint(1, 3)}\n'
+    return text
 
 
 def step(rng, groups):
