@@ -152,9 +152,9 @@ class Counter {
 
 void Counter::count(program::DeviceId device, double times) {
   const machine::Machine& machine = experiment_.machine;
-  const program::ProgramTotals totals = program::totals(program_, machine, device);
+  const program::ProgramTotals totals = program::totals(lowerings_, device);
   const KernelTotals kernels = kernel_totals(experiment_, device, totals.kernels);
-  const sim::StreamVolume streams = sim::stream_volume(program_, machine, facts_, device);
+  const sim::StreamVolume streams = sim::stream_volume(lowerings_, facts_, device);
   const double messages = static_cast<double>(totals.messages) + kernels.messages;
   const double bytes_sent = static_cast<double>(totals.bytes_sent) + kernels.bytes_sent;
   sum_.messages += times * messages;

@@ -39,12 +39,12 @@ std::vector<std::int64_t> executions(const Program& program, BlockId entry, cons
 }
 
 /// Messages and bytes that a device sends in one call of a collective.
-ProgramTotals traffic(const Program& program, const machine::Machine& machine, DeviceId device,
-                      const Collective& collective) {
-  const Group& group = program.groups.at(program.devices[device].groups.at(collective.group_slot));
-  const auto rank = rank_in(group, device);
+ProgramTotals traffic(Lowerings& lowerings, DeviceId device, std::uint32_t index) {
+  const Program& program = lowerings.program();
+  const GroupId group = program.devices[device].groups.at(program.collectives[index].group_slot);
+  const auto rank = rank_in(program.groups.at(group), device);
   if (!rank) throw InternalError("a collective of a group without the device");
-  const CollectiveCall call = make_call(collective, group, *rank, machine);
+  const CollectiveCall call = lowerings.call(index, group, *rank);
   const CollectiveAlgorithm& algorithm = algorithm_of(call);
   ProgramTotals sent;
   for_all_steps(algorithm, call, [&](const CollectiveCall&, const Step& step) {
@@ -102,11 +102,16 @@ ProgramTotals own_totals(const Program& program, DeviceId device, std::vector<st
 }  // namespace
 
 ProgramTotals totals(const Program& program, const machine::Machine& machine, DeviceId device) {
+  Lowerings lowerings(program, machine);
+  return totals(lowerings, device);
+}
+
+ProgramTotals totals(Lowerings& lowerings, DeviceId device) {
   std::vector<std::int64_t> calls;
-  ProgramTotals sum = own_totals(program, device, calls);
-  for (std::size_t i = 0; i < calls.size(); ++i) {
+  ProgramTotals sum = own_totals(lowerings.program(), device, calls);
+  for (std::uint32_t i = 0; i < calls.size(); ++i) {
     if (calls[i] == 0) continue;
-    const ProgramTotals once = traffic(program, machine, device, program.collectives[i]);
+    const ProgramTotals once = traffic(lowerings, device, i);
     add_product(sum.bytes_sent, calls[i], once.bytes_sent);
     add_product(sum.messages, calls[i], once.messages);
   }

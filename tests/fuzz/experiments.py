@@ -198,7 +198,8 @@ def script(rng, machine):
 def collectives(rng, machine):
     chosen = {kind: f'"{rng.choice(algorithms)}"' for kind, algorithms in ALGORITHMS.items() if rng.random() < 0.3}
     if machine.grid and min(machine.grid) > 1 and not machine.faults and rng.random() < 0.2:
-        chosen["all_reduce"] = f'"{rng.choice(["mesh", "mesh-scatter"])}"'
+        for kind in ("all_reduce", "reduce_scatter", "all_gather"):
+            chosen[kind] = f'"{rng.choice(["mesh", "mesh-scatter"])}"'
     if rng.random() < 0.2:
         chosen["channels"] = 4
     if rng.random() < 0.3:

@@ -27,6 +27,7 @@ std::vector<std::size_t> AbstractExecutor::elements(const Transfer& transfer) co
   const std::int64_t count = transfer.bytes / collective_.element.value();
   std::int64_t next = transfer.offset / collective_.element.value();
   const auto size = static_cast<std::uint32_t>(group_.members.size());
+  if (!transfer.chunks.empty()) return elements_of(transfer.chunks);
   if (transfer.stride == 0) {
     for (std::int64_t i = 0; i < count; ++i) indexes.push_back(static_cast<std::size_t>(next + i));
     return indexes;
@@ -43,6 +44,20 @@ std::vector<std::size_t> AbstractExecutor::elements(const Transfer& transfer) co
       until_next = transfer.stride - 1;
     }
     begin += length;
+  }
+  return indexes;
+}
+
+std::vector<std::size_t> AbstractExecutor::elements_of(std::span<const std::uint32_t> chunks) const {
+  std::vector<std::size_t> indexes;
+  const auto size = static_cast<std::uint32_t>(group_.members.size());
+  for (const std::uint32_t chunk : chunks) {
+    std::int64_t begin = 0;
+    const auto length = [&](std::uint32_t of) {
+      return chunk_bytes(collective_.bytes, collective_.element, size, of) / collective_.element;
+    };
+    for (std::uint32_t before = 0; before < chunk; ++before) begin += length(before);
+    for (std::int64_t i = 0; i < length(chunk); ++i) indexes.push_back(static_cast<std::size_t>(begin + i));
   }
   return indexes;
 }

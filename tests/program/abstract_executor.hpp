@@ -48,6 +48,8 @@ class AbstractExecutor {
   void add_strands(std::uint32_t rank);
   /// Indexes of the elements that a transfer carries.
   [[nodiscard]] std::vector<std::size_t> elements(const Transfer& transfer) const;
+  /// Those of chunks of these ranks.
+  [[nodiscard]] std::vector<std::size_t> elements_of(std::span<const std::uint32_t> chunks) const;
   bool advance(Member& member, std::string& problem);
   void post(Member& member, std::string& problem);
   bool all_here(const Member& member) const;

@@ -205,6 +205,45 @@ TEST_CASE("columns of mesh carry the whole buffer, those of mesh-scatter a share
   CHECK(plain.count(5) == scatter.count(5));
 }
 
+TEST_CASE("a mesh's rings go by where members stand, not by their order in the group") {
+  // A row of six from right to left: rank r is die 5 - r. The snake goes through dies 0, 2, 4, 5, 3, 1, so die 0, rank
+  // 5, sends to die 2, rank 3.
+  Steps mesh("mesh", CollectiveKind::all_reduce, 6000, mesh_of(6, 1));
+  std::ranges::reverse(mesh.group.members);
+  const std::uint32_t next[] = {2, 0, 4, 1, 5, 3};  // die
+  for (std::uint32_t die = 0; die < 6; ++die) CHECK(mesh.at(5 - die, 0).sends[0].peer == 5 - next[die]);
+}
+
+TEST_CASE("a message of mesh-scatter carries the chunks of a column's members, one of mesh those of a row's") {
+  // Dies 0 1 over 2 3 are ranks 0 2 over 3 1. Of 5 elements of 2 B rank 0 has two, all others one: column 0 (ranks 0
+  // and 3) has 6 B, column 1 (ranks 2 and 1) 4 B; row 0 (ranks 0 and 2) 6 B, row 1 (ranks 3 and 1) 4 B.
+  Steps scatter("mesh-scatter", CollectiveKind::reduce_scatter, 10, mesh_of(2, 2));
+  scatter.group.members = {0, 3, 1, 2};
+  CHECK(scatter.count(0) == 2);
+  // First the row: rank 0 gives column 1's to rank 2, and gets its own column's. Then the column: rank 3's to rank 3.
+  CHECK(scatter.at(0, 0).sends[0].peer == 2);
+  CHECK(scatter.at(0, 0).sends[0].bytes == 4);
+  CHECK(scatter.at(0, 0).reduce == 6);
+  CHECK(scatter.at(0, 1).sends[0].peer == 3);
+  CHECK(scatter.at(0, 1).sends[0].bytes == 2);
+  CHECK(scatter.at(0, 1).reduce == 4);
+  Steps plain = scatter;
+  plain.collective.algorithm = algorithm_index("mesh");
+  // First the column: rank 0 gives row 1's to rank 3. Then the row: rank 2's to rank 2.
+  CHECK(plain.at(0, 0).sends[0].peer == 3);
+  CHECK(plain.at(0, 0).sends[0].bytes == 4);
+  CHECK(plain.at(0, 1).sends[0].peer == 2);
+  CHECK(plain.at(0, 1).sends[0].bytes == 2);
+  // All-gathers begin where reduce-scatters end.
+  scatter.collective.kind = plain.collective.kind = CollectiveKind::all_gather;
+  CHECK(scatter.at(0, 0).sends[0].peer == 3);
+  CHECK(scatter.at(0, 1).sends[0].peer == 2);
+  CHECK(scatter.at(0, 1).sends[0].bytes == 6);
+  CHECK(plain.at(0, 0).sends[0].peer == 2);
+  CHECK(plain.at(0, 1).sends[0].peer == 3);
+  CHECK(plain.at(0, 1).sends[0].bytes == 6);
+}
+
 TEST_CASE("all-to-all by shares splits every buffer alike, to the element") {
   Steps uneven("direct", CollectiveKind::all_to_all, 202, line_of(4));
   uneven.collective.shares = {1, 0, 2, 1};

@@ -4,89 +4,12 @@
 // takes h L + d(x) + (h-1) d(min(P, x)).
 #include <catch2/catch.hpp>
 
-#include <algorithm>
-
-#include "tessera/base/comm.hpp"
-#include "tessera/machine/topology.hpp"
-#include "tessera/program/collective.hpp"
-#include "tessera/sim/simulate.hpp"
+#include "idle_network.hpp"
 
 namespace tessera::sim {
 namespace {
 
 using program::CollectiveKind;
-
-constexpr std::int64_t packet = 65'536;
-constexpr BytesPerSecond memory_bandwidth{1'000'000'000'000};
-
-/// One collective (or several in a row) of one group on a machine, alone.
-struct Idle {
-  machine::Machine machine;
-  Time latency = 0;
-  BytesPerSecond bandwidth;
-  program::Group group;
-  std::int64_t element = 2;
-  std::uint32_t repeat = 1;
-  std::uint32_t root = 0;
-  bool free_reductions = true;
-  Time late = 0;  // by how much member 3 comes later than the others; whole microseconds
-
-  explicit Idle(const std::string& topology) {
-    const std::string text =
-        "name = \"test\"\npacket = \"64 KiB\"\n[device]\nname = \"gpu\"\npeak.fp16 = \"100 TFLOP/s\"\n"
-        "memory_bandwidth = \"1 TB/s\"\nmemory_capacity = \"32 GB\"\ncores = 80\n[topology]\n" +
-        topology;
-    config::Diagnostics diagnostics;
-    machine = machine::build_machine(*config::parse_toml(text, "test", diagnostics), diagnostics);
-    diagnostics.throw_if_errors();
-    latency = machine.network.links[0].latency.value();
-    bandwidth = machine.network.links[0].bandwidth;
-    for (program::DeviceId i = 0; i < machine.devices(); ++i) group.members.push_back(i);
-  }
-
-  [[nodiscard]] Time time(const char* algorithm, CollectiveKind kind, std::int64_t bytes) const {
-    program::Program program;
-    program.free_reductions = free_reductions;
-    program.groups = {group};
-    program.devices.resize(machine.devices());
-    program::Collective collective;
-    collective.kind = kind;
-    collective.bytes = Bytes{bytes};
-    collective.element = Bytes{element};
-    collective.algorithm = program::algorithm_index(algorithm);
-    collective.root = root;
-    const auto once = program::BlockBuilder(program, "once").collective(collective).done();
-    const auto main = program::BlockBuilder(program, "main").call(once, repeat).done();
-    for (const program::DeviceId device : group.members) program.devices[device] = {{main}, {}, {0}, 0};
-    if (late > 0) {
-      const std::int64_t read = late / microsecond * 1'000'000;  // B, at 1 TB/s
-      const auto before = workload::streaming(workload::OperatorKind::addition, "late", Bytes{read}, Bytes{0}, "fp16");
-      program.devices[group.members[3]].streams[0] =
-          program::BlockBuilder(program, "late").compute(before).call(main).done();
-    }
-    config::Diagnostics diagnostics;
-    const auto cost = workload::make_cost_model(
-        *config::parse_toml("model = \"roofline\"\nmemory_efficiency = 1\nlaunch_overhead = \"0 s\"", "cost",
-                            diagnostics),
-        diagnostics);
-    diagnostics.throw_if_errors();
-    const auto comm = make_serial_communicator();
-    return simulate(machine, program, *cost, *comm, {}).results.iteration_time;
-  }
-  [[nodiscard]] Time all_reduce(const char* algorithm, std::int64_t bytes) const {
-    return time(algorithm, CollectiveKind::all_reduce, bytes);
-  }
-
-  /// d(x)
-  [[nodiscard]] Time d(std::int64_t bytes) const { return duration_at_rate(Bytes{bytes}, bandwidth); }
-  /// One message over `hops` links of this kind.
-  [[nodiscard]] Time message(std::int64_t bytes, int hops = 1) const {
-    return hops * latency + d(bytes) + (hops - 1) * d(std::min(packet, bytes));
-  }
-};
-
-/// r(x)
-Time reduction(std::int64_t bytes) { return duration_at_rate(Bytes{3 * bytes}, memory_bandwidth); }
 
 Idle ring_of(int devices, const char* direction = "both") {
   return Idle("kind = \"ring\"\ndevices = " + std::to_string(devices) +
@@ -97,11 +20,6 @@ Idle connected(int devices) {
   return Idle("kind = \"cluster\"\nnodes = 1\ngpus_per_node = " + std::to_string(devices) +
               "\ninside = \"fully-connected\"\nnvlink_bandwidth = \"200 GB/s\"\nnvlink_latency = \"600 ns\"\n"
               "nic_bandwidth = \"25 GB/s\"\nnic_latency = \"2.7 us\"\n");
-}
-
-Idle grid(const char* kind, int columns, int rows) {
-  return Idle("kind = \"" + std::string(kind) + "\"\ncolumns = " + std::to_string(columns) +
-              "\nrows = " + std::to_string(rows) + "\nbandwidth = \"1000 GB/s\"\nlatency = \"100 ns\"\n");
 }
 
 /// Nodes of four, fully connected inside; each GPU has a NIC of its own to one switch, or they share fewer.
@@ -172,7 +90,7 @@ TEST_CASE("a ring whose members stand two links apart: (h-1)(latency + packet/ba
   Idle ring = ring_of(12, "up");
   ring.group.members = {0, 2, 4, 6, 8, 10};
   const std::int64_t chunk = 500'000;
-  CHECK(ring.message(chunk, 2) == ring.message(chunk) + ring.latency + ring.d(packet));
+  CHECK(ring.message(chunk, 2) == ring.message(chunk) + ring.latency + ring.d(Idle::packet));
   CHECK(ring.all_reduce("ring", 6 * chunk) == 10 * ring.message(chunk, 2));
   // Chunks smaller than a packet are stored and forwarded whole.
   CHECK(ring.all_reduce("ring", 6 * 1000) == 10 * (2 * ring.latency + 2 * ring.d(1000)));
@@ -264,7 +182,7 @@ TEST_CASE("a ring over several NICs of a node: all bytes of its part on the NICs
   // three steps. The last one is there 2.7 + 2.6 us after it has left.
   const Idle nodes = nodes_of(4);
   const auto nic = [](std::int64_t amount) { return duration_at_rate(Bytes{amount}, BytesPerSecond{25'000'000'000}); };
-  const Time last = 2700 * nanosecond + nic(packet);
+  const Time last = 2700 * nanosecond + nic(Idle::packet);
   CHECK(nodes.all_reduce("ring", 16'000'000) == nic(30 * 250'000) + last);
   CHECK(nodes.time("ring", CollectiveKind::all_gather, 16'000'000) == nic(15 * 250'000) + last);
 }
@@ -291,7 +209,7 @@ TEST_CASE("hierarchical all-reduce: rings inside the nodes, rings across them") 
   const std::int64_t bytes = 16'000'000;
   const auto nic = [](std::int64_t amount) { return duration_at_rate(Bytes{amount}, BytesPerSecond{25'000'000'000}); };
   const Time inside = 600 * nanosecond + duration_at_rate(Bytes{bytes / 4}, BytesPerSecond{200'000'000'000});
-  const Time across = 2700 * nanosecond + nic(bytes / 16) + nic(packet);
+  const Time across = 2700 * nanosecond + nic(bytes / 16) + nic(Idle::packet);
   CHECK(nodes.all_reduce("hierarchical", bytes) == 6 * inside + 6 * across);
   // The halves: 3 steps inside and 3 across.
   CHECK(nodes.time("hierarchical", CollectiveKind::reduce_scatter, bytes) == 3 * inside + 3 * across);
@@ -304,39 +222,8 @@ TEST_CASE("hierarchical broadcast: a tree across nodes, then trees inside") {
   const auto nic = [](std::int64_t amount) { return duration_at_rate(Bytes{amount}, BytesPerSecond{25'000'000'000}); };
   const Time inside = 600 * nanosecond + duration_at_rate(Bytes{bytes}, BytesPerSecond{200'000'000'000});
   // One message across, then two rounds inside the other node.
-  const Time across = 2700 * nanosecond + nic(bytes) + nic(packet);
+  const Time across = 2700 * nanosecond + nic(bytes) + nic(Idle::packet);
   CHECK(nodes.time("hierarchical", CollectiveKind::broadcast, bytes) == across + 2 * inside);
-}
-
-TEST_CASE("mesh all-reduce: rows, then columns, each a ring snaked over the row") {
-  // The snake 0, 2, 4, .., 5, 3, 1 of C >= 4 dies has C-2 edges of two hops (c2) and two of one hop (c1). A chunk goes
-  // round twice less the edge after its owner and the edge before; of two edges in a row at least one is a two-hop one,
-  // so the slowest chunk takes 2 ((C-2) c2 + 2 c1) - (c1 + c2) = (2C-5) c2 + 3 c1. No directed link is on two edges, so
-  // nothing waits. All rows finish column by column at the same time; so do the columns, each starting when its own
-  // dies have finished their rows.
-  const std::int64_t bytes = 6'000'000;
-  for (const auto& [columns, rows] : {std::pair(4, 4), std::pair(8, 5), std::pair(5, 12), std::pair(7, 7)}) {
-    const Idle mesh = grid("mesh", columns, rows);
-    const auto line = [&, elements = bytes / mesh.element](int dies) {
-      const std::int64_t chunk = (elements + dies - 1) / dies * mesh.element;
-      return (2 * dies - 5) * mesh.message(chunk, 2) + 3 * mesh.message(chunk, 1);
-    };
-    CHECK(mesh.all_reduce("mesh", bytes) == line(columns) + line(rows));
-  }
-  // Three dies: the snake 0, 2, 1 has one edge of two hops; two rounds less two one-hop edges in a row. Two dies: two
-  // one-hop steps.
-  const Idle small = grid("mesh", 3, 2);
-  const std::int64_t third = bytes / 3;
-  CHECK(small.all_reduce("mesh", bytes) ==
-        2 * small.message(third, 2) + 2 * small.message(third, 1) + 2 * small.message(bytes / 2, 1));
-}
-
-TEST_CASE("a torus closes its rows and columns: every step is one hop") {
-  const std::int64_t bytes = 6'000'000;
-  const Idle torus = grid("torus", 5, 4);
-  CHECK(torus.all_reduce("mesh", bytes) == 8 * torus.message(bytes / 5) + 6 * torus.message(bytes / 4));
-  // With scattering, columns carry a fifth.
-  CHECK(torus.all_reduce("mesh-scatter", bytes) == 8 * torus.message(bytes / 5) + 6 * torus.message(bytes / 20));
 }
 
 }  // namespace tessera::sim

@@ -84,6 +84,18 @@ TEST_CASE("fold: random programs on meshes, tori, rings and in packages have the
   }
 }
 
+TEST_CASE("fold: random programs of rectangles in any order have the same rows folded as unfolded") {
+  for (const SiteKind kind : {SiteKind::mesh, SiteKind::torus}) {
+    Folded folded;
+    for (std::uint64_t index = 0; index < random_cases(100); ++index) {
+      CAPTURE(static_cast<int>(kind), index);
+      compare_folded(random_rectangles(kind, index), index, folded);
+    }
+    CAPTURE(static_cast<int>(kind), folded.all, folded.ordered, folded.tied);
+    CHECK(folded.all > random_cases(20));
+  }
+}
+
 namespace {
 
 /// Two replicas of two devices, which have links to each other and to the one of the same part in the other replica: an

@@ -188,6 +188,24 @@ TEST_CASE("random ring collectives: the rows of several ranks are those of one")
   }
 }
 
+TEST_CASE("random collectives of rectangles in any order: the rows of several ranks are those of one") {
+  World world;
+  for (const SiteKind kind : {SiteKind::mesh, SiteKind::torus}) {
+    for (std::uint64_t index = 0; index < random_cases(30); ++index) {
+      const ProgramCase made = random_rectangles(kind, 120'000 + index);
+      if (made.machine.devices() < static_cast<machine::NodeId>(world.comm.size())) continue;
+      sim::SimulationOptions options;
+      options.record_timeline = true;
+      const results::RunResults serial = made.run(options).results;
+      for (const std::string& synchroniser : pdes::synchroniser_kinds()) {
+        CAPTURE(static_cast<int>(kind), index, synchroniser);
+        options.run.synchroniser = synchroniser;
+        check_same_on_ranks(made.run(world.comm, options).results, serial, world.comm);
+      }
+    }
+  }
+}
+
 TEST_CASE("packet by packet, whichever way links arbitrate: the rows of several ranks are those of one") {
   World world;
   for (std::uint64_t index = 0; index < random_cases(40); ++index) {

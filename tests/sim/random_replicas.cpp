@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "random_sites.hpp"
 #include "tessera/base/random.hpp"
@@ -19,8 +20,10 @@ class ReplicaMaker {
   explicit ReplicaMaker(std::uint64_t index) : random_(index, random_stream("replicas")), made_(machine_of(network())) {
     lay_out();
   }
-  ReplicaMaker(std::uint64_t index, Site site)
-      : random_(index, random_stream("replicas on a site")), made_(std::move(site.machine)) {
+  ReplicaMaker(std::uint64_t index, Site site, bool by_rectangles = false)
+      : random_(index, random_stream(by_rectangles ? "replicas by rectangles" : "replicas on a site")),
+        made_(std::move(site.machine)),
+        by_rectangles_(by_rectangles) {
     lay_out(std::move(site.replicas));
     // Where replicas stand at edges, what is sent from one to the next takes other ways than from the last to the
     // first.
@@ -105,10 +108,22 @@ class ReplicaMaker {
     made_.group(std::move(members));
   }
 
+  /// As they stand; of programs by rectangles at random.
+  std::vector<std::uint32_t> order_of_parts() {
+    std::vector<std::uint32_t> order(width_);
+    std::iota(order.begin(), order.end(), 0);
+    for (std::uint32_t left = width_; left > 1 && by_rectangles_; --left)
+      std::swap(order[left - 1], order[below(left)]);
+    return order;
+  }
+
   void make_groups() {
     const auto& replicas = made_.program.alike[0].parts;
+    const std::vector<std::uint32_t> order = order_of_parts();
     for (const std::vector<DeviceId>& replica : replicas) {
-      add_group(whole_replica, replica);
+      std::vector<DeviceId> whole;
+      for (const std::uint32_t part : order) whole.push_back(replica[part]);
+      add_group(whole_replica, whole);
       add_group(half_replica, {replica.begin(), replica.begin() + static_cast<std::ptrdiff_t>((width_ + 1) / 2)});
     }
     std::vector<DeviceId> all;
@@ -123,15 +138,24 @@ class ReplicaMaker {
     add_group(everybody, all);
   }
 
+  program::AlgorithmId draw_algorithm(CollectiveKind kind) {
+    if (by_rectangles_ && kind != CollectiveKind::all_to_all)
+      return program::algorithm_index(below(2) == 0 ? "mesh" : "mesh-scatter");
+    std::vector<std::string> names = program::built_in_collectives().names_for(kind);
+    // Programs of which tests know the index were drawn before the mesh algorithms had other kinds.
+    if (kind != CollectiveKind::all_reduce)
+      std::erase_if(names, [](const std::string& name) { return name.starts_with("mesh"); });
+    return program::algorithm_index(names[below(names.size())]);
+  }
+
   program::Collective draw_collective(Slot slot) {
     static constexpr std::array kinds{CollectiveKind::all_reduce, CollectiveKind::reduce_scatter,
                                       CollectiveKind::all_gather, CollectiveKind::all_to_all};
     const std::array<std::int64_t, 3> even{120, 840, 5040};
     const std::int64_t bytes = even[below(3)] * replicas_ + (slot >= same_part && below(16) == 0 ? 1 : 0);
     const CollectiveKind kind = kinds[below(kinds.size())];
-    const std::vector<std::string> names = program::built_in_collectives().names_for(kind);
     program::Collective drawn = collective(kind, bytes, "ring", slot);
-    if (below(2) == 0) drawn.algorithm = program::algorithm_index(names[below(names.size())]);
+    if (below(2) == 0) drawn.algorithm = draw_algorithm(kind);
     for (const program::Group& group : made_.program.groups) {
       if (!program::check_collective(drawn, group, made_.machine).empty())
         drawn.algorithm = program::algorithm_index(kind == CollectiveKind::all_to_all ? "direct" : "ring");
@@ -180,6 +204,7 @@ class ReplicaMaker {
   std::vector<machine::DevicePlace> places_;
   ProgramCase made_;
   std::uint32_t replicas_ = 1, width_ = 1;
+  bool by_rectangles_ = false;                        // collectives go by the mesh algorithms where their groups can
   bool meets_ = true;                                 // replicas send to each other before the end
   std::vector<program::BlockBuilder> main_, beside_;  // by part
 };
@@ -190,6 +215,10 @@ ProgramCase random_replicas(std::uint64_t index) { return ReplicaMaker(index).ma
 
 ProgramCase random_replicas_on(SiteKind kind, std::uint64_t index) {
   return ReplicaMaker(index, random_site(kind, index)).make();
+}
+
+ProgramCase random_rectangles(SiteKind kind, std::uint64_t index) {
+  return ReplicaMaker(index, random_site(kind, index), true).make();
 }
 
 }  // namespace tessera::test

@@ -11,5 +11,8 @@ namespace tessera::test {
 [[nodiscard]] ProgramCase random_replicas(std::uint64_t index);
 /// The same on a mesh, a torus, a ring or in a package, with dead links and spare devices.
 [[nodiscard]] ProgramCase random_replicas_on(SiteKind kind, std::uint64_t index);
+/// The same on a mesh or torus: half of the collectives by `mesh` or `mesh-scatter`, in replicas that list their
+/// members at random.
+[[nodiscard]] ProgramCase random_rectangles(SiteKind kind, std::uint64_t index);
 
 }  // namespace tessera::test

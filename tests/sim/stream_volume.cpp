@@ -11,7 +11,8 @@ using namespace tessera::test;
 namespace {
 
 sim::StreamVolume volume(const ProgramCase& made, program::DeviceId device = 0) {
-  return sim::stream_volume(made.program, made.machine, sim::ProgramFacts(made.program), device);
+  program::Lowerings lowerings(made.program, made.machine);
+  return sim::stream_volume(lowerings, sim::ProgramFacts(made.program), device);
 }
 
 double events(const ProgramCase& made) {

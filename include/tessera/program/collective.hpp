@@ -32,6 +32,9 @@ struct Transfer {
   std::uint32_t stride = 0;
   /// B into the buffer; all_to_all: sends into the send buffer, receives into the receive buffer.
   std::int64_t offset = 0;
+  /// Not empty: the chunks of these ranks, wherever they lie; offset and stride then say nothing. Valid as long as the
+  /// call's lowering.
+  std::span<const std::uint32_t> chunks;
 };
 
 /// One step of one member: first all sends are posted, then all receives are awaited (in any order of arrival), then
@@ -54,6 +57,9 @@ struct Step {
 /// Each ring has a lane of its own in its group's channels.
 inline constexpr std::uint32_t most_rings = 64;
 
+/// Where the members of a group stand that fills a rectangle of dies (src/program/collectives/rectangle.hpp).
+struct Rectangle;
+
 /// How a group carries out a collective on a machine: the same for all members, found once.
 struct Lowering {
   AlgorithmId algorithm;  ///< the one that is named, or what "auto" chose
@@ -63,7 +69,12 @@ struct Lowering {
   /// What a member's memory moves while it runs undisturbed: what it sends is read, what it receives is written,
   /// and read before where it is added. By the closed form of its time; 0 where Program::channels is.
   BytesPerSecond memory_rate{};
-  bool operator==(const Lowering&) const = default;
+  std::shared_ptr<const Rectangle> rectangle;  ///< of algorithms that go by it
+  /// Where members stand does not count: what that means for their steps is told by CollectiveAlgorithm::is_alike().
+  bool operator==(const Lowering& other) const {
+    return algorithm == other.algorithm && rings == other.rings && locals == other.locals &&
+           memory_rate == other.memory_rate;
+  }
 };
 /// Expects a collective that check_collective accepts.
 [[nodiscard]] Lowering lowering_of(const Collective& collective, const Group& group, const machine::Machine& machine);
@@ -103,6 +114,11 @@ class CollectiveAlgorithm {
   [[nodiscard]] virtual bool supports(CollectiveKind kind) const = 0;
   /// A problem with this group on this machine ("needs the same number of members in every node"); empty when it fits.
   [[nodiscard]] virtual std::string check(const Collective&, const Group&, const machine::Machine&) const = 0;
+  /// Of one whose steps go by the places of members in a rectangle: these, for Lowering::rectangle.
+  [[nodiscard]] virtual std::shared_ptr<const Rectangle> rectangle(const Collective&, const Group&,
+                                                                   const machine::Machine&) const {
+    return nullptr;
+  }
   /// Number of sequences of steps that go on side by side, each at its own pace. They share no lane.
   [[nodiscard]] virtual std::uint32_t strands(const CollectiveCall&) const { return 1; }
   /// Number of steps of a member, of the call's strand; all members may differ. A group of one has none.

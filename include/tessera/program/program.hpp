@@ -240,6 +240,9 @@ struct ProgramTotals {
   std::vector<std::int64_t> kernels;  ///< runs of each of Program::kernels
 };
 [[nodiscard]] ProgramTotals totals(const Program& program, const machine::Machine& machine, DeviceId device);
+class Lowerings;
+/// Of many devices: lowerings are found once.
+[[nodiscard]] ProgramTotals totals(Lowerings& lowerings, DeviceId device);
 /// FLOP of all devices, whatever they are for (recomputation, padding). double: they may exceed 2^63.
 [[nodiscard]] double executed_flops(const Program& program);
 

@@ -7,11 +7,12 @@
 
 namespace tessera::program {
 
-/// Bytes of a buffer that one message carries (the meaning of `stride` is that of Transfer).
+/// Bytes of a buffer that one message carries (the meanings of `stride` and `chunks` are those of Transfer).
 struct Data {
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
   std::uint32_t stride = 0;
+  std::span<const std::uint32_t> chunks{};
 };
 
 /// The buffer of a collective.
@@ -39,6 +40,15 @@ inline Data chunks_of(Data whole, Bytes element, std::uint32_t parts, std::uint3
   return {begin.offset, last.offset + last.bytes - begin.offset, 0};
 }
 
+/// The chunks of these ranks, which ascend, of a collective's buffer cut into a chunk a member.
+inline Data chunks_of(const Collective& collective, std::uint32_t members, std::span<const std::uint32_t> ranks) {
+  const std::int64_t elements = collective.bytes / collective.element;
+  // The first chunks hold one element more.
+  const auto larger = std::ranges::lower_bound(ranks, static_cast<std::uint32_t>(elements % members)) - ranks.begin();
+  const std::int64_t here = elements / members * static_cast<std::int64_t>(ranks.size()) + larger;
+  return {0, here * collective.element.value(), 0, ranks};
+}
+
 /// (a - b) mod n for a, b in [0, n].
 constexpr std::uint32_t minus_modulo(std::uint32_t a, std::uint32_t b, std::uint32_t n) {
   const std::uint32_t difference = a >= b ? a - b : a + n - b;
@@ -51,13 +61,13 @@ constexpr std::uint32_t plus_modulo(std::uint32_t a, std::uint32_t b, std::uint3
 }
 
 inline void add_send(Step& step, std::uint32_t peer, const Data& data, std::uint16_t lane = 0) {
-  step.sends.push_back({peer, data.bytes, lane, false, false, data.stride, data.offset});
+  step.sends.push_back({peer, data.bytes, lane, false, false, data.stride, data.offset, data.chunks});
 }
 inline void add_receive(Step& step, std::uint32_t peer, const Data& data, std::uint16_t lane = 0) {
-  step.receives.push_back({peer, data.bytes, lane, false, false, data.stride, data.offset});
+  step.receives.push_back({peer, data.bytes, lane, false, false, data.stride, data.offset, data.chunks});
 }
 inline void add_receive_and_reduce(Step& step, std::uint32_t peer, const Data& data, std::uint16_t lane = 0) {
-  step.receives.push_back({peer, data.bytes, lane, true, false, data.stride, data.offset});
+  step.receives.push_back({peer, data.bytes, lane, true, false, data.stride, data.offset, data.chunks});
   step.reduce += data.bytes;
 }
 

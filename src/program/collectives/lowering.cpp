@@ -107,6 +107,7 @@ Lowering lowering_of(const Collective& collective, const Group& group, const mac
   const CollectiveAlgorithm& chosen = named.chosen(collective, group, machine);
   Lowering lowering;
   lowering.algorithm = &chosen == &named ? collective.algorithm : place_in(list_of(collective.algorithm), chosen);
+  lowering.rectangle = chosen.rectangle(collective, group, machine);
   if (lowering.algorithm != ring || collective.kind == CollectiveKind::all_to_all) return lowering;
   const NodeMembers members(group, machine);
   const std::uint32_t nics = members.nics();

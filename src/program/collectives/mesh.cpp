@@ -1,5 +1,7 @@
 // Mesh: an all-reduce of the whole buffer over every row, then over every column, each a ring snaked over the row
-// (rectangle.hpp).
+// (rectangle.hpp). An all-gather goes the same way: rows gather the chunks of their members, then columns pass on what
+// whole rows have gathered. A reduce-scatter is its mirror image: columns scatter the sums of whole rows, then rows
+// those of single members.
 #include "algorithms.hpp"
 #include "rectangle.hpp"
 
@@ -10,21 +12,28 @@ class Mesh final : public CollectiveAlgorithm {
  public:
   std::string name() const override { return "mesh"; }
   std::string help() const override {
-    return "rows, then columns of a mesh or torus, each all-reduces the whole buffer on a snaked ring";
+    return "rows, then columns of a mesh or torus on snaked rings, each all-reduces the whole buffer; reduce-scatter "
+           "the other way round";
   }
-  bool supports(CollectiveKind kind) const override { return kind == CollectiveKind::all_reduce; }
+  bool supports(CollectiveKind kind) const override { return has_rectangle_steps(kind); }
   std::string check(const Collective&, const Group& group, const machine::Machine& machine) const override {
     return check_rectangle(name(), group, machine);
   }
+  std::shared_ptr<const Rectangle> rectangle(const Collective& collective, const Group& group,
+                                             const machine::Machine& machine) const override {
+    return rectangle_of(group, machine, collective.kind, Lines::rows);
+  }
 
   std::uint32_t steps(const CollectiveCall& call) const override {
-    const RectanglePlace at(call);
-    return 2 * ring_pass(at.columns) + 2 * ring_pass(at.rows);
+    return RectanglePlace(call).steps(call.collective->kind);
   }
 
   void step(const CollectiveCall& call, std::uint32_t index, Step& step) const override {
     step.clear();
     const RectanglePlace at(call);
+    const CollectiveKind kind = call.collective->kind;
+    if (kind == CollectiveKind::reduce_scatter) return lines_reduce_scatter(call, at, Lines::rows, index, step);
+    if (kind == CollectiveKind::all_gather) return lines_all_gather(call, at, Lines::rows, index, step);
     const bool in_row = index < 2 * ring_pass(at.columns);
     const RingPlace ring = in_row ? at.row_ring() : at.column_ring();
     const auto data_of = [&](std::uint32_t chunk) { return chunk_of(*call.collective, ring.size, chunk); };

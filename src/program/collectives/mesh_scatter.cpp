@@ -1,5 +1,7 @@
 // Mesh with scattering: reduce-scatter over every row, all-reduce of the share over every column, all-gather over every
-// row. Columns carry 1/columns of the data that `mesh` sends over them. Rings as in rectangle.hpp.
+// row. Columns carry 1/columns of the data that `mesh` sends over them. Rings as in rectangle.hpp. A reduce-scatter and
+// an all-gather are the two halves, but that the share of a column is the chunks of its members: rows scatter the sums
+// of whole columns, then columns those of single members; and back.
 #include "algorithms.hpp"
 #include "rectangle.hpp"
 
@@ -12,32 +14,38 @@ class MeshScatter final : public CollectiveAlgorithm {
   std::string help() const override {
     return "reduce-scatter in rows, all-reduce of the share in columns, all-gather in rows of a mesh or torus";
   }
-  bool supports(CollectiveKind kind) const override { return kind == CollectiveKind::all_reduce; }
+  bool supports(CollectiveKind kind) const override { return has_rectangle_steps(kind); }
   std::string check(const Collective&, const Group& group, const machine::Machine& machine) const override {
     return check_rectangle(name(), group, machine);
   }
+  std::shared_ptr<const Rectangle> rectangle(const Collective& collective, const Group& group,
+                                             const machine::Machine& machine) const override {
+    return rectangle_of(group, machine, collective.kind, Lines::columns);
+  }
 
   std::uint32_t steps(const CollectiveCall& call) const override {
-    const RectanglePlace at(call);
-    return 2 * ring_pass(at.columns) + 2 * ring_pass(at.rows);
+    return RectanglePlace(call).steps(call.collective->kind);
   }
 
   void step(const CollectiveCall& call, std::uint32_t index, Step& step) const override {
     step.clear();
     const RectanglePlace at(call);
-    const RingPlace in_row = at.row_ring();
-    const RingPlace in_column = at.column_ring();
-    const Bytes element = call.collective->element;
-    const auto share = [&](std::uint32_t chunk) {
-      return chunk_of(whole_of(*call.collective), element, in_row.size, chunk);
+    const CollectiveKind kind = call.collective->kind;
+    if (kind == CollectiveKind::reduce_scatter) return lines_reduce_scatter(call, at, Lines::columns, index, step);
+    if (kind == CollectiveKind::all_gather) return lines_all_gather(call, at, Lines::columns, index, step);
+    all_reduce(call, at, index, step);
+  }
+
+ private:
+  static void all_reduce(const CollectiveCall& call, const RectanglePlace& at, std::uint32_t index, Step& step) {
+    const auto share = [&](std::uint32_t chunk) { return chunk_of(*call.collective, at.columns, chunk); };
+    const auto part = [&, own = share(at.position_in_row())](std::uint32_t chunk) {
+      return chunk_of(own, call.collective->element, at.rows, chunk);
     };
-    const auto part = [&](std::uint32_t chunk) {
-      return chunk_of(share(in_row.position), element, in_column.size, chunk);
-    };
-    if (index < ring_pass(in_row.size)) return ring_reduce_scatter(in_row, index, share, step);
-    index -= ring_pass(in_row.size);
-    if (index < 2 * ring_pass(in_column.size)) return ring_all_reduce(in_column, index, part, step);
-    ring_all_gather(in_row, index - 2 * ring_pass(in_column.size), share, step);
+    if (index < ring_pass(at.columns)) return ring_reduce_scatter(at.row_ring(), index, share, step);
+    index -= ring_pass(at.columns);
+    if (index < 2 * ring_pass(at.rows)) return ring_all_reduce(at.column_ring(), index, part, step);
+    ring_all_gather(at.row_ring(), index - 2 * ring_pass(at.rows), share, step);
   }
 };
 

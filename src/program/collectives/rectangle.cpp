@@ -1,7 +1,11 @@
 #include "rectangle.hpp"
 
+#include <limits>
+
 namespace tessera::program {
 namespace {
+
+constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
 
 /// Snake 0, 2, 4, ..., 5, 3, 1: the position of a die, and the die at a position.
 std::uint32_t position_of(std::uint32_t die, std::uint32_t size, bool closes) {
@@ -13,54 +17,154 @@ std::uint32_t die_at(std::uint32_t position, std::uint32_t size, bool closes) {
   return position < (size + 1) / 2 ? 2 * position : 2 * (size - position) - 1;
 }
 
-const machine::DevicePlace& place_of(const Group& group, const machine::Machine& machine, std::size_t rank) {
-  return machine.places[group.members[rank]];
+/// The smallest rectangle with all members; its ranks are not known yet.
+Rectangle around(const Group& group, const machine::Machine& machine) {
+  const machine::DevicePlace& first = machine.places[group.members.front()];
+  int left = first.x, right = first.x, top = first.y, bottom = first.y;
+  for (const DeviceId member : group.members) {
+    const machine::DevicePlace& place = machine.places[member];
+    left = std::min(left, place.x);
+    right = std::max(right, place.x);
+    top = std::min(top, place.y);
+    bottom = std::max(bottom, place.y);
+  }
+  Rectangle found;
+  found.x = left;
+  found.y = top;
+  found.columns = static_cast<std::uint32_t>(right - left + 1);
+  found.rows = static_cast<std::uint32_t>(bottom - top + 1);
+  found.row_closes = machine.grid.wrap && right - left + 1 == machine.grid.columns;
+  found.column_closes = machine.grid.wrap && bottom - top + 1 == machine.grid.rows;
+  return found;
+}
+
+std::shared_ptr<Rectangle> filled(const Group& group, const machine::Machine& machine) {
+  if (machine.grid.columns == 0 || group.members.empty()) return nullptr;
+  auto found = std::make_shared<Rectangle>(around(group, machine));
+  if (std::size_t{found->columns} * found->rows != group.members.size()) return nullptr;
+  found->ranks.assign(group.members.size(), nobody);
+  for (std::uint32_t rank = 0; rank < group.members.size(); ++rank) {
+    const machine::DevicePlace& place = machine.places[group.members[rank]];
+    const auto column = static_cast<std::uint32_t>(place.x - found->x),
+               row = static_cast<std::uint32_t>(place.y - found->y);
+    std::uint32_t& here = found->ranks[row * found->columns + column];
+    if (here != nobody || place.node != machine.places[group.members.front()].node) return nullptr;
+    here = rank;
+  }
+  return found;
+}
+
+void fill_lines(Rectangle& rectangle, Lines lines) {
+  const std::uint32_t size = rectangle.per_line(lines);
+  rectangle.by_line.reserve(rectangle.ranks.size());
+  for (std::uint32_t line = 0; line < rectangle.ranks.size() / size; ++line) {
+    for (std::uint32_t i = 0; i < size; ++i)
+      rectangle.by_line.push_back(lines == Lines::rows ? rectangle.rank_at(i, line) : rectangle.rank_at(line, i));
+    std::sort(rectangle.by_line.end() - size, rectangle.by_line.end());
+  }
 }
 
 }  // namespace
 
+std::shared_ptr<const Rectangle> rectangle_of(const Group& group, const machine::Machine& machine) {
+  return filled(group, machine);
+}
+
+std::shared_ptr<const Rectangle> rectangle_of(const Group& group, const machine::Machine& machine, CollectiveKind kind,
+                                              Lines lines) {
+  auto found = filled(group, machine);
+  if (found != nullptr && kind != CollectiveKind::all_reduce) fill_lines(*found, lines);
+  return found;
+}
+
 std::string check_rectangle(const std::string& algorithm, const Group& group, const machine::Machine& machine) {
   if (machine.grid.columns == 0) return algorithm + " needs a mesh or a torus";
-  const machine::DevicePlace& first = place_of(group, machine, 0);
-  const machine::DevicePlace& last = place_of(group, machine, group.members.size() - 1);
-  const int columns = last.x - first.x + 1;
-  const int rows = last.y - first.y + 1;
-  const std::string problem = algorithm + " needs a full rectangle of the mesh, listed row by row";
-  if (columns < 1 || rows < 1) return problem;
-  if (static_cast<std::size_t>(columns) * static_cast<std::size_t>(rows) != group.members.size()) return problem;
-  for (std::size_t i = 0; i < group.members.size(); ++i) {
-    const machine::DevicePlace& place = place_of(group, machine, i);
-    const int index = static_cast<int>(i);
-    if (place.x != first.x + index % columns || place.y != first.y + index / columns || place.node != first.node) {
-      return problem;
-    }
-  }
-  return {};
+  return rectangle_of(group, machine) == nullptr ? algorithm + " needs a full rectangle of the mesh" : "";
 }
 
-RectanglePlace::RectanglePlace(const CollectiveCall& call) {
-  const machine::Machine& machine = *call.machine;
-  const machine::DevicePlace& first = place_of(*call.group, machine, 0);
-  const machine::DevicePlace& last = place_of(*call.group, machine, call.size - 1);
-  columns = static_cast<std::uint32_t>(last.x - first.x + 1);
-  rows = static_cast<std::uint32_t>(last.y - first.y + 1);
-  column = call.rank % columns;
-  row = call.rank / columns;
-  row_closes = machine.grid.wrap && static_cast<int>(columns) == machine.grid.columns;
-  column_closes = machine.grid.wrap && static_cast<int>(rows) == machine.grid.rows;
+RectanglePlace::RectanglePlace(const CollectiveCall& call) : rectangle(call.lowering.rectangle.get()) {
+  if (rectangle == nullptr) return;
+  const machine::DevicePlace& place = call.machine->places[call.group->members[call.rank]];
+  columns = rectangle->columns;
+  rows = rectangle->rows;
+  column = static_cast<std::uint32_t>(place.x - rectangle->x);
+  row = static_cast<std::uint32_t>(place.y - rectangle->y);
 }
+
+std::uint32_t RectanglePlace::column_at(std::uint32_t position) const {
+  return die_at(position, columns, rectangle->row_closes);
+}
+
+std::uint32_t RectanglePlace::row_at(std::uint32_t position) const {
+  return die_at(position, rows, rectangle->column_closes);
+}
+
+std::uint32_t RectanglePlace::position_in_row() const { return position_of(column, columns, rectangle->row_closes); }
 
 RingPlace RectanglePlace::row_ring() const {
-  const std::uint32_t position = position_of(column, columns, row_closes);
-  const auto rank_at = [&](std::uint32_t at) { return row * columns + die_at(at, columns, row_closes); };
+  const std::uint32_t position = position_in_row();
+  const auto rank_at = [&](std::uint32_t at) { return rectangle->rank_at(column_at(at), row); };
   return {position, columns, rank_at(plus_modulo(position, 1, columns)), rank_at(minus_modulo(position, 1, columns)),
           0};
 }
 
 RingPlace RectanglePlace::column_ring() const {
-  const std::uint32_t position = position_of(row, rows, column_closes);
-  const auto rank_at = [&](std::uint32_t at) { return die_at(at, rows, column_closes) * columns + column; };
+  const std::uint32_t position = position_of(row, rows, rectangle->column_closes);
+  const auto rank_at = [&](std::uint32_t at) { return rectangle->rank_at(column, row_at(at)); };
   return {position, rows, rank_at(plus_modulo(position, 1, rows)), rank_at(minus_modulo(position, 1, rows)), 0};
+}
+
+std::uint32_t RectanglePlace::steps(CollectiveKind kind) const {
+  return (kind == CollectiveKind::all_reduce ? 2 : 1) * (ring_pass(columns) + ring_pass(rows));
+}
+
+namespace {
+
+/// The rings of a member whose lines travel together, and the data of their chunks.
+struct LineRings {
+  const CollectiveCall& call;
+  const RectanglePlace& at;
+  Lines lines;
+
+  [[nodiscard]] RingPlace across() const { return lines == Lines::columns ? at.row_ring() : at.column_ring(); }
+  [[nodiscard]] RingPlace along() const { return lines == Lines::columns ? at.column_ring() : at.row_ring(); }
+  [[nodiscard]] std::uint32_t lines_passed() const { return ring_pass(lines == Lines::columns ? at.columns : at.rows); }
+  [[nodiscard]] std::uint32_t members_passed() const {
+    return ring_pass(lines == Lines::columns ? at.rows : at.columns);
+  }
+  /// Of all members of the line at a position.
+  [[nodiscard]] auto of_line() const {
+    return [this](std::uint32_t position) {
+      const std::uint32_t line = lines == Lines::columns ? at.column_at(position) : at.row_at(position);
+      return chunks_of(*call.collective, call.size, at.rectangle->in_line(lines, line));
+    };
+  }
+  /// Of the member at a position of the own line.
+  [[nodiscard]] auto of_member() const {
+    return [this](std::uint32_t position) {
+      const std::uint32_t rank = lines == Lines::columns ? at.rectangle->rank_at(at.column, at.row_at(position))
+                                                         : at.rectangle->rank_at(at.column_at(position), at.row);
+      return chunk_of(*call.collective, call.size, rank);
+    };
+  }
+};
+
+}  // namespace
+
+void lines_reduce_scatter(const CollectiveCall& call, const RectanglePlace& at, Lines lines, std::uint32_t index,
+                          Step& step) {
+  const LineRings rings{call, at, lines};
+  const std::uint32_t first = rings.lines_passed();
+  if (index < first) return ring_reduce_scatter(rings.across(), index, rings.of_line(), step);
+  ring_reduce_scatter(rings.along(), index - first, rings.of_member(), step);
+}
+
+void lines_all_gather(const CollectiveCall& call, const RectanglePlace& at, Lines lines, std::uint32_t index,
+                      Step& step) {
+  const LineRings rings{call, at, lines};
+  const std::uint32_t first = rings.members_passed();
+  if (index < first) return ring_all_gather(rings.along(), index, rings.of_member(), step);
+  ring_all_gather(rings.across(), index - first, rings.of_line(), step);
 }
 
 }  // namespace tessera::program

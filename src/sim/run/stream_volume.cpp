@@ -87,19 +87,18 @@ Stretch Stretch::repeated(std::uint32_t times) const {
 
 class Walker {
  public:
-  Walker(const program::Program& program, const machine::Machine& machine, const ProgramFacts& facts,
-         program::DeviceId device, bool most)
-      : program_(program),
-        machine_(machine),
+  Walker(program::Lowerings& lowerings, const ProgramFacts& facts, program::DeviceId device, bool most)
+      : program_(lowerings.program()),
+        lowerings_(lowerings),
         device_(device),
-        bound_(program.devices[device]),
+        bound_(program_.devices[device]),
         in_turn_(facts.shares_compute(bound_)),
         shares_cores_(facts.shares_cores(bound_)),
         shares_events_(facts.shares_events(bound_)),
         shares_memory_(facts.shares_memory(bound_)),
         most_(most),
-        blocks_(program.blocks.size()),
-        collectives_(program.collectives.size()) {}
+        blocks_(program_.blocks.size()),
+        collectives_(program_.collectives.size()) {}
 
   const Stretch& of(program::BlockId block) {
     if (blocks_[block]) return *blocks_[block];
@@ -136,10 +135,10 @@ class Walker {
   [[nodiscard]] Stretch of(const Instruction& instruction);
   [[nodiscard]] Stretch plainly(const Instruction& instruction);
   [[nodiscard]] const Stretch& collective(std::uint32_t index);
-  [[nodiscard]] Stretch lowered(const program::Collective& collective) const;
+  [[nodiscard]] Stretch lowered(std::uint32_t index) const;
 
   const program::Program& program_;
-  const machine::Machine& machine_;
+  program::Lowerings& lowerings_;
   program::DeviceId device_;
   const program::DeviceProgram& bound_;
   bool in_turn_, shares_cores_, shares_events_, shares_memory_, most_;
@@ -237,19 +236,19 @@ double ring_messages(const program::CollectiveCall& call) {
 
 const Stretch& Walker::collective(std::uint32_t index) {
   if (!collectives_[index]) {
-    Stretch stretch = lowered(program_.collectives[index]);
+    Stretch stretch = lowered(index);
     stretch.intervals = 2;  // waiting for its members, then communication
     collectives_[index] = stretch;
   }
   return *collectives_[index];
 }
 
-Stretch Walker::lowered(const program::Collective& collective) const {
+Stretch Walker::lowered(std::uint32_t index) const {
   Stretch all;
-  const program::Group& group = program_.groups[bound_.groups[collective.group_slot]];
-  const auto rank = program::rank_in(group, device_);
+  const program::GroupId group = bound_.groups[program_.collectives[index].group_slot];
+  const auto rank = program::rank_in(program_.groups[group], device_);
   if (!rank) return all;
-  const program::CollectiveCall call = program::make_call(collective, group, *rank, machine_);
+  const program::CollectiveCall call = lowerings_.call(index, group, *rank);
   const program::CollectiveAlgorithm& algorithm = program::algorithm_of(call);
   if (!most_ && call.size > 1 && RingLaws::is_likely(call)) {  // an event to enter it, and one to end
     all.append(reach_clock());
@@ -276,12 +275,11 @@ Stretch Walker::lowered(const program::Collective& collective) const {
 
 }  // namespace
 
-StreamVolume stream_volume(const program::Program& program, const machine::Machine& machine, const ProgramFacts& facts,
-                           program::DeviceId device) {
+StreamVolume stream_volume(program::Lowerings& lowerings, const ProgramFacts& facts, program::DeviceId device) {
   StreamVolume volume;
-  Walker late(program, machine, facts, device, false);
-  Walker most(program, machine, facts, device, true);
-  for (const program::BlockId entry : program.devices[device].streams) {
+  Walker late(lowerings, facts, device, false);
+  Walker most(lowerings, facts, device, true);
+  for (const program::BlockId entry : lowerings.program().devices[device].streams) {
     const Stretch& expected = late.of(entry);
     const Stretch& highest = most.of(entry);
     // A stream that nothing wakes goes on in an event of its own after so many instructions.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tessera/machine/machine.hpp"
-#include "tessera/program/program.hpp"
+#include "tessera/program/collective.hpp"
 #include "tessera/sim/execution/program_facts.hpp"
 
 namespace tessera::sim {
@@ -23,8 +23,8 @@ struct StreamVolume {
   double in_line = 0, most_in_line = 0;
 };
 
-[[nodiscard]] StreamVolume stream_volume(const program::Program& program, const machine::Machine& machine,
-                                         const ProgramFacts& facts, program::DeviceId device);
+[[nodiscard]] StreamVolume stream_volume(program::Lowerings& lowerings, const ProgramFacts& facts,
+                                         program::DeviceId device);
 
 /// Collectives that go round several rings whose ways share links, so that the law of rings does not take them: each as
 /// a text, "reduce-scatter over 128 in 8 rings".

@@ -20,7 +20,7 @@ using program::DeviceId;
 class Traffic {
  public:
   Traffic(const machine::Machine& machine, const program::Program& program)
-      : machine_(machine), program_(program), bytes_(machine.network.links.size(), 0) {}
+      : machine_(machine), program_(program), lowerings_(program, machine), bytes_(machine.network.links.size(), 0) {}
 
   std::vector<std::int64_t> of_all_devices() {
     for (DeviceId device = 0; device < program_.devices.size(); ++device) {
@@ -44,11 +44,11 @@ class Traffic {
     }
   }
   void add_collective(DeviceId device, std::uint32_t index, std::int64_t times) {
-    const program::Collective& collective = program_.collectives[index];
-    const program::Group& group = program_.groups[program_.devices[device].groups[collective.group_slot]];
+    const program::GroupId id = program_.devices[device].groups[program_.collectives[index].group_slot];
+    const program::Group& group = program_.groups[id];
     const auto rank = program::rank_in(group, device);
     if (!rank) return;
-    const program::CollectiveCall call = program::make_call(collective, group, *rank, machine_);
+    const program::CollectiveCall call = lowerings_.call(index, id, *rank);
     program::for_all_steps(program::algorithm_of(call), call,
                            [&](const program::CollectiveCall&, const program::Step& step) {
                              for (const program::Transfer& transfer : step.sends)
@@ -63,6 +63,7 @@ class Traffic {
 
   const machine::Machine& machine_;
   const program::Program& program_;
+  program::Lowerings lowerings_;
   std::vector<std::int64_t> bytes_;
 };
 

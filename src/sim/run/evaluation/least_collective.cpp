@@ -22,10 +22,9 @@ class Strand {
   Strand(const program::CollectiveAlgorithm& algorithm, const program::Collective& collective,
          const program::Group& group, const machine::Machine& machine, std::uint32_t strand)
       : machine_(machine), group_(group), algorithm_(algorithm), clock_(group.members.size(), 0) {
-    for (std::uint32_t rank = 0; rank < group.members.size(); ++rank) {
-      calls_.push_back(program::make_call(collective, group, rank, machine));
-      calls_.back().strand = strand;
-    }
+    program::CollectiveCall call = program::make_call(collective, group, 0, machine);
+    call.strand = strand;
+    for (call.rank = 0; call.rank < group.members.size(); ++call.rank) calls_.push_back(call);
   }
 
   /// By member, when it is done. Adds what comes in to `bytes`, by link.
