@@ -110,7 +110,7 @@ Plan plan_of(const Cut& cut, const Job& job) {
   add_layout(cut, job.machine, program);
   add_streams(cut, program);
   describe(cut, job.machine, plan);
-  if (cut.training()) add_stage_tables(cut, job, plan);
+  add_stage_tables(cut, job, plan);
   const auto sequences = static_cast<double>(job.workload.global_batch);
   plan.model_flops = sequences * (cut.training() ? 3 : 1) * forward_flops(cut);
   plan.hardware_flops = program::executed_flops(program);

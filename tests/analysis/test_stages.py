@@ -1,0 +1,45 @@
+"""Wafer maps: of a real result with placed stages and loans."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import tessera_analysis
+from tessera_analysis import stages_figure, style
+
+LENDING = pathlib.Path(__file__).resolve().parents[1] / "cli" / "lending.toml"
+
+
+class Stages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.path = os.path.join(cls.folder.name, "out.h5")
+        subprocess.run([os.environ["TESSERA"], "run", str(LENDING), "-o", cls.path, "--progress", "off"], check=True, stdout=subprocess.DEVNULL)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_dies_stages_and_pairs_are_where_the_plan_has_them(self):
+        results = tessera_analysis.load(self.path)
+        with style.styled():
+            figure = stages_figure.draw(results)
+        stages, memory = figure.axes[:2]
+        # Three rows of three dies from the top to the bottom, then the last column: stage 3.
+        numbers = {tuple(text.get_position()): text.get_text() for text in stages.texts}
+        self.assertEqual([numbers[0, 0], numbers[2, 1], numbers[1, 2], numbers[3, 0], numbers[3, 2]], ["0", "1", "2", "3", "3"])
+        self.assertEqual(len(numbers), 12)
+        # Three ways to the next stage, and three pairs of stages: 0 and 3, 1 and 3, 1 and 2.
+        arrows = [patch for patch in stages.patches if hasattr(patch, "get_arrowstyle")]
+        self.assertEqual(len(arrows), 3 + 3)
+        self.assertIn("lends 50 to 270 kB", stages.get_legend().get_texts()[1].get_text())
+        # Every link between two dies once each way: 3 x 3 along rows, 4 x 2 along columns.
+        self.assertEqual(len(memory.collections[0].get_segments()), 2 * (3 * 3 + 4 * 2))
+
+    def test_devices_on_no_mesh_are_no_picture(self):
+        results = tessera_analysis.load(self.path)
+        flat = type("Flat", (), {"tables": results.tables, "table": lambda self, name: results.table(name).assign(y=0)})()
+        self.assertIsNone(stages_figure.draw(flat))
