@@ -65,15 +65,21 @@ std::vector<program::DeviceId> destinations_of(program::Lowerings& lowerings, pr
   return to;
 }
 
-/// Mean number of links between a device and those; what it sends to itself crosses none.
-double mean_hops(const Experiment& experiment, program::DeviceId device,
+/// Mean number of links between a device and those, of bound ways where there are any; what it sends to itself crosses
+/// none.
+double mean_hops(const machine::Network& network, const machine::BoundWays& ways, program::DeviceId device,
                  const std::vector<program::DeviceId>& destinations) {
-  if (destinations.empty()) return 0;
-  double hops = 0;
+  double hops = 0, counted = 0;
+  const auto count = [&](const std::vector<machine::LinkId>& links) {
+    hops += static_cast<double>(links.size());
+    ++counted;
+  };
   for (const program::DeviceId to : destinations) {
-    hops += static_cast<double>(machine::Routes(experiment.machine.network).links(device, to).size());
+    const double before = counted;
+    ways.for_each_between(device, to, [&](const machine::BoundWay& way) { count(way.links); });
+    if (counted == before) count(machine::Routes(network).links(device, to));
   }
-  return hops / static_cast<double>(destinations.size());
+  return counted > 0 ? hops / counted : 0;
 }
 
 /// What a device's kernels add at transaction level.
@@ -135,6 +141,7 @@ class Counter {
         program_(experiment.plan.program),
         facts_(program_),
         lowerings_(program_, experiment.machine),
+        ways_(program_.ways),
         sum_(sum) {}
 
   void count(program::DeviceId device, double times);
@@ -147,6 +154,7 @@ class Counter {
   const program::Program& program_;
   sim::ProgramFacts facts_;
   program::Lowerings lowerings_;
+  machine::BoundWays ways_;
   Estimate& sum_;
 };
 
@@ -161,7 +169,7 @@ void Counter::count(program::DeviceId device, double times) {
   sum_.bytes_sent += times * bytes_sent;
   sum_.executed_flops += times * static_cast<double>(totals.flops);
   const auto destinations = destinations_of(lowerings_, device);
-  const double hops = mean_hops(experiment_, device, destinations);
+  const double hops = mean_hops(machine.network, ways_, device, destinations);
   // A message that meets no other is one event a link (a train).
   const double packets = bytes_sent / static_cast<double>(machine.network.packet.value()) + messages;
   const bool is_crowded = destinations.size() > many && streams.most_in_line > many;

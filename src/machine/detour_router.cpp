@@ -50,7 +50,7 @@ class DetourRouter::Search {
     way_.clear();
     NodeId at = from;
     while (cost_[at] == unknown) {
-      const LinkId link = Routes(network_).first(at, to);
+      const LinkId link = Routes(network_).first({at, to});
       if (link == no_link || network_.links[link].dead || way_.size() > network_.nodes()) {
         cost_[at] = broken;
         break;

@@ -4,7 +4,7 @@ target_sources(test_sim_mpi PRIVATE
   ${CMAKE_CURRENT_LIST_DIR}/random_traffic.cpp ${CMAKE_CURRENT_LIST_DIR}/program_case.cpp
   ${CMAKE_CURRENT_LIST_DIR}/busy_program.cpp ${CMAKE_CURRENT_LIST_DIR}/random_rings.cpp
   ${CMAKE_CURRENT_LIST_DIR}/random_replicas.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/random_sites.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/random_sites.cpp ${CMAKE_CURRENT_LIST_DIR}/random_ways.cpp)
 
 target_include_directories(test_sim PRIVATE ${PROJECT_SOURCE_DIR}/src) # what only sim uses stands there
 target_include_directories(test_sim_mpi PRIVATE ${PROJECT_SOURCE_DIR}/src)

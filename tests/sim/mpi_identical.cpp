@@ -5,6 +5,7 @@
 #include "random_replicas.hpp"
 #include "random_rings.hpp"
 #include "random_traffic.hpp"
+#include "random_ways.hpp"
 #include "support/random_cases.hpp"
 #include "support/world.hpp"
 #include "tessera/base/error.hpp"
@@ -60,16 +61,18 @@ void check_same_on_ranks(const results::RunResults& mine, const results::RunResu
 
 }  // namespace
 
-TEST_CASE("random traffic on several ranks: every message arrives when the reference says") {
+TEST_CASE("random traffic on several ranks: every message arrives when the reference says, also on bound ways") {
   World world;
-  for (std::uint64_t index = 0; index < random_cases(150); ++index) {
+  for (std::uint64_t index = 0; index < random_cases(250); ++index) {
     CAPTURE(index);
     const RandomCase made = random_case(100'000 + index);
     if (made.network.devices < static_cast<machine::NodeId>(world.comm.size())) continue;
-    const TrafficResult expected = run_reference(made.network, made.messages);
+    std::vector<machine::BoundWay> ways;
+    if (index >= random_cases(150)) ways = random_ways(index, made.network, made.messages);
+    const TrafficResult expected = run_reference(made.network, made.messages, ways);
     for (const std::string& synchroniser : pdes::synchroniser_kinds()) {
       CAPTURE(synchroniser);
-      const TrafficRun run = run_traffic(made.network, made.messages, world.comm, synchroniser);
+      const TrafficRun run = run_traffic(made.network, made.messages, world.comm, synchroniser, false, ways);
       for (std::size_t i = 0; i < expected.delivered.size(); ++i) {
         CAPTURE(i);
         REQUIRE(world.comm.max(run.result.delivered[i]) == expected.delivered[i]);
@@ -202,6 +205,27 @@ TEST_CASE("random collectives of rectangles in any order: the rows of several ra
         options.run.synchroniser = synchroniser;
         check_same_on_ranks(made.run(world.comm, options).results, serial, world.comm);
       }
+    }
+  }
+}
+
+TEST_CASE("bound ways: the rows of several ranks are those of one, whatever is promised") {
+  World world;
+  for (std::uint64_t index = 0; index < random_cases(100); ++index) {
+    const std::uint64_t key = 640'000 + index;
+    ProgramCase made = index % 3 == 0   ? random_replicas_on(site_kinds[index / 3 % site_kinds.size()], key)
+                       : index % 3 == 1 ? random_large_rings(key)
+                                        : random_rings(key);
+    made = with_random_ways(index, std::move(made));
+    if (made.machine.devices() < static_cast<machine::NodeId>(world.comm.size())) continue;
+    sim::SimulationOptions options;
+    options.record_timeline = true;
+    options.laws = index % 5 == 0 ? sim::laws_named("promises") : sim::Laws::all;
+    const results::RunResults serial = made.run(options).results;
+    for (const std::string& synchroniser : pdes::synchroniser_kinds()) {
+      CAPTURE(index, synchroniser);
+      options.run.synchroniser = synchroniser;
+      check_same_on_ranks(made.run(world.comm, options).results, serial, world.comm);
     }
   }
 }

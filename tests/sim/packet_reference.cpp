@@ -59,8 +59,9 @@ struct Server {
 
 class Reference {
  public:
-  Reference(const machine::Network& network, const std::vector<TestMessage>& messages)
-      : network_(network), messages_(messages), tables_(network), servers_(network.links.size()) {
+  Reference(const machine::Network& network, const std::vector<TestMessage>& messages,
+            const std::vector<machine::BoundWay>& ways)
+      : network_(network), messages_(messages), ways_(ways), tables_(network), servers_(network.links.size()) {
     result_.delivered.assign(messages.size(), -1);
     result_.departures.resize(network.links.size());
     result_.busy.assign(network.links.size(), 0);
@@ -88,6 +89,15 @@ class Reference {
   }
 
  private:
+  /// Where a message goes on: on its bound way, if it has one, by the link that begins here.
+  [[nodiscard]] LinkId next(NodeId at, const TestMessage& message) const {
+    for (const auto& [connection, links] : ways_) {
+      if (connection != machine::Connection{message.from, message.to, message.channel}) continue;
+      return *std::find_if(links.begin(), links.end(), [&](LinkId link) { return network_.links[link].from == at; });
+    }
+    return network_.router->next(at, message.to);
+  }
+
   /// All that happens at this time has happened. What waits has come and not begun; of own messages it is the packet
   /// that is offered.
   void look_at_queues() {
@@ -123,7 +133,7 @@ class Reference {
   void post(std::uint32_t id, Time now) {
     const TestMessage& message = messages_[id];
     if (message.from == message.to) return delivered(id, now);
-    const LinkId link = network_.router->next(message.from, message.to);
+    const LinkId link = next(message.from, message);
     Server& server = servers_[link];
     const Active posted{id, message.bytes, now, next_number_++};
     (is_active(server, message) ? server.behind[{message.to, message.channel}] : server.line).push_back(posted);
@@ -191,7 +201,7 @@ class Reference {
       if (event.packet.last) delivered(event.packet.message, event.time);
       return;
     }
-    const LinkId link = network_.router->next(event.at, message.to);
+    const LinkId link = next(event.at, message);
     Packet packet = event.packet;
     packet.own = false;
     servers_[link].waiting[{event.time, event.source, event.over, next_number_++}] = packet;
@@ -248,6 +258,7 @@ class Reference {
 
   const machine::Network& network_;
   const std::vector<TestMessage>& messages_;
+  const std::vector<machine::BoundWay>& ways_;
   sim::NetworkTables tables_;
   std::vector<Server> servers_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
@@ -259,8 +270,9 @@ class Reference {
 
 }  // namespace
 
-TrafficResult run_reference(const machine::Network& network, const std::vector<TestMessage>& messages) {
-  return Reference(network, messages).run();
+TrafficResult run_reference(const machine::Network& network, const std::vector<TestMessage>& messages,
+                            const std::vector<machine::BoundWay>& ways) {
+  return Reference(network, messages, ways).run();
 }
 
 }  // namespace tessera::test

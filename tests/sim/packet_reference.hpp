@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tessera/machine/machine.hpp"
+#include "tessera/machine/routes.hpp"
 
 namespace tessera::test {
 
@@ -35,6 +35,8 @@ struct TrafficResult {
   bool operator==(const TrafficResult&) const = default;
 };
 
-[[nodiscard]] TrafficResult run_reference(const machine::Network& network, const std::vector<TestMessage>& messages);
+/// `ways`: of connections that do not take the network's own.
+[[nodiscard]] TrafficResult run_reference(const machine::Network& network, const std::vector<TestMessage>& messages,
+                                          const std::vector<machine::BoundWay>& ways = {});
 
 }  // namespace tessera::test

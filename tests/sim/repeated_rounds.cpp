@@ -6,6 +6,7 @@
 #include "random_islands.hpp"
 #include "random_replicas.hpp"
 #include "random_rings.hpp"
+#include "random_ways.hpp"
 #include "support/random_cases.hpp"
 #include "tessera/base/random.hpp"
 
@@ -120,6 +121,16 @@ TEST_CASE("periods: parts that go round loops of their own, and meet, do as well
     for (const SiteKind kind : site_kinds) skips += skips_of(random_islands_on(kind, index));
   }
   CHECK(skips >= random_cases(60));
+}
+
+TEST_CASE("periods: where ways are bound, loops do as well") {
+  std::uint64_t skips = 0;
+  for (std::uint64_t index = 0; index < random_cases(100); ++index) {
+    CAPTURE(index);
+    skips += skips_of(with_random_ways(index, in_loops(random_rings(630'000 + index), index)));
+    skips += skips_of(with_random_ways(index, random_islands_on(site_kinds[index % site_kinds.size()], index)));
+  }
+  CHECK(skips >= random_cases(20));
 }
 
 TEST_CASE("periods: two parts with rounds of their own are moved apart, and one is brought back where they meet") {

@@ -121,7 +121,7 @@ class TrafficDevice final : public pdes::Component {
     own.packets_left = tables_->packets(message.bytes);
     own.last_bytes = message.bytes - (own.packets_left - 1) * tables_->packet();
     auto& latest = latest_.try_emplace({message.to, message.channel}, sim::Injector::no_ticket).first->second;
-    latest = node_.post(context, node_.port_towards(message.to), own, latest);
+    latest = node_.post(context, node_.port_towards({self_, message.to, message.channel}), own, latest);
   }
   void delivered(pdes::Context& context, pdes::ComponentId source, std::uint32_t id) {
     result_->delivered[id] = context.now();
@@ -166,8 +166,9 @@ machine::Network chain(const std::vector<std::int64_t>& bandwidths, Time latency
 }
 
 TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMessage>& messages, Communicator& comm,
-                       const std::string& synchroniser, bool separate_packets) {
-  const sim::NetworkTables tables(network);
+                       const std::string& synchroniser, bool separate_packets,
+                       const std::vector<machine::BoundWay>& ways) {
+  const sim::NetworkTables tables(network, machine::BoundWays(ways));
   const sim::Destinations destinations = [&](NodeId device, std::vector<NodeId>& to) {
     for (const TestMessage& message : messages) {
       if (message.from == device) to.push_back(message.to);
@@ -209,10 +210,10 @@ TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMe
   return {recorder.result, statistics.events};
 }
 
-TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMessage>& messages,
-                       bool separate_packets) {
+TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMessage>& messages, bool separate_packets,
+                       const std::vector<machine::BoundWay>& ways) {
   const auto comm = make_serial_communicator();
-  return run_traffic(network, messages, *comm, "window", separate_packets);
+  return run_traffic(network, messages, *comm, "window", separate_packets, ways);
 }
 
 }  // namespace tessera::test

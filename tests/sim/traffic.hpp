@@ -27,11 +27,11 @@ struct TrafficRun {
   std::uint64_t events = 0;
 };
 /// Runs messages on the components of src/sim on the ranks of `comm`; with `separate_packets` on plain
-/// servers (sim::PacketPort), without trains.
+/// servers (sim::PacketPort), without trains. `ways`: of connections that do not take the network's own.
 [[nodiscard]] TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMessage>& messages,
                                      Communicator& comm, const std::string& synchroniser = "window",
-                                     bool separate_packets = false);
+                                     bool separate_packets = false, const std::vector<machine::BoundWay>& ways = {});
 [[nodiscard]] TrafficRun run_traffic(const machine::Network& network, const std::vector<TestMessage>& messages,
-                                     bool separate_packets = false);
+                                     bool separate_packets = false, const std::vector<machine::BoundWay>& ways = {});
 
 }  // namespace tessera::test

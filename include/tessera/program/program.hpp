@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tessera/machine/machine.hpp"
+#include "tessera/machine/routes.hpp"
 #include "tessera/program/kernel.hpp"
 #include "tessera/workload/operator.hpp"
 
@@ -155,6 +156,12 @@ struct Program {
   bool free_reductions = false;                             ///< reductions of collectives cost no memory time
   /// Cores that each collective takes on its devices while it runs, and memory bandwidth with them; 0: neither.
   std::uint32_t channels = 0;
+  /// Messages by `send` that take other ways than the machine's own, which is fixed by where they are and where they
+  /// go: all of a sender, receiver and channel go over these links of the network, in order. Each binding is of a
+  /// connection on which something is sent, its way is whole, alive, passes no node twice, and passes devices only
+  /// where there are no switches (check_program says otherwise). Messages of collectives and kernels cannot be bound.
+  /// Empty: nothing is.
+  std::vector<machine::BoundWay> ways;
 };
 
 /// So many activities and categories of memory a program has.
@@ -205,8 +212,8 @@ class BlockBuilder {
 /// Problems that can be seen before time zero, as in DESIGN 6: receives without sends and sizes that differ (sequences
 /// of each channel compared without unrolling), collectives that a member never joins or joins with another size or
 /// order, groups with repeated members, events raised less often than awaited, memory released that was not allocated,
-/// slots out of range, recursive blocks. Returns texts that name devices; empty when all is well. A cycle of waits is
-/// found by the simulator.
+/// slots out of range, recursive blocks, ways that do not lead where they should. Returns texts that name devices;
+/// empty when all is well. A cycle of waits is found by the simulator.
 [[nodiscard]] std::vector<std::string> check_program(const Program& program, const machine::Machine& machine);
 
 /// Appends the devices that `device` stores to in the program's kernels.

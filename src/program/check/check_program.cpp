@@ -43,6 +43,7 @@ std::vector<std::string> check_program(const Program& program, const machine::Ma
   check_collectives(program, machine, traffic).append_to(all);
   check_kernels(program, traffic).append_to(all);
   check_memory(program).append_to(all);
+  check_ways(program, machine, traffic).append_to(all);
   return all;
 }
 

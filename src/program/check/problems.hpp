@@ -42,6 +42,7 @@ class Problems {
                                          ProgramTraffic& traffic);
 [[nodiscard]] Problems check_kernels(const Program& program, ProgramTraffic& traffic);
 [[nodiscard]] Problems check_memory(const Program& program);
+[[nodiscard]] Problems check_ways(const Program& program, const machine::Machine& machine, ProgramTraffic& traffic);
 
 /// "[0..7]", "[0, 8, .. 56]", "[4, 1, 3]".
 [[nodiscard]] std::string group_text(const Group& group);

@@ -66,11 +66,11 @@ double CollectiveAlgorithm::time(const Collective& collective, const Group& grou
   double sum = 0;
   for_all_steps(*this, make_call(collective, group, 0, machine), [&](const CollectiveCall&, const Step& step) {
     std::map<machine::LinkId, std::int64_t> bytes;
-    for (const Transfer& send : step.sends) bytes[routes.first(first, group.members[send.peer])] += send.bytes;
+    for (const Transfer& send : step.sends) bytes[routes.first({first, group.members[send.peer]})] += send.bytes;
     double longest = 0;
     for (const Transfer& send : step.sends) {
       const DeviceId to = group.members[send.peer];
-      longest = std::max(longest, message_time(machine, first, to, Bytes{bytes[routes.first(first, to)]}));
+      longest = std::max(longest, message_time(routes, {first, to}, Bytes{bytes[routes.first({first, to})]}));
     }
     sum += longest;
   });

@@ -77,11 +77,17 @@ class Hash {
     const auto& [streams, peers, groups, events] = device;
     return all(streams, peers, groups, events);
   }
+  Hash& operator<<(const machine::BoundWay& way) {
+    const auto& [connection, links] = way;
+    const auto& [from, to, channel] = connection;
+    return all(from, to, channel, links);
+  }
   Hash& operator<<(const Program& program) {
     const auto& [operators, blocks, collectives, kernels, groups, devices, labels, replicas, activities, categories,
-                 free_reductions, channels] = program;
-    return all(operators, blocks, collectives, kernels, groups, devices, activities.size(), categories.size(),
-               free_reductions, channels);
+                 free_reductions, channels, ways] = program;
+    all(operators, blocks, collectives, kernels, groups, devices, activities.size(), categories.size(), free_reductions,
+        channels);
+    return ways.empty() ? *this : *this << ways;
   }
   [[nodiscard]] std::uint64_t value() const { return value_; }
 

@@ -258,7 +258,8 @@ OwnMessage Device::own_message(const MessageName& name, program::DeviceId destin
 
 Outboxes::Box& Device::outbox(program::DeviceId destination, std::uint32_t channel, std::uint32_t& hint) {
   if (Outboxes::Box* known = state_.outboxes.find(destination, channel, hint)) return *known;
-  return state_.outboxes.add(destination, channel, destination == config_.self ? 0 : node_.port_towards(destination));
+  const std::uint32_t port = destination == config_.self ? 0 : node_.port_towards({config_.self, destination, channel});
+  return state_.outboxes.add(destination, channel, port);
 }
 
 // What is broken off may come before in its line, and uses the outboxes.

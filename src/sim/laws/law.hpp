@@ -37,6 +37,9 @@ struct LawKind {
 [[nodiscard]] Folding folding_of(const SimulationOptions& options);
 /// Why packets are not served in the order in which they come, which no law knows; empty: they are.
 [[nodiscard]] std::string other_arbitration(const machine::Network& network);
+/// Why no parts of a program are simulated for others, however alike they are: physics that folds have not learnt;
+/// empty: it knows all of it.
+[[nodiscard]] std::string unknown_to_folds(const machine::Machine& machine, const program::Program& program);
 /// Whether it is allowed, and why it is not used where it is not; empty: it is used.
 [[nodiscard]] std::string why_not(const LawKind& law, const LawCase& made);
 

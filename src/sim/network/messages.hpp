@@ -6,6 +6,7 @@
 #include <span>
 
 #include "sim/network/packet_times.hpp"
+#include "tessera/machine/routes.hpp"
 #include "tessera/pdes/protocol.hpp"
 
 namespace tessera::sim {
@@ -19,6 +20,10 @@ struct MessageName {
   std::uint32_t sequence = 0;
   bool operator==(const MessageName&) const = default;
 };
+/// Whose way a message takes.
+[[nodiscard]] inline machine::Connection connection_of(const MessageName& name, machine::NodeId destination) {
+  return {name.sender, destination, name.channel};
+}
 
 // Messages carry `waited_until`: a receiver that is there earlier waits for others until then, what follows is
 // communication. Of a send it is when it was posted; in collectives and kernels, when the latest of those members
@@ -78,6 +83,17 @@ struct Amend {
   machine::NodeId destination = 0;
   std::uint32_t packets = 0;
 };
+
+/// Whose way it takes; of several segments that of the first one, where all go the same way for the next hop.
+[[nodiscard]] inline machine::Connection connection_of(const Segment& segment) {
+  return connection_of(segment.name, segment.destination);
+}
+[[nodiscard]] inline machine::Connection connection_of(const Segments& segments) {
+  return connection_of(segments.all[0]);
+}
+[[nodiscard]] inline machine::Connection connection_of(const Amend& amend) {
+  return connection_of(amend.name, amend.destination);
+}
 
 /// An Amend that has yet to be sent.
 struct TimedAmend {

@@ -4,12 +4,14 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 #include "tessera/base/error.hpp"
 
 namespace tessera::sim {
 
-NetworkTables::NetworkTables(const machine::Network& network) : network_(&network), by_packet_(network.packet.value()) {
+NetworkTables::NetworkTables(const machine::Network& network, machine::BoundWays ways)
+    : network_(&network), ways_(std::move(ways)), by_packet_(network.packet.value()) {
   std::map<std::int64_t, std::uint32_t> known;
   rate_of_link_.reserve(network.links.size());
   for (const machine::Link& link : network.links) {
@@ -27,12 +29,12 @@ void NetworkTables::refuse_packets(std::int64_t bytes) const {
                   packet(), most_packets));
 }
 
-pdes::ComponentId NetworkTables::behind(machine::LinkId link, machine::NodeId destination) const {
+pdes::ComponentId NetworkTables::behind(machine::LinkId link, const machine::Connection& connection) const {
   const machine::NodeId node = network_->links[link].to;
   if (is_device(node)) return node;
-  const machine::LinkId next = routes().next(link, destination);
+  const machine::LinkId next = routes().next(link, connection);
   if (next == machine::no_link) {
-    throw InternalError("no way from node " + std::to_string(node) + " to device " + std::to_string(destination));
+    throw InternalError("no way from node " + std::to_string(node) + " to device " + std::to_string(connection.to));
   }
   return server(next);
 }

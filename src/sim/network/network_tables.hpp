@@ -13,12 +13,14 @@ namespace tessera::sim {
 /// Components: the devices, then the output links of the switches in order of link.
 class NetworkTables {
  public:
-  explicit NetworkTables(const machine::Network& network);
+  /// `ways`: what the program binds on the network, which outlives the tables.
+  explicit NetworkTables(const machine::Network& network, machine::BoundWays ways = {});
 
   static constexpr std::int64_t most_packets = 0x7FFF'FFFF;  ///< of a message
 
   [[nodiscard]] const machine::Network& network() const { return *network_; }
-  [[nodiscard]] machine::Routes routes() const { return machine::Routes(*network_); }
+  [[nodiscard]] machine::Routes routes() const { return {*network_, ways_}; }
+  [[nodiscard]] const machine::BoundWays& bound_ways() const { return ways_; }
   [[nodiscard]] std::int64_t packet() const { return network_->packet.value(); }
   /// Packets of a message; one without bytes is one packet without bytes. More than 2^31 - 1: InputError.
   [[nodiscard]] std::uint32_t packets(std::int64_t bytes) const {
@@ -40,14 +42,14 @@ class NetworkTables {
   [[nodiscard]] machine::LinkId switch_link(pdes::ComponentId component) const {
     return first_switch_link_ + (component - network_->devices);
   }
-  /// The component at which what was sent over `link` arrives on its way to device `destination`.
-  /// Throws InternalError when there is no way.
-  [[nodiscard]] pdes::ComponentId behind(machine::LinkId link, machine::NodeId destination) const;
+  /// The component at which a message that was sent over `link` arrives. Throws InternalError when there is no way.
+  [[nodiscard]] pdes::ComponentId behind(machine::LinkId link, const machine::Connection& connection) const;
 
  private:
   [[noreturn]] void refuse_packets(std::int64_t bytes) const;
 
   const machine::Network* network_;
+  machine::BoundWays ways_;
   Divisor by_packet_;
   std::vector<Rate> rates_;  // each once, so that they stay in the cache
   std::vector<std::uint32_t> rate_of_link_;

@@ -24,11 +24,11 @@ NetworkNode::NetworkNode(const NetworkEnvironment& environment, pdes::ComponentI
   ways_.resize(ports_.size());
 }
 
-std::uint32_t NetworkNode::port_towards(machine::NodeId destination) const {
+std::uint32_t NetworkNode::port_towards(const machine::Connection& connection) const {
   if (!environment_->tables->is_device(self_)) return 0;
-  const machine::LinkId link = environment_->tables->routes().first(self_, destination);
+  const machine::LinkId link = environment_->tables->routes().first(self_, connection);
   if (link == machine::no_link) {
-    throw InternalError("no way from device " + std::to_string(self_) + " to device " + std::to_string(destination));
+    throw InternalError("no way from device " + std::to_string(self_) + " to device " + std::to_string(connection.to));
   }
   return link - environment_->tables->network().first_link[self_];
 }
@@ -78,7 +78,7 @@ void NetworkNode::handle(pdes::Context& context, const pdes::Event& event) {
       }
       const std::uint32_t together = combined(segment);
       if (together > 1) return combine(segment, together, event.source);
-      const std::uint32_t port = port_towards(segment.destination);
+      const std::uint32_t port = port_towards(connection_of(segment));
       tell_arrival(event.source, segment, port);
       if (ports_[port]->reserved() &&
           environment_->reservations->let_pass(context, event.source, ports_[port]->link(), segment))
@@ -112,7 +112,7 @@ void NetworkNode::arrive_together(pdes::ComponentId source, const Segments& segm
   std::uint32_t taken_back = 0;
   for (std::uint32_t i = 0; const Segment& segment : segments.span())
     taken_back |= std::uint32_t{is_taken_back({segment.name, segment.generation, segment.destination})} << i++;
-  const std::uint32_t port = port_towards(segments.all[0].destination);
+  const std::uint32_t port = port_towards(connection_of(segments));
   for (const Segment& segment : segments.span()) tell_arrival(source, segment, port);
   break_off_reservation(*context_, source, port);
   std::uint32_t not_found = 0;
@@ -126,7 +126,7 @@ void NetworkNode::arrive_together(pdes::ComponentId source, const Segments& segm
 
 void NetworkNode::amend(pdes::ComponentId source, const Amend& amend) {
   if (amend.destination == self_) return take_back(amend);
-  at_port(port_towards(amend.destination), [&](Port& at) {
+  at_port(port_towards(connection_of(amend)), [&](Port& at) {
     if (!at.amend(context_->now(), source, amend, *this)) take_back(amend);
   });
 }
@@ -187,26 +187,27 @@ void NetworkNode::restore(const NodeState& state) {
   combiner_ = state.combiner;
 }
 
-const NetworkNode::Way& NetworkNode::way(const Port& port, machine::NodeId destination) {
+const NetworkNode::Way& NetworkNode::way(const Port& port, const machine::Connection& connection) {
   Way& known = ways_[index_of(port)];
-  if (known.destination != destination) known = find_way(port, destination);
+  if (known.of.to != connection.to || (!environment_->tables->bound_ways().empty() && known.of != connection))
+    known = find_way(port, connection);
   return known;
 }
 
-NetworkNode::Way NetworkNode::find_way(const Port& port, machine::NodeId destination) const {
-  const pdes::ComponentId behind = environment_->tables->behind(port.link(), destination);
-  if (environment_->stand_in == nullptr) return {destination, environment_->wiring->port(self_, behind)};
+NetworkNode::Way NetworkNode::find_way(const Port& port, const machine::Connection& connection) const {
+  const pdes::ComponentId behind = environment_->tables->behind(port.link(), connection);
+  if (environment_->stand_in == nullptr) return {connection, environment_->wiring->port(self_, behind)};
   const StandIn::Place place = environment_->stand_in->place(behind);
-  return {destination, environment_->wiring->port(self_, place.of), place.shifts};
+  return {connection, environment_->wiring->port(self_, place.of), place.shifts};
 }
 
 // Where another component stands for the next one on its way, as it would be there.
 template <class Message>
-void NetworkNode::send(const Port& port, Time at, machine::NodeId destination, const Message& message) {
-  const auto& [to, out, shifts] = way(port, destination);
+void NetworkNode::send(const Port& port, Time at, const machine::Connection& connection, const Message& message) {
+  const auto& [of, out, shifts] = way(port, connection);
   if (environment_->stand_in == nullptr) [[likely]]
     return context_->send(out, at, message);
-  if (environment_->sent != nullptr) environment_->sent->sees(at, port.link(), destination, message);
+  if (environment_->sent != nullptr) environment_->sent->sees(at, port.link(), connection.to, message);
   if (shifts == 0) return context_->send(out, at, message);
   Message received = message;
   const pdes::ComponentId by = environment_->stand_in->as_received(self_, shifts, received);
@@ -214,27 +215,27 @@ void NetworkNode::send(const Port& port, Time at, machine::NodeId destination, c
 }
 
 void NetworkNode::deliver(const Port& port, Time at, machine::NodeId destination, const Delivered& message) {
-  send(port, at, destination, message);
+  send(port, at, connection_of(message.name, destination), message);
 }
 
-void NetworkNode::tell_forwarded(const Port& port, Time at, machine::NodeId destination) const {
+void NetworkNode::tell_forwarded(const Port& port, Time at, const machine::Connection& connection) const {
   if (environment_->forwarded != nullptr)
-    environment_->forwarded->comes(environment_->tables->behind(port.link(), destination), at);
+    environment_->forwarded->comes(environment_->tables->behind(port.link(), connection), at);
 }
 
 void NetworkNode::forward(const Port& port, Time at, const Segment& segment) {
-  tell_forwarded(port, at, segment.destination);
-  send(port, at, segment.destination, segment);
+  tell_forwarded(port, at, connection_of(segment));
+  send(port, at, connection_of(segment), segment);
 }
 
 void NetworkNode::forward_together(const Port& port, Time at, const Segments& segments) {
-  tell_forwarded(port, at, segments.all[0].destination);
-  send(port, at, segments.all[0].destination, segments);
+  tell_forwarded(port, at, connection_of(segments));
+  send(port, at, connection_of(segments), segments);
 }
 
 void NetworkNode::amend(const Port& port, Time at, const Amend& amend) {
-  tell_forwarded(port, at, amend.destination);
-  send(port, at, amend.destination, amend);
+  tell_forwarded(port, at, connection_of(amend));
+  send(port, at, connection_of(amend), amend);
 }
 
 void NetworkNode::wake(const Port& port, Time at, std::uint32_t token) {

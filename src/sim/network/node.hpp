@@ -93,8 +93,8 @@ class NetworkNode final : public PortSink {
   [[nodiscard]] const std::vector<std::unique_ptr<Port>>& ports() const { return ports_; }
   [[nodiscard]] pdes::ComponentId self() const { return self_; }
 
-  /// The port over which messages for a device leave. Throws InternalError when there is no way.
-  [[nodiscard]] std::uint32_t port_towards(machine::NodeId destination) const;
+  /// The port over which messages of a connection leave. Throws InternalError when there is no way.
+  [[nodiscard]] std::uint32_t port_towards(const machine::Connection& connection) const;
   /// Breaks off what has the port for itself. `stream`: see Reservations.
   void break_off_reservation(pdes::Context& context, pdes::ComponentId source, std::uint32_t port,
                              std::uint32_t stream = any_stream) {
@@ -150,9 +150,9 @@ class NetworkNode final : public PortSink {
   void left(const OwnMessage& message, Time at) override;
 
  private:
-  /// The connection that messages of a port took last.
+  /// How messages of a port went on last. Those of one destination do so alike, where no way is bound.
   struct Way {
-    machine::NodeId destination = ~machine::NodeId{0};
+    machine::Connection of{0, ~machine::NodeId{0}};
     pdes::OutPort out;
     std::uint32_t shifts = 0;  ///< of what it leads to, from what is simulated for it
   };
@@ -166,11 +166,11 @@ class NetworkNode final : public PortSink {
   [[nodiscard]] bool is_taken_back(const TakenBack& what);
   [[nodiscard]] std::uint32_t combined(const Segment& segment) const;
   void combine(Segment segment, std::uint32_t messages, pdes::ComponentId source);
-  void tell_forwarded(const Port& port, Time at, machine::NodeId destination) const;
-  [[nodiscard]] const Way& way(const Port& port, machine::NodeId destination);
-  [[nodiscard]] Way find_way(const Port& port, machine::NodeId destination) const;
+  void tell_forwarded(const Port& port, Time at, const machine::Connection& connection) const;
+  [[nodiscard]] const Way& way(const Port& port, const machine::Connection& connection);
+  [[nodiscard]] Way find_way(const Port& port, const machine::Connection& connection) const;
   template <class Message>
-  void send(const Port& port, Time at, machine::NodeId destination, const Message& message);
+  void send(const Port& port, Time at, const machine::Connection& connection, const Message& message);
 
   std::vector<TakenBack> taken_back_;  // which every delivery is looked up in
   const NetworkEnvironment* environment_;

@@ -48,8 +48,9 @@ Wiring::Wiring(const NetworkTables& tables, const Destinations& destinations, co
 void Wiring::add_simulated_route(const NetworkTables& tables, machine::NodeId from, machine::NodeId to,
                                  const StandIn& stand_in, Ways& ways) {
   const machine::Network& network = tables.network();
-  tables.routes().for_each_link(from, to, [&](machine::LinkId link) {
-    const pdes::ComponentId behind = tables.behind(link, to);
+  const machine::Connection connection{from, to};
+  tables.routes().for_each_link(connection, [&](machine::LinkId link) {
+    const pdes::ComponentId behind = tables.behind(link, connection);
     ways.push_back(
         {stand_in.place(tables.server(link)).of, stand_in.place(behind).of, network.links[link].latency.value()});
   });
@@ -97,17 +98,18 @@ void Wiring::add_routes(const NetworkTables& tables, const Destinations& destina
     destinations(device, to);
     std::sort(to.begin(), to.end());
     to.erase(std::unique(to.begin(), to.end()), to.end());
-    for (const machine::NodeId destination : to) add_route(tables, device, destination, ways);
+    for (const machine::NodeId destination : to) add_route(tables, {device, destination}, ways);
     if (ways.size() < 2 * settled + 1'000'000) continue;
     sort_and_drop_repeats(ways);
     settled = ways.size();
   }
+  for (const machine::BoundWay& way : tables.bound_ways().all()) add_route(tables, way.connection, ways);
 }
 
-void Wiring::add_route(const NetworkTables& tables, machine::NodeId from, machine::NodeId to, Ways& ways) {
+void Wiring::add_route(const NetworkTables& tables, const machine::Connection& connection, Ways& ways) {
   const machine::Network& network = tables.network();
   machine::LinkId before = machine::no_link;
-  tables.routes().for_each_link(from, to, [&](machine::LinkId link) {
+  tables.routes().for_each_link(connection, [&](machine::LinkId link) {
     const machine::LinkId last = std::exchange(before, link);
     if (last == machine::no_link) return;
     const machine::Link& passed = network.links[last];

@@ -18,14 +18,16 @@ using Destinations = std::function<void(machine::NodeId device, std::vector<mach
 class Wiring {
  public:
   /// Links to devices are all wired; links to switches lead to those of their outputs that a route from some device to
-  /// one of its destinations takes, so that ranks wait for each other only where messages may go.
+  /// one of its destinations takes, or a bound way, so that ranks wait for each other only where messages may go.
   Wiring(const NetworkTables& tables, const Destinations& destinations);
-  /// Between what is simulated: what its devices send, wherever to. Nothing passes through devices that take no part.
+  /// Between what is simulated: what its devices send, wherever to. Nothing passes through devices that take no part,
+  /// and no way is bound (laws/fold).
   Wiring(const NetworkTables& tables, const Destinations& destinations, const StandIn& stand_in);
 
   /// As the engine's model has them.
   [[nodiscard]] std::vector<pdes::LinkInfo> links() const;
-  /// Whether messages of other devices pass through a device, from the routes between devices and their destinations.
+  /// Whether messages of other devices pass through a device, from the routes between devices and their destinations
+  /// and the bound ways.
   [[nodiscard]] bool may_pass(machine::NodeId device) const { return may_pass_[device]; }
   /// The OutPort of `from` that leads to `to`. Throws InternalError when it was not wired.
   [[nodiscard]] pdes::OutPort port(pdes::ComponentId from, pdes::ComponentId to) const;
@@ -41,7 +43,7 @@ class Wiring {
 
   static void add_links_to_devices(const NetworkTables& tables, Ways& ways);
   void add_routes(const NetworkTables& tables, const Destinations& destinations, Ways& ways);
-  void add_route(const NetworkTables& tables, machine::NodeId from, machine::NodeId to, Ways& ways);
+  void add_route(const NetworkTables& tables, const machine::Connection& connection, Ways& ways);
   static void add_simulated_route(const NetworkTables& tables, machine::NodeId from, machine::NodeId to,
                                   const StandIn& stand_in, Ways& ways);
   void keep(Ways&& ways, pdes::ComponentId components);

@@ -62,7 +62,8 @@ int count_nodes(const machine::Machine& machine) {
 }  // namespace
 
 NetworkModel::NetworkModel(const machine::Machine& machine, program::Lowerings& lowerings)
-    : tables(machine.network), wiring(tables, destinations_of(lowerings)) {}
+    : tables(machine.network, machine::BoundWays(lowerings.program().ways)),
+      wiring(tables, destinations_of(lowerings)) {}
 NetworkModel::NetworkModel(const machine::Machine& machine, program::Lowerings& lowerings, const StandIn& stand_in)
     : tables(machine.network), wiring(tables, destinations_of(lowerings), stand_in) {}
 

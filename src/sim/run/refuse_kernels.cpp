@@ -79,7 +79,7 @@ std::string combined_problem(const machine::Machine& machine, const program::Gro
     machine::LinkId meeting = machine::no_link;
     for (const program::DeviceId from : group.members) {
       if (from == to) continue;
-      const machine::LinkId last = machine::Routes(network).last(from, to);
+      const machine::LinkId last = machine::Routes(network).last({from, to});
       if (last == machine::no_link || network.links[last].from < network.devices ||
           (meeting != machine::no_link && last != meeting))
         return "reduction in switches: what the others send to " + machine.node_name(to) +

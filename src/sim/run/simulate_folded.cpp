@@ -34,7 +34,7 @@ std::vector<const program::AlikeParts*> candidates(const program::Program& progr
 /// wrong is that of the first one.
 FoldTry try_folds(const machine::Machine& machine, const program::Program& program, Folding folding,
                   const NetworkTables& tables, const auto& use) {
-  std::string problem = other_arbitration(machine.network);
+  std::string problem = unknown_to_folds(machine, program);
   if (!problem.empty() && folding == Folding::replicas) refuse(problem);
   const std::vector<const program::AlikeParts*> all = candidates(program, folding);
   if (all.empty() || !problem.empty()) return {false, problem};

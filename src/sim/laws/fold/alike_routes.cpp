@@ -35,7 +35,7 @@ bool AlikeRoutes::add(program::DeviceId from, program::DeviceId to) {
     const machine::NodeId end = fold_->shifted(to, times);
     std::size_t links = 0;
     for (; links < way.size() && node != end; ++links) {
-      const machine::LinkId other = routes.first(node, end);
+      const machine::LinkId other = routes.first({node, end});
       if (!is_like(way[links], other, times)) return false;
       node = tables_->link(other).to;
     }

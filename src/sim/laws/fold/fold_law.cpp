@@ -8,7 +8,7 @@ namespace {
 
 // Whether they are alike is found out with the fold (find_fold.hpp).
 std::string refuses(const LawCase& made) {
-  if (std::string other = other_arbitration(made.machine.network); !other.empty()) return other;
+  if (std::string unknown = unknown_to_folds(made.machine, made.program); !unknown.empty()) return unknown;
   const bool any = std::ranges::any_of(made.program.alike, [](const auto& alike) { return alike.parts.size() > 1; });
   return any ? "" : "the program names no parts that are alike";
 }
@@ -17,6 +17,10 @@ std::string refuses(const LawCase& made) {
 
 Folding folding_of(const SimulationOptions& options) {
   return options.fold == Folding::automatic && !options.laws.has(Law::fold) ? Folding::none : options.fold;
+}
+
+std::string unknown_to_folds(const machine::Machine& machine, const program::Program& program) {
+  return program.ways.empty() ? other_arbitration(machine.network) : "the program binds ways";
 }
 
 LawKind fold_law() {

@@ -106,21 +106,38 @@ const DistanceTable* Distances::of(program::DeviceId device, double speed) {
   return found->second.get();
 }
 
+template <class Act>
+void Distances::for_each_way(program::DeviceId from, program::DeviceId to, Act&& act) const {
+  if (to == program::no_device || to == from) return;
+  act(machine::Connection{from, to});
+  network_->bound_ways().for_each_between(from, to, [&](const machine::BoundWay& way) { act(way.connection); });
+}
+
 // A message that stays on the rank but meets others that may cross, at what passes them on, counts as one that does: it
 // may change what has been announced of these.
-bool Distances::crosses(program::DeviceId from, program::DeviceId to) const {
+bool Distances::crosses(const machine::Connection& way) const {
   const machine::Routes routes = network_->routes();
-  const auto rank = partition_->rank_of[from];
-  for (machine::LinkId link = routes.first(from, to); link != machine::no_link;) {
+  const auto rank = partition_->rank_of[way.from];
+  for (machine::LinkId link = routes.first(way); link != machine::no_link;) {
     const machine::NodeId node = network_->link(link).to;
-    const machine::LinkId next = routes.next(link, to);
+    const machine::LinkId next = routes.next(link, way);
     const pdes::ComponentId component =
         network_->is_device(node) || next == machine::no_link ? node : network_->server(next);
     if (partition_->rank_of[component] != rank) return true;
-    if (component != to && (*transits_)[component]) return true;
+    if (component != way.to && (*transits_)[component]) return true;
     link = next;
   }
   return false;
+}
+
+bool Distances::cross(program::DeviceId from, program::DeviceId to, Reach& reach) const {
+  bool any = false;
+  for_each_way(from, to, [&](const machine::Connection& way) {
+    if (!crosses(way)) return;
+    reach.ports_cross[network_->routes().first(way) - network_->network().first_link[from]] = true;
+    any = true;
+  });
+  return any;
 }
 
 bool Distances::spans(program::GroupId group) const {
@@ -132,9 +149,12 @@ bool Distances::spans(program::GroupId group) const {
 }
 
 bool Distances::shares(program::DeviceId from, program::DeviceId to, const Reach& reach) const {
-  if (to == program::no_device || to == from) return false;
-  const machine::LinkId link = network_->routes().first(from, to);
-  return link != machine::no_link && reach.ports_cross[link - network_->network().first_link[from]];
+  bool any = false;
+  for_each_way(from, to, [&](const machine::Connection& way) {
+    const machine::LinkId link = network_->routes().first(way);
+    any = any || (link != machine::no_link && reach.ports_cross[link - network_->network().first_link[from]]);
+  });
+  return any;
 }
 
 Reach Distances::reach_of(program::DeviceId device) const {
@@ -146,11 +166,7 @@ Reach Distances::reach_of(program::DeviceId device) const {
   }
   Reach reach;
   reach.ports_cross.assign(network.first_link[device + 1] - network.first_link[device], is_transit(device));
-  const auto cross = [&](program::DeviceId to) {
-    if (to == program::no_device || to == device || !crosses(device, to)) return false;
-    reach.ports_cross[network_->routes().first(device, to) - network.first_link[device]] = true;
-    return true;
-  };
+  const auto cross = [&](program::DeviceId to) { return this->cross(device, to, reach); };
   for (const program::DeviceId peer : bound.peers) reach.peers_cross.push_back(cross(peer));
   for (const auto& all : sent_to) {
     bool any = false;

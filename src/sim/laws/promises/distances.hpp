@@ -17,7 +17,8 @@
 
 namespace tessera::sim {
 
-/// What a device's program can do to other ranks, by peer slot and by collective.
+/// What a device's program can do to other ranks, by peer slot and by collective. Of a peer that has bound ways, what
+/// any way to it can.
 struct Reach {
   std::vector<bool> peers_cross;        ///< a message to this peer crosses ranks on its way, or passes others that may
   std::vector<bool> collectives_cross;  ///< one that this collective makes the device send does
@@ -82,7 +83,13 @@ class Distances {
  private:
   [[nodiscard]] Reach reach_of(program::DeviceId device) const;
   [[nodiscard]] bool spans(program::GroupId group) const;
-  [[nodiscard]] bool crosses(program::DeviceId from, program::DeviceId to) const;
+  /// Calls act(connection) for the machine's way to another device and for those that are bound; for none where there
+  /// is nobody else.
+  template <class Act>
+  void for_each_way(program::DeviceId from, program::DeviceId to, Act&& act) const;
+  [[nodiscard]] bool crosses(const machine::Connection& way) const;
+  /// Whether any way to a device does; the ports over which it does become ports that cross.
+  [[nodiscard]] bool cross(program::DeviceId from, program::DeviceId to, Reach& reach) const;
   [[nodiscard]] bool shares(program::DeviceId from, program::DeviceId to, const Reach& reach) const;
 
   struct Key {

@@ -195,7 +195,7 @@ Injector::Ticket RingLaws::fill_ports(const Breaking& breaking, std::uint32_t wa
 // It has been told of behind the link as if nothing came before it any more, and will be told of anew.
 void RingLaws::take_back(const Guest& guest, machine::LinkId link) {
   Amend amend{guest.segment.name, guest.generation, guest.segment.destination, 0};
-  pdes::ComponentId behind = tables_->behind(link, amend.destination);
+  pdes::ComponentId behind = tables_->behind(link, connection_of(amend));
   if (fold_ != nullptr) {
     const StandIn::Place place = fold_->place(behind);
     if (place.shifts > 0) fold_->as_received(tables_->server(link), place.shifts, amend);

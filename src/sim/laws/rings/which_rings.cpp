@@ -29,7 +29,7 @@ bool RingLaws::is_likely(const program::CollectiveCall& call) {
   const std::vector<program::DeviceId>& members = call.group->members;
   std::vector<machine::LinkId> links;
   for (const std::uint32_t rank : ranks)
-    links.push_back(machine::Routes(call.machine->network).first(members[call.rank], members[rank]));
+    links.push_back(machine::Routes(call.machine->network).first({members[call.rank], members[rank]}));
   std::sort(links.begin(), links.end());
   return std::adjacent_find(links.begin(), links.end()) == links.end();
 }
@@ -129,7 +129,7 @@ bool RingLaws::find_ways(RingParts& parts, bool is_part) {
 }
 
 void RingLaws::append_route(program::DeviceId from, program::DeviceId to, std::vector<machine::LinkId>& links) const {
-  tables_->routes().for_each_link(from, to, [&](machine::LinkId link) { links.push_back(link); });
+  tables_->routes().for_each_link({from, to}, [&](machine::LinkId link) { links.push_back(link); });
 }
 
 // With a fold, of the links that are simulated for those of the way.

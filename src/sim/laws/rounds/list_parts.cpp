@@ -1,6 +1,7 @@
 // What of the parts' state is a time, a sum, or has to be the same (state_list.hpp). All members of a struct are bound:
-// one that is added does not compile until somebody has decided about it here. Not listed are names of messages, tokens
-// and numbers of batches, which only tell things apart, and hints.
+// one that is added does not compile until somebody has decided about it here. Not listed are names of messages (but
+// for what says their ways, where a program binds any), tokens and numbers of batches, which only tell things apart,
+// and hints.
 #include <algorithm>
 
 #include "sim/execution/device.hpp"

@@ -23,6 +23,8 @@ void list_name(StateList& list, const MessageName& name, machine::NodeId destina
                std::uint32_t generation) {
   list.named({StateList::message, destination, name.sender, name.channel, name.sequence, 0});
   list.named({server, destination, name.sender, name.channel, name.sequence, generation});
+  if (!list.names_say_ways()) return;
+  for (const std::uint32_t one : {name.sender, name.channel, destination}) list.same(one);
 }
 
 /// Of the device's own message that leaves last, which may still be leaving.

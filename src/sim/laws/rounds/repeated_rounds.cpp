@@ -57,7 +57,7 @@ void RepeatedRounds::move(pdes::Pause& pause, Island& island, const Period& peri
 ListedState RepeatedRounds::standing(const pdes::Pause& pause, Island& island) {
   ListedState standing;
   standing.now = pause.now();
-  StateList reads(standing);
+  StateList reads(standing, !parts_.tables->bound_ways().empty());
   list(reads, island, pause.pending());
   return standing;
 }

@@ -54,8 +54,9 @@ template <class T>
 
 class StateList {
  public:
-  /// Reads.
-  explicit StateList(ListedState& into) : into_(&into), now_(into.now) {}
+  /// Reads. `names_say_ways`: messages to one device may take several ways, by their senders and channels.
+  explicit StateList(ListedState& into, bool names_say_ways = false)
+      : into_(&into), now_(into.now), names_say_ways_(names_say_ways) {}
   /// Moves on a state that is as at `period.to`.
   explicit StateList(const Period& period) : period_(&period), now_(period.to.now) {}
 
@@ -79,6 +80,7 @@ class StateList {
   void named(const Name& name) {
     if (into_ != nullptr) same(names_.try_emplace(name, names_.size()).first->second);
   }
+  [[nodiscard]] bool names_say_ways() const { return names_say_ways_; }
   void time(Time& time) { take(&ListedState::times, next_time_, time); }
   void limit(Time& time) { take(&ListedState::limits, next_limit_, time); }
   void sum(std::int64_t& sum) { add(&ListedState::sums, next_sum_, sum); }
@@ -119,6 +121,7 @@ class StateList {
   std::map<Name, std::size_t> names_;
   const Period* period_ = nullptr;
   Time now_;
+  bool names_say_ways_ = false;
   std::size_t next_time_ = 0, next_limit_ = 0, next_sum_ = 0, next_large_sum_ = 0, next_left_ = 0, next_memory_ = 0;
 };
 

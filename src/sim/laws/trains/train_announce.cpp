@@ -88,9 +88,11 @@ void TrainPort::announce_shares(std::span<PlannedShare> shares, PortSink& sink) 
 
 // Whether both come to the same output of the same component next.
 bool TrainPort::goes_along(const Segment& one, const Segment& other) const {
-  if (one.destination == other.destination) return true;
-  const pdes::ComponentId behind = tables_->behind(link_, one.destination);
-  return !tables_->is_device(behind) && behind == tables_->behind(link_, other.destination);
+  const bool same_end = one.destination == other.destination;
+  if (same_end && tables_->bound_ways().empty()) return true;
+  if (!same_end && tables_->is_device(tables_->link(link_).to)) return false;
+  const machine::Routes routes = tables_->routes();
+  return routes.next(link_, connection_of(one)) == routes.next(link_, connection_of(other));
 }
 
 // Empties them. They are told with the first packet, or when the last one has come of all that they shorten.

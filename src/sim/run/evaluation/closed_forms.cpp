@@ -6,7 +6,6 @@
 #include "least_collective.hpp"
 #include "outlook.hpp"
 #include "tessera/base/integers.hpp"
-#include "tessera/machine/routes.hpp"
 #include "tessera/program/collective.hpp"
 #include "tessera/program/group_rank.hpp"
 #include "walk_rules.hpp"
@@ -20,7 +19,14 @@ using program::DeviceId;
 class Traffic {
  public:
   Traffic(const machine::Machine& machine, const program::Program& program)
-      : machine_(machine), program_(program), lowerings_(program, machine), bytes_(machine.network.links.size(), 0) {}
+      : machine_(machine),
+        program_(program),
+        lowerings_(program, machine),
+        ways_(program.ways),
+        routes_(machine.network, ways_),
+        bytes_(machine.network.links.size(), 0) {}
+  Traffic(const Traffic&) = delete;
+  Traffic& operator=(const Traffic&) = delete;
 
   std::vector<std::int64_t> of_all_devices() {
     for (DeviceId device = 0; device < program_.devices.size(); ++device) {
@@ -39,7 +45,7 @@ class Traffic {
            std::map<std::uint32_t, std::int64_t>& collectives) {
     const program::DeviceProgram& bound = program_.devices[device];
     for (const program::Instruction& one : program_.blocks[block].code) {
-      if (one.op == program::Op::send) add_message(device, bound.peers[one.a], one.bytes, times);
+      if (one.op == program::Op::send) add_message({device, bound.peers[one.a], one.b}, one.bytes, times);
       if (one.op == program::Op::collective) collectives[one.a] = saturating_sum(collectives[one.a], times);
     }
   }
@@ -52,11 +58,11 @@ class Traffic {
     program::for_all_steps(program::algorithm_of(call), call,
                            [&](const program::CollectiveCall&, const program::Step& step) {
                              for (const program::Transfer& transfer : step.sends)
-                               add_message(device, group.members[transfer.peer], transfer.bytes, times);
+                               add_message({device, group.members[transfer.peer]}, transfer.bytes, times);
                            });
   }
-  void add_message(DeviceId from, DeviceId to, std::int64_t bytes, std::int64_t times) {
-    machine::Routes(machine_.network).for_each_link(from, to, [&](machine::LinkId link) {
+  void add_message(const machine::Connection& connection, std::int64_t bytes, std::int64_t times) {
+    routes_.for_each_link(connection, [&](machine::LinkId link) {
       bytes_[link] = saturating_sum(bytes_[link], saturating_times(times, bytes));
     });
   }
@@ -64,6 +70,8 @@ class Traffic {
   const machine::Machine& machine_;
   const program::Program& program_;
   program::Lowerings lowerings_;
+  machine::BoundWays ways_;
+  machine::Routes routes_;  // which looks at them
   std::vector<std::int64_t> bytes_;
 };
 
@@ -97,7 +105,8 @@ std::vector<std::int64_t> bytes_by_link(const machine::Machine& machine, const p
 program::Evaluation lower_bound(const machine::Machine& machine, const program::Program& program,
                                 const workload::CostModel& cost, LeastTimes& known) {
   CostTables costs(program, machine, cost);
-  program::Evaluation found = followed(machine, program, costs, least_rules(machine, program));
+  const machine::BoundWays ways(program.ways);
+  program::Evaluation found = followed(machine, program, costs, least_rules(machine, program, ways));
   if (found.feasible) found.time = std::max(found.time, least_of(machine, program, costs, known));
   return found;
 }
@@ -106,7 +115,8 @@ program::Evaluation estimate(const machine::Machine& machine, const program::Pro
                              const workload::CostModel& cost) {
   CostTables costs(program, machine, cost);
   CollectiveTimes times(machine, program, costs);
-  return followed(machine, program, costs, idle_rules(machine, program, times));
+  const machine::BoundWays ways(program.ways);
+  return followed(machine, program, costs, idle_rules(machine, program, ways, times));
 }
 
 }  // namespace tessera::sim

@@ -103,6 +103,7 @@ class Builder {
   Builder(const Program& program, const Refinement& classes) : program_(program), classes_(classes) {
     all_.program = program;
     all_.program.groups.clear();
+    all_.program.ways.clear();  // of devices, not of classes
     all_.program.devices.assign(classes.count(), {});
     all_.members.resize(classes.count());
     for (DeviceId device = 0; device < program.devices.size(); ++device)

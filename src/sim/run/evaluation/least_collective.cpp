@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "tessera/base/integers.hpp"
-#include "tessera/machine/routes.hpp"
 #include "tessera/program/collective.hpp"
 #include "tessera/program/group_rank.hpp"
 
@@ -81,8 +80,9 @@ class Strand {
     const auto [found, added] = routes_.try_emplace({from, to, bytes});
     if (!added) return found->second;
     const DeviceId sender = group_.members[from], receiver = group_.members[to];
-    found->second.message = parts_of_message(machine_, sender, receiver, bytes);
-    found->second.last = machine::Routes(machine_.network).last(sender, receiver);
+    const machine::Routes routes(machine_.network);
+    found->second.message = parts_of_message(routes, {sender, receiver}, bytes);
+    found->second.last = routes.last({sender, receiver});
     return found->second;
   }
 
@@ -102,14 +102,15 @@ Time carried(std::int64_t bytes, std::int64_t rate) {
   return time < static_cast<Uint128>(latest) ? static_cast<Time>(time) : never;
 }
 
-LeastMessage parts_of_message(const machine::Machine& machine, DeviceId from, DeviceId to, std::int64_t bytes) {
-  const machine::Network& network = machine.network;
+LeastMessage parts_of_message(const machine::Routes& routes, const machine::Connection& connection,
+                              std::int64_t bytes) {
+  const machine::Network& network = routes.network();
   const std::int64_t packet = network.packet.value();
   const std::int64_t first = std::min(bytes, packet), last = bytes <= packet ? bytes : (bytes - 1) % packet + 1;
   LeastMessage found;
   Time latency = 0, packets = 0;
   std::int64_t slowest = std::numeric_limits<std::int64_t>::max();
-  machine::Routes(network).for_each_link(from, to, [&](machine::LinkId id) {
+  routes.for_each_link(connection, [&](machine::LinkId id) {
     const machine::Link& link = network.links[id];
     const std::int64_t rate = link.bandwidth.value();
     latency = saturating_add(latency, link.latency.value());
@@ -125,8 +126,8 @@ LeastMessage parts_of_message(const machine::Machine& machine, DeviceId from, De
   return found;
 }
 
-Time least_message(const machine::Machine& machine, DeviceId from, DeviceId to, std::int64_t bytes) {
-  const LeastMessage parts = parts_of_message(machine, from, to, bytes);
+Time least_message(const machine::Routes& routes, const machine::Connection& connection, std::int64_t bytes) {
+  const LeastMessage parts = parts_of_message(routes, connection, bytes);
   return saturating_add(saturating_add(parts.lead, parts.carry), parts.tail);
 }
 

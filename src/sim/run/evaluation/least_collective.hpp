@@ -3,6 +3,7 @@
 
 #include "sim/execution/cost_table.hpp"
 #include "tessera/machine/machine.hpp"
+#include "tessera/machine/routes.hpp"
 #include "tessera/program/program.hpp"
 
 namespace tessera::sim {
@@ -16,9 +17,9 @@ struct LeastMessage {
   Time carry = 0;  ///< its bytes on the slowest link, where the next message of its sender and receiver waits
   Time tail = 0;   ///< its last packet on each link behind
 };
-[[nodiscard]] LeastMessage parts_of_message(const machine::Machine& machine, program::DeviceId from,
-                                            program::DeviceId to, std::int64_t bytes);
-[[nodiscard]] Time least_message(const machine::Machine& machine, program::DeviceId from, program::DeviceId to,
+[[nodiscard]] LeastMessage parts_of_message(const machine::Routes& routes, const machine::Connection& connection,
+                                            std::int64_t bytes);
+[[nodiscard]] Time least_message(const machine::Routes& routes, const machine::Connection& connection,
                                  std::int64_t bytes);
 
 /// From the moment when the first member joins until the first one is done: as if all joined then, with messages that

@@ -19,33 +19,35 @@ class ClassTimes {
  public:
   ClassTimes(const machine::Machine& machine, const program::Program& program, const DeviceClasses& classes,
              CostTables& costs)
-      : machine_(machine), program_(program), classes_(classes), costs_(costs), times_(machine, program, costs) {}
+      : program_(program),
+        classes_(classes),
+        costs_(costs),
+        ways_(program.ways),
+        routes_(machine.network, ways_),
+        times_(machine, program, costs) {}
+  ClassTimes(const ClassTimes&) = delete;
+  ClassTimes& operator=(const ClassTimes&) = delete;
 
-  Time least_message_of(DeviceId from, DeviceId to, std::int64_t bytes) {
-    return once(messages_, {from, to, bytes}, [&] {
+  // Connections between classes:
+  Time least_message_of(const machine::Connection& classes, std::int64_t bytes) {
+    return once(messages_, key_of(classes, bytes), [&] {
       Time least = never;
-      for (const auto& [one, other] : classes_.peers(from, to).pairs)
-        least = std::min(least, least_message(machine_, one, other, bytes));
+      for (const auto& [one, other] : classes_.peers(classes.from, classes.to).pairs)
+        least = std::min(least, least_message(routes_, {one, other, classes.channel}, bytes));
       return least;
     });
   }
-  Time idle_message_of(DeviceId from, DeviceId to, std::int64_t bytes) {
-    return once(messages_, {from, to, bytes}, [&] {
-      const auto [one, other] = classes_.peers(from, to).pairs.front();
-      return idle_message(machine_, one, other, bytes);
-    });
+  Time idle_message_of(const machine::Connection& classes, std::int64_t bytes) {
+    return once(messages_, key_of(classes, bytes), [&] { return idle_message(routes_, first_of(classes), bytes); });
   }
-  Time departure(DeviceId from, DeviceId to, std::int64_t bytes) {
-    return once(departures_, {from, to, bytes}, [&] {
-      const auto [one, other] = classes_.peers(from, to).pairs.front();
-      return idle_departure(machine_, one, other, bytes);
-    });
+  Time departure(const machine::Connection& classes, std::int64_t bytes) {
+    return once(departures_, key_of(classes, bytes), [&] { return idle_departure(routes_, first_of(classes), bytes); });
   }
 
   /// Where the members of a group are of several classes, nobody knows which of them is the last to be done.
   Time least_collective(std::uint32_t index, GroupId group, LeastTimes& known) {
     if (!classes_.is_inside(group)) return 0;
-    return once(collectives_, {index, group, 0}, [&] {
+    return once(collectives_, {index, group, 0, 0}, [&] {
       Time least = never;
       for (const GroupId real : classes_.groups[group])
         least = std::min(least, known.of(program_, index, real, costs_));
@@ -66,19 +68,28 @@ class ClassTimes {
   [[nodiscard]] const program::Group& first_group(GroupId group) const { return program_.groups[first_of(group)]; }
 
  private:
-  using Known = std::map<std::array<std::int64_t, 3>, Time>;
+  using Key = std::array<std::int64_t, 4>;
+  using Known = std::map<Key, Time>;
 
+  [[nodiscard]] Key key_of(const machine::Connection& classes, std::int64_t bytes) const {
+    return {classes.from, classes.to, ways_.empty() ? 0 : std::int64_t{classes.channel}, bytes};
+  }
+  [[nodiscard]] machine::Connection first_of(const machine::Connection& classes) const {
+    const auto [one, other] = classes_.peers(classes.from, classes.to).pairs.front();
+    return {one, other, classes.channel};
+  }
   template <class Find>
-  static Time once(Known& known, const std::array<std::int64_t, 3>& key, const Find& find) {
+  static Time once(Known& known, const Key& key, const Find& find) {
     const auto [found, added] = known.try_emplace(key, 0);
     if (added) found->second = find();
     return found->second;
   }
 
-  const machine::Machine& machine_;
   const program::Program& program_;
   const DeviceClasses& classes_;
   CostTables& costs_;
+  machine::BoundWays ways_;
+  machine::Routes routes_;  // which looks at them
   CollectiveTimes times_;
   Known messages_, departures_, collectives_;
   std::map<std::pair<std::uint32_t, GroupId>, bool> needs_all_;
@@ -86,10 +97,10 @@ class ClassTimes {
 
 WalkRules least_of_classes(ClassTimes& times, LeastTimes& known) {
   WalkRules rules;
-  rules.message = [&](DeviceId from, DeviceId to, std::int64_t bytes) {
-    return times.least_message_of(from, to, bytes);
+  rules.message = [&](const machine::Connection& classes, std::int64_t bytes) {
+    return times.least_message_of(classes, bytes);
   };
-  rules.departure = [](DeviceId, DeviceId, std::int64_t) { return Time{0}; };
+  rules.departure = [](const machine::Connection&, std::int64_t) { return Time{0}; };
   rules.joins = [&](std::uint32_t index, GroupId group) { return times.needs_all_of(index, group); };
   rules.collective = [&](std::uint32_t index, GroupId group) { return times.least_collective(index, group, known); };
   rules.kernel_joins = [](std::uint32_t, GroupId) { return false; };
@@ -99,10 +110,12 @@ WalkRules least_of_classes(ClassTimes& times, LeastTimes& known) {
 
 WalkRules idle_classes(ClassTimes& times, const machine::Machine& machine, const program::Program& program) {
   WalkRules rules;
-  rules.message = [&](DeviceId from, DeviceId to, std::int64_t bytes) {
-    return times.idle_message_of(from, to, bytes);
+  rules.message = [&](const machine::Connection& classes, std::int64_t bytes) {
+    return times.idle_message_of(classes, bytes);
   };
-  rules.departure = [&](DeviceId from, DeviceId to, std::int64_t bytes) { return times.departure(from, to, bytes); };
+  rules.departure = [&](const machine::Connection& classes, std::int64_t bytes) {
+    return times.departure(classes, bytes);
+  };
   rules.joins = [&](std::uint32_t index, GroupId group) {
     return all_wait(program.collectives[index], times.first_group(group));
   };
@@ -163,7 +176,8 @@ Time estimate_of(const machine::Machine& machine, const program::Program& progra
     walked = walk(speeds_of(*classes, machine), classes->program, costs, idle_classes(times, machine, program));
   } else {
     CollectiveTimes times(machine, program, costs);
-    walked = walk(machine.speed, program, costs, idle_rules(machine, program, times));
+    const machine::BoundWays ways(program.ways);
+    walked = walk(machine.speed, program, costs, idle_rules(machine, program, ways, times));
   }
   return walked.ended ? walked.time : 0;
 }

@@ -287,9 +287,10 @@ class Walk {
   }
 
   void send(Stream& stream, DeviceId to, const Instruction& one) {
-    stream.sent = std::max(stream.sent, saturating_add(stream.clock, rules_.departure(stream.device, to, one.bytes)));
+    const machine::Connection connection{stream.device, to, one.b};
+    stream.sent = std::max(stream.sent, saturating_add(stream.clock, rules_.departure(connection, one.bytes)));
     Channel& way = channel(stream.device, to, one.b);
-    way.arrivals.push_back(saturating_add(stream.clock, rules_.message(stream.device, to, one.bytes)));
+    way.arrivals.push_back(saturating_add(stream.clock, rules_.message(connection, one.bytes)));
     wake(way.waiting, way.arrivals.front());
     if (way.waiting >= 0) way.arrivals.pop_front();
     way.waiting = -1;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/execution/cost_table.hpp"
+#include "tessera/machine/routes.hpp"
 #include "tessera/program/program.hpp"
 
 namespace tessera::sim {
@@ -13,9 +14,9 @@ namespace tessera::sim {
 /// How long what devices do together takes, in ps.
 struct WalkRules {
   /// From the moment a message is posted until the whole of it is there.
-  std::function<Time(program::DeviceId from, program::DeviceId to, std::int64_t bytes)> message;
+  std::function<Time(const machine::Connection& connection, std::int64_t bytes)> message;
   /// Until it has left the device, for wait_sends.
-  std::function<Time(program::DeviceId from, program::DeviceId to, std::int64_t bytes)> departure;
+  std::function<Time(const machine::Connection& connection, std::int64_t bytes)> departure;
   /// Program::collectives[index] in a group, from the moment the last member has joined.
   std::function<Time(std::uint32_t index, program::GroupId group)> collective;
   /// Whether its members wait for each other.

@@ -5,7 +5,6 @@
 
 #include "least_collective.hpp"
 #include "tessera/base/integers.hpp"
-#include "tessera/machine/routes.hpp"
 #include "tessera/program/collective.hpp"
 #include "tessera/program/message_time.hpp"
 
@@ -53,14 +52,13 @@ Time CollectiveTimes::find(const program::Collective& collective, const program:
   return saturating_add(sent, reductions(algorithm, call, group, machine_, costs_));
 }
 
-Time idle_message(const machine::Machine& machine, DeviceId from, DeviceId to, std::int64_t bytes) {
-  return from == to ? 0 : rounded(program::message_time(machine, from, to, Bytes{bytes}));
+Time idle_message(const machine::Routes& routes, const machine::Connection& connection, std::int64_t bytes) {
+  return connection.from == connection.to ? 0 : rounded(program::message_time(routes, connection, Bytes{bytes}));
 }
 
-Time idle_departure(const machine::Machine& machine, DeviceId from, DeviceId to, std::int64_t bytes) {
-  if (from == to) return 0;
-  const machine::Network& network = machine.network;
-  return duration_at_rate(Bytes{bytes}, network.links[machine::Routes(network).first(from, to)].bandwidth);
+Time idle_departure(const machine::Routes& routes, const machine::Connection& connection, std::int64_t bytes) {
+  if (connection.from == connection.to) return 0;
+  return duration_at_rate(Bytes{bytes}, routes.network().links[routes.first(connection)].bandwidth);
 }
 
 bool needs_all(const program::Collective& collective, const program::Group& group) {
@@ -89,7 +87,7 @@ Time kernel_time(const machine::Machine& machine, const program::Kernel& kernel,
   const std::size_t members = group.members.size();
   if (members < 2) return 0;
   const std::int64_t chunk = copy.bytes / static_cast<std::int64_t>(members);
-  const Time step = idle_message(machine, group.members[1], group.members[0], chunk);
+  const Time step = idle_message(machine::Routes(machine.network), {group.members[1], group.members[0]}, chunk);
   if (copy.kind == program::CopyKind::add)
     return rounded(3.0 * static_cast<double>(copy.bytes) / static_cast<double>(device.memory_bandwidth.value()) *
                    second_ps);
@@ -101,12 +99,14 @@ bool kernel_joins(const program::Kernel& kernel, const program::Group& group) {
   return members > 1 && !program::destinations(kernel, 0, members).empty();
 }
 
-WalkRules least_rules(const machine::Machine& machine, const program::Program& program) {
+WalkRules least_rules(const machine::Machine& machine, const program::Program& program,
+                      const machine::BoundWays& ways) {
   WalkRules rules;
-  rules.message = [&](DeviceId from, DeviceId to, std::int64_t bytes) {
-    return least_message(machine, from, to, bytes);
+  rules.message = [routes = machine::Routes(machine.network, ways)](const machine::Connection& connection,
+                                                                    std::int64_t bytes) {
+    return least_message(routes, connection, bytes);
   };
-  rules.departure = [](DeviceId, DeviceId, std::int64_t) { return Time{0}; };
+  rules.departure = [](const machine::Connection&, std::int64_t) { return Time{0}; };
   rules.joins = [&](std::uint32_t index, GroupId group) {
     return needs_all(program.collectives[index], program.groups[group]);
   };
@@ -117,13 +117,15 @@ WalkRules least_rules(const machine::Machine& machine, const program::Program& p
   return rules;
 }
 
-WalkRules idle_rules(const machine::Machine& machine, const program::Program& program, CollectiveTimes& times) {
+WalkRules idle_rules(const machine::Machine& machine, const program::Program& program, const machine::BoundWays& ways,
+                     CollectiveTimes& times) {
   WalkRules rules;
-  rules.message = [&](DeviceId from, DeviceId to, std::int64_t bytes) {
-    return idle_message(machine, from, to, bytes);
+  const machine::Routes routes(machine.network, ways);
+  rules.message = [routes](const machine::Connection& connection, std::int64_t bytes) {
+    return idle_message(routes, connection, bytes);
   };
-  rules.departure = [&](DeviceId from, DeviceId to, std::int64_t bytes) {
-    return idle_departure(machine, from, to, bytes);
+  rules.departure = [routes](const machine::Connection& connection, std::int64_t bytes) {
+    return idle_departure(routes, connection, bytes);
   };
   rules.joins = [&](std::uint32_t index, GroupId group) {
     return all_wait(program.collectives[index], program.groups[group]);

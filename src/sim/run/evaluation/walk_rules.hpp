@@ -25,10 +25,10 @@ class CollectiveTimes {
 };
 
 /// A message that meets no other.
-[[nodiscard]] Time idle_message(const machine::Machine& machine, program::DeviceId from, program::DeviceId to,
+[[nodiscard]] Time idle_message(const machine::Routes& routes, const machine::Connection& connection,
                                 std::int64_t bytes);
 /// Until a message has left its device.
-[[nodiscard]] Time idle_departure(const machine::Machine& machine, program::DeviceId from, program::DeviceId to,
+[[nodiscard]] Time idle_departure(const machine::Routes& routes, const machine::Connection& connection,
                                   std::int64_t bytes);
 /// Whether each member's result needs data of every other one.
 [[nodiscard]] bool needs_all(const program::Collective& collective, const program::Group& group);
@@ -41,10 +41,11 @@ class CollectiveTimes {
 [[nodiscard]] bool kernel_joins(const program::Kernel& kernel, const program::Group& group);
 
 /// Never longer than simulated: messages are alone, and collectives take no time but that of waiting for whom they
-/// need.
-[[nodiscard]] WalkRules least_rules(const machine::Machine& machine, const program::Program& program);
-/// As on an idle network. All of it outlives the rules.
+/// need. `ways`: what the program binds. All of it outlives the rules.
+[[nodiscard]] WalkRules least_rules(const machine::Machine& machine, const program::Program& program,
+                                    const machine::BoundWays& ways);
+/// As on an idle network; the same of what is handed over.
 [[nodiscard]] WalkRules idle_rules(const machine::Machine& machine, const program::Program& program,
-                                   CollectiveTimes& times);
+                                   const machine::BoundWays& ways, CollectiveTimes& times);
 
 }  // namespace tessera::sim
