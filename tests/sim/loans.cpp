@@ -1,10 +1,9 @@
 // Memory that is lent: by hand, and in random programs with all laws and with none.
 #include <catch2/catch.hpp>
 
-#include "draw.hpp"
 #include "program_case.hpp"
 #include "random_replicas.hpp"
-#include "random_rings.hpp"
+#include "random_ways.hpp"
 #include "support/random_cases.hpp"
 #include "tessera/base/random.hpp"
 #include "tessera/program/loans.hpp"
@@ -136,6 +135,9 @@ TEST_CASE("a loan shares a link with a message, and its return is late") {
   // The lender has room for what comes back while the loan is still leaving.
   CHECK(peak_of(result, 0) == 400 + 300);
   CHECK(peak_of(result, 1) == 300);
+  // As many bytes come back as go out, beside the message and the question.
+  CHECK(result.results.device_rows[0].bytes_sent == 300 + 100 + 8);
+  CHECK(result.results.device_rows[1].bytes_sent == 300);
   check_returned(made);
 }
 
@@ -146,7 +148,7 @@ TEST_CASE("what comes back in time is not waited for") {
   CHECK(time_of(result.results.device_rows[0], Activity::bubble) == 0);
 }
 
-TEST_CASE("random programs with loans: all laws give the rows of none, and everything comes back") {
+TEST_CASE("random programs with loans, some on bound ways: all laws give the rows of none, and everything comes back") {
   for (std::uint64_t i = 0; i < random_cases(60); ++i) {
     INFO("case " << i);
     const SiteKind kind = static_cast<SiteKind>(i % 4);

@@ -317,3 +317,19 @@ TEST_CASE("periods: nothing is left out where memory is recorded over time") {
   options.record_memory = false;
   CHECK(made.run(options).statistics.skips > 0);
 }
+
+TEST_CASE("periods: what repeats itself after 37 rounds is left out") {
+  // Each round of the main stream sets off the next of 37 operators beside it, each longer than the one before, and
+  // waits for it: no round is as one of the 36 before.
+  ProgramCase made(1);
+  program::BlockBuilder all = made.block("37 rounds beside");
+  for (Time i = 1; i <= 37; ++i) all.wait(0).compute(work(1000 * i)).signal(1);
+  const program::BlockId round = made.block("round").signal(0).wait(1).compute(work(50'000)).done();
+  made.bind(0, {made.block().call(round, 37 * 100).done(), made.block().call(all.done(), 100).done()}, 2);
+  const sim::SimulationResult is = run_with(made, sim::Laws::all);
+  const sim::SimulationResult round_by_round = run_with(made, sim::Laws::trains);
+  CHECK(is.statistics.skips > 0);
+  CHECK(is.results.iteration_time == 100 * (37 * 50'000 + 1000 * (37 * 38 / 2)));
+  CHECK(10 * is.statistics.events < round_by_round.statistics.events);
+  check_same(is.results, round_by_round.results);
+}

@@ -27,6 +27,12 @@ struct LoanSlots {
 };
 inline constexpr std::uint32_t loan_events = 5, loan_channels = 3;
 
+/// Channels on which a loan's bytes go, there from the lender and back from its helper.
+struct LoanChannels {
+  std::uint32_t there = 0, back = 0;
+};
+[[nodiscard]] LoanChannels channels_of(const LoanSlots& slots);
+
 /// One loan between two devices.
 struct LoanShape {
   LoanSlots slots;

@@ -10,6 +10,7 @@ BATCHES = (64, 512)
 NONE = (("strategy.loans", "[]"),)
 CASES = {
     "TP 4, PP 14, lending": (),
+    "the same, along rows first": (("strategy.routes", "machine"),),
     "with free memory": (*NONE, *ROOM_FOR_ALL),
     "all computed again": (*NONE, ("strategy.recomputation", "full")),
     "TP 8, PP 7": (*NONE, *cut(8, 7), *placed("1x8")),

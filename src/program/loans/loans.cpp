@@ -28,6 +28,10 @@ void nothing(BlockBuilder&) {}
 
 }  // namespace
 
+LoanChannels channels_of(const LoanSlots& slots) {
+  return {slots.first_channel + loan_channel, slots.first_channel + return_channel};
+}
+
 void write_lend(BlockBuilder& main, const LoanShape& loan) { main.signal(event(loan, lend)); }
 
 void write_recall(BlockBuilder& main, const LoanShape& loan) {

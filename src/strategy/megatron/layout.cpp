@@ -4,6 +4,7 @@
 #include <map>
 
 #include "loans.hpp"
+#include "ways.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
@@ -125,6 +126,7 @@ void add_layout(const Cut& cut, const machine::Machine& machine, program::Progra
   }
   add_groups(cut, program);
   for (std::size_t i = 0; i < loans; ++i) bind_loan(cut, machine, i, program);
+  bind_ways(cut, machine, program);
 }
 
 }  // namespace tessera::strategy::megatron

@@ -117,12 +117,14 @@ std::vector<std::uint32_t> helper_ranks(const Cut& cut, const machine::Machine& 
   return helper;
 }
 
+program::LoanSlots loan_slots(std::uint32_t loan) {
+  return {peer_slots + loan, events + program::loan_events * loan, channels + program::loan_channels * loan};
+}
+
 program::LoanShape loan_shape(program::Program& program, const Cut& cut, std::size_t loan) {
-  const auto number = static_cast<std::uint32_t>(loan);
   const Loan& one = cut.loans[loan];
   program::LoanShape shape;
-  shape.slots = {peer_slots + number, events + program::loan_events * number,
-                 channels + program::loan_channels * number};
+  shape.slots = loan_slots(static_cast<std::uint32_t>(loan));
   shape.bytes = Bytes{one.bytes};
   shape.times = static_cast<std::uint32_t>(cut.micro_batches);
   shape.at_once = one.at_once;

@@ -21,6 +21,8 @@ void read_loans(const config::Table& table, const Job& job, Cut& cut, config::Di
 [[nodiscard]] std::vector<std::uint32_t> helper_ranks(const Cut& cut, const machine::Machine& machine, const Loan& loan,
                                                       std::uint32_t replica);
 
+/// What the slots, events and channels of a loan are.
+[[nodiscard]] program::LoanSlots loan_slots(std::uint32_t loan);
 /// What the code of a loan's lender and helper is made of; loans are known by their place in Cut::loans.
 [[nodiscard]] program::LoanShape loan_shape(program::Program& program, const Cut& cut, std::size_t loan);
 /// A stage's actions, with those of what it lends.

@@ -82,6 +82,14 @@ void add_stages(config::Schema<Options>& s) {
   s.tables("stages", &Options::stages, stage_schema(), "the stages, in order, where they differ: all of them, or none")
       .optional();
   s.tables("loans", &Options::loans, loan_schema(), "which stage lends memory to which").optional();
+  s.choice<bool>(
+       "routes", &Options::unused_first, {{"machine", false}, {"unused-first", true}},
+       "of what goes between stages: the machine's own ways, or one transfer after another, the largest first, "
+       "the shortest way whose links are used least")
+      .optional();
+  s.number("link_factor", &Options::link_factor, "of routes = \"unused-first\": cost of a link in use, over another's")
+      .at_least("1")
+      .optional();
 }
 
 void add_cuts(config::Schema<Options>& s) {

@@ -53,6 +53,7 @@ void describe(const Cut& cut, const machine::Machine& machine, Plan& plan) {
   if (cut.model->experts > 0) add("expert parallel", std::to_string(options.expert_parallel));
   if (!cut.spare.empty()) add("left out", devices_text(cut.spare, machine));
   if (!cut.placement.empty()) add("placement", cut.placement);
+  if (options.unused_first) add("routes", "unused first");
   add("layers a stage", stage_layers_text(cut));
   add("micro-batch", fmt::format("{} sequences of {} tokens", options.micro_batch, cut.workload->sequence));
   add("micro-batches a replica", std::to_string(cut.micro_batches));

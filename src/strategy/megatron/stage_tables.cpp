@@ -8,6 +8,7 @@
 #include "loans.hpp"
 #include "placement.hpp"
 #include "tessera/machine/routes.hpp"
+#include "ways.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
@@ -160,6 +161,7 @@ void describe_loans(const Cut& cut, Plan& plan) {
 
 void add_stage_tables(const Cut& cut, const Job& job, Plan& plan) {
   const bool has_sets = !cut.options.recomputed_sections.empty() || !cut.options.stages.empty();
+  if (!plan.program.ways.empty()) plan.tables.push_back(ways_table(plan.program.ways));
   if (!has_places(cut.options) && !has_sets && cut.loans.empty()) return;
   plan.tables.push_back(placement_table(cut, job.machine));
   plan.tables.push_back(stages_table(cut, job));

@@ -60,6 +60,8 @@ struct Options {
   Placement placement;                           ///< without tiles: none
   std::vector<StageOptions> stages;              ///< empty, or as many as stages
   std::vector<LoanOptions> loans;
+  bool unused_first = false;  ///< routes = "unused-first": what goes between stages is bound to ways
+  double link_factor = 2;     ///< there: cost of a link in use, over that of one that is not
   bool distributed_optimizer = false;
   bool overlap_gradient_reduction = false;   ///< beside the backward pass of the last micro-batch
   bool overlap_tensor_communication = true;  ///< of the backward pass, beside the weight gradient

@@ -59,6 +59,7 @@ class RepeatedRounds final : public pdes::SendWatch, public RingMeetings {
     [[nodiscard]] Time stands_at() const { return ahead ? ahead->period().to.now + ahead->period().skipped() : 0; }
   };
   [[nodiscard]] LoopRound& round() { return parts_.environment->loop_round; }
+  [[nodiscard]] static std::uint64_t likeness(const pdes::Pause& pause, const Island& island);
   [[nodiscard]] ListedState standing(const pdes::Pause& pause, Island& island);
   void list(StateList& list, Island& island, const std::vector<pdes::Event*>& pending);
   void list_pending(StateList& list, const Island& island, const std::vector<pdes::Event*>& pending);

@@ -1,6 +1,7 @@
 #include "sim/laws/rounds/round_history.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace tessera::sim {
 namespace {
@@ -8,6 +9,8 @@ namespace {
 /// Rounds of a loop that are looked at one after the other. Where none is as another one, looks rest for twice as many
 /// rounds each time, since what a pipeline is filled with takes some to settle.
 constexpr std::uint32_t looks_in_a_row = 3, most_doublings = 20;
+/// Rounds of a loop whose likeness is remembered.
+constexpr std::size_t most_remembered = 65'536;
 
 /// Both in the same loops, of which one is in another round.
 bool differ_by_rounds(const std::vector<Frame>& a, const std::vector<Frame>& b) {
@@ -30,11 +33,16 @@ bool RoundHistory::Loop::is_worth_a_look() const {
   return rests >> std::min(failures / looks_in_a_row, most_doublings) > 0;
 }
 
-bool RoundHistory::begins(const LoopRound& round) {
-  Loop& loop = this->loop(round);
-  ++loop.rests;
-  if (!loop.is_worth_a_look()) return false;
-  loop.rests = 0;
+bool RoundHistory::Loop::is_like_before(std::uint64_t likeness) {
+  if (last_like.size() >= most_remembered) last_like.clear();
+  const auto [found, is_first] = last_like.try_emplace(likeness, rounds);
+  const std::uint64_t before = std::exchange(found->second, rounds);
+  if (rounds == due) return true;
+  if (is_first || rounds < resting_until) return false;
+  const std::uint64_t period = rounds - before;
+  due = rounds + period;
+  resting_until = due + (period << std::min(pairs, most_doublings));
+  ++pairs;
   return true;
 }
 
@@ -46,7 +54,7 @@ std::optional<AlikeRounds> RoundHistory::look(const LoopRound& round, const std:
     in_vain = true;
     const std::int64_t times = repeats_between(kept_[i].standing, now);
     if (times == 0) continue;
-    loop(round).failures = 0;
+    loop(round) = {};
     return AlikeRounds{kept_[i].standing, std::move(now), times};
   }
   if (in_vain) ++loop(round).failures;

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -27,8 +28,18 @@ class RoundHistory {
   /// the loops inside.
   static constexpr std::size_t most_words = 4'000'000;
   explicit RoundHistory(std::size_t words) : words_(words) {}
-  /// Another round has begun; whether it is worth a look.
-  [[nodiscard]] bool begins(const LoopRound& round);
+  /// Another round has begun; whether it is worth a look. `likeness()`: a number that is the same at moments that are
+  /// alike, and rarely at others.
+  template <class Likeness>
+  [[nodiscard]] bool begins(const LoopRound& round, const Likeness& likeness) {
+    Loop& loop = this->loop(round);
+    ++loop.rests;
+    ++loop.rounds;
+    const bool is_like = loop.failures >= looks_before_likeness && loop.is_like_before(likeness());
+    if (!is_like && !loop.is_worth_a_look()) return false;
+    loop.rests = 0;
+    return true;
+  }
   /// `now`: at the beginning of that round, where the device stands at `position`.
   [[nodiscard]] std::optional<AlikeRounds> look(const LoopRound& round, const std::vector<Frame>& position,
                                                 ListedState now);
@@ -36,11 +47,21 @@ class RoundHistory {
   [[nodiscard]] std::uint32_t failures(const LoopRound& round) { return loop(round).failures; }
 
  private:
+  /// Where rounds next to each other are alike, they are so at one of these.
+  static constexpr std::uint32_t looks_before_likeness = 6;
+
   /// A loop of the program, whoever calls it.
   struct Loop {
     std::uint32_t failures = 0;
     std::uint32_t rests = 0;  ///< turns since the last look
+    std::uint64_t rounds = 0;
+    // What repeats itself after several rounds is looked at twice: when one is like an earlier one, and as many later.
+    std::unordered_map<std::uint64_t, std::uint64_t> last_like;  ///< round by likeness
+    std::uint64_t due = 0;                                       ///< round of the second look
+    std::uint64_t resting_until = 0;
+    std::uint32_t pairs = 0;  ///< of looks that were in vain
     [[nodiscard]] bool is_worth_a_look() const;
+    [[nodiscard]] bool is_like_before(std::uint64_t likeness);
   };
   struct Kept {
     std::vector<Frame> position;
