@@ -6,60 +6,13 @@
 #include "random_rings.hpp"
 #include "random_traffic.hpp"
 #include "random_ways.hpp"
+#include "same_on_ranks.hpp"
 #include "support/random_cases.hpp"
 #include "support/world.hpp"
 #include "tessera/base/error.hpp"
 
 using namespace tessera;
 using namespace tessera::test;
-
-namespace {
-
-/// Each row of this rank is one of the serial run's; together the ranks have as many.
-template <class Row>
-void check_rows(const std::vector<Row>& mine, const std::vector<Row>& serial, Communicator& comm) {
-  std::size_t at = 0;
-  for (const Row& row : mine) {
-    while (at < serial.size() && serial[at] != row) ++at;
-    REQUIRE(at < serial.size());
-    ++at;
-  }
-  CHECK(comm.sum(static_cast<std::int64_t>(mine.size())) == static_cast<std::int64_t>(serial.size()));
-}
-
-/// A sum of this small program in 64 bits.
-std::int64_t small(Int128 sum) { return static_cast<std::int64_t>(sum); }
-
-void check_collectives(const results::RunResults& mine, const results::RunResults& serial, Communicator& comm) {
-  for (const results::CollectiveRow& row : serial.collective_rows) {
-    results::CollectiveRow part;
-    for (const results::CollectiveRow& own : mine.collective_rows) {
-      if (own.label == row.label && own.kind == row.kind && own.algorithm == row.algorithm &&
-          own.group_size == row.group_size) {
-        part = own;
-      }
-    }
-    CHECK(comm.sum(part.calls) == row.calls);
-    CHECK(comm.sum(small(part.bytes)) == small(row.bytes));
-    CHECK(comm.sum(small(part.total)) == small(row.total));
-    CHECK(comm.max(part.longest) == row.longest);
-    CHECK(comm.sum(small(part.waiting)) == small(row.waiting));
-    CHECK(comm.max(part.longest_communication) == row.longest_communication);
-  }
-}
-
-/// Times, bytes and sums of the serial run.
-void check_same_on_ranks(const results::RunResults& mine, const results::RunResults& serial, Communicator& comm) {
-  CHECK(mine.iteration_time == serial.iteration_time);
-  check_rows(mine.device_rows, serial.device_rows, comm);
-  check_rows(mine.memory_rows, serial.memory_rows, comm);
-  check_rows(mine.link_rows, serial.link_rows, comm);
-  check_rows(mine.intervals.rows(), serial.intervals.rows(), comm);
-  check_rows(mine.memory_changes, serial.memory_changes, comm);
-  check_collectives(mine, serial, comm);
-}
-
-}  // namespace
 
 TEST_CASE("random traffic on several ranks: every message arrives when the reference says, also on bound ways") {
   World world;
@@ -205,27 +158,6 @@ TEST_CASE("random collectives of rectangles in any order: the rows of several ra
         options.run.synchroniser = synchroniser;
         check_same_on_ranks(made.run(world.comm, options).results, serial, world.comm);
       }
-    }
-  }
-}
-
-TEST_CASE("bound ways: the rows of several ranks are those of one, whatever is promised") {
-  World world;
-  for (std::uint64_t index = 0; index < random_cases(100); ++index) {
-    const std::uint64_t key = 640'000 + index;
-    ProgramCase made = index % 3 == 0   ? random_replicas_on(site_kinds[index / 3 % site_kinds.size()], key)
-                       : index % 3 == 1 ? random_large_rings(key)
-                                        : random_rings(key);
-    made = with_random_ways(index, std::move(made));
-    if (made.machine.devices() < static_cast<machine::NodeId>(world.comm.size())) continue;
-    sim::SimulationOptions options;
-    options.record_timeline = true;
-    options.laws = index % 5 == 0 ? sim::laws_named("promises") : sim::Laws::all;
-    const results::RunResults serial = made.run(options).results;
-    for (const std::string& synchroniser : pdes::synchroniser_kinds()) {
-      CAPTURE(index, synchroniser);
-      options.run.synchroniser = synchroniser;
-      check_same_on_ranks(made.run(world.comm, options).results, serial, world.comm);
     }
   }
 }

@@ -9,7 +9,7 @@
 namespace tessera::test {
 
 /// Case `index`: some of the connections are bound, to one of the shortest ways or to any that passes no node twice.
-/// Live links only, through devices only where there are no switches.
+/// Live links only.
 [[nodiscard]] std::vector<machine::BoundWay> random_ways(std::uint64_t index, const machine::Machine& machine,
                                                          std::vector<machine::Connection> connections);
 /// Of the connections of messages.

@@ -158,9 +158,8 @@ struct Program {
   std::uint32_t channels = 0;
   /// Messages by `send` that take other ways than the machine's own, which is fixed by where they are and where they
   /// go: all of a sender, receiver and channel go over these links of the network, in order. Each binding is of a
-  /// connection on which something is sent, its way is whole, alive, passes no node twice, and passes devices only
-  /// where there are no switches (check_program says otherwise). Messages of collectives and kernels cannot be bound.
-  /// Empty: nothing is.
+  /// connection on which something is sent; its way is whole and alive and passes no node twice (check_program says
+  /// otherwise). Messages of collectives and kernels cannot be bound. Empty: nothing is.
   std::vector<machine::BoundWay> ways;
 };
 

@@ -16,14 +16,15 @@ struct ConnectionLoad {
 };
 
 /// "unused-first": one connection after another, those of most bytes first (of equals the one named first), takes that
-/// of its shortest ways which has the least use by those before it. Ways go over live links, through live devices where
-/// there are no switches. A link that is in use costs `factor`, another one 1; of ways that cost the same it is the one
-/// whose links have the lower numbers, from the sender on. All shortest ways have as many links, so that any factor
-/// above 1 chooses the way with the fewest links in use, and 1 the one with the lowest numbers: links are counted, and
-/// no cost is rounded.
+/// of its shortest ways, by links, which has the least use by those before it. Ways go over live links, through live
+/// devices and switches. A link in use costs `factor`, another one 1; of ways that cost the same it is the one whose
+/// links have the lower numbers, from the sender on. All shortest ways have as many links, so that any factor above 1
+/// chooses the way with the fewest links in use, and 1 the one with the lowest numbers: links are counted, and no cost
+/// is rounded.
 ///
-/// WATOS (Wang et al.), section IV-E-2: from all shortest paths, communication tasks are allocated "to links in order
-/// of size", and unused links are prioritised "by giving a punishment factor to occupied links".
+/// WATOS (Wang et al.), section IV-E-2: "The shortest paths between corresponding stages are then determined.
+/// Subsequently, we allocate these communication tasks to links in order of size. In the allocation process, we
+/// prioritize unused links by giving a punishment factor to occupied links, and consequently avoid contention."
 ///
 /// Returns the ways in the order in which their connections are named; none for what a device sends to itself. Throws
 /// InputError for a factor below 1, a device that is not there, and where there is no way.
