@@ -61,7 +61,7 @@ class Help(CliTest):
         self.assertEqual(complete("tessera run --allow"), ["--allow-oversubscription"])
         self.assertEqual(complete("tessera list mo"), ["models"])
         self.assertEqual(complete("tessera help strategy.m"), ["strategy.mcm", "strategy.mcm.learning", "strategy.megatron", "strategy.megatron.loans",
-                                                             "strategy.megatron.placement", "strategy.megatron.stages"])
+                                                             "strategy.megatron.placement", "strategy.megatron.stages", "strategy.megatron.ways"])
         (self.folder / "somewhere.toml").write_text("")
         self.assertEqual(complete(f"tessera run {self.folder}/some"), [f"{self.folder}/somewhere.toml"])
 

@@ -203,4 +203,37 @@ TEST_CASE("loans that cannot be are refused in a line") {
   CHECK(chunks.diagnostics.errors().front() == "strategy.toml:6:1: loans are of stages with one chunk: interleave = 1");
 }
 
+TEST_CASE("what goes between stages takes ways that are given, or those whose links are used least") {
+  // Columns of two dies from the left to the right. Stage 0 lends to stage 2: die (0,0) to die (2,0).
+  const std::string loans = "[placement]\ntiles = [\"1x2\"]\n[[loans]]\nfrom = 0\nto = 2\nbytes = \"100 kB\"\n";
+  const auto way = [](const std::string& what, const std::string& through, int to = 2) {
+    return "[[ways]]\nfrom = 0\nto = " + std::to_string(to) + "\nwhat = \"" + what + "\"\nthrough = " + through + "\n";
+  };
+  TestJob job = job_on_mesh();
+  const Plan given = job.plan(cut_in_four + loans + way("loans", "[4, 5, 6]"));
+  REQUIRE(job.diagnostics.errors().empty());
+  CHECK(program::check_program(given.program, job.machine).empty());
+  REQUIRE(given.program.ways.size() == 1);
+  CHECK(given.program.ways[0].links.size() == 4);
+  CHECK(given.program.ways[0].connection.channel == 3);
+  // By the rule: 3 x 2 activations and as many gradients, 2 loans there and back; the loans, which are largest, first.
+  const Plan ruled = job.plan(cut_in_four + "routes = \"unused-first\"\n" + loans);
+  REQUIRE(job.diagnostics.errors().empty());
+  CHECK(program::check_program(ruled.program, job.machine).empty());
+  CHECK(ruled.program.ways.size() == 12 + 4);
+  CHECK(described(ruled, "routes") == "unused first");
+  const std::string where = "strategy.toml:11:1: ways: ";
+  const auto error = [&](const std::string& text) { return error_of(loans + text); };
+  CHECK(error(way("loans", "[5]")) ==
+        where + "loans from device 0 to device 2: there is no link from die (0,0) to die (1,1)");
+  CHECK(error(way("loans", "[1, 1]")) == where + "loans from device 0 to device 2: device 1 stands twice on it");
+  CHECK(error(way("loans", "[8]")) == where + "loans from device 0 to device 2: there is no device 8, allowed: 0 to 7");
+  CHECK(error(way("returns", "[1]")) ==
+        where + "returns from device 0 to device 2: nothing of that kind is sent there");
+  CHECK(error(way("activations", "[]", 1) + way("activations", "[]", 1)) ==
+        where + "activations from device 0 to device 1: it is given twice");
+  CHECK(error_of("routes = \"unused-first\"\n" + way("activations", "[]", 1)) ==
+        "strategy.toml:6:1: ways: routes = \"unused-first\" chooses all of them, allowed: one of the two");
+}
+
 }  // namespace tessera::strategy

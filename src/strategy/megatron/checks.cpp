@@ -15,6 +15,7 @@
 #include "tessera/program/schedule.hpp"
 #include "tessera/program/sublayer.hpp"
 #include "uneven_stages.hpp"
+#include "ways.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
@@ -36,7 +37,8 @@ class Checker {
     check_phase();
     read_recomputation(table_, job_, cut_, diagnostics_);
     check_pipeline();                              // layers are spread over the stages by what the rest says
-    read_loans(table_, job_, cut_, diagnostics_);  // at last: what a stage keeps depends on all of it
+    read_loans(table_, job_, cut_, diagnostics_);  // what a stage keeps depends on all of it
+    read_ways(table_, job_, cut_, diagnostics_);
   }
 
  private:

@@ -66,8 +66,9 @@ struct Cut {
   std::vector<std::int64_t> chunk_begin;
   std::vector<workload::Recomputed> recomputed;  ///< by stage
   std::vector<Loan> loans;
-  std::string placement;            ///< in words; empty: devices are taken in order
-  std::vector<double> expert_load;  ///< by expert-parallel rank, 1: the mean; capacity applied; empty when dense
+  std::vector<machine::BoundWay> ways;  ///< that the table lists
+  std::string placement;                ///< in words; empty: devices are taken in order
+  std::vector<double> expert_load;      ///< by expert-parallel rank, 1: the mean; capacity applied; empty when dense
 
   [[nodiscard]] bool training() const { return workload->phase == workload::Phase::training; }
   [[nodiscard]] std::int64_t element() const { return workload::bytes_per_element(workload->datatype); }

@@ -126,7 +126,7 @@ void add_layout(const Cut& cut, const machine::Machine& machine, program::Progra
   }
   add_groups(cut, program);
   for (std::size_t i = 0; i < loans; ++i) bind_loan(cut, machine, i, program);
-  bind_ways(cut, machine, program);
+  program.ways = ways_of(cut, machine);
 }
 
 }  // namespace tessera::strategy::megatron

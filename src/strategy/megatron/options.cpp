@@ -72,6 +72,20 @@ const config::Schema<LoanOptions>& loan_schema() {
   return schema;
 }
 
+const config::Schema<WayOptions>& way_schema() {
+  static const config::Schema<WayOptions> schema = [] {
+    config::Schema<WayOptions> s("strategy.megatron.ways", "The way of what one stage sends to another one.");
+    s.integer("from", &WayOptions::from, "the device that sends").at_least("0");
+    s.integer("to", &WayOptions::to, "the device that receives").at_least("0");
+    s.choice("what", &WayOptions::what, {"activations", "gradients", "loans", "returns"},
+             "to the next stage, to the one before, to a helper and back from it");
+    s.integers("through", &WayOptions::through, "devices that it passes, in order, each with a link to the next one")
+        .at_least("0");
+    return s;
+  }();
+  return schema;
+}
+
 void add_stages(config::Schema<Options>& s) {
   s.texts("recomputed_sections", &Options::recomputed_sections,
           "sections of each layer that run again in the backward pass, and whose outputs are not kept either: " +
@@ -86,6 +100,8 @@ void add_stages(config::Schema<Options>& s) {
        "routes", &Options::unused_first, {{"machine", false}, {"unused-first", true}},
        "of what goes between stages: the machine's own ways, or one transfer after another, the largest first, "
        "the shortest way whose links are used least")
+      .optional();
+  s.tables("ways", &Options::ways, way_schema(), "of single transfers, where the machine's own way is not wanted")
       .optional();
   s.number("link_factor", &Options::link_factor, "of routes = \"unused-first\": cost of a link in use, over another's")
       .at_least("1")
@@ -225,7 +241,7 @@ void add_experts(config::Schema<Options>& s) {
 }  // namespace
 
 std::vector<const config::SchemaBase*> options_inner_schemas() {
-  return {&placement_schema(), &stage_schema(), &loan_schema()};
+  return {&placement_schema(), &stage_schema(), &loan_schema(), &way_schema()};
 }
 
 const config::Schema<Options>& options_schema() {

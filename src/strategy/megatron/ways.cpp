@@ -1,63 +1,131 @@
 #include "ways.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "loans.hpp"
+#include "tessera/base/error.hpp"
 #include "tessera/program/ways.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
 
-/// What goes between stages in an iteration, by connection.
-class Loads {
- public:
-  Loads(const Cut& cut, const program::Program& program) : cut_(cut), program_(program) {}
+using machine::BoundWay;
+using machine::Connection;
+using machine::LinkId;
+using program::DeviceId;
 
-  std::vector<program::ConnectionLoad> all() {
-    for (std::uint32_t rank = 0; rank < cut_.devices.size(); ++rank) {
-      add_neighbours(cut_.devices[rank], cut_.place(rank).stage);
-      for (std::uint32_t loan = 0; loan < cut_.loans.size(); ++loan)
-        add_loan(cut_.devices[rank], cut_.place(rank).stage, loan);
-    }
-    return std::move(loads_);
-  }
-
- private:
-  void add(program::DeviceId from, program::DeviceId to, std::uint32_t channel, std::int64_t bytes) {
-    loads_.push_back({{from, to, channel}, Bytes{bytes}});
-  }
-
-  void add_neighbours(program::DeviceId device, std::uint32_t stage) {
-    const std::int64_t passes = cut_.micro_batches * cut_.options.interleave;
-    const std::int64_t bytes = cut_.message_bytes() * passes;
-    const bool is_last = stage + 1 == cut_.options.pipeline, goes_round = cut_.options.interleave > 1;
-    const program::DeviceProgram& own = program_.devices[device];
-    if (!is_last || goes_round) add(device, own.peers[next_stage], activations_channel, bytes);
-    if (cut_.training() && (stage > 0 || goes_round)) add(device, own.peers[previous_stage], gradients_channel, bytes);
-  }
-
-  void add_loan(program::DeviceId device, std::uint32_t stage, std::uint32_t number) {
-    const Loan& loan = cut_.loans[number];
-    if (stage != loan.from) return;
-    const program::DeviceId helper = program_.devices[device].peers[peer_slots + number];
-    const program::LoanChannels along = program::channels_of(loan_slots(number));
-    add(device, helper, along.there, loan.bytes * cut_.micro_batches);
-    add(helper, device, along.back, loan.bytes * cut_.micro_batches);
-  }
-
-  const Cut& cut_;
-  const program::Program& program_;
-  std::vector<program::ConnectionLoad> loads_;
+/// What goes between two devices of stages in an iteration.
+struct Load {
+  std::string what;  ///< as WayOptions::what
+  Connection connection;
+  std::int64_t bytes = 0;
 };
+
+void add_neighbours(const Cut& cut, const Place& at, std::vector<Load>& loads) {
+  const auto stages = static_cast<std::uint32_t>(cut.options.pipeline);
+  Place next = at;
+  next.stage = (at.stage + 1) % stages;
+  if (stages == 1 || (next.stage == 0 && cut.options.interleave == 1)) return;
+  const DeviceId from = cut.device(at), to = cut.device(next);
+  const std::int64_t bytes = cut.message_bytes() * cut.micro_batches * cut.options.interleave;
+  loads.push_back({"activations", {from, to, activations_channel}, bytes});
+  if (cut.training()) loads.push_back({"gradients", {to, from, gradients_channel}, bytes});
+}
+
+std::vector<Load> loads_of(const Cut& cut, const machine::Machine& machine) {
+  std::vector<Load> loads;
+  for (std::uint32_t rank = 0; rank < cut.devices.size(); ++rank) add_neighbours(cut, cut.place(rank), loads);
+  for (std::uint32_t number = 0; number < cut.loans.size(); ++number) {
+    const Loan& loan = cut.loans[number];
+    const program::LoanChannels along = program::channels_of(loan_slots(number));
+    for (std::uint32_t replica = 0; replica < cut.options.data; ++replica) {
+      const std::vector<std::uint32_t> helpers = helper_ranks(cut, machine, loan, replica);
+      for (std::uint32_t rank = 0; rank < helpers.size(); ++rank) {
+        const DeviceId lender = cut.device({rank, replica, loan.from});
+        const DeviceId helper = cut.device({helpers[rank], replica, loan.to});
+        loads.push_back({"loans", {lender, helper, along.there}, loan.bytes * cut.micro_batches});
+        loads.push_back({"returns", {helper, lender, along.back}, loan.bytes * cut.micro_batches});
+      }
+    }
+  }
+  return loads;
+}
+
+/// The live link from one device to another. InputError where there is none.
+LinkId link_between(const machine::Machine& machine, DeviceId from, DeviceId to) {
+  bool is_dead = false;
+  for (LinkId link = machine.network.first_link[from]; link < machine.network.first_link[from + 1]; ++link) {
+    if (machine.network.links[link].to != to) continue;
+    if (!machine.network.links[link].dead) return link;
+    is_dead = true;
+  }
+  throw InputError(fmt::format("{} from {} to {}", is_dead ? "the link is dead" : "there is no link",
+                               machine.node_name(from), machine.node_name(to)));
+}
+
+std::vector<LinkId> links_of(const WayOptions& way, const machine::Machine& machine) {
+  std::vector<std::int64_t> nodes{way.from};
+  nodes.insert(nodes.end(), way.through.begin(), way.through.end());
+  nodes.push_back(way.to);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i] >= machine.devices())
+      throw InputError(fmt::format("there is no device {}, allowed: 0 to {}", nodes[i], machine.devices() - 1));
+    if (std::count(nodes.begin(), nodes.end(), nodes[i]) > 1)
+      throw InputError(fmt::format("device {} stands twice on it", nodes[i]));
+  }
+  std::vector<LinkId> links;
+  for (std::size_t i = 1; i < nodes.size(); ++i)
+    links.push_back(link_between(machine, static_cast<DeviceId>(nodes[i - 1]), static_cast<DeviceId>(nodes[i])));
+  return links;
+}
+
+/// One for each connection that sends such things from the one device to the other.
+void add_ways(const WayOptions& way, const machine::Machine& machine, const std::vector<Load>& loads,
+              std::vector<BoundWay>& ways) {
+  const std::vector<LinkId> links = links_of(way, machine);
+  bool is_used = false;
+  for (const Load& load : loads) {
+    const bool is_it = load.what == way.what && load.connection.from == way.from && load.connection.to == way.to;
+    if (!is_it) continue;
+    const auto is_same = [&](const BoundWay& other) { return other.connection == load.connection; };
+    if (std::ranges::any_of(ways, is_same)) throw InputError("it is given twice");
+    ways.push_back({load.connection, links});
+    is_used = true;
+  }
+  if (!is_used) throw InputError("nothing of that kind is sent there");
+}
 
 }  // namespace
 
-void bind_ways(const Cut& cut, const machine::Machine& machine, program::Program& program) {
-  if (!cut.options.unused_first || cut.options.pipeline == 1) return;
-  program.ways = unused_first(machine, Loads(cut, program).all(), cut.options.link_factor);
+void read_ways(const config::Table& table, const Job& job, Cut& cut, config::Diagnostics& diagnostics) {
+  const Options& options = cut.options;
+  if (options.ways.empty() || !diagnostics.ok()) return;
+  const config::Location where = table.find("ways")->where();
+  if (options.unused_first)
+    return diagnostics.error(where, "ways: routes = \"unused-first\" chooses all of them, allowed: one of the two");
+  const std::vector<Load> loads = loads_of(cut, job.machine);
+  for (const WayOptions& way : options.ways) {
+    try {
+      add_ways(way, job.machine, loads, cut.ways);
+    } catch (const InputError& error) {
+      diagnostics.error(
+          where, fmt::format("ways: {} from device {} to device {}: {}", way.what, way.from, way.to, error.what()));
+    }
+  }
 }
 
-DataTable ways_table(const std::vector<machine::BoundWay>& ways) {
+std::vector<BoundWay> ways_of(const Cut& cut, const machine::Machine& machine) {
+  if (!cut.options.unused_first) return cut.ways;
+  std::vector<program::ConnectionLoad> loads;
+  for (const Load& load : loads_of(cut, machine)) loads.push_back({load.connection, Bytes{load.bytes}});
+  return unused_first(machine, loads, cut.options.link_factor);
+}
+
+DataTable ways_table(const std::vector<BoundWay>& ways) {
   std::vector<std::int32_t> from, to, channel, place, link;
-  for (const machine::BoundWay& way : ways) {
+  for (const BoundWay& way : ways) {
     for (std::size_t i = 0; i < way.links.size(); ++i) {
       from.push_back(static_cast<std::int32_t>(way.connection.from));
       to.push_back(static_cast<std::int32_t>(way.connection.to));

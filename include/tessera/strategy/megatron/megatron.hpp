@@ -42,6 +42,13 @@ struct LoanOptions {
   std::int64_t lead = 1;             ///< passes before the backward pass when they are asked for
 };
 
+/// [[strategy.ways]]: the devices that something between two stages passes.
+struct WayOptions {
+  std::int64_t from = 0, to = 0;      ///< devices
+  std::string what = "activations";   ///< or "gradients", "loans", "returns"
+  std::vector<std::int64_t> through;  ///< devices in order, each with a link to the next one
+};
+
 /// The keys of its [strategy] table.
 struct Options {
   std::int64_t tensor = 1;       ///< t
@@ -61,7 +68,8 @@ struct Options {
   std::vector<StageOptions> stages;              ///< empty, or as many as stages
   std::vector<LoanOptions> loans;
   bool unused_first = false;  ///< routes = "unused-first": what goes between stages is bound to ways
-  double link_factor = 2;     ///< there: cost of a link in use, over that of one that is not
+  std::vector<WayOptions> ways;
+  double link_factor = 2;  ///< there: cost of a link in use, over that of one that is not
   bool distributed_optimizer = false;
   bool overlap_gradient_reduction = false;   ///< beside the backward pass of the last micro-batch
   bool overlap_tensor_communication = true;  ///< of the backward pass, beside the weight gradient
