@@ -149,7 +149,7 @@ class Names(unittest.TestCase):
 
     def test_a_part_of_another_study_and_a_wrong_study(self):
         self.assertEqual(self.refused("megatron", "sublayers"), "error: study 'megatron' has no part 'sublayers'; allowed: iterations layers replicas sensitivity variants\n")
-        self.assertEqual(self.refused("t4"), "error: no study 't4'; allowed: mcm mcm_learning measured megatron plans primepar t3\n")
+        self.assertEqual(self.refused("t4"), "error: no study 't4'; allowed: mcm mcm_learning measured megatron plans primepar t3 watos\n")
         self.assertIn("usage", self.refused("t3", "sublayers", "more"))
 
     def test_the_program_lists_its_parts(self):
