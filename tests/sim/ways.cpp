@@ -207,7 +207,7 @@ TEST_CASE("bound ways: random replicas on every topology have the same rows with
       check_laws(made);
     }
   }
-  CHECK(bound > random_cases(60));
+  CHECK(bound >= random_cases(60));
 }
 
 TEST_CASE("bound ways: random programs of loops have the same rows with all laws and none") {
@@ -223,5 +223,5 @@ TEST_CASE("bound ways: random programs of loops have the same rows with all laws
       check_rounds(made);
     }
   }
-  CHECK(bound > random_cases(60));
+  CHECK(bound >= random_cases(60));
 }
