@@ -96,3 +96,30 @@ TEST_CASE("recorded rounds: a pass that is part of itself is simulated round by 
   options.record_timeline = true;
   CHECK(made.run(options).statistics.skips == 0);
 }
+
+TEST_CASE("recorded rounds: what stands in line is of the micro-batch in which it was put there") {
+  // Two devices with an outer loop of 3 micro-batches, each 40 rounds in which they send 1 B to each other and compute
+  // for 1 us. Since collectives may take cores, which one beside does, what computes stands in line: the next round,
+  // and so the next micro-batch, begins while the last one's work is under way.
+  ProgramCase made(2);
+  made.machine.device.cores = 8;
+  made.program.channels = 2;
+  made.group({0, 1});
+  for (program::DeviceId device = 0; device < 2; ++device) {
+    program::BlockBuilder round = made.block("round"), outer = made.block("outer");
+    round.send(1 - device, Bytes{1}).receive(1 - device, Bytes{1}).compute(work(1'000'000));
+    outer.call(round.done(), 40);
+    const auto all_reduce = collective(program::CollectiveKind::all_reduce, 2, "ring");
+    const program::BlockId beside = made.block("beside").collective(all_reduce).done();
+    made.bind(device, {made.block().call(outer.done(), 3, program::forward_pass(0)).done(), beside});
+  }
+  sim::SimulationOptions options;
+  options.record_timeline = true;
+  const sim::SimulationResult run = made.run(options);
+  CHECK(run.statistics.skips > 0);
+  std::vector<std::int32_t> batches;
+  for (const Interval& row : run.results.intervals.rows())
+    if (row.device == 0 && row.stream == 0 && row.message < 0) batches.push_back(row.micro_batch);
+  REQUIRE(batches.size() == 3 * 40);
+  for (std::size_t k = 0; k < batches.size(); ++k) CHECK(batches[k] == static_cast<std::int32_t>(k / 40));
+}

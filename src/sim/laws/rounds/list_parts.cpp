@@ -90,7 +90,8 @@ void list_engine(StateList& list, ComputeEngine& engine) {
   list.same(left);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const auto& [job, alone, at_rate] = jobs[i];
-    for (const std::uint32_t word : {job.stream, job.op, job.count, job.block, job.instruction}) list.same(word);
+    const auto& [stream, op, count, block, instruction, micro_batch] = job;  // the last one: RecordedRound
+    for (const std::uint32_t word : {stream, op, count, block, instruction}) list.same(word);
     list.same(alone);
     list.same(at_rate);
   }

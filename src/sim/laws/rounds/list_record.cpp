@@ -59,7 +59,22 @@ void RecordedRound::list(StateList& list, std::optional<ComputeEngine>& engine) 
     list.same(key.second);
     list.sum(called);
   }
+  if (engine) list_batches(list, *engine);
   if (list.times() != 0) repeat(list, sizes, engine);
+}
+
+// A job has the number that its stream had when it put the job in line, and is written down when it is over. Its stream
+// may be in the first round of another micro-batch by then: the rounds that follow have jobs of that one. So moments
+// are alike only where the stream is ahead of each job by as many micro-batches.
+void RecordedRound::list_batches(StateList& list, ComputeEngine& engine) {
+  auto& jobs = engine.state().jobs;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const auto& [number, pass] = jobs[i].job.micro_batch;
+    list.same(pass);
+    if (pass == 0) continue;
+    const std::pair key{jobs[i].job.stream, std::uint32_t{pass}};
+    list.same(batches(program_, streams_[key.first], pass, (*record_).passes.at(key)) - number);
+  }
 }
 
 void RecordedRound::repeat(const StateList& list, const std::vector<std::int64_t>& sizes,
