@@ -19,7 +19,13 @@ CASES = {
     "TP 8, PP 7, 2 x 4 dies, rings both ways": (*NONE, *cut(8, 7), *placed("2x4 * 6", "1x8"), *BOTH_WAYS),
 }
 PACKETS = ("16 KiB", "64 KiB", "128 KiB", "256 KiB", "1 MiB")
-CONSTANTS = {"cost.matrix_efficiency": 0.8, "cost.attention_efficiency": 0.6, "cost.memory_efficiency": 0.85}
+CONSTANTS = {  # half, as assumed, double or the peak
+    "cost.matrix_efficiency": (0.4, 0.8, 1.0),
+    "cost.attention_efficiency": (0.3, 0.6, 1.0),
+    "cost.memory_efficiency": (0.425, 0.85, 1.0),
+    "cost.matrix_ramp": ("2 us", "4 us", "8 us"),
+    "cost.launch_overhead": ("450 ns", "900 ns", "1800 ns"),
+}
 
 
 def study(simulator):
@@ -56,16 +62,13 @@ def packets(simulator):
 
 
 def sensitivity(simulator):
-    """Each assumed constant a tenth lower and higher: of lending and of free memory, and the one over the other."""
-    jobs = {}
-    for key, value in CONSTANTS.items():
-        for factor in (0.9, 1.0, 1.1):
-            for name in ("TP 4, PP 14, lending", "with free memory"):
-                jobs[key, factor, name] = (EXPERIMENT, (*CASES[name], (key, round(value * factor, 4))))
+    """Each assumed constant halved and doubled: of lending and of free memory, and the one over the other."""
+    cases = ("TP 4, PP 14, lending", "with free memory")
+    jobs = {(key, value, name): (EXPERIMENT, (*CASES[name], (key, value))) for key, values in CONSTANTS.items() for value in values for name in cases}
     found = dict(zip(jobs, simulator.many(jobs.values())))
     lines = []
-    for key, value in CONSTANTS.items():
-        for factor in (0.9, 1.0, 1.1):
-            a, b = (seconds(found[key, factor, name]) for name in ("TP 4, PP 14, lending", "with free memory"))
-            lines.append((key, f"{value * factor:.3f}", two(a), two(b), f"{100 * (a / b - 1):+.2f}"))
+    for key, values in CONSTANTS.items():
+        for value in values:
+            a, b = (seconds(found[key, value, name]) for name in cases)
+            lines.append((key, value, two(a), two(b), f"{100 * (a / b - 1):+.2f}"))
     return table(("constant", "value", "lending s", "free memory s", "%"), lines)
