@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tessera/base/error.hpp"
 
 namespace tessera::machine {
@@ -44,6 +46,19 @@ std::vector<Spot> by_rows(const Tile& tile) {
 }
 
 }  // namespace
+
+Rectangle around(const Machine& machine, const std::vector<NodeId>& devices) {
+  const DevicePlace& first = machine.places[devices.front()];
+  int left = first.x, right = first.x, top = first.y, bottom = first.y;
+  for (const NodeId device : devices) {
+    const DevicePlace& place = machine.places[device];
+    left = std::min(left, place.x);
+    right = std::max(right, place.x);
+    top = std::min(top, place.y);
+    bottom = std::max(bottom, place.y);
+  }
+  return {left, top, {right - left + 1, bottom - top + 1}};
+}
 
 std::string name_of(const Tile& tile) { return fmt::format("{}x{}", tile.columns, tile.rows); }
 

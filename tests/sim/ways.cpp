@@ -194,34 +194,27 @@ TEST_CASE("bound ways: random programs of rings and messages have the same rows 
   CHECK(bound > random_cases(80));
 }
 
-TEST_CASE("bound ways: random replicas on every topology have the same rows with all laws and none") {
+/// Of cases from a key on, without a site and on every kind of one, with ways bound.
+template <class Made, class MadeOn, class Check>
+void check_on_every_topology(std::uint64_t first_key, const Made& made, const MadeOn& made_on, const Check& check) {
   std::uint64_t bound = 0;
   for (std::uint64_t index = 0; index < random_cases(60); ++index) {
     CAPTURE(index);
-    const std::uint64_t key = 610'000 + index;
-    std::vector<ProgramCase> all{random_replicas(key)};
-    for (const SiteKind kind : site_kinds) all.push_back(random_replicas_on(kind, key));
+    std::vector<ProgramCase> all{made(first_key + index)};
+    for (const SiteKind kind : site_kinds) all.push_back(made_on(kind, first_key + index));
     for (ProgramCase& one : all) {
-      const ProgramCase made = with_random_ways(index, std::move(one));
-      bound += made.program.ways.empty() ? 0 : 1;
-      check_laws(made);
+      const ProgramCase with_ways = with_random_ways(index, std::move(one));
+      bound += with_ways.program.ways.empty() ? 0 : 1;
+      check(with_ways);
     }
   }
   CHECK(bound >= random_cases(60));
 }
 
+TEST_CASE("bound ways: random replicas on every topology have the same rows with all laws and none") {
+  check_on_every_topology(610'000, random_replicas, random_replicas_on, check_laws);
+}
+
 TEST_CASE("bound ways: random programs of loops have the same rows with all laws and none") {
-  std::uint64_t bound = 0;
-  for (std::uint64_t index = 0; index < random_cases(60); ++index) {
-    CAPTURE(index);
-    const std::uint64_t key = 620'000 + index;
-    std::vector<ProgramCase> all{random_islands(key)};
-    for (const SiteKind kind : site_kinds) all.push_back(random_islands_on(kind, key));
-    for (ProgramCase& one : all) {
-      const ProgramCase made = with_random_ways(index, std::move(one));
-      bound += made.program.ways.empty() ? 0 : 1;
-      check_rounds(made);
-    }
-  }
-  CHECK(bound >= random_cases(60));
+  check_on_every_topology(620'000, random_islands, random_islands_on, check_rounds);
 }

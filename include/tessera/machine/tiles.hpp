@@ -23,6 +23,9 @@ struct Rectangle {
   Tile tile;
 };
 
+/// The smallest rectangle in which devices of a grid stand, one at least.
+[[nodiscard]] Rectangle around(const Machine& machine, const std::vector<NodeId>& devices);
+
 /// Which way tiles follow each other: along rows there and back again, from the top to the bottom, or down columns and
 /// up again, from the left to the right. (WATOS, figure 11: (a) is along rows.)
 enum class TilePath : std::uint8_t { serpentine_rows, serpentine_columns };

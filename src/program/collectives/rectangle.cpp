@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "tessera/machine/tiles.hpp"
+
 namespace tessera::program {
 namespace {
 
@@ -19,22 +21,14 @@ std::uint32_t die_at(std::uint32_t position, std::uint32_t size, bool closes) {
 
 /// The smallest rectangle with all members; its ranks are not known yet.
 Rectangle around(const Group& group, const machine::Machine& machine) {
-  const machine::DevicePlace& first = machine.places[group.members.front()];
-  int left = first.x, right = first.x, top = first.y, bottom = first.y;
-  for (const DeviceId member : group.members) {
-    const machine::DevicePlace& place = machine.places[member];
-    left = std::min(left, place.x);
-    right = std::max(right, place.x);
-    top = std::min(top, place.y);
-    bottom = std::max(bottom, place.y);
-  }
+  const machine::Rectangle at = machine::around(machine, group.members);
   Rectangle found;
-  found.x = left;
-  found.y = top;
-  found.columns = static_cast<std::uint32_t>(right - left + 1);
-  found.rows = static_cast<std::uint32_t>(bottom - top + 1);
-  found.row_closes = machine.grid.wrap && right - left + 1 == machine.grid.columns;
-  found.column_closes = machine.grid.wrap && bottom - top + 1 == machine.grid.rows;
+  found.x = at.x;
+  found.y = at.y;
+  found.columns = static_cast<std::uint32_t>(at.tile.columns);
+  found.rows = static_cast<std::uint32_t>(at.tile.rows);
+  found.row_closes = machine.grid.wrap && at.tile.columns == machine.grid.columns;
+  found.column_closes = machine.grid.wrap && at.tile.rows == machine.grid.rows;
   return found;
 }
 

@@ -42,14 +42,9 @@ class Checker {
   }
 
  private:
-  /// Where the key stands, or the table where it does not.
-  [[nodiscard]] config::Location at(const char* key) const {
-    const config::Value* value = table_.find(key);
-    return value == nullptr ? table_.where() : value->where();
-  }
   template <class... Arguments>
   void error(const char* key, fmt::format_string<Arguments...> text, Arguments&&... arguments) {
-    diagnostics_.error(at(key), fmt::format(text, std::forward<Arguments>(arguments)...));
+    diagnostics_.error(where_of(table_, key), fmt::format(text, std::forward<Arguments>(arguments)...));
   }
 
   void check_devices();
@@ -123,7 +118,8 @@ void Checker::check_tensor() {
     error("tensor", "tensor = {} does not divide the MLP's width of {}", t, model_.ffn_hidden);
   }
   if (!options_.sequence_parallel) return;
-  if (t == 1) diagnostics_.warn(at("sequence_parallel"), "sequence_parallel has no effect with tensor = 1");
+  if (t == 1)
+    diagnostics_.warn(where_of(table_, "sequence_parallel"), "sequence_parallel has no effect with tensor = 1");
   if (job_.workload.phase == workload::Phase::generation) {
     error("sequence_parallel",
           "generation makes one token at a time, which cannot be cut along the sequence: "
@@ -264,7 +260,8 @@ void Checker::check_experts() {
 template <class T>
 void Checker::warn_if_given(const char* key, T Options::*member, const char* where) {
   static const Options defaults;
-  if (options_.*member != defaults.*member) diagnostics_.warn(at(key), fmt::format("{} has no effect {}", key, where));
+  if (options_.*member != defaults.*member)
+    diagnostics_.warn(where_of(table_, key), fmt::format("{} has no effect {}", key, where));
 }
 
 void Checker::warn_of_idle_keys() {

@@ -7,6 +7,18 @@ namespace tessera::strategy::megatron {
 
 using workload::Phase;
 
+config::Location where_of(const config::Table& table, const char* key) {
+  const config::Value* value = table.find(key);
+  return value == nullptr ? table.where() : value->where();
+}
+
+std::vector<program::PipelineAction> stage_actions(const Cut& cut, std::uint32_t stage) {
+  const program::PipelineShape shape{static_cast<std::uint32_t>(cut.options.pipeline),
+                                     static_cast<std::uint32_t>(cut.options.interleave),
+                                     static_cast<std::uint32_t>(cut.micro_batches), cut.training()};
+  return program::find_pipeline_order(cut.options.schedule)->actions(shape, stage);
+}
+
 std::int64_t Cut::tokens() const {
   const std::int64_t sequence = workload->phase == Phase::generation ? 1 : workload->sequence;
   return sequence * options.micro_batch;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tessera/program/schedule.hpp"
 #include "tessera/strategy/megatron/megatron.hpp"
 
 namespace tessera::strategy::megatron {
@@ -51,6 +52,8 @@ struct Loan {
   std::int64_t bytes = 0;          ///< of each device and micro-batch
   std::uint32_t lead = 1;          ///< passes
   std::uint32_t at_once = 0;       ///< micro-batches that are lent at most at the same time
+  /// By replica and tensor rank of `from`, the tensor rank of `to` that holds what it lends.
+  std::vector<std::vector<std::uint32_t>> helpers;
 };
 
 struct Cut {
@@ -113,6 +116,11 @@ struct Cut {
     return static_cast<std::size_t>(chunk) * static_cast<std::size_t>(options.pipeline) + stage;
   }
 };
+
+/// Where the value of a key stands, or the table that has none.
+[[nodiscard]] config::Location where_of(const config::Table& table, const char* key);
+/// What a stage does, in order, but for what it lends.
+[[nodiscard]] std::vector<program::PipelineAction> stage_actions(const Cut& cut, std::uint32_t stage);
 
 /// Checks the table against the job; every problem goes to `diagnostics`, and then the result is of no use.
 [[nodiscard]] Cut make_cut(const config::Table& table, const Job& job, config::Diagnostics& diagnostics);

@@ -86,16 +86,10 @@ void add_groups(const Cut& cut, program::Program& program) {
 namespace {
 
 /// What the slots of a loan mean to its lender and its helper.
-void bind_loan(const Cut& cut, const machine::Machine& machine, std::size_t number, program::Program& program) {
-  const Loan& loan = cut.loans[number];
-  for (std::uint32_t replica = 0; replica < cut.options.data; ++replica) {
-    const std::vector<std::uint32_t> helpers = helper_ranks(cut, machine, loan, replica);
-    for (std::uint32_t rank = 0; rank < helpers.size(); ++rank) {
-      const program::DeviceId lender = cut.device({rank, replica, loan.from});
-      const program::DeviceId helper = cut.device({helpers[rank], replica, loan.to});
-      program.devices[lender].peers[peer_slots + number] = helper;
-      program.devices[helper].peers[peer_slots + number] = lender;
-    }
+void bind_loan(const Cut& cut, std::size_t number, program::Program& program) {
+  for (const LoanPair& pair : pairs_of(cut, cut.loans[number])) {
+    program.devices[pair.lender].peers[peer_slots + number] = pair.helper;
+    program.devices[pair.helper].peers[peer_slots + number] = pair.lender;
   }
 }
 
@@ -125,7 +119,7 @@ void add_layout(const Cut& cut, const machine::Machine& machine, program::Progra
     program.alike[1].parts[cut.place(rank).tensor].push_back(cut.devices[rank]);
   }
   add_groups(cut, program);
-  for (std::size_t i = 0; i < loans; ++i) bind_loan(cut, machine, i, program);
+  for (std::size_t i = 0; i < loans; ++i) bind_loan(cut, i, program);
   program.ways = ways_of(cut, machine);
 }
 

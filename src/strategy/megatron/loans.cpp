@@ -12,12 +12,6 @@
 namespace tessera::strategy::megatron {
 namespace {
 
-std::vector<program::PipelineAction> actions_of(const Cut& cut, std::uint32_t stage) {
-  const program::PipelineShape shape{static_cast<std::uint32_t>(cut.options.pipeline), 1,
-                                     static_cast<std::uint32_t>(cut.micro_batches), true};
-  return program::find_pipeline_order(cut.options.schedule)->actions(shape, stage);
-}
-
 /// Takes what a loan lends from what is left of its stage's; returns its bytes. InputError where that is too little.
 std::int64_t take(const LoanOptions& loan, KeptBytes& left) {
   workload::LayerSections chosen = sections_of(loan.tensors);
@@ -49,46 +43,7 @@ void refuse_shape(const LoanOptions& loan, const Options& options) {
   if (loan.from == loan.to) throw InputError(fmt::format("stage {} lends to itself", loan.from));
 }
 
-}  // namespace
-
-KeptBytes kept_by_section(const Cut& cut, std::uint32_t stage) {
-  KeptBytes all{};
-  for (const bool moe : {false, true}) {
-    std::int64_t layers = 0;
-    for (std::uint32_t chunk = 0; chunk < cut.options.interleave; ++chunk) {
-      for (std::int64_t i = cut.first_layer(stage, chunk); i < cut.end_layer(stage, chunk); ++i)
-        layers += workload::is_moe_layer(*cut.model, i) == moe ? 1 : 0;
-    }
-    if (layers == 0) continue;
-    const KeptBytes once = kept_bytes(cut.layer(moe, 0), cut.recomputed[stage]);
-    for (std::size_t i = 0; i < all.size(); ++i) all.at(i) += layers * once.at(i);
-  }
-  return all;
-}
-
-void read_loans(const config::Table& table, const Job&, Cut& cut, config::Diagnostics& diagnostics) {
-  const Options& options = cut.options;
-  if (options.loans.empty() || !diagnostics.ok()) return;
-  const config::Value* value = table.find("loans");
-  const config::Location where = value == nullptr ? table.where() : value->where();
-  if (!cut.training()) return diagnostics.error(where, "loans: nothing is kept outside training");
-  if (options.interleave > 1) return diagnostics.error(where, "loans are of stages with one chunk: interleave = 1");
-  std::vector<KeptBytes> left;
-  for (std::uint32_t stage = 0; stage < options.pipeline; ++stage) left.push_back(kept_by_section(cut, stage));
-  for (std::size_t i = 0; i < options.loans.size(); ++i) {
-    const LoanOptions& loan = options.loans[i];
-    try {
-      refuse_shape(loan, options);
-      const auto from = static_cast<std::uint32_t>(loan.from), to = static_cast<std::uint32_t>(loan.to);
-      const auto lead = static_cast<std::uint32_t>(loan.lead);
-      cut.loans.push_back(
-          {from, to, take(loan, left[from]), lead, most_lent(with_loan(actions_of(cut, from), 0, lead), 0)});
-    } catch (const InputError& error) {
-      diagnostics.error(where, fmt::format("loan {} of {}: {}", i, options.loans.size(), error.what()));
-    }
-  }
-}
-
+/// Of a replica: the nearest pair first, by hops, then by rank.
 std::vector<std::uint32_t> helper_ranks(const Cut& cut, const machine::Machine& machine, const Loan& loan,
                                         std::uint32_t replica) {
   struct Pair {
@@ -115,6 +70,63 @@ std::vector<std::uint32_t> helper_ranks(const Cut& cut, const machine::Machine& 
     is_taken[pair.to] = true;
   }
   return helper;
+}
+
+}  // namespace
+
+std::int64_t layers_of(const Cut& cut, std::uint32_t stage, bool moe) {
+  std::int64_t layers = 0;
+  for (std::uint32_t chunk = 0; chunk < cut.options.interleave; ++chunk) {
+    for (std::int64_t i = cut.first_layer(stage, chunk); i < cut.end_layer(stage, chunk); ++i)
+      layers += workload::is_moe_layer(*cut.model, i) == moe ? 1 : 0;
+  }
+  return layers;
+}
+
+KeptBytes kept_by_section(const Cut& cut, std::uint32_t stage) {
+  KeptBytes all{};
+  for (const bool moe : {false, true}) {
+    const std::int64_t layers = layers_of(cut, stage, moe);
+    if (layers == 0) continue;
+    const KeptBytes once = kept_bytes(cut.layer(moe, 0), cut.recomputed[stage]);
+    for (std::size_t i = 0; i < all.size(); ++i) all.at(i) += layers * once.at(i);
+  }
+  return all;
+}
+
+void read_loans(const config::Table& table, const Job& job, Cut& cut, config::Diagnostics& diagnostics) {
+  const Options& options = cut.options;
+  if (options.loans.empty() || !diagnostics.ok()) return;
+  const config::Location where = where_of(table, "loans");
+  if (!cut.training()) return diagnostics.error(where, "loans: nothing is kept outside training");
+  if (options.interleave > 1) return diagnostics.error(where, "loans are of stages with one chunk: interleave = 1");
+  std::vector<KeptBytes> left;
+  for (std::uint32_t stage = 0; stage < options.pipeline; ++stage) left.push_back(kept_by_section(cut, stage));
+  for (std::size_t i = 0; i < options.loans.size(); ++i) {
+    const LoanOptions& loan = options.loans[i];
+    try {
+      refuse_shape(loan, options);
+      const auto from = static_cast<std::uint32_t>(loan.from), to = static_cast<std::uint32_t>(loan.to);
+      const auto lead = static_cast<std::uint32_t>(loan.lead);
+      Loan taken{from, to, take(loan, left[from]), lead, most_lent(with_loan(stage_actions(cut, from), 0, lead), 0),
+                 {}};
+      for (std::uint32_t replica = 0; replica < options.data; ++replica)
+        taken.helpers.push_back(helper_ranks(cut, job.machine, taken, replica));
+      cut.loans.push_back(std::move(taken));
+    } catch (const InputError& error) {
+      diagnostics.error(where, fmt::format("loan {} of {}: {}", i, options.loans.size(), error.what()));
+    }
+  }
+}
+
+std::vector<LoanPair> pairs_of(const Cut& cut, const Loan& loan) {
+  std::vector<LoanPair> pairs;
+  for (std::uint32_t replica = 0; replica < loan.helpers.size(); ++replica) {
+    const std::vector<std::uint32_t>& helpers = loan.helpers[replica];
+    for (std::uint32_t rank = 0; rank < helpers.size(); ++rank)
+      pairs.push_back({cut.device({rank, replica, loan.from}), cut.device({helpers[rank], replica, loan.to})});
+  }
+  return pairs;
 }
 
 program::LoanSlots loan_slots(std::uint32_t loan) {

@@ -8,6 +8,9 @@
 
 namespace tessera::strategy::megatron {
 
+/// Layers of a stage that are MoE layers, or that are not.
+[[nodiscard]] std::int64_t layers_of(const Cut& cut, std::uint32_t stage, bool moe);
+
 using KeptBytes = std::array<std::int64_t, workload::LayerOperators::section_count>;
 /// Bytes that the layers of a stage keep of a micro-batch, by section of the layer.
 [[nodiscard]] KeptBytes kept_by_section(const Cut& cut, std::uint32_t stage);
@@ -16,10 +19,12 @@ using KeptBytes = std::array<std::int64_t, workload::LayerOperators::section_cou
 /// `diagnostics`.
 void read_loans(const config::Table& table, const Job& job, Cut& cut, config::Diagnostics& diagnostics);
 
-/// The tensor rank of `loan.to` that holds what each tensor rank of `loan.from` lends, in a replica: the nearest pair
-/// first, by hops, then by rank.
-[[nodiscard]] std::vector<std::uint32_t> helper_ranks(const Cut& cut, const machine::Machine& machine, const Loan& loan,
-                                                      std::uint32_t replica);
+/// Two devices of a loan.
+struct LoanPair {
+  program::DeviceId lender = 0, helper = 0;
+};
+/// Replica by replica, by tensor rank of the lender.
+[[nodiscard]] std::vector<LoanPair> pairs_of(const Cut& cut, const Loan& loan);
 
 /// What the slots, events and channels of a loan are.
 [[nodiscard]] program::LoanSlots loan_slots(std::uint32_t loan);

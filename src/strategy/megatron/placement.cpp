@@ -16,11 +16,6 @@ using config::Diagnostics;
 using config::Table;
 using machine::Tile;
 
-config::Location place_of(const Table& table, const char* key) {
-  const config::Value* value = table.find(key);
-  return value == nullptr ? table.where() : value->where();
-}
-
 /// A whole number of at least 1 and at most a million, of all of the text.
 std::optional<int> count_of(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -138,17 +133,6 @@ void refuse_dead_and_twice(const std::vector<program::DeviceId>& devices, const 
   }
 }
 
-bool is_rectangle(const machine::Machine& machine, const std::vector<program::DeviceId>& members) {
-  int left = machine.grid.columns, right = 0, top = machine.grid.rows, bottom = 0;
-  for (const program::DeviceId device : members) {
-    const machine::DevicePlace& place = machine.places[device];
-    left = std::min(left, place.x), right = std::max(right, place.x);
-    top = std::min(top, place.y), bottom = std::max(bottom, place.y);
-  }
-  const std::int64_t area = std::int64_t{right - left + 1} * (bottom - top + 1);
-  return area == static_cast<std::int64_t>(members.size());
-}
-
 }  // namespace
 
 bool has_places(const Options& options) {
@@ -170,7 +154,7 @@ void place_stages(const Table& table, const Job& job, Cut& cut, Diagnostics& dia
       if (!is_taken[device] && job.machine.alive(device)) cut.spare.push_back(device);
     cut.devices = std::move(devices);
   } catch (const InputError& error) {
-    diagnostics.error(place_of(table, key), std::string(key) + ": " + error.what());
+    diagnostics.error(where_of(table, key), std::string(key) + ": " + error.what());
   }
 }
 
@@ -179,7 +163,7 @@ void warn_of_wrapped_groups(const Table& table, const Job& job, const Cut& cut, 
   if (job.machine.grid.columns == 0 || size == 1) return;
   for (auto first = cut.devices.begin(); first != cut.devices.end(); first += size) {
     const std::vector<program::DeviceId> members(first, first + size);
-    if (is_rectangle(job.machine, members)) continue;
+    if (machine::around(job.machine, members).tile.devices() == size) continue;
     diagnostics.warn(
         table.where(),
         fmt::format("the tensor-parallel group of {} to {} is no rectangle of the mesh, and its collectives "

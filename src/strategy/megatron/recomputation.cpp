@@ -52,8 +52,7 @@ void read_recomputation(const config::Table& table, const Job& job, Cut& cut, co
   const Options& options = cut.options;
   const auto stages = static_cast<std::size_t>(options.pipeline);
   const auto refuse = [&](const char* key, const std::string& what) {
-    const config::Value* value = table.find(key);
-    diagnostics.error(value == nullptr ? table.where() : value->where(), std::string(key) + ": " + what);
+    diagnostics.error(where_of(table, key), std::string(key) + ": " + what);
   };
   cut.recomputed.assign(stages, recomputed_by(options.recomputation));
   const bool has_sections = !options.recomputed_sections.empty();

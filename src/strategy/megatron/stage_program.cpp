@@ -60,13 +60,6 @@ void for_each_held_loan(program::Program& program, const Cut& cut, std::uint32_t
     if (cut.loans[i].to == stage) write(loan_shape(program, cut, i));
 }
 
-std::vector<PipelineAction> stage_actions(const Cut& cut, std::uint32_t stage) {
-  const program::PipelineShape shape{static_cast<std::uint32_t>(cut.options.pipeline),
-                                     static_cast<std::uint32_t>(cut.options.interleave),
-                                     static_cast<std::uint32_t>(cut.micro_batches), cut.training()};
-  return program::find_pipeline_order(cut.options.schedule)->actions(shape, stage);
-}
-
 /// How often the backward passes of a stage use the stream beside.
 std::uint32_t beside_count(const Cut& cut, const StageBlocks& blocks, std::uint32_t stage) {
   std::int64_t uses = 0;

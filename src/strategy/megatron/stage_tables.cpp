@@ -67,17 +67,21 @@ void add_collectives(const Cut& cut, const Job& job, std::uint32_t stage, const 
 Repeated repeated_by(const Cut& cut, const Job& job, std::uint32_t stage) {
   Repeated all;
   const workload::LayerSections& again = cut.recomputed[stage].again;
-  for (std::uint32_t chunk = 0; chunk < cut.options.interleave; ++chunk) {
-    for (std::int64_t i = cut.first_layer(stage, chunk); i < cut.end_layer(stage, chunk); ++i) {
-      const auto layer = cut.layer(workload::is_moe_layer(*cut.model, i), 0);
-      const auto sections = layer.in_order();
-      for (std::size_t place = 0; place < sections.size(); ++place) {
-        if (!again[place]) continue;
-        for (const workload::Operator& op : sections[place]->forward)
-          all.operators += job.cost.time(op, job.machine.device);
-      }
-      add_collectives(cut, job, stage, again, all);
+  if (again.none()) return all;
+  for (const bool moe : {false, true}) {
+    const std::int64_t layers = layers_of(cut, stage, moe);
+    if (layers == 0) continue;
+    const auto layer = cut.layer(moe, 0);
+    const auto sections = layer.in_order();
+    Repeated once;
+    for (std::size_t place = 0; place < sections.size(); ++place) {
+      if (!again[place]) continue;
+      for (const workload::Operator& op : sections[place]->forward)
+        once.operators += job.cost.time(op, job.machine.device);
     }
+    add_collectives(cut, job, stage, again, once);
+    all.operators += layers * once.operators;
+    all.collectives += static_cast<double>(layers) * once.collectives;
   }
   return all;
 }
@@ -119,21 +123,16 @@ DataTable loans_table(const Cut& cut, const machine::Machine& machine) {
   const machine::Routes routes(machine.network);
   for (std::uint32_t i = 0; i < cut.loans.size(); ++i) {
     const Loan& one = cut.loans[i];
-    for (std::uint32_t replica = 0; replica < cut.options.data; ++replica) {
-      const std::vector<std::uint32_t> helpers = helper_ranks(cut, machine, one, replica);
-      for (std::uint32_t rank = 0; rank < helpers.size(); ++rank) {
-        const program::DeviceId sends = cut.device({rank, replica, one.from});
-        const program::DeviceId holds = cut.device({helpers[rank], replica, one.to});
-        loan.push_back(static_cast<std::int32_t>(i));
-        from.push_back(static_cast<std::int32_t>(one.from));
-        to.push_back(static_cast<std::int32_t>(one.to));
-        lender.push_back(static_cast<std::int32_t>(sends));
-        helper.push_back(static_cast<std::int32_t>(holds));
-        hops.push_back(static_cast<std::int32_t>(routes.links(sends, holds).size()));
-        bytes.push_back(one.bytes);
-        at_once.push_back(static_cast<std::int32_t>(one.at_once));
-        lead.push_back(static_cast<std::int32_t>(one.lead));
-      }
+    for (const LoanPair& pair : pairs_of(cut, one)) {
+      loan.push_back(static_cast<std::int32_t>(i));
+      from.push_back(static_cast<std::int32_t>(one.from));
+      to.push_back(static_cast<std::int32_t>(one.to));
+      lender.push_back(static_cast<std::int32_t>(pair.lender));
+      helper.push_back(static_cast<std::int32_t>(pair.helper));
+      hops.push_back(static_cast<std::int32_t>(routes.links(pair.lender, pair.helper).size()));
+      bytes.push_back(one.bytes);
+      at_once.push_back(static_cast<std::int32_t>(one.at_once));
+      lead.push_back(static_cast<std::int32_t>(one.lead));
     }
   }
   DataTable table{"loans", "What devices lend to others, a pair a row.", {}};

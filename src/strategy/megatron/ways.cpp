@@ -34,20 +34,15 @@ void add_neighbours(const Cut& cut, const Place& at, std::vector<Load>& loads) {
   if (cut.training()) loads.push_back({"gradients", {to, from, gradients_channel}, bytes});
 }
 
-std::vector<Load> loads_of(const Cut& cut, const machine::Machine& machine) {
+std::vector<Load> loads_of(const Cut& cut) {
   std::vector<Load> loads;
   for (std::uint32_t rank = 0; rank < cut.devices.size(); ++rank) add_neighbours(cut, cut.place(rank), loads);
   for (std::uint32_t number = 0; number < cut.loans.size(); ++number) {
     const Loan& loan = cut.loans[number];
     const program::LoanChannels along = program::channels_of(loan_slots(number));
-    for (std::uint32_t replica = 0; replica < cut.options.data; ++replica) {
-      const std::vector<std::uint32_t> helpers = helper_ranks(cut, machine, loan, replica);
-      for (std::uint32_t rank = 0; rank < helpers.size(); ++rank) {
-        const DeviceId lender = cut.device({rank, replica, loan.from});
-        const DeviceId helper = cut.device({helpers[rank], replica, loan.to});
-        loads.push_back({"loans", {lender, helper, along.there}, loan.bytes * cut.micro_batches});
-        loads.push_back({"returns", {helper, lender, along.back}, loan.bytes * cut.micro_batches});
-      }
+    for (const LoanPair& pair : pairs_of(cut, loan)) {
+      loads.push_back({"loans", {pair.lender, pair.helper, along.there}, loan.bytes * cut.micro_batches});
+      loads.push_back({"returns", {pair.helper, pair.lender, along.back}, loan.bytes * cut.micro_batches});
     }
   }
   return loads;
@@ -102,10 +97,10 @@ void add_ways(const WayOptions& way, const machine::Machine& machine, const std:
 void read_ways(const config::Table& table, const Job& job, Cut& cut, config::Diagnostics& diagnostics) {
   const Options& options = cut.options;
   if (options.ways.empty() || !diagnostics.ok()) return;
-  const config::Location where = table.find("ways")->where();
+  const config::Location where = where_of(table, "ways");
   if (options.unused_first)
     return diagnostics.error(where, "ways: routes = \"unused-first\" chooses all of them, allowed: one of the two");
-  const std::vector<Load> loads = loads_of(cut, job.machine);
+  const std::vector<Load> loads = loads_of(cut);
   for (const WayOptions& way : options.ways) {
     try {
       add_ways(way, job.machine, loads, cut.ways);
@@ -119,7 +114,7 @@ void read_ways(const config::Table& table, const Job& job, Cut& cut, config::Dia
 std::vector<BoundWay> ways_of(const Cut& cut, const machine::Machine& machine) {
   if (!cut.options.unused_first) return cut.ways;
   std::vector<program::ConnectionLoad> loads;
-  for (const Load& load : loads_of(cut, machine)) loads.push_back({load.connection, Bytes{load.bytes}});
+  for (const Load& load : loads_of(cut)) loads.push_back({load.connection, Bytes{load.bytes}});
   return unused_first(machine, loads, cut.options.link_factor);
 }
 
