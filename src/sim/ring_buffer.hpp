@@ -23,7 +23,9 @@ class RingBuffer {
   [[nodiscard]] std::size_t size() const { return size_; }
   /// Must not be empty, nor for pop().
   [[nodiscard]] const T& front() const { return items_[head_]; }
+  [[nodiscard]] T& back() { return (*this)[size_ - 1]; }
   /// Counted from the front.
+  [[nodiscard]] const T& operator[](std::size_t index) const { return items_[(head_ + index) & (items_.size() - 1)]; }
   [[nodiscard]] T& operator[](std::size_t index) { return items_[(head_ + index) & (items_.size() - 1)]; }
 
   void push(const T& item) {

@@ -113,6 +113,13 @@ Operator host_pause(const std::string& name, Duration duration) {
   return op;
 }
 
+OperatorParts CostModel::parts(const Operator& op, const machine::DeviceSpec& device) const {
+  const Time whole = time(op, device);
+  if (op.kind == OperatorKind::host) return {whole, 0, 0};
+  const Bytes moved{op.bytes_read + op.bytes_written};
+  return {whole, std::min(whole, duration_at_rate(moved, device.memory_bandwidth)), 0};
+}
+
 std::int64_t total_flops(const std::vector<Operator>& operators) {
   return std::accumulate(operators.begin(), operators.end(), std::int64_t{0},
                          [](std::int64_t sum, const Operator& op) { return sum + op.flops; });

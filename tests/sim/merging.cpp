@@ -14,7 +14,7 @@ using tessera::test::Draw;
 
 namespace {
 
-constexpr std::int64_t packet = 1000;
+constexpr std::int64_t whole_packet = 1000;
 
 struct PlainPacket {
   std::size_t flow = 0;
@@ -33,7 +33,7 @@ std::vector<PlainPacket> serve_plainly(BusyPeriod period, const std::vector<Merg
     for (std::uint32_t i = 0; i < times.count; ++i) {
       PortTurn turn = flows[flow].turn;
       turn.time = times.at(i, rates.arrivals);
-      packets.push_back({flow, i, turn, i + 1 < times.count ? packet : times.last_bytes, 0});
+      packets.push_back({flow, i, turn, i + 1 < times.count ? whole_packet : times.last_bytes, 0});
     }
   }
   std::sort(packets.begin(), packets.end(), [](const auto& a, const auto& b) { return a.turn < b.turn; });
@@ -82,12 +82,12 @@ std::vector<MergingFlow> random_flows(Draw& draw, const Rate& rate) {
     PacketTimes& times = flows[i].arrivals;
     times.base = even ? 5000 : draw.below(20) * 1000;
     times.offset = even ? (draw.below(4) == 0 ? 1000 : 1000 * (1 + static_cast<std::int64_t>(i))) : draw.below(5000);
-    times.stride = packet * (even ? together : 1 + draw.below(6));
+    times.stride = whole_packet * (even ? together : 1 + draw.below(6));
     times.count = static_cast<std::uint32_t>(draw.below(8) == 0 ? 1 : 2 + draw.below(40));
-    times.last_bytes = 1 + draw.below(packet);
+    times.last_bytes = 1 + draw.below(whole_packet);
     times.rate = 1;
     times.last = times.base + rate.up(times.offset + (times.count - 1) * times.stride -
-                                      (draw.below(2) == 0 ? 0 : packet - times.last_bytes));
+                                      (draw.below(2) == 0 ? 0 : whole_packet - times.last_bytes));
     times.last =
         std::max(times.last,
                  times.base + rate.up(times.offset + (static_cast<std::int64_t>(times.count) - 2) * times.stride) + 1);
@@ -104,7 +104,7 @@ TEST_CASE("flows merged in closed form leave as if served one by one") {
   for (std::uint64_t index = 0; index < 20'000; ++index) {
     CAPTURE(index);
     Draw draw(index, "merging");
-    const ServiceRates rates{random_rate(draw), 0, random_rate(draw), packet};
+    const ServiceRates rates{random_rate(draw), 0, random_rate(draw), whole_packet};
     const std::vector<MergingFlow> flows = random_flows(draw, rates.arrivals);
     const BusyPeriod before{draw.below(30'000), draw.below(3) * 1234};
     PacketRounds rounds;

@@ -21,6 +21,12 @@ class PicosecondPerFlop final : public workload::CostModel {
     return duration_at_rate(Flop{op.flops}, device.peak.at("fp16")) +
            duration_at_rate(Bytes{op.bytes_written}, device.memory_bandwidth);
   }
+  /// Where memories are shared: what is written and read goes beside the computing.
+  [[nodiscard]] workload::OperatorParts parts(const workload::Operator& op,
+                                              const machine::DeviceSpec& device) const override {
+    return {duration_at_rate(Flop{op.flops}, device.peak.at("fp16")),
+            duration_at_rate(Bytes{op.bytes_read + op.bytes_written}, device.memory_bandwidth), 0};
+  }
 };
 
 inline constexpr Time wire_latency = 500;

@@ -156,6 +156,9 @@ struct Program {
   bool free_reductions = false;                             ///< reductions of collectives cost no memory time
   /// Cores that each collective takes on its devices while it runs, and memory bandwidth with them; 0: neither.
   std::uint32_t channels = 0;
+  /// B; more than 0: what operators and messages read and write goes through one server a device, its memory's
+  /// bandwidth, in packets of this size (workload::MemoryTraffic). Not beside `channels`, nor kernels.
+  std::int64_t memory_packet = 0;
   /// Messages by `send` that take other ways than the machine's own, which is fixed by where they are and where they
   /// go: all of a sender, receiver and channel go over these links of the network, in order. Each binding is of a
   /// connection on which something is sent; its way is whole and alive and passes no node twice (check_program says

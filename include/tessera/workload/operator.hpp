@@ -72,6 +72,19 @@ struct Operator {
 /// Sum of the FLOPs of operators.
 [[nodiscard]] std::int64_t total_flops(const std::vector<Operator>& operators);
 
+/// Whether operators and messages share a device's memory bandwidth ([cost] memory_traffic = "shared").
+struct MemoryTraffic {
+  bool is_shared = false;
+  Bytes packet{};  ///< that each flow moves before the next one has its turn
+};
+
+/// What an operator's time() is made of: max(computing, traffic) + launch, on a device that does nothing else.
+struct OperatorParts {
+  Time computing = 0;  ///< ps, if memory took no time
+  Time traffic = 0;    ///< ps, of its bytes if it had the memory for itself, at the rate that such kernels reach
+  Time launch = 0;     ///< ps, in which it does neither
+};
+
 /// Time of an operator on a device. Implementations: `roofline`, `tile` (src/workload/cost/, one file each).
 class CostModel {
  public:
@@ -79,6 +92,17 @@ class CostModel {
   /// Duration in ps, > 0 for any work (0 for an operator without flops and bytes), on a device at normal speed.
   /// A datatype that the device has no peak for: InputError.
   [[nodiscard]] virtual Time time(const Operator& op, const machine::DeviceSpec& device) const = 0;
+  /// The same in parts: together they take time(), or a picosecond more, which rounding adds. Of a model that says
+  /// nothing else: all of it computes, beside its bytes at the memory's bandwidth, for no longer than that.
+  [[nodiscard]] virtual OperatorParts parts(const Operator& op, const machine::DeviceSpec& device) const;
+
+  [[nodiscard]] const MemoryTraffic& memory_traffic() const { return memory_traffic_; }
+
+ protected:
+  explicit CostModel(const MemoryTraffic& memory_traffic = {}) : memory_traffic_(memory_traffic) {}
+
+ private:
+  MemoryTraffic memory_traffic_;
 };
 
 struct CostModelKind {

@@ -1,16 +1,47 @@
 #include "sim/execution/cost_table.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "tessera/base/error.hpp"
+#include "tessera/base/integers.hpp"
 
 namespace tessera::sim {
+namespace {
+
+workload::Operator addition(std::int64_t bytes) {
+  return workload::streaming(workload::OperatorKind::addition, "reduction", Bytes{2 * bytes}, Bytes{bytes}, "fp32");
+}
+
+}  // namespace
 
 CostTable::CostTable(const program::Program& program, const machine::DeviceSpec& device,
                      const workload::CostModel& cost, double speed)
     : program_(&program), device_(&device), cost_(&cost), speed_(speed), free_reductions_(program.free_reductions) {
   times_.reserve(program.operators.size());
   for (const workload::Operator& op : program.operators) times_.push_back(time(op, device));
+  if (program.memory_packet == 0) return;
+  for (const workload::Operator& op : program.operators) works_.push_back(work_of(op));
+}
+
+OperatorWork CostTable::work_of(const workload::Operator& op) const {
+  const workload::OperatorParts parts = cost_->parts(op, *device_);
+  if (op.kind == workload::OperatorKind::host) return {parts.computing, 0, 0};
+  constexpr std::int64_t second = 1'000'000'000'000;
+  const Int128 bytes = (static_cast<Int128>(parts.traffic) * device_->memory_bandwidth.value() + second - 1) / second;
+  if (bytes > std::numeric_limits<std::int64_t>::max()) throw_beyond_time();
+  return {machine::slowed(parts.computing, speed_), static_cast<std::int64_t>(bytes),
+          machine::slowed(parts.launch, speed_)};
+}
+
+std::int64_t CostTable::memory_bandwidth() const {
+  return std::max<std::int64_t>(1, std::llround(static_cast<double>(device_->memory_bandwidth.value()) * speed_));
+}
+
+std::int64_t CostTable::reduction_traffic(std::int64_t bytes) const {
+  if (free_reductions_ || bytes == 0) return 0;
+  return work_of(addition(bytes)).bytes;
 }
 
 Time CostTable::beside(program::OperatorId id, const Taken& taken) {
@@ -41,9 +72,7 @@ Time CostTable::reduction(std::int64_t bytes) {
   Known& known = known_[hash >> 56U];
   if (known.bytes != bytes) {
     known = {};  // where this fails
-    known.time =
-        time(workload::streaming(workload::OperatorKind::addition, "reduction", Bytes{2 * bytes}, Bytes{bytes}, "fp32"),
-             *device_);
+    known.time = time(addition(bytes), *device_);
     if (known.time == never) throw_beyond_time();
     known.bytes = bytes;
   }

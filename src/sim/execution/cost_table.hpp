@@ -21,6 +21,13 @@ struct Taken {
   auto operator<=>(const Taken&) const = default;
 };
 
+/// An operator where what it reads and writes goes through the memory's one server.
+struct OperatorWork {
+  Time computing = 0;      ///< ps
+  std::int64_t bytes = 0;  ///< as if it moved them at the memory's full bandwidth
+  Time launch = 0;         ///< ps behind both
+};
+
 /// Times on devices of one speed: those of the cost model divided by it, rounded up.
 class CostTable {
  public:
@@ -29,6 +36,12 @@ class CostTable {
             double speed);
 
   [[nodiscard]] Time of(program::OperatorId id) const { return times_[id]; }
+  /// Of a program whose operators share the memory's bandwidth with messages.
+  [[nodiscard]] const OperatorWork& work(program::OperatorId id) const { return works_[id]; }
+  /// The same of reduction().
+  [[nodiscard]] std::int64_t reduction_traffic(std::int64_t bytes) const;
+  /// B/s.
+  [[nodiscard]] std::int64_t memory_bandwidth() const;
   /// Beside collectives that take so much of the device: on what they leave of its cores and memory bandwidth, of each
   /// at least a sixteenth.
   [[nodiscard]] Time beside(program::OperatorId id, const Taken& taken);
@@ -48,7 +61,10 @@ class CostTable {
   const workload::CostModel* cost_;
   double speed_;
   bool free_reductions_;
-  std::vector<Time> times_;  // by operator
+  [[nodiscard]] OperatorWork work_of(const workload::Operator& op) const;
+
+  std::vector<Time> times_;          // by operator
+  std::vector<OperatorWork> works_;  // the same, where the memory is shared
   std::map<std::pair<program::OperatorId, Taken>, Time> beside_;
   std::array<Known, 256> known_{};  // by a hash of the bytes; computed again when another size has taken the place
 };

@@ -33,7 +33,7 @@ std::vector<std::uint32_t> ranks_of(const program::Program& program, program::De
 
 Device::Device(ExecutionEnvironment& environment, OwnRecord& record, program::DeviceId self)
     : shared_{&environment, nullptr, &record},
-      config_{self, 0, false, false, false, false, {}},
+      config_{self, 0, false, false, false, false, false, {}},
       node_(environment.network, self, this) {
   if (self >= program().devices.size() || own_program().streams.empty()) return;
   const ProgramFacts& facts = *environment.facts;
@@ -45,6 +45,13 @@ Device::Device(ExecutionEnvironment& environment, OwnRecord& record, program::De
   config_.shares_cores = facts.shares_cores(own_program());
   config_.ranks = ranks_of(program(), self);
   if (config_.shares_cores) state_.engine.emplace();
+  if (program().memory_packet > 0) {
+    config_.shares_bandwidth = true;
+    memory_ = std::make_unique<SharedMemory>(
+        *environment.network.tables, *shared_.costs,
+        MemoryServer{shared_.costs->memory_bandwidth(), program().memory_packet, environment.takes_memory_rounds}, self,
+        config_.shares_compute);
+  }
   state_.events.assign(own_program().events, 0);
   state_.time = TimeAccount(program::activities_of(program()));
   state_.memory = MemoryAccount(program::categories_of(program()));
@@ -73,8 +80,10 @@ void Device::handle(pdes::Context& context, const pdes::Event& event) {
   handling().in_turn = 0;
   handling().ready.clear();  // of a device that has failed: others go on until the earliest failure is known
   try {
+    go_on_with_memory();
     act_on(event);
     run_ready();
+    call_back_memory();
   } catch (const BeyondTimeError&) {
     if (handling().at_work == nullptr) throw;
     refuse_time(*handling().at_work);
@@ -82,7 +91,8 @@ void Device::handle(pdes::Context& context, const pdes::Event& event) {
 }
 
 SavedDevice Device::save() const {
-  SavedDevice saved{state_, node_.state(), {}};
+  SavedDevice saved{state_, node_.state(), std::nullopt, {}};
+  if (memory_ != nullptr) saved.memory = memory_->save();
   for (std::size_t memory = 0; memory < gpus_.size(); ++memory)
     if (gpus_[memory] != nullptr) saved.gpus[memory] = gpus_[memory]->save();
   return saved;
@@ -91,6 +101,7 @@ SavedDevice Device::save() const {
 void Device::restore(SavedDevice saved) {
   state_ = std::move(saved.device);
   node_.restore(std::move(saved.node));
+  if (saved.memory) memory_->restore(std::move(*saved.memory));
   for (std::uint32_t memory = 0; memory < saved.gpus.size(); ++memory)
     saved.gpus[memory] ? gpu(memory).restore(std::move(*saved.gpus[memory])) : gpus_[memory].reset();
 }
@@ -113,10 +124,17 @@ void Device::act_on(const pdes::Event& event) {
       // A stream whose strands end of themselves goes on behind all that do so.
       const bool has_strands = stream.state == StreamState::taken_over && event.source == config_.self;
       const bool is_due = stream.wake == context().now();
+      if (is_due) tell_of_memory();
       if ((is_due || has_strands) && state_.streams.size() + state_.strands.size() > 1) wake_all_due();
       if (stream.token == message.token && waits_for_time(stream)) handling().ready.push_back(message.stream);
       break;
     }
+    case NetworkProtocol::kind_of<MemoryWake>:
+      if (!awaits(event.as<MemoryWake>())) break;
+      state_.memory_call.at = never;
+      tell_of_memory();
+      wake_all_due();
+      break;
     default:
       node_.handle(context(), event);
   }
@@ -226,6 +244,7 @@ void Device::message_left(const OwnMessage& message, Time at) {
 }
 
 Time Device::departure(const Stream& stream, std::uint32_t batch) const {
+  if (memory_ != nullptr && memory_->holds(stream.index, batch)) return never;
   if (batch != any_batch) return std::max(stream.batch_left, node_.departure(stream.index, batch));
   Time left = std::max(stream.left, node_.departure(stream.index, any_batch));
   for (const Stream& strand : state_.strands) {
@@ -285,6 +304,7 @@ void Device::post(Stream& stream, program::DeviceId destination, std::uint32_t c
   OwnMessage message = own_message(name, destination, bytes, waited_until);
   message.stream = stream.index;
   message.batch = batch;
+  if (memory_ != nullptr) return memory_->send(message, box.port, context().now(), *this);
   box.latest = node_.post(context(), box.port, message, box.latest);
 }
 

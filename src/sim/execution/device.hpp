@@ -12,7 +12,11 @@
 
 namespace tessera::sim {
 
-class Device final : public pdes::Component, private NetworkOwner, private KernelOwner, private TakenMember {
+class Device final : public pdes::Component,
+                     private NetworkOwner,
+                     private MemoryOwner,
+                     private KernelOwner,
+                     private TakenMember {
  public:
   /// Both outlive it.
   Device(ExecutionEnvironment& environment, OwnRecord& record, program::DeviceId self);
@@ -36,9 +40,12 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
 
   /// For laws, which read what a device does next, or move on all of it.
   [[nodiscard]] DeviceView view() const { return {config_, state_, node_}; }
-  [[nodiscard]] DeviceParts parts() { return {config_, state_, node_, *shared_.record, program()}; }
+  [[nodiscard]] DeviceParts parts() { return {config_, state_, node_, memory_.get(), *shared_.record, program()}; }
   /// Whether a pending event may still do something: an earlier one of the same kind of call has none.
   [[nodiscard]] bool awaits(const StreamWake& wake) { return stream_at(wake.stream).token == wake.token; }
+  [[nodiscard]] bool awaits(const MemoryWake& wake) const {
+    return state_.memory_call.at != never && state_.memory_call.token == wake.token;
+  }
   /// Of its main stream.
   [[nodiscard]] const std::vector<Frame>& position() const { return state_.streams[0].frames; }
 
@@ -103,6 +110,25 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
               Time end);
   void record_message(const Stream& stream, const program::Instruction& instruction, Time begin, Time end);
   [[nodiscard]] MicroBatch micro_batch_of(const Stream& stream) const;
+
+  // device_memory.cpp: where operators and messages share the memory
+  [[nodiscard]] bool stands_in_line() const { return config_.shares_cores || config_.shares_bandwidth; }
+  [[nodiscard]] bool is_line_busy() const;
+  [[nodiscard]] const ComputeJob& line_job() const;
+  void queue(const ComputeJob& job);
+  void go_on_with_memory();
+  void tell_of_memory();
+  void call_back_memory();
+  [[nodiscard]] bool begin_addition(Stream& stream);
+  [[nodiscard]] bool compute_on_memory_in_turn(Stream& stream, const program::Instruction& instruction);
+  void computed(const ComputeDone& done) override;
+  void job_over(std::uint32_t stream) override;
+  void added(std::uint32_t stream) override;
+  void leaves_memory(const OwnMessage& message, std::uint32_t port) override;
+  void withhold_last(const OwnMessage& message, std::uint32_t port) override;
+  void written(const MessageName& name, Time waited_until) override;
+  bool packets_come(const Segment& segment) override;
+  bool packets_amended(const Amend& amend) override;
 
   // device_collective.cpp
   [[nodiscard]] bool begin_collective(Stream& stream, const program::Instruction& instruction);
@@ -178,6 +204,7 @@ class Device final : public pdes::Component, private NetworkOwner, private Kerne
   DeviceConfig config_;
   NetworkNode node_;
   DeviceState state_;
+  std::unique_ptr<SharedMemory> memory_;                                // null: operators and messages do not share it
   std::array<std::unique_ptr<OwnGpu>, program::kernel_memories> gpus_;  // made at their first kernel
 };
 

@@ -132,8 +132,11 @@ bool Device::go_on_with_collective(Stream& stream) {
         if (!post_step(stream)) return false;
         break;
       case Phase::receive:  // strands share the memory
-        stream.clock =
-            time_after(std::max(stream.clock, context().now()), shared_.costs->reduction(run.reduce * run.strands));
+        if (memory_ != nullptr && begin_addition(stream)) return false;
+        stream.clock = time_after(std::max(stream.clock, context().now()),
+                                  memory_ != nullptr ? 0 : shared_.costs->reduction(run.reduce * run.strands));
+        [[fallthrough]];
+      case Phase::add:
         run.phase = run.wait_sends ? Phase::depart : Phase::post;
         ++run.step;
         break;

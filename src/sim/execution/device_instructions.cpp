@@ -74,7 +74,7 @@ void Device::go_on_later(Stream& stream) {
 bool Device::execute(Stream& stream, const Instruction& instruction) {
   switch (instruction.op) {
     case Op::compute:
-      if (config_.shares_cores) return compute_beside(stream, instruction);
+      if (stands_in_line()) return compute_beside(stream, instruction);
       return config_.shares_compute ? compute_in_turn(stream, instruction) : compute(stream, instruction);
     case Op::send:
       return send(stream, instruction);
@@ -138,20 +138,19 @@ bool Device::compute_in_turn(Stream& stream, const Instruction& instruction) {
 // Collectives that begin or end meanwhile change its end. Where no other stream can come between, instructions that
 // compute follow each other without events: the stream goes on at once, up to the first one that asks for the time.
 bool Device::compute_beside(Stream& stream, const Instruction& instruction) {
-  if (config_.shares_compute) return compute_beside_in_turn(stream, instruction);
+  if (config_.shares_compute) {
+    return memory_ != nullptr ? compute_on_memory_in_turn(stream, instruction)
+                              : compute_beside_in_turn(stream, instruction);
+  }
   if (!computes_ahead(stream) && !reach_clock(stream)) return false;
   const Frame& frame = stream.frames.back();
   const MicroBatch batch = environment().record_timeline ? micro_batch_of(stream) : MicroBatch{};
-  state_.engine->queue({stream.index, instruction.a, instruction.count, frame.block, frame.next, batch},
-                       *shared_.costs);
-  if (state_.engine->begin_next(context().now())) stream.clock = context().now();
-  static_cast<void>(state_.engine->all_end());  // within the range of time
+  queue({stream.index, instruction.a, instruction.count, frame.block, frame.next, batch});
   return true;
 }
 
 bool Device::computes_ahead(const Stream& stream) const {
-  return config_.shares_cores && !config_.shares_compute && state_.engine->is_busy() &&
-         state_.engine->job().stream == stream.index;
+  return stands_in_line() && !config_.shares_compute && is_line_busy() && line_job().stream == stream.index;
 }
 
 // What takes no time and is for nobody else's eyes stands in line like what computes.
@@ -175,19 +174,24 @@ bool Device::computing_is_over(Stream& stream) {
 
 // What is over is accounted for.
 void Device::end_jobs() {
+  if (memory_ != nullptr) return memory_->go_on(context().now(), *this);
   if (config_.shares_compute) return;
-  state_.engine->end_until(context().now(), [this](const ComputeDone& done) {
-    Stream& stream = state_.streams[done.job.stream];
-    const Instruction& instruction = program().blocks[done.job.block].code[done.job.instruction];
-    stream.clock = done.end;
-    if (instruction.op != Op::compute) return change_level(stream, instruction);
-    state_.flops += static_cast<Int128>(done.job.count) * program().operators[instruction.a].flops;
-    spend(stream, instruction, instruction.activity, done.begin, done.end);
-    if (!environment().record_timeline || done.begin == done.end) return;
-    results::Interval& recorded = shared_.record->make().intervals_of(stream.index).back();
-    recorded.micro_batch = done.job.micro_batch.number;  // the stream may have gone on to the next one
-    recorded.pass = done.job.micro_batch.pass;
-  });
+  state_.engine->end_until(context().now(), [this](const ComputeDone& done) { computed(done); });
+}
+
+void Device::computed(const ComputeDone& done) {
+  Stream& stream = state_.streams[done.job.stream];
+  const Instruction& instruction = program().blocks[done.job.block].code[done.job.instruction];
+  // Where streams take turns, waiting for the others is part of it.
+  const Time begin = config_.shares_compute ? stream.since : done.begin;
+  stream.clock = done.end;
+  if (instruction.op != Op::compute) return change_level(stream, instruction);
+  state_.flops += static_cast<Int128>(done.job.count) * program().operators[instruction.a].flops;
+  spend(stream, instruction, instruction.activity, begin, done.end);
+  if (!environment().record_timeline || begin == done.end) return;
+  results::Interval& recorded = shared_.record->make().intervals_of(stream.index).back();
+  recorded.micro_batch = done.job.micro_batch.number;  // the stream may have gone on to the next one
+  recorded.pass = done.job.micro_batch.pass;
 }
 
 // Operator by operator, each in an event.
@@ -220,7 +224,7 @@ void Device::begin_job() {
 // The stream whose job is under way goes on at its end, or at that of all; until then its clock is the least that this
 // can be.
 void Device::follow_job() {
-  if (!state_.engine->is_busy()) return;
+  if (memory_ != nullptr || !state_.engine->is_busy()) return;  // the memory calls back
   Stream& stream = state_.streams[state_.engine->job().stream];
   const bool all = !config_.shares_compute;
   stream.clock = all ? state_.engine->earliest_end_of_all() : state_.engine->earliest_end();
@@ -357,7 +361,7 @@ bool Device::change_memory(Stream& stream, const Instruction& instruction) {
   if (config_.shares_memory && !reach_clock(stream)) return false;
   if (computes_ahead(stream)) {
     const Frame& frame = stream.frames.back();
-    state_.engine->queue({stream.index, 0, 0, frame.block, frame.next}, *shared_.costs);
+    queue({stream.index, 0, 0, frame.block, frame.next});
   } else {
     change_level(stream, instruction);
   }

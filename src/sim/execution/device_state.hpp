@@ -15,6 +15,7 @@
 #include "sim/execution/mailboxes.hpp"
 #include "sim/execution/own_gpu.hpp"
 #include "sim/execution/promises.hpp"
+#include "sim/execution/shared_memory.hpp"
 #include "sim/execution/stream.hpp"
 #include "sim/execution/takeover.hpp"
 #include "sim/lazy.hpp"
@@ -55,9 +56,10 @@ struct ExecutionEnvironment {
   NetworkEnvironment network;
   CostTables* costs = nullptr;
   program::Lowerings* lowerings = nullptr;
-  Promises* promises = nullptr;   ///< null: nothing is promised, as on one rank
-  program::Step* step = nullptr;  ///< room for one step of a collective
-  Takeover* takeover = nullptr;   ///< null: all collectives go step by step
+  bool takes_memory_rounds = false;  ///< MemoryServer
+  Promises* promises = nullptr;      ///< null: nothing is promised, as on one rank
+  program::Step* step = nullptr;     ///< room for one step of a collective
+  Takeover* takeover = nullptr;      ///< null: all collectives go step by step
   Handling handling;
   LoopRound loop_round;
   /// B, of devices whose streams share memory: what they hold at most is not known before.
@@ -91,8 +93,15 @@ struct DeviceConfig {
   bool shares_compute = false;  ///< ProgramFacts
   bool shares_cores = false;
   bool shares_events = false;
-  bool shares_memory = false;
+  bool shares_memory = false;        ///< of its streams, by allocating
+  bool shares_bandwidth = false;     ///< operators and messages, of the memory
   std::vector<std::uint32_t> ranks;  ///< of this device in its groups, by group slot
+};
+
+/// The MemoryWake that is under way.
+struct MemoryCall {
+  Time at = never;  ///< never: none is
+  std::uint32_t token = 0;
 };
 
 struct DeviceShared {
@@ -117,6 +126,7 @@ struct DeviceState {
   TimeAccount time;
   Int128 flops = 0;
   std::optional<ComputeEngine> engine;  ///< where collectives take cores from operators
+  MemoryCall memory_call;
   MemoryAccount memory;
   CollectiveAccount collectives;
   Lazy<std::map<std::pair<program::GroupId, std::uint32_t>, std::uint32_t>> kernels_begun;  ///< by group and memory
@@ -132,6 +142,7 @@ struct DeviceParts {
   const DeviceConfig& config;
   DeviceState& state;
   NetworkNode& node;
+  SharedMemory* shared;  ///< null: operators and messages do not share the memory
   OwnRecord& record;
   const program::Program& program;
 };
@@ -140,6 +151,7 @@ struct DeviceParts {
 struct SavedDevice {
   DeviceState device;
   NodeState node;
+  std::optional<SharedMemory::State> memory;
   std::array<std::optional<SavedOwnGpu>, program::kernel_memories> gpus;
 };
 

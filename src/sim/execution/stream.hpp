@@ -35,6 +35,7 @@ enum class StreamState : std::uint8_t {
   event,        ///< waits for a signal
   kernel,       ///< waits for the end of a kernel
   computes,     ///< waits for the compute engine to do its job
+  adds,         ///< a collective waits until the memory has moved what its step adds
   done,
 };
 
@@ -43,7 +44,7 @@ inline constexpr int most_instructions_at_a_time = 4096;
 
 /// A collective that is under way.
 struct CollectiveRun {
-  enum class Phase : std::uint8_t { none, post, receive, depart, strands, taken_over };
+  enum class Phase : std::uint8_t { none, post, receive, add, depart, strands, taken_over };
   Phase phase = Phase::none;
   bool wait_sends = false;  ///< of the step
   std::uint32_t index = 0;  ///< in Program::collectives

@@ -98,6 +98,20 @@ void Injector::end_current() {
   }
 }
 
+// Those before it may have been counted as sent, although they leave later.
+void Injector::withhold_last(Ticket place, std::int64_t packet, bool stays) {
+  OwnMessage& message = state_.places[place].message;
+  --message.packets_left;
+  message.last_bytes = packet;
+  message.goes_on = true;
+  if (message.packets_left > 0 || stays) return;
+  const auto in_line =
+      std::find(state_.line.begin() + static_cast<std::ptrdiff_t>(state_.head), state_.line.end(), place);
+  if (in_line != state_.line.end()) state_.line.erase(in_line);
+  if (state_.current == place) state_.current = no_ticket;
+  static_cast<void>(remove(place));
+}
+
 // Returns the message behind it on its connection.
 Injector::Ticket Injector::remove(Ticket place) {
   Held& done = state_.places[place];

@@ -18,6 +18,8 @@ struct OwnMessage {
   std::uint32_t packets_left = 0;
   std::uint32_t stream = 0;  ///< that posted it
   std::uint32_t batch = 0;   ///< of the stream: messages whose departure is waited for together
+  bool goes_on = false;      ///< its last packet follows as a message of its own
+  std::int64_t bytes = 0;    ///< B, of the whole message
   bool awaited = false;      ///< its departure is told when it happens, even where nothing else does
   Time joined = 0;           ///< when its connection fell in line with it, latest
 };
@@ -67,6 +69,10 @@ class Injector {
   /// All that turns() told have sent so many packets, a round after another: the last packet of all, of the one with
   /// the index `last`, left at `left`. Messages without packets left are gone.
   void sent_in_turns(const std::vector<Sent>& sent, std::size_t last, Time left);
+
+  /// The last packet of a message, which has not been chosen, is taken from it, and comes as a message of its own
+  /// later. `stays`: it keeps its place even without a packet left, until sent_in_turns().
+  void withhold_last(Ticket place, std::int64_t packet, bool stays);
 
   /// When the last packet left, or will.
   [[nodiscard]] Time left() const { return state_.left; }

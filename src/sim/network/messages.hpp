@@ -48,6 +48,7 @@ struct Segment {
   bool final = false;     ///< ends with the last packet of the message
   bool shortens = false;  ///< an earlier segment of the message, in place of an Amend:
   Shortened earlier;
+  std::int64_t bytes = 0;  ///< of the whole message, for a destination whose memory writes what comes
 };
 
 /// Segments that go the same way from a link that several messages share, to the same component and output: each as if
@@ -116,6 +117,12 @@ struct StreamWake {
   std::uint32_t token = 0;
 };
 
+/// A device to itself: its memory has moved something that others wait for (execution/shared_memory.hpp).
+struct MemoryWake {
+  using protocol = NetworkProtocol;
+  std::uint32_t token = 0;  ///< only the latest one counts
+};
+
 /// A device to itself: one of its GPUs goes on (sim/gpu/kernel_run.hpp).
 struct GpuCall {
   using protocol = NetworkProtocol;
@@ -124,11 +131,12 @@ struct GpuCall {
   std::uint32_t index = 0;
 };
 
-struct NetworkProtocol : pdes::Protocol<Segment, Delivered, Amend, PortWake, StreamWake, GpuCall, Segments> {};
+struct NetworkProtocol
+    : pdes::Protocol<Segment, Delivered, Amend, PortWake, StreamWake, GpuCall, Segments, MemoryWake> {};
 
 /// How many events of each kind have been handled.
-using EventCounts = std::array<std::int64_t, 7>;
-static_assert(NetworkProtocol::kind_of<Segments> + 1 == std::tuple_size_v<EventCounts>);
+using EventCounts = std::array<std::int64_t, 8>;
+static_assert(NetworkProtocol::kind_of<MemoryWake> + 1 == std::tuple_size_v<EventCounts>);
 
 static_assert(pdes::fits_in_event<Delivered> && pdes::fits_in_event<Amend>);
 

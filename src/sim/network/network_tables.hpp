@@ -16,6 +16,14 @@ class NetworkTables {
   /// `ways`: what the program binds on the network, which outlives the tables.
   explicit NetworkTables(const machine::Network& network, machine::BoundWays ways = {});
 
+  /// Destinations are told of packets that come as those are that pass them on, not of whole messages alone.
+  void tell_destinations_of_packets() { tells_packets_ = true; }
+  [[nodiscard]] bool tells_packets() const { return tells_packets_; }
+  /// Whether a message to `destination` ends behind the link, and only that it is there is told there.
+  [[nodiscard]] bool ends_behind(machine::LinkId link, machine::NodeId destination) const {
+    return !tells_packets_ && network_->links[link].to == destination;
+  }
+
   static constexpr std::int64_t most_packets = 0x7FFF'FFFF;  ///< of a message
 
   [[nodiscard]] const machine::Network& network() const { return *network_; }
@@ -54,6 +62,7 @@ class NetworkTables {
   std::vector<Rate> rates_;  // each once, so that they stay in the cache
   std::vector<std::uint32_t> rate_of_link_;
   machine::LinkId first_switch_link_ = 0;
+  bool tells_packets_ = false;
   pdes::ComponentId components_ = 0;
 };
 

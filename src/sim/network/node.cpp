@@ -57,6 +57,12 @@ Injector::Ticket NetworkNode::post(pdes::Context& context, std::uint32_t port, c
   return place;
 }
 
+void NetworkNode::withhold_last(pdes::Context& context, std::uint32_t port, Injector::Ticket place) {
+  if (std::find(posted_.begin(), posted_.end(), port) == posted_.end()) posted_.push_back(port);
+  context_ = &context;
+  at_port(port, [&](Port& at) { at.withhold_last(context.now(), place, *this); });
+}
+
 void NetworkNode::flush(pdes::Context& context, pdes::ComponentId source) {
   if (posted_.empty()) return;
   context_ = &context;
@@ -66,16 +72,26 @@ void NetworkNode::flush(pdes::Context& context, pdes::ComponentId source) {
   posted_.clear();
 }
 
+namespace {
+
+/// What the segment takes back of an earlier one.
+Amend shortening(const Segment& segment) {
+  return {segment.name, segment.earlier.generation, segment.destination, segment.earlier.packets};
+}
+
+}  // namespace
+
 void NetworkNode::handle(pdes::Context& context, const pdes::Event& event) {
   context_ = &context;
   switch (event.kind) {
     case NetworkProtocol::kind_of<Segment>: {
       const Segment& segment = context.get<Segment>(event);
-      const Amend earlier{segment.name, segment.earlier.generation, segment.destination, segment.earlier.packets};
+      const Amend earlier = shortening(segment);
       if (is_taken_back({segment.name, segment.generation, segment.destination})) {
         if (segment.shortens) amend(event.source, earlier);
         return;
       }
+      if (segment.destination == self_) return ends_here(segment);
       const std::uint32_t together = combined(segment);
       if (together > 1) return combine(segment, together, event.source);
       const std::uint32_t port = port_towards(connection_of(segment));
@@ -112,6 +128,17 @@ void NetworkNode::arrive_together(pdes::ComponentId source, const Segments& segm
   std::uint32_t taken_back = 0;
   for (std::uint32_t i = 0; const Segment& segment : segments.span())
     taken_back |= std::uint32_t{is_taken_back({segment.name, segment.generation, segment.destination})} << i++;
+  if (segments.all[0].destination == self_) {  // and so are the others'
+    for (std::uint32_t i = 0; i < segments.count; ++i) {
+      const Segment& segment = segments.all[i];
+      if ((taken_back >> i & 1U) == 0) {
+        ends_here(segment);
+      } else if (segment.shortens) {
+        amend(source, shortening(segment));
+      }
+    }
+    return;
+  }
   const std::uint32_t port = port_towards(connection_of(segments));
   for (const Segment& segment : segments.span()) tell_arrival(source, segment, port);
   break_off_reservation(*context_, source, port);
@@ -124,8 +151,17 @@ void NetworkNode::arrive_together(pdes::ComponentId source, const Segments& segm
   }
 }
 
+// Its memory writes them.
+void NetworkNode::ends_here(const Segment& segment) {
+  if (!owner_->packets_come(segment)) take_back(shortening(segment));
+}
+
 void NetworkNode::amend(pdes::ComponentId source, const Amend& amend) {
-  if (amend.destination == self_) return take_back(amend);
+  if (amend.destination == self_) {
+    const bool is_known = environment_->tables->tells_packets() && owner_->packets_amended(amend);
+    if (!is_known) take_back(amend);
+    return;
+  }
   at_port(port_towards(connection_of(amend)), [&](Port& at) {
     if (!at.amend(context_->now(), source, amend, *this)) take_back(amend);
   });
@@ -133,7 +169,7 @@ void NetworkNode::amend(pdes::ComponentId source, const Amend& amend) {
 
 // What has not come: all of it is taken back, or what was left of it has been served since (TrainPort::shorten).
 void NetworkNode::take_back(const Amend& amend) {
-  if (amend.packets == 0 || amend.destination == self_)
+  if (amend.packets == 0 || (amend.destination == self_ && !environment_->tables->tells_packets()))
     taken_back_.push_back({amend.name, amend.generation, amend.destination});
 }
 

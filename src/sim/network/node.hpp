@@ -67,6 +67,11 @@ class NetworkOwner {
   virtual ~NetworkOwner() = default;
   /// The last packet of one of this device's messages leaves at `at`.
   virtual void message_left(const OwnMessage& message, Time at) = 0;
+  // Where destinations are told of packets (NetworkTables::tells_packets):
+  /// Packets come for this device. False: they shorten an earlier segment that has not come.
+  virtual bool packets_come(const Segment& segment) = 0;
+  /// Of those of a segment not all do. False: it has not come.
+  virtual bool packets_amended(const Amend& amend) = 0;
 };
 
 /// A segment or delivery that an amendment has taken back whole before it came.
@@ -105,6 +110,8 @@ class NetworkNode final : public PortSink {
   /// It gets under way with flush(), which has to come before the end of the event.
   Injector::Ticket post(pdes::Context& context, std::uint32_t port, const OwnMessage& message, Injector::Ticket before);
   void flush(pdes::Context& context, pdes::ComponentId source);
+  /// See Port::withhold_last.
+  void withhold_last(pdes::Context& context, std::uint32_t port, Injector::Ticket place);
   /// An event comes to the component: it is counted, and told to whoever wants to know.
   void comes(const pdes::Event& event) {
     if (environment_->counts != nullptr) ++(*environment_->counts)[event.kind];
@@ -161,6 +168,7 @@ class NetworkNode final : public PortSink {
   template <class Act>
   void at_port(std::uint32_t port, Act&& act);
   void arrive_together(pdes::ComponentId source, const Segments& segments);
+  void ends_here(const Segment& segment);
   void amend(pdes::ComponentId source, const Amend& amend);
   void tell_arrival(pdes::ComponentId source, const Segment& segment, std::uint32_t port) const;
   [[nodiscard]] bool is_taken_back(const TakenBack& what);

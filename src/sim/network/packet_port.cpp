@@ -38,7 +38,9 @@ bool PacketPort::arrive(Time now, pdes::ComponentId source, const Segment& segme
          segment.waited_until,
          segment.times.last_bytes,
          segment.final,
-         false});
+         false,
+         false,
+         segment.bytes});
   serve(now, sink);
   return true;
 }
@@ -64,15 +66,17 @@ void PacketPort::offer() {
   const Injector::Offer next = state_.own.offer();
   if (state_.offered || next.message == nullptr) return;
   const OwnMessage& message = *next.message;
-  const bool final = message.packets_left == 1;
+  const bool last = message.packets_left == 1;
   state_.offered = true;
   queue({{next.time, self_, link_, 0},
          message.name,
          message.destination,
          message.waited_until,
-         final ? message.last_bytes : tables_->packet(),
-         final,
-         true});
+         last ? message.last_bytes : tables_->packet(),
+         last && !message.goes_on,
+         true,
+         last,
+         message.bytes});
 }
 
 void PacketPort::queue(const QueuedPacket& packet) {
@@ -130,12 +134,21 @@ void PacketPort::tell(PortSink& sink) {
   if (trace_ != nullptr) trace_->packets_left(link_, packet.name, packet.destination, times);
   if (packet.own) {
     state_.own_leaves = leaves;
-    state_.own_ends = packet.final;
+    state_.own_ends = packet.own_ends;
   }
-  if (tables_->link(link_).to != packet.destination) {
+  if (!tables_->ends_behind(link_, packet.destination)) {
     times.delay(latency());
     sink.forward(*this, times.last,
-                 {packet.name, 0, packet.destination, link_, packet.waited_until, times, packet.final, false, {}});
+                 {packet.name,
+                  0,
+                  packet.destination,
+                  link_,
+                  packet.waited_until,
+                  times,
+                  packet.final,
+                  false,
+                  {},
+                  packet.message_bytes});
   } else if (packet.final) {
     sink.deliver(*this, time_after(leaves, latency()), packet.destination, {packet.name, 0, packet.waited_until});
   }
@@ -183,6 +196,10 @@ void PacketPort::finish(PortSink& sink) {
 
 std::uint32_t PacketPort::arrive(Time, pdes::ComponentId, const Segments&, std::uint32_t, PortSink&) {
   throw InternalError("messages are told together where each packet goes alone");
+}
+
+void PacketPort::withhold_last(Time, Injector::Ticket, PortSink&) {
+  throw InternalError("a packet is withheld where each is posted when it may be sent");
 }
 
 bool PacketPort::amend(Time, pdes::ComponentId, const Amend&, PortSink&) {

@@ -22,6 +22,8 @@ struct QueuedPacket {
   std::int64_t bytes = 0;
   bool final = false;  ///< the last one of its message
   bool own = false;
+  bool own_ends = false;           ///< of the device's own: the last one of what was posted
+  std::int64_t message_bytes = 0;  ///< of the whole message
 };
 
 /// A packet that has begun in this picosecond: as long as that lasts, another one may still go before it.
@@ -72,6 +74,7 @@ class PacketPort final : public Port {
   std::uint32_t arrive(Time now, pdes::ComponentId source, const Segments& segments, std::uint32_t taken_back,
                        PortSink& sink) override;
   bool amend(Time now, pdes::ComponentId source, const Amend& amend, PortSink& sink) override;
+  void withhold_last(Time now, Injector::Ticket place, PortSink& sink) override;
   [[nodiscard]] bool may_amend(Time) const override { return false; }
   [[nodiscard]] bool reserved() const override { return false; }
 

@@ -108,6 +108,9 @@ class Port {
   /// flush() on, which has to come before anything else happens to the port.
   virtual Injector::Ticket post(Time now, const OwnMessage& message, Injector::Ticket before, PortSink& sink) = 0;
   virtual void flush(Time now, pdes::ComponentId source, PortSink& sink) = 0;
+  /// The last packet of a message that was posted is not to be sent: it comes as a message of its own later. Before its
+  /// turn, and before flush(), as post.
+  virtual void withhold_last(Time now, Injector::Ticket place, PortSink& sink) = 0;
   /// False: the segment shortens another one that has not come.
   virtual bool arrive(Time now, pdes::ComponentId source, const Segment& segment, PortSink& sink) = 0;
   /// All of them but those that have been taken back. What is returned: those of them that shorten another one that has

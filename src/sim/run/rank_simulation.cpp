@@ -32,7 +32,7 @@ RankSimulation::RankSimulation(const machine::Machine& machine, const program::P
   const CreateComponent make = [this](pdes::ComponentId id) { return create(id); };
   model_ = fold_ == nullptr ? partition_model(machine, program, network_, comm.size(), options.partition, make)
                             : simulated_model(machine, network_, *fold_, make);
-  if (comm.size() > 1 && options.laws.has(Law::promises)) add_foresight();
+  if (comm.size() > 1 && options.laws.has(Law::promises) && program.memory_packet == 0) add_foresight();
   simulation_ = std::make_unique<pdes::Simulation>(model_.graph, model_.partition, comm);
   model_.graph = {};  // the engine has its own
   if (foresight_) watch();
@@ -59,6 +59,8 @@ void RankSimulation::set_environment(const SimulationOptions& options) {
   device_at_.assign(machine_.devices(), nullptr);
   const LawCase made{machine_, program_, facts_, options, comm_.size()};
   const auto is_used = [&](const LawKind& law) { return why_not(law, made).empty(); };
+  if (program_.memory_packet > 0) network_.tables.tell_destinations_of_packets();
+  environment_.takes_memory_rounds = is_used(trains_law());
   network.make_port = is_used(trains_law()) ? train_ports() : packet_ports(machine_.network.arbitration);
   if (is_used(rings_law())) add_ring_laws();
   leaves_out_rounds_ = is_used(rounds_law());
@@ -206,6 +208,7 @@ std::vector<results::NamedCount> RankSimulation::events() const {
           {"amendments", count(NetworkProtocol::kind_of<Amend>)},
           {"calls of links", count(NetworkProtocol::kind_of<PortWake>)},
           {"calls of streams", count(NetworkProtocol::kind_of<StreamWake>)},
+          {"calls of memories", count(NetworkProtocol::kind_of<MemoryWake>)},
           {"calls of kernels", count(NetworkProtocol::kind_of<GpuCall>)},
           {"packets served alone", alone}};
 }

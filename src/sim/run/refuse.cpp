@@ -1,5 +1,7 @@
 #include "sim/run/refuse.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "sim/execution/channel.hpp"
@@ -103,8 +105,26 @@ void refuse_program(const machine::Machine& machine, const program::Program& pro
   throw InfeasibleError(text);
 }
 
+namespace {
+
+/// Who else says what is left of a memory's bandwidth.
+void refuse_shared_memory(const program::Program& program) {
+  if (program.memory_packet == 0) return;
+  if (program.channels > 0)
+    throw KeyError("cost.memory_traffic",
+                   fmt::format("\"shared\" is not allowed beside collectives that take {} cores and their share of the "
+                               "memory bandwidth: set collectives.channels to 0",
+                               program.channels));
+  if (!program.kernels.empty())
+    throw KeyError("cost.memory_traffic",
+                   "\"shared\" is not allowed beside kernels at transaction level, which have a memory of their own");
+}
+
+}  // namespace
+
 void refuse_unrepresentable(const machine::Machine& machine, const program::Program& program,
                             const workload::CostModel& cost) {
+  refuse_shared_memory(program);
   refuse_limits(machine, program);
   refuse_kernels(machine, program);
   static_cast<void>(CostTables(program, machine, cost));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "tessera/base/error.hpp"
 
@@ -71,6 +72,20 @@ double memory_time(const Operator& op, const machine::DeviceSpec& device, double
 
 double launch(const Operator& op, Time launch_overhead) {
   return op.kind == OperatorKind::addition ? 0 : static_cast<double>(launch_overhead);
+}
+
+OperatorParts parts(const CostModel& model, const Operator& op, const machine::DeviceSpec& device, double share,
+                    Time launch_overhead) {
+  if (op.kind == OperatorKind::host) return {op.host_time, 0, 0};
+  if (is_empty(op)) return {};
+  machine::DeviceSpec unlimited = device;
+  unlimited.memory_bandwidth = BytesPerSecond{std::numeric_limits<std::int64_t>::max()};
+  const Time start = round_up(launch(op, launch_overhead), op, device);
+  const Time whole = model.time(op, device);
+  const Time without = std::max<Time>(0, model.time(op, unlimited) - start);
+  // Where memory decides, its part is what the model makes of it, with whatever it corrects by measured kernels.
+  if (whole - start > without) return {without, whole - start, start};
+  return {whole - start, std::min(whole - start, round_up(memory_time(op, device, share), op, device)), start};
 }
 
 Time round_up(double picoseconds, const Operator& op, const machine::DeviceSpec& device) {

@@ -51,6 +51,22 @@ void add_memory_shares(config::Schema<Parameters>& schema) {
       .optional();
 }
 
+/// The keys of MemoryTraffic, for a cost model whose parameters derive from it.
+template <class Parameters>
+void add_memory_traffic(config::Schema<Parameters>& schema) {
+  bool Parameters::*is_shared = &Parameters::is_shared;
+  Bytes Parameters::*packet = &Parameters::packet;
+  schema
+      .template choice<bool>("memory_traffic", is_shared, {{"apart", false}, {"shared", true}},
+                             "operators have the memory bandwidth for themselves; or what they and messages read and "
+                             "write goes through one server a device")
+      .otherwise("apart");
+  schema.quantity("memory_packet", packet, "that each flow through that server moves before the next one")
+      .at_least("1 B")
+      .at_most("1 GiB")
+      .otherwise("64 KiB");
+}
+
 /// Fused attention, for a cost model whose parameters derive from it.
 struct AttentionRate {
   double attention_efficiency = 0;
@@ -83,6 +99,10 @@ void add_attention(config::Schema<Parameters>& schema) {
 [[nodiscard]] double memory_time(const Operator& op, const machine::DeviceSpec& device, double share);
 /// Time in ps to get the operator going: none for the additions of a collective, which run inside its kernel.
 [[nodiscard]] double launch(const Operator& op, Time launch_overhead);
+/// Parts of an operator, from the model's times on the device and on one whose memory takes no time; `share`: of the
+/// memory's bandwidth, that such a kernel reaches.
+[[nodiscard]] OperatorParts parts(const CostModel& model, const Operator& op, const machine::DeviceSpec& device,
+                                  double share, Time launch_overhead);
 /// Rounds up to whole picoseconds. More than simulated time can hold: KeyError.
 [[nodiscard]] Time round_up(double picoseconds, const Operator& op, const machine::DeviceSpec& device);
 [[nodiscard]] inline bool is_empty(const Operator& op) {

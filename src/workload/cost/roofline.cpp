@@ -6,7 +6,7 @@
 namespace tessera::workload {
 namespace {
 
-struct RooflineParameters : cost::MemoryShares, cost::AttentionRate {
+struct RooflineParameters : cost::MemoryShares, cost::AttentionRate, MemoryTraffic {
   double matrix_efficiency = 0;
   Time matrix_ramp = 0;
   Time launch_overhead = 0;
@@ -23,6 +23,7 @@ config::Schema<RooflineParameters> make_roofline_schema() {
       .otherwise("1");
   cost::add_attention(s);
   cost::add_memory_shares(s);
+  cost::add_memory_traffic(s);
   s.quantity("matrix_ramp", &RooflineParameters::matrix_ramp, config::Unit::time,
              "arithmetic time at which a GEMM reaches half of matrix_efficiency")
       .at_most("1 s")
@@ -41,7 +42,7 @@ const config::Schema<RooflineParameters>& roofline_schema() {
 
 class Roofline : public CostModel {
  public:
-  explicit Roofline(const RooflineParameters& parameters) : parameters_(parameters) {}
+  explicit Roofline(const RooflineParameters& parameters) : CostModel(parameters), parameters_(parameters) {}
 
   [[nodiscard]] Time time(const Operator& op, const machine::DeviceSpec& device) const override {
     if (op.kind == OperatorKind::host) return op.host_time;
@@ -49,6 +50,10 @@ class Roofline : public CostModel {
     const double memory = cost::memory_time(op, device, parameters_.of(op.kind));
     const double longest = std::max(memory, arithmetic_time(op, device));
     return cost::round_up(longest + cost::launch(op, parameters_.launch_overhead), op, device);
+  }
+
+  [[nodiscard]] OperatorParts parts(const Operator& op, const machine::DeviceSpec& device) const override {
+    return cost::parts(*this, op, device, parameters_.of(op.kind), parameters_.launch_overhead);
   }
 
  private:

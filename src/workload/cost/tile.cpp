@@ -38,7 +38,7 @@ const config::Schema<Deviation>& deviation_schema() {
   return schema;
 }
 
-struct TileParameters : cost::MemoryShares, cost::AttentionRate {
+struct TileParameters : cost::MemoryShares, cost::AttentionRate, MemoryTraffic {
   double matrix_efficiency = 0;
   double matrix_limit = 0;
   std::int64_t operand_bytes_per_clock = 0;
@@ -64,6 +64,7 @@ config::Schema<TileParameters> make_tile_schema() {
       .optional();
   cost::add_attention(s);
   cost::add_memory_shares(s);
+  cost::add_memory_traffic(s);
   s.integer("operand_bytes_per_clock", &TileParameters::operand_bytes_per_clock,
             "from the last-level cache to one core; as many as it takes when absent")
       .at_least("1")
@@ -110,7 +111,7 @@ constexpr std::array<std::int64_t, 5> k_slices = {1, 2, 4, 8, 16};
 
 class Tile : public CostModel {
  public:
-  explicit Tile(const TileParameters& parameters) : parameters_(parameters) {}
+  explicit Tile(const TileParameters& parameters) : CostModel(parameters), parameters_(parameters) {}
 
   [[nodiscard]] Time time(const Operator& op, const machine::DeviceSpec& device) const override {
     if (op.kind == OperatorKind::host) return op.host_time;
@@ -122,6 +123,10 @@ class Tile : public CostModel {
     const double total = longest + cost::launch(op, parameters_.launch_overhead);
     if (!is_gemm) return cost::round_up(total, op, device);
     return cost::round_up(std::max(total * deviation(op), fastest(op, device)), op, device);
+  }
+
+  [[nodiscard]] OperatorParts parts(const Operator& op, const machine::DeviceSpec& device) const override {
+    return cost::parts(*this, op, device, parameters_.of(op.kind), parameters_.launch_overhead);
   }
 
  private:

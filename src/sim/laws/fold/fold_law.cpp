@@ -20,7 +20,9 @@ Folding folding_of(const SimulationOptions& options) {
 }
 
 std::string unknown_to_folds(const machine::Machine& machine, const program::Program& program) {
-  return program.ways.empty() ? other_arbitration(machine.network) : "the program binds ways";
+  if (!program.ways.empty()) return "the program binds ways";
+  if (program.memory_packet > 0) return "operators and messages share the memory";
+  return other_arbitration(machine.network);
 }
 
 LawKind fold_law() {

@@ -4,7 +4,10 @@
 namespace tessera::sim {
 namespace {
 
-std::string refuses(const LawCase& made) { return why_not(trains_law(), made).empty() ? "" : "without trains"; }
+std::string refuses(const LawCase& made) {
+  if (made.program.memory_packet > 0) return "operators and messages share the memory";
+  return why_not(trains_law(), made).empty() ? "" : "without trains";
+}
 
 }  // namespace
 

@@ -97,6 +97,15 @@ void list_engine(StateList& list, ComputeEngine& engine) {
   }
 }
 
+std::vector<ComputeJob*> jobs_in_line(std::optional<ComputeEngine>& engine, SharedMemory* shared) {
+  std::vector<ComputeJob*> jobs;
+  for (std::size_t i = 0; engine && i < engine->state().jobs.size(); ++i) jobs.push_back(&engine->state().jobs[i].job);
+  if (shared == nullptr) return jobs;
+  auto& line = shared->operators().state().jobs;
+  for (std::size_t i = 0; i < line.size(); ++i) jobs.push_back(&line[i]);
+  return jobs;
+}
+
 void list_collectives(StateList& list, CollectiveAccount& account) {
   list.same(account.sums().size());
   for (results::CollectiveRow& row : account.sums()) {
@@ -110,12 +119,12 @@ void list_collectives(StateList& list, CollectiveAccount& account) {
 }  // namespace
 
 void list_device(StateList& list, Device& device, const NetworkTables& tables) {
-  auto [config, whole, node, record, program] = device.parts();
+  auto [config, whole, node, shared, record, program] = device.parts();
   list_node(list, node, tables);
   if (whole.streams.empty()) return;
   // No kernels: the law refuses them.
   auto& [streams, mailboxes, outboxes, departures_awaited, messages_received, bytes_received, bytes_sent, strands,
-         events, engine_free, time, flops, engine, memory, collectives, kernels_begun] = whole;
+         events, engine_free, time, flops, engine, memory_call, memory, collectives, kernels_begun] = whole;
   RecordedRound recorded(list, program, record, streams);
   for (Stream& stream : streams) list_stream(list, stream, config.self);
   list.same(strands.size());
@@ -130,8 +139,12 @@ void list_device(StateList& list, Device& device, const NetworkTables& tables) {
   for (Time& one : time.by_activity) list.sum(one);
   list.sum(flops);
   if (engine) list_engine(list, *engine);
+  if (shared != nullptr) {
+    list_shared_memory(list, *shared, config.self);
+    if (memory_call.at != never) list.limit(memory_call.at);
+  }
   list_collectives(list, collectives);
-  recorded.list(list, engine);
+  recorded.list(list, jobs_in_line(engine, shared));
   config.shares_memory ? list_checked_memory(list, memory) : list.memory(memory);
 }
 

@@ -15,6 +15,14 @@ void list_node(StateList& list, NetworkNode& node, const NetworkTables& tables);
 void list_message(StateList& list, pdes::Event& event);
 /// Packets that come from a component.
 void list_segment(StateList& list, Segment& segment, pdes::ComponentId from);
+void list_times(StateList& list, PacketTimes& times);
+/// A message, and what `server` has told of it under a number of its own.
+void list_name(StateList& list, const MessageName& name, machine::NodeId destination, pdes::ComponentId server,
+               std::uint32_t generation);
+/// But for its name. `number`: where it stands among others.
+void list_own_message(StateList& list, OwnMessage& message, pdes::ComponentId self);
+/// What its streams and messages move through a device's memory.
+void list_shared_memory(StateList& list, SharedMemory& memory, program::DeviceId self);
 void list_busy(StateList& list, BusyPeriod& busy);
 void list_counts(StateList& list, LinkCounts& counts);
 

@@ -9,24 +9,6 @@
 namespace tessera::sim {
 namespace {
 
-void list_times(StateList& list, PacketTimes& times) {
-  auto& [base, offset, stride, last, last_bytes, count, rate] = times;
-  list.same(count);
-  if (count == 0) return;
-  list.time(base);
-  for (const std::int64_t one : {offset, stride, last_bytes, std::int64_t{rate}}) list.same(one);
-  list.time(last);
-}
-
-/// A message, and what `server` has told of it under a number of its own.
-void list_name(StateList& list, const MessageName& name, machine::NodeId destination, pdes::ComponentId server,
-               std::uint32_t generation) {
-  list.named({StateList::message, destination, name.sender, name.channel, name.sequence, 0});
-  list.named({server, destination, name.sender, name.channel, name.sequence, generation});
-  if (!list.names_say_ways()) return;
-  for (const std::uint32_t one : {name.sender, name.channel, destination}) list.same(one);
-}
-
 /// Of the device's own message that leaves last, which may still be leaving.
 void list_left(StateList& list, TrainWork& work) {
   const Injector::State& own = work.own.state();
@@ -86,13 +68,8 @@ void ListedPort::list_line() {
   });
   for (const Injector::Ticket place : places_) {
     auto& [message, next, number] = own.places[place];
-    auto& [name, destination, waited_until, last_bytes, packets_left, stream, batch, awaited, joined] = message;
-    list_name(list_, name, destination, self_, 0);
-    list_.named({StateList::batch, self_, stream, batch, 0, 0});
-    for (const std::int64_t one : {last_bytes, std::int64_t{packets_left}, std::int64_t{awaited}, place_of(next)})
-      list_.same(one);
-    list_.time(waited_until);
-    list_.time(joined);
+    list_own_message(list_, message, self_);
+    list_.same(place_of(next));
   }
   list_.same(place_of(own.current));
   for (std::size_t i = own.head; i < own.line.size(); ++i) list_.same(place_of(own.line[i]));
@@ -114,13 +91,14 @@ void ListedPort::list_streams() {
   });
   list_.same(streams_.size());
   for (const std::uint32_t number : streams_) {
-    auto& [times, waited_until, name, generation, destination, link, from, ordinal, served, final] =
+    auto& [times, waited_until, name, generation, destination, link, from, ordinal, served, final, bytes] =
         work.streams[number];
     list_name(list_, name, destination, from, generation);
     list_times(list_, times);
     list_.time(waited_until);
     for (const std::uint32_t one : {destination, link, from, work.next_ordinal - ordinal, served, std::uint32_t{final}})
       list_.same(one);
+    list_.same(bytes);
   }
   std::vector<TrainWork::Waiting*> waiting;
   for (TrainWork::Waiting& one : work.waiting) waiting.push_back(&one);
@@ -143,12 +121,13 @@ void ListedPort::list_service(Service& service) {
 }
 
 void ListedPort::list_run() {
-  auto& [active, own, final, to_destination, awaited, stream, name, generation, destination, offered, service, apart] =
-      work().run;
+  auto& [active, own, final, goes_on, to_destination, awaited, stream, name, generation, destination, bytes, offered,
+         service, apart] = work().run;
   list_.same(active);
   if (!active) return;
   const bool has_shares = work().run.has_shares();
-  for (const bool one : {own, final, to_destination, awaited, has_shares}) list_.same(one);
+  for (const bool one : {own, final, goes_on, to_destination, awaited, has_shares}) list_.same(one);
+  list_.same(bytes);
   if (own) list_.time(offered);
   if (has_shares) {
     list_busy(list_, service.after);
@@ -248,6 +227,35 @@ void list_port(StateList& list, NetworkNode& node, TrainPort& port, const Rate& 
 
 }  // namespace
 
+void list_times(StateList& list, PacketTimes& times) {
+  auto& [base, offset, stride, last, last_bytes, count, rate] = times;
+  list.same(count);
+  if (count == 0) return;
+  list.time(base);
+  for (const std::int64_t one : {offset, stride, last_bytes, std::int64_t{rate}}) list.same(one);
+  list.time(last);
+}
+
+void list_name(StateList& list, const MessageName& name, machine::NodeId destination, pdes::ComponentId server,
+               std::uint32_t generation) {
+  list.named({StateList::message, destination, name.sender, name.channel, name.sequence, 0});
+  list.named({server, destination, name.sender, name.channel, name.sequence, generation});
+  if (!list.names_say_ways()) return;
+  for (const std::uint32_t one : {name.sender, name.channel, destination}) list.same(one);
+}
+
+void list_own_message(StateList& list, OwnMessage& message, pdes::ComponentId self) {
+  auto& [name, destination, waited_until, last_bytes, packets_left, stream, batch, goes_on, bytes, awaited, joined] =
+      message;
+  list_name(list, name, destination, self, 0);
+  list.named({StateList::batch, self, stream, batch, 0, 0});
+  for (const std::int64_t one :
+       {last_bytes, std::int64_t{packets_left}, std::int64_t{awaited}, std::int64_t{goes_on}, bytes})
+    list.same(one);
+  list.time(waited_until);
+  list.time(joined);
+}
+
 void list_counts(StateList& list, LinkCounts& counts) {
   list.sum(counts.bytes);
   list.sum(counts.messages);
@@ -260,9 +268,10 @@ void list_busy(StateList& list, BusyPeriod& busy) {
 }
 
 void list_segment(StateList& list, Segment& segment, pdes::ComponentId from) {
-  auto& [name, generation, destination, link, waited_until, times, final, shortens, earlier] = segment;
+  auto& [name, generation, destination, link, waited_until, times, final, shortens, earlier, bytes] = segment;
   list_name(list, name, destination, from, generation);
   for (const std::uint32_t one : {destination, link, std::uint32_t{final}, std::uint32_t{shortens}}) list.same(one);
+  list.same(bytes);
   list.time(waited_until);
   list_times(list, times);
   if (!shortens) return;

@@ -44,7 +44,7 @@ RecordedRound::Batches RecordedRound::batches_now() const {
 }
 
 // Memory, kernels and marks: the law refuses programs and runs that write them down.
-void RecordedRound::list(StateList& list, std::optional<ComputeEngine>& engine) {
+void RecordedRound::list(StateList& list, const std::vector<ComputeJob*>& jobs) {
   list.same(record_.is_made());
   if (!record_.is_made()) return;
   auto& [intervals, memory_changes, kernel_rows, marks, sent, taken, passes] = *record_;
@@ -59,26 +59,25 @@ void RecordedRound::list(StateList& list, std::optional<ComputeEngine>& engine) 
     list.same(key.second);
     list.sum(called);
   }
-  if (engine) list_batches(list, *engine);
-  if (list.times() != 0) repeat(list, sizes, engine);
+  list_batches(list, jobs);
+  if (list.times() != 0) repeat(list, sizes, jobs);
 }
 
 // A job has the number that its stream had when it put the job in line, and is written down when it is over. Its stream
 // may be in the first round of another micro-batch by then: the rounds that follow have jobs of that one. So moments
 // are alike only where the stream is ahead of each job by as many micro-batches.
-void RecordedRound::list_batches(StateList& list, ComputeEngine& engine) {
-  auto& jobs = engine.state().jobs;
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const auto& [number, pass] = jobs[i].job.micro_batch;
+void RecordedRound::list_batches(StateList& list, const std::vector<ComputeJob*>& jobs) {
+  for (const ComputeJob* job : jobs) {
+    const auto& [number, pass] = job->micro_batch;
     list.same(pass);
     if (pass == 0) continue;
-    const std::pair key{jobs[i].job.stream, std::uint32_t{pass}};
+    const std::pair key{job->stream, std::uint32_t{pass}};
     list.same(batches(program_, streams_[key.first], pass, (*record_).passes.at(key)) - number);
   }
 }
 
 void RecordedRound::repeat(const StateList& list, const std::vector<std::int64_t>& sizes,
-                           std::optional<ComputeEngine>& engine) {
+                           const std::vector<ComputeJob*>& jobs) {
   const std::int64_t times = list.times();
   results::RoundShift all;
   all.time = list.round();
@@ -93,11 +92,9 @@ void RecordedRound::repeat(const StateList& list, const std::vector<std::int64_t
         shift->passes.push_back({static_cast<std::uint16_t>(key.second), (now.at(key) - before) / times});
     intervals.repeat((sizes[stream] - intervals.size()) / times, times, std::move(shift));
   }
-  if (!engine) return;
-  auto& jobs = engine->state().jobs;
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const std::pair key{jobs[i].job.stream, std::uint32_t{jobs[i].job.micro_batch.pass}};
-    if (key.second > 0) jobs[i].job.micro_batch.number += static_cast<std::int32_t>(now.at(key) - batches_.at(key));
+  for (ComputeJob* job : jobs) {
+    const std::pair key{job->stream, std::uint32_t{job->micro_batch.pass}};
+    if (key.second > 0) job->micro_batch.number += static_cast<std::int32_t>(now.at(key) - batches_.at(key));
   }
 }
 

@@ -17,14 +17,14 @@ class RecordedRound {
   /// All outlive it.
   RecordedRound(const StateList& list, const program::Program& program, OwnRecord& record,
                 const std::vector<Stream>& streams);
-  void list(StateList& list, std::optional<ComputeEngine>& engine);
+  void list(StateList& list, const std::vector<ComputeJob*>& jobs);
 
  private:
   using Lines = std::map<DeviceRecord::Line, std::int64_t>;
   using Batches = std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t>;  // by stream and pass
   [[nodiscard]] Batches batches_now() const;
-  void list_batches(StateList& list, ComputeEngine& engine);
-  void repeat(const StateList& list, const std::vector<std::int64_t>& sizes, std::optional<ComputeEngine>& engine);
+  void list_batches(StateList& list, const std::vector<ComputeJob*>& jobs);
+  void repeat(const StateList& list, const std::vector<std::int64_t>& sizes, const std::vector<ComputeJob*>& jobs);
   static void add_lines(results::RoundShift& shift, std::int64_t times, const Lines& before, const Lines& now,
                         results::MessageEnd end);
 

@@ -45,7 +45,10 @@ std::uint64_t RepeatedRounds::likeness(const pdes::Pause& pause, const Island& i
   for (std::size_t i = 0; i < island.devices.size(); i += stride) {
     const std::vector<Stream>& streams = island.devices[i]->view().state.streams;
     if (streams.empty()) continue;
-    const auto ahead = static_cast<std::uint64_t>(std::max<Time>(0, streams[0].clock - pause.now()));
+    // Where operators stand in line, how far it is ahead is not known, but when the line has begun.
+    const bool stands_in_line = streams[0].state == StreamState::computes;
+    const Time least = stands_in_line ? streams[0].clock - pause.now() : 0;
+    const auto ahead = static_cast<std::uint64_t>(std::max(least, streams[0].clock - pause.now()));
     hash = (hash ^ ahead ^ (hash >> 29U)) * 0x9E37'79B9'7F4A'7C15U;
   }
   return hash;
@@ -80,6 +83,8 @@ ListedState RepeatedRounds::standing(const pdes::Pause& pause, Island& island) {
 bool RepeatedRounds::matters(const pdes::Event& event) const {
   if (event.kind == NetworkProtocol::kind_of<StreamWake>)
     return (*parts_.device_at)[event.destination]->awaits(event.as<StreamWake>());
+  if (event.kind == NetworkProtocol::kind_of<MemoryWake>)
+    return (*parts_.device_at)[event.destination]->awaits(event.as<MemoryWake>());
   if (event.kind != NetworkProtocol::kind_of<PortWake>) return true;
   const auto wake = event.as<PortWake>();
   const TrainState& port = train_port((*parts_.nodes)[event.destination]->port(wake.port)).state();
@@ -102,7 +107,7 @@ void RepeatedRounds::list_pending(StateList& list, const Island& island, const s
       list.same(event->as<StreamWake>().stream);
     } else if (event->kind == NetworkProtocol::kind_of<PortWake>) {
       list.same(event->as<PortWake>().port);
-    } else {
+    } else if (event->kind != NetworkProtocol::kind_of<MemoryWake>) {
       list_message(list, *event);
     }
   }

@@ -15,7 +15,8 @@ void TrainPort::announce(Time waited_until, PortSink& sink) {
     sink.deliver(*this, time_after(out.last, latency()), run.destination, {run.name, run.generation, waited_until});
     return;
   }
-  Segment segment{run.name, run.generation, run.destination, link_, waited_until, out, run.final, false, {}};
+  Segment segment{run.name, run.generation, run.destination, link_, waited_until, out, run.final && !run.goes_on, false,
+                  {},       run.bytes};
   forward(segment, sink);
 }
 
@@ -35,10 +36,10 @@ void TrainPort::tell_as(const Segment& segment, std::uint32_t generation) {
 TrainPort::Announced TrainPort::announced(const PlannedShare& share) const {
   if (share.own) {
     const OwnMessage& message = work().own.at(share.of);
-    return {message.name, message.destination, message.waited_until};
+    return {message.name, message.destination, message.waited_until, message.goes_on, message.bytes};
   }
   const Stream& stream = work().streams[share.of];
-  return {stream.name, stream.destination, stream.waited_until};
+  return {stream.name, stream.destination, stream.waited_until, false, stream.bytes};
 }
 
 void TrainPort::announce_shares(PortSink& sink) { announce_shares(work().run.together().shares, sink); }
@@ -67,14 +68,15 @@ void TrainPort::announce_shares(std::span<PlannedShare> shares, PortSink& sink) 
     if (share.out.count == 0) continue;
     const Announced of = announced(share);
     share.generation = state_.next_generation++;
-    if (tables_->link(link_).to == of.destination) {
+    if (tables_->ends_behind(link_, of.destination)) {
       if (!share.final) continue;
       sink.deliver(*this, time_after(share.out.last, latency()), of.destination,
                    {of.name, share.generation, of.waited_until});
       continue;
     }
-    Segment segment{of.name,   share.generation, of.destination, link_, of.waited_until,
-                    share.out, share.final,      false,          {}};
+    const bool final = share.final && !of.goes_on;
+    Segment segment{of.name, share.generation, of.destination, link_, of.waited_until, share.out, final, false,
+                    {},      of.bytes};
     if (!sink.takes_together()) {
       forward(segment, sink);
       continue;
@@ -172,7 +174,7 @@ void TrainPort::take_back(Time now, const std::vector<PlannedShare>& before) {
 // Of a share that was announced as it was `before`, only `out` is left.
 void TrainPort::take_back(Time now, const PlannedShare& before, const PacketTimes& out) {
   const Announced of = announced(before);
-  if (!before.final && tables_->link(link_).to == of.destination) return;
+  if (!before.final && tables_->ends_behind(link_, of.destination)) return;
   const Time kept_until = out.count > 0 ? std::max(now, out.last) : now;
   amend_later(kept_until, before.out, {of.name, before.generation, of.destination, out.count});
 }

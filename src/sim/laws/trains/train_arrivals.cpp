@@ -118,7 +118,8 @@ std::uint32_t TrainPort::add_stream(pdes::ComponentId from, const Segment& segme
                      from,
                      work().next_ordinal++,
                      0,
-                     segment.final};
+                     segment.final,
+                     segment.bytes};
   if (work().unused_streams.empty()) {
     work().streams.push_back(added);
     return static_cast<std::uint32_t>(work().streams.size() - 1);

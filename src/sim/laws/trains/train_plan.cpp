@@ -92,7 +92,9 @@ void TrainPort::plan_own(const Injector::Offer& offer) {
   run.awaited = run.final && message.awaited;
   run.name = message.name;
   run.destination = message.destination;
-  run.to_destination = tables_->link(link_).to == message.destination;
+  run.goes_on = message.goes_on;
+  run.bytes = message.bytes;
+  run.to_destination = tables_->ends_behind(link_, message.destination);
 }
 
 void TrainPort::plan_stream(std::uint32_t index, const Turn* own_turn) {
@@ -117,7 +119,9 @@ void TrainPort::plan_stream(std::uint32_t index, const Turn* own_turn) {
   run.final = stream.final && run.service.out.count == arrivals.count;
   run.name = stream.name;
   run.destination = stream.destination;
-  run.to_destination = tables_->link(link_).to == stream.destination;
+  run.goes_on = false;
+  run.bytes = stream.bytes;
+  run.to_destination = tables_->ends_behind(link_, stream.destination);
 }
 
 }  // namespace tessera::sim

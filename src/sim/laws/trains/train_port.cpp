@@ -25,16 +25,33 @@ Injector::Ticket TrainPort::post(Time now, const OwnMessage& message, Injector::
   if (work.run.active && work.run.service.out.last <= now) complete_run(sink);
   if (has_left(before, now)) before = Injector::no_ticket;
   // A message that follows another one changes nothing before that has left.
-  if (work.run.active && !work.own.follows(message, before)) {
-    if (work.run.own) {
-      work.run.takes_turns() ? cut_turns(now, turns_chosen(now)) : cut(now, packets_chosen(now));
-    } else if (work.run.is_mixed()) {
-      cut_mixed(now, {now, self_, link_, 1});  // behind an own packet that is chosen now
-    } else if (work.own.empty()) {
-      cut_before(now, {now, self_, link_, 0});
-    }
-  }
+  if (work.run.active && !work.own.follows(message, before)) cut_for_newcomer(now);
   return work.own.post(message, before);
+}
+
+// Own packets that have not been chosen are planned anew, with what is posted now.
+void TrainPort::cut_for_newcomer(Time now) {
+  if (work().run.own) {
+    work().run.takes_turns() ? cut_turns(now, turns_chosen(now)) : cut(now, packets_chosen(now));
+  } else if (work().run.is_mixed()) {
+    cut_mixed(now, {now, self_, link_, 1});  // behind an own packet that is chosen now
+  } else if (work().own.empty()) {
+    cut_before(now, {now, self_, link_, 0});
+  }
+}
+
+void TrainPort::withhold_last(Time now, Injector::Ticket place, PortSink& sink) {
+  if (work().run.active && work().run.service.out.last <= now) complete_run(sink);
+  if (work().run.active) cut_for_newcomer(now);
+  TrainRun& run = work().run;
+  const OwnMessage message = work().own.at(place);
+  // A message that takes turns is in line until those of the run are over, with no packet left if need be.
+  work().own.withhold_last(place, tables_->packet(), run.active && run.takes_turns());
+  const bool is_planned =
+      run.active && run.own && !run.takes_turns() && run.name == message.name && run.destination == message.destination;
+  if (!is_planned) return;
+  run.goes_on = true;
+  run.final = run.service.out.count + 1 == message.packets_left;
 }
 
 // Of what is known to come in this picosecond, what comes by events of higher components is not there yet: an own
@@ -234,7 +251,7 @@ void TrainPort::complete_run(PortSink& sink) {
   const PacketTimes& out = service.out;
   const std::int64_t packet = tables_->packet();
   state_.counts.bytes += out.bytes(out.count, packet);
-  state_.counts.messages += run.final ? 1 : 0;
+  state_.counts.messages += run.final && !run.goes_on ? 1 : 0;
   state_.counts.alone += out.count == 1 && !run.final ? 1 : 0;
   state_.counts.busy += service.busy(rate(), tables_->rate(out.rate), packet);
   if (trace_ != nullptr) trace_->packets_left(link_, run.name, run.destination, out);

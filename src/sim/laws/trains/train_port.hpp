@@ -22,6 +22,7 @@ class TrainPort final : public Port {
   /// It is planned by flush(): all that is posted at once is planned once.
   Injector::Ticket post(Time now, const OwnMessage& message, Injector::Ticket before, PortSink& sink) override;
   void flush(Time now, pdes::ComponentId source, PortSink& sink) override;
+  void withhold_last(Time now, Injector::Ticket place, PortSink& sink) override;
   bool arrive(Time now, pdes::ComponentId source, const Segment& segment, PortSink& sink) override;
   std::uint32_t arrive(Time now, pdes::ComponentId source, const Segments& segments, std::uint32_t taken_back,
                        PortSink& sink) override;
@@ -64,6 +65,7 @@ class TrainPort final : public Port {
   using Turn = PortTurn;
   using Stream = TrainWork::Stream;
 
+  void cut_for_newcomer(Time now);
   // Something has come, or come before:
   [[nodiscard]] TrainWork& work() { return *state_.work; }
   [[nodiscard]] const TrainWork& work() const { return *state_.work; }
@@ -112,6 +114,8 @@ class TrainPort final : public Port {
     MessageName name;
     machine::NodeId destination = 0;
     Time waited_until = 0;
+    bool goes_on = false;
+    std::int64_t bytes = 0;
   };
   [[nodiscard]] Announced announced(const PlannedShare& share) const;
 

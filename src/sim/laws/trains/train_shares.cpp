@@ -211,7 +211,7 @@ void TrainPort::count_shares(std::span<const PlannedShare> shares) {
   for (const PlannedShare& share : shares) {
     if (share.out.count == 0) continue;
     state_.counts.bytes += share.out.bytes(share.out.count, tables_->packet());
-    state_.counts.messages += share.final ? 1 : 0;
+    state_.counts.messages += share.final && !(share.own && work().own.at(share.of).goes_on) ? 1 : 0;
     state_.counts.alone += share.out.count == 1 && !share.final ? 1 : 0;
   }
   state_.counts.busy += work().run.together().busy;

@@ -69,14 +69,16 @@ struct PlannedTogether {
 struct TrainRun {
   bool active = false;
   bool own = false;
-  bool final = false;  ///< ends with the last packet of the message
+  bool final = false;    ///< ends with the last packet of the message
+  bool goes_on = false;  ///< own: which another one follows that belongs to it
   bool to_destination = false;
   bool awaited = false;      ///< its end is told at its time
   std::uint32_t stream = 0;  ///< in TrainWork::streams
   MessageName name;
   std::uint32_t generation = 0;
   machine::NodeId destination = 0;
-  Time offered = 0;  ///< own: turn of the first packet
+  std::int64_t bytes = 0;  ///< of the whole message
+  Time offered = 0;        ///< own: turn of the first packet
   /// Of several only what is behind it and the time of the last packet count.
   Service service;
   Lazy<PlannedTogether> apart;  ///< of several
@@ -102,6 +104,7 @@ struct TrainWork {
     std::uint32_t ordinal = 0;
     std::uint32_t served = 0;  ///< packets
     bool final = false;
+    std::int64_t bytes = 0;  ///< of the whole message
   };
   struct Waiting {
     [[no_unique_address]] PortTurn turn;  ///< of its next packet; in 24 B with the number

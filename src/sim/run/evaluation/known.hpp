@@ -19,8 +19,12 @@ namespace tessera::sim {
 /// machine, which differ in what is left of their cores and bandwidth at most.
 class KnownTimes final : public workload::CostModel {
  public:
-  explicit KnownTimes(const workload::CostModel& cost) : cost_(&cost) {}
+  explicit KnownTimes(const workload::CostModel& cost) : CostModel(cost.memory_traffic()), cost_(&cost) {}
   [[nodiscard]] Time time(const workload::Operator& op, const machine::DeviceSpec& device) const override;
+  [[nodiscard]] workload::OperatorParts parts(const workload::Operator& op,
+                                              const machine::DeviceSpec& device) const override {
+    return cost_->parts(op, device);
+  }
 
  private:
   using Key =
