@@ -4,7 +4,7 @@
 namespace tessera::machine {
 namespace {
 
-const std::string wafer = "kind = \"mesh\"\ncolumns = 7\nrows = 8\n" + speeds;
+const std::string seven_by_eight = "kind = \"mesh\"\ncolumns = 7\nrows = 8\n" + speeds;
 const std::string top_row = "links = [[0, 0], [1, 0], [2, 0], [3, 0], [4, 0], [5, 0], [6, 0]]";
 const std::string two_servers =
     "kind = \"cluster\"\nnodes = 2\ngpus_per_node = 4\nnvlink_bandwidth = \"300 GB/s\"\nnvlink_latency = \"600 ns\"\n"
@@ -44,7 +44,7 @@ TEST_CASE("a host is a device behind the accelerators, with memory of its own") 
 }
 
 TEST_CASE("on a wafer each die reaches the host over the port of its own column, and is reached over it") {
-  const Machine machine = machine_from(machine_text(wafer + host(top_row)));
+  const Machine machine = machine_from(machine_text(seven_by_eight + host(top_row)));
   CHECK(way(machine, 5 * 7 + 3, 56) ==
         Names{"die (3,5)", "die (3,4)", "die (3,3)", "die (3,2)", "die (3,1)", "die (3,0)", "host 0"});
   CHECK(way(machine, 56, 2 * 7 + 6) == Names{"host 0", "die (6,0)", "die (6,1)", "die (6,2)"});
@@ -54,7 +54,7 @@ TEST_CASE("on a wafer each die reaches the host over the port of its own column,
     CHECK(network.links[Routes(network).links(56, die).front()].to == die % 7);
   }
   // Ways between dies are as without a host.
-  const Machine bare = machine_from(machine_text(wafer));
+  const Machine bare = machine_from(machine_text(seven_by_eight));
   for (const NodeId from : {0U, 30U, 55U})
     for (NodeId to = 0; to < 56; ++to) CHECK(way(machine, from, to) == way(bare, from, to));
 }

@@ -3,6 +3,7 @@
 
 #include "machine/networks/grid_network.hpp"
 #include "machine/networks/host_network.hpp"
+#include "machine/networks/side_by_side_network.hpp"
 #include "program_case.hpp"
 #include "sim/laws/fold/find_fold.hpp"
 #include "sim/run/evaluation/device_classes.hpp"
@@ -151,6 +152,23 @@ TEST_CASE("hosts: a slow die and a host have costs of their own") {
   ProgramCase made = read_by(0);
   made.machine.speed[0] = 0.5;
   CHECK(run_recorded(made, sim::Laws::all).results.iteration_time == 500'000 + 700 + 600);
+}
+
+TEST_CASE("wafers: a stage boundary over two wafers takes what the joint takes") {
+  // Two wafers of 2 x 1 dies at 1,000 ps a byte and 500 ps, joined at 2,000 ps a byte and 700 ps.
+  machine::Machine made;
+  machine::build_joined({2, 1, false, 2}, {BytesPerSecond{second / byte_time}, Duration{wire_latency}},
+                        {BytesPerSecond{500'000'000}, Duration{700}}, made);
+  made.network.packet = Bytes{packet_bytes};
+  const auto sent = [&](NodeId from, NodeId to) {
+    ProgramCase made_case(machine_of(made.network));
+    made_case.bind(from, {made_case.block("stage").send(to, Bytes{1000}).done()});
+    made_case.bind(to, {made_case.block("next").receive(from, Bytes{1000}).done()});
+    return run_recorded(made_case, sim::Laws::all).results.iteration_time;
+  };
+  CHECK(sent(1, 2) == 2'000'000 + 700);
+  // A die further on either side: the first packet is at the joint after 100,500 ps, the last one goes on behind it.
+  CHECK(sent(0, 3) == 100'500 + 2'000'000 + 700 + 100'500);
 }
 
 TEST_CASE("fold: parts that map hosts on hosts are folded, those that map a host on a die are not") {
