@@ -236,7 +236,7 @@ class HelpByName(CliTest):
         text = self.tessera("help", "bandwidth", environment=WITHOUT_MPI).stdout
         sections = re.findall(r"^\[(.*)\]$", text, re.MULTILINE)
         self.assertEqual(sections, ["machine.fault", "machine.host", *(f"machine.topology.{kind}" for kind in ("mesh", "mesh-switch", "package", "ring", "torus", "wafers"))])
-        self.assertEqual(text.count("\n  bandwidth: "), 5)
+        self.assertEqual(text.count("\n  bandwidth: "), 8)
         self.assertIn("of one link between two neighbours, per direction", text)
         # As sections print it.
         self.assertIn(self.tessera("help", "global_batch").stdout.split("\n", 1)[1], self.tessera("help", "workload").stdout)

@@ -43,7 +43,7 @@ TEST_CASE("ten thousand GPUs with a host for each server stay small, and so do t
       "ns\"\nnic_bandwidth = \"25 GB/s\"\nnic_latency = \"2.7 us\"\n";
   const Cost cost = cost_of(machine_text(servers + host("each = \"node\"")));
   CHECK(cost.seconds < 0.5);
-  CHECK(cost.bytes < 12'000'000);
+  CHECK(cost.bytes < 6'000'000);
   const Machine machine = machine_from(machine_text(servers + host("each = \"node\"")));
   const Routes routes(machine.network);
   for (NodeId gpu = 0; gpu < 10'000; ++gpu) {
