@@ -35,12 +35,17 @@ std::string line(const std::string& name, const std::string& value) {
   return fmt::format("#   {:<30}{}\n", name, value);
 }
 
+/// "56", "56 and 1 host".
+std::string devices_text(std::int64_t devices, std::int64_t hosts) {
+  return hosts == 0 ? std::to_string(devices) : fmt::format("{} and {} host{}", devices, hosts, hosts == 1 ? "" : "s");
+}
+
 std::string memory_line(const experiment::Experiment& experiment, const experiment::Estimate& estimate) {
   const std::string least = config::format_rounded(estimate.certain_peak, config::Unit::bytes);
   const std::string most = config::format_rounded(estimate.peak.most, config::Unit::bytes);
   std::string text =
       fmt::format("{} of {} on {}", estimate.peak.is_exact() ? least : "at least " + least + ", at most " + most + ",",
-                  config::format_rounded(experiment.machine.device.memory_capacity),
+                  config::format_rounded(experiment.machine.spec(estimate.fullest).memory_capacity),
                   experiment.machine.node_name(estimate.fullest));
   std::string separator = ": ";
   for (std::size_t i = 0; i < estimate.peak.by_category.size(); ++i) {
@@ -82,7 +87,7 @@ std::string fold_text(const sim::FoldFacts& fold) {
 std::string figures(const experiment::Experiment& experiment, const experiment::Estimate& e, int ranks) {
   const strategy::Plan& plan = experiment.plan;
   std::string text = "# The job\n";
-  text += line("devices", std::to_string(e.devices));
+  text += line("devices", devices_text(e.devices, e.hosts));
   text += line("rates of the machine", experiment.calibration);
   if (const std::string bytes = experiment::bytes_of_one(experiment); !bytes.empty())
     text += line("in " + experiment.workload.datatype, bytes);
@@ -114,7 +119,7 @@ std::string figures(const experiment::Experiment& experiment, const experiment::
 /// Of a job whose plan is to be searched, what is known before.
 std::string figures_before_search(const experiment::Experiment& experiment) {
   std::string text = "# The job\n";
-  text += line("devices", std::to_string(experiment.machine.devices()));
+  text += line("devices", devices_text(experiment.machine.accelerators(), experiment.machine.hosts()));
   text += line("rates of the machine", experiment.calibration);
   if (experiment.model)
     text += line("parameters", rounded(static_cast<double>(workload::parameter_count(*experiment.model))));

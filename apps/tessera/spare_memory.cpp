@@ -16,7 +16,7 @@ struct Spare {
 };
 
 Spare spare_of(const experiment::Experiment& experiment, const experiment::Estimate& estimate) {
-  const std::int64_t usable = experiment.machine.device.usable_memory().value();
+  const std::int64_t usable = experiment.machine.spec(estimate.fullest).usable_memory().value();
   const std::int64_t bytes = usable - estimate.peak.most;
   return {bytes, static_cast<double>(bytes) / static_cast<double>(usable)};
 }
@@ -25,7 +25,7 @@ Spare spare_of(const experiment::Experiment& experiment, const experiment::Estim
 
 std::string spare_text(const experiment::Experiment& experiment, const experiment::Estimate& estimate) {
   const Spare spare = spare_of(experiment, estimate);
-  const std::string of = machine::memory_text(experiment.machine.device);
+  const std::string of = machine::memory_text(experiment.machine.spec(estimate.fullest));
   if (spare.bytes < 0) return fmt::format("none: {} too much for {}", size_text(-spare.bytes), of);
   return fmt::format("{}{}, {:.1f} % of {}", estimate.peak.is_exact() ? "" : "at least ", size_text(spare.bytes),
                      100 * spare.share, of);

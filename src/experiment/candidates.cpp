@@ -23,7 +23,7 @@ using results::PointKind;
 /// Devices that hold something.
 std::vector<program::DeviceId> taking_part(const Evaluation& run) {
   std::vector<program::DeviceId> devices;
-  for (program::DeviceId device = 0; device < run.peak_memory.size(); ++device)
+  for (program::DeviceId device = 0; device < run.computing(); ++device)
     if (run.peak_memory[device] > 0) devices.push_back(device);
   return devices;
 }

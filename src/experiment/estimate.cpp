@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -121,16 +122,25 @@ KernelTotals kernel_totals(const Experiment& experiment, program::DeviceId devic
   return sum;
 }
 
-void find_fullest(const program::Program& program, const std::vector<program::DeviceId>& devices, Estimate& result) {
-  std::set<std::vector<program::BlockId>> known;  // of devices that do the same
+/// The device that has the least to spare, and how much of its kind hold for certain.
+void find_fullest(const Experiment& experiment, const std::vector<program::DeviceId>& devices, Estimate& result) {
+  const program::Program& program = experiment.plan.program;
+  const machine::Machine& machine = experiment.machine;
+  std::map<std::pair<std::uint32_t, std::vector<program::BlockId>>, bool> known;  // devices that do the same
+  std::map<std::uint32_t, std::int64_t> certain;                                  // by kind
+  std::int64_t least_left = std::numeric_limits<std::int64_t>::max();
   for (const program::DeviceId device : devices) {
-    if (!known.insert(program.devices[device].streams).second) continue;
+    if (!known.try_emplace({machine.kind(device), program.devices[device].streams}, true).second) continue;
     const program::MemoryPeak peak = program::memory_peak(program, device);
-    result.certain_peak = std::max(result.certain_peak, peak.total);
-    if (peak.most <= result.peak.most) continue;
+    std::int64_t& most = certain[machine.kind(device)];
+    most = std::max(most, peak.total);
+    const std::int64_t left = machine.spec(device).usable_memory().value() - peak.most;
+    if (peak.most == 0 || left >= least_left) continue;
+    least_left = left;
     result.peak = peak;
     result.fullest = device;
   }
+  result.certain_peak = certain[machine.kind(result.fullest)];
 }
 
 /// Counts one device after the other, each for so many that are like it.
@@ -278,10 +288,11 @@ Estimate estimate(const Experiment& experiment) {
   Estimate result;
   std::vector<program::DeviceId> taking_part;
   for (program::DeviceId device = 0; device < program.devices.size(); ++device) {
-    if (!program.devices[device].streams.empty()) taking_part.push_back(device);
+    if (program.devices[device].streams.empty()) continue;
+    taking_part.push_back(device);
+    ++(experiment.machine.computes(device) ? result.devices : result.hosts);
   }
-  result.devices = static_cast<std::int64_t>(taking_part.size());
-  find_fullest(program, taking_part, result);
+  find_fullest(experiment, taking_part, result);
   const double outputs = static_cast<double>(network.links.size() - network.first_link[network.devices]);
   const double devices = bytes_per_device * network.devices + bytes_per_switch_output * outputs;
   result.bytes_shared.add(devices, devices);

@@ -29,11 +29,22 @@ std::string peak(const machine::DeviceSpec& device) {
   return config::format_rounded(rate) + ' ' + datatype;
 }
 
+/// ", 8 hosts of 2.00 TB": by kind.
+std::string hosts_of(const machine::Machine& machine) {
+  std::string text;
+  for (std::uint32_t kind = 0; kind < machine.host_kinds.size(); ++kind) {
+    const auto count = std::ranges::count(machine.kind_of_host, kind);
+    text += fmt::format(", {} {}{} of {}", count, machine.host_kinds[kind].name, count == 1 ? "" : "s",
+                        config::format_rounded(machine.host_kinds[kind].memory_capacity));
+  }
+  return text;
+}
+
 std::string of_machine(const Table& table, Diagnostics& diagnostics) {
   const machine::Machine machine = machine::build_machine(table, diagnostics);
-  return fmt::format("{} of {}, {}, {}, {} at {}", machine.topology, machine.devices(), machine.device.name,
+  return fmt::format("{} of {}, {}, {}, {} at {}{}", machine.topology, machine.accelerators(), machine.device.name,
                      peak(machine.device), config::format_rounded(machine.device.memory_capacity),
-                     config::format_rounded(machine.device.memory_bandwidth));
+                     config::format_rounded(machine.device.memory_bandwidth), hosts_of(machine));
 }
 
 /// 175 G, 345 M: three digits and a power of 1000.

@@ -14,9 +14,11 @@ bool is_power_of_two(int side) { return side > 0 && std::has_single_bit(static_c
 }  // namespace
 
 std::vector<int> device_order(const Machine& machine) {
-  std::vector<int> order(machine.devices());
+  std::vector<int> order(machine.accelerators());
   std::iota(order.begin(), order.end(), 0);
-  if (machine.grid.wrap || !is_power_of_two(machine.grid.columns) || !is_power_of_two(machine.grid.rows)) return order;
+  if (machine.grid.wrap || machine.grid.count > 1 || !is_power_of_two(machine.grid.columns) ||
+      !is_power_of_two(machine.grid.rows))
+    return order;
   for (int& device : order) {
     const int row = device / machine.grid.columns, column = device % machine.grid.columns;
     device = folded(row, machine.grid.rows) * machine.grid.columns + folded(column, machine.grid.columns);

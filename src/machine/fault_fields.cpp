@@ -1,5 +1,6 @@
 #include "fault_fields.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "tessera/base/error.hpp"
@@ -55,22 +56,24 @@ class ShareField final : public detail::FieldBase {
   detail::Access<double> member_;
 };
 
-bool is_end(const Value& value) {
+/// A name, or two or three coordinates.
+bool is_node(const Value& value) {
   if (value.string() != nullptr) return true;
-  const Array* pair = value.array();
-  return pair != nullptr && pair->size() == 2 && std::holds_alternative<std::int64_t>((*pair)[0].content()) &&
-         std::holds_alternative<std::int64_t>((*pair)[1].content());
+  const Array* place = value.array();
+  return place != nullptr && (place->size() == 2 || place->size() == 3) &&
+         std::ranges::all_of(*place,
+                             [](const Value& one) { return std::holds_alternative<std::int64_t>(one.content()); });
 }
 
-class EndsField final : public detail::FieldBase {
+class NodesField final : public detail::FieldBase {
  public:
-  EndsField(const std::string& key, const std::string& help, detail::Access<Array> member)
-      : FieldBase(key, help), member_(std::move(member)) {}
+  NodesField(const std::string& key, const std::string& help, detail::Access<Array> member, bool is_pair)
+      : FieldBase(key, help), member_(std::move(member)), is_pair_(is_pair) {}
 
   void read(void* object, const Value& value, Diagnostics& diagnostics) const override {
-    const Array* ends = value.array();
-    if (ends != nullptr && ends->size() == 2 && is_end((*ends)[0]) && is_end((*ends)[1])) {
-      member_.set(object, *ends);
+    const Array* nodes = value.array();
+    if (nodes != nullptr && (!is_pair_ || nodes->size() == 2) && std::ranges::all_of(*nodes, is_node)) {
+      member_.set(object, *nodes);
     } else {
       diagnostics.error(value.where(), '"' + key() + "\": expected " + expectation());
     }
@@ -78,15 +81,19 @@ class EndsField final : public detail::FieldBase {
   Value write(const void* object, const void*) const override { return {member_.get(object), {}}; }
   bool is_initial(const void* object, const void*) const override { return member_.get(object).empty(); }
   std::string expectation() const override {
-    return "two ends such as [\"gpu 0\", \"nvswitch 0\"], or coordinates such as [[2, 5], [3, 5]]";
+    return std::string(is_pair_ ? "two ends" : "nodes") +
+           " such as [\"gpu 0\", \"nvswitch 0\"], or coordinates such as [[2, 5], [3, 5]]";
   }
-  ParameterHelp describe() const override { return {"", "two nodes", "", "names or coordinates", "", ""}; }
+  ParameterHelp describe() const override {
+    return {"", is_pair_ ? "two nodes" : "nodes", "", "names or coordinates", "", ""};
+  }
 
  protected:
   Value parse_fallback(const std::string& text) const override { misuse("has no default (" + text + ")"); }
 
  private:
   detail::Access<Array> member_;
+  bool is_pair_;
 };
 
 }  // namespace
@@ -98,7 +105,12 @@ std::unique_ptr<detail::FieldBase> share_field(const std::string& key, const std
 
 std::unique_ptr<detail::FieldBase> ends_field(const std::string& key, const std::string& help,
                                               detail::Access<Array> member) {
-  return std::make_unique<EndsField>(key, help, std::move(member));
+  return std::make_unique<NodesField>(key, help, std::move(member), true);
+}
+
+std::unique_ptr<detail::FieldBase> nodes_field(const std::string& key, const std::string& help,
+                                               detail::Access<Array> member) {
+  return std::make_unique<NodesField>(key, help, std::move(member), false);
 }
 
 }  // namespace tessera::machine

@@ -1,4 +1,4 @@
-// The two kinds of parameters that only faults have.
+// The kinds of parameters that only faults and hosts have.
 #pragma once
 
 #include <memory>
@@ -16,5 +16,9 @@ inline constexpr double least_share = 1e-6;
 /// Two nodes, by name or by coordinates: ["gpu 0", "gpu 1"] or [[2, 5], [3, 5]]. The array is handed on as it is.
 [[nodiscard]] std::unique_ptr<config::detail::FieldBase> ends_field(const std::string& key, const std::string& help,
                                                                     config::detail::Access<config::Array> member);
+
+/// Any number of nodes, written as those.
+[[nodiscard]] std::unique_ptr<config::detail::FieldBase> nodes_field(const std::string& key, const std::string& help,
+                                                                     config::detail::Access<config::Array> member);
 
 }  // namespace tessera::machine

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <unordered_map>
 
 #include "detour_router.hpp"
 #include "fault_fields.hpp"
+#include "node_finder.hpp"
 #include "reading.hpp"
 
 namespace tessera::machine {
@@ -17,21 +17,6 @@ using config::Location;
 using config::Table;
 using config::Value;
 
-std::string quoted(const std::string& text) { return '"' + text + '"'; }
-
-/// "nvswitch 0" to "nvswitch 7", "core": names that differ in their last number only, as one range.
-std::string ranges(const std::vector<std::string>& names) {
-  std::string result;
-  for (std::size_t i = 0; i < names.size();) {
-    const auto family = [&](std::size_t k) { return names[k].substr(0, names[k].rfind(' ') + 1); };
-    std::size_t last = i;
-    while (last + 1 < names.size() && !family(i).empty() && family(last + 1) == family(i)) ++last;
-    result += (result.empty() ? "" : ", ") + quoted(names[i]) + (last > i ? " to " + quoted(names[last]) : "");
-    i = last + 1;
-  }
-  return result;
-}
-
 /// Applies one fault after the other; what concerns routes is settled at the end.
 class Faults {
  public:
@@ -39,16 +24,19 @@ class Faults {
       : machine_(machine),
         network_(machine.network),
         diagnostics_(diagnostics),
+        find_(machine, diagnostics),
         dead_(machine.network.nodes(), false) {}
 
   void apply(const Table& table) {
     const auto spec = read_whole(fault_schema(), table, diagnostics_);
     if (!spec || !check_keys(*spec, table)) return;
     if (const Value* device = table.find("device"))
-      apply_to_node(*spec, find_device(spec->device, device->where()), table);
-    if (const Value* die = table.find("die")) apply_to_node(*spec, find_place(spec->die, "die", die->where()), table);
+      apply_to_node(*spec, find_.device(spec->device, device->where()), table);
+    if (const Value* die = table.find("die"))
+      apply_to_node(*spec, find_.at_place(spec->die, "die", die->where()), table);
+    if (const Value* name = table.find("host")) apply_to_node(*spec, find_.host(spec->host, name->where()), table);
     if (const Value* name = table.find("switch"))
-      apply_to_node(*spec, find_switch(spec->switch_name, name->where()), table);
+      apply_to_node(*spec, find_.switch_called(spec->switch_name, name->where()), table);
     if (const Value* link = table.find("link")) apply_to_links(*spec, link->where(), table);
   }
 
@@ -58,7 +46,8 @@ class Faults {
       if (dead_[device]) machine_.speed[device] = 0;
     for (Link& link : network_.links) link.dead = link.dead || dead_[link.from] || dead_[link.to];
     if (first_dead_ == nullptr) return;
-    if (std::all_of(machine_.speed.begin(), machine_.speed.end(), [](double speed) { return !(speed > 0); })) {
+    const auto first_host = machine_.speed.begin() + machine_.accelerators();
+    if (std::all_of(machine_.speed.begin(), first_host, [](double speed) { return !(speed > 0); })) {
       diagnostics_.error(first_dead_->where(), "the faults leave no " + machine_.device_noun + " alive");
       return;
     }
@@ -78,9 +67,10 @@ class Faults {
 
   bool check_keys(const FaultSpec& spec, const Table& table) {
     const auto has = [&](const char* key) { return table.find(key) != nullptr; };
-    const bool node = has("device") || has("die");
-    if (has("device") + has("die") + has("link") + has("switch") != 1) {
-      diagnostics_.error(table.where(), "a fault concerns exactly one of \"device\", \"die\", \"link\", \"switch\"");
+    const bool node = has("device") || has("die") || has("host");
+    if (has("device") + has("die") + has("host") + has("link") + has("switch") != 1) {
+      diagnostics_.error(table.where(),
+                         "a fault concerns exactly one of \"device\", \"die\", \"host\", \"link\", \"switch\"");
       return false;
     }
     const auto refuse = [&](const char* key, bool allowed, const char* owners) {
@@ -98,62 +88,6 @@ class Faults {
     return false;
   }
 
-  std::optional<NodeId> find_device(std::int64_t device, const Location& where) {
-    if (device < network_.devices) return static_cast<NodeId>(device);
-    error(where, "device",
-          "there is no " + machine_.device_noun + " " + std::to_string(device) + ", allowed: 0 to " +
-              std::to_string(network_.devices - 1));
-    return std::nullopt;
-  }
-
-  std::optional<NodeId> find_place(const std::vector<std::int64_t>& place, const char* key, const Location& where) {
-    if (machine_.grid.columns == 0) {
-      error(where, key,
-            "a " + machine_.topology + " has no columns and rows, use device = 0 to " +
-                std::to_string(network_.devices - 1));
-      return std::nullopt;
-    }
-    if (place.size() != 2) {
-      error(where, key, "expected two coordinates such as [2, 5]");
-      return std::nullopt;
-    }
-    if (place[0] >= 0 && place[0] < machine_.grid.columns && place[1] >= 0 && place[1] < machine_.grid.rows)
-      return static_cast<NodeId>(place[1] * machine_.grid.columns + place[0]);
-    error(where, key,
-          machine_.device_noun + " (" + std::to_string(place[0]) + "," + std::to_string(place[1]) + ") is off the " +
-              (machine_.topology == "mesh" ? "wafer" : machine_.topology) + ", allowed: (0,0) to (" +
-              std::to_string(machine_.grid.columns - 1) + "," + std::to_string(machine_.grid.rows - 1) + ")");
-    return std::nullopt;
-  }
-
-  std::optional<NodeId> find_switch(const std::string& name, const Location& where) {
-    const auto& names = network_.switch_names;
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found != names.end()) return network_.devices + static_cast<NodeId>(found - names.begin());
-    error(
-        where, "switch",
-        names.empty() ? "this machine has no switches" : "there is no " + quoted(name) + ", allowed: " + ranges(names));
-    return std::nullopt;
-  }
-
-  std::optional<NodeId> find_end(const Value& end) {
-    if (const Array* pair = end.array()) {
-      std::vector<std::int64_t> place;
-      for (const Value& coordinate : *pair) place.push_back(std::get<std::int64_t>(coordinate.content()));
-      return find_place(place, "link", end.where());
-    }
-    if (nodes_by_name_.empty())
-      for (NodeId node = 0; node < network_.nodes(); ++node) nodes_by_name_[machine_.node_name(node)] = node;
-    const auto found = nodes_by_name_.find(*end.string());
-    if (found != nodes_by_name_.end()) return found->second;
-    std::vector<std::string> names{machine_.node_name(0), machine_.node_name(network_.devices - 1)};
-    const std::string devices = quoted(names.front()) + " to " + quoted(names.back());
-    const std::string switches = ranges(network_.switch_names);
-    error(end.where(), "link",
-          "there is no " + quoted(*end.string()) + ", allowed: " + devices + (switches.empty() ? "" : ", " + switches));
-    return std::nullopt;
-  }
-
   void apply_to_node(const FaultSpec& spec, std::optional<NodeId> node, const Table& table) {
     if (!node) return;
     if (spec.dead) {
@@ -168,8 +102,8 @@ class Faults {
   }
 
   void apply_to_links(const FaultSpec& spec, const Location& where, const Table& table) {
-    const auto from = find_end(spec.link[0]);
-    const auto to = find_end(spec.link[1]);
+    const auto from = find_.node(spec.link[0], "link");
+    const auto to = find_.node(spec.link[1], "link");
     if (!from || !to) return;
     const bool there = apply_one_way(spec, *from, *to, table);
     const bool back = !spec.one_way && apply_one_way(spec, *to, *from, table);
@@ -212,9 +146,9 @@ class Faults {
   Machine& machine_;
   Network& network_;
   config::Diagnostics& diagnostics_;
+  NodeFinder find_;
   std::vector<bool> dead_;
   const Table* first_dead_ = nullptr;
-  std::unordered_map<std::string, NodeId> nodes_by_name_;
 };
 
 class FaultSchema : public config::Schema<FaultSpec> {
@@ -229,10 +163,13 @@ const config::Schema<FaultSpec>& fault_schema() {
   using config::detail::access;
   static const FaultSchema schema = [] {
     FaultSchema s("machine.fault",
-                  "One fault of the machine, [[machine.fault]]: of a device, a die, a link or a switch. "
+                  "One fault of the machine, [[machine.fault]]: of a device, a die, a host, a link or a switch. "
                   "Routes avoid what is dead.");
     s.integer("device", &FaultSpec::device, "the device with this number").at_least("0").optional();
-    s.integers("die", &FaultSpec::die, "the die (or chip) at these coordinates, [x, y]").optional();
+    s.integers("die", &FaultSpec::die,
+               "the die (or chip) at these coordinates, [x, y]; of several wafers or meshes [x, y, which]")
+        .optional();
+    s.text("host", &FaultSpec::host, "the host of this name").optional();
     s.add(ends_field("link", "the link between two nodes, in both directions", access<Array>(&FaultSpec::link)))
         .optional();
     s.text("switch", &FaultSpec::switch_name, "the switch of this name").optional();

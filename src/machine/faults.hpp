@@ -9,13 +9,13 @@
 
 namespace tessera::machine {
 
-/// One [[machine.fault]] table: what is concerned (exactly one of device, die, link, switch), and what is wrong with
-/// it.
+/// One [[machine.fault]] table: what is concerned (exactly one of device, die, host, link, switch), and what is wrong
+/// with it.
 struct FaultSpec {
   std::int64_t device = 0;
   std::vector<std::int64_t> die;
   config::Array link;  ///< two ends: names, or coordinates
-  std::string switch_name;
+  std::string host, switch_name;
   double bandwidth = 1;  ///< of a link, as a share of the healthy one
   double speed = 1;      ///< of a device
   bool dead = false;

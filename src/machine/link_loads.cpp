@@ -20,7 +20,7 @@ std::vector<std::int64_t> all_rates(const Network& network) {
 }  // namespace
 
 LinkLoads::LinkLoads(const Machine& machine)
-    : devices_(static_cast<int>(machine.devices())),
+    : devices_(static_cast<int>(machine.accelerators())),
       rates_(all_rates(machine.network)),
       bytes_(machine.network.links.size(), 0) {
   const Network& network = machine.network;

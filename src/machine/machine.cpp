@@ -21,9 +21,11 @@ std::string memory_text(const DeviceSpec& device) {
 
 std::string Machine::node_name(NodeId node) const {
   if (node >= network.devices) return network.switch_names.at(node - network.devices);
+  if (!computes(node)) return spec(node).name + " " + std::to_string(node - accelerators());
   if (grid.columns > 0) {
     const DevicePlace& place = places.at(node);
-    return device_noun + " (" + std::to_string(place.x) + "," + std::to_string(place.y) + ")";
+    const std::string at = device_noun + " (" + std::to_string(place.x) + "," + std::to_string(place.y) + ")";
+    return grid.count == 1 ? at : at + " of " + node_noun + " " + std::to_string(place.node);
   }
   return device_noun + " " + std::to_string(node);
 }

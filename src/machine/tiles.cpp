@@ -47,6 +47,12 @@ std::vector<Spot> by_rows(const Tile& tile) {
 
 }  // namespace
 
+bool on_one_grid(const Machine& machine, const std::vector<NodeId>& devices) {
+  const auto grid_of = [&](NodeId device) { return machine.places[device].node; };
+  return machine.grid.count == 1 ||
+         std::ranges::all_of(devices, [&](NodeId device) { return grid_of(device) == grid_of(devices.front()); });
+}
+
 Rectangle around(const Machine& machine, const std::vector<NodeId>& devices) {
   const DevicePlace& first = machine.places[devices.front()];
   int left = first.x, right = first.x, top = first.y, bottom = first.y;
@@ -57,7 +63,7 @@ Rectangle around(const Machine& machine, const std::vector<NodeId>& devices) {
     top = std::min(top, place.y);
     bottom = std::max(bottom, place.y);
   }
-  return {left, top, {right - left + 1, bottom - top + 1}};
+  return {left, top, {right - left + 1, bottom - top + 1}, machine.grid.count == 1 ? 0 : first.node};
 }
 
 std::string name_of(const Tile& tile) { return fmt::format("{}x{}", tile.columns, tile.rows); }
@@ -73,7 +79,7 @@ std::vector<Rectangle> lay_out(const Grid& grid, const std::vector<Tile>& tiles,
   const int length = is_by_rows ? grid.columns : grid.rows;
   const int width = is_by_rows ? grid.rows : grid.columns;
   std::vector<Rectangle> places;
-  int band = 0, band_width = 0, filled = 0;
+  int on = 0, band = 0, band_width = 0, filled = 0;
   bool is_way_back = true;
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     const int is_long = is_by_rows ? tiles[i].columns : tiles[i].rows;
@@ -84,12 +90,18 @@ std::vector<Rectangle> lay_out(const Grid& grid, const std::vector<Tile>& tiles,
       filled = 0;
       is_way_back = !is_way_back;
     }
+    if (is_wide > width - band && on + 1 < grid.count) {
+      ++on;
+      band = filled = 0;
+      is_way_back = false;
+    }
     if (is_long > length || is_wide > width - band) {
-      throw InputError(fmt::format("tile {} of {}, {}, lies beyond the edge of the {} columns and {} rows", i,
-                                   tiles.size(), name_of(tiles[i]), grid.columns, grid.rows));
+      const std::string all = grid.count == 1 ? "" : fmt::format(" of {} grids", grid.count);
+      throw InputError(fmt::format("tile {} of {}, {}, lies beyond the edge of the {} columns and {} rows{}", i,
+                                   tiles.size(), name_of(tiles[i]), grid.columns, grid.rows, all));
     }
     const int along = is_way_back ? length - filled - is_long : filled;
-    places.push_back(is_by_rows ? Rectangle{along, band, tiles[i]} : Rectangle{band, along, tiles[i]});
+    places.push_back(is_by_rows ? Rectangle{along, band, tiles[i], on} : Rectangle{band, along, tiles[i], on});
     filled += is_long;
   }
   return places;
@@ -101,7 +113,7 @@ std::vector<NodeId> devices_of(const Grid& grid, const Rectangle& at, TileOrder 
   const std::vector<Spot> spots = !is_cycle || at.tile.devices() == 2 ? by_rows(at.tile)
                                   : has_cycle(at.tile)                ? cycle(at.tile)
                                                                       : snake(at.tile);
-  for (const Spot& spot : spots) devices.push_back(static_cast<NodeId>((at.y + spot.y) * grid.columns + at.x + spot.x));
+  for (const Spot& spot : spots) devices.push_back(grid.device(at.x + spot.x, at.y + spot.y, at.grid));
   return devices;
 }
 

@@ -9,6 +9,7 @@
 
 #include "device.hpp"
 #include "faults.hpp"
+#include "hosts.hpp"
 #include "reading.hpp"
 #include "topologies/topologies.hpp"
 
@@ -23,7 +24,7 @@ struct MachineSpec {
 
 const config::Schema<MachineSpec>& machine_schema() {
   static const config::Schema<MachineSpec> schema = [] {
-    config::Schema<MachineSpec> s("machine", "The hardware: one kind of device, a topology, and its faults.");
+    config::Schema<MachineSpec> s("machine", "The hardware: one kind of accelerator, a topology, hosts, and faults.");
     s.text("name", &MachineSpec::name, "what the machine is called in results");
     s.text("source", &MachineSpec::source, "where its figures come from").otherwise("");
     s.quantity("packet", &MachineSpec::packet,
@@ -33,6 +34,7 @@ const config::Schema<MachineSpec>& machine_schema() {
         .otherwise("64 KiB");
     s.table("device", &MachineSpec::device, device_schema(), "the accelerator, see machine.device");
     s.also_accept("topology", "how devices are linked, see machine.topology");
+    s.also_accept("host", "list of memories without compute, see machine.host");
     s.also_accept("fault", "list of faults, see machine.fault");
     s.also_accept("calibration", "what the machine does beyond its data sheet, see machine.calibration");
     return s;
@@ -205,7 +207,8 @@ const config::Table* find_topology(const config::Table& machine, config::Diagnos
 }  // namespace
 
 Topologies built_in_topologies() {
-  return {cluster_topology(), ring_topology(), mesh_topology(), torus_topology(), package_topology()};
+  return {cluster_topology(), ring_topology(),   mesh_topology(),       torus_topology(),
+          package_topology(), wafers_topology(), mesh_switch_topology()};
 }
 
 std::shared_ptr<config::Table> parse_machine_file(const std::string& text, const std::string& file,
@@ -257,6 +260,7 @@ Machine build_machine(const config::Table& table, config::Diagnostics& diagnosti
   if (machine.network.devices == 0) return machine;  // the kind has said why
   machine.network.packet = std::max(Bytes{1}, spec.packet);
   machine.network.arbitration = head->arbitration;
+  add_hosts(table, machine, diagnostics);
   machine.speed.assign(machine.network.devices, 1.0);
   apply_faults(table, machine, diagnostics);
   return machine;
@@ -270,6 +274,7 @@ void add_missing(config::Table& table, const config::Table& defaults) {
 
 void complete_machine(config::Table& machine, const Topologies& topologies) {
   machine_schema().complete(machine);
+  complete_hosts(machine);
   if (config::Value* calibration = machine.find("calibration"); calibration != nullptr && calibration->table())
     calibration_schema().complete(*calibration->table());
   config::Value* topology = machine.find("topology");
@@ -290,6 +295,7 @@ std::vector<config::SchemaPointer> schemas(const Topologies& topologies) {
   add(gpu_schema());
   add(peak_schema());
   add(gpu_spec_schema());
+  add(host_schema());
   add(fault_schema());
   add(calibration_schema());
   result.push_back(std::make_shared<config::Schema<TopologyHead>>(topology_schema(topologies)));

@@ -122,6 +122,11 @@ std::string time_table(const h5::Reader& file, const h5::Rows& s) {
   return text;
 }
 
+std::string node_name(const h5::Rows& nodes, std::int64_t device) {
+  const auto index = static_cast<std::size_t>(device);
+  return index < nodes.size() ? nodes.text(index, "name") : "device " + std::to_string(device);
+}
+
 std::string memory_section(const h5::Reader& file, const h5::Rows& s) {
   const std::int64_t peak = s.integer(0, "peak_memory"), capacity = s.integer(0, "memory_capacity");
   const std::int64_t fullest = s.integer(0, "peak_memory_device");
@@ -130,11 +135,8 @@ std::string memory_section(const h5::Reader& file, const h5::Rows& s) {
     return percent(static_cast<double>(bytes), static_cast<double>(capacity));
   };
   const h5::Rows nodes = file.read("/names/nodes");
-  const std::string name = static_cast<std::size_t>(fullest) < nodes.size()
-                               ? nodes.text(static_cast<std::size_t>(fullest), "name")
-                               : "device " + std::to_string(fullest);
-  std::string text = fmt::format("{:<34}{:>12}{:>12}{:>14}\n", "peak memory of " + name, short_bytes(peak),
-                                 of_capacity(peak), "of " + short_bytes(capacity));
+  std::string text = fmt::format("{:<34}{:>12}{:>12}{:>14}\n", "peak memory of " + node_name(nodes, fullest),
+                                 short_bytes(peak), of_capacity(peak), "of " + short_bytes(capacity));
   const h5::Rows memory = file.read("/memory");
   const std::size_t device = memory.column("device"), category = memory.column("category"),
                     held = memory.column("at_peak");
@@ -150,6 +152,34 @@ std::string memory_section(const h5::Reader& file, const h5::Rows& s) {
   };
   if (reserve > 0) line("(reserved by the machine)", reserve);
   line(spare >= 0 ? "(to spare)" : "(too much)", std::abs(spare));
+  return text;
+}
+
+/// Hosts that hold anything, the fullest first; of many the first ones.
+std::string host_section(const h5::Reader& file) {
+  constexpr std::size_t most = 4;
+  const h5::Rows devices = file.read("/devices");
+  if (!has_column(devices, "kind")) return {};
+  struct Host {
+    std::int64_t device, peak, capacity;
+  };
+  std::vector<Host> hosts;
+  const std::size_t kind = devices.column("kind"), peak = devices.column("peak_memory");
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (devices.integer(i, kind) > 0 && devices.integer(i, peak) > 0)
+      hosts.push_back({devices.integer(i, "device"), devices.integer(i, peak), devices.integer(i, "memory_capacity")});
+  }
+  if (hosts.empty()) return {};
+  std::ranges::stable_sort(hosts, std::ranges::greater(), &Host::peak);
+  const h5::Rows nodes = file.read("/names/nodes");
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, hosts.size()); ++i) {
+    const auto [device, held, capacity] = hosts[i];
+    text +=
+        fmt::format("{:<34}{:>12}{:>12}{:>14}\n", "peak memory of " + node_name(nodes, device), short_bytes(held),
+                    percent(static_cast<double>(held), static_cast<double>(capacity)), "of " + short_bytes(capacity));
+  }
+  if (hosts.size() > most) text += fmt::format("  (and {} more hosts)\n", hosts.size() - most);
   return text;
 }
 
@@ -361,9 +391,9 @@ std::string summary(const std::string& path, Checking checking) {
   if (h5::kind_of(path) == h5::FileKind::history) return history_summary(path, checking);
   const h5::Reader file(path, checking);
   const h5::Rows s = file.read("/summary");
-  return sections({heading(file, s), rates(file, s), time_table(file, s), memory_section(file, s), memory_traffic(file),
-                   traffic_table(file), collective_table_text(file), search_text(file, Shown::simulated),
-                   tables_text(file), run_facts(file)});
+  return sections({heading(file, s), rates(file, s), time_table(file, s), memory_section(file, s), host_section(file),
+                   memory_traffic(file), traffic_table(file), collective_table_text(file),
+                   search_text(file, Shown::simulated), tables_text(file), run_facts(file)});
 }
 
 std::string unchecked(const std::string& path) {

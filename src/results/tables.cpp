@@ -41,7 +41,7 @@ void add_job(Table<SummaryRow>& table, const RunResults& r) {
       .text("strategy", "name of the strategy", r.strategy.size(),
             [](const Row& s) -> std::string_view { return s.results->strategy; })
       .integer("seed", "1", "of all random numbers", [](const Row& s) { return static_cast<std::int64_t>(s.seed); })
-      .integer("devices", "1", "devices taking part", [](const Row& s) { return s.results->devices; });
+      .integer("devices", "1", "devices taking part, without hosts", [](const Row& s) { return s.results->devices; });
 }
 
 void add_rates(Table<SummaryRow>& table) {
@@ -74,9 +74,9 @@ void add_activities(Table<SummaryRow>& table, const RunResults& r) {
   using Row = SummaryRow;
   for (std::size_t i = 0; i < r.activities.size(); ++i) {
     const std::string column = activity_column(r.activities[i]);
-    table.integer("mean_" + column, "ps", "time of " + r.activities[i] + ", mean of the devices, rounded",
+    table.integer("mean_" + column, "ps", "time of " + r.activities[i] + ", mean of the accelerators, rounded",
                   [i](const Row& s) { return s.mean[i]; });
-    table.integer("max_" + column, "ps", "time of " + r.activities[i] + ", device with the most of it",
+    table.integer("max_" + column, "ps", "time of " + r.activities[i] + ", accelerator with the most of it",
                   [i](const Row& s) { return s.longest[i]; });
   }
 }
@@ -100,11 +100,11 @@ Table<SummaryRow> summary_table(const RunResults& r) {
   add_job(table, r);
   add_rates(table);
   add_activities(table, r);
-  table.integer("memory_capacity", "B", "of one device", [](const Row& s) { return s.results->memory_capacity; })
+  table.integer("memory_capacity", "B", "of one accelerator", [](const Row& s) { return s.results->memory_capacity; })
       .integer("memory_reserve", "B", "of memory_capacity, what no job can have: context, buffers, fragmentation",
                [](const Row& s) { return s.results->memory_reserve; })
-      .integer("peak_memory", "B", "of the fullest device", [](const Row& s) { return s.peak_memory; })
-      .index("peak_memory_device", "the fullest device; the first of equals",
+      .integer("peak_memory", "B", "of the fullest accelerator", [](const Row& s) { return s.peak_memory; })
+      .index("peak_memory_device", "the fullest accelerator; the first of equals",
              [](const Row& s) { return s.peak_memory_device; })
       .number("bytes_sent", "B", "by all devices, received by others", [](const Row& s) { return real(s.bytes_sent); })
       .integer("messages", "1", "received by all devices", [](const Row& s) { return s.messages; });
@@ -115,7 +115,9 @@ Table<DeviceRow> device_table(const RunResults& r) {
   using Row = DeviceRow;
   Table<Row> table("/devices", "One row a device that takes part, in order of its number.");
   table.index("device", "number of the device", [](const Row& d) { return d.device; })
-      .index("node", "server, wafer or package it is in", [](const Row& d) { return d.node; });
+      .index("node", "server, wafer or package it is in", [](const Row& d) { return d.node; })
+      .index("kind", "0: an accelerator; other numbers: a host of the so-manieth table [[machine.host]]",
+             [](const Row& d) { return d.kind; });
   for (std::size_t i = 0; i < r.activities.size(); ++i) {
     table.integer(activity_column(r.activities[i]), "ps",
                   "time of the main stream in " + r.activities[i] + "; all activities add up to the iteration time",
@@ -125,6 +127,9 @@ Table<DeviceRow> device_table(const RunResults& r) {
       .number("bytes_sent", "B", "sent to other devices", [](const Row& d) { return real(d.bytes_sent); })
       .number("bytes_received", "B", "received from other devices", [](const Row& d) { return real(d.bytes_received); })
       .integer("messages", "1", "received", [](const Row& d) { return d.messages; })
+      .integer("memory_capacity", "B", "of its memory", [](const Row& d) { return d.memory_capacity; })
+      .integer("memory_reserve", "B", "of memory_capacity, what no job can have",
+               [](const Row& d) { return d.memory_reserve; })
       .integer("peak_memory", "B", "most memory held at one time", [](const Row& d) { return d.peak_memory; })
       .integer("peak_memory_time_ps", "ps", "when that was first reached",
                [](const Row& d) { return d.peak_memory_time; })

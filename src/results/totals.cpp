@@ -28,11 +28,12 @@ void check_kept(const DeviceIntervals& device, const RunResults& r) {
   }
 }
 
-/// Mean over all ranks' devices, to the nearest picosecond. Quotients and remainders are summed apart, since the sum of
-/// the times of ten thousand devices can be beyond 64 bits.
+/// Mean over all ranks' accelerators, to the nearest picosecond. Quotients and remainders are summed apart, since the
+/// sum of the times of ten thousand devices can be beyond 64 bits.
 Time mean_of(const std::vector<DeviceRow>& rows, std::size_t activity, std::int64_t devices, Communicator& comm) {
   std::int64_t quotients = 0, remainders = 0;
   for (const DeviceRow& row : rows) {
+    if (row.kind != 0) continue;
     quotients += row.activity[activity] / devices;
     remainders += row.activity[activity] % devices;
   }
@@ -51,19 +52,21 @@ Int128 sum_of(Int128 value, Communicator& comm) {
 
 Time longest_of(const std::vector<DeviceRow>& rows, std::size_t activity, Communicator& comm) {
   Time longest = 0;
-  for (const DeviceRow& row : rows) longest = std::max(longest, row.activity[activity]);
+  for (const DeviceRow& row : rows)
+    if (row.kind == 0) longest = std::max(longest, row.activity[activity]);
   return comm.max(longest);
 }
 
 void find_fullest(SummaryRow& row, Communicator& comm) {
   const std::vector<DeviceRow>& rows = row.results->device_rows;
   std::int64_t most = 0;
-  for (const DeviceRow& d : rows) most = std::max(most, d.peak_memory);
+  for (const DeviceRow& d : rows)
+    if (d.kind == 0) most = std::max(most, d.peak_memory);
   row.peak_memory = comm.max(most);
   constexpr std::int64_t none = std::int64_t{1} << 32;  // device numbers have 32 bits
   std::int64_t fullest = none;
   for (const DeviceRow& d : rows) {
-    if (d.peak_memory == row.peak_memory) fullest = std::min<std::int64_t>(fullest, d.device);
+    if (d.kind == 0 && d.peak_memory == row.peak_memory) fullest = std::min<std::int64_t>(fullest, d.device);
   }
   fullest = comm.min(fullest);
   row.peak_memory_device = fullest == none ? 0 : fullest;
@@ -93,7 +96,8 @@ void check_rows(const RunResults& r) {
 
 SummaryRow total(const RunResults& r, std::uint64_t seed, Communicator& comm) {
   SummaryRow row{&r, seed, {}, {}, 0, 0, 0, 0};
-  const std::int64_t devices = std::max<std::int64_t>(1, comm.sum(static_cast<std::int64_t>(r.device_rows.size())));
+  const auto accelerators = std::ranges::count(r.device_rows, 0U, &DeviceRow::kind);
+  const std::int64_t devices = std::max<std::int64_t>(1, comm.sum(static_cast<std::int64_t>(accelerators)));
   for (std::size_t i = 0; i < r.activities.size(); ++i) {
     row.mean.push_back(mean_of(r.device_rows, i, devices, comm));
     row.longest.push_back(longest_of(r.device_rows, i, comm));

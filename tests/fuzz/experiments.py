@@ -36,13 +36,15 @@ def table(header, values):
 
 
 class Machine:
-    """Its text, how many devices live, and on grids their columns and rows."""
+    """Its text, how many devices live, how many hosts stand behind them, and on grids their columns and rows."""
 
     def __init__(self, rng):
-        self.rng, self.faults, self.dead, self.grid = rng, [], 0, None
-        self.kind = rng.choice(["ring", "mesh", "mesh", "mesh", "torus", "torus", "cluster", "cluster", "fat-tree", "package"])
+        self.rng, self.faults, self.dead, self.grid, self.hosts = rng, [], 0, None, []
+        self.kind = rng.choice(["ring", "mesh", "mesh", "mesh", "torus", "torus", "cluster", "cluster", "fat-tree", "package", "wafers", "mesh-switch"])
         self.topology = {"kind": f'"{"cluster" if self.kind == "fat-tree" else self.kind}"'}
-        {"ring": self.ring, "package": self.package, "cluster": self.cluster, "fat-tree": self.fat_tree}.get(self.kind, self.a_grid)()
+        {"ring": self.ring, "package": self.package, "cluster": self.cluster, "fat-tree": self.fat_tree, "wafers": self.meshes, "mesh-switch": self.meshes}.get(self.kind, self.a_grid)()
+        if rng.random() < 0.25:
+            self.add_hosts()
         if rng.random() < 0.3:
             self.faults.append(f"device = {rng.randrange(self.devices)}\nspeed = {rng.choice([0.3, 0.5, 0.9])}\n")
 
@@ -69,9 +71,27 @@ class Machine:
             elif x + 1 < columns and rows > 1:
                 self.faults.append(f"link = [[{x}, {y}], [{x + 1}, {y}]]\n{self.effect()}")
 
+    def meshes(self):
+        columns, rows, count = self.rng.randint(1, 3), self.rng.randint(1, 2), self.rng.randint(2, 3)
+        self.devices = columns * rows * count
+        self.nodes = count
+        between = "wafer" if self.kind == "wafers" else "switch"
+        self.topology |= {"wafers" if self.kind == "wafers" else "meshes": count, "columns": columns, "rows": rows, "bandwidth": bandwidth(self.rng), "latency": latency(self.rng),
+                          f"{between}_bandwidth": bandwidth(self.rng), f"{between}_latency": latency(self.rng)}
+
+    def add_hosts(self):
+        """One for all, or one for each node; where nothing is dead also at some devices alone."""
+        values = {"memory_capacity": '"20 GB"', "memory_bandwidth": '"90 GB/s"', "bandwidth": bandwidth(self.rng), "latency": latency(self.rng)}
+        count = 1
+        if self.rng.random() < 0.4:
+            values["each"] = '"node"'
+            count = getattr(self, "nodes", 1)
+        self.hosts = list(range(self.devices, self.devices + count))
+        self.host_text = "\n[[machine.host]]\n" + "".join(f"{key} = {value}\n" for key, value in values.items())
+
     def cluster(self):
         nodes, gpus = self.rng.randint(1, 3), self.rng.randint(2, 4)
-        self.devices = nodes * gpus
+        self.devices, self.nodes = nodes * gpus, nodes
         nics = self.rng.choice([size for size in (1, 2, 3, 4) if gpus % size == 0])
         self.topology |= {"nodes": nodes, "gpus_per_node": gpus, "inside": f'"{self.rng.choice(["switch", "ring", "fully-connected"])}"', "nvlink_bandwidth": bandwidth(self.rng),
                           "nvlink_latency": latency(self.rng), "nics_per_node": nics, "nic_bandwidth": bandwidth(self.rng), "nic_latency": latency(self.rng),
@@ -95,7 +115,7 @@ class Machine:
                   "memory_capacity": f'"{self.rng.choice([1, 4, 4, 4])} GB"', "cores": self.rng.choice([1, 16, 80])}
         packet = self.rng.choice(["1 kB", "4 KiB", "16 KiB", "33 kB", "256 KiB"])
         faults = "".join(f"\n[[machine.fault]]\n{fault}" for fault in self.faults)
-        return table("machine", {"name": '"random"', "packet": f'"{packet}"'}) + table("machine.device", device) + table("machine.topology", self.topology) + faults
+        return table("machine", {"name": '"random"', "packet": f'"{packet}"'}) + table("machine.device", device) + table("machine.topology", self.topology) + (self.host_text if self.hosts else "") + faults
 
 
 def divisors(number):
@@ -172,8 +192,18 @@ def exchange(rng, machine):
     return "".join(f'\n[[strategy.step]]\nop = "{op}"\ndevices = "all"\nshift = {by}\nbytes = "{size} B"\n' for op, by in (("send", shift), ("receive", -shift)))
 
 
+def read(rng, machine):
+    """A host sends to a device what it holds, or gets it from there."""
+    host, device, size = rng.choice(machine.hosts), rng.randrange(machine.devices), rng.choice([8, 5000, 700000])
+    ends = (("send", host, device), ("receive", device, host))
+    if rng.random() < 0.3:
+        ends = (("send", device, host), ("receive", host, device))
+    held = "".join(f'\n[[strategy.step]]\nop = "{op}"\ndevices = "hosts"\nbytes = "{size} B"\nmemory = "weights"\n' for op in ("allocate", "release"))
+    return held + "".join(f'\n[[strategy.step]]\nop = "{op}"\ndevices = [{at}]\npeer = {other}\nbytes = "{size} B"\n' for op, at, other in ends)
+
+
 def script(rng, machine):
-    """Collectives of nested groups, exchanges and compute in rounds."""
+    """Collectives of nested groups, exchanges, reads from hosts and compute in rounds."""
     text, groups = table("strategy", {"name": '"script"'}), ["all"]
     text += '\n[[strategy.group]]\nname = "aside"\ndevices = "all"\n'  # of collectives beside those of the main stream
     if machine.alive == machine.devices:
@@ -192,6 +222,8 @@ def script(rng, machine):
         text += "\n[[strategy.step]]\n" + "".join(f"{key} = {value}\n" for key, value in values.items())
         if rng.random() < 0.3 and machine.alive == machine.devices:
             text += exchange(rng, machine)
+        if machine.hosts and machine.dead == 0 and rng.random() < 0.7:
+            text += read(rng, machine)
     return text
 
 

@@ -20,9 +20,10 @@ TEST_CASE("topologies out of range") {
 TEST_CASE("topologies that do not exist or say too little") {
   CHECK(errors_of(machine_text("kind = \"rnig\"\n")) == Names{"m.toml:6:8: \"kind\": unknown choice \"rnig\" (did you "
                                                               "mean \"ring\"?), allowed: cluster, ring, mesh, torus, "
-                                                              "package"});
+                                                              "package, wafers, mesh-switch"});
   CHECK(errors_of(machine_text("devices = 3\n")) == Names{"m.toml:5:1: missing key \"kind\" in [machine.topology], "
-                                                          "expected one of cluster, ring, mesh, torus, package"});
+                                                          "expected one of cluster, ring, mesh, torus, package, "
+                                                          "wafers, mesh-switch"});
   CHECK(
       errors_of(
           "[machine]\nname = \"x\"\ndevice = { name = \"d\", peak.fp16 = \"1 TFLOP/s\", memory_bandwidth = \"1 B/s\", "
@@ -38,6 +39,27 @@ TEST_CASE("topologies that do not exist or say too little") {
                                "nodes = 2\ngpus_per_node = 4\nnic_bandwidth = \"1 GB/s\"\nnic_latency = \"1 us\"\n"
                                "fabric = \"fat-tree\"\n")) ==
         Names{"m.toml:5:1: missing key \"nodes_per_leaf\", required for a fat tree"});
+}
+
+TEST_CASE("wafers and meshes of several sizes, and places on them") {
+  const std::string joints = "wafer_bandwidth = \"1 GB/s\"\nwafer_latency = \"1 us\"\n";
+  const std::string two = "kind = \"wafers\"\nwafers = 2\ncolumns = 2\nrows = 3\n" + speeds + joints;
+  CHECK(errors_of(machine_text("kind = \"wafers\"\nwafers = 2\ncolumns = [7, 6]\nrows = 8\n" + speeds + joints)) ==
+        Names{"m.toml:8:11: \"columns\": wafers of unequal edges, 7 and 6, allowed: one number for all"});
+  CHECK(errors_of(machine_text("kind = \"wafers\"\nwafers = 2\ncolumns = 7\nrows = [8, 8, 8]\n" + speeds + joints)) ==
+        Names{"m.toml:9:8: \"rows\": 3 numbers for 2 wafers, allowed: one number for all"});
+  CHECK(machine_from(machine_text("kind = \"wafers\"\nwafers = 2\ncolumns = [2, 2]\nrows = 3\n" + speeds + joints))
+            .devices() == 12);
+  CHECK(errors_of(machine_text("kind = \"wafers\"\nwafers = 2\ncolumns = 2\nrows = 3\n" + speeds)) ==
+        Names{"m.toml:5:1: missing key \"wafer_bandwidth\" in [machine.topology.wafers], expected a bandwidth such as "
+              "\"150 GB/s\"",
+              "m.toml:5:1: missing key \"wafer_latency\" in [machine.topology.wafers], expected a time such as \"500 "
+              "ns\""});
+  // The fault begins in line 14.
+  CHECK(errors_of(machine_text(two, fault("die = [1, 1]\ndead = true"))) ==
+        Names{"m.toml:15:7: \"die\": expected three numbers such as [0, 1, 0]: column, row and wafer"});
+  CHECK(errors_of(machine_text(two, fault("die = [1, 1, 2]\ndead = true"))) ==
+        Names{"m.toml:15:7: \"die\": there is no die (1,1) of wafer 2, allowed: (0,0) to (1,2) of wafer 0 to 1"});
 }
 
 TEST_CASE("devices that cannot compute, and keys that nobody knows") {
@@ -89,7 +111,7 @@ TEST_CASE("faults of parts that do not exist") {
 
 TEST_CASE("faults that contradict themselves") {
   CHECK(errors_of(machine_text(ring6, fault("dead = true"))) ==
-        Names{"m.toml:10:1: a fault concerns exactly one of \"device\", \"die\", \"link\", \"switch\""});
+        Names{"m.toml:10:1: a fault concerns exactly one of \"device\", \"die\", \"host\", \"link\", \"switch\""});
   CHECK(errors_of(machine_text(ring6, fault("device = 1"))) ==
         Names{"m.toml:10:1: a fault is dead = true, or speed = \"50 %\""});
   CHECK(errors_of(machine_text(ring6, fault("device = 1\nspeed = 0.5\ndead = true"))) ==

@@ -20,6 +20,10 @@ std::vector<Case> cases() {
   const std::string cluster = "kind = \"cluster\"\n" + nodes;
   const std::string tree = cluster + "fabric = \"fat-tree\"\nnodes_per_leaf = 2\nspines = 3\n";
   const std::string shared = "nics_per_node = 2\npcie_bandwidth = \"32 GB/s\"\n";
+  const std::string wafers = "kind = \"wafers\"\nwafers = 3\ncolumns = 3\nrows = 2\n" + speeds +
+                             "wafer_bandwidth = \"50 GB/s\"\nwafer_latency = \"300 ns\"\n";
+  const std::string switched = "kind = \"mesh-switch\"\nmeshes = 4\ncolumns = 2\nrows = 3\n" + speeds +
+                               "switch_bandwidth = \"60 GB/s\"\nswitch_latency = \"401 ns\"\n";
   const auto dead = [](const std::string& what) { return "[[machine.fault]]\n" + what + "\ndead = true\n"; };
   return {
       {"kind = \"ring\"\ndevices = 1\n" + speeds, "", 0},
@@ -51,6 +55,29 @@ std::vector<Case> cases() {
       {tree + "nodes = 5\ngpus_per_node = 4\n", dead("switch = \"spine 1\"") + dead("device = 7"), 4},
       {tree + "nodes = 5\ngpus_per_node = 4\ninside = \"ring\"\n" + shared, "", 6},
       {tree + "nodes = 2\ngpus_per_node = 3\n", "", 2},
+      // Three wafers of 3 x 2: 8 columns and a row apart at most. A dead joint in row 0 is passed in row 1 (a way of
+      // its own row: two hops more, and the farthest pair goes down anyway).
+      {wafers, "", 9},
+      {wafers, dead("link = [[2, 0, 0], [0, 0, 1]]"), 10},
+      {wafers, dead("die = [1, 1, 1]") + dead("link = [\"die (2,1) of wafer 1\", \"die (0,1) of wafer 2\"]"), 11},
+      // Four meshes of 2 x 3: 3 hops inside, two over the switch. Without the own link there is a neighbour's; a
+      // neighbour inside a mesh whose link is gone is reached over the switch at most.
+      {switched, "", 3},
+      {switched, dead("link = [\"die (0,0) of mesh 1\", \"switch\"]"), 3},
+      {switched, dead("die = [0, 1, 2]") + dead("link = [[1, 1, 2], [1, 2, 2]]"), 3},
+      // Memory on the top row: three rows down and one host; the bottom corners are six hops apart as before.
+      {mesh4 + host("links = [[0, 0], [1, 0], [2, 0], [3, 0]]"), "", 6},
+      {mesh4 + host("links = [[0, 0], [1, 0], [2, 0], [3, 0]]"), dead("die = [1, 0]") + dead("link = [[3, 0], [3, 1]]"),
+       9},
+      {mesh4 + host("") + host("links = [[3, 3]]"), dead("host = \"host 0\""), 7},
+      {ring6 + host("links = [\"gpu 2\", \"gpu 5\"]"), dead("link = [\"gpu 2\", \"host 0\"]"), 4},
+      {cluster + "nodes = 3\ngpus_per_node = 4\n" + host("each = \"node\""), "", 4},
+      {cluster + "nodes = 3\ngpus_per_node = 4\n" + host("each = \"node\""), dead("link = [\"gpu 1\", \"core\"]"), 5},
+      {cluster + "nodes = 3\ngpus_per_node = 4\n" + host("links = [\"nvswitch 1\"]"), "", 5},
+      {cluster + "nodes = 3\ngpus_per_node = 4\n" + host("links = [\"nvswitch 1\"]"), dead("switch = \"nvswitch 0\""),
+       5},
+      {tree + "nodes = 5\ngpus_per_node = 2\n" + host("links = [\"spine 1\"]"), "", 4},
+      {switched + host("each = \"node\"\nlinks = [[0, 0]]"), "", 8},
   };
 }
 
@@ -97,6 +124,7 @@ void check_route(const Machine& machine, NodeId from, NodeId to, std::size_t mos
     at = it.to;
     CHECK(seen.insert(at).second);
     CHECK((at >= machine.devices() || machine.alive(at)));
+    CHECK((at == to || !machine.network.is_host(at)));
   }
   CHECK(at == to);
 }

@@ -24,8 +24,11 @@ std::map<std::string, std::string> files() {
 
 TEST_CASE("every machine file builds under its own name and has routes") {
   const auto all = files();
-  for (const char* name : {"a100-80g-cluster", "h100-cluster", "v100-ring", "v100-cluster", "torus-tpu-v3",
-                           "wafer-config1", "wafer-config2", "wafer-config3", "wafer-config4", "mcm-36"})
+  for (const char* name :
+       {"a100-80g-cluster", "h100-cluster", "v100-ring", "v100-cluster", "torus-tpu-v3", "wafer-config1",
+        "wafer-config2", "wafer-config3", "wafer-config4", "mcm-36", "wafer-config3-host", "wafer-config3-x4",
+        "mesh-switch-config3", "blackwell-ultra-56", "blackwell-ultra-8", "blackwell-ultra-8-host",
+        "blackwell-ultra-4x8", "blackwell-ultra-8-scaled"})
     CHECK(all.count(name) == 1);
   for (const auto& [name, text] : all) {
     INFO(name);
@@ -126,6 +129,34 @@ TEST_CASE("wafer links share the die's D2D bandwidth over four edges") {
   }
 }
 
+TEST_CASE("what WATOS compares has as much compute where it says so, and the links and memory that it says") {
+  const auto all = files();
+  const auto peak_of = [](const Machine& it) { return it.accelerators() * it.device.peak.at("fp16").value(); };
+  constexpr std::int64_t tera = 1'000'000'000'000, giga = 1'000'000'000;
+  const Machine wafer = machine_from(all.at("wafer-config3")), eight = machine_from(all.at("blackwell-ultra-8"));
+  CHECK(peak_of(wafer) == 39'648 * tera);
+  CHECK(peak_of(eight) == 40'000 * tera);
+  CHECK(peak_of(machine_from(all.at("blackwell-ultra-56"))) == 39'648 * tera);
+  CHECK(wafer.accelerators() * wafer.device.memory_capacity.value() == 3920 * giga);
+  CHECK(eight.accelerators() * eight.device.memory_capacity.value() == 3920 * giga);
+  const Machine meshes = machine_from(all.at("mesh-switch-config3"));
+  CHECK(peak_of(meshes) == 33'984 * tera);
+  CHECK(peak_of(machine_from(all.at("blackwell-ultra-8-scaled"))) == 33'984 * tera);
+  // 1.6 TB/s a mesh over four dies; 1.8 TB/s a joint over eight rows; 400 GB/s a server over eight NICs.
+  CHECK(meshes.network.links[Routes(meshes.network).links(0, 4)[0]].bandwidth.value() == 400 * giga);
+  const Machine wafers = machine_from(all.at("wafer-config3-x4"));
+  CHECK(wafers.network.links[Routes(wafers.network).links(6, 56)[0]].bandwidth.value() == 225 * giga);
+  const Machine servers = machine_from(all.at("blackwell-ultra-4x8"));
+  CHECK(servers.network.links[Routes(servers.network).links(0, 8)[0]].bandwidth.value() == 50 * giga);
+  // Seven links of the host have 160 GB/s together.
+  const Machine host = machine_from(all.at("wafer-config3-host"));
+  std::int64_t together = 0;
+  for (LinkId link = host.network.first_link[56]; link < host.network.first_link[57]; ++link)
+    together += host.network.links[link].bandwidth.value();
+  CHECK(host.network.first_link[57] - host.network.first_link[56] == 7);
+  CHECK(std::abs(together - 160 * giga) < 7);
+}
+
 TEST_CASE("help knows the device under both names, faults and every topology") {
   std::map<std::string, std::size_t> paths;
   for (const config::SchemaPointer& schema : schemas()) paths[schema->path()] = schema->parameters().size();
@@ -133,6 +164,7 @@ TEST_CASE("help knows the device under both names, faults and every topology") {
   CHECK(paths.at("machine.gpu") == 9);
   CHECK(paths.count("machine.fault") == 1);
   CHECK(paths.count("machine.topology") == 1);
+  CHECK(paths.count("machine.host") == 1);
   for (const TopologyKind& kind : built_in_topologies()) CHECK(paths.count("machine.topology." + kind.name) == 1);
 }
 

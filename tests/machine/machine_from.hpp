@@ -29,6 +29,13 @@ inline const std::string ring6 = "kind = \"ring\"\ndevices = 6\n" + speeds;
 /// Faults of ring6 start in line 10, those of mesh4 in line 11.
 inline std::string fault(const std::string& keys) { return "[[machine.fault]]\n" + keys + "\n"; }
 
+/// A host; after a topology it may stand before faults.
+inline std::string host(const std::string& keys) {
+  return "[[machine.host]]\nmemory_capacity = \"2 TB\"\nmemory_bandwidth = \"400 GB/s\"\nbandwidth = \"20 GB/s\"\n"
+         "latency = \"1 us\"\n" +
+         keys + "\n";
+}
+
 /// The machine, or null when there are errors, which are then in `errors`.
 inline std::unique_ptr<Machine> try_machine(const std::string& text, std::vector<std::string>& errors) {
   config::Diagnostics diagnostics;

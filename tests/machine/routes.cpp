@@ -61,6 +61,48 @@ TEST_CASE("torus routes wrap where that is shorter") {
   CHECK(machine_from(machine_text("kind = \"torus\"\ncolumns = 2\nrows = 3\n" + speeds)).network.links.size() == 18);
 }
 
+TEST_CASE("wafers are one mesh whose joints are slower") {
+  const Machine it = machine_from(machine_text("kind = \"wafers\"\nwafers = 3\ncolumns = 2\nrows = 4\n" + speeds +
+                                               "wafer_bandwidth = \"10 GB/s\"\nwafer_latency = \"700 ns\"\n"));
+  // Wafer 1 has devices 8 to 15: 12 is its (0,2), and 3 is (1,1) of wafer 0, beside it over the joint.
+  CHECK(it.devices() == 24);
+  CHECK(it.node_name(12) == "die (0,2) of wafer 1");
+  CHECK(way(it, 3, 12) == Names{"die (1,1) of wafer 0", "die (0,1) of wafer 1", "die (0,2) of wafer 1"});
+  CHECK(way(it, 16, 1) ==
+        Names{"die (0,0) of wafer 2", "die (1,0) of wafer 1", "die (0,0) of wafer 1", "die (1,0) of wafer 0"});
+  // A joint of 10 GB/s is four links, one a row.
+  const Link& joint = it.network.links[Routes(it.network).links(3, 12)[0]];
+  CHECK(joint.bandwidth.value() == 2'500'000'000);
+  CHECK(joint.latency.value() == 700 * nanosecond);
+  CHECK(it.network.link_classes[joint.link_class] == "w2w");
+  const Link& inside = it.network.links[Routes(it.network).links(3, 12)[1]];
+  CHECK(inside.bandwidth.value() == 100'000'000'000);
+  CHECK(it.network.link_classes[inside.link_class] == "d2d");
+  // 6 columns and 4 rows: (5 x 4 + 6 x 3) neighbours, both ways.
+  CHECK(it.network.links.size() == 76);
+  CHECK(it.places[12].node == 1);
+  CHECK(it.places[12].x == 0);
+  CHECK(it.grid.count == 3);
+  CHECK(it.devices_per_node == 8);
+  CHECK(it.places[12].nic == -1);
+}
+
+TEST_CASE("meshes around a switch: XY inside, over the switch between") {
+  const Machine it = machine_from(machine_text("kind = \"mesh-switch\"\nmeshes = 3\ncolumns = 2\nrows = 2\n" + speeds +
+                                               "switch_bandwidth = \"16 GB/s\"\nswitch_latency = \"401 ns\"\n"));
+  CHECK(way(it, 4, 7) == Names{"die (0,0) of mesh 1", "die (1,0) of mesh 1", "die (1,1) of mesh 1"});
+  CHECK(way(it, 7, 8) == Names{"die (1,1) of mesh 1", "switch", "die (0,0) of mesh 2"});
+  const auto links = Routes(it.network).links(7, 8);
+  // Four dies share the mesh's 16 GB/s; 401 ns from die to die, the odd picosecond in front of the switch.
+  CHECK(it.network.links[links[0]].bandwidth.value() == 4'000'000'000);
+  CHECK(it.network.links[links[0]].latency.value() == 200'500);
+  CHECK(it.network.links[links[1]].latency.value() == 200'500);
+  // Four neighbours in each mesh and a switch's link for each die, both ways.
+  CHECK(it.network.links.size() == 2 * (3 * 4 + 12));
+  CHECK(it.places[7].node == 1);
+  CHECK(it.places[7].nic == 7);
+}
+
 TEST_CASE("a switched node splits its latency over two hops, and the NIC is the GPU's own") {
   const Machine it = machine_from(machine_text(nodes_of("nodes = 2\ngpus_per_node = 4\n")));
   CHECK(way(it, 1, 3) == Names{"gpu 1", "nvswitch 0", "gpu 3"});

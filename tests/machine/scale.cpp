@@ -37,6 +37,27 @@ TEST_CASE("thousands of devices build in well under a second and a few MB") {
   }
 }
 
+TEST_CASE("ten thousand GPUs with a host for each server stay small, and so do the ways to it") {
+  const std::string servers =
+      "kind = \"cluster\"\nnodes = 1250\ngpus_per_node = 8\nnvlink_bandwidth = \"300 GB/s\"\nnvlink_latency = \"600 "
+      "ns\"\nnic_bandwidth = \"25 GB/s\"\nnic_latency = \"2.7 us\"\n";
+  const Cost cost = cost_of(machine_text(servers + host("each = \"node\"")));
+  CHECK(cost.seconds < 0.5);
+  CHECK(cost.bytes < 6'000'000);
+  const Machine machine = machine_from(machine_text(servers + host("each = \"node\"")));
+  const Routes routes(machine.network);
+  for (NodeId gpu = 0; gpu < 10'000; ++gpu) {
+    CHECK(routes.links(gpu, 10'000 + gpu / 8).size() == 1);
+    CHECK(routes.links(10'000 + gpu / 8, gpu).size() == 1);
+  }
+  const std::size_t before = mallinfo2().uordblks;
+  for (NodeId gpu = 0; gpu < 10'000; gpu += 1000) {
+    CHECK(routes.links(gpu, 10'777).size() == 3);
+    CHECK(routes.links(10'777, gpu).size() == 3);
+  }
+  CHECK(mallinfo2().uordblks - before < 100'000);  // only the ways to that one host are kept
+}
+
 TEST_CASE("detours of thousands of devices stay small") {
   const Cost broken_ring =
       cost_of(machine_text(ring, "[[machine.fault]]\nlink = [\"gpu 7\", \"gpu 8\"]\ndead = true\n"));

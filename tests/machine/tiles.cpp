@@ -67,6 +67,20 @@ TEST_CASE("WATOS, figure 11: eight stages of 4 x 2 dies on 8 x 8, by both serpen
   CHECK(twice_apart(columns[1], columns[6]) / 2 == 4);
 }
 
+TEST_CASE("on several wafers each is filled by itself, and no tile lies on two") {
+  // Three columns hold one tile of two: the third column stays empty, though the next wafer has room beside it.
+  const std::vector<Rectangle> at =
+      lay_out({3, 2, false, 2}, std::vector<Tile>(3, Tile{2, 1}), TilePath::serpentine_rows);
+  REQUIRE(at.size() == 3);
+  CHECK((at[1].grid == 0 && at[1].x == 1 && at[1].y == 1));  // on the way back
+  CHECK((at[2].grid == 1 && at[2].x == 0 && at[2].y == 0));
+  CHECK(devices_of({3, 2, false, 2}, at[2], TileOrder::rows) == std::vector<NodeId>{6, 7});
+  CHECK_THROWS_WITH(lay_out({3, 2, false, 2}, std::vector<Tile>(5, Tile{2, 1}), TilePath::serpentine_rows),
+                    "tile 4 of 5, 2x1, lies beyond the edge of the 3 columns and 2 rows of 2 grids");
+  // Larger than a wafer, and not than two of them together.
+  CHECK_THROWS_AS(lay_out({3, 2, false, 2}, {Tile{4, 1}}, TilePath::serpentine_rows), InputError);
+}
+
 TEST_CASE("tiles of two shapes fill a mesh of 7 x 8") {
   std::vector<Tile> tiles(12, Tile{2, 2});
   tiles.insert(tiles.end(), 2, Tile{1, 4});

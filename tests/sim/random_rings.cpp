@@ -4,7 +4,9 @@
 #include <array>
 
 #include "machine/networks/grid_network.hpp"
+#include "machine/networks/host_network.hpp"
 #include "machine/networks/ring_network.hpp"
+#include "machine/networks/side_by_side_network.hpp"
 #include "random_traffic.hpp"
 
 namespace tessera::test {
@@ -16,7 +18,7 @@ using program::DeviceId;
 constexpr std::uint32_t streams = 2;
 
 /// Networks on which rings of some kind share no link: those of random traffic, clusters, tori and rings both ways, and
-/// devices with a link to each other one.
+/// devices with a link to each other one. One in seven has hosts, or is of several meshes.
 class MachineMaker {
  public:
   explicit MachineMaker(std::uint64_t index) : random_(index, random_stream("ring machines")), index_(index) {}
@@ -35,6 +37,16 @@ class MachineMaker {
   }
 
   machine::Machine make() {
+    if (index_ % 7 != 1) return make_accelerators();
+    machine::Machine made = below(2) == 0 ? side_by_side() : make_accelerators();
+    if (below(4) > 0) add_hosts(made);
+    return made;
+  }
+
+ private:
+  std::uint64_t below(std::uint64_t count) { return random_.below(draws_++, count); }
+
+  machine::Machine make_accelerators() {
     switch (below(6)) {
       case 0:
       case 1:
@@ -48,8 +60,28 @@ class MachineMaker {
     }
   }
 
- private:
-  std::uint64_t below(std::uint64_t count) { return random_.below(draws_++, count); }
+  /// One or two, each linked to some devices or to a switch.
+  void add_hosts(machine::Machine& made) {
+    machine::DeviceSpec memory;
+    memory.name = "host";
+    memory.memory_bandwidth = BytesPerSecond{1'000'000'000};
+    memory.memory_capacity = Bytes{1'000'000};
+    made.host_kinds = {memory};
+    std::vector<machine::HostShape> hosts(1 + below(2));
+    const machine::NodeId devices = made.devices();
+    for (machine::HostShape& host : hosts) {
+      host.bandwidth = BytesPerSecond{below(2) == 0 ? 1'000'000'000 : 3'000'000'000};
+      host.latency = Duration{below(2) == 0 ? 500 : 1301};
+      if (made.network.switches > 0 && below(4) == 0) {
+        host.ends = {devices + static_cast<machine::NodeId>(below(made.network.switches))};
+        continue;
+      }
+      for (machine::NodeId device = 0; device < devices; ++device)
+        if (below(3) == 0) host.ends.push_back(device);
+      if (host.ends.empty()) host.ends.push_back(static_cast<machine::NodeId>(below(devices)));
+    }
+    machine::link_hosts(hosts, made);
+  }
 
   /// The network as a machine of random ones.
   [[nodiscard]] static machine::Machine plain(machine::Machine made) {
@@ -89,6 +121,18 @@ class MachineMaker {
       machine::build_grid(made.grid, BytesPerSecond{1'500'000'000}, Duration{500}, "wire", made);
     }
     return in_nodes(plain(std::move(made)));
+  }
+
+  /// Two or three small meshes, joined edge to edge or through a switch.
+  machine::Machine side_by_side() {
+    const machine::Grid grid{static_cast<int>(1 + below(2)), static_cast<int>(1 + below(2)), false,
+                             static_cast<int>(2 + below(2))};
+    const machine::LinkSort inside{BytesPerSecond{1'500'000'000}, Duration{500}},
+        outside{BytesPerSecond{1'000'000'000}, Duration{701}};
+    machine::Machine made;
+    below(2) == 0 ? machine::build_joined(grid, inside, outside, made)
+                  : machine::build_switched(grid, inside, outside, made);
+    return plain(std::move(made));
   }
 
   /// Devices side by side in nodes, with a NIC each or none.
@@ -144,7 +188,7 @@ class RingMaker {
   void make_groups() {
     const std::uint64_t groups = 1 + below(4) / rarely_;
     for (std::uint64_t group = 0; group < groups; ++group) {
-      std::vector<DeviceId> all(made_.machine.devices());
+      std::vector<DeviceId> all(made_.machine.accelerators());
       for (DeviceId device = 0; device < all.size(); ++device) all[device] = device;
       const std::uint64_t kind = below(4);
       if (kind == 0) shuffle(all, KeyedRandom(draws_, below(1000)));
@@ -157,7 +201,7 @@ class RingMaker {
     const std::uint64_t kind = below(10);
     if (kind < 6 || (kind < 8 && (is_quiet_ || below(rarely_) != 0))) return add_collective();
     if (kind < 8) return add_message();
-    const auto device = static_cast<DeviceId>(below(made_.machine.devices()));
+    const auto device = static_cast<DeviceId>(below(made_.machine.accelerators()));
     at(device, static_cast<std::uint32_t>(below(streams))).compute(work(static_cast<Time>(1 + below(40'000'000))));
   }
 
@@ -197,7 +241,7 @@ class RingMaker {
     if (from == to) return;
     const Bytes bytes{static_cast<std::int64_t>(below(30'000))};
     program::BlockBuilder& sender = at(from, 0);
-    if (below(2) == 0) sender.compute(work(static_cast<Time>(1 + below(20'000'000))));
+    if (below(2) == 0 && made_.machine.computes(from)) sender.compute(work(static_cast<Time>(1 + below(20'000'000))));
     sender.send(to, bytes);
     if (below(3) == 0) sender.wait_sends();
     at(to, 1).receive(from, bytes);

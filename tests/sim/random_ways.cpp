@@ -31,7 +31,9 @@ class WayMaker {
 
  private:
   std::uint64_t below(std::uint64_t count) { return random_.below(draws_++, count); }
-  [[nodiscard]] bool passes_on(NodeId node) const { return node >= network_.devices || machine_.alive(node); }
+  [[nodiscard]] bool passes_on(NodeId node) const {
+    return node >= network_.devices || (machine_.alive(node) && !network_.is_host(node));
+  }
   [[nodiscard]] std::vector<LinkId> links_from(NodeId node) {
     std::vector<LinkId> links;
     for (LinkId link = network_.first_link[node]; link < network_.first_link[node + 1]; ++link)

@@ -25,10 +25,10 @@ sim::SimulationResult run_with(const ProgramCase& made, sim::Laws laws, bool rec
   return made.run(options);
 }
 
-/// A group of all devices that do anything.
+/// A group of all devices that do anything, but for hosts.
 program::GroupId group_of_all(ProgramCase& made) {
   std::vector<program::DeviceId> all;
-  for (program::DeviceId device = 0; device < made.program.devices.size(); ++device)
+  for (program::DeviceId device = 0; device < made.machine.accelerators(); ++device)
     if (!made.program.devices[device].streams.empty()) all.push_back(device);
   made.group(all);
   return static_cast<program::GroupId>(made.program.groups.size() - 1);
@@ -45,9 +45,11 @@ ProgramCase in_loops(ProgramCase made, std::uint64_t index) {
   const bool keeps_together = random.below(3, 4) > 0, waits_beside = random.below(5, 2) > 0;
   const auto passes = random.below(6, 4);  // of micro-batches, each a round, or a round and an outer one
   const program::GroupId all = group_of_all(made);
-  for (program::DeviceProgram& device : made.program.devices) {
+  for (program::DeviceId id = 0; id < made.program.devices.size(); ++id) {
+    program::DeviceProgram& device = made.program.devices[id];
     if (device.streams.empty()) continue;
-    device.groups.push_back(all);
+    const bool computes = made.machine.computes(id);
+    device.groups.push_back(computes ? all : program::no_group);
     const auto slot = static_cast<std::uint32_t>(device.groups.size() - 1), first = device.events;
     const bool tells = keeps_together && device.streams.size() > 1;
     device.events += tells ? 2 : 0;
@@ -63,7 +65,7 @@ ProgramCase in_loops(ProgramCase made, std::uint64_t index) {
       if (tells && waits_beside && stream == 0) round.wait(first + 1);
       if (tells && waits_beside && stream == 1) round.signal(first + 1);
       if (holds) round.release(MemoryCategory::activations, bytes).allocate(MemoryCategory::buffers, kept);
-      if (keeps_together && stream == 0)
+      if (keeps_together && stream == 0 && computes)
         round.collective(collective(CollectiveKind::all_reduce, 100, "ring", slot)).compute(work(1'000'000'000));
       loop.call(round.done(), inner, passes == 1 ? 2 : 0);
       if (holds && kept.value() > 0) loop.release(MemoryCategory::buffers, Bytes{kept.value() * inner});

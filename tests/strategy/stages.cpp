@@ -93,6 +93,29 @@ TEST_CASE("the first group that is no rectangle is named, unless the table place
   CHECK(job.diagnostics.warnings().empty());
 }
 
+TEST_CASE("on two wafers tiles stand on one or the other, and groups over the joint are named") {
+  TestJob job = job_on_mesh(2);
+  // Two wafers of 2 x 2 instead of one of 4 x 2: devices 4 to 7 are on the second one.
+  job.machine.grid = {2, 2, false, 2};
+  for (int device = 0; device < 8; ++device)
+    job.machine.places[static_cast<std::size_t>(device)] = {device / 4, device % 2, device / 2 % 2, -1};
+  const Plan tiled = job.plan("tensor = 4\npipeline = 2\n[placement]\ntiles = [\"2x2\"]\norder = \"rows\"\n");
+  REQUIRE(job.diagnostics.errors().empty());
+  CHECK(group_of_stage(tiled, 3) == std::vector<program::DeviceId>{0, 1, 2, 3});
+  CHECK(group_of_stage(tiled, 4) == std::vector<program::DeviceId>{4, 5, 6, 7});
+  static_cast<void>(job.plan("tensor = 4\npipeline = 2\n[placement]\ntiles = [\"4x1\"]\n"));
+  REQUIRE(job.diagnostics.errors().size() == 1);
+  CHECK(job.diagnostics.errors()[0] ==
+        "strategy.toml:3:1: placement: tile 0 of 2, 4x1, lies beyond the edge of the 2 columns and 2 rows of 2 grids");
+  TestJob all = job_on_mesh(1);
+  all.machine.grid = job.machine.grid;
+  all.machine.places = job.machine.places;
+  static_cast<void>(all.plan("tensor = 8\npipeline = 1\n"));
+  REQUIRE(all.diagnostics.warnings().size() == 1);
+  CHECK(all.diagnostics.warnings()[0].find("die (0,0) of node 0 to die (1,1) of node 1 is no rectangle") !=
+        std::string::npos);
+}
+
 TEST_CASE("places that do not fit are refused in a line") {
   const std::string where = "strategy.toml:5:1: placement: ";
   CHECK(error_of("[placement]\ntiles = [\"2*2\"]\n") ==

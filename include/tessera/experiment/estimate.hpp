@@ -20,10 +20,11 @@ struct Range {
 };
 
 struct Estimate {
-  std::int64_t devices = 0;       ///< that take part
-  program::DeviceId fullest = 0;  ///< device that holds the most, or may
+  std::int64_t devices = 0;       ///< that compute and take part
+  std::int64_t hosts = 0;         ///< that take part
+  program::DeviceId fullest = 0;  ///< device that has the least memory to spare, or may
   program::MemoryPeak peak;       ///< of that device
-  std::int64_t certain_peak = 0;  ///< B: what some device holds for certain
+  std::int64_t certain_peak = 0;  ///< B: what some device of its kind holds for certain
   double bytes_sent = 0;          ///< by all devices
   double messages = 0;
   double executed_flops = 0;
@@ -41,7 +42,7 @@ struct Estimate {
 [[nodiscard]] Estimate estimate(const Experiment& experiment);
 /// What there is to be done in all.
 [[nodiscard]] inline sim::WorkDone work_of(const Estimate& expected) {
-  return {expected.devices, expected.executed_flops, expected.bytes_sent};
+  return {expected.devices + expected.hosts, expected.executed_flops, expected.bytes_sent};
 }
 
 }  // namespace tessera::experiment

@@ -8,7 +8,7 @@
 
 namespace tessera::machine {
 
-/// Devices are numbered as by device_order().
+/// Between accelerators, numbered as by device_order().
 class LinkLoads {
  public:
   explicit LinkLoads(const Machine& machine);

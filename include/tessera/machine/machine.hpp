@@ -14,11 +14,11 @@
 
 namespace tessera::machine {
 
-using NodeId = std::uint32_t;  ///< devices are 0 .. devices-1, switches follow
+using NodeId = std::uint32_t;  ///< devices are 0 .. devices-1 (accelerators, then hosts), switches follow
 using LinkId = std::uint32_t;
 inline constexpr LinkId no_link = ~LinkId{0};
 
-/// One accelerator: a GPU, a wafer die or a chiplet.
+/// A device: an accelerator (GPU, wafer die, chiplet), or a host, which has memory alone: no peak, no cores.
 struct DeviceSpec {
   std::string name;
   std::map<std::string, FlopPerSecond> peak;  ///< by datatype: "fp16", "bf16", "tf32", "fp32", "fp8", "int8"
@@ -60,6 +60,7 @@ class Router {
 /// A directed multigraph of devices and switches.
 struct Network {
   NodeId devices = 0;
+  NodeId hosts = 0;  ///< of the devices the last ones: they pass on no messages of others
   NodeId switches = 0;
   std::vector<Link> links;                ///< those of one node are consecutive, in order of `from`
   std::vector<LinkId> first_link;         ///< links of node n: first_link[n] .. first_link[n+1]-1; size nodes+1
@@ -70,6 +71,7 @@ struct Network {
   std::string arbitration = "fifo";  ///< which waiting packet a link sends next (tessera/sim/network/arbitration.hpp)
 
   [[nodiscard]] NodeId nodes() const { return devices + switches; }
+  [[nodiscard]] bool is_host(NodeId node) const { return node < devices && node >= devices - hosts; }
 };
 
 /// Where a device stands, for placement and partition.
@@ -80,29 +82,58 @@ struct DevicePlace {
   int nic = -1;  ///< that it reaches other nodes over, numbered over all nodes; -1: none
 };
 
-/// Devices in columns and rows: device y * columns + x stands at (x, y).
+/// Devices in columns and rows, on one grid or on several alike: which one a device is on is its DevicePlace::node.
 struct Grid {
   int columns = 0;  ///< 0: the devices are on no grid
   int rows = 0;
   bool wrap = false;  ///< torus: the edges are joined
+  int count = 1;      ///< grids, such as wafers: devices are numbered grid by grid, along the rows of each
+
+  /// The device at (x, y) of a grid.
+  [[nodiscard]] NodeId device(int x, int y, int grid = 0) const {
+    return static_cast<NodeId>((std::int64_t{grid} * rows + y) * columns + x);
+  }
+};
+
+/// Which kind of device, and how fast it is: what devices have to have in common to take as long for an operator.
+struct KindAndSpeed {
+  std::uint32_t kind = 0;  ///< 0: an accelerator; Machine::kind()
+  double speed = 1;
+  auto operator<=>(const KindAndSpeed&) const = default;
 };
 
 /// A machine as built: faults applied, routes known.
 struct Machine {
   std::string name;
-  std::string topology;             ///< name of the topology kind: "cluster", "ring", "mesh", "torus", "package"
-  DeviceSpec device;                ///< of all devices
-  std::vector<DevicePlace> places;  ///< by device
-  std::string device_noun = "gpu";  ///< what a device is called: "gpu", "die", "chip", "chiplet"
-  std::vector<double> speed;        ///< by device: 1 normal, 0.5 half speed (compute and memory), 0 dead
+  std::string topology;                ///< name of the topology kind: "cluster", "ring", "mesh", "torus", "package"
+  DeviceSpec device;                   ///< of all accelerators
+  std::vector<DeviceSpec> host_kinds;  ///< [[machine.host]]; a host is called by its kind's name
+  std::vector<std::uint32_t> kind_of_host;  ///< index into host_kinds, by host: network.hosts of them
+  std::vector<DevicePlace> places;          ///< by device; of a host, of one that it is linked to
+  std::string device_noun = "gpu";          ///< what an accelerator is called: "gpu", "die", "chip", "chiplet"
+  std::string node_noun = "node";           ///< what a grid is called where there are several: "wafer", "mesh"
+  std::vector<double> speed;                ///< by device: 1 normal, 0.5 half speed (compute and memory), 0 dead
   int devices_per_node = 1;
   Grid grid;
   Network network;
   std::string source;  ///< where the figures come from (data sheet, paper)
 
   [[nodiscard]] NodeId devices() const { return network.devices; }
+  /// How many devices compute: they are the first ones, hosts follow.
+  [[nodiscard]] NodeId accelerators() const { return network.devices - network.hosts; }
+  [[nodiscard]] NodeId hosts() const { return network.hosts; }
+  [[nodiscard]] bool computes(NodeId index) const { return index < accelerators(); }
+  /// 0: an accelerator; of a host, one more than its index among host_kinds.
+  [[nodiscard]] std::uint32_t kind(NodeId index) const {
+    return computes(index) ? 0 : 1 + kind_of_host[index - accelerators()];
+  }
+  /// Memory, its bandwidth, and what an accelerator computes.
+  [[nodiscard]] const DeviceSpec& spec(NodeId index) const {
+    return computes(index) ? device : host_kinds[kind_of_host[index - accelerators()]];
+  }
+  [[nodiscard]] KindAndSpeed kind_and_speed(NodeId index) const { return {kind(index), speed[index]}; }
   [[nodiscard]] bool alive(NodeId index) const { return speed[index] > 0; }
-  [[nodiscard]] std::string node_name(NodeId node) const;  ///< "gpu 3", "die (2,5)", "nvswitch 0"
+  [[nodiscard]] std::string node_name(NodeId node) const;  ///< "gpu 3", "die (2,5)", "host 0", "nvswitch 0"
   [[nodiscard]] std::string link_name(LinkId link) const;  ///< "gpu 3 to nvswitch 0"
 };
 

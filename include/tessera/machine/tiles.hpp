@@ -17,13 +17,16 @@ struct Tile {
 /// "2x4": two columns, four rows.
 [[nodiscard]] std::string name_of(const Tile& tile);
 
-/// A tile whose first column and row are (x, y).
+/// A tile whose first column and row are (x, y) of a grid.
 struct Rectangle {
   int x = 0, y = 0;
   Tile tile;
+  int grid = 0;
 };
 
-/// The smallest rectangle in which devices of a grid stand, one at least.
+/// Whether devices, one at least, are on one grid.
+[[nodiscard]] bool on_one_grid(const Machine& machine, const std::vector<NodeId>& devices);
+/// The smallest rectangle in which devices of one grid stand, one at least.
 [[nodiscard]] Rectangle around(const Machine& machine, const std::vector<NodeId>& devices);
 
 /// Which way tiles follow each other: along rows there and back again, from the top to the bottom, or down columns and
@@ -38,7 +41,8 @@ enum class TileOrder : std::uint8_t { rows, cycle };
 [[nodiscard]] bool has_cycle(const Tile& tile);
 
 /// The places of tiles along a path: bands as wide as their first tile, each filled until the next tile is of another
-/// width or too long for what is left. InputError when a tile lies beyond the edge of the grid, saying which.
+/// width or too long for what is left. On several grids one is filled after the other, each along a path of its own: no
+/// tile lies on two. InputError when a tile lies beyond the edge of the last one, saying which.
 [[nodiscard]] std::vector<Rectangle> lay_out(const Grid& grid, const std::vector<Tile>& tiles, TilePath path);
 
 /// The devices of a rectangle that lies inside the grid, in order. A tile without a cycle is a snake in its stead:

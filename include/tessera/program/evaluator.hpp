@@ -32,14 +32,19 @@ struct Evaluation {
   std::vector<Time> busy = {};  ///< by device, and for each by Activity; below `simulated` computing alone
   std::vector<std::int64_t> link_bytes = {};  ///< by link; of messages of kernels when simulated alone
   Time interval = 0;  ///< simulated, of a program that repeats: from one to the next in steady state
+  /// Devices that compute, which are the first ones; 0: all.
+  std::uint32_t accelerators = 0;
   /// Time for the search was over before its end: it takes `time` at least, and nothing else is known. Not feasible,
   /// and never kept.
   bool cut_off = false;
 
-  /// B of the fullest device.
+  /// B of the fullest device that computes.
   [[nodiscard]] std::int64_t most_memory() const {
-    return peak_memory.empty() ? 0 : *std::max_element(peak_memory.begin(), peak_memory.end());
+    const auto end = peak_memory.begin() + static_cast<std::ptrdiff_t>(computing());
+    return peak_memory.empty() ? 0 : *std::max_element(peak_memory.begin(), end);
   }
+  /// Devices that compute.
+  [[nodiscard]] std::size_t computing() const { return accelerators == 0 ? peak_memory.size() : accelerators; }
   [[nodiscard]] Time busy_of(DeviceId device, Activity activity) const {
     return busy[std::size_t{device} * (busy.size() / peak_memory.size()) + static_cast<std::size_t>(activity)];
   }
@@ -50,7 +55,7 @@ struct Evaluation {
 
   template <class Archive>
   void serialize(Archive& archive, unsigned) {
-    archive& feasible& reason& time& peak_memory& busy& link_bytes& interval;
+    archive& feasible& reason& time& peak_memory& busy& link_bytes& interval& accelerators;
   }
 };
 

@@ -22,8 +22,11 @@ namespace tessera::results {
 struct DeviceRow {
   std::uint32_t device = 0;
   std::uint32_t node = 0;
-  std::vector<Time> activity;  ///< by program::Activity; names in RunResults::activities
-  Int128 flops = 0;            ///< executed
+  std::uint32_t kind = 0;            ///< machine::Machine::kind(): 0 is an accelerator
+  std::int64_t memory_capacity = 0;  ///< B
+  std::int64_t memory_reserve = 0;   ///< B of that, what no job can have
+  std::vector<Time> activity;        ///< by program::Activity; names in RunResults::activities
+  Int128 flops = 0;                  ///< executed
   Int128 bytes_sent = 0;
   Int128 bytes_received = 0;
   std::int64_t messages = 0;     ///< received
@@ -151,12 +154,12 @@ struct RunResults {
   std::vector<DataTable> tables;  ///< the strategy's own, as check_tables() takes them
   std::string title, machine, model, strategy;
   std::string calibration;   ///< what the machine's rates come from
-  std::int64_t devices = 0;  ///< taking part
+  std::int64_t devices = 0;  ///< taking part, of those that compute
   double model_flops = 0,
          hardware_flops = 0;  ///< of the iteration, as strategy::Plan; beyond 2^63 for the largest jobs
   std::int64_t parameters = 0, tokens = 0;
   std::int64_t peak_flops = 0;       ///< FLOP/s of one device in the datatype of the products; 0: not known
-  std::int64_t memory_capacity = 0;  ///< B of one device
+  std::int64_t memory_capacity = 0;  ///< B of one accelerator
   std::int64_t memory_reserve = 0;   ///< B of that, what no job can have
   std::vector<std::string> activities, categories, link_classes, labels, collective_kinds, algorithms, traffic_classes;
   std::vector<std::string> node_names;  ///< devices and switches; on rank 0

@@ -10,5 +10,7 @@ namespace tessera::machine {
 [[nodiscard]] TopologyKind mesh_topology();
 [[nodiscard]] TopologyKind torus_topology();
 [[nodiscard]] TopologyKind package_topology();
+[[nodiscard]] TopologyKind wafers_topology();
+[[nodiscard]] TopologyKind mesh_switch_topology();
 
 }  // namespace tessera::machine

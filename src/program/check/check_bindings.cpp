@@ -34,6 +34,27 @@ std::string key_problem(const Program& program, const DeviceProgram& device, con
   return {};
 }
 
+/// What of a host's code only accelerators carry out; empty: nothing.
+std::string computed_in(const Program& program, BlockId entry) {
+  for (const auto& [block, times] : block_runs(program, entry)) {
+    for (const Instruction& one : program.blocks[block].code) {
+      if (one.op == Op::compute) return fmt::format("operator \"{}\"", program.operators[one.a].name);
+      if (one.op == Op::collective) return name_of(program.collectives[one.a].kind);
+      if (one.op == Op::kernel) return fmt::format("kernel \"{}\"", program.labels[one.label]);
+    }
+  }
+  return {};
+}
+
+void check_host(const Program& program, const machine::Machine& machine, DeviceId host, Problems& problems) {
+  for (const BlockId entry : program.devices[host].streams) {
+    const std::string what = computed_in(program, entry);
+    if (what.empty()) continue;
+    problems.add(fmt::format("{} has no compute and cannot run {}", machine.node_name(host), what));
+    return;
+  }
+}
+
 }  // namespace
 
 Problems check_groups(const Program& program, const machine::Machine& machine) {
@@ -49,6 +70,11 @@ Problems check_groups(const Program& program, const machine::Machine& machine) {
     if (sorted.back() >= machine.devices()) {
       problems.add(fmt::format("group {}: device {} does not exist, the machine has {}", group_text(group),
                                sorted.back(), machine.devices()));
+    }
+    const auto host = std::ranges::lower_bound(sorted, machine.accelerators());
+    if (host != sorted.end() && *host < machine.devices()) {
+      problems.add(fmt::format("group {}: {} has no compute and carries out no collectives", group_text(group),
+                               machine.node_name(*host)));
     }
     const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
     if (twice != sorted.end()) {
@@ -71,6 +97,8 @@ Problems check_bindings(const Program& program, const machine::Machine& machine,
     if (!device.streams.empty() && machine.speed[id] <= 0) {
       problems.add(fmt::format("device {} is dead and cannot take part", id));
     }
+    const bool has_entries = std::ranges::all_of(device.streams, [&](BlockId b) { return b < program.blocks.size(); });
+    if (!machine.computes(id) && has_entries) check_host(program, machine, id, problems);
     for (std::size_t stream = 0; stream < device.streams.size(); ++stream) {
       const BlockId entry = device.streams[stream];
       if (entry >= program.blocks.size()) {

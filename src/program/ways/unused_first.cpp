@@ -81,7 +81,9 @@ class ShortestWays {
   [[nodiscard]] std::uint32_t cost(LinkId link, bool prefers_unused) const {
     return prefers_unused && is_used_[link] ? 1 : 0;
   }
-  [[nodiscard]] bool passes_on(NodeId node) const { return node >= network_.devices || machine_.alive(node); }
+  [[nodiscard]] bool passes_on(NodeId node) const {
+    return node >= network_.devices || (machine_.alive(node) && !network_.is_host(node));
+  }
 
   const machine::Machine& machine_;
   const machine::Network& network_;

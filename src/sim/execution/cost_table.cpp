@@ -16,9 +16,13 @@ workload::Operator addition(std::int64_t bytes) {
 
 }  // namespace
 
+CostTable::CostTable(const program::Program& program, const workload::CostModel& cost,
+                     const machine::DeviceSpec& device, double speed)
+    : program_(&program), device_(&device), cost_(&cost), speed_(speed), free_reductions_(program.free_reductions) {}
+
 CostTable::CostTable(const program::Program& program, const machine::DeviceSpec& device,
                      const workload::CostModel& cost, double speed)
-    : program_(&program), device_(&device), cost_(&cost), speed_(speed), free_reductions_(program.free_reductions) {
+    : CostTable(program, cost, device, speed) {
   times_.reserve(program.operators.size());
   for (const workload::Operator& op : program.operators) times_.push_back(time(op, device));
   if (program.memory_packet == 0) return;
@@ -42,6 +46,13 @@ std::int64_t CostTable::memory_bandwidth() const {
 std::int64_t CostTable::reduction_traffic(std::int64_t bytes) const {
   if (free_reductions_ || bytes == 0) return 0;
   return work_of(addition(bytes)).bytes;
+}
+
+CostTable CostTable::of_host(const program::Program& program, const machine::DeviceSpec& host,
+                             const workload::CostModel& cost) {
+  CostTable table(program, cost, host, 1);
+  table.times_.assign(program.operators.size(), 0);
+  return table;
 }
 
 Time CostTable::beside(program::OperatorId id, const Taken& taken) {
@@ -81,22 +92,26 @@ Time CostTable::reduction(std::int64_t bytes) {
 
 CostTables::CostTables(const program::Program& program, const machine::Machine& machine,
                        const workload::CostModel& cost) {
-  std::vector<double> speeds;
+  std::vector<machine::KindAndSpeed> known;
   for (machine::NodeId device = 0; device < program.devices.size(); ++device) {
-    if (!program.devices[device].streams.empty() && machine.alive(device)) speeds.push_back(machine.speed[device]);
+    if (!program.devices[device].streams.empty() && machine.alive(device))
+      known.push_back(machine.kind_and_speed(device));
   }
-  std::sort(speeds.begin(), speeds.end());
-  speeds.erase(std::unique(speeds.begin(), speeds.end()), speeds.end());
-  for (const double speed : speeds) {
-    entries_.push_back({speed, std::make_unique<CostTable>(program, machine.device, cost, speed)});
+  std::sort(known.begin(), known.end());
+  known.erase(std::unique(known.begin(), known.end()), known.end());
+  for (const machine::KindAndSpeed& one : known) {
+    entries_.push_back({one, one.kind == 0 ? std::make_unique<CostTable>(program, machine.device, cost, one.speed)
+                                           : std::make_unique<CostTable>(
+                                                 CostTable::of_host(program, machine.host_kinds[one.kind - 1], cost))});
   }
 }
 
-CostTable& CostTables::at_speed(double speed) {
+CostTable& CostTables::of(const machine::KindAndSpeed& device) {
   for (const Entry& entry : entries_) {
-    if (entry.speed == speed) return *entry.table;
+    if (entry.device == device) return *entry.table;
   }
-  throw InternalError("no cost table for a device of speed " + std::to_string(speed));
+  throw InternalError("no cost table for a device of kind " + std::to_string(device.kind) + " and speed " +
+                      std::to_string(device.speed));
 }
 
 }  // namespace tessera::sim

@@ -1,4 +1,4 @@
-// Durations of a program's operators, computed once per rank and device speed.
+// Durations of a program's operators, computed once per rank, kind of device and speed.
 #pragma once
 
 #include <array>
@@ -28,12 +28,15 @@ struct OperatorWork {
   Time launch = 0;         ///< ps behind both
 };
 
-/// Times on devices of one speed: those of the cost model divided by it, rounded up.
+/// Times on accelerators of one speed: those of the cost model divided by it, rounded up. A host has a table as well,
+/// of which nobody asks anything: check_program() refuses what would compute there.
 class CostTable {
  public:
   /// Throws InputError for a datatype that the device has no peak for.
   CostTable(const program::Program& program, const machine::DeviceSpec& device, const workload::CostModel& cost,
             double speed);
+  [[nodiscard]] static CostTable of_host(const program::Program& program, const machine::DeviceSpec& host,
+                                         const workload::CostModel& cost);
 
   [[nodiscard]] Time of(program::OperatorId id) const { return times_[id]; }
   /// Of a program whose operators share the memory's bandwidth with messages.
@@ -50,6 +53,8 @@ class CostTable {
   [[nodiscard]] Time reduction(std::int64_t bytes);
 
  private:
+  CostTable(const program::Program& program, const workload::CostModel& cost, const machine::DeviceSpec& device,
+            double speed);
   [[nodiscard]] Time time(const workload::Operator& op, const machine::DeviceSpec& device) const;
 
   struct Known {
@@ -69,15 +74,17 @@ class CostTable {
   std::array<Known, 256> known_{};  // by a hash of the bytes; computed again when another size has taken the place
 };
 
-/// The tables of all speeds on a rank. Devices of one speed share one.
+/// The tables of a rank. Devices of one kind and speed share one.
 class CostTables {
  public:
   CostTables(const program::Program& program, const machine::Machine& machine, const workload::CostModel& cost);
-  [[nodiscard]] CostTable& at_speed(double speed);
+  [[nodiscard]] CostTable& of(const machine::KindAndSpeed& device);
+  /// Of accelerators.
+  [[nodiscard]] CostTable& at_speed(double speed) { return of({0, speed}); }
 
  private:
   struct Entry {
-    double speed = 1;
+    machine::KindAndSpeed device;
     std::unique_ptr<CostTable> table;
   };
   std::vector<Entry> entries_;

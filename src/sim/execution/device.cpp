@@ -37,7 +37,7 @@ Device::Device(ExecutionEnvironment& environment, OwnRecord& record, program::De
       node_(environment.network, self, this) {
   if (self >= program().devices.size() || own_program().streams.empty()) return;
   const ProgramFacts& facts = *environment.facts;
-  shared_.costs = &environment.costs->at_speed(environment.machine->speed[self]);
+  shared_.costs = &environment.costs->of(environment.machine->kind_and_speed(self));
   config_.streams = static_cast<std::uint32_t>(own_program().streams.size());
   config_.shares_compute = facts.shares_compute(own_program());
   config_.shares_events = facts.shares_events(own_program());

@@ -373,7 +373,9 @@ void Device::change_level(Stream& stream, const Instruction& instruction) {
   MemoryAccount& memory = state_.memory;
   memory.add(instruction.b, bytes, stream.clock);
   if (memory.level[instruction.b] < 0) refuse_release(stream, instruction);
-  if (config_.shares_memory && memory.total > environment().memory_limit) refuse_memory(stream);
+  if (config_.shares_memory && environment().limits_memory &&
+      memory.total > environment().machine->spec(config_.self).usable_memory().value())
+    refuse_memory(stream);
   if (!environment().record_memory) return;
   const auto category = static_cast<std::uint16_t>(instruction.b);
   shared_.record->make().memory_changes.push_back({config_.self, category, stream.clock, memory.level[category]});

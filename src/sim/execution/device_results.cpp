@@ -110,7 +110,11 @@ void Device::collect(Time iteration_time, results::RunResults& results) const {
   if (state_.streams.empty()) return;
   results::DeviceRow row;
   row.device = config_.self;
-  row.node = static_cast<std::uint32_t>(environment().machine->places[config_.self].node);
+  const machine::Machine& machine = *environment().machine;
+  row.node = static_cast<std::uint32_t>(machine.places[config_.self].node);
+  row.kind = machine.kind(config_.self);
+  row.memory_capacity = machine.spec(config_.self).memory_capacity.value();
+  row.memory_reserve = machine.spec(config_.self).memory_reserve.value();
   row.activity.assign(state_.time.by_activity.begin(), state_.time.by_activity.end());
   row.activity[static_cast<std::size_t>(program::Activity::idle)] += iteration_time - state_.streams[0].clock;
   row.flops = state_.flops;

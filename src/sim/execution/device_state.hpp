@@ -62,8 +62,8 @@ struct ExecutionEnvironment {
   Takeover* takeover = nullptr;      ///< null: all collectives go step by step
   Handling handling;
   LoopRound loop_round;
-  /// B, of devices whose streams share memory: what they hold at most is not known before.
-  std::int64_t memory_limit = std::numeric_limits<std::int64_t>::max();
+  /// Devices whose streams share memory are refused more than they have: what they hold is not known before.
+  bool limits_memory = false;
   bool record_timeline = false;
   bool record_memory = false;
   Time traffic_interval = 0;  ///< of traffic over time; 0: not recorded

@@ -21,8 +21,8 @@ struct Need {
     archive& device& peak.total& peak.by_category& peak.most;
   }
 };
-/// Of the device that needs the most; of the first one of equals.
-[[nodiscard]] Need largest_need(const program::Program& program);
+/// Of the device that needs the most beyond what it has, or leaves the least of it; of the first one of equals.
+[[nodiscard]] Need largest_need(const machine::Machine& machine, const program::Program& program);
 /// "device gpu 0 needs 34.0 GB but has 32.0 GB (2.00 GB too much): weights 20.0 GB, buffers 14.0 GB"
 [[nodiscard]] std::string need_text(const machine::Machine& machine, const program::Program& program, const Need& need);
 /// Why it is too much; empty: it is not.

@@ -16,7 +16,8 @@ class Companions {
  public:
   explicit Companions(const machine::Network& network) : network_(&network), attached_(network.nodes()) {
     for (const machine::Link& link : network.links) {
-      if (link.from < network.devices && link.to >= network.devices) attached_[link.to].push_back(link.from);
+      if (link.from < network.devices - network.hosts && link.to >= network.devices)
+        attached_[link.to].push_back(link.from);
     }
   }
 
@@ -39,9 +40,10 @@ bool takes_part(const program::Program& program, NodeId device) {
   return device < program.devices.size() && !program.devices[device].streams.empty();
 }
 
-/// Whether devices are numbered node by node. Then neighbours in number are mostly neighbours in the program as well.
+/// Whether accelerators are numbered node by node. Then neighbours in number are mostly neighbours in the program as
+/// well.
 bool numbered_by_node(const machine::Machine& machine) {
-  return std::is_sorted(machine.places.begin(), machine.places.end(),
+  return std::is_sorted(machine.places.begin(), machine.places.begin() + machine.accelerators(),
                         [](const machine::DevicePlace& a, const machine::DevicePlace& b) { return a.node < b.node; });
 }
 
@@ -82,8 +84,9 @@ std::vector<NodeId> companions_of(const machine::Machine& machine, const Network
 pdes::ModelGraph make_graph(const machine::Machine& machine, const program::Program& program,
                             const NetworkModel& network, const std::vector<NodeId>& devices,
                             const CreateComponent& create) {
-  // Expected events of an idle device and of a switch output, compared with those of a device at work.
+  // Expected events of an idle device, of a host and of a switch output, compared with those of a device at work.
   constexpr float idle_weight = 0.02F;
+  constexpr float host_weight = 0.1F;
   constexpr float switch_weight = 0.3F;
   pdes::ModelGraph graph;
   graph.components = network.tables.components();
@@ -93,9 +96,13 @@ pdes::ModelGraph make_graph(const machine::Machine& machine, const program::Prog
   graph.groups = devices;
   for (pdes::ComponentId id = 0; id < graph.components; ++id) {
     const bool works = takes_part(program, devices[id]);
-    graph.weights.push_back(!works ? idle_weight : network.tables.is_device(id) ? 1.0F : switch_weight);
+    graph.weights.push_back(!works                                 ? idle_weight
+                            : !network.tables.is_device(id)        ? switch_weight
+                            : machine.network.is_host(devices[id]) ? host_weight
+                                                                   : 1.0F);
     const machine::DevicePlace& place = machine.places[devices[id]];
-    if (machine.grid.columns > 0) graph.positions.emplace_back(place.x, place.y);
+    const int grid = machine.grid.count > 1 ? place.node : 0;  // side by side
+    if (machine.grid.columns > 0) graph.positions.emplace_back(place.x + grid * machine.grid.columns, place.y);
   }
   graph.name = name_components(machine, network);
   graph.create = create;

@@ -67,7 +67,7 @@ void RankSimulation::set_environment(const SimulationOptions& options) {
   environment_.record_timeline = options.record_timeline;
   environment_.record_memory = options.record_memory;
   environment_.traffic_interval = options.traffic_interval;
-  if (!options.allow_oversubscription) environment_.memory_limit = machine_.device.usable_memory().value();
+  environment_.limits_memory = !options.allow_oversubscription;
 }
 
 void RankSimulation::add_ring_laws() {
@@ -251,7 +251,8 @@ results::RunResults RankSimulation::names() const {
   results.machine = machine_.name;
   results.memory_capacity = machine_.device.memory_capacity.value();
   results.memory_reserve = machine_.device.memory_reserve.value();
-  results.devices = std::count_if(program_.devices.begin(), program_.devices.end(),
+  const auto hosts = static_cast<std::ptrdiff_t>(machine_.hosts());
+  results.devices = std::count_if(program_.devices.begin(), program_.devices.end() - hosts,
                                   [](const program::DeviceProgram& device) { return !device.streams.empty(); });
   for (std::size_t i = 0; i < program::activities_of(program_); ++i)
     results.activities.push_back(program::name_of(program_, static_cast<program::Activity>(i)));

@@ -139,21 +139,27 @@ std::vector<std::string> refuse(const machine::Machine& machine, const program::
 
 std::vector<std::string> refuse_memory(const machine::Machine& machine, const program::Program& program,
                                        bool allow_oversubscription) {
-  return refuse_need(machine, program, largest_need(program), allow_oversubscription);
+  return refuse_need(machine, program, largest_need(machine, program), allow_oversubscription);
 }
 
 std::vector<std::string> warn_of_held(const machine::Machine& machine, const program::Program& program,
                                       const results::RunResults& own, Communicator& comm) {
+  const auto left_of = [&](const Need& need) {
+    return machine.spec(need.device).usable_memory().value() - need.peak.total;
+  };
   Need largest;
   for (const results::DeviceRow& row : own.device_rows) {
-    if (row.peak_memory > largest.peak.total) largest = {row.device, {row.peak_memory, {}, row.peak_memory}};
+    const Need need{row.device, {row.peak_memory, {}, row.peak_memory}};
+    if (row.peak_memory > 0 && (largest.peak.total == 0 || left_of(need) < left_of(largest))) largest = need;
   }
   for (const results::MemoryRow& row : own.memory_rows) {
     if (row.device == largest.device) largest.peak.by_category.push_back(row.at_peak);
   }
   for (const Need& need : all_gather(comm, largest)) {
-    const bool as_much = need.peak.total == largest.peak.total;
-    if (need.peak.total > largest.peak.total || (as_much && need.device < largest.device)) largest = need;
+    if (need.peak.total == 0) continue;
+    const bool as_much = left_of(need) == left_of(largest);
+    if (largest.peak.total == 0 || left_of(need) < left_of(largest) || (as_much && need.device < largest.device))
+      largest = need;
   }
   return refuse_need(machine, program, largest, true);
 }

@@ -57,7 +57,7 @@ Package assemble(workload::Graph graph, std::vector<Time> times, const std::vect
 
 Package make_package(const Job& job, std::int64_t chips) {
   std::vector<Chip> used;
-  for (program::DeviceId device = 0; device < job.machine.devices(); ++device) {
+  for (program::DeviceId device = 0; device < job.machine.accelerators(); ++device) {
     if (!job.machine.alive(device)) continue;
     if (chips > 0 && static_cast<std::int64_t>(used.size()) == chips) break;
     used.push_back({device, job.machine.speed[device]});

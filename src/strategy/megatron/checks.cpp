@@ -73,7 +73,7 @@ class Checker {
 void Checker::check_devices() {
   const machine::Machine& machine = job_.machine;
   std::vector<program::DeviceId> working;
-  for (machine::NodeId device = 0; device < machine.devices(); ++device) {
+  for (machine::NodeId device = 0; device < machine.accelerators(); ++device) {
     if (machine.speed[device] > 0) working.push_back(device);
   }
   const std::int64_t model_parallel = options_.tensor * options_.pipeline;
@@ -103,7 +103,7 @@ void Checker::check_devices() {
   const bool has_spare = needed < static_cast<std::int64_t>(working.size());
   error(key, "tensor {} x pipeline {} x data {} = {} devices, but machine {} has {}{}{}", options_.tensor,
         options_.pipeline, options_.data, needed, machine.name, working.size(),
-        working.size() == machine.devices() ? "" : " that work",
+        working.size() == machine.accelerators() ? "" : " that work",
         has_spare ? "; spare_devices = \"idle\" leaves the others out" : "");
 }
 

@@ -146,7 +146,7 @@ class Canonical {
 class Enumeration {
  public:
   Enumeration(const Table& table, const Job& job, const Options& given) : table_(table), job_(job), given_(given) {
-    for (machine::NodeId device = 0; device < job.machine.devices(); ++device)
+    for (machine::NodeId device = 0; device < job.machine.accelerators(); ++device)
       devices_ += job.machine.speed[device] > 0 ? 1 : 0;
   }
 
@@ -259,7 +259,7 @@ OpenCuts open_cuts(const Table& table, const Job& job, Diagnostics& diagnostics)
   } else if (cuts.candidates.empty()) {
     diagnostics.error(open.front().where, fmt::format("none of {} combinations of {} cuts {} over the {} devices of {}",
                                                       combinations.combinations(), keys, job.model->name,
-                                                      job.machine.devices(), job.machine.name));
+                                                      job.machine.accelerators(), job.machine.name));
   } else if (const std::string problem = too_many(cuts); !problem.empty()) {
     diagnostics.error(open.front().where, problem);
   }

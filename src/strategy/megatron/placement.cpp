@@ -109,9 +109,10 @@ std::vector<program::DeviceId> listed(const Job& job, Cut& cut) {
                                    options.tensor, options.data, wanted));
     }
     for (const std::int64_t device : some) {
-      if (device >= job.machine.devices())
-        throw InputError(
-            fmt::format("stage {}: there is no device {}, allowed: 0 to {}", stage, device, job.machine.devices() - 1));
+      if (device >= job.machine.accelerators())
+        throw InputError(fmt::format("stage {}: there is no device {}{}, allowed: 0 to {}", stage, device,
+                                     device < job.machine.devices() ? " that computes" : "",
+                                     job.machine.accelerators() - 1));
       devices.push_back(static_cast<program::DeviceId>(device));
     }
   }
@@ -150,7 +151,7 @@ void place_stages(const Table& table, const Job& job, Cut& cut, Diagnostics& dia
     refuse_dead_and_twice(devices, job.machine, static_cast<std::size_t>(cut.options.tensor * cut.options.data));
     std::vector<bool> is_taken(job.machine.devices());
     for (const program::DeviceId device : devices) is_taken[device] = true;
-    for (program::DeviceId device = 0; device < job.machine.devices(); ++device)
+    for (program::DeviceId device = 0; device < job.machine.accelerators(); ++device)
       if (!is_taken[device] && job.machine.alive(device)) cut.spare.push_back(device);
     cut.devices = std::move(devices);
   } catch (const InputError& error) {
@@ -163,7 +164,7 @@ void warn_of_wrapped_groups(const Table& table, const Job& job, const Cut& cut, 
   if (job.machine.grid.columns == 0 || size == 1) return;
   for (auto first = cut.devices.begin(); first != cut.devices.end(); first += size) {
     const std::vector<program::DeviceId> members(first, first + size);
-    if (machine::around(job.machine, members).tile.devices() == size) continue;
+    if (on_one_grid(job.machine, members) && around(job.machine, members).tile.devices() == size) continue;
     diagnostics.warn(
         table.where(),
         fmt::format("the tensor-parallel group of {} to {} is no rectangle of the mesh, and its collectives "

@@ -27,7 +27,7 @@ class Reader {
     Workload micro_batch = job_.workload;
     micro_batch.global_batch /= options_.micro_batches;
     setup.graph = make_graph(options_.graph, *job_.model, micro_batch);
-    setup.bits = device_bits(job_.machine.devices() / options_.pipeline);
+    setup.bits = device_bits(job_.machine.accelerators() / options_.pipeline);
     setup.layers = all_layers(options_, job_) / options_.pipeline;
     setup.space = read_space(table_, options_, setup.graph, setup.layers, setup.bits, diagnostics_);
     setup.passes = {options_.overlap_gradient_reduction, options_.pipeline,      options_.micro_batches,
@@ -50,7 +50,7 @@ class Reader {
       error(name, fmt::format("the device has no peak for workload.datatype = \"{}\"; it has {}",
                               job_.workload.datatype, peaks()));
     try {
-      static_cast<void>(device_bits(static_cast<std::int64_t>(job_.machine.devices())));
+      static_cast<void>(device_bits(static_cast<std::int64_t>(job_.machine.accelerators())));
     } catch (const InputError& problem) {
       error(name, problem.what());
     }
@@ -60,7 +60,7 @@ class Reader {
       if (!problem.empty())
         error(place_of(table_, "sublayers"), fmt::format("sublayers = \"{}\": {}", options_.sublayers, problem));
     }
-    for (program::DeviceId device = 0; device < job_.machine.devices(); ++device) {
+    for (program::DeviceId device = 0; device < job_.machine.accelerators(); ++device) {
       if (!job_.machine.alive(device))
         return error(name,
                      "strategy \"primepar\" needs all devices, and " + job_.machine.node_name(device) + " has failed");
@@ -75,7 +75,7 @@ class Reader {
   }
 
   void check_passes() {
-    const std::int64_t devices = job_.machine.devices(), batch = job_.workload.global_batch;
+    const std::int64_t devices = job_.machine.accelerators(), batch = job_.workload.global_batch;
     if (devices % options_.pipeline != 0 || (options_.pipeline & (options_.pipeline - 1)) != 0) {
       error(
           place_of(table_, "pipeline"),

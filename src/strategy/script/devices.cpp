@@ -66,23 +66,30 @@ std::optional<std::vector<std::int64_t>> numbers_in(const config::Value& value, 
   return numbers;
 }
 
-}  // namespace
-
-Devices live_devices(const machine::Machine& machine) {
+Devices live_between(program::DeviceId first, program::DeviceId end, const machine::Machine& machine) {
   Devices devices;
-  for (program::DeviceId device = 0; device < machine.devices(); ++device) {
+  for (program::DeviceId device = first; device < end; ++device) {
     if (machine.alive(device)) devices.push_back(device);
   }
   return devices;
 }
 
+}  // namespace
+
+Devices live_devices(const machine::Machine& machine) { return live_between(0, machine.accelerators(), machine); }
+
 std::optional<Devices> read_devices(const config::Value& value, const machine::Machine& machine,
                                     config::Diagnostics& diagnostics) {
   if (value.string() != nullptr && *value.string() == "all") return live_devices(machine);
+  if (value.string() != nullptr && *value.string() == "hosts") {
+    if (machine.hosts() > 0) return live_between(machine.accelerators(), machine.devices(), machine);
+    diagnostics.error(value.where(), "\"devices\": this machine has no hosts");
+    return std::nullopt;
+  }
   const auto numbers = numbers_in(value, machine.devices());
   if (!numbers || numbers->empty()) {
     diagnostics.error(value.where(),
-                      "\"devices\": expected \"all\", ranges such as \"0-3, 8-11\" or \"0-63/8\", or a "
+                      "\"devices\": expected \"all\", \"hosts\", ranges such as \"0-3, 8-11\" or \"0-63/8\", or a "
                       "list of device numbers");
     return std::nullopt;
   }

@@ -44,11 +44,18 @@ double flops_of(const program::Program& program, const machine::Machine& machine
   return sum;
 }
 
-/// Nodes, where all have as many devices; where they do not do the same, the simulator finds out.
+/// Nodes, where all have as many devices, with their hosts where all have as many; where they do not do the same, the
+/// simulator finds out.
 void name_nodes(const machine::Machine& machine, program::Program& program) {
-  std::map<int, std::vector<program::DeviceId>> nodes;
-  for (program::DeviceId device = 0; device < machine.devices(); ++device)
+  std::map<int, std::vector<program::DeviceId>> nodes, hosts;
+  for (program::DeviceId device = 0; device < machine.accelerators(); ++device)
     nodes[machine.places[device].node].push_back(device);
+  for (program::DeviceId host = machine.accelerators(); host < machine.devices(); ++host)
+    hosts[machine.places[host].node].push_back(host);
+  const auto has_as_many = [&](const auto& of_node) { return of_node.second.size() == hosts.begin()->second.size(); };
+  if (hosts.size() == nodes.size() && std::ranges::all_of(hosts, has_as_many)) {
+    for (auto& [node, devices] : nodes) devices.insert(devices.end(), hosts[node].begin(), hosts[node].end());
+  }
   program::AlikeParts alike{"nodes", {}};
   const std::size_t each = nodes.begin()->second.size();
   for (auto& [node, devices] : nodes) {

@@ -16,7 +16,7 @@ class Planner {
  public:
   Planner(const Table& table, const Job& job, config::Diagnostics& diagnostics)
       : table_(table), job_(job), diagnostics_(diagnostics), options_(options_schema().read(table, diagnostics)) {
-    for (program::DeviceId device = 0; device < job.machine.devices(); ++device) {
+    for (program::DeviceId device = 0; device < job.machine.accelerators(); ++device) {
       if (job.machine.alive(device)) members_.push_back(device);
     }
   }

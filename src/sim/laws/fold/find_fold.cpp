@@ -68,7 +68,9 @@ bool Comparison::device_is_like(DeviceId device, DeviceId other) {
     if (x == program::no_device || y == program::no_device) return x == y;
     return fold_->takes_part(x) && fold_->shifted(x, 1) == y;
   };
-  if (machine_.speed[device] != machine_.speed[other]) {
+  if (machine_.kind(device) != machine_.kind(other)) {
+    problem_ = fmt::format("{} and {} are devices of different kinds", name(device), name(other));
+  } else if (machine_.speed[device] != machine_.speed[other]) {
     problem_ = fmt::format("{} has {} times the normal speed, {} {} times", name(device), machine_.speed[device],
                            name(other), machine_.speed[other]);
   } else if (a.streams != b.streams || a.events != b.events) {

@@ -93,14 +93,14 @@ Distances::Distances(program::Lowerings& lowerings, const NetworkTables& network
       partition_(&partition),
       costs_(&costs) {}
 
-const DistanceTable* Distances::of(program::DeviceId device, double speed) {
+const DistanceTable* Distances::of(program::DeviceId device, const machine::KindAndSpeed& is) {
   // Kernels send whenever their work-groups and memory are ready, over any link.
   if (has_kernels()) return nullptr;
   const program::DeviceProgram& bound = program_->devices[device];
-  const Key key{bound.streams, speed, reach_of(device)};
+  const Key key{bound.streams, is, reach_of(device)};
   auto found = tables_.find(key);
   if (found == tables_.end()) {
-    auto table = std::make_unique<DistanceTable>(*program_, costs_->at_speed(speed), bound, key.reach);
+    auto table = std::make_unique<DistanceTable>(*program_, costs_->of(is), bound, key.reach);
     found = tables_.emplace(key, std::move(table)).first;
   }
   return found->second.get();

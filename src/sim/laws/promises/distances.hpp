@@ -75,7 +75,7 @@ class Distances {
   Distances(program::Lowerings& lowerings, const NetworkTables& network, const std::vector<bool>& transits,
             const pdes::Partition& partition, CostTables& costs);
   /// Null where nothing can be promised: the program has kernels.
-  [[nodiscard]] const DistanceTable* of(program::DeviceId device, double speed);
+  [[nodiscard]] const DistanceTable* of(program::DeviceId device, const machine::KindAndSpeed& is);
   /// Whether messages of others that come to a device may cross ranks afterwards.
   [[nodiscard]] bool is_transit(program::DeviceId device) const { return (*transits_)[device]; }
   [[nodiscard]] bool has_kernels() const { return !program_->kernels.empty(); }
@@ -94,7 +94,7 @@ class Distances {
 
   struct Key {
     std::vector<program::BlockId> streams;
-    double speed = 1;
+    machine::KindAndSpeed is;
     Reach reach;
     auto operator<=>(const Key&) const = default;
   };

@@ -24,7 +24,7 @@ void RankForesight::watch(const std::vector<Device*>& devices, const machine::Ma
     const auto index = static_cast<std::uint32_t>(promises_.size());
     const program::DeviceId id = device->id();
     const bool has_streams = id < program_->devices.size() && !program_->devices[id].streams.empty();
-    promises_.emplace_back(*device, distances, has_streams ? distances.of(id, machine.speed[id]) : nullptr);
+    promises_.emplace_back(*device, distances, has_streams ? distances.of(id, machine.kind_and_speed(id)) : nullptr);
     index_of_[id] = index;
     awake_.push_back(index);
   }

@@ -78,9 +78,10 @@ class Traffic {
 /// Times of what a program does, and what its links carry.
 program::Evaluation followed(const machine::Machine& machine, const program::Program& program, CostTables& costs,
                              const WalkRules& rules) {
-  Walked walked = walk(machine.speed, program, costs, rules);
+  Walked walked = walk(kinds_and_speeds(machine), program, costs, rules);
   if (!walked.ended) return {false, "devices wait for each other for ever"};
   program::Evaluation found{true, {}, walked.time};
+  found.accelerators = machine.accelerators();
   found.busy = std::move(walked.busy);
   found.link_bytes = bytes_by_link(machine, program);
   for (std::size_t link = 0; link < found.link_bytes.size(); ++link) {

@@ -21,7 +21,7 @@ constexpr std::uint32_t nobody = ~std::uint32_t{0};
 class Refinement {
  public:
   Refinement(const machine::Machine& machine, const Program& program, bool by_speed) : program_(program) {
-    std::map<std::pair<std::vector<program::BlockId>, double>, std::uint32_t> known;
+    std::map<std::pair<std::vector<program::BlockId>, machine::KindAndSpeed>, std::uint32_t> known;
     for (DeviceId device = 0; device < program.devices.size(); ++device) {
       const auto& streams = program.devices[device].streams;
       if (streams.empty()) {
@@ -29,7 +29,9 @@ class Refinement {
         continue;
       }
       const auto number = static_cast<std::uint32_t>(known.size());
-      of_.push_back(known.try_emplace({streams, by_speed ? machine.speed[device] : 1.0}, number).first->second);
+      machine::KindAndSpeed is = machine.kind_and_speed(device);
+      if (!by_speed) is.speed = 1;
+      of_.push_back(known.try_emplace({streams, is}, number).first->second);
     }
     for (count_ = known.size(); refine();) {
     }

@@ -26,8 +26,9 @@ struct DeviceClasses {
   [[nodiscard]] bool is_inside(program::GroupId group) const { return program.groups[group].members.size() == 1; }
 };
 
-/// Members of a class run the same code (and, where asked for, at one speed), and what a slot of them means lies in one
-/// class, member by member. Nothing where messages or events of a class would be taken for each other.
+/// Members of a class are of one kind and run the same code (and, where asked for, at one speed), and what a slot of
+/// them means lies in one class, member by member. Nothing where messages or events of a class would be taken for each
+/// other.
 [[nodiscard]] std::optional<DeviceClasses> device_classes(const machine::Machine& machine,
                                                           const program::Program& program, bool by_speed);
 

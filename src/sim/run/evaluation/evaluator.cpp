@@ -23,6 +23,7 @@ program::Evaluation gathered(const machine::Machine& machine, const results::Run
   program::Evaluation own{true, {}, results.iteration_time};
   own.interval = results.interval;
   own.peak_memory.resize(machine.devices(), 0);
+  own.accelerators = machine.accelerators();
   own.busy.resize(machine.devices() * activities, 0);
   own.link_bytes.resize(machine.network.links.size(), 0);
   for (const results::DeviceRow& row : results.device_rows) {
@@ -77,7 +78,7 @@ class SimulatorEvaluator final : public program::Evaluator {
 
   program::Outlook outlook(const program::Program& program) override {
     program::Outlook found;
-    const Need need = largest_need(program);
+    const Need need = largest_need(machine_, program);
     found.reason = need_problem(machine_, program, need);
     if (!found.reason.empty()) {
       found.need = need.peak.total;

@@ -129,15 +129,15 @@ WalkRules idle_classes(ClassTimes& times, const machine::Machine& machine, const
   return rules;
 }
 
-/// Of each class, that of its fastest member.
-std::vector<double> speeds_of(const DeviceClasses& classes, const machine::Machine& machine) {
-  std::vector<double> speeds;
+/// Of each class, its kind and the speed of its fastest member.
+std::vector<machine::KindAndSpeed> fastest_of(const DeviceClasses& classes, const machine::Machine& machine) {
+  std::vector<machine::KindAndSpeed> all;
   for (const auto& members : classes.members) {
     double fastest = 0;
     for (const DeviceId member : members) fastest = std::max(fastest, machine.speed[member]);
-    speeds.push_back(fastest);
+    all.push_back({machine.kind(members.front()), fastest});
   }
-  return speeds;
+  return all;
 }
 
 Time least_by(bool speed, const machine::Machine& machine, const program::Program& program, CostTables& costs,
@@ -145,7 +145,7 @@ Time least_by(bool speed, const machine::Machine& machine, const program::Progra
   const auto classes = device_classes(machine, program, speed);
   if (!classes) return 0;
   ClassTimes times(machine, program, *classes, costs);
-  const Walked walked = walk(speeds_of(*classes, machine), classes->program, costs, least_of_classes(times, known));
+  const Walked walked = walk(fastest_of(*classes, machine), classes->program, costs, least_of_classes(times, known));
   return walked.ended ? walked.time : 0;
 }
 
@@ -173,11 +173,11 @@ Time estimate_of(const machine::Machine& machine, const program::Program& progra
   Walked walked;
   if (classes) {
     ClassTimes times(machine, program, *classes, costs);
-    walked = walk(speeds_of(*classes, machine), classes->program, costs, idle_classes(times, machine, program));
+    walked = walk(fastest_of(*classes, machine), classes->program, costs, idle_classes(times, machine, program));
   } else {
     CollectiveTimes times(machine, program, costs);
     const machine::BoundWays ways(program.ways);
-    walked = walk(machine.speed, program, costs, idle_rules(machine, program, ways, times));
+    walked = walk(kinds_and_speeds(machine), program, costs, idle_rules(machine, program, ways, times));
   }
   return walked.ended ? walked.time : 0;
 }

@@ -146,7 +146,8 @@ struct Event {
 
 class Walk {
  public:
-  Walk(const std::vector<double>& speeds, const program::Program& program, CostTables& costs, const WalkRules& rules)
+  Walk(const std::vector<machine::KindAndSpeed>& devices, const program::Program& program, CostTables& costs,
+       const WalkRules& rules)
       : program_(program),
         rules_(rules),
         collectives_(program.groups.size()),
@@ -155,14 +156,13 @@ class Walk {
         alone_of_(program.devices.size(), nullptr),
         activities_(program::activities_of(program)),
         busy_(program.devices.size() * activities_, 0) {
-    std::map<std::pair<double, std::vector<GroupId>>, AloneBlocks*> tables;
+    std::map<std::pair<machine::KindAndSpeed, std::vector<GroupId>>, AloneBlocks*> tables;
     for (DeviceId device = 0; device < program.devices.size(); ++device) {
       const program::DeviceProgram& bound = program.devices[device];
       if (bound.streams.empty()) continue;
-      const double speed = speeds[device];
       const std::vector<GroupId> groups = AloneBlocks::groups_of_one(program, bound);
-      const auto [known, added] = tables.try_emplace({speed, groups}, nullptr);
-      if (added) known->second = &tables_.emplace_back(program, costs.at_speed(speed), rules, groups);
+      const auto [known, added] = tables.try_emplace({devices[device], groups}, nullptr);
+      if (added) known->second = &tables_.emplace_back(program, costs.of(devices[device]), rules, groups);
       alone_of_[device] = known->second;
       events_[device].resize(bound.events);
       for (const program::BlockId entry : bound.streams) {
@@ -367,9 +367,15 @@ class Walk {
 
 }  // namespace
 
-Walked walk(const std::vector<double>& speed, const program::Program& program, CostTables& costs,
+std::vector<machine::KindAndSpeed> kinds_and_speeds(const machine::Machine& machine) {
+  std::vector<machine::KindAndSpeed> all;
+  for (machine::NodeId device = 0; device < machine.devices(); ++device) all.push_back(machine.kind_and_speed(device));
+  return all;
+}
+
+Walked walk(const std::vector<machine::KindAndSpeed>& devices, const program::Program& program, CostTables& costs,
             const WalkRules& rules) {
-  return Walk(speed, program, costs, rules).run();
+  return Walk(devices, program, costs, rules).run();
 }
 
 }  // namespace tessera::sim

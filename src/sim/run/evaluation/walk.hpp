@@ -34,9 +34,12 @@ struct Walked {
   std::vector<Time> busy;  ///< computing, by device, and for each by Activity
 };
 
-/// `speed`: by device. Streams of a device compute side by side; what a device computes in all bounds the time from
-/// below as well. Beyond the range of time: `never`.
-[[nodiscard]] Walked walk(const std::vector<double>& speed, const program::Program& program, CostTables& costs,
-                          const WalkRules& rules);
+/// By device.
+[[nodiscard]] std::vector<machine::KindAndSpeed> kinds_and_speeds(const machine::Machine& machine);
+
+/// `devices`: what each is. Streams of a device compute side by side; what a device computes in all bounds the time
+/// from below as well. Beyond the range of time: `never`.
+[[nodiscard]] Walked walk(const std::vector<machine::KindAndSpeed>& devices, const program::Program& program,
+                          CostTables& costs, const WalkRules& rules);
 
 }  // namespace tessera::sim
