@@ -242,5 +242,8 @@ def collectives(rng, machine):
 def experiment(rng):
     machine = Machine(rng)
     job = script(rng, machine) if rng.random() < 0.3 else megatron(rng, machine)
-    cost = table("cost", {"model": f'"{rng.choice(["roofline", "tile"])}"', "launch_overhead": f'"{rng.choice([0, 0, 1, 5])} us"'})
-    return 'title = "random"\n' + machine.text() + job + cost + collectives(rng, machine)
+    cost = {"model": f'"{rng.choice(["roofline", "tile"])}"', "launch_overhead": f'"{rng.choice([0, 0, 1, 5])} us"'}
+    chosen = collectives(rng, machine)
+    if "channels" not in chosen and rng.random() < 0.25:
+        cost |= {"memory_traffic": '"shared"', "memory_packet": f'"{rng.choice([1, 16, 64])} KiB"'}
+    return 'title = "random"\n' + machine.text() + job + table("cost", cost) + chosen
