@@ -38,6 +38,10 @@ class DeterminismOfExperiments(Determinism):
     def test_stages_in_tiles_that_run_sets_again_and_lend_memory(self):
         self.check("lending.toml")
 
+    def test_weights_cut_over_replicas(self):
+        self.check("sharded.toml")
+        self.check("sharded.toml", "--set", "strategy.gather_ahead=0", "--set", "strategy.reshard_after_forward=false", "--set", "record.timeline=false", on=SOME)
+
     def test_flows_that_share_links_on_a_wafer_with_faults(self):
         self.check("contention.toml")
 

@@ -123,6 +123,10 @@ def megatron(rng, machine):
                      "gradient_precision": f'"{rng.choice(["fp32", "fp16"])}"'}
         if chunks == 1:
             strategy["schedule"] = f'"{rng.choice(["gpipe", "1f1b"])}"'
+    if data > 1 and phase != "generation" and rng.random() < 0.3:
+        strategy |= {"data_sharding": '"parameters"', "gather_ahead": rng.choice([0, 1, 1, 2, 5])}
+        if phase == "training":
+            strategy |= {"reshard_after_forward": lower(rng), "reduction_precision": f'"{rng.choice(["auto", "fp16"])}"', "fused_gradient_accumulation": lower(rng)}
     if tensor > 1:
         strategy |= {"sequence_parallel": lower(rng), "overlap_tensor_communication": lower(rng)}
     if experts:

@@ -34,6 +34,7 @@ class Checker {
     check_tensor();
     check_batch();
     check_experts();
+    check_sharding();
     check_phase();
     read_recomputation(table_, job_, cut_, diagnostics_);
     check_pipeline();                              // layers are spread over the stages by what the rest says
@@ -55,6 +56,7 @@ class Checker {
   void begin_chunks(const std::vector<std::int64_t>& layers);
   void check_batch();
   void check_experts();
+  void check_sharding();
   void check_phase();
   void warn_of_idle_keys();
   /// A key that is given, with another value than its default, and changes nothing.
@@ -257,6 +259,31 @@ void Checker::check_experts() {
   }
 }
 
+void Checker::check_sharding() {
+  if (!options_.shards_parameters()) {
+    const char* where = "without data_sharding = \"parameters\"";
+    warn_if_given("gather_ahead", &Options::gather_ahead, where);
+    warn_if_given("reshard_after_forward", &Options::reshard_after_forward, where);
+    return;
+  }
+  if (options_.data == 1) {
+    error("data_sharding", "data_sharding = \"parameters\" cuts weights over replicas, and there is one: data = 1");
+  }
+  if (job_.workload.phase == workload::Phase::generation) {
+    error("data_sharding",
+          "data_sharding = \"parameters\" would gather all weights for each token: allowed in training and prompt");
+  }
+  if (options_.all_reduce_gradients) {
+    error("gradient_reduction",
+          "data_sharding = \"parameters\" reduce-scatters gradients: gradient_reduction = \"auto\"");
+  }
+  warn_if_given("overlap_gradient_reduction", &Options::overlap_gradient_reduction,
+                "with data_sharding = \"parameters\": gradients are always reduced beside the backward pass");
+  // Both follow from it, whatever their defaults say.
+  options_.distributed_optimizer = true;
+  options_.overlap_gradient_reduction = false;
+}
+
 template <class T>
 void Checker::warn_if_given(const char* key, T Options::*member, const char* where) {
   static const Options defaults;
@@ -275,6 +302,7 @@ void Checker::warn_of_idle_keys() {
   warn_if_given("gradient_reduction", &Options::all_reduce_gradients, where);
   warn_if_given("moment_precision", &Options::moment_bytes, where);
   warn_if_given("master_weights", &Options::master_weights, where);
+  if (options_.shards_parameters()) warn_if_given("reshard_after_forward", &Options::reshard_after_forward, where);
   warn_if_given("fused_gradient_accumulation", &Options::fused_gradient_accumulation, where);
   if (job_.workload.phase != workload::Phase::generation) return;
   warn_if_given("schedule", &Options::schedule, "in generation");

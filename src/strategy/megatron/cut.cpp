@@ -70,6 +70,11 @@ workload::LayerShape Cut::layer_shape(bool moe, std::uint32_t expert_rank, std::
   shape.datatype = workload->datatype;
   shape.gradient_bytes = options.gradient_bytes;
   shape.fused_accumulation = options.fused_gradient_accumulation;
+  if (options.shards_parameters()) {
+    shape.gradient_bytes = options.bytes_to_reduce();
+    shape.adds_gradients = false;
+    shape.expert_gradient_bytes = expert_replicas() == 1 ? options.gradient_bytes : 0;
+  }
   shape.moe = moe;
   if (moe) {
     shape.expert_parallel = options.expert_parallel;

@@ -33,6 +33,9 @@ enum Event : std::uint32_t {
   reduce_done,
   gradients_ready,
   gradients_reduced,
+  unit_gathered,
+  unit_done,
+  gradient_room,
   events
 };
 enum PeerSlot : std::uint32_t { previous_stage, next_stage, peer_slots };  // loans have slots behind them
@@ -94,6 +97,8 @@ struct Cut {
   [[nodiscard]] std::uint32_t expert_rank(std::uint32_t data) const {
     return data % static_cast<std::uint32_t>(options.expert_parallel);
   }
+  /// Devices that hold the same experts.
+  [[nodiscard]] std::int64_t expert_replicas() const { return options.data / options.expert_parallel; }
   /// The model's layers in a chunk of a stage: first one, and one behind the last.
   [[nodiscard]] std::int64_t first_layer(std::uint32_t stage, std::uint32_t chunk) const {
     return chunk_begin[chunk_index(stage, chunk)];

@@ -64,7 +64,12 @@ void add_groups(const Cut& cut, program::Program& program) {
   const auto expert_data = [&](const Place& at) { return (at.stage * t + at.tensor) * d + at.data % experts; };
   grouping.bind(tensor_group, tensor);
   if (cut.model->experts > 0) grouping.bind(expert_group, expert);
-  if (!training) return;
+  if (!training) {
+    if (!options.shards_parameters()) return;
+    grouping.bind(data_group, data);
+    if (cut.model->experts > 0) grouping.bind(expert_data_group, expert_data);
+    return;
+  }
   if (options.overlap_tensor_communication) grouping.bind(tensor_beside_group, tensor);
   grouping.bind(data_group, data);
   if (options.overlap_gradient_reduction) grouping.bind(data_beside_group, data);

@@ -43,6 +43,13 @@ std::string devices_text(const std::vector<program::DeviceId>& devices, const ma
   return text;
 }
 
+std::string sharding_text(const Cut& cut) {
+  const Options& options = cut.options;
+  const std::string ahead =
+      options.gather_ahead == 0 ? "gathered when needed" : fmt::format("gathered {} ahead", options.gather_ahead);
+  return "parameters, " + ahead + (options.reshard_after_forward ? "" : ", kept until the backward pass");
+}
+
 void describe(const Cut& cut, const machine::Machine& machine, Plan& plan) {
   const Options& options = cut.options;
   auto& lines = plan.description;
@@ -62,6 +69,7 @@ void describe(const Cut& cut, const machine::Machine& machine, Plan& plan) {
         options.interleave > 1 ? fmt::format("{}, {} chunks", options.schedule, options.interleave) : options.schedule);
   }
   add("sequence parallel", yes_or_no(cut.uses_sequence_parallelism()));
+  if (options.shards_parameters()) add("data sharding", sharding_text(cut));
   if (!cut.training()) return;
   add("recomputation", recomputation_text(cut));
   add("distributed optimizer", yes_or_no(options.distributed_optimizer));

@@ -17,7 +17,7 @@ std::int64_t Writer::members(GroupSlot group) const {
       return options.data;
     case expert_data_group:
     case expert_data_beside_group:
-      return options.data / options.expert_parallel;
+      return cut_.expert_replicas();
     case expert_group:
       return options.expert_parallel;
     case embedding_group:

@@ -36,6 +36,8 @@ struct Context {
                                        std::int64_t mask_written) const;
   /// What stands behind a gradient of `parameters` elements: sum over tokens of `elements` gradient elements.
   [[nodiscard]] Operator bias_gradient(const std::string& name, std::int64_t elements, std::int64_t parameters) const;
+  /// From where a product stands in its own datatype to the gradient buffer; nothing where that is the same.
+  void add_accumulation(const std::string& name, std::int64_t parameters, OperatorSet& set) const;
 };
 
 /// y = x W on this rank: `batch` products of (rows x in) by (in x out).
