@@ -99,6 +99,7 @@ class DeterminismOfExperiments(Determinism):
 
     def test_a_mixture_of_experts(self):
         self.check("mixture.toml")
+        self.check("mixture.toml", "--set", "strategy.sequence_parallel=true", "--set", "strategy.expert_tensor=1", on=SOME)
 
     def test_prompt_and_generation(self):
         self.check("generation.toml", "--set", "workload.phase=prompt", on=SOME)

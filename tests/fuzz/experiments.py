@@ -131,6 +131,9 @@ def megatron(rng, machine):
         strategy |= {"sequence_parallel": lower(rng), "overlap_tensor_communication": lower(rng)}
     if experts:
         strategy |= {"expert_parallel": rng.choice([size for size in divisors(data) if size in (1, 2, 4)]), "expert_imbalance": rng.choice([0, 0, 0.3])}
+        if tensor > 1 and strategy["sequence_parallel"] == "true" and rng.random() < 0.5:
+            groups = tensor // (cut_over := rng.choice([size for size in divisors(tensor) if size < tensor]))
+            strategy |= {"expert_tensor": cut_over, "expert_parallel": rng.choice([size for size in (1, 2, 4) if groups % size == 0 or (size % groups == 0 and data % (size // groups) == 0)])}
     if pipeline > 1 and rng.random() < 0.3:
         strategy["exchange_overhead"] = '"3 us"'
     more = stages(rng, machine, strategy, used) if phase == "training" else ""

@@ -36,6 +36,7 @@ struct LayerShape {
   std::int64_t expert_gradient_bytes = 0;
   bool moe = false;                  ///< the MLP of this layer is its experts (see is_moe_layer)
   std::int64_t expert_parallel = 1;  ///< MoE: ranks over which experts are spread
+  std::int64_t expert_tensor = 0;    ///< MoE: ranks over which each expert is cut; 0: the tensor-parallel ones
   /// MoE: tokens that this rank's experts process for the micro-batch (capacity and imbalance applied);
   /// 0: s b experts_per_token, an even load.
   std::int64_t expert_tokens = 0;

@@ -7,11 +7,11 @@
 #include <numeric>
 
 #include "cut.hpp"
+#include "expert_ranks.hpp"
 #include "loans.hpp"
 #include "placement.hpp"
 #include "recomputation.hpp"
 #include "spare_devices.hpp"
-#include "tessera/base/random.hpp"
 #include "tessera/program/schedule.hpp"
 #include "tessera/program/sublayer.hpp"
 #include "uneven_stages.hpp"
@@ -33,7 +33,7 @@ class Checker {
     check_devices();
     check_tensor();
     check_batch();
-    check_experts();
+    read_experts(table_, job_, cut_, diagnostics_);
     check_sharding();
     check_phase();
     read_recomputation(table_, job_, cut_, diagnostics_);
@@ -55,7 +55,6 @@ class Checker {
   void check_stage_layers(std::int64_t chunks);
   void begin_chunks(const std::vector<std::int64_t>& layers);
   void check_batch();
-  void check_experts();
   void check_sharding();
   void check_phase();
   void warn_of_idle_keys();
@@ -221,41 +220,6 @@ void Checker::check_batch() {
   if (!problem.empty()) {
     error(table_.find("interleave") != nullptr ? "interleave" : "schedule", "schedule \"{}\" {}", options_.schedule,
           problem);
-  }
-}
-
-void Checker::check_experts() {
-  const std::int64_t parallel = options_.expert_parallel;
-  if (model_.experts == 0) {
-    if (parallel > 1) error("expert_parallel", "model {} has no experts: expert_parallel = 1", model_.name);
-    if (options_.capacity_factor > 0) {
-      error("capacity_factor", "model {} has no experts: capacity_factor = 0", model_.name);
-    }
-    if (options_.expert_imbalance > 0) {
-      error("expert_imbalance", "model {} has no experts: expert_imbalance = 0", model_.name);
-    }
-    return;
-  }
-  if (model_.experts % parallel != 0) {
-    error("expert_parallel", "expert_parallel = {} does not divide the {} experts of {}", parallel, model_.experts,
-          model_.name);
-  }
-  if (options_.data % parallel != 0) {
-    error("expert_parallel", "expert_parallel = {} does not divide the {} data-parallel replicas", parallel,
-          options_.data);
-  }
-  // Drawn by expert-parallel rank; the loads are scaled so that no token is lost or made before the capacity is
-  // applied.
-  const KeyedRandom random(job_.seed, random_stream("megatron expert load"));
-  double sum = 0;
-  for (std::int64_t i = 0; i < parallel; ++i) {
-    const double draw = 2 * random.real(static_cast<std::uint64_t>(i)) - 1;
-    cut_.expert_load.push_back(parallel == 1 ? 1.0 : 1 + options_.expert_imbalance * draw);
-    sum += cut_.expert_load.back();
-  }
-  for (double& load : cut_.expert_load) {
-    load *= static_cast<double>(parallel) / sum;
-    if (options_.capacity_factor > 0) load = std::min(load, options_.capacity_factor);
   }
 }
 

@@ -48,7 +48,8 @@ std::uint32_t Cut::rank(const Place& place) const {
 }
 
 std::int64_t Cut::expert_tokens(std::uint32_t expert_rank) const {
-  const std::int64_t mean = tokens() * model->experts_per_token;
+  // Tokens of a replica, or where its tensor ranks are several of the groups that experts are cut over, their part.
+  const std::int64_t mean = tokens() * model->experts_per_token * expert_tensor() / options.tensor;
   const double load = expert_load.empty() ? 1.0 : expert_load[expert_rank];
   return std::max<std::int64_t>(1, std::llround(load * static_cast<double>(mean)));
 }
@@ -78,6 +79,7 @@ workload::LayerShape Cut::layer_shape(bool moe, std::uint32_t expert_rank, std::
   shape.moe = moe;
   if (moe) {
     shape.expert_parallel = options.expert_parallel;
+    shape.expert_tensor = options.expert_tensor;
     shape.expert_tokens = expert_tokens(expert_rank);
   }
   return shape;

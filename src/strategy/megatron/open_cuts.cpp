@@ -104,7 +104,7 @@ class Canonical {
 
   Key operator()(const Cut& cut) {
     const Options& o = cut.options;
-    const bool reduces = cut.training() && o.data > 1;
+    const bool reduces = cut.training() && (o.data > 1 || cut.expert_replicas() > 1);
     return {{o.tensor, o.pipeline, o.data, o.micro_batch, o.interleave, o.expert_parallel},
             schedule(cut),
             {static_cast<int>(o.recomputation), static_cast<int>(cut.uses_sequence_parallelism()),

@@ -243,6 +243,13 @@ void add_experts(config::Schema<Options>& s) {
       .at_most("1000000")
       .otherwise("1")
       .may_be_open();
+  s.integer(
+       "expert_tensor", &Options::expert_tensor,
+       "MoE: tensor-parallel ranks over which each expert is cut; 1: whole experts, which are spread over the tensor "
+       "ranks first, then over replicas; 0: all of them")
+      .at_least("0")
+      .at_most("1000000")
+      .otherwise("0");
   s.number("capacity_factor", &Options::capacity_factor,
            "MoE: a rank takes at most this many times the mean number of tokens and drops the rest; 0: no limit")
       .at_least("0")

@@ -19,7 +19,7 @@ void reduce(Writer& writer, GroupSlot group, std::int64_t parameters) {
 
 /// From one precision to another.
 void convert(Writer& writer, const char* name, std::int64_t parameters, std::int64_t from, std::int64_t to) {
-  if (from == to || writer.cut().options.data == 1) return;
+  if (from == to || (writer.cut().options.data == 1 && writer.cut().expert_replicas() == 1)) return;
   const auto op = workload::streaming(workload::OperatorKind::elementwise, name, Bytes{from * parameters},
                                       Bytes{to * parameters}, writer.cut().workload->datatype);
   writer.run({op}, Activity::optimizer);

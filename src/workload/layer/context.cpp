@@ -79,6 +79,9 @@ Context::Context(const Model& model_in, const LayerShape& shape_in)
       query_width(shape.heads_per_rank * model.head_dim),
       kv_width(shape.kv_heads_per_rank * model.head_dim),
       mlp_width(share(model.ffn_hidden, shape.tensor, "ffn_hidden", "tensor-parallel")),
+      expert_width(shape.expert_tensor > 0
+                       ? share(model.ffn_hidden, shape.expert_tensor, "ffn_hidden", "expert-tensor-parallel")
+                       : mlp_width),
       local_experts(shape.moe ? share(model.experts, shape.expert_parallel, "experts", "expert-parallel") : 0),
       training(shape.phase == Phase::training),
       dropout(training && model.dropout) {}

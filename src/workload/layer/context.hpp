@@ -20,7 +20,8 @@ struct Context {
   std::int64_t tokens_cut;     ///< s b / t under sequence parallelism, s b otherwise
   std::int64_t query_width;    ///< columns of Q on this rank
   std::int64_t kv_width;       ///< columns of K, and of V, on this rank
-  std::int64_t mlp_width;      ///< columns of the MLP (of one expert) on this rank
+  std::int64_t mlp_width;      ///< columns of the MLP on this rank
+  std::int64_t expert_width;   ///< those of one expert
   std::int64_t local_experts;  ///< 0 when the layer is dense
   bool training;
   bool dropout;  ///< dropout layers run

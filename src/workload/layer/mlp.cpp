@@ -106,7 +106,7 @@ void add_experts(const Context& context, LayerOperators& layer) {
   const std::int64_t tokens = context.shape.expert_tokens;
   const std::int64_t active = std::min(experts.local_experts, tokens);
   const std::int64_t rows = (tokens + active - 1) / active;
-  add_mlp(experts, {"expert ", active, rows, experts.mlp_width, active * rows}, layer);
+  add_mlp(experts, {"expert ", active, rows, experts.expert_width, active * rows}, layer);
   if (context.model.shared_experts > 0) {
     const std::int64_t width = context.mlp_width * context.model.shared_experts;
     // Their input is kept already: it is the router's.

@@ -89,10 +89,11 @@ struct Options {
   std::int64_t moment_bytes = 4;             ///< per element of each of Adam's two moments
   workload::MasterWeights master_weights = workload::MasterWeights::fp32;
   std::int64_t expert_parallel = 1;
-  double capacity_factor = 0.0;   ///< MoE: most tokens of an expert-parallel rank, over the mean; 0: no limit
-  double expert_imbalance = 0.0;  ///< MoE: largest deviation of a rank's load from the mean, as a share of the mean
-  bool pad_heads = false;         ///< uneven_heads = "pad": each rank carries ceil(heads / t)
-  bool whole_attention = false;   ///< attention = "whole": each tensor rank computes the attention core of all heads
+  std::int64_t expert_tensor = 0;  ///< tensor-parallel ranks over which each expert is cut; 0: all
+  double capacity_factor = 0.0;    ///< MoE: most tokens of an expert-parallel rank, over the mean; 0: no limit
+  double expert_imbalance = 0.0;   ///< MoE: largest deviation of a rank's load from the mean, as a share of the mean
+  bool pad_heads = false;          ///< uneven_heads = "pad": each rank carries ceil(heads / t)
+  bool whole_attention = false;    ///< attention = "whole": each tensor rank computes the attention core of all heads
   std::string sublayers = "operators";  ///< or a configuration of strategy "t3": GEMMs that are summed over the tensor
                                         ///< ranks, with their collectives, at transaction level
 
