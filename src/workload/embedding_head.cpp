@@ -17,12 +17,9 @@ void add_copy(const Context& context, OperatorKind kind, const std::string& name
 void add_table_gradient(const Context& context, const std::string& name, std::int64_t rows, OperatorSet& set) {
   const std::int64_t table = rows * context.model.hidden;
   const std::int64_t elements = context.tokens * context.model.hidden;
-  const std::int64_t buffer = context.shape.gradient_bytes * table;
   set.weight_gradient.push_back(
       context.stream(OperatorKind::embedding, name + " wgrad", 2 * elements, table + elements));
-  set.weight_gradient.push_back(streaming(OperatorKind::elementwise, name + " accumulate",
-                                          Bytes{context.element * table + buffer}, Bytes{buffer},
-                                          context.shape.datatype));
+  context.add_accumulation(name, table, set);
 }
 
 OperatorSet lookup_section(const Context& context) {

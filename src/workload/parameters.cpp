@@ -17,7 +17,7 @@ void add_moe_parameters(const layer::Context& context, ParameterShare& share) {
   const Model& model = context.model;
   const std::int64_t output_bias = model.bias ? model.hidden : 0;
   share.replicated += model.hidden * model.experts;
-  share.expert += context.local_experts * (mlp_weights(model, context.mlp_width) + output_bias);
+  share.expert += context.local_experts * (mlp_weights(model, context.expert_width) + output_bias);
   if (model.shared_experts > 0) {
     share.sharded += mlp_weights(model, context.mlp_width * model.shared_experts);
     share.replicated += output_bias;

@@ -38,6 +38,10 @@ class DeterminismOfExperiments(Determinism):
     def test_stages_in_tiles_that_run_sets_again_and_lend_memory(self):
         self.check("lending.toml")
 
+    def test_weights_cut_over_replicas(self):
+        self.check("sharded.toml")
+        self.check("sharded.toml", "--set", "strategy.gather_ahead=0", "--set", "strategy.reshard_after_forward=false", "--set", "record.timeline=false", on=SOME)
+
     def test_flows_that_share_links_on_a_wafer_with_faults(self):
         self.check("contention.toml")
 
@@ -95,6 +99,7 @@ class DeterminismOfExperiments(Determinism):
 
     def test_a_mixture_of_experts(self):
         self.check("mixture.toml")
+        self.check("mixture.toml", "--set", "strategy.sequence_parallel=true", "--set", "strategy.expert_tensor=1", on=SOME)
 
     def test_prompt_and_generation(self):
         self.check("generation.toml", "--set", "workload.phase=prompt", on=SOME)

@@ -277,6 +277,16 @@ class Cuts(CliTest):
         self.simulate("open.toml", "given.h5", "--plan", "plan.toml")
         self.assert_same_results("found.h5", "given.h5", but=("/search", "/predicted"))
 
+    def test_what_is_cut_over_replicas_may_be_open(self):
+        job = ("--set", "strategy.data_sharding=any", "--set", "strategy.distributed_optimizer=any", "--set", "record.timeline=false")
+        for ranks in (None, 2):
+            said = self.tessera("plan", "sharded.toml", "-o", f"{ranks}.toml", "--progress", "off", *job, ranks=ranks).stdout
+            self.assertRegex(said, r"candidates +3\n")
+        self.assertEqual((self.folder / "None.toml").read_text(), (self.folder / "2.toml").read_text())
+        self.simulate("sharded.toml", "found.h5", *job)
+        self.simulate("sharded.toml", "given.h5", "--plan", "2.toml", "--set", "record.timeline=false")
+        self.assert_same_results("found.h5", "given.h5", but=("/search", "/predicted"))
+
     def test_a_cut_is_carried_out_on_other_hardware_as_far_as_it_can_be(self):
         self.tessera("plan", "open.toml", "-o", "plan.toml", "--progress", "off")
         done = self.simulate("open.toml", "more.h5", "--plan", "plan.toml", "--set", "machine.topology.nodes=4", "--set", "workload.global_batch=32")

@@ -59,8 +59,12 @@ std::optional<std::pair<TestJob, Plan>> drawn(std::uint64_t key) {
                       draw.of({"none", "selective", "full"}), yes(), yes());
   keys += fmt::format("overlap_gradient_reduction = {}\noverlap_tensor_communication = {}\n", yes(), yes());
   if (draw.of({0, 1}) == 1) keys += "schedule = \"gpipe\"\n";
+  if (draw.of({0, 0, 1}) == 1)
+    keys += fmt::format("data_sharding = \"parameters\"\ngather_ahead = {}\nreshard_after_forward = {}\n",
+                        draw.of({0, 1, 2}), yes());
   if (experts)
-    keys += fmt::format("expert_parallel = {}\nexpert_imbalance = {}\n", draw.of({1, 2, 4}), draw.of({0.0, 0.4}));
+    keys += fmt::format("expert_parallel = {}\nexpert_imbalance = {}\nexpert_tensor = {}\n", draw.of({1, 2, 4}),
+                        draw.of({0.0, 0.4}), draw.of({0, 0, 1}));
   Plan plan = job.plan(keys);
   if (!job.diagnostics.ok()) return std::nullopt;
   return std::pair{std::move(job), std::move(plan)};

@@ -143,10 +143,17 @@ def megatron(rng, machine):
                      "gradient_precision": f'"{rng.choice(["fp32", "fp16"])}"'}
         if chunks == 1:
             strategy["schedule"] = f'"{rng.choice(["gpipe", "1f1b"])}"'
+    if data > 1 and phase != "generation" and rng.random() < 0.3:
+        strategy |= {"data_sharding": '"parameters"', "gather_ahead": rng.choice([0, 1, 1, 2, 5])}
+        if phase == "training":
+            strategy |= {"reshard_after_forward": lower(rng), "reduction_precision": f'"{rng.choice(["auto", "fp16"])}"', "fused_gradient_accumulation": lower(rng)}
     if tensor > 1:
         strategy |= {"sequence_parallel": lower(rng), "overlap_tensor_communication": lower(rng)}
     if experts:
         strategy |= {"expert_parallel": rng.choice([size for size in divisors(data) if size in (1, 2, 4)]), "expert_imbalance": rng.choice([0, 0, 0.3])}
+        if tensor > 1 and strategy["sequence_parallel"] == "true" and rng.random() < 0.5:
+            groups = tensor // (cut_over := rng.choice([size for size in divisors(tensor) if size < tensor]))
+            strategy |= {"expert_tensor": cut_over, "expert_parallel": rng.choice([size for size in (1, 2, 4) if groups % size == 0 or (size % groups == 0 and data % (size // groups) == 0)])}
     if pipeline > 1 and rng.random() < 0.3:
         strategy["exchange_overhead"] = '"3 us"'
     more = stages(rng, machine, strategy, used) if phase == "training" else ""

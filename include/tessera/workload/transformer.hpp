@@ -27,12 +27,16 @@ struct LayerShape {
       0;  ///< query heads on this rank (ceil with uneven_heads = "pad"); 0: heads / t, exactly
   std::int64_t kv_heads_per_rank = 0;  ///< at least 1; 0: kv_heads / t, or 1 where t > kv_heads (replicated)
   bool flash_attention = false;
-  Phase phase = Phase::training;     ///< dropout and its masks exist in training alone
-  std::string datatype = "fp16";     ///< of weights and activations
-  std::int64_t gradient_bytes = 4;   ///< per element of the buffer that weight gradients are added to
-  bool fused_accumulation = true;    ///< the weight-gradient GEMM adds to that buffer itself; else an extra kernel does
+  Phase phase = Phase::training;    ///< dropout and its masks exist in training alone
+  std::string datatype = "fp16";    ///< of weights and activations
+  std::int64_t gradient_bytes = 4;  ///< per element of the buffer that weight gradients are added to
+  bool fused_accumulation = true;   ///< the weight-gradient GEMM adds to that buffer itself; else an extra kernel does
+  bool adds_gradients = true;       ///< to what is in the buffer; false: each pass writes gradients anew
+  /// MoE: per element of the buffer that gradients of experts are added to; 0: theirs are as the others.
+  std::int64_t expert_gradient_bytes = 0;
   bool moe = false;                  ///< the MLP of this layer is its experts (see is_moe_layer)
   std::int64_t expert_parallel = 1;  ///< MoE: ranks over which experts are spread
+  std::int64_t expert_tensor = 0;    ///< MoE: ranks over which each expert is cut; 0: the tensor-parallel ones
   /// MoE: tokens that this rank's experts process for the micro-batch (capacity and imbalance applied);
   /// 0: s b experts_per_token, an even load.
   std::int64_t expert_tokens = 0;

@@ -7,11 +7,11 @@
 #include <numeric>
 
 #include "cut.hpp"
+#include "expert_ranks.hpp"
 #include "loans.hpp"
 #include "placement.hpp"
 #include "recomputation.hpp"
 #include "spare_devices.hpp"
-#include "tessera/base/random.hpp"
 #include "tessera/program/schedule.hpp"
 #include "tessera/program/sublayer.hpp"
 #include "uneven_stages.hpp"
@@ -33,7 +33,8 @@ class Checker {
     check_devices();
     check_tensor();
     check_batch();
-    check_experts();
+    read_experts(table_, job_, cut_, diagnostics_);
+    check_sharding();
     check_phase();
     read_recomputation(table_, job_, cut_, diagnostics_);
     check_pipeline();                              // layers are spread over the stages by what the rest says
@@ -54,7 +55,7 @@ class Checker {
   void check_stage_layers(std::int64_t chunks);
   void begin_chunks(const std::vector<std::int64_t>& layers);
   void check_batch();
-  void check_experts();
+  void check_sharding();
   void check_phase();
   void warn_of_idle_keys();
   /// A key that is given, with another value than its default, and changes nothing.
@@ -222,39 +223,29 @@ void Checker::check_batch() {
   }
 }
 
-void Checker::check_experts() {
-  const std::int64_t parallel = options_.expert_parallel;
-  if (model_.experts == 0) {
-    if (parallel > 1) error("expert_parallel", "model {} has no experts: expert_parallel = 1", model_.name);
-    if (options_.capacity_factor > 0) {
-      error("capacity_factor", "model {} has no experts: capacity_factor = 0", model_.name);
-    }
-    if (options_.expert_imbalance > 0) {
-      error("expert_imbalance", "model {} has no experts: expert_imbalance = 0", model_.name);
-    }
+void Checker::check_sharding() {
+  if (!options_.shards_parameters()) {
+    const char* where = "without data_sharding = \"parameters\"";
+    warn_if_given("gather_ahead", &Options::gather_ahead, where);
+    warn_if_given("reshard_after_forward", &Options::reshard_after_forward, where);
     return;
   }
-  if (model_.experts % parallel != 0) {
-    error("expert_parallel", "expert_parallel = {} does not divide the {} experts of {}", parallel, model_.experts,
-          model_.name);
+  if (options_.data == 1) {
+    error("data_sharding", "data_sharding = \"parameters\" cuts weights over replicas, and there is one: data = 1");
   }
-  if (options_.data % parallel != 0) {
-    error("expert_parallel", "expert_parallel = {} does not divide the {} data-parallel replicas", parallel,
-          options_.data);
+  if (job_.workload.phase == workload::Phase::generation) {
+    error("data_sharding",
+          "data_sharding = \"parameters\" would gather all weights for each token: allowed in training and prompt");
   }
-  // Drawn by expert-parallel rank; the loads are scaled so that no token is lost or made before the capacity is
-  // applied.
-  const KeyedRandom random(job_.seed, random_stream("megatron expert load"));
-  double sum = 0;
-  for (std::int64_t i = 0; i < parallel; ++i) {
-    const double draw = 2 * random.real(static_cast<std::uint64_t>(i)) - 1;
-    cut_.expert_load.push_back(parallel == 1 ? 1.0 : 1 + options_.expert_imbalance * draw);
-    sum += cut_.expert_load.back();
+  if (options_.all_reduce_gradients) {
+    error("gradient_reduction",
+          "data_sharding = \"parameters\" reduce-scatters gradients: gradient_reduction = \"auto\"");
   }
-  for (double& load : cut_.expert_load) {
-    load *= static_cast<double>(parallel) / sum;
-    if (options_.capacity_factor > 0) load = std::min(load, options_.capacity_factor);
-  }
+  warn_if_given("overlap_gradient_reduction", &Options::overlap_gradient_reduction,
+                "with data_sharding = \"parameters\": gradients are always reduced beside the backward pass");
+  // Both follow from it, whatever their defaults say.
+  options_.distributed_optimizer = true;
+  options_.overlap_gradient_reduction = false;
 }
 
 template <class T>
@@ -275,6 +266,7 @@ void Checker::warn_of_idle_keys() {
   warn_if_given("gradient_reduction", &Options::all_reduce_gradients, where);
   warn_if_given("moment_precision", &Options::moment_bytes, where);
   warn_if_given("master_weights", &Options::master_weights, where);
+  if (options_.shards_parameters()) warn_if_given("reshard_after_forward", &Options::reshard_after_forward, where);
   warn_if_given("fused_gradient_accumulation", &Options::fused_gradient_accumulation, where);
   if (job_.workload.phase != workload::Phase::generation) return;
   warn_if_given("schedule", &Options::schedule, "in generation");

@@ -48,7 +48,8 @@ std::uint32_t Cut::rank(const Place& place) const {
 }
 
 std::int64_t Cut::expert_tokens(std::uint32_t expert_rank) const {
-  const std::int64_t mean = tokens() * model->experts_per_token;
+  // Tokens of a replica, or where its tensor ranks are several of the groups that experts are cut over, their part.
+  const std::int64_t mean = tokens() * model->experts_per_token * expert_tensor() / options.tensor;
   const double load = expert_load.empty() ? 1.0 : expert_load[expert_rank];
   return std::max<std::int64_t>(1, std::llround(load * static_cast<double>(mean)));
 }
@@ -70,9 +71,15 @@ workload::LayerShape Cut::layer_shape(bool moe, std::uint32_t expert_rank, std::
   shape.datatype = workload->datatype;
   shape.gradient_bytes = options.gradient_bytes;
   shape.fused_accumulation = options.fused_gradient_accumulation;
+  if (options.shards_parameters()) {
+    shape.gradient_bytes = options.bytes_to_reduce();
+    shape.adds_gradients = false;
+    shape.expert_gradient_bytes = expert_replicas() == 1 ? options.gradient_bytes : 0;
+  }
   shape.moe = moe;
   if (moe) {
     shape.expert_parallel = options.expert_parallel;
+    shape.expert_tensor = options.expert_tensor;
     shape.expert_tokens = expert_tokens(expert_rank);
   }
   return shape;

@@ -20,9 +20,10 @@ enum GroupSlot : std::uint32_t {
   data_beside_group,
   expert_data_group,  ///< those replicas that hold the same experts
   expert_data_beside_group,
-  expert_group,     ///< replicas over which the experts of a layer are spread
-  embedding_group,  ///< first and last stage, which both hold the tied word embedding
-  model_group,      ///< everybody whose gradients make one norm
+  expert_group,         ///< devices over which the experts of a layer are spread
+  embedding_group,      ///< first and last stage, which both hold the tied word embedding
+  model_group,          ///< everybody whose gradients make one norm
+  expert_tensor_group,  ///< tensor ranks over which experts are cut, where these are not all
   group_slots
 };
 
@@ -33,6 +34,9 @@ enum Event : std::uint32_t {
   reduce_done,
   gradients_ready,
   gradients_reduced,
+  unit_gathered,
+  unit_done,
+  gradient_room,
   events
 };
 enum PeerSlot : std::uint32_t { previous_stage, next_stage, peer_slots };  // loans have slots behind them
@@ -90,10 +94,19 @@ struct Cut {
   [[nodiscard]] Place place(std::uint32_t rank) const;
   [[nodiscard]] std::uint32_t rank(const Place& place) const;
   [[nodiscard]] program::DeviceId device(const Place& at) const { return devices[rank(at)]; }
-  /// Expert-parallel rank of a replica.
-  [[nodiscard]] std::uint32_t expert_rank(std::uint32_t data) const {
-    return data % static_cast<std::uint32_t>(options.expert_parallel);
+  /// Tensor ranks over which each expert is cut.
+  [[nodiscard]] std::int64_t expert_tensor() const {
+    return options.expert_tensor > 0 ? options.expert_tensor : options.tensor;
   }
+  /// Devices of a stage, one after another by replica and tensor rank, that hold all experts of a layer once.
+  [[nodiscard]] std::int64_t expert_devices() const { return expert_tensor() * options.expert_parallel; }
+  /// Expert-parallel rank of a device.
+  [[nodiscard]] std::uint32_t expert_rank(const Place& at) const {
+    const std::int64_t of_stage = at.data * options.tensor + at.tensor;
+    return static_cast<std::uint32_t>(of_stage / expert_tensor() % options.expert_parallel);
+  }
+  /// Devices that hold the same experts.
+  [[nodiscard]] std::int64_t expert_replicas() const { return options.tensor * options.data / expert_devices(); }
   /// The model's layers in a chunk of a stage: first one, and one behind the last.
   [[nodiscard]] std::int64_t first_layer(std::uint32_t stage, std::uint32_t chunk) const {
     return chunk_begin[chunk_index(stage, chunk)];

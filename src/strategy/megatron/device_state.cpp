@@ -1,5 +1,6 @@
 #include "device_state.hpp"
 
+#include "sharding.hpp"
 #include "tessera/program/held_state.hpp"
 
 namespace tessera::strategy::megatron {
@@ -59,19 +60,26 @@ DeviceState device_state(const Cut& cut, std::uint32_t stage) {
   if (model.tied_embeddings && cut.options.pipeline > 1 && edge) {
     state.tied = workload::padded_vocabulary(model, cut.options.tensor) / cut.options.tensor * model.hidden;
   }
-  state.updated_dense = cut_over_replicas(state.dense, cut.options.data, cut);
-  state.updated_expert = cut_over_replicas(state.expert, cut.options.data / cut.options.expert_parallel, cut);
+  if (cut.options.shards_parameters()) {
+    const UnitParameters held = held_parts(cut, stage);
+    state.updated_dense = held.dense;
+    state.updated_expert = held.expert;
+  } else {
+    state.updated_dense = cut_over_replicas(state.dense, cut.options.data, cut);
+    state.updated_expert = cut_over_replicas(state.expert, cut.expert_replicas(), cut);
+  }
+  state.held = cut.options.shards_parameters() ? state.updated() : state.parameters();
   if (!cut.training()) {
     state.kv_cache = workload::kv_cache_bytes(model, cut.core_shape(false, 0, cut.context()),
                                               cut.stage_layers(stage) * cut.micro_batches);
   }
-  state.buffers = buffer_bytes(cut);
+  state.buffers = buffer_bytes(cut) + unit_buffers(cut, stage);
   return state;
 }
 
 workload::OptimizerShape optimizer_shape(const Cut& cut, const DeviceState& state) {
   workload::OptimizerShape shape;
-  shape.parameters = state.parameters();
+  shape.parameters = state.held;
   shape.updated = state.updated();
   shape.datatype = cut.workload->datatype;
   shape.gradient_bytes = cut.options.gradient_bytes;
@@ -84,9 +92,9 @@ namespace {
 
 program::HeldState held_state(const Cut& cut, const DeviceState& state) {
   program::HeldState held;
-  held.weights = Bytes{cut.element() * state.parameters()};
+  held.weights = Bytes{cut.element() * state.held};
   if (cut.training()) {
-    held.gradients = Bytes{cut.options.gradient_bytes * state.parameters()};
+    held.gradients = Bytes{cut.options.gradient_bytes * state.held};
     held.optimizer_state = Bytes{optimizer_shape(cut, state).state_bytes() * state.updated()};
   }
   held.kv_cache = Bytes{state.kv_cache};

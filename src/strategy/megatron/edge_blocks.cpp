@@ -1,6 +1,7 @@
 #include "edge_blocks.hpp"
 
 #include "parallel_linear.hpp"
+#include "sharding.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
@@ -10,18 +11,21 @@ using workload::OperatorSet;
 program::BlockId embedding_forward(program::Program& program, const Cut& cut,
                                    const workload::EmbeddingOperators& embedding) {
   Writer writer(program, cut, "embedding forward");
+  begin_forward(writer);
   writer.run(embedding.lookup.forward, Activity::forward);
   writer.tensor_collective(CollectiveKind::all_reduce, cut.activation_bytes(), "embedding all-reduce");
   writer.run(embedding.combine.forward, Activity::forward);
   if (cut.training()) {
     writer.builder().allocate(MemoryCategory::activations, Bytes{embedding.lookup.kept() + embedding.combine.kept()});
   }
+  end_forward(writer);
   return writer.builder().done();
 }
 
 program::BlockId embedding_backward(program::Program& program, const Cut& cut,
                                     const workload::EmbeddingOperators& embedding) {
   Writer writer(program, cut, "embedding backward");
+  begin_backward(writer);
   if (cut.uses_sequence_parallelism()) {
     // The cut along the sequence is made behind the embedding; its gradient is gathered before it.
     writer.tensor_collective(CollectiveKind::all_gather, cut.activation_bytes(), "embedding all-gather");
@@ -29,6 +33,7 @@ program::BlockId embedding_backward(program::Program& program, const Cut& cut,
   plain_backward(writer, embedding.combine);
   plain_backward(writer, embedding.lookup);
   writer.builder().release(MemoryCategory::activations, Bytes{embedding.lookup.kept() + embedding.combine.kept()});
+  end_backward(writer, Unit::embedding);
   return writer.builder().done();
 }
 
@@ -40,6 +45,7 @@ std::int64_t kept(const workload::HeadOperators& head) {
 
 program::BlockId head_forward(program::Program& program, const Cut& cut, const workload::HeadOperators& head) {
   Writer writer(program, cut, "head forward");
+  begin_forward(writer);
   writer.run(head.norm.forward, Activity::forward);
   if (!cut.training()) {
     // The last token of each sequence alone, which is on one tensor rank under sequence parallelism.
@@ -48,6 +54,7 @@ program::BlockId head_forward(program::Program& program, const Cut& cut, const w
       writer.tensor_collective(CollectiveKind::all_reduce, bytes, "head all-reduce");
     }
     writer.run(head.logits.forward, Activity::forward);
+    end_forward(writer);
     return writer.builder().done();
   }
   column_forward(writer, head.logits, Activity::forward);
@@ -60,15 +67,18 @@ program::BlockId head_forward(program::Program& program, const Cut& cut, const w
     writer.run(head.loss[i].forward, Activity::forward);
   }
   writer.builder().allocate(MemoryCategory::activations, Bytes{kept(head)});
+  end_forward(writer);
   return writer.builder().done();
 }
 
 program::BlockId head_backward(program::Program& program, const Cut& cut, const workload::HeadOperators& head) {
   Writer writer(program, cut, "head backward");
+  begin_backward(writer);
   for (auto set = head.loss.rbegin(); set != head.loss.rend(); ++set) plain_backward(writer, *set);
   column_backward(writer, head.logits);
   plain_backward(writer, head.norm);
   writer.builder().release(MemoryCategory::activations, Bytes{kept(head)});
+  end_backward(writer, Unit::head);
   return writer.builder().done();
 }
 

@@ -13,11 +13,19 @@ std::int64_t dispatched(const Cut& cut) {
   return cut.uses_sequence_parallelism() ? copies(cut) / cut.options.tensor : copies(cut);
 }
 
+/// Over the tensor ranks that a group's experts are cut over: of the copies that all of them have for it.
+void over_expert_ranks(Writer& writer, CollectiveKind kind, const char* label) {
+  const Cut& cut = writer.cut();
+  const GroupSlot group = cut.expert_tensor() < cut.options.tensor ? expert_tensor_group : tensor_group;
+  writer.collective(kind, group, copies(cut) * cut.expert_tensor() / cut.options.tensor, cut.element(),
+                    Activity::tensor_communication, label);
+}
+
 /// Into the column-parallel half of the experts, or backwards out of the row-parallel one.
 void gather(Writer& writer) {
   const Cut& cut = writer.cut();
   if (!cut.uses_sequence_parallelism()) return;
-  writer.tensor_collective(CollectiveKind::all_gather, copies(cut), "expert all-gather");
+  over_expert_ranks(writer, CollectiveKind::all_gather, "expert all-gather");
   if (cut.model->shared_experts > 0) {
     writer.tensor_collective(CollectiveKind::all_gather, cut.activation_bytes(), "expert all-gather");
   }
@@ -29,7 +37,7 @@ void reduce(Writer& writer) {
   const bool scatter = cut.uses_sequence_parallelism();
   const CollectiveKind kind = scatter ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
   const char* label = scatter ? "expert reduce-scatter" : "expert all-reduce";
-  writer.tensor_collective(kind, copies(cut), label);
+  over_expert_ranks(writer, kind, label);
   if (cut.model->shared_experts > 0) writer.tensor_collective(kind, cut.activation_bytes(), label);
 }
 

@@ -5,6 +5,7 @@
 
 #include "experts.hpp"
 #include "parallel_linear.hpp"
+#include "sharding.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
@@ -124,12 +125,16 @@ LayerBlocks add_layer(program::Program& program, const Cut& cut, const LayerKey&
   LayerBlocks blocks;
   const LayerPasses passes(layer, key.moe, cut.recomputed[key.stage]);
   Writer forward(program, cut, name + " forward");
+  begin_forward(forward);
   passes.forward(forward);
   if (cut.training()) forward.builder().allocate(MemoryCategory::activations, Bytes{passes.kept()});
+  end_forward(forward);
   blocks.forward = forward.builder().done();
   if (!cut.training()) return blocks;
   Writer backward(program, cut, name + " backward");
+  begin_backward(backward);
   passes.backward(backward);
+  end_backward(backward, key.moe ? Unit::moe_layer : Unit::dense_layer);
   blocks.backward = backward.builder().done();
   return blocks;
 }

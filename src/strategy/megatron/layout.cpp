@@ -55,16 +55,29 @@ void add_groups(const Cut& cut, program::Program& program) {
   const Options& options = cut.options;
   const std::int64_t t = options.tensor;
   const std::int64_t d = options.data;
-  const std::int64_t experts = options.expert_parallel;
+  const std::int64_t whole = cut.expert_devices();
   const bool training = cut.training();
   Grouping grouping(cut, program);
   const auto tensor = [&](const Place& at) { return at.stage * d + at.data; };
   const auto data = [&](const Place& at) { return at.stage * t + at.tensor; };
-  const auto expert = [&](const Place& at) { return (at.stage * t + at.tensor) * d + at.data / experts; };
-  const auto expert_data = [&](const Place& at) { return (at.stage * t + at.tensor) * d + at.data % experts; };
+  const auto of_stage = [&](const Place& at) { return at.data * t + at.tensor; };
+  const auto expert = [&](const Place& at) {
+    return (at.stage * t + at.tensor % cut.expert_tensor()) * t * d + of_stage(at) / whole;
+  };
+  const auto expert_data = [&](const Place& at) {
+    return (at.stage * t + at.tensor % whole) * d + of_stage(at) % whole / t;
+  };
   grouping.bind(tensor_group, tensor);
   if (cut.model->experts > 0) grouping.bind(expert_group, expert);
-  if (!training) return;
+  if (cut.model->experts > 0 && cut.expert_tensor() < t)
+    grouping.bind(expert_tensor_group,
+                  [&](const Place& at) { return (at.stage * d * t + of_stage(at)) / cut.expert_tensor(); });
+  if (!training) {
+    if (!options.shards_parameters()) return;
+    grouping.bind(data_group, data);
+    if (cut.model->experts > 0) grouping.bind(expert_data_group, expert_data);
+    return;
+  }
   if (options.overlap_tensor_communication) grouping.bind(tensor_beside_group, tensor);
   grouping.bind(data_group, data);
   if (options.overlap_gradient_reduction) grouping.bind(data_beside_group, data);

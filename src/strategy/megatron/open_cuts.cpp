@@ -93,21 +93,22 @@ std::vector<std::pair<std::string, Dimension>> all_dimensions() {
           {"sequence_parallel", {{}, nullptr, copy_member<&O::sequence_parallel>}},
           {"distributed_optimizer", {{}, nullptr, copy_member<&O::distributed_optimizer>}},
           {"overlap_gradient_reduction", {{}, nullptr, copy_member<&O::overlap_gradient_reduction>}},
+          {"data_sharding", {{}, nullptr, copy_member<&O::data_sharding>}},
           {"expert_parallel", {{}, &O::expert_parallel, copy_member<&O::expert_parallel>, expert_parallels}}};
 }
 
 /// Programs are the same where their canonical keys are.
 class Canonical {
  public:
-  using Key = std::tuple<std::array<std::int64_t, 6>, std::string, std::array<int, 4>>;
+  using Key = std::tuple<std::array<std::int64_t, 6>, std::string, std::array<int, 5>>;
 
   Key operator()(const Cut& cut) {
     const Options& o = cut.options;
-    const bool reduces = cut.training() && o.data > 1;
+    const bool reduces = cut.training() && (o.data > 1 || cut.expert_replicas() > 1);
     return {{o.tensor, o.pipeline, o.data, o.micro_batch, o.interleave, o.expert_parallel},
             schedule(cut),
             {static_cast<int>(o.recomputation), static_cast<int>(cut.uses_sequence_parallelism()),
-             static_cast<int>(reduces && o.distributed_optimizer),
+             static_cast<int>(o.data_sharding), static_cast<int>(reduces && o.distributed_optimizer),
              static_cast<int>(reduces && o.overlap_gradient_reduction)}};
   }
 

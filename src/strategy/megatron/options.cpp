@@ -190,6 +190,22 @@ void add_gradients(config::Schema<Options>& s) {
             "optimizer state and weight update are cut over the data-parallel replicas")
       .otherwise("false")
       .may_be_open();
+  s.choice<DataSharding>(
+       "data_sharding", &Options::data_sharding,
+       {{"auto", DataSharding::as_optimizer}, {"parameters", DataSharding::parameters}},
+       "what is cut over the data-parallel replicas; auto: optimizer state, where distributed_optimizer is set; "
+       "parameters (FSDP, ZeRO-3): weights, gradients and optimizer state, each layer gathered when it is needed")
+      .otherwise("auto")
+      .may_be_open();
+  s.integer("gather_ahead", &Options::gather_ahead,
+            "of data_sharding = \"parameters\": layers that are gathered while another one computes; 0: it waits")
+      .at_least("0")
+      .at_most("1000")
+      .otherwise("1");
+  s.boolean("reshard_after_forward", &Options::reshard_after_forward,
+            "there: a layer is given up after its forward pass, and gathered again before its backward pass; false: it "
+            "stays whole between them")
+      .otherwise("true");
   s.boolean("overlap_gradient_reduction", &Options::overlap_gradient_reduction,
             "reduce gradients over the replicas layer by layer, beside the last micro-batch's backward pass")
       .otherwise("false")
@@ -227,6 +243,13 @@ void add_experts(config::Schema<Options>& s) {
       .at_most("1000000")
       .otherwise("1")
       .may_be_open();
+  s.integer(
+       "expert_tensor", &Options::expert_tensor,
+       "MoE: tensor-parallel ranks over which each expert is cut; 1: whole experts, which are spread over the tensor "
+       "ranks first, then over replicas; 0: all of them")
+      .at_least("0")
+      .at_most("1000000")
+      .otherwise("0");
   s.number("capacity_factor", &Options::capacity_factor,
            "MoE: a rank takes at most this many times the mean number of tokens and drops the rest; 0: no limit")
       .at_least("0")

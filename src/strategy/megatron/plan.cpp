@@ -43,6 +43,13 @@ std::string devices_text(const std::vector<program::DeviceId>& devices, const ma
   return text;
 }
 
+std::string sharding_text(const Cut& cut) {
+  const Options& options = cut.options;
+  const std::string ahead =
+      options.gather_ahead == 0 ? "gathered when needed" : fmt::format("gathered {} ahead", options.gather_ahead);
+  return "parameters, " + ahead + (options.reshard_after_forward ? "" : ", kept until the backward pass");
+}
+
 void describe(const Cut& cut, const machine::Machine& machine, Plan& plan) {
   const Options& options = cut.options;
   auto& lines = plan.description;
@@ -51,6 +58,7 @@ void describe(const Cut& cut, const machine::Machine& machine, Plan& plan) {
   add("pipeline parallel", std::to_string(options.pipeline));
   add("data parallel", std::to_string(options.data));
   if (cut.model->experts > 0) add("expert parallel", std::to_string(options.expert_parallel));
+  if (cut.expert_tensor() < options.tensor) add("expert tensor", std::to_string(cut.expert_tensor()));
   if (!cut.spare.empty()) add("left out", devices_text(cut.spare, machine));
   if (!cut.placement.empty()) add("placement", cut.placement);
   if (options.unused_first) add("routes", "unused first");
@@ -62,6 +70,7 @@ void describe(const Cut& cut, const machine::Machine& machine, Plan& plan) {
         options.interleave > 1 ? fmt::format("{}, {} chunks", options.schedule, options.interleave) : options.schedule);
   }
   add("sequence parallel", yes_or_no(cut.uses_sequence_parallelism()));
+  if (options.shards_parameters()) add("data sharding", sharding_text(cut));
   if (!cut.training()) return;
   add("recomputation", recomputation_text(cut));
   add("distributed optimizer", yes_or_no(options.distributed_optimizer));
@@ -84,7 +93,7 @@ void add_streams(const Cut& cut, program::Program& program) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<program::BlockId>> streams;
   for (std::uint32_t rank = 0; rank < cut.devices.size(); ++rank) {
     const Place at = cut.place(rank);
-    const std::uint32_t expert_rank = cut.expert_load.empty() ? 0 : cut.expert_rank(at.data);
+    const std::uint32_t expert_rank = cut.expert_load.empty() ? 0 : blocks.load_class(cut.expert_rank(at));
     const auto [found, added] = streams.try_emplace({at.stage, expert_rank});
     if (added) found->second = add_stage(program, cut, blocks, at.stage, expert_rank);
     program.devices[cut.devices[rank]].streams = found->second;

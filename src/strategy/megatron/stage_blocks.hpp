@@ -34,6 +34,8 @@ class StageBlocks {
   /// One forward pass of a generation step with that many keys in each sequence.
   [[nodiscard]] program::BlockId generation_step(std::uint32_t stage, std::uint32_t expert_rank, std::int64_t keys);
 
+  /// Ranks whose experts have the same load share their code: the first of them.
+  [[nodiscard]] std::uint32_t load_class(std::uint32_t expert_rank) const;
   [[nodiscard]] std::vector<LayerRun> runs(const ChunkPlace& at) const;
   [[nodiscard]] bool has_embedding(const ChunkPlace& at) const { return at.stage == 0 && at.chunk == 0; }
   [[nodiscard]] bool has_head(const ChunkPlace& at) const {
@@ -44,8 +46,6 @@ class StageBlocks {
   /// What a chunk's code depends on: edges, layers, the load of its experts, and what runs again.
   using ChunkKey = std::tuple<bool, bool, std::vector<LayerRun>, std::uint32_t, bool, std::uint32_t>;
   [[nodiscard]] ChunkKey key(const ChunkPlace& at, bool announce) const;
-  /// Ranks whose experts have the same load share their code.
-  [[nodiscard]] std::uint32_t load_class(std::uint32_t expert_rank) const;
   /// So do stages that run the same sections again.
   [[nodiscard]] std::uint32_t recomputation_class(std::uint32_t stage) const;
   const LayerBlocks& layer(const ChunkPlace& at, bool moe, std::int64_t keys = 0);

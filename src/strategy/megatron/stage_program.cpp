@@ -6,6 +6,7 @@
 
 #include "loans.hpp"
 #include "parallel_linear.hpp"
+#include "sharding.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/program/stage_passes.hpp"
 #include "update.hpp"
@@ -119,6 +120,7 @@ std::vector<program::BlockId> add_stage(program::Program& program, const Cut& cu
   for_each_held_loan(program, cut, stage, [&](const auto& loan) { program::write_end_of_room(main.builder(), loan); });
   std::vector<program::BlockId> streams = {main.builder().done()};
   if (has_beside_stream(cut)) streams.push_back(beside_stream(program, cut, blocks, stage));
+  if (cut.options.shards_parameters()) streams.push_back(sharding_stream(program, cut, stage, actions));
   if (has_gradient_stream(cut)) {
     streams.push_back(gradient_stream(program, cut, announced_layers(blocks, stage, actions)));
   }

@@ -43,7 +43,7 @@ struct Repeated {
 };
 
 /// The collectives of a layer's forward pass, of sections that run again.
-void add_collectives(const Cut& cut, const Job& job, std::uint32_t stage, const workload::LayerSections& again,
+void add_collectives(const Cut& cut, const Job& job, std::uint32_t stage, workload::LayerSections again, bool moe,
                      Repeated& repeated) {
   if (cut.options.tensor < 2 || cut.uses_kernels()) return;
   program::Group group;
@@ -58,6 +58,8 @@ void add_collectives(const Cut& cut, const Job& job, std::uint32_t stage, const 
   };
   using workload::LayerOperators, workload::place_of, program::CollectiveKind;
   const bool is_cut = cut.uses_sequence_parallelism();
+  if (moe && cut.expert_tensor() == 1)
+    again.reset(place_of(&LayerOperators::fc1)).reset(place_of(&LayerOperators::fc2));
   for (const auto column : {place_of(&LayerOperators::qkv), place_of(&LayerOperators::fc1)})
     if (again[column] && is_cut) add(CollectiveKind::all_gather);
   for (const auto row : {place_of(&LayerOperators::projection), place_of(&LayerOperators::fc2)})
@@ -79,7 +81,7 @@ Repeated repeated_by(const Cut& cut, const Job& job, std::uint32_t stage) {
       for (const workload::Operator& op : sections[place]->forward)
         once.operators += job.cost.time(op, job.machine.device);
     }
-    add_collectives(cut, job, stage, again, once);
+    add_collectives(cut, job, stage, again, moe, once);
     all.operators += layers * once.operators;
     all.collectives += static_cast<double>(layers) * once.collectives;
   }

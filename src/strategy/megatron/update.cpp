@@ -1,5 +1,7 @@
 #include "update.hpp"
 
+#include "sharding.hpp"
+
 namespace tessera::strategy::megatron {
 namespace {
 
@@ -17,7 +19,7 @@ void reduce(Writer& writer, GroupSlot group, std::int64_t parameters) {
 
 /// From one precision to another.
 void convert(Writer& writer, const char* name, std::int64_t parameters, std::int64_t from, std::int64_t to) {
-  if (from == to || writer.cut().options.data == 1) return;
+  if (from == to || (writer.cut().options.data == 1 && writer.cut().expert_replicas() == 1)) return;
   const auto op = workload::streaming(workload::OperatorKind::elementwise, name, Bytes{from * parameters},
                                       Bytes{to * parameters}, writer.cut().workload->datatype);
   writer.run({op}, Activity::optimizer);
@@ -35,6 +37,13 @@ void reduce_over_replicas(Writer& writer, const DeviceState& state, std::int64_t
           buffer);
 }
 
+void sum_over_replicas(Writer& writer, const DeviceState& state) {
+  if (!has_gradient_stream(writer.cut())) return reduce_over_replicas(writer, state, state.dense, state.expert);
+  writer.builder().label("gradient reduction").activity(Activity::data_communication);
+  writer.builder().wait(gradients_reduced, static_cast<std::uint32_t>(state.layers));
+  reduce_over_replicas(writer, state, state.edge, 0);
+}
+
 }  // namespace
 
 bool has_gradient_stream(const Cut& cut) {
@@ -47,30 +56,29 @@ void write_zero_gradients(Writer& writer, const DeviceState& state) {
 
 void write_update(Writer& writer, const DeviceState& state) {
   const Cut& cut = writer.cut();
-  const workload::OptimizerOperators optimizer = operators(cut, state);
+  // Parts of gradients are summed unit by unit; all others are still each replica's own.
+  const bool has_parts = cut.options.shards_parameters();
+  if (has_parts) wait_for_gradients(writer);
   if (cut.uses_sequence_parallelism()) {
     // Norms and biases saw one part of the sequence each.
-    writer.collective(CollectiveKind::all_reduce, tensor_group, cut.options.gradient_bytes * state.replicated,
-                      cut.options.gradient_bytes, Activity::tensor_communication, "replicated gradients all-reduce");
+    writer.collective(CollectiveKind::all_reduce, tensor_group,
+                      cut.options.gradient_bytes * part_of(cut, state.replicated), cut.options.gradient_bytes,
+                      Activity::tensor_communication, "replicated gradients all-reduce");
   }
-  if (has_gradient_stream(cut)) {
-    writer.builder().label("gradient reduction").activity(Activity::data_communication);
-    writer.builder().wait(gradients_reduced, static_cast<std::uint32_t>(state.layers));
-    reduce_over_replicas(writer, state, state.edge, 0);
-  } else {
-    reduce_over_replicas(writer, state, state.dense, state.expert);
-  }
+  if (!has_parts) sum_over_replicas(writer, state);
   if (state.tied > 0) {
-    writer.collective(CollectiveKind::all_reduce, embedding_group, cut.options.gradient_bytes * state.tied,
-                      cut.options.gradient_bytes, Activity::pipeline_communication, "tied embedding all-reduce");
+    writer.collective(CollectiveKind::all_reduce, embedding_group,
+                      cut.options.gradient_bytes * part_of(cut, state.tied), cut.options.gradient_bytes,
+                      Activity::pipeline_communication, "tied embedding all-reduce");
   }
+  const workload::OptimizerOperators optimizer = operators(cut, state);
   writer.run(optimizer.unscale, Activity::optimizer);
   // Losses are scaled in FP16 alone, and all ranks skip the update together where one has found an infinity.
   if (cut.workload->datatype == "fp16") writer.scalar_all_reduce("infinity check all-reduce");
   writer.run(optimizer.norm, Activity::optimizer);
   writer.scalar_all_reduce("gradient norm all-reduce");
   writer.run(optimizer.step, Activity::optimizer);
-  if (!cut.options.distributed_optimizer) return;
+  if (!cut.options.distributed_optimizer || has_parts) return;
   const auto gather = [&](GroupSlot group, std::int64_t parameters) {
     writer.replica_collective(CollectiveKind::all_gather, group, parameters, cut.element(), "weight all-gather");
   };

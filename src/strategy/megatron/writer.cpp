@@ -17,9 +17,11 @@ std::int64_t Writer::members(GroupSlot group) const {
       return options.data;
     case expert_data_group:
     case expert_data_beside_group:
-      return options.data / options.expert_parallel;
+      return cut_.expert_replicas();
     case expert_group:
       return options.expert_parallel;
+    case expert_tensor_group:
+      return cut_.expert_tensor();
     case embedding_group:
       return cut_.model->tied_embeddings && options.pipeline > 1 ? 2 : 1;
     default:

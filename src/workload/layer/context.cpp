@@ -79,6 +79,9 @@ Context::Context(const Model& model_in, const LayerShape& shape_in)
       query_width(shape.heads_per_rank * model.head_dim),
       kv_width(shape.kv_heads_per_rank * model.head_dim),
       mlp_width(share(model.ffn_hidden, shape.tensor, "ffn_hidden", "tensor-parallel")),
+      expert_width(shape.expert_tensor > 0
+                       ? share(model.ffn_hidden, shape.expert_tensor, "ffn_hidden", "expert-tensor-parallel")
+                       : mlp_width),
       local_experts(shape.moe ? share(model.experts, shape.expert_parallel, "experts", "expert-parallel") : 0),
       training(shape.phase == Phase::training),
       dropout(training && model.dropout) {}
@@ -103,8 +106,17 @@ Operator Context::stream_masked(OperatorKind kind, const std::string& name, std:
 }
 
 Operator Context::bias_gradient(const std::string& name, std::int64_t elements, std::int64_t parameters) const {
-  return streaming(OperatorKind::reduction, name, Bytes{element * elements + shape.gradient_bytes * parameters},
-                   Bytes{shape.gradient_bytes * parameters}, shape.datatype);
+  const std::int64_t gradients = shape.gradient_bytes * parameters;
+  return streaming(OperatorKind::reduction, name, Bytes{element * elements + (shape.adds_gradients ? gradients : 0)},
+                   Bytes{gradients}, shape.datatype);
+}
+
+void Context::add_accumulation(const std::string& name, std::int64_t parameters, OperatorSet& set) const {
+  if (!shape.adds_gradients && shape.gradient_bytes == element) return;  // it is where it has to be
+  const std::int64_t gradients = shape.gradient_bytes * parameters;
+  const std::int64_t read = element * parameters + (shape.adds_gradients ? gradients : 0);
+  set.weight_gradient.push_back(
+      streaming(OperatorKind::elementwise, name + " accumulate", Bytes{read}, Bytes{gradients}, shape.datatype));
 }
 
 void add_linear(const Context& context, const Linear& linear, OperatorSet& set) {
@@ -117,14 +129,12 @@ void add_linear(const Context& context, const Linear& linear, OperatorSet& set) 
   const std::int64_t gradients = context.shape.gradient_bytes * parameters;
   if (context.shape.fused_accumulation) {
     // The product is added to the gradient buffer where it stands: read and written in that buffer's precision.
-    weight.bytes_read += gradients;
+    if (context.shape.adds_gradients) weight.bytes_read += gradients;
     weight.bytes_written = gradients;
     set.weight_gradient.push_back(weight);
   } else {
     set.weight_gradient.push_back(weight);
-    set.weight_gradient.push_back(streaming(OperatorKind::elementwise, name + " accumulate",
-                                            Bytes{context.element * parameters + gradients}, Bytes{gradients},
-                                            context.shape.datatype));
+    context.add_accumulation(name, parameters, set);
   }
 }
 

@@ -20,7 +20,8 @@ struct Context {
   std::int64_t tokens_cut;     ///< s b / t under sequence parallelism, s b otherwise
   std::int64_t query_width;    ///< columns of Q on this rank
   std::int64_t kv_width;       ///< columns of K, and of V, on this rank
-  std::int64_t mlp_width;      ///< columns of the MLP (of one expert) on this rank
+  std::int64_t mlp_width;      ///< columns of the MLP on this rank
+  std::int64_t expert_width;   ///< those of one expert
   std::int64_t local_experts;  ///< 0 when the layer is dense
   bool training;
   bool dropout;  ///< dropout layers run
@@ -36,6 +37,8 @@ struct Context {
                                        std::int64_t mask_written) const;
   /// What stands behind a gradient of `parameters` elements: sum over tokens of `elements` gradient elements.
   [[nodiscard]] Operator bias_gradient(const std::string& name, std::int64_t elements, std::int64_t parameters) const;
+  /// From where a product stands in its own datatype to the gradient buffer; nothing where that is the same.
+  void add_accumulation(const std::string& name, std::int64_t parameters, OperatorSet& set) const;
 };
 
 /// y = x W on this rank: `batch` products of (rows x in) by (in x out).

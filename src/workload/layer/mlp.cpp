@@ -53,6 +53,15 @@ OperatorSet router_section(const Context& context) {
   return set;
 }
 
+/// As the experts' operators are made.
+LayerShape shape_of_experts(LayerShape shape) {
+  if (shape.expert_gradient_bytes > 0) {
+    shape.gradient_bytes = shape.expert_gradient_bytes;
+    shape.adds_gradients = true;
+  }
+  return shape;
+}
+
 /// Elements of the tokens of this rank, and of their copies, one an expert.
 struct Copies {
   explicit Copies(const Context& context)
@@ -89,14 +98,15 @@ void add_dense_mlp(const Context& context, LayerOperators& layer) {
 }
 
 void add_experts(const Context& context, LayerOperators& layer) {
+  const Context experts(context.model, shape_of_experts(context.shape));
   layer.router = router_section(context);
   layer.dispatch = dispatch_section(context);
   layer.combine = combine_section(context);
   // Experts that no token reaches do nothing; the others take an even share, rounded up.
   const std::int64_t tokens = context.shape.expert_tokens;
-  const std::int64_t active = std::min(context.local_experts, tokens);
+  const std::int64_t active = std::min(experts.local_experts, tokens);
   const std::int64_t rows = (tokens + active - 1) / active;
-  add_mlp(context, {"expert ", active, rows, context.mlp_width, active * rows}, layer);
+  add_mlp(experts, {"expert ", active, rows, experts.expert_width, active * rows}, layer);
   if (context.model.shared_experts > 0) {
     const std::int64_t width = context.mlp_width * context.model.shared_experts;
     // Their input is kept already: it is the router's.

@@ -49,6 +49,12 @@ struct WayOptions {
   std::vector<std::int64_t> through;  ///< devices in order, each with a link to the next one
 };
 
+/// What is cut over the data-parallel replicas.
+enum class DataSharding {
+  as_optimizer,  ///< optimizer state, where distributed_optimizer says so
+  parameters,    ///< weights, gradients and optimizer state
+};
+
 /// The keys of its [strategy] table.
 struct Options {
   std::int64_t tensor = 1;       ///< t
@@ -71,6 +77,9 @@ struct Options {
   std::vector<WayOptions> ways;
   double link_factor = 2;  ///< there: cost of a link in use, over that of one that is not
   bool distributed_optimizer = false;
+  DataSharding data_sharding = DataSharding::as_optimizer;
+  std::int64_t gather_ahead = 1;             ///< units gathered beside the one that computes
+  bool reshard_after_forward = true;         ///< and gathered again for the backward pass
   bool overlap_gradient_reduction = false;   ///< beside the backward pass of the last micro-batch
   bool overlap_tensor_communication = true;  ///< of the backward pass, beside the weight gradient
   bool fused_gradient_accumulation = true;   ///< the weight-gradient GEMM adds to the gradient buffer
@@ -80,13 +89,15 @@ struct Options {
   std::int64_t moment_bytes = 4;             ///< per element of each of Adam's two moments
   workload::MasterWeights master_weights = workload::MasterWeights::fp32;
   std::int64_t expert_parallel = 1;
-  double capacity_factor = 0.0;   ///< MoE: most tokens of an expert-parallel rank, over the mean; 0: no limit
-  double expert_imbalance = 0.0;  ///< MoE: largest deviation of a rank's load from the mean, as a share of the mean
-  bool pad_heads = false;         ///< uneven_heads = "pad": each rank carries ceil(heads / t)
-  bool whole_attention = false;   ///< attention = "whole": each tensor rank computes the attention core of all heads
+  std::int64_t expert_tensor = 0;  ///< tensor-parallel ranks over which each expert is cut; 0: all
+  double capacity_factor = 0.0;    ///< MoE: most tokens of an expert-parallel rank, over the mean; 0: no limit
+  double expert_imbalance = 0.0;   ///< MoE: largest deviation of a rank's load from the mean, as a share of the mean
+  bool pad_heads = false;          ///< uneven_heads = "pad": each rank carries ceil(heads / t)
+  bool whole_attention = false;    ///< attention = "whole": each tensor rank computes the attention core of all heads
   std::string sublayers = "operators";  ///< or a configuration of strategy "t3": GEMMs that are summed over the tensor
                                         ///< ranks, with their collectives, at transaction level
 
+  [[nodiscard]] bool shards_parameters() const { return data_sharding == DataSharding::parameters; }
   /// Gradients are summed over the replicas by reduce-scatter.
   [[nodiscard]] bool scatters_gradients() const { return distributed_optimizer && !all_reduce_gradients; }
   [[nodiscard]] std::int64_t bytes_to_reduce() const { return reduction_bytes > 0 ? reduction_bytes : gradient_bytes; }

@@ -1,0 +1,98 @@
+#include "expert_ranks.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "tessera/base/random.hpp"
+
+namespace tessera::strategy::megatron {
+namespace {
+
+class ExpertChecks {
+ public:
+  ExpertChecks(const config::Table& table, const Cut& cut, config::Diagnostics& diagnostics)
+      : table_(table),
+        options_(cut.options),
+        model_(*cut.model),
+        cut_over_(cut.expert_tensor()),
+        diagnostics_(diagnostics) {}
+
+  void of_dense_model() {
+    const auto refuse = [&](bool is_given, const char* key, const char* allowed) {
+      if (is_given) error(key, "model {} has no experts: {} = {}", model_.name, key, allowed);
+    };
+    refuse(options_.expert_parallel > 1, "expert_parallel", "1");
+    refuse(options_.capacity_factor > 0, "capacity_factor", "0");
+    refuse(options_.expert_imbalance > 0, "expert_imbalance", "0");
+    refuse(options_.expert_tensor > 0, "expert_tensor", "0");
+  }
+
+  /// Experts are spread over the groups of tensor ranks of a replica that hold whole ones, then over replicas.
+  void of_ranks() {
+    const std::int64_t t = options_.tensor, parallel = options_.expert_parallel, data = options_.data;
+    if (model_.experts % parallel != 0)
+      error("expert_parallel", "expert_parallel = {} does not divide the {} experts of {}", parallel, model_.experts,
+            model_.name);
+    if (t % cut_over_ != 0)
+      return error("expert_tensor", "expert_tensor = {} does not divide tensor = {}", cut_over_, t);
+    if (cut_over_ < t && !options_.sequence_parallel)
+      error("expert_tensor",
+            "expert_tensor = {} < tensor = {} sends each tensor rank's own tokens to experts: "
+            "sequence_parallel = true",
+            cut_over_, t);
+    const std::int64_t groups = t / cut_over_;
+    if (groups == 1 && data % parallel != 0)
+      error("expert_parallel", "expert_parallel = {} does not divide the {} data-parallel replicas", parallel, data);
+    if (groups == 1) return;
+    if (parallel % groups != 0 && groups % parallel != 0)
+      error("expert_parallel",
+            "expert_parallel = {} and the tensor {} / expert_tensor {} = {} ranks of a replica do not "
+            "divide each other",
+            parallel, t, cut_over_, groups);
+    else if (parallel > groups && data % (parallel / groups) != 0)
+      error("expert_parallel", "expert_parallel = {} is {} replicas of {} ranks each, which does not divide data = {}",
+            parallel, parallel / groups, groups, data);
+  }
+
+ private:
+  template <class... Arguments>
+  void error(const char* key, fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+    diagnostics_.error(where_of(table_, key), fmt::format(text, std::forward<Arguments>(arguments)...));
+  }
+
+  const config::Table& table_;
+  const Options& options_;
+  const workload::Model& model_;
+  std::int64_t cut_over_;
+  config::Diagnostics& diagnostics_;
+};
+
+/// By expert-parallel rank, scaled so that no token is lost or made before the capacity is applied.
+std::vector<double> drawn_load(const Options& options, std::uint64_t seed) {
+  const KeyedRandom random(seed, random_stream("megatron expert load"));
+  const std::int64_t parallel = options.expert_parallel;
+  std::vector<double> loads;
+  double sum = 0;
+  for (std::int64_t i = 0; i < parallel; ++i) {
+    const double draw = 2 * random.real(static_cast<std::uint64_t>(i)) - 1;
+    loads.push_back(parallel == 1 ? 1.0 : 1 + options.expert_imbalance * draw);
+    sum += loads.back();
+  }
+  for (double& load : loads) {
+    load *= static_cast<double>(parallel) / sum;
+    if (options.capacity_factor > 0) load = std::min(load, options.capacity_factor);
+  }
+  return loads;
+}
+
+}  // namespace
+
+void read_experts(const config::Table& table, const Job& job, Cut& cut, config::Diagnostics& diagnostics) {
+  ExpertChecks checks(table, cut, diagnostics);
+  if (job.model->experts == 0) return checks.of_dense_model();
+  checks.of_ranks();
+  cut.expert_load = drawn_load(cut.options, job.seed);
+}
+
+}  // namespace tessera::strategy::megatron

@@ -1,0 +1,48 @@
+// Weights, gradients and optimizer state cut over the replicas (ZeRO-3, Rajbhandari et al. 2020; PyTorch's FSDP, Zhao
+// et al. 2023). A unit (a layer, the embedding, the head) is gathered before its forward and again before its backward
+// pass, and its gradients are reduce-scattered behind that. One stream beside the main one does both, in the order in
+// which the main one needs it, as one communicator does:
+//
+//   main stream    wait gathered | forward of unit j | signal done      wait gathered, room | backward | signal done
+//   beside         wait done of unit j: its buffer is free | reduce-scatter, if that was backward | gather unit j + L
+//
+// L = gather_ahead + 1 units are whole at most, and the gradients of two.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "writer.hpp"
+
+namespace tessera::strategy::megatron {
+
+/// What is gathered together.
+enum class Unit : std::uint8_t { embedding, dense_layer, moe_layer, head };
+/// Of a chunk of a stage, in the order of its forward pass.
+[[nodiscard]] std::vector<Unit> units_of(const Cut& cut, std::uint32_t stage, std::uint32_t chunk);
+
+/// Parameters of a device, by whom it shares them with.
+struct UnitParameters {
+  std::int64_t dense = 0;   ///< with the replicas of its tensor rank
+  std::int64_t expert = 0;  ///< with those that hold the same experts
+};
+/// What a device holds of all units of a stage: its parts, each of as many elements as those of the other replicas.
+[[nodiscard]] UnitParameters held_parts(const Cut& cut, std::uint32_t stage);
+/// B: room for whole units, and for their gradients.
+[[nodiscard]] std::int64_t unit_buffers(const Cut& cut, std::uint32_t stage);
+/// The part of one replica.
+[[nodiscard]] std::int64_t part_of(const Cut& cut, std::int64_t parameters);
+
+/// Around the forward and the backward pass of a unit on the main stream; nothing where parameters are not cut.
+void begin_forward(Writer& main);
+void end_forward(Writer& main);
+void begin_backward(Writer& main);
+void end_backward(Writer& main, Unit unit);
+/// Behind the last pass, until all gradients are summed.
+void wait_for_gradients(Writer& main);
+
+/// The stream beside; `actions`: what the stage does.
+[[nodiscard]] program::BlockId sharding_stream(program::Program& program, const Cut& cut, std::uint32_t stage,
+                                               const std::vector<program::PipelineAction>& actions);
+
+}  // namespace tessera::strategy::megatron

@@ -1,0 +1,156 @@
+// Weights that are gathered over the replicas when they are needed (FSDP): which of that an iteration waits for.
+#include <catch2/catch.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "strategy/jobs.hpp"
+#include "tessera/sim/simulate.hpp"
+
+namespace tessera::strategy {
+namespace {
+
+/// A layer's forward pass takes so long, its backward pass twice that; nothing else takes time.
+class PerLayer final : public workload::CostModel {
+ public:
+  explicit PerLayer(Time forward) : forward_(forward) {}
+  Time time(const workload::Operator& op, const machine::DeviceSpec&) const override {
+    if (op.name == "attention norm") return forward_;
+    return op.name == "attention norm dgrad" ? 2 * forward_ : 0;
+  }
+
+ private:
+  Time forward_;
+};
+
+constexpr Time us = 1'000'000;
+
+// Four replicas on a ring of 1 GB/s, 1 ns a byte, and 1 us: S bytes are gathered, or reduced and scattered, in
+// 3 (1 us + S / 4 ns). Units have 139,264, 49,984 (two layers) and 8,320 parameters; weights of 2 B, gradients of 4 B.
+constexpr Time over_ring(std::int64_t bytes) { return 3 * (us + bytes / 4 * 1000); }
+constexpr Time gE = over_ring(2 * 139'264), g = over_ring(2 * 49'984), gH = over_ring(2 * 8'320);
+constexpr Time rE = over_ring(4 * 139'264), r = over_ring(4 * 49'984), rH = over_ring(4 * 8'320);
+// The gradient norm goes one device on, then two: 4 B over three links in all.
+constexpr Time norm = 3 * (us + 4000);
+
+TestJob ring_job(Time forward, std::int64_t micro_batches) {
+  TestJob job(4, gpt(2, 64, 4, 128), 4 * micro_batches);
+  job.machine = program::machine_of("kind = \"ring\"\ndevices = 4\nbandwidth = \"1 GB/s\"\nlatency = \"1 us\"\n");
+  job.machine.device.memory_bandwidth = BytesPerSecond{1'000'000'000'000};
+  job.machine.device.memory_capacity = Bytes{1'000'000'000};
+  job.workload.sequence = 64;
+  job.workload.datatype = "bf16";
+  job.collectives.reduction = "free";
+  job.cost = std::make_shared<PerLayer>(forward);
+  return job;
+}
+
+sim::SimulationResult result_of(const TestJob& job, const Plan& plan, sim::Laws laws) {
+  sim::SimulationOptions options;
+  options.laws = laws;
+  const auto alone = make_serial_communicator();
+  return sim::simulate(job.machine, plan.program, *job.cost, *alone, options);
+}
+
+Time time_of(Time forward, const std::string& keys, std::int64_t micro_batches = 1) {
+  TestJob job = ring_job(forward, micro_batches);
+  Plan plan = job.plan("data_sharding = \"parameters\"\n" + keys);
+  REQUIRE(job.diagnostics.errors() == std::vector<std::string>{});
+  plan.program.free_reductions = true;
+  const Time time = result_of(job, plan, sim::Laws::all).results.iteration_time;
+  CHECK(result_of(job, plan, sim::Laws::none).results.iteration_time == time);
+  return time;
+}
+
+}  // namespace
+
+TEST_CASE("sharded weights: with free computing an iteration is its collectives, one after another") {
+  const Time collectives = 2 * (gE + 2 * g + gH) + rE + 2 * r + rH;
+  for (const std::string ahead : {"0", "1", "2", "3"}) {
+    CAPTURE(ahead);
+    CHECK(time_of(0, "gather_ahead = " + ahead) == collectives + norm);
+    CHECK(time_of(0, "gather_ahead = " + ahead, 5) == 5 * collectives + norm);
+  }
+  CHECK(time_of(0, "reshard_after_forward = false") == collectives - gE - 2 * g - gH + norm);
+}
+
+TEST_CASE("sharded weights: gathers hide behind the layers before") {
+  const Time C = 1000 * us;  // longer than any of the collectives
+  // Embedding (free) and first layer are gathered before anything computes; the second layer and the head beside the
+  // layers. The head's backward pass follows its forward pass at once, and waits for its weights, since they are
+  // gathered when the buffer of the last layer is free: gH. Neither has the last layer been gathered meanwhile: g. Then
+  // everything is there, until the first layer's gradients, and then the embedding's, are reduced behind all others.
+  const Time forward = gE + g + 2 * C, backward = gH + g + 4 * C, last = r + rE;
+  CHECK(time_of(C, "") == forward + backward + last + norm);
+  CHECK(time_of(C, "recomputation = \"none\"\ngather_ahead = 1") == forward + backward + last + norm);
+  // In the next micro-batch the embedding waits for the reduction of the first layer as well, which was to be begun
+  // before; and the first layer for that of the embedding.
+  CHECK(time_of(C, "", 2) == forward + backward + (r + rE) + forward + backward + last + norm);
+}
+
+TEST_CASE("sharded weights: nothing gathered ahead is waited for unit by unit, but gradients are reduced beside") {
+  const Time C = 1000 * us;
+  CHECK(time_of(C, "gather_ahead = 0") == 2 * (gE + 2 * g + gH) + 6 * C + r + rE + norm);
+}
+
+TEST_CASE("sharded weights: two ahead, the head's are there when its backward pass begins") {
+  const Time C = 1000 * us;
+  // They are gathered in the place of the first layer, beside the second one; and then that one again.
+  CHECK(time_of(C, "gather_ahead = 2") == gE + g + 2 * C + g + 4 * C + r + rE + norm);
+}
+
+TEST_CASE("sharded weights: without resharding no backward pass waits for weights") {
+  const Time C = 1000 * us;
+  CHECK(time_of(C, "reshard_after_forward = false") == gE + g + 6 * C + r + rE + norm);
+}
+
+TEST_CASE("sharded weights: a unit waits for the room of its gradients, two units before") {
+  // Gradients of a layer take 152.952 us, a layer's backward pass 20: the reductions follow one another. Before the
+  // last layer come the gathers of the forward pass, of the head and of itself. With all gathers early, reductions
+  // begin with the head's, and each of the others when the one before has ended.
+  const Time C = 10 * us;
+  const Time gathers = gE + g + g + gH;  // longer than the layers beside them: they follow one another as well
+  CHECK(time_of(C, "reshard_after_forward = false") == gathers + rH + r + r + rE + norm);
+}
+
+TEST_CASE("sharded weights: a search finds them where nothing else fits, and the fastest of all where much does") {
+  TestJob job = ring_job(20 * us, 4);
+  job.model = gpt(12, 64, 4, 128);
+  job.model.max_positions = 64;
+  job.evaluator = sim::make_evaluator(job.machine, *job.cost);
+  const auto table = config::parse_toml(
+      "tensor = [1, 2]\nmicro_batch = \"any\"\ndistributed_optimizer = \"any\"\ndata_sharding = \"any\"",
+      "strategy.toml", job.diagnostics);
+  const auto evaluations = job.evaluations();
+  // 4 and 2 replicas have 3 and 4 micro-batches; there are 3 ways to hold what they hold.
+  Time best = std::numeric_limits<Time>::max();
+  std::vector<std::int64_t> needs;
+  std::int64_t least_of_others = std::numeric_limits<std::int64_t>::max();
+  for (const int tensor : {1, 2}) {
+    for (const int micro : {1, 2, 4, 8}) {
+      for (const std::string state : {"", "distributed_optimizer = true\n", "data_sharding = \"parameters\"\n"}) {
+        const Plan plan = job.plan(fmt::format("{}tensor = {}\nmicro_batch = {}", state, tensor, micro));
+        if (!job.diagnostics.ok()) continue;
+        best = std::min(best, evaluations.one(plan.program).time);
+        needs.push_back(program::memory_peak(plan.program, 0).total);
+        if (!state.starts_with("data_sharding")) least_of_others = std::min(least_of_others, needs.back());
+      }
+    }
+  }
+  REQUIRE(needs.size() == 3 * (3 + 4));
+  const Searched free = megatron::kind().search(*table, job.job_with(evaluations));
+  CHECK(free.report->found.judged.size() == needs.size());
+  CHECK(free.report->found.ranked.front().evaluation.time == best);
+  const std::int64_t capacity = least_of_others - 1;
+  job.machine.device.memory_capacity = Bytes{capacity};
+  job.evaluator = sim::make_evaluator(job.machine, *job.cost);
+  const auto tight = job.evaluations();
+  const Searched small = megatron::kind().search(*table, job.job_with(tight));
+  CHECK(small.report->found.count(program::search::Fate::too_large) ==
+        std::ranges::count_if(needs, [&](std::int64_t need) { return need > capacity; }));
+  CHECK(*small.found->find("data_sharding")->string() == "parameters");
+}
+
+}  // namespace tessera::strategy
