@@ -139,7 +139,7 @@ TEST_CASE("bad [cost] tables") {
             "attention_efficiency, attention_ramp, memory_efficiency, gemm_memory_efficiency, norm_memory_efficiency, "
             "softmax_memory_efficiency, elementwise_memory_efficiency, fused_memory_efficiency, "
             "dropout_memory_efficiency, reduction_memory_efficiency, copy_memory_efficiency, "
-            "embedding_memory_efficiency, optimizer_memory_efficiency, matrix_ramp, "
+            "embedding_memory_efficiency, optimizer_memory_efficiency, memory_traffic, memory_packet, matrix_ramp, "
             "launch_overhead"});
 }
 
