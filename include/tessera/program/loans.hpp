@@ -8,7 +8,8 @@
 //   back             waits for recall, asks for it by a message, receives, raises `restored`
 //   helper's stream  receives, waits for the question, sends back
 //
-// recall allocates the room on the lender; restore waits, where what was lent is late.
+// recall allocates the room on the lender; restore waits, where what was lent is late. Where few micro-batches may be on
+// their way at a time, lend waits until one before has left: so what a slow link has not taken does not pile up.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ struct LoanSlots {
   std::uint32_t first_event = 0;    ///< of loan_events
   std::uint32_t first_channel = 0;  ///< of loan_channels, which nobody else uses between the two
 };
-inline constexpr std::uint32_t loan_events = 5, loan_channels = 3;
+inline constexpr std::uint32_t loan_events = 6, loan_channels = 3;
 
 /// Channels on which a loan's bytes go, there from the lender and back from its helper.
 struct LoanChannels {
@@ -39,6 +40,7 @@ struct LoanShape {
   Bytes bytes{};                                         ///< of a micro-batch
   std::uint32_t times = 0;                               ///< micro-batches
   std::uint32_t at_once = 0;                             ///< that the helper holds, most_lent()
+  std::uint32_t leaving = 0;                             ///< that may be on their way to it at most; 0: any number
   MemoryCategory from = MemoryCategory::activations;     ///< what the lender keeps them as
   MemoryCategory to = MemoryCategory::buffers;           ///< what the helper holds them as
   Activity activity = Activity::pipeline_communication;  ///< of all that moves them and waits for them

@@ -3,7 +3,7 @@
 namespace tessera::program {
 namespace {
 
-enum Event : std::uint32_t { lend, left, recall, restored, all_back };
+enum Event : std::uint32_t { lend, left, recall, restored, all_back, room_to_leave };
 enum Channel : std::uint32_t { loan_channel, question_channel, return_channel };
 
 constexpr Bytes question{8};
@@ -32,7 +32,10 @@ LoanChannels channels_of(const LoanSlots& slots) {
   return {slots.first_channel + loan_channel, slots.first_channel + return_channel};
 }
 
-void write_lend(BlockBuilder& main, const LoanShape& loan) { main.signal(event(loan, lend)); }
+void write_lend(BlockBuilder& main, const LoanShape& loan) {
+  if (loan.leaving > 0) main.label("lent memory").activity(loan.activity).wait(event(loan, room_to_leave));
+  main.signal(event(loan, lend));
+}
 
 void write_recall(BlockBuilder& main, const LoanShape& loan) {
   main.allocate(loan.from, loan.bytes).signal(event(loan, recall));
@@ -47,8 +50,11 @@ BlockId loan_out_stream(Program& program, const LoanShape& loan) {
   const auto once = [&](BlockBuilder& body) {
     body.wait(event(loan, lend)).send(loan.slots.peer, loan.bytes, channel(loan, loan_channel)).wait_sends();
     body.release(loan.from, loan.bytes).signal(event(loan, left));
+    if (loan.leaving > 0) body.signal(event(loan, room_to_leave));
   };
-  return stream(program, loan, "memory lent", once, nothing);
+  if (loan.leaving == 0) return stream(program, loan, "memory lent", once, nothing);
+  const BlockId all = stream(program, loan, "memory lent", once, nothing);
+  return BlockBuilder(program, "memory lent").signal(event(loan, room_to_leave), loan.leaving).call(all).done();
 }
 
 BlockId loan_back_stream(Program& program, const LoanShape& loan) {

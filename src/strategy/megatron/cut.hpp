@@ -50,14 +50,18 @@ struct Place {
   std::uint32_t stage = 0;
 };
 
-/// What the devices of one stage lend to those of another one.
+inline constexpr std::uint32_t no_stage = ~std::uint32_t{0};
+
+/// What the devices of one stage lend to those of another one, or to hosts.
 struct Loan {
-  std::uint32_t from = 0, to = 0;  ///< stages
+  std::uint32_t from = 0, to = 0;  ///< stages; to hosts: no_stage
   std::int64_t bytes = 0;          ///< of each device and micro-batch
   std::uint32_t lead = 1;          ///< passes
   std::uint32_t at_once = 0;       ///< micro-batches that are lent at most at the same time
-  /// By replica and tensor rank of `from`, the tensor rank of `to` that holds what it lends.
+  std::uint32_t leaving = 0;       ///< micro-batches that may be on their way out at the same time; 0: any number
+  /// By replica and tensor rank of `from`, the tensor rank of `to` that holds what it lends, or the host, a device.
   std::vector<std::vector<std::uint32_t>> helpers;
+  [[nodiscard]] bool is_to_host() const { return to == no_stage; }
 };
 
 struct Cut {

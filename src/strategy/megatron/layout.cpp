@@ -102,7 +102,7 @@ namespace {
 void bind_loan(const Cut& cut, std::size_t number, program::Program& program) {
   for (const LoanPair& pair : pairs_of(cut, cut.loans[number])) {
     program.devices[pair.lender].peers[peer_slots + number] = pair.helper;
-    program.devices[pair.helper].peers[peer_slots + number] = pair.lender;
+    if (!cut.loans[number].is_to_host()) program.devices[pair.helper].peers[peer_slots + number] = pair.lender;
   }
 }
 

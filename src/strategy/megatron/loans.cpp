@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "recomputation.hpp"
@@ -35,8 +36,10 @@ std::int64_t take(const LoanOptions& loan, KeptBytes& left) {
   return wanted;
 }
 
-void refuse_shape(const LoanOptions& loan, const Options& options) {
-  for (const std::int64_t stage : {loan.from, loan.to}) {
+void refuse_shape(const LoanOptions& loan, const Options& options, const machine::Machine& machine) {
+  if (loan.to < 0 && machine.hosts() == 0)
+    throw InputError("it names no stage that holds it (to), and the machine has no host: see [[machine.host]]");
+  for (const std::int64_t stage : {loan.from, std::max<std::int64_t>(loan.to, 0)}) {
     if (stage >= options.pipeline)
       throw InputError(fmt::format("there is no stage {}, allowed: 0 to {}", stage, options.pipeline - 1));
   }
@@ -72,6 +75,30 @@ std::vector<std::uint32_t> helper_ranks(const Cut& cut, const machine::Machine& 
   return helper;
 }
 
+/// Of each tensor rank, the host that is the fewest links away; on a tie the first one.
+std::vector<std::uint32_t> nearest_hosts(const Cut& cut, const machine::Machine& machine, const Loan& loan,
+                                         std::uint32_t replica) {
+  const machine::Routes routes(machine.network);
+  std::vector<std::uint32_t> nearest;
+  for (std::uint32_t rank = 0; rank < cut.options.tensor; ++rank) {
+    const auto hops = [&](program::DeviceId host) {
+      return routes.links(cut.device({rank, replica, loan.from}), host).size();
+    };
+    program::DeviceId best = machine.accelerators();
+    for (program::DeviceId host = best + 1; host < machine.devices(); ++host)
+      if (machine.alive(host) && (!machine.alive(best) || hops(host) < hops(best))) best = host;
+    nearest.push_back(best);
+  }
+  return nearest;
+}
+
+/// Micro-batches that may be on their way out at once.
+std::uint32_t leaving_of(const LoanOptions& loan) {
+  constexpr std::int64_t double_buffered = 2;
+  if (loan.buffers > 0) return static_cast<std::uint32_t>(loan.buffers - 1);
+  return loan.to < 0 ? static_cast<std::uint32_t>(double_buffered - 1) : 0;
+}
+
 }  // namespace
 
 std::int64_t layers_of(const Cut& cut, std::uint32_t stage, bool moe) {
@@ -105,13 +132,15 @@ void read_loans(const config::Table& table, const Job& job, Cut& cut, config::Di
   for (std::size_t i = 0; i < options.loans.size(); ++i) {
     const LoanOptions& loan = options.loans[i];
     try {
-      refuse_shape(loan, options);
-      const auto from = static_cast<std::uint32_t>(loan.from), to = static_cast<std::uint32_t>(loan.to);
+      refuse_shape(loan, options, job.machine);
+      const auto from = static_cast<std::uint32_t>(loan.from);
+      const std::uint32_t to = loan.to < 0 ? no_stage : static_cast<std::uint32_t>(loan.to);
       const auto lead = static_cast<std::uint32_t>(loan.lead);
       Loan taken{from, to, take(loan, left[from]), lead, most_lent(with_loan(stage_actions(cut, from), 0, lead), 0),
-                 {}};
+                 leaving_of(loan), {}};
       for (std::uint32_t replica = 0; replica < options.data; ++replica)
-        taken.helpers.push_back(helper_ranks(cut, job.machine, taken, replica));
+        taken.helpers.push_back(taken.is_to_host() ? nearest_hosts(cut, job.machine, taken, replica)
+                                                   : helper_ranks(cut, job.machine, taken, replica));
       cut.loans.push_back(std::move(taken));
     } catch (const InputError& error) {
       diagnostics.error(where, fmt::format("loan {} of {}: {}", i, options.loans.size(), error.what()));
@@ -124,7 +153,8 @@ std::vector<LoanPair> pairs_of(const Cut& cut, const Loan& loan) {
   for (std::uint32_t replica = 0; replica < loan.helpers.size(); ++replica) {
     const std::vector<std::uint32_t>& helpers = loan.helpers[replica];
     for (std::uint32_t rank = 0; rank < helpers.size(); ++rank)
-      pairs.push_back({cut.device({rank, replica, loan.from}), cut.device({helpers[rank], replica, loan.to})});
+      pairs.push_back({cut.device({rank, replica, loan.from}),
+                       loan.is_to_host() ? helpers[rank] : cut.device({helpers[rank], replica, loan.to})});
   }
   return pairs;
 }
@@ -140,6 +170,7 @@ program::LoanShape loan_shape(program::Program& program, const Cut& cut, std::si
   shape.bytes = Bytes{one.bytes};
   shape.times = static_cast<std::uint32_t>(cut.micro_batches);
   shape.at_once = one.at_once;
+  shape.leaving = one.leaving;
   shape.to = program::category_named(program, "offloaded");
   shape.activity = program::activity_named(program, "offload");
   return shape;
@@ -170,6 +201,36 @@ void add_loan_streams(program::Program& program, const Cut& cut, std::uint32_t s
     }
     streams.push_back(loan_out_stream(program, shape));
     streams.push_back(loan_back_stream(program, shape));
+  }
+}
+
+void add_host_streams(program::Program& program, const Cut& cut) {
+  struct Held {
+    std::uint32_t loan = 0;
+    program::DeviceId lender = 0;
+  };
+  std::map<program::DeviceId, std::vector<Held>> by_host;
+  for (std::uint32_t i = 0; i < cut.loans.size(); ++i) {
+    if (!cut.loans[i].is_to_host()) continue;
+    for (const LoanPair& pair : pairs_of(cut, cut.loans[i])) by_host[pair.helper].push_back({i, pair.lender});
+  }
+  for (const auto& [host, all] : by_host) {
+    program::DeviceProgram& device = program.devices[host];
+    program::BlockBuilder main(program, "host"), end(program, "host");
+    std::vector<program::BlockId> streams(1);
+    for (std::uint32_t slot = 0; slot < all.size(); ++slot) {
+      program::LoanShape shape = loan_shape(program, cut, all[slot].loan);
+      shape.slots.peer = slot;  // its channels are those of its lender
+      shape.slots.first_event = program::loan_events * slot;
+      device.peers.push_back(all[slot].lender);
+      program::write_room(main, shape);
+      program::write_end_of_room(end, shape);
+      streams.push_back(loan_held_stream(program, shape));
+    }
+    streams[0] = main.call(end.done()).done();
+    device.streams = std::move(streams);
+    device.events = program::loan_events * static_cast<std::uint32_t>(all.size());
+    device.groups.assign(group_slots, program::no_group);
   }
 }
 

@@ -36,6 +36,9 @@ struct LoanPair {
 /// Room of each device of a stage for what others lend to it.
 [[nodiscard]] std::int64_t room_for_loans(const Cut& cut, std::uint32_t stage);
 
+/// What hosts do that hold what stages lend: behind the layout, which has told the lenders of them.
+void add_host_streams(program::Program& program, const Cut& cut);
+
 /// Streams of a stage beside the main one.
 void add_loan_streams(program::Program& program, const Cut& cut, std::uint32_t stage,
                       std::vector<program::BlockId>& streams);

@@ -55,14 +55,23 @@ const config::Schema<StageOptions>& stage_schema() {
 const config::Schema<LoanOptions>& loan_schema() {
   static const config::Schema<LoanOptions> schema = [] {
     config::Schema<LoanOptions> s("strategy.megatron.loans",
-                                  "A stage sends activations that it keeps to another one until it needs them.");
+                                  "A stage sends activations that it keeps to another one, or to hosts, until it "
+                                  "needs them.");
     s.integer("from", &LoanOptions::from, "the stage that sends them").at_least("0");
-    s.integer("to", &LoanOptions::to, "the stage that holds them").at_least("0");
+    s.integer("to", &LoanOptions::to, "the stage that holds them; when absent, the host nearest to each device")
+        .at_least("0")
+        .optional();
     s.texts("tensors", &LoanOptions::tensors,
             "sections of a layer whose kept activations are lent, as in recomputed_sections; all when absent")
         .optional();
     s.quantity("bytes", &LoanOptions::bytes, "that each device lends of a micro-batch; 0: all of those tensors")
         .otherwise("0 B");
+    s.integer("buffers", &LoanOptions::buffers,
+              "micro-batches of it that a device has room for: one that is made, the others on their way out, for which "
+              "it waits; when absent, 2 to a host and any number to a stage")
+        .at_least("2")
+        .at_most("1000000")
+        .optional();
     s.integer("lead", &LoanOptions::lead, "passes ahead of the backward pass, when they are asked for")
         .at_least("1")
         .at_most("1000000")

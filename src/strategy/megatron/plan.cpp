@@ -119,6 +119,7 @@ Plan plan_of(const Cut& cut, const Job& job) {
   program::Program& program = plan.program;
   add_layout(cut, job.machine, program);
   add_streams(cut, program);
+  add_host_streams(program, cut);
   describe(cut, job.machine, plan);
   add_stage_tables(cut, job, plan);
   const auto sequences = static_cast<double>(job.workload.global_batch);

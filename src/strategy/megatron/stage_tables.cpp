@@ -114,7 +114,7 @@ DataTable stages_table(const Cut& cut, const Job& job) {
   table.text("recomputed", "sections of each layer that run again", again);
   table.integer("repeated_ps", "ps", "operators that a micro-batch runs again", operators);
   table.integer("repeated_collectives_ps", "ps", "collectives among them, alone on the network", collectives);
-  table.integer("lent_bytes", "B", "of a micro-batch, to other stages", lent);
+  table.integer("lent_bytes", "B", "of a micro-batch, to other stages and hosts", lent);
   table.integer("room_bytes", "B", "for what other stages lend", room);
   return table;
 }
@@ -128,7 +128,7 @@ DataTable loans_table(const Cut& cut, const machine::Machine& machine) {
     for (const LoanPair& pair : pairs_of(cut, one)) {
       loan.push_back(static_cast<std::int32_t>(i));
       from.push_back(static_cast<std::int32_t>(one.from));
-      to.push_back(static_cast<std::int32_t>(one.to));
+      to.push_back(one.is_to_host() ? -1 : static_cast<std::int32_t>(one.to));
       lender.push_back(static_cast<std::int32_t>(pair.lender));
       helper.push_back(static_cast<std::int32_t>(pair.helper));
       hops.push_back(static_cast<std::int32_t>(routes.links(pair.lender, pair.helper).size()));
@@ -139,7 +139,7 @@ DataTable loans_table(const Cut& cut, const machine::Machine& machine) {
   }
   DataTable table{"loans", "What devices lend to others, a pair a row.", {}};
   table.index("loan", "as in the experiment", loan).index("from_stage", "of the lender", from);
-  table.index("to_stage", "of its helper", to).index("lender", "device", lender).index("helper", "device", helper);
+  table.index("to_stage", "of its helper; -1: a host", to).index("lender", "device", lender).index("helper", "device", helper);
   table.index("hops", "links between them", hops).integer("bytes", "B", "of a micro-batch", bytes);
   table.index("at_once", "micro-batches that the helper has room for", at_once);
   table.index("lead", "passes ahead of the backward pass, when they are asked for", lead);
@@ -150,9 +150,10 @@ void describe_loans(const Cut& cut, Plan& plan) {
   std::int64_t moved = 0;
   for (const Loan& loan : cut.loans) {
     plan.description.emplace_back(
-        fmt::format("stage {} lends to {}", loan.from, loan.to),
-        fmt::format("{} of a micro-batch on each device, at most {} at once, asked for {} {} ahead",
-                    size_text(loan.bytes), loan.at_once, loan.lead, loan.lead == 1 ? "pass" : "passes"));
+        fmt::format("stage {} lends to {}", loan.from, loan.is_to_host() ? "hosts" : std::to_string(loan.to)),
+        fmt::format("{} of a micro-batch on each device, at most {} at once, asked for {} {} ahead{}",
+                    size_text(loan.bytes), loan.at_once, loan.lead, loan.lead == 1 ? "pass" : "passes",
+                    loan.leaving == 0 ? "" : fmt::format(", in {} buffers", loan.leaving + 1)));
     moved += loan.bytes * cut.micro_batches * cut.options.tensor * cut.options.data;
   }
   plan.description.emplace_back("lent in all", size_text(moved) + ", and as much back");

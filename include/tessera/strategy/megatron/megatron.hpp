@@ -34,12 +34,14 @@ struct StageOptions {
   std::vector<std::string> recomputation;  ///< as Options::recomputed_sections; empty: as the other stages
 };
 
-/// [[strategy.loans]]: one stage sends what it keeps to another one until it needs it.
+/// [[strategy.loans]]: one stage sends what it keeps to another one, or to hosts, until it needs it.
 struct LoanOptions {
-  std::int64_t from = 0, to = 0;     ///< stages
+  std::int64_t from = 0, to = -1;    ///< stages; -1: the host that is nearest to each device
   std::vector<std::string> tensors;  ///< sections of a layer, whose kept activations are lent; empty: all
   Bytes bytes{};                     ///< of each device and micro-batch; 0: all of those
   std::int64_t lead = 1;             ///< passes before the backward pass when they are asked for
+  std::int64_t buffers = 0;          ///< micro-batches that a device holds of it at most: one that is made, the others
+                                     ///< on their way out; 0: 2 to a host, any number to a stage
 };
 
 /// [[strategy.ways]]: the devices that something between two stages passes.
