@@ -5,9 +5,13 @@
 
 #include <algorithm>
 
-namespace tessera::machine {
+#include "../reading.hpp"
 
-std::shared_ptr<config::Table> with_one_size(const config::Table& table, const char* meshes,
+namespace tessera::machine {
+namespace {
+
+/// The table with one number each for "columns" and "rows"; null where those of the meshes differ, which is reported.
+std::shared_ptr<config::Table> with_one_size(const config::Table& table, const std::string& meshes,
                                              config::Diagnostics& diagnostics) {
   auto alike = config::clone(table);
   for (const char* key : {"columns", "rows"}) {
@@ -33,6 +37,30 @@ std::shared_ptr<config::Table> with_one_size(const config::Table& table, const c
     alike->set(key, config::Value(sizes.front(), value->where()));
   }
   return alike;
+}
+
+}  // namespace
+
+void add_meshes(config::Schema<MeshesSpec>& schema, const std::string& kind, const std::string& meshes,
+                const std::string& mesh) {
+  schema.also_accept("kind", '"' + kind + '"');
+  schema.integer(meshes, &MeshesSpec::meshes, "number of " + meshes).at_least("1").at_most("65536");
+  schema.integer("columns", &MeshesSpec::columns, "dies of a " + mesh + " in x").at_least("1").at_most("65536");
+  schema.integer("rows", &MeshesSpec::rows, "dies of a " + mesh + " in y").at_least("1").at_most("65536");
+  schema.quantity("bandwidth", &MeshesSpec::bandwidth, "of one link between two dies of a " + mesh + ", per direction")
+      .at_least("1 B/s");
+  schema.quantity("latency", &MeshesSpec::latency, "of each of these links").at_least("1 ps").at_most("1 s");
+}
+
+std::optional<MeshesSpec> read_meshes(const config::Schema<MeshesSpec>& schema, const config::Table& table,
+                                      const std::string& meshes, config::Diagnostics& diagnostics) {
+  const auto alike = with_one_size(table, meshes, diagnostics);
+  if (alike == nullptr) return std::nullopt;
+  const auto spec = read_whole(schema, *alike, diagnostics);
+  const std::string product = meshes + " x columns x rows";
+  if (!spec || !check_device_count(spec->meshes * spec->dies(), product.c_str(), table, diagnostics))
+    return std::nullopt;
+  return spec;
 }
 
 BytesPerSecond divided(BytesPerSecond bandwidth, std::int64_t links) {

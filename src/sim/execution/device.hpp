@@ -120,7 +120,6 @@ class Device final : public pdes::Component,
   void tell_of_memory();
   void call_back_memory();
   [[nodiscard]] bool begin_addition(Stream& stream);
-  [[nodiscard]] bool compute_on_memory_in_turn(Stream& stream, const program::Instruction& instruction);
   void computed(const ComputeDone& done) override;
   void job_over(std::uint32_t stream) override;
   void added(std::uint32_t stream) override;

@@ -138,10 +138,7 @@ bool Device::compute_in_turn(Stream& stream, const Instruction& instruction) {
 // Collectives that begin or end meanwhile change its end. Where no other stream can come between, instructions that
 // compute follow each other without events: the stream goes on at once, up to the first one that asks for the time.
 bool Device::compute_beside(Stream& stream, const Instruction& instruction) {
-  if (config_.shares_compute) {
-    return memory_ != nullptr ? compute_on_memory_in_turn(stream, instruction)
-                              : compute_beside_in_turn(stream, instruction);
-  }
+  if (config_.shares_compute) return compute_beside_in_turn(stream, instruction);
   if (!computes_ahead(stream) && !reach_clock(stream)) return false;
   const Frame& frame = stream.frames.back();
   const MicroBatch batch = environment().record_timeline ? micro_batch_of(stream) : MicroBatch{};
@@ -196,7 +193,7 @@ void Device::computed(const ComputeDone& done) {
 
 // Operator by operator, each in an event.
 bool Device::compute_beside_in_turn(Stream& stream, const Instruction& instruction) {
-  if (state_.engine->is_busy() && state_.engine->job().stream == stream.index) {  // it is done
+  if (memory_ == nullptr && is_line_busy() && line_job().stream == stream.index) {  // it is done
     const std::uint32_t done = state_.engine->job().count;
     state_.engine->end();
     state_.flops += static_cast<Int128>(done) * program().operators[instruction.a].flops;
@@ -212,8 +209,15 @@ bool Device::compute_beside_in_turn(Stream& stream, const Instruction& instructi
   if (!reach_clock(stream)) return false;
   stream.state = StreamState::computes;
   stream.clock = stream.since = context().now();
-  state_.engine->queue({stream.index, instruction.a}, *shared_.costs);
-  begin_job();
+  const Frame& frame = stream.frames.back();
+  const MicroBatch batch = environment().record_timeline ? micro_batch_of(stream) : MicroBatch{};
+  const ComputeJob job{stream.index, instruction.a, 1, frame.block, frame.next, batch};
+  if (memory_ != nullptr) {
+    queue(job);  // job_over() says when it is done
+  } else {
+    state_.engine->queue(job, *shared_.costs);
+    begin_job();
+  }
   return false;
 }
 

@@ -88,21 +88,6 @@ bool Device::packets_come(const Segment& segment) { return memory_->come(segment
 
 bool Device::packets_amended(const Amend& amend) { return memory_->amend(amend); }
 
-// Operator by operator, each of which waits for those of other streams that were begun before.
-bool Device::compute_on_memory_in_turn(Stream& stream, const program::Instruction& instruction) {
-  if (stream.launched == instruction.count) {
-    stream.launched = 0;
-    return true;
-  }
-  if (!reach_clock(stream)) return false;
-  stream.state = StreamState::computes;
-  stream.clock = stream.since = context().now();
-  const Frame& frame = stream.frames.back();
-  const MicroBatch batch = environment().record_timeline ? micro_batch_of(stream) : MicroBatch{};
-  queue({stream.index, instruction.a, 1, frame.block, frame.next, batch});
-  return false;
-}
-
 void Device::job_over(std::uint32_t index) {
   Stream& stream = state_.streams[index];
   ++stream.launched;
