@@ -8,8 +8,8 @@
 //   back             waits for recall, asks for it by a message, receives, raises `restored`
 //   helper's stream  receives, waits for the question, sends back
 //
-// recall allocates the room on the lender; restore waits, where what was lent is late. Where few micro-batches may be on
-// their way at a time, lend waits until one before has left: so what a slow link has not taken does not pile up.
+// recall allocates the room on the lender; restore waits, where what was lent is late. Where few micro-batches may be
+// on their way at a time, lend waits until one before has left: so what a slow link has not taken does not pile up.
 #pragma once
 
 #include <cstdint>

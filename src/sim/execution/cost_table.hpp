@@ -56,6 +56,7 @@ class CostTable {
   CostTable(const program::Program& program, const workload::CostModel& cost, const machine::DeviceSpec& device,
             double speed);
   [[nodiscard]] Time time(const workload::Operator& op, const machine::DeviceSpec& device) const;
+  [[nodiscard]] OperatorWork work_of(const workload::Operator& op) const;
 
   struct Known {
     std::int64_t bytes = 0;
@@ -66,8 +67,6 @@ class CostTable {
   const workload::CostModel* cost_;
   double speed_;
   bool free_reductions_;
-  [[nodiscard]] OperatorWork work_of(const workload::Operator& op) const;
-
   std::vector<Time> times_;          // by operator
   std::vector<OperatorWork> works_;  // the same, where the memory is shared
   std::map<std::pair<program::OperatorId, Taken>, Time> beside_;

@@ -9,7 +9,7 @@ void OperatorLine::begin_next(Time now, MemoryServer& memory, CostTable& costs) 
   const ComputeJob& job = state_.jobs.front();
   state_.under_way = true;
   if (state_.ended == 0) state_.job_began = now;
-  state_.began = state_.ends = now;
+  state_.ends = now;
   state_.moving = false;
   if (job.count == 0) return;
   const OperatorWork& work = costs.work(job.op);

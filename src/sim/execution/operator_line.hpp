@@ -41,8 +41,7 @@ class OperatorLine {
     bool moving = false;      ///< and moves its bytes
     std::uint32_t ended = 0;  ///< operators of that job that are over
     Time job_began = 0;
-    Time began = 0;  ///< the operator
-    Time ends = 0;   ///< when it has computed, or is over if its bytes have been moved
+    Time ends = 0;  ///< when it has computed, or is over if its bytes have been moved
   };
   [[nodiscard]] State& state() { return state_; }
   [[nodiscard]] const State& state() const { return state_; }

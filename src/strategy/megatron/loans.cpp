@@ -136,8 +136,13 @@ void read_loans(const config::Table& table, const Job& job, Cut& cut, config::Di
       const auto from = static_cast<std::uint32_t>(loan.from);
       const std::uint32_t to = loan.to < 0 ? no_stage : static_cast<std::uint32_t>(loan.to);
       const auto lead = static_cast<std::uint32_t>(loan.lead);
-      Loan taken{from, to, take(loan, left[from]), lead, most_lent(with_loan(stage_actions(cut, from), 0, lead), 0),
-                 leaving_of(loan), {}};
+      Loan taken{from,
+                 to,
+                 take(loan, left[from]),
+                 lead,
+                 most_lent(with_loan(stage_actions(cut, from), 0, lead), 0),
+                 leaving_of(loan),
+                 {}};
       for (std::uint32_t replica = 0; replica < options.data; ++replica)
         taken.helpers.push_back(taken.is_to_host() ? nearest_hosts(cut, job.machine, taken, replica)
                                                    : helper_ranks(cut, job.machine, taken, replica));

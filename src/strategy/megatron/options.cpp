@@ -66,9 +66,10 @@ const config::Schema<LoanOptions>& loan_schema() {
         .optional();
     s.quantity("bytes", &LoanOptions::bytes, "that each device lends of a micro-batch; 0: all of those tensors")
         .otherwise("0 B");
-    s.integer("buffers", &LoanOptions::buffers,
-              "micro-batches of it that a device has room for: one that is made, the others on their way out, for which "
-              "it waits; when absent, 2 to a host and any number to a stage")
+    s.integer(
+         "buffers", &LoanOptions::buffers,
+         "micro-batches of it that a device has room for: one that is made, the others on their way out, for which "
+         "it waits; when absent, 2 to a host and any number to a stage")
         .at_least("2")
         .at_most("1000000")
         .optional();

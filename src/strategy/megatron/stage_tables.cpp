@@ -139,7 +139,9 @@ DataTable loans_table(const Cut& cut, const machine::Machine& machine) {
   }
   DataTable table{"loans", "What devices lend to others, a pair a row.", {}};
   table.index("loan", "as in the experiment", loan).index("from_stage", "of the lender", from);
-  table.index("to_stage", "of its helper; -1: a host", to).index("lender", "device", lender).index("helper", "device", helper);
+  table.index("to_stage", "of its helper; -1: a host", to)
+      .index("lender", "device", lender)
+      .index("helper", "device", helper);
   table.index("hops", "links between them", hops).integer("bytes", "B", "of a micro-batch", bytes);
   table.index("at_once", "micro-batches that the helper has room for", at_once);
   table.index("lead", "passes ahead of the backward pass, when they are asked for", lead);

@@ -24,7 +24,7 @@ void list_server(StateList& list, MemoryServer& server) {
 }
 
 void list_operators(StateList& list, OperatorLine& operators) {
-  auto& [jobs, under_way, moving, ended, job_began, began, ends] = operators.state();
+  auto& [jobs, under_way, moving, ended, job_began, ends] = operators.state();
   list.same(jobs.size());
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const auto& [stream, op, count, block, instruction, micro_batch] = jobs[i];  // the last one: RecordedRound
@@ -34,7 +34,8 @@ void list_operators(StateList& list, OperatorLine& operators) {
   list.same(under_way);
   list.same(moving);
   list.same(ended);
-  for (Time* time : {&job_began, &began, &ends}) list.time(*time);
+  list.time(job_began);
+  list.time(ends);
 }
 
 void list_outgoing(StateList& list, std::vector<SharedMemory::OutLine>& lines, program::DeviceId self) {
