@@ -148,6 +148,36 @@ TEST_CASE("what comes back in time is not waited for") {
   CHECK(time_of(result.results.device_rows[0], Activity::bubble) == 0);
 }
 
+TEST_CASE("a lend waits until the one before has left, where few may be on their way") {
+  // Three forward passes of 50,000 ps, each of which lends 300 B, over a link that takes 300,000 ps for them. Any
+  // number at once: all three are held, since none has left by 150,000 ps, and there is room for the first one that is
+  // asked back, 1,200 B. One at a time: the first one leaves from 50,000 to 350,000 ps, and the second lend waits for
+  // that; never more than one that leaves and one that is made.
+  const auto peak = [](std::uint32_t leaving) {
+    ProgramCase made(2);
+    LoanShape lender = loan_with(made.program, 1, 300, 3, 3);
+    const LoanShape helper = loan_with(made.program, 0, 300, 3, 3);
+    lender.leaving = leaving;
+    program::BlockBuilder forward = made.block("forward"), backward = made.block("backward");
+    forward.allocate(MemoryCategory::activations, Bytes{300}).compute(work(50'000));
+    write_lend(forward, lender);
+    write_recall(backward, lender);
+    write_restore(backward, lender);
+    backward.release(MemoryCategory::activations, Bytes{300});
+    const program::BlockId first = forward.done(), last = backward.done();
+    program::BlockBuilder other = made.block("helper");
+    write_room(other, helper);
+    write_end_of_room(other, helper);
+    const program::BlockId out = loan_out_stream(made.program, lender), back = loan_back_stream(made.program, lender);
+    made.bind(0, {made.block().call(first, 3).call(last, 3).done(), out, back}, program::loan_events);
+    made.bind(1, {other.done(), loan_held_stream(made.program, helper)}, program::loan_events);
+    check_returned(made);
+    return peak_of(run_recorded(made, sim::Laws::none), 0);
+  };
+  CHECK(peak(0) == 1200);
+  CHECK(peak(1) == 600);
+}
+
 TEST_CASE("random programs with loans, some on bound ways: all laws give the rows of none, and everything comes back") {
   for (std::uint64_t i = 0; i < random_cases(60); ++i) {
     INFO("case " << i);

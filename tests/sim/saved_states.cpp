@@ -6,6 +6,8 @@
 
 #include "busy_program.hpp"
 #include "gpu_shapes.hpp"
+#include "random_rings.hpp"
+#include "shared_memory_case.hpp"
 #include "sim/execution/device.hpp"
 #include "sim/laws/trains/train_port.hpp"
 #include "sim/network/packet_port.hpp"
@@ -101,7 +103,7 @@ void add_links(sim::NetworkNode& node, const machine::Machine& machine, results:
 }
 
 /// One rank's simulation, as simulate() sets it up, of components that are born again.
-RebornRun run_reborn(const ProgramCase& made, std::uint64_t interval, const sim::MakePort& make_port) {
+RebornRun run_reborn(const ProgramCase& made, std::uint64_t interval, sim::Laws laws, const sim::MakePort& make_port) {
   program::Lowerings lowerings(made.program, made.machine);
   const sim::NetworkModel network(made.machine, lowerings);
   const sim::ProgramFacts facts(made.program);
@@ -119,6 +121,7 @@ RebornRun run_reborn(const ProgramCase& made, std::uint64_t interval, const sim:
   environment.costs = &costs;
   environment.lowerings = &lowerings;
   environment.step = &step;
+  environment.takes_memory_rounds = laws.has(sim::Law::trains);
   environment.record_timeline = environment.record_memory = true;
   environment.traffic_interval = traffic_interval;
 
@@ -159,7 +162,7 @@ void check_reborn(const ProgramCase& made, std::uint64_t interval, sim::Laws law
   options.traffic_interval = traffic_interval;
   options.laws = laws;
   const sim::SimulationResult plain = made.run(options);
-  const RebornRun reborn = run_reborn(made, interval, make_port);
+  const RebornRun reborn = run_reborn(made, interval, laws, make_port);
   CHECK(reborn.events == plain.statistics.events);
   CHECK(reborn.rebirths == reborn.events / interval);
   check_same(reborn.results, plain.results);
@@ -175,6 +178,11 @@ void check_reborn(const ProgramCase& made, std::uint64_t interval) {
 
 TEST_CASE("saved states: a program with everything in it, each event handled by a newborn device") {
   check_reborn(busy_program(2, 3), 1);
+}
+
+TEST_CASE("saved states: operators and messages that share the memory, each event handled by a newborn device") {
+  for (std::uint64_t index = 0; index < 3; ++index)
+    check_reborn(sharing_memory(index, random_rings(900'000 + index)), 1);
 }
 
 TEST_CASE("saved states: kernels that share tiles, that copy, and that add by atomics") {

@@ -65,7 +65,9 @@ int count_nodes(const machine::Machine& machine) {
 
 NetworkModel::NetworkModel(const machine::Machine& machine, program::Lowerings& lowerings)
     : tables(machine.network, machine::BoundWays(lowerings.program().ways)),
-      wiring(tables, destinations_of(lowerings)) {}
+      wiring(tables, destinations_of(lowerings)) {
+  if (lowerings.program().memory_packet > 0) tables.tell_destinations_of_packets();
+}
 NetworkModel::NetworkModel(const machine::Machine& machine, program::Lowerings& lowerings, const StandIn& stand_in)
     : tables(machine.network), wiring(tables, destinations_of(lowerings), stand_in) {}
 

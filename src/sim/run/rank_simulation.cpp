@@ -59,7 +59,6 @@ void RankSimulation::set_environment(const SimulationOptions& options) {
   device_at_.assign(machine_.devices(), nullptr);
   const LawCase made{machine_, program_, facts_, options, comm_.size()};
   const auto is_used = [&](const LawKind& law) { return why_not(law, made).empty(); };
-  if (program_.memory_packet > 0) network_.tables.tell_destinations_of_packets();
   environment_.takes_memory_rounds = is_used(trains_law());
   network.make_port = is_used(trains_law()) ? train_ports() : packet_ports(machine_.network.arbitration);
   if (is_used(rings_law())) add_ring_laws();
