@@ -1,6 +1,7 @@
 // Networks that can be solved by hand. 1 GB/s is 1,000 ps a byte; packets of 100 B take 100,000 ps.
 #include <catch2/catch.hpp>
 
+#include "machine/networks/side_by_side_network.hpp"
 #include "traffic.hpp"
 
 using namespace tessera;
@@ -150,6 +151,17 @@ TEST_CASE("a busy period goes on when a packet comes in the picosecond in which 
   // first one's busy period and leaves at ceil(66,666.6).
   const auto run = run_traffic(chain({3 * gigabyte}, latency, packet), {{0, 1, 100, 0}, {0, 1, 100, 33'334}});
   CHECK(run.result.delivered[1] == 66'667 + latency);
+}
+
+TEST_CASE("what one stage sends to the next one on another wafer keeps to the joint's pace") {
+  // Two wafers of two dies in a row; inside 100,000 ps a packet and 500 ps, over the joint 200,000 ps and 3,000 ps.
+  // From the first die of one to the last of the other: the packets of 300 B come to the joint at 100,500, 200,500 and
+  // 300,500 ps and leave it at 300,500, 500,500 and 700,500; the last one goes on at 703,500 and is there at 804,000.
+  machine::Machine wafers;
+  machine::build_joined({2, 1, false, 2}, {BytesPerSecond{gigabyte}, Duration{latency}},
+                        {BytesPerSecond{gigabyte / 2}, Duration{3000}}, wafers);
+  wafers.network.packet = Bytes{packet};
+  CHECK(run_traffic(wafers.network, {{0, 3, 300, 0}}).result.delivered[0] == 804'000);
 }
 
 TEST_CASE("a message without bytes takes the latencies of its way, behind what waits before it") {
