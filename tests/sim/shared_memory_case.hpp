@@ -15,7 +15,8 @@ namespace tessera::test {
   const KeyedRandom random(index, random_stream("shared memory"));
   constexpr std::array<std::int64_t, 5> percent{30, 100, 170, 200, 900};
   constexpr std::array<std::int64_t, 4> packets{32, 64, 100, 1000};
-  const std::int64_t link = made.machine.network.links.front().bandwidth.value();
+  const auto& links = made.machine.network.links;  // of one device, none
+  const std::int64_t link = links.empty() ? second / byte_time : links.front().bandwidth.value();
   made.machine.device.memory_bandwidth = BytesPerSecond{1 + link / 100 * percent[random.below(0, percent.size())]};
   made.program.memory_packet = packets[random.below(1, packets.size())];
   made.program.channels = 0;
