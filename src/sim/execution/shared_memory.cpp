@@ -45,6 +45,13 @@ void SharedMemory::send(const OwnMessage& message, std::uint32_t port, Time now,
   begin_read(line, now, [&](const OwnMessage& leaves, std::uint32_t to) { owner.leaves_memory(leaves, to); });
 }
 
+// The last packet follows by itself.
+void SharedMemory::leave_out_last(OwnMessage& message) const {
+  --message.packets_left;
+  message.last_bytes = tables_->packet();
+  message.goes_on = true;
+}
+
 // All but the last packet go to the port at once.
 void SharedMemory::begin_read(OutLine& line, Time now,
                               const std::function<void(const OwnMessage&, std::uint32_t)>& leaves) {
@@ -64,9 +71,7 @@ void SharedMemory::begin_read(OutLine& line, Time now,
       line.messages[0].last_begins = earliest;
       return leaves(message, port);
     }
-    --message.packets_left;
-    message.last_bytes = tables_->packet();
-    message.goes_on = true;
+    leave_out_last(message);
     return leaves(message, port);
   }
 }
@@ -134,7 +139,13 @@ void SharedMemory::withhold_late(MemoryOwner& owner) {
     Outgoing& first = line.messages[0];
     if (read_by(line) < first.last_begins) continue;
     first.last_begins = 0;
-    owner.withhold_last(first.message, first.port);
+    const auto is_it = [&](const Happened& one) {
+      return one.kind == MemoryUser::Kind::read && one.message.name == first.message.name &&
+             one.message.destination == first.message.destination;
+    };
+    const auto untold = std::ranges::find_if(messages_.happened, is_it);  // it has not gone to its port yet
+    untold != messages_.happened.end() ? leave_out_last(untold->message)
+                                       : owner.withhold_last(first.message, first.port);
   }
 }
 

@@ -130,6 +130,7 @@ class SharedMemory {
 
  private:
   void begin_read(OutLine& line, Time now, const std::function<void(const OwnMessage&, std::uint32_t)>& leaves);
+  void leave_out_last(OwnMessage& message) const;
   void leaves_later(const OwnMessage& message, std::uint32_t port);
   void read(OutLine& line, Time now);
   [[nodiscard]] Incoming& find_or_add(InLine& line, const Segment& segment);
