@@ -1,6 +1,8 @@
 // Hosts in programs: what they send takes by hand, what they hold, what they are refused, and what is not folded.
 #include <catch2/catch.hpp>
 
+#include <numeric>
+
 #include "machine/networks/grid_network.hpp"
 #include "machine/networks/host_network.hpp"
 #include "machine/networks/side_by_side_network.hpp"
@@ -18,11 +20,11 @@ namespace {
 
 constexpr NodeId first_host = 2;
 
-/// Two dies in a row at 1 GB/s (1,000 ps a byte) and 500 ps, packets of 100 B, with hosts at 2 GB/s and 700 ps, linked
+/// Dies in a row at 1 GB/s (1,000 ps a byte) and 500 ps, packets of 100 B, with hosts at 2 GB/s and 700 ps, linked
 /// to these dies each. Dies have 1 MB, hosts 2 MB.
-machine::Machine dies_with_hosts(const std::vector<std::vector<NodeId>>& ends = {{0}}) {
+machine::Machine dies_with_hosts(const std::vector<std::vector<NodeId>>& ends = {{0}}, int dies = 2) {
   machine::Machine made;
-  machine::build_grid({2, 1, false}, BytesPerSecond{second / byte_time}, Duration{wire_latency}, "d2d", made);
+  machine::build_grid({dies, 1, false}, BytesPerSecond{second / byte_time}, Duration{wire_latency}, "d2d", made);
   made.network.packet = Bytes{packet_bytes};
   machine::Machine machine = machine_of(made.network);
   machine.device_noun = "die";
@@ -33,8 +35,8 @@ machine::Machine dies_with_hosts(const std::vector<std::vector<NodeId>>& ends = 
   memory.memory_bandwidth = BytesPerSecond{1'000'000'000};
   machine.host_kinds = {memory};
   std::vector<machine::HostShape> hosts;
-  for (const std::vector<NodeId>& dies : ends)
-    hosts.push_back({0, std::nullopt, BytesPerSecond{2'000'000'000}, Duration{700}, dies});
+  for (const std::vector<NodeId>& linked : ends)
+    hosts.push_back({0, std::nullopt, BytesPerSecond{2'000'000'000}, Duration{700}, linked});
   machine::link_hosts(hosts, machine);
   return machine;
 }
@@ -70,6 +72,35 @@ TEST_CASE("hosts: asked for, a read begins when the request is there") {
   made.bind(0, {made.block("die").send(first_host, Bytes{100}).receive(first_host, Bytes{1000}).done()});
   // There 100 B at 500 ps and 700 ps, back 1,000 B and 700 ps.
   CHECK(run_recorded(made, sim::Laws::all).results.iteration_time == 50'700 + 500'700);
+}
+
+TEST_CASE("hosts: streams that wait until their messages have left are called once each") {
+  constexpr std::uint32_t dies = 16, times = 5;
+  std::vector<NodeId> all(dies);
+  std::iota(all.begin(), all.end(), NodeId{0});
+  ProgramCase made(dies_with_hosts({all}, dies));
+  program::DeviceProgram host;
+  // Two messages take turns on the way to die 0: as long as that goes on, nobody knows when the second one has left.
+  for (std::uint32_t stream = 0; stream <= dies; ++stream) {
+    const std::uint32_t die = stream % dies, channel = stream / dies;
+    const Bytes bytes{500 * (1 + die)};
+    const program::BlockId once = made.block("to a die").send(die, bytes, channel).wait_sends().done();
+    host.streams.push_back(made.block("all to a die").call(once, times).done());
+    program::BlockBuilder receiver = made.block("die");
+    receiver.receive(0, bytes, 0);
+    if (die == 0) receiver.receive(0, bytes, 1);
+    const program::BlockId all_of_it = made.block("all of a die").call(receiver.done(), times).done();
+    if (channel == 0) made.program.devices[die] = {{all_of_it}, {dies}, {}, 0};
+  }
+  host.peers = all;
+  made.program.devices[dies] = host;
+  for (const sim::Laws laws : {sim::Laws::all, sim::Laws::none}) {
+    const sim::SimulationResult result = run_recorded(made, laws);
+    CHECK(result.results.iteration_time == times * 500 * dies * 500 + 700);
+    // Packet by packet 3,425 of them, each with an event at either end at most, and a call or two of each stream and
+    // die a message.
+    CHECK(result.statistics.events < (laws == sim::Laws::all ? 500 : 8000));
+  }
 }
 
 TEST_CASE("hosts: results have each device's own memory, and count accelerators") {

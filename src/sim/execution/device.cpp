@@ -191,13 +191,21 @@ void Device::recheck_departure(Stream& stream) {
   if (stream.state != StreamState::departures) return;
   const bool in_collective = stream.collective.phase != CollectiveRun::Phase::none;
   const Time left = departure(stream, in_collective ? stream.batch : any_batch);
-  if (left == never) {
-    state_.departures_awaited = true;
-  } else if (left <= context().now()) {
+  if (left <= context().now()) {
     handling().ready.push_back(stream.index);
-  } else {
+  } else if (left == never) {
+    state_.departures_awaited = true;
+  } else if (stream.wake != left) {
     wake_at(stream, left);
   }
+}
+
+// Until then, or as long as that is not known: then each event of the device looks again.
+void Device::await_departure(Stream& stream, Time left) {
+  stream.state = StreamState::departures;
+  if (left != never) return wake_at(stream, left);
+  state_.departures_awaited = true;
+  stream.wake = 0;
 }
 
 bool Device::has_come(const Delivered& message) {

@@ -69,6 +69,7 @@ class Device final : public pdes::Component,
   void message_left(const OwnMessage& message, Time at) override;
   [[nodiscard]] bool reach_clock(Stream& stream);
   void wake_at(Stream& stream, Time at);
+  void await_departure(Stream& stream, Time left);
   void wake_all_due();
   /// Names what a stream does that goes beyond the range of time.
   [[noreturn]] void refuse_time(Stream& stream) const;

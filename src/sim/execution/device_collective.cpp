@@ -193,12 +193,7 @@ bool Device::step_departed(Stream& stream) {
     stream.clock = std::max(stream.clock, left);
     return true;
   }
-  stream.state = StreamState::departures;
-  if (left == never) {
-    state_.departures_awaited = true;
-  } else {
-    wake_at(stream, left);
-  }
+  await_departure(stream, left);
   return false;
 }
 

@@ -276,12 +276,7 @@ bool Device::wait_sends(Stream& stream, const Instruction& instruction) {
   if (!reach_clock(stream)) return false;
   const Time left = departure(stream, any_batch);
   if (left > context().now()) {
-    stream.state = StreamState::departures;
-    if (left == never) {
-      state_.departures_awaited = true;
-    } else {
-      wake_at(stream, left);
-    }
+    await_departure(stream, left);
     return false;
   }
   spend(stream, instruction, instruction.activity, stream.since, context().now());
