@@ -42,6 +42,12 @@ class DeterminismOfExperiments(Determinism):
         self.check("sharded.toml")
         self.check("sharded.toml", "--set", "strategy.gather_ahead=0", "--set", "strategy.reshard_after_forward=false", "--set", "record.timeline=false", on=SOME)
 
+    def test_weights_streamed_layer_by_layer(self):
+        one_stage = ("--set", "strategy.pipeline=1", "--set", "strategy.data=6", "--set", "workload.global_batch=20", "--set", "record.timeline=false")
+        self.check("sharded.toml", "--set", "strategy.weight_streaming=devices", *one_stage, on=SOME)
+        host = ("--set", "machine.host=[{name='host', memory_capacity='8 GB', memory_bandwidth='400 GB/s', bandwidth='5 GB/s', latency='1 us', links=[[0, 0], [1, 0]]}]")
+        self.check("sharded.toml", "--set", "strategy.weight_streaming=hosts", *host, *one_stage, on=SOME)
+
     def test_flows_that_share_links_on_a_wafer_with_faults(self):
         self.check("contention.toml")
 

@@ -147,6 +147,12 @@ def megatron(rng, machine):
         strategy |= {"data_sharding": '"parameters"', "gather_ahead": rng.choice([0, 1, 1, 2, 5])}
         if phase == "training":
             strategy |= {"reshard_after_forward": lower(rng), "reduction_precision": f'"{rng.choice(["auto", "fp16"])}"', "fused_gradient_accumulation": lower(rng)}
+    if pipeline == 1 and phase != "generation" and rng.random() < 0.3 and (data > 1 or machine.hosts):
+        from_hosts = machine.hosts and machine.dead == 0 and (data == 1 or rng.random() < 0.5)
+        strategy |= {"weight_streaming": '"hosts"' if from_hosts else '"devices"', "gather_ahead": rng.choice([0, 1, 1, 2, 5])} if data > 1 or from_hosts else {}
+        strategy.pop("reshard_after_forward", None)
+        if not experts and "weight_streaming" in strategy:  # some replicas have one less
+            workload["global_batch"] = micro * (data * passes + rng.randrange(data))
     if tensor > 1:
         strategy |= {"sequence_parallel": lower(rng), "overlap_tensor_communication": lower(rng)}
     if experts:

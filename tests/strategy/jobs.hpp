@@ -68,6 +68,7 @@ struct TestJob {
       : machine(program::nodes_of(devices, 8)), model(std::move(model_in)) {
     machine.name = "test machine";
     machine.device.memory_bandwidth = BytesPerSecond{1'000'000'000'000};
+    machine.device.memory_capacity = Bytes{1'000'000'000'000};
     workload.global_batch = global_batch;
   }
 

@@ -163,9 +163,11 @@ TEST_CASE("sharding: what cannot be is refused in a line, and what changes nothi
               "training and prompt"});
   job.workload.phase = workload::Phase::training;
   CHECK(errors("gather_ahead = 2\nreshard_after_forward = false").empty());
-  CHECK(job.diagnostics.warnings() ==
-        Lines{"strategy.toml:1:16: gather_ahead has no effect without data_sharding = \"parameters\"",
-              "strategy.toml:2:25: reshard_after_forward has no effect without data_sharding = \"parameters\""});
+  CHECK(
+      job.diagnostics.warnings() ==
+      Lines{"strategy.toml:1:16: gather_ahead has no effect without data_sharding = \"parameters\" or weight_streaming",
+            "strategy.toml:2:25: reshard_after_forward has no effect without data_sharding = \"parameters\" or "
+            "weight_streaming"});
   CHECK(errors(sharded + "overlap_gradient_reduction = true").empty());
   CHECK(job.diagnostics.warnings() ==
         Lines{"strategy.toml:2:30: overlap_gradient_reduction has no effect with data_sharding = \"parameters\": "

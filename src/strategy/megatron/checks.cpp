@@ -11,6 +11,7 @@
 #include "loans.hpp"
 #include "placement.hpp"
 #include "recomputation.hpp"
+#include "sharding_options.hpp"
 #include "spare_devices.hpp"
 #include "tessera/program/schedule.hpp"
 #include "tessera/program/sublayer.hpp"
@@ -34,10 +35,11 @@ class Checker {
     check_tensor();
     check_batch();
     read_experts(table_, job_, cut_, diagnostics_);
-    check_sharding();
+    read_sharding(table_, job_, cut_, diagnostics_);
     check_phase();
     read_recomputation(table_, job_, cut_, diagnostics_);
-    check_pipeline();                              // layers are spread over the stages by what the rest says
+    check_pipeline();  // layers are spread over the stages by what the rest says
+    if (diagnostics_.errors().size() == errors_before_) check_room_for_units(table_, job_, cut_, diagnostics_);
     read_loans(table_, job_, cut_, diagnostics_);  // what a stage keeps depends on all of it
     read_ways(table_, job_, cut_, diagnostics_);
   }
@@ -54,13 +56,14 @@ class Checker {
   void check_pipeline();
   void check_stage_layers(std::int64_t chunks);
   void begin_chunks(const std::vector<std::int64_t>& layers);
+  bool deal_out_batch();
   void check_batch();
-  void check_sharding();
   void check_phase();
   void warn_of_idle_keys();
-  /// A key that is given, with another value than its default, and changes nothing.
   template <class T>
-  void warn_if_given(const char* key, T Options::*member, const char* where);
+  void warn_if_given(const char* key, T Options::*member, const char* where) {
+    megatron::warn_if_given(table_, options_, key, member, where, diagnostics_);
+  }
 
   const Table& table_;
   const Job& job_;
@@ -194,6 +197,26 @@ void Checker::begin_chunks(const std::vector<std::int64_t>& layers) {
   for (const std::int64_t count : layers) cut_.chunk_begin.push_back(cut_.chunk_begin.back() + count);
 }
 
+/// Micro-batches to replicas; false: that cannot be done.
+bool Checker::deal_out_batch() {
+  const std::int64_t batch = job_.workload.global_batch, micro_batch = options_.micro_batch, data = options_.data;
+  const std::int64_t step = data * micro_batch;
+  cut_.micro_batches = batch / step;
+  if (batch % step == 0) return true;
+  if (!options_.streams_weights()) {
+    error("micro_batch", "global_batch = {} is not a multiple of micro_batch {} x data {}", batch, micro_batch, data);
+    return false;
+  }
+  if (batch % micro_batch != 0 || batch < step) {
+    error("micro_batch", "global_batch = {}, allowed with weight_streaming: a multiple of micro_batch {}, at least {}",
+          batch, micro_batch, step);
+    return false;
+  }
+  cut_.fuller_replicas = batch / micro_batch % data;
+  ++cut_.micro_batches;
+  return true;
+}
+
 void Checker::check_batch() {
   if (options_.schedule == "auto") options_.schedule = options_.interleave > 1 ? "interleaved-1f1b" : "1f1b";
   if (options_.micro_batch == 0) {
@@ -202,13 +225,7 @@ void Checker::check_batch() {
     const std::int64_t batch = job_.workload.global_batch;
     options_.micro_batch = together && batch % options_.data == 0 ? batch / options_.data : 1;
   }
-  const std::int64_t step = options_.data * options_.micro_batch;
-  if (job_.workload.global_batch % step != 0) {
-    error("micro_batch", "global_batch = {} is not a multiple of micro_batch {} x data {}", job_.workload.global_batch,
-          options_.micro_batch, options_.data);
-    return;
-  }
-  cut_.micro_batches = job_.workload.global_batch / step;
+  if (!deal_out_batch()) return;
   if (cut_.micro_batches > 1'000'000) {
     error("micro_batch", "{} micro-batches a replica, at most 1000000 are allowed", cut_.micro_batches);
     return;
@@ -221,38 +238,6 @@ void Checker::check_batch() {
     error(table_.find("interleave") != nullptr ? "interleave" : "schedule", "schedule \"{}\" {}", options_.schedule,
           problem);
   }
-}
-
-void Checker::check_sharding() {
-  if (!options_.shards_parameters()) {
-    const char* where = "without data_sharding = \"parameters\"";
-    warn_if_given("gather_ahead", &Options::gather_ahead, where);
-    warn_if_given("reshard_after_forward", &Options::reshard_after_forward, where);
-    return;
-  }
-  if (options_.data == 1) {
-    error("data_sharding", "data_sharding = \"parameters\" cuts weights over replicas, and there is one: data = 1");
-  }
-  if (job_.workload.phase == workload::Phase::generation) {
-    error("data_sharding",
-          "data_sharding = \"parameters\" would gather all weights for each token: allowed in training and prompt");
-  }
-  if (options_.all_reduce_gradients) {
-    error("gradient_reduction",
-          "data_sharding = \"parameters\" reduce-scatters gradients: gradient_reduction = \"auto\"");
-  }
-  warn_if_given("overlap_gradient_reduction", &Options::overlap_gradient_reduction,
-                "with data_sharding = \"parameters\": gradients are always reduced beside the backward pass");
-  // Both follow from it, whatever their defaults say.
-  options_.distributed_optimizer = true;
-  options_.overlap_gradient_reduction = false;
-}
-
-template <class T>
-void Checker::warn_if_given(const char* key, T Options::*member, const char* where) {
-  static const Options defaults;
-  if (options_.*member != defaults.*member)
-    diagnostics_.warn(where_of(table_, key), fmt::format("{} has no effect {}", key, where));
 }
 
 void Checker::warn_of_idle_keys() {

@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sharding.hpp"
+
 namespace tessera::strategy::megatron {
 
 using workload::Phase;
+
+std::string size_text(std::int64_t bytes) { return config::format_rounded(bytes, config::Unit::bytes); }
 
 config::Location where_of(const config::Table& table, const char* key) {
   const config::Value* value = table.find(key);
@@ -73,8 +77,8 @@ workload::LayerShape Cut::layer_shape(bool moe, std::uint32_t expert_rank, std::
   shape.fused_accumulation = options.fused_gradient_accumulation;
   if (options.shards_parameters()) {
     shape.gradient_bytes = options.bytes_to_reduce();
-    shape.adds_gradients = false;
-    shape.expert_gradient_bytes = expert_replicas() == 1 ? options.gradient_bytes : 0;
+    shape.adds_gradients = adds_gradients;
+    shape.expert_gradient_bytes = experts_stay(*this) ? options.gradient_bytes : 0;
   }
   shape.moe = moe;
   if (moe) {

@@ -39,8 +39,9 @@ enum Event : std::uint32_t {
   gradient_room,
   events
 };
-enum PeerSlot : std::uint32_t { previous_stage, next_stage, peer_slots };  // loans have slots behind them
-enum Channel : std::uint32_t { activations_channel, gradients_channel, tokens_channel, channels };  // as well
+// Loans, and weights on hosts, have slots, channels and events behind these.
+enum PeerSlot : std::uint32_t { previous_stage, next_stage, peer_slots };
+enum Channel : std::uint32_t { activations_channel, gradients_channel, tokens_channel, channels };
 
 /// One device's coordinates. Tensor ranks are neighbours, then replicas, then stages (Megatron-LM's order), so that
 /// tensor parallelism stays inside a node where it fits.
@@ -73,6 +74,9 @@ struct Cut {
   std::vector<program::DeviceId> devices;  ///< those that take part, in order of rank
   std::vector<program::DeviceId> spare;    ///< those that work and take no part
   std::int64_t micro_batches = 1;          ///< of one replica
+  std::int64_t fuller_replicas = 0;        ///< replicas with as many, the first ones; the others have one less; 0: all
+  bool adds_gradients = false;           ///< of whole units to those of micro-batches before, where units are gathered
+  std::vector<program::DeviceId> hosts;  ///< by rank, where weights come from; empty: not from hosts
   /// First layer of each chunk of each stage, in the model's order, and one number behind them: the model's layers.
   std::vector<std::int64_t> chunk_begin;
   std::vector<workload::Recomputed> recomputed;  ///< by stage
@@ -89,6 +93,9 @@ struct Cut {
   /// Sums over the tensor ranks belong to kernels at transaction level.
   [[nodiscard]] bool uses_kernels() const { return options.sublayers != "operators" && options.tensor > 1; }
   [[nodiscard]] bool uses_sequence_parallelism() const { return options.sequence_parallel && options.tensor > 1; }
+  [[nodiscard]] std::int64_t micro_batches_of(std::uint32_t replica) const {
+    return fuller_replicas == 0 || replica < fuller_replicas ? micro_batches : micro_batches - 1;
+  }
   /// Bytes of the activation between two layers, whole.
   [[nodiscard]] std::int64_t activation_bytes() const { return element() * tokens() * model->hidden; }
   /// Bytes of it that one tensor rank sends to the next stage; gathered inside the node on arrival.
@@ -134,8 +141,17 @@ struct Cut {
   }
 };
 
+/// "12.5 GB"
+[[nodiscard]] std::string size_text(std::int64_t bytes);
 /// Where the value of a key stands, or the table that has none.
 [[nodiscard]] config::Location where_of(const config::Table& table, const char* key);
+/// Warns of a key that has another value than its default, and changes nothing.
+template <class T>
+void warn_if_given(const config::Table& table, const Options& options, const char* key, T Options::*member,
+                   const char* where, config::Diagnostics& diagnostics) {
+  if (options.*member != Options().*member)
+    diagnostics.warn(where_of(table, key), std::string(key) + " has no effect " + where);
+}
 /// What a stage does, in order, but for what it lends.
 [[nodiscard]] std::vector<program::PipelineAction> stage_actions(const Cut& cut, std::uint32_t stage);
 

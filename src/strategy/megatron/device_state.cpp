@@ -1,7 +1,7 @@
 #include "device_state.hpp"
 
-#include "sharding.hpp"
 #include "tessera/program/held_state.hpp"
+#include "weight_hosts.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
@@ -60,7 +60,9 @@ DeviceState device_state(const Cut& cut, std::uint32_t stage) {
   if (model.tied_embeddings && cut.options.pipeline > 1 && edge) {
     state.tied = workload::padded_vocabulary(model, cut.options.tensor) / cut.options.tensor * model.hidden;
   }
-  if (cut.options.shards_parameters()) {
+  if (cut.options.weights_on_hosts()) {
+    state.updated_dense = state.updated_expert = 0;  // hosts have it
+  } else if (cut.options.shards_parameters()) {
     const UnitParameters held = held_parts(cut, stage);
     state.updated_dense = held.dense;
     state.updated_expert = held.expert;
@@ -73,7 +75,7 @@ DeviceState device_state(const Cut& cut, std::uint32_t stage) {
     state.kv_cache = workload::kv_cache_bytes(model, cut.core_shape(false, 0, cut.context()),
                                               cut.stage_layers(stage) * cut.micro_batches);
   }
-  state.buffers = buffer_bytes(cut) + unit_buffers(cut, stage);
+  state.buffers = buffer_bytes(cut) + unit_buffers(cut, stage) + part_buffers(cut);
   return state;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include "hosts.hpp"
 #include "recomputation.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/machine/routes.hpp"
@@ -24,8 +25,7 @@ std::int64_t take(const LoanOptions& loan, KeptBytes& left) {
     throw InputError(
         fmt::format("stage {} is to lend {} of a micro-batch, and keeps {} of these tensors that are not "
                     "lent already",
-                    loan.from, config::format_rounded(wanted, config::Unit::bytes),
-                    config::format_rounded(kept, config::Unit::bytes)));
+                    loan.from, size_text(wanted), size_text(kept)));
   }
   std::int64_t open = wanted;
   for (std::size_t i = 0; i < left.size(); ++i) {
@@ -75,20 +75,12 @@ std::vector<std::uint32_t> helper_ranks(const Cut& cut, const machine::Machine& 
   return helper;
 }
 
-/// Of each tensor rank, the host that is the fewest links away; on a tie the first one.
+/// Of each tensor rank.
 std::vector<std::uint32_t> nearest_hosts(const Cut& cut, const machine::Machine& machine, const Loan& loan,
                                          std::uint32_t replica) {
-  const machine::Routes routes(machine.network);
   std::vector<std::uint32_t> nearest;
-  for (std::uint32_t rank = 0; rank < cut.options.tensor; ++rank) {
-    const auto hops = [&](program::DeviceId host) {
-      return routes.links(cut.device({rank, replica, loan.from}), host).size();
-    };
-    program::DeviceId best = machine.accelerators();
-    for (program::DeviceId host = best + 1; host < machine.devices(); ++host)
-      if (machine.alive(host) && (!machine.alive(best) || hops(host) < hops(best))) best = host;
-    nearest.push_back(best);
-  }
+  for (std::uint32_t rank = 0; rank < cut.options.tensor; ++rank)
+    nearest.push_back(nearest_host(machine, cut.device({rank, replica, loan.from})));
   return nearest;
 }
 

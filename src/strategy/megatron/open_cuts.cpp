@@ -59,6 +59,7 @@ std::vector<std::int64_t> replicas(const Options& so_far, const Job&, std::int64
 std::vector<std::int64_t> micro_batches(const Options& so_far, const Job& job, std::int64_t) {
   const std::int64_t data = std::max<std::int64_t>(1, so_far.data);
   const std::int64_t batch = job.workload.global_batch;
+  if (so_far.streams_weights()) return numbers_to(batch / data, [&](std::int64_t b) { return batch % b == 0; });
   if (batch % data != 0) return {};
   return numbers_to(batch / data, [&](std::int64_t b) { return batch / data % b == 0; });
 }

@@ -208,7 +208,8 @@ void add_gradients(config::Schema<Options>& s) {
       .otherwise("auto")
       .may_be_open();
   s.integer("gather_ahead", &Options::gather_ahead,
-            "of data_sharding = \"parameters\": layers that are gathered while another one computes; 0: it waits")
+            "of data_sharding = \"parameters\" and of weight_streaming: layers that are gathered while another one "
+            "computes; 0: it waits")
       .at_least("0")
       .at_most("1000")
       .otherwise("1");
@@ -216,6 +217,12 @@ void add_gradients(config::Schema<Options>& s) {
             "there: a layer is given up after its forward pass, and gathered again before its backward pass; false: it "
             "stays whole between them")
       .otherwise("true");
+  s.choice<WeightStreaming>(
+       "weight_streaming", &Options::weight_streaming,
+       {{"off", WeightStreaming::off}, {"devices", WeightStreaming::devices}, {"hosts", WeightStreaming::hosts}},
+       "layer by layer: all micro-batches of a replica pass through a layer, then it is given up; its weights come "
+       "from parts on the devices, as with data_sharding = \"parameters\", or from hosts, which take its gradients")
+      .otherwise("off");
   s.boolean("overlap_gradient_reduction", &Options::overlap_gradient_reduction,
             "reduce gradients over the replicas layer by layer, beside the last micro-batch's backward pass")
       .otherwise("false")

@@ -9,6 +9,8 @@
 #include "recomputation.hpp"
 #include "stage_program.hpp"
 #include "stage_tables.hpp"
+#include "streaming.hpp"
+#include "weight_hosts.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
@@ -50,6 +52,12 @@ std::string sharding_text(const Cut& cut) {
   return "parameters, " + ahead + (options.reshard_after_forward ? "" : ", kept until the backward pass");
 }
 
+std::string micro_batches_text(const Cut& cut) {
+  if (cut.fuller_replicas == 0) return std::to_string(cut.micro_batches);
+  return fmt::format("{} in {}, {} in {}", cut.micro_batches, cut.fuller_replicas, cut.micro_batches - 1,
+                     cut.options.data - cut.fuller_replicas);
+}
+
 void describe(const Cut& cut, const machine::Machine& machine, Plan& plan) {
   const Options& options = cut.options;
   auto& lines = plan.description;
@@ -64,13 +72,15 @@ void describe(const Cut& cut, const machine::Machine& machine, Plan& plan) {
   if (options.unused_first) add("routes", "unused first");
   add("layers a stage", stage_layers_text(cut));
   add("micro-batch", fmt::format("{} sequences of {} tokens", options.micro_batch, cut.workload->sequence));
-  add("micro-batches a replica", std::to_string(cut.micro_batches));
+  add("micro-batches a replica", micro_batches_text(cut));
   if (options.pipeline > 1 && cut.workload->phase != workload::Phase::generation) {
     add("schedule",
         options.interleave > 1 ? fmt::format("{}, {} chunks", options.schedule, options.interleave) : options.schedule);
   }
   add("sequence parallel", yes_or_no(cut.uses_sequence_parallelism()));
   if (options.shards_parameters()) add("data sharding", sharding_text(cut));
+  if (options.streams_weights())
+    add("weight streaming", options.weights_on_hosts() ? "layer by layer, from hosts" : "layer by layer, from devices");
   if (!cut.training()) return;
   add("recomputation", recomputation_text(cut));
   add("distributed optimizer", yes_or_no(options.distributed_optimizer));
@@ -90,12 +100,13 @@ double forward_flops(const Cut& cut) {
 
 void add_streams(const Cut& cut, program::Program& program) {
   StageBlocks blocks(program, cut);
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<program::BlockId>> streams;
+  std::map<StagePlace, std::vector<program::BlockId>> streams;
   for (std::uint32_t rank = 0; rank < cut.devices.size(); ++rank) {
     const Place at = cut.place(rank);
     const std::uint32_t expert_rank = cut.expert_load.empty() ? 0 : blocks.load_class(cut.expert_rank(at));
-    const auto [found, added] = streams.try_emplace({at.stage, expert_rank});
-    if (added) found->second = add_stage(program, cut, blocks, at.stage, expert_rank);
+    const StagePlace place{at.stage, expert_rank, static_cast<std::uint32_t>(cut.micro_batches_of(at.data))};
+    const auto [found, added] = streams.try_emplace(place);
+    if (added) found->second = add_stage(program, cut, blocks, place);
     program.devices[cut.devices[rank]].streams = found->second;
   }
 }
@@ -120,6 +131,7 @@ Plan plan_of(const Cut& cut, const Job& job) {
   add_layout(cut, job.machine, program);
   add_streams(cut, program);
   add_host_streams(program, cut);
+  if (cut.options.weights_on_hosts()) add_weight_hosts(program, cut, uses_by_layer(cut));
   describe(cut, job.machine, plan);
   add_stage_tables(cut, job, plan);
   const auto sequences = static_cast<double>(job.workload.global_batch);

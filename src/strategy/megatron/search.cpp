@@ -49,9 +49,8 @@ program::Outlook outlook(const Cut& cut, const Job& job) {
   if (bytes <= usable) return job.evaluations.outlook(plan_of(cut, job).program);
   program::Outlook found;
   found.need = bytes;
-  found.reason =
-      fmt::format("some device needs at least {} but has {}", config::format_rounded(bytes, config::Unit::bytes),
-                  machine::memory_text(job.machine.device));
+  found.reason = fmt::format("some device needs at least {} but has {}", size_text(bytes),
+                             machine::memory_text(job.machine.device));
   return found;
 }
 

@@ -9,12 +9,14 @@
 // L = gather_ahead + 1 units are whole at most, and the gradients of two.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "writer.hpp"
 
 namespace tessera::strategy::megatron {
+
+/// Units whose gradients a device has room for.
+inline constexpr std::uint32_t gradient_buffers = 2;
 
 /// What is gathered together.
 enum class Unit : std::uint8_t { embedding, dense_layer, moe_layer, head };
@@ -28,21 +30,30 @@ struct UnitParameters {
 };
 /// What a device holds of all units of a stage: its parts, each of as many elements as those of the other replicas.
 [[nodiscard]] UnitParameters held_parts(const Cut& cut, std::uint32_t stage);
+/// Experts that no other device holds are always where they are needed, unless they come from hosts.
+[[nodiscard]] bool experts_stay(const Cut& cut);
+/// All parameters of a unit, a tied output weight too: it is that of the embedding, gathered for both, and has
+/// gradients of both.
+[[nodiscard]] UnitParameters used_by(const Cut& cut, Unit unit);
+/// The part of one replica, or of one of those that hold the same experts.
+[[nodiscard]] std::int64_t part_of_unit(const Cut& cut, Unit unit);
 /// B: room for whole units, and for their gradients.
 [[nodiscard]] std::int64_t unit_buffers(const Cut& cut, std::uint32_t stage);
 /// The part of one replica.
 [[nodiscard]] std::int64_t part_of(const Cut& cut, std::int64_t parameters);
 
-/// Around the forward and the backward pass of a unit on the main stream; nothing where parameters are not cut.
+/// Around what the main stream does with a unit: it waits until that is whole; has room for its gradients; gives it up.
+void take_unit(Writer& main);
+void take_gradient_room(Writer& main);
+void give_up_unit(Writer& main);
+
+/// Around the forward and the backward pass of a unit on the main stream, where each pass gathers it; nothing
+/// elsewhere.
 void begin_forward(Writer& main);
 void end_forward(Writer& main);
 void begin_backward(Writer& main);
 void end_backward(Writer& main, Unit unit);
 /// Behind the last pass, until all gradients are summed.
 void wait_for_gradients(Writer& main);
-
-/// The stream beside; `actions`: what the stage does.
-[[nodiscard]] program::BlockId sharding_stream(program::Program& program, const Cut& cut, std::uint32_t stage,
-                                               const std::vector<program::PipelineAction>& actions);
 
 }  // namespace tessera::strategy::megatron

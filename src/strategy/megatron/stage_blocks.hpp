@@ -34,6 +34,11 @@ class StageBlocks {
   /// One forward pass of a generation step with that many keys in each sequence.
   [[nodiscard]] program::BlockId generation_step(std::uint32_t stage, std::uint32_t expert_rank, std::int64_t keys);
 
+  /// Of one layer, and of what stands before and behind all of them.
+  const LayerBlocks& layer(const ChunkPlace& at, bool moe, std::int64_t keys = 0);
+  const EdgeBlocks& embedding();
+  const EdgeBlocks& head();
+
   /// Ranks whose experts have the same load share their code: the first of them.
   [[nodiscard]] std::uint32_t load_class(std::uint32_t expert_rank) const;
   [[nodiscard]] std::vector<LayerRun> runs(const ChunkPlace& at) const;
@@ -48,10 +53,6 @@ class StageBlocks {
   [[nodiscard]] ChunkKey key(const ChunkPlace& at, bool announce) const;
   /// So do stages that run the same sections again.
   [[nodiscard]] std::uint32_t recomputation_class(std::uint32_t stage) const;
-  const LayerBlocks& layer(const ChunkPlace& at, bool moe, std::int64_t keys = 0);
-  const EdgeBlocks& embedding();
-  const EdgeBlocks& head();
-
   program::Program& program_;
   const Cut& cut_;
   std::map<LayerKey, LayerBlocks> layers_;

@@ -6,10 +6,12 @@
 
 #include "loans.hpp"
 #include "parallel_linear.hpp"
-#include "sharding.hpp"
+#include "sharding_stream.hpp"
+#include "streaming.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/program/stage_passes.hpp"
 #include "update.hpp"
+#include "weight_hosts.hpp"
 
 namespace tessera::strategy::megatron {
 namespace {
@@ -62,14 +64,14 @@ void for_each_held_loan(program::Program& program, const Cut& cut, std::uint32_t
 }
 
 /// How often the backward passes of a stage use the stream beside.
-std::uint32_t beside_count(const Cut& cut, const StageBlocks& blocks, std::uint32_t stage) {
+std::uint32_t beside_count(const Cut& cut, const StageBlocks& blocks, std::uint32_t stage, std::int64_t micro_batches) {
   std::int64_t uses = 0;
   for (std::uint32_t chunk = 0; chunk < cut.options.interleave; ++chunk) {
     const ChunkPlace at{stage, chunk, 0};
     for (const LayerRun& run : blocks.runs(at)) uses += run.layers * beside_uses(run.moe);
     if (blocks.has_head(at)) ++uses;
   }
-  const std::int64_t times = uses * cut.micro_batches;
+  const std::int64_t times = uses * micro_batches;
   if (times > std::numeric_limits<std::uint32_t>::max())
     throw KeyError("workload.global_batch",
                    fmt::format("{} collectives beside weight gradients on a stage, allowed: at "
@@ -91,36 +93,47 @@ std::vector<bool> announced_layers(const StageBlocks& blocks, std::uint32_t stag
 }
 
 program::BlockId beside_stream(program::Program& program, const Cut& cut, const StageBlocks& blocks,
-                               std::uint32_t stage) {
+                               std::uint32_t stage, std::uint32_t passes) {
   const program::BlockId once = beside_block(program, cut);
-  const std::uint32_t uses = beside_count(cut, blocks, stage);
+  const std::uint32_t uses = beside_count(cut, blocks, stage, passes);
   program::BlockBuilder builder(program, "tensor communication beside weight gradients");
-  if (cut.options.interleave > 1 || uses == 0) return builder.call(once, uses).done();  // chunks may differ
-  const auto passes = static_cast<std::uint32_t>(cut.micro_batches);
+  // Passes are alike where there is one chunk, and where they do not go layer by layer.
+  if (cut.options.interleave > 1 || cut.options.streams_weights() || uses == 0) return builder.call(once, uses).done();
   const program::BlockId pass = program::BlockBuilder(program, "pass").call(once, uses / passes).done();
   return builder.call(pass, passes, program::backward_pass(0)).done();
+}
+
+std::vector<UnitUses> unit_uses(const Cut& cut, std::uint32_t stage, const std::vector<PipelineAction>& actions) {
+  if (cut.options.streams_weights()) return {uses_by_layer(cut)};
+  return uses_by_pass(cut, stage, actions);
 }
 
 }  // namespace
 
 std::vector<program::BlockId> add_stage(program::Program& program, const Cut& cut, StageBlocks& blocks,
-                                        std::uint32_t stage, std::uint32_t expert_rank) {
+                                        const StagePlace& at) {
+  const std::uint32_t stage = at.stage;
   const DeviceState state = device_state(cut, stage);
   Writer main(program, cut, "stage " + std::to_string(stage));
   allocate_state(main, state);
   if (cut.workload->phase == workload::Phase::generation) {
-    write_generation(program, main, blocks, stage, expert_rank);
+    write_generation(program, main, blocks, stage, at.expert_rank);
     return {main.builder().done()};
   }
   for_each_held_loan(program, cut, stage, [&](const auto& loan) { program::write_room(main.builder(), loan); });
   const std::vector<PipelineAction> actions = actions_with_loans(cut, stage, stage_actions(cut, stage));
-  if (cut.training()) write_zero_gradients(main, state);
-  write_passes(program, main, blocks, program::fold(actions), stage, expert_rank);
+  if (cut.options.streams_weights()) {
+    write_layer_by_layer(program, main, blocks, at.expert_rank, at.micro_batches);
+  } else {
+    if (cut.training()) write_zero_gradients(main, state);
+    write_passes(program, main, blocks, program::fold(actions), stage, at.expert_rank);
+  }
   if (cut.training()) write_update(main, state);
   for_each_held_loan(program, cut, stage, [&](const auto& loan) { program::write_end_of_room(main.builder(), loan); });
   std::vector<program::BlockId> streams = {main.builder().done()};
-  if (has_beside_stream(cut)) streams.push_back(beside_stream(program, cut, blocks, stage));
-  if (cut.options.shards_parameters()) streams.push_back(sharding_stream(program, cut, stage, actions));
+  if (has_beside_stream(cut)) streams.push_back(beside_stream(program, cut, blocks, stage, at.micro_batches));
+  if (cut.options.shards_parameters()) streams.push_back(sharding_stream(program, cut, unit_uses(cut, stage, actions)));
+  if (cut.options.weights_on_hosts()) add_part_streams(program, cut, uses_by_layer(cut), streams);
   if (has_gradient_stream(cut)) {
     streams.push_back(gradient_stream(program, cut, announced_layers(blocks, stage, actions)));
   }

@@ -5,10 +5,17 @@
 
 namespace tessera::strategy::megatron {
 
-/// Streams of the devices of one stage and expert-parallel rank, for DeviceProgram::streams: the main one, then those
-/// beside it.
+/// Devices that do the same.
+struct StagePlace {
+  std::uint32_t stage = 0;
+  std::uint32_t expert_rank = 0;
+  std::uint32_t micro_batches = 1;  ///< of their replica
+  friend auto operator<=>(const StagePlace&, const StagePlace&) = default;
+};
+
+/// Their streams, for DeviceProgram::streams: the main one, then those beside it.
 [[nodiscard]] std::vector<program::BlockId> add_stage(program::Program& program, const Cut& cut, StageBlocks& blocks,
-                                                      std::uint32_t stage, std::uint32_t expert_rank);
+                                                      const StagePlace& at);
 
 /// The passes of a stage in generation, where each token of a sequence waits for the one before (generation.cpp).
 void write_generation(program::Program& program, Writer& writer, StageBlocks& blocks, std::uint32_t stage,

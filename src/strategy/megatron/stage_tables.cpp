@@ -16,8 +16,6 @@ namespace {
 using Column = std::vector<std::int64_t>;
 using Index = std::vector<std::int32_t>;
 
-std::string size_text(std::int64_t bytes) { return config::format_rounded(bytes, config::Unit::bytes); }
-
 DataTable placement_table(const Cut& cut, const machine::Machine& machine) {
   Index stage, replica, rank, device, x, y;
   for (std::uint32_t i = 0; i < cut.devices.size(); ++i) {

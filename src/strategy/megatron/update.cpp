@@ -59,6 +59,7 @@ void write_update(Writer& writer, const DeviceState& state) {
   // Parts of gradients are summed unit by unit; all others are still each replica's own.
   const bool has_parts = cut.options.shards_parameters();
   if (has_parts) wait_for_gradients(writer);
+  if (cut.options.weights_on_hosts()) return;  // theirs is the update too
   if (cut.uses_sequence_parallelism()) {
     // Norms and biases saw one part of the sequence each.
     writer.collective(CollectiveKind::all_reduce, tensor_group,

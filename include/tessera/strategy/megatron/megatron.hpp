@@ -57,6 +57,13 @@ enum class DataSharding {
   parameters,    ///< weights, gradients and optimizer state
 };
 
+/// Where the weights of a layer come from that is whole for all micro-batches in turn.
+enum class WeightStreaming {
+  off,      ///< there is none: micro-batches pass through all layers one after another
+  devices,  ///< parts that the devices keep
+  hosts,    ///< hosts, which take its gradients
+};
+
 /// The keys of its [strategy] table.
 struct Options {
   std::int64_t tensor = 1;       ///< t
@@ -80,8 +87,9 @@ struct Options {
   double link_factor = 2;  ///< there: cost of a link in use, over that of one that is not
   bool distributed_optimizer = false;
   DataSharding data_sharding = DataSharding::as_optimizer;
-  std::int64_t gather_ahead = 1;             ///< units gathered beside the one that computes
-  bool reshard_after_forward = true;         ///< and gathered again for the backward pass
+  std::int64_t gather_ahead = 1;      ///< units gathered beside the one that computes
+  bool reshard_after_forward = true;  ///< and gathered again for the backward pass
+  WeightStreaming weight_streaming = WeightStreaming::off;
   bool overlap_gradient_reduction = false;   ///< beside the backward pass of the last micro-batch
   bool overlap_tensor_communication = true;  ///< of the backward pass, beside the weight gradient
   bool fused_gradient_accumulation = true;   ///< the weight-gradient GEMM adds to the gradient buffer
@@ -100,6 +108,8 @@ struct Options {
                                         ///< ranks, with their collectives, at transaction level
 
   [[nodiscard]] bool shards_parameters() const { return data_sharding == DataSharding::parameters; }
+  [[nodiscard]] bool streams_weights() const { return weight_streaming != WeightStreaming::off; }
+  [[nodiscard]] bool weights_on_hosts() const { return weight_streaming == WeightStreaming::hosts; }
   /// Gradients are summed over the replicas by reduce-scatter.
   [[nodiscard]] bool scatters_gradients() const { return distributed_optimizer && !all_reduce_gradients; }
   [[nodiscard]] std::int64_t bytes_to_reduce() const { return reduction_bytes > 0 ? reduction_bytes : gradient_bytes; }

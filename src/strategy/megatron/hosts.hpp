@@ -1,0 +1,11 @@
+// Which host serves a device.
+#pragma once
+
+#include "tessera/program/program.hpp"
+
+namespace tessera::strategy::megatron {
+
+/// The one that is the fewest links away; on a tie the first one. The machine has one that is alive.
+[[nodiscard]] program::DeviceId nearest_host(const machine::Machine& machine, program::DeviceId device);
+
+}  // namespace tessera::strategy::megatron

@@ -1,0 +1,109 @@
+#include "sharding_options.hpp"
+
+#include <fmt/format.h>
+
+#include "weight_hosts.hpp"
+
+namespace tessera::strategy::megatron {
+namespace {
+
+class ShardingReader {
+ public:
+  ShardingReader(const config::Table& table, const Job& job, Cut& cut, config::Diagnostics& diagnostics)
+      : table_(table), job_(job), cut_(cut), options_(cut.options), diagnostics_(diagnostics) {}
+
+  void run() {
+    if (!options_.shards_parameters() && !options_.streams_weights()) {
+      const char* where = "without data_sharding = \"parameters\" or weight_streaming";
+      warn_if_given("gather_ahead", &Options::gather_ahead, where);
+      return warn_if_given("reshard_after_forward", &Options::reshard_after_forward, where);
+    }
+    if (options_.streams_weights()) read_streaming();
+    check_sharding();
+  }
+
+ private:
+  template <class... Arguments>
+  void error(const char* key, fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+    diagnostics_.error(where_of(table_, key), fmt::format(text, std::forward<Arguments>(arguments)...));
+  }
+  template <class T>
+  void warn_if_given(const char* key, T Options::*member, const char* where) {
+    megatron::warn_if_given(table_, options_, key, member, where, diagnostics_);
+  }
+
+  [[nodiscard]] const char* key() const { return options_.streams_weights() ? "weight_streaming" : "data_sharding"; }
+  [[nodiscard]] std::string given() const {
+    if (!options_.streams_weights()) return "data_sharding = \"parameters\"";
+    return fmt::format("weight_streaming = \"{}\"", options_.weights_on_hosts() ? "hosts" : "devices");
+  }
+
+  void check_sharding() {
+    if (options_.data == 1 && !options_.weights_on_hosts())
+      error(key(), "{} cuts weights over replicas, and there is one: data = 1", given());
+    if (job_.workload.phase == workload::Phase::generation)
+      error(key(), "{} would gather all weights for each token: allowed in training and prompt", given());
+    if (options_.all_reduce_gradients)
+      error("gradient_reduction", "{} reduce-scatters gradients: gradient_reduction = \"auto\"", given());
+    warn_if_given("overlap_gradient_reduction", &Options::overlap_gradient_reduction,
+                  fmt::format("with {}: gradients are always reduced beside the backward pass", given()).c_str());
+    // Both follow from it, whatever their defaults say.
+    options_.distributed_optimizer = true;
+    options_.overlap_gradient_reduction = false;
+  }
+
+  void read_streaming() {
+    options_.data_sharding = DataSharding::parameters;
+    if (options_.pipeline > 1 || options_.interleave > 1)
+      error(options_.pipeline > 1 ? "pipeline" : "interleave",
+            "weight_streaming has all layers on all devices, one after another, allowed: pipeline = 1, interleave = 1");
+    if (!options_.loans.empty()) error("loans", "weight_streaming has no stages that lend, allowed: no loans");
+    if (!options_.reshard_after_forward)
+      error("reshard_after_forward", "weight_streaming gives up a layer behind its forward pass, allowed: true");
+    // Experts over several replicas meet for each micro-batch, so all of these have as many.
+    if (cut_.fuller_replicas > 0 && cut_.expert_devices() > options_.tensor)
+      error("micro_batch",
+            "experts are spread over replicas, and global_batch = {} is not a multiple of micro_batch {} x data {}",
+            job_.workload.global_batch, options_.micro_batch, options_.data);
+    if (!options_.weights_on_hosts()) return;
+    const machine::Machine& machine = job_.machine;
+    bool has_host = false;
+    for (machine::NodeId host = machine.accelerators(); host < machine.devices(); ++host)
+      has_host = has_host || machine.alive(host);
+    if (!has_host)
+      return error("weight_streaming", "machine {} has no host, allowed: \"devices\", or a [[machine.host]]",
+                   machine.name);
+    cut_.hosts = weight_hosts_of(cut_, machine);
+  }
+
+  const config::Table& table_;
+  const Job& job_;
+  Cut& cut_;
+  Options& options_;
+  config::Diagnostics& diagnostics_;
+};
+
+}  // namespace
+
+void read_sharding(const config::Table& table, const Job& job, Cut& cut, config::Diagnostics& diagnostics) {
+  ShardingReader(table, job, cut, diagnostics).run();
+}
+
+void check_room_for_units(const config::Table& table, const Job& job, const Cut& cut,
+                          config::Diagnostics& diagnostics) {
+  const Options& options = cut.options;
+  if (!options.shards_parameters()) return;
+  const std::int64_t room = job.machine.device.usable_memory().value();
+  for (std::uint32_t stage = 0; stage < options.pipeline; ++stage) {
+    const std::int64_t bytes = unit_buffers(cut, stage) + part_buffers(cut);
+    if (bytes <= room) continue;
+    const char* key = options.streams_weights() ? "weight_streaming" : "data_sharding";
+    return diagnostics.error(
+        where_of(table, key),
+        fmt::format("{} whole at a time and their gradients take {}, and a device has {}, allowed: more tensor ranks{}",
+                    options.gather_ahead == 0 ? "a layer" : fmt::format("{} layers", options.gather_ahead + 1),
+                    size_text(bytes), size_text(room), options.gather_ahead == 0 ? "" : ", or a smaller gather_ahead"));
+  }
+}
+
+}  // namespace tessera::strategy::megatron

@@ -1,0 +1,175 @@
+#include "sharding_stream.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "weight_hosts.hpp"
+
+namespace tessera::strategy::megatron {
+namespace {
+
+using Units = std::vector<std::optional<Unit>>;  // to be gathered, one a use; nothing: it is there
+
+/// What follows when the main stream is done with a unit.
+struct Step {
+  std::optional<Unit> reduced, gathered;
+  friend auto operator<=>(const Step&, const Step&) = default;
+};
+
+/// A pass, and the units that are gathered ahead in it for those behind.
+struct Pass {
+  UnitUses uses;
+  Units ahead;
+  friend bool operator==(const Pass&, const Pass&) = default;
+};
+
+Units gathered_in(const UnitUses& uses) {
+  Units units;
+  for (const UnitUse& use : uses) units.push_back(use.gathered ? std::optional(use.unit) : std::nullopt);
+  return units;
+}
+
+class ShardingStream {
+ public:
+  ShardingStream(program::Program& program, const Cut& cut, const std::vector<UnitUses>& passes)
+      : program_(program), cut_(cut), passes_(passes), lead_(static_cast<std::size_t>(cut.options.gather_ahead) + 1) {}
+
+  program::BlockId write() {
+    Writer all(program_, cut_, "weights and gradients over the replicas");
+    // Every event is raised by one stream alone, as bounds of a search want it.
+    if (cut_.training()) begin_gradients(all);
+    begin_parts(all);
+    for (const std::optional<Unit>& unit : gathered_from(0))
+      if (unit) gather(all, *unit);
+    write(all.builder(), program::fold(numbered_passes()));
+    return all.builder().done();
+  }
+
+ private:
+  /// The first units of the passes from that one on, as many as are whole at most.
+  [[nodiscard]] Units gathered_from(std::size_t pass) const {
+    Units found;
+    for (; pass < passes_.size() && found.size() < lead_; ++pass) {
+      for (const std::optional<Unit>& unit : gathered_in(passes_[pass])) {
+        if (found.size() < lead_) found.push_back(unit);
+      }
+    }
+    return found;
+  }
+
+  /// Passes as actions whose chunk is their number among those that differ, which is how they are folded into loops.
+  std::vector<program::PipelineAction> numbered_passes() {
+    std::vector<program::PipelineAction> numbers;
+    for (std::size_t i = 0; i < passes_.size(); ++i) {
+      Pass pass{passes_[i], gathered_from(i + 1)};
+      const auto found = std::ranges::find(different_, pass);
+      program::PipelineAction number;
+      number.kind = program::PipelineAction::Kind::forward;
+      number.chunk = static_cast<std::uint32_t>(found - different_.begin());
+      numbers.push_back(number);
+      if (found == different_.end()) different_.push_back(std::move(pass));
+    }
+    blocks_.assign(different_.size(), std::nullopt);
+    return numbers;
+  }
+
+  void write(program::BlockBuilder& into, const program::ScheduleLoop& loop) {
+    if (loop.action) {
+      std::optional<program::BlockId>& block = blocks_[loop.action->chunk];
+      if (!block) block = pass_block(different_[loop.action->chunk]);
+      into.call(*block, loop.times);
+    } else if (loop.times == 1) {
+      for (const program::ScheduleLoop& inner : loop.body) write(into, inner);
+    } else {
+      program::BlockBuilder body(program_, "passes");
+      for (const program::ScheduleLoop& inner : loop.body) write(body, inner);
+      into.call(body.done(), loop.times);
+    }
+  }
+
+  program::BlockId pass_block(const Pass& pass) {
+    Units gathered = gathered_in(pass.uses);
+    gathered.insert(gathered.end(), pass.ahead.begin(), pass.ahead.end());
+    program::BlockBuilder builder(program_, "units of a pass");
+    for (std::size_t i = 0; i < pass.uses.size();) {
+      const Step step = step_at(pass, gathered, i);
+      std::size_t end = i + 1;
+      while (end < pass.uses.size() && step_at(pass, gathered, end) == step) ++end;
+      builder.call(step_block(step), static_cast<std::uint32_t>(end - i));
+      i = end;
+    }
+    return builder.done();
+  }
+
+  [[nodiscard]] Step step_at(const Pass& pass, const Units& gathered, std::size_t use) const {
+    Step step;
+    if (pass.uses[use].reduced) step.reduced = pass.uses[use].unit;
+    if (use + lead_ < gathered.size()) step.gathered = gathered[use + lead_];
+    return step;
+  }
+
+  program::BlockId step_block(const Step& step) {
+    const auto known = std::ranges::find(steps_, step, &std::pair<Step, program::BlockId>::first);
+    if (known != steps_.end()) return known->second;
+    Writer writer(program_, cut_, "unit");
+    writer.builder().label("").activity(Activity::data_communication).wait(unit_done);
+    // Of what is not gathered ahead the main stream has need at once. Otherwise gradients are wanted first: the second
+    // unit from here on takes their room.
+    const bool is_urgent = lead_ == 1;
+    if (is_urgent && step.gathered) gather(writer, *step.gathered);
+    if (step.reduced) reduce(writer, *step.reduced);
+    if (!is_urgent && step.gathered) gather(writer, *step.gathered);
+    return steps_.emplace_back(step, writer.builder().done()).second;
+  }
+
+  void gather(Writer& writer, Unit unit) const {
+    take_part(writer);
+    over_replicas(writer, CollectiveKind::all_gather, unit, cut_.element(), "weight all-gather");
+    end_gather(writer);
+  }
+
+  void reduce(Writer& writer, Unit unit) const {
+    take_sum_room(writer);
+    over_replicas(writer, CollectiveKind::reduce_scatter, unit, cut_.options.bytes_to_reduce(),
+                  "gradient reduce-scatter");
+    end_reduction(writer);
+  }
+
+  void over_replicas(Writer& writer, CollectiveKind kind, Unit unit, std::int64_t element, const char* label) const {
+    const UnitParameters all = used_by(cut_, unit);
+    writer.replica_collective(kind, data_group, all.dense, element, label);
+    writer.replica_collective(kind, expert_data_group, all.expert, element, label);
+  }
+
+  program::Program& program_;
+  const Cut& cut_;
+  const std::vector<UnitUses>& passes_;
+  std::size_t lead_;
+  std::vector<Pass> different_;
+  std::vector<std::optional<program::BlockId>> blocks_;  // of those that differ
+  std::vector<std::pair<Step, program::BlockId>> steps_;
+};
+
+}  // namespace
+
+std::vector<UnitUses> uses_by_pass(const Cut& cut, std::uint32_t stage,
+                                   const std::vector<program::PipelineAction>& actions) {
+  using Kind = program::PipelineAction::Kind;
+  std::vector<UnitUses> passes;
+  for (const program::PipelineAction& action : actions) {
+    const bool is_backward = action.kind == Kind::backward;
+    if (!is_backward && action.kind != Kind::forward) continue;
+    UnitUses uses;
+    for (const Unit unit : units_of(cut, stage, action.chunk))
+      uses.push_back({unit, !is_backward || cut.options.reshard_after_forward, is_backward});
+    if (is_backward) std::reverse(uses.begin(), uses.end());
+    passes.push_back(std::move(uses));
+  }
+  return passes;
+}
+
+program::BlockId sharding_stream(program::Program& program, const Cut& cut, const std::vector<UnitUses>& passes) {
+  return ShardingStream(program, cut, passes).write();
+}
+
+}  // namespace tessera::strategy::megatron

@@ -1,0 +1,27 @@
+// The stream beside the main one that gathers units over the replicas and sums their gradients.
+#pragma once
+
+#include <vector>
+
+#include "sharding.hpp"
+
+namespace tessera::strategy::megatron {
+
+/// What it does for a unit whose turn it is.
+struct UnitUse {
+  Unit unit = Unit::embedding;
+  bool gathered = false;  ///< before the main stream uses it; false: it is whole already
+  bool reduced = false;   ///< its gradients, behind that
+  friend auto operator<=>(const UnitUse&, const UnitUse&) = default;
+};
+/// Of a pass of a micro-batch, or of an iteration, in the order in which the main stream takes units.
+using UnitUses = std::vector<UnitUse>;
+
+/// Pass by pass, of what a stage does: each forward and each backward pass gathers the units of its chunk.
+[[nodiscard]] std::vector<UnitUses> uses_by_pass(const Cut& cut, std::uint32_t stage,
+                                                 const std::vector<program::PipelineAction>& actions);
+
+[[nodiscard]] program::BlockId sharding_stream(program::Program& program, const Cut& cut,
+                                               const std::vector<UnitUses>& passes);
+
+}  // namespace tessera::strategy::megatron
