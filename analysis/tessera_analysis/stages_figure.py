@@ -58,17 +58,23 @@ def _draw_stages(axes, placed, loans):
     if loans is not None and len(loans):
         most = unit_of("B", loans["bytes"].max())
         low, high = loans["bytes"].min() / most[1], loans["bytes"].max() / most[1]
-        handles.append(Line2D([], [], color=LOAN, label=f"lends {low:.3g} to {high:.3g} {most[0]} of a micro-batch on each die"))
+        handles.append(Line2D([], [], color=LOAN, label=f"lends {low:.3g} to {high:.3g} {most[0]} of a micro-batch on each die{_to_hosts(loans)}"))
     axes.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=1, frameon=False)
     axes.set_title("stages: number of each die's")
 
 
 def _pairs(loans, replica):
-    """Stages that lend to each other, each once."""
+    """Stages that lend to each other, each once; hosts are on no map."""
     if loans is None:
         return []
-    own = loans[loans["lender"].isin(replica["device"])]
+    own = loans[loans["lender"].isin(replica["device"]) & (loans["to_stage"] >= 0)]
     return [{"from": a, "to": b} for a, b in sorted(set(zip(own["from_stage"], own["to_stage"])))]
+
+
+def _to_hosts(loans):
+    """Which stages lend to hosts, in words: they have no arrow."""
+    lenders = sorted(set(loans.loc[loans["to_stage"] < 0, "from_stage"]))
+    return f"\n(without an arrow, to hosts: stage{'s' if len(lenders) > 1 else ''} {', '.join(map(str, lenders))})" if lenders else ""
 
 
 def _arrow(axes, start, end, colour, bend, width):

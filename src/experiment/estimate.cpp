@@ -198,7 +198,8 @@ void Counter::count(program::DeviceId device, double times) {
 void Counter::count_memory(const sim::StreamVolume& streams, const KernelTotals& kernels, std::size_t destinations,
                            double times, bool repeats) {
   const Record& record = experiment_.record;
-  const bool switched = experiment_.machine.network.switches > 0;
+  const machine::Network& network = experiment_.machine.network;
+  const bool switched = network.switches > network.bridges;  // over bridges goes only what hosts send and receive
   const double to_others = static_cast<double>(destinations);
   const double fixed = bytes_per_destination * to_others;
   sum_.bytes_shared.add(times * fixed, times * fixed);

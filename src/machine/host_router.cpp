@@ -9,7 +9,10 @@ namespace tessera::machine {
 class HostRouter::Known final : public Router {
  public:
   Known(const Network& network, const std::vector<LinkId>& first_link)
-      : topology_(network.router), hosts_(network.hosts), first_host_(network.devices - network.hosts) {
+      : topology_(network.router),
+        hosts_(network.hosts),
+        first_host_(network.devices - network.hosts),
+        first_bridge_(network.nodes() - network.bridges) {
     for (NodeId node = 0; node + 1 < first_link.size(); ++node)
       shift_.push_back(network.first_link[in_all(node)] - first_link[node]);
     for (const Link& link : network.links) {
@@ -21,8 +24,11 @@ class HostRouter::Known final : public Router {
 
   LinkId next(NodeId at, NodeId to) const override {
     if (at == to) return no_link;
+    if (at >= first_bridge_) return from_bridge(at, to);
     if (is_host(to)) return is_host(at) ? no_link : link_to(at, to);
-    return is_host(at) ? from_host(at, to) : in_topology(at, to);
+    if (!is_host(at)) return in_topology(at, to);
+    const Hub& hub = hub_of(at);
+    return hub.out == no_link ? over_port(hub, to) : hub.out;
   }
 
   [[nodiscard]] LinkId in_topology(NodeId at, NodeId to) const {
@@ -31,70 +37,89 @@ class HostRouter::Known final : public Router {
     return link == no_link ? no_link : link + shift_[node];
   }
   [[nodiscard]] bool is_host(NodeId node) const { return node - first_host_ < hosts_; }
+  [[nodiscard]] bool is_of_topology(NodeId node) const { return !is_host(node) && node < first_bridge_; }
 
  private:
-  /// A link that a host has, and the one that leads back.
+  /// A link that a hub has, and the one that leads back.
   struct Port {
     NodeId node;
     LinkId out, back;
+  };
+  /// What has the ports of a host: the host, or its bridge.
+  struct Hub {
+    LinkId out = no_link, back = no_link;  // from a host to its bridge, and from there
+    std::size_t first_port = 0, first_behind = 0;
   };
 
   [[nodiscard]] NodeId in_all(NodeId node) const { return node < first_host_ ? node : node + hosts_; }
 
   void find_ports(const Network& network, NodeId host) {
+    Hub hub;
+    NodeId at = host;
+    if (const LinkId first = network.first_link[host]; network.is_bridge(network.links[first].to)) {
+      at = network.links[first].to;
+      hub.out = first;
+      hub.back = network.first_link[at];
+      host_of_bridge_.push_back(host);
+    }
     std::vector<Port> ports;
-    for (LinkId out = network.first_link[host]; out < network.first_link[host + 1]; ++out) {
+    for (LinkId out = network.first_link[at]; out < network.first_link[at + 1]; ++out) {
       const NodeId node = network.links[out].to;
+      if (node == host) continue;
       LinkId back = network.first_link[node];
-      while (network.links[back].to != host) ++back;
+      while (network.links[back].to != at) ++back;
       ports.push_back({node, out, back});
     }
     std::ranges::sort(ports, {}, &Port::node);
-    first_port_.push_back(ports_.size());
+    hub.first_port = ports_.size();
     ports_.insert(ports_.end(), ports.begin(), ports.end());
+    hub.first_behind = ports_.size();
+    hubs_.push_back(hub);
   }
-  [[nodiscard]] std::pair<const Port*, const Port*> ports_of(NodeId host) const {
-    const std::size_t index = host - first_host_;
-    const std::size_t end = index + 1 < first_port_.size() ? first_port_[index + 1] : ports_.size();
-    return {ports_.data() + first_port_[index], ports_.data() + end};
-  }
+  [[nodiscard]] const Hub& hub_of(NodeId host) const { return hubs_[host - first_host_]; }
   /// Of the port at a node; null where there is none.
-  [[nodiscard]] const Port* port_at(NodeId node, NodeId host) const {
-    const auto [begin, end] = ports_of(host);
+  [[nodiscard]] const Port* port_at(NodeId node, const Hub& hub) const {
+    const Port *begin = ports_.data() + hub.first_port, *end = ports_.data() + hub.first_behind;
     const Port* found = std::lower_bound(begin, end, node, [](const Port& a, NodeId b) { return a.node < b; });
     return found != end && found->node == node ? found : nullptr;
   }
   [[nodiscard]] LinkId link_to(NodeId at, NodeId host) const {
-    const Port* port = port_at(at, host);
+    const Port* port = port_at(at, hub_of(host));
     return port == nullptr ? no_link : port->back;
+  }
+  [[nodiscard]] LinkId from_bridge(NodeId bridge, NodeId to) const {
+    const NodeId host = host_of_bridge_[bridge - first_bridge_];
+    if (to == host) return hub_of(host).back;
+    return is_host(to) ? no_link : over_port(hub_of(host), to);
   }
 
   /// Over the nearest port; no_link where the topology knows no way from one of them.
-  [[nodiscard]] LinkId from_host(NodeId host, NodeId to) const {
-    if (const Port* port = port_at(to, host)) return port->out;
+  [[nodiscard]] LinkId over_port(const Hub& hub, NodeId to) const {
+    if (const Port* port = port_at(to, hub)) return port->out;
     LinkId best = no_link;
     Time best_time = never;
-    const auto [begin, end] = ports_of(host);
-    for (const Port* port = begin; port != end; ++port) {
-      Time time = hop_[port->out];
-      for (NodeId at = port->node; at != to && time < best_time;) {
+    for (std::size_t i = hub.first_port; i < hub.first_behind; ++i) {
+      const Port& port = ports_[i];
+      Time time = hop_[port.out];
+      for (NodeId at = port.node; at != to && time < best_time;) {
         const LinkId link = in_topology(at, to);
         if (link == no_link) return no_link;
         time = saturating_add(time, hop_[link]);
         at = to_[link];
       }
-      if (time < best_time) best = port->out, best_time = time;
+      if (time < best_time) best = port.out, best_time = time;
     }
     return best;
   }
 
   std::shared_ptr<const Router> topology_;
-  NodeId hosts_, first_host_;
+  NodeId hosts_, first_host_, first_bridge_;
   std::vector<LinkId> shift_;  // of the links of a node of the topology
   std::vector<NodeId> to_;     // by link
   std::vector<Time> hop_;      // by link
   std::vector<Port> ports_;    // host by host, in order of node
-  std::vector<std::size_t> first_port_;
+  std::vector<Hub> hubs_;      // by host
+  std::vector<NodeId> host_of_bridge_;
 };
 
 HostRouter::HostRouter(const Network& network, const std::vector<LinkId>& first_link)
@@ -103,8 +128,9 @@ HostRouter::HostRouter(const Network& network, const std::vector<LinkId>& first_
       searched_(std::make_unique<Searched[]>(network.devices)) {
   network_.router = known_;
   network_.switch_names.clear();
-  hangs_on_switches_ = std::ranges::any_of(
-      network.links, [&](const Link& link) { return network.is_host(link.from) && link.to >= network.devices; });
+  hangs_on_switches_ = std::ranges::any_of(network.links, [&](const Link& link) {
+    return !known_->is_of_topology(link.from) && known_->is_of_topology(link.to) && link.to >= network.devices;
+  });
 }
 
 HostRouter::~HostRouter() = default;

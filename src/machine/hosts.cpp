@@ -71,6 +71,11 @@ class HostReader {
             fmt::format("{} leave nothing of memory_capacity = \"{}\", allowed: less",
                         config::format_quantity(input.memory_reserve), config::format_quantity(input.memory_capacity)));
     }
+    if (input.bridge_bandwidth > BytesPerSecond{0} && input.latency < Duration{2})
+      error(table.find("latency")->where(), "latency",
+            fmt::format("{} are not enough for two links, one on either side of the bridge, allowed with "
+                        "bridge_bandwidth: at least 2 ps",
+                        config::format_quantity(input.latency)));
     const auto& switches = machine_.network.switch_names;
     const auto is_of_that_name = [&](const std::string& other) { return other.starts_with(input.name + ' '); };
     if (input.name.empty() || input.name == machine_.device_noun || std::ranges::any_of(switches, is_of_that_name)) {
@@ -82,7 +87,9 @@ class HostReader {
   }
 
   [[nodiscard]] HostShape shape_of(const HostInput& input, std::optional<int> node) const {
-    return {static_cast<std::uint32_t>(machine_.host_kinds.size()), node, input.bandwidth, input.latency, {}};
+    HostShape shape{static_cast<std::uint32_t>(machine_.host_kinds.size()), node, input.bandwidth, input.latency, {}};
+    if (input.bridge_bandwidth > BytesPerSecond{0}) shape.bridge_bandwidth = input.bridge_bandwidth;
+    return shape;
   }
 
   HostShape of_machine(const HostInput& input, bool has_links) {
@@ -194,7 +201,15 @@ const config::Schema<HostInput>& host_schema() {
     s.quantity("memory_reserve", &HostInput::memory_reserve, "of memory_capacity, what no job can have")
         .otherwise("0 B");
     s.quantity("bandwidth", &HostInput::bandwidth, "of each of its links, per direction").at_least("1 B/s");
-    s.quantity("latency", &HostInput::latency, "of each of its links").at_least("1 ps").at_most("1 s");
+    s.quantity("latency", &HostInput::latency,
+               "of each of its links; with bridge_bandwidth half of it in front of the bridge and half behind")
+        .at_least("1 ps")
+        .at_most("1 s");
+    s.quantity("bridge_bandwidth", &HostInput::bridge_bandwidth,
+               "that all of its links share, per direction: they hang on a bridge, a switch with one link to the host; "
+               "each link has all of its own when absent")
+        .at_least("1 B/s")
+        .optional();
     s.choice("each", &HostInput::each, {{"machine", HostOf::machine}, {"node", HostOf::node}},
              "one host for the machine, or one for each node (server, wafer, package)")
         .otherwise("machine");

@@ -15,8 +15,9 @@ struct HostInput {
   std::string name;
   Bytes memory_capacity, memory_reserve;
   BytesPerSecond memory_bandwidth;
-  BytesPerSecond bandwidth;  ///< of each of its links
-  Duration latency;
+  BytesPerSecond bandwidth;         ///< of each of its links, per direction
+  Duration latency;                 ///< from the host to an end
+  BytesPerSecond bridge_bandwidth;  ///< of what all links share, per direction; 0: nothing
   HostOf each = HostOf::machine;
   config::Array links;  ///< nodes: names, or coordinates
 };

@@ -85,10 +85,10 @@ void WaySearch::find_shortest(NodeId to) {
     if (cost_[node] != broken) continue;
     choices_[node] = best_link(node, to) - network_.first_link[node];
     cost_[node] = cost;
-    if (!passes_on(node, to)) continue;
     for (std::size_t i = first_in_[node]; i < first_in_[node + 1]; ++i) {
       const Link& link = network_.links[in_[i]];
-      if (!link.dead && cost_[link.from] == broken) queue_.emplace(saturating_add(cost, hop_cost_[in_[i]]), link.from);
+      if (!link.dead && cost_[link.from] == broken && may_come_to(node, link.from, to))
+        queue_.emplace(saturating_add(cost, hop_cost_[in_[i]]), link.from);
     }
   }
 }
@@ -104,7 +104,7 @@ LinkId WaySearch::best_link(NodeId node, NodeId to) const {
   std::tuple<Time, NodeId> best_key{never, 0};
   for (LinkId link = network_.first_link[node]; link < network_.first_link[node + 1]; ++link) {
     const Link& it = network_.links[link];
-    if (it.dead || cost_[it.to] < 0 || !passes_on(it.to, to)) continue;
+    if (it.dead || cost_[it.to] < 0 || !may_come_to(it.to, node, to)) continue;
     const std::tuple<Time, NodeId> key{saturating_add(cost_[it.to], hop_cost_[link]), it.to};
     if (best == no_link || key < best_key) std::tie(best, best_key) = std::pair(link, key);
   }

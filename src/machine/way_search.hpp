@@ -35,7 +35,7 @@ class ChoiceRuns {
 /// such a way is the router's way of the node that it comes to, so nodes in G lead to nodes in G. Every other live node
 /// takes the way that is shortest in time (latency and service of one packet, hop by hop), given the ways of G; ties go
 /// to the neighbour with the lowest id. The remaining time to the destination shrinks with every hop, so no way can run
-/// in circles. No way leads through a host.
+/// in circles. No way leads through a host, or through the bridge of a host at which it neither begins nor ends.
 ///
 /// Looks at one destination after the other in the same working memory.
 class WaySearch {
@@ -54,7 +54,11 @@ class WaySearch {
   void offer_best(NodeId node, NodeId to);
   [[nodiscard]] LinkId best_link(NodeId node, NodeId to) const;
   [[nodiscard]] std::optional<NodeId> lowest_broken_device() const;
-  [[nodiscard]] bool passes_on(NodeId node, NodeId to) const { return node == to || !network_.is_host(node); }
+  /// Whether ways to `to` may lead from `before` to `node`. Those that a bridge sees from its host begin there, since a
+  /// host passes on nothing: the node before says as much as the first one.
+  [[nodiscard]] bool may_come_to(NodeId node, NodeId before, NodeId to) const {
+    return node == to || network_.passes_on(node, before, to);
+  }
 
   using Offer = std::pair<Time, NodeId>;
 

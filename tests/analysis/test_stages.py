@@ -39,6 +39,17 @@ class Stages(unittest.TestCase):
         # Every link between two dies once each way: 3 x 3 along rows, 4 x 2 along columns.
         self.assertEqual(len(memory.collections[0].get_segments()), 2 * (3 * 3 + 4 * 2))
 
+    def test_what_is_lent_to_a_host_has_no_arrow(self):
+        results = tessera_analysis.load(self.path)
+        loans = results.table("loans")
+        to_host = loans.assign(to_stage=loans["to_stage"].where(loans["from_stage"] > 0, -1))
+        results.table = lambda name, table=results.table: to_host if name == "loans" else table(name)
+        with style.styled():
+            figure = stages_figure.draw(results)
+        arrows = [patch for patch in figure.axes[0].patches if hasattr(patch, "get_arrowstyle")]
+        self.assertEqual(len(arrows), 3 + 2)
+        self.assertIn("to hosts: stage 0)", figure.axes[0].get_legend().get_texts()[1].get_text())
+
     def test_devices_on_no_mesh_are_no_picture(self):
         results = tessera_analysis.load(self.path)
         flat = type("Flat", (), {"tables": results.tables, "table": lambda self, name: results.table(name).assign(y=0)})()

@@ -86,6 +86,8 @@ class Machine:
         if self.rng.random() < 0.4:
             values["each"] = '"node"'
             count = getattr(self, "nodes", 1)
+        if self.rng.random() < 0.4:
+            values["bridge_bandwidth"] = bandwidth(self.rng)
         self.hosts = list(range(self.devices, self.devices + count))
         self.host_text = "\n[[machine.host]]\n" + "".join(f"{key} = {value}\n" for key, value in values.items())
 

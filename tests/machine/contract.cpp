@@ -78,6 +78,20 @@ std::vector<Case> cases() {
        5},
       {tree + "nodes = 5\ngpus_per_node = 2\n" + host("links = [\"spine 1\"]"), "", 4},
       {switched + host("each = \"node\"\nlinks = [[0, 0]]"), "", 8},
+      // As above, with a hop more to a bridge and from one.
+      {mesh4 + bridged("links = [[0, 0], [1, 0], [2, 0], [3, 0]]"), "", 6},
+      {mesh4 + bridged("links = [[0, 0], [1, 0], [2, 0], [3, 0]]"),
+       dead("die = [1, 0]") + dead("link = [[3, 0], [3, 1]]"), 9},
+      {mesh4 + bridged("") + bridged("links = [[3, 3]]"), dead("link = [[3, 3], \"bridge of host 0\"]"), 8},
+      {mesh4 + host("") + bridged("links = [[3, 3]]"), dead("host = \"host 0\""), 8},
+      {ring6 + bridged("links = [\"gpu 2\", \"gpu 5\"]"), dead("link = [\"gpu 2\", \"bridge of host 0\"]"), 5},
+      {cluster + "nodes = 3\ngpus_per_node = 4\n" + bridged("each = \"node\""), "", 6},
+      {cluster + "nodes = 3\ngpus_per_node = 4\n" + bridged("each = \"node\""), dead("link = [\"gpu 1\", \"core\"]"),
+       7},
+      {cluster + "nodes = 3\ngpus_per_node = 4\n" + bridged("links = [\"nvswitch 1\"]"),
+       dead("switch = \"nvswitch 0\""), 6},
+      {tree + "nodes = 5\ngpus_per_node = 2\n" + bridged("links = [\"spine 1\"]"), "", 5},
+      {switched + bridged("each = \"node\"\nlinks = [[0, 0]]"), "", 10},
   };
 }
 
@@ -124,7 +138,7 @@ void check_route(const Machine& machine, NodeId from, NodeId to, std::size_t mos
     at = it.to;
     CHECK(seen.insert(at).second);
     CHECK((at >= machine.devices() || machine.alive(at)));
-    CHECK((at == to || !machine.network.is_host(at)));
+    CHECK((at == to || machine.network.passes_on(at, from, to)));
   }
   CHECK(at == to);
 }

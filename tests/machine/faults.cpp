@@ -8,13 +8,6 @@
 namespace tessera::machine {
 namespace {
 
-const Link& link_between(const Machine& machine, NodeId from, NodeId to) {
-  const Network& network = machine.network;
-  for (LinkId link = network.first_link[from]; link < network.first_link[from + 1]; ++link)
-    if (network.links[link].to == to) return network.links[link];
-  throw std::runtime_error("no such link");
-}
-
 TEST_CASE("a slow link keeps its routes; both directions unless one way") {
   const Machine slow =
       machine_from(machine_text(ring6, fault("link = [\"gpu 1\", \"gpu 2\"]\nbandwidth = \"25 %\"\n")));

@@ -6,9 +6,6 @@ namespace {
 
 const std::string seven_by_eight = "kind = \"mesh\"\ncolumns = 7\nrows = 8\n" + speeds;
 const std::string top_row = "links = [[0, 0], [1, 0], [2, 0], [3, 0], [4, 0], [5, 0], [6, 0]]";
-const std::string two_servers =
-    "kind = \"cluster\"\nnodes = 2\ngpus_per_node = 4\nnvlink_bandwidth = \"300 GB/s\"\nnvlink_latency = \"600 ns\"\n"
-    "nic_bandwidth = \"25 GB/s\"\nnic_latency = \"2 us\"\n";
 
 TEST_CASE("a host is a device behind the accelerators, with memory of its own") {
   const Machine machine = machine_from(

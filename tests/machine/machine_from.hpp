@@ -2,6 +2,7 @@
 #pragma once
 
 #include <catch2/catch.hpp>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,10 @@ inline const std::string speeds = "bandwidth = \"100 GB/s\"\nlatency = \"100 ns\
 inline const std::string mesh4 = "kind = \"mesh\"\ncolumns = 4\nrows = 4\n" + speeds;
 inline const std::string ring6 = "kind = \"ring\"\ndevices = 6\n" + speeds;
 
+inline const std::string two_servers =
+    "kind = \"cluster\"\nnodes = 2\ngpus_per_node = 4\nnvlink_bandwidth = \"300 GB/s\"\nnvlink_latency = \"600 ns\"\n"
+    "nic_bandwidth = \"25 GB/s\"\nnic_latency = \"2 us\"\n";
+
 /// Faults of ring6 start in line 10, those of mesh4 in line 11.
 inline std::string fault(const std::string& keys) { return "[[machine.fault]]\n" + keys + "\n"; }
 
@@ -35,6 +40,9 @@ inline std::string host(const std::string& keys) {
          "latency = \"1 us\"\n" +
          keys + "\n";
 }
+
+/// One whose links share 160 GB/s.
+inline std::string bridged(const std::string& keys) { return host("bridge_bandwidth = \"160 GB/s\"\n" + keys); }
 
 /// The machine, or null when there are errors, which are then in `errors`.
 inline std::unique_ptr<Machine> try_machine(const std::string& text, std::vector<std::string>& errors) {
@@ -69,6 +77,13 @@ inline std::vector<std::string> way(const Machine& machine, NodeId from, NodeId 
     names.push_back(machine.node_name(machine.network.links[link].to));
   }
   return names;
+}
+
+inline const Link& link_between(const Machine& machine, NodeId from, NodeId to) {
+  const Network& network = machine.network;
+  for (LinkId link = network.first_link[from]; link < network.first_link[from + 1]; ++link)
+    if (network.links[link].to == to) return network.links[link];
+  throw std::runtime_error("no such link");
 }
 
 using Names = std::vector<std::string>;

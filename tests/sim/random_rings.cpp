@@ -60,7 +60,7 @@ class MachineMaker {
     }
   }
 
-  /// One or two, each linked to some devices or to a switch.
+  /// One or two, each linked to some devices or to a switch, by itself or over a bridge.
   void add_hosts(machine::Machine& made) {
     machine::DeviceSpec memory;
     memory.name = "host";
@@ -69,7 +69,10 @@ class MachineMaker {
     made.host_kinds = {memory};
     std::vector<machine::HostShape> hosts(1 + below(2));
     const machine::NodeId devices = made.devices();
+    const KeyedRandom bridges(index_, random_stream("bridges"));
     for (machine::HostShape& host : hosts) {
+      const std::uint64_t bridge = bridges.below(static_cast<std::uint64_t>(&host - hosts.data()), 4);
+      if (bridge > 1) host.bridge_bandwidth = BytesPerSecond{bridge == 2 ? 1'200'000'000 : 5'000'000'000};
       host.bandwidth = BytesPerSecond{below(2) == 0 ? 1'000'000'000 : 3'000'000'000};
       host.latency = Duration{below(2) == 0 ? 500 : 1301};
       if (made.network.switches > 0 && below(4) == 0) {

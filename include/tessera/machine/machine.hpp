@@ -62,7 +62,8 @@ struct Network {
   NodeId devices = 0;
   NodeId hosts = 0;  ///< of the devices the last ones: they pass on no messages of others
   NodeId switches = 0;
-  std::vector<Link> links;                ///< those of one node are consecutive, in order of `from`
+  NodeId bridges = 0;       ///< of the switches the last ones: a host's own, to which its first link leads and back
+  std::vector<Link> links;  ///< those of one node are consecutive, in order of `from`
   std::vector<LinkId> first_link;         ///< links of node n: first_link[n] .. first_link[n+1]-1; size nodes+1
   std::vector<std::string> link_classes;  ///< "nvlink", "nic", "fabric", "d2d", ...: for results and figures
   std::vector<std::string> switch_names;  ///< by switch, "nvswitch 3", "leaf 0", "core"
@@ -72,6 +73,15 @@ struct Network {
 
   [[nodiscard]] NodeId nodes() const { return devices + switches; }
   [[nodiscard]] bool is_host(NodeId node) const { return node < devices && node >= devices - hosts; }
+  [[nodiscard]] bool is_bridge(NodeId node) const { return node >= nodes() - bridges; }
+  /// The host that a bridge belongs to.
+  [[nodiscard]] NodeId host_of(NodeId bridge) const { return links[first_link[bridge]].to; }
+  /// Whether what `from` sends to `to` may pass through `node`, which is neither: a host passes on nothing, a bridge
+  /// what its host sends and receives. What is dead is not looked at.
+  [[nodiscard]] bool passes_on(NodeId node, NodeId from, NodeId to) const {
+    if (!is_bridge(node)) return !is_host(node);
+    return host_of(node) == from || host_of(node) == to;
+  }
 };
 
 /// Where a device stands, for placement and partition.

@@ -55,8 +55,9 @@ class WayCheck {
       if (!nodes.insert(node).second) return fmt::format(" passes {} twice", machine_.node_name(node));
       if (node < network_.devices && !machine_.alive(node))
         return fmt::format(" passes {}, which is dead", machine_.node_name(node));
-      if (node != connection.to && network_.is_host(node))
-        return fmt::format(" passes {}, which passes nothing on", machine_.node_name(node));
+      if (node != connection.to && !network_.passes_on(node, connection.from, connection.to))
+        return fmt::format(" passes {}, which passes {} on", machine_.node_name(node),
+                           network_.is_host(node) ? "nothing" : "only what its host sends and receives");
     }
     return {};
   }

@@ -33,6 +33,8 @@ class ShortestWays {
   /// Of those from one device to another the one with the fewest links in use, or, where that makes no difference, with
   /// the lowest numbers; empty where there is none. Its links are in use afterwards.
   std::vector<LinkId> take(NodeId from, NodeId to, bool prefers_unused) {
+    from_ = from;
+    to_ = to;
     count(from, to, prefers_unused);
     std::vector<LinkId> way;
     for (NodeId at = from; at != to && hops_[from] != unknown; at = network_.links[way.back()].to)
@@ -82,11 +84,12 @@ class ShortestWays {
     return prefers_unused && is_used_[link] ? 1 : 0;
   }
   [[nodiscard]] bool passes_on(NodeId node) const {
-    return node >= network_.devices || (machine_.alive(node) && !network_.is_host(node));
+    return network_.passes_on(node, from_, to_) && (node >= network_.devices || machine_.alive(node));
   }
 
   const machine::Machine& machine_;
   const machine::Network& network_;
+  NodeId from_ = 0, to_ = 0;                 // of the way that is looked for
   std::vector<bool> is_used_;                // by link
   std::vector<std::vector<LinkId>> by_end_;  // live links, by the node that they lead to
   std::vector<std::uint32_t> hops_, used_;   // by node

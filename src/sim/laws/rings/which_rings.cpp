@@ -10,9 +10,10 @@ namespace tessera::sim {
 
 namespace {
 
-/// Whether messages on some way pass through other devices.
+/// Whether messages on some way pass through other devices. Members of rings compute, so none sends over a host's
+/// bridge.
 bool passes_devices(const RingShape& shape, const NetworkTables& tables) {
-  if (tables.network().switches > 0) return false;
+  if (tables.network().switches > tables.network().bridges) return false;
   for (std::uint32_t way = 0; way < shape.ways(); ++way) {
     const program::DeviceId from = shape.device(way % shape.seats()), to = shape.device(shape.to[way]);
     if (tables.routes().links(from, to).size() > 1) return true;
