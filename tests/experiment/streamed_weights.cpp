@@ -26,8 +26,8 @@ const std::string host =
 /// A device asks in 8 B, and a quarter of the unit comes.
 constexpr Time from_host(std::int64_t bytes) { return us + 8000 + us + bytes / 4 * 1000; }
 constexpr Time hE = from_host(2 * 139'264);
-/// A quarter of the embedding's gradients, 4 B each.
-constexpr Time oE = us + 139'264'000;
+/// A quarter of the embedding's gradients, 4 B each, and 8 B to say that they have come.
+constexpr Time oE = us + 139'264'000 + us + 8000;
 
 }  // namespace
 
@@ -79,8 +79,8 @@ TEST_CASE("streamed weights: one replica has whole units from its host") {
   TestJob job = ring_job(C, 1, host);
   job.workload.global_batch = 3;
   // Embedding and first layer come one after the other, the others beside computing, but for the second layer when it
-  // comes again. At the end the gradients of the first layer leave, and behind them those of the embedding.
-  const Time gradients = (4 * 49'984 + 4 * 139'264) * 1000 + us;
+  // comes again. At the end the gradients of the first layer leave, and when they have come those of the embedding.
+  const Time gradients = (4 * 49'984 + 4 * 139'264) * 1000 + 2 * (us + us + 8000);
   CHECK(streamed(job, from_hosts + "data = 1\nspare_devices = \"idle\"") ==
         wE + w + 3 * 2 * C + w + 3 * 4 * C + gradients);
 }

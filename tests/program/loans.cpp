@@ -74,9 +74,9 @@ Program lending(std::uint32_t times, std::uint32_t ahead) {
   write_room(helper, loan);
   write_end_of_room(helper, loan);
   const BlockId out = loan_out_stream(program, loan), back = loan_back_stream(program, loan);
-  const BlockId held = loan_held_stream(program, loan);
   program.devices[0] = {{lender, out, back}, {1}, {}, loan_events};
-  program.devices[1] = {{helper.done(), held}, {0}, {}, loan_events};
+  program.devices[1] = {{helper.done()}, {0}, {}, loan_events};
+  add_held_streams(program, loan, program.devices[1].streams);
   return program;
 }
 

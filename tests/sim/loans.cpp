@@ -31,6 +31,13 @@ LoanShape loan_with(program::Program& program, program::DeviceId peer, std::int6
   return shape;
 }
 
+/// Device 1 with its main stream, and those that hold what is lent.
+void bind_helper(ProgramCase& made, program::BlockId main, const LoanShape& helper) {
+  std::vector<program::BlockId> streams = {main};
+  add_held_streams(made.program, helper, streams);
+  made.bind(1, streams, program::loan_events);
+}
+
 /// Device 0 lends 300 B of one micro-batch to device 1, works for `between` from when it asks to when it needs them,
 /// and sends 100 B over the same link when it asks.
 ProgramCase one_loan(Time between) {
@@ -50,7 +57,7 @@ ProgramCase one_loan(Time between) {
   write_end_of_room(other, helper);
   const program::BlockId out = loan_out_stream(made.program, lender), back = loan_back_stream(made.program, lender);
   made.bind(0, {main.done(), out, back}, program::loan_events);
-  made.bind(1, {other.done(), loan_held_stream(made.program, helper)}, program::loan_events);
+  bind_helper(made, other.done(), helper);
   return made;
 }
 
@@ -83,7 +90,8 @@ ProgramCase with_loans(ProgramCase made, std::uint64_t index) {
       return loan_with(made.program, static_cast<std::uint32_t>(device.peers.size() - 1), bytes, times, ahead,
                        device.events - program::loan_events, loan_channel + loan * program::loan_channels);
     };
-    const LoanShape lender = slots(a, to), helper = slots(b, from);
+    LoanShape lender = slots(a, to), helper = slots(b, from);
+    lender.confirmed = helper.confirmed = random.below(key + 6, 3) == 0;
     program::BlockBuilder forward = made.block("forward"), backward = made.block("backward");
     forward.compute(work(pass)).allocate(MemoryCategory::activations, Bytes{bytes + 10});
     write_lend(forward, lender);
@@ -102,7 +110,7 @@ ProgramCase with_loans(ProgramCase made, std::uint64_t index) {
     holder.call(b.streams[0]);
     write_end_of_room(holder, helper);
     b.streams[0] = holder.done();
-    b.streams.push_back(loan_held_stream(made.program, helper));
+    add_held_streams(made.program, helper, b.streams);
   }
   return made;
 }
@@ -170,7 +178,7 @@ TEST_CASE("a lend waits until the one before has left, where few may be on their
     write_end_of_room(other, helper);
     const program::BlockId out = loan_out_stream(made.program, lender), back = loan_back_stream(made.program, lender);
     made.bind(0, {made.block().call(first, 3).call(last, 3).done(), out, back}, program::loan_events);
-    made.bind(1, {other.done(), loan_held_stream(made.program, helper)}, program::loan_events);
+    bind_helper(made, other.done(), helper);
     check_returned(made);
     return peak_of(run_recorded(made, sim::Laws::none), 0);
   };
@@ -187,5 +195,39 @@ TEST_CASE("random programs with loans, some on bound ways: all laws give the row
     check_same_as_steps(made);
     check_same(run_recorded(made, sim::Laws::all).results, run_recorded(made, sim::Laws::none).results);
     if (i % 4 == 0) check_returned(made);
+  }
+}
+
+TEST_CASE("a lender that waits for the word that all has come is told so behind it") {
+  // Two forward passes of 50,000 ps, each of which lends 300 B over a link that takes 300,000 ps for them, one on its
+  // way at a time. The first one leaves from 50,000 to 350,000 ps, which the second lend waits for from 100,000 on. It
+  // has come 500 ps later, until when the helper has nothing to
+  // send; the word of that, 8 B, takes 8,000 and 500. Nothing that comes back is waited for.
+  const auto waits = [](bool confirmed, sim::Laws laws) {
+    ProgramCase made(2);
+    LoanShape lender = loan_with(made.program, 1, 300, 2, 2), helper = loan_with(made.program, 0, 300, 2, 2);
+    lender.leaving = 1;
+    lender.confirmed = helper.confirmed = confirmed;
+    program::BlockBuilder forward = made.block("forward"), backward = made.block("backward");
+    forward.allocate(MemoryCategory::activations, Bytes{300}).compute(work(50'000));
+    write_lend(forward, lender);
+    write_recall(backward, lender);
+    backward.compute(work(5'000'000));
+    write_restore(backward, lender);
+    backward.release(MemoryCategory::activations, Bytes{300});
+    const program::BlockId first = forward.done(), last = backward.done();
+    program::BlockBuilder other = made.block("helper");
+    write_room(other, helper);
+    write_end_of_room(other, helper);
+    const program::BlockId out = loan_out_stream(made.program, lender), back = loan_back_stream(made.program, lender);
+    made.bind(0, {made.block().call(first, 2).call(last, 2).done(), out, back}, program::loan_events);
+    bind_helper(made, other.done(), helper);
+    check_returned(made);
+    const results::DeviceRow row = run_recorded(made, laws).results.device_rows[0];
+    return std::vector{time_of(row, lender.activity), time_of(row, Activity::bubble)};
+  };
+  for (const sim::Laws laws : {sim::Laws::all, sim::Laws::none}) {
+    CHECK(waits(false, laws) == std::vector<Time>{250'000, 0});
+    CHECK(waits(true, laws) == std::vector<Time>{250'000 + 8'500, 500});
   }
 }

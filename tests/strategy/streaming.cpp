@@ -87,9 +87,10 @@ TEST_CASE("streaming: units are sent twice an iteration, the head's once, and gr
     // Three quarters of all leave each device, and at the end two numbers of 4 B, twice each.
     const Plan devices = sound_plan(job, from_devices);
     CHECK(sent_by_device(job, devices, 0) == (weights + gradients) * 3 / 4 + 2 * 2 * 4);
-    // The host sends all weights, a device a quarter of the gradients to it, and a question of 8 B for each of 7 units.
+    // The host sends all weights, and 8 B to each device for each of 4 units whose gradients have come; a device a
+    // quarter of the gradients, and 8 B to ask for each of 7 units.
     const Plan hosts = sound_plan(job, from_hosts);
-    CHECK(sent_by_device(job, hosts, the_host) == weights);
+    CHECK(sent_by_device(job, hosts, the_host) == weights + 4 * 4 * 8);
     CHECK(sent_by_device(job, hosts, 0) == (weights + gradients) * 3 / 4 + gradients / 4 + 7 * 8);
   }
   job.workload.phase = workload::Phase::prompt;

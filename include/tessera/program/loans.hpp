@@ -4,7 +4,7 @@
 // The helper has room for all that it holds at once before time zero. On the lender, streams beside the main one do it:
 //
 //   main stream      forward pass | lend              ...  recall     ...  restore | backward pass
-//   out              waits for lend, sends, releases what has left
+//   out              waits for lend, sends, releases what has left, or what has come as the helper says
 //   back             waits for recall, asks for it by a message, receives, raises `restored`
 //   helper's stream  receives, waits for the question, sends back
 //
@@ -26,7 +26,7 @@ struct LoanSlots {
   std::uint32_t first_event = 0;    ///< of loan_events
   std::uint32_t first_channel = 0;  ///< of loan_channels, which nobody else uses between the two
 };
-inline constexpr std::uint32_t loan_events = 6, loan_channels = 3;
+inline constexpr std::uint32_t loan_events = 7, loan_channels = 3;
 
 /// Channels on which a loan's bytes go, there from the lender and back from its helper.
 struct LoanChannels {
@@ -37,10 +37,12 @@ struct LoanChannels {
 /// One loan between two devices.
 struct LoanShape {
   LoanSlots slots;
-  Bytes bytes{};                                         ///< of a micro-batch
-  std::uint32_t times = 0;                               ///< micro-batches
-  std::uint32_t at_once = 0;                             ///< that the helper holds, most_lent()
-  std::uint32_t leaving = 0;                             ///< that may be on their way to it at most; 0: any number
+  Bytes bytes{};              ///< of a micro-batch
+  std::uint32_t times = 0;    ///< micro-batches
+  std::uint32_t at_once = 0;  ///< that the helper holds, most_lent()
+  std::uint32_t leaving = 0;  ///< that may be on their way to it at most; 0: any number
+  bool confirmed =
+      false;  ///< the lender holds what it lends until it hears that all has come; false: until all has left
   MemoryCategory from = MemoryCategory::activations;     ///< what the lender keeps them as
   MemoryCategory to = MemoryCategory::buffers;           ///< what the helper holds them as
   Activity activity = Activity::pipeline_communication;  ///< of all that moves them and waits for them
@@ -57,8 +59,8 @@ void write_restore(BlockBuilder& main, const LoanShape& loan);
 /// On the helper's main stream: before anything else; at its end, when all is back.
 void write_room(BlockBuilder& main, const LoanShape& loan);
 void write_end_of_room(BlockBuilder& main, const LoanShape& loan);
-/// A whole stream of the helper.
-[[nodiscard]] BlockId loan_held_stream(Program& program, const LoanShape& loan);
+/// Whole streams of the helper: one that takes and gives back, or where loans are confirmed one for each.
+void add_held_streams(Program& program, const LoanShape& loan, std::vector<BlockId>& streams);
 
 /// A stage's actions with those of a loan: lend behind each forward pass, recall `lead` passes (forward or backward)
 /// before each backward pass, though not before it was lent, restore right before that. `loan` is its number.

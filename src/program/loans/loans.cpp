@@ -3,10 +3,10 @@
 namespace tessera::program {
 namespace {
 
-enum Event : std::uint32_t { lend, left, recall, restored, all_back, room_to_leave };
+enum Event : std::uint32_t { lend, left, recall, restored, all_back, room_to_leave, taken };
 enum Channel : std::uint32_t { loan_channel, question_channel, return_channel };
 
-constexpr Bytes question{8};
+constexpr Bytes question{8};  // and the word that something has come
 
 std::uint32_t event(const LoanShape& loan, Event which) { return loan.slots.first_event + which; }
 std::uint32_t channel(const LoanShape& loan, Channel which) { return loan.slots.first_channel + which; }
@@ -49,6 +49,8 @@ void write_restore(BlockBuilder& main, const LoanShape& loan) {
 BlockId loan_out_stream(Program& program, const LoanShape& loan) {
   const auto once = [&](BlockBuilder& body) {
     body.wait(event(loan, lend)).send(loan.slots.peer, loan.bytes, channel(loan, loan_channel)).wait_sends();
+    // The word comes on the channel on which the lender asks.
+    if (loan.confirmed) body.receive(loan.slots.peer, question, channel(loan, question_channel));
     body.release(loan.from, loan.bytes).signal(event(loan, left));
     if (loan.leaving > 0) body.signal(event(loan, room_to_leave));
   };
@@ -72,14 +74,26 @@ void write_end_of_room(BlockBuilder& main, const LoanShape& loan) {
   main.release(loan.to, loan.bytes * loan.at_once);
 }
 
-BlockId loan_held_stream(Program& program, const LoanShape& loan) {
-  const auto once = [&](BlockBuilder& body) {
+void add_held_streams(Program& program, const LoanShape& loan, std::vector<BlockId>& streams) {
+  const auto take = [&](BlockBuilder& body) {
     body.receive(loan.slots.peer, loan.bytes, channel(loan, loan_channel));
+    if (loan.confirmed)
+      body.send(loan.slots.peer, question, channel(loan, question_channel)).signal(event(loan, taken));
+  };
+  const auto give = [&](BlockBuilder& body) {
     body.receive(loan.slots.peer, question, channel(loan, question_channel));
+    if (loan.confirmed) body.wait(event(loan, taken));
     body.send(loan.slots.peer, loan.bytes, channel(loan, return_channel));
   };
+  const auto both = [&](BlockBuilder& body) {
+    take(body);
+    give(body);
+  };
   const auto end = [&](BlockBuilder& all) { all.wait_sends().signal(event(loan, all_back)); };
-  return stream(program, loan, "memory held", once, end);
+  // A question may come before the next loan: the word that this one has come must not wait for it.
+  if (loan.confirmed) streams.push_back(stream(program, loan, "memory taken", take, nothing));
+  streams.push_back(loan.confirmed ? stream(program, loan, "memory held", give, end)
+                                   : stream(program, loan, "memory held", both, end));
 }
 
 }  // namespace tessera::program

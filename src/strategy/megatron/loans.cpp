@@ -168,6 +168,7 @@ program::LoanShape loan_shape(program::Program& program, const Cut& cut, std::si
   shape.times = static_cast<std::uint32_t>(cut.micro_batches);
   shape.at_once = one.at_once;
   shape.leaving = one.leaving;
+  shape.confirmed = one.is_to_host();  // the way there may be slow behind the first link, as over a bridge
   shape.to = program::category_named(program, "offloaded");
   shape.activity = program::activity_named(program, "offload");
   return shape;
@@ -193,7 +194,7 @@ void add_loan_streams(program::Program& program, const Cut& cut, std::uint32_t s
     if (loan.from != stage && loan.to != stage) continue;
     const program::LoanShape shape = loan_shape(program, cut, i);
     if (loan.to == stage) {
-      streams.push_back(loan_held_stream(program, shape));
+      program::add_held_streams(program, shape, streams);
       continue;
     }
     streams.push_back(loan_out_stream(program, shape));
@@ -222,7 +223,7 @@ void add_host_streams(program::Program& program, const Cut& cut) {
       device.peers.push_back(all[slot].lender);
       program::write_room(main, shape);
       program::write_end_of_room(end, shape);
-      streams.push_back(loan_held_stream(program, shape));
+      program::add_held_streams(program, shape, streams);
     }
     streams[0] = main.call(end.done()).done();
     device.streams = std::move(streams);

@@ -14,7 +14,7 @@ enum PartEvent : std::uint32_t { part_here = events, part_room, sum_here, sum_ro
 enum PartChannel : std::uint32_t { weights_channel = channels, question_channel, sums_channel };
 constexpr std::uint32_t host_slot = peer_slots;
 
-constexpr Bytes question{8};
+constexpr Bytes message_of_control{8};  // that asks, or says that something has come
 constexpr std::uint32_t part_buffer_count = 2;
 
 bool is_on_hosts(const Writer& writer) { return writer.cut().options.weights_on_hosts(); }
@@ -92,7 +92,7 @@ void add_part_streams(program::Program& program, const Cut& cut, const UnitUses&
                       std::vector<program::BlockId>& streams) {
   program::BlockBuilder in(program, "weights from host");
   for_each_use(in, program, "weights from host", uses, &UnitUse::gathered, [&](program::BlockBuilder& body, Unit unit) {
-    body.wait(part_room).send(host_slot, question, question_channel);
+    body.wait(part_room).send(host_slot, message_of_control, question_channel);
     body.receive(host_slot, weights_of(cut, unit), weights_channel).signal(part_here);
   });
   streams.push_back(in.done());
@@ -101,7 +101,8 @@ void add_part_streams(program::Program& program, const Cut& cut, const UnitUses&
   program::BlockBuilder out(program, "gradients to host");
   out.signal(room, is_whole(cut) ? gradient_buffers : part_buffer_count);
   for_each_use(out, program, "gradients to host", uses, &UnitUse::reduced, [&](program::BlockBuilder& body, Unit unit) {
-    body.wait(sum_here).send(host_slot, sums_of(cut, unit), sums_channel).wait_sends().signal(room);
+    body.wait(sum_here).send(host_slot, sums_of(cut, unit), sums_channel).wait_sends();
+    body.receive(host_slot, message_of_control, sums_channel).signal(room);
   });
   streams.push_back(out.done());
 }
@@ -125,16 +126,18 @@ program::HeldState held_for(const Cut& cut, std::int64_t devices) {
 void add_host_streams_for(program::Program& program, const Cut& cut, const UnitUses& uses, std::uint32_t slot,
                           std::vector<program::BlockId>& streams) {
   program::BlockBuilder weights(program, "weights to device");
-  for_each_use(weights, program, "weights to device", uses, &UnitUse::gathered,
-               [&](program::BlockBuilder& body, Unit unit) {
-                 body.receive(slot, question, question_channel).send(slot, weights_of(cut, unit), weights_channel);
-               });
+  for_each_use(
+      weights, program, "weights to device", uses, &UnitUse::gathered, [&](program::BlockBuilder& body, Unit unit) {
+        body.receive(slot, message_of_control, question_channel).send(slot, weights_of(cut, unit), weights_channel);
+      });
   streams.push_back(weights.wait_sends().done());
   if (!cut.training()) return;
   program::BlockBuilder sums(program, "gradients from device");
   for_each_use(sums, program, "gradients from device", uses, &UnitUse::reduced,
-               [&](program::BlockBuilder& body, Unit unit) { body.receive(slot, sums_of(cut, unit), sums_channel); });
-  streams.push_back(sums.done());
+               [&](program::BlockBuilder& body, Unit unit) {
+                 body.receive(slot, sums_of(cut, unit), sums_channel).send(slot, message_of_control, sums_channel);
+               });
+  streams.push_back(sums.wait_sends().done());
 }
 
 }  // namespace

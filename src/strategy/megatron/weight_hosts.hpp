@@ -4,7 +4,7 @@
 //
 //   in      wait for room of a part | ask | receive | raise part_here
 //   beside  wait part_here | all-gather | room        wait for room | reduce-scatter | raise sum_here
-//   out     wait sum_here | send | room
+//   out     wait sum_here | send | wait until the host says that it has come | room
 //   host    a stream that answers, and one that takes, for each device
 //
 // A device has room for two parts and two sums of them. Where there is one replica a part is the unit itself, in its
