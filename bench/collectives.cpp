@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 #include <malloc.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fstream>
 
+#include "support/bench_main.hpp"
 #include "support/on_ranks.hpp"
 #include "support/stopwatch.hpp"
 #include "tessera/base/error.hpp"
@@ -190,17 +190,18 @@ bool run(const std::vector<std::string>& names, const std::string& synchroniser,
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Collectives on idle networks");
   std::vector<std::string> all, names;
   for (const Case& test : all_cases()) all.push_back(test.name);
   std::string synchroniser = "window";
   int runs = 3;
-  app.add_option("--case", names, "which cases; all without it")->check(CLI::IsMember(all));
-  app.add_option("--sync", synchroniser, "window or null-message");
-  app.add_option("--runs", runs, "the median of so many runs is printed")->check(CLI::PositiveNumber);
-  CLI11_PARSE(app, argc, argv);
-
-  bool equal = true;
-  const int code = on_ranks(argc, argv, [&](Communicator& world) { equal = run(names, synchroniser, runs, world); });
-  return equal ? code : static_cast<int>(ExitCode::internal);
+  return bench::main_of("Collectives on idle networks",
+                        {{"--case", &names, "which cases; all without it", false, all},
+                         {"--sync", &synchroniser, "window or null-message"},
+                         {"--runs", &runs, "the median of so many runs is printed", true}},
+                        argc, argv, [&] {
+                          bool equal = true;
+                          const int code = on_ranks(
+                              argc, argv, [&](Communicator& world) { equal = run(names, synchroniser, runs, world); });
+                          return equal ? code : static_cast<int>(ExitCode::internal);
+                        });
 }

@@ -2,7 +2,6 @@
 // What all candidates share is made with the first one.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <vector>
 
@@ -180,9 +179,12 @@ void run(const Options& options) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("What a candidate of a search costs.");
-  app.add_option("--inputs", options.folder, "folder of the experiments")->capture_default_str();
-  app.add_option("--case", options.only, "22b, 175b, wafer: these alone");
-  app.add_option("--repeats", options.repeats, "of each case; the least counts")->capture_default_str();
-  return bench::main_of(app, argc, argv, [&] { run(options); });
+  return bench::main_of("What a candidate of a search costs.",
+                        {{"--inputs", &options.folder, "folder of the experiments"},
+                         {"--case", &options.only, "22b, 175b, wafer: these alone"},
+                         {"--repeats", &options.repeats, "of each case; the least counts"}},
+                        argc, argv, [&] {
+                          run(options);
+                          return 0;
+                        });
 }

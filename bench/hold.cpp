@@ -2,10 +2,10 @@
 // Run: hold --pending 1000 100000 10000000
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <numeric>
 
+#include "support/bench_main.hpp"
 #include "support/calendar_queue.hpp"
 #include "support/phold_draws.hpp"
 #include "support/record_heap.hpp"
@@ -90,34 +90,26 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  CLI::App app("Hold model over each pending-event set");
-  PholdParameters parameters;
+struct Options {
+  PholdParameters phold;
   std::vector<std::uint64_t> pending = {1'000, 100'000, 10'000'000};
   std::vector<std::string> sets;
   std::uint64_t operations = 4'000'000;
   int repeats = 5;
-  app.add_option("--pending", pending, "numbers of pending events");
-  app.add_option("--set", sets, "only these sets");
-  app.add_option("--k", parameters.events_per_lp, "events per LP");
-  app.add_option("--mean", parameters.mean, "mean delay");
-  app.add_option("--lookahead", parameters.lookahead, "least delay");
-  app.add_option("--remote", parameters.remote, "probability that an event leaves its LP");
-  app.add_option("--seed", parameters.seed, "of the draws");
-  app.add_option("--operations", operations, "hold operations measured, at least twice the pending events");
-  app.add_option("--repeats", repeats, "of which the median counts");
-  CLI11_PARSE(app, argc, argv);
+};
 
-  for (const std::uint64_t count : pending) {
+void run(Options options) {
+  PholdParameters& parameters = options.phold;
+  for (const std::uint64_t count : options.pending) {
     parameters.lps = static_cast<std::uint32_t>(count / parameters.events_per_lp);
-    const std::uint64_t measured = std::max(operations, 2 * count);
+    const std::uint64_t measured = std::max(options.operations, 2 * count);
     std::vector<std::vector<double>> wall(std::size(candidates)), cpu(std::size(candidates));
     // All sets in turn, so that a noisy moment of the machine meets all of them.
-    for (int repeat = 0; repeat < repeats; ++repeat) {
+    for (int repeat = 0; repeat < options.repeats; ++repeat) {
       for (std::size_t k = 0; k < std::size(candidates); ++k) {
-        if (!sets.empty() && std::find(sets.begin(), sets.end(), candidates[k].name) == sets.end()) continue;
+        if (!options.sets.empty() &&
+            std::find(options.sets.begin(), options.sets.end(), candidates[k].name) == options.sets.end())
+          continue;
         const Seconds seconds = candidates[k].seconds_for(parameters, measured);
         wall[k].push_back(seconds.wall);
         cpu[k].push_back(seconds.cpu);
@@ -134,4 +126,25 @@ int main(int argc, char** argv) {
           parameters.remote, 1e9 * median(wall[k]) / events, median(cpu[k]), 1e9 * median(cpu[k]) / events);
     }
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  return bench::main_of(
+      "Hold model over each pending-event set",
+      {{"--pending", &options.pending, "numbers of pending events"},
+       {"--set", &options.sets, "only these sets"},
+       {"--k", &options.phold.events_per_lp, "events per LP"},
+       {"--mean", &options.phold.mean, "mean delay"},
+       {"--lookahead", &options.phold.lookahead, "least delay"},
+       {"--remote", &options.phold.remote, "probability that an event leaves its LP"},
+       {"--seed", &options.phold.seed, "of the draws"},
+       {"--operations", &options.operations, "hold operations measured, at least twice the pending events"},
+       {"--repeats", &options.repeats, "of which the median counts"}},
+      argc, argv, [&] {
+        run(options);
+        return 0;
+      });
 }

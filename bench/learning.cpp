@@ -1,10 +1,9 @@
 // How long a policy takes to draw partitions of a graph and to learn from them: an update is 40 gradient steps.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
-
 #include "strategy/mcm/analytic.hpp"
 #include "strategy/mcm/learning/policy_search.hpp"
+#include "support/bench_main.hpp"
 #include "support/stopwatch.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/processor.hpp"
@@ -85,18 +84,14 @@ void run(const std::string& file, std::int64_t updates, std::int64_t iterations)
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("A policy that draws partitions over the chips of a package, and learns from them.");
   std::string experiment = "inputs/experiments/mcm/bert.toml";
   std::int64_t updates = 3, iterations = 1;
-  app.add_option("experiment", experiment, "of strategy mcm")->capture_default_str();
-  app.add_option("--updates", updates, "how many are timed")->capture_default_str()->check(CLI::PositiveNumber);
-  app.add_option("--iterations", iterations, "T of Eq. 7")->capture_default_str()->check(CLI::PositiveNumber);
-  CLI11_PARSE(app, argc, argv);
-  try {
-    run(experiment, updates, iterations);
-    return 0;
-  } catch (const Error& error) {
-    fmt::print(stderr, "learning: {}\n", error.what());
-    return static_cast<int>(error.code());
-  }
+  return bench::main_of("A policy that draws partitions over the chips of a package, and learns from them.",
+                        {{"experiment", &experiment, "of strategy mcm"},
+                         {"--updates", &updates, "how many are timed", true},
+                         {"--iterations", &iterations, "T of Eq. 7", true}},
+                        argc, argv, [&] {
+                          run(experiment, updates, iterations);
+                          return 0;
+                        });
 }

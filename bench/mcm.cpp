@@ -2,7 +2,6 @@
 // it; and what load a template gives away, on graphs small enough to look at all of their partitions.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
 
@@ -10,6 +9,7 @@
 #include "strategy/mcm/judge.hpp"
 #include "strategy/mcm/partitioner.hpp"
 #include "strategy/mcm/verifier.hpp"
+#include "support/bench_main.hpp"
 #include "support/stopwatch.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/experiment/experiment.hpp"
@@ -259,22 +259,16 @@ void run(const BenchOptions& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Sampling partitions over the chips of a package.");
   BenchOptions options;
-  app.add_option("--samples", options.samples, "of each kind; a tenth of it on the large graph")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  app.add_option("--seed", options.seed, "of all draws")->capture_default_str();
-  app.add_option("experiment", options.experiment, "of strategy mcm, with a transformer")->capture_default_str();
-  app.add_option("--layers", options.layers, "of the transformer")->capture_default_str();
-  app.add_option("--chips", options.chips, "of the package")->capture_default_str();
-  app.add_option("--small-graphs", options.small_graphs, "on which templates are compared")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-  try {
-    run(options);
-    return 0;
-  } catch (const Error& error) {
-    fmt::print(stderr, "mcm: {}\n", error.what());
-    return static_cast<int>(error.code());
-  }
+  return bench::main_of("Sampling partitions over the chips of a package.",
+                        {{"--samples", &options.samples, "of each kind; a tenth of it on the large graph", true},
+                         {"--seed", &options.seed, "of all draws"},
+                         {"experiment", &options.experiment, "of strategy mcm, with a transformer"},
+                         {"--layers", &options.layers, "of the transformer"},
+                         {"--chips", &options.chips, "of the package"},
+                         {"--small-graphs", &options.small_graphs, "on which templates are compared"}},
+                        argc, argv, [&] {
+                          run(options);
+                          return 0;
+                        });
 }

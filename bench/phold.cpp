@@ -3,9 +3,9 @@
 // mpirun -n 2 phold --lps 131072 --k 1 --remote 0.1
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "support/bench_main.hpp"
 #include "support/on_ranks.hpp"
 #include "support/phold_draws.hpp"
 #include "support/stopwatch.hpp"
@@ -101,19 +101,20 @@ void simulate(const Options& options, Communicator& comm) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("PHOLD on the engine");
   Options options;
-  app.add_option("--lps", options.phold.lps, "logical processes");
-  app.add_option("--k", options.phold.events_per_lp, "events that each LP starts with");
-  app.add_option("--mean", options.phold.mean, "mean delay of an event");
-  app.add_option("--lookahead", options.phold.lookahead, "least delay of an event");
-  app.add_option("--remote", options.phold.remote, "probability that an event goes to any LP");
-  app.add_option("--end", options.end, "end time; without it about 8 million events are made");
-  app.add_option("--sync", options.synchroniser, "window or null-message");
-  app.add_option("--seed", options.phold.seed, "of the draws");
-  CLI11_PARSE(app, argc, argv);
-  if (options.end <= 0)
-    options.end = std::max(1.0, 8e6 * options.phold.mean / options.phold.lps / options.phold.events_per_lp);
-
-  return on_ranks(argc, argv, [&](Communicator& world) { simulate(options, world); });
+  return bench::main_of("PHOLD on the engine",
+                        {{"--lps", &options.phold.lps, "logical processes"},
+                         {"--k", &options.phold.events_per_lp, "events that each LP starts with"},
+                         {"--mean", &options.phold.mean, "mean delay of an event"},
+                         {"--lookahead", &options.phold.lookahead, "least delay of an event"},
+                         {"--remote", &options.phold.remote, "probability that an event goes to any LP"},
+                         {"--end", &options.end, "end time; without it about 8 million events are made"},
+                         {"--sync", &options.synchroniser, "window or null-message"},
+                         {"--seed", &options.phold.seed, "of the draws"}},
+                        argc, argv, [&] {
+                          if (options.end <= 0)
+                            options.end = std::max(
+                                1.0, 8e6 * options.phold.mean / options.phold.lps / options.phold.events_per_lp);
+                          return on_ranks(argc, argv, [&](Communicator& world) { simulate(options, world); });
+                        });
 }

@@ -1,9 +1,9 @@
 // PrimePar's search: how long the tables of costs and the dynamic programming over them take, on any number of ranks.
 #include "tessera/strategy/primepar/primepar.hpp"
+#include "support/bench_main.hpp"
 
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <numeric>
 
@@ -71,12 +71,11 @@ void run(const std::string& file, int nodes, Communicator& comm) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("PrimePar's search for the partitions of a layer.");
   std::string file = "inputs/experiments/primepar/layer.toml";
   int nodes = 8;
-  app.add_option("experiment", file, "an experiment of strategy primepar on a cluster")->capture_default_str();
-  app.add_option("--nodes", nodes, "nodes of the cluster")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-
-  return on_ranks(argc, argv, [&](Communicator& world) { run(file, nodes, world); });
+  return bench::main_of("PrimePar's search for the partitions of a layer.",
+                        {{"experiment", &file, "an experiment of strategy primepar on a cluster"},
+                         {"--nodes", &nodes, "nodes of the cluster"}},
+                        argc, argv,
+                        [&] { return on_ranks(argc, argv, [&](Communicator& world) { run(file, nodes, world); }); });
 }

@@ -7,7 +7,6 @@
 // scaling inputs/experiments/gpt3-175b.toml --ranks 4 16
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <numeric>
 
@@ -112,10 +111,13 @@ void run(const Options& options) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("What an experiment would take on many ranks.");
-  app.add_option("experiment", options.experiment, "an experiment file")->capture_default_str();
-  app.add_option("--set", options.settings, "KEY=VALUE of the experiment, may be given several times");
-  app.add_option("--ranks", options.ranks, "how many ranks")->capture_default_str();
-  app.add_option("--costs", options.costs, "us of an agreement of all ranks")->capture_default_str();
-  return bench::main_of(app, argc, argv, [&] { run(options); });
+  return bench::main_of("What an experiment would take on many ranks.",
+                        {{"experiment", &options.experiment, "an experiment file"},
+                         {"--set", &options.settings, "KEY=VALUE of the experiment, may be given several times"},
+                         {"--ranks", &options.ranks, "how many ranks"},
+                         {"--costs", &options.costs, "us of an agreement of all ranks"}},
+                        argc, argv, [&] {
+                          run(options);
+                          return 0;
+                        });
 }

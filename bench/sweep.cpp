@@ -2,7 +2,6 @@
 // two, against the same points simulated inside this process, and against a process for each point.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -102,10 +101,13 @@ void run(const Options& options) {
 int main(int argc, char** argv) {
   Options options;
   options.program = (fs::read_symlink("/proc/self/exe").parent_path() / "tessera").string();
-  CLI::App app("What a sweep costs beside its simulations.");
-  app.add_option("--experiment", options.experiment, "what the points are of")->capture_default_str();
-  app.add_option("--points", options.points, "how many")->capture_default_str();
-  app.add_option("--launcher", options.launcher, "how two ranks are started")->capture_default_str();
-  app.add_option("--processes", options.processes, "how many points get a process of their own")->capture_default_str();
-  return bench::main_of(app, argc, argv, [&] { run(options); });
+  return bench::main_of("What a sweep costs beside its simulations.",
+                        {{"--experiment", &options.experiment, "what the points are of"},
+                         {"--points", &options.points, "how many"},
+                         {"--launcher", &options.launcher, "how two ranks are started"},
+                         {"--processes", &options.processes, "how many points get a process of their own"}},
+                        argc, argv, [&] {
+                          run(options);
+                          return 0;
+                        });
 }

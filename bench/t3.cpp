@@ -1,11 +1,11 @@
 // T-NLG's FC-2 at TP 8 in T3's five configurations: wall time, events a second.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <fstream>
 
+#include "support/bench_main.hpp"
 #include "support/on_ranks.hpp"
 #include "tessera/base/comm.hpp"
 #include "tessera/base/error.hpp"
@@ -76,10 +76,8 @@ void run(const std::string& file, Communicator& comm) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("T3's five configurations of one sub-layer.");
   std::string file = "inputs/experiments/t3/sublayer.toml";
-  app.add_option("experiment", file, "an experiment of strategy t3")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
-
-  return on_ranks(argc, argv, [&](Communicator& world) { run(file, world); });
+  return bench::main_of("T3's five configurations of one sub-layer.",
+                        {{"experiment", &file, "an experiment of strategy t3"}}, argc, argv,
+                        [&] { return on_ranks(argc, argv, [&](Communicator& world) { run(file, world); }); });
 }

@@ -1,24 +1,30 @@
-// What the main function of a bench does with its options.
+// What the main function of a bench does with its options. CLI11's header takes longer to compile than a bench does, so
+// bench_main.cpp alone reads it.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <exception>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
 
 namespace tessera::bench {
 
-/// Reads the command line into what `app` binds, then calls `run`; the exit code.
-template <class Run>
-int main_of(CLI::App& app, int argc, char** argv, Run&& run) {
-  CLI11_PARSE(app, argc, argv);
-  try {
-    run();
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return 1;
-  }
-  return 0;
-}
+/// An option ("--name") or a positional argument ("name"); what stands in its value is the default.
+struct Option {
+  using Value =
+      std::variant<std::string*, double*, int*, std::int64_t*, std::uint32_t*, std::uint64_t*,
+                   std::vector<std::string>*, std::vector<double>*, std::vector<int>*, std::vector<std::uint64_t>*>;
+  std::string name;
+  Value value;
+  std::string help;
+  bool positive = false;              ///< others are refused
+  std::vector<std::string> one_of{};  ///< where there are any, others are refused
+};
+
+/// Reads the command line into the options' values, then calls `run`, whose result is the exit code; an exception of it
+/// becomes one line and a code.
+int main_of(const std::string& description, const std::vector<Option>& options, int argc, char** argv,
+            const std::function<int()>& run);
 
 }  // namespace tessera::bench
