@@ -60,18 +60,23 @@ def notebook_of(page):
     return page.with_name(f"{page.stem}-notebook.md")
 
 
-def by_page(tables, page):
-    """The tables that have their place in the notebook behind the page, and the others."""
-    notebook = notebook_of(page)
-    text = notebook.read_text() if notebook.exists() else ""
-    found = {page: {}, notebook: {}}
+def pages_of(page, parts):
+    """The study's page, and of those that there are behind it: pages of parts, and its notebook."""
+    behind = (*[page.with_name(f"{page.stem}-{part}.md") for part in parts], notebook_of(page))
+    return [page, *[one for one in behind if one.exists()]]
+
+
+def by_page(tables, pages):
+    """Tables by the page that has their place; the first one has those that none has."""
+    texts = {one: one.read_text() for one in pages}
+    found = {one: {} for one in pages}
     for name, content in tables.items():
-        found[notebook if f"<!-- {name} -->" in text else page][name] = content
+        found[next((one for one in pages if f"<!-- {name} -->" in texts[one]), pages[0])][name] = content
     return {one: inside for one, inside in found.items() if inside}
 
 
-def write(outcome, page):
-    for one, tables in by_page(outcome.tables, page).items():
+def write(outcome, page, parts=()):
+    for one, tables in by_page(outcome.tables, pages_of(page, parts)).items():
         write_into(one, tables)
     folder = page.with_suffix("")
     folder.mkdir(exist_ok=True)
@@ -99,7 +104,7 @@ def main(study, help, parts, page, run_part=None, run_all=None):
         return
     simulator = Simulator(options.tessera, options.seed)
     outcome = run_part(simulator, options.part) if options.part else run_all(simulator)
-    write(outcome, page)
+    write(outcome, page, parts)
     print("\n" + summary(study, outcome, options.part))
 
 

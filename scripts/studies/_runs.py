@@ -172,6 +172,7 @@ def result_of(results):
     found["in_collectives_ps"] = longest_in_collectives(records("devices"))
     found["link_bytes"] = most_bytes(records("links"))
     found["busiest_link"] = float(max(results.table("links")["utilisation"]))
+    found["use_of_links"] = use_of_links(records("links"))
     found["predicted"] = {what: int(time) for what, time in results.predicted.items()}
     found["bytes_on_links"] = sum(int(row["bytes"]) for row in records("links"))
     if "placement" in results.tables:
@@ -197,6 +198,15 @@ def longest_in_collectives(devices):
     """ps of the device that is longest in tensor and data communication and in waiting for members that come late: what a profile of
     a real machine shows as collectives, whose waiting it cannot tell apart."""
     return int(max(row["tensor_communication_ps"] + row["data_communication_ps"] + row["waiting_ps"] for row in devices))
+
+
+def use_of_links(links):
+    """Share of the iteration in which a link sends, mean and most, by class of links."""
+    by_class = {}
+    for row in links:
+        name = row["link_class"]
+        by_class.setdefault(name.decode() if isinstance(name, bytes) else name, []).append(float(row["utilisation"]))
+    return {name: (sum(uses) / len(uses), max(uses)) for name, uses in by_class.items()}
 
 
 def memory_of_stages(placement, memory):

@@ -5,12 +5,13 @@ import re
 import tomllib
 import unittest
 
-from _watos import PARTS, lending, pipeline, shapes, wiring
+from _watos import PARTS, lending, links, offloading, pipeline, sharding, shapes, streaming, wiring
 from _watos.jobs import placed, stages_that_repeat
 
 PS = 10**12
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "validation" / "watos.md"
+RIVALS = PAGE.with_name("watos-rivals.md")
 
 
 class Lists(unittest.TestCase):
@@ -64,16 +65,50 @@ class Tables(unittest.TestCase):
         self.assertIn("| 0 | 100.0 | 70.0 | 70 | 104 |", outcome.tables["figure 5 memory"])
 
 
+    def test_exposed_communication_is_told_apart_from_waiting(self):
+        class Simulator:
+            def many(self, jobs):
+                slower = {True: 2, False: 1}
+                return [{"mean_tensor_communication_ps": 3e9 * slower[("machine.include", "blackwell-ultra-56") in settings], "mean_data_communication_ps": 1e9,
+                         "mean_pipeline_communication_ps": 0, "mean_waiting_ps": 5e9, "mean_bubble_ps": 2e9, "iteration_time_ps": PS} for _, settings in jobs]
+
+        outcome = links.study(Simulator())
+        self.assertIn("| D2 T4 P7 | wafer, tiles | 3.0 | 1.0 | 0.0 | 4.0 | 1.75 | 7 | 1.000 |", outcome.tables["figure 1"])  # (6 + 1) / (3 + 1)
+        self.assertEqual(outcome.summary["less_communication"], "1.75")
+
+    def test_streaming_hides_from_the_first_batch_that_waits_for_less_than_a_hundredth(self):
+        class Simulator:
+            def many(self, jobs):
+                waited = lambda settings: 0.5 if dict(settings).get("workload.global_batch", 64) < 84 else 1 / 200
+                return [{"mean_data_communication_ps": waited(settings) * PS, "iteration_time_ps": PS, "peak_memory": 7e9} for _, settings in jobs]
+
+        outcome = streaming.study(Simulator())
+        self.assertEqual(outcome.summary, {"host_hides_from": 84, "dies_hide_from": "-"})
+        self.assertIn("| host, 160 GB/s | 77 | 11 | 1.00 | 500 | 50.0 | 7.0 |", outcome.tables["streaming"])
+
+    def test_a_host_of_another_bandwidth_is_toml(self):
+        ((key, text),) = offloading.host(320)
+        self.assertEqual(key, "machine.host")
+        self.assertEqual(tomllib.loads(f"host = {text}")["host"][0]["bridge_bandwidth"], "320 GB/s")
+
+
 class Page(unittest.TestCase):
     def test_it_has_a_place_for_each_table_and_its_cases(self):
         text = PAGE.read_text()
-        self.assertEqual(list(PARTS), ["placement"])
+        self.assertEqual(list(PARTS), ["placement", "rivals"])
         for name in ("figure 5", "figure 5 memory", "figure 7", "figure 8", "figure 11", "lending", "packets", "sensitivity"):
             self.assertRegex(text, rf"(?s)<!-- {name} -->\n\n\|.*\|\n\n<!-- end {name} -->")
         for case in lending.CASES:
             self.assertIn(f"| {case} |", text)
         over = max(float(share) for share in re.search(r"\| TP 4, PP 14, lending \| [\d.]+ \| \+([\d.]+) \| [\d.]+ \| \+([\d.]+) \|", text).groups())
         self.assertLessEqual(over, 2.0)  # lending costs at most 2 % over free memory
+
+    def test_rivals_have_a_page_with_a_place_for_each_table_and_its_cases(self):
+        text = RIVALS.read_text()
+        for name in ("figure 1", "figure 2", "figure 2 peak", "figure 6a", "figure 6b", "streaming", "streaming and pipelines", "rivals sensitivity"):
+            self.assertRegex(text, rf"(?s)<!-- {name} -->\n\n\|.*\|\n\n<!-- end {name} -->")
+        for case in (*sharding.CASES, *streaming.BATCHES):
+            self.assertIn(f"| {case} |", text)
 
 
 if __name__ == "__main__":

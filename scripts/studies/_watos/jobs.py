@@ -11,6 +11,15 @@ BOTH_WAYS = tuple((f"collectives.{kind}", "bidirectional-ring") for kind in ("al
 ROOM_FOR_ALL = (("machine.device.memory_capacity", "1 TB"),)  # to see what a plan would take if memory cost nothing
 
 
+CONSTANTS = {  # half, as assumed, double or the peak
+    "cost.matrix_efficiency": (0.4, 0.8, 1.0),
+    "cost.attention_efficiency": (0.3, 0.6, 1.0),
+    "cost.memory_efficiency": (0.425, 0.85, 1.0),
+    "cost.matrix_ramp": ("2 us", "4 us", "8 us"),
+    "cost.launch_overhead": ("450 ns", "900 ns", "1800 ns"),
+}
+
+
 def cut(tensor, pipeline):
     return (("strategy.tensor", tensor), ("strategy.pipeline", pipeline))
 
@@ -19,3 +28,7 @@ def stages_that_repeat(stages, count, what):
     """The first `count` of so many stages run `what` again."""
     own = "{recomputation = " + json.dumps(list(what)) + "}"
     return (("strategy.stages", "[" + ", ".join(own if stage < count else "{}" for stage in range(stages)) + "]"),)
+
+
+ON_THE_WAFER = ("watos/mg-gpu.toml", (("machine.include", "wafer-config3"), ("machine.packet", "128 KiB")))  # the rivals' job there
+MEGATRON = (*cut(8, 7), *placed("2x4 * 6", "1x8"))  # its rule: tensor parallelism as far as it goes, at most 8

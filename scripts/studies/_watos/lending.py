@@ -3,7 +3,7 @@
 from _parts import Outcome, seconds, three, two
 from _runs import table
 
-from .jobs import BOTH_WAYS, ROOM_FOR_ALL, cut, placed
+from .jobs import BOTH_WAYS, CONSTANTS, ROOM_FOR_ALL, cut, placed
 
 EXPERIMENT = "watos/offload.toml"
 BATCHES = (64, 512)
@@ -19,13 +19,6 @@ CASES = {
     "TP 8, PP 7, 2 x 4 dies, rings both ways": (*NONE, *cut(8, 7), *placed("2x4 * 6", "1x8"), *BOTH_WAYS),
 }
 PACKETS = ("16 KiB", "64 KiB", "128 KiB", "256 KiB", "1 MiB")
-CONSTANTS = {  # half, as assumed, double or the peak
-    "cost.matrix_efficiency": (0.4, 0.8, 1.0),
-    "cost.attention_efficiency": (0.3, 0.6, 1.0),
-    "cost.memory_efficiency": (0.425, 0.85, 1.0),
-    "cost.matrix_ramp": ("2 us", "4 us", "8 us"),
-    "cost.launch_overhead": ("450 ns", "900 ns", "1800 ns"),
-}
 
 
 def study(simulator):
