@@ -111,7 +111,8 @@ std::string figures(const experiment::Experiment& experiment, const experiment::
   for (const std::string& rings : step_by_step(experiment)) text += line("step by step", rings);
   const experiment::Range events{is_used("trains") ? e.events.least : e.events.most, e.events.most};
   text += line("events per rank", events_text(events, ranks) +
-                                      (is_used("rounds") ? "; fewer where rounds of loops repeat themselves" : ""));
+                                      (is_used("rounds") ? "; fewer where rounds of loops repeat themselves" : "") +
+                                      (plan.program.memory_packet > 0 ? "; calls of shared memories not counted" : ""));
   text += line("memory per rank", memory_text(e.bytes_per_rank(ranks)));
   return text;
 }
