@@ -12,7 +12,8 @@ from . import style
 LEAST_SPREAD = 0.05  # of the greatest use in its class: links that differ by less are alike
 MOST_MARKS = 200  # nodes with a mark for each link
 MOST_NAMES = 16  # nodes that have their name at the axis
-PLACE = re.compile(r"\((\d+),(\d+)\)$")  # "die (3,1)"
+PLACE = re.compile(r"\((\d+),(\d+)\)(?: of \D+ (\d+))?$")  # "die (3,1)", "die (3,1) of wafer 2"
+GAP = 1  # columns between meshes that are drawn side by side
 BESIDE, DIE = 0.08, 0.34  # of the way from die to die: from the middle to each direction of a link, and the side of a die
 
 
@@ -50,13 +51,15 @@ def _in_words(rows):
 
 
 def _places(rows, names):
-    """Column and row of each node on the mesh, by its number; nothing where the nodes are on none."""
+    """Column and row of each node on the mesh, by its number, of several meshes side by side; nothing where the nodes are on none."""
     found = {}
     for node in set(rows["from"]) | set(rows["to"]):
         match = PLACE.search(names[node]) if node < len(names) else None
         if not match:
             return {}
-        found[node] = int(match[1]), int(match[2])
+        found[node] = int(match[1]), int(match[2]), int(match[3] or 0)
+    first, width = min(mesh for _, _, mesh in found.values()), 1 + max(x for x, _, _ in found.values())
+    found = {node: (x + (mesh - first) * (width + GAP), y) for node, (x, y, mesh) in found.items()}
     return found if len(set(found.values())) == len(found) else {}
 
 
@@ -69,7 +72,8 @@ def _height(places):
 
 
 def _draw_map(axes, rows, places):
-    lines = [line_between(places[a], places[b]) for a, b in zip(rows["from"], rows["to"])]
+    reach = reach_of(places.values())
+    lines = [line_between(places[a], places[b], reach) for a, b in zip(rows["from"], rows["to"])]
     across, down = (1 + max(place[i] for place in places.values()) for i in (0, 1))
     width = axes.figure.get_figwidth() / 9 * max(0.6, min(5.0, 40 / max(across, 2 * down)))
     drawn = LineCollection(lines, linewidths=width, cmap="viridis_r", capstyle="butt", zorder=2)
@@ -90,10 +94,16 @@ def _draw_map(axes, rows, places):
     style.percent_axis(bar.ax.yaxis)
 
 
-def line_between(start, end):
+def reach_of(places):
+    """Columns that a link passes at most which does not go around the edge of a torus: to the mesh beside it where there are several."""
+    columns = {x for x, _ in places}
+    return 1 if len(columns) == max(columns) + 1 else 1 + GAP
+
+
+def line_between(start, end, reach):
     """From die to die, on the right of the way; a link around the edge of a torus is a stub that leaves the mesh."""
     (x, y), (dx, dy) = start, (end[0] - start[0], end[1] - start[1])
-    if abs(dx) > 1 or abs(dy) > 1:
+    if abs(dx) > reach or abs(dy) > 1:
         dx, dy = -0.55 * numpy.sign(dx), -0.55 * numpy.sign(dy)
     length = max(1e-9, (dx * dx + dy * dy) ** 0.5)
     side = (-BESIDE * dy / length, BESIDE * dx / length)

@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
 from . import style
-from .links_figure import line_between
+from .links_figure import GAP, line_between, reach_of
 from .scale import unit_of
 
 DIE = 0.86  # side of a die, of the way from die to die
@@ -20,9 +20,10 @@ MOST_TEXTS = 400  # dies with a text in each
 def draw(results):
     if "placement" not in results.tables:
         return None
-    placed = results.table("placement")
+    placed = _side_by_side(results.table("placement"), results.devices)
     if len(set(zip(placed["x"], placed["y"]))) < len(placed) or len(set(placed["y"])) < 2:
         return None
+    several = placed["mesh"].nunique() > 1
     loans = results.table("loans") if "loans" in results.tables else None
     across, down = placed["x"].max() + 1, placed["y"].max() + 1
     width = 12.0
@@ -34,11 +35,17 @@ def draw(results):
         axes.set_xlim(-0.6, across - 0.4)
         axes.set_ylim(down - 0.4, -0.6)
         axes.set_aspect("equal")
-        axes.set_xlabel("column of the die")
+        axes.set_xlabel("column of the die" + (", meshes side by side" if several else ""))
         axes.set_ylabel("row")
         axes.xaxis.get_major_locator().set_params(integer=True)
         axes.yaxis.get_major_locator().set_params(integer=True)
     return figure
+
+
+def _side_by_side(placed, devices):
+    """Each mesh of a machine that has several stands to the right of the one before."""
+    mesh = placed["device"].map(devices.set_index("device")["node"])
+    return placed.assign(mesh=mesh, x=placed["x"] + (mesh - mesh.min()) * (placed["x"].max() + 1 + GAP))
 
 
 def _draw_stages(axes, placed, loans):
@@ -59,7 +66,7 @@ def _draw_stages(axes, placed, loans):
         most = unit_of("B", loans["bytes"].max())
         low, high = loans["bytes"].min() / most[1], loans["bytes"].max() / most[1]
         handles.append(Line2D([], [], color=LOAN, label=f"lends {low:.3g} to {high:.3g} {most[0]} of a micro-batch on each die{_to_hosts(loans)}"))
-    axes.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=1, frameon=False)
+    axes.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=3.6, ncols=1, frameon=False)
     axes.set_title("stages: number of each die's")
 
 
@@ -103,7 +110,8 @@ def _draw_links(axes, results, placed):
     rows = links[links["from"].isin(places) & links["to"].isin(places)]
     if rows.empty:
         return
-    drawn = LineCollection([line_between(places[a], places[b]) for a, b in zip(rows["from"], rows["to"])], linewidths=3, cmap="viridis_r", zorder=2)
+    reach = reach_of(places.values())
+    drawn = LineCollection([line_between(places[a], places[b], reach) for a, b in zip(rows["from"], rows["to"])], linewidths=3, cmap="viridis_r", zorder=2)
     drawn.set_array(100 * rows["utilisation"].to_numpy())
     axes.add_collection(drawn)
     bar = axes.figure.colorbar(drawn, ax=axes, shrink=0.7, pad=0.02)

@@ -11,6 +11,41 @@ from tessera_analysis import stages_figure, style
 
 LENDING = pathlib.Path(__file__).resolve().parents[1] / "cli" / "lending.toml"
 
+TWO_WAFERS = """
+[machine]
+name = "two wafers"
+packet = "4 KiB"
+[machine.device]
+name = "die"
+peak.fp16 = "10 TFLOP/s"
+memory_bandwidth = "500 GB/s"
+memory_capacity = "4 GB"
+[machine.topology]
+kind = "wafers"
+wafers = 2
+columns = 2
+rows = 2
+bandwidth = "20 GB/s"
+latency = "100 ns"
+wafer_bandwidth = "5 GB/s"
+wafer_latency = "1 us"
+[model]
+name = "small"
+layers = 2
+hidden = 64
+heads = 4
+vocabulary = 256
+max_positions = 64
+[workload]
+sequence = 64
+global_batch = 4
+[strategy]
+name = "megatron"
+tensor = 4
+pipeline = 2
+placement.tiles = ["2x2"]
+"""
+
 
 class Stages(unittest.TestCase):
     @classmethod
@@ -50,7 +85,24 @@ class Stages(unittest.TestCase):
         self.assertEqual(len(arrows), 3 + 2)
         self.assertIn("to hosts: stage 0)", figure.axes[0].get_legend().get_texts()[1].get_text())
 
+    def test_meshes_stand_side_by_side_with_their_links_between(self):
+        """Two of 2 x 2 dies, one device of each moved by the figure alone: columns 0, 1 and 3, 4."""
+        job = os.path.join(self.folder.name, "two.toml")
+        pathlib.Path(job).write_text(TWO_WAFERS)
+        out = os.path.join(self.folder.name, "two.h5")
+        subprocess.run([os.environ["TESSERA"], "run", job, "-o", out, "--progress", "off"], check=True, stdout=subprocess.DEVNULL)
+        results = tessera_analysis.load(out)
+        with style.styled():
+            stages, memory = stages_figure.draw(results).axes[:2]
+        numbers = {tuple(text.get_position()): text.get_text() for text in stages.texts}
+        self.assertEqual({x for x, _ in numbers}, {0, 1, 3, 4})
+        self.assertEqual((numbers[0, 0], numbers[4, 1]), ("0", "1"))
+        # Four links each way on each wafer, and two between them from column 1 to 3.
+        segments = memory.collections[0].get_segments()
+        self.assertEqual(len(segments), 2 * (4 + 4 + 2))
+        self.assertEqual(sum(abs(end[0] - start[0]) == 2 for start, end in segments), 2 * 2)
+
     def test_devices_on_no_mesh_are_no_picture(self):
         results = tessera_analysis.load(self.path)
-        flat = type("Flat", (), {"tables": results.tables, "table": lambda self, name: results.table(name).assign(y=0)})()
+        flat = type("Flat", (), {"tables": results.tables, "table": lambda self, name: results.table(name).assign(y=0), "devices": results.devices})()
         self.assertIsNone(stages_figure.draw(flat))
