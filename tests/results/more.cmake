@@ -8,7 +8,7 @@ set_tests_properties(results.without-mpi-io.3 PROPERTIES ENVIRONMENT "${environm
 
 # A disk that is full at every twentieth of the file; skipped where nothing may be mounted.
 add_executable(test_full_disk ${CMAKE_CURRENT_LIST_DIR}/full_disk/full_disk.cpp)
-tessera_compile_options(test_full_disk)
+tessera_test_units(test_full_disk)
 target_link_libraries(test_full_disk PRIVATE tessera_mpi_test_main tessera_results)
 add_dependencies(mpi_tests test_full_disk)
 foreach(ranks 1 2 3 4)
@@ -20,7 +20,7 @@ endforeach()
 
 # The same where no space can be set aside.
 add_executable(test_unreserved_disk ${CMAKE_CURRENT_LIST_DIR}/full_disk/unreserved.cpp)
-tessera_compile_options(test_unreserved_disk)
+tessera_test_units(test_unreserved_disk)
 target_link_libraries(test_unreserved_disk PRIVATE tessera_mpi_test_main tessera_results)
 add_dependencies(mpi_tests test_unreserved_disk)
 foreach(ranks 1 3)

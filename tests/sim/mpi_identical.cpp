@@ -16,12 +16,12 @@ using namespace tessera::test;
 
 TEST_CASE("random traffic on several ranks: every message arrives when the reference says, also on bound ways") {
   World world;
-  for (std::uint64_t index = 0; index < random_cases(250); ++index) {
+  for (std::uint64_t index = 0; index < random_cases(250, world.comm.size()); ++index) {
     CAPTURE(index);
     const RandomCase made = random_case(100'000 + index);
     if (made.network.devices < static_cast<machine::NodeId>(world.comm.size())) continue;
     std::vector<machine::BoundWay> ways;
-    if (index >= random_cases(150)) ways = random_ways(index, made.network, made.messages);
+    if (index >= random_cases(150, world.comm.size())) ways = random_ways(index, made.network, made.messages);
     const TrafficResult expected = run_reference(made.network, made.messages, ways);
     for (const std::string& synchroniser : pdes::synchroniser_kinds()) {
       CAPTURE(synchroniser);
@@ -66,7 +66,7 @@ bool compare_folded(const ProgramCase& made, std::uint64_t index, Communicator& 
 
 TEST_CASE("what the first rank simulates alone has the rows of all ranks") {
   World world;
-  for (std::uint64_t index = 0; index < random_cases(30); ++index) {
+  for (std::uint64_t index = 0; index < random_cases(30, world.comm.size()); ++index) {
     CAPTURE(index);
     const ProgramCase made = random_rings(70'000 + index);
     if (made.machine.devices() < static_cast<machine::NodeId>(world.comm.size())) continue;
@@ -83,11 +83,11 @@ TEST_CASE("what the first rank simulates alone has the rows of all ranks") {
 TEST_CASE("folded replicas on several ranks: the rows are those of one, unfolded") {
   World world;
   std::uint64_t folded = 0;
-  for (std::uint64_t index = 0; index < random_cases(100); ++index) {
+  for (std::uint64_t index = 0; index < random_cases(100, world.comm.size()); ++index) {
     CAPTURE(index);
     if (compare_folded(random_replicas(50'000 + index), index, world.comm)) ++folded;
   }
-  CHECK(folded > random_cases(30));
+  CHECK(folded > random_cases(30, world.comm.size()));
 }
 
 TEST_CASE("replicas that cannot be folded because of ties, on several ranks: all are simulated, with the rows of one") {
@@ -99,12 +99,12 @@ TEST_CASE("folded replicas on meshes, tori, rings and in packages: the rows of s
   World world;
   std::uint64_t folded = 0;
   for (const SiteKind kind : site_kinds) {
-    for (std::uint64_t index = 0; index < random_cases(30); ++index) {
+    for (std::uint64_t index = 0; index < random_cases(30, world.comm.size()); ++index) {
       CAPTURE(static_cast<int>(kind), index);
       if (compare_folded(random_replicas_on(kind, 50'000 + index), index, world.comm)) ++folded;
     }
   }
-  CHECK(folded >= random_cases(9));
+  CHECK(folded >= random_cases(9, world.comm.size()));
 }
 
 TEST_CASE("a program with everything in it: the rows of several ranks are those of one") {
@@ -129,7 +129,7 @@ TEST_CASE("a program with everything in it: the rows of several ranks are those 
 
 TEST_CASE("random ring collectives: the rows of several ranks are those of one") {
   World world;
-  for (std::uint64_t index = 0; index < random_cases(100); ++index) {
+  for (std::uint64_t index = 0; index < random_cases(100, world.comm.size()); ++index) {
     const ProgramCase made = index % 3 == 0 ? random_large_rings(100'000 + index) : random_rings(100'000 + index);
     if (made.machine.devices() < static_cast<machine::NodeId>(world.comm.size())) continue;
     sim::SimulationOptions options;
@@ -147,7 +147,7 @@ TEST_CASE("random ring collectives: the rows of several ranks are those of one")
 TEST_CASE("random collectives of rectangles in any order: the rows of several ranks are those of one") {
   World world;
   for (const SiteKind kind : {SiteKind::mesh, SiteKind::torus}) {
-    for (std::uint64_t index = 0; index < random_cases(30); ++index) {
+    for (std::uint64_t index = 0; index < random_cases(30, world.comm.size()); ++index) {
       const ProgramCase made = random_rectangles(kind, 120'000 + index);
       if (made.machine.devices() < static_cast<machine::NodeId>(world.comm.size())) continue;
       sim::SimulationOptions options;
@@ -164,7 +164,7 @@ TEST_CASE("random collectives of rectangles in any order: the rows of several ra
 
 TEST_CASE("packet by packet, whichever way links arbitrate: the rows of several ranks are those of one") {
   World world;
-  for (std::uint64_t index = 0; index < random_cases(40); ++index) {
+  for (std::uint64_t index = 0; index < random_cases(40, world.comm.size()); ++index) {
     ProgramCase made = random_rings(110'000 + index);
     made.machine.network.arbitration = index % 2 == 0 ? "fifo" : "round-robin";
     if (made.machine.devices() < static_cast<machine::NodeId>(world.comm.size())) continue;

@@ -13,7 +13,7 @@ using namespace tessera::test;
 
 TEST_CASE("shared memory: the rows of several ranks are those of one") {
   World world;
-  for (std::uint64_t index = 0; index < random_cases(20); ++index) {
+  for (std::uint64_t index = 0; index < random_cases(20, world.comm.size()); ++index) {
     const std::uint64_t key = 890'000 + index;
     const ProgramCase made = sharing_memory(
         index, index % 2 == 0 ? random_rings(key) : random_replicas_on(site_kinds[index / 2 % site_kinds.size()], key));

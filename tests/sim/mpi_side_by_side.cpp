@@ -32,7 +32,7 @@ TEST_CASE("a program with everything in it: windows of ranks in one process are 
 
 TEST_CASE("random programs: windows of ranks in one process are those of processes") {
   World world;
-  for (std::uint64_t index = 0; index < random_cases(100); ++index) {
+  for (std::uint64_t index = 0; index < random_cases(100, world.comm.size()); ++index) {
     CAPTURE(index);
     const ProgramCase made = random_rings(700'000 + index);
     if (made.machine.devices() >= static_cast<machine::NodeId>(world.comm.size())) check_windows(made, world.comm);

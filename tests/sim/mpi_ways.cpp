@@ -14,7 +14,7 @@ using namespace tessera::test;
 
 TEST_CASE("bound ways: the rows of several ranks are those of one, whatever is promised") {
   World world;
-  for (std::uint64_t index = 0; index < random_cases(100); ++index) {
+  for (std::uint64_t index = 0; index < random_cases(100, world.comm.size()); ++index) {
     const std::uint64_t key = 640'000 + index;
     ProgramCase made = index % 3 == 0   ? random_replicas_on(site_kinds[index / 3 % site_kinds.size()], key)
                        : index % 3 == 1 ? random_large_rings(key)

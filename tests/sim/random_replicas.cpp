@@ -191,9 +191,9 @@ class ReplicaMaker {
 
   void bind() {
     for (std::uint32_t part = 0; part < width_; ++part) {
-      const std::vector<program::BlockId> streams{main_[part].done(), beside_[part].done()};
+      const std::vector<program::BlockId> both{main_[part].done(), beside_[part].done()};
       for (const std::vector<DeviceId>& replica : made_.program.alike[0].parts) {
-        made_.program.devices[replica[part]].streams = streams;
+        made_.program.devices[replica[part]].streams = both;
         made_.program.devices[replica[part]].peers = replica;
       }
     }

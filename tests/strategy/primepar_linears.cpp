@@ -27,9 +27,9 @@ void forward(const Slices& first, const Slices& second, Execution& fc1, Executio
   fc1.load(Tensor::input, Phase::forward, expected.input);
   fc1.load(Tensor::weight, Phase::forward, expected.weight1);
   fc1.run(Phase::forward);
-  std::vector<Part> hidden = fc1.parts(Tensor::output, Phase::forward);
-  for (Part& part : hidden) part.values = relu(part.values);
-  fc2.load(Tensor::input, redistributed(hidden, boxes(second, Tensor::input, Phase::forward, 0),
+  std::vector<Part> activated = fc1.parts(Tensor::output, Phase::forward);
+  for (Part& part : activated) part.values = relu(part.values);
+  fc2.load(Tensor::input, redistributed(activated, boxes(second, Tensor::input, Phase::forward, 0),
                                         forward_redistribution(first, second), carrier, between));
   fc2.load(Tensor::weight, Phase::forward, expected.weight2);
   fc2.run(Phase::forward);
