@@ -105,7 +105,8 @@ class Page(unittest.TestCase):
 
     def test_rivals_have_a_page_with_a_place_for_each_table_and_its_cases(self):
         text = RIVALS.read_text()
-        for name in ("figure 1", "figure 2", "figure 2 peak", "figure 6a", "figure 6b", "streaming", "streaming and pipelines", "rivals sensitivity"):
+        for name in ("figure 1", "figure 2", "figure 2 peak", "figure 6a", "figure 6b", "streaming", "streaming and pipelines", "memory", "memory packets",
+                     "rivals sensitivity"):
             self.assertRegex(text, rf"(?s)<!-- {name} -->\n\n\|.*\|\n\n<!-- end {name} -->")
         for case in (*sharding.CASES, *streaming.BATCHES):
             self.assertIn(f"| {case} |", text)

@@ -4,10 +4,10 @@ the assumed constants move them."""
 from _parts import Outcome, seconds, two
 from _runs import table
 
-from . import gpus, links, offloading, sharding, streaming
+from . import gpus, links, memory, offloading, sharding, streaming
 from .jobs import CONSTANTS, MEGATRON, ON_THE_WAFER
 
-STUDIES = (links.study, gpus.study, sharding.study, offloading.study, streaming.study)
+STUDIES = (links.study, gpus.study, sharding.study, offloading.study, streaming.study, memory.study)
 
 
 def study(simulator):
