@@ -20,7 +20,7 @@ LATE = ("waiting", "bubble")
 def study(simulator):
     jobs = {}
     for degrees, tiles in CUTS.items():
-        settings = cut(*degrees[1:])
+        settings = (*cut(*degrees[1:]), ("strategy.placement.tiles", "[]"))
         jobs |= {(degrees, "wafer, rows"): (EXPERIMENT, settings), (degrees, "wafer, tiles"): (EXPERIMENT, (*settings, *placed(*tiles))),
                  (degrees, "the same, rings both ways"): (EXPERIMENT, (*settings, *placed(*tiles), *BOTH_WAYS)),
                  (degrees, "NVL72"): (EXPERIMENT, (*settings, ("machine.include", "blackwell-ultra-56")))}
