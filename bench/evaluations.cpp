@@ -183,8 +183,5 @@ int main(int argc, char** argv) {
                         {{"--inputs", &options.folder, "folder of the experiments"},
                          {"--case", &options.only, "22b, 175b, wafer: these alone"},
                          {"--repeats", &options.repeats, "of each case; the least counts"}},
-                        argc, argv, [&] {
-                          run(options);
-                          return 0;
-                        });
+                        argc, argv, [&] { run(options); });
 }

@@ -143,8 +143,5 @@ int main(int argc, char** argv) {
        {"--seed", &options.phold.seed, "of the draws"},
        {"--operations", &options.operations, "hold operations measured, at least twice the pending events"},
        {"--repeats", &options.repeats, "of which the median counts"}},
-      argc, argv, [&] {
-        run(options);
-        return 0;
-      });
+      argc, argv, [&] { run(options); });
 }

@@ -90,8 +90,5 @@ int main(int argc, char** argv) {
                         {{"experiment", &experiment, "of strategy mcm"},
                          {"--updates", &updates, "how many are timed", true},
                          {"--iterations", &iterations, "T of Eq. 7", true}},
-                        argc, argv, [&] {
-                          run(experiment, updates, iterations);
-                          return 0;
-                        });
+                        argc, argv, [&] { run(experiment, updates, iterations); });
 }

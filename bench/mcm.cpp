@@ -267,8 +267,5 @@ int main(int argc, char** argv) {
                          {"--layers", &options.layers, "of the transformer"},
                          {"--chips", &options.chips, "of the package"},
                          {"--small-graphs", &options.small_graphs, "on which templates are compared"}},
-                        argc, argv, [&] {
-                          run(options);
-                          return 0;
-                        });
+                        argc, argv, [&] { run(options); });
 }

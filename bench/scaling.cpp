@@ -116,8 +116,5 @@ int main(int argc, char** argv) {
                          {"--set", &options.settings, "KEY=VALUE of the experiment, may be given several times"},
                          {"--ranks", &options.ranks, "how many ranks"},
                          {"--costs", &options.costs, "us of an agreement of all ranks"}},
-                        argc, argv, [&] {
-                          run(options);
-                          return 0;
-                        });
+                        argc, argv, [&] { run(options); });
 }

@@ -106,8 +106,5 @@ int main(int argc, char** argv) {
                          {"--points", &options.points, "how many"},
                          {"--launcher", &options.launcher, "how two ranks are started"},
                          {"--processes", &options.processes, "how many points get a process of their own"}},
-                        argc, argv, [&] {
-                          run(options);
-                          return 0;
-                        });
+                        argc, argv, [&] { run(options); });
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -26,5 +27,11 @@ struct Option {
 /// becomes one line and a code.
 int main_of(const std::string& description, const std::vector<Option>& options, int argc, char** argv,
             const std::function<int()>& run);
+/// The same of one without a result: 0.
+template <class Run>
+requires std::is_void_v<std::invoke_result_t<const Run&>>
+int main_of(const std::string& description, const std::vector<Option>& options, int argc, char** argv, const Run& run) {
+  return main_of(description, options, argc, argv, std::function<int()>([&run] { return run(), 0; }));
+}
 
 }  // namespace tessera::bench

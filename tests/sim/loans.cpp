@@ -126,6 +126,32 @@ void check_returned(const ProgramCase& made) {
   for (const std::int64_t bytes : held) CHECK(bytes == 0);
 }
 
+/// Device 0 lends 300 B of each of `times` forward passes of 50,000 ps to device 1, and after all of them works
+/// `between` before each backward pass needs its own back.
+ProgramCase lending_at_once(std::uint32_t times, std::uint32_t leaving, bool confirmed, Time between) {
+  ProgramCase made(2);
+  LoanShape lender = loan_with(made.program, 1, 300, times, times),
+            helper = loan_with(made.program, 0, 300, times, times);
+  lender.leaving = leaving;
+  lender.confirmed = helper.confirmed = confirmed;
+  program::BlockBuilder forward = made.block("forward"), backward = made.block("backward");
+  forward.allocate(MemoryCategory::activations, Bytes{300}).compute(work(50'000));
+  write_lend(forward, lender);
+  write_recall(backward, lender);
+  if (between > 0) backward.compute(work(between));
+  write_restore(backward, lender);
+  backward.release(MemoryCategory::activations, Bytes{300});
+  const program::BlockId first = forward.done(), last = backward.done();
+  program::BlockBuilder other = made.block("helper");
+  write_room(other, helper);
+  write_end_of_room(other, helper);
+  const program::BlockId out = loan_out_stream(made.program, lender), back = loan_back_stream(made.program, lender);
+  made.bind(0, {made.block().call(first, times).call(last, times).done(), out, back}, program::loan_events);
+  bind_helper(made, other.done(), helper);
+  check_returned(made);
+  return made;
+}
+
 }  // namespace
 
 TEST_CASE("a loan shares a link with a message, and its return is late") {
@@ -157,33 +183,30 @@ TEST_CASE("what comes back in time is not waited for") {
 }
 
 TEST_CASE("a lend waits until the one before has left, where few may be on their way") {
-  // Three forward passes of 50,000 ps, each of which lends 300 B, over a link that takes 300,000 ps for them. Any
-  // number at once: all three are held, since none has left by 150,000 ps, and there is room for the first one that is
-  // asked back, 1,200 B. One at a time: the first one leaves from 50,000 to 350,000 ps, and the second lend waits for
-  // that; never more than one that leaves and one that is made.
+  // Three forward passes over a link that takes 300,000 ps for what each lends. Any number at once: all three are held,
+  // since none has left by 150,000 ps, and there is room for the first one that is asked back, 1,200 B. One at a time:
+  // the first one leaves from 50,000 to 350,000 ps, and the second lend waits for that; never more than one that leaves
+  // and one that is made.
   const auto peak = [](std::uint32_t leaving) {
-    ProgramCase made(2);
-    LoanShape lender = loan_with(made.program, 1, 300, 3, 3);
-    const LoanShape helper = loan_with(made.program, 0, 300, 3, 3);
-    lender.leaving = leaving;
-    program::BlockBuilder forward = made.block("forward"), backward = made.block("backward");
-    forward.allocate(MemoryCategory::activations, Bytes{300}).compute(work(50'000));
-    write_lend(forward, lender);
-    write_recall(backward, lender);
-    write_restore(backward, lender);
-    backward.release(MemoryCategory::activations, Bytes{300});
-    const program::BlockId first = forward.done(), last = backward.done();
-    program::BlockBuilder other = made.block("helper");
-    write_room(other, helper);
-    write_end_of_room(other, helper);
-    const program::BlockId out = loan_out_stream(made.program, lender), back = loan_back_stream(made.program, lender);
-    made.bind(0, {made.block().call(first, 3).call(last, 3).done(), out, back}, program::loan_events);
-    bind_helper(made, other.done(), helper);
-    check_returned(made);
-    return peak_of(run_recorded(made, sim::Laws::none), 0);
+    return peak_of(run_recorded(lending_at_once(3, leaving, false, 0), sim::Laws::none), 0);
   };
   CHECK(peak(0) == 1200);
   CHECK(peak(1) == 600);
+}
+
+TEST_CASE("a lender that waits for the word that all has come is told so behind it") {
+  // Two forward passes, one of what they lend on its way at a time. The first one leaves from 50,000 to 350,000 ps,
+  // which the second lend waits for from 100,000 on. It has come 500 ps later, until when the helper has nothing to
+  // send; the word of that, 8 B, takes 8,000 and 500. Nothing that comes back is waited for.
+  for (const sim::Laws laws : {sim::Laws::all, sim::Laws::none}) {
+    const auto waits = [&](bool confirmed) {
+      const ProgramCase made = lending_at_once(2, 1, confirmed, 5'000'000);
+      const results::DeviceRow row = run_recorded(made, laws).results.device_rows[0];
+      return std::vector{time_of(row, program::Activity{program::activity_count}), time_of(row, Activity::bubble)};
+    };
+    CHECK(waits(false) == std::vector<Time>{250'000, 0});
+    CHECK(waits(true) == std::vector<Time>{250'000 + 8'500, 500});
+  }
 }
 
 TEST_CASE("random programs with loans, some on bound ways: all laws give the rows of none, and everything comes back") {
@@ -195,39 +218,5 @@ TEST_CASE("random programs with loans, some on bound ways: all laws give the row
     check_same_as_steps(made);
     check_same(run_recorded(made, sim::Laws::all).results, run_recorded(made, sim::Laws::none).results);
     if (i % 4 == 0) check_returned(made);
-  }
-}
-
-TEST_CASE("a lender that waits for the word that all has come is told so behind it") {
-  // Two forward passes of 50,000 ps, each of which lends 300 B over a link that takes 300,000 ps for them, one on its
-  // way at a time. The first one leaves from 50,000 to 350,000 ps, which the second lend waits for from 100,000 on. It
-  // has come 500 ps later, until when the helper has nothing to
-  // send; the word of that, 8 B, takes 8,000 and 500. Nothing that comes back is waited for.
-  const auto waits = [](bool confirmed, sim::Laws laws) {
-    ProgramCase made(2);
-    LoanShape lender = loan_with(made.program, 1, 300, 2, 2), helper = loan_with(made.program, 0, 300, 2, 2);
-    lender.leaving = 1;
-    lender.confirmed = helper.confirmed = confirmed;
-    program::BlockBuilder forward = made.block("forward"), backward = made.block("backward");
-    forward.allocate(MemoryCategory::activations, Bytes{300}).compute(work(50'000));
-    write_lend(forward, lender);
-    write_recall(backward, lender);
-    backward.compute(work(5'000'000));
-    write_restore(backward, lender);
-    backward.release(MemoryCategory::activations, Bytes{300});
-    const program::BlockId first = forward.done(), last = backward.done();
-    program::BlockBuilder other = made.block("helper");
-    write_room(other, helper);
-    write_end_of_room(other, helper);
-    const program::BlockId out = loan_out_stream(made.program, lender), back = loan_back_stream(made.program, lender);
-    made.bind(0, {made.block().call(first, 2).call(last, 2).done(), out, back}, program::loan_events);
-    bind_helper(made, other.done(), helper);
-    check_returned(made);
-    const results::DeviceRow row = run_recorded(made, laws).results.device_rows[0];
-    return std::vector{time_of(row, lender.activity), time_of(row, Activity::bubble)};
-  };
-  for (const sim::Laws laws : {sim::Laws::all, sim::Laws::none}) {
-    CHECK(waits(false, laws) == std::vector<Time>{250'000, 0});
-    CHECK(waits(true, laws) == std::vector<Time>{250'000 + 8'500, 500});
   }
 }

@@ -2,9 +2,7 @@
 #include <catch2/catch.hpp>
 #include <optional>
 
-#include "machine/networks/grid_network.hpp"
-#include "machine/networks/host_network.hpp"
-#include "program_case.hpp"
+#include "dies_with_hosts.hpp"
 #include "tessera/program/ways.hpp"
 
 using namespace tessera;
@@ -13,23 +11,10 @@ using machine::NodeId;
 
 namespace {
 
-/// A row of dies at 1 GB/s (1,000 ps a byte) and 500 ps, packets of 100 B, with a host behind them. Its links have
-/// 2 GB/s (500 ps a byte); 700 ps are 350 to the bridge and 350 behind it.
+/// Of the 700 ps of its links 350 are to the bridge and 350 behind it.
 machine::Machine dies_with_bridge(int dies, const std::vector<NodeId>& ends,
                                   std::optional<BytesPerSecond> bridge_bandwidth) {
-  machine::Machine made;
-  machine::build_grid({dies, 1, false}, BytesPerSecond{second / byte_time}, Duration{wire_latency}, "d2d", made);
-  made.network.packet = Bytes{packet_bytes};
-  machine::Machine machine = machine_of(made.network);
-  machine.device_noun = "die";
-  machine::DeviceSpec memory;
-  memory.name = "host";
-  memory.memory_capacity = Bytes{2'000'000};
-  memory.memory_bandwidth = BytesPerSecond{1'000'000'000};
-  machine.host_kinds = {memory};
-  machine::link_hosts({{0, std::nullopt, BytesPerSecond{2'000'000'000}, Duration{700}, ends, bridge_bandwidth}},
-                      machine);
-  return machine;
+  return dies_with_hosts(dies, {host_at(ends, bridge_bandwidth)});
 }
 
 /// The host sends 1,000 B to each of these dies, which wait for them and work for 300 ps.

@@ -3,10 +3,8 @@
 
 #include <numeric>
 
-#include "machine/networks/grid_network.hpp"
-#include "machine/networks/host_network.hpp"
+#include "dies_with_hosts.hpp"
 #include "machine/networks/side_by_side_network.hpp"
-#include "program_case.hpp"
 #include "sim/laws/fold/find_fold.hpp"
 #include "sim/run/evaluation/device_classes.hpp"
 #include "tessera/program/evaluator.hpp"
@@ -20,25 +18,11 @@ namespace {
 
 constexpr NodeId first_host = 2;
 
-/// Dies in a row at 1 GB/s (1,000 ps a byte) and 500 ps, packets of 100 B, with hosts at 2 GB/s and 700 ps, linked
-/// to these dies each. Dies have 1 MB, hosts 2 MB.
+/// Hosts linked to these dies each.
 machine::Machine dies_with_hosts(const std::vector<std::vector<NodeId>>& ends = {{0}}, int dies = 2) {
-  machine::Machine made;
-  machine::build_grid({dies, 1, false}, BytesPerSecond{second / byte_time}, Duration{wire_latency}, "d2d", made);
-  made.network.packet = Bytes{packet_bytes};
-  machine::Machine machine = machine_of(made.network);
-  machine.device_noun = "die";
-  machine::DeviceSpec memory;
-  memory.name = "host";
-  memory.memory_capacity = Bytes{2'000'000};
-  memory.memory_reserve = Bytes{100'000};
-  memory.memory_bandwidth = BytesPerSecond{1'000'000'000};
-  machine.host_kinds = {memory};
   std::vector<machine::HostShape> hosts;
-  for (const std::vector<NodeId>& linked : ends)
-    hosts.push_back({0, std::nullopt, BytesPerSecond{2'000'000'000}, Duration{700}, linked});
-  machine::link_hosts(hosts, machine);
-  return machine;
+  for (const std::vector<NodeId>& linked : ends) hosts.push_back(host_at(linked));
+  return test::dies_with_hosts(dies, hosts);
 }
 
 /// The host sends 1,000 B to a die, which waits for them.

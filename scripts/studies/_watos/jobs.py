@@ -2,6 +2,8 @@
 
 import json
 
+from _parts import seconds
+
 
 def placed(*tiles, order="cycle", path="serpentine-columns"):
     return (("strategy.placement.tiles", json.dumps(list(tiles))), ("strategy.placement.order", order), ("strategy.placement.path", path))
@@ -32,3 +34,11 @@ def stages_that_repeat(stages, count, what):
 
 ON_THE_WAFER = ("watos/mg-gpu.toml", (("machine.include", "wafer-config3"), ("machine.packet", "128 KiB")))  # the rivals' job there
 MEGATRON = (*cut(8, 7), *placed("2x4 * 6", "1x8"))  # its rule: tensor parallelism as far as it goes, at most 8
+
+
+def by_constant(simulator, jobs):
+    """Seconds of (experiment, settings) jobs by name, at each value of each assumed constant: rows (constant, value, {name: seconds})."""
+    all_jobs = {(key, value, name): (experiment, (*settings, (key, value)))
+                for key, values in CONSTANTS.items() for value in values for name, (experiment, settings) in jobs.items()}
+    found = dict(zip(all_jobs, simulator.many(all_jobs.values())))
+    return [(key, value, {name: seconds(found[key, value, name]) for name in jobs}) for key, values in CONSTANTS.items() for value in values]

@@ -3,7 +3,7 @@
 from _parts import Outcome, seconds, three, two
 from _runs import table
 
-from .jobs import BOTH_WAYS, CONSTANTS, ROOM_FOR_ALL, cut, placed
+from .jobs import BOTH_WAYS, ROOM_FOR_ALL, by_constant, cut, placed
 
 EXPERIMENT = "watos/offload.toml"
 BATCHES = (64, 512)
@@ -56,12 +56,9 @@ def packets(simulator):
 
 def sensitivity(simulator):
     """Each assumed constant halved and doubled: of lending and of free memory, and the one over the other."""
-    cases = ("TP 4, PP 14, lending", "with free memory")
-    jobs = {(key, value, name): (EXPERIMENT, (*CASES[name], (key, value))) for key, values in CONSTANTS.items() for value in values for name in cases}
-    found = dict(zip(jobs, simulator.many(jobs.values())))
+    cases = {name: (EXPERIMENT, CASES[name]) for name in ("TP 4, PP 14, lending", "with free memory")}
     lines = []
-    for key, values in CONSTANTS.items():
-        for value in values:
-            a, b = (seconds(found[key, value, name]) for name in cases)
-            lines.append((key, value, two(a), two(b), f"{100 * (a / b - 1):+.2f}"))
+    for key, value, times in by_constant(simulator, cases):
+        lending, free = times.values()
+        lines.append((key, value, two(lending), two(free), f"{100 * (lending / free - 1):+.2f}"))
     return table(("constant", "value", "lending s", "free memory s", "%"), lines)

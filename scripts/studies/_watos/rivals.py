@@ -1,11 +1,11 @@
 """What WATOS is measured against, with our collectives, placement, sets and overlap: figures 1, 2 and 6, weight streaming, and how far
 the assumed constants move them."""
 
-from _parts import Outcome, seconds, two
+from _parts import Outcome, two
 from _runs import table
 
 from . import gpus, links, memory, offloading, sharding, streaming
-from .jobs import CONSTANTS, MEGATRON, ON_THE_WAFER
+from .jobs import MEGATRON, ON_THE_WAFER, by_constant
 
 STUDIES = (links.study, gpus.study, sharding.study, offloading.study, streaming.study, memory.study)
 
@@ -21,11 +21,8 @@ def study(simulator):
 def sensitivity(simulator):
     """Each assumed constant halved and doubled: of each rival its time, over that of what it is compared with."""
     wafer = (ON_THE_WAFER[0], (*ON_THE_WAFER[1], *MEGATRON))
-    pairs = {"MG-GPU (a) / MG-wafer": (gpus.TENSOR_ALONE, wafer), "off-loading / recomputation": (offloading.LOANS, offloading.RECOMPUTED),
-             "streaming / MG-wafer": (streaming.FROM_HOST, wafer)}
-    jobs = {(key, value, name, i): (experiment, (*settings, (key, value)))
-            for key, values in CONSTANTS.items() for value in values for name, pair in pairs.items() for i, (experiment, settings) in enumerate(pair)}
-    found = dict(zip(jobs, simulator.many(jobs.values())))
-    lines = [(key, value, *[two(seconds(found[key, value, name, 0]) / seconds(found[key, value, name, 1])) for name in pairs])
-             for key, values in CONSTANTS.items() for value in values]
-    return table(("constant", "value", *pairs), lines)
+    jobs = {"MG-wafer": wafer, "MG-GPU (a)": gpus.TENSOR_ALONE, "off-loading": offloading.LOANS, "recomputation": offloading.RECOMPUTED,
+            "streaming": streaming.FROM_HOST}
+    pairs = (("MG-GPU (a)", "MG-wafer"), ("off-loading", "recomputation"), ("streaming", "MG-wafer"))
+    lines = [(key, value, *[two(times[a] / times[b]) for a, b in pairs]) for key, value, times in by_constant(simulator, jobs)]
+    return table(("constant", "value", *[f"{a} / {b}" for a, b in pairs]), lines)

@@ -202,6 +202,7 @@ bool Checker::deal_out_batch() {
   const std::int64_t batch = job_.workload.global_batch, micro_batch = options_.micro_batch, data = options_.data;
   const std::int64_t step = data * micro_batch;
   cut_.micro_batches = batch / step;
+  cut_.fuller_replicas = data;
   if (batch % step == 0) return true;
   if (!options_.streams_weights()) {
     error("micro_batch", "global_batch = {} is not a multiple of micro_batch {} x data {}", batch, micro_batch, data);

@@ -74,9 +74,9 @@ struct Cut {
   std::vector<program::DeviceId> devices;  ///< those that take part, in order of rank
   std::vector<program::DeviceId> spare;    ///< those that work and take no part
   std::int64_t micro_batches = 1;          ///< of one replica
-  std::int64_t fuller_replicas = 0;        ///< replicas with as many, the first ones; the others have one less; 0: all
-  bool adds_gradients = false;           ///< of whole units to those of micro-batches before, where units are gathered
-  std::vector<program::DeviceId> hosts;  ///< by rank, where weights come from; empty: not from hosts
+  std::int64_t fuller_replicas = 1;        ///< replicas with as many, the first ones; the others have one less
+  bool adds_gradients = false;  ///< of whole units to those of micro-batches before, where units are gathered
+  std::vector<program::DeviceId> weight_hosts;  ///< by rank, where weights come from; empty: not from hosts
   /// First layer of each chunk of each stage, in the model's order, and one number behind them: the model's layers.
   std::vector<std::int64_t> chunk_begin;
   std::vector<workload::Recomputed> recomputed;  ///< by stage
@@ -94,7 +94,7 @@ struct Cut {
   [[nodiscard]] bool uses_kernels() const { return options.sublayers != "operators" && options.tensor > 1; }
   [[nodiscard]] bool uses_sequence_parallelism() const { return options.sequence_parallel && options.tensor > 1; }
   [[nodiscard]] std::int64_t micro_batches_of(std::uint32_t replica) const {
-    return fuller_replicas == 0 || replica < fuller_replicas ? micro_batches : micro_batches - 1;
+    return replica < fuller_replicas ? micro_batches : micro_batches - 1;
   }
   /// Bytes of the activation between two layers, whole.
   [[nodiscard]] std::int64_t activation_bytes() const { return element() * tokens() * model->hidden; }

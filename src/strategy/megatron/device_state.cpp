@@ -60,10 +60,8 @@ DeviceState device_state(const Cut& cut, std::uint32_t stage) {
   if (model.tied_embeddings && cut.options.pipeline > 1 && edge) {
     state.tied = workload::padded_vocabulary(model, cut.options.tensor) / cut.options.tensor * model.hidden;
   }
-  if (cut.options.weights_on_hosts()) {
-    state.updated_dense = state.updated_expert = 0;  // hosts have it
-  } else if (cut.options.shards_parameters()) {
-    const UnitParameters held = held_parts(cut, stage);
+  if (cut.options.shards_parameters()) {
+    const UnitParameters held = cut.options.weights_on_hosts() ? UnitParameters{} : held_parts(cut, stage);
     state.updated_dense = held.dense;
     state.updated_expert = held.expert;
   } else {

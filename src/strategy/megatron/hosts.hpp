@@ -5,7 +5,7 @@
 
 namespace tessera::strategy::megatron {
 
-/// The one that is the fewest links away; on a tie the first one. The machine has one that is alive.
+/// The live one that is the fewest links away, on a tie the first one; no_device where none lives.
 [[nodiscard]] program::DeviceId nearest_host(const machine::Machine& machine, program::DeviceId device);
 
 }  // namespace tessera::strategy::megatron

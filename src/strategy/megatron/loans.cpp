@@ -37,7 +37,7 @@ std::int64_t take(const LoanOptions& loan, KeptBytes& left) {
 }
 
 void refuse_shape(const LoanOptions& loan, const Options& options, const machine::Machine& machine) {
-  if (loan.to < 0 && machine.hosts() == 0)
+  if (loan.to < 0 && nearest_host(machine, 0) == program::no_device)
     throw InputError("it names no stage that holds it (to), and the machine has no host: see [[machine.host]]");
   for (const std::int64_t stage : {loan.from, std::max<std::int64_t>(loan.to, 0)}) {
     if (stage >= options.pipeline)

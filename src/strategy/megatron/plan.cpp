@@ -53,7 +53,7 @@ std::string sharding_text(const Cut& cut) {
 }
 
 std::string micro_batches_text(const Cut& cut) {
-  if (cut.fuller_replicas == 0) return std::to_string(cut.micro_batches);
+  if (cut.fuller_replicas == cut.options.data) return std::to_string(cut.micro_batches);
   return fmt::format("{} in {}, {} in {}", cut.micro_batches, cut.fuller_replicas, cut.micro_batches - 1,
                      cut.options.data - cut.fuller_replicas);
 }

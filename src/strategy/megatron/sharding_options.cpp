@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "weight_hosts.hpp"
 
 namespace tessera::strategy::megatron {
@@ -61,19 +63,15 @@ class ShardingReader {
     if (!options_.reshard_after_forward)
       error("reshard_after_forward", "weight_streaming gives up a layer behind its forward pass, allowed: true");
     // Experts over several replicas meet for each micro-batch, so all of these have as many.
-    if (cut_.fuller_replicas > 0 && cut_.expert_devices() > options_.tensor)
+    if (cut_.fuller_replicas < options_.data && cut_.expert_devices() > options_.tensor)
       error("micro_batch",
             "experts are spread over replicas, and global_batch = {} is not a multiple of micro_batch {} x data {}",
             job_.workload.global_batch, options_.micro_batch, options_.data);
     if (!options_.weights_on_hosts()) return;
-    const machine::Machine& machine = job_.machine;
-    bool has_host = false;
-    for (machine::NodeId host = machine.accelerators(); host < machine.devices(); ++host)
-      has_host = has_host || machine.alive(host);
-    if (!has_host)
-      return error("weight_streaming", "machine {} has no host, allowed: \"devices\", or a [[machine.host]]",
-                   machine.name);
-    cut_.hosts = weight_hosts_of(cut_, machine);
+    cut_.weight_hosts = weight_hosts_of(cut_, job_.machine);
+    if (std::ranges::count(cut_.weight_hosts, program::no_device) > 0)
+      error("weight_streaming", "machine {} has no host, allowed: \"devices\", or a [[machine.host]]",
+            job_.machine.name);
   }
 
   const config::Table& table_;

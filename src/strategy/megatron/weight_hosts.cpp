@@ -23,24 +23,36 @@ bool is_whole(const Cut& cut) { return cut.options.data == 1; }
 Bytes weights_of(const Cut& cut, Unit unit) { return Bytes{cut.element() * part_of_unit(cut, unit)}; }
 Bytes sums_of(const Cut& cut, Unit unit) { return Bytes{cut.options.bytes_to_reduce() * part_of_unit(cut, unit)}; }
 
-/// One stretch of code for each unit that is used so, those in a row that are alike as a loop.
+/// Uses of a unit in a row.
+struct UnitRun {
+  Unit unit = Unit::embedding;
+  std::uint32_t times = 0;
+};
+/// Of the uses that are meant.
+std::vector<UnitRun> runs_of(const UnitUses& uses, bool UnitUse::*is_meant) {
+  std::vector<UnitRun> runs;
+  for (const UnitUse& use : uses) {
+    if (!(use.*is_meant)) continue;
+    if (runs.empty() || runs.back().unit != use.unit) runs.push_back({use.unit, 0});
+    ++runs.back().times;
+  }
+  return runs;
+}
+
+/// The same for each use of a unit.
 template <class Once>
-void for_each_use(program::BlockBuilder& into, program::Program& program, const char* name, const UnitUses& uses,
-                  bool UnitUse::*is_meant, const Once& once) {
+void write_uses(program::BlockBuilder& into, program::Program& program, const char* name,
+                const std::vector<UnitRun>& runs, const Once& once) {
   std::map<Unit, program::BlockId> known;
-  for (std::size_t i = 0; i < uses.size();) {
-    const Unit unit = uses[i].unit;
-    const auto end = std::find_if(uses.begin() + static_cast<std::ptrdiff_t>(i), uses.end(),
-                                  [&](const UnitUse& use) { return use.unit != unit || !(use.*is_meant); });
-    const auto times = static_cast<std::size_t>(end - uses.begin()) - i;
-    if (times > 0 && !known.contains(unit)) {
+  for (const UnitRun& run : runs) {
+    const auto [found, added] = known.try_emplace(run.unit);
+    if (added) {
       program::BlockBuilder body(program, name);
       body.label(name).activity(Activity::data_communication);
-      once(body, unit);
-      known[unit] = body.done();
+      once(body, run.unit);
+      found->second = body.done();
     }
-    if (times > 0) into.call(known[unit], static_cast<std::uint32_t>(times));
-    i += std::max<std::size_t>(times, 1);
+    into.call(found->second, run.times);
   }
 }
 
@@ -90,17 +102,18 @@ void end_reduction(Writer& beside) {
 
 void add_part_streams(program::Program& program, const Cut& cut, const UnitUses& uses,
                       std::vector<program::BlockId>& streams) {
-  program::BlockBuilder in(program, "weights from host");
-  for_each_use(in, program, "weights from host", uses, &UnitUse::gathered, [&](program::BlockBuilder& body, Unit unit) {
+  const char *from_host = "weights from host", *to_host = "gradients to host";
+  program::BlockBuilder in(program, from_host);
+  write_uses(in, program, from_host, runs_of(uses, &UnitUse::gathered), [&](program::BlockBuilder& body, Unit unit) {
     body.wait(part_room).send(host_slot, message_of_control, question_channel);
     body.receive(host_slot, weights_of(cut, unit), weights_channel).signal(part_here);
   });
   streams.push_back(in.done());
   if (!cut.training()) return;
-  const Event room = is_whole(cut) ? gradient_room : static_cast<Event>(sum_room);
-  program::BlockBuilder out(program, "gradients to host");
+  const std::uint32_t room = is_whole(cut) ? std::uint32_t{gradient_room} : std::uint32_t{sum_room};
+  program::BlockBuilder out(program, to_host);
   out.signal(room, is_whole(cut) ? gradient_buffers : part_buffer_count);
-  for_each_use(out, program, "gradients to host", uses, &UnitUse::reduced, [&](program::BlockBuilder& body, Unit unit) {
+  write_uses(out, program, to_host, runs_of(uses, &UnitUse::reduced), [&](program::BlockBuilder& body, Unit unit) {
     body.wait(sum_here).send(host_slot, sums_of(cut, unit), sums_channel).wait_sends();
     body.receive(host_slot, message_of_control, sums_channel).signal(room);
   });
@@ -111,9 +124,8 @@ namespace {
 
 /// What the devices that a host serves would hold of weights, gradients and optimizer state, had they them themselves.
 program::HeldState held_for(const Cut& cut, std::int64_t devices) {
-  std::int64_t parameters = 0;
-  const UnitParameters held = held_parts(cut, 0);
-  parameters = devices * (held.dense + held.expert);
+  const UnitParameters parts = held_parts(cut, 0);
+  const std::int64_t parameters = devices * (parts.dense + parts.expert);
   program::HeldState state;
   state.weights = Bytes{cut.element() * parameters};
   if (!cut.training()) return state;
@@ -122,34 +134,48 @@ program::HeldState held_for(const Cut& cut, std::int64_t devices) {
   return state;
 }
 
-/// Two streams of a host for the device in one of its slots.
-void add_host_streams_for(program::Program& program, const Cut& cut, const UnitUses& uses, std::uint32_t slot,
-                          std::vector<program::BlockId>& streams) {
-  program::BlockBuilder weights(program, "weights to device");
-  for_each_use(
-      weights, program, "weights to device", uses, &UnitUse::gathered, [&](program::BlockBuilder& body, Unit unit) {
-        body.receive(slot, message_of_control, question_channel).send(slot, weights_of(cut, unit), weights_channel);
-      });
-  streams.push_back(weights.wait_sends().done());
-  if (!cut.training()) return;
-  program::BlockBuilder sums(program, "gradients from device");
-  for_each_use(sums, program, "gradients from device", uses, &UnitUse::reduced,
-               [&](program::BlockBuilder& body, Unit unit) {
-                 body.receive(slot, sums_of(cut, unit), sums_channel).send(slot, message_of_control, sums_channel);
-               });
-  streams.push_back(sums.wait_sends().done());
-}
+/// A host's streams for its devices.
+class HostStreams {
+ public:
+  HostStreams(program::Program& program, const Cut& cut, const UnitUses& uses)
+      : program_(program),
+        cut_(cut),
+        gathered_(runs_of(uses, &UnitUse::gathered)),
+        reduced_(runs_of(uses, &UnitUse::reduced)) {}
+
+  /// Two for the device in this slot.
+  void add(std::uint32_t slot, std::vector<program::BlockId>& streams) const {
+    const char *to_device = "weights to device", *from_device = "gradients from device";
+    program::BlockBuilder weights(program_, to_device);
+    write_uses(weights, program_, to_device, gathered_, [&](program::BlockBuilder& body, Unit unit) {
+      body.receive(slot, message_of_control, question_channel).send(slot, weights_of(cut_, unit), weights_channel);
+    });
+    streams.push_back(weights.wait_sends().done());
+    if (!cut_.training()) return;
+    program::BlockBuilder sums(program_, from_device);
+    write_uses(sums, program_, from_device, reduced_, [&](program::BlockBuilder& body, Unit unit) {
+      body.receive(slot, sums_of(cut_, unit), sums_channel).send(slot, message_of_control, sums_channel);
+    });
+    streams.push_back(sums.wait_sends().done());
+  }
+
+ private:
+  program::Program& program_;
+  const Cut& cut_;
+  std::vector<UnitRun> gathered_, reduced_;
+};
 
 }  // namespace
 
 void add_weight_hosts(program::Program& program, const Cut& cut, const UnitUses& uses) {
   std::map<program::DeviceId, std::vector<program::DeviceId>> served;
-  for (std::size_t rank = 0; rank < cut.hosts.size(); ++rank) {
-    served[cut.hosts[rank]].push_back(cut.devices[rank]);
+  for (std::size_t rank = 0; rank < cut.weight_hosts.size(); ++rank) {
+    served[cut.weight_hosts[rank]].push_back(cut.devices[rank]);
     program::DeviceProgram& device = program.devices[cut.devices[rank]];
-    device.peers.push_back(cut.hosts[rank]);
+    device.peers.push_back(cut.weight_hosts[rank]);
     device.events = all_events;
   }
+  const HostStreams streams(program, cut, uses);
   for (const auto& [host, devices] : served) {
     program::BlockBuilder main(program, "host");
     program::allocate(main, held_for(cut, static_cast<std::int64_t>(devices.size())));
@@ -157,8 +183,7 @@ void add_weight_hosts(program::Program& program, const Cut& cut, const UnitUses&
     device.streams = {main.done()};
     device.peers = devices;
     device.groups.assign(group_slots, program::no_group);
-    for (std::uint32_t slot = 0; slot < devices.size(); ++slot)
-      add_host_streams_for(program, cut, uses, slot, device.streams);
+    for (std::uint32_t slot = 0; slot < devices.size(); ++slot) streams.add(slot, device.streams);
   }
 }
 

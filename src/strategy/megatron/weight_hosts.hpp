@@ -15,8 +15,7 @@
 
 namespace tessera::strategy::megatron {
 
-/// Of each device that takes part, by rank, the host that is the fewest links away; on a tie the first one. The machine
-/// has one.
+/// Of each device that takes part, by rank, the nearest host.
 [[nodiscard]] std::vector<program::DeviceId> weight_hosts_of(const Cut& cut, const machine::Machine& machine);
 /// B: room for parts and their sums on a device.
 [[nodiscard]] std::int64_t part_buffers(const Cut& cut);
