@@ -10,13 +10,13 @@ namespace tessera::sim {
 
 namespace {
 
-/// Whether messages on some way pass through other devices. Members of rings compute, so none sends over a host's
-/// bridge.
+/// Whether messages on some way pass through other devices.
 bool passes_devices(const RingShape& shape, const NetworkTables& tables) {
-  if (tables.network().switches > tables.network().bridges) return false;
+  const machine::Network& network = tables.network();
   for (std::uint32_t way = 0; way < shape.ways(); ++way) {
-    const program::DeviceId from = shape.device(way % shape.seats()), to = shape.device(shape.to[way]);
-    if (tables.routes().links(from, to).size() > 1) return true;
+    const program::DeviceId to = shape.device(shape.to[way]);
+    for (const machine::LinkId link : tables.routes().links(shape.device(way % shape.seats()), to))
+      if (network.links[link].to != to && network.links[link].to < network.devices) return true;
   }
   return false;
 }
