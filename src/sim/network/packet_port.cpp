@@ -36,11 +36,11 @@ bool PacketPort::arrive(Time now, pdes::ComponentId source, const Segment& segme
          segment.name,
          segment.destination,
          segment.waited_until,
-         segment.times.last_bytes,
+         segment.bytes,
+         static_cast<std::uint32_t>(segment.times.last_bytes),
          segment.final,
          false,
-         false,
-         segment.bytes});
+         false});
   serve(now, sink);
   return true;
 }
@@ -72,11 +72,11 @@ void PacketPort::offer() {
          message.name,
          message.destination,
          message.waited_until,
-         last ? message.last_bytes : tables_->packet(),
+         message.bytes,
+         static_cast<std::uint32_t>(last ? message.last_bytes : tables_->packet()),
          last && !message.goes_on,
          true,
-         last,
-         message.bytes});
+         last});
 }
 
 void PacketPort::queue(const QueuedPacket& packet) {

@@ -19,12 +19,13 @@ struct QueuedPacket {
   MessageName name;
   machine::NodeId destination = 0;
   Time waited_until = 0;
-  std::int64_t bytes = 0;
-  bool final = false;  ///< the last one of its message
-  bool own = false;
-  bool own_ends = false;           ///< of the device's own: the last one of what was posted
   std::int64_t message_bytes = 0;  ///< of the whole message
+  std::uint32_t bytes = 0;         ///< at most 1 GiB, as machine files say
+  bool final = false;              ///< the last one of its message
+  bool own = false;
+  bool own_ends = false;  ///< of the device's own: the last one of what was posted
 };
+static_assert(sizeof(QueuedPacket) <= 64, "queues move many of them");
 
 /// A packet that has begun in this picosecond: as long as that lasts, another one may still go before it.
 struct BegunPacket {
