@@ -58,9 +58,14 @@ def _places(rows, names):
         if not match:
             return {}
         found[node] = int(match[1]), int(match[2]), int(match[3] or 0)
-    first, width = min(mesh for _, _, mesh in found.values()), 1 + max(x for x, _, _ in found.values())
-    found = {node: (x + (mesh - first) * (width + GAP), y) for node, (x, y, mesh) in found.items()}
-    return found if len(set(found.values())) == len(found) else {}
+    xs, ys, meshes = numpy.array(list(found.values())).T
+    places = dict(zip(found, zip(side_by_side(xs, meshes).tolist(), ys.tolist())))
+    return places if len(set(places.values())) == len(places) else {}
+
+
+def side_by_side(columns, meshes):
+    """Columns of dies, each mesh to the right of the one before it."""
+    return columns + (meshes - meshes.min()) * (columns.max() + 1 + GAP)
 
 
 def _height(places):

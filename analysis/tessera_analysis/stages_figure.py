@@ -8,7 +8,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
 from . import style
-from .links_figure import GAP, line_between, reach_of
+from .links_figure import line_between, reach_of, side_by_side
 from .scale import unit_of
 
 DIE = 0.86  # side of a die, of the way from die to die
@@ -20,10 +20,11 @@ MOST_TEXTS = 400  # dies with a text in each
 def draw(results):
     if "placement" not in results.tables:
         return None
-    placed = _side_by_side(results.table("placement"), results.devices)
+    placed = results.table("placement")
+    mesh = placed["device"].map(results.devices.set_index("device")["node"])
+    placed = placed.assign(x=side_by_side(placed["x"], mesh))
     if len(set(zip(placed["x"], placed["y"]))) < len(placed) or len(set(placed["y"])) < 2:
         return None
-    several = placed["mesh"].nunique() > 1
     loans = results.table("loans") if "loans" in results.tables else None
     across, down = placed["x"].max() + 1, placed["y"].max() + 1
     width = 12.0
@@ -35,17 +36,11 @@ def draw(results):
         axes.set_xlim(-0.6, across - 0.4)
         axes.set_ylim(down - 0.4, -0.6)
         axes.set_aspect("equal")
-        axes.set_xlabel("column of the die" + (", meshes side by side" if several else ""))
+        axes.set_xlabel("column of the die" + (", meshes side by side" if mesh.nunique() > 1 else ""))
         axes.set_ylabel("row")
         axes.xaxis.get_major_locator().set_params(integer=True)
         axes.yaxis.get_major_locator().set_params(integer=True)
     return figure
-
-
-def _side_by_side(placed, devices):
-    """Each mesh of a machine that has several stands to the right of the one before."""
-    mesh = placed["device"].map(devices.set_index("device")["node"])
-    return placed.assign(mesh=mesh, x=placed["x"] + (mesh - mesh.min()) * (placed["x"].max() + 1 + GAP))
 
 
 def _draw_stages(axes, placed, loans):
