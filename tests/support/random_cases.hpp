@@ -10,7 +10,7 @@ namespace tessera::test {
 /// set: in a second build of what has been tested (scripts/test-mpich.sh). Ten times as many where TESSERA_MANY_CASES
 /// is set, by hand. Otherwise the more ranks, the fewer: with more of them than cores a case takes longer by more than
 /// their number.
-inline std::uint64_t random_cases(std::uint64_t cases, int ranks = 1) {
+inline std::uint64_t random_cases(std::uint64_t cases, [[maybe_unused]] int ranks = 1) {
 #ifdef __SANITIZE_ADDRESS__
   return cases / 10;
 #else
