@@ -101,6 +101,53 @@ TEST_CASE("uneven heads: refused, or padded on every rank") {
   CHECK(padded.hardware_flops == Approx(padded.model_flops + attention / 3));
 }
 
+TEST_CASE("three tensor ranks of eight heads, 2,048 columns and 128 tokens") {
+  TestJob job(3, gpt(4, 512, 8, 1024), 4);
+  job.workload.sequence = 128;
+  const Plan plan =
+      job.plan("tensor = 3\nmicro_batch = 2\nsequence_parallel = true\nuneven_heads = \"pad\"\nuneven_width = \"pad\"");
+  CHECK(job.diagnostics.errors() == std::vector<std::string>{});
+  CHECK(program::check_program(plan.program, job.machine).empty());
+  // Nine heads instead of eight, 3 x 683 = 2,049 columns, and a vocabulary of 3 x 384 = 1,152 for 1,024; three passes.
+  const double passes = 3.0 * 4 * 128, layers = 4;
+  const double attention = layers * (2.0 * 4 * 512 * 512 + 4.0 * 128 * 512) / 8;
+  const double mlp = layers * 2.0 * 2 * 512;
+  const double logits = 2.0 * 512 * 128;
+  CHECK(plan.hardware_flops == Approx(plan.model_flops + passes * (attention + mlp + logits)));
+  // Parts are whole tokens of both sequences, 2 x 512 numbers of two bytes: 43, 43 and 42 of 128.
+  int scattered = 0;
+  for (const program::Collective& one : plan.program.collectives) {
+    if (one.kind != program::CollectiveKind::reduce_scatter || one.group_slot != 0) continue;
+    ++scattered;
+    CHECK(one.element == Bytes{2 * 512 * 2});
+    CHECK(one.bytes == Bytes{128 * 2 * 512 * 2});
+    CHECK(program::chunk_bytes(one.bytes, one.element, 3, 0) == Bytes{43 * 2048});
+    CHECK(program::chunk_bytes(one.bytes, one.element, 3, 2) == Bytes{42 * 2048});
+  }
+  CHECK(scattered > 0);
+  // Where they are as long on all ranks, numbers are cut.
+  const Plan even = job.plan("tensor = 1\nsequence_parallel = true");
+  for (const program::Collective& one : even.program.collectives) CHECK(one.element <= Bytes{4});
+}
+
+TEST_CASE("a rank carries the largest part of a sequence that its ranks share unevenly") {
+  const workload::Model model = gpt(4, 512, 8);
+  workload::LayerShape shape;
+  shape.sequence = 128;
+  shape.tensor = 3;
+  shape.heads_per_rank = shape.kv_heads_per_rank = 3;
+  shape.pad_width = true;
+  shape.sequence_parallel = true;
+  const workload::LayerOperators layer = workload::transformer_layer(model, shape);
+  // ceil(128 / 3) = 43 tokens of 512 numbers in two bytes.
+  CHECK(layer.qkv.kept_input == 43 * 512 * 2);
+  CHECK(layer.attention_norm.forward.front().bytes_written == 43 * 512 * 2);
+  CHECK(layer.fc1.forward.front().n == 683);
+  CHECK(layer.fc2.forward.front().k == 683);
+  // h (2 x 683) weights of both products, a bias a column.
+  CHECK(workload::layer_parameters(model, shape).sharded == 512 * 3 * 3 * 64 + 3 * 3 * 64 + 3 * 64 * 512 + 683 * 1025);
+}
+
 TEST_CASE("prompt: one forward pass, with its keys and values kept") {
   TestJob job(16, gpt(8, 512, 8, 1024), 8);
   job.workload.phase = workload::Phase::prompt;
@@ -238,14 +285,16 @@ TEST_CASE("refused jobs, each with its place and a sentence") {
     for (const std::string& error : job.diagnostics.errors()) all += (all.empty() ? "" : "|") + error;
     return all;
   };
-  CHECK(errors("tensor = 3\npipeline = 5\ndata = 1") ==
-        "strategy.toml:1:10: tensor = 3 does not divide the 8 heads of gpt; uneven_heads = \"pad\" lets every rank "
-        "carry 3|"
-        "strategy.toml:1:10: tensor = 3 does not divide the MLP's width of 2048|"
-        "strategy.toml:2:12: pipeline 5 x interleave 1 = 5 does not divide the 8 layers of gpt; uneven_layers = "
-        "\"spread\" gives some stages one more|"
-        "strategy.toml:3:8: tensor 3 x pipeline 5 x data 1 = 15 devices, but machine test machine has 16; "
-        "spare_devices = \"idle\" leaves the others out");
+  CHECK(
+      errors("tensor = 3\npipeline = 5\ndata = 1") ==
+      "strategy.toml:1:10: tensor = 3 does not divide the 8 heads of gpt; uneven_heads = \"pad\" lets every rank "
+      "carry 3|"
+      "strategy.toml:1:10: tensor = 3 does not divide the MLP's width of 2048; uneven_width = \"pad\" lets every rank "
+      "carry 683|"
+      "strategy.toml:2:12: pipeline 5 x interleave 1 = 5 does not divide the 8 layers of gpt; uneven_layers = "
+      "\"spread\" gives some stages one more|"
+      "strategy.toml:3:8: tensor 3 x pipeline 5 x data 1 = 15 devices, but machine test machine has 16; "
+      "spare_devices = \"idle\" leaves the others out");
   CHECK(errors("data = 2") ==
         "strategy.toml:1:8: tensor 1 x pipeline 1 x data 2 = 2 devices, but machine test machine has 16; "
         "spare_devices = \"idle\" leaves the others out");
@@ -264,9 +313,9 @@ TEST_CASE("refused jobs, each with its place and a sentence") {
   job.workload.sequence = 4096;
   CHECK(errors("tensor = 2") ==
         "strategy.toml:1:1: sequences of 4096 tokens, but model gpt has 2048 learned positions");
-  job.workload.sequence = 100;
+  job.workload.sequence = 7;
   CHECK(errors("tensor = 8\nsequence_parallel = true") ==
-        "strategy.toml:2:21: tensor = 8 does not divide the sequence of 100 tokens");
+        "strategy.toml:2:21: tensor = 8 is more than the 7 tokens of a sequence");
   job.workload.phase = workload::Phase::prompt;
   CHECK(errors("recomputation = \"full\"") ==
         "strategy.toml:1:17: there is no backward pass to recompute for: recomputation = \"none\" outside training");

@@ -18,14 +18,18 @@ enum class Recomputation { none, selective, full };
 
 /// How one layer is cut and run on a device.
 struct LayerShape {
-  std::int64_t sequence = 0;       ///< s: new tokens per sequence (1 in generation)
-  std::int64_t context = 0;        ///< keys and values per sequence, the new ones included; 0: equal to `sequence`
-  std::int64_t micro_batch = 1;    ///< b: sequences
-  std::int64_t tensor = 1;         ///< t: tensor-parallel ranks
-  bool sequence_parallel = false;  ///< norms, dropouts and residuals are cut along the sequence too
+  std::int64_t sequence = 0;     ///< s: new tokens per sequence (1 in generation)
+  std::int64_t context = 0;      ///< keys and values per sequence, the new ones included; 0: equal to `sequence`
+  std::int64_t micro_batch = 1;  ///< b: sequences
+  std::int64_t tensor = 1;       ///< t: tensor-parallel ranks
+  /// Norms, dropouts and residuals are cut along the sequence too: ceil(s / t) tokens of it, of those that have the
+  /// most.
+  bool sequence_parallel = false;
   std::int64_t heads_per_rank =
       0;  ///< query heads on this rank (ceil with uneven_heads = "pad"); 0: heads / t, exactly
   std::int64_t kv_heads_per_rank = 0;  ///< at least 1; 0: kv_heads / t, or 1 where t > kv_heads (replicated)
+  bool pad_width =
+      false;  ///< MLPs and experts have ceil(width / ranks) columns a rank, if need be of zeros; false: exactly
   bool flash_attention = false;
   Phase phase = Phase::training;    ///< dropout and its masks exist in training alone
   std::string datatype = "fp16";    ///< of weights and activations

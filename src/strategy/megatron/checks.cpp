@@ -53,6 +53,7 @@ class Checker {
   void check_devices();
   void check_tensor();
   void check_heads();
+  void check_width();
   void check_pipeline();
   void check_stage_layers(std::int64_t chunks);
   void begin_chunks(const std::vector<std::int64_t>& layers);
@@ -118,9 +119,7 @@ void Checker::check_tensor() {
     const std::string problem = program::sublayer::inline_problem(job_.machine.device, job_.workload.datatype);
     if (!problem.empty()) error("sublayers", "sublayers = \"{}\": {}", options_.sublayers, problem);
   }
-  if (model_.ffn_hidden % t != 0) {
-    error("tensor", "tensor = {} does not divide the MLP's width of {}", t, model_.ffn_hidden);
-  }
+  check_width();
   if (!options_.sequence_parallel) return;
   if (t == 1)
     diagnostics_.warn(where_of(table_, "sequence_parallel"), "sequence_parallel has no effect with tensor = 1");
@@ -128,9 +127,16 @@ void Checker::check_tensor() {
     error("sequence_parallel",
           "generation makes one token at a time, which cannot be cut along the sequence: "
           "sequence_parallel = false");
-  } else if (job_.workload.sequence % t != 0) {
-    error("sequence_parallel", "tensor = {} does not divide the sequence of {} tokens", t, job_.workload.sequence);
+  } else if (job_.workload.sequence < t) {
+    error("sequence_parallel", "tensor = {} is more than the {} tokens of a sequence", t, job_.workload.sequence);
   }
+}
+
+void Checker::check_width() {
+  const std::int64_t t = options_.tensor, width = model_.ffn_hidden;
+  if (options_.pad_width || width % t == 0) return;
+  error("tensor", "tensor = {} does not divide the MLP's width of {}; uneven_width = \"pad\" lets every rank carry {}",
+        t, width, (width + t - 1) / t);
 }
 
 void Checker::check_heads() {

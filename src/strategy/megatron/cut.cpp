@@ -28,6 +28,16 @@ std::int64_t Cut::tokens() const {
   return sequence * options.micro_batch;
 }
 
+std::int64_t Cut::tensor_element() const {
+  const bool is_even = !uses_sequence_parallelism() || workload->sequence % options.tensor == 0;
+  return is_even ? element() : element() * options.micro_batch * model->hidden;
+}
+
+std::int64_t Cut::part_bytes() const {
+  const std::int64_t t = options.tensor, whole = activation_bytes() / tensor_element();
+  return (whole + t - 1) / t * tensor_element();
+}
+
 std::int64_t Cut::stage_layers(std::uint32_t stage) const {
   std::int64_t layers = 0;
   for (std::uint32_t chunk = 0; chunk < options.interleave; ++chunk)
@@ -70,6 +80,7 @@ workload::LayerShape Cut::layer_shape(bool moe, std::uint32_t expert_rank, std::
     shape.heads_per_rank = (model->heads + options.tensor - 1) / options.tensor;
     shape.kv_heads_per_rank = (model->kv_heads + options.tensor - 1) / options.tensor;
   }
+  shape.pad_width = options.pad_width;
   shape.flash_attention = workload->flash_attention;
   shape.phase = workload->phase;
   shape.datatype = workload->datatype;

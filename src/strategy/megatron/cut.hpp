@@ -98,10 +98,11 @@ struct Cut {
   }
   /// Bytes of the activation between two layers, whole.
   [[nodiscard]] std::int64_t activation_bytes() const { return element() * tokens() * model->hidden; }
-  /// Bytes of it that one tensor rank sends to the next stage; gathered inside the node on arrival.
-  [[nodiscard]] std::int64_t message_bytes() const {
-    return (activation_bytes() + options.tensor - 1) / options.tensor;
-  }
+  /// What it is cut into for the tensor ranks: numbers, or where they have different parts of the sequence, tokens of
+  /// all sequences of a micro-batch. Bytes.
+  [[nodiscard]] std::int64_t tensor_element() const;
+  /// Bytes of the largest part: what a tensor rank sends to the next stage, where the whole is gathered on arrival.
+  [[nodiscard]] std::int64_t part_bytes() const;
   [[nodiscard]] Place place(std::uint32_t rank) const;
   [[nodiscard]] std::uint32_t rank(const Place& place) const;
   [[nodiscard]] program::DeviceId device(const Place& at) const { return devices[rank(at)]; }

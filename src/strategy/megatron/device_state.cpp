@@ -41,10 +41,11 @@ void add_edges(const Cut& cut, std::uint32_t stage, DeviceState& state) {
 /// stages in each direction.
 std::int64_t buffer_bytes(const Cut& cut) {
   std::int64_t bytes = cut.uses_sequence_parallelism() ? cut.activation_bytes() : 0;
-  if (cut.options.pipeline > 1) bytes += (cut.training() ? 2 : 1) * cut.message_bytes();
+  if (cut.options.pipeline > 1) bytes += (cut.training() ? 2 : 1) * cut.part_bytes();
   if (cut.training()) return bytes;
   // Outside training nothing is kept; the widest pair of tensors between two kernels is the MLP's.
-  const std::int64_t width = cut.model->ffn_hidden / cut.options.tensor * (cut.model->gated_mlp ? 2 : 1);
+  const std::int64_t t = cut.options.tensor;
+  const std::int64_t width = (cut.model->ffn_hidden + t - 1) / t * (cut.model->gated_mlp ? 2 : 1);
   return bytes + cut.element() * cut.tokens() * (cut.model->hidden + width);
 }
 

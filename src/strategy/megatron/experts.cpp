@@ -10,7 +10,7 @@ std::int64_t copies(const Cut& cut) { return cut.activation_bytes() * cut.model-
 
 /// What one tensor rank sends to the experts: its part of the sequence, or all.
 std::int64_t dispatched(const Cut& cut) {
-  return cut.uses_sequence_parallelism() ? copies(cut) / cut.options.tensor : copies(cut);
+  return cut.uses_sequence_parallelism() ? cut.part_bytes() * cut.model->experts_per_token : copies(cut);
 }
 
 /// Over the tensor ranks that a group's experts are cut over: of the copies that all of them have for it.

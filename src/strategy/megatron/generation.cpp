@@ -49,7 +49,7 @@ class StepWriter {
     Writer body(program_, cut_, "generation round");
     auto& builder = body.builder();
     const Bytes tokens{8 * cut_.options.micro_batch};  // 64-bit indexes
-    const Bytes bytes{cut_.message_bytes()};
+    const Bytes bytes{cut_.part_bytes()};
     const bool pipeline = cut_.options.pipeline > 1;
     builder.label("pipeline exchange").activity(Activity::pipeline_communication);
     if (pipeline && first_ && receive_token) builder.receive(previous_stage, tokens, tokens_channel);

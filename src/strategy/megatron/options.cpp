@@ -155,6 +155,10 @@ void add_cuts(config::Schema<Options>& s) {
                  "heads that tensor does not divide: refuse, or let every rank carry ceil(heads / tensor)")
       .otherwise("error");
   s.choice<bool>(
+       "uneven_width", &Options::pad_width, {{"error", false}, {"pad", true}},
+       "MLPs whose width tensor does not divide: refuse, or let every rank carry ceil(width / tensor) columns")
+      .otherwise("error");
+  s.choice<bool>(
        "attention", &Options::whole_attention, {{"cut", false}, {"whole", true}},
        "heads of the attention core (scores, softmax, context): cut over the tensor-parallel ranks, or all of "
        "them on each rank")

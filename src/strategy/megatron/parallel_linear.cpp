@@ -99,8 +99,8 @@ void row_backward(Writer& writer, const workload::OperatorSet& set) {
 program::BlockId beside_block(program::Program& program, const Cut& cut) {
   Writer writer(program, cut, "tensor communication beside backward");
   const auto collective = [&](CollectiveKind kind, const char* label) {
-    writer.collective(kind, tensor_beside_group, cut.activation_bytes(), cut.element(), Activity::tensor_communication,
-                      label);
+    writer.collective(kind, tensor_beside_group, cut.activation_bytes(), cut.tensor_element(),
+                      Activity::tensor_communication, label);
   };
   if (cut.uses_sequence_parallelism()) {
     wait_for(writer, gather_go, "");

@@ -22,7 +22,7 @@ using program::PipelineAction;
 void write_exchange(program::BlockBuilder& builder, const Cut& cut, const PipelineAction& action) {
   program::StageNeighbours neighbours;
   neighbours.peer = [](int stages_on) { return stages_on > 0 ? next_stage : previous_stage; };
-  neighbours.activations = neighbours.gradients = Bytes{cut.message_bytes()};
+  neighbours.activations = neighbours.gradients = Bytes{cut.part_bytes()};
   neighbours.activations_channel = activations_channel;
   neighbours.gradients_channel = gradients_channel;
   program::write_exchange(builder, action, neighbours);

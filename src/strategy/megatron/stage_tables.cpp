@@ -49,7 +49,7 @@ void add_collectives(const Cut& cut, const Job& job, std::uint32_t stage, worklo
   const auto add = [&](program::CollectiveKind kind) {
     program::Collective collective;
     collective.kind = kind;
-    collective.element = Bytes{cut.element()};
+    collective.element = Bytes{cut.tensor_element()};
     collective.bytes = Bytes{cut.activation_bytes()};
     cut.collectives->choose_for(collective);
     repeated.collectives += algorithm_of(collective.algorithm).time(collective, group, job.machine);

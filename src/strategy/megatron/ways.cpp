@@ -29,7 +29,7 @@ void add_neighbours(const Cut& cut, const Place& at, std::vector<Load>& loads) {
   next.stage = (at.stage + 1) % stages;
   if (stages == 1 || (next.stage == 0 && cut.options.interleave == 1)) return;
   const DeviceId from = cut.device(at), to = cut.device(next);
-  const std::int64_t bytes = cut.message_bytes() * cut.micro_batches * cut.options.interleave;
+  const std::int64_t bytes = cut.part_bytes() * cut.micro_batches * cut.options.interleave;
   loads.push_back({"activations", {from, to, activations_channel}, bytes});
   if (cut.training()) loads.push_back({"gradients", {to, from, gradients_channel}, bytes});
 }

@@ -50,7 +50,7 @@ void Writer::replica_collective(CollectiveKind kind, GroupSlot group, std::int64
 }
 
 void Writer::tensor_collective(CollectiveKind kind, std::int64_t bytes, const std::string& label) {
-  collective(kind, tensor_group, bytes, cut_.element(), Activity::tensor_communication, label);
+  collective(kind, tensor_group, bytes, cut_.tensor_element(), Activity::tensor_communication, label);
 }
 
 void Writer::scalar_all_reduce(const std::string& label) {

@@ -62,10 +62,14 @@ LayerShape complete(const Model& model, LayerShape shape) {
   return shape;
 }
 
+std::int64_t ceil_share(std::int64_t whole, std::int64_t parts) { return (whole + parts - 1) / parts; }
+
+std::int64_t width_share(const Model& model, const LayerShape& shape, std::int64_t parts, const char* ranks) {
+  return shape.pad_width ? ceil_share(model.ffn_hidden, parts) : share(model.ffn_hidden, parts, "ffn_hidden", ranks);
+}
+
 std::int64_t cut_tokens(const LayerShape& shape) {
-  const std::int64_t tokens = shape.sequence * shape.micro_batch;
-  if (!shape.sequence_parallel) return tokens;
-  return share(shape.sequence, shape.tensor, "sequence", "tensor-parallel") * shape.micro_batch;
+  return (shape.sequence_parallel ? ceil_share(shape.sequence, shape.tensor) : shape.sequence) * shape.micro_batch;
 }
 
 }  // namespace
@@ -78,10 +82,9 @@ Context::Context(const Model& model_in, const LayerShape& shape_in)
       tokens_cut(cut_tokens(shape)),
       query_width(shape.heads_per_rank * model.head_dim),
       kv_width(shape.kv_heads_per_rank * model.head_dim),
-      mlp_width(share(model.ffn_hidden, shape.tensor, "ffn_hidden", "tensor-parallel")),
-      expert_width(shape.expert_tensor > 0
-                       ? share(model.ffn_hidden, shape.expert_tensor, "ffn_hidden", "expert-tensor-parallel")
-                       : mlp_width),
+      mlp_width(width_share(model, shape, shape.tensor, "tensor-parallel")),
+      expert_width(shape.expert_tensor > 0 ? width_share(model, shape, shape.expert_tensor, "expert-tensor-parallel")
+                                           : mlp_width),
       local_experts(shape.moe ? share(model.experts, shape.expert_parallel, "experts", "expert-parallel") : 0),
       training(shape.phase == Phase::training),
       dropout(training && model.dropout) {}
