@@ -20,7 +20,7 @@ struct Seconds {
   double draw = 0, update = 0;
 };
 
-Seconds timed(const Question& question, const Kernels<float>& kernels, std::int64_t updates) {
+Seconds timed(const Question& question, const learning::Kernels<float>& kernels, std::int64_t updates) {
   const LearningOptions& options = question.options.learning;
   Learned graph(question);
   Learner learner(shape_for(graph.input, nullptr, false), options, kernels, question.seed);
@@ -73,8 +73,8 @@ void run(const std::string& file, std::int64_t updates, std::int64_t iterations)
                           program::Fidelity::estimate};
   fmt::print("{} nodes on {} chips\n{:<12}{:>20}{:>20}{:>20}\n", package.graph.nodes.size(), package.chips(), "kernels",
              "ms a sample drawn", "ms a gradient step", "s an update");
-  const Seconds baseline = timed(question, baseline_kernels<float>(), updates);
-  const Seconds best = has_avx2() ? timed(question, avx2_kernels(), updates) : baseline;
+  const Seconds baseline = timed(question, learning::baseline_kernels<float>(), updates);
+  const Seconds best = has_avx2() ? timed(question, learning::avx2_kernels(), updates) : baseline;
   fmt::print(
       "summary: bench=learning events={} seconds={:.3f} events_per_second={:.4g} update_s={:.3f} "
       "baseline_update_s={:.3f} draw_s={:.3f}\n",

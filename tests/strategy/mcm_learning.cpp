@@ -84,9 +84,9 @@ Rollout rollout_of(const Partition& valid, std::size_t iterations, double off) {
 TEST_CASE("mcm learning: products are what they are by hand, for both kinds of processors") {
   // 2 x 3 by 3 x 2, added to ones: [1 2 3; 4 5 6] [1 2; 3 4; 5 6] = [22 28; 49 64].
   const std::vector<float> a{1, 2, 3, 4, 5, 6}, b{1, 2, 3, 4, 5, 6};
-  std::vector<Kernels<float>> all{baseline_kernels<float>()};
-  if (has_avx2()) all.push_back(avx2_kernels());
-  for (const Kernels<float>& kernels : all) {
+  std::vector<learning::Kernels<float>> all{learning::baseline_kernels<float>()};
+  if (has_avx2()) all.push_back(learning::avx2_kernels());
+  for (const learning::Kernels<float>& kernels : all) {
     CAPTURE(kernels.name);
     std::vector<float> c(4, 1);
     kernels.product(a.data(), b.data(), c.data(), 2, 3, 2);
@@ -110,7 +110,7 @@ TEST_CASE("mcm learning: a GraphSAGE layer on three nodes") {
   parameters[layout.input] = 1;
   parameters[layout.graph[0].self] = 1;
   parameters[layout.graph[0].neighbours + 1] = 1;
-  const Kernels<double> kernels = baseline_kernels<double>();
+  const learning::Kernels<double> kernels = learning::baseline_kernels<double>();
   GraphPass<double> pass;
   GraphNetwork<double>(layout, kernels).forward(input, parameters.data(), pass);
   CHECK(pass.first() == std::vector<double>{1, 0, 2, 0, 3, 0});
@@ -137,7 +137,7 @@ TEST_CASE("mcm learning: the gradient of the loss is what finite differences say
                                           rollout_of({1, 1, 1}, iterations, 2)};
       const Batch batch{&learned, &rollouts, {1, -0.5, 0.7}, 0.3};
       std::vector<double> parameters = some_numbers<double>(layout.size, "parameters");
-      const Kernels<double> kernels = baseline_kernels<double>();
+      const learning::Kernels<double> kernels = learning::baseline_kernels<double>();
       Loss<double> loss(layout, kernels, options);
       std::vector<double> gradient(layout.size, 0), unused(layout.size, 0);
       UpdateReport report;
@@ -172,7 +172,7 @@ TEST_CASE("mcm learning: a step of two nodes on two chips") {
   NetworkShape shape;
   shape.features = learned.input.features;
   shape.positions = 2;
-  Learner learner(shape, options, baseline_kernels<float>(), 1);
+  Learner learner(shape, options, learning::baseline_kernels<float>(), 1);
   std::fill(learner.parameters.begin(), learner.parameters.end(), 0.0F);
   const UpdateReport report = learner.update(batch, 0);
   CHECK(report.norm == Approx(std::sqrt(0.5)));  // of (-1/2, 1/2)

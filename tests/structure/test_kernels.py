@@ -5,7 +5,7 @@ offers to others is its own: one function, and Eigen's under another name."""
 import subprocess
 import sys
 
-OWN = {"kernels_avx2.cpp": "tessera::strategy::mcm::avx2_kernels()", "cost_loops_avx2.cpp": "tessera::strategy::primepar::avx2_cost_loops()"}
+OWN = {"kernels_avx2.cpp": "tessera::learning::avx2_kernels()", "cost_loops_avx2.cpp": "tessera::strategy::primepar::avx2_cost_loops()"}
 
 
 def offered(archive, member):
@@ -22,13 +22,13 @@ def offered(archive, member):
     return names
 
 
-def main(archive):
+def main(archives):
     for member, own in OWN.items():
-        names = offered(archive, member)
+        names = [name for archive in archives for name in offered(archive, member)]
         assert own in names, f"{member} has no {own}"
         strangers = [name for name in names if name != own and "EigenAvx2::" not in name and not name.startswith("DW.ref.")]
         assert not strangers, f"{member} offers to other files:\n" + "\n".join(strangers)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1:])

@@ -71,30 +71,6 @@ void normalise_gradient(const std::vector<Scalar>& values, const std::vector<Sca
 }  // namespace
 
 template <class Scalar>
-void fill_rows(const Scalar* bias, std::size_t rows, std::size_t columns, std::vector<Scalar>& result) {
-  result.resize(rows * columns);
-  for (std::size_t row = 0; row < rows; ++row) std::copy_n(bias, columns, result.data() + row * columns);
-}
-
-template <class Scalar>
-void rectify(std::vector<Scalar>& values) {
-  for (Scalar& value : values) value = std::max(value, Scalar{0});
-}
-
-template <class Scalar>
-void rectify_gradient(const std::vector<Scalar>& values, std::vector<Scalar>& gradient) {
-  for (std::size_t i = 0; i < values.size(); ++i) gradient[i] = values[i] > 0 ? gradient[i] : Scalar{0};
-}
-
-template <class Scalar>
-void add_column_sums(const std::vector<Scalar>& values, std::size_t rows, std::size_t columns, Scalar* sums) {
-  for (std::size_t row = 0; row < rows; ++row) {
-    const Scalar* from = values.data() + row * columns;
-    for (std::size_t i = 0; i < columns; ++i) sums[i] += from[i];
-  }
-}
-
-template <class Scalar>
 void GraphNetwork<Scalar>::forward(const GraphInput& graph, const Scalar* parameters, GraphPass<Scalar>& pass) const {
   const std::size_t nodes = graph.nodes, width = layout_.shape.width, features = layout_.shape.features;
   const std::size_t layers = layout_.graph.size();
@@ -102,18 +78,18 @@ void GraphNetwork<Scalar>::forward(const GraphInput& graph, const Scalar* parame
   pass.hidden.resize(layers + 1);
   pass.means.resize(layers);
   pass.scale.resize(layers);
-  fill_rows(parameters + layout_.input_bias, nodes, width, pass.hidden[0]);
+  learning::fill_rows(parameters + layout_.input_bias, nodes, width, pass.hidden[0]);
   kernels_.product(pass.features.data(), parameters + layout_.input, pass.hidden[0].data(), nodes, features, width);
-  rectify(pass.hidden[0]);
+  learning::rectify(pass.hidden[0]);
   for (std::size_t layer = 0; layer < layers; ++layer) {
     const Layout::Layer& at = layout_.graph[layer];
     const std::vector<Scalar>& before = pass.hidden[layer];
     std::vector<Scalar>& after = pass.hidden[layer + 1];
     average_neighbours(graph.neighbours, before, width, pass.means[layer]);
-    fill_rows(parameters + at.bias, nodes, width, after);
+    learning::fill_rows(parameters + at.bias, nodes, width, after);
     kernels_.product(before.data(), parameters + at.self, after.data(), nodes, width, width);
     kernels_.product(pass.means[layer].data(), parameters + at.neighbours, after.data(), nodes, width, width);
-    rectify(after);
+    learning::rectify(after);
     normalise(after, width, pass.scale[layer]);
   }
 }
@@ -127,11 +103,11 @@ void GraphNetwork<Scalar>::backward(const GraphInput& graph, const Scalar* param
   for (std::size_t layer = layout_.graph.size(); layer-- > 0;) {
     const Layout::Layer& at = layout_.graph[layer];
     normalise_gradient(pass.hidden[layer + 1], pass.scale[layer], width, of_last);
-    rectify_gradient(pass.hidden[layer + 1], of_last);
+    learning::rectify_gradient(pass.hidden[layer + 1], of_last);
     kernels_.product_of_transpose(pass.hidden[layer].data(), of_last.data(), gradient + at.self, width, nodes, width);
     kernels_.product_of_transpose(pass.means[layer].data(), of_last.data(), gradient + at.neighbours, width, nodes,
                                   width);
-    add_column_sums(of_last, nodes, width, gradient + at.bias);
+    learning::add_column_sums(of_last, nodes, width, gradient + at.bias);
     of_before.assign(nodes * width, 0);
     of_means.assign(nodes * width, 0);
     kernels_.product_by_transpose(of_last.data(), parameters + at.self, of_before.data(), nodes, width, width);
@@ -140,21 +116,13 @@ void GraphNetwork<Scalar>::backward(const GraphInput& graph, const Scalar* param
     std::swap(of_last, of_before);
   }
   for (std::size_t i = 0; i < of_first.size(); ++i) of_first[i] += of_last[i];
-  rectify_gradient(pass.hidden[0], of_first);
+  learning::rectify_gradient(pass.hidden[0], of_first);
   kernels_.product_of_transpose(pass.features.data(), of_first.data(), gradient + layout_.input, features, nodes,
                                 width);
-  add_column_sums(of_first, nodes, width, gradient + layout_.input_bias);
+  learning::add_column_sums(of_first, nodes, width, gradient + layout_.input_bias);
 }
 
 template class GraphNetwork<float>;
 template class GraphNetwork<double>;
-template void fill_rows(const float*, std::size_t, std::size_t, std::vector<float>&);
-template void fill_rows(const double*, std::size_t, std::size_t, std::vector<double>&);
-template void rectify(std::vector<float>&);
-template void rectify(std::vector<double>&);
-template void rectify_gradient(const std::vector<float>&, std::vector<float>&);
-template void rectify_gradient(const std::vector<double>&, std::vector<double>&);
-template void add_column_sums(const std::vector<float>&, std::size_t, std::size_t, float*);
-template void add_column_sums(const std::vector<double>&, std::size_t, std::size_t, double*);
 
 }  // namespace tessera::strategy::mcm

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "graph_input.hpp"
-#include "kernels.hpp"
 #include "parameters.hpp"
+#include "tessera/base/learning/kernels.hpp"
 
 namespace tessera::strategy::mcm {
 
@@ -30,7 +30,7 @@ template <class Scalar>
 class GraphNetwork {
  public:
   /// All of it outlives this.
-  GraphNetwork(const Layout& layout, const Kernels<Scalar>& kernels) : layout_(layout), kernels_(kernels) {}
+  GraphNetwork(const Layout& layout, const learning::Kernels<Scalar>& kernels) : layout_(layout), kernels_(kernels) {}
 
   void forward(const GraphInput& graph, const Scalar* parameters, GraphPass<Scalar>& pass) const;
   /// Adds to `gradient` (all parameters). `of_last`, `of_first`: the loss by h_layers and by h0, which are used up.
@@ -39,21 +39,7 @@ class GraphNetwork {
 
  private:
   const Layout& layout_;
-  const Kernels<Scalar>& kernels_;
+  const learning::Kernels<Scalar>& kernels_;
 };
-
-// Parts that the policy network uses as well.
-
-/// rows x columns, each row the bias.
-template <class Scalar>
-void fill_rows(const Scalar* bias, std::size_t rows, std::size_t columns, std::vector<Scalar>& result);
-template <class Scalar>
-void rectify(std::vector<Scalar>& values);
-/// 0 where the rectified value is.
-template <class Scalar>
-void rectify_gradient(const std::vector<Scalar>& values, std::vector<Scalar>& gradient);
-/// Adds each column's sum.
-template <class Scalar>
-void add_column_sums(const std::vector<Scalar>& values, std::size_t rows, std::size_t columns, Scalar* sums);
 
 }  // namespace tessera::strategy::mcm

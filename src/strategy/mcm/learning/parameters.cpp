@@ -1,17 +1,6 @@
 #include "parameters.hpp"
 
-#include <cmath>
-#include <numbers>
-
-#include "tessera/base/random.hpp"
-
 namespace tessera::strategy::mcm {
-
-std::size_t Layout::add(std::string name, std::size_t rows, std::size_t columns, std::size_t fan_in) {
-  slices.push_back({std::move(name), size, rows, columns, fan_in});
-  size += rows * columns;
-  return slices.back().begin;
-}
 
 Layout::Layout(const NetworkShape& of) : shape(of) {
   const std::size_t width = of.width;
@@ -39,20 +28,7 @@ Layout::Layout(const NetworkShape& of) : shape(of) {
 }
 
 std::vector<float> first_parameters(const Layout& layout, std::uint64_t seed) {
-  std::vector<float> values(layout.size, 0.0F);
-  const KeyedRandom random(seed, random_stream("mcm first parameters"));
-  for (const Slice& slice : layout.slices) {
-    if (slice.fan_in == 0) continue;
-    const double deviation = std::sqrt(2.0 / static_cast<double>(slice.fan_in));
-    for (std::size_t i = slice.begin; i < slice.begin + slice.size(); ++i) {
-      // Box and Muller: two uniform numbers make a normal one.
-      const auto [first, second] = random.pair(i);
-      const double radius = std::sqrt(KeyedRandom::to_exponential(first, 2.0));
-      values[i] =
-          static_cast<float>(deviation * radius * std::cos(2 * std::numbers::pi * KeyedRandom::to_real(second)));
-    }
-  }
-  return values;
+  return learning::first_values(layout, KeyedRandom(seed, random_stream("mcm first parameters")));
 }
 
 }  // namespace tessera::strategy::mcm

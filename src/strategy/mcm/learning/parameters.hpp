@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "tessera/base/learning/layers.hpp"
+
 namespace tessera::strategy::mcm {
 
 /// Of the networks (section 5.1: eight GraphSAGE layers of 128, a policy of two such layers).
@@ -16,25 +18,14 @@ struct NetworkShape {
   friend bool operator==(const NetworkShape&, const NetworkShape&) = default;
 };
 
-/// A matrix of a layer, row-major.
-struct Slice {
-  std::string name;
-  std::size_t begin = 0, rows = 0, columns = 0;
-  /// Values that a column's sum has, by which its first values are scaled; 0: it begins with zeros.
-  std::size_t fan_in = 0;
-  [[nodiscard]] std::size_t size() const { return rows * columns; }
-};
-
 /// Where each layer's numbers are.
-struct Layout {
+struct Layout : learning::Slices {
   struct Layer {
     std::size_t self = 0, neighbours = 0, bias = 0;
   };
   explicit Layout(const NetworkShape& shape);
 
   NetworkShape shape;
-  std::vector<Slice> slices;
-  std::size_t size = 0;
 
   std::size_t input = 0, input_bias = 0;  ///< features -> h0
   std::vector<Layer> graph;               ///< GraphSAGE: width x width each, and a bias
@@ -45,9 +36,6 @@ struct Layout {
   std::size_t own = 0, sources = 0, readers = 0;
   /// The value function: of the mean of the graph network's result and of h0.
   std::size_t value = 0, value_bias = 0;
-
- private:
-  std::size_t add(std::string name, std::size_t rows, std::size_t columns, std::size_t fan_in);
 };
 
 /// Where learning begins: He's normal distribution, keyed; logits and value are zeros, so that each chip is as likely.

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <charconv>
-#include <cmath>
 
 #include "tessera/base/error.hpp"
 
@@ -11,19 +10,6 @@ namespace tessera::strategy::mcm {
 namespace {
 
 constexpr const char* kind = "mcm policy";
-
-const Tensor& tensor_of(const Tensors& data, const std::string& name, std::size_t rows, std::size_t columns) {
-  const Tensor* tensor = data.find(name);
-  if (tensor == nullptr) throw InputError(fmt::format("the policy has no tensor \"{}\"", name));
-  if (tensor->rows != rows || tensor->columns != columns || tensor->values.size() != rows * columns)
-    throw InputError(fmt::format("the policy's networks have another shape: tensor \"{}\" is {} x {}, expected {} x {}",
-                                 name, tensor->rows, tensor->columns, rows, columns));
-  for (const float value : tensor->values) {
-    if (!std::isfinite(value))
-      throw InputError(fmt::format("the policy's tensor \"{}\" has values that are no numbers", name));
-  }
-  return *tensor;
-}
 
 void check_kind(const Tensors& data) {
   if (data.note("kind") != kind) throw InputError("it is no policy of strategy mcm");
@@ -47,15 +33,11 @@ std::int64_t number_of(const Tensors& data, const std::string& note) {
 Tensors policy_data(const Layout& layout, const std::vector<float>& parameters) {
   Tensors data;
   data.notes = {{"kind", kind}, {"features", feature_set()}, {"chips", std::to_string(layout.shape.positions)}};
-  for (const Slice& slice : layout.slices) {
-    const auto begin = parameters.begin() + static_cast<std::ptrdiff_t>(slice.begin);
-    data.all.push_back({slice.name, "a layer's weights: what comes in by what goes out", slice.rows, slice.columns,
-                        std::vector<float>(begin, begin + static_cast<std::ptrdiff_t>(slice.size()))});
-  }
+  learning::add_tensors(layout, parameters, data);
   return data;
 }
 
-void add_optimizer(const Adam& adam, Tensors& data) {
+void add_optimizer(const learning::Adam& adam, Tensors& data) {
   data.notes.emplace_back("adam_steps", std::to_string(adam.steps));
   data.all.push_back(flat("adam_mean", "Adam's first moment, of all weights as they lie", adam.mean));
   data.all.push_back(flat("adam_square", "Adam's second moment", adam.square));
@@ -66,13 +48,7 @@ std::vector<float> parameters_of(const Tensors& data, const Layout& layout) {
   if (data.note("features") != feature_set())
     throw InputError(fmt::format("the policy knows nodes by feature set \"{}\", this program by \"{}\"",
                                  data.note("features"), feature_set()));
-  std::vector<float> parameters(layout.size);
-  for (const Slice& slice : layout.slices) {
-    const Tensor& tensor = tensor_of(data, slice.name, slice.rows, slice.columns);
-    std::copy(tensor.values.begin(), tensor.values.end(),
-              parameters.begin() + static_cast<std::ptrdiff_t>(slice.begin));
-  }
-  return parameters;
+  return learning::values_of(data, layout, "policy");
 }
 
 std::uint32_t chips_of(const Tensors& data) {
@@ -82,11 +58,11 @@ std::uint32_t chips_of(const Tensors& data) {
   return static_cast<std::uint32_t>(chips);
 }
 
-Adam optimizer_of(const Tensors& data, std::size_t size) {
-  Adam adam(0);
+learning::Adam optimizer_of(const Tensors& data, std::size_t size) {
+  learning::Adam adam(0);
   adam.steps = number_of(data, "adam_steps");
-  adam.mean = tensor_of(data, "adam_mean", 1, size).values;
-  adam.square = tensor_of(data, "adam_square", 1, size).values;
+  adam.mean = learning::tensor_of(data, "adam_mean", 1, size, "policy").values;
+  adam.square = learning::tensor_of(data, "adam_square", 1, size, "policy").values;
   return adam;
 }
 

@@ -9,7 +9,7 @@ namespace tessera::strategy::mcm {
 /// The parameters, each layer's by name, and what they are for: feature set, chips.
 [[nodiscard]] Tensors policy_data(const Layout& layout, const std::vector<float>& parameters);
 /// Adds what an optimizer needs to go on as if nothing had been.
-void add_optimizer(const Adam& adam, Tensors& data);
+void add_optimizer(const learning::Adam& adam, Tensors& data);
 
 /// The parameters of such data. InputError, in a line, for what is no policy of this strategy, of another feature set,
 /// of networks of another shape, and with values that are no numbers.
@@ -19,6 +19,6 @@ void add_optimizer(const Adam& adam, Tensors& data);
 /// Chips of the package that it was trained for. InputError as parameters_of().
 [[nodiscard]] std::uint32_t chips_of(const Tensors& data);
 /// InputError where there is no optimizer, or one of another size.
-[[nodiscard]] Adam optimizer_of(const Tensors& data, std::size_t size);
+[[nodiscard]] learning::Adam optimizer_of(const Tensors& data, std::size_t size);
 
 }  // namespace tessera::strategy::mcm

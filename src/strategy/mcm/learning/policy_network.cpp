@@ -52,7 +52,7 @@ template <class Scalar>
 void PolicyNetwork<Scalar>::prepare(const Scalar* parameters, const GraphPass<Scalar>& graph,
                                     std::vector<Scalar>& shared) const {
   const std::size_t width = layout_.shape.width;
-  fill_rows(parameters + layout_.first_bias, graph_.nodes, width, shared);
+  learning::fill_rows(parameters + layout_.first_bias, graph_.nodes, width, shared);
   kernels_.product(graph.last().data(), parameters + layout_.first, shared.data(), graph_.nodes, width, width);
   kernels_.product(graph.first().data(), parameters + layout_.first_skip, shared.data(), graph_.nodes, width, width);
 }
@@ -85,12 +85,12 @@ void PolicyNetwork<Scalar>::forward(const Scalar* parameters, const std::vector<
   const std::size_t width = layout_.shape.width, positions = layout_.shape.positions, nodes = graph_.nodes;
   pass.first = shared;
   if (!state.empty()) add_state(parameters, state, pass.first);
-  rectify(pass.first);
-  fill_rows(parameters + layout_.second_bias, nodes, width, pass.second);
+  learning::rectify(pass.first);
+  learning::fill_rows(parameters + layout_.second_bias, nodes, width, pass.second);
   kernels_.product(pass.first.data(), parameters + layout_.second, pass.second.data(), nodes, width, width);
-  rectify(pass.second);
+  learning::rectify(pass.second);
   std::vector<Scalar>& result = is_stretched() ? pass.at_positions : pass.logits;
-  fill_rows(parameters + layout_.logits_bias, nodes, positions, result);
+  learning::fill_rows(parameters + layout_.logits_bias, nodes, positions, result);
   kernels_.product(pass.second.data(), parameters + layout_.logits, result.data(), nodes, width, positions);
   if (is_stretched()) stretch(pass);
   for (std::size_t i = 0; i < graph_.prior.size(); ++i) pass.logits[i] += static_cast<Scalar>(graph_.prior[i]);
@@ -127,15 +127,15 @@ void PolicyNetwork<Scalar>::backward(const Scalar* parameters, const Partition& 
   }
   kernels_.product_of_transpose(pass.second.data(), of_logits.data(), gradient + layout_.logits, width, nodes,
                                 positions);
-  add_column_sums(of_logits, nodes, positions, gradient + layout_.logits_bias);
+  learning::add_column_sums(of_logits, nodes, positions, gradient + layout_.logits_bias);
   std::vector<Scalar> of_second(nodes * width, 0), of_first(nodes * width, 0);
   kernels_.product_by_transpose(of_logits.data(), parameters + layout_.logits, of_second.data(), nodes, positions,
                                 width);
-  rectify_gradient(pass.second, of_second);
+  learning::rectify_gradient(pass.second, of_second);
   kernels_.product_of_transpose(pass.first.data(), of_second.data(), gradient + layout_.second, width, nodes, width);
-  add_column_sums(of_second, nodes, width, gradient + layout_.second_bias);
+  learning::add_column_sums(of_second, nodes, width, gradient + layout_.second_bias);
   kernels_.product_by_transpose(of_second.data(), parameters + layout_.second, of_first.data(), nodes, width, width);
-  rectify_gradient(pass.first, of_first);
+  learning::rectify_gradient(pass.first, of_first);
   if (!state.empty()) add_state_gradient(state, of_first, gradient);
   of_shared.resize(of_first.size(), 0);
   for (std::size_t i = 0; i < of_first.size(); ++i) of_shared[i] += of_first[i];
@@ -149,7 +149,7 @@ void PolicyNetwork<Scalar>::finish(const Scalar* parameters, const GraphPass<Sca
   kernels_.product_of_transpose(graph.last().data(), of_shared.data(), gradient + layout_.first, width, nodes, width);
   kernels_.product_of_transpose(graph.first().data(), of_shared.data(), gradient + layout_.first_skip, width, nodes,
                                 width);
-  add_column_sums(of_shared, nodes, width, gradient + layout_.first_bias);
+  learning::add_column_sums(of_shared, nodes, width, gradient + layout_.first_bias);
   of_last.assign(nodes * width, 0);
   of_first.assign(nodes * width, 0);
   kernels_.product_by_transpose(of_shared.data(), parameters + layout_.first, of_last.data(), nodes, width, width);
@@ -161,8 +161,8 @@ template <class Scalar>
 Scalar PolicyNetwork<Scalar>::value(const Scalar* parameters, const GraphPass<Scalar>& graph) const {
   const std::size_t width = layout_.shape.width;
   std::vector<Scalar> sums(2 * width, 0);
-  add_column_sums(graph.last(), graph_.nodes, width, sums.data());
-  add_column_sums(graph.first(), graph_.nodes, width, sums.data() + width);
+  learning::add_column_sums(graph.last(), graph_.nodes, width, sums.data());
+  learning::add_column_sums(graph.first(), graph_.nodes, width, sums.data() + width);
   Scalar result = 0;
   for (std::size_t i = 0; i < sums.size(); ++i) result += sums[i] * parameters[layout_.value + i];
   return result / static_cast<Scalar>(graph_.nodes) + parameters[layout_.value_bias];
@@ -175,8 +175,8 @@ void PolicyNetwork<Scalar>::value_backward(const Scalar* parameters, const Graph
   const std::size_t width = layout_.shape.width;
   const Scalar part = of_value / static_cast<Scalar>(graph_.nodes);
   std::vector<Scalar> sums(2 * width, 0);
-  add_column_sums(graph.last(), graph_.nodes, width, sums.data());
-  add_column_sums(graph.first(), graph_.nodes, width, sums.data() + width);
+  learning::add_column_sums(graph.last(), graph_.nodes, width, sums.data());
+  learning::add_column_sums(graph.first(), graph_.nodes, width, sums.data() + width);
   for (std::size_t i = 0; i < sums.size(); ++i) gradient[layout_.value + i] += part * sums[i];
   gradient[layout_.value_bias] += of_value;
   for (std::size_t node = 0; node < graph_.nodes; ++node) {

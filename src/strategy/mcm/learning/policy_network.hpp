@@ -31,7 +31,7 @@ template <class Scalar>
 class PolicyNetwork {
  public:
   /// All of it outlives this.
-  PolicyNetwork(const Layout& layout, const Kernels<Scalar>& kernels, const GraphInput& graph)
+  PolicyNetwork(const Layout& layout, const learning::Kernels<Scalar>& kernels, const GraphInput& graph)
       : layout_(layout), kernels_(kernels), graph_(graph), stretch_(layout.shape.positions, graph.chips) {}
 
   /// What all states share of the first layer: nodes x width.
@@ -58,7 +58,7 @@ class PolicyNetwork {
   [[nodiscard]] bool is_stretched() const { return layout_.shape.positions != graph_.chips; }
 
   const Layout& layout_;
-  const Kernels<Scalar>& kernels_;
+  const learning::Kernels<Scalar>& kernels_;
   const GraphInput& graph_;
   Stretch stretch_;
 };

@@ -5,13 +5,8 @@
 #include <algorithm>
 
 #include "tessera/base/error.hpp"
-#include "tessera/base/processor.hpp"
 
 namespace tessera::strategy::mcm {
-
-Kernels<float> common_kernels(Communicator& comm) {
-  return comm.min(has_avx2() ? 1 : 0) != 0 ? avx2_kernels() : baseline_kernels<float>();
-}
 
 NetworkShape shape_for(const GraphInput& input, const Tensors* policy, bool may_stretch) {
   NetworkShape shape;
@@ -45,13 +40,14 @@ Update update_of(const Worth& worth, const UpdateReport& report, std::int64_t st
           report.clipped, report.norm};
 }
 
-Found search_by_policy(const Question& question, const std::string& name, bool learns, const Kernels<float>* kernels) {
+Found search_by_policy(const Question& question, const std::string& name, bool learns,
+                       const learning::Kernels<float>* kernels) {
   const auto alone = make_serial_communicator();
   Communicator& comm = question.comm != nullptr ? *question.comm : *alone;
   const LearningOptions& options = question.options.learning;
   Learned graph(question);
   Learner learner(shape_for(graph.input, question.policy, question.options.stretch_policy), options,
-                  kernels != nullptr ? *kernels : common_kernels(comm), question.seed);
+                  kernels != nullptr ? *kernels : learning::common_kernels(comm), question.seed);
   if (question.policy != nullptr) {
     learner.parameters = parameters_of(*question.policy, learner.layout());
     learner.step = options.fine_tuning_step;

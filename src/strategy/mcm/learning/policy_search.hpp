@@ -5,9 +5,6 @@
 
 namespace tessera::strategy::mcm {
 
-/// The kernels that all ranks have.
-[[nodiscard]] Kernels<float> common_kernels(Communicator& comm);
-
 /// The networks for this graph and package, or where a policy is given for its package. InputError for a policy of
 /// another number of chips, unless it may be stretched.
 [[nodiscard]] NetworkShape shape_for(const GraphInput& input, const Tensors* policy, bool may_stretch);
@@ -25,6 +22,6 @@ struct Worth {
 /// Question::policy, or a policy that has learnt nothing, draws Options::samples partitions; if it `learns`, it does
 /// behind each of LearningOptions::rollouts but the last. `kernels`: those of Question::comm unless they are given.
 [[nodiscard]] Found search_by_policy(const Question& question, const std::string& name, bool learns,
-                                     const Kernels<float>* kernels = nullptr);
+                                     const learning::Kernels<float>* kernels = nullptr);
 
 }  // namespace tessera::strategy::mcm

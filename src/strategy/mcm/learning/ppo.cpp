@@ -109,7 +109,7 @@ double Loss<Scalar>::gradient(const Batch& batch, const std::vector<std::size_t>
 template class Loss<float>;
 template class Loss<double>;
 
-Learner::Learner(const NetworkShape& shape, const LearningOptions& options, const Kernels<float>& kernels,
+Learner::Learner(const NetworkShape& shape, const LearningOptions& options, const learning::Kernels<float>& kernels,
                  std::uint64_t seed)
     : adam(0),
       step(options.step),
@@ -119,7 +119,7 @@ Learner::Learner(const NetworkShape& shape, const LearningOptions& options, cons
       seed_(seed),
       loss_(*layout_, kernels_, options_) {
   parameters = first_parameters(*layout_, seed);
-  adam = Adam(parameters.size());
+  adam = learning::Adam(parameters.size());
 }
 
 namespace {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "adam.hpp"
 #include "rollouts.hpp"
+#include "tessera/base/learning/adam.hpp"
 
 namespace tessera::strategy::mcm {
 
@@ -36,7 +36,7 @@ struct UpdateReport {
 template <class Scalar>
 class Loss {
  public:
-  Loss(const Layout& layout, const Kernels<Scalar>& kernels, const LearningOptions& options)
+  Loss(const Layout& layout, const learning::Kernels<Scalar>& kernels, const LearningOptions& options)
       : layout_(layout), kernels_(kernels), options_(options) {}
   /// Adds to `gradient`. `chosen`: rollouts of the batch.
   double gradient(const Batch& batch, const std::vector<std::size_t>& chosen, const Scalar* parameters,
@@ -50,7 +50,7 @@ class Loss {
                   const Scalar* parameters, Scalar* gradient, UpdateReport& report);
 
   const Layout& layout_;
-  const Kernels<Scalar>& kernels_;
+  const learning::Kernels<Scalar>& kernels_;
   LearningOptions options_;
   GraphPass<Scalar> graph_pass_;
   StatePass<Scalar> state_pass_;
@@ -60,12 +60,13 @@ class Loss {
 /// Parameters that learn.
 class Learner {
  public:
-  Learner(const NetworkShape& shape, const LearningOptions& options, const Kernels<float>& kernels, std::uint64_t seed);
+  Learner(const NetworkShape& shape, const LearningOptions& options, const learning::Kernels<float>& kernels,
+          std::uint64_t seed);
 
   [[nodiscard]] const Layout& layout() const { return *layout_; }
-  [[nodiscard]] const Kernels<float>& kernels() const { return kernels_; }
+  [[nodiscard]] const learning::Kernels<float>& kernels() const { return kernels_; }
   std::vector<float> parameters;
-  Adam adam;
+  learning::Adam adam;
   double step;  ///< of Adam; LearningOptions::step to begin with
 
   /// Epochs of mini-batches, each of rollouts of all these graphs, of which there are as many of each. Of each graph
@@ -79,7 +80,7 @@ class Learner {
  private:
   std::unique_ptr<const Layout> layout_;
   LearningOptions options_;
-  Kernels<float> kernels_;
+  learning::Kernels<float> kernels_;
   std::uint64_t seed_;
   Loss<float> loss_;
 };

@@ -43,7 +43,7 @@ struct RolloutSet {
 /// The networks with all memory that passes take.
 class Policy {
  public:
-  Policy(const Layout& layout, const Kernels<float>& kernels) : layout_(layout), kernels_(kernels) {}
+  Policy(const Layout& layout, const learning::Kernels<float>& kernels) : layout_(layout), kernels_(kernels) {}
 
   /// Rollouts `first` .. `first` + `count` - 1 of the graph, not yet judged. Draws are keyed by seed and number alone.
   [[nodiscard]] RolloutSet draw(Learned& graph, const std::vector<float>& parameters, const LearningOptions& options,
@@ -51,7 +51,7 @@ class Policy {
 
  private:
   const Layout& layout_;
-  const Kernels<float>& kernels_;
+  const learning::Kernels<float>& kernels_;
   GraphPass<float> graph_pass_;
   StatePass<float> state_pass_;
   std::vector<float> shared_;

@@ -51,7 +51,8 @@ Trainer::Trainer(const Options& options, const Training& training)
   make(training_.graphs, graphs_);
   make(training_.validation, validation_);
   const NetworkShape shape = shape_for(graphs_.front()->learned.input, training_.resume, false);
-  learner_ = std::make_unique<Learner>(shape, options_.learning, common_kernels(*training_.comm), training_.seed);
+  learner_ =
+      std::make_unique<Learner>(shape, options_.learning, learning::common_kernels(*training_.comm), training_.seed);
   policy_ = std::make_unique<Policy>(learner_->layout(), learner_->kernels());
   if (training_.resume != nullptr) go_on_from(*training_.resume);
 }

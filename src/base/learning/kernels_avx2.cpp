@@ -1,7 +1,7 @@
 // Compiled with AVX2 and FMA, where the compiler knows them, and with Eigen under another name (CMakeLists.txt).
 #include "eigen_products.hpp"
 
-namespace tessera::strategy::mcm {
+namespace tessera::learning {
 
 #if defined(__AVX2__) && defined(__FMA__)
 
@@ -13,4 +13,4 @@ Kernels<float> avx2_kernels() { return baseline_kernels<float>(); }
 
 #endif
 
-}  // namespace tessera::strategy::mcm
+}  // namespace tessera::learning

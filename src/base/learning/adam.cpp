@@ -1,9 +1,9 @@
-#include "adam.hpp"
+#include "tessera/base/learning/adam.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace tessera::strategy::mcm {
+namespace tessera::learning {
 namespace {
 constexpr double decay_of_mean = 0.9, decay_of_square = 0.999;
 constexpr float epsilon = 1e-8F;
@@ -28,4 +28,4 @@ double Adam::step(std::vector<float>& weights, const std::vector<float>& gradien
   return norm;
 }
 
-}  // namespace tessera::strategy::mcm
+}  // namespace tessera::learning

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace tessera::strategy::mcm {
+namespace tessera::learning {
 
 struct Adam {
   std::vector<float> mean, square;  ///< of the gradients: first and second moment
@@ -16,4 +16,4 @@ struct Adam {
   double step(std::vector<float>& weights, const std::vector<float>& gradient, double length, double most_norm);
 };
 
-}  // namespace tessera::strategy::mcm
+}  // namespace tessera::learning

@@ -5,9 +5,9 @@
 
 #include <Eigen/Core>
 
-#include "kernels.hpp"
+#include "tessera/base/learning/kernels.hpp"
 
-namespace tessera::strategy::mcm {
+namespace tessera::learning {
 namespace {
 
 template <class Scalar>
@@ -41,4 +41,4 @@ struct EigenProducts {
 };
 
 }  // namespace
-}  // namespace tessera::strategy::mcm
+}  // namespace tessera::learning

@@ -4,7 +4,11 @@
 
 #include <cstddef>
 
-namespace tessera::strategy::mcm {
+namespace tessera {
+class Communicator;
+}
+
+namespace tessera::learning {
 
 /// What a network's layers ask for. All matrices are dense and row-major, and c is added to:
 ///   product               c[rows x columns] += a[rows x inner] b[inner x columns]
@@ -26,5 +30,7 @@ template <class Scalar>
 [[nodiscard]] Kernels<Scalar> baseline_kernels();
 /// Only where has_avx2() (base/processor.hpp).
 [[nodiscard]] Kernels<float> avx2_kernels();
+/// Those that all ranks have.
+[[nodiscard]] Kernels<float> common_kernels(Communicator& comm);
 
-}  // namespace tessera::strategy::mcm
+}  // namespace tessera::learning
