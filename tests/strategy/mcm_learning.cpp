@@ -11,7 +11,6 @@
 #include "strategy/mcm/learning/sharing.hpp"
 #include "strategy/mcm/verifier.hpp"
 #include "tessera/base/error.hpp"
-#include "tessera/base/processor.hpp"
 
 using namespace tessera;
 using namespace tessera::strategy::mcm;
@@ -80,26 +79,6 @@ Rollout rollout_of(const Partition& valid, std::size_t iterations, double off) {
 }
 
 }  // namespace
-
-TEST_CASE("mcm learning: products are what they are by hand, for both kinds of processors") {
-  // 2 x 3 by 3 x 2, added to ones: [1 2 3; 4 5 6] [1 2; 3 4; 5 6] = [22 28; 49 64].
-  const std::vector<float> a{1, 2, 3, 4, 5, 6}, b{1, 2, 3, 4, 5, 6};
-  std::vector<learning::Kernels<float>> all{learning::baseline_kernels<float>()};
-  if (has_avx2()) all.push_back(learning::avx2_kernels());
-  for (const learning::Kernels<float>& kernels : all) {
-    CAPTURE(kernels.name);
-    std::vector<float> c(4, 1);
-    kernels.product(a.data(), b.data(), c.data(), 2, 3, 2);
-    CHECK(c == std::vector<float>{23, 29, 50, 65});
-    // b as 2 x 3, transposed: [1 2 3; 4 5 6] [1 4; 2 5; 3 6] = [14 32; 32 77].
-    c.assign(4, 0);
-    kernels.product_by_transpose(a.data(), b.data(), c.data(), 2, 3, 2);
-    CHECK(c == std::vector<float>{14, 32, 32, 77});
-    // a as 3 x 2, transposed, by b: [1 3 5; 2 4 6] [1 2; 3 4; 5 6] = [35 44; 44 56].
-    kernels.product_of_transpose(a.data(), b.data(), c.data(), 2, 3, 2);
-    CHECK(c == std::vector<float>{14 + 35, 32 + 44, 32 + 44, 77 + 56});
-  }
-}
 
 TEST_CASE("mcm learning: a GraphSAGE layer on three nodes") {
   // Width 2. h0 = (x, 0): 1, 2, 3. Itself goes to the first number, the mean of its neighbours to the second:
