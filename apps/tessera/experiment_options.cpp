@@ -72,8 +72,8 @@ experiment::Source load(const ExperimentOptions& options) {
   return source;
 }
 
-std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, std::vector<strategy::Attachment> files,
-                                              bool silent, bool is_searched_next) {
+std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, std::vector<Attachment> files, bool silent,
+                                              bool is_searched_next) {
   config::Diagnostics diagnostics;
   auto experiment = experiment::build(resolved, diagnostics, {}, std::move(files), is_searched_next);
   if (!silent) print_warnings(diagnostics.warnings());
@@ -104,7 +104,7 @@ std::vector<std::string> files_in(const config::Table& resolved) {
 
 std::vector<std::string> files_of(const experiment::Source& source) {
   std::vector<std::string> files = files_in(*source.table);
-  for (const strategy::Attachment& file : source.files) files.push_back(file.path);
+  for (const Attachment& file : source.files) files.push_back(file.path);
   return files;
 }
 

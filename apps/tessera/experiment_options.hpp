@@ -46,7 +46,7 @@ struct LimitOptions {
 /// The typed experiment from a resolved table; InputError with all error lines. Warnings go to standard error unless
 /// `silent`. `is_searched_next`: as for experiment::build().
 [[nodiscard]] std::unique_ptr<experiment::Experiment> build(const config::Table& resolved,
-                                                            std::vector<strategy::Attachment> files, bool silent,
+                                                            std::vector<Attachment> files, bool silent,
                                                             bool is_searched_next = false);
 
 /// Refuses, before anything is read, an output that could not be written, or that is the experiment or the plan itself.

@@ -36,8 +36,8 @@ const config::SchemaBase* schema_of(const Table& strategy, const strategy::Strat
 }
 
 /// Null, and why is reported: it cannot be read.
-std::optional<strategy::Attachment> read(const std::string& key, const Value& value, InputFiles& files,
-                                         config::Diagnostics& diagnostics) {
+std::optional<Attachment> read(const std::string& key, const Value& value, InputFiles& files,
+                               config::Diagnostics& diagnostics) {
   if (value.string()->find('\0') != std::string::npos) {
     diagnostics.error(value.where(), "\"" + key + "\": a file's name ends at a zero byte");
     return std::nullopt;
@@ -47,7 +47,7 @@ std::optional<strategy::Attachment> read(const std::string& key, const Value& va
     std::optional<std::string> content = files.read(path, most_attached_bytes);
     if (!content) throw InputError(one_line(path.string()) + ": there is no such file");
     std::string hash = hash_text(*content);
-    return strategy::Attachment{key, path.string(), std::move(hash), std::move(*content)};
+    return Attachment{key, path.string(), std::move(hash), std::move(*content)};
   } catch (const Error& error) {
     diagnostics.error(value.where(), fmt::format("\"{}\": {}", key, error.what()));
   }
@@ -56,9 +56,9 @@ std::optional<strategy::Attachment> read(const std::string& key, const Value& va
 
 }  // namespace
 
-std::vector<strategy::Attachment> attach(Table& resolved, const strategy::Strategies& strategies,
-                                         InputFiles& input_files, config::Diagnostics& diagnostics) {
-  std::vector<strategy::Attachment> files;
+std::vector<Attachment> attach(Table& resolved, const strategy::Strategies& strategies, InputFiles& input_files,
+                               config::Diagnostics& diagnostics) {
+  std::vector<Attachment> files;
   Value* found = resolved.find("strategy");
   const config::SchemaBase* schema =
       found == nullptr || found->table() == nullptr ? nullptr : schema_of(*found->table(), strategies);
@@ -67,7 +67,7 @@ std::vector<strategy::Attachment> attach(Table& resolved, const strategy::Strate
   for (const std::string& key : schema == nullptr ? std::vector<std::string>{} : schema->file_keys()) {
     const Value* value = found->table()->find(key);
     if (value == nullptr || value->string() == nullptr || value->string()->empty()) continue;
-    std::optional<strategy::Attachment> file = read(key, *value, input_files, diagnostics);
+    std::optional<Attachment> file = read(key, *value, input_files, diagnostics);
     if (!file) continue;
     const Value* known = noted == nullptr || noted->table() == nullptr ? nullptr : noted->table()->find(key);
     if (known != nullptr && (known->string() == nullptr || *known->string() != file->hash))
@@ -84,7 +84,7 @@ std::vector<strategy::Attachment> attach(Table& resolved, const strategy::Strate
   return files;
 }
 
-Tensors tensors_of(const strategy::Attachment& file) {
+Tensors tensors_of(const Attachment& file) {
   if (!results::is_hdf5(file.content)) throw InputError(one_line(file.path) + " is not a policy (tessera train)");
   try {
     return results::read_policy(file.path, file.content).policy;
@@ -93,9 +93,9 @@ Tensors tensors_of(const strategy::Attachment& file) {
   }
 }
 
-std::vector<std::string> changed_files(const std::vector<strategy::Attachment>& files) {
+std::vector<std::string> changed_files(const std::vector<Attachment>& files) {
   std::vector<std::string> changed;
-  for (const strategy::Attachment& file : files) {
+  for (const Attachment& file : files) {
     std::error_code ignored;
     if (fs::exists(file.path, ignored) && !fs::is_regular_file(file.path, ignored)) continue;  // a pipe is read once
     try {

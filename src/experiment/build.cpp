@@ -135,7 +135,7 @@ void read_tables(const Table& root, const Parts& parts, Experiment& experiment, 
 }  // namespace
 
 std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics, const Parts& parts,
-                                  std::vector<strategy::Attachment> files, bool is_searched_next) {
+                                  std::vector<Attachment> files, bool is_searched_next) {
   auto experiment = std::make_unique<Experiment>();
   experiment->files = std::move(files);
   read_tables(root, parts, *experiment, diagnostics);

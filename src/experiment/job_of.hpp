@@ -22,10 +22,9 @@ class JobOf {
              experiment.model ? &*experiment.model : nullptr,
              static_cast<std::uint64_t>(experiment.simulation.seed),
              experiment.graph ? &*experiment.graph : nullptr,
-             experiment.files,
+             {experiment.files, tensors_of},
              options.limits,
-             is_searched_next,
-             tensors_of} {}
+             is_searched_next} {}
   JobOf(const JobOf&) = delete;
   JobOf& operator=(const JobOf&) = delete;
   [[nodiscard]] const strategy::Job& job() const { return job_; }

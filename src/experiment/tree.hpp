@@ -65,11 +65,11 @@ void inline_recipe(config::Table& root, const SearchPath& search, config::Diagno
 
 /// Reads the files that the [strategy] table names, and notes their hashes in [attachments]. One that has another hash
 /// than [attachments] says, missing and unreadable ones are reported.
-[[nodiscard]] std::vector<strategy::Attachment> attach(config::Table& resolved, const strategy::Strategies& strategies,
-                                                       InputFiles& files, config::Diagnostics& diagnostics);
+[[nodiscard]] std::vector<Attachment> attach(config::Table& resolved, const strategy::Strategies& strategies,
+                                             InputFiles& files, config::Diagnostics& diagnostics);
 
-/// Job::tensors_of.
-[[nodiscard]] Tensors tensors_of(const strategy::Attachment& file);
+/// Attachments::tensors_of.
+[[nodiscard]] Tensors tensors_of(const Attachment& file);
 
 /// An experiment file's table, as it is written; or that of a file that is called otherwise where it is none.
 [[nodiscard]] std::shared_ptr<config::Table> read_experiment(const std::string& path, InputFiles& files,

@@ -29,7 +29,7 @@ inline const config::Schema<ProbeOptions>& probe_schema() {
 }
 
 /// Of a file that a training made; or why it is none.
-inline std::string tensors_text(const strategy::Attachment& file, const strategy::Job& job) {
+inline std::string tensors_text(const Attachment& file, const strategy::Job& job) {
   try {
     std::string text;
     for (const Tensor& tensor : job.tensors_of(file).all) {
@@ -46,7 +46,7 @@ inline std::string tensors_text(const strategy::Attachment& file, const strategy
 inline strategy::Plan probe_plan(const config::Table&, const strategy::Job& job) {
   strategy::Plan plan;
   plan.program = strategy::empty_program(job);
-  const strategy::Attachment* file = job.file("table");
+  const Attachment* file = job.file("table");
   plan.description = {{"table", file == nullptr ? "none" : file->content},
                       {"nodes", job.graph == nullptr ? "none" : std::to_string(job.graph->nodes.size())},
                       {"tensors", file == nullptr ? "none" : tensors_text(*file, job)}};

@@ -64,7 +64,7 @@ struct TrainingSettings {
 struct Source {
   std::string given;                     ///< text of the file, and the settings as comments behind it
   std::shared_ptr<config::Table> table;  ///< resolved: no includes left, defaults filled in; itself a valid experiment
-  std::vector<strategy::Attachment> files;  ///< that the [strategy] table names; their hashes stand in [attachments]
+  std::vector<Attachment> files;         ///< that the [strategy] table names; their hashes stand in [attachments]
 };
 
 /// Reads the file and what it includes, and applies settings. Problems go to `diagnostics`; the values keep the places
@@ -84,7 +84,7 @@ struct Experiment {
   machine::Machine machine;
   std::optional<workload::Model> model;  ///< none: the strategy does not need one, or the model is a graph
   std::optional<workload::Graph> graph;
-  std::vector<strategy::Attachment> files;  ///< as handed to build()
+  std::vector<Attachment> files;  ///< as handed to build()
   strategy::Workload workload;
   std::unique_ptr<workload::CostModel> cost;
   program::CollectiveChoices collectives;
@@ -124,11 +124,11 @@ struct Cache {
 /// no program yet. `is_searched_next`: Experiment::open does not say how much there is to search, which takes long to
 /// count.
 [[nodiscard]] std::unique_ptr<Experiment> build(const config::Table& resolved, config::Diagnostics& diagnostics,
-                                                const Parts& parts = {}, std::vector<strategy::Attachment> files = {},
+                                                const Parts& parts = {}, std::vector<Attachment> files = {},
                                                 bool is_searched_next = false);
 
 /// A line for each file that is not what it was when it was read: what a run that is over says of its inputs.
-[[nodiscard]] std::vector<std::string> changed_files(const std::vector<strategy::Attachment>& files);
+[[nodiscard]] std::vector<std::string> changed_files(const std::vector<Attachment>& files);
 
 struct SearchOptions {
   Cache cache;

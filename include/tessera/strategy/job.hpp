@@ -1,15 +1,12 @@
 // What a strategy is given: a workload, a machine, a model, files.
 #pragma once
 
-#include <algorithm>
-#include <functional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tessera/base/attachments.hpp"
 #include "tessera/base/config.hpp"
-#include "tessera/base/tensors.hpp"
 #include "tessera/machine/machine.hpp"
 #include "tessera/program/collective.hpp"
 #include "tessera/program/program.hpp"
@@ -40,19 +37,6 @@ struct Workload {
 /// value than its default.
 void refuse_unread(const Workload& workload, const std::vector<std::string>& keys, const std::string& what);
 
-/// A file that a key of the [strategy] table names (Schema::names_file()), read once for all ranks.
-struct Attachment {
-  std::string key;  ///< of the [strategy] table
-  std::string path;
-  std::string hash;     ///< of the content, 16 hexadecimal digits
-  std::string content;  ///< bytes, as they are
-
-  template <class Archive>
-  void serialize(Archive& archive, unsigned) {
-    archive& key& path& hash& content;
-  }
-};
-
 /// What a strategy turns into a program. All of it outlives the job.
 struct Job {
   const machine::Machine& machine;
@@ -63,18 +47,14 @@ struct Job {
   const workload::Model* model = nullptr;           ///< null when the experiment has none
   std::uint64_t seed = 1;
   const workload::Graph* graph = nullptr;  ///< where the model is one: then there is no `model`
-  std::span<const Attachment> files = {};
+  Attachments attached = {};
   program::search::Limits limits = {};  ///< of search()
   bool is_searched_next = false;        ///< of check(): how much there is to search need not be counted
-  /// What train() has handed back, of a file that `tessera train` made of it. InputError where the file is no such
-  /// one, or damaged. Empty: nobody reads such files here.
-  std::function<Tensors(const Attachment&)> tensors_of = {};
 
-  /// That of a key; null: the key is not given.
-  [[nodiscard]] const Attachment* file(std::string_view key) const {
-    const auto found = std::ranges::find(files, key, &Attachment::key);
-    return found == files.end() ? nullptr : &*found;
-  }
+  /// The file that a key of the [strategy] table names; null: the key is not given.
+  [[nodiscard]] const Attachment* file(std::string_view key) const { return attached.find(key); }
+  /// What train() has handed back, of such a file. InputError where it is no such one, or damaged.
+  [[nodiscard]] Tensors tensors_of(const Attachment& file) const { return attached.tensors_of(file); }
 };
 
 /// A program in which no device of the job's machine does anything yet: what every strategy's begins with.

@@ -41,7 +41,7 @@ std::string check(const config::Table& table, const Job& job, config::Diagnostic
   } else if (job.graph->nodes.size() < job.machine.devices()) {
     diagnostics.error(table.where(), "fewer nodes than chips");
   }
-  const strategy::Attachment* file = job.file("reload");  // null: the key is ""
+  const Attachment* file = job.file("reload");  // null: the key is ""
   const bool is_number = file != nullptr && !file->content.empty() && file->content.size() < 16 &&
                          file->content.find_first_not_of("0123456789\n") == std::string::npos &&
                          file->content.find_first_of("123456789") == 0;
