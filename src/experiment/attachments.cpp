@@ -1,4 +1,4 @@
-// Files that a strategy's keys name: read once, by rank 0, and known by their hashes.
+// Files that keys of a strategy and a cost model name: read once, by rank 0, and known by their hashes.
 #include <fmt/format.h>
 
 #include "tessera/base/error.hpp"
@@ -28,11 +28,13 @@ fs::path path_of(const Value& value, InputFiles& files) {
   return fs::absolute(found, ignored).lexically_normal();
 }
 
-const config::SchemaBase* schema_of(const Table& strategy, const strategy::Strategies& strategies) {
-  const Value* name = strategy.find("name");
+/// Of the kind that the table names with `key`; null: none is named, or none has that name.
+template <class Kinds>
+const config::SchemaBase* schema_of(const Table& table, const std::string& key, const Kinds& kinds) {
+  const Value* name = table.find(key);
   if (name == nullptr || name->string() == nullptr) return nullptr;
-  const auto kind = std::ranges::find(strategies, *name->string(), &strategy::StrategyKind::name);
-  return kind == strategies.end() ? nullptr : &kind->schema();
+  const auto kind = std::ranges::find(kinds, *name->string(), &Kinds::value_type::name);
+  return kind == kinds.end() ? nullptr : &kind->schema();
 }
 
 /// Null, and why is reported: it cannot be read.
@@ -54,34 +56,61 @@ std::optional<Attachment> read(const std::string& key, const Value& value, Input
   return std::nullopt;
 }
 
+/// Reads the files of one table after another.
+class Reading {
+ public:
+  Reading(Table& resolved, InputFiles& files, config::Diagnostics& diagnostics)
+      : resolved_(resolved), noted_(resolved.find("attachments")), files_(files), diagnostics_(diagnostics) {}
+
+  template <class Kinds>
+  void add(const std::string& of, const std::string& kind_key, const Kinds& kinds) {
+    Value* found = resolved_.find(of);
+    if (found == nullptr || found->table() == nullptr) return;
+    Table& table = *found->table();
+    const config::SchemaBase* schema = schema_of(table, kind_key, kinds);
+    if (schema == nullptr) return;
+    for (const std::string& key : schema->file_keys()) add_file(table, key);
+  }
+
+  std::vector<Attachment> done() {
+    resolved_.erase("attachments");
+    if (!found_.empty()) resolved_.set("attachments", {hashes_, hashes_->where()});
+    return std::move(found_);
+  }
+
+ private:
+  void add_file(Table& table, const std::string& key) {
+    const Value* value = table.find(key);
+    if (value == nullptr || value->string() == nullptr || value->string()->empty()) return;
+    std::optional<Attachment> file = read(key, *value, files_, diagnostics_);
+    if (!file) return;
+    const Value* known = noted_ == nullptr || noted_->table() == nullptr ? nullptr : noted_->table()->find(key);
+    if (known != nullptr && (known->string() == nullptr || *known->string() != file->hash))
+      diagnostics_.error(known->where(),
+                         fmt::format("\"{}\" is not the file that this experiment was resolved with: its "
+                                     "hash is {}",
+                                     one_line(file->path), file->hash));
+    hashes_->set(key, {file->hash, value->where()});
+    table.set(key, {file->path, value->where(), value->key_where()});
+    found_.push_back(std::move(*file));
+  }
+
+  Table& resolved_;
+  const Value* noted_;
+  InputFiles& files_;
+  config::Diagnostics& diagnostics_;
+  std::shared_ptr<Table> hashes_ = std::make_shared<Table>(resolved_.where());
+  std::vector<Attachment> found_;
+};
+
 }  // namespace
 
 std::vector<Attachment> attach(Table& resolved, const strategy::Strategies& strategies, InputFiles& input_files,
                                config::Diagnostics& diagnostics) {
-  std::vector<Attachment> files;
-  Value* found = resolved.find("strategy");
-  const config::SchemaBase* schema =
-      found == nullptr || found->table() == nullptr ? nullptr : schema_of(*found->table(), strategies);
-  const Value* noted = resolved.find("attachments");
-  auto hashes = std::make_shared<Table>(resolved.where());
-  for (const std::string& key : schema == nullptr ? std::vector<std::string>{} : schema->file_keys()) {
-    const Value* value = found->table()->find(key);
-    if (value == nullptr || value->string() == nullptr || value->string()->empty()) continue;
-    std::optional<Attachment> file = read(key, *value, input_files, diagnostics);
-    if (!file) continue;
-    const Value* known = noted == nullptr || noted->table() == nullptr ? nullptr : noted->table()->find(key);
-    if (known != nullptr && (known->string() == nullptr || *known->string() != file->hash))
-      diagnostics.error(known->where(),
-                        fmt::format("\"{}\" is not the file that this experiment was resolved with: its "
-                                    "hash is {}",
-                                    one_line(file->path), file->hash));
-    hashes->set(key, {file->hash, value->where()});
-    found->table()->set(key, {file->path, value->where(), value->key_where()});
-    files.push_back(std::move(*file));
-  }
-  resolved.erase("attachments");
-  if (!files.empty()) resolved.set("attachments", {hashes, found->where()});
-  return files;
+  Reading reading(resolved, input_files, diagnostics);
+  reading.add("strategy", "name", strategies);
+  reading.add("cost", "model", workload::cost_model_kinds());
+  return reading.done();
 }
 
 Tensors tensors_of(const Attachment& file) {

@@ -22,7 +22,7 @@ const config::Schema<Head>& head_schema() {
         "name of a model, or a table [model]: include = \"name\", hugging_face = \"config.json\" or all fields; "
         "beside a file of ONNX datatype and dimensions = { N = 1 } (docs/graphs.md)");
     s.also_accept("recipe", "name of a recipe: what a software stack does, as defaults of the tables below");
-    s.also_accept("attachments", "of a resolved experiment: hashes of the files that its strategy names");
+    s.also_accept("attachments", "of a resolved experiment: hashes of the files that its strategy and cost model name");
     s.also_accept("workload", "what is run, see workload");
     s.also_accept("strategy", "how it is cut and scheduled: name and that strategy's own keys, see strategy.NAME");
     s.also_accept("cost", "how long an operator takes: model and that cost model's own keys, see cost.NAME");

@@ -63,8 +63,8 @@ void inline_model(config::Table& root, const SearchPath& search, config::Diagnos
 /// Replaces recipe = "name" by the tables of the named file, each key of which is a default: the experiment's own win.
 void inline_recipe(config::Table& root, const SearchPath& search, config::Diagnostics& diagnostics);
 
-/// Reads the files that the [strategy] table names, and notes their hashes in [attachments]. One that has another hash
-/// than [attachments] says, missing and unreadable ones are reported.
+/// Reads the files that the tables [strategy] and [cost] name, and notes their hashes in [attachments]. One that has
+/// another hash than [attachments] says, missing and unreadable ones are reported.
 [[nodiscard]] std::vector<Attachment> attach(config::Table& resolved, const strategy::Strategies& strategies,
                                              InputFiles& files, config::Diagnostics& diagnostics);
 

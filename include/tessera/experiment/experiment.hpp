@@ -64,7 +64,7 @@ struct TrainingSettings {
 struct Source {
   std::string given;                     ///< text of the file, and the settings as comments behind it
   std::shared_ptr<config::Table> table;  ///< resolved: no includes left, defaults filled in; itself a valid experiment
-  std::vector<Attachment> files;         ///< that the [strategy] table names; their hashes stand in [attachments]
+  std::vector<Attachment> files;         ///< that [strategy] and [cost] name; their hashes stand in [attachments]
 };
 
 /// Reads the file and what it includes, and applies settings. Problems go to `diagnostics`; the values keep the places
