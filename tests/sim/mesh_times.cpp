@@ -124,7 +124,7 @@ TEST_CASE("mesh: random programs of rectangles in any order take the same picose
       for (const program::Collective& one : made.program.collectives) {
         const program::Group& first =
             made.program.groups[made.program.devices[made.program.alike[0].parts[0][0]].groups[one.group_slot]];
-        by_rectangles += program::lowering_of(one, first, made.machine).rectangle != nullptr ? 1 : 0;
+        by_rectangles += program::lowering_of(one, first, made.machine).plan != nullptr ? 1 : 0;
       }
     }
     CHECK(by_rectangles > test::random_cases(50));

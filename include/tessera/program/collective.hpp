@@ -57,8 +57,11 @@ struct Step {
 /// Each ring has a lane of its own in its group's channels.
 inline constexpr std::uint32_t most_rings = 64;
 
-/// Where the members of a group stand that fills a rectangle of dies (src/program/collectives/rectangle.hpp).
-struct Rectangle;
+/// What an algorithm works out for a group on a machine before the first step of any collective: who stands where in a
+/// rectangle, a cycle, trees. Each algorithm that needs one derives its own.
+struct GroupPlan {
+  virtual ~GroupPlan() = default;
+};
 
 /// How a group carries out a collective on a machine: the same for all members, found once.
 struct Lowering {
@@ -69,8 +72,8 @@ struct Lowering {
   /// What a member's memory moves while it runs undisturbed: what it sends is read, what it receives is written,
   /// and read before where it is added. By the closed form of its time; 0 where Program::channels is.
   BytesPerSecond memory_rate{};
-  std::shared_ptr<const Rectangle> rectangle;  ///< of algorithms that go by it
-  /// Where members stand does not count: what that means for their steps is told by CollectiveAlgorithm::is_alike().
+  std::shared_ptr<const GroupPlan> plan;  ///< of algorithms that go by one
+  /// Plans do not count: what they mean for members' steps is told by CollectiveAlgorithm::is_alike().
   bool operator==(const Lowering& other) const {
     return algorithm == other.algorithm && rings == other.rings && locals == other.locals &&
            memory_rate == other.memory_rate;
@@ -92,7 +95,8 @@ struct CollectiveCall {
 [[nodiscard]] CollectiveCall make_call(const Collective& collective, const Group& group, std::uint32_t rank,
                                        const machine::Machine& machine);
 
-/// The lowerings of a program, each found when it is first asked for. Program and machine outlive it.
+/// The lowerings of a program, each found when it is first asked for, and plans once for all collectives of a group.
+/// Program and machine outlive it.
 class Lowerings {
  public:
   Lowerings(const Program& program, const machine::Machine& machine) : program_(&program), machine_(&machine) {}
@@ -103,7 +107,8 @@ class Lowerings {
  private:
   const Program* program_;
   const machine::Machine* machine_;
-  std::unordered_map<std::uint64_t, Lowering> known_;  // by group and collective
+  std::unordered_map<std::uint64_t, Lowering> known_;                          // by group and collective
+  std::unordered_map<std::uint64_t, std::shared_ptr<const GroupPlan>> plans_;  // by group and algorithm
 };
 
 class CollectiveAlgorithm {
@@ -114,9 +119,8 @@ class CollectiveAlgorithm {
   [[nodiscard]] virtual bool supports(CollectiveKind kind) const = 0;
   /// A problem with this group on this machine ("needs the same number of members in every node"); empty when it fits.
   [[nodiscard]] virtual std::string check(const Collective&, const Group&, const machine::Machine&) const = 0;
-  /// Of one whose steps go by the places of members in a rectangle: these, for Lowering::rectangle.
-  [[nodiscard]] virtual std::shared_ptr<const Rectangle> rectangle(const Collective&, const Group&,
-                                                                   const machine::Machine&) const {
+  /// Of one whose steps go by a plan of the group, for Lowering::plan; nothing for a group that check() refuses.
+  [[nodiscard]] virtual std::shared_ptr<const GroupPlan> plan(const Group&, const machine::Machine&) const {
     return nullptr;
   }
   /// Number of sequences of steps that go on side by side, each at its own pace. They share no lane.

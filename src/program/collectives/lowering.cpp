@@ -99,20 +99,26 @@ AlgorithmId place_in(const AlgorithmList& list, const CollectiveAlgorithm& algor
   return {static_cast<std::uint32_t>(found - list.begin()), list};
 }
 
-}  // namespace
-
-Lowering lowering_of(const Collective& collective, const Group& group, const machine::Machine& machine) {
+/// All but the plan.
+Lowering unplanned(const Collective& collective, const Group& group, const machine::Machine& machine) {
   static const std::uint32_t ring = algorithm_index("ring");
   const CollectiveAlgorithm& named = algorithm_of(collective.algorithm);
   const CollectiveAlgorithm& chosen = named.chosen(collective, group, machine);
   Lowering lowering;
   lowering.algorithm = &chosen == &named ? collective.algorithm : place_in(list_of(collective.algorithm), chosen);
-  lowering.rectangle = chosen.rectangle(collective, group, machine);
   if (lowering.algorithm != ring || collective.kind == CollectiveKind::all_to_all) return lowering;
   const NodeMembers members(group, machine);
   const std::uint32_t nics = members.nics();
   lowering.rings = std::min(nics, collective.rings == 0 ? most_rings : collective.rings);
   lowering.locals = lowering.rings > 1 ? members.locals() : 1;
+  return lowering;
+}
+
+}  // namespace
+
+Lowering lowering_of(const Collective& collective, const Group& group, const machine::Machine& machine) {
+  Lowering lowering = unplanned(collective, group, machine);
+  lowering.plan = algorithm_of(lowering.algorithm).plan(group, machine);
   return lowering;
 }
 
@@ -127,7 +133,11 @@ CollectiveCall Lowerings::call(std::uint32_t index, GroupId group, std::uint32_t
   const Group& members = program_->groups[group];
   const auto [found, added] = known_.try_emplace(std::uint64_t{group} << 32U | index);
   if (added) {
-    found->second = lowering_of(collective, members, *machine_);
+    found->second = unplanned(collective, members, *machine_);
+    const AlgorithmId algorithm = found->second.algorithm;
+    const auto [plan, missing] = plans_.try_emplace(std::uint64_t{group} << 32U | algorithm.index);
+    if (missing) plan->second = algorithm_of(algorithm).plan(members, *machine_);
+    found->second.plan = plan->second;
     if (program_->channels > 0)
       found->second.memory_rate = memory_rate_of(make_call(collective, members, 0, *machine_));
   }

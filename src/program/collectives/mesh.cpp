@@ -19,13 +19,23 @@ class Mesh final : public CollectiveAlgorithm {
   std::string check(const Collective&, const Group& group, const machine::Machine& machine) const override {
     return check_rectangle(name(), group, machine);
   }
-  std::shared_ptr<const Rectangle> rectangle(const Collective& collective, const Group& group,
-                                             const machine::Machine& machine) const override {
-    return rectangle_of(group, machine, collective.kind, Lines::rows);
+  std::shared_ptr<const GroupPlan> plan(const Group& group, const machine::Machine& machine) const override {
+    return rectangle_of(group, machine, Lines::rows);
   }
 
   std::uint32_t steps(const CollectiveCall& call) const override {
     return RectanglePlace(call).steps(call.collective->kind);
+  }
+
+  // Every column begins when its dies have done their rows, all at once.
+  double time(const Collective& collective, const Group& group, const machine::Machine& machine) const override {
+    const auto rectangle = rectangle_of(group, machine, Lines::rows);
+    const RectangleTimes times(*rectangle, group, machine);
+    if (collective.kind != CollectiveKind::all_reduce) return times.by_lines(collective, Lines::rows);
+    const auto both_ways = [&](Lines lines, std::uint32_t dies) {
+      return times.in_lines(lines, 2 * ring_pass(dies), chunk_of(collective, dies, 0).bytes);
+    };
+    return both_ways(Lines::rows, rectangle->columns) + both_ways(Lines::columns, rectangle->rows);
   }
 
   void step(const CollectiveCall& call, std::uint32_t index, Step& step) const override {

@@ -18,13 +18,23 @@ class MeshScatter final : public CollectiveAlgorithm {
   std::string check(const Collective&, const Group& group, const machine::Machine& machine) const override {
     return check_rectangle(name(), group, machine);
   }
-  std::shared_ptr<const Rectangle> rectangle(const Collective& collective, const Group& group,
-                                             const machine::Machine& machine) const override {
-    return rectangle_of(group, machine, collective.kind, Lines::columns);
+  std::shared_ptr<const GroupPlan> plan(const Group& group, const machine::Machine& machine) const override {
+    return rectangle_of(group, machine, Lines::columns);
   }
 
   std::uint32_t steps(const CollectiveCall& call) const override {
     return RectanglePlace(call).steps(call.collective->kind);
+  }
+
+  // The rings in rows rest, all members of a row as long as each other, while the columns reduce.
+  double time(const Collective& collective, const Group& group, const machine::Machine& machine) const override {
+    const auto rectangle = rectangle_of(group, machine, Lines::columns);
+    const RectangleTimes times(*rectangle, group, machine);
+    if (collective.kind != CollectiveKind::all_reduce) return times.by_lines(collective, Lines::columns);
+    const Data share = chunk_of(collective, rectangle->columns, 0);
+    return times.in_lines(Lines::rows, 2 * ring_pass(rectangle->columns), share.bytes) +
+           times.in_lines(Lines::columns, 2 * ring_pass(rectangle->rows),
+                          chunk_of(share, collective.element, rectangle->rows, 0).bytes);
   }
 
   void step(const CollectiveCall& call, std::uint32_t index, Step& step) const override {

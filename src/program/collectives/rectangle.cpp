@@ -9,16 +9,6 @@ namespace {
 
 constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
 
-/// Snake 0, 2, 4, ..., 5, 3, 1: the position of a die, and the die at a position.
-std::uint32_t position_of(std::uint32_t die, std::uint32_t size, bool closes) {
-  if (closes) return die;
-  return die % 2 == 0 ? die / 2 : size - (die + 1) / 2;
-}
-std::uint32_t die_at(std::uint32_t position, std::uint32_t size, bool closes) {
-  if (closes) return position;
-  return position < (size + 1) / 2 ? 2 * position : 2 * (size - position) - 1;
-}
-
 /// The smallest rectangle with all members; its ranks are not known yet.
 Rectangle around(const Group& group, const machine::Machine& machine) {
   const machine::Rectangle at = machine::around(machine, group.members);
@@ -60,23 +50,19 @@ void fill_lines(Rectangle& rectangle, Lines lines) {
 
 }  // namespace
 
-std::shared_ptr<const Rectangle> rectangle_of(const Group& group, const machine::Machine& machine) {
-  return filled(group, machine);
-}
-
-std::shared_ptr<const Rectangle> rectangle_of(const Group& group, const machine::Machine& machine, CollectiveKind kind,
-                                              Lines lines) {
+std::shared_ptr<const Rectangle> rectangle_of(const Group& group, const machine::Machine& machine, Lines lines) {
   auto found = filled(group, machine);
-  if (found != nullptr && kind != CollectiveKind::all_reduce) fill_lines(*found, lines);
+  if (found != nullptr) fill_lines(*found, lines);
   return found;
 }
 
 std::string check_rectangle(const std::string& algorithm, const Group& group, const machine::Machine& machine) {
   if (machine.grid.columns == 0) return algorithm + " needs a mesh or a torus";
-  return rectangle_of(group, machine) == nullptr ? algorithm + " needs a full rectangle of the mesh" : "";
+  return filled(group, machine) == nullptr ? algorithm + " needs a full rectangle of the mesh" : "";
 }
 
-RectanglePlace::RectanglePlace(const CollectiveCall& call) : rectangle(call.lowering.rectangle.get()) {
+RectanglePlace::RectanglePlace(const CollectiveCall& call)
+    : rectangle(static_cast<const Rectangle*>(call.lowering.plan.get())) {
   if (rectangle == nullptr) return;
   const machine::DevicePlace& place = call.machine->places[call.group->members[call.rank]];
   columns = rectangle->columns;
@@ -85,15 +71,11 @@ RectanglePlace::RectanglePlace(const CollectiveCall& call) : rectangle(call.lowe
   row = static_cast<std::uint32_t>(place.y - rectangle->y);
 }
 
-std::uint32_t RectanglePlace::column_at(std::uint32_t position) const {
-  return die_at(position, columns, rectangle->row_closes);
-}
+std::uint32_t RectanglePlace::column_at(std::uint32_t position) const { return row_order().die_at(position); }
 
-std::uint32_t RectanglePlace::row_at(std::uint32_t position) const {
-  return die_at(position, rows, rectangle->column_closes);
-}
+std::uint32_t RectanglePlace::row_at(std::uint32_t position) const { return column_order().die_at(position); }
 
-std::uint32_t RectanglePlace::position_in_row() const { return position_of(column, columns, rectangle->row_closes); }
+std::uint32_t RectanglePlace::position_in_row() const { return row_order().position_of(column); }
 
 RingPlace RectanglePlace::row_ring() const {
   const std::uint32_t position = position_in_row();
@@ -103,7 +85,7 @@ RingPlace RectanglePlace::row_ring() const {
 }
 
 RingPlace RectanglePlace::column_ring() const {
-  const std::uint32_t position = position_of(row, rows, rectangle->column_closes);
+  const std::uint32_t position = column_order().position_of(row);
   const auto rank_at = [&](std::uint32_t at) { return rectangle->rank_at(column, row_at(at)); };
   return {position, rows, rank_at(plus_modulo(position, 1, rows)), rank_at(minus_modulo(position, 1, rows)), 0};
 }

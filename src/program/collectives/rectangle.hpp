@@ -12,9 +12,9 @@ namespace tessera::program {
 /// Which dies of a rectangle stand together.
 enum class Lines : std::uint8_t { rows, columns };
 
-/// Who stands where in a group that fills a rectangle of dies, in whatever order it lists them. It is found once for a
-/// collective of a group, so that a step looks its peers up.
-struct Rectangle {
+/// Who stands where in a group that fills a rectangle of dies, in whatever order it lists them: a step looks its peers
+/// up.
+struct Rectangle final : GroupPlan {
   int x = 0, y = 0;  ///< of its first column and row
   std::uint32_t columns = 1, rows = 1;
   bool row_closes = false, column_closes = false;  ///< it spans a torus that way
@@ -32,11 +32,24 @@ struct Rectangle {
   }
 };
 
+/// Which die of a line stands where on its ring, and the other way round: the snake 0, 2, 4, ..., 5, 3, 1, or one after
+/// another where the line closes.
+struct RingOrder {
+  std::uint32_t size = 1;
+  bool closes = false;
+  [[nodiscard]] std::uint32_t position_of(std::uint32_t die) const {
+    if (closes) return die;
+    return die % 2 == 0 ? die / 2 : size - (die + 1) / 2;
+  }
+  [[nodiscard]] std::uint32_t die_at(std::uint32_t position) const {
+    if (closes) return position;
+    return position < (size + 1) / 2 ? 2 * position : 2 * (size - position) - 1;
+  }
+};
+
 /// Nothing where the group is no full rectangle of dies of one node.
-[[nodiscard]] std::shared_ptr<const Rectangle> rectangle_of(const Group& group, const machine::Machine& machine);
-/// The same with Rectangle::by_line where this kind of collective looks it up.
 [[nodiscard]] std::shared_ptr<const Rectangle> rectangle_of(const Group& group, const machine::Machine& machine,
-                                                            CollectiveKind kind, Lines lines);
+                                                            Lines lines);
 
 /// A problem with a group that has to be a rectangle of dies; empty when it is one.
 [[nodiscard]] std::string check_rectangle(const std::string& algorithm, const Group& group,
@@ -58,6 +71,8 @@ struct RectanglePlace {
 
   explicit RectanglePlace(const CollectiveCall& call);
   [[nodiscard]] std::uint32_t position_in_row() const;
+  [[nodiscard]] RingOrder row_order() const { return {columns, rectangle != nullptr && rectangle->row_closes}; }
+  [[nodiscard]] RingOrder column_order() const { return {rows, rectangle != nullptr && rectangle->column_closes}; }
   [[nodiscard]] RingPlace row_ring() const;
   [[nodiscard]] RingPlace column_ring() const;
   /// The column that stands at a position of the rings in rows, the row at one of those in columns.
@@ -65,6 +80,23 @@ struct RectanglePlace {
   [[nodiscard]] std::uint32_t row_at(std::uint32_t position) const;
   /// Of all kinds that has_rectangle_steps() names.
   [[nodiscard]] std::uint32_t steps(CollectiveKind kind) const;
+};
+
+/// Closed forms on an idle network, in ps. A ring's member begins its step i+1 when the one before it has sent step i,
+/// so after n steps it has taken the n edges before it; the slowest member's are meant, on the slowest line.
+class RectangleTimes {
+ public:
+  RectangleTimes(const Rectangle& rectangle, const Group& group, const machine::Machine& machine)
+      : rectangle_(rectangle), group_(group), machine_(machine) {}
+  /// Of `steps` steps of the rings in all rows, or in all columns, that carry `chunk` bytes each.
+  [[nodiscard]] double in_lines(Lines lines, std::uint32_t steps, std::int64_t chunk) const;
+  /// Of a reduce-scatter or an all-gather by the functions below, with `lines` as there.
+  [[nodiscard]] double by_lines(const Collective& collective, Lines lines) const;
+
+ private:
+  const Rectangle& rectangle_;
+  const Group& group_;
+  const machine::Machine& machine_;
 };
 
 /// Step of a reduce-scatter: rings across the lines sum up the chunks of a line's members together, rings along them
