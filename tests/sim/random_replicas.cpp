@@ -15,6 +15,10 @@ using program::DeviceId;
 
 enum Slot : std::uint32_t { whole_replica, half_replica, same_part, same_part_beside, everybody, slots };
 
+bool goes_by_links(const std::string& name) {
+  return name == "ring-bi-odd" || name == "multitree" || name == "synthesised";
+}
+
 class ReplicaMaker {
  public:
   explicit ReplicaMaker(std::uint64_t index) : random_(index, random_stream("replicas")), made_(machine_of(network())) {
@@ -142,9 +146,11 @@ class ReplicaMaker {
     if (by_rectangles_ && kind != CollectiveKind::all_to_all)
       return program::algorithm_index(below(2) == 0 ? "mesh" : "mesh-scatter");
     std::vector<std::string> names = program::built_in_collectives().names_for(kind);
-    // Programs of which tests know the index were drawn before the mesh algorithms had other kinds.
-    if (kind != CollectiveKind::all_reduce)
-      std::erase_if(names, [](const std::string& name) { return name.starts_with("mesh"); });
+    // Programs of which tests know the index were drawn before the mesh algorithms had other kinds, and before there
+    // were some that go by links.
+    std::erase_if(names, [&](const std::string& name) {
+      return (kind != CollectiveKind::all_reduce && name.starts_with("mesh")) || goes_by_links(name);
+    });
     return program::algorithm_index(names[below(names.size())]);
   }
 

@@ -127,13 +127,15 @@ TEST_CASE(
     for (const auto kind : {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter, CollectiveKind::all_gather,
                             CollectiveKind::all_to_all, CollectiveKind::broadcast}) {
       if (!algorithm->supports(kind)) continue;
-      const bool on_wafer = algorithm->name().find("mesh") != std::string::npos;
+      const bool needs_odd = algorithm->name() == "ring-bi-odd";
+      const bool on_wafer = needs_odd || algorithm->name().find("mesh") != std::string::npos;
+      const std::vector<Time> joined(joins.begin(), joins.end() - (needs_odd ? 1 : 0));
       CAPTURE(algorithm->name(), name_of(kind));
       auto one = collective(kind, 8 * 90, algorithm->name());
       one.root = 3;
-      const auto results = join_at(on_wafer ? wafer() : two_nodes(), joins, one).run().results;
+      const auto results = join_at(on_wafer ? wafer() : two_nodes(), joined, one).run().results;
       Time all_waiting = 0, longest = 0;
-      for (program::DeviceId device = 0; device < 8; ++device) {
+      for (program::DeviceId device = 0; device < joined.size(); ++device) {
         const results::DeviceRow& row = results.device_rows[device];
         CAPTURE(device);
         CHECK(joins[device] + waiting(results, device) + communication(results, device) == row.finished);
