@@ -12,11 +12,11 @@ AbstractExecutor::AbstractExecutor(const Collective& collective, const Group& gr
       group_(group),
       machine_(machine),
       algorithm_(*built_in_collectives().all().at(collective.algorithm)) {
-  for (std::uint32_t rank = 0; rank < group.members.size(); ++rank) add_strands(rank);
+  CollectiveCall call = make_call(collective_, group_, 0, machine_);
+  for (call.rank = 0; call.rank < group.members.size(); ++call.rank) add_strands(call);
 }
 
-void AbstractExecutor::add_strands(std::uint32_t rank) {
-  CollectiveCall call = make_call(collective_, group_, rank, machine_);
+void AbstractExecutor::add_strands(CollectiveCall call) {
   const std::uint32_t strands = algorithm_.strands(call);
   for (call.strand = 0; call.strand < strands; ++call.strand)
     members_.push_back({call, algorithm_.steps(call), 0, false, {}});

@@ -45,7 +45,7 @@ class AbstractExecutor {
     Buffer data;
   };
 
-  void add_strands(std::uint32_t rank);
+  void add_strands(CollectiveCall call);
   /// Indexes of the elements that a transfer carries.
   [[nodiscard]] std::vector<std::size_t> elements(const Transfer& transfer) const;
   /// Those of chunks of these ranks.

@@ -2,7 +2,7 @@
 // and directly connected devices, whole ones and some with dead links, in whatever order a group lists its members.
 #include <catch2/catch.hpp>
 
-#include <initializer_list>
+#include <chrono>
 
 #include "contract_case.hpp"
 #include "machines.hpp"
@@ -97,6 +97,85 @@ TEST_CASE("ring-bi-odd refuses groups of even size and groups without a cycle ov
   // Two corners that have lost a link: one of them can stay out.
   CHECK(refusal_of("ring-bi-odd", first_members(9),
                    grid_of(3, 3, dead_link("[0, 0], [1, 0]") + dead_link("[2, 2], [2, 1]"))) == none);
+}
+
+namespace {
+
+const char* const of_any_size[] = {"multitree", "synthesised"};
+
+void are_exact(const Group& group, const machine::Machine& machine) {
+  for (const char* algorithm : of_any_size) is_exact(algorithm, group, machine);
+}
+
+std::string ring_of(int devices, const char* direction = "both") {
+  return "kind = \"ring\"\ndevices = " + std::to_string(devices) +
+         "\nbandwidth = \"100 GB/s\"\nlatency = \"1 us\"\ndirection = \"" + direction + "\"\n";
+}
+
+}  // namespace
+
+TEST_CASE("multitree and synthesised are exact on groups of 1 to 17 dies") {
+  const machine::Machine whole = grid_of(4, 5);
+  for (std::uint32_t size = 1; size <= 17; ++size) are_exact(first_members(size), whole);
+  for (const int columns : {7, 12}) are_exact(first_members(static_cast<std::uint32_t>(columns)), grid_of(columns, 1));
+  are_exact(Group{{1, 4, 5, 6, 9}}, grid_of(4, 4));  // a plus
+  are_exact(first_members(31), grid_of(7, 8));
+}
+
+TEST_CASE("multitree and synthesised are exact with dead and slow links") {
+  const std::string dead = dead_link("[1, 0], [2, 0]") + dead_link("[0, 1], [0, 2]") + dead_link("[2, 2], [3, 2]");
+  const std::string one_way = "[[fault]]\nlink = [[1, 1], [1, 0]]\ndead = true\none_way = true\n";
+  const std::string slow =
+      "[[fault]]\nlink = [[1, 1], [2, 1]]\nbandwidth = \"30 %\"\n"
+      "[[fault]]\nlink = [[3, 1], [3, 2]]\nbandwidth = 0.01\none_way = true\n";
+  for (const std::uint32_t size : {4U, 7U, 13U}) {
+    are_exact(first_members(size), grid_of(4, 4, one_way + slow));
+    are_exact(first_members(size), grid_of(4, 4, slow));
+  }
+  for (const std::uint32_t size : {12U, 16U}) are_exact(first_members(size), grid_of(4, 4, dead + one_way + slow));
+}
+
+TEST_CASE("multitree and synthesised are exact on other networks than meshes") {
+  are_exact(first_members(12), grid_of(4, 3, "", "torus"));
+  for (const int devices : {2, 3, 6}) {
+    are_exact(first_members(static_cast<std::uint32_t>(devices)), machine_of(ring_of(devices)));
+    are_exact(first_members(static_cast<std::uint32_t>(devices)), machine_of(ring_of(devices, "up")));
+  }
+  are_exact(first_members(5),
+            machine_of("kind = \"cluster\"\nnodes = 1\ngpus_per_node = 8\ninside = \"fully-connected\"\n"
+                       "nvlink_bandwidth = \"100 GB/s\"\nnvlink_latency = \"1 us\"\nnic_bandwidth = \"10 GB/s\"\n"
+                       "nic_latency = \"5 us\"\n"));
+}
+
+TEST_CASE("multitree and synthesised refuse members that do not reach each other over their own links") {
+  const machine::Machine mesh = grid_of(4, 4);
+  CHECK(refusal_of("multitree", Group{{0, 1, 3}}, mesh) ==
+        "multitree needs live links from member to member, but over them die (0,0) does not reach die (3,0)");
+  CHECK(refusal_of("synthesised", first_members(2), line_of(2)) ==
+        "synthesised needs live links from member to member, but over them gpu 0 does not reach gpu 1");
+  // One way is not enough, whichever it is.
+  const auto cut = [](const char* ends) {
+    return grid_of(2, 2, "[[fault]]\nlink = [" + std::string(ends) + "]\ndead = true\none_way = true\n");
+  };
+  CHECK(refusal_of("synthesised", first_members(2), cut("[0, 0], [1, 0]")) ==
+        "synthesised needs live links from member to member, but over them die (0,0) does not reach die (1,0)");
+  CHECK(refusal_of("multitree", first_members(2), cut("[1, 0], [0, 0]")) ==
+        "multitree needs live links from member to member, but over them die (1,0) does not reach die (0,0)");
+  CHECK(refusal_of("synthesised", first_members(2), grid_of(2, 2, dead_link("[0, 0], [1, 0]"))) ==
+        "synthesised needs live links from member to member, but over them die (0,0) does not reach die (1,0)");
+  CHECK(refusal_of("multitree", first_members(257), grid_of(257, 1)) == "multitree is for at most 256 members");
+}
+
+TEST_CASE(
+    "a group has one schedule: found again, it has the same steps; 16 members take less than a tenth of a second") {
+  const machine::Machine mesh = grid_of(4, 4, dead_link("[1, 1], [2, 1]"));
+  const Group group = first_members(16);
+  const Collective collective{
+      CollectiveKind::all_reduce, 0, Bytes{3'200}, contract_element, algorithm_index("synthesised"), 0, {}};
+  const auto begin = std::chrono::steady_clock::now();
+  const CollectiveCall once = make_call(collective, group, 0, mesh);
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(100));
+  CHECK(algorithm_of(once).is_alike(once, make_call(collective, group, 0, mesh), 0));
 }
 
 }  // namespace tessera::program

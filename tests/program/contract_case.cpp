@@ -72,8 +72,7 @@ bool is_right(const ContractCase& test, const AbstractExecutor& executor, std::u
 }
 
 /// Whom a member says that it sends to are those of its steps.
-void check_destinations(const ContractCase& test, std::uint32_t rank) {
-  const CollectiveCall call = make_call(test.collective, test.group, rank, test.machine);
+void check_destinations(const ContractCase& test, const CollectiveCall& call) {
   const CollectiveAlgorithm& algorithm = algorithm_of(call);
   std::vector<std::uint32_t> said;
   algorithm.destinations(call, said);
@@ -82,7 +81,7 @@ void check_destinations(const ContractCase& test, std::uint32_t rank) {
     for (const Transfer& transfer : step.sends) in_steps.insert(transfer.peer);
   });
   CHECK(std::set<std::uint32_t>(said.begin(), said.end()) == in_steps);
-  CHECK(rank_in(test.group, test.group.members[rank]) == rank);
+  CHECK(rank_in(test.group, test.group.members[call.rank]) == call.rank);
 }
 
 /// Who says at once whether members a turn apart do the same says what their steps say.
@@ -108,7 +107,8 @@ bool passes(const ContractCase& test) {
     CHECK(right);
     if (test.size() == 1) CHECK(executor.messages == 0);
   }
-  for (std::uint32_t member = 0; member < test.size(); ++member) check_destinations(test, member);
+  CollectiveCall call = make_call(test.collective, test.group, 0, test.machine);
+  for (call.rank = 0; call.rank < test.size(); ++call.rank) check_destinations(test, call);
   if (test.size() <= 8) check_alike(test);
   return true;
 }

@@ -96,6 +96,18 @@ TEST_CASE("fold: random programs of rectangles in any order have the same rows f
   }
 }
 
+TEST_CASE("fold: random programs whose collectives go by links have the same rows folded as unfolded") {
+  for (const SiteKind kind : site_kinds) {
+    Folded folded;
+    for (std::uint64_t index = 0; index < random_cases(150); ++index) {
+      CAPTURE(static_cast<int>(kind), index);
+      compare_folded(random_by_links(kind, index), index, folded);
+    }
+    CAPTURE(static_cast<int>(kind), folded.all, folded.ordered, folded.tied);
+    CHECK(folded.all > random_cases(20));
+  }
+}
+
 namespace {
 
 /// Two replicas of two devices, which have links to each other and to the one of the same part in the other replica: an

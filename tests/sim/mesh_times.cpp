@@ -121,11 +121,7 @@ TEST_CASE("mesh: random programs of rectangles in any order take the same picose
       const test::ProgramCase made = test::random_rectangles(kind, index);
       CAPTURE(static_cast<int>(kind), index);
       test::check_same(test::run_recorded(made, Laws::all).results, test::run_recorded(made, Laws::none).results);
-      for (const program::Collective& one : made.program.collectives) {
-        const program::Group& first =
-            made.program.groups[made.program.devices[made.program.alike[0].parts[0][0]].groups[one.group_slot]];
-        by_rectangles += program::lowering_of(one, first, made.machine).plan != nullptr ? 1 : 0;
-      }
+      by_rectangles += test::collectives_by_plan(made);
     }
     CHECK(by_rectangles > test::random_cases(50));
   }

@@ -3,8 +3,11 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <set>
 
 #include "idle_network.hpp"
+#include "random_replicas.hpp"
+#include "support/random_cases.hpp"
 
 namespace tessera::sim {
 namespace {
@@ -34,6 +37,26 @@ Time closed_form(const Idle& idle, const char* algorithm, CollectiveKind kind, s
   collective.element = Bytes{idle.element};
   collective.algorithm = program::algorithm_index(algorithm);
   return std::llround(program::algorithm_of(collective.algorithm).time(collective, idle.group, idle.machine));
+}
+
+/// Who sends a rank's chunk to whom in an all-gather.
+std::set<std::pair<std::uint32_t, std::uint32_t>> tree_of(const Idle& idle, const char* algorithm, std::uint32_t root) {
+  program::Collective collective;
+  collective.kind = CollectiveKind::all_gather;
+  collective.element = Bytes{2};
+  const auto size = static_cast<std::uint32_t>(idle.group.members.size());
+  collective.bytes = Bytes{8 * size};
+  collective.algorithm = program::algorithm_index(algorithm);
+  std::set<std::pair<std::uint32_t, std::uint32_t>> edges;
+  for (std::uint32_t rank = 0; rank < size; ++rank) {
+    program::for_all_steps(program::algorithm_of(collective.algorithm),
+                           program::make_call(collective, idle.group, rank, idle.machine),
+                           [&](const program::CollectiveCall&, const program::Step& step) {
+                             for (const program::Transfer& send : step.sends)
+                               if (send.offset / 8 == root) edges.insert({rank, send.peer});
+                           });
+  }
+  return edges;
 }
 
 }  // namespace
@@ -106,6 +129,88 @@ TEST_CASE("closed forms of ring-bi-odd and the mesh algorithms are the simulated
       agrees("mesh-scatter", some_dies(4, 4, {14, 5, 10, 9, 13, 6}));
     }
   }
+}
+
+TEST_CASE("multitree on 2 x 2: every tree has two children of the root and one of theirs") {
+  // Step 0: each die sends its chunk to both neighbours, over all eight links. Step 1: the one opposite gets it from
+  // the neighbour that joined first. 4 MB: two steps of 1 MB, 1.1 us each.
+  const Idle square = dies("mesh", 2, 2);
+  using Edges = std::set<std::pair<std::uint32_t, std::uint32_t>>;
+  CHECK(tree_of(square, "multitree", 0) == Edges{{0, 1}, {0, 2}, {1, 3}});
+  CHECK(tree_of(square, "multitree", 3) == Edges{{3, 1}, {3, 2}, {1, 0}});
+  for (const CollectiveKind pass : one_pass) CHECK(square.time("multitree", pass, 4'000'000) == 2'200 * nanosecond);
+  CHECK(square.all_reduce("multitree", 4'000'000) == 4'400 * nanosecond);
+}
+
+TEST_CASE("a synthesised tree goes round a dead link") {
+  // Whole, each die of 2 x 2 has two links for six halves of chunks: three steps of 100 ns + 0.5 us. With the link
+  // between dies 0 and 1 dead the dies are a row: 0, 2, 3, 1. Chunks are whole, since the ends have one link; the chunk
+  // of an end travels three links, 100 ns + 1 us each, and the others keep out of its way.
+  const Idle square = dies("mesh", 2, 2);
+  const Idle cut = dies("mesh", 2, 2, "[[fault]]\nlink = [[0, 0], [1, 0]]\ndead = true\n");
+  using Edges = std::set<std::pair<std::uint32_t, std::uint32_t>>;
+  CHECK(tree_of(cut, "synthesised", 0) == Edges{{0, 2}, {2, 3}, {3, 1}});
+  CHECK(tree_of(cut, "synthesised", 1) == Edges{{1, 3}, {3, 2}, {2, 0}});
+  CHECK(tree_of(cut, "synthesised", 2) == Edges{{2, 0}, {2, 3}, {3, 1}});
+  for (const CollectiveKind pass : one_pass) {
+    CHECK(square.time("synthesised", pass, 4'000'000) == 1'800 * nanosecond);
+    CHECK(cut.time("synthesised", pass, 4'000'000) == 3'300 * nanosecond);
+  }
+  CHECK(square.all_reduce("synthesised", 4'000'000) == 3'600 * nanosecond);
+  CHECK(cut.all_reduce("synthesised", 4'000'000) == 6'600 * nanosecond);
+}
+
+TEST_CASE(
+    "a synthesised schedule leaves a slow link out where others are faster, and takes it along where they are not") {
+  // Three in a ring. Whole: each sends to both others, one step. With half of the bandwidth the link between 0 and 1
+  // takes 2 us for 1 MB, and the way over 2 two steps: its chunks go over it, 100 ns + 2 us, and none over 2. With a
+  // quarter it would take 4 us: both chunks go over 2, in the second of two steps of 100 ns + 1 us.
+  const auto ring = [](const std::string& share) {
+    return Idle(
+        "kind = \"ring\"\ndevices = 3\nbandwidth = \"1000 GB/s\"\nlatency = \"100 ns\"\n[[fault]]\n"
+        "link = [\"gpu 0\", \"gpu 1\"]\nbandwidth = \"" +
+        share + "\"\n");
+  };
+  using Edges = std::set<std::pair<std::uint32_t, std::uint32_t>>;
+  CHECK(tree_of(ring("50 %"), "synthesised", 0) == Edges{{0, 1}, {0, 2}});
+  CHECK(tree_of(ring("25 %"), "synthesised", 0) == Edges{{0, 2}, {2, 1}});
+  for (const CollectiveKind pass : one_pass) {
+    CHECK(ring("100 %").time("synthesised", pass, 3'000'000) == 1'100 * nanosecond);
+    CHECK(ring("50 %").time("synthesised", pass, 3'000'000) == 2'100 * nanosecond);
+    CHECK(ring("25 %").time("synthesised", pass, 3'000'000) == 2'200 * nanosecond);
+  }
+}
+
+TEST_CASE("the time of a schedule's own steps is the simulated one") {
+  const std::string faults =
+      "[[fault]]\nlink = [[1, 0], [1, 1]]\ndead = true\n"
+      "[[fault]]\nlink = [[0, 1], [0, 2]]\nbandwidth = \"30 %\"\none_way = true\n";
+  for (const char* algorithm : {"multitree", "synthesised"}) {
+    for (const CollectiveKind kind : all_passes) {
+      for (const std::int64_t bytes : {std::int64_t{7'000}, std::int64_t{1'000'002}, std::int64_t{50'331'648}}) {
+        for (const auto& [columns, rows] : {std::pair(2, 3), std::pair(3, 3), std::pair(4, 4), std::pair(7, 8)}) {
+          for (const std::string& broken : {std::string(), faults}) {
+            const Idle idle = dies("mesh", columns, rows, broken);
+            CAPTURE(algorithm, program::name_of(kind), bytes, columns, rows, broken);
+            CHECK(closed_form(idle, algorithm, kind, bytes) == idle.time(algorithm, kind, bytes));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("by links: random programs take the same picoseconds by all laws as by none") {
+  std::uint64_t by_plan = 0;
+  for (const test::SiteKind kind : test::site_kinds) {
+    for (std::uint64_t index = 0; index < test::random_cases(100); ++index) {
+      const test::ProgramCase made = test::random_by_links(kind, index);
+      CAPTURE(static_cast<int>(kind), index);
+      test::check_same(test::run_recorded(made, Laws::all).results, test::run_recorded(made, Laws::none).results);
+      by_plan += test::collectives_by_plan(made);
+    }
+  }
+  CHECK(by_plan > test::random_cases(100));
 }
 
 }  // namespace tessera::sim

@@ -15,8 +15,14 @@ using program::DeviceId;
 
 enum Slot : std::uint32_t { whole_replica, half_replica, same_part, same_part_beside, everybody, slots };
 
-bool goes_by_links(const std::string& name) {
-  return name == "ring-bi-odd" || name == "multitree" || name == "synthesised";
+constexpr std::array go_by_links{"ring-bi-odd", "multitree", "synthesised"};
+
+/// Which algorithms half of the collectives have, where their groups can.
+enum class Drawn : std::uint8_t { various, by_rectangles, by_links };
+
+const char* stream_of(Drawn drawn) {
+  if (drawn == Drawn::by_links) return "replicas by links";
+  return drawn == Drawn::by_rectangles ? "replicas by rectangles" : "replicas on a site";
 }
 
 class ReplicaMaker {
@@ -24,10 +30,8 @@ class ReplicaMaker {
   explicit ReplicaMaker(std::uint64_t index) : random_(index, random_stream("replicas")), made_(machine_of(network())) {
     lay_out();
   }
-  ReplicaMaker(std::uint64_t index, Site site, bool by_rectangles = false)
-      : random_(index, random_stream(by_rectangles ? "replicas by rectangles" : "replicas on a site")),
-        made_(std::move(site.machine)),
-        by_rectangles_(by_rectangles) {
+  ReplicaMaker(std::uint64_t index, Site site, Drawn drawn = Drawn::various)
+      : random_(index, random_stream(stream_of(drawn))), made_(std::move(site.machine)), drawn_(drawn) {
     lay_out(std::move(site.replicas));
     // Where replicas stand at edges, what is sent from one to the next takes other ways than from the last to the
     // first.
@@ -112,11 +116,11 @@ class ReplicaMaker {
     made_.group(std::move(members));
   }
 
-  /// As they stand; of programs by rectangles at random.
+  /// As they stand; of programs by rectangles or links at random.
   std::vector<std::uint32_t> order_of_parts() {
     std::vector<std::uint32_t> order(width_);
     std::iota(order.begin(), order.end(), 0);
-    for (std::uint32_t left = width_; left > 1 && by_rectangles_; --left)
+    for (std::uint32_t left = width_; left > 1 && drawn_ != Drawn::various; --left)
       std::swap(order[left - 1], order[below(left)]);
     return order;
   }
@@ -143,13 +147,16 @@ class ReplicaMaker {
   }
 
   program::AlgorithmId draw_algorithm(CollectiveKind kind) {
-    if (by_rectangles_ && kind != CollectiveKind::all_to_all)
+    if (drawn_ == Drawn::by_links && kind != CollectiveKind::all_to_all)
+      return program::algorithm_index(go_by_links[below(go_by_links.size())]);
+    if (drawn_ == Drawn::by_rectangles && kind != CollectiveKind::all_to_all)
       return program::algorithm_index(below(2) == 0 ? "mesh" : "mesh-scatter");
     std::vector<std::string> names = program::built_in_collectives().names_for(kind);
     // Programs of which tests know the index were drawn before the mesh algorithms had other kinds, and before there
     // were some that go by links.
     std::erase_if(names, [&](const std::string& name) {
-      return (kind != CollectiveKind::all_reduce && name.starts_with("mesh")) || goes_by_links(name);
+      return (kind != CollectiveKind::all_reduce && name.starts_with("mesh")) ||
+             std::ranges::find(go_by_links, name) != go_by_links.end();
     });
     return program::algorithm_index(names[below(names.size())]);
   }
@@ -162,7 +169,10 @@ class ReplicaMaker {
     const CollectiveKind kind = kinds[below(kinds.size())];
     program::Collective drawn = collective(kind, bytes, "ring", slot);
     if (below(2) == 0) drawn.algorithm = draw_algorithm(kind);
-    for (const program::Group& group : made_.program.groups) {
+    for (program::GroupId id = 0; id < made_.program.groups.size(); ++id) {
+      const program::Group& group = made_.program.groups[id];
+      // Links differ from group to group: those that do not take part do not count.
+      if (drawn_ == Drawn::by_links && made_.program.devices[group.members.front()].groups[slot] != id) continue;
       if (!program::check_collective(drawn, group, made_.machine).empty())
         drawn.algorithm = program::algorithm_index(kind == CollectiveKind::all_to_all ? "direct" : "ring");
     }
@@ -210,7 +220,7 @@ class ReplicaMaker {
   std::vector<machine::DevicePlace> places_;
   ProgramCase made_;
   std::uint32_t replicas_ = 1, width_ = 1;
-  bool by_rectangles_ = false;                        // collectives go by the mesh algorithms where their groups can
+  Drawn drawn_ = Drawn::various;
   bool meets_ = true;                                 // replicas send to each other before the end
   std::vector<program::BlockBuilder> main_, beside_;  // by part
 };
@@ -224,7 +234,21 @@ ProgramCase random_replicas_on(SiteKind kind, std::uint64_t index) {
 }
 
 ProgramCase random_rectangles(SiteKind kind, std::uint64_t index) {
-  return ReplicaMaker(index, random_site(kind, index), true).make();
+  return ReplicaMaker(index, random_site(kind, index), Drawn::by_rectangles).make();
+}
+
+ProgramCase random_by_links(SiteKind kind, std::uint64_t index) {
+  return ReplicaMaker(index, random_site(kind, index), Drawn::by_links).make();
+}
+
+std::uint64_t collectives_by_plan(const ProgramCase& made) {
+  std::uint64_t count = 0;
+  for (const program::Collective& one : made.program.collectives) {
+    const auto& slots_of_first = made.program.devices[made.program.alike[0].parts[0][0]].groups;
+    const program::Group& first = made.program.groups[slots_of_first[one.group_slot]];
+    count += program::lowering_of(one, first, made.machine).plan != nullptr ? 1 : 0;
+  }
+  return count;
 }
 
 }  // namespace tessera::test

@@ -14,5 +14,9 @@ namespace tessera::test {
 /// The same on a mesh or torus: half of the collectives by `mesh` or `mesh-scatter`, in replicas that list their
 /// members at random.
 [[nodiscard]] ProgramCase random_rectangles(SiteKind kind, std::uint64_t index);
+/// The same on all of them: half of the collectives by `ring-bi-odd`, `multitree` or `synthesised`.
+[[nodiscard]] ProgramCase random_by_links(SiteKind kind, std::uint64_t index);
+/// How many collectives of a program go by a plan of the group.
+[[nodiscard]] std::uint64_t collectives_by_plan(const ProgramCase& made);
 
 }  // namespace tessera::test

@@ -17,6 +17,8 @@ namespace tessera::program {
 [[nodiscard]] AlgorithmPointer make_mesh();
 [[nodiscard]] AlgorithmPointer make_mesh_scatter();
 [[nodiscard]] AlgorithmPointer make_ring_bi_odd();
+[[nodiscard]] AlgorithmPointer make_multitree();
+[[nodiscard]] AlgorithmPointer make_synthesised();
 [[nodiscard]] AlgorithmPointer make_automatic();
 
 }  // namespace tessera::program

@@ -19,6 +19,8 @@ AlgorithmList all_algorithms() {
   all.push_back(make_mesh());
   all.push_back(make_mesh_scatter());
   all.push_back(make_ring_bi_odd());
+  all.push_back(make_multitree());
+  all.push_back(make_synthesised());
   all.push_back(make_automatic());
   return all;
 }
