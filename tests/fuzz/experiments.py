@@ -246,7 +246,7 @@ def collectives(rng, machine):
     chosen = {kind: f'"{rng.choice(algorithms)}"' for kind, algorithms in ALGORITHMS.items() if rng.random() < 0.3}
     if machine.grid and min(machine.grid) > 1 and not machine.faults and rng.random() < 0.2:
         for kind in ("all_reduce", "reduce_scatter", "all_gather"):
-            chosen[kind] = f'"{rng.choice(["mesh", "mesh-scatter"])}"'
+            chosen[kind] = f'"{rng.choice(["mesh", "mesh-scatter", "multitree", "synthesised"])}"'
     if rng.random() < 0.2:
         chosen["channels"] = 4
     if rng.random() < 0.3:
