@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "tessera/machine/routes.hpp"
+
 namespace tessera::program {
 
 OwnLinks own_links_of(const Group& group, const machine::Machine& machine) {
   const machine::Network& network = machine.network;
+  const machine::Routes routes(network);
   std::unordered_map<DeviceId, std::uint32_t> ranks;
   for (std::uint32_t rank = 0; rank < group.members.size(); ++rank) ranks.emplace(group.members[rank], rank);
   OwnLinks found(group.members.size());
@@ -18,7 +21,7 @@ OwnLinks own_links_of(const Group& group, const machine::Machine& machine) {
       const machine::Link& link = network.links[id];
       const auto to = ranks.find(link.to);
       // Of several links to one member messages take one.
-      if (link.dead || to == ranks.end() || network.router->next(device, link.to) != id) continue;
+      if (link.dead || to == ranks.end() || routes.first({device, link.to}) != id) continue;
       found[rank].push_back({to->second, link.bandwidth});
     }
     std::ranges::sort(found[rank], {}, &OwnLink::to);
