@@ -17,6 +17,8 @@ def unit_of(units, value):
         for prefix, size in PREFIXES:
             if value >= size:
                 return prefix + units, size
+    if units == "um":
+        return "mm", 1000.0
     return ("" if units in ("1", "text") else units), 1.0
 
 

@@ -96,9 +96,9 @@ std::string units() {
       "bytes), Ki, Mi, "
       "Gi, Ti, Pi of 1024\n(GiB = 2^30 bytes), b are bits (Gb/s = 10^9 bits per second, which may be written Gbps "
       "or Gbit/s). Bandwidths are per\ndirection. A micro sign is a u.\n\n";
-  for (const auto& [name, unit] :
-       {std::pair{"time", Unit::time}, std::pair{"size", Unit::bytes}, std::pair{"bandwidth", Unit::bandwidth},
-        std::pair{"compute rate", Unit::compute}, std::pair{"frequency", Unit::frequency}}) {
+  for (const auto& [name, unit] : {std::pair{"time", Unit::time}, std::pair{"size", Unit::bytes},
+                                   std::pair{"bandwidth", Unit::bandwidth}, std::pair{"compute rate", Unit::compute},
+                                   std::pair{"frequency", Unit::frequency}, std::pair{"length", Unit::length}}) {
     text += entry_line(14, name, fmt::format("{}", fmt::join(config::unit_suffixes(unit), " ")));
   }
   return text;

@@ -4,6 +4,7 @@
 #include "plan_file.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/text.hpp"
+#include "tessera/machine/template.hpp"
 #include "tessera/machine/topology.hpp"
 #include "tessera/workload/graph_file.hpp"
 #include "tree.hpp"
@@ -72,6 +73,11 @@ std::shared_ptr<Table> complete(const Table& root, const Parts& parts) {
   return ordered;
 }
 
+void expand_machine(Table& root, config::Diagnostics& diagnostics) {
+  Value* machine = root.find("machine");
+  if (machine != nullptr && machine->table() != nullptr) machine::expand_template(*machine->table(), diagnostics);
+}
+
 void name_untitled(Table& root, const std::string& path) {
   const Value* title = root.find("title");
   if (title != nullptr && (title->string() == nullptr || !title->string()->empty())) return;
@@ -111,6 +117,7 @@ Source load(const std::string& path, const std::vector<Setting>& settings,
   }
   const std::filesystem::path own = files.is_file(path) ? std::filesystem::path(path).parent_path() : "";
   inline_all(*source.table, {own, folders, files}, diagnostics);
+  expand_machine(*source.table, diagnostics);
   name_untitled(*source.table, path);
   source.table = complete(*source.table, parts);
   source.files = attach(*source.table, parts.strategies, files, diagnostics);

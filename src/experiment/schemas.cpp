@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "sweep/axes.hpp"
+#include "tessera/machine/template.hpp"
 #include "tessera/machine/topology.hpp"
 #include "tessera/pdes/partition.hpp"
 #include "tessera/sim/memory/arbitration.hpp"
@@ -157,6 +158,7 @@ std::vector<Choice> choices(const Parts& parts) {
   std::vector<Choice> all;
   for (const auto& kind : parts.strategies) all.push_back({"strategy", kind.name, kind.help});
   for (const auto& kind : parts.topologies) all.push_back({"machine.topology", kind.name, kind.help});
+  for (const auto& kind : machine::built_in_templates()) all.push_back({"machine.template", kind.name, kind.help});
   for (const auto& kind : workload::cost_model_kinds()) all.push_back({"cost", kind.name, kind.help});
   for (const auto& kind : workload::network_families()) all.push_back({"network", kind.name, kind.help});
   for (const auto& law : sim::laws()) all.push_back({"simulation.laws", law.name, law.help});

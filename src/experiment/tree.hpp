@@ -77,6 +77,9 @@ void inline_recipe(config::Table& root, const SearchPath& search, config::Diagno
                                                              std::string_view expected = "an experiment");
 /// Machine, model and recipe by name replaced by what their files say.
 void inline_all(config::Table& root, const SearchPath& search, config::Diagnostics& diagnostics);
+/// A machine that is a template replaced by what it comes to; one that is forbidden stays, and whoever builds it says
+/// so again.
+void expand_machine(config::Table& root, config::Diagnostics& diagnostics);
 /// An experiment without a title is called after its file, in its resolved text as well: that may lie elsewhere.
 void name_untitled(config::Table& root, const std::string& path);
 

@@ -5,14 +5,13 @@
 
 #include "tessera/base/config.hpp"
 #include "tessera/machine/machine.hpp"
+#include "tessera/machine/template.hpp"
 
 namespace tessera::machine {
 
 /// The table as it is written; peaks of 0 are unknown.
 struct DeviceInput {
-  struct Peaks {
-    FlopPerSecond fp64, fp32, tf32, fp16, bf16, fp8, int8;
-  };
+  using Peaks = PeakRates;
   Peaks peak;
   GpuSpec transaction;
   std::string name;

@@ -11,6 +11,7 @@
 #include "faults.hpp"
 #include "hosts.hpp"
 #include "reading.hpp"
+#include "template/templates.hpp"
 #include "topologies/topologies.hpp"
 
 namespace tessera::machine {
@@ -33,6 +34,7 @@ const config::Schema<MachineSpec>& machine_schema() {
         .at_most("1 GiB")
         .otherwise("64 KiB");
     s.table("device", &MachineSpec::device, device_schema(), "the accelerator, see machine.device");
+    s.also_accept("template", "in the place of device and topology: what they are computed from, see machine.template");
     s.also_accept("topology", "how devices are linked, see machine.topology");
     s.also_accept("host", "list of memories without compute, see machine.host");
     s.also_accept("fault", "list of faults, see machine.fault");
@@ -226,8 +228,12 @@ std::shared_ptr<config::Table> parse_machine_file(const std::string& text, const
   return std::get<std::shared_ptr<config::Table>>(machine->content());
 }
 
-Machine build_machine(const config::Table& table, config::Diagnostics& diagnostics, const Topologies& topologies) {
+Machine build_machine(const config::Table& stated_table, config::Diagnostics& diagnostics,
+                      const Topologies& topologies) {
   Machine machine;
+  const auto whole = config::clone(stated_table);
+  if (!expand_template(*whole, diagnostics)) return machine;
+  const config::Table& table = *whole;
   const std::size_t errors = diagnostics.errors().size();
   const MachineSpec spec = machine_schema().read(table, diagnostics);
   machine.name = spec.name;
@@ -275,6 +281,8 @@ void add_missing(config::Table& table, const config::Table& defaults) {
 void complete_machine(config::Table& machine, const Topologies& topologies) {
   machine_schema().complete(machine);
   complete_hosts(machine);
+  if (config::Value* keys = machine.find("template"); keys != nullptr && keys->table() != nullptr)
+    complete_template(*keys->table());
   if (config::Value* calibration = machine.find("calibration"); calibration != nullptr && calibration->table())
     calibration_schema().complete(*calibration->table());
   config::Value* topology = machine.find("topology");
@@ -298,6 +306,11 @@ std::vector<config::SchemaPointer> schemas(const Topologies& topologies) {
   add(host_schema());
   add(fault_schema());
   add(calibration_schema());
+  add(template_schema());
+  for (const TemplateKind& kind : built_in_templates()) {
+    add(kind.schema());
+    for (const auto* schema : kind.inner_schemas) add(*schema);
+  }
   result.push_back(std::make_shared<config::Schema<TopologyHead>>(topology_schema(topologies)));
   for (const TopologyKind& kind : topologies) {
     const auto kept = std::make_shared<const TopologyKind>(kind);

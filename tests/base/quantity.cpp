@@ -37,6 +37,8 @@ TEST_CASE("quantities are exact integers of their base unit") {
   CHECK(parsed("80 GB", Unit::bytes) == 80'000'000'000);
   CHECK(parsed("312 TFLOP/s", Unit::compute) == 312'000'000'000'000);
   CHECK(parsed("1410 MHz", Unit::frequency) == 1'410'000'000);
+  CHECK(parsed("21.92 mm", Unit::length) == 21'920);
+  CHECK(parsed("19.8 cm", Unit::length) == 198'000);
   CHECK(parsed("1e3 ns", Unit::time) == 1'000'000);
   CHECK(parsed("-5 GB/s", Unit::bandwidth) == -5'000'000'000);
   CHECK(parsed("0 B", Unit::bytes) == 0);
@@ -123,7 +125,7 @@ TEST_CASE("what is suggested for a unit is never another amount") {
 }
 
 TEST_CASE("every unit that is accepted is named where somebody writes it in small letters") {
-  for (const Unit unit : {Unit::time, Unit::bytes, Unit::bandwidth, Unit::compute, Unit::frequency}) {
+  for (const Unit unit : {Unit::time, Unit::bytes, Unit::bandwidth, Unit::compute, Unit::frequency, Unit::length}) {
     for (const std::string& suffix : unit_suffixes(unit)) {
       std::string small = suffix;
       for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -166,7 +168,7 @@ TEST_CASE("printing takes the largest unit that stays a whole number, and reads 
   CHECK(format_quantity(96LL << 30, Unit::bytes) == "96 GiB");
   CHECK(format_quantity(1'024'000, Unit::bytes) == "1024 kB");
   CHECK(format_quantity(0, Unit::bytes) == "0 B");
-  for (const Unit unit : {Unit::time, Unit::bytes, Unit::bandwidth, Unit::compute, Unit::frequency}) {
+  for (const Unit unit : {Unit::time, Unit::bytes, Unit::bandwidth, Unit::compute, Unit::frequency, Unit::length}) {
     for (const std::int64_t value :
          {1LL, 7LL, 1000LL, 1024LL, 12'345'678'901LL, 3LL << 40, 9'223'372'036'854'775'807LL, -2000LL}) {
       CHECK(parsed(format_quantity(value, unit), unit) == value);

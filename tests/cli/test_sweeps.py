@@ -70,6 +70,22 @@ class Sweeps(CliTest):
             for point in DONE:
                 self.assert_same_results(f"one/points/{point:06}.h5", f"{folder}/points/{point:06}.h5")
 
+    def test_wafers_of_a_template_are_the_same_on_any_number_of_ranks_and_ranked_beside_what_forbids_the_others(self):
+        """97 mm and a chiplet of 5 mm do not fit on 100 mm; on top of the die there is room. The printed point is the point."""
+        self.tessera("sweep", "wafers.toml", "-o", "one", "--progress", "off")
+        table = self.merged("one", name="one.h5")
+        for ranks, team in ((2, 1), (3, 2), (4, 1)):
+            folder = f"d{ranks}"
+            self.tessera("sweep", "wafers.toml", "-o", folder, "--progress", "off", "--ranks-per-point", team, ranks=ranks)
+            self.assert_same_results(table, self.merged(folder, name="more.h5"))
+        self.assertEqual({point: row["code"] for point, row in self.rows("one").items()}, {0: 0, 1: 0, 2: 0, 3: 2, 4: 2, 5: 0})
+        said = self.tessera("show", "one.h5").stdout
+        self.assertIn("6 points, 4 of them with a time", said)
+        self.assertIn("2  3: wafers.toml:5:9: wafer template, columns of dies: 1 die with its DRAM of 102 mm takes 102 mm", said)
+        (self.folder / "p.toml").write_text(self.tessera("sweep", "wafers.toml", "--print", 5).stdout)
+        self.tessera("run", "p.toml", "-o", "p.h5", "--progress", "off")
+        self.assert_same_results("p.h5", "one/points/000005.h5")
+
     def test_shares_and_single_points_come_together(self):
         self.sweep("whole")
         for share in (1, 2, 3):

@@ -28,8 +28,9 @@
 namespace tessera::config {
 
 /// What a quantity measures; fixes the suffixes that are accepted and the integer that is stored:
-/// time ps, bytes B, bandwidth B/s, compute FLOP/s, frequency Hz. GB = 10^9 B, GiB = 2^30 B, Gb/s = 10^9 bit/s.
-enum class Unit { time, bytes, bandwidth, compute, frequency };
+/// time ps, bytes B, bandwidth B/s, compute FLOP/s, frequency Hz, length um. GB = 10^9 B, GiB = 2^30 B, Gb/s = 10^9
+/// bit/s.
+enum class Unit { time, bytes, bandwidth, compute, frequency, length };
 
 /// "150 GB/s" -> 150'000'000'000. Parsed whole: "12abc GB" is refused. Returns an error text in `problem`
 /// ("\"150 GB\" is a size, expected a bandwidth such as \"150 GB/s\"") instead of throwing.
@@ -43,6 +44,7 @@ enum class Unit { time, bytes, bandwidth, compute, frequency };
 [[nodiscard]] constexpr Unit unit_of(Bytes) { return Unit::bytes; }
 [[nodiscard]] constexpr Unit unit_of(BytesPerSecond) { return Unit::bandwidth; }
 [[nodiscard]] constexpr Unit unit_of(FlopPerSecond) { return Unit::compute; }
+[[nodiscard]] constexpr Unit unit_of(Length) { return Unit::length; }
 template <class U>
 [[nodiscard]] std::string format_quantity(Quantity<U> quantity) {
   return format_quantity(quantity.value(), unit_of(quantity));

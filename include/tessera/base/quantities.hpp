@@ -41,6 +41,7 @@ namespace unit {
 struct Byte;
 struct FloatingPointOperation;
 struct Picosecond;
+struct Micrometre;
 template <class Amount>
 struct PerSecond;
 }  // namespace unit
@@ -51,6 +52,8 @@ using Flop = Quantity<unit::FloatingPointOperation>;
 using FlopPerSecond = Quantity<unit::PerSecond<unit::FloatingPointOperation>>;
 /// In ps, as a description states it. What is simulated counts in Time.
 using Duration = Quantity<unit::Picosecond>;
+/// In um: sizes of dies and wafers.
+using Length = Quantity<unit::Micrometre>;
 
 /// Time that `amount` takes at `rate`, rounded up to a whole picosecond, and at most `never`. The product is formed in
 /// 128 bits. rate > 0, amount >= 0.

@@ -8,13 +8,8 @@
 namespace tessera::experiment::sweep {
 namespace {
 
-constexpr std::array all_units{config::Unit::time, config::Unit::bytes, config::Unit::bandwidth, config::Unit::compute,
-                               config::Unit::frequency};
-
-/// Of seconds, for what is counted in ps.
-double counts_in(const std::optional<config::Unit>& unit) {
-  return unit == config::Unit::time ? static_cast<double>(second) : 1.0;
-}
+constexpr std::array all_units{config::Unit::time,    config::Unit::bytes,     config::Unit::bandwidth,
+                               config::Unit::compute, config::Unit::frequency, config::Unit::length};
 
 /// A value as it would stand behind its key.
 std::string toml_of(const config::Value& value) {
@@ -27,6 +22,12 @@ std::string toml_of(const config::Value& value) {
 
 }  // namespace
 
+double counts_in(const std::optional<config::Unit>& unit) {
+  constexpr double millimetre = 1000;
+  if (unit == config::Unit::time) return static_cast<double>(second);
+  return unit == config::Unit::length ? millimetre : 1.0;
+}
+
 double BaseUnits::scale(const std::optional<config::Unit>& unit) const {
   if (!unit) return 1;
   switch (*unit) {
@@ -38,6 +39,8 @@ double BaseUnits::scale(const std::optional<config::Unit>& unit) const {
       return byte / second;
     case config::Unit::compute:
       return flop / second;
+    case config::Unit::length:
+      return millimetre;
     default:
       return 1 / second;
   }

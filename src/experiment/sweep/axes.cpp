@@ -8,6 +8,7 @@
 #include "../tree.hpp"
 #include "amounts.hpp"
 #include "tessera/base/text.hpp"
+#include "tessera/machine/template.hpp"
 
 namespace tessera::experiment::sweep {
 namespace {
@@ -157,6 +158,10 @@ const config::SchemaBase& sweep_schema() {
   struct Nothing {};
   static const config::Schema<Nothing> schema = [] {
     config::Schema<Nothing> s("sweep", "Many points of one experiment, for `tessera sweep`.");
+    s.also_accept("generate",
+                  "name of a machine template: [sweep.NAME] has its keys, those with several values as axes");
+    for (const auto& kind : machine::built_in_templates())
+      s.also_accept(kind.name, "keys of " + kind.schema().path() + ": single values, or what an axis may have");
     s.also_accept("axes",
                   "axes.\"strategy.tensor\" = [1, 2, 4]: what is varied; a list, a range (see sweep.range), or "
                   "tables by name { small = { ... }, large = { ... } }");

@@ -20,7 +20,7 @@ struct Axis {
   std::string key;  ///< "machine.topology.nodes"
   config::Location where;
   std::vector<AxisValue> values;  ///< at least one; all differ
-  std::string unit;               ///< of the cells: "", "name", "B", "ps", "B/s", "FLOP/s", "Hz"
+  std::string unit;               ///< of the cells: "", "name", "B", "ps", "B/s", "FLOP/s", "Hz", "um"
 };
 
 struct Axes {

@@ -63,7 +63,7 @@ std::optional<Ends> ends_of(const std::string& key, const Value& range, Diagnost
     diagnostics.error(range.where(), fmt::format("axis \"{}\": a range is from and to values of one unit", key));
     return std::nullopt;
   }
-  const double count = ends[0]->unit == config::Unit::time ? static_cast<double>(second) : 1.0;
+  const double count = counts_in(ends[0]->unit);
   return Ends{ends[0]->value * count, ends[1]->value * count, ends[0]->unit, whole};
 }
 

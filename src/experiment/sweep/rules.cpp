@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tessera/base/error.hpp"
+#include "tessera/machine/template.hpp"
 #include "tessera/machine/topology.hpp"
 
 namespace tessera::experiment::sweep {
@@ -17,10 +18,11 @@ using config::Value;
 
 constexpr const char* devices_name = "devices";
 
-/// 1 B, 1 s, 1 FLOP: what plain numbers are multiplied by to be of a dimension.
+/// 1 B, 1 s, 1 mm: what plain numbers are multiplied by to be of a dimension.
 std::optional<Amount> base_unit(const std::string& name) {
   if (name == "B") return Amount{1, config::Unit::bytes};
   if (name == "s") return Amount{1, config::Unit::time};
+  if (name == "mm") return Amount{1, config::Unit::length};
   return std::nullopt;
 }
 
@@ -99,10 +101,12 @@ void Rules::read_where(const Table& sweep, Diagnostics& diagnostics) {
 }
 
 void Rules::sort_rules(Diagnostics& diagnostics) {
-  const auto needs = [](const SetRule& rule, const SetRule& other) {
+  const Choice first(axes_->axes.size(), 0);
+  const auto needs_machine = [&](const std::string& name) { return name == devices_name || is_generated(name, first); };
+  const auto needs = [&](const SetRule& rule, const SetRule& other) {
     const auto& names = rule.expression->variables();
     return std::ranges::binary_search(names, other.key) ||
-           (is_of_machine(other.key) && std::ranges::binary_search(names, devices_name));
+           (is_of_machine(other.key) && std::ranges::any_of(names, needs_machine));
   };
   std::vector<SetRule> sorted;
   while (!rules_.empty()) {
@@ -125,10 +129,11 @@ void Rules::check_names(const Expression& expression, const Parts& parts, Diagno
   const Table& resolved = *bases_->all().front().completed;
   for (const std::string& name : expression.variables()) {
     if (name == devices_name || std::ranges::count(rules_, name, &SetRule::key) > 0) continue;
+    if (is_generated(name, first)) continue;  // each point has its own, or is forbidden
     if (amount(name, first, Amounts(rules_.size()))) continue;
     if (!find_parameter(resolved, name, parts, expression.where(), diagnostics)) continue;
     diagnostics.error(expression.where(), fmt::format("\"{}\" has no value that is a number or a quantity, allowed: "
-                                                      "keys that have one, devices, B, s",
+                                                      "keys that have one, devices, B, s, mm",
                                                       name));
   }
 }
@@ -142,17 +147,24 @@ std::optional<Amount> Rules::amount(const std::string& name, const Choice& choic
     if (bases_->has(i)) continue;
     if (const Value* value = said_by(axes_->axes[i], choice[i], name)) return amount_of(*value);
   }
-  const Value* value = find_path(*bases_->at(choice).completed, parts_of(name), 0);
+  const bool generated = is_generated(name, choice);
+  const Table& whole = generated ? machine_of(choice, set) : *bases_->at(choice).completed;
+  const Value* value = find_path(whole, parts_of(name), generated ? 1 : 0);
   return value == nullptr ? std::nullopt : amount_of(*value);
 }
 
-double Rules::devices(const Choice& choice, const Amounts& set) const {
+std::string Rules::makers_of_machine(const Choice& choice, const Amounts& set) const {
   std::string made_of = std::to_string(bases_->index_of(choice));
   for (std::size_t i = 0; i < choice.size(); ++i)
     if (is_of_machine(axes_->axes[i].key)) made_of += fmt::format(" {}", choice[i]);
   for (std::size_t i = 0; i < rules_.size(); ++i)
     if (is_of_machine(rules_[i].key) && set[i]) made_of += fmt::format(" {}", set[i]->value);
-  if (const auto known = devices_.find(made_of); known != devices_.end()) return known->second;
+  return made_of;
+}
+
+const Table& Rules::machine_of(const Choice& choice, const Amounts& set) const {
+  std::string made_of = makers_of_machine(choice, set);
+  if (machine_ != nullptr && made_of == machine_made_of_) return *machine_;
   Diagnostics diagnostics;
   Table root;
   const Value* machine = bases_->at(choice).inlined->find("machine");
@@ -167,11 +179,29 @@ double Rules::devices(const Choice& choice, const Amounts& set) const {
     if (is_of_machine(rules_[i].key) && set[i]) apply(rules_[i], set[i]->value, root);
   Table* table = root.find("machine") == nullptr ? nullptr : root.find("machine")->table();
   if (table == nullptr) throw InputError("there is no machine whose devices could be counted");
+  machine::expand_template(*table, diagnostics);
+  diagnostics.throw_if_errors();
   machine::complete_machine(*table, topologies_);
-  const machine::Machine built = machine::build_machine(*table, diagnostics, topologies_);
+  machine_ = config::clone(*table);
+  machine_made_of_ = std::move(made_of);
+  return *machine_;
+}
+
+double Rules::devices(const Choice& choice, const Amounts& set) const {
+  const std::string made_of = makers_of_machine(choice, set);
+  if (const auto known = devices_.find(made_of); known != devices_.end()) return known->second;
+  Diagnostics diagnostics;
+  const machine::Machine built = machine::build_machine(machine_of(choice, set), diagnostics, topologies_);
   diagnostics.throw_if_errors();
   const auto working = std::ranges::count_if(built.speed, [](double speed) { return speed > 0; });
   return devices_[made_of] = static_cast<double>(working);
+}
+
+bool Rules::is_generated(const std::string& name, const Choice& choice) const {
+  const Value* machine = bases_->at(choice).inlined->find("machine");
+  const bool is_template =
+      machine != nullptr && machine->table() != nullptr && machine->table()->find("template") != nullptr;
+  return is_template && (name.starts_with("machine.device.") || name.starts_with("machine.topology."));
 }
 
 std::vector<Amount> Rules::amounts_of(const Expression& expression, const Choice& choice, const Amounts& set) const {
@@ -252,11 +282,12 @@ Derived Rules::derive(const Choice& choice) const {
 }
 
 void Rules::check_dimensions(const Choice& choice, Diagnostics& diagnostics) const {
-  // Other sizes of a byte, a second and a FLOP: what mixes dimensions does not scale as it should in one of them. They
-  // are far from one, so that no comparison of different dimensions stays as it is.
+  // Other sizes of a byte, a second, a FLOP and a millimetre: what mixes dimensions does not scale as it should in one
+  // of them. They are far from one, so that no comparison of different dimensions stays as it is.
   static constexpr double large = 1e15;
-  static constexpr BaseUnits others[] = {{large, 1, 1},     {1, large, 1},     {1, 1, large},
-                                         {1 / large, 1, 1}, {1, 1 / large, 1}, {1, 1, 1 / large}};
+  static constexpr BaseUnits others[] = {{large, 1, 1, 1},     {1, large, 1, 1},     {1, 1, large, 1},
+                                         {1, 1, 1, large},     {1 / large, 1, 1, 1}, {1, 1 / large, 1, 1},
+                                         {1, 1, 1 / large, 1}, {1, 1, 1, 1 / large}};
   Amounts set(rules_.size());
   try {
     for (std::size_t i = 0; i < rules_.size(); ++i) {
@@ -273,8 +304,9 @@ void Rules::check_dimensions(const Choice& choice, Diagnostics& diagnostics) con
           continue;
         diagnostics.error(
             rule.expression->where(),
-            fmt::format("{} = {} is not {}: it mixes dimensions; B and s stand for a byte and a second", rule.key,
-                        rule.expression->text(), unit ? "a quantity in " + name_of(*unit) : "a plain number"));
+            fmt::format(
+                "{} = {} is not {}: it mixes dimensions; B, s and mm stand for a byte, a second and a millimetre",
+                rule.key, rule.expression->text(), unit ? "a quantity in " + name_of(*unit) : "a plain number"));
         return;
       }
     }
@@ -284,8 +316,8 @@ void Rules::check_dimensions(const Choice& choice, Diagnostics& diagnostics) con
     for (const BaseUnits& units : others) {
       if ((evaluate(*where_, amounts, units) != 0) == kept) continue;
       diagnostics.error(where_->where(), "\"" + where_->text() +
-                                             "\" compares different dimensions; B and s stand for "
-                                             "a byte and a second");
+                                             "\" compares different dimensions; B, s and mm stand for "
+                                             "a byte, a second and a millimetre");
       return;
     }
   } catch (const InputError&) {

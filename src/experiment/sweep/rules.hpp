@@ -47,6 +47,12 @@ class Rules {
   void sort_rules(config::Diagnostics& diagnostics);
   void check_names(const Expression& expression, const Parts& parts, config::Diagnostics& diagnostics) const;
   [[nodiscard]] std::optional<Amount> amount(const std::string& name, const Choice& choice, const Amounts& set) const;
+  /// What makes the machine of a combination, as a text.
+  [[nodiscard]] std::string makers_of_machine(const Choice& choice, const Amounts& set) const;
+  /// The machine of a combination with its defaults, its template carried out. InputError where that is forbidden.
+  [[nodiscard]] const config::Table& machine_of(const Choice& choice, const Amounts& set) const;
+  /// Whether a key of the machine follows from a template, so that each combination has its own.
+  [[nodiscard]] bool is_generated(const std::string& name, const Choice& choice) const;
   [[nodiscard]] double devices(const Choice& choice, const Amounts& set) const;
   [[nodiscard]] std::vector<Amount> amounts_of(const Expression& expression, const Choice& choice,
                                                const Amounts& set) const;
@@ -60,6 +66,9 @@ class Rules {
   std::unique_ptr<Expression> where_;
   /// Devices of machines that have been built, by what makes them.
   mutable std::map<std::string, double> devices_;
+  /// The machine that was asked for last, and what makes it.
+  mutable std::shared_ptr<const config::Table> machine_;
+  mutable std::string machine_made_of_;
 };
 
 }  // namespace tessera::experiment::sweep

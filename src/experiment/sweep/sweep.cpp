@@ -6,6 +6,7 @@
 #include <map>
 #include <ranges>
 
+#include "generators.hpp"
 #include "rules.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/hash.hpp"
@@ -259,6 +260,7 @@ Source Points::source(const Point& point, Diagnostics& diagnostics) const {
   if (!derived.problem.empty()) throw InputError(derived.problem);
   const auto root = with_own_values(choice, derived);
   root->set("title", {title_ + ": " + point.name, file_.sweep->where()});
+  expand_machine(*root, diagnostics);
   source.table = complete(*root, parts_);
   source.files = attach(*source.table, parts_.strategies, search_.files, diagnostics);
   source.given =
@@ -275,6 +277,8 @@ std::unique_ptr<Sweep> load_sweep(const std::string& path, const SweepOptions& o
   sweep::SweepFile file = sweep::read_sweep_file(path, files, diagnostics);
   if (!diagnostics.ok()) return nullptr;
   file.settings = options.settings;
+  sweep::generate(file, diagnostics);
+  if (!diagnostics.ok()) return nullptr;
   sweep::Axes axes = sweep::read_axes(*file.sweep, diagnostics);
   if (!diagnostics.ok()) return nullptr;
   const std::filesystem::path own = files.is_file(path) ? std::filesystem::path(path).parent_path() : "";

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t most_points = 10;  ///< that are shown as the best
 constexpr std::size_t most_values = 16;  ///< of an axis
-constexpr std::size_t name_width = 50;
+constexpr std::size_t least_name_width = 50, most_name_width = 76;
 
 /// The table with its columns by name.
 struct View {
@@ -95,19 +95,67 @@ std::string meaning(std::int64_t code) {
   }
 }
 
-/// The points without a time by code, each code with the first that has it.
-std::string not_done(const View& view) {
-  std::map<std::int64_t, std::vector<std::size_t>> by_code;
-  for (std::size_t i = 0; i < view.table.rows.size(); ++i) {
-    if (view.time(i) == 0) by_code[view.integer(i, "code")].push_back(i);
+/// What a message is about: behind the place that it begins with, the words before its first colon, such as the
+/// constraint that forbids a machine. Empty where these are no name, but figures of one point.
+std::string subject_of(const std::string& message) {
+  constexpr std::size_t longest = 60;
+  std::size_t begin = 0;
+  for (std::size_t colon = message.find(": "); colon != std::string::npos; colon = message.find(": ", begin)) {
+    const std::string words = message.substr(begin, colon - begin);
+    if (words.size() <= longest && words.find_first_of("0123456789") == std::string::npos) return words;
+    if (begin > 0) break;
+    begin = colon + 2;
   }
-  if (by_code.empty()) return {};
+  return {};
+}
+
+/// A message that begins with a place, without the folders of the file: points of a sweep share them.
+std::string without_folders(const std::string& message) {
+  const std::size_t end = message.find(": ");
+  if (end == std::string::npos || message.find(' ') < end) return message;
+  const std::size_t slash = message.rfind('/', end);
+  return slash == std::string::npos ? message : message.substr(slash + 1);
+}
+
+/// Points that are not done for one reason.
+struct Reason {
+  std::int64_t code = 0;
+  std::string subject;
+  std::vector<std::size_t> rows;
+};
+
+/// By code; of one code those of most points first, of equals the first.
+std::vector<Reason> reasons(const View& view) {
+  std::vector<Reason> all;
+  for (std::size_t i = 0; i < view.table.rows.size(); ++i) {
+    if (view.time(i) > 0) continue;
+    const std::int64_t code = view.integer(i, "code");
+    const std::string subject = subject_of(view.text(i, "message"));
+    auto known =
+        std::ranges::find_if(all, [&](const Reason& one) { return one.code == code && one.subject == subject; });
+    if (known == all.end()) known = all.insert(all.end(), {code, subject, {}});
+    known->rows.push_back(i);
+  }
+  std::ranges::stable_sort(all, [](const Reason& a, const Reason& b) {
+    return a.code != b.code ? a.code < b.code : a.rows.size() > b.rows.size();
+  });
+  return all;
+}
+
+/// The points without a time by code and reason, each with the first that has it.
+std::string not_done(const View& view) {
+  constexpr std::size_t most_reasons = 12;
+  const std::vector<Reason> all = reasons(view);
+  if (all.empty()) return {};
   std::string text = fmt::format("{:<34}{:>8}  {}\n", "not done, by code", "points", "such as");
-  for (const auto& [code, rows] : by_code) {
+  for (std::size_t i = 0; i < std::min(all.size(), most_reasons); ++i) {
+    const auto& [code, subject, rows] = all[i];
     const std::string message = view.text(rows.front(), "message");
     text += fmt::format("  {:<32}{:>8}  {}\n", fmt::format("{}, {}", code, meaning(code)), count_of(rows.size()),
-                        cut(named(view.point(rows.front()), escaped(message)), 100));
+                        cut(named(view.point(rows.front()), escaped(without_folders(message))), 120));
   }
+  if (all.size() > most_reasons)
+    text += fmt::format("  and {} more reasons in /points\n", count_of(all.size() - most_reasons));
   return text;
 }
 
@@ -125,8 +173,15 @@ std::string value_text(const PointCell& cell, const std::string& units) {
     if (units == "B/s") return rounded(config::Unit::bandwidth);
     if (units == "FLOP/s") return rounded(config::Unit::compute);
     if (units == "Hz") return rounded(config::Unit::frequency);
+    if (units == "um") return fmt::format("{:.6g} mm", value / 1000);
   }
   return whole != nullptr ? std::to_string(*whole) : fmt::format("{:.6g}", value);
+}
+
+/// Of a column: without what tells an axis from a result of the same name.
+std::string shown_name(const std::string& column) {
+  constexpr std::string_view front = "axis_";
+  return column.starts_with(front) ? column.substr(front.size()) : column;
 }
 
 /// The axes whose values differ among the rows that are shown, and those that are the same for all of them.
@@ -153,7 +208,7 @@ class ShownAxes {
   [[nodiscard]] std::string values(std::size_t row, const std::vector<std::size_t>& columns) const {
     std::string text;
     for (const std::size_t at : columns)
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", view_.table.columns[at].name,
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", shown_name(view_.table.columns[at].name),
                           value_text(view_.table.rows[row][at], view_.table.columns[at].units));
     return text;
   }
@@ -168,6 +223,9 @@ std::string best_points(const View& view, const std::vector<std::size_t>& rows) 
   if (rows.empty()) return {};
   const ShownAxes axes(view,
                        {rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), most_points))});
+  std::size_t name_width = least_name_width;
+  for (std::size_t i = 0; i < std::min(rows.size(), most_points); ++i)
+    name_width = std::clamp(named(view.point(rows[i]), axes.name(rows[i])).size(), name_width, most_name_width);
   std::string text = fmt::format("{:<{}}{:>12}{:>9}{:>9}{:>12}{:>14}\n", "best points", name_width + 2, "time",
                                  "to best", "devices", "model FLOPs", "peak memory");
   for (std::size_t i = 0; i < std::min(rows.size(), most_points); ++i) {
@@ -208,7 +266,8 @@ std::string axis_section(const View& view, const PointAxis& axis) {
     if (const Time time = view.time(i); time > 0) of_value.times.push_back(time);
   }
   if (values.size() < 2) return {};
-  std::string text = fmt::format("{:<34}{:>16}{:>12}{:>12}\n", "time by " + axis.column, "done", "best", "median");
+  std::string text =
+      fmt::format("{:<34}{:>16}{:>12}{:>12}\n", "time by " + shown_name(axis.column), "done", "best", "median");
   std::size_t shown = 0;
   for (const auto& [value, of_value] : values) {
     if (shown++ == most_values) break;
