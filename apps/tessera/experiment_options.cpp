@@ -15,8 +15,10 @@ void ExperimentOptions::add_to(CLI::App& command) {
   command.add_option("--plan", plan, "a plan file of tessera plan, whose strategy takes the place of the experiment's")
       ->check(has_name);
   command
-      .add_option("--cache", cache,
-                  "a folder in which what searches measure is kept for the next ones; check never searches")
+      .add_option(
+          "--cache", cache,
+          "a folder in which what searches measure, and what cost model dataflow works out, is kept for the next "
+          "runs; check never searches")
       ->check(has_name);
   add_values_to(command);
   command.add_flag("--allow-oversubscription", allow_oversubscription,
@@ -72,10 +74,10 @@ experiment::Source load(const ExperimentOptions& options) {
   return source;
 }
 
-std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, std::vector<Attachment> files, bool silent,
-                                              bool is_searched_next) {
+std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, std::vector<Attachment> files,
+                                              bool silent, bool is_searched_next, const experiment::KeptCosts& costs) {
   config::Diagnostics diagnostics;
-  auto experiment = experiment::build(resolved, diagnostics, {}, std::move(files), is_searched_next);
+  auto experiment = experiment::build(resolved, diagnostics, {}, std::move(files), is_searched_next, costs);
   if (!silent) print_warnings(diagnostics.warnings());
   diagnostics.throw_if_errors();
   return experiment;

@@ -47,7 +47,8 @@ struct LimitOptions {
 /// `silent`. `is_searched_next`: as for experiment::build().
 [[nodiscard]] std::unique_ptr<experiment::Experiment> build(const config::Table& resolved,
                                                             std::vector<Attachment> files, bool silent,
-                                                            bool is_searched_next = false);
+                                                            bool is_searched_next = false,
+                                                            const experiment::KeptCosts& costs = {});
 
 /// Refuses, before anything is read, an output that could not be written, or that is the experiment or the plan itself.
 results::Replacing check_output(const ExperimentOptions& options, const std::string& output, bool replace);

@@ -85,8 +85,12 @@ Prepared prepare(const ExperimentOptions& options, const LimitOptions& limits, c
   });
   source = experiment::shared(std::move(source), comm);
   Prepared job{source.given, config::to_toml(*source.table), source.table, nullptr, std::move(standing)};
+  config::Diagnostics of_cache;
+  const experiment::KeptCosts costs =
+      experiment::read_costs({options.cache, TESSERA_VERSION}, *job.table, comm, of_cache);
+  if (comm.rank() == 0) print_warnings(of_cache.warnings());
   together(comm, [&] {
-    job.experiment = build(*job.table, std::move(source.files), comm.rank() != 0, true);
+    job.experiment = build(*job.table, std::move(source.files), comm.rank() != 0, true, costs);
     check_open(job, limits, outputs);
     sim::refuse_ranks(job.experiment->machine, comm.size(), job.experiment->simulation.partition);
   });

@@ -182,6 +182,8 @@ def result_of(results):
     if "search" in results.tables:
         found["tried"] = results.table("search")
         found["search"] = [(row["origin"], int(row["predicted_ps"]), int(row["cost_ps"])) for row in records("search")]
+    if "dataflow" in results.tables:
+        found["dataflow"] = results.table("dataflow").to_dict("records")
     if "kernels" in results.tables:
         found["kernels"] = [row for row in records("kernels") if row["device"] == 0]
         found["traffic"] = mean_traffic(records("memory_traffic"))

@@ -135,10 +135,13 @@ void read_tables(const Table& root, const Parts& parts, Experiment& experiment, 
 }  // namespace
 
 std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics, const Parts& parts,
-                                  std::vector<Attachment> files, bool is_searched_next) {
+                                  std::vector<Attachment> files, bool is_searched_next,
+                                  const KeptCosts& costs) {
   auto experiment = std::make_unique<Experiment>();
   experiment->files = std::move(files);
   read_tables(root, parts, *experiment, diagnostics);
+  if (experiment->cost != nullptr && !experiment->cost->learn(costs.text))
+    diagnostics.warn({costs.file, 0, 0}, "damaged, or of another version of Tessera: everything is worked out anew");
   const Table* table = find_table(root, "strategy", "a table [strategy]", diagnostics);
   const strategy::StrategyKind* kind =
       table == nullptr ? nullptr : find_strategy(*table, parts.strategies, diagnostics);

@@ -16,9 +16,19 @@
 namespace tessera::experiment {
 namespace {
 
+std::string path(const Cache& cache, const std::string& what, const std::string& hashed) {
+  return (std::filesystem::path(cache.folder) / fmt::format("{}-{:016x}", what, hash_of(hashed))).string();
+}
+
 std::string path(const Cache& cache, const config::Table& resolved) {
-  const std::string all = fingerprint(resolved, "machine") + " " + fingerprint(resolved, "cost");
-  return (std::filesystem::path(cache.folder) / fmt::format("evaluated-{:016x}", hash_of(all))).string();
+  return path(cache, "evaluated", fingerprint(resolved, "machine") + " " + fingerprint(resolved, "cost"));
+}
+
+/// One file a device, whatever machine it is part of.
+std::string path_of_costs(const Cache& cache, const config::Table& resolved) {
+  const config::Value* machine = resolved.find("machine");
+  const bool is_table = machine != nullptr && machine->table() != nullptr;
+  return path(cache, "operators", is_table ? fingerprint(*machine->table(), "device") : "");
 }
 
 /// Rank 0 says it; the search does without.
@@ -81,6 +91,43 @@ Kept read_cache(const Cache& cache, const config::Table& resolved, Communicator&
   });
   static_cast<void>(kept.memo.read(broadcast(comm, text)));
   return kept;
+}
+
+KeptCosts read_costs(const Cache& cache, const config::Table& resolved, Communicator& comm,
+                     config::Diagnostics& diagnostics) {
+  KeptCosts costs;
+  if (cache.folder.empty()) return costs;
+  costs.file = path_of_costs(cache, resolved);
+  together(comm, [&] {
+    if (comm.rank() != 0) return;
+    try {
+      const std::string text = read(cache, costs.file);
+      // Of another version it is nothing that anybody could be warned of: nobody changed it.
+      if (text.starts_with(head(cache))) costs.text = text.substr(head(cache).size());
+      if (costs.text.empty() && !text.starts_with("# Tessera ")) costs.text = text;
+    } catch (const Error& error) {
+      diagnostics.warn({"--cache " + cache.folder, 0, 0}, std::string(error.what()) + "; the run goes on without it");
+    }
+  });
+  costs.text = broadcast(comm, costs.text);
+  return costs;
+}
+
+void write_costs(const Cache& cache, const config::Table& resolved, workload::CostModel& cost, Communicator& comm,
+                 config::Diagnostics& diagnostics) {
+  if (cache.folder.empty()) return;
+  const std::vector<std::string> news = gather(comm, cost.worked_out(true));
+  together(comm, [&] {
+    if (std::ranges::all_of(news, &std::string::empty)) return;
+    try {
+      for (const std::string& one : news) static_cast<void>(cost.learn(one));
+      std::filesystem::create_directories(cache.folder);
+      results::write_text(path_of_costs(cache, resolved), head(cache) + cost.worked_out(false));
+    } catch (const std::exception& error) {
+      diagnostics.warn({"--cache " + cache.folder, 0, 0},
+                       std::string(error.what()) + "; the next run works out all of it again");
+    }
+  });
 }
 
 void write_cache(const Cache& cache, const config::Table& resolved, const Kept& kept, Communicator& comm,

@@ -22,4 +22,8 @@ struct Kept {
 void write_cache(const Cache& cache, const config::Table& resolved, const Kept& kept, Communicator& comm,
                  config::Diagnostics& diagnostics);
 
+/// Puts what the cost model has worked out on any rank into the folder, if it is news.
+void write_costs(const Cache& cache, const config::Table& resolved, workload::CostModel& cost, Communicator& comm,
+                 config::Diagnostics& diagnostics);
+
 }  // namespace tessera::experiment

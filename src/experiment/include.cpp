@@ -8,6 +8,7 @@
 #include "tessera/base/error.hpp"
 #include "tessera/base/foreign_words.hpp"
 #include "tessera/machine/topology.hpp"
+#include "tessera/workload/operator.hpp"
 #include "tree.hpp"
 
 namespace tessera::experiment {
@@ -191,6 +192,20 @@ std::shared_ptr<Table> as_table(const Value& value, const Family& family, config
   return table;
 }
 
+/// Of a recipe's [cost], what the cost model has that the experiment names: that may be another one.
+std::shared_ptr<Table> for_model(const Table& recipe, const Table& own) {
+  auto left = config::clone(recipe);
+  const Value* model = own.find("model");
+  if (model == nullptr || model->string() == nullptr) return left;
+  for (const workload::CostModelKind& kind : workload::cost_model_kinds()) {
+    if (kind.name != *model->string()) continue;
+    const std::vector<config::ParameterHelp> known = kind.schema().parameters();
+    for (const auto& [key, value] : recipe.entries())
+      if (std::ranges::find(known, key, &config::ParameterHelp::name) == known.end()) left->erase(key);
+  }
+  return left;
+}
+
 /// The tables of a recipe below those of the experiment; a recipe's strategy has to be the experiment's.
 void add_recipe(Table& root, const Value& name, const Table& recipe, config::Diagnostics& diagnostics) {
   for (const auto& [key, value] : recipe.entries()) {
@@ -206,7 +221,7 @@ void add_recipe(Table& root, const Value& name, const Table& recipe, config::Dia
                                           "\", not for \"" + *ours->string() + "\"");
       return;
     }
-    machine::add_missing(*own, *value.table());
+    machine::add_missing(*own, key == "cost" ? *for_model(*value.table(), *own) : *value.table());
   }
 }
 

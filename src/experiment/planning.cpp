@@ -119,8 +119,10 @@ void check_strategy(const Table& resolved, Experiment& experiment, bool is_searc
                                   open.front().key));
 }
 
-void search(const Table& resolved, Experiment& experiment, Communicator& comm, const SearchOptions& options,
-            Diagnostics& diagnostics) {
+namespace {
+
+void find_plan(const Table& resolved, Experiment& experiment, Communicator& comm, const SearchOptions& options,
+               Diagnostics& diagnostics) {
   if (!experiment.strategy.search) {
     if (!experiment.open.empty()) throw InternalError("strategy " + experiment.strategy.name + " has no search");
     return;
@@ -134,6 +136,14 @@ void search(const Table& resolved, Experiment& experiment, Communicator& comm, c
   const auto whole = config::clone(table);
   if (experiment.searched.found != nullptr) config::merge(*whole, *experiment.searched.found);
   write_program(resolved, *whole, experiment, diagnostics);
+}
+
+}  // namespace
+
+void search(const Table& resolved, Experiment& experiment, Communicator& comm, const SearchOptions& options,
+            Diagnostics& diagnostics) {
+  find_plan(resolved, experiment, comm, options, diagnostics);
+  write_costs(options.cache, resolved, *experiment.cost, comm, diagnostics);
 }
 
 }  // namespace tessera::experiment

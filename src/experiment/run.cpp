@@ -69,6 +69,8 @@ sim::SimulationResult run(const Experiment& experiment, Communicator& comm, cons
       sim::simulate(experiment.machine, experiment.plan.program, *experiment.cost, comm, simulation);
   describe(experiment, result.results);
   result.results.tables = tables_of(experiment);
+  if (auto table = experiment.cost->table(experiment.plan.program.operators, experiment.machine.device))
+    result.results.tables.push_back(std::move(*table));
   return result;
 }
 

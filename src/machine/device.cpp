@@ -35,6 +35,9 @@ config::Schema<DeviceInput> make_schema(const std::string& path, const std::stri
   s.table("transaction", &DeviceInput::transaction, gpu_spec_schema(),
           "for simulation at transaction level, see machine.device.transaction")
       .optional();
+  s.table("array", &DeviceInput::array, array_spec_schema(),
+          "cores, MACs and SRAM, for cost model dataflow, see machine.device.array")
+      .optional();
   return s;
 }
 

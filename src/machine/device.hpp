@@ -14,6 +14,7 @@ struct DeviceInput {
   using Peaks = PeakRates;
   Peaks peak;
   GpuSpec transaction;
+  ArraySpec array;
   std::string name;
   BytesPerSecond memory_bandwidth;
   Bytes memory_capacity, memory_reserve, cache;

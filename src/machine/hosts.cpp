@@ -151,7 +151,7 @@ class HostReader {
 
 /// What stands in [machine.device], and why not here.
 void refuse_compute(Table& table, config::Diagnostics& diagnostics) {
-  for (const char* key : {"peak", "cores", "clock", "cache", "transaction"}) {
+  for (const char* key : {"peak", "cores", "clock", "cache", "transaction", "array"}) {
     const Value* value = table.find(key);
     if (value == nullptr) continue;
     diagnostics.error(value->key_where(), fmt::format("\"{}\": a host that computes is not allowed: hosts are memory "

@@ -240,8 +240,10 @@ Machine build_machine(const config::Table& stated_table, config::Diagnostics& di
   machine.source = spec.source;
   machine.device = device_spec(spec.device);
   const config::Value* device = table.find("device");
-  if (device != nullptr && device->table() != nullptr)
+  if (device != nullptr && device->table() != nullptr) {
     read_transaction(*device->table(), spec.device, machine.device, diagnostics);
+    if (device->table()->find("array") != nullptr) machine.device.array = spec.device.array;
+  }
   if (machine.device.memory_reserve >= machine.device.memory_capacity && diagnostics.errors().size() == errors) {
     const config::Value* reserve = device->table()->find("memory_reserve");
     diagnostics.error(reserve == nullptr ? device->where() : reserve->where(),
@@ -303,6 +305,7 @@ std::vector<config::SchemaPointer> schemas(const Topologies& topologies) {
   add(gpu_schema());
   add(peak_schema());
   add(gpu_spec_schema());
+  add(array_spec_schema());
   add(host_schema());
   add(fault_schema());
   add(calibration_schema());

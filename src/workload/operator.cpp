@@ -120,6 +120,14 @@ OperatorParts CostModel::parts(const Operator& op, const machine::DeviceSpec& de
   return {whole, std::min(whole, duration_at_rate(moved, device.memory_bandwidth)), 0};
 }
 
+std::optional<DataTable> CostModel::table(const std::vector<Operator>&, const machine::DeviceSpec&) const {
+  return std::nullopt;
+}
+
+std::string CostModel::worked_out(bool) const { return {}; }
+
+bool CostModel::learn(const std::string& text) { return text.empty(); }
+
 std::int64_t total_flops(const std::vector<Operator>& operators) {
   return std::accumulate(operators.begin(), operators.end(), std::int64_t{0},
                          [](std::int64_t sum, const Operator& op) { return sum + op.flops; });

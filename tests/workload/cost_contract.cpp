@@ -38,7 +38,7 @@ std::vector<Operator> samples() {
 }
 
 TEST_CASE("contract of a cost model") {
-  REQUIRE(cost_model_kinds().size() >= 2);
+  REQUIRE(cost_model_kinds().size() >= 3);
   for (const CostModelKind& kind : cost_model_kinds()) {
     CAPTURE(kind.name);
     const auto model = cost_model("model = \"" + kind.name + "\"\nlaunch_overhead = \"0 s\"\n");
@@ -123,11 +123,11 @@ TEST_CASE("work that would outlast simulated time is refused") {
 
 TEST_CASE("bad [cost] tables") {
   CHECK(cost_errors("matrix_efficiency = 1\n") ==
-        Names{"c.toml:1:1: missing key \"model\" in [cost], expected one of roofline, tile"});
+        Names{"c.toml:1:1: missing key \"model\" in [cost], expected one of roofline, tile, dataflow"});
   CHECK(cost_errors("model = 3\n") ==
-        Names{"c.toml:1:9: \"model\": expected one of roofline, tile, not a whole number"});
-  CHECK(cost_errors("model = \"tiel\"\n") ==
-        Names{"c.toml:1:9: \"model\": unknown choice \"tiel\" (did you mean \"tile\"?), allowed: roofline, tile"});
+        Names{"c.toml:1:9: \"model\": expected one of roofline, tile, dataflow, not a whole number"});
+  CHECK(cost_errors("model = \"tiel\"\n") == Names{"c.toml:1:9: \"model\": unknown choice \"tiel\" (did you mean "
+                                                   "\"tile\"?), allowed: roofline, tile, dataflow"});
   CHECK(
       cost_errors("model = \"tile\"\nmatrix_efficiency = 1.5\nmemory_efficiency = 0\nlaunch_overhead = \"-1 us\"\n") ==
       Names{"c.toml:2:21: \"matrix_efficiency\": 1.5 is out of range, allowed: 0.01 to 1",

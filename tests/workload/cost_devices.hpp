@@ -14,6 +14,7 @@ inline machine::DeviceSpec round_device() {
   device.memory_capacity = Bytes{1'000'000'000};
   device.cores = 4;
   device.clock = 1'000'000'000;
+  device.array = machine::ArraySpec{2, 2, 40, 25, Bytes{1'000'000}, 8, 64, 64};
   return device;
 }
 
@@ -26,6 +27,8 @@ inline machine::DeviceSpec a100() {
   device.memory_capacity = Bytes{80'000'000'000};
   device.cores = 108;
   device.clock = 1'410'000'000;
+  // Tensor cores: 1,024 FP16 multiply-adds a clock and SM; as if SMs stood on a mesh with the L2 cut into parts.
+  device.array = machine::ArraySpec{12, 9, 32, 32, Bytes{500'000}, 8, 128, 128};
   return device;
 }
 

@@ -119,13 +119,22 @@ struct Cache {
   std::string version;  ///< of Tessera: another one measures anew
 };
 
+/// What a cost model has worked out for a device in earlier runs.
+struct KeptCosts {
+  std::string file;  ///< in the cache's folder
+  std::string text;  ///< workload::CostModel::worked_out; empty: nothing is known
+};
+/// Rank 0 alone reads. No trouble with files ends a run: it is one line of warning on rank 0.
+[[nodiscard]] KeptCosts read_costs(const Cache& cache, const config::Table& resolved, Communicator& comm,
+                                   config::Diagnostics& diagnostics);
+
 /// From a resolved table. Problems go to `diagnostics`, all of them at once where that is possible; the result is of no
 /// use then. The same table gives the same experiment on every rank. Never searches: where something is open there is
 /// no program yet. `is_searched_next`: Experiment::open does not say how much there is to search, which takes long to
 /// count.
 [[nodiscard]] std::unique_ptr<Experiment> build(const config::Table& resolved, config::Diagnostics& diagnostics,
                                                 const Parts& parts = {}, std::vector<Attachment> files = {},
-                                                bool is_searched_next = false);
+                                                bool is_searched_next = false, const KeptCosts& costs = {});
 
 /// A line for each file that is not what it was when it was read: what a run that is over says of its inputs.
 [[nodiscard]] std::vector<std::string> changed_files(const std::vector<Attachment>& files);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tessera/base/quantities.hpp"
+#include "tessera/machine/array.hpp"
 #include "tessera/machine/gpu.hpp"
 
 namespace tessera::machine {
@@ -29,6 +30,7 @@ struct DeviceSpec {
   Bytes cache{};                       ///< last-level cache, 0 when unknown
   std::int64_t clock = 0;              ///< Hz, 0 when unknown
   std::optional<GpuSpec> transaction;  ///< for simulation at transaction level
+  std::optional<ArraySpec> array;      ///< for cost model dataflow
 
   /// What is there for a job.
   [[nodiscard]] Bytes usable_memory() const { return memory_capacity - memory_reserve; }

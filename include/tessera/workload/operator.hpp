@@ -1,13 +1,16 @@
 // What one device computes: operators with their work, already cut to the device's share.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tessera/base/config.hpp"
+#include "tessera/base/data_table.hpp"
 #include "tessera/base/quantities.hpp"
 #include "tessera/machine/machine.hpp"
 
@@ -34,6 +37,20 @@ enum class OperatorKind : std::uint8_t {
   return kind == OperatorKind::gemm || kind == OperatorKind::attention;
 }
 
+/// What a product stands for where its left operand is an image: each of its m rows is a window, written out. m counts
+/// the places of the output, row by row, of all samples; k the channels of the input (of a group) times the window.
+struct Convolution {
+  std::int64_t height = 0, width = 0;  ///< of the image; 0: the product is none of a convolution
+  std::int64_t out_height = 0, out_width = 0;
+  std::int64_t window_height = 1, window_width = 1;
+  std::int64_t stride_down = 1;
+  std::int64_t pad_down = 0;  ///< rows above the image that are not there
+  std::int64_t dilation = 1;
+
+  [[nodiscard]] bool is_one() const { return height > 0; }
+  friend auto operator<=>(const Convolution&, const Convolution&) = default;
+};
+
 /// One kernel on one device. All counts are of this device's share.
 struct Operator {
   OperatorKind kind = OperatorKind::elementwise;
@@ -49,7 +66,8 @@ struct Operator {
   std::int64_t flops = 0;
   std::int64_t bytes_read = 0;  ///< from device memory, each operand once
   std::int64_t bytes_written = 0;
-  Time host_time = 0;  ///< host: how long, whatever the cost model
+  Time host_time = 0;            ///< host: how long, whatever the cost model
+  Convolution convolution = {};  ///< gemm
 
   friend bool operator==(const Operator&, const Operator&) = default;
 };
@@ -85,7 +103,8 @@ struct OperatorParts {
   Time launch = 0;     ///< ps, in which it does neither
 };
 
-/// Time of an operator on a device. Implementations: `roofline`, `tile` (src/workload/cost/, one file each).
+/// Time of an operator on a device. Implementations: `roofline`, `tile`, `dataflow` (src/workload/cost/, one file
+/// each).
 class CostModel {
  public:
   virtual ~CostModel() = default;
@@ -95,6 +114,15 @@ class CostModel {
   /// The same in parts: together they take time(), or a picosecond more, which rounding adds. Of a model that says
   /// nothing else: all of it computes, beside its bytes at the memory's bandwidth, for no longer than that.
   [[nodiscard]] virtual OperatorParts parts(const Operator& op, const machine::DeviceSpec& device) const;
+
+  /// What the model says of operators beside their times, for result files; nothing: it has no table of its own.
+  [[nodiscard]] virtual std::optional<DataTable> table(const std::vector<Operator>& operators,
+                                                       const machine::DeviceSpec& device) const;
+  /// What takes long to work out can be kept from one run to the next. What is known so far, for a file, or without
+  /// what was learnt; empty: nothing is.
+  [[nodiscard]] virtual std::string worked_out(bool own_alone) const;
+  /// Learns that. False: it is no such text, is cut off or was changed, and nothing is learnt.
+  virtual bool learn(const std::string& text);
 
   [[nodiscard]] const MemoryTraffic& memory_traffic() const { return memory_traffic_; }
 

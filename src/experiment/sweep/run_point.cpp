@@ -40,7 +40,7 @@ class Carried {
           const std::function<void()>& on_the_way)
       : sweep_(sweep), point_(point), result_(result), options_(options), on_the_way_(on_the_way) {}
 
-  void prepare();
+  void prepare(Communicator& team);
   [[nodiscard]] int ranks(int of) const { return usable_ranks(*experiment_, of); }
   void simulate(Communicator& ranks, results::SweepRow& row);
 
@@ -54,12 +54,17 @@ class Carried {
   std::unique_ptr<Experiment> experiment_;
 };
 
-void Carried::prepare() {
+void Carried::prepare(Communicator& team) {
   config::Diagnostics diagnostics;
-  source_ = sweep_.source(point_, diagnostics);
-  diagnostics.throw_if_errors();
-  experiment_ = build(*source_.table, diagnostics, {}, source_.files);
-  diagnostics.throw_if_errors();
+  together(team, [&] {
+    source_ = sweep_.source(point_, diagnostics);
+    diagnostics.throw_if_errors();
+  });
+  const KeptCosts costs = read_costs({options_.cache, options_.record.version}, *source_.table, team, diagnostics);
+  together(team, [&] {
+    experiment_ = build(*source_.table, diagnostics, {}, source_.files, false, costs);
+    diagnostics.throw_if_errors();
+  });
 }
 
 void Carried::simulate(Communicator& ranks, results::SweepRow& row) {
@@ -102,7 +107,7 @@ results::SweepRow run_point(const Sweep& sweep, const Point& point, const std::s
   };
   try {
     Carried carried(sweep, point, result, options, on_the_way);
-    together(team, [&] { carried.prepare(); });
+    carried.prepare(team);
     if (team.size() == 1) {
       carried.simulate(team, row);
     } else {

@@ -29,8 +29,12 @@ class Hash {
   }
   // By their members, each of them bound: one that is added does not compile until somebody has decided about it here.
   Hash& operator<<(const workload::Operator& op) {
-    const auto& [kind, name, datatype, batch, m, n, k, visible, flops, read, written, host] = op;
-    return all(kind, datatype, batch, m, n, k, visible, flops, read, written, host);
+    const auto& [kind, name, datatype, batch, m, n, k, visible, flops, read, written, host, convolution] = op;
+    all(kind, datatype, batch, m, n, k, visible, flops, read, written, host);
+    const auto& [height, width, out_height, out_width, window_height, window_width, stride, pad, dilation] =
+        convolution;
+    if (!convolution.is_one()) return *this;
+    return all(height, width, out_height, out_width, window_height, window_width, stride, pad, dilation);
   }
   Hash& operator<<(const Instruction& one) {
     const auto& [op, activity, label, a, b, count, bytes] = one;

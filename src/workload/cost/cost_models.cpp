@@ -104,7 +104,7 @@ Time round_up(double picoseconds, const Operator& op, const machine::DeviceSpec&
 }  // namespace cost
 
 const std::vector<CostModelKind>& cost_model_kinds() {
-  static const std::vector<CostModelKind> kinds = {roofline_kind(), tile_kind()};
+  static const std::vector<CostModelKind> kinds = {roofline_kind(), tile_kind(), dataflow_kind()};
   return kinds;
 }
 

@@ -9,6 +9,7 @@ namespace tessera::workload {
 
 [[nodiscard]] CostModelKind roofline_kind();
 [[nodiscard]] CostModelKind tile_kind();
+[[nodiscard]] CostModelKind dataflow_kind();
 
 namespace cost {
 

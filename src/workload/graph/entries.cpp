@@ -29,6 +29,29 @@ const config::Schema<TensorEntry>& tensor_schema() {
   return schema;
 }
 
+const config::Schema<Convolution>& convolution_schema() {
+  static const config::Schema<Convolution> schema = [] {
+    config::Schema<Convolution> s("graph.nodes.convolution",
+                                  "What a gemm stands for: m has the places of the output, of all samples, row by row; "
+                                  "k the channels of the input times the window.");
+    const auto count = [&](const char* key, std::int64_t Convolution::*member, const char* help,
+                           const char* least = "1") {
+      return s.integer(key, member, help).at_least(least).at_most("1000000");
+    };
+    count("height", &Convolution::height, "rows of the image");
+    count("width", &Convolution::width, "of the image");
+    count("out_height", &Convolution::out_height, "rows of the output");
+    count("out_width", &Convolution::out_width, "of the output");
+    count("window_height", &Convolution::window_height, "rows of the window").otherwise("1");
+    count("window_width", &Convolution::window_width, "of the window").otherwise("1");
+    count("stride", &Convolution::stride_down, "from one row of the output to the next").otherwise("1");
+    count("padding", &Convolution::pad_down, "rows above the image", "0").otherwise("0");
+    count("dilation", &Convolution::dilation, "from one row of the window to the next").otherwise("1");
+    return s;
+  }();
+  return schema;
+}
+
 const config::Schema<NodeEntry>& node_schema() {
   static const config::Schema<NodeEntry> schema = [] {
     config::Schema<NodeEntry> s("graph.nodes", "One operator.");
@@ -49,6 +72,9 @@ const config::Schema<NodeEntry>& node_schema() {
         .otherwise("-1");
     s.texts("reads", &NodeEntry::reads, "names of tensors").optional();
     s.texts("writes", &NodeEntry::writes, "names of tensors");
+    s.table("convolution", &NodeEntry::convolution, convolution_schema(),
+            "of a gemm that stands for one, see graph.nodes.convolution")
+        .optional();
     return s;
   }();
   return schema;

@@ -23,6 +23,7 @@ struct NodeEntry {
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
   std::int64_t bytes_read = -1, bytes_written = -1;
   std::vector<std::string> reads, writes;
+  Convolution convolution = {};
 };
 
 struct GraphEntry {

@@ -72,11 +72,22 @@ class GraphReader {
                      : entry.n > 0 ? "n"
                                    : "k",
                      "m, n and k are those of a gemm, and this is " + entry.kind);
+    const Convolution& convolution = entry.convolution;
+    if (convolution.is_one() && !is_gemm)
+      return problem(entry, "convolution", "a convolution is that of a gemm, and this is " + entry.kind);
+    if (convolution.is_one() && !agrees(convolution, entry))
+      return problem(
+          entry, "convolution",
+          fmt::format("a gemm of {} x {} x {}, allowed: m in whole outputs of {} x {}, k in whole windows of "
+                      "{} x {}",
+                      entry.m, entry.n, entry.k, convolution.out_height, convolution.out_width,
+                      convolution.window_height, convolution.window_width));
     double flops = 2 * static_cast<double>(entry.batch);
     for (const std::int64_t side : {entry.m, entry.n, entry.k}) flops *= static_cast<double>(side);
     if (flops > most_flops) return problem(entry, "", "a product of more than 10^18 FLOP");
     Operator op = is_gemm ? gemm(entry.name, entry.batch, entry.m, entry.n, entry.k, datatype) : Operator{};
     op.name = entry.name;
+    op.convolution = convolution;
     op.datatype = datatype;
     for (const auto& [name, kind] : node_kinds())
       if (name == entry.kind) op.kind = kind;
@@ -84,6 +95,10 @@ class GraphReader {
     op.bytes_written = entry.bytes_written < 0 ? bytes(node.writes) : entry.bytes_written;
     node.work.forward = {op};
     graph_.nodes.push_back(std::move(node));
+  }
+
+  [[nodiscard]] static bool agrees(const Convolution& of, const NodeEntry& entry) {
+    return entry.m % (of.out_height * of.out_width) == 0 && entry.k % (of.window_height * of.window_width) == 0;
   }
 
   std::vector<TensorId> tensors(const NodeEntry& node, const char* key, const std::vector<std::string>& names) {
@@ -147,7 +162,7 @@ std::shared_ptr<config::Table> graph_table(const Graph& graph, const config::Loc
       throw InternalError("node " + node.name + " has more than one operator: it cannot stand in a table");
     const Operator& op = node.work.forward.front();
     NodeEntry one{node.name, name_of(op.kind), op.datatype,      op.batch, op.m, op.n,
-                  op.k,      op.bytes_read,    op.bytes_written, {},       {}};
+                  op.k,      op.bytes_read,    op.bytes_written, {},       {},   op.convolution};
     for (const TensorId id : node.reads) one.reads.push_back(graph.tensors[id].name);
     for (const TensorId id : node.writes) one.writes.push_back(graph.tensors[id].name);
     entry.nodes.push_back(std::move(one));

@@ -49,10 +49,11 @@ std::int64_t Primitives::bytes(const std::vector<TensorId>& tensors) const {
 }
 
 TensorId Primitives::product(const std::string& name, std::vector<TensorId> reads, const Sides& sides,
-                             std::int64_t elements) {
+                             std::int64_t elements, const Convolution& convolution) {
   Operator op = gemm(name, sides.batch, sides.m, sides.n, sides.k, datatype_);
   op.bytes_read = bytes(reads);
   op.bytes_written = elements * size_;
+  op.convolution = convolution;
   return add(name, std::move(op), std::move(reads), elements, size_);
 }
 

@@ -22,7 +22,8 @@ class Primitives {
   struct Sides {
     std::int64_t batch = 1, m = 0, n = 0, k = 0;
   };
-  TensorId product(const std::string& name, std::vector<TensorId> reads, const Sides& sides, std::int64_t elements);
+  TensorId product(const std::string& name, std::vector<TensorId> reads, const Sides& sides, std::int64_t elements,
+                   const Convolution& convolution = {});
   /// What streams through memory. Its result is in FP32 where its first operand is.
   TensorId stream(OperatorKind kind, const std::string& name, std::vector<TensorId> reads, std::int64_t elements);
   /// Of two operands, or one, as many numbers as the first one has.

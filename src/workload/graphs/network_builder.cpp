@@ -23,6 +23,11 @@ Volume windows_of(const Volume& in, std::int64_t channels, const Window& window)
           windows_along(in.width, window.width, window.stride_right, window.pad_right, window)};
 }
 
+Convolution convolution_of(const Volume& in, const Volume& made, const Window& window) {
+  return {in.height,    in.width,           made.height,     made.width,     window.height,
+          window.width, window.stride_down, window.pad_down, window.dilation};
+}
+
 std::vector<TensorId> tensors_of(const std::vector<Volume>& in, const std::vector<TensorId>& weights) {
   std::vector<TensorId> all;
   for (const Volume& one : in) all.push_back(one.tensor);
@@ -60,8 +65,9 @@ TensorId NetworkBuilder::parameter(const std::string& name, std::int64_t element
 }
 
 Volume NetworkBuilder::product(const std::string& name, const std::vector<Volume>& in,
-                               const std::vector<TensorId>& weights, const Primitives::Sides& sides, Volume made) {
-  made.tensor = to_.product(unique(name), tensors_of(in, weights), sides, all(made));
+                               const std::vector<TensorId>& weights, const Primitives::Sides& sides, Volume made,
+                               const Convolution& convolution) {
+  made.tensor = to_.product(unique(name), tensors_of(in, weights), sides, all(made), convolution);
   return made;
 }
 
@@ -80,7 +86,8 @@ Volume NetworkBuilder::conv(const Volume& in, std::int64_t channels, const Windo
   const std::string name = groups == in.channels ? "depthwise" : "conv";
   const std::vector<TensorId> weights{parameter(name + ".weights", channels * depth),
                                       parameter(name + ".bias", channels)};
-  return product(name, {in}, weights, {groups, batch_ * made.places(), channels / groups, depth}, made);
+  return product(name, {in}, weights, {groups, batch_ * made.places(), channels / groups, depth}, made,
+                 convolution_of(in, made, window));
 }
 
 NetworkBuilder::Filter NetworkBuilder::filter(std::int64_t in, std::int64_t out, const Window& window) {
@@ -91,7 +98,8 @@ NetworkBuilder::Filter NetworkBuilder::filter(std::int64_t in, std::int64_t out,
 Volume NetworkBuilder::conv(const Volume& in, const Filter& filter) {
   const Volume made = windows_of(in, filter.out, filter.window);
   const std::int64_t depth = filter.in * filter.window.height * filter.window.width;
-  return product("conv", {in}, filter.weights, {1, batch_ * made.places(), filter.out, depth}, made);
+  return product("conv", {in}, filter.weights, {1, batch_ * made.places(), filter.out, depth}, made,
+                 convolution_of(in, made, filter.window));
 }
 
 Volume NetworkBuilder::up_conv(const Volume& in, std::int64_t channels, std::int64_t side, std::int64_t scale) {

@@ -85,7 +85,7 @@ class NetworkBuilder {
   // What these are made of; `weights` are shared where several nodes are handed the same.
   [[nodiscard]] TensorId parameter(const std::string& name, std::int64_t elements);
   Volume product(const std::string& name, const std::vector<Volume>& in, const std::vector<TensorId>& weights,
-                 const Primitives::Sides& sides, Volume made);
+                 const Primitives::Sides& sides, Volume made, const Convolution& convolution = {});
   Volume stream(OperatorKind kind, const std::string& name, const std::vector<Volume>& in,
                 const std::vector<TensorId>& weights, Volume made);
   [[nodiscard]] std::int64_t batch() const { return batch_; }

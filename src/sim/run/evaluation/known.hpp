@@ -27,9 +27,9 @@ class KnownTimes final : public workload::CostModel {
   }
 
  private:
-  using Key =
-      std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
-                 std::int64_t, Time, std::int64_t, std::int64_t, workload::OperatorKind, std::string>;
+  using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
+                         std::int64_t, std::int64_t, Time, std::int64_t, std::int64_t, workload::OperatorKind,
+                         std::string, workload::Convolution>;
   const workload::CostModel* cost_;
   mutable std::map<Key, Time> known_;  // nobody sees a difference
 };

@@ -1,0 +1,16 @@
+// A tile of weights stays while the inputs pass: m turns innermost, and the partial sums come and go with them.
+#include "dataflows.hpp"
+
+namespace tessera::workload::dataflow {
+
+Dataflow weight_stationary() {
+  return {"weight-stationary",
+          "weights stay while all inputs pass",
+          {{of_n, of_k, of_m}, {of_k, of_n, of_m}},
+          applies_to_all,
+          matrices_of,
+          matrix_work,
+          false};
+}
+
+}  // namespace tessera::workload::dataflow
