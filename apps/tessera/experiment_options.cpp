@@ -74,8 +74,8 @@ experiment::Source load(const ExperimentOptions& options) {
   return source;
 }
 
-std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, std::vector<Attachment> files,
-                                              bool silent, bool is_searched_next, const experiment::KeptCosts& costs) {
+std::unique_ptr<experiment::Experiment> build(const config::Table& resolved, std::vector<Attachment> files, bool silent,
+                                              bool is_searched_next, const experiment::KeptCosts& costs) {
   config::Diagnostics diagnostics;
   auto experiment = experiment::build(resolved, diagnostics, {}, std::move(files), is_searched_next, costs);
   if (!silent) print_warnings(diagnostics.warnings());

@@ -1,4 +1,4 @@
-// tessera train: a policy that searches begin with, learnt from many graphs.
+// tessera train: a policy that searches begin with, learnt from many graphs, or a network that predicts products.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -78,18 +78,6 @@ class TrainingDisplay {
   double first_ = -1;  ///< where this process began
 };
 
-std::string report(const experiment::TrainingResult& result) {
-  std::string text = fmt::format(
-      "policy of strategy {}, machine {}, learnt from {} graphs, {} samples\n  kernels                   {}\n"
-      "checkpoints on the {} graphs of the validation, the best ones\n  checkpoint     mean reward as it was     mean "
-      "best "
-      "reward after learning on\n",
-      result.file.strategy, result.file.machine, result.graphs, result.samples, result.kernels, result.validation);
-  for (const strategy::Validated& one : result.finalists)
-    text += fmt::format("  {:10}{:26.3f}{:42.3f}\n", one.checkpoint, one.zero_shot, one.fine_tuned);
-  return text;
-}
-
 ExitCode train(const TrainOptions& options, const Arguments& arguments, Communicator& comm) {
   const experiment::RunRecord record{arguments.text(), TESSERA_VERSION, experiment::utc_now()};
   experiment::TrainingSources sources;
@@ -102,10 +90,7 @@ ExitCode train(const TrainOptions& options, const Arguments& arguments, Communic
   sources = experiment::shared(std::move(sources), comm);
   const std::optional<results::PolicyFile> resume = read_checkpoint(options, comm);
   std::unique_ptr<experiment::Experiment> first;
-  together(comm, [&] {
-    const experiment::Source& source = sources.graphs.front().source;
-    first = build(*source.table, source.files, comm.rank() != 0);
-  });
+  together(comm, [&] { first = build(*sources.first().table, sources.first().files, comm.rank() != 0); });
   catch_interrupts();
   results::Provenance provenance = experiment::provenance(
       *first, sources.experiment.given, config::to_toml(*sources.experiment.table), "", record, {}, comm);
@@ -136,7 +121,7 @@ ExitCode train(const TrainOptions& options, const Arguments& arguments, Communic
   together(comm, [&] {
     if (comm.rank() != 0) return;
     fs::remove(options.checkpoint());
-    print(report(result));
+    print(result.report);
   });
   return ExitCode::done;
 }
@@ -145,10 +130,10 @@ ExitCode train(const TrainOptions& options, const Arguments& arguments, Communic
 
 Command add_train(CLI::App& app, Arguments arguments) {
   auto o = std::make_shared<TrainOptions>();
-  CLI::App* options =
-      app.add_subcommand("train", "Learn a policy from many graphs, which searches begin with; under mpirun too.");
+  CLI::App* options = app.add_subcommand(
+      "train", "Learn a policy that searches begin with, or the times of products; under mpirun too.");
   o->experiment.add_training_to(*options);
-  options->add_option("-o,--output", o->output, "the policy file to write (HDF5)")->required();
+  options->add_option("-o,--output", o->output, "the file to write (HDF5)")->required();
   options->add_flag("--resume", o->resume, "go on from the last checkpoint, beside the output (OUTPUT.checkpoint)");
   options->add_option("--checkpoints", o->folder, "a folder that keeps every checkpoint as well");
   add_progress(*options, o->progress);

@@ -120,7 +120,7 @@ void read_tables(const Table& root, const Parts& parts, Experiment& experiment, 
   }
   read_table(root, "workload", strategy::workload_schema(), experiment.workload, diagnostics);
   if (const Table* table = find_table(root, "cost", "a table [cost]", diagnostics)) {
-    experiment.cost = workload::make_cost_model(*table, diagnostics);
+    experiment.cost = workload::make_cost_model(*table, diagnostics, {experiment.files, tensors_of});
   }
   read_table(root, "collectives", program::collective_choices_schema(parts.collectives), experiment.collectives,
              diagnostics);
@@ -132,14 +132,23 @@ void read_tables(const Table& root, const Parts& parts, Experiment& experiment, 
     read_table(root, "training", training_schema(), experiment.training, diagnostics);
 }
 
+void check_cost(const Table& root, const Experiment& experiment, Diagnostics& diagnostics) {
+  if (!diagnostics.ok()) return;
+  try {
+    experiment.cost->check(experiment.machine.device, experiment.workload.datatype);
+  } catch (const KeyError& error) {
+    diagnostics.error(place_of(root, error.key), error.what());
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Experiment> build(const Table& root, Diagnostics& diagnostics, const Parts& parts,
-                                  std::vector<Attachment> files, bool is_searched_next,
-                                  const KeptCosts& costs) {
+                                  std::vector<Attachment> files, bool is_searched_next, const KeptCosts& costs) {
   auto experiment = std::make_unique<Experiment>();
   experiment->files = std::move(files);
   read_tables(root, parts, *experiment, diagnostics);
+  check_cost(root, *experiment, diagnostics);
   if (experiment->cost != nullptr && !experiment->cost->learn(costs.text))
     diagnostics.warn({costs.file, 0, 0}, "damaged, or of another version of Tessera: everything is worked out anew");
   const Table* table = find_table(root, "strategy", "a table [strategy]", diagnostics);

@@ -96,10 +96,15 @@ const config::Schema<SimulationSettings>& simulation_schema() {
 const config::Schema<TrainingSettings>& training_schema() {
   static const config::Schema<TrainingSettings> schema = [] {
     config::Schema<TrainingSettings> s("training", "What `tessera train` learns from, and for how long.");
+    s.choice<Learns>("learns", &TrainingSettings::learns, {{"policy", Learns::policy}, {"products", Learns::products}},
+                     "what: a policy that the strategy's searches begin with, or how long products take by the "
+                     "experiment's cost model, for cost model predictor")
+        .otherwise("policy");
     s.text("split", &TrainingSettings::split,
            "a file of inputs/graphs/splits by name, or a path: lists `training`, `validation` and `test` of networks")
         .otherwise("random");
-    s.integer("samples", &TrainingSettings::samples, "partitions that are judged, over all graphs of the training")
+    s.integer("samples", &TrainingSettings::samples,
+              "partitions that are judged, over all graphs of the training; or products that are learnt from")
         .at_least("1")
         .at_most("1000000000")
         .otherwise("20000");
@@ -125,6 +130,14 @@ const config::Schema<TrainingSettings>& training_schema() {
         .at_least("1")
         .at_most("100000")
         .otherwise("100");
+    s.integer("held_out", &TrainingSettings::held_out, "products by which what was learnt is judged")
+        .at_least("1")
+        .at_most("1000000")
+        .otherwise("2000");
+    s.integer("epochs", &TrainingSettings::epochs, "how often all products are learnt from")
+        .at_least("1")
+        .at_most("100000")
+        .otherwise("200");
     return s;
   }();
   return schema;

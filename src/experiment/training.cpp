@@ -5,6 +5,7 @@
 #include <map>
 
 #include "job_of.hpp"
+#include "product_training.hpp"
 #include "tessera/base/error.hpp"
 #include "tessera/base/hash.hpp"
 #include "tessera/base/messages.hpp"
@@ -116,6 +117,10 @@ TrainingSources load_training(const std::string& path, const std::vector<Setting
   TrainingSettings training;
   if (table != nullptr && table->table() != nullptr) training = training_schema().read(*table->table(), diagnostics);
   if (!diagnostics.ok()) return sources;
+  if (training.learns == Learns::products) {
+    sources.hash = fmt::format("{:016x}", hash_of(config::to_toml(*sources.experiment.table)));
+    return sources;
+  }
   const config::Location where = table == nullptr ? sources.experiment.table->where() : table->where();
   const Split split = read_split(training.split, where, fs::path(path).parent_path(), folders, diagnostics);
   const auto add = [&](const std::vector<std::string>& names, std::vector<TrainingSources::Graph>& to) {
@@ -183,6 +188,19 @@ results::PolicyFile file_of(const Experiment& experiment, const std::string& has
   return {experiment.title, experiment.machine.name, experiment.strategy.name, std::move(policy), trained.tables};
 }
 
+std::string report_of(const Experiment& experiment, const strategy::Trained& trained, std::size_t graphs,
+                      std::size_t validation) {
+  std::string text = fmt::format(
+      "policy of strategy {}, machine {}, learnt from {} graphs, {} samples\n  kernels                   {}\n"
+      "checkpoints on the {} graphs of the validation, the best ones\n  checkpoint     mean reward as it was     mean "
+      "best "
+      "reward after learning on\n",
+      experiment.strategy.name, experiment.machine.name, graphs, trained.samples, trained.kernels, validation);
+  for (const strategy::Validated& one : trained.finalists)
+    text += fmt::format("  {:10}{:26.3f}{:42.3f}\n", one.checkpoint, one.zero_shot, one.fine_tuned);
+  return text;
+}
+
 Tensor table_of(const std::vector<strategy::Validated>& finalists) {
   Tensor table{"validation",
                "a finalist a row, best first: checkpoint, mean reward as it was, mean best reward after "
@@ -203,6 +221,10 @@ TrainingResult train(const TrainingSources& sources, const results::PolicyFile* 
                      Communicator& comm) {
   if (resume != nullptr && resume->policy.note("training") != sources.hash)
     throw InputError("the checkpoint is of another training: its experiment, graphs or options were different");
+  if (sources.graphs.empty()) {
+    if (resume != nullptr) throw InputError("products are learnt in one go: there is nothing to resume");
+    return train_products(sources, hooks, comm);
+  }
   strategy::Training training;
   const auto graphs = jobs_of(sources.graphs, training.graphs);
   const auto validation = jobs_of(sources.validation, training.validation);
@@ -223,12 +245,8 @@ TrainingResult train(const TrainingSources& sources, const results::PolicyFile* 
     training.before = resume->tables;
   }
   const auto result_of = [&](const strategy::Trained& trained) -> TrainingResult {
-    return {file_of(experiment, sources.hash, trained),
-            trained.finalists,
-            trained.kernels,
-            trained.samples,
-            static_cast<int>(graphs.size()),
-            static_cast<int>(validation.size())};
+    return {file_of(experiment, sources.hash, trained), trained.kernels,
+            report_of(experiment, trained, graphs.size(), validation.size())};
   };
   training.keep = [&](const strategy::Trained& so_far) { hooks.keep(result_of(so_far)); };
   training.progress = hooks.progress;

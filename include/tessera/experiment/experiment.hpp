@@ -50,10 +50,15 @@ struct SimulationSettings {
 };
 
 /// The [training] table: what `tessera train` learns from, and for how long.
+/// What `tessera train` makes: a policy of the strategy's searches, or the network of cost model `predictor`.
+enum class Learns { policy, products };
+
 struct TrainingSettings {
+  Learns learns = Learns::policy;
   std::string split = "random";  ///< of inputs/graphs/splits, or a file
   std::int64_t samples = 20000, checkpoints = 200, together = 5;
   std::int64_t finalists = 10, validation_samples = 20, fine_tuning_samples = 100;
+  std::int64_t held_out = 2000, epochs = 200;  ///< of products
 };
 
 /// Folders with machines/ and models/ in them, searched after the experiment's own folder: those of the variable

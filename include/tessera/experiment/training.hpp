@@ -1,6 +1,8 @@
-// A policy that a strategy's searches begin with, learnt from many graphs: what `tessera train` does.
+// What `tessera train` does: a policy that a strategy's searches begin with, learnt from many graphs, or a network that
+// predicts how long products take.
 //
-// A training is an experiment that is carried out with each graph of a split (inputs/graphs/splits) as its model.
+// The training of a policy is an experiment that is carried out with each graph of a split (inputs/graphs/splits) as
+// its model.
 #pragma once
 
 #include <functional>
@@ -12,7 +14,7 @@
 
 namespace tessera::experiment {
 
-/// The experiment, and the same with each graph of the training and of the validation as its model.
+/// The experiment, and for a policy the same with each graph of the training and of the validation as its model.
 struct TrainingSources {
   struct Graph {
     std::string name;
@@ -21,6 +23,9 @@ struct TrainingSources {
   Source experiment;
   std::vector<Graph> graphs, validation;
   std::string hash;  ///< of all that it is learnt from, 16 hexadecimal digits
+
+  /// One that is learnt from.
+  [[nodiscard]] const Source& first() const { return graphs.empty() ? experiment : graphs.front().source; }
 };
 
 /// By one rank, as load(). Problems go to `diagnostics`: a split that cannot be read, that has no graphs, or that lists
@@ -33,10 +38,8 @@ struct TrainingSources {
 
 struct TrainingResult {
   results::PolicyFile file;
-  std::vector<strategy::Validated> finalists;
   std::string kernels;
-  std::int64_t samples = 0;  ///< strategy::Trained
-  int graphs = 0, validation = 0;
+  std::string report;  ///< what it has come to, in lines
 };
 
 /// What goes on while it learns; all on all ranks.

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tessera/base/attachments.hpp"
 #include "tessera/base/config.hpp"
 #include "tessera/base/data_table.hpp"
 #include "tessera/base/quantities.hpp"
@@ -103,8 +104,8 @@ struct OperatorParts {
   Time launch = 0;     ///< ps, in which it does neither
 };
 
-/// Time of an operator on a device. Implementations: `roofline`, `tile`, `dataflow` (src/workload/cost/, one file
-/// each).
+/// Time of an operator on a device. Implementations: `roofline`, `tile`, `dataflow`, `predictor`
+/// (src/workload/cost/, one file each).
 class CostModel {
  public:
   virtual ~CostModel() = default;
@@ -114,6 +115,11 @@ class CostModel {
   /// The same in parts: together they take time(), or a picosecond more, which rounding adds. Of a model that says
   /// nothing else: all of it computes, beside its bytes at the memory's bandwidth, for no longer than that.
   [[nodiscard]] virtual OperatorParts parts(const Operator& op, const machine::DeviceSpec& device) const;
+
+  /// Refuses a device that it cannot say a time of, before any is asked for: KeyError.
+  virtual void check(const machine::DeviceSpec& device, const std::string& datatype) const;
+  /// Of the memory's bandwidth, that kernels of a kind reach.
+  [[nodiscard]] virtual double memory_share(OperatorKind kind) const;
 
   /// What the model says of operators beside their times, for result files; nothing: it has no table of its own.
   [[nodiscard]] virtual std::optional<DataTable> table(const std::vector<Operator>& operators,
@@ -137,10 +143,12 @@ struct CostModelKind {
   std::string name;
   std::string help;
   std::function<const config::SchemaBase&()> schema;
-  std::function<std::unique_ptr<CostModel>(const config::Table& cost, config::Diagnostics&)> make;
+  /// The files are those that its keys name.
+  std::function<std::unique_ptr<CostModel>(const config::Table& cost, const Attachments&, config::Diagnostics&)> make;
 };
 [[nodiscard]] const std::vector<CostModelKind>& cost_model_kinds();
 /// From a [cost] table (`model = "roofline"` and that model's own keys). Null when the diagnostics have an error.
-[[nodiscard]] std::unique_ptr<CostModel> make_cost_model(const config::Table& cost, config::Diagnostics& diagnostics);
+[[nodiscard]] std::unique_ptr<CostModel> make_cost_model(const config::Table& cost, config::Diagnostics& diagnostics,
+                                                         const Attachments& attached = {});
 
 }  // namespace tessera::workload

@@ -10,7 +10,7 @@ GPT = (ON_THE_WAFER[0], (*ON_THE_WAFER[1], *MEGATRON))  # TP 8, PP 7 on configur
 DATAFLOW = (("cost.model", "dataflow"),)
 SECTIONS = ("attention_norm", "qkv", "attention_core", "projection", "mlp_norm", "fc1", "activation", "fc2")
 IMAGES = ("watos/figure-14.toml", ())
-LAYERS = {"conv": "7 x 7, stride 2, 3 to 64", "stage1.block0.conv2": "3 x 3, 64 to 64", "stage4.block2.conv2": "3 x 3, 512 to 512",
+LAYERS = {"stem.conv": "7 x 7, stride 2, 3 to 64", "stage1.block0.conv2": "3 x 3, 64 to 64", "stage4.block2.conv2": "3 x 3, 512 to 512",
           "stage4.block2.conv3": "1 x 1, 512 to 2048"}
 FLOWS = ("output-stationary", "weight-stationary", "input-stationary", "row-stationary")
 CORES = {  # half, as assumed, double

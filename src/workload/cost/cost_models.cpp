@@ -104,11 +104,12 @@ Time round_up(double picoseconds, const Operator& op, const machine::DeviceSpec&
 }  // namespace cost
 
 const std::vector<CostModelKind>& cost_model_kinds() {
-  static const std::vector<CostModelKind> kinds = {roofline_kind(), tile_kind(), dataflow_kind()};
+  static const std::vector<CostModelKind> kinds = {roofline_kind(), tile_kind(), dataflow_kind(), predictor_kind()};
   return kinds;
 }
 
-std::unique_ptr<CostModel> make_cost_model(const config::Table& cost, config::Diagnostics& diagnostics) {
+std::unique_ptr<CostModel> make_cost_model(const config::Table& cost, config::Diagnostics& diagnostics,
+                                           const Attachments& attached) {
   const std::vector<std::string> names = config::names_of(cost_model_kinds());
   const config::Value* value = cost.find("model");
   if (value == nullptr) {
@@ -121,7 +122,7 @@ std::unique_ptr<CostModel> make_cost_model(const config::Table& cost, config::Di
     return nullptr;
   }
   for (const CostModelKind& kind : cost_model_kinds()) {
-    if (kind.name == *value->string()) return kind.make(cost, diagnostics);
+    if (kind.name == *value->string()) return kind.make(cost, attached, diagnostics);
   }
   diagnostics.error(value->where(), "\"model\": " + config::unknown("choice", *value->string(), names));
   return nullptr;

@@ -10,6 +10,7 @@ namespace tessera::workload {
 [[nodiscard]] CostModelKind roofline_kind();
 [[nodiscard]] CostModelKind tile_kind();
 [[nodiscard]] CostModelKind dataflow_kind();
+[[nodiscard]] CostModelKind predictor_kind();
 
 namespace cost {
 

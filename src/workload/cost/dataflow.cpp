@@ -96,6 +96,10 @@ class DataflowModel : public CostModel {
     return {behind, std::min(behind, cost::round_up(moving, op, device)), start};
   }
 
+  void check(const machine::DeviceSpec& device, const std::string&) const override { check_array(device); }
+
+  [[nodiscard]] double memory_share(OperatorKind kind) const override { return parameters_.of(kind); }
+
   /// Each operator once, by its name and what its time depends on.
   [[nodiscard]] std::optional<DataTable> table(const std::vector<Operator>& operators,
                                                const machine::DeviceSpec& device) const override {
@@ -151,7 +155,8 @@ class DataflowModel : public CostModel {
 
 CostModelKind dataflow_kind() {
   return {"dataflow", dataflow_schema().help(), []() -> const config::SchemaBase& { return dataflow_schema(); },
-          [](const config::Table& table, config::Diagnostics& diagnostics) -> std::unique_ptr<CostModel> {
+          [](const config::Table& table, const Attachments&,
+             config::Diagnostics& diagnostics) -> std::unique_ptr<CostModel> {
             const std::size_t before = diagnostics.errors().size();
             const DataflowParameters parameters = dataflow_schema().read(table, diagnostics);
             if (diagnostics.errors().size() != before) return nullptr;

@@ -52,6 +52,8 @@ class Roofline : public CostModel {
     return cost::round_up(longest + cost::launch(op, parameters_.launch_overhead), op, device);
   }
 
+  [[nodiscard]] double memory_share(OperatorKind kind) const override { return parameters_.of(kind); }
+
   [[nodiscard]] OperatorParts parts(const Operator& op, const machine::DeviceSpec& device) const override {
     return cost::parts(*this, op, device, parameters_.of(op.kind), parameters_.launch_overhead);
   }
@@ -73,7 +75,8 @@ class Roofline : public CostModel {
 
 CostModelKind roofline_kind() {
   return {"roofline", roofline_schema().help(), []() -> const config::SchemaBase& { return roofline_schema(); },
-          [](const config::Table& table, config::Diagnostics& diagnostics) -> std::unique_ptr<CostModel> {
+          [](const config::Table& table, const Attachments&,
+             config::Diagnostics& diagnostics) -> std::unique_ptr<CostModel> {
             const std::size_t before = diagnostics.errors().size();
             const RooflineParameters parameters = roofline_schema().read(table, diagnostics);
             if (diagnostics.errors().size() != before) return nullptr;

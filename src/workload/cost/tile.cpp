@@ -125,6 +125,8 @@ class Tile : public CostModel {
     return cost::round_up(std::max(total * deviation(op), fastest(op, device)), op, device);
   }
 
+  [[nodiscard]] double memory_share(OperatorKind kind) const override { return parameters_.of(kind); }
+
   [[nodiscard]] OperatorParts parts(const Operator& op, const machine::DeviceSpec& device) const override {
     return cost::parts(*this, op, device, parameters_.of(op.kind), parameters_.launch_overhead);
   }
@@ -260,7 +262,8 @@ void refuse_twice(const std::vector<Deviation>& deviations, const config::Table&
 
 CostModelKind tile_kind() {
   return {"tile", tile_schema().help(), []() -> const config::SchemaBase& { return tile_schema(); },
-          [](const config::Table& table, config::Diagnostics& diagnostics) -> std::unique_ptr<CostModel> {
+          [](const config::Table& table, const Attachments&,
+             config::Diagnostics& diagnostics) -> std::unique_ptr<CostModel> {
             const std::size_t before = diagnostics.errors().size();
             const TileParameters parameters = tile_schema().read(table, diagnostics);
             refuse_twice(parameters.deviations, table, diagnostics);
