@@ -136,6 +136,20 @@ class Training(CliTest):
         (self.folder / "damaged.h5").write_bytes(whole[:len(whole) // 2])
         self.assertIn("the file is damaged or cut short", refused("damaged.h5"))
 
+    def test_a_predictor_is_the_same_on_any_number_of_ranks_and_serves_its_device(self):
+        for ranks in (None, 2, 3, 4):
+            said = self.tessera("train", "products.toml", "-o", f"{ranks}.h5", "--progress", "off", ranks=ranks).stdout
+            self.assert_same_results("None.h5", f"{ranks}.h5")
+        self.assertRegex(said, r"learnt from 40\n  kernels +\w+\noff on 10 others: .*\n  predictor +[0-9.]+ %")
+        given = ("--set", "cost.model=predictor", "--set", "cost.file=4.h5")
+        self.simulate("products.toml", "one.h5", *given)
+        self.simulate("products.toml", "two.h5", *given, ranks=2)
+        self.assert_same_results("one.h5", "two.h5")
+        self.assertRegex(self.tessera("check", "products.toml", *given).stdout, r'file = "[0-9a-f]{16}"')
+        refused = self.tessera("check", "products.toml", *given, "--set", "machine.device.array.banks=16", code=2).stderr
+        self.assertRegex(refused, "^--set cost.file: .*4.h5: the predictor was trained for .* in 8 banks of .*; this device has .* in 16 banks of .*\n$")
+        self.assertEqual(self.tessera("train", "products.toml", "-o", "5.h5", "--resume", code=4).stderr, "cannot read '5.h5.checkpoint': No such file or directory\n")
+
 
 if __name__ == "__main__":
     unittest.main()

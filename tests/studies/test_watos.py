@@ -5,7 +5,7 @@ import re
 import tomllib
 import unittest
 
-from _watos import PARTS, lending, links, offloading, pipeline, sharding, shapes, streaming, template_points, wiring
+from _watos import PARTS, lending, links, offloading, pipeline, sharding, shapes, streaming, wiring
 from _watos.jobs import placed, stages_that_repeat
 
 PS = 10**12
@@ -64,38 +64,6 @@ class Tables(unittest.TestCase):
         self.assertIn("| 30B on 8 x 4 | 64 | 2.00 | 2.00 | 2.00 | 2.00 | 2.00 | 1.00 | (8, 4) |", outcome.tables["figure 5"])
         self.assertIn("| 0 | 100.0 | 70.0 | 70 | 104 |", outcome.tables["figure 5 memory"])
 
-
-    def test_of_each_wafer_the_fastest_cut_that_fits_counts(self):
-        """Wafer 2 has half the memory of wafer 1 and holds the smallest model alone; TP 2 is the faster cut everywhere."""
-        machine = {"device": {"peak": {"fp16": "500 TFLOP/s"}, "memory_capacity": "16 GB", "memory_bandwidth": "600 GB/s"},
-                   "topology": {"columns": 5, "rows": 7, "bandwidth": "1250 GB/s"}}
-
-        class Simulator:
-            def sweep(self, name):
-                points = []
-                for wafer in template_points.WAFERS:
-                    for model in template_points.MODELS:
-                        for tensor in (1, 2):
-                            values = {"machine.template": wafer, "model.include": model, "strategy": f"tp{tensor}", "strategy.recomputation": "none"}
-                            fits = wafer != "wafer-2" or model == "llama2-7b"
-                            points.append((values, {"iteration_time_ps": 4 * PS // tensor, "devices": 34, "peak_memory": 8, "memory_capacity": 16, "mean_bubble_ps": PS // 10,
-                                                    "mean_tensor_communication_ps": PS // 5, "mean_pipeline_communication_ps": 0, "mean_data_communication_ps": 0} if fits else None))
-                return points
-
-        outcome = template_points.figure_4(Simulator(), lambda number: machine)
-        self.assertIn("| wafer-0 | 35 | 17.50 | 0.45 | 560 | 0.60 | 1,250 |", outcome.tables["figure 4"])  # 35 x 500 TFLOP/s on 39,204 mm2
-        self.assertIn("| wafer-2 | 2.00 | TP2 | 34 | 10.0 | 5.0 | 50 | does not fit |", outcome.tables["figure 4 runs"])
-        self.assertIn("By run, wafer 2 beside wafer 1: 7B takes 1.00 times as long, 30B fits wafer 1 alone, 70B fits wafer 1 alone.", outcome.tables["figure 4 trade-offs"])
-        self.assertEqual(outcome.summary, {"wafers_for_70b": "01"})
-
-    def test_what_the_template_refuses_of_table_2_is_said(self):
-        machine = {"device": {"peak": {"fp16": "661 TFLOP/s"}, "memory_capacity": "64 GB", "memory_bandwidth": "1500 GB/s"},
-                   "topology": {"columns": 7, "rows": 7, "bandwidth": "1125 GB/s"}}
-        outcome = template_points.table_2(None, lambda number: "rows of dies: too many" if number >= 12 else machine)
-        self.assertIn("| 2 | 7 x 8 | 7 x 7 | 7 x 7 | 708 | 661 | 4.50 | 4.50 |", outcome.tables["table II"])
-        self.assertIn("- configuration 3: rows of dies: too many", outcome.tables["table II refused"])
-        self.assertEqual(outcome.summary, {"d2d_as_table_2": "2_of_4"})  # configurations 1 and 2 have 4.5 TB/s
-
     def test_exposed_communication_is_told_apart_from_waiting(self):
         class Simulator:
             def many(self, jobs):
@@ -126,7 +94,7 @@ class Tables(unittest.TestCase):
 class Page(unittest.TestCase):
     def test_it_has_a_place_for_each_table_and_its_cases(self):
         text = PAGE.read_text()
-        self.assertEqual(list(PARTS), ["placement", "rivals"])
+        self.assertEqual(list(PARTS), ["placement", "rivals", "template"])
         for name in ("figure 5", "figure 5 memory", "figure 7", "figure 8", "figure 11", "lending", "packets", "sensitivity"):
             self.assertRegex(text, rf"(?s)<!-- {name} -->\n\n\|.*\|\n\n<!-- end {name} -->")
         for case in lending.CASES:

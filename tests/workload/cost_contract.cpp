@@ -1,5 +1,5 @@
 // What every cost model promises.
-#include "cost_devices.hpp"
+#include "predictor_files.hpp"
 #include "tessera/base/error.hpp"
 
 namespace tessera::workload {
@@ -37,13 +37,23 @@ std::vector<Operator> samples() {
   return all;
 }
 
+/// Of a kind, with these keys; a predictor's file is made here.
+std::unique_ptr<CostModel> model_of(const std::string& kind, const std::string& keys) {
+  if (kind != "predictor") return cost_model("model = \"" + kind + "\"\n" + keys);
+  static const TrainedPredictor trained = trained_on(HalfAgain(), a100());
+  config::Diagnostics diagnostics;
+  return predictor_of(trained.data, keys, diagnostics);
+}
+
 TEST_CASE("contract of a cost model") {
   REQUIRE(cost_model_kinds().size() >= 3);
   for (const CostModelKind& kind : cost_model_kinds()) {
     CAPTURE(kind.name);
-    const auto model = cost_model("model = \"" + kind.name + "\"\nlaunch_overhead = \"0 s\"\n");
-    const auto with_launch = cost_model("model = \"" + kind.name + "\"\nlaunch_overhead = \"1 us\"\n");
     const machine::DeviceSpec device = a100();
+    const auto model = model_of(kind.name, "launch_overhead = \"0 s\"\n");
+    const auto with_launch = model_of(kind.name, "launch_overhead = \"1 us\"\n");
+    // A network serves the device that it was trained for, and nobody asks it to be monotonic.
+    const bool is_formula = kind.name != "predictor";
     for (const Operator& op : samples()) {
       CAPTURE(op.name, op.bytes_read);
       const Time time = model->time(op, device);
@@ -56,6 +66,7 @@ TEST_CASE("contract of a cost model") {
       const Time launch = op.kind == OperatorKind::addition ? 0 : microsecond;
       CHECK(with_launch->time(op, device) >= time + launch);
       if (op.kind == OperatorKind::addition) CHECK(with_launch->time(op, device) == time);
+      if (!is_formula) continue;
       // More traffic takes at least as long.
       Operator more = op;
       more.bytes_read += 1'000'000'000;
