@@ -204,6 +204,21 @@ TEST_CASE("wafer template: a machine file may be one") {
   CHECK_FALSE(other.alive(39));
 }
 
+TEST_CASE("wafer template: cores that are described make the device's array") {
+  const auto with_core = [](const std::string& more) {
+    std::string text = template_text("one-side");
+    const std::string clock = "clock = \"2 GHz\"";
+    return text.insert(text.find(clock) + clock.size(), more);
+  };
+  const std::string array = ", pe_columns = 16, pe_rows = 8, banks = 4, bank_bytes = 32";
+  CHECK_FALSE(machine_from(with_core("")).device.array.has_value());
+  const Machine machine = machine_from(with_core(array + ", link_bytes = 64"));
+  CHECK(machine.device.array == ArraySpec{10, 4, 16, 8, Bytes{1'000'000}, 4, 32, 64});
+  CHECK(errors_of(with_core(array)) ==
+        Lines{"m.toml:5:8: \"link_bytes\" of [machine.template.core] is 0 or not said beside others of "
+              "[machine.device.array], expected 1 or more"});
+}
+
 TEST_CASE("wafer template: its table and that of the machine that it comes to are one machine") {
   config::Diagnostics diagnostics;
   const auto table = parse_machine_file(template_text("both-sides"), "m.toml", diagnostics);

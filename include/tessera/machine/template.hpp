@@ -43,6 +43,8 @@ struct WaferTemplate {
     Bytes sram;
     BytesPerSecond sram_bandwidth;  ///< that of a die's memory where there is no DRAM
     std::int64_t clock = 0;         ///< Hz
+    /// As of ArraySpec, of which they make the rest; 0: not said, and the die has no table [machine.device.array].
+    std::int64_t pe_columns = 0, pe_rows = 0, banks = 0, bank_bytes = 0, link_bytes = 0;
   };
   /// A chiplet of a data sheet.
   struct Dram {

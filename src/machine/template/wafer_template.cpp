@@ -1,6 +1,8 @@
 // The wafer of WATOS (section II-A, figures 3 and 4) from its keys to a [machine] table.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "../device.hpp"
 #include "../reading.hpp"
 #include "templates.hpp"
@@ -52,6 +54,12 @@ const config::Schema<Die>& die_schema() {
   return schema;
 }
 
+constexpr std::pair<const char*, std::int64_t Core::*> array_keys[] = {{"pe_columns", &Core::pe_columns},
+                                                                       {"pe_rows", &Core::pe_rows},
+                                                                       {"banks", &Core::banks},
+                                                                       {"bank_bytes", &Core::bank_bytes},
+                                                                       {"link_bytes", &Core::link_bytes}};
+
 const config::Schema<Core>& core_schema() {
   static const config::Schema<Core> schema = [] {
     config::Schema<Core> s("machine.template.core", "A core; a die has columns x rows of them.");
@@ -70,6 +78,11 @@ const config::Schema<Core>& core_schema() {
         .at_most("1 PB/s")
         .otherwise("0 B/s");
     s.quantity("clock", &Core::clock, config::Unit::frequency, "0 Hz when unknown").otherwise("0 Hz");
+    for (const auto& [key, member] : array_keys)
+      s.integer(key, member, "as in machine.device.array, for cost model dataflow: all of them or none; 0: not said")
+          .at_least("0")
+          .at_most("100000")
+          .otherwise("0");
     return s;
   }();
   return schema;
@@ -143,6 +156,25 @@ bool check_chiplet(const config::Table& keys, const Dram& dram, config::Diagnost
   return whole;
 }
 
+bool says_array(const Core& core) {
+  return std::ranges::any_of(array_keys, [&](const auto& key) { return core.*key.second > 0; });
+}
+
+/// What a core is made of is said whole, or not at all.
+bool check_array_keys(const config::Table& keys, const Core& core, config::Diagnostics& diagnostics) {
+  if (!says_array(core)) return true;
+  bool whole = true;
+  for (const auto& [key, member] : array_keys) {
+    if (core.*member > 0) continue;
+    diagnostics.error(place_of(keys, std::string("core.") + key),
+                      fmt::format("\"{}\" of [machine.template.core] is 0 or not said beside others of "
+                                  "[machine.device.array], expected 1 or more",
+                                  key));
+    whole = false;
+  }
+  return whole;
+}
+
 /// One line that says where the figures of the machine come from.
 std::string source_of(const WaferTemplate& of, const WaferLayout& layout) {
   std::string dram = "no DRAM";
@@ -189,6 +221,12 @@ void put_cores(const Maker& maker, const WaferTemplate& of, const WaferLayout& l
   maker.put(device, "cores", config::Value::Content(layout.cores()));
   maker.put(device, "cache", layout.sram);
   maker.put(device, "clock", config::Value::Content(config::format_quantity(of.core.clock, config::Unit::frequency)));
+  if (!says_array(of.core)) return;
+  const auto array = maker.table(device, "array");
+  maker.put(*array, "columns", config::Value::Content(layout.core_columns));
+  maker.put(*array, "rows", config::Value::Content(layout.core_rows));
+  maker.put(*array, "sram", of.core.sram);
+  for (const auto& [key, member] : array_keys) maker.put(*array, key, config::Value::Content(of.core.*member));
 }
 
 std::shared_ptr<config::Table> machine_of(const WaferTemplate& of, const WaferLayout& layout,
@@ -213,7 +251,8 @@ std::shared_ptr<config::Table> machine_of(const WaferTemplate& of, const WaferLa
 
 std::shared_ptr<config::Table> make(const config::Table& keys, config::Diagnostics& diagnostics) {
   const auto of = read_whole(whole_schema(), keys, diagnostics);
-  if (!of || !check_chiplet(keys, of->dram, diagnostics)) return nullptr;
+  if (!of || !check_chiplet(keys, of->dram, diagnostics) || !check_array_keys(keys, of->core, diagnostics))
+    return nullptr;
   const WaferLayout layout = layout_of(*of);
   for (const Conflict& conflict : layout.conflicts)
     diagnostics.error(place_of(keys, conflict.key),
