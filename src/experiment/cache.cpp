@@ -101,8 +101,8 @@ KeptCosts read_costs(const Cache& cache, const config::Table& resolved, Communic
   together(comm, [&] {
     if (comm.rank() != 0) return;
     try {
-      const std::string text = read(cache, costs.file);
-      // Of another version it is nothing that anybody could be warned of: nobody changed it.
+      const std::string text = read_file(costs.file).value_or("");
+      // One of another version is passed over without a word: nobody changed it.
       if (text.starts_with(head(cache))) costs.text = text.substr(head(cache).size());
       if (costs.text.empty() && !text.starts_with("# Tessera ")) costs.text = text;
     } catch (const Error& error) {

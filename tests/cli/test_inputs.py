@@ -174,6 +174,28 @@ class Cache(CliTest):
         self.assertRegex(warned, r"^warning: kept/[^\n]*: of another version of Tessera, everything is evaluated anew\n$")
         self.assertEqual(file.read_text(), whole)
 
+    def test_what_a_cost_model_has_worked_out_is_kept_by_device(self):
+        (self.folder / "cores.toml").write_text(
+            'machine = "wafer-config3"\n[cost]\nmodel = "dataflow"\n[strategy]\nname = "script"\n'
+            '[[strategy.step]]\nop = "gemm"\nm = 256\nn = 384\nk = 512\ndevices = [0, 1]\n')
+
+        def run(name, *more, ranks=None):
+            return self.tessera("run", "cores.toml", "-o", name, "--progress", "off", *more, ranks=ranks).stderr
+
+        self.assertEqual(run("none.h5") + run("first.h5", "--cache", "kept", ranks=2), "")
+        (file,) = (self.folder / "kept").iterdir()
+        whole = file.read_text()
+        self.assertTrue(file.name.startswith("operators-"))
+        self.assertEqual(run("second.h5", "--cache", "kept"), "")
+        self.assertEqual(file.read_text(), whole)
+        file.write_text(whole[:-5])
+        self.assertRegex(run("third.h5", "--cache", "kept"), r"^warning: kept/operators-[^\n]*: damaged[^\n]*everything is worked out anew\n$")
+        self.assertEqual(file.read_text(), whole)
+        run("other.h5", "--cache", "kept", "--set", "machine.device.array.sram=1 MB")
+        self.assertEqual(len(list((self.folder / "kept").iterdir())), 2)
+        for name in ("first.h5", "second.h5", "third.h5"):
+            self.assert_same_results("none.h5", name)
+
     def test_two_searches_at_once(self):
         command = self.command(["plan", "primepar-search.toml", "--cache", "kept", "-o"])
         both = [subprocess.Popen([*command, f"{i}.toml"], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for i in range(2)]

@@ -100,4 +100,19 @@ TEST_CASE("list shows recipes by their sources") {
   CHECK(recipes[1].description == "a stack of 2021");
 }
 
+TEST_CASE("of a recipe's [cost], another cost model takes what it has itself") {
+  const std::string keys = stack + "model = \"roofline\"\nmatrix_ramp = \"4 us\"\n";
+  const Loaded same("recipe = \"stack\"\n" + job, keys);
+  REQUIRE(same.error() == "");
+  CHECK(same.text("cost", "matrix_ramp") == "4 us");
+  const Loaded other("recipe = \"stack\"\n" + job + "[cost]\nmodel = \"tile\"\n", keys);
+  REQUIRE(other.error() == "");
+  CHECK(other.text("cost", "model") == "tile");
+  CHECK(other.text("cost", "launch_overhead") == "5 us");
+  CHECK(other.table->find("cost")->table()->find("matrix_ramp") == nullptr);
+  // What the experiment itself says is refused as ever.
+  const Loaded own("recipe = \"stack\"\n" + job + "[cost]\nmodel = \"tile\"\nmatrix_ramp = \"1 us\"\n", keys);
+  CHECK(own.table->find("cost")->table()->find("matrix_ramp") != nullptr);
+}
+
 }  // namespace tessera::experiment

@@ -32,6 +32,14 @@ inline machine::DeviceSpec a100() {
   return device;
 }
 
+/// A 3 x 3 window over an image of 8 x 8 with a row of padding, 4 channels to 6, two samples.
+inline Operator small_convolution() {
+  Operator op = gemm("conv", 1, 2 * 8 * 8, 6, 4 * 9, "fp16");
+  op.convolution = {8, 8, 8, 8, 3, 3, 1, 1, 1};
+  op.bytes_read = 2 * (2 * 4 * 64 + 6 * 36);
+  return op;
+}
+
 /// The model of a [cost] table with these keys.
 inline std::unique_ptr<CostModel> cost_model(const std::string& toml) {
   config::Diagnostics diagnostics;

@@ -23,14 +23,6 @@ const Dataflow& flow_named(const std::string& name) {
   throw InternalError("no dataflow " + name);
 }
 
-/// A 3 x 3 window over an image of 8 x 8 with a row of padding, 4 channels to 6, two samples.
-Operator small_convolution() {
-  Operator op = gemm("conv", 1, 2 * 8 * 8, 6, 4 * 9, "fp16");
-  op.convolution = {8, 8, 8, 8, 3, 3, 1, 1, 1};
-  op.bytes_read = 2 * (2 * 4 * 64 + 6 * 36);
-  return op;
-}
-
 TEST_CASE("a nest of three tiles by hand: output-stationary") {
   // (4 x 12) (12 x 4) in steps of 4 along k. Each step needs 16 numbers of either operand, 64 B, 640 ps at 0.1 B/ps.
   // The MACs go through 4 of k in 4 clocks, and 6 more to fill and drain: 1,000 ps.

@@ -374,5 +374,27 @@ TEST_CASE("graph files: a number that is none of JSON's has its place") {
   CHECK_FALSE(lists_nodes("{\"nodes\": [1e400]}", "g.json"));
 }
 
+TEST_CASE("graph files: a gemm says which convolution it stands for, and a family's network says it as well") {
+  const std::string image =
+      diamond.substr(0, diamond.find("m = 10")) + "m = 32\nn = 100\nk = 36\nreads = [\"x\", \"w\"]\nwrites = [\"a\"]\n";
+  const std::string window = "window_height = 3, window_width = 3, padding = 1}\n";
+  config::Diagnostics diagnostics;
+  const Graph graph = read_graph_file(
+      image + "convolution = {height = 4, width = 4, out_height = 4, out_width = 4, " + window, "d.toml", diagnostics);
+  REQUIRE(diagnostics.errors() == Lines{});
+  CHECK(graph.nodes[1].work.forward[0].convolution == Convolution{4, 4, 4, 4, 3, 3, 1, 1, 1});
+  CHECK(!graph.nodes[0].work.forward[0].convolution.is_one());
+  // As in a resolved experiment.
+  const Graph again = read_graph(*graph_table(graph), diagnostics);
+  REQUIRE(diagnostics.errors() == Lines{});
+  CHECK(again.nodes[1].work.forward[0] == graph.nodes[1].work.forward[0]);
+  // 32 places are no whole outputs of 5 x 4.
+  static_cast<void>(read_graph_file(
+      image + "convolution = {height = 4, width = 4, out_height = 5, out_width = 4, " + window, "d.toml", diagnostics));
+  CHECK(diagnostics.errors() ==
+        Lines{"d.toml:33:15: node product: a gemm of 32 x 100 x 36, allowed: m in whole outputs "
+              "of 5 x 4, k in whole windows of 3 x 3"});
+}
+
 }  // namespace
 }  // namespace tessera::workload

@@ -78,6 +78,7 @@ TEST_CASE("networks by hand: convolutions of MobileNet's first block") {
   // of the 32 channels has its own window of 9. Pointwise to 64: 32 each.
   const Graph graph = network_of("network = \"mobilenet\"\nversion = \"v1\"");
   CHECK(multiply_adds(node_named(graph, "stem.conv")) == 112 * 112 * 32 * 27);
+  CHECK(node_named(graph, "stem.conv").work.forward[0].convolution == Convolution{224, 224, 112, 112, 3, 3, 2, 1, 1});
   CHECK(multiply_adds(node_named(graph, "block0.depthwise")) == 112 * 112 * 32 * 9);
   CHECK(multiply_adds(node_named(graph, "block0.conv")) == 112 * 112 * 64 * 32);
   const auto weights = std::ranges::find(graph.tensors, "block0.depthwise.weights", &Tensor::name);

@@ -52,6 +52,10 @@ void check_array(const machine::DeviceSpec& device) {
   if (device.clock == 0)
     throw KeyError("machine.device", "cost model dataflow needs the clock of " + device.name +
                                          ": banks and links of [machine.device.array] move their bytes in each");
+  if (device.array->cores() != device.cores)
+    throw KeyError("machine.device.array",
+                   fmt::format("{} x {} cores (columns x rows), and {} has cores = {}", device.array->columns,
+                               device.array->rows, device.name, device.cores));
   const double of_array = array_peak(*device.array, device);
   const bool agrees = std::ranges::any_of(device.peak, [&](const auto& peak) {
     return std::abs(of_array / static_cast<double>(peak.second.value()) - 1) <= tolerance;
