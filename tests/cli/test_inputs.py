@@ -257,8 +257,8 @@ class HelpByName(CliTest):
     def test_a_key_is_found_in_all_sections_that_have_it(self):
         text = self.tessera("help", "bandwidth", environment=WITHOUT_MPI).stdout
         sections = re.findall(r"^\[(.*)\]$", text, re.MULTILINE)
-        self.assertEqual(sections, ["machine.fault", "machine.host", *(f"machine.topology.{kind}" for kind in ("mesh", "mesh-switch", "package", "ring", "torus", "wafers"))])
-        self.assertEqual(text.count("\n  bandwidth: "), 8)
+        self.assertEqual(sections, ["machine.fault", "machine.host", "machine.template.dram", *(f"machine.topology.{kind}" for kind in ("mesh", "mesh-switch", "package", "ring", "torus", "wafers"))])
+        self.assertEqual(text.count("\n  bandwidth: "), 9)
         self.assertIn("of one link between two neighbours, per direction", text)
         # As sections print it.
         self.assertIn(self.tessera("help", "global_batch").stdout.split("\n", 1)[1], self.tessera("help", "workload").stdout)

@@ -163,7 +163,7 @@ TEST_CASE("help knows the device under both names, faults and every topology") {
   std::map<std::string, std::size_t> paths;
   for (const config::SchemaPointer& schema : schemas()) paths[schema->path()] = schema->parameters().size();
   CHECK(paths.at("machine.gpu") == paths.at("machine.device"));
-  CHECK(paths.at("machine.gpu") == 9);
+  CHECK(paths.at("machine.gpu") == 10);
   CHECK(paths.count("machine.fault") == 1);
   CHECK(paths.count("machine.topology") == 1);
   CHECK(paths.count("machine.host") == 1);

@@ -392,7 +392,7 @@ TEST_CASE("graph files: a gemm says which convolution it stands for, and a famil
   static_cast<void>(read_graph_file(
       image + "convolution = {height = 4, width = 4, out_height = 5, out_width = 4, " + window, "d.toml", diagnostics));
   CHECK(diagnostics.errors() ==
-        Lines{"d.toml:33:15: node product: a gemm of 32 x 100 x 36, allowed: m in whole outputs "
+        Lines{"d.toml:30:15: node product: a gemm of 32 x 100 x 36, allowed: m in whole outputs "
               "of 5 x 4, k in whole windows of 3 x 3"});
 }
 

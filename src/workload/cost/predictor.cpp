@@ -1,4 +1,6 @@
 // Times of products by a network that has learnt them from another cost model; everything else as there.
+#include <fmt/format.h>
+
 #include "cost_models.hpp"
 #include "predictor/network.hpp"
 #include "tessera/base/error.hpp"
@@ -71,7 +73,13 @@ class PredictorModel : public CostModel {
 
  private:
   [[nodiscard]] double predicted(const Operator& op, const machine::DeviceSpec& device) const {
+    static_cast<void>(cost::peak_rate(op, device));  // refused in the words of all models
     if (weights_.empty()) check(device, op.datatype);
+    if (op.datatype != data_.note("datatype"))
+      throw KeyError("cost.file",
+                     fmt::format("{}: the predictor was trained for products in {}, and operator \"{}\" is "
+                                 "one in {}",
+                                 one_line(parameters_.file), data_.note("datatype"), op.name, op.datatype));
     return predictor::predicted(weights_, basis(device), {op}).front();
   }
 
