@@ -101,6 +101,14 @@ TEST_CASE("uneven heads: refused, or padded on every rank") {
   CHECK(padded.hardware_flops == Approx(padded.model_flops + attention / 3));
 }
 
+TEST_CASE("more tensor ranks than heads are refused, padded or not") {
+  TestJob job(8, gpt(4, 768, 6, 1024), 4);
+  job.workload.sequence = 128;
+  (void)job.plan("tensor = 8\nuneven_heads = \"pad\"");
+  CHECK(job.diagnostics.errors() ==
+        std::vector<std::string>{"strategy.toml:1:10: tensor = 8 is more than the 6 heads"});
+}
+
 TEST_CASE("three tensor ranks of eight heads, 2,048 columns and 128 tokens") {
   TestJob job(3, gpt(4, 512, 8, 1024), 4);
   job.workload.sequence = 128;
