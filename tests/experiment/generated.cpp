@@ -188,8 +188,10 @@ dram.chiplets = [1, 2, 5]
   const auto begin = std::chrono::steady_clock::now();
   std::int64_t legal = 0;
   for (std::int64_t i = 0; i < made.sweep->points(); ++i) legal += made.refusal(i).empty() ? 1 : 0;
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  [[maybe_unused]] const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   CHECK(legal > 0);
   CHECK(legal < made.sweep->points());
+#ifndef __SANITIZE_ADDRESS__
   CHECK(took.count() < 5);
+#endif
 }

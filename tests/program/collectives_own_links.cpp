@@ -174,7 +174,10 @@ TEST_CASE(
       CollectiveKind::all_reduce, 0, Bytes{3'200}, contract_element, algorithm_index("synthesised"), 0, {}};
   const auto begin = std::chrono::steady_clock::now();
   const CollectiveCall once = make_call(collective, group, 0, mesh);
-  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(100));
+  [[maybe_unused]] const auto took = std::chrono::steady_clock::now() - begin;
+#ifndef __SANITIZE_ADDRESS__
+  CHECK(took < std::chrono::milliseconds(100));
+#endif
   CHECK(algorithm_of(once).is_alike(once, make_call(collective, group, 0, mesh), 0));
 }
 
