@@ -67,7 +67,7 @@ class TrainingDisplay {
     if (first_ < 0) first_ = done;
     if (!line_.is_due(since.count())) return;
     std::string text = fmt::format("training: {:.0f} %, {}", 100 * done, last);
-    if (done >= 1) text = "training: learning on with the graphs of the validation";
+    if (done >= 1) text = "training: " + last;
     if (done > first_ && done < 1) text += ", " + span(since.count() * (1 - done) / (done - first_)) + " left";
     line_.show(text);
   }

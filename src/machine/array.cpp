@@ -6,7 +6,7 @@ const config::Schema<ArraySpec>& array_spec_schema() {
   static const config::Schema<ArraySpec> schema = [] {
     config::Schema<ArraySpec> s("machine.device.array",
                                 "Cores of a device on a mesh, each with an array of MACs and an SRAM: what cost model "
-                                "dataflow needs to know (docs/models.md).");
+                                "dataflow needs to know (docs/dataflow.md).");
     const auto count = [&](const char* key, std::int64_t ArraySpec::*member, const char* help, const char* most) {
       return s.integer(key, member, help).at_least("1").at_most(most);
     };

@@ -228,12 +228,12 @@ std::shared_ptr<config::Table> parse_machine_file(const std::string& text, const
   return std::get<std::shared_ptr<config::Table>>(machine->content());
 }
 
-Machine build_machine(const config::Table& stated_table, config::Diagnostics& diagnostics,
-                      const Topologies& topologies) {
+Machine build_machine(const config::Table& table, config::Diagnostics& diagnostics, const Topologies& topologies) {
+  if (table.find("template") != nullptr) {
+    const auto expanded = config::clone(table);
+    return expand_template(*expanded, diagnostics) ? build_machine(*expanded, diagnostics, topologies) : Machine();
+  }
   Machine machine;
-  const auto whole = config::clone(stated_table);
-  if (!expand_template(*whole, diagnostics)) return machine;
-  const config::Table& table = *whole;
   const std::size_t errors = diagnostics.errors().size();
   const MachineSpec spec = machine_schema().read(table, diagnostics);
   machine.name = spec.name;

@@ -1,6 +1,7 @@
 // [machine.calibration]: defaults of the experiment's own tables.
 #include <catch2/catch.hpp>
 
+#include "files.hpp"
 #include "tessera/base/text.hpp"
 #include "tessera/experiment/experiment.hpp"
 
@@ -42,14 +43,7 @@ reduction = "free"
 channels = 8
 )";
 
-constexpr const char* job = R"(
-[strategy]
-name = "script"
-[[strategy.step]]
-op = "all-reduce"
-group = "all"
-bytes = "1 MB"
-)";
+const std::string job = "\n" + test::one_all_reduce;
 
 struct Loaded {
   config::Diagnostics diagnostics;

@@ -24,6 +24,15 @@ bandwidth = "100 GB/s"
 latency = "500 ns"
 )";
 
+/// All devices sum up 1 MB.
+inline const std::string one_all_reduce = R"([strategy]
+name = "script"
+[[strategy.step]]
+op = "all-reduce"
+group = "all"
+bytes = "1 MB"
+)";
+
 class Folder {
  public:
   Folder() {

@@ -36,13 +36,7 @@ width = "4 mm"
 depth = "5 mm"
 capacity = "8 GB"
 bandwidth = "300 GB/s"
-[strategy]
-name = "script"
-[[strategy.step]]
-op = "all-reduce"
-group = "all"
-bytes = "1 MB"
-)";
+)" + tessera::test::one_all_reduce;
 
 struct Generated {
   Folder folder;

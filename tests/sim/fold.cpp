@@ -1,6 +1,7 @@
 // Replicas that are alike, simulated once, beside all of them.
 #include <catch2/catch.hpp>
 
+#include <array>
 #include <optional>
 
 #include "machine/networks/grid_network.hpp"
@@ -72,40 +73,34 @@ TEST_CASE("fold: 2,000 random programs have the same rows folded as unfolded") {
   CHECK(folded.tied > random_cases(50));
 }
 
-TEST_CASE("fold: random programs on meshes, tori, rings and in packages have the same rows folded as unfolded") {
-  for (const SiteKind kind : site_kinds) {
+namespace {
+
+/// Random programs on each kind of site: so many draws of `make`, of which at least so many fold.
+template <class Sites, class Make>
+void compare_on(const Sites& sites, std::uint64_t draws, std::uint64_t least, const Make& make) {
+  for (const SiteKind kind : sites) {
     Folded folded;
-    for (std::uint64_t index = 0; index < random_cases(300); ++index) {
+    for (std::uint64_t index = 0; index < random_cases(draws); ++index) {
       CAPTURE(static_cast<int>(kind), index);
-      compare_folded(random_replicas_on(kind, index), index, folded);
+      compare_folded(make(kind, index), index, folded);
     }
     CAPTURE(static_cast<int>(kind), folded.all, folded.ordered, folded.tied);
-    CHECK(folded.all > random_cases(60));
+    CHECK(folded.all > random_cases(least));
   }
+}
+
+}  // namespace
+
+TEST_CASE("fold: random programs on meshes, tori, rings and in packages have the same rows folded as unfolded") {
+  compare_on(site_kinds, 300, 60, random_replicas_on);
 }
 
 TEST_CASE("fold: random programs of rectangles in any order have the same rows folded as unfolded") {
-  for (const SiteKind kind : {SiteKind::mesh, SiteKind::torus}) {
-    Folded folded;
-    for (std::uint64_t index = 0; index < random_cases(100); ++index) {
-      CAPTURE(static_cast<int>(kind), index);
-      compare_folded(random_rectangles(kind, index), index, folded);
-    }
-    CAPTURE(static_cast<int>(kind), folded.all, folded.ordered, folded.tied);
-    CHECK(folded.all > random_cases(20));
-  }
+  compare_on(std::array{SiteKind::mesh, SiteKind::torus}, 100, 20, random_rectangles);
 }
 
 TEST_CASE("fold: random programs whose collectives go by links have the same rows folded as unfolded") {
-  for (const SiteKind kind : site_kinds) {
-    Folded folded;
-    for (std::uint64_t index = 0; index < random_cases(150); ++index) {
-      CAPTURE(static_cast<int>(kind), index);
-      compare_folded(random_by_links(kind, index), index, folded);
-    }
-    CAPTURE(static_cast<int>(kind), folded.all, folded.ordered, folded.tied);
-    CHECK(folded.all > random_cases(20));
-  }
+  compare_on(site_kinds, 150, 20, random_by_links);
 }
 
 namespace {

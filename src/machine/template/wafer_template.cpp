@@ -18,16 +18,18 @@ using Dram = WaferTemplate::Dram;
 // Bounds that keep sums and products of all keys inside 64 bits.
 constexpr const char *most_length = "10000 mm", *most_count = "65536", *most_chiplets = "1024";
 
+template <class Level>
+void add_columns_and_rows(config::Schema<Level>& s, const char* help) {
+  for (const auto& [key, member] : {std::pair{"columns", &Level::columns}, {"rows", &Level::rows}})
+    s.integer(key, member, help).at_least("0").at_most(most_count).otherwise("0");
+}
+
 const config::Schema<Wafer>& wafer_schema() {
   static const config::Schema<Wafer> schema = [] {
     config::Schema<Wafer> s("machine.template.wafer", "The wafer: sites, each a die and the DRAM beside it.");
     s.quantity("width", &Wafer::width, "usable").at_least("1 um").at_most(most_length);
     s.quantity("height", &Wafer::height, "usable").at_least("1 um").at_most(most_length);
-    s.integer("columns", &Wafer::columns, "of dies; 0: as many as fit")
-        .at_least("0")
-        .at_most(most_count)
-        .otherwise("0");
-    s.integer("rows", &Wafer::rows, "of dies; 0: as many as fit").at_least("0").at_most(most_count).otherwise("0");
+    add_columns_and_rows(s, "of dies; 0: as many as fit");
     s.quantity("spacing", &Wafer::spacing, "between neighbours, dies and chiplets alike")
         .at_most(most_length)
         .otherwise("0 mm");
@@ -63,11 +65,7 @@ constexpr std::pair<const char*, std::int64_t Core::*> array_keys[] = {{"pe_colu
 const config::Schema<Core>& core_schema() {
   static const config::Schema<Core> schema = [] {
     config::Schema<Core> s("machine.template.core", "A core; a die has columns x rows of them.");
-    s.integer("columns", &Core::columns, "of a die; 0: as many as fit")
-        .at_least("0")
-        .at_most(most_count)
-        .otherwise("0");
-    s.integer("rows", &Core::rows, "of a die; 0: as many as fit").at_least("0").at_most(most_count).otherwise("0");
+    add_columns_and_rows(s, "of a die; 0: as many as fit");
     s.quantity("width", &Core::width, "of one with its share of the network and the edge; 0 mm: not said")
         .at_most(most_length)
         .otherwise("0 mm");

@@ -132,16 +132,18 @@ CollectiveCall Lowerings::call(std::uint32_t index, GroupId group, std::uint32_t
   const Collective& collective = program_->collectives[index];
   const Group& members = program_->groups[group];
   const auto [found, added] = known_.try_emplace(std::uint64_t{group} << 32U | index);
+  const auto of = [&, found = found](std::uint32_t member) -> CollectiveCall {
+    return {&collective, member, static_cast<std::uint32_t>(members.members.size()), &members, machine_, found->second};
+  };
   if (added) {
     found->second = unplanned(collective, members, *machine_);
     const AlgorithmId algorithm = found->second.algorithm;
     const auto [plan, missing] = plans_.try_emplace(std::uint64_t{group} << 32U | algorithm.index);
     if (missing) plan->second = algorithm_of(algorithm).plan(members, *machine_);
     found->second.plan = plan->second;
-    if (program_->channels > 0)
-      found->second.memory_rate = memory_rate_of(make_call(collective, members, 0, *machine_));
+    if (program_->channels > 0) found->second.memory_rate = memory_rate_of(of(0));
   }
-  return {&collective, rank, static_cast<std::uint32_t>(members.members.size()), &members, machine_, found->second};
+  return of(rank);
 }
 
 const CollectiveAlgorithm& algorithm_of(const CollectiveCall& call) { return algorithm_of(call.lowering.algorithm); }

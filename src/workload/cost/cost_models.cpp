@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -86,6 +87,26 @@ OperatorParts parts(const CostModel& model, const Operator& op, const machine::D
   // Where memory decides, its part is what the model makes of it, with whatever it corrects by measured kernels.
   if (whole - start > without) return {without, whole - start, start};
   return {whole - start, std::min(whole - start, round_up(memory_time(op, device, share), op, device)), start};
+}
+
+Time ProductModel::time(const Operator& op, const machine::DeviceSpec& device) const {
+  if (op.kind == OperatorKind::host) return op.host_time;
+  if (is_empty(op)) return 0;
+  if (op.kind == OperatorKind::gemm) return round_up(product_time(op, device) + launch_of(op), op, device);
+  double longest = memory_time(op, device, kernels_.of(op.kind));
+  if (op.kind == OperatorKind::attention)
+    longest = std::max(longest, kernels_.flops_at_peak(op) / peak_rate(op, device));
+  return round_up(longest + launch_of(op), op, device);
+}
+
+OperatorParts ProductModel::parts(const Operator& op, const machine::DeviceSpec& device) const {
+  if (op.kind != OperatorKind::gemm || is_empty(op))
+    return cost::parts(*this, op, device, kernels_.of(op.kind), kernels_.launch_overhead);
+  const Time start = round_up(launch_of(op), op, device), behind = time(op, device) - start;
+  const ProductParts of = product_parts(op, device);
+  const Time computing = std::min(behind, round_up(of.computing, op, device));
+  if (behind > computing) return {computing, behind, start};
+  return {behind, std::min(behind, round_up(of.traffic, op, device)), start};
 }
 
 Time round_up(double picoseconds, const Operator& op, const machine::DeviceSpec& device) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "tessera/workload/operator.hpp"
 
@@ -95,6 +96,51 @@ void add_attention(config::Schema<Parameters>& schema) {
       .otherwise("0");
 }
 
+/// The key of that name, for a cost model whose parameters have it.
+template <class Parameters>
+void add_launch_overhead(config::Schema<Parameters>& schema) {
+  schema
+      .quantity("launch_overhead", &Parameters::launch_overhead, config::Unit::time,
+                "from the end of one kernel to the start of the next")
+      .at_most("1000000 s")
+      .otherwise("0 s");
+}
+
+/// What times depend on but for products, which each cost model has in its own way.
+struct KernelParameters : MemoryShares, AttentionRate, MemoryTraffic {
+  Time launch_overhead = 0;
+};
+
+/// Its keys.
+template <class Parameters>
+void add_kernels(config::Schema<Parameters>& schema) {
+  add_attention(schema);
+  add_memory_shares(schema);
+  add_memory_traffic(schema);
+  add_launch_overhead(schema);
+}
+
+/// A kind whose models are made by make(parameters, files, table, diagnostics), which may report more than reading has.
+template <class Parameters, class Make>
+[[nodiscard]] CostModelKind kind_of(const char* name, const config::Schema<Parameters>& (*schema)(), Make make) {
+  return {name, schema().help(), [schema]() -> const config::SchemaBase& { return schema(); },
+          [schema, make](const config::Table& table, const Attachments& files,
+                         config::Diagnostics& diagnostics) -> std::unique_ptr<CostModel> {
+            const std::size_t before = diagnostics.errors().size();
+            const Parameters parameters = schema().read(table, diagnostics);
+            std::unique_ptr<CostModel> model = make(parameters, files, table, diagnostics);
+            return diagnostics.errors().size() == before ? std::move(model) : nullptr;
+          }};
+}
+/// One whose models need no more than their parameters.
+template <class Model, class Parameters>
+[[nodiscard]] CostModelKind kind_of(const char* name, const config::Schema<Parameters>& (*schema)()) {
+  return kind_of(name, schema,
+                 [](const Parameters& parameters, const Attachments&, const config::Table&, config::Diagnostics&) {
+                   return std::make_unique<Model>(parameters);
+                 });
+}
+
 /// The device's peak for the operator's datatype in FLOP/ps; none: KeyError that names those it has.
 [[nodiscard]] double peak_rate(const Operator& op, const machine::DeviceSpec& device);
 /// Time in ps that the operator's traffic takes at that share of the memory's bandwidth.
@@ -110,6 +156,28 @@ void add_attention(config::Schema<Parameters>& schema) {
 [[nodiscard]] inline bool is_empty(const Operator& op) {
   return op.flops == 0 && op.bytes_read == 0 && op.bytes_written == 0;
 }
+
+/// A cost model that says how long products take; all else streams through the memory or is fused attention.
+class ProductModel : public CostModel {
+ public:
+  [[nodiscard]] Time time(const Operator& op, const machine::DeviceSpec& device) const override;
+  [[nodiscard]] OperatorParts parts(const Operator& op, const machine::DeviceSpec& device) const override;
+  [[nodiscard]] double memory_share(OperatorKind kind) const override { return kernels_.of(kind); }
+
+ protected:
+  explicit ProductModel(const KernelParameters& kernels) : CostModel(kernels), kernels_(kernels) {}
+  /// ps, without the launch.
+  [[nodiscard]] virtual double product_time(const Operator& op, const machine::DeviceSpec& device) const = 0;
+  /// Of that, in ps: if the memory took none, and of its bytes if it had the memory for itself.
+  struct ProductParts {
+    double computing = 0, traffic = 0;
+  };
+  [[nodiscard]] virtual ProductParts product_parts(const Operator& op, const machine::DeviceSpec& device) const = 0;
+  [[nodiscard]] double launch_of(const Operator& op) const { return launch(op, kernels_.launch_overhead); }
+
+ private:
+  KernelParameters kernels_;
+};
 
 }  // namespace cost
 }  // namespace tessera::workload

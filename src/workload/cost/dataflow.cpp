@@ -14,24 +14,14 @@
 namespace tessera::workload {
 namespace {
 
-struct DataflowParameters : cost::MemoryShares, cost::AttentionRate, MemoryTraffic {
-  Time launch_overhead = 0;
-};
-
-const config::Schema<DataflowParameters>& dataflow_schema() {
-  static const config::Schema<DataflowParameters> schema = [] {
-    config::Schema<DataflowParameters> s(
+const config::Schema<cost::KernelParameters>& dataflow_schema() {
+  static const config::Schema<cost::KernelParameters> schema = [] {
+    config::Schema<cost::KernelParameters> s(
         "cost.dataflow",
         "GEMMs as tiles on the cores of [machine.device.array], in the best of several "
         "dataflows; everything else by memory traffic.");
     s.also_accept("model", "dataflow");
-    cost::add_attention(s);
-    cost::add_memory_shares(s);
-    cost::add_memory_traffic(s);
-    s.quantity("launch_overhead", &DataflowParameters::launch_overhead, config::Unit::time,
-               "from the end of one kernel to the start of the next")
-        .at_most("1000000 s")
-        .otherwise("0 s");
+    cost::add_kernels(s);
     return s;
   }();
   return schema;
@@ -67,42 +57,11 @@ void check_array(const machine::DeviceSpec& device) {
                              of_array * 1e-12, device.name));
 }
 
-class DataflowModel : public CostModel {
+class DataflowModel : public cost::ProductModel {
  public:
-  explicit DataflowModel(const DataflowParameters& parameters) : CostModel(parameters), parameters_(parameters) {}
-
-  [[nodiscard]] Time time(const Operator& op, const machine::DeviceSpec& device) const override {
-    if (op.kind == OperatorKind::host) return op.host_time;
-    if (cost::is_empty(op)) return 0;
-    const double start = cost::launch(op, parameters_.launch_overhead);
-    if (op.kind == OperatorKind::gemm)
-      return cost::round_up(answer(op, device).taken().found.timed.time + start, op, device);
-    double longest = cost::memory_time(op, device, parameters_.of(op.kind));
-    if (op.kind == OperatorKind::attention)
-      longest = std::max(longest, parameters_.flops_at_peak(op) / cost::peak_rate(op, device));
-    return cost::round_up(longest + start, op, device);
-  }
-
-  [[nodiscard]] OperatorParts parts(const Operator& op, const machine::DeviceSpec& device) const override {
-    const double share = parameters_.of(op.kind);
-    if (op.kind != OperatorKind::gemm || cost::is_empty(op))
-      return cost::parts(*this, op, device, share, parameters_.launch_overhead);
-    const dataflow::Answer& known = answer(op, device);
-    const dataflow::Found& found = known.taken().found;
-    const Time start = cost::round_up(cost::launch(op, parameters_.launch_overhead), op, device);
-    const Time behind = time(op, device) - start;
-    const Time computing = std::min(behind, cost::round_up(found.timed.computing, op, device));
-    if (behind > computing) return {computing, behind, start};
-    const dataflow::Product product = dataflow::dataflows()[known.taken().dataflow].product(op);
-    const double bytes =
-        dataflow::bytes_read(product, found.timed.accesses) + dataflow::bytes_written(product, found.timed.accesses);
-    const double moving = bytes / (rate(device.memory_bandwidth.value()) * share);
-    return {behind, std::min(behind, cost::round_up(moving, op, device)), start};
-  }
+  explicit DataflowModel(const cost::KernelParameters& parameters) : ProductModel(parameters) {}
 
   void check(const machine::DeviceSpec& device, const std::string&) const override { check_array(device); }
-
-  [[nodiscard]] double memory_share(OperatorKind kind) const override { return parameters_.of(kind); }
 
   /// Each operator once, by its name and what its time depends on.
   [[nodiscard]] std::optional<DataTable> table(const std::vector<Operator>& operators,
@@ -120,20 +79,39 @@ class DataflowModel : public CostModel {
   [[nodiscard]] std::string worked_out(bool own_alone) const override { return table_.text(own_alone); }
   bool learn(const std::string& text) override { return table_.learn(text); }
 
+ protected:
+  [[nodiscard]] double product_time(const Operator& op, const machine::DeviceSpec& device) const override {
+    return answer(op, device).taken().found.timed.time;
+  }
+
+  [[nodiscard]] ProductParts product_parts(const Operator& op, const machine::DeviceSpec& device) const override {
+    const dataflow::Answer::Of& taken = answer(op, device).taken();
+    const dataflow::Timed& timed = taken.found.timed;
+    const dataflow::Product product = dataflow::dataflows()[taken.dataflow].product(op);
+    const double bytes =
+        dataflow::bytes_read(product, timed.accesses) + dataflow::bytes_written(product, timed.accesses);
+    return {timed.computing, bytes / memory_rate(device)};
+  }
+
  private:
   void add_to(std::vector<dataflow::Listed>& rows, const Operator& op, const machine::DeviceSpec& device) const {
     const bool computes = uses_matrix_units(op.kind);
     const double peak_time = computes ? static_cast<double>(op.flops) / cost::peak_rate(op, device) : 0;
     const Time least = cost::round_up(std::max(peak_time, cost::memory_time(op, device, 1)), op, device);
     if (op.kind != OperatorKind::gemm) return rows.push_back({&op, nullptr, true, time(op, device), least});
-    const double start = cost::launch(op, parameters_.launch_overhead);
     const dataflow::Answer& known = answer(op, device);
     for (const dataflow::Answer::Of& of : known.all)
-      rows.push_back({&op, &of, &of == &known.taken(), cost::round_up(of.found.timed.time + start, op, device), least});
+      rows.push_back(
+          {&op, &of, &of == &known.taken(), cost::round_up(of.found.timed.time + launch_of(op), op, device), least});
   }
 
   /// Per picosecond.
   [[nodiscard]] static double rate(std::int64_t per_second) { return static_cast<double>(per_second) * 1e-12; }
+
+  /// Of the device's memory, that products reach.
+  [[nodiscard]] double memory_rate(const machine::DeviceSpec& device) const {
+    return rate(device.memory_bandwidth.value()) * memory_share(OperatorKind::gemm);
+  }
 
   [[nodiscard]] const dataflow::Answer& answer(const Operator& op, const machine::DeviceSpec& device) const {
     const double peak = cost::peak_rate(op, device);
@@ -143,29 +121,18 @@ class DataflowModel : public CostModel {
     }
     const machine::ArraySpec& array = *device.array;
     const double clock = rate(device.clock);
-    const dataflow::Rates rates{array, 2 * static_cast<double>(array.macs()) / peak,
-                                rate(device.memory_bandwidth.value()) * parameters_.of(OperatorKind::gemm),
+    const dataflow::Rates rates{array, 2 * static_cast<double>(array.macs()) / peak, memory_rate(device),
                                 static_cast<double>(array.link_bytes) * clock,
                                 static_cast<double>(array.bank_bytes) * clock};
     return table_.answer(op, rates);
   }
 
-  DataflowParameters parameters_;
   mutable dataflow::Table table_;  // nobody sees a difference
   mutable bool is_checked_ = false;
 };
 
 }  // namespace
 
-CostModelKind dataflow_kind() {
-  return {"dataflow", dataflow_schema().help(), []() -> const config::SchemaBase& { return dataflow_schema(); },
-          [](const config::Table& table, const Attachments&,
-             config::Diagnostics& diagnostics) -> std::unique_ptr<CostModel> {
-            const std::size_t before = diagnostics.errors().size();
-            const DataflowParameters parameters = dataflow_schema().read(table, diagnostics);
-            if (diagnostics.errors().size() != before) return nullptr;
-            return std::make_unique<DataflowModel>(parameters);
-          }};
-}
+CostModelKind dataflow_kind() { return cost::kind_of<DataflowModel>("dataflow", dataflow_schema); }
 
 }  // namespace tessera::workload

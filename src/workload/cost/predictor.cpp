@@ -9,9 +9,8 @@
 namespace tessera::workload {
 namespace {
 
-struct PredictorParameters : cost::MemoryShares, cost::AttentionRate, MemoryTraffic {
+struct PredictorParameters : cost::KernelParameters {
   std::string file;
-  Time launch_overhead = 0;
 };
 
 const config::Schema<PredictorParameters>& predictor_schema() {
@@ -21,43 +20,16 @@ const config::Schema<PredictorParameters>& predictor_schema() {
                                           "times; everything else by memory traffic.");
     s.also_accept("model", "predictor");
     s.text("file", &PredictorParameters::file, "of tessera train, with training.learns = \"products\"").names_file();
-    cost::add_attention(s);
-    cost::add_memory_shares(s);
-    cost::add_memory_traffic(s);
-    s.quantity("launch_overhead", &PredictorParameters::launch_overhead, config::Unit::time,
-               "from the end of one kernel to the start of the next")
-        .at_most("1000000 s")
-        .otherwise("0 s");
+    cost::add_kernels(s);
     return s;
   }();
   return schema;
 }
 
-class PredictorModel : public CostModel {
+class PredictorModel : public cost::ProductModel {
  public:
   PredictorModel(const PredictorParameters& parameters, Tensors data)
-      : CostModel(parameters), parameters_(parameters), data_(std::move(data)) {}
-
-  [[nodiscard]] Time time(const Operator& op, const machine::DeviceSpec& device) const override {
-    if (op.kind == OperatorKind::host) return op.host_time;
-    if (cost::is_empty(op)) return 0;
-    const double start = cost::launch(op, parameters_.launch_overhead);
-    if (op.kind == OperatorKind::gemm) return cost::round_up(predicted(op, device) + start, op, device);
-    double longest = cost::memory_time(op, device, parameters_.of(op.kind));
-    if (op.kind == OperatorKind::attention)
-      longest = std::max(longest, parameters_.flops_at_peak(op) / cost::peak_rate(op, device));
-    return cost::round_up(longest + start, op, device);
-  }
-
-  [[nodiscard]] OperatorParts parts(const Operator& op, const machine::DeviceSpec& device) const override {
-    const double share = parameters_.of(op.kind);
-    if (op.kind != OperatorKind::gemm || cost::is_empty(op))
-      return cost::parts(*this, op, device, share, parameters_.launch_overhead);
-    // What part of a product's time its memory traffic takes, the network does not know: its bytes once.
-    const Time start = cost::round_up(cost::launch(op, parameters_.launch_overhead), op, device);
-    const Time behind = time(op, device) - start;
-    return {behind, std::min(behind, cost::round_up(cost::memory_time(op, device, share), op, device)), start};
-  }
+      : ProductModel(parameters), file_(parameters.file), data_(std::move(data)) {}
 
   void check(const machine::DeviceSpec& device, const std::string& datatype) const override {
     if (!device.array)
@@ -65,29 +37,33 @@ class PredictorModel : public CostModel {
     try {
       weights_ = predictor::weights_of(data_, predictor::basis_text(basis(device), datatype));
     } catch (const InputError& error) {
-      throw KeyError("cost.file", one_line(parameters_.file) + ": " + error.what());
+      throw KeyError("cost.file", one_line(file_) + ": " + error.what());
     }
   }
 
-  [[nodiscard]] double memory_share(OperatorKind kind) const override { return parameters_.of(kind); }
-
- private:
-  [[nodiscard]] double predicted(const Operator& op, const machine::DeviceSpec& device) const {
+ protected:
+  [[nodiscard]] double product_time(const Operator& op, const machine::DeviceSpec& device) const override {
     static_cast<void>(cost::peak_rate(op, device));  // refused in the words of all models
     if (weights_.empty()) check(device, op.datatype);
     if (op.datatype != data_.note("datatype"))
       throw KeyError("cost.file",
                      fmt::format("{}: the predictor was trained for products in {}, and operator \"{}\" is "
                                  "one in {}",
-                                 one_line(parameters_.file), data_.note("datatype"), op.name, op.datatype));
+                                 one_line(file_), data_.note("datatype"), op.name, op.datatype));
     return predictor::predicted(weights_, basis(device), {op}).front();
   }
 
-  [[nodiscard]] predictor::Basis basis(const machine::DeviceSpec& device) const {
-    return {&device, parameters_.of(OperatorKind::gemm)};
+  /// What part of a product's time its memory traffic takes, the network does not know: its bytes once.
+  [[nodiscard]] ProductParts product_parts(const Operator& op, const machine::DeviceSpec& device) const override {
+    return {product_time(op, device), cost::memory_time(op, device, memory_share(OperatorKind::gemm))};
   }
 
-  PredictorParameters parameters_;
+ private:
+  [[nodiscard]] predictor::Basis basis(const machine::DeviceSpec& device) const {
+    return {&device, memory_share(OperatorKind::gemm)};
+  }
+
+  std::string file_;
   Tensors data_;
   mutable std::vector<float> weights_;  ///< of `data_`, once the device has been seen
 };
@@ -95,21 +71,19 @@ class PredictorModel : public CostModel {
 }  // namespace
 
 CostModelKind predictor_kind() {
-  return {"predictor", predictor_schema().help(), []() -> const config::SchemaBase& { return predictor_schema(); },
-          [](const config::Table& table, const Attachments& attached,
-             config::Diagnostics& diagnostics) -> std::unique_ptr<CostModel> {
-            const std::size_t before = diagnostics.errors().size();
-            const PredictorParameters parameters = predictor_schema().read(table, diagnostics);
-            if (diagnostics.errors().size() != before) return nullptr;
-            const Attachment* file = attached.find("file");
-            if (file == nullptr) return nullptr;  // why has been said where it was to be read
-            try {
-              return std::make_unique<PredictorModel>(parameters, attached.tensors_of(*file));
-            } catch (const InputError& error) {
-              diagnostics.error(table.find("file")->where(), error.what());
-              return nullptr;
-            }
-          }};
+  return cost::kind_of("predictor", predictor_schema,
+                       [](const PredictorParameters& parameters, const Attachments& attached,
+                          const config::Table& table, config::Diagnostics& diagnostics) {
+                         std::unique_ptr<PredictorModel> model;
+                         const Attachment* file = attached.find("file");
+                         if (file == nullptr) return model;  // why has been said where it was to be read
+                         try {
+                           model = std::make_unique<PredictorModel>(parameters, attached.tensors_of(*file));
+                         } catch (const InputError& error) {
+                           diagnostics.error(table.find("file")->where(), error.what());
+                         }
+                         return model;
+                       });
 }
 
 }  // namespace tessera::workload

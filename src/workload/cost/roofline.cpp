@@ -6,10 +6,9 @@
 namespace tessera::workload {
 namespace {
 
-struct RooflineParameters : cost::MemoryShares, cost::AttentionRate, MemoryTraffic {
+struct RooflineParameters : cost::KernelParameters {
   double matrix_efficiency = 0;
   Time matrix_ramp = 0;
-  Time launch_overhead = 0;
 };
 
 config::Schema<RooflineParameters> make_roofline_schema() {
@@ -28,10 +27,7 @@ config::Schema<RooflineParameters> make_roofline_schema() {
              "arithmetic time at which a GEMM reaches half of matrix_efficiency")
       .at_most("1 s")
       .otherwise("0 s");
-  s.quantity("launch_overhead", &RooflineParameters::launch_overhead, config::Unit::time,
-             "from the end of one kernel to the start of the next")
-      .at_most("1000000 s")
-      .otherwise("0 s");
+  cost::add_launch_overhead(s);
   return s;
 }
 
@@ -73,15 +69,6 @@ class Roofline : public CostModel {
 
 }  // namespace
 
-CostModelKind roofline_kind() {
-  return {"roofline", roofline_schema().help(), []() -> const config::SchemaBase& { return roofline_schema(); },
-          [](const config::Table& table, const Attachments&,
-             config::Diagnostics& diagnostics) -> std::unique_ptr<CostModel> {
-            const std::size_t before = diagnostics.errors().size();
-            const RooflineParameters parameters = roofline_schema().read(table, diagnostics);
-            if (diagnostics.errors().size() != before) return nullptr;
-            return std::make_unique<Roofline>(parameters);
-          }};
-}
+CostModelKind roofline_kind() { return cost::kind_of<Roofline>("roofline", roofline_schema); }
 
 }  // namespace tessera::workload

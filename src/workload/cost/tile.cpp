@@ -38,13 +38,12 @@ const config::Schema<Deviation>& deviation_schema() {
   return schema;
 }
 
-struct TileParameters : cost::MemoryShares, cost::AttentionRate, MemoryTraffic {
+struct TileParameters : cost::KernelParameters {
   double matrix_efficiency = 0;
   double matrix_limit = 0;
   std::int64_t operand_bytes_per_clock = 0;
   Time tile_latency = 0;
   bool exposed_stores = false;
-  Time launch_overhead = 0;
   std::vector<Deviation> deviations;
 };
 
@@ -77,10 +76,7 @@ config::Schema<TileParameters> make_tile_schema() {
                  "result tiles leave while other tiles compute; or all cores finish a wave at the same time and share "
                  "the memory bandwidth for its results before the next wave starts")
       .otherwise("overlapped");
-  s.quantity("launch_overhead", &TileParameters::launch_overhead, config::Unit::time,
-             "from the end of one kernel to the start of the next")
-      .at_most("1000000 s")
-      .otherwise("0 s");
+  cost::add_launch_overhead(s);
   s.tables(
        "gemm_deviations", &TileParameters::deviations, deviation_schema(),
        "GEMMs that were measured; the model returns their times, and those of others deviate as their neighbours do")
@@ -261,15 +257,12 @@ void refuse_twice(const std::vector<Deviation>& deviations, const config::Table&
 }  // namespace
 
 CostModelKind tile_kind() {
-  return {"tile", tile_schema().help(), []() -> const config::SchemaBase& { return tile_schema(); },
-          [](const config::Table& table, const Attachments&,
-             config::Diagnostics& diagnostics) -> std::unique_ptr<CostModel> {
-            const std::size_t before = diagnostics.errors().size();
-            const TileParameters parameters = tile_schema().read(table, diagnostics);
-            refuse_twice(parameters.deviations, table, diagnostics);
-            if (diagnostics.errors().size() != before) return nullptr;
-            return std::make_unique<Tile>(parameters);
-          }};
+  return cost::kind_of("tile", tile_schema,
+                       [](const TileParameters& parameters, const Attachments&, const config::Table& table,
+                          config::Diagnostics& diagnostics) {
+                         refuse_twice(parameters.deviations, table, diagnostics);
+                         return std::make_unique<Tile>(parameters);
+                       });
 }
 
 }  // namespace tessera::workload

@@ -197,7 +197,7 @@ void Trainer::fine_tune(std::vector<Finalist>& finalists) {
   std::vector<double> best(tasks, 0);
   const std::int64_t rounds = training_.comm->max(static_cast<std::int64_t>(own.size()));
   for (std::int64_t round = 0; round < rounds; ++round) {
-    training_.progress(1, progress_text(updates_.back()));
+    training_.progress(1, "learning on with the graphs of the validation");
     together(*training_.comm, [&] {
       if (static_cast<std::size_t>(round) >= own.size()) return;
       const std::size_t task = own[static_cast<std::size_t>(round)];

@@ -12,6 +12,8 @@ const std::vector<Dataflow>& dataflows() {
   return all;
 }
 
+namespace {
+
 bool applies_to_all(const Operator&) { return true; }
 
 CoreWork matrix_work(const Product& product, const Sides& extent, const machine::ArraySpec& array) {
@@ -24,6 +26,12 @@ CoreWork matrix_work(const Product& product, const Sides& extent, const machine:
   };
   const CoreWork upright = laid(array.pe_rows, array.pe_columns), lying = laid(array.pe_columns, array.pe_rows);
   return upright.clocks <= lying.clocks ? upright : lying;
+}
+
+}  // namespace
+
+Dataflow matrix_dataflow(std::string name, std::string help, std::vector<Order> orders) {
+  return {std::move(name), std::move(help), std::move(orders), applies_to_all, matrices_of, matrix_work, false};
 }
 
 }  // namespace tessera::workload::dataflow

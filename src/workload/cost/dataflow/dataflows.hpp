@@ -33,10 +33,9 @@ struct Dataflow {
 /// In their order: of equals the first one is taken.
 [[nodiscard]] const std::vector<Dataflow>& dataflows();
 
-// What the first three have in common: they differ in what they move, not in what they compute (section IV-E).
-[[nodiscard]] bool applies_to_all(const Operator& op);
-/// m along one side of the MACs and n along the other, whichever takes fewer clocks; a MAC keeps a sum while it goes
-/// through the tile's k.
-[[nodiscard]] CoreWork matrix_work(const Product& product, const Sides& extent, const machine::ArraySpec& array);
+/// One of matrices, of all operators. These differ in what they move, not in what they compute (section IV-E): m along
+/// one side of the MACs and n along the other, whichever takes fewer clocks; a MAC keeps a sum while it goes through
+/// the tile's k.
+[[nodiscard]] Dataflow matrix_dataflow(std::string name, std::string help, std::vector<Order> orders);
 
 }  // namespace tessera::workload::dataflow

@@ -4,13 +4,8 @@
 namespace tessera::workload::dataflow {
 
 Dataflow input_stationary() {
-  return {"input-stationary",
-          "inputs stay while all weights pass",
-          {{of_m, of_k, of_n}, {of_k, of_m, of_n}},
-          applies_to_all,
-          matrices_of,
-          matrix_work,
-          false};
+  return matrix_dataflow("input-stationary", "inputs stay while all weights pass",
+                         {{of_m, of_k, of_n}, {of_k, of_m, of_n}});
 }
 
 }  // namespace tessera::workload::dataflow

@@ -4,13 +4,8 @@
 namespace tessera::workload::dataflow {
 
 Dataflow output_stationary() {
-  return {"output-stationary",
-          "sums stay until they are complete",
-          {{of_m, of_n, of_k}, {of_n, of_m, of_k}},
-          applies_to_all,
-          matrices_of,
-          matrix_work,
-          false};
+  return matrix_dataflow("output-stationary", "sums stay until they are complete",
+                         {{of_m, of_n, of_k}, {of_n, of_m, of_k}});
 }
 
 }  // namespace tessera::workload::dataflow

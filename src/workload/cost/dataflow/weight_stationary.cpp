@@ -4,13 +4,8 @@
 namespace tessera::workload::dataflow {
 
 Dataflow weight_stationary() {
-  return {"weight-stationary",
-          "weights stay while all inputs pass",
-          {{of_n, of_k, of_m}, {of_k, of_n, of_m}},
-          applies_to_all,
-          matrices_of,
-          matrix_work,
-          false};
+  return matrix_dataflow("weight-stationary", "weights stay while all inputs pass",
+                         {{of_n, of_k, of_m}, {of_k, of_n, of_m}});
 }
 
 }  // namespace tessera::workload::dataflow

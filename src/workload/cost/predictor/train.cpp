@@ -68,40 +68,57 @@ Examples examples_of(const CostModel& truth, const machine::DeviceSpec& device, 
   return examples;
 }
 
+double off(double prediction, Time time) { return std::abs(prediction / static_cast<double>(time) - 1); }
+
 PredictionErrors errors_of(const std::vector<double>& predictions, const std::vector<Time>& times) {
-  std::vector<double> off;
-  for (std::size_t i = 0; i < times.size(); ++i)
-    off.push_back(std::abs(predictions[i] / static_cast<double>(times[i]) - 1));
-  std::ranges::sort(off);
+  std::vector<double> all;
+  for (std::size_t i = 0; i < times.size(); ++i) all.push_back(off(predictions[i], times[i]));
+  std::ranges::sort(all);
   const auto at = [&](double share) {
-    return off[static_cast<std::size_t>(share * static_cast<double>(off.size() - 1))];
+    return all[static_cast<std::size_t>(share * static_cast<double>(all.size() - 1))];
   };
-  return {std::accumulate(off.begin(), off.end(), 0.0) / static_cast<double>(off.size()), at(0.5), at(0.9), off.back()};
+  return {std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size()), at(0.5), at(0.9), all.back()};
 }
+
+double mean_off(const std::vector<double>& predictions, const std::vector<Time>& times) {
+  double sum = 0;
+  for (std::size_t i = 0; i < times.size(); ++i) sum += off(predictions[i], times[i]);
+  return sum / static_cast<double>(times.size());
+}
+
+/// What bounds each product, in ps.
+struct Bounds {
+  std::vector<double> arithmetic, memory;
+
+  Bounds(const Basis& basis, const std::vector<Operator>& products) {
+    for (const Operator& op : products) {
+      arithmetic.push_back(static_cast<double>(op.flops) / cost::peak_rate(op, *basis.device));
+      memory.push_back(cost::memory_time(op, *basis.device, basis.memory_share));
+    }
+  }
+};
 
 /// The roofline with an efficiency and a ramp, as cost model roofline has them.
 struct Roofline {
   double efficiency = 1, ramp = 0;
 
-  [[nodiscard]] std::vector<double> times(const Basis& basis, const std::vector<Operator>& products) const {
+  [[nodiscard]] std::vector<double> times(const Bounds& bounds) const {
     std::vector<double> all;
-    for (const Operator& op : products) {
-      const double arithmetic =
-          (static_cast<double>(op.flops) / cost::peak_rate(op, *basis.device) + ramp) / efficiency;
-      all.push_back(std::max(arithmetic, cost::memory_time(op, *basis.device, basis.memory_share)));
-    }
+    for (std::size_t i = 0; i < bounds.memory.size(); ++i)
+      all.push_back(std::max((bounds.arithmetic[i] + ramp) / efficiency, bounds.memory[i]));
     return all;
   }
 };
 
 /// The one with the least mean error, of 61 efficiencies and 26 ramps: what a rival can do with the same samples.
 Roofline fitted(const Basis& basis, const Examples& examples) {
+  const Bounds bounds(basis, examples.products);
   Roofline best;
-  double least = errors_of(best.times(basis, examples.products), examples.times).mean;
+  double least = mean_off(best.times(bounds), examples.times);
   for (int percent = 40; percent <= 100; ++percent) {
     for (int step = 0; step <= 25; ++step) {
       const Roofline tried{percent * 0.01, step == 0 ? 0.0 : 1e4 * std::exp2(0.5 * step)};  // up to 58 us
-      const double mean = errors_of(tried.times(basis, examples.products), examples.times).mean;
+      const double mean = mean_off(tried.times(bounds), examples.times);
       if (mean >= least) continue;
       least = mean;
       best = tried;
@@ -234,11 +251,12 @@ TrainedPredictor train_predictor(const CostModel& truth, const machine::DeviceSp
                fmt::format("off by {:.2f} %", 100 * std::sqrt(squares)));
   }
   const std::vector<double> predictions = predictor::predicted(learning.weights(), basis, held_out.products);
-  const std::vector<double> rooflines = Roofline().times(basis, held_out.products);
+  const Bounds bounds(basis, held_out.products);
+  const std::vector<double> rooflines = Roofline().times(bounds);
   const Roofline best = fitted(basis, samples);
   result.predictor = errors_of(predictions, held_out.times);
   result.roofline = errors_of(rooflines, held_out.times);
-  result.fitted_roofline = errors_of(best.times(basis, held_out.products), held_out.times);
+  result.fitted_roofline = errors_of(best.times(bounds), held_out.times);
   result.efficiency = best.efficiency;
   result.ramp = std::llround(best.ramp);
   result.judged = judged_table(held_out, predictions, rooflines);
