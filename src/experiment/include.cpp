@@ -1,5 +1,6 @@
 // Machines, models and recipes by name: found, read, and put under the keys that the experiment gives itself.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -206,6 +207,32 @@ std::shared_ptr<Table> for_model(const Table& recipe, const Table& own) {
   return left;
 }
 
+/// Strategies that a recipe's [strategy] is for, the first of which it names: a text, or a list.
+std::vector<std::string> strategies_of(const Table& recipe) {
+  std::vector<std::string> found;
+  const Value* name = recipe.find("name");
+  if (name == nullptr) return found;
+  if (name->string() != nullptr) found.push_back(*name->string());
+  if (name->array() != nullptr)
+    for (const Value& one : *name->array())
+      if (one.string() != nullptr) found.push_back(*one.string());
+  return found;
+}
+
+/// Of a recipe's [strategy], for an experiment that names a strategy or takes the recipe's; null after an error.
+std::shared_ptr<Table> for_strategy(const Value& recipe, const Table& theirs, const Table& own,
+                                    config::Diagnostics& diagnostics) {
+  auto left = config::clone(theirs);
+  const std::vector<std::string> known = strategies_of(theirs);
+  if (!known.empty()) left->set("name", {known.front(), theirs.find("name")->where()});
+  const Value* ours = own.find("name");
+  if (known.empty() || ours == nullptr || ours->string() == nullptr) return left;
+  if (std::ranges::find(known, *ours->string()) != known.end()) return left;
+  diagnostics.error(recipe.where(), fmt::format("recipe \"{}\" is for strategy \"{}\", not for \"{}\"",
+                                                *recipe.string(), fmt::join(known, "\" or \""), *ours->string()));
+  return nullptr;
+}
+
 /// The tables of a recipe below those of the experiment; a recipe's strategy has to be the experiment's.
 void add_recipe(Table& root, const Value& name, const Table& recipe, config::Diagnostics& diagnostics) {
   for (const auto& [key, value] : recipe.entries()) {
@@ -213,15 +240,11 @@ void add_recipe(Table& root, const Value& name, const Table& recipe, config::Dia
     if (root.find(key) == nullptr) root.set(key, {std::make_shared<Table>(name.where()), name.where()});
     Table* own = root.find(key)->table();
     if (own == nullptr) continue;  // whoever reads that table says so
-    const Value* theirs = value.table()->find("name");
-    const Value* ours = own->find("name");
-    if (key == "strategy" && theirs != nullptr && ours != nullptr && ours->string() != nullptr &&
-        *ours->string() != *theirs->string()) {
-      diagnostics.error(name.where(), "recipe \"" + *name.string() + "\" is for strategy \"" + *theirs->string() +
-                                          "\", not for \"" + *ours->string() + "\"");
-      return;
-    }
-    machine::add_missing(*own, key == "cost" ? *for_model(*value.table(), *own) : *value.table());
+    auto defaults = key == "cost"       ? for_model(*value.table(), *own)
+                    : key == "strategy" ? for_strategy(name, *value.table(), *own, diagnostics)
+                                        : config::clone(*value.table());
+    if (defaults == nullptr) return;
+    machine::add_missing(*own, *defaults);
   }
 }
 

@@ -43,7 +43,7 @@ const config::Schema<Recipe>& recipe_schema() {
     s.text("source", &Recipe::source, "which stack, of which year, and where that is written").otherwise("");
     s.also_accept("include", "another recipe, whose keys these win over");
     s.also_accept("workload", "defaults of the experiment's [workload]");
-    s.also_accept("strategy", "defaults of the experiment's [strategy]; with a name, for that strategy alone");
+    s.also_accept("strategy", "defaults of the experiment's [strategy]; with a name, or a list of them, for those alone");
     s.also_accept("cost", "defaults of the experiment's [cost]");
     s.also_accept("collectives", "defaults of the experiment's [collectives]");
     return s;

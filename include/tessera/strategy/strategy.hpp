@@ -9,16 +9,19 @@
 #include "tessera/base/config.hpp"
 #include "tessera/strategy/job.hpp"
 #include "tessera/strategy/plan.hpp"
+#include "tessera/strategy/profile.hpp"
 #include "tessera/strategy/training.hpp"
 
 namespace tessera::strategy {
 
-/// A strategy. `check` and `program` every one has, `search` and `train` those that search and learn:
+/// A strategy. `check` and `program` every one has, `search` and `train` those that search and learn, `profile` those
+/// over whose tables others search:
 ///
 ///   function    called by                             on                    in which the strategy
 ///   check       every command                         this rank alone       refuses, and says what is left open
 ///   search      run, plan and sweep, after check      all ranks together    finds what is left open, and predicts
 ///   program     every command, where nothing is open  this rank alone       writes what each device does
+///   profile     other strategies                      this rank alone       says what its stages keep and take
 ///   train       train, after check of each job        all ranks together    learns what its searches begin with
 ///
 /// They keep nothing from call to call and read no files. All answer by table, job and seed alone: alike on every rank
@@ -47,6 +50,9 @@ struct StrategyKind {
   /// Of a table that check() takes and in which nothing is open. Quick; neither searches nor evaluates. Begins with
   /// empty_program(); program::check_program() finds nothing in what it makes.
   std::function<Plan(const config::Table& strategy, const Job& job)> program;
+  /// Of a table that check() takes and in which nothing is open, on this rank alone: what its stages keep and take,
+  /// whatever the table runs again, lends or binds to ways. Empty: no other strategy can search over its tables.
+  std::function<PipelineProfile(const config::Table& strategy, const Job& job)> profile = {};
   /// Of a table that check() takes with each of the jobs. On all ranks of Training::comm; what one of them throws all
   /// throw. Calls Training::keep at each checkpoint, and going on from what was kept comes to the same. Empty: the
   /// strategy learns nothing.

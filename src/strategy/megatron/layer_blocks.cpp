@@ -1,5 +1,6 @@
 #include "layer_blocks.hpp"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 
@@ -86,28 +87,47 @@ class LayerPasses {
   [[nodiscard]] std::int64_t kept() const { return kept_; }
 
   void backward(Writer& writer) const {
+    for_each_run([&](std::size_t begin, std::size_t end_again, std::size_t end) {
+      const std::int64_t bytes = runs_again(begin) ? made_again(begin, end) : 0;
+      if (runs_again(begin)) {
+        writer.builder().allocate(MemoryCategory::activations, Bytes{bytes});
+        for (std::size_t i = begin; i < end_again; ++i) parts_[i].forward(writer, Activity::recomputation);
+      }
+      while (end > begin) parts_[--end].backward(writer);
+      writer.builder().release(MemoryCategory::activations, Bytes{begin == 0 ? bytes + kept_ : bytes});
+    });
+  }
+  /// Of activations that are there again, at once.
+  [[nodiscard]] std::int64_t most_made_again() const {
+    std::int64_t most = 0;
+    for_each_run([&](std::size_t begin, std::size_t, std::size_t end) {
+      if (runs_again(begin)) most = std::max(most, made_again(begin, end));
+    });
+    return most;
+  }
+
+ private:
+  /// Calls act(begin, end_again, end) from the last parts to the first ones: parts begin to end_again - 1 run again
+  /// together, if the first of them does, for the backward passes of those up to end - 1.
+  template <class Act>
+  void for_each_run(const Act& act) const {
     for (std::size_t end = parts_.size(); end > 0;) {
       const std::size_t end_again = runs_again(end - 1) || !waits_for_input(end - 1) ? end : end - 1;
       std::size_t begin = end_again - 1;
       while (runs_again(begin) && begin > 0 && runs_again(begin - 1)) --begin;
-      const std::int64_t bytes = runs_again(begin) ? forward_again(writer, begin, end_again, end) : 0;
-      while (end > begin) parts_[--end].backward(writer);
-      writer.builder().release(MemoryCategory::activations, Bytes{begin == 0 ? bytes + kept_ : bytes});
+      act(begin, end_again, end);
+      end = begin;
     }
   }
-
- private:
   [[nodiscard]] bool runs_again(std::size_t part) const { return recomputed_.again[parts_[part].first]; }
   [[nodiscard]] bool waits_for_input(std::size_t part) const {
     return recomputed_.drops_outputs && part > 0 && runs_again(part - 1);
   }
 
-  /// Parts begin to end - 1, for the backward passes of those up to end_backward - 1. Bytes that are there again.
-  std::int64_t forward_again(Writer& writer, std::size_t begin, std::size_t end, std::size_t end_backward) const {
+  /// Bytes of parts begin to end - 1.
+  [[nodiscard]] std::int64_t made_again(std::size_t begin, std::size_t end) const {
     std::int64_t bytes = 0;
-    for (std::size_t i = parts_[begin].first; i <= parts_[end_backward - 1].last; ++i) bytes += made_again_[i];
-    writer.builder().allocate(MemoryCategory::activations, Bytes{bytes});
-    for (std::size_t i = begin; i < end; ++i) parts_[i].forward(writer, Activity::recomputation);
+    for (std::size_t i = parts_[begin].first; i <= parts_[end - 1].last; ++i) bytes += made_again_[i];
     return bytes;
   }
 
@@ -118,6 +138,21 @@ class LayerPasses {
 };
 
 }  // namespace
+
+std::vector<PartBlock> part_blocks(program::Program& program, const Cut& cut, bool moe) {
+  const LayerOperators layer = cut.layer(moe, 0);
+  std::vector<PartBlock> blocks;
+  for (const Part& part : parts_of(layer, moe)) {
+    Writer forward(program, cut, "part forward");
+    part.forward(forward, Activity::forward);
+    blocks.push_back({part, forward.builder().done()});
+  }
+  return blocks;
+}
+
+std::int64_t most_made_again(const LayerOperators& layer, bool moe, const workload::Recomputed& recomputed) {
+  return LayerPasses(layer, moe, recomputed).most_made_again();
+}
 
 LayerBlocks add_layer(program::Program& program, const Cut& cut, const LayerKey& key) {
   const LayerOperators layer = cut.layer(key.moe, key.expert_rank, key.keys);

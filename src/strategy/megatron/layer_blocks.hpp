@@ -20,6 +20,17 @@ struct LayerKey {
 };
 [[nodiscard]] LayerBlocks add_layer(program::Program& program, const Cut& cut, const LayerKey& key);
 
+/// What of a layer runs together, forward, with its communication.
+struct PartBlock {
+  workload::LayerPart sections;
+  program::BlockId forward = 0;
+};
+/// In the order in which they run.
+[[nodiscard]] std::vector<PartBlock> part_blocks(program::Program& program, const Cut& cut, bool moe);
+/// B: of activations that are made again for the backward pass, at once.
+[[nodiscard]] std::int64_t most_made_again(const workload::LayerOperators& layer, bool moe,
+                                           const workload::Recomputed& recomputed);
+
 /// How often its backward pass uses the stream beside.
 [[nodiscard]] inline std::uint32_t beside_uses(bool moe) { return moe ? 1 : 2; }
 

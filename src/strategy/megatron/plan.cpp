@@ -6,6 +6,7 @@
 #include "device_state.hpp"
 #include "layout.hpp"
 #include "open_cuts.hpp"
+#include "profile.hpp"
 #include "recomputation.hpp"
 #include "stage_program.hpp"
 #include "stage_tables.hpp"
@@ -159,6 +160,10 @@ StrategyKind kind() {
   kind.program = [](const config::Table& table, const Job& job) {
     config::Diagnostics checked;
     return plan_of(make_cut(table, job, checked), job);
+  };
+  kind.profile = [](const config::Table& table, const Job& job) {
+    config::Diagnostics checked;
+    return profile_of(make_cut(table, job, checked), job);
   };
   return kind;
 }

@@ -1,0 +1,203 @@
+#include "profile.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "device_state.hpp"
+#include "layout.hpp"
+#include "loans.hpp"
+#include "parallel_linear.hpp"
+#include "stage_blocks.hpp"
+#include "update.hpp"
+
+namespace tessera::strategy::megatron {
+namespace {
+
+using program::Instruction;
+using program::Op;
+using workload::LayerOperators;
+
+/// A collective of the stream beside: it begins with one event of the main stream, and ends with another one.
+struct Beside {
+  std::uint32_t go = 0, collective = 0;
+};
+
+/// Reads off blocks what a device of a stage does.
+class WorkReader {
+ public:
+  WorkReader(const program::Program& program, const Cut& cut, const workload::CostModel& cost, std::uint32_t stage)
+      : program_(program), cut_(cut), cost_(cost), stage_(stage) {}
+
+  /// Collectives of this block run beside the work of the others, from event to event.
+  void read_beside(program::BlockId block) {
+    Beside next;
+    for (const Instruction& one : program_.blocks[block].code) {
+      if (one.op == Op::wait) next.go = one.a;
+      if (one.op == Op::collective) next.collective = one.a;
+      if (one.op == Op::signal) beside_[one.a] = next;
+    }
+  }
+
+  [[nodiscard]] Work of(program::BlockId block) const {
+    Work work;
+    std::map<std::uint32_t, Time> since;  // operators before an event was raised
+    for (const Instruction& one : program_.blocks[block].code) {
+      if (one.op == Op::compute)
+        work.operators += one.count * cost_.time(program_.operators[one.a], *cut_.device_spec);
+      else if (one.op == Op::collective)
+        add(work, one.a, 0);
+      else if (one.op == Op::signal)
+        since[one.a] = work.operators;
+      else if (const auto found = beside_.find(one.a); one.op == Op::wait && found != beside_.end())
+        add(work, found->second.collective, work.operators - since[found->second.go]);
+    }
+    return work;
+  }
+
+ private:
+  /// Those among devices of several stages are left out: they move a few numbers, or the tied embedding once.
+  void add(Work& work, std::uint32_t collective, Time beside) const {
+    const program::Collective& what = program_.collectives[collective];
+    const program::DeviceId first = cut_.device({0, 0, stage_});
+    const program::GroupId group = program_.devices[first].groups[what.group_slot];
+    if (group == program::no_group) return;
+    GroupWork found{{}, what, beside};
+    for (const program::DeviceId member : program_.groups[group].members) {
+      const auto rank = static_cast<std::uint32_t>(std::ranges::find(cut_.devices, member) - cut_.devices.begin());
+      const auto of_a_stage = static_cast<std::uint32_t>(cut_.options.tensor * cut_.options.data);
+      if (rank / of_a_stage != stage_) return;
+      found.ranks.push_back(rank % of_a_stage);
+    }
+    work.collectives.push_back(std::move(found));
+  }
+
+  const program::Program& program_;
+  const Cut& cut_;
+  const workload::CostModel& cost_;
+  std::uint32_t stage_;
+  std::map<std::uint32_t, Beside> beside_;  // by the event that ends it
+};
+
+class Profiler {
+ public:
+  Profiler(const Cut& cut, const Job& job) : cut_(cut), job_(job), program_(empty_program(job)) {
+    add_layout(cut_, job.machine, program_);
+  }
+
+  PipelineProfile all() {
+    PipelineProfile found;
+    found.micro_batches = cut_.micro_batches;
+    found.part_bytes = cut_.part_bytes();
+    StageBlocks blocks(program_, cut_);
+    const program::BlockId beside = beside_block(program_, cut_);
+    for (const bool moe : {false, true}) {
+      if (!has(moe)) continue;
+      LayerProfile& layer = found.layers.at(moe ? moe_layer : dense_layer);
+      for (const PartBlock& part : part_blocks(program_, cut_, moe))
+        layer.sections.at(part.sections.first) = reader(0).of(part.forward);
+      WorkReader with_beside = reader(0);
+      with_beside.read_beside(beside);
+      layer.backward = with_beside.of(add_layer(program_, cut_, {moe, 0, 0, 0}).backward);
+    }
+    for (std::uint32_t stage = 0; stage < cut_.options.pipeline; ++stage)
+      found.stages.push_back(stage_profile(blocks, beside, stage));
+    found.arrival = arrival();
+    found.sets = sets();
+    return found;
+  }
+
+ private:
+  [[nodiscard]] WorkReader reader(std::uint32_t stage) const { return {program_, cut_, job_.cost, stage}; }
+  [[nodiscard]] bool has(bool moe) const {
+    for (std::int64_t i = 0; i < cut_.model->layers; ++i)
+      if (workload::is_moe_layer(*cut_.model, i) == moe) return true;
+    return false;
+  }
+
+  StageProfile stage_profile(StageBlocks& blocks, program::BlockId beside, std::uint32_t stage) {
+    StageProfile found;
+    const DeviceState state = device_state(cut_, stage);
+    found.layers = {layers_of(cut_, stage, false), layers_of(cut_, stage, true)};
+    found.held = held_bytes(cut_, state);
+    const bool is_first = stage == 0, is_last = stage + 1 == cut_.options.pipeline;
+    std::vector<EdgeBlocks> edges;
+    if (is_first) edges.push_back(blocks.embedding());
+    if (is_last) edges.push_back(blocks.head());
+    Writer update(program_, cut_, "update");
+    write_update(update, state);
+    const program::BlockId behind = update.builder().done();
+    WorkReader work = reader(stage);
+    work.read_beside(beside);
+    for (const EdgeBlocks& edge : edges) {
+      found.edge_forward += work.of(edge.forward);
+      found.edge_backward += work.of(edge.backward);
+      for (const Instruction& one : program_.blocks[edge.forward].code)
+        if (one.op == Op::allocate) found.edge_kept += one.bytes;
+    }
+    found.update = work.of(behind);
+    return found;
+  }
+
+  /// Without sequence parallelism what arrives is gathered.
+  Work arrival() {
+    Writer writer(program_, cut_, "arrival");
+    if (!cut_.uses_sequence_parallelism())
+      writer.collective(CollectiveKind::all_gather, tensor_group, cut_.activation_bytes(), cut_.element(),
+                        Activity::pipeline_communication, "pipeline all-gather");
+    Work work = reader(0).of(writer.builder().done());
+    work.operators += cut_.options.exchange_overhead;
+    return work;
+  }
+
+  /// Sets of sections that do something in layers of the model; none comes first.
+  [[nodiscard]] std::vector<SetProfile> sets() const {
+    std::vector<bool> kinds;
+    std::vector<LayerOperators> layers;
+    for (const bool moe : {false, true}) {
+      if (!has(moe)) continue;
+      kinds.push_back(moe);
+      layers.push_back(cut_.layer(moe, 0));
+    }
+    std::vector<std::size_t> places;
+    for (std::size_t place = 0; place < LayerOperators::section_count; ++place) {
+      const auto does = [&](const LayerOperators& layer) { return !layer.in_order().at(place)->empty(); };
+      if (std::ranges::any_of(layers, does)) places.push_back(place);
+    }
+    std::vector<SetProfile> found;
+    for (std::uint64_t bits = 0; bits < std::uint64_t{1} << places.size(); ++bits) {
+      SetProfile one;
+      one.recomputed.drops_outputs = bits > 0;
+      for (std::size_t i = 0; i < places.size(); ++i)
+        if ((bits >> i & 1U) != 0) one.recomputed.again.set(places[i]);
+      const auto is_refused = [&](bool moe) { return !workload::problem_of(one.recomputed, moe).empty(); };
+      if (std::ranges::any_of(kinds, is_refused)) continue;
+      for (std::size_t i = 0; i < kinds.size(); ++i) {
+        const std::size_t kind = kinds[i] ? moe_layer : dense_layer;
+        const KeptBytes kept = workload::kept_bytes(layers[i], one.recomputed);
+        for (const std::int64_t bytes : kept) one.kept.at(kind) += bytes;
+        one.again.at(kind) = most_made_again(layers[i], kinds[i], one.recomputed);
+      }
+      found.push_back(std::move(one));
+    }
+    return found;
+  }
+
+  Cut cut_;
+  const Job& job_;
+  program::Program program_;
+};
+
+/// Nothing of it runs again, is lent, or is bound to ways: the profile is of what could be.
+Cut bare(Cut cut) {
+  cut.recomputed.assign(cut.recomputed.size(), {});
+  cut.loans.clear();
+  cut.ways.clear();
+  cut.options.unused_first = false;
+  return cut;
+}
+
+}  // namespace
+
+PipelineProfile profile_of(const Cut& cut, const Job& job) { return Profiler(bare(cut), job).all(); }
+
+}  // namespace tessera::strategy::megatron

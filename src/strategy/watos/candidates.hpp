@@ -1,0 +1,38 @@
+// Cuts and tiles, profiled: WATOS, algorithm 1 ("early pruning-based central scheduler").
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+#include "places.hpp"
+#include "tables.hpp"
+
+namespace tessera::strategy::watos {
+
+/// A cut whose groups stand in tiles of one kind.
+struct Candidate {
+  Cut cut;
+  std::string tile;
+  std::string pruned;  ///< why it is out; empty: it is not, and the rest is known
+  std::vector<std::int64_t> layers;  ///< by stage
+  NamedProblem named;
+  Solution start;     ///< of the last step that was taken; empty sets: that step has none
+  Time predicted = 0;  ///< ps of an iteration of it
+  [[nodiscard]] std::string text() const { return text_of(cut) + (tile.empty() ? "" : ", " + tile); }
+};
+
+/// What all candidates are made from; all of it outlives them.
+struct Question {
+  const StrategyKind& cut;  ///< the strategy that runs the plans
+  const config::Table& table;
+  const Options& options;
+  const Job& job;
+};
+
+/// All cuts of the machine's live devices that the table leaves open, with tiles: pruned ones as well, each with its
+/// reason. Tensor-parallel groups are even, or odd where the collectives that are chosen can do that; data parallelism
+/// has what the other two leave.
+[[nodiscard]] std::vector<Candidate> all_candidates(const Question& question, Pricing& pricing);
+
+}  // namespace tessera::strategy::watos

@@ -1,0 +1,128 @@
+#include "placement.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace tessera::strategy::watos {
+namespace {
+
+/// Places along bands of one coordinate, there and back.
+template <class Across, class Along>
+std::vector<std::uint16_t> along_bands(const Problem& problem, const Across& across, const Along& along) {
+  std::map<int, std::vector<std::uint16_t>> bands;
+  for (std::uint16_t place = 0; place < problem.places.size(); ++place)
+    bands[across(problem.places[place])].push_back(place);
+  std::vector<std::uint16_t> order;
+  bool is_back = false;
+  for (auto& [at, band] : bands) {
+    std::ranges::sort(band, {}, [&](std::uint16_t place) { return along(problem.places[place]); });
+    if (is_back) std::ranges::reverse(band);
+    order.insert(order.end(), band.begin(), band.end());
+    is_back = !is_back;
+  }
+  return order;
+}
+
+/// So many of all, or more than are looked at.
+std::int64_t arrangements(std::size_t places, std::size_t taken) {
+  std::int64_t product = 1;
+  for (std::size_t i = 0; i < taken && product <= few_arrangements; ++i) product *= static_cast<std::int64_t>(places - i);
+  return product;
+}
+
+/// The best of what is tried, the first of equals.
+class Best {
+ public:
+  Best(const Judge& judge, Solution start) : judge_(&judge), at_(std::move(start)) {
+    const Score score = judge_->score(at_);
+    fits_ = score.fits;
+    fitness_ = score.fitness;
+  }
+  bool try_out(const Solution& other) {
+    const Score score = judge_->score(other);
+    if (!score.fits || (fits_ && score.fitness >= fitness_)) return false;
+    at_ = other;
+    fits_ = true;
+    fitness_ = score.fitness;
+    return true;
+  }
+  [[nodiscard]] const Solution& at() const { return at_; }
+  [[nodiscard]] bool beats(const Best& other) const { return fits_ && (!other.fits_ || fitness_ < other.fitness_); }
+
+ private:
+  const Judge* judge_;
+  Solution at_;
+  bool fits_ = false;
+  Int128 fitness_ = 0;
+};
+
+/// All ways to take some of the places in turn.
+void all_arrangements(const Problem& problem, Solution& solution, std::size_t taken, std::vector<bool>& is_taken,
+                      Best& best) {
+  if (taken == solution.places.size()) {
+    best.try_out(solution);
+    return;
+  }
+  for (std::uint16_t place = 0; place < problem.places.size(); ++place) {
+    if (is_taken[place]) continue;
+    is_taken[place] = true;
+    solution.places[taken] = place;
+    all_arrangements(problem, solution, taken + 1, is_taken, best);
+    is_taken[place] = false;
+  }
+}
+
+/// Exchanges of two places, until none gains.
+void exchange(const Problem& problem, Best& best) {
+  for (bool gains = true; gains;) {
+    gains = false;
+    for (std::size_t i = 0; i < best.at().places.size(); ++i) {
+      for (std::uint16_t place = 0; place < problem.places.size(); ++place) {
+        Solution other = best.at();
+        if (other.places[i] == place) continue;
+        const auto holder = std::ranges::find(other.places, place);
+        if (holder != other.places.end()) *holder = other.places[i];
+        other.places[i] = place;
+        gains = best.try_out(other) || gains;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<std::uint16_t>> serpentines(const Problem& problem) {
+  const auto x = [](const Place& place) { return place.x; };
+  const auto y = [](const Place& place) { return place.y; };
+  std::vector<std::vector<std::uint16_t>> orders = {along_bands(problem, y, x), along_bands(problem, x, y)};
+  for (int i = 0; i < 2; ++i) {
+    orders.push_back(orders[static_cast<std::size_t>(i)]);
+    std::ranges::reverse(orders.back());
+  }
+  return orders;
+}
+
+std::vector<std::uint16_t> best_places(const Problem& problem, const Solution& solution, const Judge& judge) {
+  Best best(judge, solution);
+  if (arrangements(problem.places.size(), solution.places.size()) <= few_arrangements) {
+    Solution other = solution;
+    std::vector<bool> is_taken(problem.places.size());
+    all_arrangements(problem, other, 0, is_taken, best);
+    return best.at().places;
+  }
+  std::vector<std::vector<std::uint16_t>> starts = {solution.places};
+  for (std::vector<std::uint16_t>& order : serpentines(problem)) {
+    order.resize(solution.places.size());
+    starts.push_back(std::move(order));
+  }
+  for (std::vector<std::uint16_t>& start : starts) {
+    Solution from = solution;
+    from.places = std::move(start);
+    Best found(judge, std::move(from));
+    exchange(problem, found);
+    if (found.beats(best)) best = found;
+  }
+  return best.at().places;
+}
+
+}  // namespace tessera::strategy::watos

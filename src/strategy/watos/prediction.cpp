@@ -1,0 +1,77 @@
+#include "prediction.hpp"
+
+#include <algorithm>
+
+namespace tessera::strategy::watos {
+namespace {
+
+/// When each stage is done with each micro-batch, forward and backward.
+class Passes {
+ public:
+  Passes(const Problem& problem, const Solution& solution, std::int64_t micro_batches)
+      : count_(problem.count()), micro_batches_(static_cast<std::size_t>(micro_batches)), hop_(problem.hop) {
+    for (std::size_t stage = 0; stage < count_; ++stage) {
+      Time forward = 0;
+      for (std::uint32_t replica = 0; replica < problem.replicas; ++replica)
+        forward = std::max(forward,
+                           problem.stages[stage].forward[problem.places[solution.place(problem, stage, replica)].pace]);
+      forward_.push_back(forward);
+      backward_.push_back(stage_time(problem, solution, stage) - forward);
+    }
+    done_forward_.assign(count_ * micro_batches_, 0);
+    done_backward_.assign(count_ * micro_batches_, 0);
+  }
+
+  /// In waves: of every stage as many passes as its neighbours allow, until all are done.
+  Time all() {
+    std::vector<std::size_t> next_forward(count_), next_backward(count_);
+    std::vector<Time> clock(count_);
+    for (std::size_t left = 2 * count_ * micro_batches_; left > 0;) {
+      for (std::size_t stage = 0; stage < count_; ++stage) {
+        while (true) {
+          const std::size_t warm_up = std::min(count_ - stage, micro_batches_);
+          const bool is_forward =
+              next_forward[stage] < micro_batches_ && next_forward[stage] < next_backward[stage] + warm_up;
+          if (!is_forward && next_backward[stage] == micro_batches_) break;
+          const std::size_t micro_batch = is_forward ? next_forward[stage] : next_backward[stage];
+          const Time arrived = is_forward ? from_before(stage, micro_batch) : from_behind(stage, micro_batch);
+          if (arrived == never) break;
+          clock[stage] = std::max(clock[stage], arrived) + (is_forward ? forward_[stage] : backward_[stage]);
+          (is_forward ? done_forward_ : done_backward_)[stage * micro_batches_ + micro_batch] = clock[stage];
+          ++(is_forward ? next_forward : next_backward)[stage];
+          --left;
+        }
+      }
+    }
+    return *std::ranges::max_element(clock);
+  }
+
+ private:
+  [[nodiscard]] Time from_before(std::size_t stage, std::size_t micro_batch) const {
+    if (stage == 0) return 0;
+    const Time done = done_forward_[(stage - 1) * micro_batches_ + micro_batch];
+    return done == 0 ? never : done + hop_;
+  }
+  [[nodiscard]] Time from_behind(std::size_t stage, std::size_t micro_batch) const {
+    if (stage + 1 == count_) return 0;
+    const Time done = done_backward_[(stage + 1) * micro_batches_ + micro_batch];
+    return done == 0 ? never : done + hop_;
+  }
+
+  std::size_t count_, micro_batches_;
+  Time hop_;
+  std::vector<Time> forward_, backward_, done_forward_, done_backward_;
+};
+
+}  // namespace
+
+Time predicted(const Problem& problem, const Solution& solution) {
+  const auto depth = static_cast<std::int64_t>(problem.count());
+  const std::int64_t some = std::min(problem.micro_batches, 3 * depth);
+  const Time steady = repeated(problem.micro_batches - some, slowest(problem, solution));
+  Time update = 0;
+  for (const std::uint16_t place : solution.places) update = std::max(update, problem.update[problem.places[place].pace]);
+  return Passes(problem, solution, some).all() + steady + update + problem.shared;
+}
+
+}  // namespace tessera::strategy::watos

@@ -1,0 +1,12 @@
+// How long an iteration of a solution takes, by the pipeline's own recurrence: for ranking what is not simulated yet.
+#pragma once
+
+#include "problem.hpp"
+
+namespace tessera::strategy::watos {
+
+/// ps of an iteration. 1F1B pass by pass, messages between stages at Problem::hop, update and sums behind it; what is
+/// lent takes no time. Micro-batches beyond the pipeline's depth follow at the pace of the slowest stage.
+[[nodiscard]] Time predicted(const Problem& problem, const Solution& solution);
+
+}  // namespace tessera::strategy::watos

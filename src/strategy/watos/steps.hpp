@@ -1,0 +1,19 @@
+// The steps of the search, one after another: each takes candidates from what they are to something better.
+#pragma once
+
+#include <optional>
+
+#include "candidates.hpp"
+#include "tessera/program/search/genetic.hpp"
+
+namespace tessera::strategy::watos {
+
+/// In places along a serpentine by rows; all stages run the same again: of what fits so the fastest. Nothing: no such
+/// set fits.
+[[nodiscard]] std::optional<Solution> scheduled(const Problem& problem);
+/// What each stage runs again (GCMR), stages along a serpentine, pairs by amount.
+[[nodiscard]] std::optional<Solution> recomputed(const Problem& problem);
+/// Stages in places of least cost, pairs by location.
+[[nodiscard]] std::optional<Solution> placed(const Problem& problem, const Judge& judge);
+
+}  // namespace tessera::strategy::watos

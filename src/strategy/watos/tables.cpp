@@ -1,0 +1,104 @@
+#include "tables.hpp"
+
+#include <fmt/format.h>
+
+#include "tessera/base/error.hpp"
+
+namespace tessera::strategy::watos {
+namespace {
+
+using config::Array;
+using config::Table;
+using config::Value;
+
+template <class T>
+Value list_of(const std::vector<T>& items) {
+  Array array;
+  for (const T& item : items) array.push_back({Value::Content(item), {}});
+  return {array, {}};
+}
+
+void set_number(Table& table, const char* key, std::int64_t number) { table.set(key, {number, {}}); }
+
+Value stages_of(const NamedProblem& named, const Solution& solution) {
+  Array stages;
+  for (std::size_t stage = 0; stage < named.problem.count(); ++stage) {
+    std::vector<std::int64_t> devices;
+    for (std::uint32_t replica = 0; replica < named.problem.replicas; ++replica)
+      for (const machine::NodeId device : named.problem.places[solution.place(named.problem, stage, replica)].devices)
+        devices.push_back(device);
+    auto one = std::make_shared<Table>();
+    one->set("devices", list_of(devices));
+    one->set("recomputation", list_of(named.sets[solution.sets[stage]]));
+    stages.push_back({one, {}});
+  }
+  return {stages, {}};
+}
+
+Value loans_of(const std::vector<PairedBytes>& loans) {
+  Array all;
+  for (const PairedBytes& loan : loans) {
+    auto one = std::make_shared<Table>();
+    set_number(*one, "from", loan.pair.sender);
+    set_number(*one, "to", loan.pair.helper);
+    one->set("bytes", {config::format_quantity(loan.bytes, config::Unit::bytes), {}});
+    all.push_back({one, {}});
+  }
+  return {all, {}};
+}
+
+}  // namespace
+
+std::string text_of(const Cut& cut) {
+  std::string text = fmt::format("TP {}, PP {}", cut.tensor, cut.pipeline);
+  return cut.data > 1 ? text + fmt::format(", DP {}", cut.data) : text;
+}
+
+TablePointer without_search(const Table& table) {
+  TablePointer found = config::clone(table);
+  for (const char* key : {"name", "search"}) found->erase(key);
+  return found;
+}
+
+TablePointer with_cut(const Table& table, const Cut& cut, const std::vector<std::int64_t>& layers) {
+  TablePointer found = without_search(table);
+  set_number(*found, "tensor", cut.tensor);
+  set_number(*found, "pipeline", cut.pipeline);
+  set_number(*found, "data", cut.data);
+  found->set("spare_devices", {std::string("idle"), {}});
+  if (!layers.empty()) {
+    found->erase("uneven_layers");
+    found->set("stage_layers", list_of(layers));
+  }
+  return found;
+}
+
+TablePointer keys_of(const NamedProblem& named, const Solution& solution, bool unused_first) {
+  auto found = std::make_shared<Table>();
+  found->set("routes", {std::string(unused_first ? "unused-first" : "machine"), {}});
+  found->set("stages", stages_of(named, solution));
+  const std::vector<PairedBytes> loans = lend(named.problem, solution).loans;
+  if (!loans.empty()) found->set("loans", loans_of(loans));
+  return found;
+}
+
+bool is_closed(const Table& table) {
+  const Value* stages = table.find("stages");
+  return stages != nullptr && table.find("tensor") != nullptr && table.find("pipeline") != nullptr;
+}
+
+std::string problem_with(const StrategyKind& cut, const Table& table, const Job& job) {
+  config::Diagnostics own;
+  try {
+    static_cast<void>(cut.check(table, job, own));
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  if (own.ok()) return {};
+  // Without the place: it is that of a table that nobody has written.
+  const std::string& line = own.errors().front();
+  const std::size_t end = line.find(": ");
+  return end == std::string::npos ? line : line.substr(end + 2);
+}
+
+}  // namespace tessera::strategy::watos

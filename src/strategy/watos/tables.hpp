@@ -1,0 +1,35 @@
+// [strategy] tables of the strategy that runs the plans.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "make_problem.hpp"
+#include "tessera/base/config.hpp"
+#include "tessera/strategy/strategy.hpp"
+
+namespace tessera::strategy::watos {
+
+/// Sizes of the three kinds of parallelism.
+struct Cut {
+  std::int64_t tensor = 1, pipeline = 1, data = 1;
+  auto operator<=>(const Cut&) const = default;
+  [[nodiscard]] std::int64_t devices() const { return tensor * pipeline * data; }
+};
+[[nodiscard]] std::string text_of(const Cut& cut);  ///< "TP 8, PP 7", and "DP 2" where there are several
+
+using TablePointer = std::shared_ptr<config::Table>;
+
+/// What the other strategy is asked with: without keys of this one.
+[[nodiscard]] TablePointer without_search(const config::Table& table);
+/// With the keys of a cut. `layers`: by stage; empty: dealt out by time.
+[[nodiscard]] TablePointer with_cut(const config::Table& table, const Cut& cut, const std::vector<std::int64_t>& layers);
+/// Keys of a solution, to be laid over a table with its cut.
+[[nodiscard]] TablePointer keys_of(const NamedProblem& problem, const Solution& solution, bool unused_first);
+/// Whether a table has all that keys_of() says.
+[[nodiscard]] bool is_closed(const config::Table& table);
+
+/// What the other strategy finds wrong with a table, in one line; empty: nothing.
+[[nodiscard]] std::string problem_with(const StrategyKind& cut, const config::Table& table, const Job& job);
+
+}  // namespace tessera::strategy::watos
