@@ -141,9 +141,10 @@ std::vector<Outlook> Evaluations::outlooks(std::size_t count, const std::functio
 }
 
 Done Evaluations::evaluate(const std::vector<Task>& tasks, const std::function<Program(std::size_t)>& make,
-                           Fidelity fidelity) const {
+                           Fidelity fidelity, int most_together) const {
   Communicator& comm = *comm_;
-  const Teams teams = teams_for(tasks, comm.size(), fidelity, evaluator_->most_ranks());
+  const Teams teams =
+      teams_for(tasks, comm.size(), fidelity, std::min(most_together, evaluator_->most_ranks()));
   const std::size_t team = static_cast<std::size_t>(comm.rank()) / teams.ranks_each;
   const auto own_team = comm.split(static_cast<int>(std::min(team, teams.count)));
   const bool speaks = own_team->rank() == 0;
@@ -173,14 +174,14 @@ Done Evaluations::evaluate(const std::vector<Task>& tasks, const std::function<P
 }
 
 std::vector<Evaluation> Evaluations::all(std::size_t count, const std::function<Program(std::size_t)>& make,
-                                         Fidelity fidelity) const {
+                                         Fidelity fidelity, int most_together) const {
   Communicator& comm = *comm_;
   const std::vector<Task> tasks = described(*this, {news_.get(), hooks_, Phase::writing, count}, count, make, fidelity);
   std::vector<Evaluation> found(count, cut_off_at(0));
   if (tasks.size() < count || is_over_somewhere()) return found;
   std::map<std::uint64_t, Time> cut_off;
   if (const std::vector<Task> left = unknown(comm, *memo_, different(tasks)); !left.empty()) {
-    Done done = evaluate(left, make, fidelity);
+    Done done = evaluate(left, make, fidelity, most_together);
     for (Known& one : joined(all_gather(comm, std::move(done.known)))) memo_->learn(one.key, std::move(one.evaluation));
     if (limits_.is_timed())
       for (const CutOff& one : joined(all_gather(comm, std::move(done.cut_off)))) cut_off[one.key] = one.reached;

@@ -149,7 +149,7 @@ class Profiler {
     return work;
   }
 
-  /// Sets of sections that do something in layers of the model; none comes first.
+  /// Sets of sections that do something in layers of the model, those with a name first.
   [[nodiscard]] std::vector<SetProfile> sets() const {
     std::vector<bool> kinds;
     std::vector<LayerOperators> layers;
@@ -164,20 +164,25 @@ class Profiler {
       if (std::ranges::any_of(layers, does)) places.push_back(place);
     }
     std::vector<SetProfile> found;
-    for (std::uint64_t bits = 0; bits < std::uint64_t{1} << places.size(); ++bits) {
+    const auto add = [&](const workload::Recomputed& recomputed) {
       SetProfile one;
-      one.recomputed.drops_outputs = bits > 0;
-      for (std::size_t i = 0; i < places.size(); ++i)
-        if ((bits >> i & 1U) != 0) one.recomputed.again.set(places[i]);
-      const auto is_refused = [&](bool moe) { return !workload::problem_of(one.recomputed, moe).empty(); };
-      if (std::ranges::any_of(kinds, is_refused)) continue;
+      one.recomputed = recomputed;
       for (std::size_t i = 0; i < kinds.size(); ++i) {
         const std::size_t kind = kinds[i] ? moe_layer : dense_layer;
-        const KeptBytes kept = workload::kept_bytes(layers[i], one.recomputed);
+        const KeptBytes kept = workload::kept_bytes(layers[i], recomputed);
         for (const std::int64_t bytes : kept) one.kept.at(kind) += bytes;
-        one.again.at(kind) = most_made_again(layers[i], kinds[i], one.recomputed);
+        one.again.at(kind) = most_made_again(layers[i], kinds[i], recomputed);
       }
       found.push_back(std::move(one));
+    };
+    for (const auto named : {workload::Recomputation::none, workload::Recomputation::selective})
+      add(workload::recomputed_by(named));
+    for (std::uint64_t bits = 1; bits < std::uint64_t{1} << places.size(); ++bits) {
+      workload::Recomputed recomputed{{}, true};
+      for (std::size_t i = 0; i < places.size(); ++i)
+        if ((bits >> i & 1U) != 0) recomputed.again.set(places[i]);
+      const auto is_refused = [&](bool moe) { return !workload::problem_of(recomputed, moe).empty(); };
+      if (std::ranges::none_of(kinds, is_refused)) add(recomputed);
     }
     return found;
   }

@@ -1,6 +1,7 @@
 // Cuts and tiles, profiled: WATOS, algorithm 1 ("early pruning-based central scheduler").
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,9 @@ struct Candidate {
   std::string pruned;  ///< why it is out; empty: it is not, and the rest is known
   std::vector<std::int64_t> layers;  ///< by stage
   NamedProblem named;
-  Solution start;     ///< of the last step that was taken; empty sets: that step has none
-  Time predicted = 0;  ///< ps of an iteration of it
+  std::optional<Solution> scheduled, recomputed;  ///< of these steps, where something fits
+  Solution best;                                  ///< of the last step before the genetic search
+  Time predicted = 0;                             ///< ps of an iteration, along a serpentine
   [[nodiscard]] std::string text() const { return text_of(cut) + (tile.empty() ? "" : ", " + tile); }
 };
 

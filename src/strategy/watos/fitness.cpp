@@ -15,10 +15,18 @@ Score Judge::score(const Solution& solution) const {
     found.fitness = cost * slowest(*problem_, solution);
   } else {
     constexpr int bits = 62;
-    found.fitness = (static_cast<Int128>(predicted(*problem_, solution)) << bits) +
+    found.fitness = (static_cast<Int128>(time_of(solution)) << bits) +
                     std::min<Int128>(cost, (static_cast<Int128>(1) << bits) - 1);
   }
   return found;
+}
+
+Time Judge::time_of(const Solution& solution) const {
+  std::vector<std::uint32_t> key(solution.sets.begin(), solution.sets.end());
+  for (const std::uint16_t place : solution.places) key.push_back(problem_->places[place].pace);
+  const auto [found, added] = times_.try_emplace(std::move(key), 0);
+  if (added) found->second = predicted(*problem_, solution);
+  return found->second;
 }
 
 Int128 Judge::cost_of(const Solution& solution, const Pair& pair) const {

@@ -1,6 +1,8 @@
 // By what solutions are compared before anything is simulated.
 #pragma once
 
+#include <map>
+
 #include "global_cost.hpp"
 #include "problem.hpp"
 
@@ -29,9 +31,12 @@ class Judge {
   [[nodiscard]] const Problem& problem() const { return *problem_; }
 
  private:
+  [[nodiscard]] Time time_of(const Solution& solution) const;
+
   const Problem* problem_;
   Fitness fitness_;
   mutable PipelineWays ways_;
+  mutable std::map<std::vector<std::uint32_t>, Time> times_;  // predicted, by pace and set of each stage
 };
 
 }  // namespace tessera::strategy::watos

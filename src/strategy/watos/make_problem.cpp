@@ -129,6 +129,7 @@ class Maker {
 
   [[nodiscard]] static std::vector<std::string> names_of(const workload::Recomputed& recomputed) {
     if (recomputed == recomputed_by(workload::Recomputation::full)) return {"full"};
+    if (recomputed == recomputed_by(workload::Recomputation::selective)) return {"selective"};
     std::vector<std::string> names;
     for (std::size_t i = 0; i < workload::section_names.size(); ++i)
       if (recomputed.again[i]) names.emplace_back(workload::section_names.at(i));

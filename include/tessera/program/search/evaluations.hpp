@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -116,12 +117,14 @@ class Evaluations {
   /// writes a candidate's program. The ranks form teams, one for each candidate where there are few and they are long;
   /// long ones come first. All ranks take part; what one of them throws all throw, but for an InternalError or a lack
   /// of memory in a team of several: these end the run. Where time is over, some are cut off, at 0 those not begun.
+  /// `most_together`: ranks of a team at most, where simulations are such that ranks would wait for each other.
   [[nodiscard]] std::vector<Evaluation> all(std::size_t count, const std::function<Program(std::size_t)>& make,
-                                            Fidelity fidelity = Fidelity::simulated) const;
+                                            Fidelity fidelity = Fidelity::simulated,
+                                            int most_together = std::numeric_limits<int>::max()) const;
 
  private:
   [[nodiscard]] Done evaluate(const std::vector<Task>& tasks, const std::function<Program(std::size_t)>& make,
-                              Fidelity fidelity) const;
+                              Fidelity fidelity, int most_together) const;
 
   Evaluator* evaluator_;
   Communicator* comm_;

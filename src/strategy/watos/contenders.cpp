@@ -1,0 +1,17 @@
+#include "contenders.hpp"
+
+#include "prediction.hpp"
+
+namespace tessera::strategy::watos {
+
+Contender contender_of(const Candidate& candidate, const Solution& solution, std::string origin, bool unused_first) {
+  Contender one;
+  one.text = candidate.text();
+  one.origin = std::move(origin);
+  one.predicted = predicted(candidate.named.problem, solution);
+  one.keys = with_cut(config::Table(), candidate.cut, candidate.layers);
+  config::merge(*one.keys, *keys_of(candidate.named, solution, unused_first));
+  return one;
+}
+
+}  // namespace tessera::strategy::watos

@@ -1,0 +1,37 @@
+// Plans that are simulated: those of the search, of its steps, and of rivals.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "candidates.hpp"
+
+namespace tessera::strategy::watos {
+
+struct Contender {
+  std::string text;    ///< cut, tile, and what else tells it from others
+  std::string origin;  ///< the step that found it, or whose rules it follows
+  TablePointer keys;   ///< what it adds to the experiment's table
+  Time predicted = 0;
+  std::size_t candidate = 0;  ///< whose it is, by number
+};
+
+/// `unused_first`: what goes between stages takes ways of its own (section IV-E-2).
+[[nodiscard]] Contender contender_of(const Candidate& candidate, const Solution& solution, std::string origin,
+                                     bool unused_first);
+
+/// The origin of plans by Megatron's rules: tensor parallelism fills a node of GPUs, eight at most; the pipeline is as
+/// short as fits; the least recomputation that fits, of none, selective and full, on all stages.
+inline constexpr const char* by_rule = "MG-wafer (a)";
+/// And of the best cut that such plans have.
+inline constexpr const char* at_best = "MG-wafer (b)";
+
+/// Plans of Megatron on the wafer: none lends, all stages run the same again, and they stand along serpentines by rows
+/// and down columns, in tiles of every shape. By rule all; at their best so many as are predicted to be the fastest.
+[[nodiscard]] std::vector<Contender> rivals(const std::vector<Candidate>& candidates, std::size_t best);
+
+/// Plans drawn at random, keyed by the seed: a candidate that is not pruned, a set of each stage, places, pairs.
+[[nodiscard]] std::vector<Contender> random_plans(const std::vector<Candidate>& candidates, std::uint64_t seed,
+                                                  std::int64_t count);
+
+}  // namespace tessera::strategy::watos
